@@ -94,7 +94,7 @@ impl World {
         validity: Duration,
     ) -> World {
         let catalogue = Arc::new(catalogue);
-        store.follow(catalogue.clone());
+        store.set_catalogue(catalogue.clone());
         World {
             clock,
             store,
@@ -143,7 +143,7 @@ impl World {
 
     pub fn set_catalogue(&self, catalogue: Catalogue) {
         let catalogue = Arc::new(catalogue);
-        self.store.follow(catalogue.clone());
+        self.store.set_catalogue(catalogue.clone());
         self.catalogue.store(catalogue);
         self.catalogues.send_modify(|count| *count += 1);
     }

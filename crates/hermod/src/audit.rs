@@ -96,7 +96,7 @@ fn audit_showing_progress(folder: &Path, starts: GatewayStarts) -> Result<AuditR
     let stop = Arc::new(AtomicBool::new(false));
     let (audited, stopped) = (folder.to_owned(), stop.clone());
     let working = std::thread::spawn(move || {
-        let report = running::Store::audit_unless(&audited, move || stopped.load(Ordering::Relaxed));
+        let report = running::Store::audit_with_stop(&audited, move || stopped.load(Ordering::Relaxed));
         // Nobody may be waiting for the signal any more; the report itself is joined below.
         let _ = done.send(());
         report

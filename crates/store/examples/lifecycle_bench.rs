@@ -230,7 +230,7 @@ async fn paced(store: &Store, messages: u64, rate: u64, origin: Option<&Arc<Orig
 
 /// Answers everything at once; what was delivered is said with the next read, as carriers do.
 async fn carry(port: &LinkPort, messages: u64) -> u64 {
-    port.report(Vec::new(), Vec::new(), WINDOW, wall_clock()).await.expect("a report");
+    port.record(Vec::new(), Vec::new(), Vec::new(), WINDOW, wall_clock()).await.expect("a report");
     let (mut receipts, mut recorded, mut handouts) = (Vec::new(), 0, 0);
     while recorded < messages {
         let handout = port.handout().await;
@@ -240,11 +240,11 @@ async fn carry(port: &LinkPort, messages: u64) -> u64 {
         let slots = u32::try_from(handout.jobs.len()).expect("at most a window");
         let earlier = std::mem::replace(&mut receipts, handout.jobs.iter().map(receipt).collect());
         let nothing_to_come = earlier.is_empty();
-        port.report(answers, earlier, slots, wall_clock()).await.expect("a report");
+        port.record(answers, earlier, Vec::new(), slots, wall_clock()).await.expect("a report");
         if nothing_to_come {
             // No record of an earlier receipt will wake us: say it now.
             let receipts = std::mem::take(&mut receipts);
-            port.report(Vec::new(), receipts, 0, wall_clock()).await.expect("a report");
+            port.record(Vec::new(), receipts, Vec::new(), 0, wall_clock()).await.expect("a report");
         }
     }
     handouts

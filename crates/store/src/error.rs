@@ -1,5 +1,5 @@
-//! How the store says that its surroundings failed. Each means the operation was certainly not
-//! done: an outcome that cannot be known ends the process instead.
+//! Errors of the store. Each means that the operation was not done. Where the store cannot know whether a commit is
+//! durable, it ends the process instead of returning an error.
 
 use hermod_engine::ops::{CatalogueRefusal, PostRefusal};
 use std::error::Error;
@@ -7,49 +7,50 @@ use std::path::PathBuf;
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    #[error("the store's queue is full ({0} operations waiting)")]
+    #[error("the store's queue is full ({0} operations are waiting); retry later")]
     QueueFull(usize),
-    #[error("the store did not come to it in time; it was given up and not done")]
+    #[error("timed out while waiting for the store; nothing was done, retry later")]
     QueueTimeout,
-    #[error("nothing was changed, because a ledger entry was refused: {0}")]
+    #[error("nothing was changed, because a ledger entry was rejected: {0}")]
     EntryRefused(PostRefusal),
     #[error("nothing was changed: another {kind} is named {name:?}; choose another name")]
     NameTaken { kind: String, name: String },
-    #[error("the disk is nearly full; nothing is accepted until space returns")]
+    #[error("the disk is nearly full; new messages are rejected until there is space again")]
     DiskLow,
     #[error("the store is shutting down")]
     Closed,
-    #[error("the read took longer than 5 seconds and was ended; ask for less at a time")]
+    #[error("the read took longer than 5 seconds and was stopped; request less at a time")]
     ReadTooLong,
-    #[error("another copy of the database is being made; try again when it has ended")]
-    CopyUnderWay,
+    #[error("another copy of the database is being made; retry when it has finished")]
+    CopyInProgress,
     #[error(
-        "{folder} has too little room for a copy: {needed} bytes are needed, {free} are free; name a folder on another disk"
+        "not enough space for a copy in {folder}: {needed} bytes are needed, {free} are free; choose a folder on another disk"
     )]
     NoRoomForCopy { folder: PathBuf, needed: u64, free: u64 },
-    #[error("the store refused: {0}")]
+    #[error("database error: {0}")]
     Backend(BackendError),
-    #[error("the data makes no sense: {0}")]
+    #[error("invalid data in the database: {0}")]
     Damaged(String),
     #[error("{path}: {error}")]
     File { path: PathBuf, error: std::io::Error },
-    #[error("{0} is in use by another hermod process; stop that one first, or use another data folder")]
+    #[error("{0} is in use by another hermod process; stop that process, or use another data folder")]
     InUse(PathBuf),
     #[error(
-        "{path} was written by a newer release (schema {found}, this one knows {known}); use that release"
+        "{path} was written by a newer release (schema {found}, this release supports {known}); use the newer release"
     )]
     TooNew { path: PathBuf, found: i64, known: i64 },
     #[error(
-        "{path} was written by an older release (schema {found}, this one needs {known}); start the gateway once to bring it up to date"
+        "{path} was written by an older release (schema {found}, this release needs {known}); start the gateway once to migrate it"
     )]
     TooOld { path: PathBuf, found: i64, known: i64 },
     #[error(
-        "the database knows of {found} commits, but {told} were acknowledged: its log is damaged or missing, or it was replaced by an older copy; restore a backup, or delete {path} to go on with what is there"
+        "the database has {found} commits, but {acknowledged} were acknowledged: its log is damaged or missing, or it was replaced by an older copy; restore a backup, or delete {path} to continue with the data that is left"
     )]
-    Behind { path: PathBuf, told: u64, found: u64 },
+    Behind { path: PathBuf, acknowledged: u64, found: u64 },
 }
 
-/// An error of the database itself. It says what happened; only the store knows which database that is.
+/// An error of the database itself, with the database's own text. Callers outside the crate cannot see which database
+/// it came from.
 #[derive(Debug, thiserror::Error)]
 #[error("{error}")]
 pub struct BackendError {
@@ -60,11 +61,11 @@ pub struct BackendError {
 /// What a database's error means to the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BackendErrorKind {
-    /// There is no room. Nothing was written.
+    /// The disk is full. Nothing was written.
     DiskFull,
-    /// The disk failed, or what is on it is damaged.
+    /// The disk failed, or the database file is damaged.
     DiskFailed,
-    /// The store ended a read.
+    /// The store interrupted a read.
     Interrupted,
     Other,
 }
@@ -92,29 +93,30 @@ impl StoreError {
         StoreError::Damaged(what.to_string())
     }
 
-    /// The disk failed under us. Nobody may be told anything any more; the log on the disk decides at the next start.
-    pub(crate) fn die(&self) -> ! {
-        tracing::error!(fault = %self, "The store's disk failed; stopping at once so that nothing is acknowledged that is not stored");
+    /// Logs the error and ends the process with exit code 74. No caller is answered; the next start recovers from the
+    /// write-ahead log.
+    pub(crate) fn exit_process(&self) -> ! {
+        tracing::error!(error = %self, "The disk failed; stopping at once, so that nothing is acknowledged that is not stored");
         std::process::exit(EXIT_DISK_FAILED)
     }
 
-    /// The disk is full: nothing was written, and the same operation may succeed later.
+    /// Whether the disk is full: nothing was written, and the same operation may succeed later.
     pub(crate) fn is_disk_full(&self) -> bool {
         self.is_backend(BackendErrorKind::DiskFull)
     }
 
-    /// A read that was ended because it took too long is told as such.
+    /// Returns [`StoreError::ReadTooLong`] for a read that the store interrupted, and any other error unchanged.
     pub(crate) fn or_too_long(self) -> StoreError {
         if self.is_backend(BackendErrorKind::Interrupted) { StoreError::ReadTooLong } else { self }
     }
 
-    /// The disk itself failed (a failed fsync above all). What is on it now cannot be known from here: a second fsync
-    /// may report success for data the first one lost. The process must end and recover from the log.
+    /// Whether the disk itself failed, above all by a failed fsync. The process must end and recover from the log:
+    /// a second fsync may report success for data that the first one lost.
     pub(crate) fn is_fatal(&self) -> bool {
         self.is_backend(BackendErrorKind::DiskFailed)
     }
 
     fn is_backend(&self, kind: BackendErrorKind) -> bool {
-        matches!(self, StoreError::Backend(fault) if fault.kind == kind)
+        matches!(self, StoreError::Backend(error) if error.kind == kind)
     }
 }

@@ -1,10 +1,9 @@
-//! What Hermod remembers. Every durable change goes through one writer that groups whatever is waiting into one
-//! transaction and one fsync; an operation is one whole fact, all of it written or none.
+//! The durable store. One writer thread groups waiting commands into one transaction and one fsync; each command is
+//! written completely or not at all.
 //!
-//! [`Store`] is the same for every backend: operations that send commands to the writer and read beside it. What differs
-//! is behind two enums in `backend`: the reads, and the writer's transactions. Only `sqlite` knows which database it is.
+//! [`Store`] is the same for every database: it sends commands to the writer and reads beside it. Two enums in `backend`
+//! hold what differs: the reads, and the writer's transactions. Only `sqlite` contains SQL.
 
-mod audit;
 mod backend;
 mod disk;
 mod error;
@@ -16,11 +15,11 @@ mod statement;
 mod store;
 mod writer;
 
-pub use audit::{AuditReport, Violation};
 pub use disk::{DiskSpace, LogSize};
 pub use error::{BackendError, StoreError};
 pub use hermod_engine::ops::*;
 pub use hermod_engine::state::lanes::JOBS_IN_MEMORY_MAX;
+pub use read_results::{AuditReport, Violation};
 pub use sqlite::readers::SNAPSHOT_MAX;
 pub use statement::STATEMENT_ENTRIES_MAX;
 pub use store::{

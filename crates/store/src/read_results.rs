@@ -1,69 +1,101 @@
-//! Pages of rows that readers find beside the writer, whatever database they are in.
+//! Results of reads, the same for every database: pages of rows, and the report of an audit.
 
-use hermod_engine::ops::{EventId, QueuePosition, ReportId, WaitingMessage, WebhookPage};
+use hermod_domain::time::Timestamp;
+use hermod_engine::ops::{EventId, ReportId, WaitingMessage, QueuePosition, WebhookPage};
 use hermod_engine::tables::{EventKey, PartRow, Readings};
 
-/// The key of a part's row as it is stored: carrier, account, message and number.
+/// The result of an audit.
+#[derive(Clone, Debug, Default)]
+pub struct AuditReport {
+    pub messages: u64,
+    pub accounts: u64,
+    /// Parts of messages that are not final.
+    pub open_parts: u64,
+    /// Open parts that are queued, in doubt, or sent without a response yet.
+    pub waiting_parts: u64,
+    /// Resends of parts in doubt, of the messages that are kept.
+    pub resends: u64,
+    /// Messages accepted before this time are purged, and their costs are rolled up in the ledger.
+    pub purged_before: Option<Timestamp>,
+    pub violations: Vec<Violation>,
+}
+
+/// One row, or group of rows, that violates a rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    pub rule: &'static str,
+    pub detail: String,
+}
+
+impl AuditReport {
+    pub fn is_clean(&self) -> bool {
+        self.violations.is_empty()
+    }
+}
+
+/// The stored key of a part's row: carrier, account, message and part number.
 pub(crate) type StoredKey = [i64; 4];
 
-/// Some parts, in the order of their keys.
+/// Parts in the order of their keys.
 pub(crate) struct PartPage {
     pub parts: Readings<PartRow>,
-    /// Where to read on; None at the end.
+    /// The key to continue after; `None` at the end of the table.
     pub last: Option<StoredKey>,
 }
 
-/// Some parts whose receipts are late, the first to expire first.
+/// Parts whose receipts are late, in the order of their expiry.
 pub(crate) struct LatePage {
     pub parts: Readings<PartRow>,
-    /// Where to read on; None at the end.
+    /// The position to continue after; `None` at the end.
     pub last: Option<LatePlace>,
 }
 
-/// The place of a part among those of its carrier, as it is stored: when it expires, account, message and number.
+/// The position of a late part among those of its carrier: expiry, account, message and part number.
 pub(crate) type LatePlace = StoredKey;
 
-/// One page of a table that is looked through: what matched, and where to read on.
+/// The matching rows of one page of a table scan.
 pub(crate) struct Page<T> {
     pub(crate) found: Vec<T>,
+    /// The last row that was read; `None` at the end of the table.
     pub(crate) last: Option<T>,
 }
 
-/// Reports of a connection that were looked at for those of messages that came on transmitters.
+/// A page of a connection's reports, filtered for messages that were submitted on a transmitter bind.
 pub(crate) struct OnTransmitters {
-    /// Those that no webhook tells.
+    /// Those that are not also sent by webhook.
     pub reports: Vec<ReportId>,
-    /// The last report that was looked at; the one to begin behind, if there was none.
+    /// The last report that was read, or the starting position if there was none.
     pub last: ReportId,
-    pub looked_at: usize,
+    /// How many reports were read, matching or not.
+    pub rows_read: usize,
 }
 
-/// What is due at an endpoint.
+/// The events that are due at an endpoint.
 pub(crate) struct Due {
     pub page: WebhookPage,
-    pub untellable: Vec<Untellable>,
+    pub undeliverable: Vec<UndeliverableEvent>,
 }
 
-/// An event that says nothing, or nothing that makes sense.
-pub(crate) struct Untellable {
+/// An event without content: its message was purged, or its row is unreadable.
+pub(crate) struct UndeliverableEvent {
     pub event: EventId,
     pub failures: u32,
 }
 
-/// How far events that have ended were looked at: account, kind and id, as they are stored.
+/// A position among the events that have ended: the stored account, kind and id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct OldPlace(pub u32, pub u8, pub i64);
+pub(crate) struct EndedPlace(pub u32, pub u8, pub i64);
 
-/// What one look found.
+/// Events whose retention is over.
 pub(crate) struct OldEvents {
     pub events: Vec<EventKey>,
-    /// Behind which to go on; None at the end.
-    pub next: Option<OldPlace>,
+    /// The position to continue after; `None` at the end.
+    pub next: Option<EndedPlace>,
 }
 
-/// Messages that wait for a carrier, of which the carrier has nothing.
+/// Messages in a carrier's queue of which no part was sent.
 pub(crate) struct WaitingPage {
     pub waiting: Vec<WaitingMessage>,
-    /// Where to read on; nothing at the end.
+    /// The position to continue after; `None` at the end.
     pub last: Option<QueuePosition>,
 }

@@ -1,21 +1,19 @@
-//! The few facts that the writer and its callers both look at without asking each other.
-
-mod copies;
-mod unconfirmed;
-mod wakeup;
-
-pub(crate) use copies::CopyRequest;
+//! State that the writer thread and its callers share without going through the writer's queue.
 
 use crate::disk::Disk;
+use crate::error::StoreError;
 use crate::outboxes::Outboxes;
 use arc_swap::ArcSwap;
-use copies::Copies;
 use hermod_domain::catalogue::Catalogue;
+use hermod_domain::ids::CarrierId;
 use hermod_domain::time::Timestamp;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
-use unconfirmed::Unconfirmed;
-use wakeup::Wakeup;
+use hermod_engine::maps::{HashMap, HashSet};
+use hermod_engine::ops::{ENDPOINTS_WOKEN_MAX, Endpoint};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::{Notify, oneshot};
 
 const NOTHING_DUE: i64 = i64::MAX;
 
@@ -23,10 +21,10 @@ pub(crate) struct Shared {
     pub disk: Arc<Disk>,
     next_due_ms: AtomicI64,
     pub outboxes: Outboxes,
-    /// What the writer goes by: whose a number is, and who is to be told how.
+    /// The setup that the writer's decisions use: owners of numbers, webhooks, receipt times.
     pub catalogue: ArcSwap<Catalogue>,
     pub wakeup: Wakeup,
-    pub copies: Copies,
+    pub copies: CopySlot,
     pub unconfirmed: Unconfirmed,
 }
 
@@ -38,17 +36,119 @@ impl Shared {
             outboxes,
             catalogue: ArcSwap::default(),
             wakeup: Wakeup::default(),
-            copies: Copies::default(),
+            copies: CopySlot::default(),
             unconfirmed: Unconfirmed::default(),
         }
     }
 
-    /// When the first part that waits for a time is due.
-    pub(crate) fn next_due_is(&self, at: Option<Timestamp>) {
+    /// Sets when the first deferred part is due; `None` if no part is deferred.
+    pub(crate) fn set_next_due(&self, at: Option<Timestamp>) {
         self.next_due_ms.store(at.map_or(NOTHING_DUE, Timestamp::as_millis), Ordering::Release);
     }
 
+    /// Whether a deferred part is due.
     pub(crate) fn is_due(&self, now: Timestamp) -> bool {
         self.next_due_ms.load(Ordering::Acquire) <= now.as_millis()
     }
+}
+
+/// The webhook endpoints at which an event became due. The writer adds them after the commit; one task takes them.
+#[derive(Default)]
+pub(crate) struct Wakeup {
+    woken: Mutex<HashSet<Endpoint>>,
+    wake: Notify,
+}
+
+impl Wakeup {
+    /// Adds endpoints and wakes the task that waits for them. Beyond [`ENDPOINTS_WOKEN_MAX`] further endpoints are
+    /// dropped; `Store::webhooks_waiting` finds them.
+    pub(crate) fn wake(&self, endpoints: HashSet<Endpoint>) {
+        if endpoints.is_empty() {
+            return;
+        }
+        let mut woken = lock(&self.woken);
+        if woken.is_empty() {
+            *woken = endpoints;
+        } else {
+            let room = ENDPOINTS_WOKEN_MAX.saturating_sub(woken.len());
+            woken.extend(endpoints.into_iter().take(room));
+        }
+        drop(woken);
+        self.wake.notify_one();
+    }
+
+    /// Waits for endpoints, and returns those added since the last call. For one caller at a time. Dropping the future
+    /// loses nothing.
+    pub(crate) async fn take(&self) -> Vec<Endpoint> {
+        loop {
+            let woken = std::mem::take(&mut *lock(&self.woken));
+            if !woken.is_empty() {
+                return woken.into_iter().collect();
+            }
+            self.wake.notified().await;
+        }
+    }
+}
+
+/// A request to copy the database into a new file.
+pub(crate) struct CopyRequest {
+    pub file: PathBuf,
+    pub reply: oneshot::Sender<Result<(), StoreError>>,
+}
+
+/// Holds the one copy that may be requested or in progress at a time. Callers request it, the writer makes it.
+#[derive(Default)]
+pub(crate) struct CopySlot {
+    occupied: AtomicBool,
+    requested: Mutex<Option<CopyRequest>>,
+}
+
+impl CopySlot {
+    /// Requests a copy. Fails with [`StoreError::CopyInProgress`] until the last one has finished.
+    pub(crate) fn request(&self, request: CopyRequest) -> Result<(), StoreError> {
+        if self.occupied.swap(true, Ordering::AcqRel) {
+            return Err(StoreError::CopyInProgress);
+        }
+        *lock(&self.requested) = Some(request);
+        Ok(())
+    }
+
+    /// Takes the request, if there is one. Further requests fail until [`CopySlot::release`].
+    pub(crate) fn take(&self) -> Option<CopyRequest> {
+        lock(&self.requested).take()
+    }
+
+    /// Allows the next request, after the copy was completed or aborted.
+    pub(crate) fn release(&self) {
+        self.occupied.store(false, Ordering::Release);
+    }
+}
+
+/// Counts, per carrier, parts whose last resend got no response. They count as submitted, and the operator gets an alarm.
+#[derive(Default)]
+pub(crate) struct Unconfirmed {
+    counts: Mutex<BTreeMap<CarrierId, u64>>,
+}
+
+impl Unconfirmed {
+    /// Adds the counts of a batch. Called after its commit.
+    pub(crate) fn add(&self, counted: HashMap<CarrierId, u64>) {
+        if counted.is_empty() {
+            return;
+        }
+        let mut counts = lock(&self.counts);
+        for (carrier, parts) in counted {
+            *counts.entry(carrier).or_default() += parts;
+        }
+    }
+
+    /// Returns the counts since the last call and resets them.
+    pub(crate) fn take(&self) -> BTreeMap<CarrierId, u64> {
+        std::mem::take(&mut *lock(&self.counts))
+    }
+}
+
+/// Locks it, also after a panic elsewhere: no holder leaves these values half changed.
+fn lock<T>(guarded: &Mutex<T>) -> MutexGuard<'_, T> {
+    guarded.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -25,7 +25,7 @@ pub(super) fn look(world: &World) {
     let behind = world.store.newest_at_open().and_then(|newest| clock_behind(newest, now));
     world.alarms.replace(AlarmKind::ClockBehind, "", &about_this_machine(behind), now);
 
-    world.store.look_at_disk();
+    world.store.measure_disk();
     world.watch_store_log();
     let disk = world.store.disk_space();
     show_disk(disk);

@@ -200,7 +200,7 @@ async fn receipts_that_found_no_part_are_held_against_late_answers() {
         sender: None,
     };
     let receipts = vec![receipt(1, "9308878062554710043", None), receipt(2, "27", Some("MAYBE"))];
-    link.report(Vec::new(), receipts, 0, world.clock.now()).await.unwrap();
+    link.record(Vec::new(), receipts, Vec::new(), 0, world.clock.now()).await.unwrap();
     link.handout().await;
     let body = office.get("/carriers/acme/receipts").await.body;
     assert_eq!((&body["ids"], &body["hint"], &body["given_up"]), (&json!("none"), &Value::Null, &json!(0)));

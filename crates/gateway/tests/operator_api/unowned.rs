@@ -25,7 +25,7 @@ async fn says(office: &Office, text: &str) {
         },
     };
     let record = MoRecord { sequence: 1, part };
-    link.report_all(vec![], vec![], vec![record], 0, world.clock.now()).await.unwrap();
+    link.record(vec![], vec![], vec![record], 0, world.clock.now()).await.unwrap();
     assert_eq!(link.handout().await.received, [1]);
 }
 

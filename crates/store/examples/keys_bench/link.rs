@@ -12,7 +12,7 @@ const WINDOW: u32 = 1_000;
 
 /// Answers everything at once; what was delivered is said with the next read, as carriers do.
 pub(crate) async fn carry(port: LinkPort, all_recorded: Arc<AtomicU64>) {
-    port.report(Vec::new(), Vec::new(), WINDOW, wall_clock()).await.expect("a report");
+    port.record(Vec::new(), Vec::new(), Vec::new(), WINDOW, wall_clock()).await.expect("a report");
     let mut receipts = Vec::new();
     loop {
         let handout = port.handout().await;
@@ -21,11 +21,11 @@ pub(crate) async fn carry(port: LinkPort, all_recorded: Arc<AtomicU64>) {
         let slots = u32::try_from(handout.jobs.len()).expect("at most a window");
         let earlier = std::mem::replace(&mut receipts, handout.jobs.iter().map(receipt).collect());
         let nothing_to_come = earlier.is_empty();
-        port.report(answers, earlier, slots, wall_clock()).await.expect("a report");
+        port.record(answers, earlier, Vec::new(), slots, wall_clock()).await.expect("a report");
         if nothing_to_come && !receipts.is_empty() {
             // No record of an earlier receipt will wake us: say it now.
             let receipts = std::mem::take(&mut receipts);
-            port.report(Vec::new(), receipts, 0, wall_clock()).await.expect("a report");
+            port.record(Vec::new(), receipts, Vec::new(), 0, wall_clock()).await.expect("a report");
         }
     }
 }

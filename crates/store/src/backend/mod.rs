@@ -1,20 +1,18 @@
-//! The databases that a store can stand on. A store is one struct for all of them: the queue of commands, what its callers
-//! share, and the walks that read a page and send a command are the same. What differs is how rows are read, and that is
-//! this enum: a second backend is one more variant, and one more arm in the list of reads. `writing.rs` has the same for
-//! the writer's transactions.
+//! The databases that a store can use. `Store` is one struct for all of them: the command queue, the shared state and the
+//! table scans are the same. The reads differ, and this enum has them: a second backend is one more variant, and one
+//! more arm in the list of reads. `writing.rs` has the same for the writer's transactions.
 
-mod faults;
-pub(crate) mod folder;
 pub(crate) mod writing;
 
 use crate::error::StoreError;
 use crate::read_results::{
-    Due, LatePage, LatePlace, OldEvents, OldPlace, OnTransmitters, Page, PartPage, StoredKey, WaitingPage,
+    AuditReport, Due, EndedPlace, LatePage, LatePlace, OldEvents, OnTransmitters, Page, PartPage, StoredKey,
+    WaitingPage,
 };
 use crate::sqlite::database::Database;
 use crate::sqlite::{
-    balances, carrier_ids, catalogue, conversations, copying, day_totals, delivery_figures, engine_reads,
-    erasure, given_up_reports, inbound, late_parts, ledger, opt_outs, parked_receipts, part_rows, purging,
+    audit as sqlite_audit, balances, carrier_ids, catalogue, conversations, copying, day_totals, delivery_figures, engine_reads,
+    erasure, errors, given_up_reports, inbound, late_parts, ledger, lock, opt_outs, parked_receipts, part_rows, purging,
     readers, records, reports, reviews, set_aside, unassigned_inbound, unnamed_parts, waiting_messages, webhook_due,
     webhook_listing, webhook_purging,
 };
@@ -32,16 +30,45 @@ use hermod_engine::ops::{
 use hermod_engine::state::idempotency_keys::{KeyLimits, KeyStep};
 use hermod_engine::state::parked_receipts::ParkedPage;
 use hermod_engine::state::queues::QueueSnapshot;
-use hermod_engine::tables::{ConversationKey, InboundKey, ReportPage, ReviewStatus, UnnamedPart};
-use std::path::PathBuf;
+use hermod_engine::tables::{
+    ConversationKey, InboundKey, ReportPage, ReviewStatus, TableError, UnnamedPart,
+};
+use std::path::{Path, PathBuf};
+use writing::WritingBackend;
 
-/// A database, as the readers beside the writer see it. Each read is one short snapshot.
+/// A database as it is read beside the writer. Each read is one short snapshot.
 pub(crate) enum Backend {
-    /// One file, which one process has to itself.
+    /// One file, used by one process at a time.
     Sqlite(Database),
 }
 
-/// Makes a method of [`Backend`] of each read: `fn name(arguments) -> Rows = function of SQLite(its arguments)`.
+/// Opens the database of a data folder, for readers and for the writer. Creates it if it does not exist. Fails with
+/// [`StoreError::InUse`] if another process has it open.
+pub(crate) fn open(folder: &Path) -> Result<(Backend, WritingBackend), StoreError> {
+    let (database, writing) = Database::open(folder)?;
+    Ok((Backend::Sqlite(database), WritingBackend::Sqlite(writing)))
+}
+
+/// Whether a process has the database of this folder open.
+pub(crate) fn is_in_use(folder: &Path) -> Result<bool, StoreError> {
+    lock::is_in_use(folder)
+}
+
+/// Audits the database of a folder. Fails with [`StoreError::ReadTooLong`] once `stop` returns true.
+pub(crate) fn audit(
+    folder: &Path,
+    stop: impl FnMut() -> bool + Send + 'static,
+) -> Result<AuditReport, StoreError> {
+    sqlite_audit::audit(folder, stop)
+}
+
+/// Copies the database of a folder that no gateway uses into a new file.
+pub(crate) fn back_up(folder: &Path, destination: &Path) -> Result<(), StoreError> {
+    copying::back_up(folder, destination)
+}
+
+/// Defines a method of [`Backend`] for each read: `fn name(arguments) -> Rows = sqlite_function(its arguments)`. The
+/// function gets a connection as its first argument.
 macro_rules! reads {
     ($(fn $name:ident($($argument:ident: $of:ty),* $(,)?) -> $rows:ty = $($sqlite:ident)::+($($given:expr),*);)+) => {
         impl Backend {$(
@@ -96,7 +123,7 @@ reads! {
         = erasure::messages_to(number, account, after);
     fn named(account: AccountId, name: MessageName) -> Option<MessageId> = engine_reads::named(account, name);
     fn next_key_step(limits: KeyLimits) -> Option<KeyStep> = engine_reads::next_key_step(limits);
-    fn old_events(after: OldPlace, before: Timestamp) -> OldEvents = webhook_purging::old_events(after, before);
+    fn old_events(after: EndedPlace, before: Timestamp) -> OldEvents = webhook_purging::old_events(after, before);
     fn on_transmitters(connection: ConnectionId, after: ReportId, limit: usize) -> OnTransmitters
         = reports::on_transmitters(connection, after, limit);
     fn open_reviews() -> OpenReviews = reviews::count_open();
@@ -116,7 +143,7 @@ reads! {
         = reviews::page(state, before, limit);
     fn set_aside(after: i64, limit: u32) -> Vec<SetAside> = set_aside::set_aside_after(after, limit);
     fn statement(account: AccountId, days: (Day, Day)) -> Statement = engine_reads::read_statement(account, days);
-    fn tied_lately(carrier: CarrierId, limit: usize) -> Vec<AssignedId> = carrier_ids::sample(carrier, limit);
+    fn recent_carrier_ids(carrier: CarrierId, limit: usize) -> Vec<AssignedId> = carrier_ids::sample(carrier, limit);
     fn unassigned_inbound(since: Option<MessageId>, limit: u32) -> Vec<UnassignedMo>
         = unassigned_inbound::read_unassigned_page(since, limit);
     fn unnamed_parts(after: Option<UnnamedPart>, limit: usize) -> Vec<UnnamedPart>
@@ -127,7 +154,8 @@ reads! {
 }
 
 impl Backend {
-    /// Reads on in a connection's reports and calls `then` with them, even if the caller does not wait to the end.
+    /// Reads at most `limit` reports of a connection after `after` and passes them to `then`, also if the future is
+    /// dropped meanwhile.
     pub(crate) async fn report_page<T: Send + 'static>(
         &self,
         of: ConnectionId,
@@ -143,19 +171,44 @@ impl Backend {
         }
     }
 
-    /// Makes a copy durable that the writer has completed. Returns its size.
+    /// Makes a copy durable that the writer has completed. Returns its size in bytes.
     pub(crate) async fn finish_copy(&self, file: PathBuf) -> Result<u64, StoreError> {
         let finish = match self {
             Backend::Sqlite(_) => copying::finish,
         };
         let finished = tokio::task::spawn_blocking(move || finish(&file)).await;
-        Ok(finished.map_err(|_| StoreError::damaged("finishing a copy panicked"))??)
+        Ok(finished.map_err(|_| StoreError::damaged("the task that finished a copy panicked"))??)
     }
 
-    /// Reads under way end in peace; later ones find the store closed.
+    /// Makes later reads fail with [`StoreError::Closed`]. Running reads complete.
     pub(crate) fn close(&self) {
         match self {
             Backend::Sqlite(database) => database.close(),
         }
+    }
+}
+
+/// Each backend recognises its own errors. An error of the store that passed through a table comes out unchanged.
+impl From<TableError> for StoreError {
+    fn from(error: TableError) -> StoreError {
+        let error = match errors::from_sqlite(error.into_inner()) {
+            Ok(error) => return error,
+            Err(error) => error,
+        };
+        match error.downcast::<StoreError>() {
+            Ok(error) => *error,
+            Err(error) => StoreError::Damaged(error.to_string()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn store_error_that_passed_through_a_table_error_is_unchanged() {
+        let error = StoreError::from(TableError::from(StoreError::CopyInProgress));
+        assert!(matches!(error, StoreError::CopyInProgress), "{error}");
     }
 }

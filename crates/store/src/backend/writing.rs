@@ -1,4 +1,4 @@
-//! The databases as the writer uses them: one transaction after the other, on one connection.
+//! The databases as the writer uses them: one transaction after another, on one connection.
 
 use crate::disk::Disk;
 use crate::error::StoreError;
@@ -7,7 +7,7 @@ use hermod_engine::tables::{TableError, Tables};
 use std::path::Path;
 use std::sync::Arc;
 
-/// A database, as the writer sees it. One variant per backend, like [`crate::backend::Backend`].
+/// A database as the writer uses it. One variant per backend, like [`crate::backend::Backend`].
 pub(crate) enum WritingBackend {
     Sqlite(writing::WritingConnection),
 }
@@ -18,56 +18,57 @@ pub(crate) enum Transaction<'c> {
 }
 
 impl WritingBackend {
-    /// Begins the upkeep that runs beside the writer, with what is known of the disk.
+    /// Starts the background work of the database, such as checkpoints.
     pub(crate) fn start_upkeep(&mut self, disk: Arc<Disk>) -> Result<(), StoreError> {
         match self {
             WritingBackend::Sqlite(connection) => connection.start_checkpoints(disk),
         }
     }
 
-    /// Returns the tables. Within a transaction they show what it has changed.
+    /// Returns the tables. Within a transaction they include its changes.
     pub(crate) fn tables(&self) -> Tables<'_> {
         match self {
             WritingBackend::Sqlite(connection) => connection.tables(),
         }
     }
 
-    /// Whether nothing has been set up: no account, key, connection or carrier.
+    /// Whether the setup is empty: no account, key, connection or carrier.
     pub(crate) fn has_empty_catalogue(&self) -> Result<bool, TableError> {
         match self {
             WritingBackend::Sqlite(connection) => connection.has_empty_catalogue(),
         }
     }
 
-    /// How many webhook events wait.
+    /// Returns how many webhook events wait, at all endpoints.
     pub(crate) fn count_waiting_events(&self) -> Result<u64, TableError> {
         match self {
             WritingBackend::Sqlite(connection) => connection.count_waiting_events(),
         }
     }
 
+    /// Begins a transaction. There is at most one at a time.
     pub(crate) fn begin(&self) -> Result<Transaction<'_>, TableError> {
         match self {
             WritingBackend::Sqlite(connection) => connection.begin().map(Transaction::Sqlite),
         }
     }
 
-    /// Undoes the transaction that has begun, if the database has not ended it by itself.
+    /// Rolls the open transaction back. Does nothing if there is none: the database may have ended it itself.
     pub(crate) fn roll_back(&self) -> Result<(), StoreError> {
         match self {
             WritingBackend::Sqlite(connection) => connection.roll_back(),
         }
     }
 
-    /// Does what the database needs between two batches.
+    /// Does the maintenance that the database needs between two batches.
     pub(crate) fn after_batch(&self) {
         match self {
             WritingBackend::Sqlite(connection) => connection.after_batch(),
         }
     }
 
-    /// Copies the database into a new file. `between` runs again and again, outside of any transaction; if it fails, the
-    /// copy is given up.
+    /// Copies the database into a new file in short steps. `between` runs after each step, outside of any transaction;
+    /// if it fails, the copy is aborted and its file removed.
     pub(crate) fn copy_to(
         &self,
         file: &Path,
@@ -78,7 +79,7 @@ impl WritingBackend {
         }
     }
 
-    /// Ends the upkeep and closes the database.
+    /// Stops the background work and closes the database.
     pub(crate) fn close(self) {
         match self {
             WritingBackend::Sqlite(connection) => connection.close(),
@@ -87,7 +88,7 @@ impl WritingBackend {
 }
 
 impl Transaction<'_> {
-    /// Makes everything that it changed durable.
+    /// Commits the transaction. Its changes are durable when this returns.
     pub(crate) fn commit(self) -> Result<(), TableError> {
         match self {
             Transaction::Sqlite(transaction) => transaction.commit(),

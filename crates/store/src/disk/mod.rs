@@ -1,5 +1,4 @@
-//! The room on the disk, and the size of the database's log: measured here, looked at by the writer, its callers and the
-//! checkpoint thread.
+//! Free disk space and the size of the write-ahead log, shared by the writer, its callers and the checkpoint thread.
 
 mod log_limiter;
 
@@ -8,103 +7,104 @@ use hermod_domain::time::Timestamp;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
-use log_limiter::ToldState;
+use log_limiter::LogLimiter;
 
-/// By this part of the low-water mark the free space must exceed it before messages are accepted again.
+/// The free space must exceed the low-water mark by this fraction of it (1/16) before messages are accepted again.
 const REOPENING_FRACTION: u64 = 16;
-/// After the disk was full: less free space than this is not worth a try.
+/// Free space below which no write is tried after the disk was full.
 const ROOM_TO_WRITE_BYTES: u64 = 1024 * 1024;
 
 /// The disk of the data folder.
 pub(crate) struct Disk {
     folder: PathBuf,
-    /// Below this many free bytes nothing is accepted, so that what was accepted can still be finished.
+    /// Below this many free bytes no message is accepted, so that accepted messages can still be sent and settled.
     low_water_bytes: u64,
     accepting: AtomicBool,
-    /// As it was last measured.
+    /// As of the last measurement.
     free_bytes: AtomicU64,
-    ticked_ms: AtomicI64,
-    /// What the log says of the free space, and of writes that found none.
-    told_room: ToldState,
-    told_writes: ToldState,
-    /// The size of the log file, and whether it is larger than it should be and could not be truncated.
+    time_ms: AtomicI64,
+    /// Limits the log lines about low space, and about writes that failed for lack of space.
+    space_log: LogLimiter,
+    writes_log: LogLimiter,
+    /// The size of the write-ahead log, and whether it exceeds its limit and could not be truncated.
     log_bytes: AtomicU64,
     log_overgrown: AtomicBool,
-    /// Something was erased that the log still has.
-    empty_log_wanted: AtomicBool,
+    /// The log still contains data that was erased, so it is to be truncated.
+    truncation_requested: AtomicBool,
 }
 
-/// What the last measurement of the free space found.
+/// The last measurement of the free space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DiskSpace {
     pub free_bytes: u64,
-    /// Below this, new messages are refused.
+    /// Below this, new messages are rejected.
     pub low_water_bytes: u64,
-    /// Whether new messages are accepted. A write that found no room ends it until the next measurement, too.
+    /// Whether new messages are accepted. Also false after a write failed for lack of space, until the next measurement.
     pub accepting: bool,
 }
 
-/// How large the write-ahead log is.
+/// The size of the write-ahead log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogSize {
     pub bytes: u64,
-    /// It is larger than it should be, because a reader keeps it from being truncated.
+    /// Whether it exceeds its limit because a reader prevents its truncation.
     pub overgrown: bool,
 }
 
 impl Disk {
-    /// Measures the free space of the folder's disk for the first time.
+    /// Measures the free space of the folder's disk.
     pub(crate) fn new(folder: PathBuf, low_water_bytes: u64) -> Disk {
         let disk = Disk {
             folder,
             low_water_bytes,
             accepting: AtomicBool::new(true),
             free_bytes: AtomicU64::new(u64::MAX),
-            ticked_ms: AtomicI64::new(0),
-            told_room: ToldState::good(),
-            told_writes: ToldState::good(),
+            time_ms: AtomicI64::new(0),
+            space_log: LogLimiter::good(),
+            writes_log: LogLimiter::good(),
             log_bytes: AtomicU64::new(0),
             log_overgrown: AtomicBool::new(false),
-            empty_log_wanted: AtomicBool::new(false),
+            truncation_requested: AtomicBool::new(false),
         };
-        disk.look();
+        disk.measure();
         disk
     }
 
-    /// May new messages be accepted, as far as the disk goes?
-    pub(crate) fn accepting(&self) -> bool {
+    /// Whether there is enough space to accept new messages.
+    pub(crate) fn is_accepting(&self) -> bool {
         self.accepting.load(Ordering::Acquire)
     }
 
-    /// Measures the free space. Called every second, and after the disk was found full.
-    pub(crate) fn look(&self) {
+    /// Measures the free space and decides whether messages are accepted. Called every second, and after the log was
+    /// truncated.
+    pub(crate) fn measure(&self) {
         let free = match free_bytes(&self.folder) {
             Ok(free) => free,
             Err(error) => {
-                tracing::warn!(%error, "The free disk space cannot be measured");
+                tracing::warn!(%error, "Cannot measure the free disk space");
                 return;
             }
         };
         self.free_bytes.store(free, Ordering::Release);
-        // Refused again at once would help nobody: a little more must be free to begin than to go on.
-        let margin = if self.accepting() { 0 } else { self.low_water_bytes / REOPENING_FRACTION };
+        // The margin prevents accepting from being switched on and off by every few bytes.
+        let margin = if self.is_accepting() { 0 } else { self.low_water_bytes / REOPENING_FRACTION };
         let enough = free >= self.low_water_bytes + margin;
         self.accepting.store(enough, Ordering::Release);
-        if !self.told_room.is_to_be_told(enough, self.ticked_at()) {
+        if !self.space_log.should_log(enough, self.time()) {
             return;
         }
         if enough {
-            tracing::info!(free_bytes = free, "Disk space is back; accepting again");
+            tracing::info!(free_bytes = free, "Disk space is available again; accepting messages");
         } else {
             tracing::error!(
                 free_bytes = free,
                 low_water_bytes = self.low_water_bytes,
-                "The disk is nearly full; refusing new messages until space returns"
+                "The disk is nearly full; rejecting new messages until there is space again"
             );
         }
     }
 
-    /// Whether a full disk has enough room again that writing is worth a try.
+    /// Whether a full disk has enough space again to retry a write.
     pub(crate) fn has_room_to_write(&self) -> bool {
         free_bytes(&self.folder).is_ok_and(|free| free >= ROOM_TO_WRITE_BYTES)
     }
@@ -113,21 +113,22 @@ impl Disk {
         DiskSpace {
             free_bytes: self.free_bytes.load(Ordering::Acquire),
             low_water_bytes: self.low_water_bytes,
-            accepting: self.accepting(),
+            accepting: self.is_accepting(),
         }
     }
 
-    /// A write has found no room.
-    pub(crate) fn is_full(&self) {
+    /// Stops accepting messages, because a write failed for lack of space.
+    pub(crate) fn mark_full(&self) {
         self.accepting.store(false, Ordering::Release);
     }
 
-    /// Whether the log should have a line that writes find room, or find none.
-    pub(crate) fn is_to_be_told_of_writes(&self, succeed: bool) -> bool {
-        self.told_writes.is_to_be_told(succeed, self.ticked_at())
+    /// Returns whether to log that writes succeed again, or fail for lack of space.
+    pub(crate) fn should_log_writes(&self, succeed: bool) -> bool {
+        self.writes_log.should_log(succeed, self.time())
     }
 
-    /// Refuses a copy that would not fit, or would leave the store itself too little room.
+    /// Fails with [`StoreError::NoRoomForCopy`] if a copy would not fit, or would leave this store less than its low-water
+    /// mark.
     pub(crate) fn check_room_for(&self, file: &Path, copy_bytes: u64) -> Result<(), StoreError> {
         let folder = file.parent().unwrap_or(Path::new("/"));
         let reserve = if share_a_disk(folder, &self.folder) { self.low_water_bytes } else { 0 };
@@ -140,20 +141,20 @@ impl Disk {
         Err(StoreError::NoRoomForCopy { folder: folder.to_owned(), needed, free })
     }
 
-    /// The checkpoint thread measured the log.
-    pub(crate) fn log_is(&self, bytes: u64, overgrown: bool) {
+    /// Records the size of the write-ahead log.
+    pub(crate) fn set_log_size(&self, bytes: u64, overgrown: bool) {
         self.log_bytes.store(bytes, Ordering::Relaxed);
         self.log_overgrown.store(overgrown, Ordering::Relaxed);
     }
 
-    /// Has the checkpoint thread truncate the log, however small it is.
-    pub(crate) fn want_empty_log(&self) {
-        self.empty_log_wanted.store(true, Ordering::Release);
+    /// Makes the checkpoint thread truncate the log, whatever its size.
+    pub(crate) fn request_truncation(&self) {
+        self.truncation_requested.store(true, Ordering::Release);
     }
 
-    /// Whether the log is to be truncated. Asking takes the wish away.
-    pub(crate) fn take_empty_log_wanted(&self) -> bool {
-        self.empty_log_wanted.swap(false, Ordering::AcqRel)
+    /// Returns whether a truncation was requested, and clears the request.
+    pub(crate) fn take_truncation_request(&self) -> bool {
+        self.truncation_requested.swap(false, Ordering::AcqRel)
     }
 
     pub(crate) fn log_size(&self) -> LogSize {
@@ -161,13 +162,14 @@ impl Disk {
         LogSize { bytes, overgrown: self.log_overgrown.load(Ordering::Relaxed) }
     }
 
-    pub(crate) fn ticks(&self, now: Timestamp) {
-        self.ticked_ms.store(now.as_millis(), Ordering::Release);
+    /// Records the time of a tick of [`crate::Store::tick`].
+    pub(crate) fn set_time(&self, now: Timestamp) {
+        self.time_ms.store(now.as_millis(), Ordering::Release);
     }
 
-    /// What time it is by the last tick, even while nothing can be written.
-    pub(crate) fn ticked_at(&self) -> Timestamp {
-        Timestamp::from_millis(self.ticked_ms.load(Ordering::Acquire))
+    /// Returns the time of the last tick, which advances while nothing can be written.
+    pub(crate) fn time(&self) -> Timestamp {
+        Timestamp::from_millis(self.time_ms.load(Ordering::Acquire))
     }
 }
 
@@ -175,7 +177,7 @@ fn free_bytes(folder: &Path) -> Result<u64, rustix::io::Errno> {
     rustix::fs::statvfs(folder).map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
-/// Whether two paths are on the same file system, as far as can be told.
+/// Whether two paths are on the same file system. True also if neither can be examined.
 fn share_a_disk(one: &Path, other: &Path) -> bool {
     let device = |path: &Path| std::fs::metadata(path).map(|file| file.dev()).ok();
     device(one) == device(other)

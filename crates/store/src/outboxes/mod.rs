@@ -1,6 +1,6 @@
-//! The outboxes of all connections that a customer is bound to, shared by the writer and the ports. The writer puts reports
-//! in after the commit that made them; ports of live binds take them out. A connection without a bind has none: its reports
-//! stand in the tables and are read when a customer binds. The rules are in `hermod_engine::outbox`.
+//! The outboxes of all connections with a bound receiver, shared by the writer and the ports. The writer adds reports after
+//! the commit that created them; the ports of live binds take them. A connection without a bind has no outbox: its
+//! reports are only in the tables, and are read when a customer binds. The rules are in `hermod_engine::outbox`.
 
 mod receivers;
 #[cfg(test)]
@@ -20,20 +20,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::Notify;
 
-/// How long to wait before reading again after a read failed.
-const PAUSE_AFTER_FAULT: Duration = Duration::from_secs(1);
+/// Pause before a failed read is retried.
+const READ_RETRY_PAUSE: Duration = Duration::from_secs(1);
 const NOTHING_DUE: i64 = i64::MAX;
 
 pub(crate) struct Outboxes {
     boxes: Mutex<Boxes>,
-    /// The last report that is durable.
+    /// The id of the newest durable report.
     last: AtomicU64,
-    /// The latest time anyone has told.
+    /// The latest time that a caller passed in.
     clock_ms: AtomicI64,
     next_due_ms: AtomicI64,
     ports_opened: AtomicU64,
-    /// Somewhere there is something that the writer is still to be told.
-    left_over: AtomicBool,
+    /// An outbox has superseded reports that the writer has not deleted yet.
+    has_superseded: AtomicBool,
+    /// Reports in memory, over all outboxes.
     in_all: Arc<AtomicUsize>,
     receivers: Arc<Receivers>,
 }
@@ -41,10 +42,11 @@ pub(crate) struct Outboxes {
 #[derive(Default)]
 struct Boxes {
     open: HashMap<ConnectionId, Arc<SharedOutbox>>,
+    /// Reports per connection, in memory or only in the tables.
     waiting: ReportCounts,
 }
 
-/// One connection's outbox, and how its ports are woken.
+/// One connection's outbox, and the notifiers of its ports.
 pub(crate) struct SharedOutbox {
     inner: Mutex<Inner>,
     in_all: Arc<AtomicUsize>,
@@ -52,12 +54,12 @@ pub(crate) struct SharedOutbox {
 
 struct Inner {
     state: Outbox,
-    /// What wakes each port. A few at most.
+    /// One notifier per open port.
     wakes: Vec<(PortNo, Arc<Notify>)>,
 }
 
 impl Inner {
-    /// Wakes the port that should come next, if there is something to do.
+    /// Wakes the port whose turn it is, if there is a report to take or a page to read.
     fn wake_next(&self) {
         let Some(next) = self.state.next_to_wake() else { return };
         if let Some((_, wake)) = self.wakes.iter().find(|(port, _)| *port == next) {
@@ -67,7 +69,7 @@ impl Inner {
 }
 
 impl SharedOutbox {
-    /// The only way to its state: what it holds is counted, and whoever should come next is called.
+    /// Runs `work` on the outbox. Afterwards counts the reports it holds, and wakes the port whose turn it is.
     pub(crate) fn with<T>(&self, work: impl FnOnce(&mut Outbox) -> T) -> T {
         self.with_inner(|inner| work(&mut inner.state))
     }
@@ -93,17 +95,20 @@ impl SharedOutbox {
         });
     }
 
+    /// Takes at most `most` reports for a port; the engine's [`Outbox::take`] has the rules.
     pub(crate) fn take(&self, port: PortNo, most: usize, now: Timestamp) -> NextReports {
         let room = self.room_in_all();
         self.with(|state| state.take(port, most, room, now))
     }
 
+    /// How many more reports all outboxes together may hold.
     fn room_in_all(&self) -> usize {
         REPORTS_IN_ALL_MAX.saturating_sub(self.in_all.load(Ordering::Relaxed))
     }
 }
 
 impl Outboxes {
+    /// Returns the outboxes at the start: none is open, and the tables say which connections have reports.
     pub(crate) fn load(
         tables: &Tables<'_>,
         state: &EngineState,
@@ -120,7 +125,7 @@ impl Outboxes {
         Outboxes::new(ReportCounts::default(), 0, receivers, Timestamp::EPOCH)
     }
 
-    /// `last`: the highest id ever given.
+    /// `last`: the highest report id that was ever given.
     fn new(waiting: ReportCounts, last: u64, receivers: Arc<Receivers>, now: Timestamp) -> Outboxes {
         Outboxes {
             boxes: Mutex::new(Boxes { open: HashMap::new(), waiting }),
@@ -128,24 +133,25 @@ impl Outboxes {
             clock_ms: AtomicI64::new(now.as_millis()),
             next_due_ms: AtomicI64::new(NOTHING_DUE),
             ports_opened: AtomicU64::new(0),
-            left_over: AtomicBool::new(false),
+            has_superseded: AtomicBool::new(false),
             in_all: Arc::default(),
             receivers,
         }
     }
 
-    /// A commit is durable: these reports are new, so many rows of these connections are gone.
-    pub(crate) fn committed(&self, reports: Vec<Report>, gone: &[(ConnectionId, u64)]) {
-        if reports.is_empty() && gone.is_empty() {
+    /// Adds the reports of a durable commit to the open outboxes. `deleted`: how many rows the commit deleted, per
+    /// connection.
+    pub(crate) fn add_committed(&self, reports: Vec<Report>, deleted: &[(ConnectionId, u64)]) {
+        if reports.is_empty() && deleted.is_empty() {
             return;
         }
         if let Some(last) = reports.last() {
-            // Before anybody is looked for: who opens an outbox now reads it from the tables.
+            // Before the outboxes are looked up: one that opens now reads these reports from the tables.
             self.last.store(last.id.0, Ordering::Release);
         }
         let mut boxes = self.boxes();
         let Boxes { open, waiting } = &mut *boxes;
-        gone.iter().for_each(|(connection, rows)| waiting.subtract(*connection, *rows));
+        deleted.iter().for_each(|(connection, rows)| waiting.subtract(*connection, *rows));
         let mut reports = reports.into_iter().peekable();
         while let Some(first) = reports.next() {
             let connection = first.connection;
@@ -168,8 +174,8 @@ impl Outboxes {
         }
     }
 
-    /// What a connection's customers answered is durable, or will never be.
-    pub(crate) fn written(&self, ends: &FinishedReports) {
+    /// Forgets reports whose deletion is durable, or will not be tried again. Closes the outbox if it is idle.
+    pub(crate) fn forget_settled(&self, ends: &FinishedReports) {
         let mut boxes = self.boxes();
         let Some(outbox) = boxes.open.get(&ends.connection) else { return };
         let refused = ends.refused.iter().map(|(id, _)| *id);
@@ -182,12 +188,12 @@ impl Outboxes {
         }
     }
 
-    /// How many rows a connection has; nothing if only the tables know.
+    /// Returns how many reports a connection has; `None` if only the tables know.
     pub(crate) fn waiting(&self, connection: ConnectionId) -> Option<u64> {
         self.boxes().waiting.of(connection)
     }
 
-    /// Up to here every report is durable.
+    /// Returns the newest durable report. All before it are durable too.
     pub(crate) fn newest(&self) -> ReportId {
         ReportId(self.last.load(Ordering::Acquire))
     }
@@ -196,21 +202,23 @@ impl Outboxes {
         &self.receivers
     }
 
-    pub(crate) fn with_reports(&self) -> Vec<ConnectionId> {
+    /// Returns the connections that have reports.
+    pub(crate) fn connections_with_reports(&self) -> Vec<ConnectionId> {
         self.boxes().waiting.connections()
     }
 
-    /// These have no rows any more.
-    pub(crate) fn forget(&self, connection: ConnectionId, given_up: &[ReportId]) {
-        if given_up.is_empty() {
+    /// Removes reports whose rows are deleted: given up, or moved to a webhook.
+    pub(crate) fn remove(&self, connection: ConnectionId, deleted: &[ReportId]) {
+        if deleted.is_empty() {
             return;
         }
         let outbox = self.boxes().open.get(&connection).cloned();
         if let Some(outbox) = outbox {
-            outbox.with(|state| given_up.iter().for_each(|id| state.forget(*id)));
+            outbox.with(|state| deleted.iter().for_each(|id| state.forget(*id)));
         }
     }
 
+    /// Opens a port to the connection's outbox, and the outbox itself if this is its first port.
     pub(crate) fn open(&self, connection: ConnectionId, wake: Arc<Notify>) -> (Arc<SharedOutbox>, PortNo) {
         let number = PortNo(self.ports_opened.fetch_add(1, Ordering::Relaxed));
         let mut boxes = self.boxes();
@@ -221,63 +229,65 @@ impl Outboxes {
             })
         });
         outbox.open(number, wake);
-        self.receivers.came(connection);
+        self.receivers.add(connection);
         (outbox.clone(), number)
     }
 
-    /// Says which reports need not be told any more, if there is a way to tell the writer. Otherwise they are left over,
-    /// and whatever is answered next brings them along: it must not be written before them.
+    /// Closes a port. Reports that it took and did not settle are sent again later. Returns the superseded reports, which the
+    /// caller must have the writer delete. If `can_delete` is false they stay in the outbox, for the next settlement or
+    /// [`Outboxes::take_superseded`]: they must not be deleted after the report that supersedes them.
     pub(crate) fn close(
         &self,
         connection: ConnectionId,
         outbox: &SharedOutbox,
         port: PortNo,
-        can_tell: bool,
+        can_delete: bool,
     ) -> Vec<ReportId> {
         let now = self.now();
         let mut boxes = self.boxes();
         let (due, idle, superseded) = outbox.with_inner(|Inner { state, wakes }| {
             state.close(port, now);
             wakes.retain(|(open, _)| *open != port);
-            let superseded = if can_tell { state.take_superseded() } else { Vec::new() };
+            let superseded = if can_delete { state.take_superseded() } else { Vec::new() };
             if state.has_superseded() {
-                self.left_over.store(true, Ordering::Release);
+                self.has_superseded.store(true, Ordering::Release);
             }
             (state.next_due(), state.is_idle(), superseded)
         });
-        self.due_at(due);
-        self.receivers.left(connection, now);
+        self.set_due(due);
+        self.receivers.remove(connection, now);
         if idle {
             boxes.open.remove(&connection);
         }
         superseded
     }
 
-    pub(crate) fn has_left_over(&self) -> bool {
-        self.left_over.load(Ordering::Acquire)
+    /// Whether an outbox may have superseded reports that the writer was not yet asked to delete.
+    pub(crate) fn has_superseded(&self) -> bool {
+        self.has_superseded.load(Ordering::Acquire)
     }
 
-    /// Something that the writer was to be told when there was no way to.
-    pub(crate) fn left_over(&self) -> Option<FinishedReports> {
+    /// Takes the superseded reports of one connection, for the writer to delete. `None` if there are none left.
+    pub(crate) fn take_superseded(&self) -> Option<FinishedReports> {
         let boxes = self.boxes();
         let found = boxes.open.iter().find_map(|(connection, outbox)| {
             let taken = outbox.with(Outbox::take_superseded);
             (!taken.is_empty()).then_some((*connection, taken))
         });
         let Some((connection, taken)) = found else {
-            self.left_over.store(false, Ordering::Release);
+            self.has_superseded.store(false, Ordering::Release);
             return None;
         };
         Some(FinishedReports { connection, accepted: taken, refused: Vec::new(), now: self.now() })
     }
 
-    /// What waited for a time goes on.
+    /// Releases deferred reports that are due, and allows failed reads to be retried.
     pub(crate) fn tick(&self, now: Timestamp) {
-        self.clock_is(now);
+        self.advance_clock(now);
         if self.next_due_ms.load(Ordering::Acquire) > now.as_millis() {
             return;
         }
-        // First, so that what is deferred meanwhile is not missed.
+        // Before the outboxes are visited, so that a report that is deferred meanwhile is not missed.
         self.next_due_ms.store(NOTHING_DUE, Ordering::Release);
         self.boxes().open.retain(|_, outbox| {
             let (due, idle) = outbox.with(|state| {
@@ -285,12 +295,13 @@ impl Outboxes {
                 state.read_again();
                 (state.next_due(), state.is_idle())
             });
-            self.due_at(due);
+            self.set_due(due);
             !idle
         });
     }
 
-    pub(crate) fn clock_is(&self, now: Timestamp) {
+    /// Sets the time. It never goes back.
+    pub(crate) fn advance_clock(&self, now: Timestamp) {
         self.clock_ms.fetch_max(now.as_millis(), Ordering::Relaxed);
     }
 
@@ -298,16 +309,17 @@ impl Outboxes {
         Timestamp::from_millis(self.clock_ms.load(Ordering::Relaxed))
     }
 
-    pub(crate) fn due_at(&self, at: Option<Timestamp>) {
+    /// Makes the next [`Outboxes::tick`] at or after this time visit the outboxes.
+    pub(crate) fn set_due(&self, at: Option<Timestamp>) {
         if let Some(at) = at {
             self.next_due_ms.fetch_min(at.as_millis(), Ordering::AcqRel);
         }
     }
 
-    /// A read failed: somebody tries again soon.
-    pub(crate) fn pause(&self, outbox: &SharedOutbox) {
+    /// Schedules another attempt after a failed read.
+    pub(crate) fn retry_read_later(&self, outbox: &SharedOutbox) {
         outbox.with(Outbox::read_failed);
-        self.due_at(Some(self.now().plus(PAUSE_AFTER_FAULT)));
+        self.set_due(Some(self.now().plus(READ_RETRY_PAUSE)));
     }
 
     fn boxes(&self) -> MutexGuard<'_, Boxes> {
@@ -315,7 +327,7 @@ impl Outboxes {
     }
 }
 
-/// A panic elsewhere leaves nothing half done in here that could be worse than a report told twice.
+/// Locks it, also after a panic elsewhere: the worst consequence is a report that is sent twice.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! Which connections have somebody bound who takes reports, and since when the others have nobody.
+//! Which connections have a bind that takes reports, and since when the others have had none.
 
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
@@ -14,17 +14,20 @@ pub(crate) struct Receivers {
 
 #[derive(Clone, Copy)]
 enum Presence {
+    /// The number of open ports.
     Bound(usize),
+    /// When the last port was closed.
     Left(Timestamp),
 }
 
 impl Receivers {
-    /// Nobody is bound when the process starts, and nobody is away before.
+    /// At the start no connection has a receiver; all count as without one since `started`.
     pub(crate) fn new(started: Timestamp) -> Receivers {
         Receivers { known: Mutex::default(), started }
     }
 
-    pub(super) fn came(&self, connection: ConnectionId) {
+    /// Counts a port of the connection as open.
+    pub(super) fn add(&self, connection: ConnectionId) {
         let mut known = self.known();
         let presence = known.entry(connection).or_insert(Presence::Bound(0));
         *presence = match *presence {
@@ -33,7 +36,8 @@ impl Receivers {
         };
     }
 
-    pub(super) fn left(&self, connection: ConnectionId, now: Timestamp) {
+    /// Counts a port of the connection as closed.
+    pub(super) fn remove(&self, connection: ConnectionId, now: Timestamp) {
         let mut known = self.known();
         let Some(presence) = known.get_mut(&connection) else { return };
         *presence = match *presence {
@@ -71,27 +75,27 @@ mod tests {
     const CONNECTION: ConnectionId = ConnectionId::new(1);
 
     #[test]
-    fn the_last_one_to_leave_counts_and_before_anyone_came_the_start_does() {
+    fn connection_is_away_since_its_last_port_closed_or_since_the_start() {
         let at = |seconds| Timestamp::EPOCH.plus(Duration::from_secs(seconds));
         let receivers = Receivers::new(at(100));
         let away = |now| receivers.away_since(CONNECTION, at(now));
         assert_eq!((away(159), away(160)), (None, Some(at(100))));
         assert!(!receivers.is_bound(CONNECTION));
-        receivers.came(CONNECTION);
-        receivers.came(CONNECTION);
+        receivers.add(CONNECTION);
+        receivers.add(CONNECTION);
         assert_eq!((away(9_999), !receivers.is_bound(CONNECTION)), (None, false));
-        receivers.left(CONNECTION, at(200));
-        assert_eq!(away(9_999), None, "one is still there");
+        receivers.remove(CONNECTION, at(200));
+        assert_eq!(away(9_999), None, "one port is still open");
         assert!(receivers.is_bound(CONNECTION));
-        receivers.left(CONNECTION, at(300));
+        receivers.remove(CONNECTION, at(300));
         assert!(!receivers.is_bound(CONNECTION));
         assert_eq!((away(359), away(360)), (None, Some(at(300))));
         assert_eq!(
             receivers.away_since(ConnectionId::new(2), at(160)),
             Some(at(100)),
-            "nobody else's matter"
+            "other connections are not affected"
         );
-        receivers.came(CONNECTION);
+        receivers.add(CONNECTION);
         assert_eq!(away(9_999), None);
     }
 }

@@ -1,4 +1,4 @@
-//! Tests of the outboxes and their ports together.
+//! Tests of the outboxes together with their ports.
 
 use super::Outboxes;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
@@ -40,33 +40,33 @@ fn report(id: u64, message: i64, told: ReportStatus) -> Report {
 }
 
 #[test]
-fn superseded_report_without_a_place_in_the_queue_is_settled_with_the_newer_one() {
+fn superseded_report_that_could_not_be_queued_is_settled_with_the_newer_one() {
     let outboxes = Outboxes::empty();
     let connection = ConnectionId::new(1);
     let (outbox, first) = outboxes.open(connection, Arc::new(Notify::new()));
-    outboxes.committed(vec![report(1, 1, ReportStatus::Enroute)], &[]);
+    outboxes.add_committed(vec![report(1, 1, ReportStatus::Enroute)], &[]);
     let taken = |port| match outbox.take(port, 10, outboxes.now()) {
         NextReports::Reports(reports) => reports.iter().map(|report| report.id.0).collect::<Vec<_>>(),
         NextReports::Read(_) | NextReports::Nothing => vec![],
     };
     assert_eq!(taken(first), [1]);
     let (_, second) = outboxes.open(connection, Arc::new(Notify::new()));
-    outboxes.committed(vec![report(2, 1, DELIVERED)], &[]);
-    assert!(taken(second).is_empty(), "the notice is out");
+    outboxes.add_committed(vec![report(2, 1, DELIVERED)], &[]);
+    assert!(taken(second).is_empty(), "the other port has the earlier report");
     assert!(outboxes.close(connection, &outbox, first, false).is_empty(), "the writer's queue is full");
     assert_eq!(taken(second), [2]);
-    let settled = outbox
-        .with(|state| state.settle(second, vec![(ReportId(2), ReportOutcome::Accepted)], outboxes.now()));
+    let settled =
+        outbox.with(|state| state.settle(second, vec![(ReportId(2), ReportOutcome::Accepted)], outboxes.now()));
     assert_eq!(settled.accepted, [ReportId(1), ReportId(2)], "in one transaction");
-    // The same, and nobody has anything to say any more.
-    outboxes.committed(vec![report(3, 3, ReportStatus::Enroute)], &[]);
+    // The same, without a port that settles a newer report.
+    outboxes.add_committed(vec![report(3, 3, ReportStatus::Enroute)], &[]);
     assert_eq!(taken(second), [3]);
-    outboxes.committed(vec![report(4, 3, DELIVERED)], &[]);
+    outboxes.add_committed(vec![report(4, 3, DELIVERED)], &[]);
     assert!(taken(second).is_empty());
     assert!(outboxes.close(connection, &outbox, second, false).is_empty());
-    assert!(outboxes.has_left_over());
-    let ends = outboxes.left_over().expect("something is left over");
+    assert!(outboxes.has_superseded());
+    let ends = outboxes.take_superseded().expect("a superseded report");
     assert_eq!((ends.connection, ends.accepted), (connection, vec![ReportId(3)]));
-    assert!(outboxes.left_over().is_none() && !outboxes.has_left_over());
+    assert!(outboxes.take_superseded().is_none() && !outboxes.has_superseded());
     outboxes.tick(outboxes.now().plus(Duration::from_secs(1)));
 }

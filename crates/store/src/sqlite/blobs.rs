@@ -251,12 +251,12 @@ mod tests {
     fn damaged_octets_are_told_for_what_they_are() {
         for blob in [&[][..], &[1], &[2, 0, 0], &[1, 0], &[1, 8, 0], &[1, 1, 0, 1, 2, 3], &[1, 2, 0]] {
             let told = StoreError::from(shape_of(blob).unwrap_err()).to_string();
-            assert_eq!(told, "the data makes no sense: a message's shape", "{blob:?}");
+            assert_eq!(told, "invalid data in the database: a message's shape", "{blob:?}");
         }
         let no_alias = [1, 64, 0x0f, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 0];
         for blob in [&[][..], &[1, 128], &[1, 0, 1, 1, 3, 1, 1], &[3, 0, 0, 0, 0, 0, 0, 0], &no_alias] {
             let told = StoreError::from(origin_of(blob).unwrap_err()).to_string();
-            assert_eq!(told, "the data makes no sense: a message's origin", "{blob:?}");
+            assert_eq!(told, "invalid data in the database: a message's origin", "{blob:?}");
         }
     }
 }

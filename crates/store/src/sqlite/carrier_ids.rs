@@ -248,3 +248,7 @@ pub(super) fn read_id(row: &Row<'_>, key: usize, raw: usize) -> Result<RemoteId,
 fn stored_time(millis: i64) -> Option<Timestamp> {
     (millis > 0).then(|| Timestamp::from_millis(millis))
 }
+
+#[cfg(test)]
+#[path = "carrier_ids_tests.rs"]
+mod tests;

@@ -119,11 +119,11 @@ pub(crate) fn truncate_at_start(folder: &Path, writer: &Connection) -> Result<()
             tracing::warn!(log_bytes = bytes, "Another process reads the database; its log stays for now");
             Ok(())
         }
-        Err(fault) if fault.is_disk_full() => {
-            tracing::warn!(%fault, log_bytes = bytes, "The log could not be moved into the database");
+        Err(error) if error.is_disk_full() => {
+            tracing::warn!(%error, log_bytes = bytes, "The log could not be moved into the database");
             Ok(())
         }
-        Err(fault) => Err(fault),
+        Err(error) => Err(error),
     }
 }
 
@@ -148,20 +148,20 @@ impl Background {
 
     /// Moves everything into the database without holding anyone up, and truncates the file once nothing is left to move.
     fn truncate_if_overgrown(&self) {
-        let bytes_max = if self.disk.accepting() { LOG_BYTES_MAX } else { LOG_BYTES_MAX_ON_LOW_DISK };
+        let bytes_max = if self.disk.is_accepting() { LOG_BYTES_MAX } else { LOG_BYTES_MAX_ON_LOW_DISK };
         let before = log_bytes(&self.log);
-        let wanted = self.disk.take_empty_log_wanted();
+        let wanted = self.disk.take_truncation_request();
         if wanted || before > bytes_max {
             let truncated = self.truncate();
             if wanted && !truncated {
-                self.disk.want_empty_log();
+                self.disk.request_truncation();
             }
         }
         let after = log_bytes(&self.log);
-        self.disk.log_is(after, after > bytes_max);
+        self.disk.set_log_size(after, after > bytes_max);
         if before > bytes_max && after <= bytes_max {
             tracing::info!(from_bytes = before, to_bytes = after, "The overgrown log is truncated");
-            self.disk.look();
+            self.disk.measure();
         }
     }
 }
@@ -187,7 +187,7 @@ struct Progress {
 
 fn checkpoint(connection: &Connection, pragma: &str) -> Result<Progress, StoreError> {
     let read = connection.query_row(pragma, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
-    let (busy, in_log, moved): (i64, i64, i64) = read.map_err(errors::fault_of)?;
+    let (busy, in_log, moved): (i64, i64, i64) = read.map_err(errors::store_error)?;
     Ok(Progress { all: busy == 0 && in_log == moved })
 }
 
@@ -196,11 +196,11 @@ fn checkpoint(connection: &Connection, pragma: &str) -> Result<Progress, StoreEr
 fn run(connection: &Connection, pragma: &str) -> Option<Progress> {
     match checkpoint(connection, pragma) {
         Ok(progress) => Some(progress),
-        Err(fault) if fault.is_fatal() => fault.die(),
+        Err(error) if error.is_fatal() => error.exit_process(),
         // ReportStatus once, by whoever finds that nothing can be written any more.
-        Err(fault) if fault.is_disk_full() => None,
-        Err(fault) => {
-            tracing::warn!(%fault, "The log could not be checkpointed this time");
+        Err(error) if error.is_disk_full() => None,
+        Err(error) => {
+            tracing::warn!(%error, "The log could not be checkpointed this time");
             None
         }
     }

@@ -7,23 +7,7 @@ use hermod_domain::sender::Sender;
 use hermod_domain::text::Encoding;
 use hermod_domain::time::Timestamp;
 use hermod_engine::tables::TableError;
-use rusqlite::{Error, Row};
-
-/// Whether a row makes no sense, by what the reader of its values or SQLite says of them. Reading it again gives the same.
-pub(crate) fn tells_of_damage(error: &TableError) -> bool {
-    error.is_unreadable() || error.downcast_ref().is_some_and(is_damage)
-}
-
-/// Whether SQLite says that a value is not of the type or the range it should be.
-pub(crate) fn is_damage(error: &Error) -> bool {
-    matches!(
-        error,
-        Error::FromSqlConversionFailure(..)
-            | Error::IntegralValueOutOfRange(..)
-            | Error::InvalidColumnType(..)
-            | Error::Utf8Error(..)
-    )
-}
+use rusqlite::Row;
 
 /// Returns the message id in this column.
 pub(crate) fn stored_message(row: &Row<'_>, column: usize) -> Result<MessageId, TableError> {

@@ -14,28 +14,28 @@ const FILE_NAME: &str = "hermod.mark";
 /// Tells a number that was written from rubbish.
 const SEAL: u64 = 0x6d_61_72_6b_48_65_72_6d;
 
-pub(crate) struct Mark {
+pub(crate) struct CommitMark {
     file: File,
     path: PathBuf,
     commits: Cell<u64>,
 }
 
-impl Mark {
+impl CommitMark {
     /// Refuses a database that is behind what was told.
-    pub(crate) fn open(folder: &Path, connection: &Connection) -> Result<Mark, TableError> {
+    pub(crate) fn open(folder: &Path, connection: &Connection) -> Result<CommitMark, TableError> {
         let path = folder.join(FILE_NAME);
         let stored: i64 = connection.query_row("SELECT commits FROM writer", [], |row| row.get(0))?;
         let commits = stored.cast_unsigned();
         let file =
             File::options().read(true).write(true).create(true).truncate(false).mode(0o600).open(&path);
         let file = file.map_err(|error| StoreError::File { path: path.clone(), error })?;
-        let mark = Mark { file, path, commits: Cell::new(commits) };
-        if let Some(told) = mark.told()
-            && told > commits
+        let mark = CommitMark { file, path, commits: Cell::new(commits) };
+        if let Some(acknowledged) = mark.acknowledged()
+            && acknowledged > commits
         {
-            return Err(StoreError::Behind { path: mark.path, told, found: commits }.into());
+            return Err(StoreError::Behind { path: mark.path, acknowledged, found: commits }.into());
         }
-        mark.tell();
+        mark.write();
         Ok(mark)
     }
 
@@ -50,10 +50,10 @@ impl Mark {
     /// only makes the check weaker.
     pub(crate) fn committed(&self) {
         self.commits.set(self.commits.get() + 1);
-        self.tell();
+        self.write();
     }
 
-    fn tell(&self) {
+    fn write(&self) {
         let (commits, mut bytes) = (self.commits.get(), [0; 16]);
         bytes[..8].copy_from_slice(&commits.to_be_bytes());
         bytes[8..].copy_from_slice(&(commits ^ SEAL).to_be_bytes());
@@ -62,7 +62,7 @@ impl Mark {
         }
     }
 
-    fn told(&self) -> Option<u64> {
+    fn acknowledged(&self) -> Option<u64> {
         let mut bytes = [0; 16];
         self.file.read_exact_at(&mut bytes, 0).ok()?;
         let (commits, sealed) = bytes.split_at(8);
@@ -82,22 +82,22 @@ mod tests {
         let folder = tempfile::TempDir::new().unwrap();
         let connection = schema::open_for_writing(folder.path()).unwrap();
         let set = |commits: i64| connection.execute("UPDATE writer SET commits = ?1", [commits]).unwrap();
-        let mark = Mark::open(folder.path(), &connection).unwrap();
+        let mark = CommitMark::open(folder.path(), &connection).unwrap();
         mark.count(&connection).unwrap();
         mark.committed();
-        assert_eq!(mark.told(), Some(1));
-        assert!(Mark::open(folder.path(), &connection).is_ok());
+        assert_eq!(mark.acknowledged(), Some(1));
+        assert!(CommitMark::open(folder.path(), &connection).is_ok());
 
         set(0);
-        let refused = Mark::open(folder.path(), &connection).err().map(StoreError::from);
-        assert!(matches!(refused, Some(StoreError::Behind { told: 1, found: 0, .. })), "{refused:?}");
+        let refused = CommitMark::open(folder.path(), &connection).err().map(StoreError::from);
+        assert!(matches!(refused, Some(StoreError::Behind { acknowledged: 1, found: 0, .. })), "{refused:?}");
         set(5);
-        assert_eq!(Mark::open(folder.path(), &connection).unwrap().told(), Some(5), "ahead is fine");
+        assert_eq!(CommitMark::open(folder.path(), &connection).unwrap().acknowledged(), Some(5), "ahead is fine");
         set(0);
         std::fs::write(folder.path().join(FILE_NAME), [9; 16]).unwrap();
-        assert!(Mark::open(folder.path(), &connection).is_ok(), "rubbish says nothing");
+        assert!(CommitMark::open(folder.path(), &connection).is_ok(), "rubbish says nothing");
         set(0);
         std::fs::remove_file(folder.path().join(FILE_NAME)).unwrap();
-        assert!(Mark::open(folder.path(), &connection).is_ok(), "as does a missing mark");
+        assert!(CommitMark::open(folder.path(), &connection).is_ok(), "as does a missing mark");
     }
 }

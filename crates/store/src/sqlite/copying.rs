@@ -40,7 +40,7 @@ pub(crate) fn back_up(folder: &Path, destination: &Path) -> Result<(), StoreErro
     let mut check_alone = || match lock::is_in_use(folder) {
         Ok(false) => Ok(()),
         Ok(true) => Err(StoreError::InUse(folder.to_owned())),
-        Err(fault) => Err(fault),
+        Err(error) => Err(error),
     };
     let copied = check_alone()
         .map_err(TableError::from)

@@ -118,3 +118,7 @@ fn read_figures(row: &Row<'_>, first: usize) -> Result<DeliveryFigures, rusqlite
         time_ms: figure(11)?,
     })
 }
+
+#[cfg(test)]
+#[path = "delivery_figures_tests.rs"]
+mod tests;

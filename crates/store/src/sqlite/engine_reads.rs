@@ -2,7 +2,7 @@
 
 use crate::sqlite::inbound::read_mo_message;
 use crate::sqlite::{SqliteTables, balances, day_totals, ledger, parts, records, waiting_messages};
-use crate::statement::{STATEMENT_ENTRIES_MAX, StatementRows, work_out};
+use crate::statement::{STATEMENT_ENTRIES_MAX, StatementRows, compute_statement};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, RemoteId};
 use hermod_domain::origin::MessageName;
@@ -71,7 +71,7 @@ pub(crate) fn read_statement(
     account: AccountId,
     (from, last): (Day, Day),
 ) -> Result<Statement, TableError> {
-    work_out(read_statement_rows(connection, account, (from, last))?, from)
+    compute_statement(read_statement_rows(connection, account, (from, last))?, from)
 }
 
 /// Reads the rows from one day to another, both included. What purged messages cost is not among the entries: the days'

@@ -1,19 +1,19 @@
-//! What errors of SQLite mean to the store.
+//! Converts errors of SQLite to errors of the store.
 
 use crate::error::{BackendError, BackendErrorKind, StoreError};
 use rusqlite::ErrorCode;
 use std::error::Error;
 
-/// Returns the store's fault for an error of SQLite.
-pub(crate) fn fault_of(error: rusqlite::Error) -> StoreError {
+/// Returns the store's error for an error of SQLite.
+pub(crate) fn store_error(error: rusqlite::Error) -> StoreError {
     StoreError::Backend(BackendError::new(kind_of(&error), error))
 }
 
-/// Returns the fault for an error of a table, if it is SQLite's; the error itself otherwise.
-pub(crate) fn table_fault(
+/// Returns the store's error if this is an error of SQLite, and the error itself otherwise.
+pub(crate) fn from_sqlite(
     error: Box<dyn Error + Send + Sync>,
 ) -> Result<StoreError, Box<dyn Error + Send + Sync>> {
-    error.downcast::<rusqlite::Error>().map(|error| fault_of(*error))
+    error.downcast::<rusqlite::Error>().map(|error| store_error(*error))
 }
 
 fn kind_of(error: &rusqlite::Error) -> BackendErrorKind {
@@ -34,7 +34,7 @@ mod tests {
     use rusqlite::ffi;
 
     #[test]
-    fn error_of_sqlite_keeps_its_text_and_says_what_the_writer_has_to_know() {
+    fn sqlite_error_keeps_its_text_and_its_kind() {
         for (code, full, fatal, interrupted) in [
             (ffi::SQLITE_FULL, true, false, false),
             (ffi::SQLITE_IOERR_FSYNC, false, true, false),
@@ -44,10 +44,10 @@ mod tests {
             (ffi::SQLITE_BUSY, false, false, false),
         ] {
             let error = || rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
-            let fault = StoreError::from(TableError::from(error()));
-            assert_eq!(fault.to_string(), format!("the store refused: {}", error()));
-            assert_eq!((fault.is_disk_full(), fault.is_fatal()), (full, fatal), "{fault}");
-            assert_eq!(matches!(fault.or_too_long(), StoreError::ReadTooLong), interrupted, "{code}");
+            let stored = StoreError::from(TableError::from(error()));
+            assert_eq!(stored.to_string(), format!("database error: {}", error()));
+            assert_eq!((stored.is_disk_full(), stored.is_fatal()), (full, fatal), "{stored}");
+            assert_eq!(matches!(stored.or_too_long(), StoreError::ReadTooLong), interrupted, "{code}");
         }
     }
 }

@@ -238,3 +238,7 @@ pub(crate) fn read_entries(blob: &[u8], found: &mut Vec<KeyEntry>) -> Result<(),
 fn message_id(stored: i64) -> Result<MessageId, TableError> {
     MessageId::from_i64(stored).ok_or_else(|| TableError::unreadable("the message id of an idempotency key"))
 }
+
+#[cfg(test)]
+#[path = "idempotency_keys_tests.rs"]
+mod tests;

@@ -17,9 +17,9 @@ const TRY_PAUSE: Duration = Duration::from_millis(20);
 /// Makes the data folder, for its owner alone. One that is there already stays as it is: it may be shared with others on
 /// purpose, and everything of Hermod's in it is for its owner alone anyway.
 pub(crate) fn make_folder(folder: &Path) -> Result<(), StoreError> {
-    let fault = |error| StoreError::File { path: folder.to_owned(), error };
-    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(fault)?;
-    let mode = std::fs::metadata(folder).map_err(fault)?.permissions().mode() & 0o777;
+    let file_error = |error| StoreError::File { path: folder.to_owned(), error };
+    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(file_error)?;
+    let mode = std::fs::metadata(folder).map_err(file_error)?.permissions().mode() & 0o777;
     if mode & 0o077 != 0 {
         tracing::warn!(
             folder = %folder.display(),

@@ -92,7 +92,7 @@ mod tests {
     fn damaged_octets_are_told_for_what_they_are() {
         for blob in [&[][..], &[1], &[2, 1, 0], &[1, 9, 0, 0, 0, 0, 0, 0, 0], &[1, 1, 0, 0, 0, 9]] {
             let told = StoreError::from(of_blob(blob).unwrap_err()).to_string();
-            assert_eq!(told, "the data makes no sense: how an inbound message came", "{blob:?}");
+            assert_eq!(told, "invalid data in the database: how an inbound message came", "{blob:?}");
         }
         assert!(ends_of(&[0, 0, 1]).is_none());
     }

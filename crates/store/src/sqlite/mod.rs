@@ -6,39 +6,32 @@ pub(crate) mod audit;
 pub(crate) mod balances;
 pub(crate) mod blobs;
 pub(crate) mod carrier_ids;
-#[cfg(test)]
-mod carrier_ids_tests;
 pub(crate) mod catalogue;
 pub(crate) mod checkpoint;
 pub(crate) mod columns;
+pub(crate) mod commit_mark;
 pub(crate) mod conversations;
 pub(crate) mod copying;
 pub(crate) mod database;
 mod day_tables;
 pub(crate) mod day_totals;
 pub(crate) mod delivery_figures;
-#[cfg(test)]
-mod delivery_figures_tests;
 pub(crate) mod engine_reads;
 pub(crate) mod erasure;
 pub(crate) mod errors;
 pub(crate) mod given_up_reports;
 pub(crate) mod idempotency_keys;
-#[cfg(test)]
-mod idempotency_keys_tests;
 pub(crate) mod inbound;
 pub(crate) mod jobs;
 pub(crate) mod late_parts;
 pub(crate) mod ledger;
 pub(crate) mod lock;
-pub(crate) mod commit_mark;
 mod message_exceptions;
 mod messages;
+pub(crate) mod mo_blobs;
 mod mo_parts;
 pub(crate) mod opt_outs;
 pub(crate) mod parked_receipts;
-#[cfg(test)]
-mod parked_receipts_tests;
 pub(crate) mod part_rows;
 pub(crate) mod parts;
 pub(crate) mod purging;
@@ -58,7 +51,6 @@ pub(crate) mod webhook_due;
 pub(crate) mod webhook_events;
 pub(crate) mod webhook_listing;
 pub(crate) mod webhook_purging;
-pub(crate) mod mo_blobs;
 pub(crate) mod writing;
 
 use hermod_engine::tables::Tables;

@@ -283,23 +283,5 @@ fn verdict_from_stored(number: i64) -> Result<Verdict, TableError> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_verdict_survives_being_parked() {
-        let verdicts = [
-            Verdict::Enroute,
-            Verdict::Delivered,
-            Verdict::Undeliverable,
-            Verdict::Rejected,
-            Verdict::Expired,
-            Verdict::NoNews,
-            Verdict::Accepted,
-        ];
-        for verdict in verdicts {
-            assert_eq!(verdict_from_stored(verdict_to_stored(verdict)).unwrap(), verdict);
-        }
-        assert!(verdict_from_stored(8).is_err());
-    }
-}
+#[path = "parked_receipts_tests.rs"]
+mod tests;

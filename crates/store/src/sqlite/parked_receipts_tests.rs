@@ -1,5 +1,6 @@
 //! Which receipts stay parked, how many, and for how long.
 
+use super::{verdict_from_stored, verdict_to_stored};
 use crate::sqlite::schema;
 use crate::sqlite::{SqliteTables, changing};
 use hermod_domain::carrier::RemoteKey;
@@ -169,4 +170,21 @@ fn counts_of_a_batch_that_came_to_nothing_are_forgotten() {
     world.parked.rolled_back();
     assert_eq!(world.has(ACME), ["a Delivered"]);
     assert!(world.has(OTHER).is_empty());
+}
+
+#[test]
+fn every_verdict_is_read_back_as_it_was_stored() {
+    let verdicts = [
+        Verdict::Enroute,
+        Verdict::Delivered,
+        Verdict::Undeliverable,
+        Verdict::Rejected,
+        Verdict::Expired,
+        Verdict::NoNews,
+        Verdict::Accepted,
+    ];
+    for verdict in verdicts {
+        assert_eq!(verdict_from_stored(verdict_to_stored(verdict)).unwrap(), verdict);
+    }
+    assert!(verdict_from_stored(8).is_err());
 }

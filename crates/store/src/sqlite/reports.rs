@@ -4,7 +4,7 @@ use crate::error::StoreError;
 use crate::read_results::OnTransmitters;
 use crate::sqlite::SqliteTables;
 use crate::sqlite::blobs;
-use crate::sqlite::columns::is_damage;
+use crate::sqlite::unreadable::is_invalid_value;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::receipt::{DlrCode, ReportStatus};
 use hermod_domain::time::Timestamp;
@@ -145,7 +145,7 @@ impl ReportRows for SqliteTables<'_> {
 /// Makes an error that tells of damage one that the engine knows as such.
 fn unreadable_if_damaged(error: TableError) -> TableError {
     match error.downcast_ref() {
-        Some(sqlite) if is_damage(sqlite) => TableError::unreadable(format!("the store refused: {sqlite}")),
+        Some(sqlite) if is_invalid_value(sqlite) => TableError::unreadable(format!("database error: {sqlite}")),
         _ => error,
     }
 }
@@ -211,8 +211,8 @@ pub(crate) fn read_page(
                 page.reports.push(report);
             }
             Err(error) => {
-                let fault = StoreError::from(error);
-                tracing::error!(%fault, report.id = id.0, connection.id = %of, "A report cannot be read");
+                let error = StoreError::from(error);
+                tracing::error!(%error, report.id = id.0, connection.id = %of, "A report cannot be read");
             }
         }
     }
@@ -267,9 +267,9 @@ pub(crate) fn on_transmitters(
     )?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let mut rows = statement.query(params![connection.get(), after.0.cast_signed(), limit])?;
-    let mut found = OnTransmitters { reports: Vec::new(), last: after, looked_at: 0 };
+    let mut found = OnTransmitters { reports: Vec::new(), last: after, rows_read: 0 };
     while let Some(row) = rows.next()? {
-        found.looked_at += 1;
+        found.rows_read += 1;
         found.last = report_id(row.get(0)?);
         let hooked: i64 = row.get(1)?;
         // One that cannot be read waits for a bind, and is given up in the end.
@@ -307,7 +307,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_report_that_a_webhook_tells_counts_as_looked_at() {
+    fn a_report_that_a_webhook_tells_counts_as_rows_read() {
         let tables = Connection::open_in_memory().unwrap();
         let make = "CREATE TABLE report (connection, id, message, hooked); CREATE TABLE message (id, origin)";
         tables.execute_batch(make).unwrap();
@@ -316,9 +316,9 @@ mod tests {
             tables.execute("INSERT INTO report VALUES (1, ?1, ?1, 1)", [id]).unwrap();
         }
         let found = on_transmitters(&tables, connection, ReportId(0), 500).unwrap();
-        assert_eq!((found.looked_at, found.last.0), (500, 500));
+        assert_eq!((found.rows_read, found.last.0), (500, 500));
         let found = on_transmitters(&tables, connection, found.last, 500).unwrap();
-        assert_eq!((found.looked_at, found.last.0), (1, 501));
+        assert_eq!((found.rows_read, found.last.0), (1, 501));
         assert!(found.reports.is_empty());
     }
 }

@@ -1,23 +1,41 @@
-//! Rows that make no sense, told apart from reads that failed.
+//! Tells unreadable rows from reads that failed. A row is unreadable if it is damaged, or was written by another release.
 
-use crate::sqlite::columns::is_damage;
 use hermod_engine::tables::{Readings, StoredMessageKey, TableError, UnreadablePart};
 use rusqlite::{Error, Row};
 
-/// Returns why a row makes no sense, if that is what this error says. Returns the error otherwise.
+/// The reason where a part's message is missing.
+pub(crate) const NO_MESSAGE: &str = "its message has no row";
+
+/// Whether the error means that a row is unreadable. Reading it again gives the same error.
+pub(crate) fn is_unreadable(error: &TableError) -> bool {
+    error.is_unreadable() || error.downcast_ref().is_some_and(is_invalid_value)
+}
+
+/// Whether SQLite reports a value of the wrong type or out of range.
+pub(crate) fn is_invalid_value(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::FromSqlConversionFailure(..)
+            | Error::IntegralValueOutOfRange(..)
+            | Error::InvalidColumnType(..)
+            | Error::Utf8Error(..)
+    )
+}
+
+/// Returns why a row is unreadable, or the error itself if it means that the read failed.
 pub(crate) fn why_unreadable(error: TableError) -> Result<String, TableError> {
     match error.downcast_ref() {
         Some(Error::QueryReturnedNoRows) => Ok(NO_MESSAGE.to_owned()),
-        Some(sqlite) if is_damage(sqlite) => Ok(sqlite.to_string()),
+        Some(sqlite) if is_invalid_value(sqlite) => Ok(sqlite.to_string()),
         None if error.is_unreadable() => Ok(error.into_inner().to_string()),
         _ => Err(error),
     }
 }
 
-/// Which columns of a row are the carrier, account, message and number of a part.
+/// The columns of a row that hold a part's carrier, account, message and part number.
 pub(crate) type KeyColumns = [usize; 4];
 
-/// Adds what was read from a row of a part; if it makes no sense, to what is unreadable.
+/// Adds a part's row to the readable rows, or to the unreadable ones with the reason. Fails if the read failed.
 pub(crate) fn sort_in<T>(
     readings: &mut Readings<T>,
     row: &Row<'_>,
@@ -35,6 +53,3 @@ pub(crate) fn sort_in<T>(
     }
     Ok(())
 }
-
-/// The reason where a part's message is missing.
-pub(crate) const NO_MESSAGE: &str = "its message has no row";

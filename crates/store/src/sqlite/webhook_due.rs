@@ -1,10 +1,11 @@
 //! SQL that finds the webhook events that are due, and the endpoints that have any.
 
 use crate::error::StoreError;
-use crate::read_results::{Due, Untellable};
-use crate::sqlite::columns::{stored_number, tells_of_damage};
+use crate::read_results::{Due, UndeliverableEvent};
+use crate::sqlite::columns::stored_number;
 use crate::sqlite::inbound::find_inbound;
 use crate::sqlite::reports::stored_told;
+use crate::sqlite::unreadable::is_unreadable;
 use crate::sqlite::webhook_events::{event_id, event_message, stored_kind};
 use hermod_domain::ids::{AccountId, ConnectionId};
 use hermod_domain::lifecycle::MessageState;
@@ -19,9 +20,9 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::time::Duration;
 
 /// Events that have nothing to tell which one read passes over, and which are given up in one transaction.
-const UNTELLABLE_PER_TAKE_MAX: usize = 500;
+const UNDELIVERABLE_PER_TAKE_MAX: usize = 500;
 /// When to read again behind so many: they should be out of the way by then.
-const UNTELLABLE_PAUSE: Duration = Duration::from_secs(1);
+const UNDELIVERABLE_PAUSE: Duration = Duration::from_secs(1);
 /// Events of an endpoint that are looked at, the oldest first, for one that has failed.
 const OLDEST_EVENTS: u32 = 100;
 /// Newer events that have ended which are looked at for one that was delivered.
@@ -90,17 +91,17 @@ pub(crate) fn due_events(
          WHERE w.account = ?1 AND w.kind = ?2 AND (w.due_at, w.id) > (?3, ?4) ORDER BY w.due_at, w.id LIMIT ?5",
     )?;
     let (due_at, id) = after.map_or((i64::MIN, 0), |(due_at, id)| (due_at.as_millis(), id.0.cast_signed()));
-    let rows_max = i64::try_from(limit + UNTELLABLE_PER_TAKE_MAX + 1).expect("a few hundred");
+    let rows_max = i64::try_from(limit + UNDELIVERABLE_PER_TAKE_MAX + 1).expect("a few hundred");
     let mut rows = statement.query(params![account.get(), kind.as_u8(), due_at, id, rows_max])?;
-    let mut found = Due { page: WebhookPage::default(), untellable: Vec::new() };
+    let mut found = Due { page: WebhookPage::default(), undeliverable: Vec::new() };
     while let Some(row) = rows.next()? {
         let due_at = Timestamp::from_millis(row.get(1)?);
         if due_at > now || found.page.events.len() == limit {
             found.page.next_due = Some(due_at);
             break;
         }
-        if found.untellable.len() == UNTELLABLE_PER_TAKE_MAX {
-            found.page.next_due = Some(now.plus(UNTELLABLE_PAUSE));
+        if found.undeliverable.len() == UNDELIVERABLE_PER_TAKE_MAX {
+            found.page.next_due = Some(now.plus(UNDELIVERABLE_PAUSE));
             break;
         }
         let event = event_id(row.get(0)?);
@@ -111,13 +112,13 @@ pub(crate) fn due_events(
             }
             Ok(None) => {}
             // It must not keep the others from being told.
-            Err(error) if tells_of_damage(&error) => {
-                let fault = StoreError::from(error);
-                tracing::error!(%fault, event.id = event.0, account.id = %account, "A webhook event cannot be read");
+            Err(error) if is_unreadable(&error) => {
+                let error = StoreError::from(error);
+                tracing::error!(%error, event.id = event.0, account.id = %account, "A webhook event cannot be read");
             }
             Err(error) => return Err(error),
         }
-        found.untellable.push(Untellable { event, failures: row.get(2).unwrap_or(0) });
+        found.undeliverable.push(UndeliverableEvent { event, failures: row.get(2).unwrap_or(0) });
     }
     Ok(found)
 }

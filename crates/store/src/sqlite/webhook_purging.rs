@@ -1,6 +1,6 @@
 //! SQL that finds webhook events that ended long ago.
 
-use crate::read_results::{OldEvents, OldPlace};
+use crate::read_results::{OldEvents, EndedPlace};
 use crate::sqlite::webhook_events::event_id;
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
@@ -18,7 +18,7 @@ const ENDPOINTS_PER_STEP: usize = 1_000;
 /// young, its endpoint has none that ended long ago.
 pub(crate) fn old_events(
     connection: &Connection,
-    after: OldPlace,
+    after: EndedPlace,
     before: Timestamp,
 ) -> Result<OldEvents, TableError> {
     let mut statement = connection.prepare_cached(
@@ -32,10 +32,10 @@ pub(crate) fn old_events(
             let Some(row) = rows.next()? else { return Ok(OldEvents { events, next: None }) };
             let (account, kind, id, at, ended_at): (u32, u8, i64, i64, i64) = row.try_into()?;
             if at > before.as_millis() {
-                place = OldPlace(account, kind, i64::MAX);
+                place = EndedPlace(account, kind, i64::MAX);
                 break;
             }
-            place = OldPlace(account, kind, id);
+            place = EndedPlace(account, kind, id);
             if ended_at <= before.as_millis() {
                 match WebhookKind::from_u8(kind) {
                     Some(kind) => {
@@ -91,11 +91,11 @@ mod tests {
     fn only_what_ended_long_ago_is_found_and_the_young_are_passed_by() {
         // Old; replayed and ended again; young; behind a young one nothing is looked for.
         let tables = table(3, &[(1, 1_000), (2, 1_001), (3, 900), (1_001, 1_002), (4, 5)]);
-        let found = old_events(&tables, OldPlace::default(), BEFORE).unwrap();
+        let found = old_events(&tables, EndedPlace::default(), BEFORE).unwrap();
         assert_eq!(keys(&found), [(1, 1, 1), (1, 1, 3), (2, 1, 6), (2, 1, 8), (3, 1, 11), (3, 1, 13)]);
         assert_eq!(found.next, None);
         let young = table(2, &[(1_001, 1_002)]);
-        let found = old_events(&young, OldPlace::default(), BEFORE).unwrap();
+        let found = old_events(&young, EndedPlace::default(), BEFORE).unwrap();
         assert!(found.events.is_empty() && found.next.is_none(), "the writer has nothing to do");
     }
 
@@ -103,16 +103,16 @@ mod tests {
     fn a_step_looks_at_so_many_events_and_endpoints_and_the_next_goes_on() {
         let many = vec![(1, 1); EVENTS_PER_STEP + 1];
         let tables = table(1, &many);
-        let first = old_events(&tables, OldPlace::default(), BEFORE).unwrap();
-        assert_eq!((first.events.len(), first.next), (EVENTS_PER_STEP, Some(OldPlace(1, 1, 500))));
-        let second = old_events(&tables, OldPlace(1, 1, 500), BEFORE).unwrap();
+        let first = old_events(&tables, EndedPlace::default(), BEFORE).unwrap();
+        assert_eq!((first.events.len(), first.next), (EVENTS_PER_STEP, Some(EndedPlace(1, 1, 500))));
+        let second = old_events(&tables, EndedPlace(1, 1, 500), BEFORE).unwrap();
         assert_eq!((keys(&second), second.next), (vec![(1, 1, 501)], None));
 
         let endpoints = u32::try_from(ENDPOINTS_PER_STEP).unwrap();
         let tables = table(endpoints + 1, &[(1_001, 1_002)]);
-        let first = old_events(&tables, OldPlace::default(), BEFORE).unwrap();
-        assert_eq!((first.events.len(), first.next), (0, Some(OldPlace(endpoints, 1, i64::MAX))));
-        let second = old_events(&tables, OldPlace(endpoints, 1, i64::MAX), BEFORE).unwrap();
+        let first = old_events(&tables, EndedPlace::default(), BEFORE).unwrap();
+        assert_eq!((first.events.len(), first.next), (0, Some(EndedPlace(endpoints, 1, i64::MAX))));
+        let second = old_events(&tables, EndedPlace(endpoints, 1, i64::MAX), BEFORE).unwrap();
         assert_eq!((second.events.len(), second.next), (0, None));
     }
 }

@@ -3,7 +3,7 @@
 use crate::disk::Disk;
 use crate::error::StoreError;
 use crate::sqlite::checkpoint::{self, Checkpointer};
-use crate::sqlite::commit_mark::Mark;
+use crate::sqlite::commit_mark::CommitMark;
 use crate::sqlite::{SqliteTables, catalogue, copying, errors, schema, webhook_events};
 use hermod_engine::tables::{TableError, Tables};
 use rusqlite::Connection;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub(crate) struct WritingConnection {
     connection: Connection,
     folder: PathBuf,
-    mark: Mark,
+    mark: CommitMark,
     /// From [`WritingConnection::start_checkpoints`] on.
     checkpointer: Option<Checkpointer>,
 }
@@ -30,7 +30,7 @@ impl WritingConnection {
     /// left behind. Refuses a database that knows of fewer commits than were acknowledged.
     pub(super) fn open(folder: &Path) -> Result<WritingConnection, StoreError> {
         let connection = schema::open_for_writing(folder)?;
-        let mark = Mark::open(folder, &connection)?;
+        let mark = CommitMark::open(folder, &connection)?;
         checkpoint::truncate_at_start(folder, &connection)?;
         Ok(WritingConnection { connection, folder: folder.to_owned(), mark, checkpointer: None })
     }
@@ -65,7 +65,7 @@ impl WritingConnection {
         if self.connection.is_autocommit() {
             return Ok(());
         }
-        self.connection.execute_batch("ROLLBACK").map_err(errors::fault_of)
+        self.connection.execute_batch("ROLLBACK").map_err(errors::store_error)
     }
 
     /// Empties the log if it has outgrown its limit, or has its thread do it. To be called between two batches.

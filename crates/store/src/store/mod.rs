@@ -1,12 +1,12 @@
-//! The store as its callers see it: opened, closed, asked to accept messages; `requests`, `ports`, `webhooks` and `upkeep`
-//! have the other operations.
+//! The public handle of the store: accepts messages and closes the store. `opening`, `requests`, `ports`, `webhooks`, `upkeep`
+//! and `data_folder` have the other operations.
 
-#[cfg(test)]
-mod tests;
 mod data_folder;
 mod opening;
 mod ports;
 mod requests;
+#[cfg(test)]
+mod tests;
 mod upkeep;
 mod webhooks;
 
@@ -19,8 +19,7 @@ pub use ports::{LinkPort, ReceiverPort};
 use crate::backend::Backend;
 use crate::error::StoreError;
 use crate::shared::Shared;
-use crate::writer::operation::Op;
-use crate::writer::waiting::Waiting;
+use crate::writer::operation::{Op, QueuedAcceptance};
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, RemoteId};
 use hermod_domain::time::Timestamp;
@@ -34,27 +33,28 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::sync::oneshot::error::RecvError;
 use tokio::sync::{mpsc, oneshot};
-use upkeep::WalkPlaces;
-use webhooks::{Absent, GivingUp};
+use upkeep::ScanPositions;
+use webhooks::{GivingUp, ReportMover};
 
-/// Operations that may wait for the writer. Beyond that a submission is refused with 503: it would only grow old.
+/// Maximum number of operations in the writer's queue. Beyond that a submission is rejected with HTTP 503 rather than left to
+/// time out.
 pub const QUEUE_OPS_MAX: usize = 8_192;
-/// How long a submission should wait for the writer to begin with it before its sender gives up.
+/// How long a submission should wait in the writer's queue before its caller cancels it.
 pub const ACCEPT_WAIT_MAX: Duration = Duration::from_secs(10);
 
-/// Where the store lives and how it behaves.
+/// The data folder of a store, and settings that hold until it is closed.
 #[derive(Clone, Debug)]
 pub struct OpenOptions {
     pub folder: PathBuf,
-    /// Below this much free disk, new messages are refused.
+    /// Below this many free bytes on the disk, new messages are rejected.
     pub low_water_bytes: u64,
-    /// How long a part in doubt waits for a late sign of life before its first resend; the second
-    /// and third wait four and twenty times as long.
+    /// How long a part in doubt waits for a late response or receipt before its first resend. The second and third resend
+    /// wait four and twenty times as long.
     pub in_doubt_wait: Duration,
     pub now: Timestamp,
 }
 
-/// A handle to the store; clones share it.
+/// A handle to the store. Clones share the same store.
 #[derive(Clone)]
 pub struct Store {
     inner: Arc<Inner>,
@@ -67,68 +67,70 @@ struct Inner {
     links_opened: AtomicU64,
     newest_at_open: Option<Timestamp>,
     was_empty: bool,
-    /// Where the next look at a carrier's parked receipts begins.
+    /// The last parked receipt that [`Store::rematch`] tried, per carrier; none where it begins with the first.
     rematched: Mutex<HashMap<CarrierId, RemoteId>>,
-    walks: Mutex<WalkPlaces>,
-    absent: Absent,
+    scans: Mutex<ScanPositions>,
+    report_mover: ReportMover,
     giving_up: GivingUp,
     writer: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Store {
-    /// When the newest message was accepted that the store held when it was opened.
+    /// Returns when the newest message in the store had been accepted, as of opening.
     pub fn newest_at_open(&self) -> Option<Timestamp> {
         self.inner.newest_at_open
     }
 
-    /// Whether nothing had been set up in it when it was opened: no account, key, connection or carrier.
+    /// Whether the setup was empty when the store was opened: no account, key, connection or carrier.
     pub fn was_empty(&self) -> bool {
         self.inner.was_empty
     }
 
-    /// From here on the writer goes by this catalogue: whose a number is, and who is to be told how.
-    pub fn follow(&self, catalogue: Arc<Catalogue>) {
+    /// Makes the writer decide by this catalogue from the next batch on.
+    pub fn set_catalogue(&self, catalogue: Arc<Catalogue>) {
         self.inner.shared.catalogue.store(catalogue);
     }
 
-    /// Charges, stores and queues one message. Durable when this returns `Accepted`; nothing happened otherwise.
+    /// Charges, stores and queues one message. It is durable when this returns `Accepted`; otherwise nothing was changed.
     pub async fn accept(&self, acceptance: Acceptance) -> Result<AcceptOutcome, StoreError> {
         self.accept_with_deadline(acceptance, std::future::pending()).await
     }
 
-    /// The same, for a sender who does not wait for ever: if `waited` is over before the writer has begun with the
-    /// submission, it is given up, certainly not done, and the answer is [`StoreError::QueueTimeout`].
+    /// Does the same as [`Store::accept`], with a deadline: if `deadline` completes before the writer has begun the
+    /// submission, it is cancelled, nothing is changed, and this fails with [`StoreError::QueueTimeout`]. Fails at once if
+    /// the disk is low or the queue is full.
     pub async fn accept_with_deadline(
         &self,
         acceptance: Acceptance,
-        waited: impl Future<Output = ()>,
+        deadline: impl Future<Output = ()>,
     ) -> Result<AcceptOutcome, StoreError> {
-        if !self.inner.shared.disk.accepting() {
+        if !self.inner.shared.disk.is_accepting() {
             return Err(StoreError::DiskLow);
         }
-        let (reply, mut answer) = oneshot::channel();
-        let waiting = Arc::new(Waiting::new(acceptance));
-        self.inner.queue.try_send(Op::Accept(waiting.clone(), reply)).map_err(|error| match error {
+        let (reply, mut outcome) = oneshot::channel();
+        let queued = Arc::new(QueuedAcceptance::new(acceptance));
+        self.inner.queue.try_send(Op::Accept(queued.clone(), reply)).map_err(|error| match error {
             mpsc::error::TrySendError::Full(_) => StoreError::QueueFull(QUEUE_OPS_MAX),
             mpsc::error::TrySendError::Closed(_) => StoreError::Closed,
         })?;
         tokio::select! {
             biased;
-            answered = &mut answer => return outcome_of::<Box<Acceptance>>(answered),
-            () = waited => {}
+            outcome = &mut outcome => return outcome_of::<Box<Acceptance>>(outcome),
+            () = deadline => {}
         }
-        if waiting.give_up() {
+        if queued.cancel() {
             return Err(StoreError::QueueTimeout);
         }
-        outcome_of::<Box<Acceptance>>(answer.await)
+        outcome_of::<Box<Acceptance>>(outcome.await)
     }
 
-    /// Was this idempotency key used? Asked of the writer, so that a send under way counts.
+    /// Returns the message that was accepted with this idempotency key. The writer looks it up, so that messages of earlier
+    /// operations in its queue count.
     pub async fn find_key(&self, key: KeyClaim) -> Result<Option<Duplicate>, StoreError> {
         self.request(FindKey { key }).await
     }
 
-    /// The message, if it is this account's.
+    /// Returns a message of this account.
     pub async fn message(
         &self,
         account: AccountId,
@@ -137,12 +139,13 @@ impl Store {
         self.inner.backend.message(account, id).await
     }
 
-    /// Is there room on the disk for new messages?
-    pub fn accepting(&self) -> bool {
-        self.inner.shared.disk.accepting()
+    /// Whether there is enough disk space to accept new messages.
+    pub fn is_accepting(&self) -> bool {
+        self.inner.shared.disk.is_accepting()
     }
 
-    /// Finishes what is waiting, empties the log and closes the files. Later calls of any clone fail with `Closed`.
+    /// Writes all queued operations, truncates the log and closes the files. Later calls of any clone fail with
+    /// [`StoreError::Closed`].
     pub async fn close(&self) -> Result<(), StoreError> {
         let (reply, stopped) = oneshot::channel();
         self.send(Op::Stop(reply)).await?;
@@ -158,23 +161,23 @@ impl Store {
         Ok(())
     }
 
-    /// Has the writer run a command in its next transaction, and returns the outcome once it is durable.
+    /// Queues a command for the writer, and returns its outcome once it is durable.
     async fn request<C: Listed>(&self, command: C) -> Result<C::Outcome, StoreError> {
-        let (reply, answer) = oneshot::channel();
+        let (reply, outcome) = oneshot::channel();
         self.send(Op::Command(command.into(), Some(reply))).await?;
-        outcome_of::<C>(answer.await)
+        outcome_of::<C>(outcome.await)
     }
 
-    /// Waits for a place in the writer's queue.
+    /// Queues an operation for the writer. Waits while the queue is full.
     async fn send(&self, op: Op) -> Result<(), StoreError> {
         self.inner.queue.send(op).await.map_err(|_| StoreError::Closed)
     }
 }
 
-/// Returns what the writer has answered to a command of this type.
+/// Returns the outcome that the writer sent for a command of this type.
 fn outcome_of<C: Listed>(
-    answered: Result<Result<AnyOutcome, StoreError>, RecvError>,
+    received: Result<Result<AnyOutcome, StoreError>, RecvError>,
 ) -> Result<C::Outcome, StoreError> {
-    let outcome = answered.map_err(|_| StoreError::Closed)??;
+    let outcome = received.map_err(|_| StoreError::Closed)??;
     Ok(C::own_outcome(outcome).expect("the writer answers a command with its own outcome"))
 }

@@ -1,13 +1,11 @@
-//! Opening a store: what the last process left is put in order, everything the writer knows is loaded, and its thread is
-//! started.
+//! Opens a store: repairs what the last process left behind, loads the engine's state, and starts the writer thread.
 
-use crate::backend::folder::{self, Opened};
-use crate::backend::writing::WritingBackend;
+use crate::backend::{self, writing::WritingBackend};
 use crate::disk::Disk;
 use crate::error::StoreError;
 use crate::outboxes::{Outboxes, Receivers};
 use crate::shared::Shared;
-use crate::store::webhooks::{Absent, GivingUp};
+use crate::store::webhooks::{GivingUp, ReportMover};
 use crate::store::{Inner, OpenOptions, QUEUE_OPS_MAX, Store};
 use crate::writer::Writer;
 use crate::writer::log::{log_forbidden, log_set_aside, log_steps};
@@ -28,28 +26,29 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 impl Store {
-    /// Opens or makes the store. Parts that were being sent when the last process ended are in doubt from here on.
+    /// Opens the store of a data folder, or creates it. Parts that were being sent when the last process ended become in
+    /// doubt. Fails if another process has the folder open, or if the database has lost acknowledged commits.
     pub fn open(options: &OpenOptions) -> Result<Store, StoreError> {
         let OpenOptions { folder, low_water_bytes, in_doubt_wait, now } = options;
-        let Opened { backend, mut writing } = folder::open(folder)?;
+        let (backend, mut writing) = backend::open(folder)?;
         let newest_at_open = writing.tables().read()?.newest_message()?.map(MessageId::accepted_at);
         let was_empty = writing.has_empty_catalogue()?;
         set_aside_unreadable(&writing, *now)?;
         bring_back_due_times(&writing, *in_doubt_wait, *now)?;
-        let mut state = EngineState::load(&writing.tables(), *in_doubt_wait, chance())?;
+        let mut engine = EngineState::load(&writing.tables(), *in_doubt_wait, random_seed())?;
         let receivers = Arc::new(Receivers::new(*now));
-        let unconfirmed = mark_sending_in_doubt(&writing, &mut state, &receivers, *now)?;
-        let outboxes = Outboxes::load(&writing.tables(), &state, receivers, *now)?;
+        let unconfirmed = mark_sending_in_doubt(&writing, &mut engine, &receivers, *now)?;
+        let outboxes = Outboxes::load(&writing.tables(), &engine, receivers, *now)?;
         let disk = Arc::new(Disk::new(folder.clone(), *low_water_bytes));
         let shared = Arc::new(Shared::new(disk.clone(), outboxes));
-        shared.next_due_is(state.next_due());
+        shared.set_next_due(engine.next_due());
         shared.unconfirmed.add(unconfirmed);
         let meters = Meters::register(writing.count_waiting_events()?);
         writing.start_upkeep(disk)?;
-        let (queue, waiting) = mpsc::channel(QUEUE_OPS_MAX);
+        let (queue, queued) = mpsc::channel(QUEUE_OPS_MAX);
         let for_writer = shared.clone();
         let thread = start_writer(folder, move || {
-            Writer::new(&writing, state, waiting, for_writer, meters).run();
+            Writer::new(&writing, engine, queued, for_writer, meters).run();
             writing.close();
         })?;
         Ok(Store {
@@ -61,8 +60,8 @@ impl Store {
                 newest_at_open,
                 was_empty,
                 rematched: Mutex::default(),
-                walks: Mutex::default(),
-                absent: Absent::default(),
+                scans: Mutex::default(),
+                report_mover: ReportMover::default(),
                 giving_up: GivingUp::default(),
                 writer: Mutex::new(Some(thread)),
             }),
@@ -77,17 +76,17 @@ fn start_writer(folder: &Path, write: impl FnOnce() + Send + 'static) -> Result<
         .map_err(|error| StoreError::File { path: folder.to_owned(), error })
 }
 
-/// Puts the parts in doubt that were being sent when the last process ended. Returns how many of each carrier had no
-/// resend left.
+/// Marks the parts that were being sent when the last process ended as in doubt. Returns how many of each carrier had no
+/// resend left and count as unconfirmed.
 fn mark_sending_in_doubt(
     writing: &WritingBackend,
-    state: &mut EngineState,
+    engine: &mut EngineState,
     receivers: &Receivers,
     now: Timestamp,
 ) -> Result<maps::HashMap<CarrierId, u64>, TableError> {
     let transaction = writing.begin()?;
     let tables = writing.tables();
-    let mut batch = Batch::new(&tables, state, receivers, 0, Arc::default());
+    let mut batch = Batch::new(&tables, engine, receivers, 0, Arc::default());
     batch.mark_sending_in_doubt(now)?;
     batch.finish()?;
     let unconfirmed = std::mem::take(&mut batch.unconfirmed);
@@ -95,35 +94,36 @@ fn mark_sending_in_doubt(
     let set_aside = std::mem::take(&mut batch.set_aside);
     let steps = std::mem::take(&mut batch.steps);
     transaction.commit()?;
-    state.committed(now);
+    engine.committed(now);
     log_forbidden(&forbidden);
     log_set_aside(&set_aside);
     log_steps(&steps);
     Ok(unconfirmed)
 }
 
-/// Sets aside the parts whose rows make no sense, and logs them.
+/// Sets aside the parts whose rows are unreadable, and logs them.
 fn set_aside_unreadable(writing: &WritingBackend, now: Timestamp) -> Result<(), TableError> {
-    let all = writing.begin()?;
+    let transaction = writing.begin()?;
     let tables = writing.tables();
     let unreadable = set_aside::set_aside_unreadable(&tables, now)?;
     tables.finish()?;
-    all.commit()?;
+    transaction.commit()?;
     log_set_aside(&unreadable);
     Ok(())
 }
 
-/// Brings back due times that are further away than their schedules allow, and logs how many there were.
+/// Shortens due times that are later than their schedules allow, and logs how many there were. They result from a clock
+/// that was ahead.
 fn bring_back_due_times(
     writing: &WritingBackend,
     in_doubt_wait: Duration,
     now: Timestamp,
 ) -> Result<(), TableError> {
-    let all = writing.begin()?;
+    let transaction = writing.begin()?;
     let tables = writing.tables();
     let back = due_times::correct_times(&tables, in_doubt_wait, now)?;
     tables.finish()?;
-    all.commit()?;
+    transaction.commit()?;
     if back != CorrectedTimes::default() {
         let CorrectedTimes { parts, validity, inbound, receipts } = back;
         tracing::warn!(
@@ -131,13 +131,13 @@ fn bring_back_due_times(
             validity,
             inbound,
             receipts,
-            "Due times were further away than their schedules allow and are brought back: the clock was ahead before"
+            "Due times were later than their schedules allow and were shortened: the clock was ahead before"
         );
     }
     Ok(())
 }
 
-/// A number that differs from start to start.
-fn chance() -> u64 {
+/// Returns a number that differs at every start.
+fn random_seed() -> u64 {
     RandomState::new().hash_one(0)
 }

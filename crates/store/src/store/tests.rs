@@ -1,4 +1,4 @@
-//! Tests that the writer looks again at what a reader proposed: the proposal may be out of date when its turn comes.
+//! Tests that the writer checks again what a reader proposed, because the proposal may be outdated when it runs.
 
 use crate::store::{OpenOptions, Store};
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, PartNo};
@@ -69,7 +69,7 @@ async fn state(store: &Store, message: MessageId) -> MessageState {
 }
 
 #[tokio::test]
-async fn part_whose_time_is_not_up_is_not_lapsed() {
+async fn part_whose_validity_has_not_ended_is_not_expired() {
     let (_folder, store) = open();
     let message = send(&store).await;
     let parts = vec![(MessageKey { carrier: ACME, account: ALICE, message }, PartNo::FIRST)];
@@ -83,7 +83,7 @@ async fn part_whose_time_is_not_up_is_not_lapsed() {
     let due = ExpireParts { parts, now: NOW.plus(VALIDITY) };
     assert_eq!(store.request(due.clone()).await.unwrap(), 1);
     assert_eq!(state(&store, message).await, MessageState::Expired);
-    assert_eq!(store.request(due).await.unwrap(), 0, "it has ended");
+    assert_eq!(store.request(due).await.unwrap(), 0, "it is final");
     store.close().await.unwrap();
 }
 
@@ -100,7 +100,7 @@ async fn readable_part_is_not_set_aside() {
 }
 
 #[tokio::test]
-async fn message_whose_record_is_gone_does_not_fail_the_erasure_of_others() {
+async fn purged_message_does_not_fail_the_erasure_of_others() {
     let (_folder, store) = open();
     let message = send(&store).await;
     let gone = MessageId::first_at(NOW.minus(VALIDITY));

@@ -1,9 +1,9 @@
-//! What has to be done from time to time: release parts whose waiting time is over, end what has outlived its validity,
-//! look at the disk, merge idempotency keys, drop old cases. The caller owns the clock and says when.
+//! Periodic work: release deferred parts, expire messages, measure the disk, merge idempotency keys, delete old rows. The
+//! caller decides when, and passes the time.
 
 use crate::disk::{DiskSpace, LogSize};
 use crate::error::StoreError;
-use crate::read_results::{LatePage, OldPlace, PartPage, StoredKey};
+use crate::read_results::{EndedPlace, LatePage, PartPage, StoredKey};
 use crate::store::Store;
 use crate::writer::operation::Op;
 use hermod_domain::ids::PartNo;
@@ -15,72 +15,74 @@ use hermod_engine::state::idempotency_keys::KeyLimits;
 use hermod_engine::tables::{ConversationKey, MessageKey, PartRow, Readings, UnnamedPart};
 use std::sync::{MutexGuard, PoisonError};
 
-/// Rows looked at in one read, so that no snapshot lasts long.
+/// Rows per read, so that no snapshot lasts long.
 const SWEEP_ROWS: u32 = 5_000;
-/// Parts ended in one transaction.
+/// Parts expired, or messages moved to the late parts, in one transaction.
 const LAPSE_PARTS: usize = 500;
-/// Messages that one sweep moves among those whose receipts are late; the next one goes on. It matters after a release that
-/// kept them all in one table.
+/// Maximum number of messages that one sweep moves to the late parts; the next sweep continues. Reached only after an upgrade
+/// from a release that kept all of them in one table.
 const LATE_PER_SWEEP_MAX: usize = 100_000;
-/// Steps of merging idempotency keys in one call: 800,000 keys. Called every 5 seconds, it keeps up with 20,000 new keys a
-/// second, each of which is merged six times before it is in a bucket of 100 million.
+/// Maximum number of merge steps in one call: 800,000 keys. Called every 5 seconds, it keeps up with 20,000 new keys a second,
+/// each of which is merged six times before it is in a bucket of 100 million.
 const KEY_STEPS_PER_CALL: usize = 100;
 
-/// Where the walks over tables that have no index by time go on. Old rows of such a table are found by looking at all of
-/// its rows in the order of their keys, a bounded number in each call; an index would cost every message a write.
+/// The positions of the scans for old rows in tables without an index by time (an index would cost every message a write).
+/// Each call reads a bounded number of rows in the order of their keys.
 ///
-/// Each is the last row that was looked at; none where the next look begins at the first row. A restart begins anew.
+/// Each position is the last row that was read; `None` where the next call begins with the first row. Lost at a restart.
 #[derive(Default)]
-pub(crate) struct WalkPlaces {
+pub(crate) struct ScanPositions {
     pub conversation: Option<ConversationKey>,
     pub review: Option<u64>,
     pub unnamed_part: Option<UnnamedPart>,
-    pub webhook_event: Option<OldPlace>,
+    pub webhook_event: Option<EndedPlace>,
 }
 
 impl Store {
-    pub(crate) fn walk_places(&self) -> MutexGuard<'_, WalkPlaces> {
-        self.inner.walks.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn scan_positions(&self) -> MutexGuard<'_, ScanPositions> {
+        self.inner.scans.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// To be called often (several times a second). Cheap when there is nothing to do.
+    /// Releases parts and reports that are due, and moves reports of customers without a receiver to their webhooks. Call it
+    /// several times a second; it is cheap when nothing is due.
     pub async fn tick(&self, now: Timestamp) -> Result<(), StoreError> {
         let outboxes = &self.inner.shared.outboxes;
-        self.inner.shared.disk.ticks(now);
+        self.inner.shared.disk.set_time(now);
         outboxes.tick(now);
-        while outboxes.has_left_over() {
-            let place = self.inner.queue.reserve().await.map_err(|_| StoreError::Closed)?;
-            if let Some(ends) = outboxes.left_over() {
-                place.send(Op::Command(ends.into(), None));
+        while outboxes.has_superseded() {
+            let slot = self.inner.queue.reserve().await.map_err(|_| StoreError::Closed)?;
+            if let Some(ends) = outboxes.take_superseded() {
+                slot.send(Op::Command(ends.into(), None));
             }
         }
         if self.inner.shared.is_due(now) {
             self.send(Op::Command(ReleaseDue { now }.into(), None)).await?;
         }
-        self.tell_absent_by_webhook(now).await;
+        self.move_reports_to_webhooks(now).await;
         Ok(())
     }
 
-    /// Measures the free disk space, and closes or opens the door accordingly.
-    pub fn look_at_disk(&self) {
-        self.inner.shared.disk.look();
+    /// Measures the free disk space and decides whether messages are accepted. Call it every second.
+    pub fn measure_disk(&self) {
+        self.inner.shared.disk.measure();
     }
 
-    /// The size of the write-ahead log, as of the last second.
+    /// Returns the size of the write-ahead log, at most a second old.
     pub fn log_size(&self) -> LogSize {
         self.inner.shared.disk.log_size()
     }
 
-    /// What the last measurement found.
+    /// Returns the last measurement of the free disk space.
     pub fn disk_space(&self) -> DiskSpace {
         self.inner.shared.disk.space()
     }
 
-    /// Ends parts whose validity has ended, marks parts without a receipt in time, and gives up reports that waited too
-    /// long. Reads every part that waits, is being sent or was sent lately: an index for those would cost every message a
-    /// write, and this costs a scan a minute. Parts whose receipts are late stand apart and are found by the time they
-    /// expire. How long a carrier's receipt is waited for is in the catalogue that the store follows. Returns how many parts
-    /// it found whose time was up.
+    /// Expires parts whose validity period is over, marks parts without a receipt in time as UNKNOWN, moves parts whose receipts
+    /// are late to their own table, and gives up old reports. Returns how many parts had expired or were marked.
+    ///
+    /// It reads every part that waits, is being sent or was sent recently: one scan a minute is cheaper than an index, which
+    /// would cost every message a write. Late parts are found by their expiry. The catalogue says how long each carrier's
+    /// receipts are waited for.
     pub async fn sweep(&self, now: Timestamp) -> Result<usize, StoreError> {
         let mut position: Option<StoredKey> = None;
         let (mut found, mut room) = (0, LATE_PER_SWEEP_MAX);
@@ -103,14 +105,14 @@ impl Store {
         Ok(found)
     }
 
-    /// Returns those of these parts whose time is up. The writer looks at each of them again.
+    /// Returns the parts that have expired or got no receipt in time. The writer checks each of them again.
     fn find_lapsed(&self, rows: &[PartRow], now: Timestamp) -> Vec<(MessageKey, PartNo)> {
         let catalogue = self.inner.shared.catalogue.load();
         let lapsed = rows.iter().filter(|row| expiry_event(row, now, &catalogue).is_some());
         lapsed.map(|row| (row.key, row.part)).collect()
     }
 
-    /// Marks the late parts that got no receipt in time. Returns how many.
+    /// Marks late parts without a receipt in time as UNKNOWN. Returns how many.
     async fn sweep_late(&self, now: Timestamp) -> Result<usize, StoreError> {
         let mut found = 0;
         let carriers = self.inner.backend.carriers_with_late_parts().await?;
@@ -130,7 +132,7 @@ impl Store {
         Ok(found)
     }
 
-    /// Ends those of these parts whose time is up, and sets aside what makes no sense. Returns how many parts' time was up.
+    /// Expires or marks those of the parts whose time is over, and sets aside unreadable ones. Returns how many were over.
     async fn lapse(&self, parts: Readings<PartRow>, now: Timestamp) -> Result<usize, StoreError> {
         let lapsed = self.find_lapsed(&parts.rows, now);
         for chunk in lapsed.chunks(LAPSE_PARTS) {
@@ -142,10 +144,11 @@ impl Store {
         Ok(lapsed.len())
     }
 
-    /// Deletes what was kept long enough and is rarer than messages. To be called
-    /// at start and every minute: where old rows cannot be found by their time, a call looks at a bounded number of rows
-    /// and the next one goes on. What there is for each message is deleted by [`Store::purge`].
-    pub async fn daily(&self, now: Timestamp) -> Result<(), StoreError> {
+    /// Deletes rows past their retention that are rarer than messages: delivery figures, parts without a carrier id, parked
+    /// receipts, unassigned MO messages, conversations and reviews. Call it at the start and every minute: where old rows
+    /// cannot be found by time, each call reads a bounded number of rows and the next one continues. [`Store::purge`] deletes
+    /// what there is per message.
+    pub async fn delete_expired(&self, now: Timestamp) -> Result<(), StoreError> {
         let today = now.day();
         self.request(DropOldFigures { today }).await?;
         self.forget_unnamed_parts(now).await?;
@@ -157,8 +160,8 @@ impl Store {
 }
 
 impl Store {
-    /// Merges and drops buckets of idempotency keys, at most [`KEY_STEPS_PER_CALL`] steps; the next call goes on. To be
-    /// called every few seconds.
+    /// Merges and drops buckets of idempotency keys, at most [`KEY_STEPS_PER_CALL`] steps; the next call continues. Call it every
+    /// few seconds.
     pub async fn merge_keys(&self) -> Result<(), StoreError> {
         for _ in 0..KEY_STEPS_PER_CALL {
             let next = self.inner.backend.next_key_step(KeyLimits::DEFAULT);

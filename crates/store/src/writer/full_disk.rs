@@ -1,5 +1,5 @@
-//! What the writer does while the disk is full: facts are kept in memory until there is room, requests are refused, and what
-//! writes nothing runs.
+//! The writer while the disk is full: it keeps results of links, customers and webhooks in memory until there is space,
+//! rejects requests, and runs commands that write nothing.
 
 use super::operation::Op;
 use super::transact::Claims;
@@ -8,12 +8,13 @@ use crate::error::StoreError;
 use hermod_engine::commands::{AnyCommand, OnFullDisk};
 use std::collections::VecDeque;
 
-/// Bytes of what came of webhooks that are kept while the disk is full. What is beyond is posted again.
-const WEBHOOK_ENDS_KEPT_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Maximum size of the webhook results that are kept while the disk is full. Events whose results are dropped are posted
+/// again.
+const WEBHOOK_RESULTS_KEPT_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// The disk has no room. What links have learned since, and what customers have answered, waits here, in order. It cannot
-/// grow much: nothing is claimed meanwhile, so answers are at most what the windows hold, and carriers stop when their
-/// receipts are not answered. What customers answer counts in their outboxes until it is written, and those are limited.
+/// The operations that wait for disk space, in order. They are bounded: no part is claimed meanwhile, so there are at most
+/// as many responses as the windows hold; carriers stop sending receipts that get no response; and settled reports count in
+/// their outbox, which is limited, until they are written.
 #[derive(Default)]
 pub(super) struct FullDisk {
     kept: VecDeque<Op>,
@@ -21,24 +22,26 @@ pub(super) struct FullDisk {
 }
 
 impl FullDisk {
-    /// What is to be tried next.
+    /// Takes the next operations to write, at most a batch.
     fn take(&mut self) -> Vec<Op> {
         let ops: Vec<Op> = self.kept.drain(..self.kept.len().min(BATCH_OPS_MAX)).collect();
         self.webhook_bytes = self.webhook_bytes.saturating_sub(webhook_bytes(&ops));
         ops
     }
 
-    /// Only the answers of webhook receivers can be large; they are limited together.
+    /// Whether the operation may be kept. Only webhook results can be large; their sizes are limited together.
     fn has_memory_for(&self, op: &Op) -> bool {
         let bytes = webhook_bytes_of(op);
-        bytes == 0 || self.webhook_bytes + bytes <= WEBHOOK_ENDS_KEPT_BYTES_MAX
+        bytes == 0 || self.webhook_bytes + bytes <= WEBHOOK_RESULTS_KEPT_BYTES_MAX
     }
 
+    /// Adds an operation at the end.
     fn keep(&mut self, op: Op) {
         self.webhook_bytes += webhook_bytes_of(&op);
         self.kept.push_back(op);
     }
 
+    /// Puts operations back that [`FullDisk::take`] returned.
     fn put_back(&mut self, ops: Vec<Op>) {
         self.webhook_bytes += webhook_bytes(&ops);
         ops.into_iter().rev().for_each(|op| self.kept.push_front(op));
@@ -54,49 +57,49 @@ fn webhook_bytes_of(op: &Op) -> usize {
 }
 
 impl Writer<'_> {
-    /// Does with each command what it says about a full disk.
+    /// Keeps, rejects or runs each operation, as [`Op::on_full_disk`] says.
     pub(super) fn handle_full_disk(&mut self, ops: &mut Vec<Op>) {
-        if self.full_disk.is_none() && self.shared.disk.is_to_be_told_of_writes(false) {
-            tracing::error!("The disk is full; what carriers say waits in memory until there is room");
+        if self.full_disk.is_none() && self.shared.disk.should_log_writes(false) {
+            tracing::error!("The disk is full; responses and receipts of carriers are kept in memory until there is space");
         }
         for op in ops.drain(..) {
             let full_disk = self.full_disk.get_or_insert_default();
             match op.on_full_disk() {
                 OnFullDisk::Keep if full_disk.has_memory_for(&op) => full_disk.keep(op),
-                OnFullDisk::Keep | OnFullDisk::Refuse => op.failed(StoreError::DiskLow),
+                OnFullDisk::Keep | OnFullDisk::Refuse => op.fail(StoreError::DiskLow),
                 OnFullDisk::Run => match self.transact_one(&op, Claims::Withheld) {
-                    Ok(done) => op.done(done),
-                    Err(fault) => op.failed(fault),
+                    Ok(done) => op.succeed(done),
+                    Err(error) => op.fail(error),
                 },
             }
         }
     }
 
-    /// Tries again to write what is kept. Once all of it is written, the disk counts as full no more.
+    /// Writes the kept operations. Once all are written, the disk no longer counts as full.
     pub(super) fn write_kept(&mut self) {
         while let Some(full_disk) = &mut self.full_disk {
-            // An empty transaction would succeed and prove nothing.
+            // An empty transaction would succeed on a full disk too.
             if full_disk.kept.is_empty() && !self.shared.disk.has_room_to_write() {
                 return;
             }
             let mut ops = full_disk.take();
-            // They tell what time it was.
-            self.state.last_time = self.state.last_time.max(self.shared.disk.ticked_at());
+            // The kept operations have earlier times; the engine continues at the time of the last tick.
+            self.engine.last_time = self.engine.last_time.max(self.shared.disk.time());
             match self.transact(&ops, Claims::Allowed) {
                 Ok(done) => {
                     answer_all(&mut ops, done);
                     self.full_disk.take_if(|full| full.kept.is_empty());
                 }
-                Err(fault) if fault.is_disk_full() => {
+                Err(error) if error.is_disk_full() => {
                     self.full_disk.get_or_insert_default().put_back(ops);
                     return;
                 }
-                // Not for lack of room: one of them is at fault.
+                // For another reason than disk space: one of the operations fails.
                 Err(_) => ops.into_iter().for_each(|op| self.write_alone(op)),
             }
         }
-        if self.shared.disk.is_to_be_told_of_writes(true) {
-            tracing::info!("There is room on the disk again; everything that was kept is written");
+        if self.shared.disk.should_log_writes(true) {
+            tracing::info!("There is disk space again; all operations that were kept in memory are written");
         }
     }
 }
@@ -118,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_tried_again_is_not_counted_as_kept() {
+    fn operations_taken_for_a_retry_do_not_count_as_kept() {
         let mut full_disk = FullDisk::default();
         let ops = u64::try_from(BATCH_OPS_MAX).unwrap() + 3;
         full_disk.put_back((0..ops).map(|event| Op::Command(posted(event).into(), None)).collect());

@@ -1,11 +1,11 @@
-//! What the writer logs about a batch once it is durable.
+//! Log lines about a batch, written after its commit.
 
 use crate::error::StoreError;
 use hermod_engine::batch::ForbiddenEvent;
 use hermod_engine::steps::MessageStep;
 use hermod_engine::tables::{StoredMessageKey, UnreadablePart, UnreadableReport};
 
-/// Logs what was set aside.
+/// Logs the parts that were set aside.
 pub(crate) fn log_set_aside(unreadable: &[UnreadablePart]) {
     for UnreadablePart { key: StoredMessageKey { carrier, account, message }, reason } in unreadable {
         tracing::error!(
@@ -13,7 +13,7 @@ pub(crate) fn log_set_aside(unreadable: &[UnreadablePart]) {
             account,
             message,
             reason,
-            "A row makes no sense and is set aside; hermod set-aside list shows it"
+            "A row is unreadable and was set aside; list it with: hermod set-aside list"
         );
     }
 }
@@ -21,19 +21,19 @@ pub(crate) fn log_set_aside(unreadable: &[UnreadablePart]) {
 /// Logs events that the lifecycle forbids.
 pub(crate) fn log_forbidden(events: &[ForbiddenEvent]) {
     for ForbiddenEvent { message, part, event, before } in events {
-        tracing::error!(message.id = %message, %part, ?event, ?before, "An event that the lifecycle forbids was not applied");
+        tracing::error!(message.id = %message, %part, ?event, ?before, "An event was ignored that the lifecycle forbids in this state");
     }
 }
 
 /// Logs reports that cannot be read.
 pub(crate) fn log_unreadable_reports(reports: Vec<UnreadableReport>) {
     for UnreadableReport { connection, report, error } in reports {
-        let fault = StoreError::from(error);
-        tracing::error!(%fault, report.id = report.0, connection.id = %connection, "A report cannot be read; it is neither moved to a webhook nor listed as given up");
+        let error = StoreError::from(error);
+        tracing::error!(%error, report.id = report.0, connection.id = %connection, "A report cannot be read; it is neither moved to a webhook nor listed as given up");
     }
 }
 
-/// Logs the steps of messages, where the log is set to show them.
+/// Logs the steps of messages, if target `hermod::steps` is enabled at TRACE.
 pub(crate) fn log_steps(steps: &[MessageStep]) {
     if steps.is_empty() || !tracing::enabled!(target: "hermod::steps", tracing::Level::TRACE) {
         return;

@@ -1,6 +1,5 @@
-//! How the writer hands work to a link: everything of one commit at once, after the commit. It cannot overflow: the
-//! writer puts in no more parts than the link has granted slots for, and no more acknowledgements than the link has
-//! asked for.
+//! Passes the results of a commit from the writer to a link, all at once after the commit. It is bounded: the writer adds
+//! at most as many parts as the link has granted slots, and one acknowledgement per receipt or MO message of the link.
 
 use hermod_engine::ops::Handout;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,6 +12,7 @@ pub(crate) struct Mailbox {
 }
 
 impl Mailbox {
+    /// Adds a handout and wakes the link.
     pub(crate) fn put(&self, handout: Handout) {
         let mut waiting = self.lock();
         if waiting.is_empty() {
@@ -26,6 +26,7 @@ impl Mailbox {
         self.arrived.notify_one();
     }
 
+    /// Waits for a handout and returns everything that was added since the last call.
     pub(crate) async fn take(&self) -> Handout {
         loop {
             let handout = self.take_now();
@@ -36,6 +37,7 @@ impl Mailbox {
         }
     }
 
+    /// Returns everything that was added since the last call, without waiting.
     pub(crate) fn take_now(&self) -> Handout {
         std::mem::take(&mut *self.lock())
     }

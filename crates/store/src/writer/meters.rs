@@ -1,4 +1,4 @@
-//! What the writer counts. Handles are made once: looking a metric up by name would cost more than counting it.
+//! The writer's metrics. The handles are created once, because looking a metric up by name costs more than counting it.
 
 use hermod_engine::batch::{Doubts, Tally};
 use hermod_engine::ops::Purged;
@@ -47,7 +47,7 @@ pub(crate) struct Meters {
 }
 
 impl Meters {
-    /// `webhooks_waiting`: how many webhook events wait at the start.
+    /// Registers the metrics. `webhooks_waiting`: how many webhook events wait at the start.
     #[expect(clippy::cast_precision_loss, reason = "a metric, exact up to 2^53")]
     pub(crate) fn register(webhooks_waiting: u64) -> Meters {
         let waiting = gauge!("hermod_webhook_waiting");
@@ -96,6 +96,7 @@ impl Meters {
     }
 
     #[expect(clippy::cast_precision_loss, reason = "a metric of at most a few thousand")]
+    /// Adds the counts of a committed batch.
     pub(crate) fn count(&self, tally: &Tally, ops: usize, jobs_in_memory: usize) {
         let Tally {
             accepted,

@@ -1,22 +1,20 @@
-//! The one writer: a thread that owns the only connection that writes. Everything waiting becomes one transaction and
-//! one fsync, then every caller is answered. An operation that comes alone is written at once; under load the
-//! batch grows by itself while the disk is busy.
+//! The writer: a thread that owns the only connection that writes. It runs all queued operations in one transaction with
+//! one fsync, then answers their callers. A single operation is written at once; under load the batch grows while the
+//! disk is busy.
 //!
-//! A command that fails does so alone: the batch is rolled back and its commands are run one by one (`transact.rs`).
-//! `full_disk.rs` says what happens while there is no room.
+//! A command that fails does not fail its batch: the batch is rolled back and its commands run one by one. `full_disk.rs`
+//! has what happens while the disk is full.
 
-mod copying;
 mod full_disk;
 pub(crate) mod log;
 pub(crate) mod mailbox;
 pub(crate) mod meters;
 pub(crate) mod operation;
 mod transact;
-pub(crate) mod waiting;
 
 use crate::backend::writing::WritingBackend;
 use crate::error::StoreError;
-use crate::shared::Shared;
+use crate::shared::{CopyRequest, Shared};
 use full_disk::FullDisk;
 use hermod_engine::batch::EngineState;
 use hermod_engine::commands::{AnyCommand, AnyOutcome};
@@ -31,14 +29,14 @@ use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TryRecvError;
 use transact::Claims;
 
-/// Operations in one transaction at most, so that the first of them does not wait for too many others.
+/// Maximum number of operations in one transaction, so that the first does not wait long for the others.
 pub(crate) const BATCH_OPS_MAX: usize = 512;
-/// How long to wait before trying again to write facts that did not fit on the disk.
+/// Pause before operations that did not fit on the disk are written again.
 const FULL_DISK_PAUSE: Duration = Duration::from_millis(500);
 
 pub(crate) struct Writer<'c> {
     database: &'c WritingBackend,
-    state: EngineState,
+    engine: EngineState,
     mailboxes: HashMap<LinkId, Arc<Mailbox>>,
     queue: mpsc::Receiver<Op>,
     shared: Arc<Shared>,
@@ -50,34 +48,35 @@ pub(crate) struct Writer<'c> {
 impl<'c> Writer<'c> {
     pub(crate) fn new(
         database: &'c WritingBackend,
-        state: EngineState,
+        engine: EngineState,
         queue: mpsc::Receiver<Op>,
         shared: Arc<Shared>,
         meters: Meters,
     ) -> Writer<'c> {
         let mailboxes = HashMap::new();
-        Writer { database, state, mailboxes, queue, shared, meters, batches: 0, full_disk: None }
+        Writer { database, engine, mailboxes, queue, shared, meters, batches: 0, full_disk: None }
     }
 }
 
 impl Writer<'_> {
-    /// Writes what is asked for until the store is stopped or its last handle is dropped.
+    /// Writes operations until [`Op::Stop`], or until the last handle of the store is dropped. Operations still queued
+    /// then fail with [`StoreError::Closed`].
     pub(crate) fn run(mut self) {
         let mut ops = Vec::with_capacity(BATCH_OPS_MAX);
-        while self.wait_for_ops(&mut ops) && self.work_off(&mut ops) && self.copy_if_wanted(&mut ops) {}
+        while self.wait_for_ops(&mut ops) && self.write_batch(&mut ops) && self.make_requested_copy(&mut ops) {}
         self.queue.close();
         while let Ok(op) = self.queue.try_recv() {
-            let fault = StoreError::Closed;
+            let error = StoreError::Closed;
             if let Op::Command(AnyCommand::SettleReports(ends), _) = &op {
-                tracing::warn!(%fault, ?ends, "What a customer has answered could not be recorded");
+                tracing::warn!(%error, ?ends, "Responses of a customer to reports were not recorded: the store is closed");
             }
-            op.failed(fault);
+            op.fail(error);
         }
         self.write_last_figures();
     }
 
-    /// Writes these operations. False once the store is to stop.
-    fn work_off(&mut self, ops: &mut Vec<Op>) -> bool {
+    /// Writes these operations. Returns false after [`Op::Stop`].
+    fn write_batch(&mut self, ops: &mut Vec<Op>) -> bool {
         let stop = ops.iter().any(|op| matches!(op, Op::Stop(_)));
         if self.full_disk.is_some() {
             self.handle_full_disk(ops);
@@ -85,47 +84,50 @@ impl Writer<'_> {
         } else {
             self.write_all(ops);
         }
-        self.state.trim();
+        self.engine.trim();
         self.database.after_batch();
         !stop
     }
 
-    /// Writes what waits now, without waiting for more. False once the store is to stop.
-    fn work_off_waiting(&mut self, ops: &mut Vec<Op>) -> bool {
+    /// Writes the operations that are queued now, without waiting for more. Returns false after [`Op::Stop`].
+    fn write_queued(&mut self, ops: &mut Vec<Op>) -> bool {
         if self.full_disk.is_some() {
-            return self.wait_for_ops(ops) && self.work_off(ops);
+            return self.wait_for_ops(ops) && self.write_batch(ops);
         }
         ops.clear();
-        match self.take_waiting(ops) {
+        match self.take_queued(ops) {
             Err(TryRecvError::Disconnected) if ops.is_empty() => false,
-            _ => ops.is_empty() || self.work_off(ops),
+            _ => ops.is_empty() || self.write_batch(ops),
         }
     }
 
-    /// False once nobody is left who could ask for anything.
+    /// Waits for operations and moves them to `ops`. On a full disk waits for [`FULL_DISK_PAUSE`] instead. Returns false once
+    /// the last handle of the store is dropped.
     #[expect(clippy::disallowed_methods, reason = "no event says that a full disk has room again")]
     fn wait_for_ops(&mut self, ops: &mut Vec<Op>) -> bool {
         ops.clear();
         if self.full_disk.is_some() {
             std::thread::sleep(FULL_DISK_PAUSE);
-            return self.take_waiting(ops) != Err(TryRecvError::Disconnected);
+            return self.take_queued(ops) != Err(TryRecvError::Disconnected);
         }
         self.queue.blocking_recv_many(ops, BATCH_OPS_MAX) > 0
     }
 
-    fn take_waiting(&mut self, ops: &mut Vec<Op>) -> Result<(), TryRecvError> {
+    /// Moves the queued operations to `ops`, at most a batch. Fails once the queue is empty.
+    fn take_queued(&mut self, ops: &mut Vec<Op>) -> Result<(), TryRecvError> {
         while ops.len() < BATCH_OPS_MAX {
             ops.push(self.queue.try_recv()?);
         }
         Ok(())
     }
 
+    /// Writes the operations in one transaction, or one by one if that fails.
     fn write_all(&mut self, ops: &mut Vec<Op>) {
         match self.transact(ops, Claims::Allowed) {
             Ok(done) => answer_all(ops, done),
-            Err(fault) if fault.is_disk_full() => self.handle_full_disk(ops),
-            Err(fault) => {
-                tracing::warn!(%fault, operations = ops.len(), "A batch failed as a whole; its operations are tried one by one");
+            Err(error) if error.is_disk_full() => self.handle_full_disk(ops),
+            Err(error) => {
+                tracing::warn!(%error, operations = ops.len(), "A batch failed; its operations are retried one by one");
                 for op in ops.drain(..) {
                     self.write_alone(op);
                 }
@@ -133,40 +135,41 @@ impl Writer<'_> {
         }
     }
 
+    /// Writes an operation in a transaction of its own, or in pieces if that fails and it can be split.
     fn write_alone(&mut self, op: Op) {
         match self.transact_one(&op, Claims::Allowed) {
-            Ok(done) => op.done(done),
-            Err(fault) if fault.is_disk_full() => self.handle_full_disk(&mut vec![op]),
-            Err(fault) => match op {
+            Ok(done) => op.succeed(done),
+            Err(error) if error.is_disk_full() => self.handle_full_disk(&mut vec![op]),
+            Err(error) => match op {
                 Op::Command(command, reply) => match command.into_pieces() {
                     Ok(pieces) => self.write_piecewise(pieces, reply),
-                    Err(command) => Op::Command(command, reply).failed(fault),
+                    Err(command) => Op::Command(command, reply).fail(error),
                 },
-                op @ (Op::Accept(..) | Op::OpenLink(..) | Op::Stop(_)) => op.failed(fault),
+                op @ (Op::Accept(..) | Op::OpenLink(..) | Op::Stop(_)) => op.fail(error),
             },
         }
     }
 
-    /// One fact that cannot be written must not take the others with it. The caller, if there is one, is told the outcome
-    /// of the last piece, or the fault of a piece that was not written.
+    /// Writes the pieces of a command in a transaction each, so that one that cannot be written does not affect the others.
+    /// Replies with the outcome of the last piece, or with the error of a piece that was not written.
     fn write_piecewise(&mut self, pieces: Vec<AnyCommand>, reply: Option<Reply>) {
         let mut written = Ok(None);
         for piece in pieces {
             let op = Op::Command(piece, None);
             match self.transact_one(&op, Claims::Allowed) {
                 Ok(outcome) => written = written.map(|_| outcome),
-                Err(fault) if fault.is_disk_full() => {
+                Err(error) if error.is_disk_full() => {
                     self.handle_full_disk(&mut vec![op]);
-                    // It may be kept, but it is not written, and nobody may be told that it is.
+                    // It may be kept in memory, but it is not durable, so it is not acknowledged.
                     written = Err(StoreError::DiskLow);
                 }
-                Err(fault) => {
-                    tracing::error!(%fault, ?op, "What a carrier or a customer said could not be recorded and is lost");
+                Err(error) => {
+                    tracing::error!(%error, ?op, "A response or receipt could not be recorded and is lost");
                     if let Op::Command(AnyCommand::SettleReports(ends), _) = &op {
-                        // Their rows stay, and nobody waits for them to go.
-                        self.shared.outboxes.written(ends);
+                        // Their rows remain. The outbox must not wait for their deletion.
+                        self.shared.outboxes.forget_settled(ends);
                     }
-                    written = Err(fault);
+                    written = Err(error);
                 }
             }
         }
@@ -174,10 +177,29 @@ impl Writer<'_> {
             drop(reply.send(written));
         }
     }
+
+    /// Makes the copy of the database that was requested, if any. Queued operations are written between its steps. Returns
+    /// false after [`Op::Stop`].
+    fn make_requested_copy(&mut self, ops: &mut Vec<Op>) -> bool {
+        let Some(CopyRequest { file, reply }) = self.shared.copies.take() else { return true };
+        tracing::info!(file = %file.display(), "Copying the database");
+        let (database, mut running) = (self.database, true);
+        let copied = database.copy_to(&file, &mut || {
+            running = self.write_queued(ops);
+            if !running || reply.is_closed() { Err(StoreError::Closed) } else { Ok(()) }
+        });
+        if let Err(error) = &copied {
+            tracing::warn!(%error, file = %file.display(), "The copy of the database was not completed");
+        }
+        self.shared.copies.release();
+        // The caller may have dropped its future.
+        drop(reply.send(copied));
+        running
+    }
 }
 
 fn answer_all(ops: &mut Vec<Op>, done: Vec<Option<AnyOutcome>>) {
     for (op, done) in ops.drain(..).zip(done) {
-        op.done(done);
+        op.succeed(done);
     }
 }

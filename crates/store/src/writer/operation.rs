@@ -1,50 +1,50 @@
-//! What travels to the writer: a command, and the channel its outcome is sent to once the commit that holds it is durable,
-//! or the fault that kept it out.
+//! One operation in the writer's queue: a command, and the channel for its outcome. The outcome is sent once the commit is
+//! durable; an error is sent if the command was not written.
 
 use crate::error::StoreError;
 use crate::writer::mailbox::Mailbox;
-use crate::writer::waiting::Waiting;
 use hermod_engine::batch::Batch;
 use hermod_engine::commands::{AnyCommand, AnyOutcome, Command, OnFullDisk, OpenLink};
-use hermod_engine::ops::KeyClaim;
+use hermod_engine::ops::{Acceptance, KeyClaim};
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 use tokio::sync::oneshot;
 
 pub(crate) type Reply<T = AnyOutcome> = oneshot::Sender<Result<T, StoreError>>;
-pub(crate) type SubmitResponse = oneshot::Receiver<Result<AnyOutcome, StoreError>>;
+pub(crate) type ReplyReceiver = oneshot::Receiver<Result<AnyOutcome, StoreError>>;
 
 pub(crate) enum Op {
-    /// Facts and ticks have no reply: no caller waits for them.
+    /// A command. Without a reply where no caller waits: results of links and customers, and ticks.
     Command(AnyCommand, Option<Reply>),
-    /// A submission, which its sender can give up for as long as the writer has not begun it.
-    Accept(Arc<Waiting>, Reply),
-    /// Opens a link, whose parts go into this mailbox after each commit.
+    /// An acceptance, which its caller can cancel until the writer begins it.
+    Accept(Arc<QueuedAcceptance>, Reply),
+    /// Opens a link. The writer puts its parts into this mailbox after each commit.
     OpenLink(OpenLink, Arc<Mailbox>, Reply),
-    /// Ends the writer, after everything that waits before it.
+    /// Stops the writer after all operations that were queued before.
     Stop(Reply<()>),
 }
 
 impl Op {
-    /// Runs the command. Returns none if there is no outcome: the submission was given up, or the writer is to stop.
+    /// Runs the command in a batch. Returns `None` for a cancelled acceptance and for [`Op::Stop`].
     pub(crate) fn run(&self, batch: &mut Batch<'_>) -> Result<Option<AnyOutcome>, StoreError> {
         Ok(match self {
             Op::Command(command, _) => Some(command.execute(batch)?),
-            Op::Accept(waiting, _) if waiting.begin() => {
-                Some(AnyOutcome::Accept(waiting.acceptance.execute(batch)?))
+            Op::Accept(queued, _) if queued.begin() => {
+                Some(AnyOutcome::Accept(queued.acceptance.execute(batch)?))
             }
             Op::OpenLink(open, ..) => Some(AnyOutcome::OpenLink(open.execute(batch)?)),
             Op::Accept(..) | Op::Stop(_) => None,
         })
     }
 
-    /// The idempotency key of a submission.
+    /// Returns the idempotency key of an acceptance.
     pub(crate) fn key(&self) -> Option<&KeyClaim> {
-        if let Op::Accept(waiting, _) = self { waiting.acceptance.key.as_ref() } else { None }
+        if let Op::Accept(queued, _) = self { queued.acceptance.key.as_ref() } else { None }
     }
 
-    /// Answers the caller, if there is one and it still waits.
-    pub(crate) fn done(self, outcome: Option<AnyOutcome>) {
+    /// Sends the outcome to the caller, if one waits.
+    pub(crate) fn succeed(self, outcome: Option<AnyOutcome>) {
         match (self, outcome) {
             (
                 Op::Command(_, Some(reply)) | Op::Accept(_, reply) | Op::OpenLink(_, _, reply),
@@ -55,17 +55,19 @@ impl Op {
         }
     }
 
-    pub(crate) fn failed(self, fault: StoreError) {
+    /// Sends the error to the caller, if one waits.
+    pub(crate) fn fail(self, error: StoreError) {
         match self {
             Op::Command(_, Some(reply)) | Op::Accept(_, reply) | Op::OpenLink(_, _, reply) => {
-                drop(reply.send(Err(fault)));
+                drop(reply.send(Err(error)));
             }
-            Op::Stop(reply) => drop(reply.send(Err(fault))),
-            // The rows of reports stay, and they are told once more after the next start.
+            Op::Stop(reply) => drop(reply.send(Err(error))),
+            // Of settled reports the rows remain: they are sent once more after the next start.
             Op::Command(_, None) => {}
         }
     }
 
+    /// Returns what to do with the operation while the disk is full.
     pub(crate) fn on_full_disk(&self) -> OnFullDisk {
         match self {
             Op::Command(command, _) => command.on_full_disk(),
@@ -75,7 +77,7 @@ impl Op {
     }
 }
 
-/// The command, never a text: a batch that could not be written is told in the log.
+/// For the log: the command, without the texts and numbers of an acceptance.
 impl fmt::Debug for Op {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -83,6 +85,40 @@ impl fmt::Debug for Op {
             Op::Accept(..) => f.write_str("Accept"),
             Op::OpenLink(open, ..) => open.fmt(f),
             Op::Stop(_) => f.write_str("Stop"),
+        }
+    }
+}
+
+const QUEUED: u8 = 0;
+const BEGUN: u8 = 1;
+const CANCELLED: u8 = 2;
+
+/// An acceptance in the writer's queue. Either the writer begins it or its caller cancels it, never both: a cancelled one is
+/// not run, and the caller of one that was begun waits for its outcome.
+pub(crate) struct QueuedAcceptance {
+    pub acceptance: Acceptance,
+    stage: AtomicU8,
+}
+
+impl QueuedAcceptance {
+    pub(crate) fn new(acceptance: Acceptance) -> QueuedAcceptance {
+        QueuedAcceptance { acceptance, stage: AtomicU8::new(QUEUED) }
+    }
+
+    /// Marks it as begun. May be called again after a rollback. Returns false if it was cancelled.
+    fn begin(&self) -> bool {
+        self.move_to(BEGUN) != CANCELLED
+    }
+
+    /// Cancels it. Returns false if the writer has begun it: it may succeed.
+    pub(crate) fn cancel(&self) -> bool {
+        self.move_to(CANCELLED) != BEGUN
+    }
+
+    /// Moves it to `stage` if it is still queued. Returns the stage before.
+    fn move_to(&self, stage: u8) -> u8 {
+        match self.stage.compare_exchange(QUEUED, stage, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(before) | Err(before) => before,
         }
     }
 }

@@ -1,5 +1,5 @@
-//! One transaction: runs a batch of commands, commits it, and then acts on what it decided. After a fault everything is as it
-//! was before the batch, in the tables and in memory.
+//! Runs a batch of operations in one transaction, commits it, and then publishes its results. After an error the tables and
+//! the engine's memory are as they were before the batch.
 
 use super::Writer;
 use super::log::{log_forbidden, log_set_aside, log_steps, log_unreadable_reports};
@@ -15,15 +15,15 @@ use hermod_engine::steps::MessageStep;
 use hermod_engine::tables::{TableError, UnreadablePart, UnreadableReport};
 use std::sync::Arc;
 
-/// May a transaction give parts to links? That writes, so not while the disk is full.
+/// Whether a transaction may claim parts for links. A claim is a write, so not while the disk is full.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Claims {
     Allowed,
     Withheld,
 }
 
-/// What a batch decided that is acted on once it is durable.
-struct Committing {
+/// The results of a batch that are published once it is durable.
+struct Results {
     handouts: HashMap<LinkId, Handout>,
     reports: Vec<Report>,
     reports_gone: Vec<(ConnectionId, u64)>,
@@ -37,8 +37,8 @@ struct Committing {
     now: Timestamp,
 }
 
-impl Committing {
-    fn of(batch: Batch<'_>) -> Committing {
+impl Results {
+    fn of(batch: Batch<'_>) -> Results {
         let Batch {
             handouts,
             reports,
@@ -53,7 +53,7 @@ impl Committing {
             now,
             ..
         } = batch;
-        Committing {
+        Results {
             handouts,
             reports,
             reports_gone,
@@ -70,41 +70,43 @@ impl Committing {
 }
 
 impl Writer<'_> {
+    /// Runs one operation in a transaction of its own.
     pub(super) fn transact_one(&mut self, op: &Op, claims: Claims) -> Result<Option<AnyOutcome>, StoreError> {
         let mut done = self.transact(std::slice::from_ref(op), claims)?;
-        Ok(done.pop().expect("one operation comes to one end"))
+        Ok(done.pop().expect("one operation has one outcome"))
     }
 
-    /// Runs the operations in one transaction. All of it is durable when this returns what they came to.
+    /// Runs the operations in one transaction and returns their outcomes once it is durable. On an error rolls back the
+    /// transaction and the engine's state. Ends the process if the disk failed or the rollback fails.
     pub(super) fn transact(
         &mut self,
         ops: &[Op],
         claims: Claims,
     ) -> Result<Vec<Option<AnyOutcome>>, StoreError> {
-        let slots = self.state.lanes.link_slots();
+        let slots = self.engine.lanes.link_slots();
         self.batches += 1;
         match self.try_transact(ops, claims).map_err(StoreError::from) {
             Ok(done) => {
-                // Before anyone is answered: who was told of a deferral may ask for its release at once.
-                self.shared.next_due_is(self.state.next_due());
+                // Before the callers are answered: one of them may release a part that was deferred here.
+                self.shared.set_next_due(self.engine.next_due());
                 Ok(done)
             }
-            Err(fault) => {
-                if fault.is_fatal() {
-                    fault.die();
+            Err(error) => {
+                if error.is_fatal() {
+                    error.exit_process();
                 }
-                if fault.is_disk_full() {
-                    self.shared.disk.is_full();
+                if error.is_disk_full() {
+                    self.shared.disk.mark_full();
                 }
-                if let Err(fault) = self.database.roll_back() {
-                    fault.die();
+                if let Err(error) = self.database.roll_back() {
+                    error.exit_process();
                 }
-                self.state.lanes.restore_link_slots(slots);
-                if let Err(error) = self.state.rolled_back(&self.database.tables()) {
-                    StoreError::from(error).die();
+                self.engine.lanes.restore_link_slots(slots);
+                if let Err(error) = self.engine.rolled_back(&self.database.tables()) {
+                    StoreError::from(error).exit_process();
                 }
-                self.shared.next_due_is(self.state.next_due());
-                Err(fault)
+                self.shared.set_next_due(self.engine.next_due());
+                Err(error)
             }
         }
     }
@@ -114,7 +116,7 @@ impl Writer<'_> {
         let tables = self.database.tables();
         let mut batch = Batch::new(
             &tables,
-            &mut self.state,
+            &mut self.engine,
             self.shared.outboxes.receivers(),
             self.batches,
             self.shared.catalogue.load_full(),
@@ -129,39 +131,39 @@ impl Writer<'_> {
             batch.state.delivery.write_if_due(batch.tables, batch.now)?;
         }
         batch.finish()?;
-        let committing = Committing::of(batch);
+        let results = Results::of(batch);
         transaction.commit()?;
-        self.publish(ops, committing);
+        self.publish(ops, results);
         Ok(done)
     }
 
-    /// Acts on what is durable now. Only now may a link, a customer or the log hear of it.
-    fn publish(&mut self, ops: &[Op], committed: Committing) {
-        self.state.committed(committed.now);
+    /// Passes the results of a durable batch to links, outboxes, webhooks, the log and metrics.
+    fn publish(&mut self, ops: &[Op], results: Results) {
+        self.engine.committed(results.now);
         ops.iter().for_each(|op| self.open_mailbox(op));
-        for (link, handout) in committed.handouts {
+        for (link, handout) in results.handouts {
             if let Some(mailbox) = self.mailboxes.get(&link) {
                 mailbox.put(handout);
             }
         }
-        self.shared.outboxes.committed(committed.reports, &committed.reports_gone);
+        self.shared.outboxes.add_committed(results.reports, &results.reports_gone);
         for op in ops {
             if let Op::Command(AnyCommand::SettleReports(ends), _) = op {
-                self.shared.outboxes.written(ends);
+                self.shared.outboxes.forget_settled(ends);
             }
         }
-        self.shared.wakeup.wake(committed.woken);
-        self.shared.unconfirmed.add(committed.unconfirmed);
-        log_unreadable_reports(committed.unreadable_reports);
-        log_set_aside(&committed.set_aside);
-        log_forbidden(&committed.forbidden);
-        log_steps(&committed.steps);
-        self.state.reuse_steps(committed.steps);
-        self.meters.count(&committed.tally, ops.len(), self.state.lanes.in_memory());
+        self.shared.wakeup.wake(results.woken);
+        self.shared.unconfirmed.add(results.unconfirmed);
+        log_unreadable_reports(results.unreadable_reports);
+        log_set_aside(&results.set_aside);
+        log_forbidden(&results.forbidden);
+        log_steps(&results.steps);
+        self.engine.reuse_steps(results.steps);
+        self.meters.count(&results.tally, ops.len(), self.engine.lanes.in_memory());
     }
 
-    /// Remembers the mailbox of a link that was opened. A closed link still learns that its receipts are recorded; a
-    /// mailbox without a reader is dropped.
+    /// Adds the mailbox of a link that was opened, and removes mailboxes whose port was dropped. Closing a link does not
+    /// remove its mailbox: its last receipts are still acknowledged.
     fn open_mailbox(&mut self, op: &Op) {
         if let Op::OpenLink(open, mailbox, _) = op {
             self.mailboxes.retain(|_, mailbox| Arc::strong_count(mailbox) > 1);
@@ -169,24 +171,24 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes the delivery figures gathered since they were last written. No caller waits for them or is refused for them.
+    /// Writes the delivery figures collected since they were last written. Errors are only logged, unless the disk failed.
     pub(super) fn write_last_figures(&mut self) {
-        if self.state.delivery.is_empty() || self.full_disk.is_some() {
+        if self.engine.delivery.is_empty() || self.full_disk.is_some() {
             return;
         }
         let written = self.database.begin().and_then(|last| {
             let tables = self.database.tables();
-            self.state.delivery.write(&tables)?;
+            self.engine.delivery.write(&tables)?;
             tables.finish()?;
             last.commit()
         });
-        let Err(fault) = written.map_err(StoreError::from) else { return };
-        if fault.is_fatal() {
-            fault.die();
+        let Err(error) = written.map_err(StoreError::from) else { return };
+        if error.is_fatal() {
+            error.exit_process();
         }
-        tracing::warn!(%fault, "The last seconds of delivery figures are lost");
-        if let Err(fault) = self.database.roll_back() {
-            tracing::warn!(%fault, "The last transaction could not be rolled back");
+        tracing::warn!(%error, "The delivery figures of the last seconds are lost");
+        if let Err(error) = self.database.roll_back() {
+            tracing::warn!(%error, "The last transaction could not be rolled back");
         }
     }
 }

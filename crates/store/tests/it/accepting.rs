@@ -157,7 +157,7 @@ async fn keys_of_days_ago_are_known_through_upkeep_and_restart() {
     for day in 0..4 {
         world.now = noon().plus(secs(day * 86_400));
         messages.push(world.sends(Acceptance { key: Some(key(day)), ..world.sms() }).await);
-        world.store.daily(world.now).await.unwrap();
+        world.store.delete_expired(world.now).await.unwrap();
         world.store.merge_keys().await.unwrap();
     }
     for _ in 0..2 {

@@ -105,7 +105,7 @@ async fn each_carriers_receipts_are_waited_for_as_long_as_it_says() {
     world.settles().await;
     world.now = world.now.plus(VALIDITY + secs(3600));
     let waits = || receipt_waits(&[(ACME, 48 * 3600), (quick, 3600)]);
-    world.store.follow(waits());
+    world.store.set_catalogue(waits());
     assert_eq!(world.store.sweep(world.now).await.unwrap(), 1);
     let unknown = (MessageState::Submitted, DlrCode::Unknown);
     let seen = world.sees(messages[1]).await;
@@ -125,7 +125,7 @@ async fn each_carriers_receipts_are_waited_for_as_long_as_it_says() {
     world.settles().await;
     let seen = world.sees(messages[1]).await;
     assert_eq!((seen.state, seen.dlr), (MessageState::Undeliverable, DlrCode::Undeliv));
-    world.store.follow(waits());
+    world.store.set_catalogue(waits());
     assert_eq!(world.store.sweep(world.now).await.unwrap(), 0);
     world.books_are_sound();
 }

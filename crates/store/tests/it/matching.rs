@@ -202,14 +202,14 @@ async fn a_receipt_nobody_claims_is_given_up_after_three_days_in_sight() {
     };
     assert_eq!(waits(&world).await, [shown]);
     submits(&world, &link, number(2), "0Ae").await;
-    let tied = world.store.tied_lately(ACME, 5).await.unwrap();
+    let tied = world.store.recent_carrier_ids(ACME, 5).await.unwrap();
     assert_eq!((tied[0].remote.clone(), tied[0].at), (remote("0Ae"), Some(world.now)));
     world.now = parked_at.plus(PARKED_KEPT);
-    world.store.daily(world.now).await.unwrap();
+    world.store.delete_expired(world.now).await.unwrap();
     assert_eq!(waits(&world).await.len(), 1);
     world.restarts().await;
     world.now = world.now.plus(secs(1));
-    world.store.daily(world.now).await.unwrap();
+    world.store.delete_expired(world.now).await.unwrap();
     assert_eq!(waits(&world).await, []);
     let given_up = ReceiptLoss { day: world.now.day(), carrier: ACME, too_old: 1, crowded_out: 0 };
     let days = (Day::new(0), Day::new(99_999));

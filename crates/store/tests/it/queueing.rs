@@ -94,7 +94,7 @@ async fn a_carrier_that_is_down_costs_disk_and_everything_comes_out_in_order() {
         let answers =
             jobs.iter().map(|job| answer(job, SubmitResponse::Accepted(remote(&job.message.to_string()))));
         let slots = u32::try_from(jobs.len()).unwrap();
-        link.port.report(answers.collect(), Vec::new(), slots, world.now).await.unwrap();
+        link.port.record(answers.collect(), Vec::new(), Vec::new(), slots, world.now).await.unwrap();
         // Accounts take turns, so none is far ahead of another.
         let (most, least) = (reached.values().max().unwrap(), reached.values().min().unwrap());
         assert!(most - least <= 2_000 && (reached.len() == 100 || taken <= 2_000), "{most} and {least}");
@@ -135,7 +135,7 @@ async fn a_slow_link_is_fed_in_order_while_more_comes_in() {
         let answers =
             jobs.iter().map(|job| answer(job, SubmitResponse::Accepted(remote(&job.message.to_string()))));
         let slots = u32::try_from(jobs.len()).unwrap();
-        link.port.report(answers.collect(), Vec::new(), slots, world.now).await.unwrap();
+        link.port.record(answers.collect(), Vec::new(), Vec::new(), slots, world.now).await.unwrap();
     }
     sender.join_all().await;
     world.books_are_sound();

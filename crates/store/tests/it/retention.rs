@@ -49,7 +49,7 @@ impl World {
             left -= some;
             self.passes(some * DAY).await;
             self.sweeps(self.now).await;
-            self.store.daily(self.now).await.expect("the daily work");
+            self.store.delete_expired(self.now).await.expect("the daily work");
         }
     }
 

@@ -100,7 +100,7 @@ async fn an_approval_lasts_a_week_and_then_the_case_is_open_again() {
     for wait in [secs(0), secs(3600), APPROVAL_LASTS - secs(1)] {
         world.now = decided_at.plus(wait);
         assert_eq!(tries(&world, "you won").await, PASSED, "after {wait:?}");
-        world.store.daily(world.now).await.unwrap();
+        world.store.delete_expired(world.now).await.unwrap();
         world.restarts().await;
     }
     assert!(tries(&world, "you lost").await != PASSED, "another text was not approved");
@@ -187,17 +187,17 @@ async fn a_case_is_forgotten_after_a_month_unless_its_approval_lasts() {
         (is_held(&world, "lost").await, is_held(&world, "met").await, is_held(&world, "approved").await);
     let begin = world.now;
     world.now = begin.plus(REVIEW_CASE_KEPT - secs(1));
-    world.store.daily(world.now).await.unwrap();
+    world.store.delete_expired(world.now).await.unwrap();
     assert_eq!(world.store.reviews(None, None, 10).await.unwrap().len(), 3);
     is_held(&world, "met").await;
     decides(&world, approved, true).await;
     world.now = begin.plus(REVIEW_CASE_KEPT);
-    world.store.daily(world.now).await.unwrap();
+    world.store.delete_expired(world.now).await.unwrap();
     assert_eq!(world.store.review(lost).await.unwrap(), None);
     assert_eq!(case(&world, met).await.seen, 2);
     assert_eq!(tries(&world, "approved").await, PASSED);
     world.now = begin.plus(REVIEW_CASE_KEPT + APPROVAL_LASTS);
-    world.store.daily(world.now).await.unwrap();
+    world.store.delete_expired(world.now).await.unwrap();
     assert_eq!(world.store.review(approved).await.unwrap(), None);
     world.restarts().await;
     assert!(is_held(&world, "lost").await > approved, "a number is not given twice");
@@ -226,8 +226,8 @@ async fn old_case_behind_many_young_ones_is_reached_by_a_later_call() {
     let rows = |world: &World| -> i64 {
         world.raw().query_row("SELECT count(*) FROM review", [], |row| row.get(0)).unwrap()
     };
-    world.store.daily(world.now).await.unwrap();
+    world.store.delete_expired(world.now).await.unwrap();
     assert_eq!(rows(&world), 6_001, "a call does not look at all of them");
-    world.store.daily(world.now).await.unwrap();
+    world.store.delete_expired(world.now).await.unwrap();
     assert_eq!(rows(&world), 6_000);
 }

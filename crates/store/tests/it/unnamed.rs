@@ -154,10 +154,10 @@ async fn parts_without_an_id_are_forgotten_when_no_receipt_is_waited_for() {
         world.raw().query_row("SELECT count(*) FROM unnamed", [], |row| row.get(0)).unwrap()
     };
     world.now = world.now.plus(secs(8 * 86_400));
-    world.store.daily(world.now).await.unwrap();
+    world.store.delete_expired(world.now).await.unwrap();
     assert_eq!(rows(&world), 1);
     world.now = world.now.plus(secs(2 * 86_400));
-    world.store.daily(world.now).await.unwrap();
+    world.store.delete_expired(world.now).await.unwrap();
     assert_eq!(rows(&world), 0);
     world.books_are_sound();
 }
@@ -175,13 +175,13 @@ async fn old_part_without_an_id_behind_many_young_ones_is_reached_by_a_later_cal
     let rows = |world: &World| -> i64 {
         world.raw().query_row("SELECT count(*) FROM unnamed", [], |row| row.get(0)).unwrap()
     };
-    world.store.daily(world.now).await.unwrap();
+    world.store.delete_expired(world.now).await.unwrap();
     assert_eq!(rows(&world), 60_001, "a call does not look at all of them");
     link.now = world.now;
     let nameless =
         ReceiptRecord { remote: None, ..about(recipient(), receipt(1, "none", Verdict::Delivered)) };
     link.says(vec![], vec![nameless]).await;
     assert_eq!(link.takes_fates().await, [ReceiptOutcome::Dropped], "its receipt is not waited for any more");
-    world.store.daily(world.now).await.unwrap();
+    world.store.delete_expired(world.now).await.unwrap();
     assert_eq!(rows(&world), 60_000);
 }

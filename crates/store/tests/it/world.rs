@@ -298,7 +298,7 @@ pub(crate) struct Link {
 
 impl Link {
     pub(crate) async fn has_room(&self, slots: u32) {
-        self.port.report(Vec::new(), Vec::new(), slots, self.now).await.expect("a report");
+        self.port.record(Vec::new(), Vec::new(), Vec::new(), slots, self.now).await.expect("a report");
     }
 
     /// What is handed out next; fails if nothing comes.
@@ -350,7 +350,7 @@ impl Link {
     }
 
     pub(crate) async fn says(&self, answers: Vec<ResponseRecord>, receipts: Vec<ReceiptRecord>) {
-        self.port.report(answers, receipts, 0, self.now).await.expect("a report");
+        self.port.record(answers, receipts, Vec::new(), 0, self.now).await.expect("a report");
     }
 
     pub(crate) async fn closes(&self) -> Result<Handout, StoreError> {

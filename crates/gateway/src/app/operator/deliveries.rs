@@ -111,7 +111,7 @@ pub async fn loose_receipts(
     let id = find_carrier(world, carrier)?;
     let ids = world.catalogue().carrier(id).map(|carrier| carrier.profile.ids).unwrap_or_default();
     let parked = world.store.parked(id, limit).await?;
-    let mut answers = world.store.tied_lately(id, SAMPLE_MAX).await?;
+    let mut answers = world.store.recent_carrier_ids(id, SAMPLE_MAX).await?;
     let today = world.clock.now().day();
     let losses = world.store.receipt_losses(Day::new(today.get() - LOSS_DAYS), today).await?;
     let of_carrier = losses.iter().filter(|loss| loss.carrier == id);

@@ -124,7 +124,7 @@ impl From<ProvisionRefusal> for OperatorRefusal {
 impl From<StoreError> for OperatorRefusal {
     fn from(fault: StoreError) -> OperatorRefusal {
         match fault {
-            StoreError::CopyUnderWay => OperatorRefusal::BackupRunning,
+            StoreError::CopyInProgress => OperatorRefusal::BackupRunning,
             StoreError::QueueFull(_) | StoreError::QueueTimeout | StoreError::ReadTooLong => {
                 OperatorRefusal::Unavailable {
                     cause: "the store has too much to do",

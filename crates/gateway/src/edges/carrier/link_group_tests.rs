@@ -193,7 +193,7 @@ async fn receipts_that_match_nothing_are_told_until_they_match() {
 
     let store = &stage.account.world.store;
     let port = store.open_link(ACME, LinkKind::ReceivesOnly, IdConversion::None).await.unwrap();
-    port.report(vec![], (0..3).map(stray).collect(), 0, stage.clock.now()).await.unwrap();
+    port.record(vec![], (0..3).map(stray).collect(), Vec::new(), 0, stage.clock.now()).await.unwrap();
     assert_eq!(port.handout().await.recorded.len(), 3);
     stage.pass(&mut overseer, 5).await;
     assert_eq!(stage.alarms(), [""; 0], "their answers may still come");

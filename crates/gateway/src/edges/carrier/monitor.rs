@@ -128,7 +128,7 @@ impl<'a> Overseer<'a> {
         // A whole page is as many as are ever counted.
         let unmatched = ids_do_not_match(five_minutes.receipts, count) || waiting.len() == PAGE_ROWS;
         if unmatched && !self.unmatched {
-            let answers = store.tied_lately(account.id(), 1).await?;
+            let answers = store.recent_carrier_ids(account.id(), 1).await?;
             let detail = told(
                 five_minutes.receipts,
                 count,

@@ -28,7 +28,7 @@ pub(super) fn healthz() -> Response {
 pub(super) fn readyz(world: &World) -> Response {
     let (status, reason) = if world.is_draining() {
         (StatusCode::SERVICE_UNAVAILABLE, "draining: the gateway is shutting down\n")
-    } else if !world.store.accepting() {
+    } else if !world.store.is_accepting() {
         (StatusCode::SERVICE_UNAVAILABLE, "disk low: the store accepts no messages until space returns\n")
     } else {
         (StatusCode::OK, "ready\n")

@@ -3,8 +3,8 @@
 mod rules;
 mod webhook_rules;
 
-use crate::audit::{AuditReport, Violation};
 use crate::error::StoreError;
+use crate::read_results::{AuditReport, Violation};
 use crate::sqlite::day_tables::bucket_days;
 use crate::sqlite::{errors, idempotency_keys, jobs, parts, purging, schema};
 use hermod_domain::ids::MessageId;
@@ -30,7 +30,7 @@ pub(crate) fn audit(
     stop: impl FnMut() -> bool + Send + 'static,
 ) -> Result<AuditReport, StoreError> {
     let mut connection = schema::open_existing(folder)?;
-    connection.progress_handler(STEPS_PER_LOOK, Some(stop)).map_err(errors::fault_of)?;
+    connection.progress_handler(STEPS_PER_LOOK, Some(stop)).map_err(errors::store_error)?;
     read(&connection).map_err(|error| StoreError::from(error).or_too_long())
 }
 

@@ -1,4 +1,4 @@
-//! A link's side of the store: it reports what it learned and takes out what it may send.
+//! A link's port to the store: records responses, receipts and MO messages, and receives the parts to send.
 
 use crate::error::StoreError;
 use crate::store::{Store, outcome_of};
@@ -13,7 +13,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tokio::sync::oneshot;
 
-/// One bound link. It must be closed with [`LinkPort::close`]; a process that dies instead leaves its parts in doubt.
+/// The port of one bound link. Close it with [`LinkPort::close`], or its parts stay claimed until the next start, which makes
+/// them in doubt.
 pub struct LinkPort {
     store: Store,
     carrier: CarrierId,
@@ -23,7 +24,7 @@ pub struct LinkPort {
 }
 
 impl Store {
-    /// `ids`: how this carrier writes the ids of its answers in its receipts.
+    /// Opens a port for a link of this carrier. `ids`: how the carrier converts the ids of its responses in its receipts.
     pub async fn open_link(
         &self,
         carrier: CarrierId,
@@ -33,46 +34,36 @@ impl Store {
         let link = LinkId(self.inner.links_opened.fetch_add(1, Ordering::Relaxed));
         let mailbox = Arc::new(Mailbox::default());
         let open = OpenLink { carrier, link, kind };
-        let (reply, answer) = oneshot::channel();
+        let (reply, outcome) = oneshot::channel();
         self.send(Op::OpenLink(open, mailbox.clone(), reply)).await?;
-        outcome_of::<OpenLink>(answer.await)?;
+        outcome_of::<OpenLink>(outcome.await)?;
         Ok(LinkPort { store: self.clone(), carrier, ids, link, mailbox })
     }
 }
 
 impl LinkPort {
-    /// Reports what was learned, and how many more parts the link can take. Waits while the writer is far behind, which
-    /// is how a carrier that is faster than our disk is slowed down.
-    pub async fn report(
+    /// Queues what the link received, and how many more parts it can take (`slots`). Waits while the writer's queue is full,
+    /// which slows down a carrier that is faster than the disk. Nothing is durable yet when this returns: receipts and MO
+    /// messages are acknowledged by [`LinkPort::handout`].
+    pub async fn record(
         &self,
-        answers: Vec<ResponseRecord>,
-        receipts: Vec<ReceiptRecord>,
-        slots: u32,
-        now: Timestamp,
-    ) -> Result<(), StoreError> {
-        self.report_all(answers, receipts, Vec::new(), slots, now).await
-    }
-
-    /// The same, with what handsets sent.
-    pub async fn report_all(
-        &self,
-        answers: Vec<ResponseRecord>,
+        responses: Vec<ResponseRecord>,
         receipts: Vec<ReceiptRecord>,
         inbound: Vec<MoRecord>,
         slots: u32,
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let LinkPort { carrier, ids, link, .. } = *self;
-        let learned = LinkBatch { carrier, ids, link, responses: answers, receipts, inbound, slots, now };
-        self.store.send(Op::Command(learned.into(), None)).await
+        let batch = LinkBatch { carrier, ids, link, responses, receipts, inbound, slots, now };
+        self.store.send(Op::Command(batch.into(), None)).await
     }
 
-    /// What may be done now that it is durable. Waits until there is something.
+    /// Waits for durable results: parts to send, and receipts and MO messages to acknowledge.
     pub async fn handout(&self) -> Handout {
         self.mailbox.take().await
     }
 
-    /// No more parts for this link. Returns what was handed out and not yet taken: none of its bytes have left.
+    /// Closes the link: it gets no more parts. Returns what was handed out and not taken yet; nothing of it was sent.
     pub async fn close(&self) -> Result<Handout, StoreError> {
         self.store.request(CloseLink { carrier: self.carrier, link: self.link }).await?;
         Ok(self.mailbox.take_now())

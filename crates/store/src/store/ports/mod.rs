@@ -1,4 +1,4 @@
-//! The ports of the store: a link's, by which parts leave and answers come, and a bind's, by which its customer gets reports.
+//! The ports of the store: one per link to a carrier, and one per customer bind that receives reports.
 
 mod link;
 mod receiver;

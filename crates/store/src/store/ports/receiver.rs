@@ -1,4 +1,4 @@
-//! A live bind's side of the store: it takes out what its customer is to be told, and says what became of it.
+//! A customer bind's port to the store: takes reports to send, and records their results.
 
 use crate::error::StoreError;
 use crate::outboxes::SharedOutbox;
@@ -11,7 +11,8 @@ use hermod_engine::outbox::{FinishedIds, NextReports, Outbox, PortNo, Refill};
 use std::sync::Arc;
 use tokio::sync::Notify;
 
-/// One bind that takes reports. When it is dropped, what it took and did not settle is told again after a while.
+/// The port of one bind that receives reports. When it is dropped, reports that it took and did not settle are sent again
+/// later.
 pub struct ReceiverPort {
     store: Store,
     connection: ConnectionId,
@@ -21,7 +22,7 @@ pub struct ReceiverPort {
 }
 
 impl Store {
-    /// A bind of the connection's that reports can be sent to.
+    /// Opens a port for a bind of this connection.
     pub fn open_receiver(&self, connection: ConnectionId) -> ReceiverPort {
         let wake = Arc::new(Notify::new());
         let (outbox, number) = self.inner.shared.outboxes.open(connection, wake.clone());
@@ -30,11 +31,11 @@ impl Store {
 }
 
 impl ReceiverPort {
-    /// The next reports, at most so many. Waits until there is one. Of several binds that wait, the one with the fewest
-    /// reports on their way comes first. Nothing is lost if the caller does not wait to the end.
+    /// Waits for reports and returns at most `most`. Of several binds that wait, the one with the fewest outstanding reports is
+    /// served first. Dropping the future loses nothing.
     pub async fn take(&self, most: u32, now: Timestamp) -> Vec<Report> {
         let outboxes = &self.store.inner.shared.outboxes;
-        outboxes.clock_is(now);
+        outboxes.advance_clock(now);
         let most = usize::try_from(most).unwrap_or(usize::MAX);
         if most == 0 {
             return std::future::pending().await;
@@ -49,7 +50,7 @@ impl ReceiverPort {
         }
     }
 
-    /// The messages from handsets that reports bring. Those that are not there any more are left out.
+    /// Returns the MO messages that these reports deliver. Purged ones are left out.
     pub async fn inbound(&self, reports: &[Report]) -> Result<Vec<(ReportId, MoMessage)>, StoreError> {
         let wanted = reports.iter().filter_map(|report| match report.content {
             ReportContent::Inbound(number) => Some((report.id, report.account, number)),
@@ -62,37 +63,37 @@ impl ReceiverPort {
         self.store.inner.backend.mo_messages(wanted).await
     }
 
-    /// What became of reports that were taken here. Others are passed over. It is written soon; a report that was taken
-    /// just before the process dies may be told again.
+    /// Records the results of reports that this port took; other reports are ignored. The results are queued when this
+    /// returns, not durable: a report that is settled just before the process ends may be sent again.
     pub async fn settle(
         &self,
         outcomes: Vec<(ReportId, ReportOutcome)>,
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let outboxes = &self.store.inner.shared.outboxes;
-        outboxes.clock_is(now);
-        // First a place in the queue: whoever does not wait for it has settled nothing.
+        outboxes.advance_clock(now);
+        // The queue slot is reserved first: if the future is dropped while it waits, nothing is settled.
         let place = self.store.inner.queue.reserve().await.map_err(|_| StoreError::Closed)?;
-        // By the clock that everything else here goes by.
+        // The outboxes' clock, which never goes back.
         let now = outboxes.now();
         let (settled, due) =
             self.outbox.with(|state| (state.settle(self.number, outcomes, now), state.next_due()));
-        outboxes.due_at(due);
-        let FinishedIds { accepted: taken, refused } = settled;
-        let ends = FinishedReports { connection: self.connection, accepted: taken, refused, now };
+        outboxes.set_due(due);
+        let FinishedIds { accepted, refused } = settled;
+        let ends = FinishedReports { connection: self.connection, accepted, refused, now };
         if !ends.is_empty() {
             place.send(Op::Command(ends.into(), None));
         }
         Ok(())
     }
 
-    /// Reads on from the tables. If the caller does not wait to the end, somebody else gets what was read.
+    /// Refills the outbox from the tables. If the future is dropped, the refill still completes, for another port.
     async fn read(&self, refill: Refill) {
         let reading = Reading(self.outbox.clone());
         let outboxes = &self.store.inner.shared.outboxes;
         let (connection, now) = (self.connection, outboxes.now());
         let refilled = move |page| {
-            // That the read has ended shows when `reading` goes.
+            // Dropping `reading` marks the read as ended.
             reading.0.with(|state| {
                 state.refill(refill, page, now);
                 state.next_due()
@@ -100,10 +101,10 @@ impl ReceiverPort {
         };
         let read = self.store.inner.backend.report_page(connection, refill.after, refill.limit, refilled);
         match read.await {
-            Ok(due) => outboxes.due_at(due),
-            Err(fault) => {
-                tracing::warn!(%fault, connection.id = %connection, "Reports could not be read; trying again soon");
-                outboxes.pause(&self.outbox);
+            Ok(due) => outboxes.set_due(due),
+            Err(error) => {
+                tracing::warn!(%error, connection.id = %connection, "Reports could not be read; retrying in a second");
+                outboxes.retry_read_later(&self.outbox);
             }
         }
     }
@@ -123,7 +124,7 @@ impl Drop for ReceiverPort {
     }
 }
 
-/// For as long as a port waits. Whoever stops waiting passes on what woke it.
+/// Exists while a port waits for reports. Dropping it passes the wakeup on to another port.
 struct Waiting<'a>(&'a ReceiverPort);
 
 impl Drop for Waiting<'_> {
@@ -133,7 +134,7 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// For as long as a read is under way, whether or not somebody waits for it.
+/// Exists while a refill runs. Dropping it marks the read as ended.
 struct Reading(Arc<SharedOutbox>);
 
 impl Drop for Reading {

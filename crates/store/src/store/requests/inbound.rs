@@ -1,4 +1,4 @@
-//! The store's operations on MO messages and opt-outs: what the writer is asked to do, and what is read beside it.
+//! Operations on MO messages and opt-outs.
 
 use crate::error::StoreError;
 use crate::store::Store;
@@ -9,24 +9,24 @@ use hermod_engine::commands::{AssignInbound, ForgetConversations, ForgetRepeats,
 use hermod_engine::ops::{CONVERSATION_KEPT, Inbound, InboundRecord, OptOut, UnassignedMo};
 use hermod_engine::tables::ConversationKey;
 
-/// Digests of MO messages that are deleted in one transaction.
+/// Digests of MO messages deleted in one transaction.
 const DIGESTS_PER_WRITE: usize = 5_000;
-/// Unassigned MO messages that are deleted in one transaction.
+/// Unassigned MO messages deleted in one transaction.
 const UNASSIGNED_PER_WRITE: usize = 500;
-/// Conversations that are read at once, so that no snapshot lasts long.
+/// Conversations per read, so that no snapshot lasts long.
 const CONVERSATIONS_PER_READ: usize = 5_000;
-/// Conversations that a call looks at and keeps. Called every minute, a walk over five million takes 100 minutes.
+/// Conversations that one call may read without deleting them. Called every minute, a scan of five million takes 100 minutes.
 const CONVERSATIONS_KEPT_PER_CALL: usize = 50_000;
-/// Conversations that are deleted in one transaction.
+/// Conversations deleted in one transaction.
 const CONVERSATIONS_PER_WRITE: usize = 500;
 
 impl Store {
-    /// Keeps a message for its account.
+    /// Stores an MO message of an account.
     pub async fn receive(&self, inbound: Inbound) -> Result<InboundRecord, StoreError> {
         self.request(inbound).await
     }
 
-    /// What came in behind a number, oldest first.
+    /// Returns an account's MO messages with numbers above `since`, oldest first.
     pub async fn inbound(
         &self,
         account: AccountId,
@@ -36,7 +36,7 @@ impl Store {
         self.inner.backend.inbound(account, since, limit).await
     }
 
-    /// Messages that are nobody's, oldest first, behind one of them.
+    /// Returns unassigned MO messages after `since`, oldest first.
     pub async fn unassigned_inbound(
         &self,
         since: Option<MessageId>,
@@ -45,7 +45,8 @@ impl Store {
         self.inner.backend.unassigned_inbound(since, limit).await
     }
 
-    /// Gives such a message to an account, as if it had been the account's from the beginning. `None` if there is none.
+    /// Assigns an unassigned MO message to an account, with the same effects as if the account had received it directly.
+    /// Returns `None` if there is no such message.
     pub async fn assign_inbound(
         &self,
         message: MessageId,
@@ -55,21 +56,22 @@ impl Store {
         self.request(AssignInbound { message, account, now }).await
     }
 
-    /// No more messages of this account to this number. True if that is new; what is known of an earlier one stays.
+    /// Opts a number out of an account's messages. Returns false if it was opted out already; the earlier entry is kept.
     pub async fn opt_out(&self, entry: OptOut) -> Result<bool, StoreError> {
         self.request(entry).await
     }
 
-    /// Messages may be sent again. True if they could not.
+    /// Opts a number in again. Returns false if it was not opted out.
     pub async fn opt_in(&self, account: AccountId, number: Msisdn) -> Result<bool, StoreError> {
         self.request(OptIn { account, number }).await
     }
 
+    /// Returns the opt-out entry of a number, if it is opted out.
     pub async fn opted_out(&self, account: AccountId, number: Msisdn) -> Result<Option<OptOut>, StoreError> {
         self.inner.backend.opted_out(account, number).await
     }
 
-    /// In order of their numbers, from behind one or from the beginning.
+    /// Returns an account's opt-outs in order of their numbers, after `after` or from the first.
     pub async fn opt_outs(
         &self,
         account: AccountId,
@@ -79,41 +81,41 @@ impl Store {
         self.inner.backend.opt_outs(account, after, limit).await
     }
 
-    /// Deletes the digests of MO messages that are too old to be delivered again.
+    /// Deletes the digests of MO messages so old that the carrier no longer repeats them.
     pub(crate) async fn forget_repeats(&self, now: Timestamp) -> Result<(), StoreError> {
         let forget = ForgetRepeats { now, limit: DIGESTS_PER_WRITE };
         while self.request(forget).await? == DIGESTS_PER_WRITE {}
         Ok(())
     }
 
-    /// Deletes unassigned MO messages that were kept long enough.
+    /// Deletes unassigned MO messages whose retention is over.
     pub(crate) async fn forget_unassigned(&self, now: Timestamp) -> Result<(), StoreError> {
         let forget = ForgetUnassigned { now, limit: UNASSIGNED_PER_WRITE };
         while self.request(forget).await? == UNASSIGNED_PER_WRITE {}
         Ok(())
     }
 
-    /// Deletes conversations that are too old: goes on where the last call ended, and keeps
-    /// [`CONVERSATIONS_KEPT_PER_CALL`] at most. One that is too old has no effect while it waits for its deletion.
+    /// Deletes conversations whose retention is over. Continues where the last call ended, and ends after it has read
+    /// [`CONVERSATIONS_KEPT_PER_CALL`] that it keeps. An expired one has no effect until it is deleted.
     pub(crate) async fn forget_conversations(&self, now: Timestamp) -> Result<(), StoreError> {
         let before = now.minus(CONVERSATION_KEPT);
-        let mut behind = self.walk_places().conversation.take();
+        let mut after = self.scan_positions().conversation.take();
         let mut kept = 0;
         while kept < CONVERSATIONS_KEPT_PER_CALL {
-            let mut page = self.inner.backend.conversation_page(behind, CONVERSATIONS_PER_READ).await?;
+            let mut page = self.inner.backend.conversation_page(after, CONVERSATIONS_PER_READ).await?;
             let read = page.len();
-            behind = page.last().filter(|_| read == CONVERSATIONS_PER_READ).map(|(key, _)| key.clone());
+            after = page.last().filter(|_| read == CONVERSATIONS_PER_READ).map(|(key, _)| key.clone());
             page.retain(|(_, at)| *at < before);
             kept += read - page.len();
             let old: Vec<ConversationKey> = page.into_iter().map(|(key, _)| key).collect();
             for some in old.chunks(CONVERSATIONS_PER_WRITE) {
                 self.request(ForgetConversations { keys: some.to_vec(), before }).await?;
             }
-            if behind.is_none() {
+            if after.is_none() {
                 break;
             }
         }
-        self.walk_places().conversation = behind;
+        self.scan_positions().conversation = after;
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! What callers ask about messages: find one by its name, cancel one, move some to another carrier, list what waits.
+//! Operations on MT messages: find one by name, cancel, move to another carrier, list what waits.
 
 use crate::error::StoreError;
 use crate::read_results::WaitingPage;
@@ -17,8 +17,8 @@ use std::time::Duration;
 const MOVED_PER_WRITE_MAX: usize = 250;
 
 impl Store {
-    /// Ends a message that still waits as `rejected` and refunds its cost. A message that has other parties than expected
-    /// is as unknown as one that does not exist.
+    /// Cancels a message that no carrier has: it becomes `rejected` and its cost is refunded. A message whose sender or
+    /// recipient is not the expected one counts as not found.
     pub async fn cancel(
         &self,
         account: AccountId,
@@ -29,8 +29,8 @@ impl Store {
         self.request(Cancel { account, name, expected, now }).await
     }
 
-    /// Moves messages that wait for one carrier to another. What is not there any more, has been given to a link or was
-    /// moved by somebody else stays as it is. Returns how many were moved; durable when it does.
+    /// Moves waiting messages to other carriers and returns how many were moved. Messages that have meanwhile been sent,
+    /// settled or moved are skipped. Durable when this returns.
     pub async fn move_messages(&self, moves: Vec<Move>, now: Timestamp) -> Result<usize, StoreError> {
         let mut moved = 0;
         for chunk in moves.chunks(MOVED_PER_WRITE_MAX) {
@@ -39,16 +39,15 @@ impl Store {
         Ok(moved)
     }
 
-    /// What waits for every carrier that ever had something. Counts are kept by the writer and exact; the oldest is looked
-    /// for where a lane is read on next, so that neither grows with what waits. Deferred parts are counted in the tables
-    /// while they are too many for memory.
+    /// Returns the queue of every carrier that has had parts. The counts are exact. The cost does not grow with the queues,
+    /// except where a carrier has more deferred parts than fit in memory: those are counted in the tables.
     pub async fn queues(&self) -> Result<Vec<CarrierQueue>, StoreError> {
         let snapshots = self.request(ReadQueues).await?;
         self.inner.backend.complete_queues(snapshots).await
     }
 
-    /// Messages that wait for a carrier and have not been given to it, behind a place and in order: of which no part was
-    /// taken, is on its way, or is in doubt and has not had its time.
+    /// Returns messages in a carrier's queue after `after`, in order, of which no part was sent. A message with a part in
+    /// doubt counts as sent until the part is due for its resend.
     pub async fn waiting(
         &self,
         carrier: CarrierId,
@@ -56,21 +55,21 @@ impl Store {
         limit: u32,
     ) -> Result<Vec<WaitingMessage>, StoreError> {
         let limit = usize::try_from(limit.clamp(1, PAGE_ROWS_MAX)).expect("a page");
-        let mut place = after;
+        let mut position = after;
         let mut found = Vec::new();
         loop {
             let wanted = limit - found.len();
-            let WaitingPage { waiting, last } = self.inner.backend.waiting(carrier, place, wanted).await?;
+            let WaitingPage { waiting, last } = self.inner.backend.waiting(carrier, position, wanted).await?;
             found.extend(waiting);
-            place = last;
-            if found.len() >= limit || place.is_none() {
+            position = last;
+            if found.len() >= limit || position.is_none() {
                 return Ok(found);
             }
         }
     }
 
-    /// Brings back webhook events that are due later than their schedule allows. `waits` are the longest wait after each
-    /// failure, from the first. Returns how many there were.
+    /// Shortens the waits of webhook events that are due later than their schedule allows, and returns how many there were.
+    /// `waits`: the longest wait after each failure, beginning with the first.
     pub async fn limit_webhook_waits(
         &self,
         waits: Vec<Duration>,
@@ -80,13 +79,13 @@ impl Store {
         if changed > 0 {
             tracing::warn!(
                 events = changed,
-                "Webhook events were due later than their schedule allows and are brought back: the clock was ahead before"
+                "Webhook events were due later than their schedule allows and were rescheduled: the clock was ahead before"
             );
         }
         Ok(changed)
     }
 
-    /// The id of the account's message of that name.
+    /// Returns the id of the account's message with this name (its id, or its alias on 3.3 binds).
     pub async fn named(
         &self,
         account: AccountId,
@@ -95,7 +94,7 @@ impl Store {
         self.inner.backend.named(account, name).await
     }
 
-    /// The account's message of that name.
+    /// Returns the account's message with this name.
     pub async fn message_named(
         &self,
         account: AccountId,

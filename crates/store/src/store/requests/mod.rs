@@ -1,4 +1,4 @@
-//! What callers ask of the store, one file per subject: a command for the writer, a read beside it, or both.
+//! The store's operations, one file per subject. Each is a command for the writer, a read beside it, or both.
 
 mod inbound;
 mod messages;

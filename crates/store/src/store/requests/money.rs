@@ -1,4 +1,4 @@
-//! The store's operations on money: what the writer is asked to do, and what is read beside it.
+//! Operations on balances, the ledger and statements.
 
 use crate::error::StoreError;
 use crate::store::Store;
@@ -8,17 +8,18 @@ use hermod_engine::ops::{Balance, DayTotals, LedgerEntry, LedgerRow, PAGE_ROWS_M
 use hermod_engine::state::day_totals::DAYS_PER_READ_MAX;
 
 impl Store {
-    /// What an account has and owes.
+    /// Returns an account's balance and credit in use.
     pub async fn balance(&self, account: AccountId) -> Result<Balance, StoreError> {
         self.inner.backend.balance(account).await
     }
 
-    /// Changes a balance by a ledger entry. With a reference it can be repeated until its answer arrives.
+    /// Changes a balance by a ledger entry. An entry with a reference is posted once, so the call can be repeated until it
+    /// succeeds.
     pub async fn post(&self, entry: LedgerEntry) -> Result<PostOutcome, StoreError> {
         self.request(entry).await
     }
 
-    /// An account's entries, newest first, from before an entry or from the end.
+    /// Returns an account's ledger entries before entry `before`, or all, newest first.
     pub async fn ledger(
         &self,
         account: AccountId,
@@ -29,7 +30,7 @@ impl Store {
         self.inner.backend.ledger(account, before, limit).await
     }
 
-    /// The entry that was posted under a reference.
+    /// Returns the ledger entry with a reference.
     pub async fn posted(
         &self,
         account: AccountId,
@@ -38,7 +39,8 @@ impl Store {
         self.inner.backend.posted(account, reference).await
     }
 
-    /// The days from the first to the last, both included, that had messages; a year of them at most.
+    /// Returns the totals of the days from `from` to `to`, both included, that had messages; at most
+    /// [`DAYS_PER_READ_MAX`] days.
     pub async fn day_totals(
         &self,
         account: AccountId,
@@ -48,7 +50,8 @@ impl Store {
         self.inner.backend.day_totals(account, (from, to)).await
     }
 
-    /// An account's movements from the first day to the last, both included.
+    /// Returns an account's statement from `from` to `to`, both included. It is cut off after [`DAYS_PER_READ_MAX`] days or
+    /// [`crate::STATEMENT_ENTRIES_MAX`] entries.
     pub async fn statement(&self, account: AccountId, from: Day, to: Day) -> Result<Statement, StoreError> {
         let last = to.min(Day::new(from.get().saturating_add(DAYS_PER_READ_MAX - 1)));
         let statement = self.inner.backend.statement(account, (from, last)).await?;

@@ -1,5 +1,4 @@
-//! What operators set up and look at: the catalogue, delivery figures, rows that were set aside, parts that were never
-//! answered.
+//! Operations of the operator: the setup, delivery figures, rows that were set aside, parts that got no response.
 
 use crate::error::StoreError;
 use crate::store::Store;
@@ -11,22 +10,24 @@ use hermod_engine::ops::{
 use std::collections::BTreeMap;
 
 impl Store {
-    /// Changes the setup, all or none. An account's opening entries go with it.
+    /// Changes the setup and posts the opening entries of new accounts, in one transaction. Fails without a change if a name
+    /// is taken or an entry is rejected.
     pub async fn change_catalogue(&self, change: CatalogueChange) -> Result<(), StoreError> {
         self.request(change).await?.map_err(StoreError::from)
     }
 
+    /// Returns all entries of the setup.
     pub async fn catalogue(&self) -> Result<Vec<CatalogueRow>, StoreError> {
         self.inner.backend.catalogue().await
     }
 
-    /// What provision files said of their entries when they were last applied.
+    /// Returns the entries of provision files as they were last applied.
     pub async fn provisioned(&self) -> Result<Vec<ProvisionedRow>, StoreError> {
         self.inner.backend.provisioned().await
     }
 
-    /// The delivery figures from the first day to the last, both included, of one carrier or of all; the newest days
-    /// first, [`crate::DELIVERY_ROWS_MAX`] rows at most. They may be some seconds behind.
+    /// Returns the delivery figures from `from` to `to`, both included, of one carrier or of all; the newest days first, at
+    /// most [`crate::DELIVERY_ROWS_MAX`] rows. They may be some seconds old.
     pub async fn delivery_stats(
         &self,
         from: Day,
@@ -36,17 +37,17 @@ impl Store {
         self.inner.backend.delivery_rows(from, to, carrier).await
     }
 
-    /// Lists rows that make no sense and were set aside, behind this one, in order.
+    /// Returns unreadable rows that were set aside, after `after`, in order.
     pub async fn set_aside(&self, after: Option<i64>, limit: u32) -> Result<Vec<SetAside>, StoreError> {
         self.inner.backend.set_aside(after.unwrap_or(0), limit).await
     }
 
-    /// How many rows make no sense and were set aside.
+    /// Returns how many rows are set aside.
     pub async fn count_set_aside(&self) -> Result<SetAsideCount, StoreError> {
         self.inner.backend.count_set_aside().await
     }
 
-    /// Takes the number of parts per carrier that ran out of resends without an answer since the last call.
+    /// Returns, per carrier, how many parts ran out of resends without a response since the last call.
     pub fn take_unconfirmed(&self) -> BTreeMap<CarrierId, u64> {
         self.inner.shared.unconfirmed.take()
     }

@@ -1,4 +1,4 @@
-//! The store's operations that remove what is old and erase phone numbers: short reads, and short transactions.
+//! Purges data that is past its retention, and erases phone numbers, in short reads and short transactions.
 
 use crate::error::StoreError;
 use crate::store::Store;
@@ -14,48 +14,46 @@ use hermod_engine::ops::{Purged, Retention};
 
 /// Rows erased in one transaction.
 const ROWS_PER_WRITE: usize = 500;
-/// Messages that are named because they have not ended.
+/// Maximum number of messages that are listed because they are not final and so were not erased.
 const NAMED_MAX: usize = 100;
 
-/// What went wrong in a step of purging.
+/// The first error of a purge.
 #[derive(Default)]
-struct Faults {
-    first: Option<StoreError>,
-}
+struct FirstError(Option<StoreError>);
 
-impl Faults {
-    /// Returns what was done; nothing, if it was a fault.
-    fn keep(&mut self, done: Result<u64, StoreError>) -> u64 {
-        done.unwrap_or_else(|fault| {
-            self.first.get_or_insert(fault);
+impl FirstError {
+    /// Returns the count of a step, or 0 if it failed.
+    fn count(&mut self, done: Result<u64, StoreError>) -> u64 {
+        done.unwrap_or_else(|error| {
+            self.0.get_or_insert(error);
             0
         })
     }
 }
 
 impl Store {
-    /// Deletes some of everything that there is for each message and that is older than it is kept: one short transaction
-    /// for each kind. To be called again after a pause, until it has nothing to do. A kind that fails keeps no other from
-    /// its turn; its fault is returned once there is nothing else to do.
+    /// Deletes a bounded number of rows of each kind that are past their retention, in one short transaction per kind. Call it
+    /// again after a pause until it returns nothing. An error in one kind does not stop the others; it is returned if no
+    /// other kind deleted anything, and logged otherwise.
     pub async fn purge(&self, keep: Retention, now: Timestamp) -> Result<Purged, StoreError> {
-        let mut faults = Faults::default();
+        let mut errors = FirstError::default();
         let texts = self.request(PurgeTexts { keep, now }).await;
         let keys = self.request(ExpireKeys { keep, now }).await;
         let carrier_ids = self.request(PurgeCarrierIds { now }).await;
         let records = self.request(PurgeRecords { keep, now }).await;
         let purged = Purged {
-            texts: faults.keep(texts),
-            keys: faults.keep(keys.map(u64::from)),
-            messages: faults.keep(records),
-            inbound: faults.keep(self.purge_inbound(now.minus(keep.inbound)).await),
-            carrier_ids: faults.keep(carrier_ids),
-            webhook_events: faults.keep(self.purge_webhooks(now).await),
-            given_up_reports: faults.keep(self.purge_given_up(now).await),
+            texts: errors.count(texts),
+            keys: errors.count(keys.map(u64::from)),
+            messages: errors.count(records),
+            inbound: errors.count(self.purge_inbound(now.minus(keep.inbound)).await),
+            carrier_ids: errors.count(carrier_ids),
+            webhook_events: errors.count(self.purge_webhooks(now).await),
+            given_up_reports: errors.count(self.purge_given_up(now).await),
         };
-        match faults.first {
-            Some(fault) if purged.is_nothing() => Err(fault),
-            Some(fault) => {
-                tracing::error!(%fault, "A step of purging failed; it is tried again");
+        match errors.0 {
+            Some(error) if purged.is_nothing() => Err(error),
+            Some(error) => {
+                tracing::error!(%error, "Purging one kind of data failed; it is retried with the next call");
                 Ok(purged)
             }
             None => Ok(purged),
@@ -63,13 +61,14 @@ impl Store {
     }
 
     async fn purge_inbound(&self, before: Timestamp) -> Result<u64, StoreError> {
-        // The account is found without the writer: there may be many.
+        // A reader finds the account, because there may be many.
         let old = self.inner.backend.account_with_old_inbound(before).await?;
         let Some(account) = old else { return Ok(0) };
         self.request(PurgeInbound { account, before }).await
     }
 
-    /// Erases a number, of one account or of all. Walks over every message that is kept, in short reads.
+    /// Erases a phone number in the data of one account or of all. Reads every stored message, in short reads. Messages that
+    /// are not final keep the number and are counted in the result.
     pub async fn erase_number(
         &self,
         number: Msisdn,
@@ -79,8 +78,8 @@ impl Store {
         self.erase_messages(number, account, &mut erased).await?;
         self.erase_inbound(number, account, &mut erased).await?;
         erased.others = self.request(EraseOthers { number, account }).await?;
-        // The log has the pages as they were before.
-        self.inner.shared.disk.want_empty_log();
+        // The write-ahead log still contains the erased data.
+        self.inner.shared.disk.request_truncation();
         Ok(erased)
     }
 

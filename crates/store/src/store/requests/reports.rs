@@ -1,4 +1,4 @@
-//! What callers ask of reports: how many wait, which were given up, and that old ones are.
+//! Operations on reports: count those that wait, give up old ones, list those that were given up.
 
 use crate::error::StoreError;
 use crate::store::Store;
@@ -9,7 +9,7 @@ use hermod_engine::ops::{GivenUpReport, ReportId};
 use hermod_engine::report::REPORTS_PER_WRITE;
 
 impl Store {
-    /// Reports that were given up, oldest first, behind one of them: an account's, or everyone's.
+    /// Returns reports that were given up, of one account or of all, after `after`, oldest first.
     pub async fn given_up(
         &self,
         account: Option<AccountId>,
@@ -19,7 +19,7 @@ impl Store {
         self.inner.backend.given_up(account, after, limit).await
     }
 
-    /// How many reports wait for a connection, those under way among them.
+    /// Returns how many reports of a connection are not settled, outstanding ones included.
     pub async fn reports_waiting(&self, connection: ConnectionId) -> Result<u64, StoreError> {
         match self.inner.shared.outboxes.waiting(connection) {
             Some(count) => Ok(count),
@@ -27,13 +27,13 @@ impl Store {
         }
     }
 
-    /// Gives up what nobody took in time.
+    /// Gives up reports that no bind has taken within their time.
     pub(crate) async fn give_up_old_reports(&self, now: Timestamp) -> Result<(), StoreError> {
-        self.inner.shared.outboxes.clock_is(now);
-        for connection in self.inner.shared.outboxes.with_reports() {
+        self.inner.shared.outboxes.advance_clock(now);
+        for connection in self.inner.shared.outboxes.connections_with_reports() {
             loop {
                 let given_up = self.request(GiveUpOldReports { connection, now }).await?;
-                self.inner.shared.outboxes.forget(connection, &given_up);
+                self.inner.shared.outboxes.remove(connection, &given_up);
                 if given_up.len() < REPORTS_PER_WRITE {
                     break;
                 }
@@ -42,7 +42,7 @@ impl Store {
         Ok(())
     }
 
-    /// Forgets some reports that were given up long ago: one step. Returns how many.
+    /// Deletes a bounded number of given-up reports whose retention is over. Returns how many.
     pub(crate) async fn purge_given_up(&self, now: Timestamp) -> Result<u64, StoreError> {
         let forgotten = self.request(ForgetGivenUp { now }).await?;
         Ok(u64::try_from(forgotten).unwrap_or(u64::MAX))

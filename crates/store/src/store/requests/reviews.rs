@@ -1,4 +1,4 @@
-//! The store's operations on messages held for review: what the writer is asked to do, and what is read beside it.
+//! Operations on reviews of messages that a screening rule held.
 
 use crate::error::StoreError;
 use crate::store::Store;
@@ -7,19 +7,19 @@ use hermod_engine::commands::{DecideReview, ForgetReviews};
 use hermod_engine::ops::{OpenReviews, PAGE_ROWS_MAX, ReviewCase, ReviewState, Screened, Screening};
 use hermod_engine::reviews::OldReviews;
 
-/// Cases that are read at a time, and deleted in one transaction.
+/// Cases per read, and deleted in one transaction.
 const CASES_PER_STEP: usize = 500;
-/// Cases that a call looks at and keeps.
+/// Cases that one call may read without deleting them.
 const CASES_KEPT_PER_CALL: usize = 5_000;
 
 impl Store {
-    /// Whether a text that a rule has met may pass: if it was approved lately. Otherwise its case is opened, or counted
-    /// up. It writes, so a replay and an opt-out are looked for first.
+    /// Decides on a text that matched a screening rule: it passes if it was approved recently. Otherwise its case is opened, or
+    /// its count increased. This writes, so check for duplicates and opt-outs first.
     pub async fn screen(&self, screened: Screened) -> Result<Screening, StoreError> {
         self.request(screened).await
     }
 
-    /// Cases of every account, newest first, from before one or from the end; all of them or those in a state.
+    /// Returns cases of all accounts before case `before`, or all, newest first; optionally only those in a state.
     pub async fn reviews(
         &self,
         state: Option<ReviewState>,
@@ -30,16 +30,17 @@ impl Store {
         self.inner.backend.reviews(state, before, limit).await
     }
 
+    /// Returns a case.
     pub async fn review(&self, id: u64) -> Result<Option<ReviewCase>, StoreError> {
         self.inner.backend.review(id).await
     }
 
-    /// How many cases wait for a decision, over all accounts.
+    /// Returns how many cases are open, over all accounts, and since when the oldest is.
     pub async fn open_reviews(&self) -> Result<OpenReviews, StoreError> {
         self.inner.backend.open_reviews().await
     }
 
-    /// Approves or rejects a case, whatever was decided before. Nothing if there is no such case.
+    /// Approves or rejects a case and returns it. An earlier decision is replaced. Returns `None` if there is no such case.
     pub async fn decide_review(
         &self,
         id: u64,
@@ -50,14 +51,14 @@ impl Store {
         Ok(self.request(DecideReview { id, approve, by, now }).await?.map(|case| *case))
     }
 
-    /// Deletes cases that no text has met for a long time: continues where the last call ended, and keeps
-    /// [`CASES_KEPT_PER_CALL`] at most.
+    /// Deletes cases that no text has matched for a long time. Continues where the last call ended, and ends after it has read
+    /// [`CASES_KEPT_PER_CALL`] that it keeps.
     pub(crate) async fn forget_reviews(&self, now: Timestamp) -> Result<(), StoreError> {
         let times = OldReviews::at(now);
-        let mut after = self.walk_places().review.take();
+        let mut after = self.scan_positions().review.take();
         let mut kept = 0;
         while kept < CASES_KEPT_PER_CALL {
-            // Read beside the writer, which then has only to delete.
+            // A reader finds the cases, so that the writer only deletes.
             let page = self.inner.backend.review_standings(after, CASES_PER_STEP).await?;
             after = page.last().filter(|_| page.len() == CASES_PER_STEP).map(|case| case.id);
             let old: Vec<u64> = page.iter().filter(|case| times.include(case)).map(|case| case.id).collect();
@@ -69,7 +70,7 @@ impl Store {
                 break;
             }
         }
-        self.walk_places().review = after;
+        self.scan_positions().review = after;
         Ok(())
     }
 }

@@ -1,15 +1,21 @@
-//! Showing events: what waits, what was delivered, what was given up and why, and every attempt. Everything is asked under
-//! its account, but for the endpoints that fail: what is remembered of their answers ends with the process.
+//! Listing, replaying and purging webhook events. Every read is limited to one account, except that of failing endpoints.
 
 use crate::error::StoreError;
+use crate::read_results::OldEvents;
 use crate::store::Store;
 use hermod_domain::ids::AccountId;
+use hermod_domain::time::Timestamp;
+use hermod_engine::commands::{ForgetWebhooks, ReplayFailedWebhooks, ReplayWebhook};
 use hermod_engine::ops::{
-    EventId, FailingEndpoint, PAGE_ROWS_MAX, WebhookAttempt, WebhookFigures, WebhookFilter, WebhookRecord,
+    Endpoint, EventId, FailingEndpoint, PAGE_ROWS_MAX, REPLAYED_AT_ONCE_MAX, ReplayProgress, WEBHOOKS_KEPT,
+    WebhookAttempt, WebhookFigures, WebhookFilter, WebhookRecord, WebhookReplay,
 };
 
+/// Reads of one purge step that may find nothing to delete. The next step continues where it ended.
+const READS_PER_PURGE_STEP: usize = 5;
+
 impl Store {
-    /// An account's events below a number, newest first.
+    /// Returns an account's events with ids below `before`, or all, newest first.
     pub async fn webhook_events(
         &self,
         account: AccountId,
@@ -21,7 +27,7 @@ impl Store {
         self.inner.backend.webhook_events(account, filter, before, limit).await
     }
 
-    /// One of an account's events.
+    /// Returns an event of an account.
     pub async fn webhook_event(
         &self,
         account: AccountId,
@@ -30,7 +36,7 @@ impl Store {
         self.inner.backend.webhook_event(account, event).await
     }
 
-    /// The attempts at one of an account's events, oldest first. Nothing: it has no such event.
+    /// Returns the attempts of an account's event, oldest first; `None` if the account has no such event.
     pub async fn webhook_attempts(
         &self,
         account: AccountId,
@@ -39,13 +45,57 @@ impl Store {
         self.inner.backend.webhook_attempts(account, event).await
     }
 
-    /// How an account's endpoints do, one figure for each kind.
+    /// Returns the numbers of waiting and failed events of an account, per kind.
     pub async fn webhook_figures(&self, account: AccountId) -> Result<Vec<WebhookFigures>, StoreError> {
         self.inner.backend.webhook_figures(account).await
     }
 
-    /// Returns every endpoint that has an event with a failed attempt waiting, and has not taken a newer event since.
+    /// Returns the endpoints with a waiting event that has failed, and without a newer event that was delivered.
     pub async fn failing_endpoints(&self) -> Result<Vec<FailingEndpoint>, StoreError> {
         self.inner.backend.failing_endpoints().await
+    }
+
+    /// Makes an event due now, whether it waits, was delivered or was given up.
+    pub async fn replay_webhook(
+        &self,
+        account: AccountId,
+        event: EventId,
+        now: Timestamp,
+    ) -> Result<WebhookReplay, StoreError> {
+        self.request(ReplayWebhook { account, event, now }).await
+    }
+
+    /// Makes events of an endpoint due now that were given up at or after `since`. Each call checks at most `limit` given-up
+    /// events after `after`, oldest first.
+    pub async fn replay_failed(
+        &self,
+        endpoint: Endpoint,
+        since: Timestamp,
+        after: Option<EventId>,
+        limit: u32,
+        now: Timestamp,
+    ) -> Result<ReplayProgress, StoreError> {
+        let limit = limit.clamp(1, REPLAYED_AT_ONCE_MAX);
+        self.request(ReplayFailedWebhooks { endpoint, since, after, limit, now }).await
+    }
+
+    /// Deletes a bounded number of ended events whose retention is over, and returns how many. Continues where the last call
+    /// ended. A reader finds the events, so that the writer runs only if there is something to delete.
+    pub(crate) async fn purge_webhooks(&self, now: Timestamp) -> Result<u64, StoreError> {
+        let before = now.minus(WEBHOOKS_KEPT);
+        let mut position = self.scan_positions().webhook_event.take();
+        for _ in 0..READS_PER_PURGE_STEP {
+            let after = position.unwrap_or_default();
+            let OldEvents { events, next } = self.inner.backend.old_events(after, before).await?;
+            self.scan_positions().webhook_event = next;
+            if !events.is_empty() {
+                return self.request(ForgetWebhooks { events, before, now }).await;
+            }
+            position = next;
+            if position.is_none() {
+                break;
+            }
+        }
+        Ok(0)
     }
 }

@@ -1,10 +1,9 @@
-//! Webhook events as callers of the store see them: taking what is due, settling, listing, replaying, and the wake-up of an
-//! endpoint's poster. The decisions are in `hermod_engine::webhooks`.
+//! Operations on webhook events: take those that are due, record results, list, replay, purge; and move reports of customers
+//! without a receiver to their webhooks. The decisions are in `hermod_engine::webhooks`.
 
-mod move_reports;
 mod history;
+mod move_reports;
 mod queue;
-mod requests;
 
-pub(crate) use move_reports::Absent;
+pub(crate) use move_reports::ReportMover;
 pub(crate) use queue::GivingUp;

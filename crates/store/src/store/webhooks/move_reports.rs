@@ -1,5 +1,5 @@
-//! Customers who submit on transmitters and have nobody bound who could take reports: after a while their webhook is told
-//! instead. What happens from then on is written there at once; what waits already is moved here, a little at a time.
+//! Moves reports to the webhook of customers that submit on transmitter binds and have had no receiver bound for a while. New
+//! reports of such customers become webhook events at once (in the engine); this moves the ones that wait, in small steps.
 
 use crate::error::StoreError;
 use crate::read_results::OnTransmitters;
@@ -15,139 +15,143 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Reports looked at at once, and moved in one transaction.
-const REPORTS_PER_LOOK: usize = 500;
-/// Reports looked at in one tick; the next tick goes on.
+/// Reports per read, and moved in one transaction.
+const REPORTS_PER_READ: usize = 500;
+/// Maximum number of reports read in one tick; the next tick continues.
 const REPORTS_PER_TICK: usize = 4_000;
-/// As how many reports a look counts at least: it is a read, even if it finds nothing.
-const LOOK_COUNTS_AS: usize = 50;
-/// How long after a look that left nothing to do.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// How many reports a read counts as at least, because a read has a cost even if it finds nothing.
+const READ_COUNTS_AS: usize = 50;
+/// Pause after a scan that has read all reports.
+const SCAN_EVERY: Duration = Duration::from_secs(1);
 
-/// How far the reports of absent customers have been looked at.
-pub(crate) struct Absent {
-    looks: Mutex<Looks>,
-    next_look_ms: AtomicI64,
+/// The position of the scan over the reports of connections without a receiver.
+pub(crate) struct ReportMover {
+    scan: Mutex<Scan>,
+    next_scan_ms: AtomicI64,
 }
 
 #[derive(Default)]
-struct Looks {
-    places: HashMap<ConnectionId, Looked>,
-    /// Whose turn it was last. A tick goes on behind it, so that nobody has to wait for others again and again.
+struct Scan {
+    positions: HashMap<ConnectionId, Position>,
+    /// The connection that was scanned last. The next tick continues after it, so that all connections take turns.
     last: Option<ConnectionId>,
 }
 
-impl Default for Absent {
-    fn default() -> Absent {
-        Absent { looks: Mutex::default(), next_look_ms: AtomicI64::new(i64::MIN) }
+impl Default for ReportMover {
+    fn default() -> ReportMover {
+        ReportMover { scan: Mutex::default(), next_scan_ms: AtomicI64::new(i64::MIN) }
     }
 }
 
-/// While somebody stays away and has a webhook, every report need be looked at only once.
+/// How far a connection's reports were read. While the connection stays without a receiver and has a webhook, each report is
+/// read only once.
 #[derive(Clone, Copy)]
-struct Looked {
+struct Position {
+    /// Since when the connection has had no receiver.
     since: Timestamp,
-    to: ReportId,
+    last: ReportId,
 }
 
-impl Absent {
+impl ReportMover {
+    /// Whether the next scan is due. Also true if it is due later than ever scheduled: then the clock was set back.
     fn is_time(&self, now: Timestamp) -> bool {
-        let wait_ms = self.next_look_ms.load(Ordering::Relaxed).saturating_sub(now.as_millis());
-        // Longer than ever is waited for: the clock was set back.
-        wait_ms <= 0 || u128::from(wait_ms.unsigned_abs()) > LOOK_EVERY.as_millis()
+        let wait_ms = self.next_scan_ms.load(Ordering::Relaxed).saturating_sub(now.as_millis());
+        wait_ms <= 0 || u128::from(wait_ms.unsigned_abs()) > SCAN_EVERY.as_millis()
     }
 
-    fn looks_again_at(&self, at: Timestamp) {
-        self.next_look_ms.store(at.as_millis(), Ordering::Relaxed);
+    fn schedule_scan(&self, at: Timestamp) {
+        self.next_scan_ms.store(at.as_millis(), Ordering::Relaxed);
     }
 
-    /// Everyone once, from behind the one whose turn it was last.
+    /// Returns the connections in order, beginning after the one that was scanned last.
     fn in_turn(&self, mut connections: Vec<ConnectionId>) -> Vec<ConnectionId> {
         connections.sort_unstable();
-        if let Some(last) = self.looks().last {
-            let behind = connections.partition_point(|connection| *connection <= last);
-            connections.rotate_left(behind);
+        if let Some(last) = self.scan().last {
+            let done = connections.partition_point(|connection| *connection <= last);
+            connections.rotate_left(done);
         }
         connections
     }
 
-    fn turn_of(&self, connection: ConnectionId) {
-        self.looks().last = Some(connection);
+    fn set_last(&self, connection: ConnectionId) {
+        self.scan().last = Some(connection);
     }
 
-    fn place(&self, connection: ConnectionId, since: Timestamp) -> ReportId {
-        let looked = self.looks().places.get(&connection).copied();
-        looked.filter(|looked| looked.since == since).map_or(ReportId(0), |looked| looked.to)
+    /// Returns the last report that was read, if the connection has been without a receiver since then.
+    fn position(&self, connection: ConnectionId, since: Timestamp) -> ReportId {
+        let position = self.scan().positions.get(&connection).copied();
+        position.filter(|position| position.since == since).map_or(ReportId(0), |position| position.last)
     }
 
-    fn looked_to(&self, connection: ConnectionId, looked: Looked) {
-        self.looks().places.insert(connection, looked);
+    fn set_position(&self, connection: ConnectionId, position: Position) {
+        self.scan().positions.insert(connection, position);
     }
 
-    /// The next look begins with the first report.
-    fn begin_again(&self, connection: ConnectionId) {
-        self.looks().places.remove(&connection);
+    /// Makes the next scan of the connection begin with its first report.
+    fn reset_position(&self, connection: ConnectionId) {
+        self.scan().positions.remove(&connection);
     }
 
-    fn looks(&self) -> MutexGuard<'_, Looks> {
-        self.looks.lock().unwrap_or_else(PoisonError::into_inner)
+    fn scan(&self) -> MutexGuard<'_, Scan> {
+        self.scan.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Store {
-    /// A part of tick. What fails is tried again at a later look: the reports still wait.
-    pub(crate) async fn tell_absent_by_webhook(&self, now: Timestamp) {
-        let absent = &self.inner.absent;
-        if !absent.is_time(now) {
+    /// Moves waiting reports of connections without a receiver to their webhooks, if a scan is due. Called by
+    /// [`Store::tick`]. An error is logged, and the next scan tries again.
+    pub(crate) async fn move_reports_to_webhooks(&self, now: Timestamp) {
+        let mover = &self.inner.report_mover;
+        if !mover.is_time(now) {
             return;
         }
-        absent.looks_again_at(now.plus(LOOK_EVERY));
+        mover.schedule_scan(now.plus(SCAN_EVERY));
         let mut left = REPORTS_PER_TICK;
-        for connection in absent.in_turn(self.inner.shared.outboxes.with_reports()) {
-            absent.turn_of(connection);
-            if let Err(fault) = self.move_reports_of(connection, now, &mut left).await {
-                tracing::warn!(%fault, connection.id = %connection, "Reports could not be moved to a webhook; trying again soon");
+        for connection in mover.in_turn(self.inner.shared.outboxes.connections_with_reports()) {
+            mover.set_last(connection);
+            if let Err(error) = self.move_reports_of(connection, now, &mut left).await {
+                tracing::warn!(%error, connection.id = %connection, "Reports could not be moved to a webhook; retrying");
                 return;
             }
             if left == 0 {
-                absent.looks_again_at(now);
+                mover.schedule_scan(now);
                 return;
             }
         }
     }
 
-    /// `left`: how many reports may still be looked at.
+    /// Moves the reports of one connection. `left`: how many reports may still be read in this tick.
     async fn move_reports_of(
         &self,
         connection: ConnectionId,
         now: Timestamp,
         left: &mut usize,
     ) -> Result<(), StoreError> {
-        let (shared, absent) = (&self.inner.shared, &self.inner.absent);
+        let (shared, mover) = (&self.inner.shared, &self.inner.report_mover);
         let away = shared.outboxes.receivers().away_since(connection, now);
-        let told = tells_by_webhook(&shared.catalogue.load(), connection);
-        let Some(since) = away.filter(|_| told) else {
-            absent.begin_again(connection);
+        let has_webhook = tells_by_webhook(&shared.catalogue.load(), connection);
+        let Some(since) = away.filter(|_| has_webhook) else {
+            mover.reset_position(connection);
             return Ok(());
         };
         while *left > 0 {
-            let after = absent.place(connection, since);
-            // Up to here every row is there to be seen.
+            let after = mover.position(connection, since);
+            // All reports up to this one are durable, so a read that ends before it has seen them all.
             let newest = shared.outboxes.newest();
             if after >= newest {
                 break;
             }
-            let looked = self.inner.backend.on_transmitters(connection, after, REPORTS_PER_LOOK);
-            let OnTransmitters { reports, last, looked_at } = looked.await?;
-            *left = left.saturating_sub(looked_at.max(LOOK_COUNTS_AS));
-            let more = looked_at == REPORTS_PER_LOOK;
+            let read = self.inner.backend.on_transmitters(connection, after, REPORTS_PER_READ);
+            let OnTransmitters { reports, last, rows_read } = read.await?;
+            *left = left.saturating_sub(rows_read.max(READ_COUNTS_AS));
+            let more = rows_read == REPORTS_PER_READ;
             if !reports.is_empty() {
                 let moved = self.request(MoveToWebhook { connection, reports, now }).await?;
                 let Some(moved) = moved else { break };
-                shared.outboxes.forget(connection, &moved);
+                shared.outboxes.remove(connection, &moved);
             }
-            let to = if more { last } else { newest.max(last) };
-            absent.looked_to(connection, Looked { since, to });
+            let last = if more { last } else { newest.max(last) };
+            mover.set_position(connection, Position { since, last });
             if !more {
                 break;
             }
@@ -161,26 +165,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everyone_has_their_turn_behind_the_last() {
-        let absent = Absent::default();
+    fn connections_take_turns_after_the_last_one() {
+        let mover = ReportMover::default();
         let of = |numbers: &[u32]| numbers.iter().copied().map(ConnectionId::new).collect::<Vec<_>>();
-        assert_eq!(absent.in_turn(of(&[5, 1, 3])), of(&[1, 3, 5]));
+        assert_eq!(mover.in_turn(of(&[5, 1, 3])), of(&[1, 3, 5]));
         for (last, expect) in [(1, [3, 5, 1]), (3, [5, 1, 3]), (4, [5, 1, 3]), (5, [1, 3, 5]), (9, [1, 3, 5])]
         {
-            absent.turn_of(ConnectionId::new(last));
-            assert_eq!(absent.in_turn(of(&[5, 1, 3])), of(&expect), "behind {last}");
+            mover.set_last(ConnectionId::new(last));
+            assert_eq!(mover.in_turn(of(&[5, 1, 3])), of(&expect), "after {last}");
         }
-        assert_eq!(absent.in_turn(Vec::new()), []);
+        assert_eq!(mover.in_turn(Vec::new()), []);
     }
 
     #[test]
-    fn a_clock_that_was_set_back_does_not_keep_anyone_waiting() {
+    fn scan_is_due_after_the_clock_was_set_back() {
         let at = Timestamp::from_millis;
-        let absent = Absent::default();
-        assert!(absent.is_time(at(0)));
-        absent.looks_again_at(at(50_000));
+        let mover = ReportMover::default();
+        assert!(mover.is_time(at(0)));
+        mover.schedule_scan(at(50_000));
         for (now, expect) in [(49_999, false), (49_000, false), (50_000, true), (48_999, true), (0, true)] {
-            assert_eq!(absent.is_time(at(now)), expect, "at {now}");
+            assert_eq!(mover.is_time(at(now)), expect, "at {now}");
         }
     }
 }

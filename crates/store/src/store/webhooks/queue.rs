@@ -1,9 +1,9 @@
-//! Finding what is due.
+//! The queues of webhook events: which endpoints have events, which events are due, and the results of posting them.
 
 use crate::error::StoreError;
-use crate::read_results::{Due, Untellable};
+use crate::read_results::{Due, UndeliverableEvent};
 use crate::store::Store;
-use crate::writer::operation::{Op, Reply, SubmitResponse};
+use crate::writer::operation::{Op, Reply, ReplyReceiver};
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{
     AfterAttempt, Endpoint, EventId, GiveUpReason, SettledAttempt, WEBHOOKS_TAKEN_MAX, WebhookPage,
@@ -16,19 +16,19 @@ use tokio::sync::oneshot;
 use tokio::sync::oneshot::error::TryRecvError;
 
 impl Store {
-    /// Every endpoint at which events wait, and when the first of them is due, or was.
+    /// Returns every endpoint with waiting events, and when its first event is or was due.
     pub async fn webhooks_waiting(&self) -> Result<Vec<(Endpoint, Timestamp)>, StoreError> {
         self.inner.backend.waiting_endpoints().await
     }
 
-    /// Endpoints that something became due at since the last call: it was written, moved there or replayed, and is
-    /// durable. Waits until there is one. For one listener; nothing is lost if it does not wait to the end.
+    /// Waits until an event becomes due because it was created, moved or replayed, and returns the endpoints of all such
+    /// events since the last call. The events are durable. For one caller at a time. Dropping the future loses nothing.
     pub async fn woken_endpoints(&self) -> Vec<Endpoint> {
         self.inner.shared.wakeup.take().await
     }
 
-    /// What is due at an endpoint behind a place, in order of when it became due. Nothing is marked: what was taken comes
-    /// again until it is settled. What has nothing to tell any more is given up here.
+    /// Returns the events that are due at an endpoint after `after`, in order of their due times. Nothing is marked: an event
+    /// is returned again until its result is recorded. Events without content are given up.
     pub async fn take_webhooks(
         &self,
         endpoint: Endpoint,
@@ -37,23 +37,24 @@ impl Store {
         limit: u32,
     ) -> Result<WebhookPage, StoreError> {
         let limit = usize::try_from(limit.clamp(1, WEBHOOKS_TAKEN_MAX)).expect("a few hundred");
-        let Due { page, untellable } = self.inner.backend.due_events(endpoint, after, now, limit).await?;
-        if !untellable.is_empty() {
-            self.give_up(endpoint, &untellable, now).await?;
+        let Due { page, undeliverable } = self.inner.backend.due_events(endpoint, after, now, limit).await?;
+        if !undeliverable.is_empty() {
+            self.give_up(endpoint, &undeliverable, now).await?;
         }
         Ok(page)
     }
 
-    /// Nobody waits for it: on a full disk that could be long.
+    /// Queues the command that gives these events up, unless the last one of this endpoint has not run yet. Does not wait for
+    /// its outcome, which may take long on a full disk.
     async fn give_up(
         &self,
         endpoint: Endpoint,
-        untellable: &[Untellable],
+        undeliverable: &[UndeliverableEvent],
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let Some(reply) = self.inner.giving_up.begin(endpoint) else { return Ok(()) };
         let next = AfterAttempt::GiveUp(GiveUpReason::NothingToTell);
-        let settled = untellable.iter().map(|Untellable { event, failures }| SettledAttempt {
+        let settled = undeliverable.iter().map(|UndeliverableEvent { event, failures }| SettledAttempt {
             endpoint,
             event: *event,
             failures: *failures,
@@ -63,19 +64,32 @@ impl Store {
         let ends = WebhookResults { settled: settled.collect(), now };
         self.send(Op::Command(ends.into(), Some(reply))).await
     }
+
+    /// Records the results of attempts. Durable when this returns. On a full disk it waits for space; if the future is dropped
+    /// meanwhile, the results are still recorded. After an error the events wait and are returned again.
+    pub async fn settle_webhooks(
+        &self,
+        settled: Vec<SettledAttempt>,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        if settled.is_empty() {
+            return Ok(());
+        }
+        self.request(WebhookResults { settled, now }).await
+    }
 }
 
-/// Events that have nothing to tell and are being given up: one step at a time for each endpoint. They are read again until
-/// that is written, and need not be given up again.
+/// The endpoints whose events without content are being given up, one command at a time per endpoint. Until it has run, the
+/// same events are read again and must not be given up twice.
 #[derive(Default)]
-pub(crate) struct GivingUp(Mutex<HashMap<Endpoint, SubmitResponse>>);
+pub(crate) struct GivingUp(Mutex<HashMap<Endpoint, ReplyReceiver>>);
 
 impl GivingUp {
-    /// Where to say that a step has come to its end. Nothing: the one before has not.
+    /// Returns the reply channel for a new command; `None` while the previous one has not run.
     fn begin(&self, endpoint: Endpoint) -> Option<Reply> {
-        let mut under_way = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        under_way.retain(|_, end| matches!(end.try_recv(), Err(TryRecvError::Empty)));
-        let Entry::Vacant(free) = under_way.entry(endpoint) else { return None };
+        let mut running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        running.retain(|_, end| matches!(end.try_recv(), Err(TryRecvError::Empty)));
+        let Entry::Vacant(free) = running.entry(endpoint) else { return None };
         let (reply, end) = oneshot::channel();
         free.insert(end);
         Some(reply)
@@ -90,16 +104,16 @@ mod tests {
     use hermod_engine::commands::AnyOutcome;
 
     #[test]
-    fn an_endpoint_gives_up_one_step_at_a_time() {
+    fn endpoint_runs_one_give_up_command_at_a_time() {
         let giving_up = GivingUp::default();
         let [first, second] =
             [1, 2].map(|account| Endpoint { account: AccountId::new(account), kind: WebhookKind::Dlr });
-        let reply = giving_up.begin(first).expect("nothing is under way");
+        let reply = giving_up.begin(first).expect("no command is running");
         assert!(giving_up.begin(first).is_none());
-        let other = giving_up.begin(second).expect("nobody else's matter");
+        let other = giving_up.begin(second).expect("endpoints are independent");
         drop(reply.send(Ok(AnyOutcome::SettleWebhooks(()))));
-        assert!(giving_up.begin(first).is_some(), "it has come to its end");
+        assert!(giving_up.begin(first).is_some(), "the first command has run");
         drop(other);
-        assert!(giving_up.begin(second).is_some(), "so has one that was never asked for");
+        assert!(giving_up.begin(second).is_some(), "a dropped command has ended too");
     }
 }

@@ -99,19 +99,19 @@ async fn nothing_is_accepted_below_the_low_water_mark_and_everything_else_goes_o
     let message = world.sends(Acceptance { key: Some(key(1)), ..world.sms() }).await;
     for _ in 0..3 {
         disk.fill(LOW_WATER_BYTES / 2);
-        world.store.look_at_disk();
-        assert!(!world.store.accepting());
+        world.store.measure_disk();
+        assert!(!world.store.is_accepting());
         let refused = world.store.accept(world.sms()).await;
         assert!(matches!(refused, Err(StoreError::DiskLow)), "{refused:?}");
         assert_eq!(world.state(message).await, MessageState::Queued, "reads go on");
         disk.make_room();
-        world.store.look_at_disk();
-        assert!(world.store.accepting());
+        world.store.measure_disk();
+        assert!(world.store.is_accepting());
         world.sends(world.sms()).await;
     }
     // There is still room for the end of what was accepted.
     disk.fill(LOW_WATER_BYTES / 2);
-    world.store.look_at_disk();
+    world.store.measure_disk();
     link.accepts(&link.takes_job().await, "id").await;
     link.receipt("id", Verdict::Delivered).await;
     world.settles().await;
@@ -217,12 +217,12 @@ async fn what_a_handset_said_on_a_full_disk_is_known_as_long_as_anything_else() 
     let brought = || vec![MoRecord { sequence: 9, part: text("4915112345678", "80800", "hello") }];
     disk.fill(0);
     sends_until_full(&world).await;
-    link.port.report_all(vec![], vec![], brought(), 0, world.now).await.expect("it is kept");
+    link.port.record(vec![], vec![], brought(), 0, world.now).await.expect("it is kept");
     world.now = world.now.plus(REPEATS_KNOWN);
     world.store.tick(world.now).await.expect("a tick");
     disk.make_room();
     assert_eq!(link.takes().await.received, [9]);
-    link.port.report_all(vec![], vec![], brought(), 0, world.now).await.expect("the answer was lost");
+    link.port.record(vec![], vec![], brought(), 0, world.now).await.expect("the answer was lost");
     assert_eq!(link.takes().await.received, [9]);
     assert_eq!(world.store.unassigned_inbound(None, 10).await.unwrap().len(), 1);
     world.store.close().await.unwrap();
@@ -287,7 +287,7 @@ async fn a_disk_that_is_really_full_refuses_cleanly_and_keeps_what_carriers_said
 
 pub(super) async fn back_within_ten_seconds(world: &World) {
     for _ in 0..40 {
-        world.store.look_at_disk();
+        world.store.measure_disk();
         if world.store.accept(world.sms()).await.is_ok() {
             return;
         }
@@ -299,7 +299,7 @@ pub(super) async fn back_within_ten_seconds(world: &World) {
 async fn drain(world: &World, link: &Link, mut jobs: Vec<hermod_store::Job>) {
     loop {
         let answers: Vec<_> = jobs.iter().map(|job| answer(job, refused(11))).collect();
-        link.port.report(answers, Vec::new(), 500, world.now).await.expect("a report");
+        link.port.record(answers, Vec::new(), Vec::new(), 500, world.now).await.expect("a report");
         world.settles().await;
         match within(Duration::ZERO, link.port.handout()).await {
             Ok(handout) => jobs = handout.jobs,

@@ -29,7 +29,7 @@ fn holds_a_snapshot(folder: &Path) -> rusqlite::Connection {
 /// Sends while a snapshot is held, until the log has filled the disk up to the low-water mark.
 async fn fills_the_disk_with_log(world: &World, folder: &Path) {
     for _ in 0..20_000 {
-        world.store.look_at_disk();
+        world.store.measure_disk();
         match world.store.accept(world.sms()).await {
             Ok(_) => {}
             Err(StoreError::DiskLow) => {
@@ -81,7 +81,7 @@ async fn log_that_a_killed_process_left_is_truncated_at_the_next_start() {
     let options = hermod_store::OpenOptions { low_water_bytes: LOW_WATER_BYTES, ..options(&folder, noon()) };
     let store = Store::open(&options).expect("it opens again");
     assert!(log_bytes(&folder) < SMALL_LOG_BYTES, "{} bytes", log_bytes(&folder));
-    assert!(store.accepting(), "there is room again");
+    assert!(store.is_accepting(), "there is room again");
     store.close().await.unwrap();
     books_are_sound(&folder);
 }
@@ -147,7 +147,7 @@ async fn copy_that_nobody_waits_for_any_more_is_ended_and_removed() {
         tokio::task::yield_now().await;
     }
     let second = world.store.copy_to(&elsewhere.path().join("second.db")).await;
-    assert!(matches!(second, Err(StoreError::CopyUnderWay)), "{second:?}");
+    assert!(matches!(second, Err(StoreError::CopyInProgress)), "{second:?}");
     copying.shutdown().await;
     while copy.exists() {
         pause().await;

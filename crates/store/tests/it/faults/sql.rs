@@ -74,7 +74,7 @@ async fn a_record_of_a_link_that_fails_does_not_take_the_others_with_it() {
     let accepted =
         |index: usize| answer(&jobs[index], SubmitResponse::Accepted(remote(&format!("r{index}"))));
     let receipts = vec![receipt(5, "r0", Verdict::Delivered), receipt(6, "r2", Verdict::Delivered)];
-    link.port.report((0..3).map(accepted).collect(), receipts, 1, world.now).await.unwrap();
+    link.port.record((0..3).map(accepted).collect(), receipts, Vec::new(), 1, world.now).await.unwrap();
     // Its two receipts are recorded and its slot is used.
     let (mut recorded, mut more) = (Vec::new(), Vec::new());
     while recorded.len() < 2 || more.is_empty() {

@@ -67,7 +67,7 @@ async fn after_ten_minutes_what_has_come_is_delivered_and_a_late_part_in_its_tur
     // It counts from the first part that came, and a restart changes nothing.
     world.passes(JOINING_WAIT - secs(61)).await;
     world.restarts().await;
-    world.store.follow(catalogue(Vec::new()));
+    world.store.set_catalogue(catalogue(Vec::new()));
     assert!(world.reads(ALICE).await.is_empty());
     world.passes(secs(1)).await;
     assert_eq!(world.reads(ALICE).await, ["one three"]);
@@ -98,13 +98,13 @@ async fn a_kill_between_two_parts_loses_neither_and_doubles_neither() {
     let mut world = World::with_numbers().await;
     world.brings(piece(1, 2, 2, "two")).await;
     world.is_killed();
-    world.store.follow(catalogue(Vec::new()));
+    world.store.set_catalogue(catalogue(Vec::new()));
     // The answer may have been lost with the process.
     world.brings(piece(1, 2, 2, "two")).await;
     world.brings(piece(1, 1, 2, "one ")).await;
     assert_eq!(world.reads(ALICE).await, ["one two"]);
     world.is_killed();
-    world.store.follow(catalogue(Vec::new()));
+    world.store.set_catalogue(catalogue(Vec::new()));
     world.brings(piece(1, 1, 2, "one ")).await;
     assert_eq!(world.reads(ALICE).await, ["one two"]);
     world.books_are_sound();
@@ -168,7 +168,7 @@ async fn beyond_the_limit_the_oldest_message_is_delivered_as_it_is() {
         MoRecord { sequence: u32::from(reference) + 1, part }
     });
     for some in parts.collect::<Vec<_>>().chunks(500) {
-        link.port.report_all(vec![], vec![], some.to_vec(), 0, link.now).await.unwrap();
+        link.port.record(vec![], vec![], some.to_vec(), 0, link.now).await.unwrap();
         assert_eq!(link.takes().await.received.len(), some.len());
     }
     assert!(world.reads(ALICE).await.is_empty());
@@ -179,7 +179,7 @@ async fn beyond_the_limit_the_oldest_message_is_delivered_as_it_is() {
     world.link_to(OTHER, 0).await.brings(piece(limit, 2, 2, "another's")).await;
     assert_eq!(world.reads(ALICE).await.len(), 1);
     world.restarts().await;
-    world.store.follow(catalogue(Vec::new()));
+    world.store.set_catalogue(catalogue(Vec::new()));
     world.brings(piece(limit + 1, 1, 2, "the limit is known after a restart")).await;
     assert_eq!(world.reads(ALICE).await, ["0", "1"]);
     world.books_are_sound();

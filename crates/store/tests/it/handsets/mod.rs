@@ -83,7 +83,7 @@ fn catalogue(connections: Vec<(ConnectionId, Connection)>) -> Arc<Catalogue> {
 
 /// A message for Bob that waits for his bind, and a part for Alice that waits for another.
 pub(crate) async fn one_of_each(world: &World) {
-    world.store.follow(catalogue(vec![(OVER_SMPP, connection(BOB, "bob", InboundForm::Parts))]));
+    world.store.set_catalogue(catalogue(vec![(OVER_SMPP, connection(BOB, "bob", InboundForm::Parts))]));
     world.brings(text(HANDSET, SHARED, "vote")).await;
     world.brings(piece(1, 1, 2, "begun")).await;
 }
@@ -111,7 +111,7 @@ impl Link {
     /// Brings what a handset sent, and waits until it may be answered.
     async fn brings(&self, part: InboundPart) {
         let record = MoRecord { sequence: 77, part };
-        self.port.report_all(vec![], vec![], vec![record], 0, self.now).await.expect("a report");
+        self.port.record(vec![], vec![], vec![record], 0, self.now).await.expect("a report");
         assert_eq!(self.takes().await.received, [77], "answered once it is stored");
     }
 }
@@ -119,7 +119,7 @@ impl Link {
 impl World {
     async fn with_numbers() -> World {
         let world = World::new().await;
-        world.store.follow(catalogue(Vec::new()));
+        world.store.set_catalogue(catalogue(Vec::new()));
         world
     }
 
@@ -152,7 +152,7 @@ async fn what_is_brought_again_is_answered_again_and_is_not_another_message() {
     let mut world = World::with_numbers().await;
     world.brings(text(HANDSET, NUMBER, "yes")).await;
     world.restarts().await;
-    world.store.follow(catalogue(Vec::new()));
+    world.store.set_catalogue(catalogue(Vec::new()));
     world.passes(REPEATS_KNOWN - secs(1)).await;
     world.brings(text(HANDSET, NUMBER, "yes")).await;
     world.brings(text(&format!("+{HANDSET}"), NUMBER, "yes")).await;

@@ -45,7 +45,7 @@ async fn a_callback_number_counts_as_the_sender_of_the_last_message() {
     let mut world = World::with_numbers().await;
     world.sends(Acceptance { reply_to: Some(sender("+4915700000001")), ..world.sms() }).await;
     world.restarts().await;
-    world.store.follow(catalogue(Vec::new()));
+    world.store.set_catalogue(catalogue(Vec::new()));
     world.brings(text(HANDSET, "4915700000001", "called back")).await;
     assert_eq!(world.reads(ALICE).await, ["called back"]);
     world.books_are_sound();
@@ -62,9 +62,9 @@ async fn ordinary_messages_write_no_conversation_and_old_ones_are_forgotten() {
     world.sends(from(&world, ALICE, FOREIGN)).await;
     world.now = world.now.plus(CONVERSATION_KEPT);
     world.sends(from(&world, ALICE, SHARED)).await;
-    world.store.daily(world.now).await.unwrap();
+    world.store.delete_expired(world.now).await.unwrap();
     assert_eq!(rows(&world), 2);
-    world.store.daily(world.now.plus(secs(1))).await.unwrap();
+    world.store.delete_expired(world.now.plus(secs(1))).await.unwrap();
     assert_eq!(rows(&world), 1);
 }
 
@@ -189,9 +189,9 @@ async fn what_is_nobodys_can_be_given_to_an_account_and_is_kept_thirty_days() {
     assert_eq!(world.store.unassigned_inbound(None, 10).await.unwrap(), unowned[2..]);
     let printed = format!("{unowned:?}");
     assert!(!printed.contains("STOP") && !printed.contains(HANDSET), "{printed}");
-    world.store.daily(world.now.plus(UNASSIGNED_KEPT - secs(61))).await.unwrap();
+    world.store.delete_expired(world.now.plus(UNASSIGNED_KEPT - secs(61))).await.unwrap();
     assert_eq!(world.store.unassigned_inbound(None, 10).await.unwrap().len(), 1);
-    world.store.daily(world.now.plus(UNASSIGNED_KEPT)).await.unwrap();
+    world.store.delete_expired(world.now.plus(UNASSIGNED_KEPT)).await.unwrap();
     assert!(world.store.unassigned_inbound(None, 10).await.unwrap().is_empty());
     world.books_are_sound();
 }
@@ -227,9 +227,9 @@ async fn old_conversation_behind_many_young_ones_has_no_effect_and_is_reached_by
     let rows = |world: &World| -> i64 {
         world.raw().query_row("SELECT count(*) FROM conversation", [], |row| row.get(0)).unwrap()
     };
-    world.store.daily(world.now).await.unwrap();
+    world.store.delete_expired(world.now).await.unwrap();
     assert_eq!(rows(&world), 60_001, "a call does not look at all of them");
-    world.store.daily(world.now).await.unwrap();
+    world.store.delete_expired(world.now).await.unwrap();
     assert_eq!(rows(&world), 60_000);
     world.books_are_sound();
 }
@@ -238,7 +238,7 @@ async fn old_conversation_behind_many_young_ones_has_no_effect_and_is_reached_by
 async fn old_conversations_are_deleted_in_one_call_however_many() {
     let world = World::with_numbers().await;
     write_conversations(&world, 1_000_000, 60_000, 1);
-    world.store.daily(world.now).await.unwrap();
+    world.store.delete_expired(world.now).await.unwrap();
     let left: i64 = world.raw().query_row("SELECT count(*) FROM conversation", [], |row| row.get(0)).unwrap();
     assert_eq!(left, 0);
 }

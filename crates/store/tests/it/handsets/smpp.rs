@@ -8,7 +8,7 @@ use hermod_store::{Acceptance, REPORT_KEPT, Report, ReportContent, ReportGiveUpR
 
 async fn stage() -> World {
     let world = World::new().await;
-    world.store.follow(catalogue(vec![
+    world.store.set_catalogue(catalogue(vec![
         (ConnectionId::new(5), connection(ALICE, "none", InboundForm::None)),
         (OVER_SMPP, connection(ALICE, "alice", InboundForm::Parts)),
         (ConnectionId::new(8), connection(ALICE, "later", InboundForm::Payload)),

@@ -89,7 +89,7 @@ async fn everyone_who_is_away_has_a_turn_however_many_there_are_and_whatever_cha
     const CONNECTIONS: u32 = 100;
     let mut world = World::new().await;
     let crowd = || many_connections(webhooks(true, true), CONNECTIONS);
-    world.store.follow(crowd());
+    world.store.set_catalogue(crowd());
     for number in 1..=CONNECTIONS {
         let connection = ConnectionId::new(number);
         for base in [world.smpp(1), world.transmitted(1)] {
@@ -102,7 +102,7 @@ async fn everyone_who_is_away_has_a_turn_however_many_there_are_and_whatever_cha
     // All the time there are new reports, and the catalogue is edited.
     for round in 0..5 {
         world.goes(world.smpp(1), &format!("id{round}"), &[Verdict::Delivered]).await;
-        world.store.follow(crowd());
+        world.store.set_catalogue(crowd());
         world.passes(secs(1)).await;
     }
     let figures = world.store.webhook_figures(ALICE).await.unwrap();
@@ -152,7 +152,7 @@ async fn what_came_on_a_transceiver_waits_for_one() {
 #[tokio::test]
 async fn without_a_webhook_they_are_held_until_there_is_one_or_they_are_given_up() {
     let mut world = World::new().await;
-    world.store.follow(catalogue(Some(webhooks(false, true)), |_| {}));
+    world.store.set_catalogue(catalogue(Some(webhooks(false, true)), |_| {}));
     world.passes(RECEIVER_AWAY_MAX).await;
     let held = world.goes(world.transmitted(1), "a", &[Verdict::Delivered]).await;
     world.passes(REPORT_KEPT - secs(1)).await;
@@ -217,7 +217,7 @@ async fn what_a_webhook_tells_already_does_not_move_there_again() {
     // Before both were asked for, and after.
     world.tells_alice();
     let before = world.goes(world.transmitted(1), "a", &[Verdict::Delivered]).await;
-    world.store.follow(catalogue(Some(webhooks(true, true)), too));
+    world.store.set_catalogue(catalogue(Some(webhooks(true, true)), too));
     let both = world.goes(world.transmitted(1), "b", &[Verdict::Delivered]).await;
     assert_eq!((world.waiting_reports().await, world.says().await), (2, vec![(both, DELIVERED)]));
     world.passes(RECEIVER_AWAY_MAX).await;

@@ -107,7 +107,7 @@ impl World {
     }
 
     pub(crate) fn tells_alice(&self) {
-        self.store.follow(catalogue(Some(webhooks(true, true)), |_| {}));
+        self.store.set_catalogue(catalogue(Some(webhooks(true, true)), |_| {}));
     }
 
     pub(crate) async fn page(&self, endpoint: Endpoint) -> WebhookPage {
@@ -267,18 +267,18 @@ async fn a_message_is_unknown_once_even_if_its_parts_are_overdue_at_different_ti
 async fn who_has_no_webhook_for_it_is_not_told() {
     let mut world = World::new().await;
     world.goes(world.sms(), "nobody is known", &[Verdict::Delivered]).await;
-    world.store.follow(catalogue(None, |_| {}));
+    world.store.set_catalogue(catalogue(None, |_| {}));
     world.goes(world.sms(), "none", &[Verdict::Delivered]).await;
-    world.store.follow(catalogue(Some(webhooks(false, true)), |_| {}));
+    world.store.set_catalogue(catalogue(Some(webhooks(false, true)), |_| {}));
     world.goes(world.sms(), "for messages only", &[Verdict::Delivered]).await;
-    world.store.follow(catalogue(Some(webhooks(true, false)), |_| {}));
+    world.store.set_catalogue(catalogue(Some(webhooks(true, false)), |_| {}));
     world.receives("hi").await;
     assert_eq!(world.store.webhooks_waiting().await.unwrap(), []);
     is_quiet(&world.store).await;
     // What is in force when the change happens counts, also for messages read back from the tables.
     let message = world.sends(Acceptance { validity: secs(60), ..world.sms() }).await;
     world.restarts().await;
-    world.store.follow(catalogue(Some(webhooks(true, false)), |_| {}));
+    world.store.set_catalogue(catalogue(Some(webhooks(true, false)), |_| {}));
     world.passes(secs(60)).await;
     world.sweeps(world.now).await;
     assert_eq!(world.says().await, [(message, EXPIRED)]);
@@ -289,7 +289,7 @@ async fn who_has_no_webhook_for_it_is_not_told() {
 async fn the_form_is_the_connections_at_the_moment_of_the_change() {
     let world = World::new().await;
     let short = |connection: &mut Connection| connection.dlr_form = DlrForm::Short;
-    world.store.follow(catalogue(Some(webhooks(true, true)), short));
+    world.store.set_catalogue(catalogue(Some(webhooks(true, true)), short));
     world.goes(world.sms(), "a", &[Verdict::Delivered]).await;
     world.goes(Acceptance { connection: SECOND, ..world.sms() }, "b", &[Verdict::Delivered]).await;
     world.tells_alice();
@@ -317,7 +317,7 @@ async fn a_message_from_a_handset_is_due_with_its_text_beside_the_delivery_repor
 async fn webhooks_too_tells_both_ways_each_by_its_own_rules() {
     let world = World::new().await;
     let too = |connection: &mut Connection| connection.webhooks_too = true;
-    world.store.follow(catalogue(Some(webhooks(true, true)), too));
+    world.store.set_catalogue(catalogue(Some(webhooks(true, true)), too));
     let port = world.store.open_receiver(CONNECTION);
     let verdicts = [Verdict::Enroute, Verdict::Delivered];
     let asked = world.goes(world.smpp(1), "a", &verdicts).await;

@@ -74,7 +74,7 @@ async fn a_folder_of_schema_1_opens_with_everything_in_it() {
     let link = world.link_with_room(10).await;
     assert_eq!(link.takes_jobs(4).await.len(), 4);
     world.now = world.now.plus(VALIDITY_AND_A_DAY);
-    world.store.daily(world.now).await.unwrap();
+    world.store.delete_expired(world.now).await.unwrap();
     world.restarts().await;
     world.sends(Acceptance { key: Some(key(3)), ..world.sms() }).await;
     world.books_are_sound();

@@ -98,7 +98,7 @@ impl History {
             Happens::Passes(wait) => {
                 self.world.passes(wait).await;
                 self.world.sweeps(self.world.now).await;
-                self.world.store.daily(self.world.now).await.expect("the daily work");
+                self.world.store.delete_expired(self.world.now).await.expect("the daily work");
             }
             Happens::Purges(steps) => self.purges(steps).await,
             Happens::Restarts => self.world.restarts().await,

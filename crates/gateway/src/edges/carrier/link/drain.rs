@@ -70,7 +70,7 @@ impl Link<'_> {
         let receipts = std::mem::take(&mut self.receipts);
         let inbound = std::mem::take(&mut self.inbound);
         if let Some(port) = &self.port
-            && let Err(fault) = port.report_all(answers, receipts, inbound, 0, clock.now()).await
+            && let Err(fault) = port.record(answers, receipts, inbound, 0, clock.now()).await
         {
             tracing::error!(%fault, "What a lost link left open could not be reported; it is in doubt after the next start");
         }

@@ -131,7 +131,7 @@ impl Link<'_> {
         let answers = std::mem::take(&mut self.answers);
         let receipts = std::mem::take(&mut self.receipts);
         let inbound = std::mem::take(&mut self.inbound);
-        port.report_all(answers, receipts, inbound, slots, self.account.world.clock.now()).await
+        port.record(answers, receipts, inbound, slots, self.account.world.clock.now()).await
     }
 
     fn session_is_leaving(&self) -> bool {

@@ -34,7 +34,7 @@ impl Link<'_> {
     /// What cannot be stored now stays with the carrier, which brings it again.
     fn on_message(&mut self, header: Header, part: InboundPart) {
         self.figures.inbound();
-        if !self.account.world.store.accepting() {
+        if !self.account.world.store.is_accepting() {
             return self.refuse(header, CommandStatus::MSGQFUL);
         }
         if self.port.is_none() {
