@@ -1,9 +1,9 @@
-//! Drives the store through the whole life of messages, in one process: many customers send, one link answers every
-//! part at once and reports its delivery with the next read. Prints what that cost.
+//! Measures the whole life of messages in one process: many customers send, and one link records a response to every part at
+//! once and its receipt with the next read. Prints rates, latencies and CPU time.
 //!
-//! `cargo run --release -p hermod-store --example lifecycle_bench -- [--reports] [messages] [rate per second, 0 = all it can] [senders] [folder]`
+//! `cargo run --release -p hermod-store --example lifecycle_bench -- [--reports] [messages] [rate per second, 0 = unlimited] [senders] [folder]`
 //!
-//! `--reports`: the messages come over SMPP and ask for receipts; a bind with a window of 100 takes and answers them.
+//! `--reports`: the messages are submitted over SMPP and request DLRs; a bind with a window of 100 takes and settles the reports.
 
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, RemoteId};
@@ -29,16 +29,16 @@ const ACCOUNTS: u32 = 20;
 const CARRIER: CarrierId = CarrierId::new(1);
 const WINDOW: u32 = 1_000;
 const CONNECTION: ConnectionId = ConnectionId::new(1);
-/// Reports a bind has under way at once.
+/// Outstanding reports of a bind.
 const BIND_WINDOW: u32 = 100;
 
 struct Plan {
     messages: u64,
     rate: u64,
-    /// Submissions under way at once when there is no rate.
+    /// Concurrent submissions if there is no rate.
     senders: u64,
     folder: PathBuf,
-    /// Messages ask for receipts, which are told and answered.
+    /// Whether messages request DLRs, which are taken and settled.
     reports: bool,
 }
 
@@ -90,12 +90,12 @@ async fn run(plan: Plan) {
     let mut bind = JoinSet::new();
     if reports {
         let port = store.open_receiver(CONNECTION);
-        bind.spawn(async move { listen(&port, messages).await });
+        bind.spawn(async move { settle_reports(&port, messages).await });
     }
     let mut took = if rate == 0 {
-        all_it_can(&store, messages, senders, origin.as_ref()).await
+        send_unlimited(&store, messages, senders, origin.as_ref()).await
     } else {
-        paced(&store, messages, rate, origin.as_ref()).await
+        send_at_rate(&store, messages, rate, origin.as_ref()).await
     };
     let accepted_in = started.elapsed();
     let handouts = link.join_next().await.expect("one link").expect("it ends well");
@@ -103,7 +103,7 @@ async fn run(plan: Plan) {
     let settled_in = started.elapsed();
     let after = Usage::now();
     took.sort_unstable();
-    println!("reports           {}", if reports { "one for each, taken and answered" } else { "none" });
+    println!("reports           {}", if reports { "one per message, taken and settled" } else { "none" });
     report(messages, accepted_in, settled_in, &took, handouts);
     after.report_since(&before, messages);
     store.close().await.expect("the store closes");
@@ -142,12 +142,12 @@ fn origin() -> Origin {
     }
 }
 
-/// Answers every report as soon as it is told.
-async fn listen(port: &ReceiverPort, messages: u64) {
-    let mut told = 0;
-    while told < messages {
+/// Takes reports and settles them at once.
+async fn settle_reports(port: &ReceiverPort, messages: u64) {
+    let mut taken = 0;
+    while taken < messages {
         let reports = port.take(BIND_WINDOW, wall_clock()).await;
-        told += u64::try_from(reports.len()).expect("a window");
+        taken += u64::try_from(reports.len()).expect("a window");
         let outcomes = reports.iter().map(|report| (report.id, ReportOutcome::Accepted)).collect();
         port.settle(outcomes, wall_clock()).await.expect("the store is there");
     }
@@ -191,7 +191,7 @@ async fn send(store: &Store, number: u64, origin: Option<&Arc<Origin>>) -> u64 {
     u64::try_from(started.elapsed().as_micros()).expect("not that long")
 }
 
-async fn all_it_can(store: &Store, messages: u64, senders: u64, origin: Option<&Arc<Origin>>) -> Vec<u64> {
+async fn send_unlimited(store: &Store, messages: u64, senders: u64, origin: Option<&Arc<Origin>>) -> Vec<u64> {
     let next = Arc::new(AtomicU64::new(0));
     let mut sending = JoinSet::new();
     for _ in 0..senders {
@@ -210,8 +210,8 @@ async fn all_it_can(store: &Store, messages: u64, senders: u64, origin: Option<&
     sending.join_all().await.into_iter().flatten().collect()
 }
 
-/// Arrivals on a clock, whatever the store does.
-async fn paced(store: &Store, messages: u64, rate: u64, origin: Option<&Arc<Origin>>) -> Vec<u64> {
+/// Sends at a fixed rate, independent of how fast the store is.
+async fn send_at_rate(store: &Store, messages: u64, rate: u64, origin: Option<&Arc<Origin>>) -> Vec<u64> {
     let started = instant();
     let mut clock = tokio::time::interval(Duration::from_millis(1));
     let mut sending = JoinSet::new();
@@ -228,9 +228,10 @@ async fn paced(store: &Store, messages: u64, rate: u64, origin: Option<&Arc<Orig
     sending.join_all().await
 }
 
-/// Answers everything at once; what was delivered is said with the next read, as carriers do.
+/// Records a response to every part at once, and its receipt with the next read, as carriers send them. Returns the number of
+/// handouts.
 async fn carry(port: &LinkPort, messages: u64) -> u64 {
-    port.record(Vec::new(), Vec::new(), Vec::new(), WINDOW, wall_clock()).await.expect("a report");
+    port.record(Vec::new(), Vec::new(), Vec::new(), WINDOW, wall_clock()).await.expect("the store records it");
     let (mut receipts, mut recorded, mut handouts) = (Vec::new(), 0, 0);
     while recorded < messages {
         let handout = port.handout().await;
@@ -240,11 +241,11 @@ async fn carry(port: &LinkPort, messages: u64) -> u64 {
         let slots = u32::try_from(handout.jobs.len()).expect("at most a window");
         let earlier = std::mem::replace(&mut receipts, handout.jobs.iter().map(receipt).collect());
         let nothing_to_come = earlier.is_empty();
-        port.record(answers, earlier, Vec::new(), slots, wall_clock()).await.expect("a report");
+        port.record(answers, earlier, Vec::new(), slots, wall_clock()).await.expect("the store records it");
         if nothing_to_come {
-            // No record of an earlier receipt will wake us: say it now.
+            // No acknowledgement of an earlier receipt will wake this task, so the receipts are recorded now.
             let receipts = std::mem::take(&mut receipts);
-            port.record(Vec::new(), receipts, Vec::new(), 0, wall_clock()).await.expect("a report");
+            port.record(Vec::new(), receipts, Vec::new(), 0, wall_clock()).await.expect("the store records it");
         }
     }
     handouts
@@ -284,9 +285,9 @@ fn report(messages: u64, accepted_in: Duration, settled_in: Duration, took: &[u6
     println!("handouts          {handouts}");
 }
 
-/// What the process has used so far.
+/// The resources that the process has used so far.
 struct Usage {
-    /// Nanoseconds on a core, by thread name.
+    /// CPU time in nanoseconds, by thread name.
     threads: Vec<(String, u64)>,
     bytes_written: u64,
     syscalls_write: u64,

@@ -1,10 +1,10 @@
-//! Measures purging: how fast old rows go with nothing else to do, and what they cost messages that are accepted beside.
+//! Measures purging: its rate on an idle store, and its effect on the latency of acceptance.
 //!
 //! `cargo run --release -p hermod-store --example purge_bench -- [messages] [rate per second] [seconds] [folder]`
 //!
-//! So many messages of 401 days ago, each with a text, a carrier id, a timeline line, a webhook event
-//! and an attempt, are purged alone. Then messages are accepted at the rate, in turns alone and while the same number of
-//! old messages is purged with the pauses of the gateway.
+//! First old messages, each with a text, a carrier id, a timeline line, a webhook event and an attempt, are purged on an idle
+//! store. Then messages are accepted at the rate, alternately alone and while the same number of old messages is purged with the
+//! pauses of the gateway.
 
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
 use hermod_domain::lifecycle::DoubtPolicy;
@@ -29,11 +29,11 @@ const KEEP: Retention = Retention {
     idempotency_keys: Duration::from_secs(400 * DAY_S),
     inbound: Duration::from_secs(30 * DAY_S),
 };
-/// The gateway pauses four times as long as a step took, and at least this, once much is due.
+/// The gateway pauses four times as long as a step took, and at least this long while much is due.
 const PAUSE_MIN: Duration = Duration::from_millis(2);
-/// Pairs of runs, without and with purging.
+/// Number of pairs of runs, without and with purging.
 const PAIRS: u64 = 3;
-/// How old the messages of the first run are. Those of the others are younger, because purging never goes back.
+/// Age of the messages of the first run. Each further run uses messages a day younger, because purging never goes back.
 const OLDEST_DAYS: u64 = 410;
 
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
@@ -61,7 +61,7 @@ async fn main() {
     for run in 1..=PAIRS {
         let alone = accept(&store, &mut next, rate, seconds).await;
         fill(&folder, OLDEST_DAYS - run, messages);
-        // It learns of the new days when it is opened.
+        // The store reads which days exist when it is opened.
         store.close().await.expect("the store closes");
         store = open(&folder);
         let mut purging = JoinSet::new();
@@ -96,7 +96,7 @@ fn open(folder: &Path) -> Store {
     Store::open(&options).expect("a store")
 }
 
-/// Writes the rows of messages that were delivered so many days ago.
+/// Writes the rows of messages that were delivered `days_ago`.
 fn fill(folder: &Path, days_ago: u64, messages: u64) {
     let connection = Connection::open(folder.join("hermod.db")).expect("the store's file");
     let at = wall_clock().minus(Duration::from_secs(days_ago * DAY_S));
@@ -124,7 +124,7 @@ fn fill(folder: &Path, days_ago: u64, messages: u64) {
     connection.execute_batch(&rows).expect("old rows");
 }
 
-/// Purges until nothing is left, with pauses or without. Returns what that came to.
+/// Purges until nothing is left, with or without pauses. Returns the rates as text.
 #[expect(clippy::disallowed_methods, reason = "a benchmark waits by the machine's clock")]
 async fn purge(store: &Store, pause_min: Option<Duration>) -> String {
     let (began, mut all, mut longest) = (instant(), Purged::default(), Duration::ZERO);
@@ -156,7 +156,7 @@ async fn purge(store: &Store, pause_min: Option<Duration>) -> String {
     )
 }
 
-/// Accepts messages on a clock, for so long. Returns how long they took.
+/// Accepts messages at a fixed rate for a number of seconds. Returns the latencies as text.
 async fn accept(store: &Store, next: &mut u64, rate: u64, seconds: u64) -> String {
     let started = instant();
     let mut clock = tokio::time::interval(Duration::from_millis(1));

@@ -1,9 +1,9 @@
-//! Measures how long a start, what a rollback reads, and sweeps take with many messages whose receipts never came.
+//! Measures the duration of a start, of the reads of a rollback, and of sweeps, with many messages whose receipts never came.
 //!
 //! `cargo run --release -p hermod-store --example start_bench -- [messages] [folder]`
 //!
-//! First all of them stand in the table of parts, as releases before schema 13 left them; sweeps move them; then the same
-//! is measured again.
+//! First all of them are in the table `part`, as releases before schema 13 left them; then sweeps move them to `late_part`, and the
+//! same is measured again.
 
 use hermod_domain::ids::MessageId;
 use hermod_domain::time::Timestamp;
@@ -12,7 +12,7 @@ use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// The messages were accepted so long ago.
+/// Age of the messages.
 const AGO: Duration = Duration::from_secs(30 * 86_400);
 
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]

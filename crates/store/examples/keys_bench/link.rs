@@ -1,4 +1,4 @@
-//! The carrier's side: a link that answers every part at once and reports its delivery with the next read.
+//! The carrier's side: a link that gets a response to every part at once, and its receipt with the next read.
 
 use crate::wall_clock;
 use hermod_domain::ids::RemoteId;
@@ -7,12 +7,12 @@ use hermod_store::{Job, LinkPort, ReceiptRecord, ResponseRecord, SubmitResponse}
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Parts under way at once.
+/// Outstanding parts.
 const WINDOW: u32 = 1_000;
 
-/// Answers everything at once; what was delivered is said with the next read, as carriers do.
+/// Records a response to every part at once, and its receipt with the next read, as carriers send them.
 pub(crate) async fn carry(port: LinkPort, all_recorded: Arc<AtomicU64>) {
-    port.record(Vec::new(), Vec::new(), Vec::new(), WINDOW, wall_clock()).await.expect("a report");
+    port.record(Vec::new(), Vec::new(), Vec::new(), WINDOW, wall_clock()).await.expect("the store records it");
     let mut receipts = Vec::new();
     loop {
         let handout = port.handout().await;
@@ -21,11 +21,11 @@ pub(crate) async fn carry(port: LinkPort, all_recorded: Arc<AtomicU64>) {
         let slots = u32::try_from(handout.jobs.len()).expect("at most a window");
         let earlier = std::mem::replace(&mut receipts, handout.jobs.iter().map(receipt).collect());
         let nothing_to_come = earlier.is_empty();
-        port.record(answers, earlier, Vec::new(), slots, wall_clock()).await.expect("a report");
+        port.record(answers, earlier, Vec::new(), slots, wall_clock()).await.expect("the store records it");
         if nothing_to_come && !receipts.is_empty() {
-            // No record of an earlier receipt will wake us: say it now.
+            // No acknowledgement of an earlier receipt will wake this task, so the receipts are recorded now.
             let receipts = std::mem::take(&mut receipts);
-            port.record(Vec::new(), receipts, Vec::new(), 0, wall_clock()).await.expect("a report");
+            port.record(Vec::new(), receipts, Vec::new(), 0, wall_clock()).await.expect("the store records it");
         }
     }
 }

@@ -2,11 +2,11 @@
 //!
 //! `cargo run --release -p hermod-store --example keys_bench -- [--fill | --measure] [keys] [days] [messages a round] [rounds] [folder]`
 //!
-//! `--fill` only fills the folder, `--measure` only measures one that is filled, with the same figures.
+//! `--fill` only fills the folder. `--measure` only measures a folder that was filled with the same arguments.
 //!
-//! The keys of each day are written as one sealed bucket, as the log of a day would be. Then the store itself merges them,
-//! as it does every few seconds. After that, rounds of messages without and with new keys take turns: first they are only
-//! accepted, then a link answers every part at once and reports its delivery with the next read.
+//! The keys of each day are written as one sealed bucket. Then the store merges them, as it does every few seconds. After that,
+//! rounds of messages without and with new keys alternate: first they are only accepted, then a link records a response to every
+//! part at once and its receipt with the next read.
 
 mod link;
 
@@ -32,11 +32,11 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::task::JoinSet;
 
 const ACCOUNT: AccountId = AccountId::new(1);
-/// Submissions under way at once.
+/// Concurrent submissions.
 const SENDERS: u64 = 1_000;
 /// Old keys that are repeated at the end.
 const REPEATED: u64 = 10_000;
-/// One in 2^18 milliseconds: the step of ids.
+/// Message ids per day: 2^18 per millisecond.
 const IDS_PER_DAY: u64 = 86_400_000 << 18;
 
 struct Plan {
@@ -163,7 +163,7 @@ fn write_bucket(connection: &Connection, id: i64, entries: &[KeyEntry]) -> rusql
     Ok(())
 }
 
-/// The numbers of a day's keys.
+/// Returns the numbers of a day's keys.
 fn keys_of(plan: &Plan, day: u64) -> std::ops::Range<u64> {
     plan.keys * day / plan.days..plan.keys * (day + 1) / plan.days
 }
@@ -203,7 +203,7 @@ async fn merge(store: &Store, folder: &Path) {
     let started = instant();
     let mut before = look();
     loop {
-        store.merge_keys().await.expect("the daily work");
+        store.merge_keys().await.expect("a merge");
         let after = look();
         if after == before {
             break;
@@ -215,7 +215,7 @@ async fn merge(store: &Store, folder: &Path) {
 
 #[expect(clippy::disallowed_methods, reason = "a benchmark ends its tasks itself")]
 async fn measure(store: &Store, plan: &Plan) {
-    let merging = merge_now_and_then(store.clone());
+    let merging = merge_periodically(store.clone());
     measure_rounds("accepted", store, plan, CarrierId::new(1), &AtomicU64::new(u64::MAX)).await;
     let (carrier, recorded) = (CarrierId::new(2), Arc::new(AtomicU64::new(0)));
     let port = store.open_link(carrier, LinkKind::Sends, IdConversion::None).await.expect("a link");
@@ -225,18 +225,18 @@ async fn measure(store: &Store, plan: &Plan) {
     merging.abort();
 }
 
-/// Sends rounds of messages. A round ends once so many receipts more are recorded.
+/// Sends rounds of messages. A round ends once the receipts of its messages are recorded.
 async fn measure_rounds(what: &str, store: &Store, plan: &Plan, carrier: CarrierId, recorded: &AtomicU64) {
     let mut rates = [Vec::new(), Vec::new()];
     let mut cpu = [Vec::new(), Vec::new()];
-    // Above those of an earlier run in the same folder.
+    // Above the keys of an earlier run in the same folder.
     let mut next = plan.keys + (wall_clock().as_millis().cast_unsigned() << 20);
     for round in 0..=plan.rounds {
         for ((with_keys, rates), cpu) in [false, true].into_iter().zip(&mut rates).zip(&mut cpu) {
             let before = writer_cpu();
             let rate = send_all(store, plan, carrier, with_keys.then_some(next), recorded).await;
             next += plan.messages;
-            // The first round warms the caches up.
+            // The first round warms up the caches and is not counted.
             if round > 0 {
                 rates.push(rate);
                 cpu.push(per_message(writer_cpu() - before, plan.messages));
@@ -257,21 +257,21 @@ fn per_message(nanos: u64, messages: u64) -> f64 {
     nanos as f64 / 1_000.0 / messages as f64
 }
 
-/// Nanoseconds that the writer's thread has had on a core.
+/// Returns the CPU time of the writer thread in nanoseconds.
 fn writer_cpu() -> u64 {
     let tasks = std::fs::read_dir("/proc/self/task").expect("Linux").flatten();
     let writer = tasks.map(|task| task.path()).find(|path| {
         std::fs::read_to_string(path.join("comm")).is_ok_and(|name| name.trim() == "hermod-writer")
     });
-    // It has no name for a moment after the start.
+    // The thread has no name for a moment after the start.
     let Some(path) = writer else { return 0 };
     let stat = std::fs::read_to_string(path.join("schedstat")).expect("Linux");
     stat.split(' ').next().and_then(|word| word.parse().ok()).expect("a number")
 }
 
-/// Merges as the gateway does.
+/// Merges keys every 5 seconds, as the gateway does.
 #[expect(clippy::disallowed_methods, reason = "a benchmark ends its tasks itself")]
-fn merge_now_and_then(store: Store) -> tokio::task::AbortHandle {
+fn merge_periodically(store: Store) -> tokio::task::AbortHandle {
     let task = tokio::spawn(async move {
         let mut clock = tokio::time::interval(Duration::from_secs(5));
         loop {
@@ -369,7 +369,7 @@ fn list(rates: &[f64]) -> String {
     rates.iter().map(|rate| format!("{rate:.0}")).collect::<Vec<_>>().join(" ")
 }
 
-/// A line of /proc/self/status, in MB.
+/// Returns a value of /proc/self/status in MB.
 fn memory(name: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
     let line = status.lines().find_map(|line| line.strip_prefix(name)).expect("a line");

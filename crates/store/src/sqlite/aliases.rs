@@ -1,4 +1,4 @@
-//! SQL for the aliases of each account.
+//! SQL for message aliases: the short names that messages get on SMPP 3.3 binds.
 
 use crate::sqlite::SqliteTables;
 use hermod_domain::ids::{AccountId, MessageId};
@@ -55,5 +55,5 @@ impl AliasRows for SqliteTables<'_> {
 }
 
 fn stored_alias(number: u32) -> Result<Alias, TableError> {
-    Alias::new(number).ok_or_else(|| TableError::unreadable(format!("{number} is no alias")))
+    Alias::new(number).ok_or_else(|| TableError::unreadable(format!("{number} is not an alias")))
 }

@@ -1,4 +1,4 @@
-//! SQL for the balance of each account.
+//! SQL for account balances.
 
 use crate::sqlite::SqliteTables;
 use hermod_domain::ids::AccountId;
@@ -33,7 +33,7 @@ impl BalanceRows for SqliteTables<'_> {
     }
 }
 
-/// Returns an account's balance. One without a row has nothing and owes nothing.
+/// Returns an account's balance; zero if it has no row.
 pub(crate) fn read(connection: &Connection, account: AccountId) -> Result<Balance, TableError> {
     let found = connection
         .prepare_cached("SELECT balance, credit_used FROM balance WHERE account = ?1")?
@@ -62,12 +62,12 @@ mod tests {
     }
 
     #[test]
-    fn changes_of_a_batch_see_each_other_and_vanish_with_it() {
+    fn balance_changes_are_visible_within_a_batch_and_undone_by_its_rollback() {
         let folder = tempfile::TempDir::new().unwrap();
         let connection = schema::open_for_writing(folder.path()).unwrap();
         let tables = SqliteTables::of(&connection);
         let mut balances = Balances::load(&tables).unwrap();
-        assert_eq!(balances.of(ALICE), Balance::default(), "an account nobody has paid into has nothing");
+        assert_eq!(balances.of(ALICE), Balance::default(), "a new account has balance zero");
         balances.set(ALICE, balance(5));
         assert_eq!(balances.of(ALICE), balance(5));
         balances.rolled_back();
@@ -78,7 +78,7 @@ mod tests {
         tables.apply().unwrap();
         balances.committed();
         balances.rolled_back();
-        assert_eq!(balances.of(ALICE), balance(7), "what is durable stays");
+        assert_eq!(balances.of(ALICE), balance(7), "a rollback keeps committed changes");
         assert_eq!(Balances::load(&tables).unwrap().of(ALICE), balance(7));
     }
 }

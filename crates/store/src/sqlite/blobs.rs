@@ -1,12 +1,12 @@
-//! How a message's shape and its origin stand in its row: a version, flags that say what follows, and no more than that.
-//! On disk for ever: a new field is a new flag, a new meaning is a new version.
+//! The stored form of a message's shape and origin: a version, flags for the optional fields, and the fields. The format is
+//! permanent: a new field needs a new flag, a changed meaning a new version.
 
 use hermod_domain::origin::{Alias, Origin, RegisteredDelivery, WrittenAddress};
 use hermod_domain::text::{Joined, Shape};
 use hermod_engine::tables::TableError;
 use smallvec::SmallVec;
 
-/// Most of them need no allocation.
+/// Stored octets, in a buffer that most values fit into without an allocation.
 pub(crate) type Blob = SmallVec<[u8; 64]>;
 
 const VERSION: u8 = 1;
@@ -29,6 +29,7 @@ mod origin_flag {
     pub(super) const ALL: u8 = 127;
 }
 
+/// Returns the stored form of a shape.
 pub(crate) fn shape_to_blob(shape: &Shape) -> Blob {
     use shape_flag::{CLASS, DATA_CODING, JOINED};
     let Shape { header, joined, class, protocol_id, data_coding } = shape;
@@ -46,6 +47,7 @@ pub(crate) fn shape_to_blob(shape: &Shape) -> Blob {
     blob
 }
 
+/// Reads a stored shape. Fails if the version or a flag is unknown, or if octets are missing.
 pub(crate) fn shape_of(blob: &[u8]) -> Result<Shape, TableError> {
     read_shape(&mut Octets(blob)).ok_or_else(|| TableError::unreadable("a message's shape"))
 }
@@ -64,7 +66,7 @@ fn read_shape(octets: &mut Octets<'_>) -> Option<Shape> {
     Some(Shape { header: octets.rest().into(), joined, class, protocol_id, data_coding })
 }
 
-/// With the name the message got, so that a report needs no second look-up.
+/// Returns the stored form of an origin and the message's alias. They are stored together so that a report needs one read.
 pub(crate) fn origin_to_blob(origin: &Origin, alias: Option<Alias>) -> Blob {
     use origin_flag as is;
     let Origin { wish, short_id, on_transmitter, reference, source, destination, quote } = origin;
@@ -89,6 +91,7 @@ pub(crate) fn origin_to_blob(origin: &Origin, alias: Option<Alias>) -> Blob {
     blob
 }
 
+/// Reads a stored origin and alias. Fails if the version or a flag is unknown, or if octets are missing.
 pub(crate) fn origin_of(blob: &[u8]) -> Result<(Origin, Option<Alias>), TableError> {
     read_origin(&mut Octets(blob)).ok_or_else(|| TableError::unreadable("a message's origin"))
 }
@@ -115,7 +118,8 @@ fn read_origin(octets: &mut Octets<'_>) -> Option<(Origin, Option<Alias>)> {
     Some((origin, alias))
 }
 
-/// No address on the wire is as long as its length octet can say.
+/// Appends an address: TON, NPI, one length octet and the digits. SMPP addresses are shorter than 255 octets; a longer one
+/// is cut.
 pub(crate) fn write_address(blob: &mut Blob, address: &WrittenAddress) {
     let WrittenAddress { ton, npi, digits } = address;
     let length = u8::try_from(digits.len()).unwrap_or(u8::MAX);
@@ -127,7 +131,7 @@ const fn flag(flag: u8, set: bool) -> u8 {
     if set { flag } else { 0 }
 }
 
-/// What is left to be read.
+/// The octets of a blob that are not read yet.
 pub(crate) struct Octets<'a>(pub &'a [u8]);
 
 impl<'a> Octets<'a> {
@@ -157,7 +161,7 @@ impl<'a> Octets<'a> {
         std::mem::take(&mut self.0)
     }
 
-    /// The flags, if the version is ours and we know all of them.
+    /// Reads the version and the flags; `None` if either is unknown.
     fn flags(&mut self, known: u8) -> Option<u8> {
         let [version, flags] = self.array()?;
         (version == VERSION && flags & !known == 0).then_some(flags)
@@ -217,7 +221,7 @@ mod tests {
         }
 
         #[test]
-        fn no_octets_are_too_strange_to_be_read_or_refused(octets in vec(any::<u8>(), 0..40)) {
+        fn any_octets_are_rejected_or_written_back_unchanged(octets in vec(any::<u8>(), 0..40)) {
             if let Ok(shape) = shape_of(&octets) {
                 prop_assert_eq!(&shape_to_blob(&shape)[..], &octets[..]);
             }
@@ -228,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn the_octets_on_disk_do_not_change() {
+    fn stored_format_does_not_change() {
         let joined = Some(Joined { reference: 0x0102, total: 3, part: 2 });
         let shape = Shape { joined, class: Some(0), protocol_id: 7, ..Shape::default() };
         assert_eq!(shape_to_blob(&shape)[..], [1, 3, 7, 1, 2, 3, 2, 0]);
@@ -248,15 +252,15 @@ mod tests {
     }
 
     #[test]
-    fn damaged_octets_are_told_for_what_they_are() {
+    fn damaged_blob_is_reported_as_invalid_data() {
         for blob in [&[][..], &[1], &[2, 0, 0], &[1, 0], &[1, 8, 0], &[1, 1, 0, 1, 2, 3], &[1, 2, 0]] {
-            let told = StoreError::from(shape_of(blob).unwrap_err()).to_string();
-            assert_eq!(told, "invalid data in the database: a message's shape", "{blob:?}");
+            let text = StoreError::from(shape_of(blob).unwrap_err()).to_string();
+            assert_eq!(text, "invalid data in the database: a message's shape", "{blob:?}");
         }
         let no_alias = [1, 64, 0x0f, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 0];
         for blob in [&[][..], &[1, 128], &[1, 0, 1, 1, 3, 1, 1], &[3, 0, 0, 0, 0, 0, 0, 0], &no_alias] {
-            let told = StoreError::from(origin_of(blob).unwrap_err()).to_string();
-            assert_eq!(told, "invalid data in the database: a message's origin", "{blob:?}");
+            let text = StoreError::from(origin_of(blob).unwrap_err()).to_string();
+            assert_eq!(text, "invalid data in the database: a message's origin", "{blob:?}");
         }
     }
 }

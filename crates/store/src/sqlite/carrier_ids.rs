@@ -1,4 +1,4 @@
-//! SQL for the ids that carriers gave to parts.
+//! SQL for carrier ids, in one table per UTC day.
 
 use crate::sqlite::SqliteTables;
 use crate::sqlite::columns::{message_and_part, time_to_stored};
@@ -13,13 +13,13 @@ use hermod_engine::tables::{
 };
 use rusqlite::{Connection, Row, params};
 
-/// Each day's table has this name and the number of the day.
+/// The name of a day's table, followed by `_` and the number of the day.
 const TABLE: &str = "remote";
-/// A day's table has this name and the number of the day while its ids are being deleted.
+/// The name of a day's table while its rows are being deleted, followed by `_` and the number of the day.
 const RETIRED: &str = "retired_remote";
 const VALUES: &str = "(carrier, key, raw, account, message, part, dest, at)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-/// Rows looked at for a sample of ids.
+/// Rows read for a sample of ids.
 const SAMPLE_ROWS: u32 = 1_000;
 
 impl SqliteTables<'_> {
@@ -153,7 +153,7 @@ impl CarrierIdRows for SqliteTables<'_> {
         let mut rows = statement.query([limit])?;
         let mut visited = 0;
         while let Some(row) = rows.next()? {
-            // One that cannot be read is not equal to any that a carrier gives.
+            // An unreadable id equals no id that a carrier sends.
             if let Ok(remote) = read_id(row, 1, 2) {
                 visit(CarrierId::new(row.get(0)?), &remote);
             }
@@ -163,12 +163,12 @@ impl CarrierIdRows for SqliteTables<'_> {
     }
 }
 
-/// Returns the days that have a table, the oldest first.
+/// Returns the days that have a table, oldest first.
 pub(crate) fn carrier_id_days(connection: &Connection) -> Result<Vec<Day>, TableError> {
     Ok(bucket_days(connection, TABLE)?.into_iter().map(Day::new).collect())
 }
 
-/// Returns some ids of the newest day on which this carrier gave any, the latest of those first.
+/// Returns at most `limit` ids of the newest day on which this carrier sent any, the latest first.
 pub(crate) fn sample(
     connection: &Connection,
     carrier: CarrierId,
@@ -226,14 +226,14 @@ fn write_row(
     Ok(written)
 }
 
-/// Returns the two columns of an id: its key, and what the carrier wrote.
+/// Returns the two columns of an id: the normalised key, and the id as the carrier wrote it.
 pub(crate) fn split_id(remote: &RemoteId) -> (RemoteKey, &[u8]) {
     let key = RemoteKey::of(remote);
     let raw = stored_raw(&key, remote);
     (key, raw)
 }
 
-/// Returns what the carrier wrote, empty where that is the key itself: the ids of most carriers are stored once.
+/// Returns the id as the carrier wrote it, or nothing if it equals the key: most ids are stored only once.
 fn stored_raw<'a>(key: &RemoteKey, remote: &'a RemoteId) -> &'a [u8] {
     if key.octets() == remote.octets() { &[] } else { remote.octets() }
 }

@@ -1,4 +1,4 @@
-//! Ids in answers and in receipts: written alike and not, given twice, and over the days.
+//! Tests of matching carrier ids in receipts to ids in responses: spelling, conversion, reuse, and several days.
 
 use crate::sqlite::schema;
 use crate::sqlite::{SqliteTables, carrier_ids, changing};
@@ -39,11 +39,11 @@ impl World {
         World { connection, remotes, ids, _folder: folder }
     }
 
-    fn answers(&mut self, remote: &str, message: i64, now: Timestamp) -> Assigned {
-        self.answers_to(remote, message, now, number(message.unsigned_abs()))
+    fn assign(&mut self, remote: &str, message: i64, now: Timestamp) -> Assigned {
+        self.assign_to(remote, message, now, number(message.unsigned_abs()))
     }
 
-    fn answers_to(&mut self, remote: &str, message: i64, now: Timestamp, to: Msisdn) -> Assigned {
+    fn assign_to(&mut self, remote: &str, message: i64, now: Timestamp, to: Msisdn) -> Assigned {
         let message = MessageId::from_i64(message).unwrap();
         let part = PartKey { account: AccountId::new(7), message, part: PartNo::FIRST };
         let assignment = IdAssignment { part, to: Some(to), at: Some(now), day: now.day() };
@@ -51,17 +51,13 @@ impl World {
             .unwrap()
     }
 
-    /// What is found at hand must be what the tables say, and the other way round.
+    /// Asserts that the memory and the tables give the same result.
     #[track_caller]
     fn finds(&self, remote: &str, source: Option<u64>, expect: &str) {
         let cold = CarrierIdIndex::load(&tables(&self.connection)).unwrap();
-        for (remotes, how) in [(&self.remotes, "at hand"), (&cold, "from the tables")] {
-            let asked = CarrierIdQuery {
-                carrier: ACME,
-                ids: self.ids,
-                remote: &id(remote),
-                source: source.map(number),
-            };
+        for (remotes, how) in [(&self.remotes, "in memory"), (&cold, "from the tables")] {
+            let asked =
+                CarrierIdQuery { carrier: ACME, ids: self.ids, remote: &id(remote), source: source.map(number) };
             let found = match remotes.find(&tables(&self.connection), &asked).unwrap() {
                 Match::Part(tie) => tie.part.message.as_i64().to_string(),
                 Match::Nothing => "nothing".to_owned(),
@@ -80,7 +76,7 @@ fn id(text: &str) -> RemoteId {
     RemoteId::from_text(text).unwrap()
 }
 
-/// A number of its own for each message.
+/// Returns a different recipient for each message.
 fn number(message: u64) -> Msisdn {
     Msisdn::from_number(491_510_000_000 + message).unwrap()
 }
@@ -94,79 +90,77 @@ fn days_later(days: i64) -> Timestamp {
 }
 
 #[test]
-fn an_answer_ties_and_a_receipt_finds_it() {
+fn receipt_is_matched_by_the_id_of_the_response() {
     let mut world = World::new();
     world.finds("a", None, "nothing");
-    assert_eq!(world.answers("a", 5, noon()), Assigned::New);
+    assert_eq!(world.assign("a", 5, noon()), Assigned::New);
     world.finds("a", None, "5");
     let remote = id("a");
     let elsewhere = CarrierIdQuery { carrier: OTHER, ids: IdConversion::None, remote: &remote, source: None };
     let found = world.remotes.find(&tables(&world.connection), &elsewhere).unwrap();
-    assert_eq!(found, Match::Nothing, "an id is its carrier's own");
+    assert_eq!(found, Match::Nothing, "ids of different carriers are independent");
 }
 
 #[test]
-fn what_is_tied_is_found_with_all_that_is_known_of_it() {
+fn match_returns_recipient_time_and_day_of_the_response() {
     let mut world = World::new();
-    world.answers("0aB", 5, noon());
+    world.assign("0aB", 5, noon());
     let remote = id("0aB");
     let asked = CarrierIdQuery { carrier: ACME, ids: IdConversion::None, remote: &remote, source: None };
-    let at_hand = world.remotes.find(&tables(&world.connection), &asked).unwrap();
-    let Match::Part(tie) = at_hand else { panic!("{at_hand:?}") };
+    let in_memory = world.remotes.find(&tables(&world.connection), &asked).unwrap();
+    let Match::Part(tie) = in_memory else { panic!("{in_memory:?}") };
     assert_eq!((tie.to, tie.at, tie.day), (Some(number(5)), Some(noon()), TODAY));
-    let cold = CarrierIdIndex::load(&tables(&world.connection))
-        .unwrap()
-        .find(&tables(&world.connection), &asked)
-        .unwrap();
-    assert_eq!(cold, at_hand);
+    let cold =
+        CarrierIdIndex::load(&tables(&world.connection)).unwrap().find(&tables(&world.connection), &asked).unwrap();
+    assert_eq!(cold, in_memory);
 }
 
 #[test]
-fn an_id_written_differently_is_found_unless_another_is_written_just_so() {
+fn exact_id_is_preferred_to_one_with_other_capitals_or_zeros() {
     let mut world = World::new();
-    world.answers("00a1", 1, noon());
+    world.assign("00a1", 1, noon());
     world.finds("a1", None, "1");
     world.finds("00A1", None, "1");
-    world.answers("A1", 2, noon());
+    world.assign("A1", 2, noon());
     world.finds("A1", None, "2");
     world.finds("00a1", None, "1");
-    world.answers("\u{ff}", 3, noon());
+    world.assign("\u{ff}", 3, noon());
     world.finds("\u{ff}", None, "3");
     world.finds("0\u{ff}", None, "3");
 }
 
 #[test]
-fn of_several_ids_that_could_be_meant_the_number_tells_or_nobody_guesses() {
+fn several_candidates_are_resolved_by_recipient_or_stay_ambiguous() {
     let mut world = World::new();
-    world.answers("a1", 1, noon());
-    world.answers("0a1", 2, noon());
+    world.assign("a1", 1, noon());
+    world.assign("0a1", 2, noon());
     world.finds("A1", None, "ambiguous");
     world.finds("A1", Some(1), "1");
     world.finds("A1", Some(2), "2");
     world.finds("A1", Some(3), "ambiguous");
     world.finds("0a1", Some(1), "2");
-    // Over the days it is no different.
+    // The same over several days.
     let mut world = World::new();
-    world.answers("a1", 1, noon());
-    world.answers("0a1", 2, days_later(2));
+    world.assign("a1", 1, noon());
+    world.assign("0a1", 2, days_later(2));
     world.finds("A1", None, "ambiguous");
     world.finds("A1", Some(1), "1");
     // Two ids of one part are one part.
     let mut world = World::new();
-    world.answers("a1", 1, noon());
-    world.answers("0a1", 1, noon());
+    world.assign("a1", 1, noon());
+    world.assign("0a1", 1, noon());
     world.finds("A1", None, "1");
 }
 
 #[test]
-fn ids_are_converted_where_the_carrier_does_it_both_ways() {
+fn hexadecimal_and_decimal_ids_are_converted_in_both_directions() {
     for (ids, answer, receipt) in [
         (IdConversion::HexToDecimal, "812FC7470000001B", "9308878062554710043"),
         (IdConversion::HexToDecimal, "812fc7470000001b", "09308878062554710043"),
         (IdConversion::DecimalToHex, "9308878062554710043", "812fc7470000001b"),
     ] {
         let mut world = World::with_ids(ids);
-        world.answers(answer, 1, noon());
+        world.assign(answer, 1, noon());
         for source in [None, Some(1), Some(2)] {
             world.finds(receipt, source, "1");
         }
@@ -177,10 +171,10 @@ fn ids_are_converted_where_the_carrier_does_it_both_ways() {
 }
 
 #[test]
-fn an_id_as_it_stands_goes_before_a_converted_one() {
+fn unconverted_id_is_preferred_to_a_converted_one() {
     let mut world = World::with_ids(IdConversion::HexToDecimal);
-    world.answers("1B", 1, noon());
-    world.answers("27", 2, noon());
+    world.assign("1B", 1, noon());
+    world.assign("27", 2, noon());
     world.finds("27", None, "2");
     world.finds("27", Some(2), "2");
     world.finds("39", None, "2");
@@ -188,37 +182,37 @@ fn an_id_as_it_stands_goes_before_a_converted_one() {
 }
 
 #[test]
-fn converted_ids_that_several_parts_have_are_told_by_the_number() {
+fn converted_id_of_several_parts_is_resolved_by_recipient() {
     let mut world = World::with_ids(IdConversion::HexToDecimal);
-    world.answers("1b", 1, noon());
-    world.answers("01B", 2, noon());
+    world.assign("1b", 1, noon());
+    world.assign("01B", 2, noon());
     world.finds("27", None, "ambiguous");
     world.finds("27", Some(1), "1");
     world.finds("27", Some(2), "2");
-    // The very same id given again on another day stands for the newer part, unless the number says otherwise.
+    // The same id on another day matches the newer part, unless the recipient is the older one's.
     let mut world = World::with_ids(IdConversion::HexToDecimal);
-    world.answers("1b", 1, noon());
-    world.answers("1b", 2, days_later(1));
+    world.assign("1b", 1, noon());
+    world.assign("1b", 2, days_later(1));
     world.finds("27", None, "2");
     world.finds("27", Some(1), "1");
 }
 
 #[test]
-fn the_same_answer_twice_is_no_reuse_but_another_part_is() {
+fn id_of_another_part_counts_as_reused_but_a_repeated_response_does_not() {
     let mut world = World::new();
-    assert_eq!(world.answers("a", 5, noon()), Assigned::New);
-    assert_eq!(world.answers("a", 5, noon()), Assigned::New);
-    assert_eq!(world.answers("a", 6, noon()), Assigned::Reused);
+    assert_eq!(world.assign("a", 5, noon()), Assigned::New);
+    assert_eq!(world.assign("a", 5, noon()), Assigned::New);
+    assert_eq!(world.assign("a", 6, noon()), Assigned::Reused);
     world.finds("a", None, "6");
-    assert_eq!(world.answers("A", 7, noon()), Assigned::New, "written differently");
+    assert_eq!(world.assign("A", 7, noon()), Assigned::New, "written differently");
     world.finds("a", None, "6");
 }
 
 #[test]
-fn an_id_used_again_on_a_later_day_stands_for_the_newer_part_unless_the_number_is_the_older_ones() {
+fn id_reused_on_a_later_day_matches_the_newer_part_unless_the_recipient_is_the_older_ones() {
     let mut world = World::new();
-    world.answers("a", 5, noon());
-    assert_eq!(world.answers("a", 6, days_later(1)), Assigned::New);
+    world.assign("a", 5, noon());
+    assert_eq!(world.assign("a", 6, days_later(1)), Assigned::New);
     world.finds("a", None, "6");
     world.finds("a", Some(6), "6");
     world.finds("a", Some(5), "5");
@@ -226,11 +220,11 @@ fn an_id_used_again_on_a_later_day_stands_for_the_newer_part_unless_the_number_i
 }
 
 #[test]
-fn only_the_end_of_a_number_can_contradict() {
+fn recipient_in_national_format_does_not_contradict() {
     let mut world = World::new();
     let to = Msisdn::from_number(4_915_112_345_678).unwrap();
-    world.answers_to("a", 5, noon(), to);
-    world.answers_to("a", 6, days_later(1), to);
+    world.assign_to("a", 5, noon(), to);
+    world.assign_to("a", 6, days_later(1), to);
     let national = Msisdn::from_number(15_112_345_678).unwrap();
     let remote = id("a");
     let asked =
@@ -242,12 +236,12 @@ fn only_the_end_of_a_number_can_contradict() {
 }
 
 #[test]
-fn day_that_no_receipt_can_ask_for_is_retired_at_once_and_deleted_in_steps() {
+fn expired_day_is_retired_at_once_and_deleted_in_steps() {
     let mut world = World::new();
     for number in 0..5 {
-        world.answers(&format!("old{number}"), 10 + number, noon());
+        world.assign(&format!("old{number}"), 10 + number, noon());
     }
-    world.answers("new", 2, days_later(DAYS_KEPT));
+    world.assign("new", 2, days_later(DAYS_KEPT));
     let after = |days| Day::new(TODAY.get() + days);
     let step = |world: &mut World, today| {
         changing(&world.connection, |tables| world.remotes.purge_days(tables, today, 2)).unwrap()
@@ -262,7 +256,7 @@ fn day_that_no_receipt_can_ask_for_is_retired_at_once_and_deleted_in_steps() {
     for (done, expect) in [(1, 5), (2, 3), (2, 1)] {
         assert_eq!(step(&mut world, today), done);
         assert_eq!(left(&world), expect);
-        // At hand and after a restart.
+        // In memory and after a restart.
         (0..5).for_each(|number| world.finds(&format!("old{number}"), None, "nothing"));
         world.finds("new", None, "2");
     }
@@ -275,15 +269,15 @@ fn day_that_no_receipt_can_ask_for_is_retired_at_once_and_deleted_in_steps() {
 }
 
 #[test]
-fn day_that_comes_again_while_it_is_deleted_waits_until_that_is_done() {
+fn day_that_returns_during_its_deletion_is_deleted_afterwards() {
     let mut world = World::new();
     let today = Day::new(TODAY.get() + DAYS_KEPT + 1);
     let step = |world: &mut World| {
         changing(&world.connection, |tables| world.remotes.purge_days(tables, today, 2)).unwrap()
     };
-    world.answers("old", 1, noon());
+    world.assign("old", 1, noon());
     assert_eq!(step(&mut world), 1);
-    world.answers("again", 2, noon());
+    world.assign("again", 2, noon());
     world.finds("again", None, "2");
     assert_eq!(step(&mut world), 1);
     world.finds("again", None, "2");
@@ -293,12 +287,12 @@ fn day_that_comes_again_while_it_is_deleted_waits_until_that_is_done() {
 }
 
 #[test]
-fn a_sample_shows_ids_as_the_carrier_wrote_them() {
+fn sample_returns_ids_as_the_carrier_wrote_them() {
     let mut world = World::new();
-    world.answers("yesterday", 1, noon());
+    world.assign("yesterday", 1, noon());
     for (count, remote) in ["00a1", "77", "A3"].into_iter().enumerate() {
         let later = days_later(1).plus(Duration::from_secs(u64::try_from(count).unwrap()));
-        world.answers(remote, 2, later);
+        world.assign(remote, 2, later);
     }
     let sample = carrier_ids::sample(&world.connection, ACME, 2).unwrap();
     let shown: Vec<String> = sample.iter().map(|tied| tied.remote.to_text()).collect();
@@ -307,33 +301,33 @@ fn a_sample_shows_ids_as_the_carrier_wrote_them() {
 }
 
 #[test]
-fn id_given_again_on_the_day_of_a_restart_is_known_as_reused() {
+fn id_reused_on_the_day_of_a_restart_is_detected() {
     let mut world = World::new();
-    world.answers("0aB", 5, noon());
-    world.answers("b", 6, noon());
+    world.assign("0aB", 5, noon());
+    world.assign("b", 6, noon());
     world.remotes = CarrierIdIndex::load(&tables(&world.connection)).unwrap();
-    assert_eq!(world.answers("0aB", 7, noon()), Assigned::Reused);
-    assert_eq!(world.answers("b", 6, noon()), Assigned::New, "the same part again");
-    // An earlier day has no filter after a restart: its table is asked.
-    assert_eq!(world.answers("c", 8, days_later(1)), Assigned::New);
+    assert_eq!(world.assign("0aB", 7, noon()), Assigned::Reused);
+    assert_eq!(world.assign("b", 6, noon()), Assigned::New, "the same part again");
+    // An earlier day has no filter after a restart: its table is read.
+    assert_eq!(world.assign("c", 8, days_later(1)), Assigned::New);
     world.remotes = CarrierIdIndex::load(&tables(&world.connection)).unwrap();
-    assert_eq!(world.answers("b", 9, noon()), Assigned::Reused);
-    assert_eq!(world.answers("d", 10, noon()), Assigned::New);
+    assert_eq!(world.assign("b", 9, noon()), Assigned::Reused);
+    assert_eq!(world.assign("d", 10, noon()), Assigned::New);
     world.finds("0aB", None, "7");
 }
 
 #[test]
-fn ids_and_days_of_a_batch_that_is_rolled_back_are_new_again() {
+fn rollback_removes_the_ids_and_days_of_its_batch() {
     let mut world = World::new();
-    world.answers("a", 1, noon());
+    world.assign("a", 1, noon());
     world.connection.execute_batch("BEGIN").unwrap();
-    world.answers("b", 2, noon());
-    world.answers("c", 3, days_later(1));
+    world.assign("b", 2, noon());
+    world.assign("c", 3, days_later(1));
     world.connection.execute_batch("ROLLBACK").unwrap();
     world.remotes.rolled_back(&tables(&world.connection)).unwrap();
     world.finds("b", None, "nothing");
-    assert_eq!(world.answers("b", 4, noon()), Assigned::New);
-    assert_eq!(world.answers("c", 5, days_later(1)), Assigned::New);
-    assert_eq!(world.answers("a", 6, noon()), Assigned::Reused);
+    assert_eq!(world.assign("b", 4, noon()), Assigned::New);
+    assert_eq!(world.assign("c", 5, days_later(1)), Assigned::New);
+    assert_eq!(world.assign("a", 6, noon()), Assigned::Reused);
     world.finds("c", None, "5");
 }

@@ -1,4 +1,4 @@
-//! SQL for the setup: its entries, and what provision files said of them.
+//! SQL for the setup: its entries, and the entries of provision files as last applied.
 
 use crate::sqlite::SqliteTables;
 use hermod_engine::ops::{CatalogueRow, ProvisionedRow};
@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 impl SqliteTables<'_> {
     fn put_catalogue_row(&self, row: &CatalogueRow) -> Result<(), TableError> {
         let CatalogueRow { kind, id, name, body } = row;
-        // Not OR REPLACE: an entry under another one's name must fail, not make the other one vanish.
+        // Not OR REPLACE: a name conflict must fail, not delete the other entry.
         self.connection
             .prepare_cached(
                 "INSERT INTO catalogue (kind, id, name, body) VALUES (?1, ?2, ?3, ?4)
@@ -62,12 +62,12 @@ pub(crate) fn read(connection: &Connection) -> Result<Vec<CatalogueRow>, TableEr
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Returns whether nothing has been set up yet.
+/// Returns whether the setup has no entry.
 pub(crate) fn is_empty(connection: &Connection) -> Result<bool, TableError> {
     Ok(connection.query_row("SELECT NOT EXISTS (SELECT 1 FROM catalogue)", [], |row| row.get(0))?)
 }
 
-/// Returns what provision files said of all their entries.
+/// Returns the entries of provision files as they were last applied.
 pub(crate) fn read_provisioned(connection: &Connection) -> Result<Vec<ProvisionedRow>, TableError> {
     let mut statement = connection.prepare("SELECT kind, name, body FROM provisioned")?;
     let rows = statement.query_map([], |row| {

@@ -1,9 +1,9 @@
-//! Moving the write-ahead log into the database file, on a thread and a connection of its own, so that commits do not
-//! wait for it. Only if the log outgrows its limit does the writer stop for a moment and finish the job itself.
+//! Checkpoints: moves the write-ahead log into the database file, on its own thread and connection, so that commits do not
+//! wait for it. Only if the log exceeds its limit does the writer itself make a checkpoint.
 //!
-//! A reader that holds a snapshot keeps the log from being emptied, and the log grows with every commit. Reads of the
-//! gateway end in time (`readers.rs`), those of other programs may not. The thread looks once a second and truncates an
-//! overgrown log as soon as no reader is left.
+//! A reader with an open snapshot prevents the log from being reset, and every commit makes it longer. Reads of the gateway
+//! are limited to 5 seconds (`readers.rs`); those of other programs are not. The thread checks once a second and truncates a
+//! log that is too large as soon as no reader prevents it.
 
 use crate::disk::Disk;
 use crate::error::StoreError;
@@ -18,33 +18,35 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// The log is checkpointed each time it has grown by this many pages of 4 KiB.
+/// A checkpoint is made each time the log has grown by this many pages of 4 KiB.
 const PAGES_PER_CHECKPOINT: i32 = 12_288;
-/// From this size on (128 MiB) the writer itself empties the log.
+/// Above this size (128 MiB) the writer itself makes a checkpoint.
 const LOG_PAGES_MAX: i32 = 32_768;
-/// How long the writer waits for readers when it empties the log itself.
+/// How long the writer waits for readers when it makes a checkpoint itself.
 const OVERGROWN_WAIT: Duration = Duration::from_millis(20);
-/// A log file of more than this is truncated: twice what the writer lets it become when no reader is in the way.
+/// A larger log file is truncated. Twice the size at which the writer makes a checkpoint.
 const LOG_BYTES_MAX: u64 = 256 * 1024 * 1024;
-/// While the disk is nearly full, the space of a smaller log is worth having back too.
+/// The same while the disk is nearly full, to free its space.
 const LOG_BYTES_MAX_ON_LOW_DISK: u64 = 4 * 1024 * 1024;
-/// How often the size of the log file is looked at.
-const LOOK: Duration = Duration::from_secs(1);
-/// How long truncating waits for readers. The writer waits meanwhile.
+/// How often the size of the log file is checked.
+const CHECK_EVERY: Duration = Duration::from_secs(1);
+/// How long a truncation waits for readers. The writer is blocked meanwhile.
 const TRUNCATE_WAIT: Duration = Duration::from_millis(50);
-/// How long a start waits for readers of other programs before it goes on with the log as it is.
+/// How long a start waits for readers of other programs before it continues with the log as it is.
 const START_WAIT: Duration = Duration::from_secs(1);
 
+/// The writer's handle to the checkpoint thread.
 pub(crate) struct Checkpointer {
     wake: Option<SyncSender<()>>,
     thread: Option<JoinHandle<()>>,
-    /// In the log, as of the last commit.
+    /// Pages in the log, as of the last commit.
     log_pages: Arc<AtomicI32>,
-    /// When something was last done about it.
-    looked_at: Cell<i32>,
+    /// Pages in the log when the last checkpoint was requested.
+    checkpointed_at: Cell<i32>,
 }
 
 impl Checkpointer {
+    /// Starts the thread. The writer's connection counts the pages of the log from here on.
     pub(crate) fn start(
         folder: &Path,
         writer: &mut Connection,
@@ -65,33 +67,34 @@ impl Checkpointer {
             .name("hermod-checkpoint".to_owned())
             .spawn(move || background.run(&woken))
             .map_err(|error| StoreError::File { path: folder.to_owned(), error })?;
-        Ok(Checkpointer { wake: Some(wake), thread: Some(thread), log_pages, looked_at: Cell::new(0) })
+        Ok(Checkpointer { wake: Some(wake), thread: Some(thread), log_pages, checkpointed_at: Cell::new(0) })
     }
 
-    /// Called by the writer between two batches.
+    /// Requests a checkpoint if the log has grown enough, or makes it here if the log is above its limit. The writer calls it
+    /// between two batches.
     pub(crate) fn after_batch(&self, writer: &Connection) {
         let pages = self.log_pages.load(Ordering::Relaxed);
-        if pages < self.looked_at.get() {
-            // It is written from its beginning again.
-            self.looked_at.set(0);
+        if pages < self.checkpointed_at.get() {
+            // The log was reset: it is written from its beginning again.
+            self.checkpointed_at.set(0);
         }
-        if pages - self.looked_at.get() < PAGES_PER_CHECKPOINT {
+        if pages - self.checkpointed_at.get() < PAGES_PER_CHECKPOINT {
             return;
         }
-        self.looked_at.set(pages);
+        self.checkpointed_at.set(pages);
         if pages <= LOG_PAGES_MAX {
-            // Already awake is as good.
+            // A full channel means that the thread has been woken already.
             let _ = self.wake.as_ref().map(|wake| wake.try_send(()));
             return;
         }
-        // A long read keeps the log from being emptied. It is not waited for. The file keeps its size and is written from
-        // its beginning again, which is cheaper than making it anew.
+        // RESTART keeps the file at its size and writes it from its beginning again, which is cheaper than TRUNCATE. It does
+        // not wait for a long read, which would prevent it.
         wait_at_most(writer, OVERGROWN_WAIT);
         run(writer, "PRAGMA wal_checkpoint(RESTART)");
         wait_at_most(writer, schema::BUSY_WAIT);
     }
 
-    /// Ends the thread and leaves an empty log behind.
+    /// Stops the thread and truncates the log.
     pub(crate) fn stop(mut self, writer: &Connection) {
         drop(self.wake.take());
         if let Some(thread) = self.thread.take()
@@ -103,8 +106,8 @@ impl Checkpointer {
     }
 }
 
-/// Empties the log that the last process left behind, before anything else needs the room. A reader in another process, or
-/// a disk without room for the database to grow, only delays it: the thread tries again.
+/// Truncates the log that the last process left behind. If a reader of another process or a full disk prevents it, logs a
+/// warning and succeeds: the thread tries again.
 pub(crate) fn truncate_at_start(folder: &Path, writer: &Connection) -> Result<(), StoreError> {
     let bytes = log_bytes(&schema::log_file(folder));
     if bytes == 0 {
@@ -116,11 +119,11 @@ pub(crate) fn truncate_at_start(folder: &Path, writer: &Connection) -> Result<()
     match truncated {
         Ok(Progress { all: true }) => Ok(()),
         Ok(Progress { all: false }) => {
-            tracing::warn!(log_bytes = bytes, "Another process reads the database; its log stays for now");
+            tracing::warn!(log_bytes = bytes, "Another process reads the database; its log is truncated later");
             Ok(())
         }
         Err(error) if error.is_disk_full() => {
-            tracing::warn!(%error, log_bytes = bytes, "The log could not be moved into the database");
+            tracing::warn!(%error, log_bytes = bytes, "The disk is full; the log could not be moved into the database");
             Ok(())
         }
         Err(error) => Err(error),
@@ -137,7 +140,7 @@ struct Background {
 impl Background {
     fn run(self, woken: &Receiver<()>) {
         loop {
-            match woken.recv_timeout(LOOK) {
+            match woken.recv_timeout(CHECK_EVERY) {
                 Ok(()) => drop(run(&self.connection, "PRAGMA wal_checkpoint(PASSIVE)")),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
@@ -146,7 +149,7 @@ impl Background {
         }
     }
 
-    /// Moves everything into the database without holding anyone up, and truncates the file once nothing is left to move.
+    /// Truncates the log if it is too large or a truncation was requested, and records its size.
     fn truncate_if_overgrown(&self) {
         let bytes_max = if self.disk.is_accepting() { LOG_BYTES_MAX } else { LOG_BYTES_MAX_ON_LOW_DISK };
         let before = log_bytes(&self.log);
@@ -160,14 +163,15 @@ impl Background {
         let after = log_bytes(&self.log);
         self.disk.set_log_size(after, after > bytes_max);
         if before > bytes_max && after <= bytes_max {
-            tracing::info!(from_bytes = before, to_bytes = after, "The overgrown log is truncated");
+            tracing::info!(from_bytes = before, to_bytes = after, "The log was too large and has been truncated");
             self.disk.measure();
         }
     }
 }
 
 impl Background {
-    /// True if the log is empty now, but for what was committed since.
+    /// Moves the log into the database without blocking the writer, then truncates it. Returns false if a reader prevented
+    /// that.
     fn truncate(&self) -> bool {
         if run(&self.connection, "PRAGMA wal_checkpoint(PASSIVE)").is_none_or(|moved| !moved.all) {
             return false;
@@ -179,28 +183,29 @@ impl Background {
     }
 }
 
-/// What a checkpoint came to.
+/// The result of a checkpoint.
 struct Progress {
-    /// The whole log is in the database now.
+    /// Whether the whole log is in the database now.
     all: bool,
 }
 
+/// Makes a checkpoint of the kind that the pragma names.
 fn checkpoint(connection: &Connection, pragma: &str) -> Result<Progress, StoreError> {
     let read = connection.query_row(pragma, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
     let (busy, in_log, moved): (i64, i64, i64) = read.map_err(errors::store_error)?;
     Ok(Progress { all: busy == 0 && in_log == moved })
 }
 
-/// Runs a checkpoint. One that cannot be done now is done later, unless the disk failed: pages that a failed fsync lost
-/// would never be written again, and the log that has them would be reused.
+/// Makes a checkpoint; `None` if it failed and is to be retried later. Ends the process if the disk failed: pages that a
+/// failed fsync lost would not be written again, and the log that holds them would be overwritten.
 fn run(connection: &Connection, pragma: &str) -> Option<Progress> {
     match checkpoint(connection, pragma) {
         Ok(progress) => Some(progress),
         Err(error) if error.is_fatal() => error.exit_process(),
-        // ReportStatus once, by whoever finds that nothing can be written any more.
+        // Logged by the writer when a commit fails.
         Err(error) if error.is_disk_full() => None,
         Err(error) => {
-            tracing::warn!(%error, "The log could not be checkpointed this time");
+            tracing::warn!(%error, "A checkpoint of the log failed; it is retried");
             None
         }
     }

@@ -1,4 +1,4 @@
-//! How values stand in columns of several tables.
+//! Conversions between values and columns that several tables share.
 
 use hermod_domain::ids::{MessageId, PartNo};
 use hermod_domain::lifecycle::PartState;
@@ -53,7 +53,7 @@ pub(crate) fn time_to_stored(time: Option<Timestamp>) -> i64 {
     time.map_or(0, Timestamp::as_millis)
 }
 
-/// On disk for ever: add, never renumber.
+/// Returns the stored form of an encoding. The numbers are permanent: add new ones, never renumber.
 pub(crate) fn encoding_to_stored(encoding: Encoding) -> i64 {
     match encoding {
         Encoding::Gsm7 => 0,
@@ -68,6 +68,6 @@ pub(crate) fn stored_encoding(number: i64) -> Result<Encoding, TableError> {
         0 => Ok(Encoding::Gsm7),
         1 => Ok(Encoding::Ucs2),
         2 => Ok(Encoding::Octets),
-        other => Err(TableError::unreadable(format!("{other} is no encoding"))),
+        other => Err(TableError::unreadable(format!("{other} is not an encoding"))),
     }
 }

@@ -1,6 +1,6 @@
-//! How far the store has told others: the number of the last commit that anyone heard of, in a small file beside the
-//! database, which keeps the same number inside. A log that was damaged is cut off by SQLite at the damage, without a
-//! word; then the database knows of fewer commits than were told, and the store does not open.
+//! Detects lost commits. The file `hermod.mark` has the number of the last acknowledged commit; the database has the number of
+//! its last commit. SQLite silently ignores a write-ahead log from its first damaged frame on. The database then has fewer
+//! commits than were acknowledged, and the store does not open.
 
 use crate::error::StoreError;
 use hermod_engine::tables::TableError;
@@ -11,9 +11,10 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 const FILE_NAME: &str = "hermod.mark";
-/// Tells a number that was written from rubbish.
+/// XORed with the number for a checksum, so that a damaged file is recognised.
 const SEAL: u64 = 0x6d_61_72_6b_48_65_72_6d;
 
+/// The open mark file, and the number of the last commit.
 pub(crate) struct CommitMark {
     file: File,
     path: PathBuf,
@@ -21,7 +22,8 @@ pub(crate) struct CommitMark {
 }
 
 impl CommitMark {
-    /// Refuses a database that is behind what was told.
+    /// Opens or creates the mark. Fails with [`StoreError::Behind`] if the database has fewer commits than were acknowledged. A
+    /// missing or damaged mark is ignored.
     pub(crate) fn open(folder: &Path, connection: &Connection) -> Result<CommitMark, TableError> {
         let path = folder.join(FILE_NAME);
         let stored: i64 = connection.query_row("SELECT commits FROM writer", [], |row| row.get(0))?;
@@ -39,15 +41,15 @@ impl CommitMark {
         Ok(mark)
     }
 
-    /// Counts a commit in the transaction that is to become it.
+    /// Increases the number in the database, within the transaction that is about to be committed.
     pub(crate) fn count(&self, connection: &Connection) -> Result<(), TableError> {
         let next = (self.commits.get() + 1).cast_signed();
         connection.prepare_cached("UPDATE writer SET commits = ?1")?.execute([next])?;
         Ok(())
     }
 
-    /// The commit is durable and about to be told. Not synced: a number that a power cut takes back is too low, which
-    /// only makes the check weaker.
+    /// Records that the commit is durable, before it is acknowledged. The file is not synced: a power cut may leave a lower
+    /// number, which only weakens the check.
     pub(crate) fn committed(&self) {
         self.commits.set(self.commits.get() + 1);
         self.write();
@@ -58,7 +60,7 @@ impl CommitMark {
         bytes[..8].copy_from_slice(&commits.to_be_bytes());
         bytes[8..].copy_from_slice(&(commits ^ SEAL).to_be_bytes());
         if let Err(error) = self.file.write_all_at(&bytes, 0) {
-            tracing::warn!(%error, path = %self.path.display(), "The number of the last commit could not be noted");
+            tracing::warn!(%error, path = %self.path.display(), "The number of the last commit could not be written");
         }
     }
 
@@ -78,7 +80,7 @@ mod tests {
     use crate::sqlite::schema;
 
     #[test]
-    fn a_database_behind_its_mark_is_refused_and_any_other_is_not() {
+    fn database_with_fewer_commits_than_its_mark_is_rejected() {
         let folder = tempfile::TempDir::new().unwrap();
         let connection = schema::open_for_writing(folder.path()).unwrap();
         let set = |commits: i64| connection.execute("UPDATE writer SET commits = ?1", [commits]).unwrap();
@@ -92,12 +94,12 @@ mod tests {
         let refused = CommitMark::open(folder.path(), &connection).err().map(StoreError::from);
         assert!(matches!(refused, Some(StoreError::Behind { acknowledged: 1, found: 0, .. })), "{refused:?}");
         set(5);
-        assert_eq!(CommitMark::open(folder.path(), &connection).unwrap().acknowledged(), Some(5), "ahead is fine");
+        assert_eq!(CommitMark::open(folder.path(), &connection).unwrap().acknowledged(), Some(5), "more commits are allowed");
         set(0);
         std::fs::write(folder.path().join(FILE_NAME), [9; 16]).unwrap();
-        assert!(CommitMark::open(folder.path(), &connection).is_ok(), "rubbish says nothing");
+        assert!(CommitMark::open(folder.path(), &connection).is_ok(), "a damaged mark is ignored");
         set(0);
         std::fs::remove_file(folder.path().join(FILE_NAME)).unwrap();
-        assert!(CommitMark::open(folder.path(), &connection).is_ok(), "as does a missing mark");
+        assert!(CommitMark::open(folder.path(), &connection).is_ok(), "a missing mark is ignored");
     }
 }

@@ -1,4 +1,4 @@
-//! SQL for which account last wrote to whom from a shared number.
+//! SQL for conversations: which account last wrote to a handset from a shared number.
 
 use crate::sqlite::SqliteTables;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
@@ -64,10 +64,10 @@ impl ConversationRows for SqliteTables<'_> {
     }
 }
 
-/// Returns the rows behind a key in the order of their keys, each with the time of its last message.
+/// Returns the rows after a key in the order of their keys, each with the time of its last message.
 pub(crate) fn read_conversation_page(
     connection: &Connection,
-    behind: Option<&ConversationKey>,
+    after: Option<&ConversationKey>,
     limit: usize,
 ) -> Result<Vec<(ConversationKey, Timestamp)>, TableError> {
     let mut statement = connection.prepare_cached(
@@ -75,7 +75,7 @@ pub(crate) fn read_conversation_page(
          ORDER BY handset, number LIMIT ?3",
     )?;
     let (handset, number) =
-        behind.map_or((0, ""), |key| (key.handset.number().cast_signed(), key.number.as_str()));
+        after.map_or((0, ""), |key| (key.handset.number().cast_signed(), key.number.as_str()));
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let mut rows = statement.query(params![handset, number, limit])?;
     let mut page = Vec::new();

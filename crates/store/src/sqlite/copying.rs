@@ -1,9 +1,8 @@
-//! Copying the database while it is in use, without a snapshot: one that lasts as long as a copy would keep the log from
-//! being emptied, and a copy that is stopped in the middle would hold it for ever.
+//! Copies the database without a long snapshot, which would prevent the log from being truncated.
 //!
-//! Beside a running gateway the writer makes the copy, a few pages after each batch, on its own connection. SQLite then
-//! writes every page that a later batch changes into the part that was copied already, so that the copy is complete and
-//! consistent as of the last batch before its end. Where no gateway runs, the pages are copied in short reads.
+//! While a gateway runs, its writer makes the copy on its own connection, a few pages after each batch. SQLite applies later
+//! changes of pages that were copied already to the copy too, so that it is consistent as of the last batch before its end.
+//! Where no gateway runs, the pages are copied in short reads.
 
 use crate::error::StoreError;
 use crate::sqlite::{lock, schema};
@@ -19,9 +18,10 @@ use std::time::Duration;
 const PAGES_PER_STEP: i32 = 256;
 /// Pages copied in one read where no gateway runs.
 const PAGES_PER_STEP_ALONE: i32 = 4_096;
+/// Pause after a step that found the database locked.
 const BUSY_PAUSE: Duration = Duration::from_millis(5);
 
-/// Copies the writer's database into a new file. `between` runs after each step; if it fails, the copy is given up and its
+/// Copies the writer's database into a new file. `between` runs after each step; if it fails, the copy is aborted and its
 /// file removed. The copy is complete when this returns, and durable after [`finish`].
 pub(super) fn copy_in_use(
     writer: &Connection,
@@ -32,11 +32,12 @@ pub(super) fn copy_in_use(
     copy(writer, file, PAGES_PER_STEP, between).map_err(StoreError::from).inspect_err(|_| discard(file))
 }
 
-/// Copies the database of a folder that no gateway works on. Gives up if one starts meanwhile.
+/// Copies the database of a folder that no process has open. Fails with [`StoreError::InUse`] and removes the file if one
+/// opens it meanwhile.
 pub(crate) fn back_up(folder: &Path, destination: &Path) -> Result<(), StoreError> {
     let source = schema::open_existing(folder)?;
     make_new(destination)?;
-    // What others change would make SQLite begin again and again.
+    // A change by another process would make SQLite restart the copy from its first page.
     let mut check_alone = || match lock::is_in_use(folder) {
         Ok(false) => Ok(()),
         Ok(true) => Err(StoreError::InUse(folder.to_owned())),
@@ -46,7 +47,7 @@ pub(crate) fn back_up(folder: &Path, destination: &Path) -> Result<(), StoreErro
         .map_err(TableError::from)
         .and_then(|()| copy(&source, destination, PAGES_PER_STEP_ALONE, &mut check_alone))
         .and_then(|()| finish(destination));
-    // What is half a copy must not be taken for one.
+    // An incomplete copy must not be mistaken for a complete one.
     Ok(copied.map(drop).inspect_err(|_| discard(destination))?)
 }
 
@@ -68,19 +69,19 @@ fn copy(
     }
 }
 
-/// SQLite says that the database is locked, and cannot say when it will be free.
+/// Waits before the next step, after SQLite reported that the database is locked.
 #[expect(clippy::disallowed_methods, reason = "SQLite has no event for a lock that becomes free")]
 fn wait_for_lock() {
     std::thread::sleep(BUSY_PAUSE);
 }
 
-/// Makes an empty file that only its owner may read. Fails if there is one of that name.
+/// Creates an empty file that only its owner may read. Fails if the file exists.
 fn make_new(file: &Path) -> Result<(), StoreError> {
     let made = File::options().write(true).create_new(true).mode(0o600).open(file);
     made.map(drop).map_err(|error| StoreError::File { path: file.to_owned(), error })
 }
 
-/// Nothing is journalled or synced while a copy is filled: one that is not completed is discarded, and one that is gets
+/// Opens the file of a copy, without a journal and without fsync: an incomplete copy is discarded, and a complete one is
 /// synced as a whole.
 fn open_copy(file: &Path) -> Result<Connection, TableError> {
     let copy = Connection::open(file)?;
@@ -88,7 +89,7 @@ fn open_copy(file: &Path) -> Result<Connection, TableError> {
     Ok(copy)
 }
 
-/// Makes a complete copy durable, and readable without a log beside it. Returns its size.
+/// Makes a complete copy durable and readable without a log file. Returns its size in bytes.
 pub(crate) fn finish(file: &Path) -> Result<u64, TableError> {
     let copy = Connection::open(file)?;
     copy.query_row("PRAGMA journal_mode = DELETE", [], |_| Ok(()))?;
@@ -103,6 +104,6 @@ pub(crate) fn finish(file: &Path) -> Result<u64, TableError> {
 }
 
 fn discard(file: &Path) {
-    // What cannot be removed stays under a name that says what it is.
+    // If it cannot be removed, the error that caused the abort is still returned.
     let _ = std::fs::remove_file(file);
 }

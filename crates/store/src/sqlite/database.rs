@@ -1,4 +1,4 @@
-//! The database of a data folder, which one process has to itself.
+//! The database of a data folder, which one process at a time has open.
 
 use crate::error::StoreError;
 use crate::sqlite::lock::{self, FolderLock};
@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// The database as it is read beside the writer.
+/// The readers of the database, and the lock on its folder.
 pub(crate) struct Database {
     readers: Readers,
     /// Held for as long as the store is open.
@@ -17,7 +17,8 @@ pub(crate) struct Database {
 }
 
 impl Database {
-    /// Makes the folder and the database if need be, and opens it for the writer and for readers.
+    /// Opens the database for the writer and for readers. Creates the folder and the database if they do not exist. Fails with
+    /// [`StoreError::InUse`] if another process has it open.
     pub(crate) fn open(folder: &Path) -> Result<(Database, WritingConnection), StoreError> {
         lock::make_folder(folder)?;
         let lock = FolderLock::take(folder)?;
@@ -34,7 +35,7 @@ impl Database {
         self.readers.run(read).await
     }
 
-    /// Reads under way end in peace; later ones find the store closed. Another process may open the folder from here on.
+    /// Makes later reads fail with [`StoreError::Closed`], and releases the lock on the folder. Running reads complete.
     pub(crate) fn close(&self) {
         self.readers.close();
         drop(self.lock.lock().unwrap_or_else(PoisonError::into_inner).take());

@@ -1,12 +1,12 @@
-//! The tables that exist once per UTC day: which there are, and statements on them, whose text is written without an
-//! allocation because they run for every message.
+//! Tables that exist once per UTC day: lists them, and builds statements on them without an allocation, because those run for
+//! every message.
 
 use hermod_engine::tables::TableError;
 use rusqlite::Connection;
 use smallvec::SmallVec;
 use std::fmt::{self, Write};
 
-/// Longer statements are allocated.
+/// Statements up to this length need no allocation.
 const STATEMENT_BYTES: usize = 256;
 
 /// The text of a statement that names the table of a day.
@@ -31,7 +31,7 @@ impl Write for DaySql {
     }
 }
 
-/// The days for which a table of this kind exists (`key` or `remote`), oldest first.
+/// Returns the days for which a table of this kind (such as `remote`) exists, oldest first.
 pub(crate) fn bucket_days(connection: &Connection, kind: &str) -> Result<Vec<i64>, TableError> {
     let mut statement =
         connection.prepare_cached("SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB ?1")?;

@@ -1,4 +1,4 @@
-//! SQL for what each account sent per day.
+//! SQL for the messages and spend of each account per day.
 
 use crate::sqlite::SqliteTables;
 use hermod_domain::ids::AccountId;
@@ -29,7 +29,7 @@ impl DayTotalRows for SqliteTables<'_> {
     }
 
     fn day_totals_on(&self, day: Day) -> Result<Vec<(AccountId, DayTotals)>, TableError> {
-        // Starts from the balances, which have every account that ever sent: one seek each instead of a scan of all days.
+        // One seek per account that has a balance, which all accounts that ever sent have, instead of a scan of all days.
         let mut statement = self.connection.prepare(
             "SELECT d.day, d.messages, d.spend, d.account FROM balance b
              JOIN daily d ON d.account = b.account AND d.day = ?1",
@@ -39,7 +39,7 @@ impl DayTotalRows for SqliteTables<'_> {
     }
 }
 
-/// Returns an account's totals from one day to another, both included, in order; [`DAYS_PER_READ_MAX`] of them at most.
+/// Returns an account's totals from one day to another, both included, in order; at most [`DAYS_PER_READ_MAX`].
 pub(crate) fn between(
     connection: &Connection,
     account: AccountId,
@@ -52,7 +52,7 @@ pub(crate) fn between(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Returns what an account spent since the beginning of a day.
+/// Returns the spend of an account since the beginning of a day.
 pub(crate) fn spent_since(
     connection: &Connection,
     account: AccountId,
@@ -84,7 +84,7 @@ mod tests {
     const MONDAY: Day = Day::new(20_771);
 
     #[test]
-    fn yesterday_is_not_today() {
+    fn totals_of_another_day_are_zero() {
         let folder = tempfile::TempDir::new().unwrap();
         let connection = schema::open_for_writing(folder.path()).unwrap();
         let tables = SqliteTables::of(&connection);

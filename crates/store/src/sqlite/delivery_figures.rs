@@ -1,4 +1,4 @@
-//! SQL for delivery figures per day, carrier and network.
+//! SQL for delivery figures per day, carrier, country and network.
 
 use crate::sqlite::SqliteTables;
 use hermod_domain::ids::CarrierId;
@@ -71,8 +71,8 @@ impl DeliveryFigureRows for SqliteTables<'_> {
     }
 }
 
-/// Returns the figures from the first day to the last, both included, of one carrier or of all; the newest days first,
-/// [`DELIVERY_ROWS_MAX`] rows at most.
+/// Returns the figures from one day to another, both included, of one carrier or of all; the newest days first, at most
+/// [`DELIVERY_ROWS_MAX`] rows.
 pub(crate) fn delivery_rows(
     connection: &Connection,
     from: Day,
@@ -98,7 +98,7 @@ fn read_row(row: &Row<'_>) -> Result<DeliveryRow, rusqlite::Error> {
     Ok(DeliveryRow {
         day: Day::new(row.get(0)?),
         carrier: CarrierId::new(row.get(1)?),
-        // A name that this release does not know any more is no reason to hide the figures.
+        // An unknown name is shown as none, so that the figures are still listed.
         country: Country::parse(&country).ok(),
         network: Network::parse(&network).ok(),
         figures: read_figures(row, 4)?,

@@ -1,4 +1,4 @@
-//! When figures are written, and that a batch that came to nothing counts for nothing.
+//! Tests of when delivery figures are written, and that a rollback does not change them.
 
 use crate::sqlite::changing;
 use crate::sqlite::delivery_figures::delivery_rows;
@@ -50,7 +50,7 @@ impl World {
 }
 
 #[test]
-fn figures_are_gathered_and_written_together() {
+fn figures_are_collected_and_written_together_when_due() {
     let mut world = World::new();
     assert_eq!(world.stats.due_at(), None);
     world.stats.sent(ACME, german(), Day::new(0));
@@ -84,7 +84,7 @@ fn figures_are_gathered_and_written_together() {
 }
 
 #[test]
-fn a_batch_that_came_to_nothing_is_not_counted_and_loses_nothing() {
+fn rolled_back_batch_is_not_counted_and_loses_no_earlier_figures() {
     let mut world = World::new();
     world.stats.sent(ACME, german(), Day::new(0));
     world.stats.committed(at(0));
@@ -105,7 +105,7 @@ fn delivery_times_fall_into_their_ranges() {
     for second in seconds {
         world.stats.settled(ACME, &tie(german(), Some(1)), Verdict::Delivered, at(1 + second * 1_000));
     }
-    // The receipt came before the answer; and when the answer came is not known.
+    // One receipt came before its response, and for one the time of the response is unknown.
     world.stats.settled(ACME, &tie(german(), Some(5_000)), Verdict::Delivered, at(4_000));
     world.stats.settled(ACME, &tie(german(), None), Verdict::Delivered, at(4_000));
     world.stats.committed(at(1));
@@ -116,15 +116,15 @@ fn delivery_times_fall_into_their_ranges() {
 }
 
 #[test]
-fn each_fate_is_counted_under_its_own_name_for_each_network() {
+fn each_final_state_is_counted_in_its_column_per_network() {
     let mut world = World::new();
     let american = Msisdn::from_number(12_125_550_123).unwrap();
-    let nobodys = Msisdn::from_number(999_000_000_000_000).unwrap();
+    let unassigned_range = Msisdn::from_number(999_000_000_000_000).unwrap();
     for verdict in [Verdict::Undeliverable, Verdict::Expired, Verdict::Rejected, Verdict::NoNews] {
         world.stats.settled(ACME, &tie(german(), Some(1)), verdict, at(5));
     }
     world.stats.sent(ACME, american, Day::new(1));
-    world.stats.sent(CarrierId::new(2), nobodys, Day::new(1));
+    world.stats.sent(CarrierId::new(2), unassigned_range, Day::new(1));
     world.stats.committed(at(1));
     changing(&world.connection, |tables| world.stats.write(tables)).unwrap();
     let rows = world.rows();
@@ -138,7 +138,7 @@ fn each_fate_is_counted_under_its_own_name_for_each_network() {
 }
 
 #[test]
-fn too_many_counts_are_written_at_once_and_old_days_go() {
+fn figures_beyond_the_limit_are_written_at_once_and_old_days_deleted() {
     let mut world = World::new();
     for day in 0..=i64::try_from(CELLS_MAX).unwrap() {
         world.stats.sent(ACME, german(), Day::new(day));

@@ -1,4 +1,4 @@
-//! Reads that the engine makes of rows, each run on one snapshot.
+//! Reads whose logic is in the engine or in `statement`, each on one snapshot.
 
 use crate::sqlite::inbound::read_mo_message;
 use crate::sqlite::{SqliteTables, balances, day_totals, ledger, parts, records, waiting_messages};
@@ -15,7 +15,7 @@ use hermod_engine::state::queues::QueueSnapshot;
 use hermod_engine::tables::TableError;
 use rusqlite::Connection;
 
-/// Returns the id of the account's message of that name.
+/// Returns the id of the account's message with this name.
 pub(crate) fn named(
     connection: &Connection,
     account: AccountId,
@@ -24,7 +24,7 @@ pub(crate) fn named(
     aliases::named(&SqliteTables::of(connection), account, name)
 }
 
-/// Returns the account's message of that name.
+/// Returns the account's message with this name.
 pub(crate) fn message_named(
     connection: &Connection,
     account: AccountId,
@@ -36,17 +36,17 @@ pub(crate) fn message_named(
     }
 }
 
-/// Returns the queues with what the writer does not have in memory.
+/// Completes the queue snapshots with what the writer does not hold in memory.
 pub(crate) fn complete_queues(
     connection: &Connection,
     queues: Vec<QueueSnapshot>,
 ) -> Result<Vec<CarrierQueue>, TableError> {
-    let look = |carrier, unread| waiting_messages::first_unread(connection, carrier, unread);
+    let first_unread = |carrier, unread| waiting_messages::first_unread(connection, carrier, unread);
     let count = |carrier| parts::count_deferred(connection, carrier);
-    queues.into_iter().map(|queue| queue.complete(&look, &count)).collect()
+    queues.into_iter().map(|queue| queue.complete(&first_unread, &count)).collect()
 }
 
-/// Returns what is to be done next with the buckets of idempotency keys.
+/// Returns the next step of merging idempotency keys; `None` if there is none.
 pub(crate) fn next_key_step(
     connection: &Connection,
     limits: KeyLimits,
@@ -54,7 +54,7 @@ pub(crate) fn next_key_step(
     next_step(&SqliteTables { connection }, limits)
 }
 
-/// Returns those of a page of parked receipts that are worth another try.
+/// Returns a page of parked receipts, with those that may match a part now.
 pub(crate) fn parked_page(
     connection: &Connection,
     carrier: CarrierId,
@@ -65,7 +65,7 @@ pub(crate) fn parked_page(
     ParkedPage::read(&SqliteTables::of(&snapshot), carrier, ids, after)
 }
 
-/// Returns an account's movements from the first day to the last, both included.
+/// Returns an account's statement from one day to another, both included.
 pub(crate) fn read_statement(
     connection: &Connection,
     account: AccountId,
@@ -74,14 +74,14 @@ pub(crate) fn read_statement(
     compute_statement(read_statement_rows(connection, account, (from, last))?, from)
 }
 
-/// Reads the rows from one day to another, both included. What purged messages cost is not among the entries: the days'
-/// charges have it.
+/// Reads the rows of a statement from one day to another, both included. Rolled-up costs of purged messages are left out of
+/// the entries, because the charges per day include them.
 fn read_statement_rows(
     connection: &Connection,
     account: AccountId,
     days: (Day, Day),
 ) -> Result<StatementRows, TableError> {
-    // One snapshot: what is charged meanwhile must not fall between the lines and the balance.
+    // One snapshot, so that a charge meanwhile does not make the lines and the balance differ.
     let snapshot = connection.unchecked_transaction()?;
     let without = LedgerKind::RolledUpCosts;
     Ok(StatementRows {
@@ -93,7 +93,7 @@ fn read_statement_rows(
     })
 }
 
-/// Returns the MO messages that reports bring. Those that are not there any more are left out.
+/// Returns the MO messages that reports deliver. Purged ones are left out.
 pub(crate) fn mo_messages(
     connection: &Connection,
     wanted: Vec<(ReportId, AccountId, u64)>,

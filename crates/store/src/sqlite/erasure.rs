@@ -12,7 +12,7 @@ use hermod_engine::tables::{
 };
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
-/// Rows looked at in one read.
+/// Rows per read.
 const ROWS_PER_READ: usize = 10_000;
 
 impl SqliteTables<'_> {
@@ -149,7 +149,7 @@ impl SqliteTables<'_> {
         Ok(())
     }
 
-    /// Sets whether what is deleted is overwritten, instead of being left in the free space of pages.
+    /// Sets whether SQLite overwrites deleted data with zeros, instead of leaving it in free pages.
     fn overwrite_deleted(&self, overwrite: bool) -> Result<(), TableError> {
         let value = if overwrite { "ON" } else { "OFF" };
         self.connection.query_row(&format!("PRAGMA secure_delete = {value}"), [], |_| Ok(()))?;
@@ -157,7 +157,7 @@ impl SqliteTables<'_> {
     }
 }
 
-/// Returns the messages to a number, of one account or of all, among the next rows behind a message.
+/// Reads the next rows after a message, and returns those to a number, of one account or of all.
 pub(crate) fn messages_to(
     connection: &Connection,
     number: Msisdn,
@@ -168,11 +168,11 @@ pub(crate) fn messages_to(
         "SELECT id, dest = ?2 AND (?3 IS NULL OR account = ?3) FROM message WHERE id > ?1 ORDER BY id LIMIT ?4",
     )?;
     let after = after.map_or(0, MessageId::as_i64);
-    let asked = params![after, stored(number), account.map(AccountId::get), rows_max()];
-    page_of(statement.query(asked)?, |row| Ok((stored_message(row, 0)?, row.get(1)?)))
+    let bounds = params![after, stored(number), account.map(AccountId::get), rows_max()];
+    page_of(statement.query(bounds)?, |row| Ok((stored_message(row, 0)?, row.get(1)?)))
 }
 
-/// Returns the MO messages from a number, of one account or of all, among the next rows behind a message.
+/// Reads the next rows after an MO message, and returns those from a number, of one account or of all.
 pub(crate) fn inbound_from(
     connection: &Connection,
     number: Msisdn,
@@ -185,8 +185,8 @@ pub(crate) fn inbound_from(
     )?;
     let (after_account, after_id) = after.map_or((0, 0), |key| (key.account.get(), key.id.cast_signed()));
     let digits = number.number().to_string();
-    let asked = params![after_account, after_id, digits, account.map(AccountId::get), rows_max()];
-    page_of(statement.query(asked)?, |row| {
+    let bounds = params![after_account, after_id, digits, account.map(AccountId::get), rows_max()];
+    page_of(statement.query(bounds)?, |row| {
         let id = row.get::<_, i64>(1)?.cast_unsigned();
         Ok((InboundKey { account: AccountId::new(row.get(0)?), id }, row.get(2)?))
     })

@@ -79,7 +79,7 @@ impl GivenUpReportRows for SqliteTables<'_> {
     }
 }
 
-/// Returns reports that were given up, oldest first, behind one of them: an account's, or everyone's.
+/// Returns reports that were given up, of one account or of all, after `after`, oldest first.
 pub(crate) fn list_given_up(
     connection: &Connection,
     account: Option<AccountId>,

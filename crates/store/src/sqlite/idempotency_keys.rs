@@ -1,4 +1,4 @@
-//! SQL for idempotency keys: the log, the buckets, and their blocks and filters.
+//! SQL for idempotency keys: the log of recent keys, and the buckets with their blocks and filters.
 
 use crate::sqlite::SqliteTables;
 use crate::sqlite::purging::purged_before;
@@ -11,7 +11,7 @@ use hermod_engine::tables::{
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-/// Octets of an entry: the digest, the message and the fingerprint.
+/// Octets of an entry: digest (16), message (8) and fingerprint (8).
 const ENTRY_BYTES: usize = 32;
 
 impl SqliteTables<'_> {
@@ -162,7 +162,7 @@ impl IdempotencyKeyRows for SqliteTables<'_> {
     }
 }
 
-/// Calls `visit` with every valid key: those of the log, and those of the buckets that are looked in.
+/// Calls `visit` with every key that is not expired, of the log and of live buckets.
 pub(crate) fn visit_valid(
     connection: &Connection,
     mut visit: impl FnMut(&KeyEntry) -> Result<(), TableError>,
@@ -202,7 +202,7 @@ fn read_bucket(row: &Row<'_>) -> Result<KeyBucketRow, TableError> {
     })
 }
 
-/// The number of a bucket's block or segment.
+/// Returns the row id of a bucket's block or segment.
 fn row_id(bucket: KeyBucketId, no: u32) -> i64 {
     (i64::from(bucket.0) << 32) | i64::from(no)
 }
@@ -217,7 +217,7 @@ fn entries_to_blob(entries: &[KeyEntry]) -> Vec<u8> {
     blob
 }
 
-/// Adds the entries of a block, or of a row of the log, to `found`.
+/// Adds the entries of a block, or of a row of the log, to `found`. Fails if the last entry is incomplete.
 pub(crate) fn read_entries(blob: &[u8], found: &mut Vec<KeyEntry>) -> Result<(), TableError> {
     let (entries, rest) = blob.as_chunks::<ENTRY_BYTES>();
     if !rest.is_empty() {

@@ -1,4 +1,4 @@
-//! Idempotency keys over days, seals, merges, restarts and rollbacks.
+//! Tests of idempotency keys over days, seals, merges, restarts and rollbacks.
 
 use crate::sqlite::schema;
 use crate::sqlite::{SqliteTables, changing};
@@ -32,7 +32,7 @@ impl World {
         World { connection, keys, mint: IdMint::new(0, None), limits, _folder: folder }
     }
 
-    /// Sends in one batch, and returns the message of each: its own, or the earlier one's.
+    /// Claims keys in one batch, and returns the message of each: a new one, or the earlier one of a duplicate.
     fn sends(&mut self, keys: &[u64], day: i64) -> Vec<MessageId> {
         let messages = self.tries_to_send(keys, day);
         self.commits();
@@ -68,7 +68,7 @@ impl World {
         self.keys = IdempotencyKeys::load(&tables(&self.connection), self.limits).unwrap();
     }
 
-    /// What one step of the daily work does. False if there is nothing to do.
+    /// Runs one merge step. Returns false if there is none.
     fn takes_step(&mut self, commits: bool) -> bool {
         let Some(step) = next_step(&SqliteTables { connection: &self.connection }, self.limits).unwrap()
         else {
@@ -108,7 +108,7 @@ impl World {
         self.connection.query_row(query, [], |row| row.get(0)).unwrap()
     }
 
-    /// New keys of which the tables had to be asked: without blocks, asking fails.
+    /// Counts new keys for which a block was read: without blocks, such a read fails.
     fn reads_for_new_keys(&self, keys: std::ops::Range<u64>) -> usize {
         self.connection.execute_batch("BEGIN; DELETE FROM key_block").unwrap();
         let fails = |key: &u64| self.keys.find(&tables(&self.connection), &claim(*key)).is_err();
@@ -122,7 +122,7 @@ fn tables(connection: &Connection) -> Tables<'_> {
     SqliteTables::of(connection)
 }
 
-/// Spread as a real digest is.
+/// Spreads numbers like a digest.
 fn mixed(number: u64) -> u64 {
     let mixed = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -156,7 +156,7 @@ fn key_used_on_an_earlier_day_is_found_after_a_restart() {
 }
 
 #[test]
-fn same_key_with_another_request_is_a_replay_that_says_so() {
+fn duplicate_key_with_another_request_is_reported_as_such() {
     let mut world = World::new(SMALL);
     // In memory, then in a bucket.
     for fill in [1..2, 100..200] {
@@ -190,7 +190,7 @@ fn keys_claimed_by_a_batch_that_is_rolled_back_are_free() {
 }
 
 #[test]
-fn new_keys_are_told_without_a_read_however_many_days_there_are() {
+fn new_keys_are_recognised_without_a_read_after_many_days() {
     let mut world = World::new(SMALL);
     for day in 0..100 {
         world.sends(&(day * 100..(day + 1) * 100).collect::<Vec<_>>(), MONDAY + i64::try_from(day).unwrap());
@@ -250,7 +250,7 @@ fn keys_are_valid_although_the_clock_was_ahead_when_others_expired() {
 }
 
 #[test]
-fn bucket_of_which_half_is_void_is_written_anew() {
+fn bucket_with_half_of_its_keys_expired_is_rewritten() {
     let mut world = World::new(SMALL);
     for day in 0..40 {
         world.sends(&(day * 60..(day + 1) * 60).collect::<Vec<_>>(), MONDAY + i64::try_from(day).unwrap());

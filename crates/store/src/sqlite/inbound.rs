@@ -62,7 +62,7 @@ impl InboundRows for SqliteTables<'_> {
     }
 }
 
-/// Returns one of an account's messages, unless it was deleted.
+/// Returns an MO message of an account; `None` if there is none or it was purged.
 pub(crate) fn find_inbound(
     connection: &Connection,
     account: AccountId,
@@ -77,7 +77,7 @@ pub(crate) fn find_inbound(
     found.transpose()
 }
 
-/// Returns one message as it is delivered over SMPP. `None` if it is not there, or no carrier delivered it.
+/// Returns an MO message as it is delivered over SMPP; `None` if it does not exist, or did not come from a carrier.
 pub(crate) fn read_mo_message(
     connection: &Connection,
     account: AccountId,
@@ -97,7 +97,7 @@ pub(crate) fn read_mo_message(
         .transpose()
 }
 
-/// Returns an account's messages with numbers above one, the oldest first.
+/// Returns an account's MO messages with numbers above `since`, oldest first.
 pub(crate) fn read_inbound_page(
     connection: &Connection,
     account: AccountId,
@@ -108,7 +108,7 @@ pub(crate) fn read_inbound_page(
         "SELECT id, message, source, dest, text, received_at FROM inbound
          WHERE account = ?1 AND id > ?2 ORDER BY id LIMIT ?3",
     )?;
-    // No counter reaches a number that does not fit.
+    // No counter reaches a number that does not fit into the column.
     let since = i64::try_from(since).unwrap_or(i64::MAX);
     let rows = statement
         .query_map(params![account.get(), since, limit.min(PAGE_ROWS_MAX)], |row| Ok(read_record(row)))?;

@@ -1,4 +1,4 @@
-//! SQL that reads parts which wait, as jobs.
+//! SQL that reads waiting parts as jobs: the part joined with its message.
 
 use crate::sqlite::blobs;
 use crate::sqlite::columns::{message_and_part, stored_encoding, stored_number, stored_sender};
@@ -15,10 +15,10 @@ use std::sync::Arc;
 const COLUMNS: &str = "p.message, p.no, m.parts, p.account, p.carrier, m.source, m.dest, m.text, m.encoding,
                        m.reference, m.expires_at, m.whole, m.tlvs, m.shape";
 
-/// Where the key of the part stands in these columns.
+/// The positions of the part's key in these columns.
 const KEY: KeyColumns = [4, 3, 0, 1];
 
-/// Which parts wait for a slot. Those with a due time wait for that first.
+/// The condition for parts that wait for a slot: queued or in doubt, and not deferred.
 pub(crate) const WAITING_FOR_A_SLOT: &str = "p.state IN (0, 2) AND p.due_at = 0";
 
 /// Returns the next waiting parts of a lane, in order.
@@ -47,7 +47,7 @@ pub(crate) fn read_waiting(connection: &Connection, refill: Refill) -> Result<Re
     Ok(jobs)
 }
 
-/// Reads every part that waits or is being sent as a job, and adds those that make no sense; ends when there are so many.
+/// Reads every part that waits or is being sent as a job, and adds the unreadable ones to `unreadable`, up to `limit`.
 pub(crate) fn find_unreadable(
     connection: &Connection,
     limit: usize,
@@ -68,12 +68,8 @@ pub(crate) fn find_unreadable(
     Ok(())
 }
 
-/// Returns a part that waits for a slot or for a time.
-pub(crate) fn load(
-    connection: &Connection,
-    key: MessageKey,
-    part: PartNo,
-) -> Result<Option<Job>, TableError> {
+/// Returns a part that waits for a slot, deferred ones included.
+pub(crate) fn load(connection: &Connection, key: MessageKey, part: PartNo) -> Result<Option<Job>, TableError> {
     let MessageKey { carrier, account, message } = key;
     connection
         .prepare_cached(&format!(
@@ -126,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_query_for_waiting_parts_names_the_states_that_wait() {
+    fn waiting_condition_names_the_stored_states_that_wait() {
         let waiting = [PartState::Queued, PartState::InDoubt].map(PartState::to_stored);
         assert_eq!(
             WAITING_FOR_A_SLOT,

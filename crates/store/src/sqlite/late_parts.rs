@@ -1,4 +1,4 @@
-//! SQL for parts whose receipts are late.
+//! SQL for late parts: parts that a carrier accepted and whose receipts have not come soon.
 
 use crate::read_results::{LatePage, LatePlace};
 use crate::sqlite::SqliteTables;
@@ -9,13 +9,13 @@ use hermod_domain::time::Timestamp;
 use hermod_engine::tables::{MessageKey, PartRow, Readings, TableError};
 use rusqlite::{Connection, params};
 
-/// Parts that are waited for, by when they expire. The index `late_part_expiry` has the same condition.
+/// Late parts whose receipt is still expected, by expiry. The index `late_part_expiry` has the same condition.
 const EXPIRED: &str =
     "SELECT carrier, account, message, no, state, doubts, resend, attempts, due_at, expires_at
      FROM late_part
      WHERE carrier = ?1 AND expires_at <= ?2 AND (expires_at, account, message, no) > (?3, ?4, ?5, ?6)
          AND state IN (3, 4, 5) ORDER BY expires_at, account, message, no LIMIT ?7";
-/// One look for each carrier.
+/// The distinct carriers, with one seek per carrier.
 const CARRIERS: &str = "WITH RECURSIVE known (carrier) AS (
          SELECT min(carrier) FROM late_part
          UNION ALL SELECT (SELECT min(carrier) FROM late_part WHERE carrier > known.carrier)
@@ -39,15 +39,15 @@ impl SqliteTables<'_> {
     }
 }
 
-/// Returns the carriers that have parts whose receipts are late.
+/// Returns the carriers that have late parts.
 pub(crate) fn carriers_with_late_parts(connection: &Connection) -> Result<Vec<CarrierId>, TableError> {
     let mut statement = connection.prepare_cached(CARRIERS)?;
     let carriers = statement.query_map([], |row| row.get::<_, i64>(0))?.collect::<Result<Vec<_>, _>>()?;
-    // A number that makes no sense is no carrier's.
+    // A number out of range cannot be a carrier.
     Ok(carriers.into_iter().filter_map(|carrier| u32::try_from(carrier).ok()).map(CarrierId::new).collect())
 }
 
-/// Returns the parts that are waited for and expire later than this.
+/// Returns the late parts that expire after a time and whose receipt is still expected.
 pub(super) fn late_parts_expiring_after(
     connection: &Connection,
     at: Timestamp,
@@ -62,7 +62,7 @@ pub(super) fn late_parts_expiring_after(
     Ok(parts)
 }
 
-/// Returns a carrier's parts that are waited for and have expired by a time, behind one of them.
+/// Returns a carrier's late parts that expired at or before a time and whose receipt is still expected, after `after`.
 pub(crate) fn expired_late_parts(
     connection: &Connection,
     carrier: CarrierId,
@@ -96,7 +96,7 @@ mod tests {
     use crate::sqlite::schema::open_for_writing;
 
     #[test]
-    fn expired_parts_are_found_by_their_index_in_order() {
+    fn expired_parts_are_found_by_the_expiry_index() {
         let folder = tempfile::TempDir::new().unwrap();
         let connection = open_for_writing(folder.path()).unwrap();
         let mut plan = connection.prepare(&format!("EXPLAIN QUERY PLAN {EXPIRED}")).unwrap();

@@ -1,4 +1,4 @@
-//! SQL for postings to accounts.
+//! SQL for the ledger.
 
 use crate::sqlite::SqliteTables;
 use crate::sqlite::columns::stored_message;
@@ -11,7 +11,7 @@ use hermod_engine::tables::{
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-/// In the order in which [`read`] takes them.
+/// The columns in the order that [`read`] expects.
 const COLUMNS: &str = "id, at, kind, balance, credit_used, message, reference, note";
 
 impl SqliteTables<'_> {
@@ -99,7 +99,7 @@ impl LedgerRows for SqliteTables<'_> {
 
     fn rolled_up_amount(&self, key: RolledUpKey) -> Result<Option<Money>, TableError> {
         let RolledUpKey { account, day, kind } = key;
-        // The literals let the partial index answer it.
+        // The literals make SQLite use the partial index.
         let mut statement = self.connection.prepare_cached(
             "SELECT balance FROM ledger WHERE account = ?1 AND at = ?2 AND kind = ?3 AND kind IN (6, 7)",
         )?;
@@ -109,7 +109,7 @@ impl LedgerRows for SqliteTables<'_> {
     }
 }
 
-/// Returns the account's posting that has this reference.
+/// Returns the account's posting with this reference.
 pub(crate) fn by_reference(
     connection: &Connection,
     account: AccountId,
@@ -137,7 +137,7 @@ pub(crate) fn page(
     rows.map(|row| row?).collect()
 }
 
-/// Returns the account's postings from one day to another, both included, in order of time, without those of a kind.
+/// Returns the account's postings from one day to another, both included, in order of time, except those of one kind.
 pub(crate) fn between(
     connection: &Connection,
     account: AccountId,
@@ -155,7 +155,7 @@ pub(crate) fn between(
     rows.map(|row| row?).collect()
 }
 
-/// Returns the sum of the account's postings since the beginning of a day, without those of a kind.
+/// Returns the sum of the account's postings since the beginning of a day, except those of one kind.
 pub(crate) fn sum_since(
     connection: &Connection,
     account: AccountId,
@@ -183,7 +183,7 @@ fn read(row: &Row<'_>) -> Result<LedgerRow, TableError> {
         id: row.get(0)?,
         at: Timestamp::from_millis(row.get(1)?),
         kind: LedgerKind::from_stored(kind)
-            .ok_or_else(|| TableError::unreadable(format!("{kind} is no kind of ledger entry")))?,
+            .ok_or_else(|| TableError::unreadable(format!("{kind} is not a kind of ledger entry")))?,
         balance: Money::from_micros(row.get(3)?),
         credit_used: Money::from_micros(row.get(4)?),
         message: message.and_then(MessageId::from_i64),

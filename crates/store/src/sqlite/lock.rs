@@ -1,4 +1,4 @@
-//! One process per data folder: two writers would each believe their own balances.
+//! The lock on a data folder. Only one process may write, because each holds balances in memory.
 
 use crate::error::StoreError;
 use rustix::fs::{FlockOperation, flock};
@@ -10,12 +10,12 @@ use std::path::Path;
 use std::time::Duration;
 
 const FILE_NAME: &str = "hermod.lock";
-/// A look at the lock ([`is_in_use`]) holds it for an instant, so taking it is tried more than once.
+/// Attempts to take the lock. [`is_in_use`] holds it for a moment, so one failure does not mean that the folder is in use.
 const TRIES: u32 = 5;
 const TRY_PAUSE: Duration = Duration::from_millis(20);
 
-/// Makes the data folder, for its owner alone. One that is there already stays as it is: it may be shared with others on
-/// purpose, and everything of Hermod's in it is for its owner alone anyway.
+/// Creates the data folder, accessible to its owner only. Leaves an existing folder as it is, and warns if others can access
+/// it: the files of the store are accessible to their owner only in any case.
 pub(crate) fn make_folder(folder: &Path) -> Result<(), StoreError> {
     let file_error = |error| StoreError::File { path: folder.to_owned(), error };
     DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(file_error)?;
@@ -24,24 +24,25 @@ pub(crate) fn make_folder(folder: &Path) -> Result<(), StoreError> {
         tracing::warn!(
             folder = %folder.display(),
             mode = format!("{mode:o}"),
-            "Other users can look into the data folder; if nobody else needs to, run: chmod 700 {}",
+            "Other users can access the data folder; to prevent that, run: chmod 700 {}",
             folder.display()
         );
     }
     Ok(())
 }
 
-/// Held until dropped, or until the process ends in whatever way.
+/// The lock, held until it is dropped or the process ends.
 pub(crate) struct FolderLock {
     _file: File,
 }
 
 impl FolderLock {
+    /// Takes the lock. Fails with [`StoreError::InUse`] if another process holds it.
     #[expect(clippy::disallowed_methods, reason = "flock has no form that waits for a limited time")]
     pub(crate) fn take(folder: &Path) -> Result<FolderLock, StoreError> {
         let path = folder.join(FILE_NAME);
         let file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&path);
-        // One that an earlier release made may be looser.
+        // A file from an earlier release may have wider permissions.
         let file = file.and_then(|file| file.set_permissions(Permissions::from_mode(0o600)).map(|()| file));
         let file = file.map_err(|error| StoreError::File { path: path.clone(), error })?;
         for _ in 0..TRIES {
@@ -55,7 +56,7 @@ impl FolderLock {
     }
 }
 
-/// Whether a process works on this data folder: a gateway, or a command that opened the folder itself.
+/// Whether a process has this data folder open: a gateway, or a command that opened the folder itself.
 pub(crate) fn is_in_use(folder: &Path) -> Result<bool, StoreError> {
     let path = folder.join(FILE_NAME);
     let file = match File::open(&path) {

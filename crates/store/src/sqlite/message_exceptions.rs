@@ -1,4 +1,4 @@
-//! SQL for what happened to a message beyond its ordinary course and decides what may happen to it later.
+//! SQL for exceptional facts about messages that later decisions need: failover, UNKNOWN, late receipts, carrier refusals.
 
 use crate::sqlite::SqliteTables;
 use hermod_domain::ids::{CarrierId, MessageId};
@@ -82,7 +82,7 @@ impl MessageExceptionRows for SqliteTables<'_> {
                 Ok(MessageExceptions {
                     has_failed_over: row.get(0)?,
                     unknown_at: row.get::<_, Option<i64>>(1)?.map(Timestamp::from_millis),
-                    // A number that makes no sense is taken for one beyond every limit: no decision fails by it.
+                    // A number out of range counts as above every limit, so that no decision fails because of it.
                     late_receipts: u32::try_from(row.get::<_, i64>(2)?).unwrap_or(u32::MAX),
                 })
             })

@@ -1,4 +1,4 @@
-//! SQL for MT messages: one row each, from acceptance to the end of its retention.
+//! SQL for MT messages: one row each, from acceptance until it is purged.
 
 use crate::sqlite::SqliteTables;
 use crate::sqlite::blobs;

@@ -1,5 +1,5 @@
-//! How a message from a handset came, as it stands beside its text: enough to bring it on over SMPP in its own alphabet.
-//! On disk for ever: a new meaning is a new version.
+//! The stored form of an MO message's addresses, encoding and header, which deliver it over SMPP in its own alphabet. The format
+//! is permanent: a changed meaning needs a new version.
 
 use crate::sqlite::blobs::{Blob, Octets, write_address};
 use hermod_domain::inbound::Form;
@@ -11,6 +11,7 @@ const NARROW: u8 = 1;
 const UCS2: u8 = 2;
 const OCTETS: u8 = 3;
 
+/// Returns the stored form.
 pub(crate) fn to_blob(wire: &Wire) -> Blob {
     let Wire { source, destination, form, header } = wire;
     let (form, data_coding) = match form {
@@ -25,8 +26,9 @@ pub(crate) fn to_blob(wire: &Wire) -> Blob {
     blob
 }
 
+/// Reads the stored form. Fails if the version or encoding is unknown, or if octets are missing.
 pub(crate) fn of_blob(blob: &[u8]) -> Result<Wire, TableError> {
-    read(&mut Octets(blob)).ok_or_else(|| TableError::unreadable("how an inbound message came"))
+    read(&mut Octets(blob)).ok_or_else(|| TableError::unreadable("the wire form of an inbound message"))
 }
 
 fn read(octets: &mut Octets<'_>) -> Option<Wire> {
@@ -44,7 +46,7 @@ fn read(octets: &mut Octets<'_>) -> Option<Wire> {
     Some(Wire { source, destination, form, header: octets.rest().into() })
 }
 
-/// Both ends of a message whose parts are still to come.
+/// Returns the stored form of the addresses of a message with missing parts.
 pub(crate) fn ends_to_blob(source: &WrittenAddress, destination: &WrittenAddress) -> Blob {
     let mut blob = Blob::new();
     write_address(&mut blob, source);
@@ -52,7 +54,7 @@ pub(crate) fn ends_to_blob(source: &WrittenAddress, destination: &WrittenAddress
     blob
 }
 
-/// Returns both ends, or `None` if the blob is damaged.
+/// Returns source and destination; `None` if the blob is damaged.
 pub(crate) fn ends_of(blob: &[u8]) -> Option<(WrittenAddress, WrittenAddress)> {
     let mut octets = Octets(blob);
     octets.address().zip(octets.address())
@@ -73,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_read_back_as_it_was_and_the_octets_on_disk_do_not_change() {
+    fn wire_is_read_back_unchanged_and_its_stored_format_does_not_change() {
         for (form, stored) in
             [(Form::Narrow, [1, 0]), (Form::Ucs2, [2, 0]), (Form::Octets { data_coding: 0xf5 }, [3, 0xf5])]
         {
@@ -89,10 +91,10 @@ mod tests {
     }
 
     #[test]
-    fn damaged_octets_are_told_for_what_they_are() {
+    fn damaged_blob_is_reported_as_invalid_data() {
         for blob in [&[][..], &[1], &[2, 1, 0], &[1, 9, 0, 0, 0, 0, 0, 0, 0], &[1, 1, 0, 0, 0, 9]] {
-            let told = StoreError::from(of_blob(blob).unwrap_err()).to_string();
-            assert_eq!(told, "invalid data in the database: how an inbound message came", "{blob:?}");
+            let text = StoreError::from(of_blob(blob).unwrap_err()).to_string();
+            assert_eq!(text, "invalid data in the database: the wire form of an inbound message", "{blob:?}");
         }
         assert!(ends_of(&[0, 0, 1]).is_none());
     }

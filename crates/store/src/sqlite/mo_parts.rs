@@ -1,4 +1,4 @@
-//! SQL for parts of concatenated MO messages, and what was received before.
+//! SQL for parts of concatenated MO messages, and for digests of MO messages that were received before.
 
 use crate::sqlite::SqliteTables;
 use crate::sqlite::mo_blobs;
@@ -224,7 +224,7 @@ impl MoPartRows for SqliteTables<'_> {
         while let Some(row) = rows.next()? {
             let piece = Piece {
                 data_coding: row.get(1)?,
-                // A text in an unknown alphabet is delivered in hexadecimal digits rather than never.
+                // A text in an unknown alphabet is delivered as hexadecimal digits.
                 alphabet: Alphabet::from_u8(row.get(2)?).unwrap_or(Alphabet::Octets),
                 header: row.get::<_, Vec<u8>>(3)?.into(),
                 octets: row.get::<_, Vec<u8>>(4)?.into(),
@@ -245,8 +245,8 @@ fn read_found(row: &Row<'_>) -> Result<UnfinishedFound, rusqlite::Error> {
     Ok(UnfinishedFound { id: read_id(row.get(0)?), size, has_part: row.get(3)? })
 }
 
-/// Returns the addresses of a message. Of damaged ones it returns the digits: a message that cannot be delivered would hold
-/// up all others.
+/// Returns the addresses of a message. If they are damaged, returns the digits without TON and NPI, because an undeliverable
+/// message would block all others.
 fn read_ends(row: &Row<'_>) -> Result<(WrittenAddress, WrittenAddress), rusqlite::Error> {
     if let Some(ends) = mo_blobs::ends_of(row.get_ref(3)?.as_blob()?) {
         return Ok(ends);

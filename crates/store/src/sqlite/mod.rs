@@ -1,5 +1,5 @@
-//! One SQLite file: its schema, the connections that write and read it, and the SQL of each table, one file each, the
-//! counterpart of a trait of the engine.
+//! The SQLite database: its schema, the connections that write and read it, and the SQL of each table. Each table has a file
+//! that implements the engine's trait of the same name.
 
 mod aliases;
 pub(crate) mod audit;
@@ -56,19 +56,19 @@ pub(crate) mod writing;
 use hermod_engine::tables::Tables;
 use rusqlite::Connection;
 
-/// The tables as a connection sees them.
+/// Implements the engine's table traits on a connection.
 pub(crate) struct SqliteTables<'c> {
     pub(crate) connection: &'c Connection,
 }
 
 impl<'c> SqliteTables<'c> {
-    /// Returns them as the engine works with them.
+    /// Returns the tables in the form that the engine uses.
     pub(crate) fn of(connection: &'c Connection) -> Tables<'c> {
         Tables::new(SqliteTables { connection })
     }
 }
 
-/// Does something that changes the tables, and applies what it changed.
+/// Runs `work`, and applies the changes that it made to the tables.
 #[cfg(test)]
 pub(crate) fn changing<T>(connection: &Connection, work: impl FnOnce(&Tables<'_>) -> T) -> T {
     let tables = SqliteTables::of(connection);

@@ -1,4 +1,4 @@
-//! SQL for recipients who opted out.
+//! SQL for opt-outs.
 
 use crate::sqlite::SqliteTables;
 use hermod_domain::ids::AccountId;
@@ -34,7 +34,7 @@ impl OptOutRows for SqliteTables<'_> {
     }
 
     fn accounts_with_opt_outs(&self) -> Result<Vec<AccountId>, TableError> {
-        // From account to account: DISTINCT would read every row.
+        // One seek per account: DISTINCT would read every row.
         let mut statement = self.connection.prepare(
             "WITH RECURSIVE found (account) AS (
                  SELECT min(account) FROM opt_out
@@ -58,7 +58,7 @@ impl OptOutRows for SqliteTables<'_> {
     }
 }
 
-/// Returns the row of a recipient.
+/// Returns the opt-out of a number.
 pub(crate) fn find_opt_out(
     connection: &Connection,
     account: AccountId,
@@ -71,7 +71,7 @@ pub(crate) fn find_opt_out(
         .transpose()
 }
 
-/// Returns an account's rows behind a number, in the order of their numbers.
+/// Returns an account's opt-outs after a number, in the order of their numbers.
 pub(crate) fn read_opt_out_page(
     connection: &Connection,
     account: AccountId,

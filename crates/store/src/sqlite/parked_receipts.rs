@@ -1,4 +1,4 @@
-//! SQL for receipts that found no part.
+//! SQL for parked receipts, and for the counts of receipts that were given up.
 
 use crate::sqlite::SqliteTables;
 use crate::sqlite::carrier_ids::{read_id, split_id};
@@ -195,7 +195,7 @@ impl ParkedReceiptRows for SqliteTables<'_> {
     }
 }
 
-/// Returns a carrier's parked receipts, the latest first.
+/// Returns a carrier's parked receipts, the latest first, at most [`PAGE_ROWS_MAX`].
 pub(crate) fn latest_parked(
     connection: &Connection,
     carrier: CarrierId,
@@ -205,7 +205,7 @@ pub(crate) fn latest_parked(
     read_rows(connection, &sql, params![carrier.get(), limit.min(PAGE_ROWS_MAX)])
 }
 
-/// Returns the figures of given-up receipts from the first day to the last, both included, the newest first.
+/// Returns how many receipts were given up from one day to another, both included, the newest first.
 pub(crate) fn receipt_losses(
     connection: &Connection,
     from: Day,
@@ -256,7 +256,7 @@ fn read_loss(row: &Row<'_>) -> Result<ReceiptLoss, rusqlite::Error> {
     })
 }
 
-/// On disk for ever: add, never renumber.
+/// Returns the stored form of a verdict. The numbers are permanent: add new ones, never renumber.
 fn verdict_to_stored(verdict: Verdict) -> i64 {
     match verdict {
         Verdict::Enroute => 1,
@@ -278,7 +278,7 @@ fn verdict_from_stored(number: i64) -> Result<Verdict, TableError> {
         5 => Verdict::Expired,
         6 => Verdict::NoNews,
         7 => Verdict::Accepted,
-        other => return Err(TableError::unreadable(format!("{other} is no receipt verdict"))),
+        other => return Err(TableError::unreadable(format!("{other} is not a receipt verdict"))),
     })
 }
 

@@ -1,4 +1,4 @@
-//! Which receipts stay parked, how many, and for how long.
+//! Tests of which receipts stay parked, how many, and for how long.
 
 use super::{verdict_from_stored, verdict_to_stored};
 use crate::sqlite::schema;
@@ -77,7 +77,7 @@ fn receipt(remote: &str, verdict: Verdict, at: i64) -> ParkedReceipt {
 }
 
 #[test]
-fn a_receipt_is_kept_as_it_came() {
+fn parked_receipt_is_read_back_unchanged() {
     let mut world = World::with_limit(10);
     for (remote, ambiguous) in [("00aB", false), ("77", true), ("\u{0}", false)] {
         let kept = ParkedReceipt { ambiguous, ..receipt(remote, Verdict::Delivered, 5) };
@@ -101,7 +101,7 @@ fn a_receipt_is_kept_as_it_came() {
 }
 
 #[test]
-fn of_several_about_one_id_a_final_one_stays_and_the_first_of_those() {
+fn first_final_receipt_of_an_id_stays_parked() {
     use Verdict::{Delivered, Enroute, Expired, NoNews, Rejected, Undeliverable};
     for (said, stays) in [
         (&[Enroute, Delivered][..], Delivered),
@@ -121,20 +121,20 @@ fn of_several_about_one_id_a_final_one_stays_and_the_first_of_those() {
 }
 
 #[test]
-fn beyond_the_limit_the_oldest_go_and_are_counted() {
+fn receipts_beyond_the_limit_push_out_the_oldest_and_are_counted() {
     let mut world = World::with_limit(2);
     world.parks(OTHER, "x", Verdict::Delivered, 1);
     let gone: Vec<u64> =
         (1..=4).map(|at| world.parks(ACME, &at.to_string(), Verdict::Delivered, at)).collect();
     assert_eq!(gone, [0, 0, 1, 1]);
     assert_eq!(world.has(ACME), ["3 Delivered", "4 Delivered"]);
-    assert_eq!(world.parks(ACME, "3", Verdict::Undeliverable, 9), 0, "it is there already");
+    assert_eq!(world.parks(ACME, "3", Verdict::Undeliverable, 9), 0, "it is parked already");
     assert_eq!(world.has(OTHER), ["x Delivered"]);
     assert_eq!(world.losses(), [(0, 1, 0, 2)]);
 }
 
 #[test]
-fn what_has_waited_three_days_is_given_up_and_counted() {
+fn receipt_parked_for_three_days_is_given_up_and_counted() {
     let mut world = World::with_limit(10);
     let day = 86_400_000;
     for (carrier, remote, at) in [(ACME, "a", 1), (ACME, "b", day), (OTHER, "c", 2)] {
@@ -155,7 +155,7 @@ fn what_has_waited_three_days_is_given_up_and_counted() {
 }
 
 #[test]
-fn counts_of_a_batch_that_came_to_nothing_are_forgotten() {
+fn rollback_restores_the_counts() {
     let mut world = World::with_limit(10);
     world.parks(ACME, "a", Verdict::Delivered, 1);
     world.parked.committed();
@@ -164,7 +164,7 @@ fn counts_of_a_batch_that_came_to_nothing_are_forgotten() {
     world.parks(OTHER, "b", Verdict::Delivered, 1);
     changing(&world.connection, |tables| world.parked.remove(tables, ACME, &id("a"))).unwrap();
     changing(&world.connection, |tables| world.parked.remove(tables, ACME, &id("b"))).unwrap();
-    changing(&world.connection, |tables| world.parked.remove(tables, ACME, &id("nobody's"))).unwrap();
+    changing(&world.connection, |tables| world.parked.remove(tables, ACME, &id("unknown"))).unwrap();
     assert_eq!(world.parked.count(ACME), 0);
     world.connection.execute_batch("ROLLBACK").unwrap();
     world.parked.rolled_back();

@@ -1,4 +1,4 @@
-//! Reading rows of parts, of the tables `part` and `late_part` alike.
+//! Reads rows of parts, of the tables `part` and `late_part`.
 
 use crate::read_results::{PartPage, StoredKey};
 use crate::sqlite::columns::{message_and_part, stored_state, stored_time};
@@ -13,7 +13,7 @@ use rusqlite::{Connection, Row, Rows, params};
 pub(super) const COLUMNS: &str =
     "carrier, account, message, no, state, doubts, resend, attempts, due_at, expires_at";
 
-/// Where the key stands in these columns.
+/// The positions of the key in these columns.
 pub(super) const KEY: KeyColumns = [0, 1, 2, 3];
 
 pub(super) fn read_all(mut rows: Rows<'_>) -> Result<Vec<PartRow>, TableError> {
@@ -44,7 +44,7 @@ pub(super) fn read_key(row: &Row<'_>) -> Result<(MessageKey, PartNo), TableError
     Ok((key, part))
 }
 
-/// Returns the next parts of all carriers behind this one, in the order of their keys.
+/// Returns the next parts of all carriers after a key, in the order of their keys.
 pub(crate) fn parts_after(
     connection: &Connection,
     after: Option<StoredKey>,

@@ -1,4 +1,4 @@
-//! SQL for parts of messages that have not ended.
+//! SQL for the parts of messages that are not final.
 
 use crate::sqlite::SqliteTables;
 use crate::sqlite::columns::{message_and_part, stored_number, stored_state, time_to_stored};
@@ -16,17 +16,17 @@ use hermod_engine::tables::{
 };
 use rusqlite::{Connection, Row, Rows, params};
 
-/// Where the parts of a message stand: all of them in one of these.
+/// The tables of parts. All parts of a message are in the same one.
 const TABLES: [&str; 2] = ["part", "late_part"];
 
-// Parts that wait and have a due time. The index `part_due` has the same condition, or it would not be used.
+// Deferred parts. The index `part_due` has the same condition, or SQLite would not use it.
 const DUE_PLACES: &str = "SELECT due_at, message, no FROM part
      WHERE carrier = ?1 AND account = ?2 AND (due_at, message, no) > (?3, ?4, ?5)
          AND due_at > 0 AND state IN (0, 2) AND message > 0 AND no BETWEEN 1 AND 255
      ORDER BY due_at, message, no LIMIT ?6";
 const COUNT_DEFERRED: &str =
     "SELECT count(*) FROM part INDEXED BY part_due WHERE carrier = ?1 AND due_at > 0 AND state IN (0, 2)";
-/// What [`read`] can make sense of.
+/// The condition for rows that [`read`] can read.
 const READABLE: &str = "carrier BETWEEN 0 AND 4294967295 AND account BETWEEN 0 AND 4294967295 AND message > 0
     AND no BETWEEN 1 AND 255 AND state BETWEEN 0 AND 10 AND doubts BETWEEN 0 AND 255 AND resend BETWEEN 0 AND 255
     AND attempts BETWEEN 0 AND 4294967295";
@@ -228,7 +228,7 @@ impl PartRows for SqliteTables<'_> {
     }
 
     fn lane_counts(&self) -> Result<Vec<LaneCounts>, TableError> {
-        // One pass in the order of the rows: there may be millions.
+        // One pass in the order of the primary key: there may be millions of rows.
         let mut lanes = self.connection.prepare_cached(&format!(
             "SELECT carrier, account, sum(state IN (?1, ?2)), sum(state = ?3), sum({WAITING_FOR_A_SLOT})
              FROM part p GROUP BY carrier, account"
@@ -301,15 +301,14 @@ impl PartRows for SqliteTables<'_> {
     }
 }
 
-/// Returns how many parts of a carrier wait and have a due time.
+/// Returns how many parts of a carrier are deferred.
 pub(crate) fn count_deferred(connection: &Connection, carrier: CarrierId) -> Result<usize, TableError> {
     let mut statement = connection.prepare_cached(COUNT_DEFERRED)?;
     let count: i64 = statement.query_row([carrier.get()], |row| row.get(0))?;
     Ok(usize::try_from(count).unwrap_or(0))
 }
 
-/// Returns parts whose rows make no sense, so many at most: of the table of parts, or also of those whose receipts are
-/// late.
+/// Returns at most `limit` unreadable parts, with or without late parts.
 pub(crate) fn unreadable(
     connection: &Connection,
     with_late: bool,
@@ -321,7 +320,7 @@ pub(crate) fn unreadable(
     Ok(read_readable(statement.query([limit])?)?.unreadable)
 }
 
-/// The query for a page of deferred parts. Parts that cannot be read are left out, so that a short page is the last.
+/// Returns the query for a page of deferred parts. Unreadable parts are left out, so that a short page is the last.
 fn deferred_parts_query() -> String {
     format!(
         "SELECT {COLUMNS} FROM part
@@ -330,7 +329,7 @@ fn deferred_parts_query() -> String {
     )
 }
 
-/// Returns the rows, and beside them those that make no sense.
+/// Reads rows of parts, and separates the unreadable ones.
 fn read_readable(mut rows: Rows<'_>) -> Result<Readings<PartRow>, TableError> {
     let mut parts = Readings::default();
     while let Some(row) = rows.next()? {
@@ -352,7 +351,7 @@ mod tests {
     use crate::sqlite::schema::open_for_writing;
 
     #[test]
-    fn the_queries_for_deferred_parts_use_their_index() {
+    fn queries_for_deferred_parts_use_the_due_index() {
         let folder = tempfile::TempDir::new().unwrap();
         let connection = open_for_writing(folder.path()).unwrap();
         let waiting = [PartState::Queued, PartState::InDoubt].map(PartState::to_stored);

@@ -1,4 +1,4 @@
-//! SQL for what retention reads and removes, and the marks of how far it is.
+//! SQL for purging, and for the marks of how far it has come.
 
 use crate::sqlite::SqliteTables;
 use crate::sqlite::blobs;
@@ -122,13 +122,13 @@ impl PurgingRows for SqliteTables<'_> {
     }
 }
 
-/// Returns the first message id that a mark does not cover: 0 if nothing is purged.
+/// Returns the first message id that is not purged yet: 0 if nothing was purged.
 pub(crate) fn purged_before(connection: &Connection, mark: PurgeMark) -> Result<i64, TableError> {
     let mut statement = connection.prepare_cached("SELECT upto FROM retention WHERE what = ?1")?;
     Ok(statement.query_row([stored_mark(mark)], |row| row.get(0))?)
 }
 
-/// Returns an account whose oldest MO message was received before a time: one look for each account.
+/// Returns an account whose oldest MO message was received before a time. One seek per account.
 pub(crate) fn account_with_old_inbound(
     connection: &Connection,
     before: Timestamp,
@@ -152,7 +152,7 @@ fn stored_after(after: Option<MessageId>) -> i64 {
     after.map_or(-1, MessageId::as_i64)
 }
 
-/// Reads rows that begin with a message's id, carrier and account. Those that make no sense stand in their places.
+/// Reads rows that begin with a message's id, carrier and account. Unreadable rows are returned in their positions.
 fn read_page<T>(
     mut rows: Rows<'_>,
     read: impl Fn(&Row<'_>) -> Result<T, TableError>,
@@ -184,7 +184,7 @@ fn read_text(row: &Row<'_>) -> Result<TextRow, TableError> {
 }
 
 fn read_record(row: &Row<'_>) -> Result<RecordRow, TableError> {
-    // The row is about to go: that its origin makes no sense must not keep it.
+    // The row is about to be deleted: an unreadable origin must not prevent that.
     let origin = match read_origin(row, 5) {
         Ok(origin) => origin,
         Err(error) => why_unreadable(error).map(|_| None)?,

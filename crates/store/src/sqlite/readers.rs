@@ -1,5 +1,5 @@
-//! Reading beside the writer: a few connections of their own, each read a short snapshot on a blocking thread. A snapshot
-//! keeps the log from being emptied, so a read that lasts too long is ended; what takes long is read in pages.
+//! Reads beside the writer: a few connections, each read on a blocking thread in one short snapshot. A snapshot prevents the log
+//! from being truncated, so a read that lasts too long is stopped; long reads are split into pages.
 
 use crate::error::StoreError;
 use crate::sqlite::schema;
@@ -10,12 +10,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Reads at the same time. More would only queue for the same two disks and cores.
+/// Maximum number of concurrent reads. More would only compete for the same disk and cores.
 const READERS: usize = 4;
-/// How long one read may hold its snapshot. At 10,000 messages a second the log grows by less than 512 MiB in that time.
+/// Maximum duration of a read. At 10,000 messages a second the log grows by less than 512 MiB in that time.
 pub const SNAPSHOT_MAX: Duration = Duration::from_secs(5);
-/// Steps of SQLite's machine between two looks at the time: a few milliseconds.
-const STEPS_PER_LOOK: i32 = 50_000;
+/// Virtual machine instructions of SQLite between two checks of the time: a few milliseconds.
+const STEPS_PER_CHECK: i32 = 50_000;
 
 pub(crate) struct Readers {
     idle: Arc<Mutex<Vec<Reader>>>,
@@ -24,7 +24,7 @@ pub(crate) struct Readers {
 
 struct Reader {
     connection: Connection,
-    /// When the read under way began.
+    /// When the current read began.
     began: Arc<Mutex<Instant>>,
 }
 
@@ -32,30 +32,31 @@ impl Reader {
     fn open(folder: &Path, snapshot_max: Duration) -> Result<Reader, TableError> {
         let mut connection = schema::open_for_reading(folder)?;
         let began = Arc::new(Mutex::new(real_time()));
-        let looked_at = began.clone();
+        let read_began = began.clone();
         connection
-            .progress_handler(STEPS_PER_LOOK, Some(move || lock(&looked_at).elapsed() > snapshot_max))?;
+            .progress_handler(STEPS_PER_CHECK, Some(move || lock(&read_began).elapsed() > snapshot_max))?;
         Ok(Reader { connection, began })
     }
 
+    /// Runs a read. Fails with [`StoreError::ReadTooLong`] after the maximum duration.
     fn run<T>(&self, read: impl FnOnce(&Connection) -> Result<T, TableError>) -> Result<T, StoreError> {
         *lock(&self.began) = real_time();
         read(&self.connection).map_err(|error| StoreError::from(error).or_too_long())
     }
 }
 
-/// A reader that is given back when this is dropped, by a read that panics too.
+/// A reader in use. Dropping this returns it to the pool, also after a panic.
 struct Lent {
     reader: Option<Reader>,
     idle: Arc<Mutex<Vec<Reader>>>,
-    /// Dropped behind the reader: who takes the next permit finds it.
+    /// Released after the reader is back in the pool, so that the next holder finds it.
     _permit: OwnedSemaphorePermit,
 }
 
 impl Drop for Lent {
     fn drop(&mut self) {
         let Some(reader) = self.reader.take() else { return };
-        // A read that panicked may have left a transaction open. Ending it cannot fail: it has written nothing.
+        // A read that panicked may have left a transaction open. The rollback cannot fail: nothing was written.
         if !reader.connection.is_autocommit() {
             let _ = reader.connection.execute_batch("ROLLBACK");
         }
@@ -74,14 +75,14 @@ impl Readers {
         Ok(Readers { idle: Arc::new(Mutex::new(readers)), free: Arc::new(Semaphore::new(READERS)) })
     }
 
-    /// Reads under way end in peace; later ones find the store closed.
+    /// Makes later reads fail with [`StoreError::Closed`]. Running reads complete.
     pub(crate) fn close(&self) {
         self.free.close();
         lock(&self.idle).clear();
     }
 
-    /// Runs a read on one of the connections. A read that lasts longer than [`SNAPSHOT_MAX`] is ended with
-    /// [`StoreError::ReadTooLong`]. A read that panics ends with a fault, and its connection is used again.
+    /// Waits for a free connection and runs a read on it. Fails with [`StoreError::ReadTooLong`] if the read lasts longer than
+    /// [`SNAPSHOT_MAX`], and with [`StoreError::Damaged`] if it panics. The connection is used again in both cases.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Connection) -> Result<T, TableError> + Send + 'static,
@@ -91,21 +92,21 @@ impl Readers {
         let reading = tokio::task::spawn_blocking(move || {
             let reader = lock(&idle).pop();
             let lent = Lent { reader, idle, _permit: permit };
-            // None only if the store was closed between the permit and here.
+            // `None` only if the store was closed after the permit was taken.
             lent.reader.as_ref().map_or(Err(StoreError::Closed), |reader| reader.run(read))
         });
         reading.await.map_err(|_| StoreError::damaged("a read panicked"))?
     }
 }
 
-/// Returns the size of the database file, without its log.
+/// Returns the size of the database file in bytes, without its log.
 pub(crate) fn database_bytes(connection: &Connection) -> Result<u64, TableError> {
     let pragma = |name: &str| connection.query_row(name, [], |row| row.get::<_, i64>(0));
     let (pages, page_bytes) = (pragma("PRAGMA page_count")?, pragma("PRAGMA page_size")?);
     Ok(pages.saturating_mul(page_bytes).cast_unsigned())
 }
 
-#[expect(clippy::disallowed_methods, reason = "the log grows in real time, whatever a test's clock says")]
+#[expect(clippy::disallowed_methods, reason = "limits how long the log grows in real time, also under a test's clock")]
 fn real_time() -> Instant {
     Instant::now()
 }
@@ -122,11 +123,11 @@ mod tests {
         "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
 
     #[tokio::test]
-    async fn read_longer_than_the_limit_is_ended_and_its_connection_reads_on() {
+    async fn read_longer_than_the_limit_is_stopped_and_its_connection_is_reused() {
         let folder = tempfile::TempDir::new().unwrap();
         drop(schema::open_for_writing(folder.path()).unwrap());
         let readers = Readers::open_limited(folder.path(), Duration::from_millis(20)).unwrap();
-        // More often than there are connections: none is lost or left in a transaction.
+        // One more than there are connections: none is lost or left in a transaction.
         for _ in 0..=READERS {
             let endless = readers.run(|connection| {
                 let snapshot = connection.unchecked_transaction()?;
@@ -140,7 +141,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn read_that_panics_gives_its_connection_back_without_a_transaction() {
+    async fn panicking_read_returns_its_connection_without_a_transaction() {
         let folder = tempfile::TempDir::new().unwrap();
         drop(schema::open_for_writing(folder.path()).unwrap());
         let readers = Readers::open(folder.path()).unwrap();

@@ -1,4 +1,4 @@
-//! SQL for the records of messages that customers read. The account is part of every key.
+//! SQL for message records that customers read. The account is part of every key, so no customer reads another's messages.
 
 use crate::sqlite::SqliteTables;
 use crate::sqlite::columns::{stored_number, stored_sender};
@@ -12,13 +12,13 @@ use hermod_engine::progress;
 use hermod_engine::tables::{MessageKey, TableError};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-/// Returns the message, if it is this account's.
+/// Returns a message of this account. Before it is final, its state is computed from its parts.
 pub(crate) fn message(
     connection: &Connection,
     account: AccountId,
     id: MessageId,
 ) -> Result<Option<MessageRecord>, TableError> {
-    // One snapshot for the message and its parts: it must not end in between.
+    // One snapshot for the message and its parts, so that it cannot become final between the two reads.
     let snapshot = connection.unchecked_transaction()?;
     let record = snapshot
         .prepare_cached(

@@ -13,7 +13,7 @@ use hermod_engine::tables::{ReportChange, ReportPage, ReportRows, StoredReport, 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::sync::Arc;
 
-/// Stands in place of what is told about a message: the report brings a message from a handset. On disk for ever.
+/// The stored status of a report that delivers an MO message. The number is permanent.
 const INBOUND: u8 = 200;
 
 impl SqliteTables<'_> {
@@ -84,7 +84,7 @@ impl ReportRows for SqliteTables<'_> {
         }
     }
 
-    /// Makes one look for each connection, not one for each report.
+    /// One seek per connection, not per report.
     fn connections_with_reports(&self) -> Result<Vec<ConnectionId>, TableError> {
         let mut statement =
             self.connection.prepare_cached("SELECT min(connection) FROM report WHERE connection > ?1")?;
@@ -96,7 +96,7 @@ impl ReportRows for SqliteTables<'_> {
         Ok(found)
     }
 
-    /// Makes one look for each connection that has reports, not one for each report.
+    /// One seek per connection that has reports, not per report.
     fn last_report(&self) -> Result<Option<ReportId>, TableError> {
         let last: Option<i64> = self.connection.query_row(
             "WITH RECURSIVE one (connection) AS (
@@ -128,7 +128,7 @@ impl ReportRows for SqliteTables<'_> {
             .query_row(params![connection.get(), id.0.cast_signed()], |row| Ok(read_stored(row)))
             .optional()?
             .transpose()
-            .map_err(unreadable_if_damaged)
+            .map_err(to_unreadable)
     }
 
     fn first_reports(
@@ -142,8 +142,8 @@ impl ReportRows for SqliteTables<'_> {
     }
 }
 
-/// Makes an error that tells of damage one that the engine knows as such.
-fn unreadable_if_damaged(error: TableError) -> TableError {
+/// Converts SQLite's error about an invalid value to the engine's error for unreadable rows.
+fn to_unreadable(error: TableError) -> TableError {
     match error.downcast_ref() {
         Some(sqlite) if is_invalid_value(sqlite) => TableError::unreadable(format!("database error: {sqlite}")),
         _ => error,
@@ -160,8 +160,8 @@ fn read_stored(row: &Row<'_>) -> Result<StoredReport, TableError> {
     })
 }
 
-/// Returns the ids of the first rows, as far as they are no newer than that. The query gives id and time of rows, in
-/// order, for a bound and a limit.
+/// Returns the ids of the first rows up to the first that is newer than `newest`. The query returns id and time of rows in
+/// order, for the parameters `bound` and `limit`.
 pub(super) fn first_ids(
     connection: &Connection,
     query: &str,
@@ -182,8 +182,8 @@ pub(super) fn first_ids(
     Ok(found)
 }
 
-/// Returns a connection's reports behind one of them, at most so many. One that cannot be read is left out, so that it
-/// does not keep the others from being told.
+/// Returns a connection's reports after `after`, at most `limit`. Unreadable reports are logged and left out, so that they do not
+/// block the others.
 pub(crate) fn read_page(
     connection: &Connection,
     of: ConnectionId,
@@ -212,7 +212,7 @@ pub(crate) fn read_page(
             }
             Err(error) => {
                 let error = StoreError::from(error);
-                tracing::error!(%error, report.id = id.0, connection.id = %of, "A report cannot be read");
+                tracing::error!(%error, report.id = id.0, connection.id = %of, "A report is unreadable and is not sent");
             }
         }
     }
@@ -252,15 +252,15 @@ pub(crate) fn count_reports(connection: &Connection, of: ConnectionId) -> Result
     Ok(statement.query_row([of.get()], |row| row.get::<_, i64>(0))?.cast_unsigned())
 }
 
-/// Returns those of a connection's next reports that no webhook tells, of messages that came on transmitters. Looks at
-/// `limit` reports behind `after`.
+/// Reads `limit` reports of a connection after `after`, and returns those of messages submitted on transmitter binds that are
+/// not also sent by webhook.
 pub(crate) fn on_transmitters(
     tables: &Connection,
     connection: ConnectionId,
     after: ReportId,
     limit: usize,
 ) -> Result<OnTransmitters, TableError> {
-    // What is passed over is looked at as well: a look must come to its end.
+    // The filter is not in the query, so that a read is bounded also where no report matches.
     let mut statement = tables.prepare_cached(
         "SELECT r.id, r.hooked, m.origin FROM report r LEFT JOIN message m ON m.id = r.message
          WHERE r.connection = ?1 AND r.id > ?2 ORDER BY r.id LIMIT ?3",
@@ -272,7 +272,7 @@ pub(crate) fn on_transmitters(
         found.rows_read += 1;
         found.last = report_id(row.get(0)?);
         let hooked: i64 = row.get(1)?;
-        // One that cannot be read waits for a bind, and is given up in the end.
+        // An unreadable report stays, and is given up when its time is over.
         let origin = row.get_ref(2)?.as_blob_or_null().ok().flatten().map(blobs::origin_of);
         if hooked == 0 && matches!(origin, Some(Ok((origin, _))) if origin.on_transmitter) {
             found.reports.push(found.last);
@@ -299,7 +299,7 @@ pub(super) fn told_or_inbound_to_stored(told: Option<ReportStatus>) -> u8 {
 
 pub(super) fn stored_told(number: u8) -> Result<ReportStatus, TableError> {
     ReportStatus::from_u8(number)
-        .ok_or_else(|| TableError::unreadable(format!("{number} is nothing a report says")))
+        .ok_or_else(|| TableError::unreadable(format!("{number} is not a report status")))
 }
 
 #[cfg(test)]
@@ -307,7 +307,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_report_that_a_webhook_tells_counts_as_rows_read() {
+    fn report_that_is_also_sent_by_webhook_counts_as_read() {
         let tables = Connection::open_in_memory().unwrap();
         let make = "CREATE TABLE report (connection, id, message, hooked); CREATE TABLE message (id, origin)";
         tables.execute_batch(make).unwrap();

@@ -1,4 +1,4 @@
-//! SQL for messages held for review, and the decisions about them.
+//! SQL for reviews of messages that a screening rule held.
 
 use crate::sqlite::SqliteTables;
 use crate::sqlite::columns::{stored_number, stored_sender};
@@ -8,10 +8,10 @@ use hermod_engine::ops::{OPEN_REVIEWS_COUNTED_MAX, OpenReviews, ReviewCase, Revi
 use hermod_engine::tables::{ReopenedReview, ReviewChange, ReviewRows, ReviewStatus, TableError};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-/// Between the names of the rules in a case's row. No name has it: names are printable.
+/// Separates the names of the rules in a row. Names are printable, so none contains it.
 const RULE_SEPARATOR: &str = "\u{1f}";
 
-/// In the order in which [`read`] takes them.
+/// The columns in the order that [`read`] expects.
 const COLUMNS: &str =
     "id, account, source, dest, text, rules, opened_at, last_at, seen, state, decided_at, decided_by";
 
@@ -85,7 +85,7 @@ impl SqliteTables<'_> {
 
 impl ReviewRows for SqliteTables<'_> {
     fn last_review(&self) -> Result<u64, TableError> {
-        // The table counts the ids that it has given, those of deleted rows included.
+        // AUTOINCREMENT counts the ids of deleted rows too.
         let mut last = self
             .connection
             .prepare_cached("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'review'")?;
@@ -129,7 +129,7 @@ impl ReviewRows for SqliteTables<'_> {
     }
 
     fn count_open_reviews(&self, account: AccountId, limit: u32) -> Result<u32, TableError> {
-        // The literal lets the partial index answer it.
+        // The literal makes SQLite use the partial index.
         let count = self
             .connection
             .prepare_cached(
@@ -149,7 +149,7 @@ pub(crate) fn find(connection: &Connection, id: u64) -> Result<Option<ReviewCase
         .transpose()
 }
 
-/// Returns cases of every account before an id, newest first: all of them or those in a state.
+/// Returns cases of all accounts before an id, newest first, optionally only those in a state.
 pub(crate) fn page(
     connection: &Connection,
     state: Option<ReviewState>,
@@ -166,9 +166,9 @@ pub(crate) fn page(
     rows.map(|row| row?).collect()
 }
 
-/// Returns the number of open cases and the time of the oldest.
+/// Returns the number of open cases, at most [`OPEN_REVIEWS_COUNTED_MAX`], and when the oldest was opened.
 pub(crate) fn count_open(connection: &Connection) -> Result<OpenReviews, TableError> {
-    // The literals let the index on states answer both.
+    // The literals make SQLite use the index on states.
     let (count, oldest): (i64, Option<i64>) = connection
         .prepare_cached(
             "SELECT (SELECT count(*) FROM (SELECT 1 FROM review WHERE state = 0 LIMIT ?1)),
@@ -178,7 +178,7 @@ pub(crate) fn count_open(connection: &Connection) -> Result<OpenReviews, TableEr
     Ok(OpenReviews { count: count.cast_unsigned(), oldest: oldest.map(Timestamp::from_millis) })
 }
 
-/// Returns where the cases behind an id stand, by id, at most `limit`.
+/// Returns the state of the cases after an id, in order, at most `limit`.
 pub(crate) fn standings_after(
     connection: &Connection,
     after: Option<u64>,
@@ -196,14 +196,14 @@ pub(crate) fn standings_after(
     Ok(found)
 }
 
-/// Returns the stored form of an id. A number that no case can have stays one.
+/// Returns the stored form of an id. A number too large for the column matches no case.
 fn stored_id(id: u64) -> i64 {
     i64::try_from(id).unwrap_or(i64::MAX)
 }
 
 fn stored_state(number: i64) -> Result<ReviewState, TableError> {
     ReviewState::from_stored(number)
-        .ok_or_else(|| TableError::unreadable(format!("{number} is no state of a review")))
+        .ok_or_else(|| TableError::unreadable(format!("{number} is not a state of a review")))
 }
 
 fn read_standing(row: &Row<'_>) -> Result<ReviewStatus, TableError> {

@@ -1,4 +1,4 @@
-//! SQL for rows that make no sense.
+//! SQL for unreadable rows that were set aside.
 
 use crate::sqlite::unreadable::why_unreadable;
 use crate::sqlite::{SqliteTables, parts};
@@ -84,7 +84,7 @@ impl SetAsideRows for SqliteTables<'_> {
     }
 }
 
-/// Returns what is set aside behind this one, in order.
+/// Returns the rows that are set aside, after an id, in order.
 pub(crate) fn set_aside_after(
     connection: &Connection,
     after: i64,
@@ -121,7 +121,7 @@ fn read(row: &Row<'_>) -> Result<SetAside, Error> {
     })
 }
 
-/// Returns how much is set aside.
+/// Returns how many rows are set aside, and when the last one was.
 pub(crate) fn count_set_aside(connection: &Connection) -> Result<SetAsideCount, TableError> {
     let mut statement = connection.prepare_cached("SELECT count(*), max(at) FROM set_aside")?;
     Ok(statement.query_row([], |row| {

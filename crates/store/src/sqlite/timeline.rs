@@ -1,4 +1,4 @@
-//! SQL for the steps of messages that are kept, and for the ids of all steps.
+//! SQL for the timeline, which keeps the unusual steps of messages, and for the reserved ids of all steps.
 
 use crate::sqlite::SqliteTables;
 use hermod_engine::steps::{MessageStep, StepId};

@@ -1,4 +1,4 @@
-//! SQL for MO messages to numbers that belong to no account.
+//! SQL for unassigned MO messages: no account owns the number.
 
 use crate::sqlite::SqliteTables;
 use crate::sqlite::inbound::read_message;
@@ -78,7 +78,7 @@ fn read_message_to_assign(row: &Row<'_>) -> Result<UnassignedMessage, TableError
     })
 }
 
-/// Returns unassigned messages with ids above one, the oldest first.
+/// Returns unassigned messages with ids above `since`, oldest first.
 pub(crate) fn read_unassigned_page(
     connection: &Connection,
     since: Option<MessageId>,

@@ -1,4 +1,4 @@
-//! SQL for parts that carriers took without giving them an id.
+//! SQL for parts that a carrier accepted without a usable id.
 
 use crate::sqlite::SqliteTables;
 use crate::sqlite::columns::{message_and_part, stored_number, stored_sender};
@@ -90,10 +90,10 @@ impl UnnamedPartRows for SqliteTables<'_> {
     }
 }
 
-/// Returns the rows behind one in the order of their keys.
+/// Returns the rows after one, in the order of their keys.
 pub(crate) fn read_unnamed_page(
     connection: &Connection,
-    behind: Option<&UnnamedPart>,
+    after: Option<&UnnamedPart>,
     limit: usize,
 ) -> Result<Vec<UnnamedPart>, TableError> {
     let mut statement = connection.prepare_cached(
@@ -101,7 +101,7 @@ pub(crate) fn read_unnamed_page(
          WHERE (carrier, dest, message, part) > (?1, ?2, ?3, ?4) ORDER BY carrier, dest, message, part LIMIT ?5",
     )?;
     let (carrier, to, message, part) =
-        behind.map_or((0, 0, 0, 0), |UnnamedPart { carrier, to, part, .. }| {
+        after.map_or((0, 0, 0, 0), |UnnamedPart { carrier, to, part, .. }| {
             (carrier.get(), to.number().cast_signed(), part.message.as_i64(), part.part.get())
         });
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);

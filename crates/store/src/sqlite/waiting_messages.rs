@@ -1,4 +1,4 @@
-//! SQL that reads what waits for a carrier, for lists.
+//! SQL that lists the messages in a carrier's queue.
 
 use crate::read_results::WaitingPage;
 use crate::sqlite::columns::{stored_message, stored_number, stored_sender, stored_state};
@@ -12,11 +12,11 @@ use hermod_engine::state::lanes::Unread;
 use hermod_engine::tables::TableError;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-/// Rows looked at in one read, so that no snapshot lasts long.
+/// Rows per read, so that no snapshot lasts long.
 const ROWS_PER_READ: u32 = 5_000;
 
-/// Behind the place a lane was read to there is nearly always a waiting part next. Where a carrier's answered parts lie in
-/// between, no more than so many of them are looked at.
+/// Returns the message of the first part of a lane that waits for a slot and is not in memory. Reads at most [`ROWS_PER_READ`]
+/// rows: usually the first one waits, but parts with a response may precede it.
 pub(crate) fn first_unread(
     connection: &Connection,
     carrier: CarrierId,
@@ -35,14 +35,14 @@ pub(crate) fn first_unread(
     Ok(found.and_then(MessageId::from_i64))
 }
 
-/// The parts of one message, as far as they were read.
+/// The parts of one message that were read.
 struct Group {
     place: QueuePosition,
-    /// None of them is with the carrier, or may be.
-    ours: bool,
+    /// Whether no part of it was or may have been sent.
+    unsent: bool,
 }
 
-/// Returns the next messages of a carrier behind a place, so many at most.
+/// Returns the next messages of a carrier after a position of which no part was sent, at most `limit`.
 pub(crate) fn read_page(
     connection: &Connection,
     carrier: CarrierId,
@@ -53,15 +53,15 @@ pub(crate) fn read_page(
     let snapshot = connection.unchecked_transaction()?;
     let (mut groups, more) = read_groups(&snapshot, carrier, after, limit)?;
     if more {
-        // Some parts of the last one may not have been read.
+        // The last one may have parts that were not read.
         groups.pop();
     }
     let mut page = WaitingPage { waiting: Vec::new(), last: None };
-    for Group { place, ours } in groups {
-        if ours {
+    for Group { place, unsent } in groups {
+        if unsent {
             match read_message(&snapshot, place) {
                 Ok(message) => page.waiting.push(message),
-                // It is set aside when its turn comes.
+                // An unreadable message is set aside when it is sent.
                 Err(error) => drop(why_unreadable(error)?),
             }
         }
@@ -73,7 +73,7 @@ pub(crate) fn read_page(
     Ok(page)
 }
 
-/// The next messages of a carrier, and whether there are more: enough for so many that can be moved and one behind them.
+/// Returns the next messages of a carrier, and whether there are more. Stops one message after `limit` unsent ones.
 fn read_groups(
     connection: &Connection,
     carrier: CarrierId,
@@ -91,18 +91,18 @@ fn read_groups(
     while let Some(row) = rows.next()? {
         read += 1;
         let place = QueuePosition { account: AccountId::new(row.get(0)?), message: stored_message(row, 1)? };
-        let ours = match stored_state(row.get(2)?) {
+        let unsent = match stored_state(row.get(2)?) {
             Ok(PartState::Queued) => true,
-            // Those whose time is over wait for a slot.
+            // Without a due time it waits for a slot to be resent.
             Ok(PartState::InDoubt) => row.get::<_, i64>(3)? == 0,
-            // A state that makes no sense is nothing to be moved.
+            // An unreadable state is not listed.
             Ok(_) | Err(_) => false,
         };
         match groups.last_mut().filter(|group| group.place == place) {
-            Some(group) => group.ours &= ours,
+            Some(group) => group.unsent &= unsent,
             None => {
-                complete += usize::from(groups.last().is_some_and(|group| group.ours));
-                groups.push(Group { place, ours });
+                complete += usize::from(groups.last().is_some_and(|group| group.unsent));
+                groups.push(Group { place, unsent });
                 if complete >= limit {
                     return Ok((groups, true));
                 }

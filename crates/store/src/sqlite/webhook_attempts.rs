@@ -1,4 +1,4 @@
-//! SQL for attempts to post webhook events.
+//! SQL for the attempts to post webhook events.
 
 use crate::sqlite::SqliteTables;
 use crate::sqlite::webhook_events::stored_range;
@@ -89,7 +89,7 @@ fn attempt(row: &Row<'_>) -> Result<WebhookAttempt, TableError> {
         (Some(status), None) => AttemptOutcome::Status(status),
         (None, Some(failure)) => AttemptOutcome::Failed(failure),
         (Some(_), Some(_)) | (None, None) => {
-            return Err(TableError::unreadable("an attempt has a status, or failed"));
+            return Err(TableError::unreadable("an attempt with both or neither of status and failure"));
         }
     };
     Ok(WebhookAttempt {

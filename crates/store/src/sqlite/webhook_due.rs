@@ -1,4 +1,4 @@
-//! SQL that finds the webhook events that are due, and the endpoints that have any.
+//! SQL that finds webhook events that are due, and the endpoints that have events.
 
 use crate::error::StoreError;
 use crate::read_results::{Due, UndeliverableEvent};
@@ -19,17 +19,16 @@ use hermod_engine::tables::TableError;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::time::Duration;
 
-/// Events that have nothing to tell which one read passes over, and which are given up in one transaction.
+/// Maximum number of events without content in one read, which are given up in one transaction.
 const UNDELIVERABLE_PER_TAKE_MAX: usize = 500;
-/// When to read again behind so many: they should be out of the way by then.
+/// Pause after that many, until they are given up.
 const UNDELIVERABLE_PAUSE: Duration = Duration::from_secs(1);
-/// Events of an endpoint that are looked at, the oldest first, for one that has failed.
+/// How many of an endpoint's oldest events are searched for one that has failed.
 const OLDEST_EVENTS: u32 = 100;
-/// Newer events that have ended which are looked at for one that was delivered.
+/// How many of the newest ended events are searched for one that was delivered.
 const NEWER_EVENTS: u32 = 1_000;
 
-/// Returns every endpoint at which events wait, and when the first of them is due. Makes one look for each endpoint, not
-/// one for each event.
+/// Returns every endpoint with waiting events, and when its first event is due. One seek per endpoint, not per event.
 pub(crate) fn waiting_endpoints(connection: &Connection) -> Result<Vec<(Endpoint, Timestamp)>, TableError> {
     let snapshot = connection.unchecked_transaction()?;
     let mut statement = snapshot.prepare_cached(
@@ -47,7 +46,7 @@ pub(crate) fn waiting_endpoints(connection: &Connection) -> Result<Vec<(Endpoint
     Ok(found)
 }
 
-/// Returns every endpoint that has an event with a failed attempt waiting, and has not taken a newer event since.
+/// Returns the endpoints with a waiting event that has failed, and without a newer event that was delivered.
 pub(crate) fn failing_endpoints(connection: &Connection) -> Result<Vec<FailingEndpoint>, TableError> {
     let mut found = Vec::new();
     for (endpoint, _) in waiting_endpoints(connection)? {
@@ -75,7 +74,7 @@ fn failing(connection: &Connection, endpoint: Endpoint) -> Result<Option<Failing
     Ok((!answers).then_some(FailingEndpoint { endpoint, since: Timestamp::from_millis(at) }))
 }
 
-/// Returns what is due at an endpoint behind a place, in order of when it became due.
+/// Returns the events that are due at an endpoint after a position, in order of their due times.
 pub(crate) fn due_events(
     connection: &Connection,
     endpoint: Endpoint,
@@ -111,10 +110,10 @@ pub(crate) fn due_events(
                 continue;
             }
             Ok(None) => {}
-            // It must not keep the others from being told.
+            // It must not block the others.
             Err(error) if is_unreadable(&error) => {
                 let error = StoreError::from(error);
-                tracing::error!(%error, event.id = event.0, account.id = %account, "A webhook event cannot be read");
+                tracing::error!(%error, event.id = event.0, account.id = %account, "A webhook event is unreadable and is given up");
             }
             Err(error) => return Err(error),
         }
@@ -123,7 +122,7 @@ pub(crate) fn due_events(
     Ok(found)
 }
 
-/// Returns None if what the event tells of is not kept any more.
+/// Returns `None` if the event's message was purged.
 fn read(
     connection: &Connection,
     endpoint: Endpoint,
@@ -147,7 +146,7 @@ fn read(
     }))
 }
 
-/// Returns None if its message is not kept any more.
+/// Returns `None` if its message was purged.
 fn dlr(row: &Row<'_>) -> Result<Option<DlrEvent>, TableError> {
     let Some(source) = row.get::<_, Option<String>>(11)? else { return Ok(None) };
     let message = event_message(row.get(4)?)?;

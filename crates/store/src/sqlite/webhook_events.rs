@@ -184,7 +184,7 @@ impl WebhookEventRows for SqliteTables<'_> {
                 "SELECT failures, attempts, message FROM webhook WHERE account = ?1 AND kind = ?2 AND id = ?3",
             )?
             .query_row(stored_key(key), |row| {
-                // A count that makes no sense is the highest: its event must still be able to end.
+                // A count out of range becomes the highest, so that the event can still end.
                 let count =
                     |column| Ok::<_, Error>(u32::try_from(row.get::<_, i64>(column)?).unwrap_or(u32::MAX));
                 let counts = EventAttempts { failures: count(0)?, attempts: count(1)? };
@@ -200,7 +200,7 @@ impl WebhookEventRows for SqliteTables<'_> {
         let mut rows = statement.query(params![failures, due_at.as_millis()])?;
         let mut found = Vec::new();
         while let Some(row) = rows.next()? {
-            // An event of an unknown kind is never posted, whenever it is due.
+            // An event of an unknown kind is never posted.
             if let Some(kind) = WebhookKind::from_u8(row.get(1)?) {
                 let endpoint = Endpoint { account: AccountId::new(row.get(0)?), kind };
                 found.push(EventKey { endpoint, event: event_id(row.get(2)?) });
@@ -258,7 +258,7 @@ impl WebhookEventRows for SqliteTables<'_> {
     }
 }
 
-/// Returns the account, the kind, and the first and last id of events.
+/// Returns the stored account, kind, first id and last id of a range.
 pub(super) fn stored_range(range: EventRange) -> [i64; 4] {
     let EventRange { endpoint: Endpoint { account, kind }, first, last } = range;
     [account.get().into(), kind.as_u8().into(), first.0.cast_signed(), last.0.cast_signed()]
@@ -279,7 +279,7 @@ pub(super) fn event_id(number: i64) -> EventId {
     EventId(number.cast_unsigned())
 }
 
-/// On disk for ever: add, never renumber.
+/// The stored state of a delivered event. These numbers are permanent: add new ones, never renumber.
 const DELIVERED: u8 = 1;
 
 const fn end_to_stored(end: EventEnd) -> u8 {
@@ -297,13 +297,13 @@ pub(super) fn stored_end(number: u8) -> Result<WebhookState, TableError> {
         2 => WebhookState::Failed(GiveUpReason::AttemptsUsedUp),
         3 => WebhookState::Failed(GiveUpReason::NoAddress),
         4 => WebhookState::Failed(GiveUpReason::NothingToTell),
-        other => return Err(TableError::unreadable(format!("{other} is no end of a webhook event"))),
+        other => return Err(TableError::unreadable(format!("{other} is not a state of an ended webhook event"))),
     })
 }
 
 pub(super) fn stored_kind(number: u8) -> Result<WebhookKind, TableError> {
     WebhookKind::from_u8(number)
-        .ok_or_else(|| TableError::unreadable(format!("{number} is no kind of webhook")))
+        .ok_or_else(|| TableError::unreadable(format!("{number} is not a kind of webhook")))
 }
 
 pub(super) fn event_message(number: i64) -> Result<MessageId, TableError> {

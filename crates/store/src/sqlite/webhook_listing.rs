@@ -14,8 +14,8 @@ use hermod_engine::tables::{EventKey, TableError};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 use std::cmp::Reverse;
 
-/// Where events of some standing are found, in one shape. Those that were delivered have no index of their own, because that
-/// would cost every event a write: a look for them ends after so many that were given up.
+// The queries for events by state, all with the same columns. Delivered events have no index, which would cost every event a
+// write: a search for them stops after a number of events that were given up.
 const WAITING: &str = "SELECT id, message, told, at, attempts, due_at, NULL, NULL FROM webhook";
 const PAST: &str = "SELECT id, message, told, at, attempts, NULL, state, ended_at FROM webhook_past";
 const FAILED: &str = "SELECT id, message, told, at, attempts, NULL, state, ended_at FROM webhook_past INDEXED BY webhook_failed";
@@ -23,8 +23,8 @@ const DELIVERED: &str = "SELECT id, message, told, at, attempts, NULL, state, en
      SELECT * FROM webhook_past WHERE account = ?1 AND kind = ?2 AND id < ?3 ORDER BY id DESC LIMIT ?5)";
 const EVERY: &str = "TRUE";
 
-/// The tables to look into, and which of their rows count.
-const fn places(standing: Option<WebhookStatus>) -> &'static [(&'static str, &'static str)] {
+/// Returns the queries for a state, each with its condition.
+const fn queries(standing: Option<WebhookStatus>) -> &'static [(&'static str, &'static str)] {
     match standing {
         None => &[(WAITING, EVERY), (PAST, EVERY)],
         Some(WebhookStatus::Waiting) => &[(WAITING, EVERY)],
@@ -33,7 +33,7 @@ const fn places(standing: Option<WebhookStatus>) -> &'static [(&'static str, &'s
     }
 }
 
-/// Returns an account's events below a number, newest first.
+/// Returns an account's events with ids below `before`, newest first.
 pub(crate) fn list_events(
     connection: &Connection,
     account: AccountId,
@@ -41,19 +41,19 @@ pub(crate) fn list_events(
     before: Option<EventId>,
     limit: u32,
 ) -> Result<Vec<WebhookRecord>, TableError> {
-    // One snapshot: what ends meanwhile must be found exactly once.
+    // One snapshot, so that an event that ends meanwhile is listed exactly once.
     let snapshot = connection.unchecked_transaction()?;
     let before = before.map_or(i64::MAX, |id| i64::try_from(id.0).unwrap_or(i64::MAX));
     let mut records: Vec<WebhookRecord> = Vec::new();
     for kind in WebhookKind::ALL.into_iter().filter(|kind| filter.kind.is_none_or(|only| only == *kind)) {
         let endpoint = Endpoint { account, kind };
-        for (table, which) in places(filter.status) {
+        for (table, which) in queries(filter.status) {
             let mut statement = snapshot.prepare_cached(&format!(
                 "{table} WHERE account = ?1 AND kind = ?2 AND id < ?3 AND {which} ORDER BY id DESC LIMIT ?4"
             ))?;
             let passed_over = limit.saturating_add(FAILED_PASSED_OVER_MAX);
             let bounds: [&dyn ToSql; 5] = [&account.get(), &kind.as_u8(), &before, &limit, &passed_over];
-            // Only some of them go so far.
+            // Only some of the queries have the fifth parameter.
             let bounds = &bounds[..statement.parameter_count()];
             let rows = statement.query_map(bounds, |row| Ok(record(row, endpoint)))?;
             for row in rows {
@@ -66,7 +66,7 @@ pub(crate) fn list_events(
     Ok(records)
 }
 
-/// Returns one of an account's events.
+/// Returns an event of an account.
 pub(crate) fn find_event(
     connection: &Connection,
     account: AccountId,
@@ -74,7 +74,7 @@ pub(crate) fn find_event(
 ) -> Result<Option<WebhookRecord>, TableError> {
     for kind in WebhookKind::ALL {
         let endpoint = Endpoint { account, kind };
-        for (table, _) in places(None) {
+        for (table, _) in queries(None) {
             let found = connection
                 .prepare_cached(&format!("{table} WHERE account = ?1 AND kind = ?2 AND id = ?3"))?
                 .query_row(params![account.get(), kind.as_u8(), event.0.cast_signed()], |row| {
@@ -109,7 +109,7 @@ fn record(row: &Row<'_>, endpoint: Endpoint) -> Result<WebhookRecord, TableError
     })
 }
 
-/// Returns the attempts at one of an account's events, oldest first; None if it has no such event.
+/// Returns the attempts of an account's event, oldest first; `None` if the account has no such event.
 pub(crate) fn find_attempts(
     connection: &Connection,
     account: AccountId,
@@ -121,7 +121,7 @@ pub(crate) fn find_attempts(
     attempts(&snapshot, EventKey { endpoint, event }).map(Some)
 }
 
-/// Returns how an account's endpoints do, one figure for each kind.
+/// Returns the numbers of waiting and failed events of an account, per kind.
 pub(crate) fn account_figures(
     connection: &Connection,
     account: AccountId,

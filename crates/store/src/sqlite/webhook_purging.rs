@@ -1,4 +1,4 @@
-//! SQL that finds webhook events that ended long ago.
+//! SQL that finds webhook events whose retention is over.
 
 use crate::read_results::{OldEvents, EndedPlace};
 use crate::sqlite::webhook_events::event_id;
@@ -9,13 +9,13 @@ use hermod_engine::ops::Endpoint;
 use hermod_engine::tables::{EventKey, TableError};
 use rusqlite::{Connection, params};
 
-/// Events looked at in one read, and forgotten in one transaction.
+/// Events per read, and deleted in one transaction.
 const EVENTS_PER_STEP: usize = 500;
-/// Endpoints looked at in one read.
+/// Endpoints per read.
 const ENDPOINTS_PER_STEP: usize = 1_000;
 
-/// Returns events behind a place that ended before a time. Events are written in the order of time: behind one that is
-/// young, its endpoint has none that ended long ago.
+/// Returns events after a position that ended at or before a time. Events of an endpoint are in the order of time, so the search
+/// in an endpoint stops at the first event that was created after that time.
 pub(crate) fn old_events(
     connection: &Connection,
     after: EndedPlace,
@@ -42,7 +42,7 @@ pub(crate) fn old_events(
                         let endpoint = Endpoint { account: AccountId::new(account), kind };
                         events.push(EventKey { endpoint, event: event_id(id) });
                     }
-                    // It must not keep the others from being deleted.
+                    // It must not prevent the deletion of the others.
                     None => tracing::error!(
                         kind,
                         event.id = id,
@@ -65,7 +65,7 @@ mod tests {
 
     const BEFORE: Timestamp = Timestamp::from_millis(1_000);
 
-    /// So many endpoints, each with events that happened and ended at these times.
+    /// A table of endpoints, each with events that were created and ended at these times.
     fn table(endpoints: u32, events: &[(i64, i64)]) -> Connection {
         let tables = Connection::open_in_memory().unwrap();
         let make =
@@ -88,19 +88,19 @@ mod tests {
     }
 
     #[test]
-    fn only_what_ended_long_ago_is_found_and_the_young_are_passed_by() {
-        // Old; replayed and ended again; young; behind a young one nothing is looked for.
+    fn only_events_past_their_retention_are_found() {
+        // Old; replayed and ended again; new; after a new one the search stops.
         let tables = table(3, &[(1, 1_000), (2, 1_001), (3, 900), (1_001, 1_002), (4, 5)]);
         let found = old_events(&tables, EndedPlace::default(), BEFORE).unwrap();
         assert_eq!(keys(&found), [(1, 1, 1), (1, 1, 3), (2, 1, 6), (2, 1, 8), (3, 1, 11), (3, 1, 13)]);
         assert_eq!(found.next, None);
         let young = table(2, &[(1_001, 1_002)]);
         let found = old_events(&young, EndedPlace::default(), BEFORE).unwrap();
-        assert!(found.events.is_empty() && found.next.is_none(), "the writer has nothing to do");
+        assert!(found.events.is_empty() && found.next.is_none(), "nothing to delete");
     }
 
     #[test]
-    fn a_step_looks_at_so_many_events_and_endpoints_and_the_next_goes_on() {
+    fn each_read_is_bounded_in_events_and_endpoints_and_the_next_continues() {
         let many = vec![(1, 1); EVENTS_PER_STEP + 1];
         let tables = table(1, &many);
         let first = old_events(&tables, EndedPlace::default(), BEFORE).unwrap();

@@ -1,4 +1,4 @@
-//! The only connection that writes: its transactions, the number of its last commit, and the checkpoints of its log.
+//! The only connection that writes: its transactions, its commit mark, and its checkpoints.
 
 use crate::disk::Disk;
 use crate::error::StoreError;
@@ -10,24 +10,25 @@ use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// The writer's connection.
 pub(crate) struct WritingConnection {
     connection: Connection,
     folder: PathBuf,
     mark: CommitMark,
-    /// From [`WritingConnection::start_checkpoints`] on.
+    /// Set by [`WritingConnection::start_checkpoints`].
     checkpointer: Option<Checkpointer>,
 }
 
 /// One transaction. It has to be committed, or undone with [`WritingConnection::roll_back`].
 pub(crate) struct Transaction<'c> {
     database: &'c WritingConnection,
-    /// Rows changed by this connection before it began.
+    /// The connection's count of changed rows when the transaction began.
     changes_before: u64,
 }
 
 impl WritingConnection {
-    /// Opens the file, made if need be and brought up to the newest schema, and empties the log that the last process
-    /// left behind. Refuses a database that knows of fewer commits than were acknowledged.
+    /// Opens the database, creates and migrates it as needed, and truncates the log that the last process left behind. Fails
+    /// with [`StoreError::Behind`] if acknowledged commits are missing.
     pub(super) fn open(folder: &Path) -> Result<WritingConnection, StoreError> {
         let connection = schema::open_for_writing(folder)?;
         let mark = CommitMark::open(folder, &connection)?;
@@ -35,7 +36,7 @@ impl WritingConnection {
         Ok(WritingConnection { connection, folder: folder.to_owned(), mark, checkpointer: None })
     }
 
-    /// From here on a thread moves the log into the file.
+    /// Starts the checkpoint thread.
     pub(crate) fn start_checkpoints(&mut self, disk: Arc<Disk>) -> Result<(), StoreError> {
         self.checkpointer = Some(Checkpointer::start(&self.folder, &mut self.connection, disk)?);
         Ok(())
@@ -45,12 +46,12 @@ impl WritingConnection {
         SqliteTables::of(&self.connection)
     }
 
-    /// Whether nothing has been set up: no account, key, connection or carrier.
+    /// Whether the setup is empty: no account, key, connection or carrier.
     pub(crate) fn has_empty_catalogue(&self) -> Result<bool, TableError> {
         catalogue::is_empty(&self.connection)
     }
 
-    /// How many webhook events wait.
+    /// Returns how many webhook events wait, at all endpoints.
     pub(crate) fn count_waiting_events(&self) -> Result<u64, TableError> {
         webhook_events::count_waiting(&self.connection)
     }
@@ -68,7 +69,7 @@ impl WritingConnection {
         self.connection.execute_batch("ROLLBACK").map_err(errors::store_error)
     }
 
-    /// Empties the log if it has outgrown its limit, or has its thread do it. To be called between two batches.
+    /// Requests or makes a checkpoint if the log has grown enough. Call it between two batches.
     pub(crate) fn after_batch(&self) {
         if let Some(checkpointer) = &self.checkpointer {
             checkpointer.after_batch(&self.connection);
@@ -76,7 +77,7 @@ impl WritingConnection {
     }
 
     /// Copies the database into a new file, a few pages at a time. `between` runs after each step, outside of any
-    /// transaction; if it fails, the copy is given up and its file removed.
+    /// transaction; if it fails, the copy is aborted and its file removed.
     pub(crate) fn copy_to(
         &self,
         file: &Path,
@@ -85,7 +86,7 @@ impl WritingConnection {
         copying::copy_in_use(&self.connection, file, between)
     }
 
-    /// Ends the checkpoint thread and leaves an empty log behind.
+    /// Stops the checkpoint thread and truncates the log.
     pub(crate) fn close(self) {
         if let Some(checkpointer) = self.checkpointer {
             checkpointer.stop(&self.connection);
@@ -94,7 +95,7 @@ impl WritingConnection {
 }
 
 impl Transaction<'_> {
-    /// Makes it durable, and counts it among the commits that are told of if it changed anything.
+    /// Commits the transaction. It is durable when this returns. The commit mark counts it if it changed a row.
     pub(crate) fn commit(self) -> Result<(), TableError> {
         let WritingConnection { connection, mark, .. } = self.database;
         let wrote = connection.total_changes() != self.changes_before;

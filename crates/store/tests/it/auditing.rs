@@ -9,24 +9,24 @@ use hermod_store::{Acceptance, Inbound, LedgerKind, OptOut, ReportOutcome, Scree
 use std::sync::Arc;
 
 const INBOUND_GAPS: &str = "inbound numbers have no gaps up to their counter";
-const REVIEW_CASES: &str = "a review case is open, or says who decided and when";
+const REVIEW_CASES: &str = "a review is open, or has a decision time";
 
-const PARKED: &str = "a parked receipt says something, about an id";
-const REPORT: &str = "a report is about a message of its connection that came with an origin";
-const TRUE_REPORT: &str = "a report says what is true of its message";
-const BROUGHT: &str = "a report that brings a message from a handset brings one that is there";
-const UNFINISHED: &str = "a message that waits for parts has those it counts, and not all of them";
-const GIVEN_UP: &str = "a report that was given up was a message's";
-const ALIAS: &str = "an alias is the name of one message of its account";
+const PARKED: &str = "a parked receipt has a verdict and an id";
+const REPORT: &str = "a report belongs to a message that was submitted on its connection";
+const TRUE_REPORT: &str = "a report's status matches its message";
+const BROUGHT: &str = "a report that delivers an MO message has that message";
+const UNFINISHED: &str = "an incomplete inbound message has the parts it counts";
+const GIVEN_UP: &str = "a given-up report belongs to a message";
+const ALIAS: &str = "an alias names one message of its account";
 const HOOK: &str = "a webhook event is a delivery report or an inbound message of its account";
-const TRUE_HOOK: &str = "a webhook event says what is true of its message";
-const WEBHOOK_TWICE: &str = "no webhook tells anything twice";
-const WEBHOOK_OR_BIND: &str = "what a webhook tells waits for no bind, unless both are told";
-const WEBHOOK_ENDS: &str = "a webhook event waits, or has ended";
-const WEBHOOK_NUMBERS: &str = "the numbers of webhook events are given once";
-const ATTEMPTS: &str = "an attempt is an event's, and came to something";
-const EXCEPTIONS: &str = "what happened beyond the ordinary course happened to messages that exist";
-const DELIVERY: &str = "delivery times are those of delivered parts";
+const TRUE_HOOK: &str = "a webhook event's status matches its message";
+const WEBHOOK_TWICE: &str = "no status is posted twice";
+const WEBHOOK_OR_BIND: &str = "a status is sent by bind or by webhook, unless both are configured";
+const WEBHOOK_ENDS: &str = "a webhook event either waits or has ended";
+const WEBHOOK_NUMBERS: &str = "the numbers of webhook events are unique";
+const ATTEMPTS: &str = "an attempt belongs to an event and has a result";
+const EXCEPTIONS: &str = "exceptional facts belong to messages that exist";
+const DELIVERY: &str = "delivery times do not exceed delivered parts";
 
 /// What is done to the rows, and the rule that must notice.
 const CASES: &[(&str, &str)] = &[
@@ -39,21 +39,21 @@ const CASES: &[(&str, &str)] = &[
     ("UPDATE balance SET credit_used = 5", "credit used = ledger"),
     (
         "UPDATE ledger SET balance = balance - 1 WHERE kind = 2",
-        "a refund is a message's own cost, for a message that never left",
+        "a refund equals the cost of its message, which was not sent",
     ),
     (
         "UPDATE message SET state = 3 WHERE state = 4",
-        "a refund is a message's own cost, for a message that never left",
+        "a refund equals the cost of its message, which was not sent",
     ),
-    ("UPDATE ledger SET kind = 9 WHERE kind = 3", "an entry's two figures fit its kind"),
-    ("UPDATE ledger SET kind = 1 WHERE kind = 4", "an entry's two figures fit its kind"),
-    ("UPDATE ledger SET credit_used = 0 WHERE kind = 4", "an entry's two figures fit its kind"),
-    ("UPDATE ledger SET balance = 0, credit_used = 0 WHERE kind = 5", "an entry's two figures fit its kind"),
-    ("UPDATE daily SET messages = messages + 1", "a day's count = its messages, unless some of them are gone"),
+    ("UPDATE ledger SET kind = 9 WHERE kind = 3", "a ledger entry's amounts fit its kind"),
+    ("UPDATE ledger SET kind = 1 WHERE kind = 4", "a ledger entry's amounts fit its kind"),
+    ("UPDATE ledger SET credit_used = 0 WHERE kind = 4", "a ledger entry's amounts fit its kind"),
+    ("UPDATE ledger SET balance = 0, credit_used = 0 WHERE kind = 5", "a ledger entry's amounts fit its kind"),
+    ("UPDATE daily SET messages = messages + 1", "a day's count = its messages, unless some are purged"),
     ("UPDATE daily SET spend = spend - 1", "a day's spend = its messages' costs, kept or rolled up"),
     ("UPDATE daily SET day = day + 7", "a day's spend = its messages' costs, kept or rolled up"),
     ("DELETE FROM daily", "a day's spend = its messages' costs, kept or rolled up"),
-    ("UPDATE opt_out SET number = 5", "an opted-out number is a number"),
+    ("UPDATE opt_out SET number = 5", "an opted-out number is valid"),
     ("DELETE FROM inbound WHERE id = 2", INBOUND_GAPS),
     ("DELETE FROM inbound WHERE id = 3", INBOUND_GAPS),
     ("UPDATE inbound SET id = id - 1", INBOUND_GAPS),
@@ -61,30 +61,30 @@ const CASES: &[(&str, &str)] = &[
     ("DELETE FROM inbound_counter", INBOUND_GAPS),
     (
         "UPDATE inbound SET message = (SELECT max(id) FROM message) WHERE id = 1",
-        "inbound messages have ids of their own",
+        "ids of inbound messages are unique",
     ),
-    ("UPDATE inbound SET message = 77", "inbound messages have ids of their own"),
+    ("UPDATE inbound SET message = 77", "ids of inbound messages are unique"),
     ("UPDATE review SET state = 7 WHERE id = 1", REVIEW_CASES),
     ("UPDATE review SET state = 1 WHERE id = 2", REVIEW_CASES),
     ("UPDATE review SET state = 0 WHERE id = 1", REVIEW_CASES),
     ("UPDATE review SET seen = 0", REVIEW_CASES),
     ("UPDATE review SET last_at = opened_at - 1", REVIEW_CASES),
-    ("DELETE FROM part WHERE no = 2", "a message that has not ended has all its parts"),
-    ("UPDATE part SET no = 3 WHERE no = 2", "a message that has not ended has all its parts"),
+    ("DELETE FROM part WHERE no = 2", "a message that is not final has all its parts"),
+    ("UPDATE part SET no = 3 WHERE no = 2", "a message that is not final has all its parts"),
     (
         "UPDATE message SET state = 3, settled_at = 1 WHERE parts = 2",
-        "every part belongs to a message that has not ended",
+        "every part belongs to a message that is not final",
     ),
-    ("UPDATE part SET carrier = 9 WHERE no = 2", "every part belongs to a message that has not ended"),
-    ("UPDATE part SET state = 9 WHERE no = 2", "a part's state fits a message that has not ended"),
+    ("UPDATE part SET carrier = 9 WHERE no = 2", "every part belongs to a message that is not final"),
+    ("UPDATE part SET state = 9 WHERE no = 2", "a part's state is one of a message that is not final"),
     (
         "UPDATE message SET settled_at = NULL WHERE state = 3",
-        "a message that has ended says when, one that has not does not",
+        "a message has an end time if and only if it is final",
     ),
     ("UPDATE message SET cost = -1 WHERE state = 3", "costs are not negative"),
-    ("UPDATE timeline SET message = 5", "the timeline is about messages that exist"),
-    ("UPDATE step_counter SET reserved = 0", "the ids of steps are given once"),
-    ("DELETE FROM step_counter", "the ids of steps are given once"),
+    ("UPDATE timeline SET message = 5", "every line of the timeline has its message"),
+    ("UPDATE step_counter SET reserved = 0", "step ids are reserved before they are used"),
+    ("DELETE FROM step_counter", "step ids are reserved before they are used"),
     ("INSERT INTO message_exception VALUES (5, 0, NULL, 1)", EXCEPTIONS),
     ("INSERT INTO message_exception SELECT id, 2, NULL, 0 FROM message", EXCEPTIONS),
     ("INSERT INTO carrier_refusal VALUES (5, 1)", EXCEPTIONS),
@@ -96,10 +96,10 @@ const CASES: &[(&str, &str)] = &[
         "UPDATE key_log SET entries = CAST(entries || entries AS BLOB)",
         "a message has at most one idempotency key",
     ),
-    ("UPDATE {remote} SET account = 9", "every carrier id stands for a part of its account"),
-    ("UPDATE {remote} SET part = 9", "every carrier id stands for a part of its account"),
-    ("UPDATE {remote} SET dest = 4915100000000", "every carrier id stands for a part of its account"),
-    ("UPDATE message SET whole = 1 WHERE parts = 2", "a message that has not ended has all its parts"),
+    ("UPDATE {remote} SET account = 9", "every carrier id belongs to a part of its account"),
+    ("UPDATE {remote} SET part = 9", "every carrier id belongs to a part of its account"),
+    ("UPDATE {remote} SET dest = 4915100000000", "every carrier id belongs to a part of its account"),
+    ("UPDATE message SET whole = 1 WHERE parts = 2", "a message that is not final has all its parts"),
     ("UPDATE parked SET verdict = 8", PARKED),
     ("UPDATE parked SET raw = key", PARKED),
     ("UPDATE parked SET key = x''", PARKED),
@@ -116,7 +116,7 @@ const CASES: &[(&str, &str)] = &[
     (
         "INSERT INTO report (connection, id, message, told, err, delivered, at)
              SELECT connection, id + 9, message, told, err, delivered, at FROM report WHERE told < 200",
-        "nothing is told twice",
+        "no status is reported twice",
     ),
     ("UPDATE given_up SET message = 5", GIVEN_UP),
     ("UPDATE given_up SET account = 9", GIVEN_UP),
@@ -132,7 +132,7 @@ const CASES: &[(&str, &str)] = &[
     ("DELETE FROM inbound_group", UNFINISHED),
     (
         "INSERT INTO unassigned_inbound SELECT message, 1, source, dest, text, x'', 0, 0 FROM inbound",
-        "inbound messages have ids of their own",
+        "ids of inbound messages are unique",
     ),
     ("UPDATE alias SET account = 9", ALIAS),
     ("UPDATE alias SET alias = 7", ALIAS),

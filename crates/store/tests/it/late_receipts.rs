@@ -143,12 +143,12 @@ async fn late_part_that_makes_no_sense_is_named_by_the_audit_and_set_aside_when_
     let rules = |world: &World| -> Vec<&'static str> {
         Store::audit(world.path()).unwrap().violations.iter().map(|found| found.rule).collect()
     };
-    assert!(rules(&world).contains(&"a part can be read"));
+    assert!(rules(&world).contains(&"every part is readable"));
     world.restarts().await;
     let link = world.link().await;
     link.receipt("a", Verdict::Delivered).await;
     world.settles().await;
     assert_eq!(world.parts_and_late(), (0, 0));
-    assert_eq!(rules(&world), ["nothing is set aside"]);
+    assert_eq!(rules(&world), ["no row is set aside"]);
     assert_eq!(world.state(message).await, MessageState::Queued, "as its row was left");
 }

@@ -331,23 +331,23 @@ async fn a_report_that_was_given_up_is_forgotten_long_before_its_message() {
 async fn the_audit_notices_what_purging_must_not_do() {
     for (damage, rule) in [
         ("UPDATE ledger SET balance = balance + 1 WHERE kind = 6", "balance = ledger - costs"),
-        ("UPDATE ledger SET at = at + 1 WHERE kind = 6", "an entry's two figures fit its kind"),
+        ("UPDATE ledger SET at = at + 1 WHERE kind = 6", "a ledger entry's amounts fit its kind"),
         (
             "UPDATE ledger SET at = at + 86400000 WHERE kind = 6",
             "a day's spend = its messages' costs, kept or rolled up",
         ),
         (
             "UPDATE retention SET upto = (SELECT max(id) + 1 FROM message) WHERE what = 2",
-            "what was purged is gone",
+            "purged messages and texts are deleted",
         ),
-        ("UPDATE message SET text = 'back' WHERE text IS NULL", "what was purged is gone"),
+        ("UPDATE message SET text = 'back' WHERE text IS NULL", "purged messages and texts are deleted"),
         (
             "INSERT INTO ledger (account, at, kind, balance, credit_used, note) VALUES (1, 0, 7, 999000000, 0, '')",
             "no more was refunded than was charged",
         ),
         (
             "UPDATE daily SET messages = 9 WHERE day = (SELECT max(day) FROM daily)",
-            "a day's count = its messages, unless some of them are gone",
+            "a day's count = its messages, unless some are purged",
         ),
     ] {
         let mut world = World::new().await;

@@ -1,4 +1,5 @@
-//! The rules of an audit in SQL, over raw rows in one snapshot.
+//! The audit: recomputes every balance, state and reference from the raw rows of one snapshot and compares. No stored sum is
+//! trusted.
 
 mod rules;
 mod webhook_rules;
@@ -17,20 +18,20 @@ use rusqlite::Connection;
 use std::path::Path;
 use webhook_rules::WEBHOOK_RULES;
 
-/// Violations of one rule that are listed; the rest are only counted.
+/// Maximum number of listed violations per rule; further ones are only counted.
 const LISTED_PER_RULE_MAX: usize = 20;
-/// Parts that cannot be read, of each kind, that are listed.
+/// Maximum number of listed unreadable part rows.
 const UNREADABLE_PARTS_LISTED_MAX: u32 = 20;
-/// Steps of SQLite's machine between two looks at whether to stop: some tens of milliseconds.
-const STEPS_PER_LOOK: i32 = 1_000_000;
+/// Virtual machine instructions of SQLite between two calls of `stop`: some tens of milliseconds.
+const STEPS_PER_CHECK: i32 = 1_000_000;
 
-/// Audits the database of a folder in one snapshot. Given up with [`StoreError::ReadTooLong`] once `stop` says so.
+/// Audits the database of a folder in one snapshot. Fails with [`StoreError::ReadTooLong`] once `stop` returns true.
 pub(crate) fn audit(
     folder: &Path,
     stop: impl FnMut() -> bool + Send + 'static,
 ) -> Result<AuditReport, StoreError> {
     let mut connection = schema::open_existing(folder)?;
-    connection.progress_handler(STEPS_PER_LOOK, Some(stop)).map_err(errors::store_error)?;
+    connection.progress_handler(STEPS_PER_CHECK, Some(stop)).map_err(errors::store_error)?;
     read(&connection).map_err(|error| StoreError::from(error).or_too_long())
 }
 
@@ -55,14 +56,14 @@ fn read(connection: &Connection) -> Result<AuditReport, TableError> {
              WHERE m.id IS NULL OR m.account <> r.account OR r.part NOT BETWEEN 1 AND m.parts
                  OR (r.dest <> m.dest AND r.dest <> 0 AND m.dest <> {ERASED_NUMBER})"
         );
-        check(&snapshot, "every carrier id stands for a part of its account", &query, &mut report)?;
+        check(&snapshot, "every carrier id belongs to a part of its account", &query, &mut report)?;
     }
     check_parts(&snapshot, &mut report)?;
     check_pages(&snapshot, &mut report)?;
     Ok(report)
 }
 
-/// Lists the messages of all valid keys in a temporary table, and compares it.
+/// Checks that every valid idempotency key has its message, and every message at most one key.
 fn check_keys(connection: &Connection, report: &mut AuditReport) -> Result<(), TableError> {
     connection.execute_batch("CREATE TEMP TABLE key_message (message INTEGER NOT NULL) STRICT")?;
     idempotency_keys::visit_valid(connection, |entry| {
@@ -79,13 +80,13 @@ fn check_keys(connection: &Connection, report: &mut AuditReport) -> Result<(), T
     Ok(connection.execute_batch("DROP TABLE temp.key_message")?)
 }
 
-/// Reads every part that is still to be sent the way the gateway does, and every row of a part.
+/// Checks that every row of a part can be read, and every part that is still to be sent as a job.
 fn check_parts(connection: &Connection, report: &mut AuditReport) -> Result<(), TableError> {
     let mut unreadable = parts::unreadable(connection, true, UNREADABLE_PARTS_LISTED_MAX)?;
     jobs::find_unreadable(connection, LISTED_PER_RULE_MAX, &mut unreadable)?;
     for UnreadablePart { key: StoredMessageKey { carrier, account, message }, reason } in unreadable {
         let detail = format!("message {message} of account {account}, carrier {carrier}: {reason}");
-        report.violations.push(Violation { rule: "a part can be read", detail });
+        report.violations.push(Violation { rule: "every part is readable", detail });
     }
     Ok(())
 }
@@ -95,6 +96,7 @@ fn waiting_parts() -> String {
     format!("SELECT count(*) FROM part WHERE state IN ({}, {}, {})", waiting[0], waiting[1], waiting[2])
 }
 
+/// Runs a rule's query. Each row of its result is a violation.
 fn check(
     connection: &Connection,
     rule: &'static str,
@@ -117,15 +119,15 @@ fn check(
     Ok(())
 }
 
-/// The database's own check: the structure of every page, the type of every value, and every index against its table. It
-/// has no checksums, so a byte that changed inside a value is found only where a rule or an index knows better.
+/// Runs SQLite's own check of every page, the type of every value, and every index against its table. Pages have no checksums:
+/// a changed byte inside a value is found only where a rule or an index contradicts it.
 fn check_pages(connection: &Connection, report: &mut AuditReport) -> Result<(), TableError> {
     let mut statement = connection.prepare("PRAGMA integrity_check(20)")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let detail: String = row.get(0)?;
         if detail != "ok" {
-            report.violations.push(Violation { rule: "the file is sound", detail });
+            report.violations.push(Violation { rule: "the database file is intact", detail });
         }
     }
     Ok(())

@@ -1,12 +1,12 @@
-//! The rules of an audit, each a query over raw rows.
+//! The audit's rules, each a query over raw rows.
 
-/// A rule: its query returns one row of text for each violation.
+/// A rule. Its query returns one row of text per violation.
 pub(super) struct Rule {
     pub name: &'static str,
     pub query: &'static str,
 }
 
-/// States as stored: 0 queued, 1 submitted, 2 enroute, 3 delivered, 4 expired, 5 undeliverable, 6 rejected.
+/// Stored message states: 0 queued, 1 submitted, 2 enroute, 3 delivered, 4 expired, 5 undeliverable, 6 rejected.
 pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "balance = ledger - costs",
@@ -25,12 +25,12 @@ pub(super) const RULES: &[Rule] = &[
              WHERE b.credit_used <> (SELECT ifnull(sum(credit_used), 0) FROM ledger l WHERE l.account = b.account)",
     },
     Rule {
-        name: "a refund is a message's own cost, for a message that never left",
+        name: "a refund equals the cost of its message, which was not sent",
         query: "SELECT 'ledger entry ' || l.id FROM ledger l LEFT JOIN message m ON m.id = l.message
              WHERE l.kind = 2 AND (m.id IS NULL OR m.account <> l.account OR m.cost <> l.balance OR m.state NOT IN (4, 6))",
     },
     Rule {
-        name: "a message that has not ended has all its parts",
+        name: "a message that is not final has all its parts",
         query: "SELECT 'message ' || m.id FROM message m WHERE m.state IN (0, 1, 2) AND
              CASE m.whole WHEN 1 THEN 1 ELSE m.parts END <>
              (SELECT count(*) FROM open_part p
@@ -38,54 +38,54 @@ pub(super) const RULES: &[Rule] = &[
              AND NOT EXISTS (SELECT 1 FROM set_aside s WHERE s.message = m.id AND s.no IS NOT NULL)",
     },
     Rule {
-        name: "nothing is set aside",
+        name: "no row is set aside",
         query: "SELECT CASE WHEN no IS NULL THEN '' ELSE 'part ' || no || ' of ' END || 'message ' || message
                  || ' of account ' || account || ', carrier ' || carrier || ': ' || reason FROM set_aside",
     },
     Rule {
-        name: "a part without a carrier id is a part of its account",
+        name: "a part without a carrier id belongs to a message of its account",
         query: "SELECT 'message ' || u.message FROM unnamed u LEFT JOIN message m ON m.id = u.message
              WHERE m.id IS NULL OR m.account <> u.account OR m.dest <> u.dest OR u.part NOT BETWEEN 1 AND m.parts",
     },
     Rule {
-        name: "every part belongs to a message that has not ended",
+        name: "every part belongs to a message that is not final",
         query: "SELECT 'part ' || p.no || ' of message ' || p.message FROM open_part p LEFT JOIN message m ON m.id = p.message
              WHERE m.id IS NULL OR m.account <> p.account OR m.carrier <> p.carrier OR m.state NOT IN (0, 1, 2)",
     },
     Rule {
-        name: "a part's state fits a message that has not ended",
+        name: "a part's state is one of a message that is not final",
         query: "SELECT 'part ' || no || ' of message ' || message || ': state ' || state FROM open_part
              WHERE state NOT BETWEEN 0 AND 7",
     },
     Rule {
-        name: "a message that has ended says when, one that has not does not",
+        name: "a message has an end time if and only if it is final",
         query: "SELECT 'message ' || id FROM message WHERE (state IN (3, 4, 5, 6)) <> (settled_at IS NOT NULL)",
     },
     Rule {
-        name: "a message's codes are codes",
+        name: "a message's codes are valid",
         query: "SELECT 'message ' || id FROM message
              WHERE state NOT BETWEEN 0 AND 6 OR encoding NOT BETWEEN 0 AND 2 OR parts NOT BETWEEN 1 AND 255
                  OR whole NOT IN (0, 1) OR id <= 0",
     },
     Rule { name: "costs are not negative", query: "SELECT 'message ' || id FROM message WHERE cost < 0" },
     Rule {
-        name: "the timeline is about messages that exist",
+        name: "every line of the timeline has its message",
         query: "SELECT 'message ' || t.message FROM timeline t LEFT JOIN message m ON m.id = t.message WHERE m.id IS NULL",
     },
     Rule {
-        name: "the ids of steps are given once",
+        name: "step ids are reserved before they are used",
         query: "SELECT 'line ' || rowid || ' of the timeline' FROM timeline
              WHERE rowid > (SELECT reserved FROM step_counter) OR (SELECT count(*) FROM step_counter) <> 1",
     },
     Rule {
-        name: "what happened beyond the ordinary course happened to messages that exist",
+        name: "exceptional facts belong to messages that exist",
         query: "SELECT 'message ' || e.message FROM message_exception e LEFT JOIN message m ON m.id = e.message
              WHERE m.id IS NULL OR e.failed_over NOT IN (0, 1) OR e.late_receipts < 0
              UNION SELECT 'message ' || r.message FROM carrier_refusal r LEFT JOIN message m ON m.id = r.message
              WHERE m.id IS NULL",
     },
     Rule {
-        name: "an entry's two figures fit its kind",
+        name: "a ledger entry's amounts fit its kind",
         query: "SELECT 'ledger entry ' || id || ': kind ' || kind FROM ledger WHERE NOT CASE kind
                  WHEN 1 THEN balance > 0 AND credit_used = 0 AND message IS NULL
                  WHEN 2 THEN credit_used = 0 AND message IS NOT NULL
@@ -109,7 +109,7 @@ pub(super) const RULES: &[Rule] = &[
              SELECT DISTINCT 'account ' || account || ', day ' || day FROM wrong",
     },
     Rule {
-        name: "a day's count = its messages, unless some of them are gone",
+        name: "a day's count = its messages, unless some are purged",
         query: "WITH counted AS (
                  SELECT account, ((id >> 18) + 1735689600000) / 86400000 AS day, count(*) AS messages
                  FROM message GROUP BY 1, 2),
@@ -124,7 +124,7 @@ pub(super) const RULES: &[Rule] = &[
              SELECT DISTINCT 'account ' || account || ', day ' || day FROM wrong",
     },
     Rule {
-        name: "what was purged is gone",
+        name: "purged messages and texts are deleted",
         query: "SELECT 'message ' || id FROM message WHERE id < (SELECT upto FROM retention WHERE what = 2)
              UNION ALL SELECT 'text of message ' || id FROM message
              WHERE id < (SELECT upto FROM retention WHERE what = 1)
@@ -136,50 +136,50 @@ pub(super) const RULES: &[Rule] = &[
         query: "SELECT 'account ' || account FROM ledger WHERE kind IN (6, 7) GROUP BY account HAVING sum(balance) > 0",
     },
     Rule {
-        name: "a parked receipt says something, about an id",
+        name: "a parked receipt has a verdict and an id",
         query: "SELECT 'receipt parked for carrier ' || carrier FROM parked
              WHERE verdict NOT BETWEEN 1 AND 7 OR length(key) = 0 OR raw = key OR ambiguous NOT IN (0, 1)",
     },
     Rule {
-        name: "delivery times are those of delivered parts",
+        name: "delivery times do not exceed delivered parts",
         query: "SELECT 'carrier ' || carrier || ', day ' || day FROM delivery
              WHERE within_5s + within_15s + within_1m + within_5m + within_1h + longer > delivered
                  OR min(sent, delivered, failed, expired, rejected, time_ms) < 0",
     },
     Rule {
-        name: "a report is about a message of its connection that came with an origin",
+        name: "a report belongs to a message that was submitted on its connection",
         query: "SELECT 'report ' || r.id FROM report r LEFT JOIN message m ON m.id = r.message
              WHERE r.inbound IS NULL
                  AND (m.id IS NULL OR m.origin IS NULL OR m.connection <> r.connection OR r.delivered > m.parts)",
     },
     Rule {
-        name: "a report that brings a message from a handset brings one that is there",
+        name: "a report that delivers an MO message has that message",
         query: "SELECT 'report ' || r.id FROM report r
                  LEFT JOIN inbound i ON i.account = r.account AND i.id = r.inbound
              WHERE (r.told = 200) <> (r.inbound IS NOT NULL)
                  OR (r.told = 200 AND (i.message IS NULL OR i.message <> r.message OR i.wire IS NULL))",
     },
     Rule {
-        name: "a report says what is true of its message",
+        name: "a report's status matches its message",
         query: "SELECT 'report ' || r.id || ': ' || r.told FROM report r JOIN message m ON m.id = r.message
              WHERE r.told NOT IN (2, 3, 5, 7, 8, 101, 106, 200)
                  OR (r.told IN (2, 3, 5, 8) AND (m.settled_at IS NULL OR m.dlr <> r.told))
                  OR (r.told = 2 AND r.delivered <> m.parts)",
     },
     Rule {
-        name: "nothing is told twice",
+        name: "no status is reported twice",
         query: "SELECT 'message ' || message FROM (SELECT message, told FROM report UNION ALL SELECT message, told FROM given_up)
              GROUP BY message, CASE WHEN told > 100 THEN 100 WHEN told = 7 THEN 7 ELSE 2 END HAVING count(*) > 1",
     },
     Rule {
-        name: "a report that was given up was a message's",
+        name: "a given-up report belongs to a message",
         query: "SELECT 'report ' || g.id FROM given_up g LEFT JOIN message m ON m.id = g.message
              WHERE g.given_up_at < g.at OR (g.told <> 200 AND (m.id IS NULL OR m.account <> g.account
                  OR m.connection <> g.connection OR m.origin IS NULL))
              UNION ALL SELECT 'report ' || r.id FROM report r JOIN given_up g ON g.id = r.id",
     },
     Rule {
-        name: "an alias is the name of one message of its account",
+        name: "an alias names one message of its account",
         query: "SELECT 'alias ' || printf('%08X', a.alias) FROM alias a LEFT JOIN message m ON m.id = a.message
                  LEFT JOIN alias_counter c ON c.account = a.account
              WHERE m.id IS NULL OR m.account <> a.account OR m.origin IS NULL OR c.account IS NULL
@@ -187,7 +187,7 @@ pub(super) const RULES: &[Rule] = &[
              UNION ALL SELECT 'message ' || message FROM alias GROUP BY message HAVING count(*) > 1",
     },
     Rule {
-        name: "an opted-out number is a number",
+        name: "an opted-out number is valid",
         query: "SELECT 'account ' || account || ': ' || number FROM opt_out
              WHERE number NOT BETWEEN 1000000 AND 999999999999999",
     },
@@ -198,14 +198,14 @@ pub(super) const RULES: &[Rule] = &[
              WHERE c.last IS NOT k.last OR k.first < 1 OR k.messages <> k.last - k.first + 1",
     },
     Rule {
-        name: "inbound messages have ids of their own",
+        name: "ids of inbound messages are unique",
         query: "SELECT 'inbound message ' || i.message FROM inbound i JOIN message m ON m.id = i.message
              UNION ALL SELECT 'inbound message ' || message
              FROM (SELECT message FROM inbound UNION ALL SELECT message FROM unassigned_inbound)
              GROUP BY message HAVING count(*) > 1",
     },
     Rule {
-        name: "a message that waits for parts has those it counts, and not all of them",
+        name: "an incomplete inbound message has the parts it counts",
         query: "SELECT 'inbound message ' || g.id FROM inbound_group g
              WHERE g.parts NOT BETWEEN 1 AND g.total - 1
                  OR g.parts <> (SELECT count(*) FROM inbound_part p WHERE p.grp = g.id AND p.no BETWEEN 1 AND g.total)
@@ -214,7 +214,7 @@ pub(super) const RULES: &[Rule] = &[
                  LEFT JOIN inbound_group g ON g.id = p.grp WHERE g.id IS NULL",
     },
     Rule {
-        name: "a review case is open, or says who decided and when",
+        name: "a review is open, or has a decision time",
         query: "SELECT 'review case ' || id FROM review
              WHERE state NOT IN (0, 1, 2) OR (state = 0) <> (decided_at IS NULL) OR seen < 1 OR last_at < opened_at",
     },

@@ -1,4 +1,4 @@
-//! The rules of an audit about webhook events. Messages may be forgotten before the events that tell of them.
+//! The audit's rules about webhook events. A message may be purged before its events.
 
 use super::rules::Rule;
 
@@ -18,7 +18,7 @@ pub(super) const WEBHOOK_RULES: &[Rule] = &[
                  ELSE 0 END",
     },
     Rule {
-        name: "a webhook event says what is true of its message",
+        name: "a webhook event's status matches its message",
         query: "WITH event AS (SELECT id, message, told FROM webhook WHERE kind = 1 UNION ALL
                  SELECT id, message, told FROM webhook_past WHERE kind = 1)
              SELECT 'event ' || e.id || ': ' || e.told FROM event e LEFT JOIN message m ON m.id = e.message
@@ -26,7 +26,7 @@ pub(super) const WEBHOOK_RULES: &[Rule] = &[
                  OR (e.told IN (2, 3, 5, 8) AND m.id IS NOT NULL AND (m.settled_at IS NULL OR m.dlr <> e.told))",
     },
     Rule {
-        name: "no webhook tells anything twice",
+        name: "no status is posted twice",
         query: "WITH event AS (SELECT message, told, inbound FROM webhook UNION ALL
                  SELECT message, told, inbound FROM webhook_past)
              SELECT 'message ' || message FROM event
@@ -34,7 +34,7 @@ pub(super) const WEBHOOK_RULES: &[Rule] = &[
              HAVING count(*) > 1",
     },
     Rule {
-        name: "what a webhook tells waits for no bind, unless both are told",
+        name: "a status is sent by bind or by webhook, unless both are configured",
         query: "SELECT 'message ' || message FROM (
                  SELECT message, told FROM report WHERE hooked = 0 UNION ALL
                  SELECT message, told FROM webhook WHERE kind = 1 UNION ALL
@@ -42,20 +42,20 @@ pub(super) const WEBHOOK_RULES: &[Rule] = &[
              GROUP BY message, told HAVING count(*) > 1",
     },
     Rule {
-        name: "a webhook event waits, or has ended",
+        name: "a webhook event either waits or has ended",
         query: "SELECT 'event ' || w.id FROM webhook w JOIN webhook_past p USING (account, kind, id)
              UNION ALL SELECT 'event ' || id FROM webhook WHERE failures > attempts OR failures < 0
              UNION ALL SELECT 'event ' || id FROM webhook_past
                  WHERE state NOT BETWEEN 1 AND 4 OR (state IN (1, 2) AND attempts < 1)",
     },
     Rule {
-        name: "the numbers of webhook events are given once",
+        name: "the numbers of webhook events are unique",
         query: "WITH event AS (SELECT id FROM webhook UNION ALL SELECT id FROM webhook_past)
              SELECT 'event ' || id FROM event WHERE id > (SELECT last FROM webhook_counter)
              UNION ALL SELECT 'event ' || id FROM event GROUP BY id HAVING count(*) > 1",
     },
     Rule {
-        name: "an attempt is an event's, and came to something",
+        name: "an attempt belongs to an event and has a result",
         query: "SELECT 'attempt ' || a.no || ' at event ' || a.event FROM webhook_attempt a
                  LEFT JOIN webhook w ON w.account = a.account AND w.kind = a.kind AND w.id = a.event
                  LEFT JOIN webhook_past p ON p.account = a.account AND p.kind = a.kind AND p.id = a.event

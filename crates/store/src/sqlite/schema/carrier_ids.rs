@@ -1,5 +1,5 @@
-//! Migration 3. Carrier ids are found by a key that forgives what carriers do to their own ids, receipts that find no
-//! part stand in a table of their own, and deliveries are counted. It computes keys, which SQL cannot.
+//! Migration 3. Carrier ids are found by a normalised key, receipts without a part get a table of their own, and deliveries are
+//! counted. It is code because SQL cannot compute the keys.
 
 use crate::sqlite::carrier_ids::split_id;
 use crate::sqlite::day_tables::bucket_days;
@@ -9,12 +9,12 @@ use hermod_engine::tables::TableError;
 use rusqlite::{Connection, Row, params};
 
 const TABLES: &str = "
--- 1: the carrier takes the whole text at once. The message has one part row, whatever `parts` says.
+-- 1: the carrier gets the whole text in one submit_sm. The message has one row in `part`, whatever `parts` says.
 ALTER TABLE message ADD COLUMN whole INTEGER NOT NULL DEFAULT 0;
--- Optional parameters of the customer's, to be passed on.
+-- Optional parameters (TLVs) of the customer, passed on to the carrier.
 ALTER TABLE message ADD COLUMN tlvs BLOB;
 
--- Receipts that found no part. `raw` is empty where the carrier wrote the key itself.
+-- Parked receipts: they matched no part. `raw` is the id as the carrier wrote it, empty where that equals `key`.
 CREATE TABLE parked (
     carrier     INTEGER NOT NULL,
     key         BLOB    NOT NULL,
@@ -29,7 +29,7 @@ CREATE TABLE parked (
 ) WITHOUT ROWID, STRICT;
 CREATE INDEX parked_at ON parked (carrier, at);
 
--- Those that were given up.
+-- The numbers of receipts that were given up: after 72 hours, or because too many were parked.
 CREATE TABLE receipt_loss (
     day         INTEGER NOT NULL,
     carrier     INTEGER NOT NULL,
@@ -38,7 +38,7 @@ CREATE TABLE receipt_loss (
     PRIMARY KEY (day, carrier)
 ) WITHOUT ROWID, STRICT;
 
--- What became of the parts that carriers took, by the day they took them.
+-- The results of parts that carriers accepted, by the day of acceptance.
 CREATE TABLE delivery (
     day         INTEGER NOT NULL,
     carrier     INTEGER NOT NULL,
@@ -60,6 +60,7 @@ CREATE TABLE delivery (
 ) WITHOUT ROWID, STRICT;
 ";
 
+/// Creates the tables, and converts each day's table of carrier ids.
 pub(super) fn migrate(connection: &Connection) -> Result<(), TableError> {
     connection.execute_batch(TABLES)?;
     for day in bucket_days(connection, "remote")? {
@@ -77,26 +78,26 @@ pub(super) fn migrate(connection: &Connection) -> Result<(), TableError> {
     Ok(())
 }
 
-/// A row was an id with its part, or a receipt that waited for one.
+/// Converts the rows of one day. A row was an id with its part, or a receipt without one.
 fn convert(connection: &Connection, day: Day) -> Result<(), TableError> {
     let mut rows = connection.prepare(
         "SELECT r.carrier, r.remote, r.account, r.message, r.part, r.verdict, r.err, ifnull(m.dest, 0)
          FROM before_3 r LEFT JOIN message m ON m.id = r.message",
     )?;
     let mut rows = rows.query([])?;
-    // When it was tied is not known. (Keys of one day that now are the same differ in what the carrier wrote.)
+    // The time of the response is unknown (0). Ids of one day with equal keys still differ in `raw`.
     let mut tie = connection.prepare(&format!(
         "INSERT INTO remote_{} (carrier, key, raw, account, message, part, dest, at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0)",
         day.get()
     ))?;
     let mut park = connection.prepare(
-        // A later word goes before one that was not final: 1 is "on its way", 6 is none.
+        // A later receipt replaces one that was not final: 1 is ENROUTE, 6 is no news.
         "INSERT INTO parked (carrier, key, raw, verdict, err, at, ambiguous) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0)
          ON CONFLICT DO UPDATE SET verdict = excluded.verdict, err = excluded.err, at = excluded.at
              WHERE verdict IN (1, 6)",
     )?;
-    // Nor when it was parked: the day's end gives it all the time it has.
+    // The time of parking is unknown too: the end of the day is the latest possible.
     let parked_at = day.next().start().as_millis();
     while let Some(row) = rows.next()? {
         let remote = read_remote(row)?;

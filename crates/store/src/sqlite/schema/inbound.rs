@@ -1,16 +1,16 @@
-//! Messages from handsets as carriers bring them: which were brought before, which wait for their other parts, whose
-//! they are, and how they are brought on over SMPP.
+//! Migrations 7 and 17. MO messages: duplicates, concatenated parts, unassigned messages, conversations, and their delivery over
+//! SMPP.
 
 pub(super) const TABLES: &str = "
--- How it came, for SMPP (see wire.rs); and how many of its parts never did.
+-- `wire`: addresses and encoding for delivery over SMPP (see mo_blobs.rs). `missing`: parts that never arrived.
 ALTER TABLE inbound ADD COLUMN wire BLOB;
 ALTER TABLE inbound ADD COLUMN missing INTEGER NOT NULL DEFAULT 0;
 
--- Of a report that brings a message from a handset: whose, and its number there. `told` is 200 then.
+-- For a report that delivers an MO message: its account, and its number there. `told` is then 200.
 ALTER TABLE report ADD COLUMN account INTEGER;
 ALTER TABLE report ADD COLUMN inbound INTEGER;
 
--- What carriers have brought lately, by digest: they bring again what they got no answer for.
+-- Digests of recent MO messages. A carrier sends a message again if it got no response.
 CREATE TABLE inbound_seen (
     carrier     INTEGER NOT NULL,
     digest      BLOB    NOT NULL,
@@ -19,7 +19,7 @@ CREATE TABLE inbound_seen (
 ) WITHOUT ROWID, STRICT;
 CREATE INDEX inbound_seen_until ON inbound_seen (until);
 
--- Messages of which parts are still to come.
+-- Concatenated messages with missing parts.
 CREATE TABLE inbound_group (
     id          INTEGER PRIMARY KEY,
     carrier     INTEGER NOT NULL,
@@ -46,7 +46,7 @@ CREATE TABLE inbound_part (
     PRIMARY KEY (grp, no)
 ) WITHOUT ROWID, STRICT;
 
--- Messages that are nobody's.
+-- Unassigned messages: no account owns the number.
 CREATE TABLE unowned_inbound (
     message     INTEGER PRIMARY KEY,
     carrier     INTEGER NOT NULL,
@@ -58,7 +58,7 @@ CREATE TABLE unowned_inbound (
     received_at INTEGER NOT NULL
 ) STRICT;
 
--- Who wrote to a handset last, from a number whose owner nothing else says.
+-- The account that last wrote to a handset from a shared number.
 CREATE TABLE conversation (
     handset     INTEGER NOT NULL,
     number      TEXT    NOT NULL,
@@ -70,5 +70,5 @@ CREATE TABLE conversation (
 ) WITHOUT ROWID, STRICT;
 ";
 
-/// The table has the name that commands and metrics use.
+/// Renames the table to the name that commands and metrics use.
 pub(super) const UNASSIGNED: &str = "ALTER TABLE unowned_inbound RENAME TO unassigned_inbound;";

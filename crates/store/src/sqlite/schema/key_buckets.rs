@@ -1,4 +1,4 @@
-//! Migration 14. Idempotency keys stand in a log and in few buckets instead of a table per day: see the engine's
+//! Migration 14. Idempotency keys are in a log and a few buckets, instead of one table per day: see the engine's
 //! `idempotency_keys`. The keys of each day become a bucket.
 
 use crate::sqlite::SqliteTables;
@@ -11,13 +11,13 @@ use rusqlite::Connection;
 const TABLES: &str = "
 DROP TABLE key_filter;
 
--- The latest keys: a row for each batch that accepted messages with keys, by its last message.
+-- The latest keys: one row per batch that accepted messages with keys, by the batch's last message.
 CREATE TABLE key_log (
     last        INTEGER PRIMARY KEY,
     entries     BLOB    NOT NULL
 ) STRICT;
 
--- Sealed sets of keys. State: 1 is being merged, 2 is looked in, 3 is being deleted.
+-- Immutable sets of keys. State: 1 is being built by a merge, 2 is in use, 3 is being deleted.
 CREATE TABLE key_bucket (
     id          INTEGER PRIMARY KEY,
     state       INTEGER NOT NULL,
@@ -27,19 +27,19 @@ CREATE TABLE key_bucket (
     last        INTEGER NOT NULL
 ) STRICT;
 
--- The number of the bucket times 2^32, and that of the block. A block is found by the first octets of a digest.
+-- `id`: the bucket's number times 2^32, plus the block's number. The first octets of a digest select the block.
 CREATE TABLE key_block (
     id          INTEGER PRIMARY KEY,
     entries     BLOB    NOT NULL
 ) STRICT;
 
--- The number of the bucket times 2^32, and that of the segment. 64 octets for each block.
+-- `id`: the bucket's number times 2^32, plus the segment's number. The filter has 64 octets per block.
 CREATE TABLE key_filter (
     id          INTEGER PRIMARY KEY,
     filter      BLOB    NOT NULL
 ) STRICT;
 
--- 3: keys of messages below this id are void.
+-- 3: keys of messages below this id are expired.
 INSERT INTO retention (what, upto) VALUES (3, 0);
 ";
 

@@ -1,8 +1,8 @@
-//! Tables and how they came to be. Migrations run forward only, each in one transaction with its version number; a
-//! released one is never edited.
+//! The schema and its migrations. Migrations run forward only, each in one transaction together with the schema version. The
+//! statements of a released migration are never changed.
 //!
-//! Idempotency keys and carrier ids stand in one table per day (`key_20771`, `remote_20771`), made when the day
-//! begins and dropped whole: a random index that grows for a year would slow every insert down.
+//! Carrier ids are in one table per day (`remote_20771`), created with the first id of the day and deleted as a whole: an index
+//! on random values that grows for weeks would slow every insert.
 
 mod carrier_ids;
 mod inbound;
@@ -20,9 +20,9 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// One file holds everything.
+/// The name of the database file.
 pub(crate) const FILE_NAME: &str = "hermod.db";
-/// How long to wait for another process that has the file for a moment.
+/// How long to wait while another process has the file locked.
 pub(crate) const BUSY_WAIT: Duration = Duration::from_secs(5);
 
 const MIGRATIONS: &[Migration] = &[
@@ -45,20 +45,21 @@ const MIGRATIONS: &[Migration] = &[
     Migration::Sql(inbound::UNASSIGNED),
 ];
 
-/// One step from a schema to the next.
+/// One step from a schema version to the next.
 enum Migration {
     Sql(&'static str),
-    /// Where SQL alone cannot say it.
+    /// For what SQL cannot express.
     Code(fn(&Connection) -> Result<(), TableError>),
 }
 
-/// Opens the file for the writer: made if need be, brought up to the newest schema, and set up to be durable.
+/// Opens the database for the writer: creates it if it does not exist, and migrates it to the newest schema. Every commit is
+/// synced. Fails with [`StoreError::TooNew`] if a newer release wrote it.
 pub(crate) fn open_for_writing(folder: &Path) -> Result<Connection, TableError> {
     let path = folder.join(FILE_NAME);
     make_private(&path)?;
     let mut connection = Connection::open(&path)?;
     connection.execute_batch(
-        // FULL: every commit is on the disk before it is reported. The checkpointer moves the log into the file.
+        // FULL: a commit returns after the fsync of the log. Checkpoints are made by `checkpoint.rs`.
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;
          PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY;",
     )?;
@@ -69,18 +70,19 @@ pub(crate) fn open_for_writing(folder: &Path) -> Result<Connection, TableError> 
     Ok(connection)
 }
 
-/// The write-ahead log, beside the database.
+/// Returns the path of the write-ahead log.
 pub(crate) fn log_file(folder: &Path) -> PathBuf {
     folder.join(format!("{FILE_NAME}-wal"))
 }
 
-/// An empty file that only its owner may read, unless it is there: messages will stand in it. The database's log and
-/// index take after it.
+/// Creates the file, readable by its owner only, unless it exists. SQLite creates the log and its index with the same
+/// permissions.
 pub(crate) fn make_private(path: &Path) -> Result<(), StoreError> {
     let made = OpenOptions::new().append(true).create(true).mode(0o600).open(path);
     made.map(drop).map_err(|error| StoreError::File { path: path.to_owned(), error })
 }
 
+/// Opens the database for reads only.
 pub(crate) fn open_for_reading(folder: &Path) -> Result<Connection, TableError> {
     let connection = Connection::open(folder.join(FILE_NAME))?;
     connection.execute_batch("PRAGMA query_only = ON; PRAGMA cache_size = -4096;")?;
@@ -89,7 +91,7 @@ pub(crate) fn open_for_reading(folder: &Path) -> Result<Connection, TableError> 
     Ok(connection)
 }
 
-/// A statement is planned once, not again for every value that is bound to it: that was a quarter of the writer's time.
+/// Makes SQLite plan a statement once, instead of again for bound values. Planning took a quarter of the writer's time.
 fn keep_plans(connection: &Connection) -> Result<(), TableError> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(())
@@ -112,22 +114,23 @@ fn migrate(connection: &mut Connection, path: &Path) -> Result<(), TableError> {
     Ok(())
 }
 
-/// The schema the file has, and the newest this release knows.
+/// Returns the schema version of the file, and the newest that this release supports.
 fn versions(connection: &Connection) -> Result<(i64, i64), TableError> {
     let known = i64::try_from(MIGRATIONS.len()).expect("a handful of migrations");
     Ok((connection.query_row("PRAGMA user_version", [], |row| row.get(0))?, known))
 }
 
-/// Opens a store that must be there already, for the commands that look at one from outside.
+/// Opens an existing database without migrating it, for audits and backups. Fails if it does not exist or has another schema
+/// version.
 pub(crate) fn open_existing(folder: &Path) -> Result<Connection, TableError> {
     let path = folder.join(FILE_NAME);
     if !path.exists() {
-        let error = std::io::Error::new(std::io::ErrorKind::NotFound, "there is no Hermod store here");
+        let error = std::io::Error::new(std::io::ErrorKind::NotFound, "no Hermod database found in this folder");
         return Err(StoreError::File { path, error }.into());
     }
     let connection = Connection::open(&path)?;
     connection.busy_timeout(BUSY_WAIT)?;
-    // Only looked at, never migrated: its gateway may be running.
+    // Not migrated, because its gateway may be running.
     let (found, known) = versions(&connection)?;
     match found.cmp(&known) {
         Ordering::Equal => Ok(connection),

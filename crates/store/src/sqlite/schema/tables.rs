@@ -1,5 +1,6 @@
-//! Migrations that are SQL alone, in the order of their numbers. Released ones are never edited.
+//! Migrations in SQL, in the order of their numbers. Their statements are never changed after a release.
 
+/// Migration 1. Messages, parts, the ledger and the setup.
 pub(super) const SPINE: &str = "
 CREATE TABLE message (
     id          INTEGER PRIMARY KEY,
@@ -20,7 +21,7 @@ CREATE TABLE message (
     settled_at  INTEGER
 ) STRICT;
 
--- The parts of messages that have not ended. Keyed so that a carrier's queue reads in order, account by account.
+-- The parts of messages that are not final. The key gives the order of a carrier's queue per account.
 CREATE TABLE part (
     carrier     INTEGER NOT NULL,
     account     INTEGER NOT NULL,
@@ -35,7 +36,7 @@ CREATE TABLE part (
     PRIMARY KEY (carrier, account, message, no)
 ) WITHOUT ROWID, STRICT;
 
--- What happened to a message beside its ordinary way: doubts, resends, temporary errors, late receipts.
+-- The unusual steps of a message: doubts, resends, temporary errors, late receipts.
 CREATE TABLE timeline (
     message     INTEGER NOT NULL,
     at          INTEGER NOT NULL,
@@ -45,7 +46,7 @@ CREATE TABLE timeline (
 ) STRICT;
 CREATE INDEX timeline_message ON timeline (message);
 
--- Every change of a balance that is not a message's own cost.
+-- Every change of a balance other than the charge of a message.
 CREATE TABLE ledger (
     id          INTEGER PRIMARY KEY,
     account     INTEGER NOT NULL,
@@ -59,7 +60,7 @@ CREATE TABLE ledger (
 CREATE INDEX ledger_account ON ledger (account, id);
 CREATE UNIQUE INDEX ledger_one_refund ON ledger (message) WHERE message IS NOT NULL;
 
--- One row: how many times the writer has committed. See mark.rs.
+-- One row: the number of commits. See commit_mark.rs.
 CREATE TABLE writer (
     commits     INTEGER NOT NULL
 ) STRICT;
@@ -71,7 +72,7 @@ CREATE TABLE balance (
     credit_used INTEGER NOT NULL
 ) STRICT;
 
--- An in-memory filter for each past day's keys, so that a new key costs no look-up in a year of old ones.
+-- A filter over each past day's keys, held in memory, so that a new key needs no read of old ones.
 CREATE TABLE key_filter (
     day         INTEGER PRIMARY KEY,
     filter      BLOB NOT NULL
@@ -87,13 +88,14 @@ CREATE TABLE catalogue (
 ) WITHOUT ROWID, STRICT;
 ";
 
+/// Migration 2. Statements, daily totals, opt-outs, MO messages and reviews.
 pub(super) const BILLING_AND_POLICY: &str = "
 ALTER TABLE ledger ADD COLUMN reference TEXT;
 CREATE UNIQUE INDEX ledger_reference ON ledger (account, reference) WHERE reference IS NOT NULL;
--- Statements go by time, which is not always the order of writing.
+-- For statements: they are in order of time, which is not always the order of ids.
 CREATE INDEX ledger_at ON ledger (account, at);
 
--- What each account had accepted on each UTC day (the day of the message's id). Refunds do not reduce it.
+-- Messages and charges of each account per UTC day of acceptance. Refunds do not reduce them.
 CREATE TABLE daily (
     account     INTEGER NOT NULL,
     day         INTEGER NOT NULL,
@@ -123,14 +125,14 @@ CREATE TABLE inbound (
     PRIMARY KEY (account, id)
 ) WITHOUT ROWID, STRICT;
 
--- The number and message id given last. It outlives the messages themselves.
+-- The last number and message id of each account. Kept when the messages are purged, so that none is used twice.
 CREATE TABLE inbound_counter (
     account     INTEGER PRIMARY KEY,
     last        INTEGER NOT NULL,
     message     INTEGER NOT NULL
 ) STRICT;
 
--- AUTOINCREMENT: the number of a case that was forgotten is never given to another.
+-- AUTOINCREMENT: the id of a deleted case is never reused.
 CREATE TABLE review (
     id          INTEGER PRIMARY KEY AUTOINCREMENT,
     account     INTEGER NOT NULL,
@@ -151,12 +153,13 @@ CREATE INDEX review_state ON review (state);
 CREATE INDEX review_open ON review (account) WHERE state = 0;
 ";
 
+/// Migration 4. Reports to SMPP customers.
 pub(super) const REPORTS: &str = "
--- How a message differs from a plain text, and what its customer wants to hear about it. See blobs.rs.
+-- `shape`: what differs from a plain text. `origin`: how it was submitted over SMPP, and which DLRs were requested. See blobs.rs.
 ALTER TABLE message ADD COLUMN shape BLOB;
 ALTER TABLE message ADD COLUMN origin BLOB;
 
--- Short names of messages, for binds whose ids must be short.
+-- Short message ids for SMPP 3.3 binds, which allow 8 hexadecimal digits.
 CREATE TABLE alias (
     account     INTEGER NOT NULL,
     alias       INTEGER NOT NULL,
@@ -164,13 +167,13 @@ CREATE TABLE alias (
     PRIMARY KEY (account, alias)
 ) WITHOUT ROWID, STRICT;
 
--- The one given last: the next is sought from there on.
+-- The last alias of each account; the search for the next free one starts there.
 CREATE TABLE alias_counter (
     account     INTEGER PRIMARY KEY,
     last        INTEGER NOT NULL
 ) STRICT;
 
--- What customers are still to be told. Keyed so that a connection's reports read in the order they came to be.
+-- Reports that wait for delivery. The key gives their order per connection.
 CREATE TABLE report (
     connection  INTEGER NOT NULL,
     id          INTEGER NOT NULL,
@@ -182,7 +185,7 @@ CREATE TABLE report (
     PRIMARY KEY (connection, id)
 ) WITHOUT ROWID, STRICT;
 
--- What they were not told after all. `status` is what their software refused it with; NULL: nobody took it in time.
+-- Reports that were given up. `status` is the customer's error status; NULL: no bind took the report in time.
 CREATE TABLE given_up (
     id           INTEGER PRIMARY KEY,
     account      INTEGER NOT NULL,
@@ -196,22 +199,22 @@ CREATE TABLE given_up (
 CREATE INDEX given_up_account ON given_up (account, id);
 ";
 
-/// How far purging has come, and the ledger's rows that stand for messages that are gone.
+/// Migration 6. How far purging has come, and the ledger entries that replace purged messages.
 pub(super) const RETENTION: &str = "
--- Everything below an id is purged: 1 of its text, 2 altogether.
+-- Messages with ids below `upto` are purged: 1 their texts, 2 their records.
 CREATE TABLE retention (
     what        INTEGER PRIMARY KEY,
     upto        INTEGER NOT NULL
 ) STRICT;
 INSERT INTO retention (what, upto) VALUES (1, 0), (2, 0);
 
--- One row for an account's day, of the costs (6) and of the refunds (7) of messages that are gone.
+-- One entry per account and day for the costs (6), and one for the refunds (7), of purged messages.
 CREATE UNIQUE INDEX ledger_rolled_up ON ledger (account, at, kind) WHERE kind IN (6, 7);
 ";
 
-/// Parts that a carrier took without giving them a usable id.
+/// Migration 8. Parts that a carrier accepted without a usable id.
 pub(super) const UNNAMED_PARTS: &str = "
--- Their receipts can be matched only by the recipient's number and the time. A row goes when a receipt was matched to it.
+-- Their receipts can be matched only by recipient and time. A row is deleted when a receipt was matched to it.
 CREATE TABLE unnamed (
     carrier     INTEGER NOT NULL,
     dest        INTEGER NOT NULL,
@@ -223,10 +226,10 @@ CREATE TABLE unnamed (
 ) WITHOUT ROWID, STRICT;
 ";
 
-/// What provision files said when they were last applied.
+/// Migration 9. The entries of provision files as they were last applied.
 ///
-/// One row per entry that a provision file mentioned or removed. The gateway compares the next file with it, so that only
-/// what changed in the file is applied. Secrets stand in it in their stored form: sealed, or as a hash.
+/// One row per entry that a provision file mentioned or removed. The gateway compares the next file with it, and applies only
+/// what changed in the file. Secrets are in their stored form: sealed or hashed.
 pub(super) const PROVISIONED: &str = "
 CREATE TABLE provisioned (
     kind        TEXT    NOT NULL,
@@ -236,10 +239,11 @@ CREATE TABLE provisioned (
 ) WITHOUT ROWID, STRICT;
 ";
 
-/// Filters of past days' idempotency keys, in parts, so that building one takes little memory however many keys a day has.
+/// Migration 10. Filters of past days' idempotency keys in several parts, so that building one takes little memory.
 ///
-/// `upto` is the highest filter key that a part is about, as a signed number; -1 is the highest there is, and stands in a
-/// day's last part. A filter of before is the only part of its day; one that is too short to be read is built again.
+/// `upto` is the highest filter key of a part as a signed number; -1, the highest as unsigned, marks the last part of a day. An
+/// existing filter becomes the only part of its day; one that is too short is dropped and built again. Replaced by migration
+/// 14.
 pub(super) const KEY_FILTER_PARTS: &str = "
 ALTER TABLE key_filter RENAME TO key_filter_in_one;
 CREATE TABLE key_filter (
@@ -254,19 +258,19 @@ INSERT INTO key_filter (day, part, upto, filter)
 DROP TABLE key_filter_in_one;
 ";
 
-/// The order in which parts that wait for a time come due.
+/// Migration 11. An index of deferred parts by due time.
 ///
-/// Partial: only parts that are deferred cost a write. The condition is that of the queries, word for word,
-/// and `state` stands in it so that they need not look at the rows.
+/// It is partial, so that only deferred parts cost a write. SQLite uses it only for queries with the same condition. `state` is
+/// in it so that those queries need not read the rows.
 pub(super) const DEFERRED_PARTS: &str = "
 CREATE INDEX part_due ON part (carrier, account, due_at, message, no, state)
     WHERE due_at > 0 AND state IN (0, 2);
 ";
 
-/// Rows that make no sense.
+/// Migration 12. Unreadable rows that were set aside.
 ///
-/// One row for each part that was taken out of the queues because its row, or its message's row, cannot be read: the
-/// columns of `part` as they were. Or one for a message whose own row cannot be read; then the columns of a part are NULL.
+/// One row for each part that was removed from the queues because its row, or that of its message, is unreadable, with the
+/// columns of `part` as they were; or one for a message whose own row is unreadable, with NULL in the columns of a part.
 pub(super) const SET_ASIDE: &str = "
 CREATE TABLE set_aside (
     id          INTEGER PRIMARY KEY,
@@ -286,11 +290,11 @@ CREATE TABLE set_aside (
 CREATE INDEX set_aside_message ON set_aside (message);
 ";
 
-/// The parts whose receipts are late.
+/// Migration 13. Late parts.
 ///
-/// Parts of messages that a carrier has taken whole and whose receipts have not come soon; among them those that were
-/// reported UNKNOWN. They stand apart so that starts, rollbacks and sweeps need not pass over them. The index is partial:
-/// a part that was reported UNKNOWN is waited for no more. Its condition is that of the queries, word for word.
+/// Parts of messages that a carrier has accepted completely and whose receipts have not come soon, including those reported
+/// UNKNOWN. They have their own table so that starts, rollbacks and sweeps need not read them. The index is partial: a part
+/// that was reported UNKNOWN no longer expires. SQLite uses it only for queries with the same condition.
 pub(super) const LATE_PARTS: &str = "
 CREATE TABLE late_part (
     carrier     INTEGER NOT NULL,
@@ -312,8 +316,8 @@ CREATE VIEW open_part AS
     SELECT carrier, account, message, no, state, doubts, resend, attempts, due_at, expires_at FROM late_part;
 ";
 
-/// What happened to messages beyond their ordinary course, where it decides what may happen to them later. Before, the lines
-/// of the timeline decided: what they said is taken from there.
+/// Migration 15. Exceptional facts about messages that later decisions need. They are taken from the timeline, which decisions
+/// read before.
 pub(super) const MESSAGE_EXCEPTIONS: &str = "
 CREATE TABLE message_exception (
     message        INTEGER PRIMARY KEY,
@@ -321,7 +325,7 @@ CREATE TABLE message_exception (
     unknown_at     INTEGER,
     late_receipts  INTEGER NOT NULL
 ) STRICT;
--- No carrier that refused a message gets it again.
+-- A carrier that rejected a message does not get it again.
 CREATE TABLE carrier_refusal (
     message     INTEGER NOT NULL,
     carrier     INTEGER NOT NULL,
@@ -331,13 +335,14 @@ INSERT INTO message_exception (message, failed_over, unknown_at, late_receipts)
     SELECT message, max(what = 'failed_over'), max(CASE what WHEN 'unknown' THEN at END),
            sum(what IN ('late_receipt', 'unknown_receipt'))
     FROM timeline WHERE what IN ('failed_over', 'unknown', 'late_receipt', 'unknown_receipt') GROUP BY message;
--- A line of a refusal begins with the carrier: 'carrier 12: status 0x45'.
+-- A line about a rejection begins with the carrier: 'carrier 12: status 0x45'.
 INSERT INTO carrier_refusal (message, carrier)
     SELECT DISTINCT message, CAST(substr(detail, 9) AS INTEGER)
     FROM timeline WHERE what = 'refused' AND detail GLOB 'carrier [0-9]*: *';
 ";
 
-/// Ids of steps are reserved, because most steps have no row. Up to here only lines of the timeline had ids.
+/// Migration 16. One row: the highest reserved step id. Ids are reserved in advance, because most steps have no row in the
+/// timeline.
 pub(super) const STEP_IDS: &str = "
 CREATE TABLE step_counter (
     reserved    INTEGER NOT NULL

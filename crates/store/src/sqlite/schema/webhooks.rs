@@ -1,8 +1,8 @@
-//! Migration 5. What is still to be posted to customers, what became of it, and every attempt.
+//! Migration 5. Webhook events: those that wait, those that have ended, and every attempt.
 
 pub(super) const TABLES: &str = "
--- What customers are still to be told over HTTP, and from when on. A delivery report (kind 1) says what it tells; a message
--- from a handset (kind 2) is the account's inbound message of that number.
+-- Events that wait to be posted, and when they are due. A DLR (kind 1) has its content in the row; an MO message (kind 2)
+-- refers to the account's row of `inbound` by number.
 CREATE TABLE webhook (
     account     INTEGER NOT NULL,
     kind        INTEGER NOT NULL,
@@ -21,7 +21,7 @@ CREATE TABLE webhook (
 ) WITHOUT ROWID, STRICT;
 CREATE INDEX webhook_due ON webhook (account, kind, due_at, id);
 
--- Events that were delivered (state 1) or given up (above), to be listed and replayed.
+-- Events that were delivered (state 1) or given up (states 2 to 4), for lists and replays.
 CREATE TABLE webhook_past (
     account     INTEGER NOT NULL,
     kind        INTEGER NOT NULL,
@@ -40,7 +40,7 @@ CREATE TABLE webhook_past (
 ) WITHOUT ROWID, STRICT;
 CREATE INDEX webhook_failed ON webhook_past (account, kind, id) WHERE state > 1;
 
--- Every post: either the receiver's status, or why it came to none.
+-- Every attempt: either the HTTP status, or why there was none.
 CREATE TABLE webhook_attempt (
     account     INTEGER NOT NULL,
     kind        INTEGER NOT NULL,
@@ -54,12 +54,12 @@ CREATE TABLE webhook_attempt (
     PRIMARY KEY (account, kind, event, no)
 ) WITHOUT ROWID, STRICT;
 
--- One row: the number given last. It outlives the events, because receivers know them by it.
+-- One row: the last event number. Receivers recognise events by their numbers, so none is used twice.
 CREATE TABLE webhook_counter (
     last        INTEGER NOT NULL
 ) STRICT;
 INSERT INTO webhook_counter (last) VALUES (0);
 
--- 1: a webhook tells it as well.
+-- 1: the report is also sent by webhook.
 ALTER TABLE report ADD COLUMN hooked INTEGER NOT NULL DEFAULT 0;
 ";
