@@ -194,6 +194,8 @@ pub struct Batch<'a> {
     pub forbidden: Vec<ForbiddenEvent>,
     /// The steps of messages, in the order in which they happened.
     pub steps: Vec<MessageStep>,
+    /// How many of the steps are written to the timelines already.
+    kept_steps: usize,
     pub tally: Tally,
     /// The catalogue that was in force when the batch began.
     pub catalogue: Arc<Catalogue>,
@@ -224,6 +226,7 @@ impl<'a> Batch<'a> {
             set_aside: Vec::new(),
             forbidden: Vec::new(),
             steps,
+            kept_steps: 0,
             tally: Tally::default(),
             catalogue,
         }
@@ -242,7 +245,15 @@ impl<'a> Batch<'a> {
         self.state.balances.write(self.tables);
         self.state.aliases.write(self.tables);
         self.state.today.write(self.tables);
-        self.tables.keep_steps(&self.steps)
+        self.keep_steps()
+    }
+
+    /// Writes the steps so far to the timelines. A command that deletes timelines calls this first, so that earlier steps of its
+    /// batch are deleted with them.
+    pub fn keep_steps(&mut self) -> Result<(), TableError> {
+        let new = self.steps.get(self.kept_steps..).unwrap_or_default();
+        self.kept_steps = self.steps.len();
+        self.tables.keep_steps(new)
     }
 
     /// Writes the rows of fresh parts. From then on the tables have them like all others.

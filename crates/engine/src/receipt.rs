@@ -10,7 +10,7 @@ use crate::tables::{
     IdAssignment, MessageExceptionChange, MessageKey, ParkedReceiptChange, PartKey, TableError,
 };
 use hermod_domain::carrier::{IdConversion, RemoteKey};
-use hermod_domain::ids::{CarrierId, MessageId, PartNo, RemoteId};
+use hermod_domain::ids::{CarrierId, PartNo, RemoteId};
 use hermod_domain::lifecycle::{Event, Verdict};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::receipt::RAW_WORD_CHARS_MAX;
@@ -181,19 +181,16 @@ impl Batch<'_> {
         } else {
             StepKind::LateReceipt { verdict, err, word }
         };
-        self.add_late_receipt(message, part, step)?;
+        self.add_late_receipt(assignment.part, step)?;
         Ok(ReceiptOutcome::Unchanged)
     }
 
-    /// Adds a step for a receipt that changed nothing, up to `LATE_LINES_MAX` of them for each message.
-    fn add_late_receipt(
-        &mut self,
-        message: MessageId,
-        part: PartNo,
-        step: StepKind,
-    ) -> Result<(), TableError> {
+    /// Adds a step for a receipt that changed nothing, up to `LATE_LINES_MAX` of them for each message, and none if the
+    /// message's record is purged.
+    fn add_late_receipt(&mut self, key: PartKey, step: StepKind) -> Result<(), TableError> {
+        let PartKey { account, message, part } = key;
         let noted = self.tables.read()?.message_exceptions(message)?.late_receipts;
-        if noted < LATE_LINES_MAX {
+        if noted < LATE_LINES_MAX && self.tables.read()?.has_message(account, message)? {
             self.tables.write(MessageExceptionChange::LateReceipts { message, count: noted + 1 });
             self.add_step(message, part, step);
         }

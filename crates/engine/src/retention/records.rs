@@ -78,7 +78,8 @@ const fn is_under_way(state: PartState) -> bool {
 
 impl Batch<'_> {
     /// Deletes the records of some messages before this one. Returns how many messages it passed. A message that cannot
-    /// be read, or whose cost overflows the day's entry, is set aside and stays.
+    /// be read, or whose cost overflows the day's entry, is set aside and stays. A message whose parts are set aside stays
+    /// too: it was charged, and neither sent nor refunded.
     pub(super) fn purge_records_before(&mut self, before: MessageId) -> Result<u64, TableError> {
         let page = self.next_records(before)?;
         let mut refunds = self.refunds_of(&page)?.into_iter().peekable();
@@ -88,6 +89,10 @@ impl Batch<'_> {
         for row in page {
             let id = match row {
                 Ok(row) if self.is_spoken_of(&row)? => break,
+                Ok(row) if self.has_parts_set_aside(&row)? => {
+                    is_behind_gap = true;
+                    row.id
+                }
                 Ok(row) => {
                     let refund = next_refund(&mut refunds, row.id);
                     match rolled_up.add(self.tables, &row, refund.as_ref())? {
@@ -114,6 +119,8 @@ impl Batch<'_> {
             done += 1;
         }
         let Some(last) = last else { return Ok(0) };
+        // Before the timelines are deleted, so that the steps of this batch are deleted with them.
+        self.keep_steps()?;
         // Before the refunds are deleted, so that no entry id is used twice.
         self.write_rolled_up(&rolled_up)?;
         ranges.into_iter().for_each(|range| self.delete_records(range));
@@ -182,6 +189,11 @@ impl Batch<'_> {
         }
         let unknown_at = self.tables.read()?.message_exceptions(row.id)?.unknown_at;
         Ok(unknown_at.is_some_and(|at| at > quiet_since))
+    }
+
+    /// Whether parts of a message that never ended are set aside.
+    fn has_parts_set_aside(&self, row: &RecordRow) -> Result<bool, TableError> {
+        Ok(row.settled_at.is_none() && self.tables.read()?.has_parts_set_aside(row.id)?)
     }
 
     /// Deletes the parts of a message that never ended, and its alias.

@@ -57,6 +57,9 @@ pub trait SetAsideRows {
     /// Returns the states of a message's parts; None for a state that is not known.
     fn stored_states(&self, key: StoredMessageKey) -> Result<Vec<Option<PartState>>, TableError>;
 
+    /// Returns whether parts of this message are set aside.
+    fn has_parts_set_aside(&self, message: MessageId) -> Result<bool, TableError>;
+
     /// Applies a change.
     fn change_set_aside(&self, change: &SetAsideChange) -> Result<(), TableError>;
 

@@ -12,10 +12,10 @@ use hermod_domain::sender::Sender;
 use hermod_domain::text::{Encoding, MessageText};
 use hermod_domain::time::Timestamp;
 use hermod_engine::batch::{Batch, BoundReceivers, EngineState};
-use hermod_engine::commands::{AnyCommand, OpenLink};
+use hermod_engine::commands::{AnyCommand, OpenLink, PurgeRecords};
 use hermod_engine::ops::{
     Acceptance, DailyLimits, Job, LinkBatch, LinkId, LinkKind, ReceiptRecord, ReportId, ResponseRecord,
-    SubmitResponse, TargetCarrier,
+    Retention, SubmitResponse, TargetCarrier,
 };
 use hermod_engine::steps::{CarrierWord, MessageStep, NextResend, StepKind};
 use hermod_engine::tables::Tables;
@@ -70,10 +70,17 @@ impl World {
 
     /// Runs a command as one batch, up to its commit. Returns its steps.
     fn executes(&mut self, command: impl Into<AnyCommand>) -> Vec<MessageStep> {
+        self.executes_all(vec![command.into()])
+    }
+
+    /// Runs commands as one batch, up to its commit. Returns its steps.
+    fn executes_all(&mut self, commands: Vec<AnyCommand>) -> Vec<MessageStep> {
         self.batches += 1;
         let tables = Tables::new(self.tables.clone());
         let mut batch = Batch::new(&tables, &mut self.state, &AllBound, self.batches, Arc::default());
-        command.into().execute(&mut batch).expect("it can be run");
+        for command in commands {
+            command.execute(&mut batch).expect("it can be run");
+        }
         batch.dispatch_parts().expect("parts can be given to links");
         batch.finish().expect("changes can be applied");
         let Batch { steps, handouts, .. } = batch;
@@ -157,12 +164,16 @@ impl World {
     }
 
     fn receipt(&mut self, id: &str, verdict: Verdict, word: Option<&str>) -> Vec<MessageStep> {
+        let batch = self.receipt_batch(id, verdict, word);
+        self.runs(batch)
+    }
+
+    fn receipt_batch(&mut self, id: &str, verdict: Verdict, word: Option<&str>) -> LinkBatch {
         self.sequence += 1;
         let (remote, word) = (Some(remote(id)), word.map(Into::into));
         let (sequence, source, sender) = (self.sequence, None, None);
         let record = ReceiptRecord { sequence, remote, verdict, err: 3, word, source, sender };
-        let batch = LinkBatch { receipts: vec![record], ..self.link_batch(ACME, ACME_LINK) };
-        self.runs(batch)
+        LinkBatch { receipts: vec![record], ..self.link_batch(ACME, ACME_LINK) }
     }
 }
 
@@ -259,6 +270,28 @@ fn late_receipts_are_steps_only_as_often_as_the_timeline_takes_them() {
     let expected = StepKind::LateReceipt { verdict: Verdict::Expired, err: 3, word };
     assert_eq!(kinds(&late), vec![expected; 10]);
     assert!(!format!("{late:?}").contains("EXPIRED"), "a carrier's word is not printed");
+}
+
+#[test]
+fn late_receipt_and_purge_of_its_message_in_one_batch_leave_no_rows() {
+    for receipt_is_first in [true, false] {
+        let mut world = World::new();
+        world.accepts();
+        world.answers(SubmitResponse::Accepted(remote("a")));
+        world.receipt("a", Verdict::Delivered, None);
+        let keep = Duration::from_secs(400 * 86_400);
+        world.now = world.now.plus(keep + Duration::from_secs(2 * 86_400));
+        let keep = Retention { text: keep, messages: keep, idempotency_keys: keep, inbound: keep };
+        let purge = AnyCommand::from(PurgeRecords { keep, now: world.now });
+        let late = AnyCommand::from(world.receipt_batch("a", Verdict::Expired, None));
+        let commands = if receipt_is_first { vec![late, purge] } else { vec![purge, late] };
+        world.executes_all(commands);
+        world.tables.commit();
+        let dump = world.tables.dump();
+        for table in ["message", "timeline", "message_exception"] {
+            assert!(dump.table(table).is_empty(), "{table}, receipt first: {receipt_is_first}");
+        }
+    }
 }
 
 #[test]

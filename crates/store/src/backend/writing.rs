@@ -12,7 +12,8 @@ pub(crate) enum WritingBackend {
     Sqlite(writing::WritingConnection),
 }
 
-/// One transaction. It has to be committed, or undone with [`WritingBackend::roll_back`].
+/// One transaction. Dropping it without [`Transaction::commit`] rolls it back.
+#[must_use = "a transaction that is dropped is rolled back"]
 pub(crate) enum Transaction<'c> {
     Sqlite(writing::Transaction<'c>),
 }

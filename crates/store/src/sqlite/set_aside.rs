@@ -2,6 +2,7 @@
 
 use crate::sqlite::unreadable::why_unreadable;
 use crate::sqlite::{SqliteTables, parts};
+use hermod_domain::ids::MessageId;
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{SetAside, SetAsideCount, StoredPart};
@@ -65,6 +66,13 @@ impl SetAsideRows for SqliteTables<'_> {
             Ok(PartState::from_stored(row.get(0)?).ok())
         })?;
         Ok(states.collect::<Result<_, _>>()?)
+    }
+
+    fn has_parts_set_aside(&self, message: MessageId) -> Result<bool, TableError> {
+        let mut parts = self
+            .connection
+            .prepare_cached("SELECT 1 FROM set_aside WHERE message = ?1 AND no IS NOT NULL LIMIT 1")?;
+        Ok(parts.exists([message.as_i64()])?)
     }
 
     fn change_set_aside(&self, change: &SetAsideChange) -> Result<(), TableError> {

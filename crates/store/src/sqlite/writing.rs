@@ -19,7 +19,8 @@ pub(crate) struct WritingConnection {
     checkpointer: Option<Checkpointer>,
 }
 
-/// One transaction. It has to be committed, or undone with [`WritingConnection::roll_back`].
+/// One transaction. Dropping it without [`Transaction::commit`] rolls it back.
+#[must_use = "a transaction that is dropped is rolled back"]
 pub(crate) struct Transaction<'c> {
     database: &'c WritingConnection,
     /// The connection's count of changed rows when the transaction began.
@@ -61,7 +62,8 @@ impl WritingConnection {
         Ok(Transaction { database: self, changes_before: self.connection.total_changes() })
     }
 
-    /// Undoes the transaction that has begun. A full disk may have ended it already; then there is nothing to undo.
+    /// Rolls the open transaction back. Does nothing if there is none: it was dropped, or a full disk has ended it. Fails if
+    /// the transaction stays open.
     pub(crate) fn roll_back(&self) -> Result<(), StoreError> {
         if self.connection.is_autocommit() {
             return Ok(());
@@ -110,6 +112,15 @@ impl Transaction<'_> {
     }
 }
 
+impl Drop for Transaction<'_> {
+    fn drop(&mut self) {
+        if let Err(error) = self.database.roll_back() {
+            // The next rollback or BEGIN fails too, which the writer handles.
+            tracing::error!(%error, "A transaction could not be rolled back");
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -136,14 +147,26 @@ mod tests {
     }
 
     #[test]
-    fn roll_back_undoes_the_changes_and_passes_over_a_transaction_that_has_ended() {
+    fn roll_back_undoes_the_changes_and_does_nothing_without_a_transaction() {
         let folder = TempDir::new().unwrap();
         let database = WritingConnection::open(folder.path()).unwrap();
-        database.begin().unwrap();
+        let transaction = database.begin().unwrap();
         add_balance(&database);
         database.roll_back().unwrap();
         assert_eq!(number(&database, "SELECT count(*) FROM balance"), 0);
         database.roll_back().unwrap();
+        drop(transaction);
+        database.begin().unwrap().commit().unwrap();
+    }
+
+    #[test]
+    fn dropped_transaction_is_rolled_back() {
+        let folder = TempDir::new().unwrap();
+        let database = WritingConnection::open(folder.path()).unwrap();
+        let transaction = database.begin().unwrap();
+        add_balance(&database);
+        drop(transaction);
+        assert_eq!(number(&database, "SELECT count(*) FROM balance"), 0);
         database.begin().unwrap().commit().unwrap();
     }
 }

@@ -187,8 +187,5 @@ impl Writer<'_> {
             error.exit_process();
         }
         tracing::warn!(%error, "The delivery figures of the last seconds are lost");
-        if let Err(error) = self.database.roll_back() {
-            tracing::warn!(%error, "The last transaction could not be rolled back");
-        }
     }
 }

@@ -260,8 +260,8 @@ const DAMAGE: [(&str, bool, bool); 6] = [
     ("UPDATE message SET carrier = -1 WHERE id = ?1", true, false),
     ("UPDATE message SET account = -1 WHERE id = ?1", true, false),
     ("UPDATE message SET cost = -9223372036854775808 WHERE id = ?1", true, false),
-    ("UPDATE part SET state = 99 WHERE message = ?1", true, true),
-    ("UPDATE part SET doubts = 999 WHERE message = ?1", true, true),
+    ("UPDATE part SET state = 99 WHERE message = ?1", true, false),
+    ("UPDATE part SET doubts = 999 WHERE message = ?1", true, false),
 ];
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! Rows that make no sense: they are set aside, listed and found by the audit, and hold up no other.
 
 use crate::reporting::origin;
+use crate::retention::KEEP;
 use crate::world::*;
 use hermod_domain::ids::MessageId;
 use hermod_domain::lifecycle::MessageState;
@@ -21,7 +22,7 @@ const DAMAGE: &[(&str, &str)] = &[
     ("UPDATE message SET source = '?' WHERE id = ?1", "a name consists of"),
     ("UPDATE message SET source = CAST(x'ff' AS TEXT) WHERE id = ?1", "invalid utf-8"),
     ("UPDATE message SET dest = 5 WHERE id = ?1", "a recipient"),
-    ("UPDATE message SET encoding = 9 WHERE id = ?1", "9 is no encoding"),
+    ("UPDATE message SET encoding = 9 WHERE id = ?1", "9 is not an encoding"),
     ("UPDATE message SET text = '' WHERE id = ?1", "the text is empty"),
     ("UPDATE message SET parts = 300 WHERE id = ?1", "out of range"),
     ("UPDATE message SET shape = x'ff' WHERE id = ?1", ""),
@@ -229,6 +230,28 @@ async fn message_whose_refund_is_too_large_is_set_aside_and_the_others_are_refun
     let link = world.link_with_room(1).await;
     let next = world.sends(world.sms()).await;
     assert_eq!(link.takes_job().await.message, next, "links get work");
+}
+
+#[tokio::test]
+async fn message_whose_refund_is_too_large_is_not_purged_while_it_is_set_aside() {
+    let mut world = World::new().await;
+    let damaged = world.sends(world.sms()).await;
+    damage(&world, damaged, &format!("UPDATE message SET cost = {} WHERE id = ?1", i64::MAX));
+    world.now = world.now.plus(VALIDITY);
+    assert_eq!(world.sweeps(world.now).await, 1, "found");
+    let other = world.sends(world.sms()).await;
+    world.lives(450).await;
+    while !world.store.purge(KEEP, world.now).await.unwrap().is_nothing() {}
+    assert!(world.store.message(ALICE, other).await.unwrap().is_none(), "others are purged");
+    assert!(world.store.message(ALICE, damaged).await.unwrap().is_some());
+    assert_eq!(listed(&world).await.iter().map(|row| row.message).collect::<Vec<_>>(), [damaged.as_i64()]);
+    // The operator gives it up, as docs/alarms.md says.
+    let gives_up = "DELETE FROM set_aside; UPDATE retention SET upto = min(upto, ?1) WHERE what = 2";
+    world.store.close().await.unwrap();
+    world.raw().execute_batch(&gives_up.replace("?1", &damaged.as_i64().to_string())).unwrap();
+    world.opens();
+    while !world.store.purge(KEEP, world.now).await.unwrap().is_nothing() {}
+    assert!(world.store.message(ALICE, damaged).await.unwrap().is_none(), "then it is purged");
 }
 
 #[tokio::test]

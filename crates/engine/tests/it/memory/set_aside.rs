@@ -2,6 +2,7 @@
 
 use super::columns::{NO_MESSAGE, NoRow, stored_range};
 use super::{MemoryTables, Rows};
+use hermod_domain::ids::MessageId;
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
 use hermod_engine::tables::{
@@ -36,6 +37,12 @@ impl SetAsideRows for MemoryTables {
     fn stored_states(&self, key: StoredMessageKey) -> Result<Vec<Option<PartState>>, TableError> {
         let Some(key) = key.to_key() else { return Ok(Vec::new()) };
         Ok(self.read().parts_at(key).iter().map(|row| Some(row.now.state)).collect())
+    }
+
+    fn has_parts_set_aside(&self, message: MessageId) -> Result<bool, TableError> {
+        let rows = self.read();
+        let is_part = |row: &Row| row.key.message == message.as_i64() && row.part.is_some();
+        Ok(rows.set_aside.values().any(is_part))
     }
 
     fn change_set_aside(&self, change: &SetAsideChange) -> Result<(), TableError> {

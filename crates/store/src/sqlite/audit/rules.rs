@@ -75,7 +75,9 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "step ids are reserved before they are used",
         query: "SELECT 'line ' || rowid || ' of the timeline' FROM timeline
-             WHERE rowid > (SELECT reserved FROM step_counter) OR (SELECT count(*) FROM step_counter) <> 1",
+             WHERE rowid > (SELECT reserved FROM step_counter)
+             UNION ALL SELECT 'step_counter has ' || counters || ' rows'
+             FROM (SELECT count(*) AS counters FROM step_counter) WHERE counters <> 1",
     },
     Rule {
         name: "exceptional facts belong to messages that exist",
