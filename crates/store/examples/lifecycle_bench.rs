@@ -191,7 +191,12 @@ async fn send(store: &Store, number: u64, origin: Option<&Arc<Origin>>) -> u64 {
     u64::try_from(started.elapsed().as_micros()).expect("not that long")
 }
 
-async fn send_unlimited(store: &Store, messages: u64, senders: u64, origin: Option<&Arc<Origin>>) -> Vec<u64> {
+async fn send_unlimited(
+    store: &Store,
+    messages: u64,
+    senders: u64,
+    origin: Option<&Arc<Origin>>,
+) -> Vec<u64> {
     let next = Arc::new(AtomicU64::new(0));
     let mut sending = JoinSet::new();
     for _ in 0..senders {
@@ -231,7 +236,9 @@ async fn send_at_rate(store: &Store, messages: u64, rate: u64, origin: Option<&A
 /// Records a response to every part at once, and its receipt with the next read, as carriers send them. Returns the number of
 /// handouts.
 async fn carry(port: &LinkPort, messages: u64) -> u64 {
-    port.record(Vec::new(), Vec::new(), Vec::new(), WINDOW, wall_clock()).await.expect("the store records it");
+    port.record(Vec::new(), Vec::new(), Vec::new(), WINDOW, wall_clock())
+        .await
+        .expect("the store records it");
     let (mut receipts, mut recorded, mut handouts) = (Vec::new(), 0, 0);
     while recorded < messages {
         let handout = port.handout().await;
@@ -245,7 +252,9 @@ async fn carry(port: &LinkPort, messages: u64) -> u64 {
         if nothing_to_come {
             // No acknowledgement of an earlier receipt will wake this task, so the receipts are recorded now.
             let receipts = std::mem::take(&mut receipts);
-            port.record(Vec::new(), receipts, Vec::new(), 0, wall_clock()).await.expect("the store records it");
+            port.record(Vec::new(), receipts, Vec::new(), 0, wall_clock())
+                .await
+                .expect("the store records it");
         }
     }
     handouts

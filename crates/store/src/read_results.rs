@@ -1,7 +1,7 @@
 //! Results of reads, the same for every database: pages of rows, and the report of an audit.
 
 use hermod_domain::time::Timestamp;
-use hermod_engine::ops::{EventId, ReportId, WaitingMessage, QueuePosition, WebhookPage};
+use hermod_engine::ops::{EventId, QueuePosition, ReportId, WaitingMessage, WebhookPage};
 use hermod_engine::tables::{EventKey, PartRow, Readings};
 
 /// The result of an audit.

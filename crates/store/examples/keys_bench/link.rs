@@ -12,7 +12,9 @@ const WINDOW: u32 = 1_000;
 
 /// Records a response to every part at once, and its receipt with the next read, as carriers send them.
 pub(crate) async fn carry(port: LinkPort, all_recorded: Arc<AtomicU64>) {
-    port.record(Vec::new(), Vec::new(), Vec::new(), WINDOW, wall_clock()).await.expect("the store records it");
+    port.record(Vec::new(), Vec::new(), Vec::new(), WINDOW, wall_clock())
+        .await
+        .expect("the store records it");
     let mut receipts = Vec::new();
     loop {
         let handout = port.handout().await;
@@ -25,7 +27,9 @@ pub(crate) async fn carry(port: LinkPort, all_recorded: Arc<AtomicU64>) {
         if nothing_to_come && !receipts.is_empty() {
             // No acknowledgement of an earlier receipt will wake this task, so the receipts are recorded now.
             let receipts = std::mem::take(&mut receipts);
-            port.record(Vec::new(), receipts, Vec::new(), 0, wall_clock()).await.expect("the store records it");
+            port.record(Vec::new(), receipts, Vec::new(), 0, wall_clock())
+                .await
+                .expect("the store records it");
         }
     }
 }

@@ -11,10 +11,10 @@ use crate::read_results::{
 };
 use crate::sqlite::database::Database;
 use crate::sqlite::{
-    audit as sqlite_audit, balances, carrier_ids, catalogue, conversations, copying, day_totals, delivery_figures, engine_reads,
-    erasure, errors, given_up_reports, inbound, late_parts, ledger, lock, opt_outs, parked_receipts, part_rows, purging,
-    readers, records, reports, reviews, set_aside, unassigned_inbound, unnamed_parts, waiting_messages, webhook_due,
-    webhook_listing, webhook_purging,
+    audit as sqlite_audit, balances, carrier_ids, catalogue, conversations, copying, day_totals,
+    delivery_figures, engine_reads, erasure, errors, given_up_reports, inbound, late_parts, ledger, lock,
+    opt_outs, parked_receipts, part_rows, purging, readers, records, reports, reviews, set_aside,
+    unassigned_inbound, unnamed_parts, waiting_messages, webhook_due, webhook_listing, webhook_purging,
 };
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, RemoteId};
@@ -30,9 +30,7 @@ use hermod_engine::ops::{
 use hermod_engine::state::idempotency_keys::{KeyLimits, KeyStep};
 use hermod_engine::state::parked_receipts::ParkedPage;
 use hermod_engine::state::queues::QueueSnapshot;
-use hermod_engine::tables::{
-    ConversationKey, InboundKey, ReportPage, ReviewStatus, TableError, UnnamedPart,
-};
+use hermod_engine::tables::{ConversationKey, InboundKey, ReportPage, ReviewStatus, TableError, UnnamedPart};
 use std::path::{Path, PathBuf};
 use writing::WritingBackend;
 

@@ -4,10 +4,10 @@ mod log_limiter;
 
 use crate::error::StoreError;
 use hermod_domain::time::Timestamp;
+use log_limiter::LogLimiter;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
-use log_limiter::LogLimiter;
 
 /// The free space must exceed the low-water mark by this fraction of it (1/16) before messages are accepted again.
 const REOPENING_FRACTION: u64 = 16;

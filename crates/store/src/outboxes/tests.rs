@@ -55,8 +55,8 @@ fn superseded_report_that_could_not_be_queued_is_settled_with_the_newer_one() {
     assert!(taken(second).is_empty(), "the other port has the earlier report");
     assert!(outboxes.close(connection, &outbox, first, false).is_empty(), "the writer's queue is full");
     assert_eq!(taken(second), [2]);
-    let settled =
-        outbox.with(|state| state.settle(second, vec![(ReportId(2), ReportOutcome::Accepted)], outboxes.now()));
+    let settled = outbox
+        .with(|state| state.settle(second, vec![(ReportId(2), ReportOutcome::Accepted)], outboxes.now()));
     assert_eq!(settled.accepted, [ReportId(1), ReportId(2)], "in one transaction");
     // The same, without a port that settles a newer report.
     outboxes.add_committed(vec![report(3, 3, ReportStatus::Enroute)], &[]);

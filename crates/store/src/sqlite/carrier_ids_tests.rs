@@ -56,8 +56,12 @@ impl World {
     fn finds(&self, remote: &str, source: Option<u64>, expect: &str) {
         let cold = CarrierIdIndex::load(&tables(&self.connection)).unwrap();
         for (remotes, how) in [(&self.remotes, "in memory"), (&cold, "from the tables")] {
-            let asked =
-                CarrierIdQuery { carrier: ACME, ids: self.ids, remote: &id(remote), source: source.map(number) };
+            let asked = CarrierIdQuery {
+                carrier: ACME,
+                ids: self.ids,
+                remote: &id(remote),
+                source: source.map(number),
+            };
             let found = match remotes.find(&tables(&self.connection), &asked).unwrap() {
                 Match::Part(tie) => tie.part.message.as_i64().to_string(),
                 Match::Nothing => "nothing".to_owned(),
@@ -110,8 +114,10 @@ fn match_returns_recipient_time_and_day_of_the_response() {
     let in_memory = world.remotes.find(&tables(&world.connection), &asked).unwrap();
     let Match::Part(tie) = in_memory else { panic!("{in_memory:?}") };
     assert_eq!((tie.to, tie.at, tie.day), (Some(number(5)), Some(noon()), TODAY));
-    let cold =
-        CarrierIdIndex::load(&tables(&world.connection)).unwrap().find(&tables(&world.connection), &asked).unwrap();
+    let cold = CarrierIdIndex::load(&tables(&world.connection))
+        .unwrap()
+        .find(&tables(&world.connection), &asked)
+        .unwrap();
     assert_eq!(cold, in_memory);
 }
 

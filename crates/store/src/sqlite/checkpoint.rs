@@ -119,7 +119,10 @@ pub(crate) fn truncate_at_start(folder: &Path, writer: &Connection) -> Result<()
     match truncated {
         Ok(Progress { all: true }) => Ok(()),
         Ok(Progress { all: false }) => {
-            tracing::warn!(log_bytes = bytes, "Another process reads the database; its log is truncated later");
+            tracing::warn!(
+                log_bytes = bytes,
+                "Another process reads the database; its log is truncated later"
+            );
             Ok(())
         }
         Err(error) if error.is_disk_full() => {
@@ -163,7 +166,11 @@ impl Background {
         let after = log_bytes(&self.log);
         self.disk.set_log_size(after, after > bytes_max);
         if before > bytes_max && after <= bytes_max {
-            tracing::info!(from_bytes = before, to_bytes = after, "The log was too large and has been truncated");
+            tracing::info!(
+                from_bytes = before,
+                to_bytes = after,
+                "The log was too large and has been truncated"
+            );
             self.disk.measure();
         }
     }

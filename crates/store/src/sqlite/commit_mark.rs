@@ -94,7 +94,11 @@ mod tests {
         let refused = CommitMark::open(folder.path(), &connection).err().map(StoreError::from);
         assert!(matches!(refused, Some(StoreError::Behind { acknowledged: 1, found: 0, .. })), "{refused:?}");
         set(5);
-        assert_eq!(CommitMark::open(folder.path(), &connection).unwrap().acknowledged(), Some(5), "more commits are allowed");
+        assert_eq!(
+            CommitMark::open(folder.path(), &connection).unwrap().acknowledged(),
+            Some(5),
+            "more commits are allowed"
+        );
         set(0);
         std::fs::write(folder.path().join(FILE_NAME), [9; 16]).unwrap();
         assert!(CommitMark::open(folder.path(), &connection).is_ok(), "a damaged mark is ignored");

@@ -69,7 +69,11 @@ pub(crate) fn find_unreadable(
 }
 
 /// Returns a part that waits for a slot, deferred ones included.
-pub(crate) fn load(connection: &Connection, key: MessageKey, part: PartNo) -> Result<Option<Job>, TableError> {
+pub(crate) fn load(
+    connection: &Connection,
+    key: MessageKey,
+    part: PartNo,
+) -> Result<Option<Job>, TableError> {
     let MessageKey { carrier, account, message } = key;
     connection
         .prepare_cached(&format!(

@@ -106,7 +106,10 @@ pub(crate) fn database_bytes(connection: &Connection) -> Result<u64, TableError>
     Ok(pages.saturating_mul(page_bytes).cast_unsigned())
 }
 
-#[expect(clippy::disallowed_methods, reason = "limits how long the log grows in real time, also under a test's clock")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "limits how long the log grows in real time, also under a test's clock"
+)]
 fn real_time() -> Instant {
     Instant::now()
 }

@@ -145,7 +145,9 @@ impl ReportRows for SqliteTables<'_> {
 /// Converts SQLite's error about an invalid value to the engine's error for unreadable rows.
 fn to_unreadable(error: TableError) -> TableError {
     match error.downcast_ref() {
-        Some(sqlite) if is_invalid_value(sqlite) => TableError::unreadable(format!("database error: {sqlite}")),
+        Some(sqlite) if is_invalid_value(sqlite) => {
+            TableError::unreadable(format!("database error: {sqlite}"))
+        }
         _ => error,
     }
 }

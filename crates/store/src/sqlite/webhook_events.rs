@@ -297,7 +297,9 @@ pub(super) fn stored_end(number: u8) -> Result<WebhookState, TableError> {
         2 => WebhookState::Failed(GiveUpReason::AttemptsUsedUp),
         3 => WebhookState::Failed(GiveUpReason::NoAddress),
         4 => WebhookState::Failed(GiveUpReason::NothingToTell),
-        other => return Err(TableError::unreadable(format!("{other} is not a state of an ended webhook event"))),
+        other => {
+            return Err(TableError::unreadable(format!("{other} is not a state of an ended webhook event")));
+        }
     })
 }
 

@@ -1,6 +1,6 @@
 //! SQL that finds webhook events whose retention is over.
 
-use crate::read_results::{OldEvents, EndedPlace};
+use crate::read_results::{EndedPlace, OldEvents};
 use crate::sqlite::webhook_events::event_id;
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;

@@ -60,7 +60,9 @@ impl Writer<'_> {
     /// Keeps, rejects or runs each operation, as [`Op::on_full_disk`] says.
     pub(super) fn handle_full_disk(&mut self, ops: &mut Vec<Op>) {
         if self.full_disk.is_none() && self.shared.disk.should_log_writes(false) {
-            tracing::error!("The disk is full; responses and receipts of carriers are kept in memory until there is space");
+            tracing::error!(
+                "The disk is full; responses and receipts of carriers are kept in memory until there is space"
+            );
         }
         for op in ops.drain(..) {
             let full_disk = self.full_disk.get_or_insert_default();

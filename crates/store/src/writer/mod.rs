@@ -63,7 +63,9 @@ impl Writer<'_> {
     /// then fail with [`StoreError::Closed`].
     pub(crate) fn run(mut self) {
         let mut ops = Vec::with_capacity(BATCH_OPS_MAX);
-        while self.wait_for_ops(&mut ops) && self.write_batch(&mut ops) && self.make_requested_copy(&mut ops) {}
+        while self.wait_for_ops(&mut ops) && self.write_batch(&mut ops) && self.make_requested_copy(&mut ops)
+        {
+        }
         self.queue.close();
         while let Ok(op) = self.queue.try_recv() {
             let error = StoreError::Closed;

@@ -325,6 +325,7 @@ async fn missing_step_counter_is_found_although_the_timeline_is_empty() {
     let world = World::new().await;
     world.store.close().await.unwrap();
     world.raw().execute_batch("DELETE FROM timeline; DELETE FROM step_counter").unwrap();
-    let rules: Vec<_> = Store::audit(world.path()).unwrap().violations.iter().map(|found| found.rule).collect();
+    let rules: Vec<_> =
+        Store::audit(world.path()).unwrap().violations.iter().map(|found| found.rule).collect();
     assert_eq!(rules, ["step ids are reserved before they are used"]);
 }

@@ -125,7 +125,8 @@ fn versions(connection: &Connection) -> Result<(i64, i64), TableError> {
 pub(crate) fn open_existing(folder: &Path) -> Result<Connection, TableError> {
     let path = folder.join(FILE_NAME);
     if !path.exists() {
-        let error = std::io::Error::new(std::io::ErrorKind::NotFound, "no Hermod database found in this folder");
+        let error =
+            std::io::Error::new(std::io::ErrorKind::NotFound, "no Hermod database found in this folder");
         return Err(StoreError::File { path, error }.into());
     }
     let connection = Connection::open(&path)?;

@@ -99,7 +99,11 @@ impl Store {
     }
 
     /// Returns some ids from a carrier's recent responses, for comparison with the ids in its parked receipts.
-    pub async fn recent_carrier_ids(&self, carrier: CarrierId, limit: u32) -> Result<Vec<AssignedId>, StoreError> {
+    pub async fn recent_carrier_ids(
+        &self,
+        carrier: CarrierId,
+        limit: u32,
+    ) -> Result<Vec<AssignedId>, StoreError> {
         let limit = usize::try_from(limit.min(PAGE_ROWS_MAX)).expect("a page");
         self.inner.backend.recent_carrier_ids(carrier, limit).await
     }
