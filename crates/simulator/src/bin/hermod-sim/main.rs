@@ -52,7 +52,7 @@ enum Command {
     SmppLoad(Box<smpp_load::SmppLoad>),
     SmppIdle(Box<smpp_idle::SmppIdle>),
     SmppEcho(smpp_echo::SmppEchoArgs),
-    WebhookReceiver(webhooks::WebhooksArgs),
+    Webhooks(webhooks::WebhooksArgs),
     Certificate(certificate::CertificateArgs),
 }
 
@@ -67,7 +67,7 @@ fn main() -> ExitCode {
         Command::SmppLoad(args) => run_on(args.threads, args.run()),
         Command::SmppIdle(args) => run_on(args.threads, args.run()),
         Command::SmppEcho(args) => run_on(args.threads, args.run()),
-        Command::WebhookReceiver(args) => run_on(args.threads, args.run()),
+        Command::Webhooks(args) => run_on(args.threads, args.run()),
         Command::Certificate(args) => args.run(),
     };
     match ended {
