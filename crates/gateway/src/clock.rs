@@ -1,6 +1,6 @@
-//! The only place that knows what time it is. Everything else asks a [`Clock`]: the real one, or one that a test moves
-//! by hand. [`Clock::now`] dates things: it starts with the machine's clock, follows it at a walk and never jumps
-//! ([`SteadyTime`]). Waiting goes by a monotonic count of milliseconds ([`Moment`]).
+//! The only source of time. All code uses a [`Clock`]: the real one, or a manual one that a test advances.
+//! [`Clock::now`] is for timestamps: it starts with the machine's clock, follows it slowly and never jumps
+//! ([`SteadyTime`]). Timeouts use a monotonic count of milliseconds ([`Moment`]).
 
 use hermod_domain::monotonic_clock::{Observed, SteadyTime};
 use hermod_domain::time::Timestamp;
@@ -20,7 +20,7 @@ impl Moment {
     }
 }
 
-/// Ten years: for ever, without the sums overflowing.
+/// Ten years, which avoids overflow.
 const SLEEP_MS_MAX: u64 = 10 * 365 * 24 * 3_600_000;
 
 #[derive(Clone)]
@@ -45,18 +45,17 @@ impl Clock {
         Clock(Kind::Real { start: tokio::time::Instant::now(), steady: Arc::new(Mutex::new(steady)) })
     }
 
-    /// A clock that stands still until [`Clock::advance`] moves it.
+    /// Returns a clock that only [`Clock::advance`] moves.
     pub fn manual(wall: Timestamp) -> Clock {
         let steady = SteadyTime::starting_at(wall, 0);
         Clock(Kind::Manual(Arc::new(watch::Sender::new(ManualTime { wall, moment: Moment(0), steady }))))
     }
 
-    /// The time of the day. Never goes back, and never by more than a tenth faster or slower than time passes.
+    /// Returns the time for timestamps. It never goes back, and runs at most a tenth faster or slower than real time.
     pub fn now(&self) -> Timestamp {
         match &self.0 {
             Kind::Real { steady, .. } => {
-                // How long the machine has been up is asked under the lock: otherwise somebody who was held up in between
-                // would go by a course that has been corrected since.
+                // Read the uptime under the lock: a thread delayed in between would use an outdated correction.
                 let steady = lock(steady);
                 steady.now(up_ms())
             }
@@ -67,7 +66,7 @@ impl Clock {
         }
     }
 
-    /// Looks at the machine's clock, to follow it. To be called every second.
+    /// Reads the machine's clock, to follow it. To be called every second.
     pub fn observe(&self) -> Observed {
         match &self.0 {
             Kind::Real { steady, .. } => {
@@ -78,7 +77,7 @@ impl Clock {
                 let mut observed = Observed::InStep;
                 time.send_if_modified(|time| {
                     observed = time.steady.observe(time.wall, time.moment.0);
-                    // Nobody waits for this.
+                    // No one waits for this change.
                     false
                 });
                 observed
@@ -103,7 +102,7 @@ impl Clock {
             }
             Kind::Manual(time) => {
                 let mut changes = time.subscribe();
-                // The sender lives in this very clock, so the wait cannot fail.
+                // The clock holds the sender, so the wait cannot fail.
                 let _ = changes.wait_for(|now| now.moment >= until).await;
             }
         }
@@ -113,7 +112,7 @@ impl Clock {
         self.sleep_until(self.moment().plus(wait)).await;
     }
 
-    /// Moves a manual clock, wall time and waiting alike. Panics on the real one: nobody moves that.
+    /// Advances a manual clock, both wall time and monotonic time. Panics on the real clock.
     pub fn advance(&self, by: Duration) {
         self.with_manual(|time| {
             time.wall = time.wall.plus(by);
@@ -121,12 +120,12 @@ impl Clock {
         });
     }
 
-    /// Sets the clock of a manual clock's machine, as an operator or a time server would.
+    /// Sets the machine's clock of a manual clock, as an operator or NTP would.
     pub fn set_wall(&self, wall: Timestamp) {
         self.with_manual(|time| time.wall = wall);
     }
 
-    /// What the machine's clock shows, which nothing here goes by. Others do: it is what they are told where they compare.
+    /// Returns the machine's clock, for values that other machines compare with theirs. Not for our own timestamps.
     pub fn machine_time(&self) -> Timestamp {
         match &self.0 {
             Kind::Real { .. } => wall_time(),
@@ -155,8 +154,8 @@ fn wall_time() -> Timestamp {
     Timestamp::from_millis(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX))
 }
 
-/// Milliseconds that the machine has been up, those it was suspended for among them where the system counts them: a
-/// laptop that was closed for the night has not jumped.
+/// Returns the machine's uptime in milliseconds, including suspend where the system counts it: a suspend is not a clock
+/// jump.
 fn up_ms() -> u64 {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     const UP: rustix::time::ClockId = rustix::time::ClockId::Boottime;
@@ -168,7 +167,7 @@ fn up_ms() -> u64 {
     seconds.saturating_mul(1_000).saturating_add(millis)
 }
 
-/// A count is right even if somebody panicked while looking at it.
+/// The value stays valid if a thread panicked while holding the lock.
 fn lock<T>(counted: &Mutex<T>) -> MutexGuard<'_, T> {
     counted.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -178,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_real_clock_starts_where_the_machines_stands_and_goes_as_it_does() {
+    fn real_clock_starts_at_the_machine_time_and_keeps_pace() {
         let clock = Clock::real();
         for _ in 0..3 {
             let apart = clock.now().as_millis() - clock.machine_time().as_millis();
@@ -190,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_manual_clock_moves_whole_or_only_its_machines_clock() {
+    fn manual_clock_advances_and_its_machine_time_can_jump() {
         let start = Timestamp::from_millis(1_794_700_800_000);
         let (clock, hour) = (Clock::manual(start), Duration::from_secs(3_600));
         clock.advance(hour);

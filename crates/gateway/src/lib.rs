@@ -1,14 +1,14 @@
-//! What Hermod connects. `edges` speak to the outside (HTTP API, carriers) and know nothing of each other; `app` holds
-//! one file per thing the product does, and knows no protocol; `world` is what they all stand in: clock, store,
-//! catalogue. The way of a message is edges -> app -> domain + store, and back.
+//! The gateway. `edges` speak the protocols (HTTP API, SMPP, carrier links, webhooks) and do not know each other;
+//! `app` has one file per use case and knows no protocol; `world` holds what they share: clock, store, catalogue. A
+//! message goes edges -> app -> domain + store, and back.
 
 pub mod app;
-mod arrivals;
 pub mod board;
 pub mod clock;
 pub mod config;
 pub mod edges;
 pub mod http;
+mod listeners;
 mod open_files;
 pub mod provision;
 pub mod running;
@@ -19,5 +19,5 @@ pub mod tls;
 pub mod workers;
 pub mod world;
 
-/// For whoever receives webhooks.
+/// For receivers of webhooks.
 pub use hermod_domain::webhook::signature as webhook_signature;

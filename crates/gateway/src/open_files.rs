@@ -1,5 +1,5 @@
-//! The limit of open files: raised as far as this process may, and shared out, so that connections at one listener can
-//! never use up the descriptors that the other listeners, webhooks, carriers and the store need.
+//! Raises the limit of open files and divides it, so that the connections of one listener cannot use up the file
+//! descriptors of the other listeners, webhooks, carriers and the store.
 
 use crate::config::Config;
 use hermod_domain::catalogue::Catalogue;
@@ -8,10 +8,10 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 /// Descriptors for the database, logs, timers and links of carriers that are added later.
 const OTHER_FILES: u64 = 96;
 
-/// A limit that says "as many as you like" is taken for this many.
+/// The value used for "unlimited".
 const UNLIMITED: u64 = 1 << 20;
 
-/// However low the limit is, each listener may have this many connections.
+/// Each listener may have at least this many connections.
 const SHARE_MIN: u32 = 16;
 
 /// The operations listener is for monitoring, load balancers and operators.
@@ -22,19 +22,19 @@ pub(crate) fn raise() -> u64 {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let most = maximum.unwrap_or(UNLIMITED);
     if current.is_some_and(|current| current < most) {
-        // If that is not allowed, the limit stays what it is, and is shared out as it is.
+        // If that is not permitted, the current limit is used.
         let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(most), maximum });
     }
     getrlimit(Resource::Nofile).current.unwrap_or(UNLIMITED)
 }
 
-/// What a gateway uses descriptors for.
+/// What a gateway needs file descriptors for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Needs {
-    /// Listeners that customers call at: plain HTTP, and HTTPS.
+    /// Customer-facing HTTP listeners: plain and TLS.
     pub(crate) http_listeners: u32,
     pub(crate) has_operations: bool,
-    /// Connections to carriers, at most.
+    /// The most connections to carriers.
     pub(crate) links: u32,
 }
 
@@ -43,7 +43,7 @@ impl Needs {
         Needs {
             http_listeners: if has_https { 2 } else { 1 },
             has_operations,
-            // A link is one bind, or two.
+            // A link has one or two binds.
             links: catalogue
                 .carriers()
                 .iter()
@@ -53,8 +53,8 @@ impl Needs {
     }
 }
 
-/// Cuts the limits of the settings to what the limit of open files allows, each in proportion, and says so in the log.
-/// Leaves them as they are if there are descriptors for all of them.
+/// Reduces the limits of the settings in proportion to what the limit of open files allows, and logs a warning.
+/// Changes nothing if there are enough file descriptors.
 pub(crate) fn fit(config: &mut Config, needs: Needs, limit: u64) {
     let needed = needed(config, needs);
     if needed <= limit {
@@ -62,7 +62,7 @@ pub(crate) fn fit(config: &mut Config, needs: Needs, limit: u64) {
     }
     cut(config, needs, limit);
     let Config { http, smpp, webhooks, .. } = config;
-    // One address may not hold everything there is.
+    // One address must not use all connections.
     for (all, per_address, half_open) in [
         (http.max_connections, &mut http.max_connections_per_address, &mut http.max_half_open_per_address),
         (smpp.max_sessions, &mut smpp.max_sessions_per_address, &mut smpp.max_half_open_per_address),
@@ -73,8 +73,8 @@ pub(crate) fn fit(config: &mut Config, needs: Needs, limit: u64) {
     tracing::warn!(
         limit,
         needed,
-        "This process may open {limit} files, and the settings ask for {needed}. Until that changes there are {} \
-         connections for each HTTP listener, {} SMPP sessions and {} webhook posts. Raise the hard limit (LimitNOFILE={needed} \
+        "This process may open {limit} files, but the settings need {needed}. Limits are reduced to {} connections per \
+         HTTP listener, {} SMPP sessions and {} webhook posts. Raise the hard limit (LimitNOFILE={needed} \
          in the systemd unit, or ulimit -Hn {needed}), or lower http.max_connections, smpp.max_sessions and \
          webhooks.max_posts",
         http.max_connections,
@@ -83,7 +83,7 @@ pub(crate) fn fit(config: &mut Config, needs: Needs, limit: u64) {
     );
 }
 
-/// Cuts every limit by the same factor. The least shares can make it too much, so the factor falls until it fits.
+/// Reduces every limit by the same factor. The minimum shares may exceed it, so the factor falls until the sum fits.
 fn cut(config: &mut Config, needs: Needs, limit: u64) {
     let reserved = OTHER_FILES + u64::from(needs.links);
     let wanted = needed(config, needs).saturating_sub(reserved).max(1);
@@ -104,7 +104,7 @@ fn cut(config: &mut Config, needs: Needs, limit: u64) {
     }
 }
 
-/// Descriptors for everything the settings allow at one time.
+/// Returns the file descriptors that the settings can use at once.
 fn needed(config: &Config, needs: Needs) -> u64 {
     let Config { http, smpp, webhooks, .. } = config;
     let operations =
@@ -117,15 +117,15 @@ fn needed(config: &Config, needs: Needs) -> u64 {
         + u64::from(needs.links)
 }
 
-/// SMPP connections beyond `max_sessions` that are told so at one time.
+/// Connections above `max_sessions` that are accepted to reject their bind.
 const SMPP_REFUSED_AT_ONCE_MAX: u32 = 100;
 
-/// Connections at the SMPP listeners: the sessions, and those that are being told that there are too many.
+/// Returns the connections of the SMPP listeners: the sessions, and those whose bind is rejected.
 pub(crate) fn smpp_places(sessions: u32) -> u32 {
     sessions.saturating_add(SMPP_REFUSED_AT_ONCE_MAX.min(sessions.max(8)))
 }
 
-/// The most sessions whose places are not more than these.
+/// Returns the most sessions for this many connections.
 fn smpp_sessions_within(places: u32) -> u32 {
     (places.saturating_sub(SMPP_REFUSED_AT_ONCE_MAX)).max(places / 2).max(1)
 }
@@ -136,7 +136,7 @@ mod tests {
 
     const NEEDS: Needs = Needs { http_listeners: 2, has_operations: true, links: 10 };
 
-    /// Connections, of one address, half open, in the settings that fit a limit.
+    /// Returns the default settings, fitted to a limit.
     fn fitted(limit: u64) -> Config {
         let mut config = Config::defaults();
         fit(&mut config, NEEDS, limit);
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_stay_as_they_are_where_there_are_descriptors_for_all_of_them() {
+    fn settings_are_unchanged_with_enough_file_descriptors() {
         let all = needed(&Config::defaults(), NEEDS);
         assert_eq!(all, 96 + 2 * 10_000 + 1_000 + 20_100 + 2_000 + 10);
         assert_eq!(fitted(all), Config::defaults());
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_by_a_low_limit_is_shared_out_and_never_exceeded() {
+    fn low_limit_is_divided_and_never_exceeded() {
         for limit in [256, 1_024, 4_096, 20_000, 40_000] {
             let config = fitted(limit);
             let needed = needed(&config, NEEDS);
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn one_address_gets_half_at_most_and_half_open_connections_a_quarter() {
+    fn address_limit_is_at_most_half_and_half_open_limit_a_quarter() {
         let Config { http, smpp, .. } = fitted(1_024);
         assert!(http.max_connections_per_address <= http.max_connections / 2);
         assert!(http.max_half_open_per_address <= http.max_connections / 4);
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_of_this_process_is_raised_to_what_it_may_have() {
+    fn soft_limit_is_raised_to_the_hard_limit() {
         let limit = raise();
         assert_eq!(Some(limit), getrlimit(Resource::Nofile).current.or(Some(UNLIMITED)));
         assert_eq!(limit, getrlimit(Resource::Nofile).maximum.unwrap_or(limit));

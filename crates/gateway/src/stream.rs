@@ -1,5 +1,5 @@
-//! The octets of an SMPP connection, ours to a carrier or a customer's to us, plain or in TLS, with the same meaning of "written": handed to the network. TLS libraries call
-//! octets written that still stand in their own buffer, and a session that waits for nothing more would never send them.
+//! The stream of an SMPP connection, plain or TLS. A write completes only when the octets were passed to the network:
+//! TLS libraries also report octets as written that are still in their own buffer, where they could stay.
 
 use crate::clock::within;
 use std::io;
@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsStream;
 use tokio_rustls::rustls::ProtocolVersion;
 
-/// For both goodbyes. A peer that takes longer is left without.
+/// The timeout for closing TLS and TCP.
 const CLOSE_WAIT: Duration = Duration::from_secs(1);
 
 pub(crate) struct Stream(Kind);
@@ -23,7 +23,7 @@ enum Kind {
 
 struct Sealed {
     stream: TlsStream<TcpStream>,
-    /// Octets sealed and not yet known to have left.
+    /// Octets encrypted and not flushed yet.
     leaving: usize,
 }
 
@@ -41,7 +41,7 @@ impl Stream {
         matches!(self.0, Kind::Tls(_))
     }
 
-    /// For people.
+    /// Returns a description for the operator.
     pub(crate) fn described(&self) -> &'static str {
         let version = match &self.0 {
             Kind::Plain(_) => return "without TLS",
@@ -55,9 +55,8 @@ impl Stream {
     }
 }
 
-/// Says goodbye: with TLS, that nothing was cut off (close_notify); then the end of TCP. What the peer still says is read
-/// and dropped until it closes too: whoever closes with something unread resets the connection, and the peer may lose
-/// what it was told last. In real time, because it is all about the network.
+/// Closes a connection: sends close_notify with TLS, then the TCP FIN, and discards input until the peer closes too.
+/// Closing with unread input would reset the connection, and the peer could lose our last output. Uses real time.
 pub(crate) async fn close(stream: &mut (impl AsyncRead + AsyncWrite + Unpin)) {
     let goodbye = async {
         let mut unread = [0; 4096];
@@ -65,7 +64,7 @@ pub(crate) async fn close(stream: &mut (impl AsyncRead + AsyncWrite + Unpin)) {
         while stream.read(&mut unread).await? > 0 {}
         io::Result::Ok(())
     };
-    // Too late, or broken already: it is over either way.
+    // A timeout or an error ends the connection too.
     let _ = within(CLOSE_WAIT, goodbye).await;
 }
 
@@ -78,8 +77,7 @@ impl AsyncRead for Stream {
     }
 }
 
-/// Whoever abandons a write must come back with the same octets, or more of them behind those: with TLS they may have
-/// been sealed already.
+/// After a cancelled write the next write must begin with the same octets: with TLS they may be encrypted already.
 impl AsyncWrite for Stream {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         match &mut self.get_mut().0 {

@@ -1,4 +1,4 @@
-//! Every task has an owner, a name and an end. [`Workers`] owns them; stopping is a value they watch.
+//! Owns the tasks of a gateway: every task has a name and is stopped with its group.
 
 use std::future::Future;
 use tokio_util::sync::CancellationToken;
@@ -23,7 +23,7 @@ impl Workers {
         }));
     }
 
-    /// A token of its own for a group of tasks that may be stopped earlier than the rest.
+    /// Returns a group of tasks that can be stopped separately, and is stopped with this one.
     pub fn child(&self) -> Workers {
         Workers { tasks: TaskTracker::new(), stopping: self.stopping.child_token() }
     }
@@ -32,7 +32,7 @@ impl Workers {
         self.stopping.clone()
     }
 
-    /// Tells every task to end and waits until the last one has.
+    /// Stops all tasks and waits until they have ended.
     pub async fn stop(&self) {
         self.stopping.cancel();
         self.tasks.close();

@@ -1,10 +1,9 @@
-//! What every part of the gateway stands in: the clock, the store, the catalogue of the moment, and what is counted in
-//! memory between requests.
+//! The shared state of a gateway: clock, store, current catalogue, status board, and the rate limits in memory.
 
-use crate::arrivals::site_of;
 use crate::board::{AlarmKind, Alarms, Binds, CarrierBoard, Probes};
 use crate::clock::Clock;
 use crate::http::body_memory::{BODY_MEMORY_MAX, BodyMemory};
+use crate::listeners::limit_key_of;
 use crate::secrets::Pepper;
 use arc_swap::ArcSwap;
 use hermod_domain::catalogue::Catalogue;
@@ -26,13 +25,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// What one address may get wrong unless the operator says otherwise: ten at once, then one every six seconds.
+/// The default limit of failed sign-ins per address: ten at once, then one every six seconds.
 const FAILED_SIGN_INS: Allowance = Allowance { most: 10, per: Duration::from_secs(60) };
 
-/// What a sign-in is for.
+/// The key of a sign-in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SignInKey<'a> {
-    /// An API key, known or not; empty where the request had no readable one.
+    /// An API key, known or not; empty if the request had no readable one.
     Api(&'a str),
     /// The operator API.
     Operator,
@@ -42,46 +41,46 @@ pub struct World {
     pub clock: Clock,
     pub store: Store,
     pub pepper: Pepper,
-    /// How the carriers and the links to them are doing.
+    /// The state of carriers and links.
     pub carriers: CarrierBoard,
-    /// What somebody should look into.
+    /// Conditions that need the operator.
     pub alarms: Alarms,
-    /// Customers that are bound.
+    /// The binds of customers.
     pub binds: Binds,
-    /// Where a carrier can be tried.
+    /// Test messages to carriers.
     pub probes: Probes,
-    /// How long an accepted message may wait for its delivery.
+    /// The longest validity of a message.
     pub validity: Duration,
-    /// Held by whoever changes the catalogue, from reading what is stored until the new one is in force.
+    /// Held during a catalogue change, from reading the store until the new catalogue is in effect.
     pub changing: tokio::sync::Mutex<()>,
     catalogue: ArcSwap<Catalogue>,
-    /// Counts the catalogues there were, for those who follow it.
+    /// Increases with every new catalogue, for subscribers.
     catalogues: watch::Sender<u64>,
-    /// One bucket per connection, shared by all its keys. Bounded by the connections there are.
+    /// A bucket per connection, shared by all its keys. Bounded by the number of connections.
     buckets: Mutex<HashMap<ConnectionId, Pace>>,
-    /// One bucket per standard account, shared by all its binds. Bounded by the accounts there are.
+    /// A bucket per standard account, shared by all its binds. Bounded by the number of accounts.
     submits: Mutex<HashMap<AccountId, Pace>>,
-    /// How often recipients and ranges of numbers were written to lately.
+    /// Recent messages per recipient and number range.
     velocity: Mutex<Velocity>,
     watched: Mutex<HashMap<(AccountId, Arc<str>), u64>>,
     sign_ins: Mutex<SignIns>,
     /// Makes the fingerprints of keys, with a random seed of this process.
     fingerprints: RandomState,
-    /// What the bodies of requests may take while they arrive.
+    /// The memory limit of request bodies.
     pub body_memory: BodyMemory,
     draining: AtomicBool,
-    /// Where accounts' webhooks may go.
+    /// The rules for webhook addresses.
     pub webhook_rules: AddressRules,
 }
 
-/// What is left of an allowance after a request.
+/// What is left of a rate limit after a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateLeft {
     pub limit: u32,
     pub remaining: u32,
-    /// How long until all of it is back.
+    /// How long until the full limit is available.
     pub whole_in: Duration,
-    /// Set when the request was over the rate: how long until the next may come.
+    /// How long to wait, if the request was over the limit.
     pub refused_for: Option<Duration>,
 }
 
@@ -119,19 +118,19 @@ impl World {
         }
     }
 
-    /// Lets one address fail so often a minute instead of the usual ten times.
+    /// Sets the limit of failed sign-ins per address and minute.
     pub fn allowing_failed_sign_ins(mut self, a_minute: u32) -> World {
         self.sign_ins = Mutex::new(SignIns::new(Allowance { most: a_minute, ..FAILED_SIGN_INS }));
         self
     }
 
-    /// Limits the memory of request bodies to so many bytes instead of the usual 64 MiB.
+    /// Sets the memory limit of request bodies.
     pub fn limiting_body_memory(mut self, bytes_max: u64) -> World {
         self.body_memory = BodyMemory::new(bytes_max);
         self
     }
 
-    /// Lets webhooks go where the operator says, instead of to https addresses of the public network only.
+    /// Sets the rules for webhook addresses; the default is public https only.
     pub fn judging_webhooks_by(mut self, rules: AddressRules) -> World {
         self.webhook_rules = rules;
         self
@@ -148,12 +147,12 @@ impl World {
         self.catalogues.send_modify(|count| *count += 1);
     }
 
-    /// ReportStatus whenever there is a new catalogue.
+    /// Returns a receiver that is notified of new catalogues.
     pub fn catalogue_changes(&self) -> watch::Receiver<u64> {
         self.catalogues.subscribe()
     }
 
-    /// Counts one message towards the account's controls, or says which one refuses it.
+    /// Counts a message towards the account's traffic controls. Returns the control that rejects it, if any.
     pub fn admit_traffic(&self, account: AccountId, controls: &[Control], to: Msisdn) -> Admitted {
         if controls.is_empty() {
             return Admitted::default();
@@ -162,7 +161,7 @@ impl World {
         lock(&self.velocity).admit(account, controls, to, now)
     }
 
-    /// The message was not accepted after all.
+    /// Reverts [`World::admit_traffic`] for a message that was not accepted.
     pub fn give_traffic_back(
         &self,
         account: AccountId,
@@ -175,17 +174,17 @@ impl World {
         }
     }
 
-    /// A control that only watches would have refused a message.
+    /// Counts a message over the limit of a control in mode `watch`.
     pub fn would_have_refused(&self, account: AccountId, control: &Arc<str>) {
         *lock(&self.watched).entry((account, control.clone())).or_default() += 1;
     }
 
-    /// How often that was since this process started.
+    /// Returns how often a watching control was exceeded since the start.
     pub fn times_watched(&self, account: AccountId, control: &Arc<str>) -> u64 {
         lock(&self.watched).get(&(account, control.clone())).copied().unwrap_or(0)
     }
 
-    /// Takes one request from a connection's bucket.
+    /// Takes one token from a connection's bucket.
     pub fn take_token(&self, connection: ConnectionId, per_second: u32) -> RateLeft {
         let now = self.clock.now();
         let rate = Rate::per_second(per_second.max(1)).unwrap_or_else(|_| {
@@ -197,12 +196,12 @@ impl World {
             *bucket = Pace::full(rate, now);
         }
         let refused_for = bucket.admit(now).err();
-        // The bucket holds one second's worth, so it is full again after a second at most.
+        // The bucket holds one second of tokens, so it is full after at most a second.
         let whole_in = Duration::from_secs(1);
         RateLeft { limit: rate.get(), remaining: bucket.remaining(now), whole_in, refused_for }
     }
 
-    /// Takes so many submissions from an account's bucket, or none.
+    /// Takes `count` tokens from an account's bucket, or none.
     pub fn take_submits(&self, account: AccountId, rate: Rate, count: u32) -> bool {
         let now = self.clock.now();
         let mut submits = lock(&self.submits);
@@ -216,7 +215,7 @@ impl World {
     /// Counts a failed sign-in from an address. Fails with the time to wait if there were too many.
     pub fn fail_sign_in(&self, source: IpAddr, key: SignInKey<'_>) -> Result<(), Duration> {
         let key = self.fingerprints.hash_one(key);
-        lock(&self.sign_ins).fail(site_of(source), key, self.clock.now())
+        lock(&self.sign_ins).fail(limit_key_of(source), key, self.clock.now())
     }
 
     /// Admits valid credentials and marks their address as proven. Fails with the time to wait if the address is not
@@ -229,45 +228,45 @@ impl World {
     ) -> Result<(), Duration> {
         let key_and_secret = self.fingerprints.hash_one((key, secret_digest));
         let key = self.fingerprints.hash_one(key);
-        lock(&self.sign_ins).succeed(site_of(source), key, key_and_secret, self.clock.now())
+        lock(&self.sign_ins).succeed(limit_key_of(source), key, key_and_secret, self.clock.now())
     }
 
-    /// What an address may still get wrong.
+    /// Returns the failed sign-ins that an address has left.
     pub fn sign_ins_left(&self, source: Option<IpAddr>) -> RateLeft {
         let sign_ins = lock(&self.sign_ins);
         let limit = sign_ins.allowance().most;
         let (remaining, whole_in) = match source {
-            Some(source) => sign_ins.left(site_of(source), self.clock.now()),
+            Some(source) => sign_ins.left(limit_key_of(source), self.clock.now()),
             None => (limit, Duration::ZERO),
         };
         RateLeft { limit, remaining, whole_in, refused_for: None }
     }
 
-    /// Goes along with the machine's clock, and says so when that has jumped.
-    pub fn follow_the_clock(&self) {
+    /// Follows the machine's clock, and raises an alarm while it has jumped.
+    pub fn follow_machine_clock(&self) {
         let observed = self.clock.observe();
         let seconds = (observed.ahead_ms() / 1_000).clamp(i32::MIN.into(), i32::MAX.into());
         gauge!("hermod_clock_ahead_seconds").set(i32::try_from(seconds).expect("clamped to it"));
         let cause = (observed != Observed::InStep).then(|| {
             let (apart, way) = apart(observed.ahead_ms());
             let detail = format!(
-                "the machine's clock jumped and is {apart} {way} Hermod's, which goes on by its own count and follows it \
-                 by at most 10 % (restart to take it over at once)"
+                "the machine's clock jumped and is {apart} {way} Hermod's clock, which follows it by at most 10 % (restart to \
+                 adopt it at once)"
             );
             (String::new(), detail)
         });
         self.alarms.replace(AlarmKind::ClockJumped, "", cause.as_slice(), self.clock.now());
     }
 
-    /// Raises an alarm while the database's log is larger than it should be.
+    /// Raises an alarm while the write-ahead log is too large.
     pub fn watch_store_log(&self) {
         let LogSize { bytes, overgrown } = self.store.log_size();
         let mebibytes = u32::try_from(bytes >> 20).unwrap_or(u32::MAX);
         gauge!("hermod_store_log_bytes").set(f64::from(mebibytes) * 1_048_576.0);
         if overgrown {
             let detail = format!(
-                "the log of the database (hermod.db-wal) has {mebibytes} MiB and grows with every message, because another \
-                 program keeps a read transaction open"
+                "the write-ahead log (hermod.db-wal) has {mebibytes} MiB and keeps growing, because another program holds a \
+                 read transaction open"
             );
             self.alarms.raise(AlarmKind::StoreLogLarge, "", "", &detail, self.clock.now());
         } else {
@@ -275,7 +274,7 @@ impl World {
         }
     }
 
-    /// From here on new messages are refused, so that what was accepted can be finished.
+    /// Rejects new messages from now on, so that accepted ones can be finished.
     pub fn start_draining(&self) {
         self.draining.store(true, Ordering::Release);
     }
@@ -285,12 +284,12 @@ impl World {
     }
 }
 
-/// What is counted in memory is right even if somebody panicked while counting.
+/// The counts stay valid if a thread panicked while holding the lock.
 fn lock<T>(counted: &Mutex<T>) -> MutexGuard<'_, T> {
     counted.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How far a clock is from another, for people.
+/// Describes the difference between two clocks.
 fn apart(ahead_ms: i64) -> (String, &'static str) {
     let seconds = ahead_ms.unsigned_abs() / 1_000;
     let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
@@ -308,7 +307,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn how_far_a_clock_is_off_is_told_in_words() {
+    fn clock_difference_is_described() {
         for (ahead_ms, told) in [
             (1_000, "1 s ahead of"),
             (-5_999, "5 s behind"),
@@ -323,13 +322,13 @@ mod tests {
     }
 
     #[test]
-    fn a_site_is_a_v4_address_or_the_first_half_of_a_v6_one() {
+    fn limits_count_ipv4_addresses_and_ipv6_64_networks() {
         for (address, site) in [
             ("192.0.2.7", "192.0.2.7"),
             ("::ffff:192.0.2.7", "192.0.2.7"),
             ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
         ] {
-            assert_eq!(site_of(address.parse().unwrap()).to_string(), site);
+            assert_eq!(limit_key_of(address.parse().unwrap()).to_string(), site);
         }
     }
 }

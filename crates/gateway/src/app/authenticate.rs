@@ -1,5 +1,5 @@
-//! Authenticates API requests. The key names the connection, the secret proves it. An unknown key, a wrong secret and
-//! unreadable credentials all cost the same work, so that the time of an answer tells nothing about which keys exist.
+//! Authenticates API requests by key and secret. An unknown key, a wrong secret and unreadable credentials all cost
+//! the same work, so that the response time does not reveal which keys exist.
 
 use crate::secrets::Secret;
 use crate::world::{SignInKey, World};
@@ -10,31 +10,31 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A key and its secret as they came in.
+/// The key and secret of a request.
 #[derive(Clone, Debug)]
 pub struct Credentials {
     pub key: String,
     pub secret: Secret,
 }
 
-/// An authenticated customer, with the catalogue as it was when the request came in: one request sees one world.
+/// An authenticated customer, with the catalogue at the time of the request: a request uses one catalogue throughout.
 #[derive(Clone)]
 pub struct Caller {
     pub account: AccountId,
     pub connection: ConnectionId,
-    /// Where the key may be used from.
+    /// The key's own allow-list.
     key_allows: AllowList,
     catalogue: Arc<Catalogue>,
 }
 
-/// What an unknown key is compared with, so that it takes as long as a known one.
-const NOBODY: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+/// The digest that an unknown key is compared with, so that it takes as long as a known one.
+const NO_DIGEST: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
 /// Authenticates a request from an address. `given` is `None` where the request has no readable credentials.
 ///
 /// Fails with INVALID_API_KEY, or with RATE_LIMITED once there were too many failed sign-ins from the address. An
-/// address that has signed in with these credentials before is never refused with them; from any other address even
-/// valid credentials are refused while the key is being guessed at from there.
+/// address that has signed in with these credentials before is never rejected with them; from any other address even
+/// valid credentials are rejected while there are too many failures.
 pub fn authenticate(
     world: &World,
     given: Option<&Credentials>,
@@ -44,7 +44,7 @@ pub fn authenticate(
     let key = SignInKey::Api(name);
     let catalogue = world.catalogue();
     let known = given.and_then(|given| catalogue.key(&given.key));
-    let digest = known.map_or(NOBODY, |key| &key.secret_digest);
+    let digest = known.map_or(NO_DIGEST, |key| &key.secret_digest);
     let matches = world.pepper.matches(secret, digest);
     let now = world.clock.now();
     let proven = known.filter(|key| matches && key.is_valid_at(now));
@@ -63,8 +63,8 @@ fn too_many_failures(wait: Duration) -> Refusal {
     Refusal::RateLimited { limit: RateLimit::FailedSignIns, retry_after_s }
 }
 
-/// The lists of the key and of the connection must both admit where the request came from. Who cannot be told where it
-/// came from is admitted by no list.
+/// Checks the peer address against the allow-lists of the key and of the connection. An unknown address passes only if
+/// both lists are empty.
 pub fn admit(caller: &Caller, peer: Option<IpAddr>) -> Result<(), Refusal> {
     let lists = [&caller.key_allows, &caller.connection().allow];
     if lists.iter().all(|list| list.is_empty()) {
@@ -78,7 +78,7 @@ pub fn admit(caller: &Caller, peer: Option<IpAddr>) -> Result<(), Refusal> {
 }
 
 impl Caller {
-    /// A customer who proved itself when it bound. `None` once its connection or its account is closed.
+    /// Returns the caller of a bound SMPP connection. `None` if the connection or its account is closed.
     pub fn bound(catalogue: Arc<Catalogue>, connection: ConnectionId) -> Option<Caller> {
         catalogue.connection(connection)?.smpp.as_ref()?;
         Caller::open(&catalogue, connection, AllowList::default())

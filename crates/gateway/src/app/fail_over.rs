@@ -1,12 +1,12 @@
-//! Taking what waits for a carrier that cannot send to one that can. A link that is lost comes back in seconds mostly,
-//! and what waits for it keeps its place; only when a carrier has not been able to send for a while do its messages
-//! take the next best way their route of the moment offers. What a carrier may have taken stays with it. From a carrier
-//! that sends but throttles only those messages are taken that have waited long, and only to a carrier that does well.
+//! Moves the queue of a carrier that cannot send to other carriers of the messages' routes. Most lost links reconnect
+//! in seconds, so messages move only after the carrier was down for a while. Messages that a carrier may have accepted
+//! stay with it. From a carrier that throttles, only messages that have waited long move, and only to a carrier that
+//! is up.
 //!
-//! No carrier is given more than it can send soon: a long queue would wait there as well, and would be taken to and fro
-//! if that carrier went away too.
+//! A carrier gets no more than it can send soon: a long queue would wait there as well, and would move back and forth
+//! if that carrier failed too.
 
-use crate::app::watch_queues::watch_queues;
+use crate::app::queue_alarms::watch_queues;
 use crate::board::SLOW_AFTER;
 use crate::clock::Moment;
 use crate::world::World;
@@ -16,23 +16,23 @@ use hermod_domain::ids::CarrierId;
 use hermod_domain::numbers::Numbers;
 use hermod_domain::route::Sending;
 use hermod_domain::time::Timestamp;
-use hermod_store::{CarrierQueue, Move, QueuePosition, StoreError, TargetCarrier, WaitingMessage};
+use hermod_store::{CarrierQueue, TargetCarrier, Move, StoreError, WaitingMessage, QueuePosition};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// How long a carrier may be unable to send before its queue is taken elsewhere.
+/// How long a carrier may be unable to send before its queue is moved.
 pub const FAIL_OVER_AFTER: Duration = Duration::from_secs(10);
-/// How often carriers are looked at.
+/// How often carriers are checked.
 pub const LOOK_EVERY: Duration = Duration::from_secs(2);
-/// A carrier is given what it can send in this time, with what waits for it already.
+/// A carrier's queue is filled up to what it can send in this time.
 const WORK_AHEAD_S: u64 = 10;
-/// Messages looked at between two writes.
+/// Messages read per page.
 const PAGE_MESSAGES: u32 = 500;
-/// Pages of one carrier's queue that are read at a look; the next look reads on. Most of a queue may have nowhere to go.
+/// Pages of one carrier's queue read per check; the next check continues. Most of a queue may have no other carrier.
 const PAGES_PER_LOOK: usize = 20;
 
-/// The carriers whose queues are taken elsewhere, or will be.
+/// The carriers whose queues are moved, or will be.
 #[derive(Default)]
 pub struct FailOver {
     troubled: Mutex<HashMap<CarrierId, Troubled>>,
@@ -41,9 +41,9 @@ pub struct FailOver {
 /// Why messages leave a carrier's queue.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Why {
-    /// It cannot send.
+    /// The carrier cannot send.
     Unable,
-    /// It sends, and throttles.
+    /// The carrier throttles.
     Slow,
 }
 
@@ -51,12 +51,12 @@ enum Why {
 struct Troubled {
     why: Why,
     since: Moment,
-    /// How far its queue was looked through; from the beginning again at the end.
+    /// The position in its queue; `None` for its beginning.
     looked_to: Option<QueuePosition>,
 }
 
 impl FailOver {
-    /// Looks at every carrier once, and moves what can be moved.
+    /// Checks every carrier once, and moves the messages that can be moved.
     pub async fn look(&self, world: &World) -> Result<(), StoreError> {
         let queues = world.store.queues().await?;
         watch_queues(world, &queues);
@@ -73,14 +73,14 @@ impl FailOver {
             }
             drop(known);
             if moved > 0 {
-                tracing::warn!(carrier.id = %carrier, messages = moved, "Messages were taken to another carrier");
+                tracing::warn!(carrier.id = %carrier, messages = moved, "Moved messages to other carriers");
             }
         }
         Ok(())
     }
 
-    /// The carriers that have not been able to send for too long, and those for which messages have waited too long. One
-    /// that has never been linked is given the same time from when it was first seen.
+    /// Returns the carriers that were unable to send for too long, and those with messages that have waited too long. A
+    /// carrier that was never bound has the same time, from its first check.
     fn troubled(&self, world: &World) -> Vec<(CarrierId, Troubled)> {
         let now = world.clock.moment();
         let catalogue = world.catalogue();
@@ -100,7 +100,7 @@ impl FailOver {
                     }
                 })
                 .or_insert(Troubled { why, since: now, looked_to: None });
-            // A slow one is one whose messages have waited for that long already.
+            // The messages of a slow carrier have waited already.
             if why == Why::Slow || troubled.since.plus(FAIL_OVER_AFTER) <= now {
                 for_long.push((*carrier, *troubled));
             }
@@ -117,7 +117,7 @@ fn trouble(world: &World, carrier: CarrierId) -> Option<Why> {
     slow.then_some(Why::Slow)
 }
 
-/// How many more parts each carrier that sends could send soon.
+/// The free queue capacity of each carrier that can send, in parts.
 struct Room(HashMap<CarrierId, u64>);
 
 impl Room {
@@ -127,7 +127,7 @@ impl Room {
         let catalogue = world.catalogue();
         let sending = catalogue.carriers().iter().filter(|(id, ..)| world.carriers.health(*id).sends());
         let room = sending.map(|(id, _, carrier)| {
-            // What it really takes, where it throttles.
+            // The accepted rate, if the carrier throttles.
             let now = world.carriers.get(*id).map_or(0, |state| state.rate_now());
             let rate = u64::from(carrier.parts_per_second).min(now);
             (*id, (rate * WORK_AHEAD_S).saturating_sub(waiting(*id)))
@@ -150,8 +150,8 @@ impl Room {
     }
 }
 
-/// Page by page, for as long as the carrier stays as it is and somebody else has room. Gives how many were moved, and how
-/// far the queue was looked through.
+/// Moves messages page by page, while the carrier's trouble lasts and another carrier has capacity. Returns how many
+/// were moved, and the position in the queue.
 async fn move_queue(
     world: &World,
     carrier: CarrierId,
@@ -187,7 +187,7 @@ async fn move_queue(
             moved += u64::try_from(count).unwrap_or(u64::MAX);
         }
         if !room.is_anywhere() {
-            // What is left of this page comes first the next time.
+            // Read the rest of this page again next time.
             looked_to = before;
         }
     }

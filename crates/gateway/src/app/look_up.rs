@@ -1,4 +1,4 @@
-//! What a customer may ask about: a message of theirs, what handsets answered, and their balance.
+//! A customer's queries: the status of a message, MO messages, and the balance.
 
 use crate::app::authenticate::Caller;
 use crate::app::store_errors::refusal_of;
@@ -9,7 +9,7 @@ use hermod_domain::origin::MessageName;
 use hermod_domain::refusal::{NotFound, Refusal};
 use hermod_store::{Balance, InboundRecord, MessageRecord};
 
-/// Figures that always add up: available = balance + credit limit - credit used.
+/// An account's balance: available = balance + credit limit - credit used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BalanceView {
     pub balance: Money,
@@ -20,7 +20,7 @@ pub struct BalanceView {
     pub terms: Terms,
 }
 
-/// A malformed id, an unknown one and another account's are answered alike.
+/// Returns the record of a message. Malformed ids, unknown ids and ids of other accounts fail with the same NotFound.
 pub async fn message_status(world: &World, caller: &Caller, id: &str) -> Result<MessageRecord, Refusal> {
     let missing = Refusal::NotFound(NotFound::Message);
     let Some(name) = MessageName::parse(id) else { return Err(missing) };
@@ -28,7 +28,7 @@ pub async fn message_status(world: &World, caller: &Caller, id: &str) -> Result<
     found.ok_or(missing)
 }
 
-/// What handsets sent to the account behind `since`, oldest first.
+/// Returns the account's MO messages with an id above `since`, oldest first.
 pub async fn inbound_since(
     world: &World,
     caller: &Caller,
@@ -44,7 +44,7 @@ pub async fn account_balance(world: &World, caller: &Caller) -> Result<BalanceVi
 }
 
 impl BalanceView {
-    /// Nothing if what is available is too large to be counted.
+    /// Returns `None` if the available amount overflows.
     pub fn of(account: &Account, held: Balance) -> Option<BalanceView> {
         let Balance { balance, credit_used } = held;
         let available = balance.checked_add(account.credit_limit)?.checked_sub(credit_used)?;

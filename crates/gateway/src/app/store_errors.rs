@@ -1,9 +1,9 @@
-//! What a customer is told when the store could not do its part. All of these mean: nothing was stored or charged.
+//! Turns a store error into the refusal for the customer. Each means that nothing was stored or charged.
 
 use hermod_domain::refusal::{Refusal, Unavailable};
 use hermod_store::StoreError;
 
-/// Seconds after which it is worth trying again.
+/// Retry-After in seconds.
 const RETRY_SOON_S: u32 = 1;
 const RETRY_LATER_S: u32 = 10;
 
@@ -12,9 +12,9 @@ pub(crate) fn refusal_of(fault: &StoreError) -> Refusal {
         StoreError::QueueFull(_) | StoreError::ReadTooLong => (Unavailable::QueueFull, RETRY_SOON_S),
         StoreError::DiskLow => (Unavailable::DiskLow, RETRY_LATER_S),
         StoreError::Closed => (Unavailable::Draining, RETRY_LATER_S),
-        // Whatever else it was, it is ours to mend, and the operation was certainly not done.
+        // Any other error is internal; the operation was not done.
         _ => {
-            tracing::error!(%fault, "The store failed an operation");
+            tracing::error!(%fault, "Store operation failed");
             return Refusal::SubmitFailed;
         }
     };

@@ -1,5 +1,5 @@
-//! Sending one message: policy, parts, route, price, then one durable step that charges, stores and queues it. Both
-//! protocols come through here, and nothing is answered before the store has it on disk.
+//! Submits one MT message: checks policy, parts, route and price, then charges, stores and queues it in one durable
+//! step. HTTP and SMPP both call it, and nothing is acknowledged before it is on disk.
 
 use crate::app::authenticate::Caller;
 use crate::app::store_errors::refusal_of;
@@ -18,7 +18,7 @@ use hermod_domain::text::{Encoding, Measure};
 use hermod_domain::time::Timestamp;
 use hermod_domain::traffic::{Admitted, Daily, enforced_daily, watched_daily};
 use hermod_store::{
-    ACCEPT_WAIT_MAX, AcceptOutcome, Acceptance, CustomerTlvs, DailyLimits, Duplicate, KeyClaim, Screened,
+    ACCEPT_WAIT_MAX, AcceptOutcome, Acceptance, CustomerTlvs, DailyLimits, KeyClaim, Duplicate, Screened,
     Screening, StoreError,
 };
 use metrics::counter;
@@ -26,31 +26,31 @@ use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Seconds a customer should wait while this node hands its work over.
+/// Retry-After in seconds while this node drains.
 const DRAIN_RETRY_S: u32 = 5;
-/// Seconds after which it is worth trying again when the store was too busy to begin.
-const WAITED_RETRY_S: u32 = 1;
+/// Retry-After in seconds when the store's queue timed out.
+const QUEUE_TIMEOUT_RETRY_S: u32 = 1;
 
-/// Seconds after which a short id may be free again: they come back with the messages that end.
+/// Retry-After in seconds when no short id is free: ids are released as messages end.
 const NO_ALIAS_RETRY_S: u32 = 60;
 
-/// What came of a submission that was not refused.
+/// The outcome of a submission that was not refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Submitted {
     Accepted(Accepted),
-    /// The idempotency key was used before: nothing was sent, nothing was charged.
+    /// The idempotency key was used before: nothing was sent or charged.
     Replayed(Duplicate),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Accepted {
     pub message: MessageId,
-    /// Its name where ids must be short.
+    /// Its short id, for SMPP 3.3.
     pub alias: Option<Alias>,
     pub to: Msisdn,
     pub from: Sender,
     pub cost: Money,
-    /// Right after this message's own charge.
+    /// The balance after this message's charge.
     pub balance: Money,
     pub parts: u8,
     pub encoding: Encoding,
@@ -85,7 +85,7 @@ pub async fn submit_message(
     }
 }
 
-/// Counts the message towards the account's controls, and has the store settle the rest in one durable step.
+/// Counts the message towards the account's traffic controls, and has the store accept it in one durable step.
 async fn accept(
     world: &World,
     caller: &Caller,
@@ -128,15 +128,15 @@ async fn accept(
         Ok(AcceptOutcome::InsufficientCredit { available }) => {
             Err(Refusal::InsufficientCredit { cost, available })
         }
-        Err(StoreError::QueueTimeout) => Err(waited_too_long(submission)),
-        // The disk may be low or the queue full; what was accepted before is still known.
+        Err(StoreError::QueueTimeout) => Err(queue_timeout(submission)),
+        // The disk may be low or the queue full; an earlier acceptance of the same key is still found.
         Err(fault) => refused(world, caller, submission, refusal_of(&fault)).await,
     }
 }
 
-/// Was this key used by this customer? For edges that are about to refuse a keyed request whose fields do not even make
-/// a submission: whatever its fingerprint, it is not the request the key was used for. When the store cannot say, that is
-/// the answer: a refusal that stood would tell the sender of an accepted message that there is none.
+/// Looks up the customer's idempotency key. For edges that are about to reject a request with invalid fields: it may
+/// repeat an accepted message. If the store cannot answer, fails with its refusal, so that an accepted message is
+/// never reported as rejected.
 pub async fn find_replay(
     world: &World,
     caller: &Caller,
@@ -147,22 +147,22 @@ pub async fn find_replay(
     in_time(world, found, Unavailable::KeyInFlight).await
 }
 
-/// What the store says, if it says it before whoever asks has waited as long as a submission may wait.
+/// Awaits a store result, at most as long as a submission may wait. Fails with `late` after that.
 async fn in_time<T>(
     world: &World,
-    asked: impl Future<Output = Result<T, StoreError>>,
+    result: impl Future<Output = Result<T, StoreError>>,
     late: Unavailable,
 ) -> Result<T, Refusal> {
     tokio::select! {
         biased;
-        told = asked => told.map_err(|fault| refusal_of(&fault)),
+        result = result => result.map_err(|fault| refusal_of(&fault)),
         () = world.clock.sleep(ACCEPT_WAIT_MAX) => {
-            Err(Refusal::GatewayUnavailable { cause: late, retry_after_s: WAITED_RETRY_S })
+            Err(Refusal::GatewayUnavailable { cause: late, retry_after_s: QUEUE_TIMEOUT_RETRY_S })
         }
     }
 }
 
-/// A retry of an accepted send never becomes a refusal, and an opt-out goes before whatever stands after it.
+/// Refuses a submission, unless its idempotency key was accepted before. An opt-out takes precedence over later checks.
 async fn refused(
     world: &World,
     caller: &Caller,
@@ -227,9 +227,9 @@ fn acceptance(
     }
 }
 
-/// Where an answer will come to, if this message may have to say whose it is: to a number that no account owns alone.
-/// Nobody answers to a name. The carrier may have to write the sender differently, and answers go to what handsets see. A
-/// number to call back counts only where the account may send from it: else it would take what is said to others.
+/// Returns the number that replies (MO) will go to, if no account owns it alone, so that they can be matched to this
+/// account. `None` for alphanumeric senders, which cannot be replied to. The sender is as the carrier rewrites it. A
+/// callback number counts only if the account may send from it: otherwise it would receive replies to others.
 fn reply_to(caller: &Caller, submission: &Submission, from: Sender, carrier: CarrierId) -> Option<Sender> {
     let catalogue = caller.catalogue();
     let seen = || {
@@ -247,7 +247,7 @@ fn reply_to(caller: &Caller, submission: &Submission, from: Sender, carrier: Car
     (is_number && !is_owned).then_some(number)
 }
 
-/// What is kept of a held message, so that a person can look at it. Its own retry is known by account, sender and text.
+/// Makes the record of a held message for review. A retry is recognised by account, sender and text.
 fn screened(
     caller: &Caller,
     submission: &Submission,
@@ -257,7 +257,7 @@ fn screened(
 ) -> Screened {
     let mut hash = Sha256::new();
     hash.update(caller.account.get().to_be_bytes());
-    // A number in international form and the short code of the same digits are two senders.
+    // An international number and a short code with the same digits are different senders.
     hash.update(if from.kind() == SenderKind::International { "+" } else { "" });
     hash.update(from.address().as_bytes());
     hash.update([0]);
@@ -273,7 +273,7 @@ fn screened(
     }
 }
 
-/// Keys are the customer's own words and may be long; the store keeps a digest, scoped to the account.
+/// Makes the store's form of an idempotency key: a digest, scoped to the account.
 fn key_claim(caller: &Caller, key: &IdempotencyKey, fingerprint: u64) -> KeyClaim {
     let mut hash = Sha256::new();
     hash.update(caller.account.get().to_be_bytes());
@@ -286,7 +286,7 @@ fn first_half(hash: Sha256) -> [u8; 16] {
     *whole.first_chunk().expect("32 bytes have a first 16")
 }
 
-/// Never less than a second: who is told to come back at once would be refused again.
+/// Rounds up to seconds, at least one: a retry after zero seconds would be rejected again.
 fn whole_seconds(wait: Duration) -> u32 {
     u32::try_from(wait.as_millis().div_ceil(1000)).unwrap_or(u32::MAX).max(1)
 }
@@ -295,10 +295,10 @@ fn count_refusal(control: &str) {
     counter!("hermod_traffic_control_refusals_total", "control" => control.to_owned()).increment(1);
 }
 
-/// The writer did not come to it, so whatever came first with the same key is not through either.
-fn waited_too_long(submission: &Submission) -> Refusal {
+/// Returns the refusal for a queue timeout. An earlier request with the same key may still be in progress.
+fn queue_timeout(submission: &Submission) -> Refusal {
     let cause = if submission.key.is_some() { Unavailable::KeyInFlight } else { Unavailable::QueueFull };
-    Refusal::GatewayUnavailable { cause, retry_after_s: WAITED_RETRY_S }
+    Refusal::GatewayUnavailable { cause, retry_after_s: QUEUE_TIMEOUT_RETRY_S }
 }
 
 fn draining() -> Refusal {

@@ -1,29 +1,29 @@
-//! Alarms: what is wrong now and needs a person. Each has a kind and what it is about; raising one that is there already
-//! only counts it, so that a thing that happens a thousand times a second is one line, not a thousand.
+//! Alarms: conditions that need the operator. An alarm is identified by carrier, kind and subject; raising it again
+//! only counts it.
 
 use hermod_domain::time::Timestamp;
 use metrics::{counter, gauge};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Alarms that are remembered at once. Beyond that new ones are only counted and logged.
+/// Alarms that are kept. Beyond that new ones are only counted and logged.
 const ALARMS_MAX: usize = 1_000;
-/// Alarms of one kind for one carrier. The rest are one more: nobody reads a thousand words that a carrier made up, and
-/// they would leave no room for what others have to tell.
+/// Alarms of one kind for one carrier. Further ones are merged into one alarm, so that a carrier with many different
+/// errors does not use up all of them.
 const ALARMS_OF_A_KIND_MAX: usize = 50;
-/// What the rest are about.
+/// The subject of the merged alarm.
 const OTHERS: &str = "others";
-/// Characters of a detail that are kept.
+/// The longest detail in characters; the rest is cut.
 const DETAIL_CHARS_MAX: usize = 300;
 
-/// What can be wrong.
+/// The kinds of alarms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AlarmKind {
-    /// A carrier refuses our system_id, password or system_type.
+    /// A carrier rejects our system_id, password or system_type.
     BindRefused,
-    /// A carrier says that we are bound already.
+    /// A carrier answers that we are already bound.
     AlreadyBound,
-    /// No link to a carrier has been bound for a while, or messages wait and the carrier answers none.
+    /// No link to a carrier was bound for a minute, or messages wait and the carrier answers none.
     CarrierDown,
     /// Messages wait too long for a carrier.
     QueueAge,
@@ -31,37 +31,37 @@ pub enum AlarmKind {
     CarrierStopped,
     /// A carrier could not make sense of what we sent.
     ProtocolError,
-    /// A carrier answered with a number that nobody knows.
+    /// A carrier answered with an unknown status.
     UnknownStatus,
-    /// A receipt has a word that nobody knows.
+    /// A receipt has an unknown `stat`.
     UnknownWord,
-    /// Receipts do not match what was sent: the carrier's id conversion is probably set wrongly.
+    /// Receipts match no part: the carrier's id conversion is probably set wrongly.
     UnmatchedReceipts,
     /// A receipt matches more than one part.
     AmbiguousReceipt,
-    /// A carrier took parts without giving them a usable message id.
+    /// A carrier accepted parts without a usable message id.
     MissingMessageId,
-    /// Parts got no answer, and no resend is left.
+    /// Parts got no response, and no resend is left.
     UnconfirmedParts,
-    /// A carrier's settings make no bind, or its password cannot be opened.
+    /// A carrier's settings are invalid, or its password cannot be decrypted.
     BadSettings,
     /// The clock of this machine jumped.
     ClockJumped,
-    /// The log of the database is too large, because a reader keeps it from being emptied.
+    /// The write-ahead log of the database is too large, because a reader blocks the checkpoint.
     StoreLogLarge,
-    /// Rows of the database make no sense, and what they are about is not sent.
+    /// Rows of the database are corrupt; their messages are not sent.
     RowsSetAside,
-    /// The clock of this machine is behind what was stored earlier.
+    /// The clock of this machine is behind the newest stored time.
     ClockBehind,
     /// The disk of the data folder is nearly full.
     DiskLow,
-    /// Screening holds texts that wait for a decision.
+    /// Messages held by screening wait for review.
     ReviewsOpen,
-    /// A customer's webhook has not taken a post for a while.
+    /// A customer's webhook endpoint has accepted no post for a while.
     WebhookFailing,
-    /// A certificate ends within a month.
+    /// A certificate expires within a month.
     CertificateExpiring,
-    /// A certificate has ended.
+    /// A certificate has expired.
     CertificateExpired,
 }
 
@@ -123,11 +123,12 @@ impl AlarmKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alarm {
     pub kind: AlarmKind,
-    /// The name of the carrier; empty where it is about this machine or a customer.
+    /// The name of the carrier; empty for an alarm about this machine or a customer.
     pub carrier: String,
-    /// What tells it from others of its kind: a status code, an account's webhook, a certificate's file; mostly empty.
+    /// The subject that distinguishes alarms of one kind: a status code, an account's webhook, a certificate file;
+    /// often empty.
     pub about: String,
-    /// The latest occurrence, in words.
+    /// A description of the latest occurrence.
     pub detail: String,
     pub first_at: Timestamp,
     pub last_at: Timestamp,
@@ -141,7 +142,7 @@ pub struct Alarms {
     raised: Mutex<BTreeMap<Key, Alarm>>,
 }
 
-/// No alarm yet. The metric shows a zero for every kind from here on, so that a rule on it has something to compare.
+/// Starts without alarms. The metric is set to zero for every kind, so that alerting rules have a value.
 impl Default for Alarms {
     fn default() -> Alarms {
         let raised = BTreeMap::new();
@@ -151,12 +152,12 @@ impl Default for Alarms {
 }
 
 impl Alarms {
-    /// Raises an alarm, or counts it once more. It is told in the log the first time only.
+    /// Raises an alarm, or counts it again. Logs it the first time only.
     pub fn raise(&self, kind: AlarmKind, carrier: &str, about: &str, detail: &str, now: Timestamp) {
         self.raise_times(kind, carrier, about, detail, 1, now);
     }
 
-    /// Raises an alarm about something that has happened `times` times.
+    /// Raises an alarm for `times` occurrences.
     pub fn raise_times(
         &self,
         kind: AlarmKind,
@@ -182,9 +183,8 @@ impl Alarms {
         show_counts(&raised);
     }
 
-    /// Makes the alarms of a kind match the causes that a look has just found: raises what is new, updates the words of
-    /// what stays, clears what is gone. A cause is what the alarm is about, and its detail. Looks are repeated, so a cause
-    /// that stays is not counted again.
+    /// Makes the alarms of a kind match the causes that a periodic check found: raises new ones, updates the details of
+    /// existing ones, clears the others. A cause is a subject and a detail. A cause that persists is not counted again.
     pub fn replace(&self, kind: AlarmKind, carrier: &str, causes: &[(String, String)], now: Timestamp) {
         let (named, others) = causes.split_at(causes.len().min(ALARMS_OF_A_KIND_MAX));
         let others = (!others.is_empty()).then(|| {
@@ -216,7 +216,7 @@ impl Alarms {
         }
     }
 
-    /// What was wrong is right again: every alarm of the kind for this carrier.
+    /// Clears every alarm of the kind for this carrier.
     pub fn clear(&self, kind: AlarmKind, carrier: &str) {
         let mut raised = self.raised();
         let before = raised.len();
@@ -227,7 +227,7 @@ impl Alarms {
         }
     }
 
-    /// Somebody has looked at them: all of one carrier, or all.
+    /// Removes the alarms of one carrier, or all, and returns how many. For the operator.
     pub fn acknowledge(&self, carrier: Option<&str>) -> usize {
         let mut raised = self.raised();
         let before = raised.len();
@@ -240,7 +240,7 @@ impl Alarms {
         self.raised().keys().any(|(whose, what, _)| whose == carrier && *what == kind)
     }
 
-    /// By carrier.
+    /// Returns the alarms, sorted by carrier.
     pub fn list(&self) -> Vec<Alarm> {
         self.raised().values().cloned().collect()
     }
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn an_alarm_is_one_line_however_often_it_is_raised() {
+    fn repeated_alarm_is_counted_once_per_subject() {
         let alarms = Alarms::default();
         alarms.raise(AlarmKind::UnknownStatus, "acme", "0x400", "first", at(1));
         alarms.raise(AlarmKind::UnknownStatus, "acme", "0x400", "again", at(5));
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn replace_raises_new_causes_and_clears_those_that_are_gone() {
+    fn replace_raises_new_causes_and_clears_old_ones() {
         let alarms = Alarms::default();
         let told = || -> Vec<String> {
             let listed = alarms.list().into_iter();
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn alarms_do_not_fill_the_memory() {
+    fn number_of_alarms_and_their_details_are_bounded() {
         let alarms = Alarms::default();
         for number in 0..2 * ALARMS_MAX {
             let (carrier, long) = (format!("carrier {}", number % 40), "x".repeat(10_000));
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn a_carrier_that_makes_up_words_leaves_room_for_what_others_have_to_tell() {
+    fn many_alarms_of_one_carrier_are_merged() {
         let alarms = Alarms::default();
         for number in 0..10 * ALARMS_OF_A_KIND_MAX {
             alarms.raise(AlarmKind::UnknownWord, "acme", &format!("WORD{number}"), "", at(1));

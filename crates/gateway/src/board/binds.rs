@@ -1,7 +1,7 @@
-//! The binds of customers that are there at this moment. A bind enters when it is admitted and leaves when it ends, which
-//! frees its place at once; in between whoever looks sees its figures, and can ask it to prove that it is alive or to go.
+//! The live binds of customers. A bind takes a slot of its connection when it is accepted and frees it when it ends.
+//! The operator can read its status, probe it, or unbind it.
 
-use super::bind_figures::{BindFigures, BindShown, NewBind};
+use super::bind_status::{BindShown, BindStatus, NewBind};
 use crate::clock::Moment;
 use hermod_domain::ids::ConnectionId;
 use std::collections::HashMap;
@@ -10,24 +10,24 @@ use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Of each connection, the oldest first.
-type Live = HashMap<ConnectionId, Vec<Arc<BindFigures>>>;
+/// The binds of each connection, oldest first.
+type Live = HashMap<ConnectionId, Vec<Arc<BindStatus>>>;
 
-/// Bounded by what each connection may have.
+/// Bounded by max_binds of each connection.
 #[derive(Default)]
 pub struct Binds {
     live: Arc<Mutex<Live>>,
     numbers: AtomicU64,
 }
 
-/// The connection has as many binds as it may.
+/// The connection has reached max_binds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Full;
 
-/// One bind's place. It is given up with [`LiveBind::leave`], or when this is dropped.
+/// The slot of one bind. [`LiveBind::leave`] or dropping frees it.
 pub struct LiveBind {
     live: Arc<Mutex<Live>>,
-    figures: Arc<BindFigures>,
+    figures: Arc<BindStatus>,
 }
 
 impl Binds {
@@ -38,26 +38,26 @@ impl Binds {
             return Err(Full);
         }
         let number = self.numbers.fetch_add(1, Ordering::Relaxed) + 1;
-        let figures = Arc::new(BindFigures::new(number, new));
+        let figures = Arc::new(BindStatus::new(number, new));
         of_connection.push(figures.clone());
         Ok(LiveBind { live: self.live.clone(), figures })
     }
 
-    /// The one that has been there longest, of those from this address.
-    pub fn oldest_from(&self, connection: ConnectionId, peer: IpAddr) -> Option<Arc<BindFigures>> {
+    /// Returns the oldest bind from this address.
+    pub fn oldest_from(&self, connection: ConnectionId, peer: IpAddr) -> Option<Arc<BindStatus>> {
         let live = lock(&self.live);
         live.get(&connection)?.iter().find(|bind| bind.peer() == peer).cloned()
     }
 
-    pub fn find(&self, number: u64) -> Option<Arc<BindFigures>> {
+    pub fn find(&self, number: u64) -> Option<Arc<BindStatus>> {
         lock(&self.live).values().flatten().find(|bind| bind.number() == number).cloned()
     }
 
-    pub fn of_connection(&self, connection: ConnectionId) -> Vec<Arc<BindFigures>> {
+    pub fn of_connection(&self, connection: ConnectionId) -> Vec<Arc<BindStatus>> {
         lock(&self.live).get(&connection).cloned().unwrap_or_default()
     }
 
-    /// In the order in which they came.
+    /// Returns the status of all binds, oldest first.
     pub fn show(&self, now: Moment) -> Vec<BindShown> {
         let live: Vec<_> = lock(&self.live).values().flatten().cloned().collect();
         let mut shown: Vec<_> = live.iter().map(|bind| bind.show(now)).collect();
@@ -71,11 +71,12 @@ impl Binds {
 }
 
 impl LiveBind {
-    pub fn figures(&self) -> &Arc<BindFigures> {
+    pub fn figures(&self) -> &Arc<BindStatus> {
         &self.figures
     }
 
-    /// Frees the place. To be called when the bind is over, before the goodbyes of TCP; a second time changes nothing.
+    /// Frees the slot. To be called when the bind ends, before the TCP connection is closed. Repeated calls have no
+    /// effect.
     pub fn leave(&self) {
         let connection = self.figures.connection();
         let mut live = lock(&self.live);
@@ -90,9 +91,9 @@ impl LiveBind {
 }
 
 impl Deref for LiveBind {
-    type Target = BindFigures;
+    type Target = BindStatus;
 
-    fn deref(&self) -> &BindFigures {
+    fn deref(&self) -> &BindStatus {
         &self.figures
     }
 }
@@ -103,14 +104,14 @@ impl Drop for LiveBind {
     }
 }
 
-/// What is counted is right even if somebody panicked while counting.
+/// The list stays valid if a thread panicked while holding the lock.
 fn lock(live: &Mutex<Live>) -> MutexGuard<'_, Live> {
     live.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::bind_figures::{BoundAs, Order};
+    use super::super::bind_status::{BoundAs, Order};
     use super::*;
     use hermod_domain::ids::AccountId;
     use hermod_domain::time::Timestamp;
@@ -134,27 +135,27 @@ mod tests {
     const THERE: [u8; 4] = [192, 0, 2, 2];
 
     #[tokio::test]
-    async fn a_connection_has_so_many_places_and_gets_them_back_at_once() {
+    async fn bind_over_max_binds_is_rejected_until_another_leaves() {
         let binds = Binds::default();
         let first = binds.enter(from(1, HERE), 2).unwrap();
         let second = binds.enter(from(1, THERE), 2).unwrap();
         assert_eq!(binds.enter(from(1, HERE), 2).err(), Some(Full));
         let other = binds.enter(from(2, HERE), 2).unwrap();
-        assert_eq!(binds.count(), 3, "another connection has its own");
+        assert_eq!(binds.count(), 3, "another connection has its own limit");
         let seen = first.figures().clone();
         first.leave();
         seen.gone().await;
         assert!(binds.find(seen.number()).is_none());
         let third = binds.enter(from(1, HERE), 2).unwrap();
         drop(first);
-        assert_eq!(binds.of_connection(ConnectionId::new(1)).len(), 2, "who has left leaves no more");
+        assert_eq!(binds.of_connection(ConnectionId::new(1)).len(), 2, "dropping a left bind frees nothing");
         drop((second, third, other));
         assert_eq!(binds.count(), 0);
-        assert!(lock(&binds.live).is_empty(), "nothing is kept of who has gone");
+        assert!(lock(&binds.live).is_empty(), "ended binds leave no entry");
     }
 
     #[tokio::test]
-    async fn the_oldest_from_an_address_can_be_told_to_prove_itself_and_to_go() {
+    async fn oldest_bind_from_an_address_receives_orders_unbind_first() {
         let binds = Binds::default();
         let one = ConnectionId::new(1);
         let places = [HERE, THERE, THERE].map(|peer| binds.enter(from(1, peer), 9).unwrap());
@@ -163,7 +164,7 @@ mod tests {
         assert!(binds.oldest_from(one, IpAddr::from([192, 0, 2, 3])).is_none());
         oldest.order(Order::Probe);
         oldest.order(Order::Unbind);
-        assert_eq!(places[1].ordered().await, Order::Unbind, "the graver one first");
+        assert_eq!(places[1].ordered().await, Order::Unbind, "unbind has precedence");
         assert_eq!(places[1].ordered().await, Order::Probe);
     }
 }

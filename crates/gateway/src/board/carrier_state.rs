@@ -1,7 +1,7 @@
-//! One carrier at this moment: how it is doing, why it was stopped if it was, its links, and a trace of its PDUs.
+//! The live state of one carrier: health, stop reason, queue, links, recent traffic, and a PDU trace.
 
 use super::history::{History, Recent};
-use super::link_figures::{Direction, LinkFigures, LinkSettings};
+use super::link_status::{Direction, LinkSettings, LinkStatus};
 use super::trace::Trace;
 use super::traffic::Traffic;
 use crate::clock::Moment;
@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// Nothing is sent to it until somebody says so; what is routed to it waits.
+/// The carrier is stopped: its messages wait until the operator resumes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stopped {
     pub since: Timestamp,
@@ -23,17 +23,17 @@ pub struct Stopped {
 /// A carrier whose links are all throttled is slow once messages have waited this long for it.
 pub const SLOW_AFTER: Duration = Duration::from_secs(10);
 
-/// What waits for a carrier, as it was when last looked.
+/// A carrier's queue at the last check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct QueueSeen {
-    /// Parts that no carrier has.
+pub struct QueueStatus {
+    /// Parts that are not sent yet.
     pub waiting: u64,
-    /// When the oldest message that waits for a slot was accepted.
+    /// When the oldest queued message was accepted.
     pub oldest: Option<Timestamp>,
 }
 
-impl QueueSeen {
-    /// How long the oldest message has waited for a slot.
+impl QueueStatus {
+    /// Returns how long the oldest message has waited.
     pub fn age(&self, now: Timestamp) -> Duration {
         self.oldest.map_or(Duration::ZERO, |oldest| now.since(oldest))
     }
@@ -44,10 +44,10 @@ pub struct CarrierState {
     id: CarrierId,
     name: String,
     health: Mutex<Health>,
-    queue: Mutex<QueueSeen>,
+    queue: Mutex<QueueStatus>,
     stopped: watch::Sender<Option<Stopped>>,
-    /// All there ever were. Those that the entry has no more are kept for their counts.
-    links: Mutex<Vec<Arc<LinkFigures>>>,
+    /// All links since the start. Removed ones are kept for their counters.
+    links: Mutex<Vec<Arc<LinkStatus>>>,
     history: Mutex<History>,
     pub trace: Trace,
 }
@@ -82,15 +82,15 @@ impl CarrierState {
         *lock(&self.health) = health;
     }
 
-    pub fn queue(&self) -> QueueSeen {
+    pub fn queue(&self) -> QueueStatus {
         *lock(&self.queue)
     }
 
-    pub fn set_queue(&self, queue: QueueSeen) {
+    pub fn set_queue(&self, queue: QueueStatus) {
         *lock(&self.queue) = queue;
     }
 
-    /// Whether it throttles every link that could send, and messages have waited long for it.
+    /// Whether the carrier throttles every sending link and messages have waited long for it.
     pub fn is_slow(&self, now: Timestamp) -> bool {
         let links = lock(&self.links);
         let mut sending = links.iter().filter(|link| link.direction().sends() && link.is_bound()).peekable();
@@ -99,14 +99,14 @@ impl CarrierState {
             && self.queue().age(now) >= SLOW_AFTER
     }
 
-    /// Parts per second that its links may send now, all together.
+    /// Returns the parts per second that its links may send now, in total.
     pub fn rate_now(&self) -> u64 {
         let links = lock(&self.links);
         let sending = links.iter().filter(|link| link.direction().sends() && link.is_bound());
         sending.map(|link| u64::from(link.rate())).sum()
     }
 
-    /// Sends nothing more. Its links stay bound, for receipts.
+    /// Stops sending. The links stay bound for receipts.
     pub fn stop(&self, why: String, now: Timestamp) {
         self.set_health(Health::Stopped);
         self.stopped.send_if_modified(|stopped| {
@@ -116,7 +116,7 @@ impl CarrierState {
         });
     }
 
-    /// Sends again, and says whether it had been stopped. What it did before is not held against it.
+    /// Resumes sending. Returns whether it was stopped. Earlier errors do not count any more.
     pub fn resume(&self, now: Moment) -> bool {
         lock(&self.history).forget_minute(self.totals(), now);
         let resumed = self.stopped.send_if_modified(|stopped| stopped.take().is_some());
@@ -131,37 +131,37 @@ impl CarrierState {
         self.stopped.borrow().clone()
     }
 
-    /// ReportStatus whenever it is stopped or resumed.
+    /// Returns a receiver that is notified of stop and resume.
     pub fn watch_stopped(&self) -> watch::Receiver<Option<Stopped>> {
         self.stopped.subscribe()
     }
 
-    /// A link as its entry wants it; the one of that number and direction goes on counting.
+    /// Returns the link with this number and direction, with new settings. An existing one keeps its counters.
     pub fn link(
         &self,
         number: u8,
         direction: Direction,
         settings: LinkSettings,
         now: Timestamp,
-    ) -> Arc<LinkFigures> {
+    ) -> Arc<LinkStatus> {
         let mut links = lock(&self.links);
         let known = links.iter().find(|link| (link.number(), link.direction()) == (number, direction));
         if let Some(known) = known {
             known.set_up(settings);
             return known.clone();
         }
-        let link = Arc::new(LinkFigures::new(&self.name, number, direction, settings, now));
+        let link = Arc::new(LinkStatus::new(&self.name, number, direction, settings, now));
         links.push(link.clone());
         links.sort_by_key(|link| (link.number(), link.direction()));
         link
     }
 
-    /// No link is wanted, until [`CarrierState::link`] says otherwise.
+    /// Marks all links as removed, until [`CarrierState::link`] returns them again.
     pub fn retire_links(&self, now: Timestamp) {
         lock(&self.links).iter().for_each(|link| link.retire(now));
     }
 
-    pub fn links(&self) -> Vec<Arc<LinkFigures>> {
+    pub fn links(&self) -> Vec<Arc<LinkStatus>> {
         lock(&self.links).iter().filter(|link| link.is_wanted()).cloned().collect()
     }
 
@@ -169,7 +169,7 @@ impl CarrierState {
         lock(&self.links).iter().filter(|link| link.direction().sends() && link.is_bound()).count()
     }
 
-    /// Since the start of the process.
+    /// Returns the traffic since the start of the process.
     pub fn totals(&self) -> Traffic {
         lock(&self.links).iter().fold(Traffic::default(), |sum, link| sum.plus(&link.totals()))
     }
@@ -179,8 +179,7 @@ impl CarrierState {
         lock(&self.history).recent(&totals, now)
     }
 
-    /// Notes where the counts stand, tells the gauges, and ends a trace whose time is over. To be called about every
-    /// second.
+    /// Samples the counters, updates the gauges, and ends an expired trace. To be called about every second.
     pub fn look(&self, now: Moment, wall: Timestamp) {
         self.trace.expire(wall);
         lock(&self.history).note(self.totals(), now);
@@ -195,7 +194,7 @@ impl CarrierState {
     }
 }
 
-/// Figures are right even if somebody panicked while writing one.
+/// The values stay valid if a thread panicked while holding the lock.
 fn lock<T>(counted: &Mutex<T>) -> MutexGuard<'_, T> {
     counted.lock().unwrap_or_else(PoisonError::into_inner)
 }

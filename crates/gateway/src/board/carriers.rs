@@ -1,8 +1,8 @@
-//! How each carrier is doing.
+//! The live state of all carriers.
 
 use super::carrier_state::{CarrierState, Stopped};
 use super::history::Recent;
-use super::link_figures::LinkShown;
+use super::link_status::LinkShown;
 use crate::clock::Moment;
 use hermod_domain::carrier::Health;
 use hermod_domain::ids::CarrierId;
@@ -24,13 +24,13 @@ pub struct CarrierShown {
     pub health: Health,
     pub stopped_for: Option<Stopped>,
     pub links: Vec<LinkShown>,
-    /// What all links did lately.
+    /// The recent traffic of all links.
     pub recent: Recent,
     pub tracing_until: Option<Timestamp>,
 }
 
 impl CarrierBoard {
-    /// Down, for one that nothing is known of.
+    /// Returns the health of a carrier; down if it is unknown.
     pub fn health(&self, carrier: CarrierId) -> Health {
         self.get(carrier).map_or(Health::Down, |state| state.health())
     }
@@ -43,18 +43,18 @@ impl CarrierBoard {
         self.states.read().unwrap_or_else(PoisonError::into_inner).get(&carrier).cloned()
     }
 
-    /// The carrier's entry, made if need be.
+    /// Returns the carrier's state, made if missing.
     pub fn open(&self, carrier: CarrierId, name: &str) -> Arc<CarrierState> {
         let mut states = self.states.write().unwrap_or_else(PoisonError::into_inner);
         states.entry(carrier).or_insert_with(|| Arc::new(CarrierState::new(carrier, name))).clone()
     }
 
-    /// Lets a stopped carrier send again, and says whether it had been stopped.
+    /// Resumes a stopped carrier. Returns whether it was stopped.
     pub fn resume(&self, carrier: CarrierId, now: Moment) -> bool {
         self.get(carrier).is_some_and(|state| state.resume(now))
     }
 
-    /// By id.
+    /// Returns all carriers, by id.
     pub fn list(&self, now: Moment) -> Vec<CarrierShown> {
         let states: Vec<_> =
             self.states.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_board_shows_each_link_and_what_it_did() {
+    fn list_shows_each_link_with_its_counters() {
         let board = CarrierBoard::default();
         assert_eq!(board.health(ACME), Health::Down);
         let state = board.open(ACME, "acme");
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_is_set_up_anew_goes_on_counting_and_one_that_is_gone_is_not_shown() {
+    fn link_with_new_settings_keeps_its_counters_and_a_removed_one_is_hidden() {
         let board = CarrierBoard::default();
         let state = board.open(ACME, "acme");
         let links = [1, 2].map(|number| state.link(number, Direction::Both, settings(10), at(1)));
@@ -135,16 +135,16 @@ mod tests {
     }
 
     #[test]
-    fn a_stopped_carrier_is_stopped_until_it_is_resumed() {
+    fn stopped_carrier_keeps_its_first_reason_until_resumed() {
         let board = CarrierBoard::default();
         let state = board.open(ACME, "acme");
         let mut watching = state.watch_stopped();
-        state.stop("it said so".to_owned(), at(5));
-        state.stop("it said so again".to_owned(), at(6));
+        state.stop("protocol errors".to_owned(), at(5));
+        state.stop("more errors".to_owned(), at(6));
         assert!(watching.has_changed().unwrap());
         watching.mark_unchanged();
         let stopped = board.list(Moment(0))[0].stopped_for.clone();
-        assert_eq!(stopped, Some(Stopped { since: at(5), why: "it said so".to_owned() }));
+        assert_eq!(stopped, Some(Stopped { since: at(5), why: "protocol errors".to_owned() }));
         assert_eq!(board.health(ACME), Health::Stopped);
         assert!(board.resume(ACME, Moment(9)));
         assert!(watching.has_changed().unwrap());

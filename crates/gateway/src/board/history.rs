@@ -1,18 +1,18 @@
-//! What a carrier did lately: its totals are noted from time to time, and the present ones less those of a while ago are
-//! what happened since. Counting costs the links nothing that way.
+//! The recent traffic of a carrier: samples its counters periodically and subtracts an earlier sample from the current
+//! values. The links pay nothing for it.
 
 use super::traffic::Traffic;
 use crate::clock::Moment;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// What went over a carrier's links in the last minute, and in the last ten.
+/// A carrier's traffic over recent periods.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recent {
     pub minute: Traffic,
     pub five_minutes: Traffic,
     pub ten_minutes: Traffic,
-    /// Everything before those ten minutes: what is usual.
+    /// Everything before those ten minutes: the usual traffic.
     pub before: Traffic,
 }
 
@@ -52,7 +52,7 @@ impl History {
         }
     }
 
-    /// The last minute begins now.
+    /// Restarts the last minute now.
     pub(super) fn forget_minute(&mut self, totals: Traffic, now: Moment) {
         self.fine.first = totals;
         self.fine.noted.clear();
@@ -60,12 +60,12 @@ impl History {
     }
 }
 
-/// Totals at moments that are a step apart, as far back as is asked for.
+/// Samples of the totals, one per `step`, back to `reach`.
 #[derive(Debug)]
 struct Notes {
     step: Duration,
     reach: Duration,
-    /// Where counting began.
+    /// The totals at the beginning.
     first: Traffic,
     noted: VecDeque<(Moment, Traffic)>,
 }
@@ -80,13 +80,13 @@ impl Notes {
             return;
         }
         self.noted.push_back((now, totals));
-        // One that is old enough stays: it is what the present is held against.
+        // Keep one sample that is old enough to subtract.
         while self.noted.get(1).is_some_and(|(at, _)| at.plus(self.reach) <= now) {
             self.noted.pop_front();
         }
     }
 
-    /// The totals of that long ago; those of the beginning if that is not so long ago.
+    /// Returns the totals of `back` ago; those of the beginning if there is no such sample.
     fn at(&self, now: Moment, back: Duration) -> Traffic {
         let old_enough = self.noted.partition_point(|(at, _)| at.plus(back) <= now);
         let found = old_enough.checked_sub(1).and_then(|place| self.noted.get(place));
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_minutes_are_what_came_since() {
+    fn recent_traffic_is_the_difference_to_an_earlier_sample() {
         let mut history = History::default();
         assert_eq!(history.recent(&accepted(7), Moment(5)).minute, accepted(7), "since the start");
         // One a second, for a quarter of an hour.
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_leaps_is_held_against_the_last_look_before() {
+    fn after_a_gap_the_last_sample_before_it_counts() {
         let mut history = History::default();
         history.note(accepted(10), Moment(0));
         history.note(accepted(20), Moment(3_600_000));
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_minute_can_begin_anew() {
+    fn forget_minute_restarts_only_the_minute() {
         let mut history = History::default();
         history.note(accepted(10), Moment(0));
         history.forget_minute(accepted(50), Moment(10_000));

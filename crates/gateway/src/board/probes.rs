@@ -1,7 +1,7 @@
-//! Probes: one message over a connection of its own to one carrier, with every PDU told. Whoever serves carriers runs them;
-//! whoever asks for one does so here. A probe costs no money and writes nothing in the store.
+//! Probes: one test message over a separate connection to a carrier, with every PDU logged. The operator requests a
+//! probe here; the carrier edge runs it. A probe is not charged and writes nothing to the store.
 
-use super::Way;
+use super::PduDirection;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_domain::text::MessageText;
@@ -14,37 +14,37 @@ pub const PROBE_WAIT_MAX: Duration = Duration::from_secs(10 * 60);
 /// One at a time.
 const WAITING_MAX: usize = 1;
 
-/// What to send.
+/// A test message.
 #[derive(Clone, Debug)]
 pub struct Probe {
     pub to: Msisdn,
     pub from: Sender,
-    /// Of one part.
+    /// Must fit in one part.
     pub text: MessageText,
-    /// For a receipt, once the message was accepted.
+    /// How long to wait for a receipt.
     pub wait: Duration,
 }
 
-/// What came of it.
+/// The result of a probe.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProbeReport {
     pub lines: Vec<ProbeLine>,
-    /// How far it came.
+    /// The last step reached.
     pub step: ProbeStep,
-    /// What happened there, and what can be done about it.
+    /// What happened there, and what to do about it.
     pub outcome: String,
 }
 
-/// Something that happened, after so long.
+/// One event of a probe and its time since the start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProbeLine {
     pub at_ms: u64,
-    /// A PDU, with its text masked; nothing: what was done besides.
-    pub way: Option<Way>,
+    /// The direction of a PDU; `None` for any other event. Texts are masked.
+    pub way: Option<PduDirection>,
     pub line: String,
 }
 
-/// The steps of a probe. One that stands in a report as the last was not passed, except for `Done`.
+/// The steps of a probe. The step of a report failed, except `Done`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ProbeStep {
     Settings,
@@ -68,7 +68,7 @@ impl ProbeStep {
         }
     }
 
-    /// The carrier has taken the message.
+    /// Whether the carrier accepted the message.
     pub const fn is_accepted(self) -> bool {
         match self {
             ProbeStep::Receipt | ProbeStep::Done => true,
@@ -80,50 +80,49 @@ impl ProbeStep {
 /// Why there is no report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoProbe {
-    #[error("another probe is running: try again when it has ended")]
+    #[error("another probe is running: retry when it has ended")]
     Busy,
     #[error("the gateway is stopping")]
     Stopping,
 }
 
-/// A probe that somebody waits for.
-pub struct Asked {
+/// A requested probe.
+pub struct ProbeRequest {
     pub carrier: String,
     pub probe: Probe,
     pub answer: oneshot::Sender<ProbeReport>,
 }
 
-/// Where probes are asked for, and taken from by who runs them.
+/// The channel between the operator and the carrier edge.
 pub struct Probes {
     /// Held while one runs.
     turn: tokio::sync::Mutex<()>,
-    ask: mpsc::Sender<Asked>,
-    asked: Mutex<Option<mpsc::Receiver<Asked>>>,
+    ask: mpsc::Sender<ProbeRequest>,
+    requests: Mutex<Option<mpsc::Receiver<ProbeRequest>>>,
 }
 
 impl Default for Probes {
     fn default() -> Probes {
-        let (ask, asked) = mpsc::channel(WAITING_MAX);
-        Probes { turn: tokio::sync::Mutex::default(), ask, asked: Mutex::new(Some(asked)) }
+        let (ask, requests) = mpsc::channel(WAITING_MAX);
+        Probes { turn: tokio::sync::Mutex::default(), ask, requests: Mutex::new(Some(requests)) }
     }
 }
 
 impl Probes {
-    /// Runs one and waits for its report: as long as its steps and its wait for a receipt take together. Whoever goes
-    /// away meanwhile ends it.
+    /// Runs a probe and waits for its report. Dropping the future ends the probe. Fails if another one is running.
     pub async fn run(&self, carrier: &str, probe: Probe) -> Result<ProbeReport, NoProbe> {
         let _turn = self.turn.try_lock().map_err(|_| NoProbe::Busy)?;
         let (answer, report) = oneshot::channel();
-        let asked = Asked { carrier: carrier.to_owned(), probe, answer };
-        self.ask.try_send(asked).map_err(|refused| match refused {
+        let request = ProbeRequest { carrier: carrier.to_owned(), probe, answer };
+        self.ask.try_send(request).map_err(|refused| match refused {
             mpsc::error::TrySendError::Full(_) => NoProbe::Busy,
             mpsc::error::TrySendError::Closed(_) => NoProbe::Stopping,
         })?;
         report.await.map_err(|_| NoProbe::Stopping)
     }
 
-    /// What is asked for, for the one who runs them. Nothing the second time.
-    pub fn asked(&self) -> Option<mpsc::Receiver<Asked>> {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner).take()
+    /// Returns the receiver of requests, once; `None` after that.
+    pub fn requests(&self) -> Option<mpsc::Receiver<ProbeRequest>> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }

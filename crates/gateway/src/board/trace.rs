@@ -1,38 +1,38 @@
-//! The last PDUs that went to and from a carrier, as lines, while somebody wants to see them. Off unless asked for.
+//! The last PDUs of a carrier's links, as text lines. Off unless the operator enables it for a time.
 
 use hermod_domain::time::Timestamp;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Lines that are kept; the oldest go first.
+/// Lines kept; the oldest are dropped first.
 pub const TRACE_LINES_MAX: usize = 1_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum PduDirection {
     /// From the carrier.
     In,
     /// To the carrier.
     Out,
 }
 
-impl Way {
+impl PduDirection {
     pub const fn as_str(self) -> &'static str {
         match self {
-            Way::In => "in",
-            Way::Out => "out",
+            PduDirection::In => "in",
+            PduDirection::Out => "out",
         }
     }
 }
 
-/// One PDU. Its line has neither passwords nor texts.
+/// One PDU, without passwords and message texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceLine {
-    /// Counts all lines there ever were, from 1.
+    /// Increases with every line, from 1.
     pub seq: u64,
     pub at: Timestamp,
     pub link: u8,
-    pub way: Way,
+    pub way: PduDirection,
     pub line: String,
 }
 
@@ -50,7 +50,7 @@ struct Kept {
 }
 
 impl Trace {
-    /// Keeps lines from now on. What was kept before stays readable.
+    /// Enables the trace. Earlier lines stay readable.
     pub fn enable(&self, until: Timestamp) {
         self.kept().until = Some(until);
         self.on.store(true, Ordering::Relaxed);
@@ -61,7 +61,7 @@ impl Trace {
         self.on.store(false, Ordering::Relaxed);
     }
 
-    /// Cheap enough to be asked for every PDU.
+    /// Whether the trace is on. Cheap enough to call for every PDU.
     #[inline]
     pub fn is_on(&self) -> bool {
         self.on.load(Ordering::Relaxed)
@@ -71,8 +71,8 @@ impl Trace {
         self.kept().until
     }
 
-    /// Ends itself when its time is over.
-    pub fn note(&self, link: u8, way: Way, line: String, now: Timestamp) {
+    /// Adds a line, unless the trace has expired.
+    pub fn note(&self, link: u8, way: PduDirection, line: String, now: Timestamp) {
         if self.expire(now) {
             return;
         }
@@ -85,7 +85,7 @@ impl Trace {
         }
     }
 
-    /// Is it over, or was it never wanted?
+    /// Disables an expired trace. Returns true if the trace is off.
     pub(super) fn expire(&self, now: Timestamp) -> bool {
         if !self.is_on() {
             return true;
@@ -97,7 +97,7 @@ impl Trace {
         over
     }
 
-    /// The lines after one that was read before; all that are kept after 0.
+    /// Returns the lines with a number above `after`.
     pub fn read(&self, after: u64) -> Vec<TraceLine> {
         self.kept().lines.iter().filter(|line| line.seq > after).cloned().collect()
     }
@@ -116,10 +116,10 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_is_kept_while_it_is_wanted_and_read_on_from_where_one_was() {
+    fn trace_keeps_lines_while_enabled_and_reads_after_a_number() {
         let trace = Trace::default();
-        let note = |line: &str, ms| trace.note(1, Way::Out, line.to_owned(), at(ms));
-        note("nobody looks", 1);
+        let note = |line: &str, ms| trace.note(1, PduDirection::Out, line.to_owned(), at(ms));
+        note("not enabled", 1);
         assert!(!trace.is_on() && trace.read(0).is_empty());
         trace.enable(at(100));
         note("one", 2);
@@ -134,11 +134,11 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_holds_no_more_than_its_limit() {
+    fn trace_keeps_at_most_its_limit_of_lines() {
         let trace = Trace::default();
         trace.enable(at(i64::MAX));
         for _ in 0..TRACE_LINES_MAX + 5 {
-            trace.note(1, Way::In, "enquire_link".to_owned(), at(1));
+            trace.note(1, PduDirection::In, "enquire_link".to_owned(), at(1));
         }
         let lines = trace.read(0);
         assert_eq!((lines.len(), lines[0].seq), (TRACE_LINES_MAX, 6));

@@ -1,8 +1,8 @@
-//! What went over links, in figures that can be added up and taken from each other.
+//! Traffic counters of links, which can be added and subtracted.
 
 use hermod_domain::carrier::ErrorClass;
 
-/// Counts of parts and of what came back: since the start of the process, or between two moments.
+/// Counters of parts, responses and receipts: since the start of the process, or over a period.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
     /// submit_sm written.
@@ -10,12 +10,12 @@ pub struct Traffic {
     pub accepted: u64,
     /// By class, in the order of [`ErrorClass::ALL`].
     pub refused: [u64; ErrorClass::ALL.len()],
-    /// Not answered in time. An answer that comes later is counted as what it is, too.
+    /// Response timeouts. A late response is counted in its own counter too.
     pub timed_out: u64,
     pub receipts: u64,
-    /// Receipts that matched nothing when they came.
+    /// Receipts that matched no part on arrival.
     pub unmatched: u64,
-    /// Messages from handsets.
+    /// MO messages.
     pub inbound: u64,
 }
 
@@ -24,12 +24,12 @@ impl Traffic {
         self.refused[place_of(class)]
     }
 
-    /// Answers of any kind.
+    /// Returns the number of responses.
     pub fn answered(&self) -> u64 {
         self.accepted + self.refused.iter().sum::<u64>()
     }
 
-    /// Answers and silences that speak against the carrier rather than against what was sent.
+    /// Returns the timeouts and errors that indicate a problem of the carrier, not of the message.
     pub fn failed(&self) -> u64 {
         self.timed_out
             + self.refused_as(ErrorClass::Temporary)
@@ -37,12 +37,12 @@ impl Traffic {
             + self.refused_as(ErrorClass::Unknown)
     }
 
-    /// Failures of a thousand answers and silences.
+    /// Returns failures per thousand responses and timeouts.
     pub fn failed_per_mille(&self) -> Option<u64> {
         per_mille(self.failed(), self.answered() + self.timed_out)
     }
 
-    /// Receipts for a thousand accepted parts. More than a thousand where receipts come late, twice, or on the way.
+    /// Returns receipts per thousand accepted parts. Above a thousand with late, repeated or intermediate receipts.
     pub fn receipted_per_mille(&self) -> Option<u64> {
         per_mille(self.receipts, self.accepted)
     }
@@ -56,7 +56,7 @@ impl Traffic {
         self.with(other, u64::saturating_add)
     }
 
-    /// What has come since `earlier`.
+    /// Returns the difference to `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Traffic) -> Traffic {
         self.with(earlier, u64::saturating_sub)
@@ -76,7 +76,7 @@ impl Traffic {
     }
 }
 
-/// Nothing of nothing is no ratio.
+/// Returns `None` if `whole` is zero.
 fn per_mille(part: u64, whole: u64) -> Option<u64> {
     part.saturating_mul(1000).checked_div(whole)
 }
@@ -90,14 +90,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_class_has_its_place() {
+    fn index_of_each_class_is_its_position_in_all() {
         for (place, class) in ErrorClass::ALL.into_iter().enumerate() {
             assert_eq!(place_of(class), place, "{class:?}");
         }
     }
 
     #[test]
-    fn ratios_are_of_what_there_is() {
+    fn ratios_are_none_without_traffic() {
         let none = Traffic::default();
         assert_eq!(
             (none.failed_per_mille(), none.receipted_per_mille(), none.unmatched_per_mille()),

@@ -1,9 +1,9 @@
-//! The setting `log.level`: levels for everything, or for a named part.
+//! Parses the setting `log.level`: one level, or levels per module.
 
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
-/// Reads `info` or `info,hermod_gateway=debug`. A word that is no level is refused: taken for the name of a part, as is
-/// usual, a misspelt level would silence everything.
+/// Parses `info` or `info,hermod_gateway=debug`. An unknown level is rejected: the usual parser would take it for a
+/// module name, and a misspelt level would silence everything.
 pub fn level_filter(text: &str) -> Result<Targets, String> {
     let mut targets = Targets::new();
     for directive in text.split(',') {
@@ -11,10 +11,10 @@ pub fn level_filter(text: &str) -> Result<Targets, String> {
             Some((part, level)) => (Some(part.trim()), level.trim()),
             None => (None, directive.trim()),
         };
-        // The empty text would be read as "error".
+        // An empty text would be parsed as "error".
         let known = level.parse::<LevelFilter>().ok().filter(|_| !level.is_empty()).ok_or_else(|| {
             format!(
-                "\"{level}\" is no level: use error, warn, info, debug or trace, or name a part as in \
+                "invalid level \"{level}\": use error, warn, info, debug or trace, or name a module as in \
                  \"info,hermod_gateway=debug\""
             )
         })?;
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_level_may_name_parts_but_not_be_misspelt() {
+    fn level_may_name_modules_and_must_be_valid() {
         for text in ["info", "WARN", "info,hermod_gateway=debug", "hermod_store = trace , warn", "off"] {
             assert!(level_filter(text).is_ok(), "{text}");
         }

@@ -1,5 +1,5 @@
-//! The settings of a gateway: typed sections, defaults written once in `default.toml`, and refusals that say where and
-//! what to do. Nothing else in the product reads a setting from anywhere.
+//! The gateway's settings: typed sections, defaults in `default.toml`, and errors that name file, line and key. No
+//! other code reads settings.
 
 mod log_level;
 mod sections;
@@ -22,13 +22,13 @@ use std::fmt::Display;
 use std::path::Path;
 use std::time::Duration;
 
-/// A text of 65,535 octets in its parameter, and everything around it.
+/// Enough for a message_payload of 65,535 octets and the other fields.
 const PDU_BYTES_MAX: u64 = 70_000;
 
-/// More than anybody waits for.
+/// The most retries of a webhook.
 const WEBHOOK_RETRIES_MAX: usize = 20;
 
-/// The defaults, with their explanations.
+/// The defaults, with comments.
 pub const DEFAULT_TOML: &str = include_str!("default.toml");
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,7 +48,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// What is in effect without any file.
+    /// Returns the settings without a file.
     pub fn defaults() -> Config {
         let source = Source { path: "default.toml".into(), text: DEFAULT_TOML.to_owned() };
         source.parse().expect("the embedded defaults are settings: a test reads them")
@@ -76,12 +76,12 @@ impl Config {
         }
     }
 
-    /// What is in effect, as a settings file. Nothing secret stands in it.
+    /// Returns the settings in effect as TOML. They contain no secrets.
     pub fn to_toml(&self) -> String {
         toml::to_string(self).expect("settings that were read can be written")
     }
 
-    /// The first setting that makes no sense, and why.
+    /// Returns the first invalid setting, and why.
     fn check(&self) -> Checked {
         let Config {
             data,
@@ -118,7 +118,7 @@ impl Config {
     }
 }
 
-/// A setting that makes no sense, and why.
+/// The key of an invalid setting, and why.
 type Checked = Result<(), (&'static str, String)>;
 
 fn check_http(http: &Http) -> Checked {
@@ -139,9 +139,9 @@ fn check_http(http: &Http) -> Checked {
     let guarded = listen.ip().to_canonical().is_loopback() || !trusted_proxies.is_empty();
     if !guarded && !allow_plain {
         let sentence = format!(
-            "{listen} can be reached from other machines, and plain HTTP shows them every API secret; listen on \
-             127.0.0.1, use [https], name the proxies that end TLS in trusted_proxies, or write allow_plain = true if \
-             the network is yours alone"
+            "{listen} can be reached from other machines, and plain HTTP exposes API secrets; listen on 127.0.0.1, use \
+             [https], list the proxies that terminate TLS in trusted_proxies, or set allow_plain = true on a private \
+             network"
         );
         return Err(("http.listen", sentence));
     }
@@ -175,9 +175,9 @@ fn check_https(https: &Https) -> Checked {
 fn check_smpp(smpp: &Smpp, https: &Https) -> Checked {
     let Smpp { listen: _, allow_plain: _, tls_listen, certificate, key, trusted_proxies: _, .. } = smpp;
     match (certificate, key) {
-        (Some(_), None) => return Err(("smpp.key", "is missing; it goes with the certificate".to_owned())),
+        (Some(_), None) => return Err(("smpp.key", "is missing; a certificate needs a key".to_owned())),
         (None, Some(_)) => {
-            return Err(("smpp.certificate", "is missing; it goes with the key".to_owned()));
+            return Err(("smpp.certificate", "is missing; a key needs a certificate".to_owned()));
         }
         (Some(_), Some(_)) | (None, None) => {}
     }
@@ -187,7 +187,7 @@ fn check_smpp(smpp: &Smpp, https: &Https) -> Checked {
     }
     let plain = smpp.system_id.bytes().all(|b| b.is_ascii_graphic());
     if !plain || !(1..=SYSTEM_ID_CHARS_MAX).contains(&smpp.system_id.len()) {
-        let sentence = format!("has 1 to {SYSTEM_ID_CHARS_MAX} ASCII characters without spaces");
+        let sentence = format!("must have 1 to {SYSTEM_ID_CHARS_MAX} ASCII characters without spaces");
         return Err(("smpp.system_id", sentence));
     }
     within("smpp.max_sessions", smpp.max_sessions, 1, 1_000_000)?;
@@ -216,7 +216,7 @@ fn check_webhooks(webhooks: &Webhooks) -> Checked {
     within("webhooks.connect_timeout", *connect_timeout, least, most)?;
     within("webhooks.timeout", *timeout, least, most)?;
     if retries.len() > WEBHOOK_RETRIES_MAX {
-        return Err(("webhooks.retries", format!("has at most {WEBHOOK_RETRIES_MAX} waits")));
+        return Err(("webhooks.retries", format!("must have at most {WEBHOOK_RETRIES_MAX} waits")));
     }
     for wait in retries {
         within("webhooks.retries", *wait, Period(Duration::from_millis(1)), Period::from_secs(7 * 86_400))?;
@@ -224,7 +224,8 @@ fn check_webhooks(webhooks: &Webhooks) -> Checked {
     within("webhooks.max_posts", *max_posts, 2, 100_000)
 }
 
-/// A text outlives every wait for its delivery. A record outlives its text, its receipts and the lists of what nobody took.
+/// A text must be kept longer than any delivery attempt, and a record longer than its text, receipts and undelivered
+/// events.
 fn check_retention(retention: &Retention) -> Checked {
     let Retention { text, messages, idempotency_keys, inbound } = retention;
     let days = |days: u64| Period::from_secs(days * 86_400);

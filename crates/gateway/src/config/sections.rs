@@ -1,4 +1,4 @@
-//! The sections of the settings. Each part of the program is handed its own and never sees the others.
+//! The sections of the settings. Each component gets only its own.
 
 use crate::config::values::{Bytes, Network, Period};
 use crate::tls::CertificateFiles;
@@ -41,7 +41,7 @@ pub struct Https {
 }
 
 impl Https {
-    /// Where to listen and with what, if at all.
+    /// Returns the listen address and certificate files, if configured.
     pub fn wanted(&self) -> Option<(SocketAddr, CertificateFiles)> {
         let Https { listen, certificate, key, handshake_timeout: _ } = self;
         let files = CertificateFiles { certificate: certificate.clone()?, key: key.clone()? };
@@ -75,12 +75,12 @@ pub struct Smpp {
 }
 
 impl Smpp {
-    /// Where to listen without TLS, if at all.
+    /// Returns the listen address without TLS, if allowed.
     pub fn wanted_plain(&self) -> Option<SocketAddr> {
         self.allow_plain.then_some(self.listen)
     }
 
-    /// Where to listen with TLS and with what, if at all.
+    /// Returns the listen address with TLS and the certificate files, if configured.
     pub fn wanted_tls(&self, https: &Https) -> Option<(SocketAddr, CertificateFiles)> {
         let certificate = self.certificate.clone().or_else(|| https.certificate.clone())?;
         let key = self.key.clone().or_else(|| https.key.clone())?;
@@ -108,13 +108,13 @@ pub struct Messages {
     pub in_doubt_wait: Period,
 }
 
-/// How long things are kept.
+/// How long data is kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Retention {
     pub text: Period,
     pub messages: Period,
-    /// As long as `messages` unless it is given.
+    /// Default: same as `messages`.
     pub idempotency_keys: Option<Period>,
     pub inbound: Period,
 }
@@ -132,7 +132,7 @@ pub struct Webhooks {
 }
 
 impl Webhooks {
-    /// Where webhooks may go.
+    /// Returns the rules for webhook addresses.
     pub fn rules(&self) -> AddressRules {
         let allow = self.allow.iter().map(|Network(network)| *network).collect();
         AddressRules { allow_http: self.allow_http, allow }

@@ -1,5 +1,4 @@
-//! Reading a TOML file so that whatever is wrong with it is told with file, line and key. Used for settings and for
-//! provisioning alike.
+//! Reads TOML files with errors that name file, line and key. For settings and provision files.
 
 use serde::de::DeserializeOwned;
 use std::fmt;
@@ -9,23 +8,23 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// A longer file is none that a person wrote.
+/// The largest file that is read.
 const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// The text of a file, with its name for whoever has to mend it.
+/// The text of a file, with its path for error messages.
 #[derive(Clone, Debug)]
 pub struct Source {
     pub path: PathBuf,
     pub text: String,
 }
 
-/// What is wrong with a file, and where.
+/// An error in a file, with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileError {
     pub path: PathBuf,
     /// From 1.
     pub line: Option<usize>,
-    /// `section.key`, where one is to blame.
+    /// `section.key`, if known.
     pub key: Option<String>,
     pub sentence: String,
 }
@@ -73,13 +72,12 @@ impl Source {
         Ok(Source { path, text })
     }
 
-    /// Reads the whole text as one value.
+    /// Parses the whole text as one value.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, FileError> {
         self.parse_over("")
     }
 
-    /// Reads the text over defaults: a key that is missing in one of the file's sections is taken from `defaults`, and
-    /// so is a section that is missing altogether.
+    /// Parses the text over defaults: missing keys and sections are taken from `defaults`.
     pub fn parse_over<T: DeserializeOwned>(&self, defaults: &str) -> Result<T, FileError> {
         let own = self.table()?;
         let mut whole = own.clone();
@@ -89,7 +87,7 @@ impl Source {
             .map_err(|error| self.blame_span(error.span(), error.message(), Some(own.get_ref())))
     }
 
-    /// Reads the text after `adjust` has changed what was parsed, and returns what `adjust` found too.
+    /// Parses the text after `adjust` has changed the table. Also returns the result of `adjust`.
     pub(crate) fn parse_adjusted<T: DeserializeOwned, R>(
         &self,
         adjust: impl FnOnce(&mut DeTable<'_>) -> R,
@@ -109,7 +107,7 @@ impl Source {
         })
     }
 
-    /// An error about a key, with its line where the file has it.
+    /// Makes an error about a key, with its line if the file has it.
     pub fn blame_key(&self, key: &str, sentence: impl Into<String>) -> FileError {
         let span = DeTable::parse(&self.text).ok().and_then(|table| span_of(table.get_ref(), key));
         FileError {
@@ -120,7 +118,7 @@ impl Source {
         }
     }
 
-    /// A word without quotes where a value belongs: TOML takes it for a number that is none.
+    /// Makes an error for an unquoted word as a value, which TOML reports as an invalid number.
     fn blame_bare_word(&self, offset: usize) -> Option<FileError> {
         let line = self.line_of(offset);
         let (key, value) = self.text.lines().nth(line - 1)?.split_once('=')?;
@@ -131,9 +129,9 @@ impl Source {
             return None;
         }
         let sentence = if ["yes", "no", "on", "off"].contains(&word.to_ascii_lowercase().as_str()) {
-            format!("`{word}` is no value in TOML: write true or false, without quotes")
+            format!("invalid value `{word}`: write true or false, without quotes")
         } else {
-            format!("`{word}` is no value in TOML: put a text in quotes, as in \"{word}\"")
+            format!("invalid value `{word}`: put text in quotes, as in \"{word}\"")
         };
         let before = self.text.lines().take(line - 1).filter_map(|line| line.trim().strip_prefix('['));
         let section = before.last().map(|header| header.trim_matches(['[', ']', ' ']));
@@ -163,7 +161,7 @@ impl Source {
     }
 }
 
-/// Adds what is missing in `table`, section by section.
+/// Adds missing keys to `table`, section by section.
 pub(crate) fn add_missing<'i>(table: &mut DeTable<'i>, defaults: DeTable<'i>) {
     for (key, value) in defaults {
         match (table.get_mut(key.get_ref().as_ref()).map(Spanned::get_mut), value.get_ref()) {
@@ -180,7 +178,7 @@ pub(crate) fn add_missing<'i>(table: &mut DeTable<'i>, defaults: DeTable<'i>) {
     }
 }
 
-/// The dotted name of the innermost key at an offset. Elements of a list are counted from 1, as a person would.
+/// Returns the dotted name of the innermost key at an offset. List elements are counted from 1.
 fn key_at(table: &DeTable<'_>, offset: usize) -> Option<String> {
     for (key, value) in table.iter() {
         let name = key.get_ref();
@@ -202,7 +200,7 @@ fn key_at(table: &DeTable<'_>, offset: usize) -> Option<String> {
     None
 }
 
-/// Where the value of a `section.key` stands.
+/// Returns the position of the value of a `section.key`.
 fn span_of(table: &DeTable<'_>, key: &str) -> Option<Range<usize>> {
     match key.split_once('.') {
         Some((section, rest)) => span_of(table.get(section)?.get_ref().as_table()?, rest),

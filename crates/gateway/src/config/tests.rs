@@ -1,4 +1,4 @@
-//! What settings say and refuse, as tables.
+//! Tests of valid and invalid settings.
 
 use super::*;
 
@@ -13,7 +13,7 @@ fn check(text: &str, expect: &str) {
 }
 
 #[test]
-fn what_is_kept_is_kept_long_enough() {
+fn retention_periods_have_bounds_and_order() {
     let refused = |lines: &str| {
         let source = Source { path: "hermod.toml".into(), text: format!("[retention]\n{lines}\n") };
         Config::parse(&source).map(|config| config.retention).map_err(|error| error.to_string())
@@ -39,13 +39,13 @@ fn what_is_kept_is_kept_long_enough() {
 }
 
 #[test]
-fn the_embedded_defaults_are_what_an_empty_file_means() {
+fn empty_file_means_the_defaults() {
     let empty = Source { path: "hermod.toml".into(), text: String::new() };
     assert_eq!(Config::parse(&empty), Ok(Config::defaults()));
 }
 
 #[test]
-fn every_setting_is_explained_in_the_defaults() {
+fn every_default_setting_has_a_comment() {
     let lines: Vec<&str> = DEFAULT_TOML.lines().collect();
     for (place, line) in lines.iter().enumerate().filter(|(_, line)| line.contains(" = ")) {
         let setting = line.trim_start_matches("# ");
@@ -57,7 +57,7 @@ fn every_setting_is_explained_in_the_defaults() {
 
 /// Each section of `docs/configuration.md` has exactly the settings of the defaults, in their order, with their values.
 #[test]
-fn every_setting_stands_in_the_documentation_with_its_default() {
+fn every_setting_is_documented_with_its_default() {
     let mut expect = Vec::new();
     for line in DEFAULT_TOML.lines() {
         let (setting, is_set) = match line.strip_prefix("# ") {
@@ -84,7 +84,7 @@ fn every_setting_stands_in_the_documentation_with_its_default() {
 }
 
 #[test]
-fn what_a_file_says_goes_over_the_defaults() {
+fn file_overrides_the_defaults() {
     let text = "[http]\nlisten = \"[::1]:0\"\n[messages]\nvalidity = \"2h\"\n";
     let config = Config::parse(&Source { path: "hermod.toml".into(), text: text.to_owned() }).unwrap();
     assert_eq!(config.http.listen.to_string(), "[::1]:0");
@@ -93,22 +93,22 @@ fn what_a_file_says_goes_over_the_defaults() {
 }
 
 #[test]
-fn what_is_in_effect_reads_back() {
+fn effective_settings_parse_again() {
     let config = Config::defaults();
     let source = Source { path: "effective.toml".into(), text: config.to_toml() };
     assert_eq!(Config::parse(&source), Ok(config));
 }
 
 #[test]
-fn plain_http_for_other_machines_must_be_said() {
+fn plain_http_from_other_machines_must_be_allowed() {
     check("[http]\nlisten = \"127.0.0.2:80\"", "fine");
     check("[http]\nlisten = \"[::ffff:127.0.0.1]:80\"", "fine");
     check("[http]\nallow_plain = true\nlisten = \"0.0.0.0:80\"", "fine");
     check(
         "[http]\n# for everyone\nlisten = \"0.0.0.0:80\"",
-        "hermod.toml:3: http.listen: 0.0.0.0:80 can be reached from other machines, and plain HTTP shows them every API \
-         secret; listen on 127.0.0.1, use [https], name the proxies that end TLS in trusted_proxies, or write \
-         allow_plain = true if the network is yours alone",
+        "hermod.toml:3: http.listen: 0.0.0.0:80 can be reached from other machines, and plain HTTP exposes API secrets; \
+         listen on 127.0.0.1, use [https], list the proxies that terminate TLS in trusted_proxies, or set \
+         allow_plain = true on a private network",
     );
     check("[http]\ntrusted_proxies = [\"10.0.0.0/8\", \"::1\"]\nlisten = \"0.0.0.0:80\"", "fine");
     check(
@@ -119,7 +119,7 @@ fn plain_http_for_other_machines_must_be_said() {
 }
 
 #[test]
-fn tls_is_given_whole_or_not_at_all() {
+fn https_needs_listen_certificate_and_key() {
     let (listen, certificate, key) =
         ("listen = \"0.0.0.0:8443\"\n", "certificate = \"chain.pem\"\n", "key = \"key.pem\"\n");
     check(&format!("[https]\n{listen}{certificate}{key}"), "fine");
@@ -134,7 +134,7 @@ fn tls_is_given_whole_or_not_at_all() {
 }
 
 #[test]
-fn values_out_of_bounds_are_refused_with_the_bounds() {
+fn value_out_of_bounds_is_rejected_with_the_bounds() {
     check("[messages]\nvalidity = \"73h\"", "hermod.toml:2: messages.validity: 73h is not between 1m and 3d");
     check("[messages]\nvalidity = \"72h\"", "fine");
     check(
@@ -149,13 +149,13 @@ fn values_out_of_bounds_are_refused_with_the_bounds() {
     check("[data]\nfolder = \"\"", "hermod.toml:2: data.folder: is empty; name a folder");
     check(
         "[log]\nlevel = \"loud\"",
-        "hermod.toml:2: log.level: \"loud\" is no level: use error, warn, info, debug or trace, or name a part as in \
+        "hermod.toml:2: log.level: invalid level \"loud\": use error, warn, info, debug or trace, or name a module as in \
          \"info,hermod_gateway=debug\"",
     );
 }
 
 #[test]
-fn what_is_not_understood_is_refused_where_it_stands() {
+fn unknown_key_or_value_is_rejected_with_its_line() {
     check(
         "[http]\nlisen = \"127.0.0.1:80\"",
         "hermod.toml:2: http.lisen: unknown field `lisen`, expected one of `listen`, `allow_plain`, \
@@ -187,14 +187,14 @@ fn what_is_not_understood_is_refused_where_it_stands() {
 }
 
 #[test]
-fn what_is_no_toml_is_refused_where_it_breaks() {
+fn invalid_toml_is_rejected_with_its_line() {
     let source = Source { path: "hermod.toml".into(), text: "[http]\nlisten = 127.0.0.1:80\n".to_owned() };
     let error = Config::parse(&source).unwrap_err();
     assert_eq!(error.line, Some(2), "{error}");
 }
 
 #[test]
-fn a_file_that_is_not_there_is_named() {
+fn missing_file_is_named() {
     let error = Config::load(Path::new("no/such/hermod.toml")).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -203,7 +203,7 @@ fn a_file_that_is_not_there_is_named() {
 }
 
 #[test]
-fn relative_paths_start_at_the_settings_file() {
+fn relative_paths_start_at_the_folder_of_the_settings_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("hermod.toml");
     let text = "[provision]\nfile = \"seed.toml\"\n[data]\nfolder = \"/var/lib/hermod\"\n\
@@ -218,7 +218,7 @@ fn relative_paths_start_at_the_settings_file() {
 }
 
 #[test]
-fn binding_over_tls_needs_a_certificate_of_its_own_or_that_of_https() {
+fn smpp_tls_needs_its_own_certificate_or_that_of_https() {
     check("[smpp]\nallow_plain = false", "fine");
     check(
         "[smpp]\ntls_listen = \"0.0.0.0:2776\"",
@@ -227,14 +227,11 @@ fn binding_over_tls_needs_a_certificate_of_its_own_or_that_of_https() {
     check("[smpp]\ntls_listen = \"0.0.0.0:2776\"\ncertificate = \"c.pem\"\nkey = \"k.pem\"", "fine");
     let https = "[https]\nlisten = \"0.0.0.0:8443\"\ncertificate = \"chain.pem\"\nkey = \"key.pem\"\n";
     check(&format!("{https}[smpp]\ntls_listen = \"0.0.0.0:2776\""), "fine");
-    check(
-        "[smpp]\ncertificate = \"c.pem\"",
-        "hermod.toml: smpp.key: is missing; it goes with the certificate",
-    );
-    check("[smpp]\nkey = \"k.pem\"", "hermod.toml: smpp.certificate: is missing; it goes with the key");
+    check("[smpp]\ncertificate = \"c.pem\"", "hermod.toml: smpp.key: is missing; a certificate needs a key");
+    check("[smpp]\nkey = \"k.pem\"", "hermod.toml: smpp.certificate: is missing; a key needs a certificate");
     check(
         "[smpp]\nsystem_id = \"sixteen-and-more\"",
-        "hermod.toml:2: smpp.system_id: has 1 to 15 ASCII characters without spaces",
+        "hermod.toml:2: smpp.system_id: must have 1 to 15 ASCII characters without spaces",
     );
     check("[smpp]\nmax_pdu = \"70000B\"", "fine");
     check(
@@ -245,7 +242,7 @@ fn binding_over_tls_needs_a_certificate_of_its_own_or_that_of_https() {
 }
 
 #[test]
-fn webhooks_have_bounds() {
+fn webhook_settings_have_bounds() {
     check("[webhooks]\nallow_http = true\nallow = [\"10.1.2.0/24\", \"::1\"]\nretries = []", "fine");
     check(
         "[webhooks]\ntimeout = \"61s\"",
@@ -262,23 +259,23 @@ fn webhooks_have_bounds() {
     let many = vec!["\"1s\""; 21].join(", ");
     check(
         &format!("[webhooks]\nretries = [{many}]"),
-        "hermod.toml:2: webhooks.retries: has at most 20 waits",
+        "hermod.toml:2: webhooks.retries: must have at most 20 waits",
     );
     check("[webhooks]\nmax_posts = 1", "hermod.toml:2: webhooks.max_posts: 1 is not between 2 and 100000");
 }
 
 #[test]
-fn a_word_without_quotes_is_told_with_what_to_write() {
+fn unquoted_word_is_rejected_with_a_hint() {
     check(
         "[http]\nallow_plain = no\n",
-        "hermod.toml:2: http.allow_plain: `no` is no value in TOML: write true or false, without quotes",
+        "hermod.toml:2: http.allow_plain: invalid value `no`: write true or false, without quotes",
     );
     check(
         "[log]\nlevel = \"info\"\nformat = human # for people\n",
-        "hermod.toml:3: log.format: `human` is no value in TOML: put a text in quotes, as in \"human\"",
+        "hermod.toml:3: log.format: invalid value `human`: put text in quotes, as in \"human\"",
     );
     check(
         "[data]\nfolder = /var/lib/hermod\n",
-        "hermod.toml:2: data.folder: `/var/lib/hermod` is no value in TOML: put a text in quotes, as in \"/var/lib/hermod\"",
+        "hermod.toml:2: data.folder: invalid value `/var/lib/hermod`: put text in quotes, as in \"/var/lib/hermod\"",
     );
 }

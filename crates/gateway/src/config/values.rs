@@ -1,5 +1,4 @@
-//! Times, sizes and networks as people write them. Grammars this small are ours, so that what is refused is refused with
-//! a sentence, and what is printed reads back.
+//! Durations, sizes and networks in settings. Parsed here for clear error messages; the printed form parses again.
 
 use ipnet::{IpNet, Ipv4Net};
 use serde::de::{Deserializer, Error, Unexpected, Visitor};
@@ -8,7 +7,7 @@ use std::fmt;
 use std::net::IpAddr;
 use std::time::Duration;
 
-/// A stretch of time, such as "15s".
+/// A duration, such as "15s".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Period(pub Duration);
 
@@ -56,7 +55,7 @@ impl Bytes {
 }
 
 impl Network {
-    /// Bits beyond the prefix do not count, and a v4 network written as v6 is the v4 network.
+    /// Parses a network. Clears bits beyond the prefix; an IPv4-mapped IPv6 network becomes IPv4.
     pub fn parse(text: &str) -> Option<Network> {
         let net = match text.parse::<IpNet>() {
             Ok(net) => net.trunc(),
@@ -81,7 +80,7 @@ fn parse(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     number.parse::<u64>().ok()?.checked_mul(*factor)
 }
 
-/// In the largest unit that loses nothing.
+/// Writes the value in the largest exact unit.
 fn write(f: &mut fmt::Formatter<'_>, value: u64, units: &[(&str, u64)]) -> fmt::Result {
     let (smallest, _) = units.last().expect("there are units");
     let fits = |(_, factor): &&(&str, u64)| value != 0 && value.is_multiple_of(*factor);
@@ -103,7 +102,7 @@ impl fmt::Display for Bytes {
     }
 }
 
-/// An address alone is written alone.
+/// A single address is written without a prefix length.
 impl fmt::Display for Network {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Network(net) = self;
@@ -111,7 +110,7 @@ impl fmt::Display for Network {
     }
 }
 
-/// Reads a text with `parse`; everything else is refused with the form it should have had.
+/// Deserializes a text with `parse`; the error describes the expected form.
 struct Written<T> {
     parse: fn(&str) -> Option<T>,
     form: &'static str,
@@ -172,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_read_and_shown_in_the_largest_exact_unit() {
+    fn durations_are_parsed_and_printed_in_the_largest_exact_unit() {
         check_period("500ms", "500 ms, shown 500ms");
         check_period("15s", "15000 ms, shown 15s");
         check_period("90s", "90000 ms, shown 90s");
@@ -185,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_read_and_shown_in_the_largest_exact_unit() {
+    fn sizes_are_parsed_and_printed_in_the_largest_exact_unit() {
         check_bytes("512B", "512 B, shown 512B");
         check_bytes("64KiB", "65536 B, shown 64KiB");
         check_bytes("1024KiB", "1048576 B, shown 1MiB");
@@ -196,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn networks_are_read_and_shown_in_their_plainest_form() {
+    fn networks_are_parsed_and_printed_in_canonical_form() {
         for (text, expect) in [
             ("10.0.0.0/8", "10.0.0.0/8"),
             ("10.1.2.3/8", "10.0.0.0/8"),

@@ -1,5 +1,4 @@
-//! Where Hermod meets the outside. An edge parses what comes in, calls `app`, and writes what goes out; it never calls
-//! another edge.
+//! The protocol edges. An edge parses requests, calls `app`, and writes responses; it never calls another edge.
 
 pub mod carrier;
 pub mod http_api;

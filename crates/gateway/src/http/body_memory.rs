@@ -1,21 +1,21 @@
-//! Limits the memory that request bodies take while they arrive, over all connections of both HTTP APIs. Without it, as
-//! many bodies of the largest size could be held at once as there may be connections.
+//! Limits the memory of request bodies in transit, over all connections of both HTTP APIs. Without it, every
+//! connection could hold a body of the largest size at once.
 
 use metrics::gauge;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The first bytes of each body are not counted: a connection's read buffer is larger. So an ordinary send is taken even
-/// while large bodies use up the limit.
+/// The first bytes of each body are not counted: a connection's read buffer is larger. So an ordinary `POST /sms` is
+/// accepted even while large bodies use up the limit.
 const UNCOUNTED_BYTES: u64 = 8 * 1024;
 
-/// Unless the operator says otherwise.
+/// The default limit.
 pub(crate) const BODY_MEMORY_MAX: u64 = 64 * 1024 * 1024;
 
-/// Seconds after which a refused body is worth sending again.
+/// Retry-After in seconds for a rejected body.
 pub(crate) const BODY_RETRY_S: u32 = 1;
 
-/// Bytes that all bodies may take together.
+/// The memory shared by all bodies.
 #[derive(Clone, Debug)]
 pub struct BodyMemory {
     bytes_max: u64,
@@ -31,12 +31,12 @@ impl BodyMemory {
         BodyMemory { bytes_max, used: Arc::default() }
     }
 
-    /// Counted bytes of all bodies that are held now.
+    /// Returns the counted bytes of all bodies.
     pub fn used(&self) -> u64 {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// For one body. Takes nothing yet.
+    /// Returns a reservation of zero bytes for one body.
     pub(crate) fn reserve(&self) -> Reservation {
         Reservation { memory: self.clone(), bytes: 0 }
     }
@@ -48,7 +48,7 @@ impl BodyMemory {
     }
 }
 
-/// What one body takes, given back when it is dropped.
+/// The memory of one body, released when dropped.
 #[derive(Debug)]
 pub(crate) struct Reservation {
     memory: BodyMemory,
@@ -56,8 +56,8 @@ pub(crate) struct Reservation {
 }
 
 impl Reservation {
-    /// Takes what a body of this length needs beyond what was taken before. If there is no room, everything is given
-    /// back: the body is refused, and the caller drops what it has of it.
+    /// Grows the reservation to a body of this length. If the limit is reached, releases all of it and fails: the
+    /// caller rejects the body and drops it.
     pub(crate) fn grow_to(&mut self, length: usize) -> Result<(), BodyMemoryFull> {
         let counted = u64::try_from(length).unwrap_or(u64::MAX).saturating_sub(UNCOUNTED_BYTES);
         let more = counted.saturating_sub(self.bytes);
@@ -102,14 +102,14 @@ mod tests {
     const FREE: usize = 8 * 1024;
 
     #[test]
-    fn bodies_share_one_limit_and_give_back_what_they_took() {
+    fn bodies_share_one_limit_and_release_their_memory() {
         let memory = BodyMemory::new(1000);
         let (mut one, mut other) = (memory.reserve(), memory.reserve());
         assert_eq!(one.grow_to(FREE + 600), Ok(()));
         assert_eq!(other.grow_to(FREE + 401), Err(BodyMemoryFull));
         assert_eq!(other.grow_to(FREE + 400), Ok(()));
         assert_eq!((memory.used(), one.grow_to(FREE + 601)), (1000, Err(BodyMemoryFull)));
-        assert_eq!(memory.used(), 400, "a refused body holds nothing");
+        assert_eq!(memory.used(), 400, "a rejected body holds nothing");
         assert_eq!(other.grow_to(FREE + 1000), Ok(()));
         drop((one, other));
         assert_eq!(memory.used(), 0);

@@ -1,29 +1,28 @@
-//! What must be right about a request before anyone asks what it wants: that we and every proxy in front of us agree
-//! where it ends and whom it is for. hyper has refused most of what is ambiguous; this is the rest. It holds for every
-//! route of every HTTP listener.
+//! Rejects requests whose length or host is ambiguous, so that we and any proxy in front of us agree on them (request
+//! smuggling). hyper rejects most of them; these are the rest. Applies to every route of every HTTP listener.
 
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Version, header};
 
-/// Marks a request that came with both Content-Length and Transfer-Encoding. hyper drops the length before a request
-/// is handed on, so whoever reads the connection says it.
+/// Marks a request with both Content-Length and Transfer-Encoding. hyper drops the length before it passes a request
+/// on, so the connection sets this mark.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TwoLengths;
 
-/// A header that makes a request ambiguous, and its rule.
+/// The header that makes a request ambiguous, and the rule it violates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FramingRefusal {
     pub(crate) field: &'static str,
     pub(crate) rule: &'static str,
 }
 
-/// A request that breaks this is answered with 400, and its connection ends.
+/// Checks the head. A violation is answered with 400 and closes the connection.
 pub(crate) fn check(head: &Parts) -> Result<(), FramingRefusal> {
     let refused = |field, rule| Err(FramingRefusal { field, rule });
     if head.extensions.get::<TwoLengths>().is_some() {
         return refused("Content-Length", "it must not come together with Transfer-Encoding");
     }
-    // RFC 9112 section 6.1: hyper takes any list that ends in chunked, and hands the rest on undecoded.
+    // RFC 9112 section 6.1: hyper accepts any list that ends in chunked, and does not decode the other codings.
     match values(&head.headers, &header::TRANSFER_ENCODING) {
         (None, _) => {}
         (Some(coding), None) if coding.as_bytes().eq_ignore_ascii_case(b"chunked") => {}

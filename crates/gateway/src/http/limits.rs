@@ -1,16 +1,16 @@
-//! What a connection may take of the HTTP server.
+//! The limits of an HTTP server's connections.
 
 use crate::config;
 use std::time::Duration;
 
-/// What a connection may take. Every limit is one an operator can set.
+/// Limits from the settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Connections at a time; further ones wait in the listener's backlog.
+    /// Concurrent connections; further ones wait in the backlog.
     pub connections_max: u32,
-    /// Of one address, unless it is a trusted proxy's, which carries many callers; further ones are cut off.
+    /// Connections per address, except of trusted proxies; further ones are closed.
     pub per_address_max: u32,
-    /// Of those, connections on which no whole request has come yet.
+    /// Connections per address without a complete request.
     pub half_open_max: u32,
     /// From accept to the end of the TLS handshake.
     pub handshake_max: Duration,
@@ -19,7 +19,7 @@ pub struct Limits {
     pub body_read_max: Duration,
     /// Between two requests.
     pub idle_max: Duration,
-    /// How long requests in flight may take to finish once the gateway stops.
+    /// How long requests in progress may take once the gateway stops.
     pub drain_max: Duration,
 }
 
@@ -37,7 +37,7 @@ impl Limits {
         }
     }
 
-    /// With so many connections at most.
+    /// Returns the limits with at most this many connections.
     #[must_use]
     pub fn capped(self, connections_max: u32) -> Limits {
         Limits { connections_max: self.connections_max.min(connections_max), ..self }

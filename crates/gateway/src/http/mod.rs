@@ -1,5 +1,5 @@
-//! The HTTP server under both APIs: accepts connections, limits and times them, finds out where a request came from, checks
-//! how its length is framed, and shows an API's document as a page.
+//! The HTTP server of both APIs: accepts connections, enforces limits and timeouts, determines the client address,
+//! checks the framing, and renders an API's document as a page.
 
 pub mod body_memory;
 pub(crate) mod framing;
@@ -14,19 +14,19 @@ pub(crate) mod request_id;
 mod server;
 pub(crate) mod timeouts;
 
-pub use crate::arrivals::{Reach, TrustedProxies};
+pub use crate::listeners::{Reach, TrustedProxies};
 pub use limits::Limits;
-pub use listener::{Entrance, Security};
+pub use listener::{HttpListener, Security};
 pub use server::serve;
-pub use timeouts::Carried;
+pub use timeouts::ConnectionInfo;
 
-use crate::arrivals::Source;
+use crate::listeners::Source;
 use axum::http::{Extensions, HeaderMap};
 
-/// Returns where a request came from; none for a request of this process. Where a trusted proxy names the caller
-/// unreadably, the proxy.
+/// Returns the source of a request; `None` for a request of this process. If a trusted proxy sent an unreadable
+/// address, the source is the proxy.
 pub(crate) fn source_of(extensions: &Extensions, headers: &HeaderMap) -> Option<Source> {
-    let Carried { peer, proxies, .. } = extensions.get()?;
+    let ConnectionInfo { peer, proxies, .. } = extensions.get()?;
     let address = peer_address::of(*peer, proxies, headers).unwrap_or(*peer);
     Some(Source { address, is_forwarded: peer_address::is_forwarded(headers) })
 }

@@ -1,21 +1,20 @@
-//! A stream that tells when bytes came, so that a connection's patience knows where a request begins, and shows them to
-//! [`RawHeads`].
+//! A stream that reports arriving bytes to the connection's timeouts and to [`RawHeads`].
 
 use super::raw_heads::RawHeads;
-use super::timeouts::Patience;
+use super::timeouts::ConnectionTimeouts;
 use std::io::IoSlice;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-pub(super) struct Watched<S> {
+pub(super) struct ObservedStream<S> {
     pub(super) stream: S,
-    pub(super) patience: Arc<Patience>,
+    pub(super) timeouts: Arc<ConnectionTimeouts>,
     pub(super) heads: Arc<Mutex<RawHeads>>,
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for ObservedStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -24,7 +23,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
         if buffer.filled().len() > before {
-            self.patience.bytes_came();
+            self.timeouts.on_bytes();
             let mut heads = self.heads.lock().unwrap_or_else(PoisonError::into_inner);
             heads.feed(&buffer.filled()[before..]);
         }
@@ -32,7 +31,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for ObservedStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

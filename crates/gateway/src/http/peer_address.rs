@@ -1,16 +1,15 @@
-//! Who is calling: the other end of the connection or, where that is a trusted proxy, the right-most address it reports
-//! that is no trusted proxy itself. Everything further left was written by whoever that is, and means nothing.
+//! Determines the client address: the peer of the connection or, behind a trusted proxy, the right-most address in
+//! `X-Forwarded-For` that is not a trusted proxy. Addresses further left are set by the client and are ignored.
 //!
-//! `X-Forwarded-For` is the only header that is read; `Forwarded`, `X-Real-IP` and their like are not.
+//! `Forwarded`, `X-Real-IP` and similar headers are not read.
 
-use crate::arrivals::TrustedProxies;
+use crate::listeners::TrustedProxies;
 use axum::http::{HeaderMap, HeaderName, header};
 use std::net::{IpAddr, SocketAddr};
 
 pub(crate) const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// The address behind a connection's end. A trusted proxy that reports something unreadable leaves it `None`: a list
-/// of addresses then admits nobody.
+/// Returns the client address. `None` if a trusted proxy sent an unreadable one: no allow-list admits it then.
 pub(crate) fn of(end: IpAddr, proxies: &TrustedProxies, headers: &HeaderMap) -> Option<IpAddr> {
     if !proxies.trust(end) {
         return Some(end);
@@ -25,11 +24,11 @@ pub(crate) fn of(end: IpAddr, proxies: &TrustedProxies, headers: &HeaderMap) -> 
             }
         }
     }
-    // All of them are trusted: the call began at the furthest.
+    // All are trusted: the request began at the left-most.
     Some(nearest)
 }
 
-/// Headers that proxies add.
+/// Headers added by proxies.
 const FORWARDING: [HeaderName; 6] = [
     X_FORWARDED_FOR,
     HeaderName::from_static("x-forwarded-host"),
@@ -39,12 +38,12 @@ const FORWARDING: [HeaderName; 6] = [
     header::VIA,
 ];
 
-/// Whether a proxy carried the request, trusted or not. Callers can claim that; they cannot deny it for their proxy.
+/// Whether a proxy forwarded the request, trusted or not. A client can pretend that, but cannot hide it.
 pub(crate) fn is_forwarded(headers: &HeaderMap) -> bool {
     FORWARDING.iter().any(|name| headers.contains_key(name))
 }
 
-/// An address, which some proxies write with its port.
+/// Parses an address; some proxies append the port.
 fn address(entry: &str) -> Option<IpAddr> {
     let bare = entry.parse::<IpAddr>().ok();
     let address = bare.or_else(|| entry.parse::<SocketAddr>().ok().map(|with_port| with_port.ip()))?;
@@ -70,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_caller_without_a_trusted_proxy_is_the_end_of_its_connection() {
+    fn client_without_a_trusted_proxy_is_the_peer() {
         check("192.0.2.7", &[], "192.0.2.7");
         check("192.0.2.7", &["198.51.100.1"], "192.0.2.7");
         check("192.0.2.7", &["10.0.0.1", "garbage"], "192.0.2.7");
@@ -79,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trusted_proxy_names_the_caller() {
+    fn trusted_proxy_names_the_client() {
         check("10.0.0.1", &["198.51.100.1"], "198.51.100.1");
         check("::ffff:10.0.0.1", &["198.51.100.1"], "198.51.100.1");
         check("2001:db8:f::1", &["2001:db8::9"], "2001:db8::9");
@@ -90,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_right_most_address_that_is_not_trusted_counts() {
+    fn right_most_untrusted_address_is_the_client() {
         check("10.0.0.1", &["203.0.113.5, 198.51.100.1"], "198.51.100.1");
         check("10.0.0.1", &["203.0.113.5, 198.51.100.1, 10.0.0.2 ,\t10.0.0.3"], "198.51.100.1");
         check("10.0.0.1", &["203.0.113.5", "198.51.100.1", "10.0.0.2"], "198.51.100.1");
@@ -100,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_trusted_proxy_says_unreadably_makes_the_caller_unknown() {
+    fn unreadable_address_from_a_trusted_proxy_makes_the_client_unknown() {
         for odd in [
             "",
             ",",

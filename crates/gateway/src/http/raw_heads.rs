@@ -1,34 +1,34 @@
-//! Reads along with hyper and finds requests that have both Content-Length and Transfer-Encoding. hyper follows RFC 9112
-//! section 6.1, takes the chunks and drops the length, so that nobody behind it can tell; a proxy in front of us may have
-//! gone by the length. Such a request is refused.
+//! Parses the raw bytes beside hyper to find requests with both Content-Length and Transfer-Encoding. hyper follows
+//! RFC 9112 section 6.1 and drops the length, so it cannot be seen later; a proxy in front of us may have used the
+//! length. Such a request is rejected (request smuggling).
 //!
-//! Only what is valid must be followed exactly: hyper ends the connection at anything else.
+//! Only valid requests must be followed exactly: hyper closes the connection at anything else.
 
-/// What is kept of a line that comes in pieces. A longer line that counts here is given up on.
+/// The most bytes kept of a line that arrives in pieces. A longer relevant line makes the state unknown.
 const LINE_BYTES_MAX: usize = 128;
 
-/// What is known about the lengths of a request.
+/// The length headers of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lengths {
-    /// It has one at most.
+    /// At most one.
     One,
     Two,
-    /// Something before it on its connection could not be followed.
+    /// An earlier request on the connection could not be followed.
     Unknown,
 }
 
 #[derive(Default)]
 pub(super) struct RawHeads {
     state: State,
-    /// The beginning of a line whose end has not come yet.
+    /// The beginning of an incomplete line.
     line: Vec<u8>,
-    /// Heads that have come whole.
+    /// Complete heads so far.
     seen: u64,
-    /// The first of them that has both lengths.
+    /// The first head with both lengths.
     two_lengths: Option<u64>,
-    /// From this one on nothing is known.
+    /// The first head that could not be followed.
     unknown_from: Option<u64>,
-    /// Requests that were handed on.
+    /// Requests passed on to the router.
     handed_on: u64,
 }
 
@@ -38,16 +38,16 @@ enum State {
     /// Bytes of a body with a length.
     Body(u64),
     ChunkSize,
-    /// Bytes of a chunk with the line end behind it.
+    /// Bytes of a chunk and its line end.
     Chunk(u64),
     Trailers,
-    /// Nothing more can be followed.
+    /// The connection cannot be followed any more.
     Lost,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Head {
-    /// The request line has come; empty lines before it count for nothing.
+    /// The request line was read; empty lines before it are ignored.
     has_begun: bool,
     is_chunked: bool,
     length: Option<Length>,
@@ -66,7 +66,7 @@ impl Default for State {
 }
 
 impl RawHeads {
-    /// Takes the next bytes of the connection.
+    /// Processes the next bytes of the connection.
     pub(super) fn feed(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             bytes = match &mut self.state {
@@ -84,7 +84,7 @@ impl RawHeads {
         }
     }
 
-    /// Tells about the request that is handed on now. Called once for each, in their order.
+    /// Returns the lengths of the request that is passed on now. To be called once for each, in order.
     pub(super) fn hand_on(&mut self) -> Lengths {
         let number = self.handed_on;
         self.handed_on += 1;
@@ -95,7 +95,7 @@ impl RawHeads {
         if is_known { Lengths::One } else { Lengths::Unknown }
     }
 
-    /// Takes a line, or the beginning of one. Returns what is behind it.
+    /// Processes a line, or the beginning of one. Returns the remaining bytes.
     fn feed_line<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
         let Some(end) = bytes.iter().position(|byte| *byte == b'\n') else {
             self.keep(bytes);
@@ -149,7 +149,7 @@ impl RawHeads {
 }
 
 impl State {
-    /// What follows once all bytes of a body or a chunk have come.
+    /// Returns the state after the last byte of a body or a chunk.
     fn after_bytes(self) -> State {
         match self {
             State::Chunk(_) => State::ChunkSize,
@@ -172,19 +172,19 @@ impl Head {
             return State::Head(self);
         }
         let length = str::from_utf8(value).ok().and_then(|value| value.parse().ok());
-        // One that cannot be read counts all the same: beside a coding hyper does not look at it.
+        // An unreadable length counts too: hyper ignores it beside a transfer coding.
         State::Head(Head { length: Some(length.map_or(Length::Unreadable, Length::Bytes)), ..self })
     }
 }
 
-/// What follows the line before a chunk. `None` if it cannot be read.
+/// Parses a chunk-size line. Returns `None` if it is invalid.
 fn chunk(line: &[u8]) -> Option<State> {
     let end = line.iter().position(|byte| !byte.is_ascii_hexdigit()).unwrap_or(line.len());
     let size = u64::from_str_radix(str::from_utf8(&line[..end]).ok()?, 16).ok()?;
     if size == 0 {
         return Some(State::Trailers);
     }
-    // The line end behind it.
+    // Plus its line end.
     size.checked_add(2).map(State::Chunk)
 }
 
@@ -202,7 +202,7 @@ mod tests {
     const ONE: Lengths = Lengths::One;
     const TWO: Lengths = Lengths::Two;
 
-    /// What is known about the requests on a connection, whatever pieces the bytes come in.
+    /// Compares the result for pieces of several sizes.
     #[track_caller]
     fn check(requests: &[&str], expect: &[Lengths]) {
         let bytes = requests.concat().into_bytes();
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn both_lengths_are_found_in_either_order_and_any_spelling() {
+    fn two_lengths_are_found_in_either_order_and_case() {
         check(&[BOTH], &[TWO]);
         check(&["\r\nPOST / HTTP/1.1\nTRANSFER-ENCODING: chunked\nContent-length:5\n\n"], &[TWO]);
         check(&["POST / HTTP/1.1\r\nContent-Length: x\r\nTransfer-Encoding: chunked\r\n\r\n"], &[TWO]);
@@ -226,13 +226,13 @@ mod tests {
     }
 
     #[test]
-    fn requests_behind_others_are_found_whatever_their_bodies_say() {
+    fn pipelined_requests_are_followed_through_their_bodies() {
         check(&[PLAIN, SIZED, CHUNKED, PLAIN, BOTH], &[ONE, ONE, ONE, ONE, TWO]);
         check(&[CHUNKED, CHUNKED, SIZED, SIZED, PLAIN], &[ONE; 5]);
     }
 
     #[test]
-    fn nothing_is_claimed_about_requests_behind_one_that_cannot_be_followed() {
+    fn requests_after_an_unreadable_one_are_unknown() {
         check(&["POST / HTTP/1.1\r\nContent-Length: x\r\n\r\n", PLAIN], &[ONE, Lengths::Unknown]);
         check(
             &["POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n", BOTH],

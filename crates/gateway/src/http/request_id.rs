@@ -1,5 +1,4 @@
-//! The name of one request, for whoever compares our logs with theirs: the caller's own if it is sane, else one of
-//! ours.
+//! The id of a request, for logs on both sides: the client's `X-Request-Id` if it is valid, else a generated one.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use bytes::Bytes;
@@ -10,22 +9,22 @@ pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-i
 
 const ID_BYTES_MAX: usize = 64;
 
-/// Counts up from a random start, so that ids of two processes do not meet.
+/// Counts up from a random start, so that the ids of two processes differ.
 static NEXT: LazyLock<AtomicU64> = LazyLock::new(|| {
     let mut start = [0; 8];
-    // Without randomness ids still differ within the process, which is all that is promised.
+    // Without randomness ids still differ within the process, which is enough.
     let _ = getrandom::fill(&mut start);
     AtomicU64::new(u64::from_ne_bytes(start))
 });
 
 pub(crate) fn of(headers: &HeaderMap) -> HeaderValue {
     match headers.get(&X_REQUEST_ID) {
-        Some(given) if is_sane(given.as_bytes()) => given.clone(),
+        Some(given) if is_valid(given.as_bytes()) => given.clone(),
         Some(_) | None => fresh(),
     }
 }
 
-fn is_sane(id: &[u8]) -> bool {
+fn is_valid(id: &[u8]) -> bool {
     (1..=ID_BYTES_MAX).contains(&id.len())
         && id.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'))
 }
@@ -47,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sane_id_is_echoed_and_any_other_replaced() {
+    fn valid_id_is_echoed_and_any_other_replaced() {
         check("A-z_0.9", true);
         check(&"x".repeat(64), true);
         check(&"x".repeat(65), false);
@@ -57,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn our_own_ids_differ() {
+    fn generated_ids_differ() {
         let (one, other) = (fresh(), fresh());
         assert_eq!(one.len(), 16);
         assert_ne!(one, other);

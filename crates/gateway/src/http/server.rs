@@ -1,16 +1,16 @@
-//! Carries HTTP/1.1 connections: so many at a time, each with a limit on how long it may keep us waiting, and all of them
-//! finished in order when the gateway stops.
+//! Serves HTTP/1.1 connections: limits their number, enforces timeouts, and drains them when the gateway stops.
 
 use super::framing::TwoLengths;
 use super::limits::Limits;
-use super::listener::{Entrance, Security};
-use super::observed_stream::Watched;
+use super::listener::{HttpListener, Security};
+use super::observed_stream::ObservedStream;
 use super::raw_heads::{Lengths, RawHeads};
-use super::timeouts::{Carried, Stage, Verdict};
-use crate::arrivals::{
-    ACCEPT_PAUSE, Counted, Crowd, PerAddress, Place, TrustedProxies, set_options, shake_hands, site_of,
-};
+use super::timeouts::{ConnectionInfo, Stage, TimeoutAction};
 use crate::clock::Clock;
+use crate::listeners::{
+    ACCEPT_PAUSE, AddressLimits, ConnectionLimits, ConnectionSlot, Counted, TrustedProxies, limit_key_of,
+    set_socket_options, tls_handshake,
+};
 use crate::workers::Workers;
 use axum::Router;
 use axum::http::Request;
@@ -29,75 +29,75 @@ use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
-/// A head longer than this is refused with 431.
+/// A longer head is rejected with 431.
 const HEAD_BYTES_MAX: usize = 32 * 1024;
 
-/// What a connection may hold of what it has read and not yet used.
+/// The read buffer of a connection.
 const READ_BYTES_MAX: usize = 64 * 1024;
 
-/// Serves until `workers` stop, then finishes what is in flight. Returns when the last connection has ended.
-pub async fn serve(entrance: Entrance, router: Router, clock: Clock, workers: &Workers, limits: Limits) {
+/// Serves until `workers` stop, then drains. Returns when the last connection has ended.
+pub async fn serve(listener: HttpListener, router: Router, clock: Clock, workers: &Workers, limits: Limits) {
     let stopping = workers.stopping();
     let room = Arc::new(Semaphore::new(usize::try_from(limits.connections_max).expect("32 bits fit")));
     let open = gauge!("hermod_http_connections");
-    let crowd = Crowd::default();
-    while let Some((stream, peer, permit)) = next_connection(&entrance, &room, &stopping, &clock).await {
-        let Ok(place) = find_place(&crowd, &entrance, peer, limits) else { continue };
+    let connection_limits = ConnectionLimits::default();
+    while let Some((stream, peer, permit)) = next_connection(&listener, &room, &stopping, &clock).await {
+        let Ok(slot) = take_slot(&connection_limits, &listener, peer, limits) else { continue };
         let connection = Connection {
             router: router.clone(),
             clock: clock.clone(),
             limits,
             peer,
-            proxies: entrance.proxies.clone(),
-            // Its own child: the parent's lock would be shared by every connection at every wake-up.
+            proxies: listener.proxies.clone(),
+            // A child token: all connections would share the parent's lock at every wake-up.
             stopping: stopping.child_token(),
             _counted: Counted::new(open.clone()),
             _permit: permit,
-            place: place.map(Arc::new),
+            slot: slot.map(Arc::new),
         };
-        // Nothing that waits for the other side happens here: the handshake is the connection's own affair.
-        workers.spawn_named("http/connection", connection.carry(stream, entrance.security.clone()));
+        // The accept loop must not wait for a peer: the connection's task performs the handshake.
+        workers.spawn_named("http/connection", connection.run(stream, listener.security.clone()));
     }
-    drop(entrance);
-    // All permits back means all connections ended. Nobody closes the semaphore, so this cannot fail.
+    drop(listener);
+    // All permits are back when all connections have ended. The semaphore is never closed.
     let _ = room.acquire_many(limits.connections_max).await;
 }
 
-struct Crowded;
+struct AddressLimitReached;
 
-/// A trusted proxy needs no place.
-fn find_place(
-    crowd: &Crowd,
-    entrance: &Entrance,
+/// Takes a slot for the address. A trusted proxy needs none.
+fn take_slot(
+    connection_limits: &ConnectionLimits,
+    listener: &HttpListener,
     peer: IpAddr,
     limits: Limits,
-) -> Result<Option<Place>, Crowded> {
-    if entrance.proxies.trust(peer) {
+) -> Result<Option<ConnectionSlot>, AddressLimitReached> {
+    if listener.proxies.trust(peer) {
         return Ok(None);
     }
-    let limits = PerAddress { open_max: limits.per_address_max, half_open_max: limits.half_open_max };
-    let place = crowd.enter(site_of(peer), limits);
-    if place.is_none() {
+    let limits = AddressLimits { open_max: limits.per_address_max, half_open_max: limits.half_open_max };
+    let slot = connection_limits.enter(limit_key_of(peer), limits);
+    if slot.is_none() {
         counter!("hermod_http_crowded_total").increment(1);
-        tracing::debug!(%peer, "Cut off a connection: its address holds as many as it may");
+        tracing::debug!(%peer, "Closed a connection: too many from its address");
     }
-    place.map(Some).ok_or(Crowded)
+    slot.map(Some).ok_or(AddressLimitReached)
 }
 
-/// `None` once the gateway stops.
+/// Accepts the next connection. Returns `None` once the gateway stops.
 async fn next_connection(
-    entrance: &Entrance,
+    listener: &HttpListener,
     room: &Arc<Semaphore>,
     stopping: &CancellationToken,
     clock: &Clock,
 ) -> Option<(TcpStream, IpAddr, OwnedSemaphorePermit)> {
     let accept = async {
-        let permit = room.clone().acquire_owned().await.expect("nobody closes the semaphore");
+        let permit = room.clone().acquire_owned().await.expect("the semaphore is never closed");
         loop {
-            match entrance.listener.accept().await {
+            match listener.socket.accept().await {
                 Ok((stream, peer)) => {
                     let peer = peer.ip().to_canonical();
-                    if entrance.admits(peer) {
+                    if listener.admits(peer) {
                         return (stream, peer, permit);
                     }
                 }
@@ -119,49 +119,49 @@ struct Connection {
     router: Router,
     clock: Clock,
     limits: Limits,
-    /// The other end, canonical.
+    /// The peer address, canonical.
     peer: IpAddr,
     proxies: Arc<TrustedProxies>,
     stopping: CancellationToken,
     _counted: Counted,
     _permit: OwnedSemaphorePermit,
-    place: Option<Arc<Place>>,
+    slot: Option<Arc<ConnectionSlot>>,
 }
 
 impl Connection {
-    async fn carry(self, stream: TcpStream, security: Security) {
-        set_options(&stream);
+    async fn run(self, stream: TcpStream, security: Security) {
+        set_socket_options(&stream);
         match security {
-            Security::PlainNearby | Security::PlainForAll => self.converse(stream).await,
-            // In a box of its own: a plain connection should not set memory aside for what only TLS needs.
+            Security::PlainNearby | Security::PlainForAll => self.run_session(stream).await,
+            // Boxed, so that a plain connection does not reserve the memory of TLS.
             Security::Tls(tls) => {
-                let shaken = async {
+                let handshake = async {
                     tokio::select! {
                         biased;
                         () = self.stopping.cancelled() => None,
-                        stream = shake_hands(&tls, stream, &self.clock, self.limits.handshake_max) => stream,
+                        stream = tls_handshake(&tls, stream, &self.clock, self.limits.handshake_max) => stream,
                     }
                 };
-                if let Some(stream) = Box::pin(shaken).await {
-                    Box::pin(self.converse(stream)).await;
+                if let Some(stream) = Box::pin(handshake).await {
+                    Box::pin(self.run_session(stream)).await;
                 }
             }
         }
     }
 
-    async fn converse(self, stream: impl AsyncRead + AsyncWrite + Unpin) {
-        let carried = Carried::new(self.peer, self.proxies.clone(), self.clock.clone());
-        let patience = carried.patience.clone();
+    async fn run_session(self, stream: impl AsyncRead + AsyncWrite + Unpin) {
+        let connection = ConnectionInfo::new(self.peer, self.proxies.clone(), self.clock.clone());
+        let timeouts = connection.timeouts.clone();
         let heads = Arc::new(Mutex::new(RawHeads::default()));
-        let stream = Watched { stream, patience: patience.clone(), heads: heads.clone() };
+        let stream = ObservedStream { stream, timeouts: timeouts.clone(), heads: heads.clone() };
         let serving = http1::Builder::new()
             .max_header_size(HEAD_BYTES_MAX)
             .max_buf_size(READ_BYTES_MAX)
-            // Whoever has said all it has to say still wants to hear the answer: it may have been charged.
+            // A client that has closed its sending side still gets the response: it may have been charged.
             .half_close(true)
             .serve_connection(
                 TokioIo::new(stream),
-                service_of(self.router.clone(), carried, heads, self.place.clone()),
+                service_of(self.router.clone(), connection, heads, self.slot.clone()),
             );
         let mut serving = pin!(serving);
         let first_look = self.clock.moment().plus(self.limits.header_read_max.min(self.limits.body_read_max));
@@ -170,7 +170,7 @@ impl Connection {
         loop {
             tokio::select! {
                 biased;
-                // A client that breaks the protocol or goes away is its own affair; hyper has answered what it could.
+                // On a protocol error or a disconnect hyper has already responded if possible.
                 _ended = serving.as_mut() => return,
                 () = self.stopping.cancelled(), if !draining => {
                     draining = true;
@@ -181,11 +181,11 @@ impl Connection {
                     if draining {
                         return;
                     }
-                    match patience.judge(&self.limits, self.clock.moment()) {
-                        Verdict::Close => return,
-                        Verdict::LookAgain(at) => timer.set(self.clock.sleep_until(at)),
-                        Verdict::GiveUpOnBody(at) => {
-                            patience.enter(Stage::Overdue);
+                    match timeouts.check(&self.limits, self.clock.moment()) {
+                        TimeoutAction::Close => return,
+                        TimeoutAction::CheckAgain(at) => timer.set(self.clock.sleep_until(at)),
+                        TimeoutAction::GiveUpOnBody(at) => {
+                            timeouts.enter(Stage::Overdue);
                             timer.set(self.clock.sleep_until(at));
                         }
                     }
@@ -195,12 +195,12 @@ impl Connection {
     }
 }
 
-/// The router as hyper calls it, telling each request where it came from and the connection what it is doing.
+/// Wraps the router for hyper: adds the connection information to each request, and tracks the connection's stage.
 fn service_of(
     router: Router,
-    carried: Carried,
+    connection: ConnectionInfo,
     heads: Arc<Mutex<RawHeads>>,
-    place: Option<Arc<Place>>,
+    slot: Option<Arc<ConnectionSlot>>,
 ) -> impl Service<
     Request<Incoming>,
     Response = axum::response::Response,
@@ -209,21 +209,21 @@ fn service_of(
 > {
     let router = TowerToHyperService::new(router);
     service_fn(move |mut request: Request<Incoming>| {
-        carried.patience.enter(Stage::Serving);
-        if let Some(place) = &place {
-            place.establish();
+        connection.timeouts.enter(Stage::Serving);
+        if let Some(slot) = &slot {
+            slot.establish();
         }
-        request.extensions_mut().insert(carried.clone());
+        request.extensions_mut().insert(connection.clone());
         let lengths = heads.lock().unwrap_or_else(PoisonError::into_inner).hand_on();
         let is_chunked = || request.headers().contains_key(TRANSFER_ENCODING);
         if lengths == Lengths::Two || (lengths == Lengths::Unknown && is_chunked()) {
             request.extensions_mut().insert(TwoLengths);
         }
-        let patience = carried.patience.clone();
+        let timeouts = connection.timeouts.clone();
         let answer = router.call(request);
         async move {
             let answer = answer.await;
-            patience.enter(Stage::Idle);
+            timeouts.enter(Stage::Idle);
             answer
         }
     })

@@ -1,58 +1,62 @@
-//! How long a connection is waited for. A timer armed for every request would cost more than the request's own
-//! parsing, so each connection has one that looks now and then at what the connection is doing and since when.
+//! The timeouts of a connection. A timer for every request would cost more than parsing the request, so each
+//! connection has one timer that checks periodically in which stage the connection is and since when.
 
 use super::limits::Limits;
-use crate::arrivals::TrustedProxies;
 use crate::clock::{Clock, Moment};
+use crate::listeners::TrustedProxies;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// What a request knows about the connection it came on.
+/// The connection of a request.
 #[derive(Clone)]
-pub struct Carried {
-    /// The other end of the connection, canonical.
+pub struct ConnectionInfo {
+    /// The peer address, canonical.
     pub(crate) peer: IpAddr,
     pub(crate) proxies: Arc<TrustedProxies>,
-    pub(crate) patience: Arc<Patience>,
+    pub(crate) timeouts: Arc<ConnectionTimeouts>,
 }
 
-impl Carried {
-    /// A connection that was just accepted.
-    pub fn new(peer: IpAddr, proxies: Arc<TrustedProxies>, clock: Clock) -> Carried {
-        Carried { peer: peer.to_canonical(), proxies, patience: Arc::new(Patience::new(clock)) }
+impl ConnectionInfo {
+    /// Makes the information of a new connection.
+    pub fn new(peer: IpAddr, proxies: Arc<TrustedProxies>, clock: Clock) -> ConnectionInfo {
+        ConnectionInfo {
+            peer: peer.to_canonical(),
+            proxies,
+            timeouts: Arc::new(ConnectionTimeouts::new(clock)),
+        }
     }
 }
 
-/// What we are waiting for.
+/// What the connection waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
     /// The rest of a request's head, or the first byte of a new connection.
     Head,
     /// The rest of a request's body.
     Body,
-    /// Ourselves: the client has done its part.
+    /// Our response.
     Serving,
-    /// The next request, if one comes at all.
+    /// The next request.
     Idle,
-    /// The body took too long: whoever is reading it must give up and answer.
+    /// The body timed out: its reader must stop and respond.
     Overdue,
 }
 
-/// What to do about a connection when its timer has fired.
+/// What to do when the timer has fired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    /// Nothing yet: look again then.
-    LookAgain(Moment),
-    /// Tell the reader of the body, and look again then.
+pub(crate) enum TimeoutAction {
+    /// Check again at this time.
+    CheckAgain(Moment),
+    /// Stop reading the body, and check again at this time.
     GiveUpOnBody(Moment),
     Close,
 }
 
-/// The stage of one connection and when it began. All who touch it are the same task, one after the other; it is atomic
-/// only because that task may move between threads.
-pub(crate) struct Patience {
+/// The stage of one connection and when it began. Only the connection's task uses it; it is atomic because the task
+/// may move between threads.
+pub(crate) struct ConnectionTimeouts {
     clock: Clock,
     /// Milliseconds since the clock's start, times 8, plus the stage.
     packed: AtomicU64,
@@ -63,21 +67,21 @@ const STAGES: [Stage; 5] = [Stage::Head, Stage::Body, Stage::Serving, Stage::Idl
 
 const _: () = assert!(STAGES.len() <= 1 << STAGE_BITS);
 
-impl Patience {
-    /// A connection that was just accepted.
-    pub(crate) fn new(clock: Clock) -> Patience {
-        let patience = Patience { clock, packed: AtomicU64::new(0) };
-        patience.enter(Stage::Head);
-        patience
+impl ConnectionTimeouts {
+    /// Starts in the stage `Head`.
+    pub(crate) fn new(clock: Clock) -> ConnectionTimeouts {
+        let timeouts = ConnectionTimeouts { clock, packed: AtomicU64::new(0) };
+        timeouts.enter(Stage::Head);
+        timeouts
     }
 
     pub(crate) fn enter(&self, stage: Stage) {
         let since = match stage {
             Stage::Head | Stage::Body | Stage::Idle | Stage::Overdue => self.clock.moment(),
-            // We wait for ourselves as long as it takes, so nobody asks since when: one look at the clock less.
+            // No timeout applies to our own work, so the clock is not read.
             Stage::Serving => Moment(0),
         };
-        // `as` on a fieldless enum is its place in the list above.
+        // `as` on a fieldless enum is its index in STAGES.
         self.packed.store(since.0 << STAGE_BITS | stage as u64, Ordering::Relaxed);
     }
 
@@ -87,14 +91,14 @@ impl Patience {
         (STAGES[place], Moment(packed >> STAGE_BITS))
     }
 
-    /// Bytes arrived: on an idle connection they begin a request.
-    pub(crate) fn bytes_came(&self) {
+    /// Records that bytes arrived: on an idle connection they begin a request.
+    pub(crate) fn on_bytes(&self) {
         if self.now().0 == Stage::Idle {
             self.enter(Stage::Head);
         }
     }
 
-    pub(crate) fn judge(&self, limits: &Limits, now: Moment) -> Verdict {
+    pub(crate) fn check(&self, limits: &Limits, now: Moment) -> TimeoutAction {
         let Limits { header_read_max, body_read_max, idle_max, .. } = *limits;
         let (stage, since) = self.now();
         let end = match stage {
@@ -104,13 +108,12 @@ impl Patience {
             Stage::Serving => Moment(u64::MAX),
         };
         if now < end {
-            // A stage that begins after this look must still be caught in time, so none is ever further away than the
-            // shortest wait there is.
-            return Verdict::LookAgain(end.min(now.plus(shortest(limits))));
+            // A stage may begin right after this check, so the next check is never later than the shortest timeout.
+            return TimeoutAction::CheckAgain(end.min(now.plus(shortest(limits))));
         }
         match stage {
-            Stage::Head | Stage::Idle | Stage::Overdue | Stage::Serving => Verdict::Close,
-            Stage::Body => Verdict::GiveUpOnBody(now.plus(header_read_max)),
+            Stage::Head | Stage::Idle | Stage::Overdue | Stage::Serving => TimeoutAction::Close,
+            Stage::Body => TimeoutAction::GiveUpOnBody(now.plus(header_read_max)),
         }
     }
 }
@@ -135,40 +138,40 @@ mod tests {
         drain_max: Duration::from_secs(5),
     };
 
-    /// Enters a stage at second 100 and says what is judged of it at `second`.
-    fn judged(stage: Stage, second: u64) -> String {
+    /// Enters a stage at second 100 and returns the action at `second`.
+    fn action(stage: Stage, second: u64) -> String {
         let clock = Clock::manual(Timestamp::from_millis(0));
         clock.advance(Duration::from_secs(100));
-        let patience = Patience::new(clock);
-        patience.enter(stage);
-        match patience.judge(&LIMITS, Moment(second * 1000)) {
-            Verdict::LookAgain(at) => format!("again at {}", at.0 / 1000),
-            Verdict::GiveUpOnBody(at) => format!("give up on body, again at {}", at.0 / 1000),
-            Verdict::Close => "close".to_owned(),
+        let timeouts = ConnectionTimeouts::new(clock);
+        timeouts.enter(stage);
+        match timeouts.check(&LIMITS, Moment(second * 1000)) {
+            TimeoutAction::CheckAgain(at) => format!("again at {}", at.0 / 1000),
+            TimeoutAction::GiveUpOnBody(at) => format!("give up on body, again at {}", at.0 / 1000),
+            TimeoutAction::Close => "close".to_owned(),
         }
     }
 
     #[test]
-    fn each_stage_has_its_own_limit() {
-        assert_eq!(judged(Stage::Head, 109), "again at 110");
-        assert_eq!(judged(Stage::Head, 110), "close");
-        assert_eq!(judged(Stage::Body, 125), "again at 130");
-        assert_eq!(judged(Stage::Body, 130), "give up on body, again at 140");
-        assert_eq!(judged(Stage::Overdue, 110), "close");
-        assert_eq!(judged(Stage::Idle, 174), "again at 175");
-        assert_eq!(judged(Stage::Idle, 175), "close");
-        assert_eq!(judged(Stage::Serving, 99_999), "again at 100009");
+    fn each_stage_has_its_own_timeout() {
+        assert_eq!(action(Stage::Head, 109), "again at 110");
+        assert_eq!(action(Stage::Head, 110), "close");
+        assert_eq!(action(Stage::Body, 125), "again at 130");
+        assert_eq!(action(Stage::Body, 130), "give up on body, again at 140");
+        assert_eq!(action(Stage::Overdue, 110), "close");
+        assert_eq!(action(Stage::Idle, 174), "again at 175");
+        assert_eq!(action(Stage::Idle, 175), "close");
+        assert_eq!(action(Stage::Serving, 99_999), "again at 100009");
     }
 
     #[test]
-    fn no_look_is_further_away_than_the_shortest_limit() {
-        assert_eq!(judged(Stage::Idle, 100), "again at 110");
-        assert_eq!(judged(Stage::Body, 100), "again at 110");
+    fn next_check_is_never_later_than_the_shortest_timeout() {
+        assert_eq!(action(Stage::Idle, 100), "again at 110");
+        assert_eq!(action(Stage::Body, 100), "again at 110");
     }
 
     #[test]
-    fn bytes_begin_a_request_only_where_none_is_under_way() {
-        let patience = Patience::new(Clock::manual(Timestamp::from_millis(0)));
+    fn bytes_begin_a_request_only_on_an_idle_connection() {
+        let timeouts = ConnectionTimeouts::new(Clock::manual(Timestamp::from_millis(0)));
         for (before, after) in [
             (Stage::Idle, Stage::Head),
             (Stage::Head, Stage::Head),
@@ -176,9 +179,9 @@ mod tests {
             (Stage::Serving, Stage::Serving),
             (Stage::Overdue, Stage::Overdue),
         ] {
-            patience.enter(before);
-            patience.bytes_came();
-            assert_eq!(patience.now().0, after);
+            timeouts.enter(before);
+            timeouts.on_bytes();
+            assert_eq!(timeouts.now().0, after);
         }
     }
 }

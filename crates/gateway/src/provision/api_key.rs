@@ -1,4 +1,4 @@
-//! API keys: what customers prove themselves with. Of a secret only a keyed digest is stored.
+//! API key entries. Only a keyed digest of the secret is stored.
 
 use crate::provision::checks;
 use crate::provision::documents::Names;
@@ -16,7 +16,7 @@ use utoipa::ToSchema;
 /// Five bits each: 160 bits.
 const MADE_SECRET_CHARS: usize = 32;
 
-/// What a customer's program calls with.
+/// An API key of a connection.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = Key)]
@@ -26,7 +26,7 @@ pub struct WantedKey {
     pub key: String,
     #[schema(examples("shop-http"))]
     pub connection: String,
-    /// Made at random for a new key if none is given; a key that is there already keeps the one it has.
+    /// Generated for a new key if absent; an existing key keeps its secret.
     #[serde(
         default,
         deserialize_with = "checks::api_secret",
@@ -41,7 +41,7 @@ pub struct WantedKey {
         serialize_with = "values::networks_text",
         skip_serializing_if = "AllowList::is_empty"
     )]
-    /// Addresses and networks that may call; an empty list is everyone.
+    /// The allow-list of addresses and networks; empty: any address.
     #[schema(value_type = Vec<String>)]
     pub allow: AllowList,
     #[serde(
@@ -50,10 +50,10 @@ pub struct WantedKey {
         serialize_with = "values::when_text",
         skip_serializing_if = "Option::is_none"
     )]
-    /// From this day or time on it opens nothing.
+    /// The key is invalid from this day or time on.
     #[schema(value_type = Option<String>, examples("2027-12-31"))]
     pub expires_at: Option<Timestamp>,
-    /// It opens nothing any more.
+    /// The key is invalid.
     #[serde(default)]
     pub revoked: bool,
 }

@@ -1,5 +1,5 @@
-//! How each value of a provision file must look. A value that passes can be used; one that does not is refused with a
-//! sentence that says what would do.
+//! Validates the values of a provision file as they are parsed. A value that is rejected gets a sentence that
+//! describes a valid one.
 
 use crate::config::Period;
 use crate::secrets::Secret;
@@ -19,7 +19,7 @@ const NAME_CHARS_MAX: usize = 64;
 const SYSTEM_ID_OCTETS_MAX: usize = 15;
 const PASSWORD_OCTETS_MAX: usize = 8;
 const SYSTEM_TYPE_OCTETS_MAX: usize = 12;
-/// More would be a mistake: a bind carries ten thousand messages a second.
+/// More is certainly a mistake: one bind carries ten thousand messages a second.
 const BINDS_MAX: i64 = 10_000;
 /// SMPP v3.4 section 5.2.11.
 const SERVICE_TYPE_OCTETS_MAX: usize = 5;
@@ -50,7 +50,7 @@ pub(super) fn key<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, 
     plain_word(deserializer, "key")
 }
 
-/// Names stand in log lines, metrics and other names; keys in headers, before a colon.
+/// Names occur in log lines, metrics and other names; keys in headers, before a colon.
 fn plain_word<'de, D: Deserializer<'de>>(deserializer: D, what: &str) -> Result<String, D::Error> {
     let text = String::deserialize(deserializer)?;
     let plain = text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'));
@@ -87,7 +87,7 @@ pub(super) fn smpp_password<'de, D: Deserializer<'de>>(deserializer: D) -> Resul
     Ok(Some(Secret::new(text)))
 }
 
-/// Never repeats the text: it may be a password.
+/// The error never quotes the text: it may be a password.
 fn smpp_text<E: Error>(text: String, what: &str, octets_max: usize) -> Result<String, E> {
     let printable = text.bytes().all(|b| b.is_ascii_graphic() || b == b' ');
     if printable && text.len() <= octets_max {
@@ -124,7 +124,7 @@ pub(super) fn rate<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D:
     Ok(u32::try_from(rate).expect("checked against the highest rate"))
 }
 
-/// Who binds to us says its name in a header of binds, tables and metrics: no spaces, and never nothing.
+/// A customer's system_id: not empty and without spaces, for tables and metrics.
 pub(super) fn customer_system_id<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<String>, D::Error> {
@@ -161,7 +161,7 @@ pub(super) fn max_binds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Op
     Ok(Some(u32::try_from(binds).expect("checked against the largest")))
 }
 
-/// Nothing means that none is asked for.
+/// An empty text means that any system_type is accepted.
 pub(super) fn wanted_system_type<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<String>, D::Error> {
@@ -182,7 +182,7 @@ fn number_within<'de, D: Deserializer<'de>>(deserializer: D, what: &str, most: i
     Err(D::Error::custom(format!("{what} is between 1 and {most}, not {number}")))
 }
 
-/// Messages a day: more than anybody sends is no limit.
+/// Messages per day.
 pub(super) fn messages<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     let messages = number_within(deserializer, "a number of messages", MESSAGES_PER_DAY_MAX)?;
     Ok(Some(u64::try_from(messages).expect("checked to be positive")))
@@ -200,12 +200,14 @@ pub(super) fn velocity_period<'de, D: Deserializer<'de>>(deserializer: D) -> Res
 pub(super) fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Sender, D::Error> {
     let number = Sender::deserialize(deserializer)?;
     if number.kind() == SenderKind::Alphanumeric {
-        return Err(D::Error::custom(format!("\"{number}\" is a name; nobody can answer one")));
+        return Err(D::Error::custom(format!(
+            "\"{number}\" is alphanumeric and cannot receive messages; use a number"
+        )));
     }
     Ok(number)
 }
 
-/// In capitals: handsets write words as they like.
+/// Converts to upper case, because keywords are not case-sensitive.
 pub(super) fn keyword<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let text = String::deserialize(deserializer)?;
     let plain = text.bytes().all(|b| b.is_ascii_alphanumeric());
@@ -231,7 +233,7 @@ pub(super) fn stop_words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<V
     }
 }
 
-/// Whether it compiles is tried with all the others, when the catalogue is built.
+/// The pattern is compiled when the catalogue is built.
 pub(super) fn pattern<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let text = String::deserialize(deserializer)?;
     if (1..=PATTERN_CHARS_MAX).contains(&text.len()) {
@@ -299,7 +301,7 @@ pub(super) fn registered_delivery<'de, D: Deserializer<'de>>(
     Ok(Some(u8::try_from(octet).expect("checked against the largest")))
 }
 
-/// Without quotes it would be a number, and 3.4 is none.
+/// Must be quoted: 3.4 would be a float.
 pub(super) fn version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SmppVersion>, D::Error> {
     let rule = "a version of SMPP is \"3.4\" or \"3.3\", in quotes";
     SmppVersion::deserialize(deserializer).map(Some).map_err(|_| D::Error::custom(rule))
@@ -318,7 +320,7 @@ pub(super) fn host_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Op
     Err(D::Error::custom(format!("a name in a certificate looks like smsc.example (not \"{text}\")")))
 }
 
-/// Whether it is there is seen when it is used: it may come later.
+/// The file may be created later, so its existence is not checked.
 pub(super) fn file_path<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let text = String::deserialize(deserializer)?;
     if (1..=PATH_CHARS_MAX).contains(&text.len()) && !text.chars().any(char::is_control) {
@@ -345,7 +347,7 @@ pub(super) fn tlv_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Opt
         return Ok(Some(text));
     }
     let rule = format!(
-        "a parameter's text has 1 to {TLV_OCTETS_MAX} printable ASCII characters; take hex for others"
+        "a parameter's text has 1 to {TLV_OCTETS_MAX} printable ASCII characters; use hex for others"
     );
     Err(D::Error::custom(rule))
 }

@@ -1,4 +1,4 @@
-//! Traffic controls: how much an account may send before somebody should look.
+//! Traffic control entries: limits on an account's messages and spend.
 
 use crate::config::Period;
 use crate::provision::documents::Names;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use utoipa::ToSchema;
 
-/// How much may be sent before somebody should look. It has exactly one of the five limits.
+/// A traffic control with exactly one of the five limits.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = Control)]
@@ -21,11 +21,11 @@ pub struct WantedControl {
     #[serde(deserialize_with = "checks::name")]
     #[schema(pattern = "^[A-Za-z0-9._-]{1,64}$", examples("shop-day"))]
     pub name: String,
-    /// Nobody in particular: each account on its own.
+    /// Default: every account, each counted separately.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account: Option<String>,
     #[serde(default = "enforce")]
-    /// Whether it refuses what is beyond, or only counts it.
+    /// `enforce` rejects messages over the limit; `watch` only counts them.
     #[schema(value_type = String, pattern = "^(enforce|watch)$", examples("enforce"))]
     pub mode: Mode,
     #[serde(default, deserialize_with = "values::some_amount", skip_serializing_if = "Option::is_none")]
@@ -40,14 +40,14 @@ pub struct WantedControl {
     /// Messages to one number.
     pub per_recipient: Option<Most>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    /// Messages to numbers that differ in their last four digits only.
+    /// Messages to numbers that differ only in the last four digits.
     pub per_range: Option<Most>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    /// Messages to one country, for every country that is not excepted.
+    /// Messages to one country, except the listed ones.
     pub per_country: Option<MostAbroad>,
 }
 
-/// So many messages in so long.
+/// At most `most` messages per period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Most {
@@ -59,7 +59,7 @@ pub struct Most {
     pub per: Period,
 }
 
-/// So many messages to a country in so long, unless the account usually sends there.
+/// At most `most` messages to a country per period, except the listed countries.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MostAbroad {
@@ -69,7 +69,7 @@ pub struct MostAbroad {
     #[serde(deserialize_with = "checks::velocity_period")]
     #[schema(value_type = String, examples("1h"))]
     pub per: Period,
-    /// Countries without this limit, by their two-letter codes.
+    /// Countries without this limit, by two-letter code.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(value_type = Vec<String>)]
     pub except: Vec<Country>,

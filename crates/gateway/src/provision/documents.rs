@@ -1,4 +1,4 @@
-//! The catalogue as the store keeps it: one row of JSON for each thing, by kind, number and name.
+//! The catalogue's rows in the store: one JSON document per entry, by kind, number and name.
 
 use crate::provision::kind::Kind;
 use hermod_domain::catalogue::{
@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
-/// A row that this release cannot make sense of.
+/// A row that this release cannot read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the stored {kind} \"{name}\" cannot be read: {reason}")]
 pub struct UnreadableRow {
@@ -26,7 +26,7 @@ pub(super) fn row<T: Serialize>(kind: Kind, id: u32, name: &str, document: &T) -
     CatalogueRow { kind: kind.as_str().to_owned(), id, name: name.to_owned(), body }
 }
 
-/// What things are called, by their numbers.
+/// The names of entries, by number.
 #[derive(Debug, Default)]
 pub(super) struct Names(pub(super) HashMap<(Kind, u32), String>);
 
@@ -37,7 +37,7 @@ impl Names {
     }
 
     pub(super) fn of(&self, kind: Kind, number: u32) -> String {
-        // A catalogue whose references do not hold is refused as a whole before anybody sees it.
+        // A catalogue with broken references is rejected as a whole.
         self.0.get(&(kind, number)).cloned().unwrap_or_else(|| format!("#{number}"))
     }
 }

@@ -1,5 +1,5 @@
-//! A catalogue on its way from what is stored to what is wanted. Nothing is written here: the draft knows every name's
-//! number, what would change and what it would lead to.
+//! A draft of a changed catalogue: the stored rows with the wanted entries applied. Writes nothing; it knows every
+//! name's number and all changes.
 
 use crate::provision::documents::{self, Names, UnreadableRow};
 use crate::provision::kind::Kind;
@@ -19,51 +19,51 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// A thing as somebody writes it, beside the document it is stored as.
+/// An entry as in a provision file, with its stored form.
 pub(super) trait Entry: Serialize + DeserializeOwned {
     const KIND: Kind;
     /// The field of its secret, if it can have one.
     const SECRET: Option<&'static str> = None;
-    /// Fields that count only when the entry is made.
+    /// Fields that apply only when the entry is created.
     const ONLY_WHEN_NEW: &'static [&'static str] = &[];
     type Document: Clone + Serialize + DeserializeOwned + PartialEq;
 
-    /// What it is known by.
+    /// Returns the entry's name.
     fn name(&self) -> String;
 
-    /// As it is stored: every name it mentions replaced by its number.
+    /// Makes the stored form, with names replaced by numbers.
     fn document(
         &self,
         draft: &mut Draft<'_>,
         before: Option<&Self::Document>,
     ) -> Result<Self::Document, ProvisionRefusal>;
 
-    /// The stored document as somebody would have written it, without its secrets.
+    /// Makes the entry of a stored document, without secrets.
     fn shown(name: &str, document: Self::Document, names: &Names) -> Self;
 
-    /// The field of the secret, if that is what differs.
+    /// Returns the field of the secret if it differs.
     fn secret_changed(_before: &Self::Document, _after: &Self::Document) -> Option<&'static str> {
         None
     }
 
-    /// The secret that was given.
+    /// Returns the secret in the entry.
     fn secret(&self) -> Option<&Secret> {
         None
     }
 
     fn give_secret(&mut self, _secret: Secret) {}
 
-    /// The secret in its stored form: sealed, or as a digest or hash.
+    /// Returns the stored form of the secret: encrypted, a digest or a hash.
     fn kept_secret(_document: &Self::Document) -> Value {
         Value::Null
     }
 
-    /// The stored form of a given secret, once the entry is stored.
+    /// Returns the stored form of a given secret after the entry is stored.
     fn given_secret(_given: &Secret, document: &Self::Document, _name: &str, _draft: &Draft<'_>) -> Value {
         Self::kept_secret(document)
     }
 
-    /// Whether a secret is the one that has this stored form.
+    /// Whether a secret matches this stored form.
     fn secret_fits(_given: &Secret, _kept: &str, _name: &str, _draft: &Draft<'_>) -> bool {
         false
     }
@@ -73,11 +73,11 @@ pub(super) struct Draft<'a> {
     pub(super) pepper: &'a Pepper,
     pub(super) rules: &'a AddressRules,
     pub(super) now: Timestamp,
-    /// What provision files said when they were last applied.
+    /// The provision files as last applied.
     pub(super) last_applied: LastApplied,
-    /// Bring everything to the file, whatever was changed since.
+    /// Apply every field of the file, even if it was changed since.
     pub(super) force: bool,
-    /// What is stored, overlaid with what is wanted so far.
+    /// The stored rows, with the wanted entries applied so far.
     rows: BTreeMap<(Kind, String), CatalogueRow>,
     numbers: HashMap<(Kind, String), u32>,
     names: Names,
@@ -86,7 +86,7 @@ pub(super) struct Draft<'a> {
     removed: Vec<(String, u32)>,
     pub(super) changes: Vec<Change>,
     seen: HashSet<(Kind, String)>,
-    /// Accounts that are new, and what each begins with.
+    /// New accounts and their opening balances.
     openings: Vec<(AccountId, Money)>,
     secrets: Vec<Made>,
     carried_over: Vec<(String, Sender)>,
@@ -128,7 +128,7 @@ impl<'a> Draft<'a> {
         Ok(draft)
     }
 
-    /// The number of a name: the one it has, or the next.
+    /// Returns the number of a name; a new name gets the next number.
     pub(super) fn number(&mut self, kind: Kind, name: &str) -> u32 {
         let (highest, names) = (self.highest.entry(kind).or_default(), &mut self.names.0);
         *self.numbers.entry((kind, name.to_owned())).or_insert_with(|| {
@@ -142,12 +142,12 @@ impl<'a> Draft<'a> {
         self.numbers.get(&(kind, name.to_owned())).copied().ok_or_else(|| {
             ProvisionRefusal::about(
                 wanted_by,
-                format!("names {kind} \"{name}\", which is neither given here nor in the store"),
+                format!("refers to {kind} \"{name}\", which does not exist here or in the store"),
             )
         })
     }
 
-    /// The number of the account something is for, if it is for one.
+    /// Returns the number of an optional account.
     pub(super) fn find_account(
         &self,
         account: Option<&str>,
@@ -164,13 +164,13 @@ impl<'a> Draft<'a> {
         self.rows.get(&(kind, name.to_owned())).map(documents::read).transpose()
     }
 
-    /// Everything of one kind, by name, as it would be stored.
+    /// Returns all rows of a kind, by name, with the changes so far.
     pub(super) fn rows_of(&self, kind: Kind) -> impl Iterator<Item = (&str, &CatalogueRow)> {
         let rows = self.rows.range((kind, String::new())..).take_while(move |((of, _), _)| *of == kind);
         rows.map(|((_, name), row)| (name.as_str(), row))
     }
 
-    /// The names of one kind that this change makes or alters.
+    /// Returns the names of a kind that this change creates or updates.
     pub(super) fn written_of(&self, kind: Kind) -> impl Iterator<Item = &str> {
         self.written.iter().filter(move |(of, _)| *of == kind).map(|(_, name)| name.as_str())
     }
@@ -179,7 +179,7 @@ impl<'a> Draft<'a> {
         self.rows.contains_key(&(kind, name.to_owned()))
     }
 
-    /// May handsets write to the account at this number? Then it may also send from there.
+    /// Whether the account receives MO messages at this number, which permits it as a sender too.
     pub(super) fn owns_number(&self, account: &str, number: &Sender) -> bool {
         let owner = self.numbers.get(&(Kind::Account, account.to_owned())).copied();
         let numbers = self.rows_of(Kind::Number);
@@ -187,12 +187,12 @@ impl<'a> Draft<'a> {
         entries.any(|entry| entry.number == *number && Some(entry.account.get()) == owner)
     }
 
-    /// Sender ids that an older release kept in an account's own document.
+    /// Takes over senders that an older release stored in the account's document.
     pub(super) fn carry_over_senders(&mut self, account: &str, senders: &[Sender]) {
         self.carried_over.extend(senders.iter().map(|sender| (account.to_owned(), *sender)));
     }
 
-    /// Is it one of those still?
+    /// Whether the stored account document still lists this sender.
     pub(super) fn account_lists(&self, account: &str, sender: &Sender) -> bool {
         let stored = self.stored::<Account>(Kind::Account, account).ok().flatten();
         stored.is_some_and(|stored| stored.senders.contains(sender))
@@ -202,7 +202,7 @@ impl<'a> Draft<'a> {
         self.carried_over.iter().filter(|(name, _)| name == account).map(|(_, sender)| *sender).collect()
     }
 
-    /// Was it mentioned already?
+    /// Whether the entry was mentioned already.
     pub(super) fn has_seen(&self, kind: Kind, name: &str) -> bool {
         self.seen.contains(&(kind, name.to_owned()))
     }
@@ -225,7 +225,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Changes what is stored of a thing, where nobody could write the change down as what is wanted.
+    /// Changes a stored document directly, for changes that an entry cannot express.
     pub(super) fn rewrite<T: Entry>(
         &mut self,
         name: &str,
@@ -284,7 +284,7 @@ impl<'a> Draft<'a> {
         Err(ProvisionRefusal::about(&format!("{kind} \"{name}\""), "is mentioned twice"))
     }
 
-    /// Each field that somebody would have to write differently, and the secret if it is another.
+    /// Returns the fields that differ, and the secret if it differs.
     fn differences<T: Entry>(
         &self,
         name: &str,
@@ -320,7 +320,7 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// Where the catalogue knows numbers only, and a person wants names.
+/// Describes a catalogue error by names instead of numbers.
 fn told_by_name(fault: CatalogueError, rows: &BTreeMap<(Kind, String), CatalogueRow>) -> ProvisionRefusal {
     let CatalogueError::SystemIdTwice { system_id } = &fault else { return fault.into() };
     let binds_so = |row: &CatalogueRow| {
@@ -330,6 +330,6 @@ fn told_by_name(fault: CatalogueError, rows: &BTreeMap<(Kind, String), Catalogue
     let connections = rows.iter().filter(|((kind, _), _)| *kind == Kind::Connection);
     let mut named = connections.filter(|(_, row)| binds_so(row)).map(|((_, name), _)| format!("\"{name}\""));
     let both = [named.next().unwrap_or_default(), named.next().unwrap_or_default()].join(" and ");
-    let sentence = format!("have the system_id \"{system_id}\" both; a bind could be either's");
+    let sentence = format!("both have the system_id \"{system_id}\"; it must be unique");
     ProvisionRefusal::about(&format!("connections {both}"), sentence)
 }

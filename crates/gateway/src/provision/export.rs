@@ -1,5 +1,4 @@
-//! The catalogue as somebody would have written it, thing by thing: what the operator reads, and what a change of single
-//! fields starts from. Secrets are left out.
+//! Exports the catalogue as entries, for display and as the base of partial changes. Secrets are left out.
 
 use crate::provision::account::WantedAccount;
 use crate::provision::api_key::WantedKey;
@@ -19,7 +18,7 @@ use hermod_store::CatalogueRow;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// Everything of one kind, by name.
+/// Returns all entries of a kind, by name.
 pub fn shown(
     rows: &[CatalogueRow],
     kind: Kind,
@@ -29,7 +28,7 @@ pub fn shown(
     of_kind.map(|row| Ok((row.name.clone(), entry(kind, row, &names)?))).collect()
 }
 
-/// One thing, if it is there. Nothing else is read: there may be a hundred thousand.
+/// Returns one entry. Reads no other row: there may be a hundred thousand.
 pub fn shown_one(
     rows: &[CatalogueRow],
     kind: Kind,
@@ -40,7 +39,7 @@ pub fn shown_one(
 }
 
 impl Plan {
-    /// One thing once it is done, as somebody would have written it.
+    /// Returns an entry as it is after the change.
     pub fn shown(&self, kind: Kind, name: &str) -> Result<Option<Map<String, Value>>, UnreadableRow> {
         let row = self.rows.get(&(kind, name.to_owned()));
         row.map(|row| entry(kind, row, &self.names)).transpose()

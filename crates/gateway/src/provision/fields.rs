@@ -1,4 +1,4 @@
-//! What fields an entry of each kind has, told by the same description that the documentation is made from.
+//! The fields of each kind of entry, from the same schema as the documentation.
 
 use crate::provision::account::WantedAccount;
 use crate::provision::api_key::WantedKey;
@@ -16,7 +16,7 @@ use utoipa::openapi::schema::ArrayItems;
 use utoipa::openapi::{Object, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-/// An entry of the kind, as the documentation describes it.
+/// Returns the schema of an entry of this kind.
 pub fn schema_of(kind: Kind) -> RefOr<Schema> {
     match kind {
         Kind::Carrier => WantedCarrier::schema(),
@@ -37,7 +37,7 @@ pub(super) fn has_field(kind: Kind, field: &str) -> bool {
     entry.properties.contains_key(field)
 }
 
-/// Whether a table inside a field has this one.
+/// Whether a table inside a field has the field `inner`.
 pub(super) fn has_inner_field(kind: Kind, field: &str, inner: &str) -> bool {
     let RefOr::T(Schema::Object(entry)) = schema_of(kind) else { return false };
     let Some(schema) = entry.properties.get(field) else { return false };
@@ -68,7 +68,7 @@ fn tables_in<'a>(schema: &'a RefOr<Schema>, named: &'a Named, tables: &mut Vec<&
     }
 }
 
-/// The tables inside an entry of the kind.
+/// Returns the schemas of the tables inside an entry.
 fn schemas_inside(kind: Kind) -> Vec<(String, RefOr<Schema>)> {
     let mut inside = Vec::new();
     match kind {

@@ -1,4 +1,4 @@
-//! What a provision file may say. Every value is checked as it is read, so that what is wrong is told with its line.
+//! The content of a provision file. Every value is validated as it is parsed, so that errors name their line.
 
 use crate::config::{FileError, Source};
 use crate::provision::account::WantedAccount;
@@ -20,7 +20,7 @@ use utoipa::ToSchema;
 /// An example with every key explained.
 pub const EXAMPLE_TOML: &str = include_str!("example.toml");
 
-/// The whole of a provision file. Written out again, its secrets are hidden.
+/// A provision file. Secrets are hidden when it is written.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schema(as = ProvisionFile)]
@@ -47,21 +47,21 @@ pub struct Wanted {
     pub controls: Vec<WantedControl>,
     #[serde(rename = "remove", skip_serializing_if = "Vec::is_empty")]
     pub removals: Vec<Removal>,
-    /// Where accounts' webhooks may go: not a customer's business, but the installation's.
+    /// The installation's rules for webhook addresses.
     #[serde(skip)]
     #[schema(ignore)]
     pub rules: AddressRules,
-    /// Which fields the file mentions: the others keep their value. Without it every entry is whole.
+    /// The fields that the file mentions; the others keep their value. `None`: all entries are complete.
     #[serde(skip)]
     #[schema(ignore)]
     pub(super) mentions: Option<Mentions>,
-    /// Bring everything to the file, also what was changed since it was last applied.
+    /// Apply every field of the file, even if it was changed since.
     #[serde(skip)]
     #[schema(ignore)]
     pub(super) force: bool,
 }
 
-/// Something that is to go.
+/// An entry to remove.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Removal {
@@ -70,35 +70,35 @@ pub struct Removal {
 }
 
 impl Wanted {
-    /// Reads a file. Its entries change the fields that they mention.
+    /// Parses a file. Its entries change only the fields that they mention.
     pub fn parse(source: &Source) -> Result<Wanted, FileError> {
         let (wanted, mentions): (Wanted, Mentions) = source.parse_adjusted(Mentions::take_from)?;
         Ok(Wanted { mentions: Some(mentions), ..wanted })
     }
 
-    /// Reads entries that are whole: a field that is absent has its default.
+    /// Parses complete entries: absent fields have their defaults.
     pub(super) fn parse_whole(source: &Source) -> Result<Wanted, FileError> {
         source.parse()
     }
 
-    /// One removal, as a request wants it.
+    /// Returns a request with one removal.
     pub fn removing(removal: Removal) -> Wanted {
         Wanted { removals: vec![removal], ..Wanted::default() }
     }
 
-    /// The same, to be applied over everything that was changed since.
+    /// Sets whether fields changed since are overwritten.
     #[must_use]
     pub fn forced(self, force: bool) -> Wanted {
         Wanted { force, ..self }
     }
 
-    /// With the installation's rules for webhooks, instead of the strictest.
+    /// Sets the rules for webhook addresses; the default is the strictest.
     #[must_use]
     pub fn judged_by(self, rules: AddressRules) -> Wanted {
         Wanted { rules, ..self }
     }
 
-    /// Whether a password or a secret stands in it.
+    /// Whether it contains a password or a secret.
     pub fn has_secrets(&self) -> bool {
         self.carriers.iter().any(|carrier| carrier.password.is_some())
             || self.accounts.iter().any(|account| account.webhook_secret.is_some())
@@ -106,7 +106,7 @@ impl Wanted {
             || self.keys.iter().any(|key| key.secret.is_some())
     }
 
-    /// What it mentions as a file, without its secrets.
+    /// Writes the mentioned fields as TOML, without secrets.
     pub fn to_toml(&self) -> String {
         let mut whole = toml::Table::try_from(self).expect("what was read can be written");
         for kind in Kind::ALL {

@@ -1,5 +1,5 @@
-//! Numbers that people know in hexadecimal: SMPP's status codes and the tags of its optional parameters. They are written
-//! as a number or as a text such as "0x45", and shown as the text.
+//! Numbers in hexadecimal: SMPP status codes and parameter tags. Accepts a number or a text such as "0x45"; writes the
+//! text.
 
 use serde::de::{Deserializer, Error, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
@@ -12,7 +12,7 @@ use utoipa::{PartialSchema, ToSchema};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Code(pub u32);
 
-/// One of 16 bits.
+/// A number of 16 bits, shown in hexadecimal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tag(pub u16);
 

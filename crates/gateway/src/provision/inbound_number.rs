@@ -1,4 +1,4 @@
-//! Numbers that handsets can write to, and whose they are.
+//! Inbound number entries: numbers that receive MO messages, and their accounts.
 
 use crate::provision::documents::Names;
 use crate::provision::draft::{Draft, Entry};
@@ -10,7 +10,7 @@ use hermod_domain::sender::Sender;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// A number that handsets can write to.
+/// A number that receives MO messages.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = Number)]
@@ -18,10 +18,10 @@ pub struct WantedNumber {
     #[serde(deserialize_with = "checks::number")]
     #[schema(value_type = String, pattern = r"^\+?[0-9]{3,15}$", examples("+4915799999999"))]
     pub number: Sender,
-    /// Who gets its messages, and may send from it.
+    /// The account that receives its messages and may send from it.
     #[schema(examples("shop"))]
     pub account: String,
-    /// For a number that several accounts share.
+    /// The keyword of the account, for a shared number.
     #[serde(default, deserialize_with = "checks::keyword", skip_serializing_if = "Option::is_none")]
     pub keyword: Option<String>,
 }

@@ -1,5 +1,5 @@
-//! The same entries as JSON. A body is read strictly (a key twice is a mistake) and then takes the way of a file, so that
-//! there is one set of rules and one set of sentences.
+//! Entries as JSON. A body is parsed strictly (no duplicate keys), converted to TOML and read like a file, so that the
+//! same rules and error messages apply.
 
 use crate::config::{FileError, Source};
 use crate::provision::draft::Entry;
@@ -12,10 +12,10 @@ use serde_json::{Map, Number, Value};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The list of a file that names what is to go.
+/// The list of removals in a file.
 const REMOVALS: &str = "remove";
 
-/// One JSON object, or where it stops being one.
+/// Parses one JSON object. The error names the position.
 pub fn parse_object(bytes: &[u8]) -> Result<Map<String, Value>, String> {
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
     let value = Strict.deserialize(&mut deserializer).map_err(|error| error.to_string())?;
@@ -28,8 +28,7 @@ pub fn parse_object(bytes: &[u8]) -> Result<Map<String, Value>, String> {
     }
 }
 
-/// One thing of a kind, as a body describes it. Fields that follow from the name may be left out of the body; those that
-/// are given must agree.
+/// Reads one entry from a body. Fields that follow from the name may be absent; if present, they must agree with it.
 pub fn wanted_entry(
     kind: Kind,
     name: &str,
@@ -50,13 +49,13 @@ pub fn wanted_entry(
     let described = only_name(&wanted, kind);
     if described.as_ref() != Some(&name) {
         let described = described.unwrap_or_default();
-        let sentence = format!("is named by the path, and the body describes \"{described}\"");
+        let sentence = format!("does not match the body, which describes \"{described}\"");
         return Err(ProvisionRefusal::about(&what, sentence));
     }
     Ok((name, wanted))
 }
 
-/// A whole provision file as an object of lists.
+/// Reads a whole provision file from an object of lists.
 pub fn wanted_whole(object: &Map<String, Value>) -> Result<Wanted, ProvisionRefusal> {
     read(&whole_without_nulls(object), Wanted::parse).map_err(|(key, sentence)| {
         let key = key.unwrap_or_else(|| "the body".to_owned());
@@ -64,8 +63,8 @@ pub fn wanted_whole(object: &Map<String, Value>) -> Result<Wanted, ProvisionRefu
     })
 }
 
-/// What stands behind `field=` on a command line: true or false, a whole number, a list, a table or a text in quotes as a
-/// file would have it, and any other text as it is. Nothing at all takes the field away.
+/// Parses the value after `field=` on a command line: a boolean, an integer, a list, a table or a quoted text as in
+/// TOML; any other text as it is. An empty value removes the field.
 pub fn value_of(text: &str) -> Value {
     if text.is_empty() {
         return Value::Null;
@@ -77,7 +76,7 @@ pub fn value_of(text: &str) -> Value {
     }
 }
 
-/// RFC 7396: what the patch says replaces, what it says is null goes, the rest stays.
+/// Applies a JSON merge patch (RFC 7396): null removes a field, other values replace it.
 pub fn merged(mut fields: Map<String, Value>, patch: Map<String, Value>) -> Map<String, Value> {
     for (field, value) in patch {
         match (fields.remove(&field), value) {
@@ -96,19 +95,19 @@ pub fn merged(mut fields: Map<String, Value>, patch: Map<String, Value>) -> Map<
     fields
 }
 
-/// A key, if one is to blame, and a sentence.
+/// Parses an object as a file. The error is the key, if known, and a sentence.
 fn read(
     object: &Map<String, Value>,
     parse: fn(&Source) -> Result<Wanted, FileError>,
 ) -> Result<Wanted, (Option<String>, String)> {
-    // TOML has no null, and where one would say nothing there is none left by now.
-    let text = toml::to_string(object).map_err(|_| (None, "null cannot stand inside a value".to_owned()))?;
+    // TOML has no null; nulls of known fields were removed before.
+    let text =
+        toml::to_string(object).map_err(|_| (None, "null is not allowed inside a value".to_owned()))?;
     let source = Source { path: "body".into(), text };
     parse(&source).map_err(|error| (error.key, error.sentence))
 }
 
-/// A field that is null says nothing. One that does not exist is a mistake all the same: it is left standing, as
-/// something a file can say, to be found.
+/// Removes known fields that are null. An unknown field is kept with another value, so that it is rejected.
 fn without_nulls(object: Map<String, Value>, kind: Kind) -> Map<String, Value> {
     let said = without_known_nulls(object, &|field| has_field(kind, field));
     let inside = |field: String, value| {
@@ -134,7 +133,7 @@ fn without_known_nulls(object: Map<String, Value>, known: &dyn Fn(&str) -> bool)
     said.map(|(field, value)| (field, if value.is_null() { Value::Bool(false) } else { value })).collect()
 }
 
-/// The same for an object of lists, and for each entry in them.
+/// Removes nulls from an object of lists, and from each entry in them.
 fn whole_without_nulls(object: &Map<String, Value>) -> Map<String, Value> {
     let lists = object.iter().map(|(key, value)| {
         let kind = Kind::ALL.into_iter().find(|kind| kind.as_str() == key);
@@ -155,7 +154,7 @@ fn whole_without_nulls(object: &Map<String, Value>) -> Map<String, Value> {
     lists.collect()
 }
 
-/// Whether a patch names only fields that the kind has.
+/// Checks that a patch has only fields of the kind.
 pub fn check_fields(kind: Kind, patch: &Map<String, Value>) -> Result<(), ProvisionRefusal> {
     for (field, value) in patch {
         if !has_field(kind, field) {
@@ -170,7 +169,7 @@ pub fn check_fields(kind: Kind, patch: &Map<String, Value>) -> Result<(), Provis
     Ok(())
 }
 
-/// The name of the only thing in it.
+/// Returns the name of the only entry.
 fn only_name(wanted: &Wanted, kind: Kind) -> Option<String> {
     match kind {
         Kind::Carrier => wanted.carriers.first().map(Entry::name),
@@ -186,7 +185,7 @@ fn only_name(wanted: &Wanted, kind: Kind) -> Option<String> {
     }
 }
 
-/// A value in which no object has a key twice.
+/// Deserializes a value and rejects duplicate keys.
 struct Strict;
 
 impl<'de> DeserializeSeed<'de> for Strict {
@@ -240,7 +239,7 @@ impl<'de> Visitor<'de> for Strict {
         let mut object = Map::new();
         while let Some(key) = entries.next_key::<String>()? {
             if object.contains_key(&key) {
-                return Err(A::Error::custom(format!("the key \"{key}\" stands in an object twice")));
+                return Err(A::Error::custom(format!("duplicate key \"{key}\"")));
             }
             object.insert(key, entries.next_value_seed(Strict)?);
         }

@@ -1,10 +1,10 @@
-//! The kinds of things a catalogue consists of.
+//! The kinds of catalogue entries.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use utoipa::ToSchema;
 
-/// Stored by name: add, never rename.
+/// Stored by name: add kinds, never rename them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -64,12 +64,12 @@ impl Kind {
         }
     }
 
-    /// What to do instead, for kinds whose numbers stand in messages: a number given to somebody else would make those
-    /// messages somebody else's.
+    /// Returns what to do instead of removing, for kinds whose numbers are stored in messages: a reused number would
+    /// assign those messages to another entry.
     pub const fn instead_of_removing(self) -> Option<&'static str> {
         match self {
-            Kind::Account | Kind::Connection => Some("say closed = true instead"),
-            Kind::Carrier => Some("say disabled = true instead"),
+            Kind::Account | Kind::Connection => Some("set closed = true instead"),
+            Kind::Carrier => Some("set disabled = true instead"),
             Kind::Route
             | Kind::Price
             | Kind::Sender

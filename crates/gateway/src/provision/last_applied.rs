@@ -1,5 +1,5 @@
-//! What provision files said when they were last applied, entry by entry and field by field, and what was stored then. It
-//! is the third side of the comparison: the file as it was, the file now, and what is stored.
+//! The provision files as last applied, by entry and field, with the values stored then: the base of the three-way
+//! comparison.
 
 use crate::provision::documents::UnreadableRow;
 use crate::provision::kind::Kind;
@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// A field when a file that mentions it was last applied. Both sides of a secret are its stored form.
+/// A field as last applied by a file. Secrets are in their stored form.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct AppliedField {
     pub(super) file: Value,
     pub(super) stored: Value,
 }
 
-/// An entry when a file that mentions it was last applied.
+/// An entry as last applied by a file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct AppliedEntry {
@@ -30,7 +30,7 @@ impl AppliedEntry {
     pub(super) const REMOVED: AppliedEntry = AppliedEntry { removed: true, fields: BTreeMap::new() };
 }
 
-/// Everything that is remembered, and what a plan adds to it.
+/// All applied entries, and those that a plan changes.
 #[derive(Debug, Default)]
 pub(super) struct LastApplied {
     entries: BTreeMap<(Kind, String), AppliedEntry>,
@@ -38,7 +38,7 @@ pub(super) struct LastApplied {
 }
 
 impl LastApplied {
-    /// Rows of kinds that this release does not know are left alone.
+    /// Reads the rows. Ignores kinds that this release does not know.
     pub(super) fn read(rows: Vec<ProvisionedRow>) -> Result<LastApplied, UnreadableRow> {
         let mut entries = BTreeMap::new();
         for ProvisionedRow { kind, name, body } in rows {
@@ -65,7 +65,7 @@ impl LastApplied {
         }
     }
 
-    /// What is to be stored in the transaction of the change.
+    /// Returns the rows to store in the transaction of the change.
     pub(super) fn into_rows(self) -> Vec<ProvisionedRow> {
         let LastApplied { entries, changed } = self;
         let row = |place: &(Kind, String)| ProvisionedRow {

@@ -1,5 +1,5 @@
-//! Which fields of its entries a provision file mentions. A field that is absent keeps its value, so an entry of a file may
-//! be partial: what it lacks is filled in only to check the rest, and comes from the store when the file is applied.
+//! The fields that a provision file's entries mention. An absent field keeps its stored value, so an entry may be
+//! partial: placeholders fill the missing required fields for parsing only.
 
 use crate::config::add_missing;
 use crate::provision::fields::has_field;
@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// The fields that one entry mentions.
+/// The mentioned fields of one entry.
 pub(super) type Mentioned = BTreeSet<String>;
 
 /// The mentioned fields of every entry, by kind, in the order of the file.
@@ -16,8 +16,8 @@ pub(super) type Mentioned = BTreeSet<String>;
 pub(super) struct Mentions(BTreeMap<Kind, Vec<Mentioned>>);
 
 impl Mentions {
-    /// Reads them from a parsed file. An empty text takes a field away, so it leaves the entry here; required fields
-    /// that an entry lacks get a placeholder that never reaches the store.
+    /// Reads them from a parsed file. Removes fields with an empty text, which means "remove the field"; adds
+    /// placeholders for missing required fields, which never reach the store.
     pub(super) fn take_from(table: &mut DeTable<'_>) -> Mentions {
         let mut mentions = Mentions::default();
         for kind in Kind::ALL {
@@ -26,7 +26,7 @@ impl Mentions {
             };
             let tables = entries.iter_mut().map(|entry| match entry.get_mut() {
                 DeValue::Table(entry) => take_entry(kind, entry),
-                // Refused when it is read: an entry is a table.
+                // Rejected when it is parsed: an entry is a table.
                 _ => Mentioned::new(),
             });
             mentions.0.insert(kind, tables.collect());
@@ -34,7 +34,7 @@ impl Mentions {
         mentions
     }
 
-    /// What the entry at this place of its list mentions. None for one that was added to the list later: it is whole.
+    /// Returns the mentioned fields of an entry; `None` for a complete entry that was added later.
     pub(super) fn of(&self, kind: Kind, index: usize) -> Option<&Mentioned> {
         self.0.get(&kind)?.get(index)
     }
@@ -53,7 +53,7 @@ fn take_entry(kind: Kind, entry: &mut DeTable<'_>) -> Mentioned {
     mentioned
 }
 
-/// Fields whose empty text is a value of its own. What names an entry is never taken away.
+/// Whether an empty text is a value of this field. Fields that name an entry are never removed.
 fn takes_empty_text(kind: Kind, field: &str) -> bool {
     match kind {
         Kind::Carrier => matches!(field, "name" | "password" | "system_type" | "service_type"),
@@ -65,7 +65,7 @@ fn takes_empty_text(kind: Kind, field: &str) -> bool {
     }
 }
 
-/// Values for the fields that a new entry must have and an entry that is stored may leave out.
+/// Returns placeholders for the required fields.
 const fn placeholders(kind: Kind) -> &'static str {
     match kind {
         Kind::Carrier => "address = \"host:1\"\nsystem_id = \"id\"\nwindow = 1\nrate = 1",

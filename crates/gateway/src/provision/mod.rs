@@ -1,6 +1,6 @@
-//! Setting a gateway up: carriers, routes, prices, accounts, connections, keys, senders, numbers, screening rules and
-//! traffic controls, brought from a file or from the operator API into the store's catalogue. Things are known by name, so
-//! the same file can be applied again and again; a change is done whole or not at all.
+//! Provisioning: applies carriers, routes, prices, accounts, connections, keys, senders, numbers, screening rules and
+//! traffic controls from a file or the operator API to the store's catalogue. Entries are identified by name, so a
+//! file can be applied repeatedly. A change is applied completely or not at all.
 
 mod account;
 mod api_key;
@@ -65,15 +65,15 @@ use hermod_domain::time::Timestamp;
 use hermod_store::{CatalogueChange, CatalogueRow, LedgerEntry, LedgerKind, Store, StoreError};
 use last_applied::LastApplied;
 
-/// An account is opened once: the reference of that entry, and its note.
+/// The reference and note of an account's opening ledger entry.
 const OPENING: &str = "opening balance";
 
-/// Why nothing of a change was done.
+/// Why a change was rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProvisionRefusal {
     #[error("{what} {sentence}")]
     Wrong { what: String, sentence: String },
-    #[error("{kind} \"{name}\" cannot be removed: what it sent and owes refers to it; {instead}")]
+    #[error("{kind} \"{name}\" cannot be removed: its messages and ledger entries refer to it; {instead}")]
     NotRemovable { kind: Kind, name: String, instead: &'static str },
     #[error("{0}")]
     Unfit(#[from] CatalogueError),
@@ -95,30 +95,30 @@ pub enum ProvisionError {
     Store(#[from] StoreError),
 }
 
-/// What is in the store, as a catalogue.
+/// Loads the stored catalogue.
 pub async fn load_catalogue(store: &Store) -> Result<Catalogue, ProvisionError> {
     let rows = store.catalogue().await?;
     let documents = documents::documents(&rows).map_err(ProvisionRefusal::from)?;
     Ok(Catalogue::build(documents).map_err(ProvisionRefusal::from)?)
 }
 
-/// The one way to write the name of a thing.
+/// Returns the canonical form of an entry's name.
 pub fn canonical_name(kind: Kind, name: &str) -> Result<String, ProvisionRefusal> {
     names::read(kind, name).map(|(name, _)| name)
 }
 
-/// What a route is called.
+/// Returns the name of a route.
 pub fn route_name(account: Option<&str>, area: Area, sender: Option<&Sender>) -> String {
     names::of_route(account, Some(area), sender)
 }
 
-/// What a price is called: `shop/49@2027-01-01`, `US`.
+/// Returns the name of a price, such as `shop/49@2027-01-01` or `US`.
 pub fn price_name(account: Option<&str>, price: &Priced) -> String {
     let from = (price.from != Timestamp::EPOCH).then_some(price.from);
     names::of_price(account, Some(price.what), from)
 }
 
-/// What applying would do.
+/// Plans the changes of a file without applying them.
 pub async fn prepare(
     store: &Store,
     pepper: &Pepper,
@@ -130,7 +130,7 @@ pub async fn prepare(
     Ok(planning::plan(wanted, rows, last_applied, pepper, now)?)
 }
 
-/// What a request would do to a catalogue that was read before. What files said before has no part in it.
+/// Plans the changes of a request to the given rows. Earlier files do not count.
 pub fn prepare_over(
     rows: Vec<CatalogueRow>,
     pepper: &Pepper,
@@ -140,8 +140,8 @@ pub fn prepare_over(
     planning::plan(wanted, rows, LastApplied::default(), pepper, now)
 }
 
-/// Does what was prepared, in one transaction. The catalogue it leads to is in the plan; whoever runs a gateway swaps it
-/// in. Nobody else may change the catalogue between the two.
+/// Applies a plan in one transaction. The caller then uses the plan's catalogue. The catalogue must not change between
+/// planning and applying.
 pub async fn carry_out(store: &Store, plan: &Plan, now: Timestamp) -> Result<(), ProvisionError> {
     let opened = plan.openings.iter().filter(|(_, opening)| *opening != Money::ZERO);
     let entries = opened.map(|(account, opening)| LedgerEntry {

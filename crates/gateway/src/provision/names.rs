@@ -1,5 +1,5 @@
-//! What things are known by. Most have a name of their own; a route, a price, a sender and a number are known by what
-//! they are for, written so that it can stand in a file, in a log line and in the path of a request.
+//! The names of entries. Most have a `name` field; routes, prices, senders and numbers are named by their key fields,
+//! in a form for files, log lines and URL paths.
 
 use crate::provision::kind::Kind;
 use crate::provision::{ProvisionRefusal, values};
@@ -9,14 +9,14 @@ use hermod_domain::sender::{Sender, SenderKind};
 use hermod_domain::time::Timestamp;
 use serde_json::{Map, Value};
 
-/// Before a mobile country code, which would look like a prefix.
+/// The prefix of a mobile country code, which would otherwise look like a number prefix.
 const MCC: &str = "mcc";
-/// What a price or a route is refused with that is for nothing, or for too much.
-pub(super) const ONE_AREA: &str = "is for exactly one of prefix, network, mcc and country";
-/// In place of an account: everyone.
+/// The error for a price or a route without exactly one area.
+pub(super) const ONE_AREA: &str = "needs exactly one of prefix, network, mcc and country";
+/// Stands for every account.
 const EVERYONE: &str = "*";
 
-/// `ACCOUNT/SENDER`. A number has its plus, whether it was written with it or not.
+/// `ACCOUNT/SENDER`. An international number always has a plus.
 pub(super) fn of_sender(account: Option<&str>, sender: &Sender) -> String {
     format!("{}/{}", account.unwrap_or(EVERYONE), plainly(sender))
 }
@@ -41,7 +41,7 @@ pub(super) fn of_price(account: Option<&str>, area: Option<Area>, from: Option<T
     format!("{owner}{}{from}", of_some_area(area))
 }
 
-/// With a question mark where nobody said what it is for.
+/// Returns a question mark without an area.
 fn of_some_area(area: Option<Area>) -> String {
     area.map_or_else(|| "?".to_owned(), of_area)
 }
@@ -63,7 +63,7 @@ fn plainly(sender: &Sender) -> String {
     }
 }
 
-/// The one way to write a name, and the fields that follow from it.
+/// Parses a name. Returns its canonical form and the fields that follow from it.
 pub(super) fn read(kind: Kind, name: &str) -> Result<(String, Map<String, Value>), ProvisionRefusal> {
     let read = match kind {
         Kind::Carrier | Kind::Account | Kind::Connection | Kind::Screen | Kind::Control => {
@@ -76,7 +76,7 @@ pub(super) fn read(kind: Kind, name: &str) -> Result<(String, Map<String, Value>
         Kind::Number => read_number(name),
     };
     let (name, fields) = read.ok_or_else(|| {
-        let sentence = format!("is no name of a {kind}: {}", form(kind));
+        let sentence = format!("is not a valid {kind} name: {}", form(kind));
         ProvisionRefusal::about(&format!("\"{name}\""), sentence)
     })?;
     let fields = fields.into_iter().map(|(field, value)| (field.to_owned(), Value::String(value)));
@@ -86,17 +86,17 @@ pub(super) fn read(kind: Kind, name: &str) -> Result<(String, Map<String, Value>
 fn form(kind: Kind) -> &'static str {
     match kind {
         Kind::Route => {
-            "it is known as 49, 262-01, mcc262, DE or *, with ACCOUNT/ before it if it is one account's, and @SENDER behind it \
-             if it is one sender's"
+            "expected 49, 262-01, mcc262, DE or *, with ACCOUNT/ before it for one account, and @SENDER after it for one \
+             sender"
         }
         Kind::Price => {
-            "it is known as 49, 262-01, mcc262, DE or *, with ACCOUNT/ before it if it is one account's, and @DAY behind it if \
-             it holds from then on"
+            "expected 49, 262-01, mcc262, DE or *, with ACCOUNT/ before it for one account, and @DAY after it for its first \
+             day"
         }
-        Kind::Sender => "it is known as ACCOUNT/SENDER, or */SENDER if it is for everyone",
-        Kind::Number => "it is known by its digits, with /KEYWORD behind them if it is shared",
+        Kind::Sender => "expected ACCOUNT/SENDER, or */SENDER for every account",
+        Kind::Number => "expected its digits, with /KEYWORD after them if it is shared",
         Kind::Carrier | Kind::Account | Kind::Connection | Kind::Key | Kind::Screen | Kind::Control => {
-            "it is known by its name"
+            "expected its name"
         }
     }
 }
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_says_which_fields_follow_from_it() {
+    fn name_implies_its_key_fields() {
         check(Kind::Account, "shop", r#"shop {"name":"shop"}"#);
         check(Kind::Key, "k", r#"k {"key":"k"}"#);
         check(Kind::Route, "*", r#"* {"prefix":"*"}"#);
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_one_way_to_write_a_name() {
+    fn name_is_converted_to_its_canonical_form() {
         check(
             Kind::Sender,
             "shop/4915112345678",
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_name_is_refused() {
+    fn invalid_name_is_rejected() {
         for (kind, name) in [
             (Kind::Route, ""),
             (Kind::Route, "+49"),

@@ -1,4 +1,4 @@
-//! What a provision file changes.
+//! The plan of a catalogue change.
 
 use crate::provision::documents::Names;
 use crate::provision::kind::Kind;
@@ -12,44 +12,44 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
-/// Everything that is to be done, and what it leads to.
+/// The changes to apply, and the resulting catalogue.
 #[derive(Debug)]
 pub struct Plan {
     /// In the order of the kinds, removals last.
     pub changes: Vec<Change>,
-    /// Secrets that were made because none was given. Nobody can read them again.
+    /// Generated secrets. They cannot be read again later.
     pub secrets: Vec<Made>,
-    /// What is done and will not work as somebody may expect.
+    /// Entries that are valid but have no effect.
     pub warnings: Vec<String>,
-    /// The catalogue once it is done.
+    /// The resulting catalogue.
     pub catalogue: Catalogue,
     pub(super) put: Vec<CatalogueRow>,
-    /// Everything once it is done, and what it is called.
+    /// All resulting rows, and their names.
     pub(super) rows: BTreeMap<(Kind, String), CatalogueRow>,
     pub(super) names: Names,
     /// By kind and number.
     pub(super) removed: Vec<(String, u32)>,
-    /// Accounts that are new, and what each begins with.
+    /// New accounts and their opening balances.
     pub(super) openings: Vec<(AccountId, Money)>,
-    /// What the file says, for the next time it is applied.
+    /// The file's values, for the next time it is applied.
     pub(super) provisioned: Vec<ProvisionedRow>,
 }
 
 impl Plan {
-    /// The number of a thing once it is done.
+    /// Returns the number of an entry after the change.
     pub fn number(&self, kind: Kind, name: &str) -> Option<u32> {
         self.rows.get(&(kind, name.to_owned())).map(|row| row.id)
     }
 }
 
-/// What became, or would become, of one thing.
+/// The change of one entry.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
     pub kind: Kind,
     pub name: String,
     pub effect: Effect,
-    /// Fields that a file mentions and that keep what is stored: they were changed since the file was last applied, and
-    /// the file says of them what it said then.
+    /// Fields that keep their stored value: they were changed since the file was last applied, and the file did not
+    /// change them.
     pub left: Vec<FieldLeft>,
 }
 
@@ -59,9 +59,9 @@ pub enum Effect {
     Updated(Vec<FieldChange>),
     Same,
     Removed,
-    /// It was to be removed and is not there.
+    /// To be removed, but it does not exist.
     Absent,
-    /// It was removed, or made again, since the file was last applied, and stays so.
+    /// Not touched: it was removed or created again since the file was last applied.
     Left,
 }
 
@@ -77,7 +77,7 @@ impl Effect {
         }
     }
 
-    /// Whether anything is stored differently afterwards.
+    /// Whether the stored data changes.
     pub const fn is_change(&self) -> bool {
         match self {
             Effect::Made | Effect::Updated(_) | Effect::Removed => true,
@@ -93,7 +93,7 @@ impl Effect {
     }
 }
 
-/// One field before and after; `null` where it says nothing.
+/// One field before and after; `null` if absent.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct FieldChange {
     #[schema(examples("verified"))]
@@ -105,14 +105,14 @@ pub struct FieldChange {
 }
 
 impl FieldChange {
-    /// A secret differs, and that is all anybody is told.
+    /// Returns a change that hides the values of a secret.
     pub(super) fn hidden(field: &str) -> FieldChange {
         let hidden = || Value::String("(hidden)".to_owned());
         FieldChange { field: field.to_owned(), before: hidden(), after: hidden() }
     }
 }
 
-/// A field that a file mentions and that keeps what is stored.
+/// A field of a file that keeps its stored value.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct FieldLeft {
     #[schema(examples("verified"))]
@@ -123,7 +123,7 @@ pub struct FieldLeft {
     pub file: Value,
 }
 
-/// A secret that was made for a key.
+/// A generated secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Made {
     pub key: String,

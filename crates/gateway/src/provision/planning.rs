@@ -1,5 +1,5 @@
-//! Plans what a provision file changes, before anything is written: every name gets its number, every reference its target,
-//! and the catalogue that would result is built as a trial.
+//! Plans the changes of a provision file before anything is written: assigns numbers to names, resolves references,
+//! and builds the resulting catalogue to check it.
 
 use crate::provision::ProvisionRefusal;
 use crate::provision::draft::{Draft, Entry};
@@ -40,7 +40,7 @@ pub(super) fn plan(
     draft.last_applied = last_applied;
     draft.force = *force;
     let mentions = mentions.as_ref();
-    // Numbers first, so that the order within a file does not matter.
+    // Assign numbers first, so that the order within a file does not matter.
     for name in carriers.iter().map(|carrier| &carrier.name) {
         draft.number(Kind::Carrier, name);
     }
@@ -73,7 +73,7 @@ pub(super) fn plan(
     draft.finish()
 }
 
-/// Entries of a file change what they mention; entries of a request are whole.
+/// Applies entries: those of a file change only the fields they mention; those of a request are complete.
 fn bring_all<T: Entry>(
     draft: &mut Draft<'_>,
     entries: &[T],

@@ -1,4 +1,4 @@
-//! Prices: what one part costs, by prefix, network, MCC or country, for everyone or for one account, from a day on.
+//! Price entries: the price of a part by prefix, network, MCC or country, for all accounts or one, from a day on.
 
 use crate::provision::documents::Names;
 use crate::provision::draft::{Draft, Entry};
@@ -13,7 +13,7 @@ use hermod_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// What one part costs, in the currency of the account that sends. It is for exactly one of `prefix`, `network`, `mcc` and
+/// The price of one part, in the currency of the sending account. Needs exactly one of `prefix`, `network`, `mcc` and
 /// `country`.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -33,7 +33,7 @@ pub struct WantedPrice {
     #[schema(value_type = Option<String>, pattern = "^[0-9]{3}-[0-9]{2,3}$")]
     pub network: Option<Network>,
     #[serde(default, deserialize_with = "values::some_mcc", skip_serializing_if = "Option::is_none")]
-    /// The networks of a mobile country code. Many countries have none in the number data: `country` fits those too.
+    /// The networks of a mobile country code. The number data lacks many; prefer `country`.
     #[schema(value_type = Option<String>, pattern = "^[0-9]{3}$")]
     pub mcc: Option<Mcc>,
     #[serde(default, deserialize_with = "values::some_country", skip_serializing_if = "Option::is_none")]
@@ -41,7 +41,7 @@ pub struct WantedPrice {
     #[schema(value_type = Option<String>, pattern = "^[A-Za-z]{2}$", examples("DE"))]
     pub country: Option<Country>,
     #[serde(deserialize_with = "values::amount")]
-    /// In the currency of the account that sends.
+    /// In the currency of the sending account.
     #[schema(value_type = String, pattern = r"^[0-9]+(\.[0-9]{1,6})?$", examples("0.05"))]
     pub per_part: Money,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -53,7 +53,7 @@ pub struct WantedPrice {
         serialize_with = "values::when_text",
         skip_serializing_if = "Option::is_none"
     )]
-    /// In force from this day or time on.
+    /// Valid from this day or time on.
     #[schema(value_type = Option<String>, examples("2027-01-01"))]
     pub from: Option<Timestamp>,
 }

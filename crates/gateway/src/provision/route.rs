@@ -1,4 +1,5 @@
-//! Routes: which carriers serve a destination, for everyone or for one account or sender, in which order and shares.
+//! Route entries: the carriers of a destination, for all accounts, one account or one sender, with priorities and
+//! weights.
 
 use crate::provision::documents::Names;
 use crate::provision::draft::{Draft, Entry};
@@ -17,8 +18,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use utoipa::ToSchema;
 
-/// Which carriers serve a destination. It is for exactly one of `prefix`, `network`, `mcc` and
-/// `country`.
+/// The carriers of a destination. Needs exactly one of `prefix`, `network`, `mcc` and `country`.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = Route)]
@@ -36,7 +36,7 @@ pub struct WantedRoute {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, pattern = "^[0-9]{3}-[0-9]{2,3}$")]
     pub network: Option<Network>,
-    /// The networks of a mobile country code. Many countries have none in the number data: `country` fits those too.
+    /// The networks of a mobile country code. The number data lacks many; prefer `country`.
     #[serde(default, deserialize_with = "values::some_mcc", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, pattern = "^[0-9]{3}$")]
     pub mcc: Option<Mcc>,
@@ -51,39 +51,39 @@ pub struct WantedRoute {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub sender: Option<Sender>,
-    /// In order of preference; or with priorities and shares.
+    /// In order of preference, or with priorities and weights.
     pub carriers: Vec<WantedVia>,
-    /// What becomes of a part that may have left and whose answer never came. Without it, as the carrier says.
+    /// The policy for a part in doubt. Default: the carrier's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, pattern = "^(resend|resend-once|never-resend)$", examples("resend"))]
     pub in_doubt: Option<DoubtPolicy>,
-    /// What one carrier refuses is offered to the next.
+    /// Tries the next carrier when one rejects a message.
     #[serde(default)]
     pub fail_over_refusals: bool,
 }
 
-/// A carrier of a route: its name, or its name with its place.
+/// A carrier of a route: its name, or a table with priority and weight.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(untagged)]
 #[schema(as = RouteCarrier)]
 pub enum WantedVia {
-    /// Behind those that are listed before it.
+    /// After those listed before it.
     Named(String),
     Placed(RouteVia),
 }
 
-/// A carrier's place on a route.
+/// A carrier of a route with priority and weight.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = PlacedCarrier)]
 pub struct RouteVia {
     #[schema(examples("acme"))]
     pub carrier: String,
-    /// The lowest goes first. Without it, the carrier's place in the list.
+    /// The lowest goes first. Default: the position in the list.
     #[serde(default, deserialize_with = "checks::priority", skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1, maximum = 255)]
     pub priority: Option<u8>,
-    /// Its share among those of the same priority. 1 unless said otherwise.
+    /// The weight among carriers of the same priority. Default: 1.
     #[serde(default, deserialize_with = "checks::weight", skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1, maximum = 10000)]
     pub weight: Option<u16>,
@@ -114,7 +114,7 @@ impl<'de> Visitor<'de> for ViaVisitor {
 }
 
 impl WantedVia {
-    /// The carrier's name.
+    /// Returns the carrier's name.
     pub fn carrier(&self) -> &str {
         match self {
             WantedVia::Named(name) | WantedVia::Placed(RouteVia { carrier: name, .. }) => name,
@@ -215,7 +215,7 @@ impl Entry for WantedRoute {
     }
 }
 
-/// Far more than a route may name: a list that is too long is refused for that, not for its numbers.
+/// Returns default priorities without end: a list that is too long is rejected later with its own error.
 fn places() -> impl Iterator<Item = u8> {
     (1..u8::MAX).chain(std::iter::repeat(u8::MAX))
 }

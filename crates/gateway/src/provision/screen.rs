@@ -1,4 +1,4 @@
-//! Screening rules: patterns that hold a message for a person to look at.
+//! Screening rule entries: patterns that hold messages for review.
 
 use crate::provision::documents::Names;
 use crate::provision::draft::{Draft, Entry};
@@ -9,7 +9,7 @@ use hermod_domain::screen::Field;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// A pattern that holds messages for somebody to look at.
+/// A pattern that holds matching messages for review.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = Screen)]
@@ -18,14 +18,14 @@ pub struct WantedScreen {
     #[schema(pattern = "^[A-Za-z0-9._-]{1,64}$", examples("short-links"))]
     pub name: String,
     #[serde(deserialize_with = "checks::pattern")]
-    /// A regular expression; case does not matter.
+    /// A regular expression, not case-sensitive.
     #[schema(max_length = 1000, examples("https?://bit\\.ly/"))]
     pub pattern: String,
     #[serde(default = "text")]
-    /// What it is looked for in.
+    /// The field to search.
     #[schema(value_type = String, pattern = "^(text|sender)$", examples("text"))]
     pub field: Field,
-    /// Nobody in particular: everyone.
+    /// Default: every account.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Sender ids and what may be done with them.
+//! Sender ID entries: approved, pending or blocked.
 
 use crate::provision::documents::Names;
 use crate::provision::draft::{Draft, Entry};
@@ -9,7 +9,7 @@ use hermod_domain::sender::Sender;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// A sender id and what may be done with it.
+/// A sender ID and its state.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = Sender)]
@@ -17,7 +17,7 @@ pub struct WantedSender {
     /// 1 to 11 characters with a letter among them, or a number.
     #[schema(value_type = String, examples("Shop"))]
     pub sender: Sender,
-    /// Nobody in particular: everyone.
+    /// Default: every account.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account: Option<String>,
     #[serde(default = "approved")]
@@ -45,8 +45,7 @@ impl Entry for WantedSender {
         let what = format!("sender \"{}\"", self.name());
         let account = draft.find_account(account.as_deref(), &what)?;
         if account.is_none() && *state != SenderState::Blocked {
-            let sentence =
-                "is for no account: a sender is approved for one, and for everyone it can only be blocked";
+            let sentence = "has no account: only a blocked sender can apply to every account";
             return Err(ProvisionRefusal::about(&what, sentence));
         }
         Ok(SenderEntry { account, sender: *sender, state: *state })

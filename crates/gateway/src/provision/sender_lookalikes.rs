@@ -1,7 +1,6 @@
-//! Sender ids that imitate another account's. A name is approved by a person, who may not see that `PayPa1` is not
-//! `PayPal`: so a name that only looks like another account's approved one is rejected unless the entry says
-//! `look_alike = true`. The same name for two accounts is the operator's own choice, and names that look like one that is
-//! blocked for everyone are blocked when they are used.
+//! Rejects sender IDs that look like another account's approved one, such as `PayPa1` and `PayPal`, unless the entry has
+//! `look_alike = true`. The same sender ID for two accounts is allowed. Look-alikes of a globally blocked sender ID are blocked
+//! when they are used.
 
 use crate::provision::draft::Draft;
 use crate::provision::kind::Kind;
@@ -11,7 +10,7 @@ use hermod_domain::catalogue::{SenderEntry, SenderState};
 use hermod_domain::sender::{Sender, SenderKind};
 use std::collections::{HashMap, HashSet};
 
-/// Rejects a change that approves a name which looks like somebody else's. What was approved before stays.
+/// Checks the sender IDs that a change approves. Earlier approvals stay.
 pub(super) fn check(draft: &Draft<'_>, wanted: &[WantedSender]) -> Result<(), ProvisionRefusal> {
     let permitted = wanted.iter().filter(|sender| sender.look_alike);
     let permitted: HashSet<String> =
@@ -21,7 +20,7 @@ pub(super) fn check(draft: &Draft<'_>, wanted: &[WantedSender]) -> Result<(), Pr
         .filter_map(|name| Some((name, draft.stored::<SenderEntry>(Kind::Sender, name).ok()??)))
         .filter(|(_, entry)| entry.state == SenderState::Approved)
         .collect();
-    // Looking through everybody's senders is for changes that approve one.
+    // Most changes approve none: skip reading all senders.
     if approved.is_empty() {
         return Ok(());
     }
@@ -33,8 +32,8 @@ pub(super) fn check(draft: &Draft<'_>, wanted: &[WantedSender]) -> Result<(), Pr
         });
         if let Some((other, _)) = alike {
             let sentence = format!(
-                "looks like sender \"{other}\" and could be taken for it; choose another name, or approve it in an entry \
-                 of its own with look_alike = true"
+                "looks like sender \"{other}\"; choose another name, or approve it in an entry of its own with \
+                 look_alike = true"
             );
             return Err(ProvisionRefusal::about(&format!("sender \"{name}\""), sentence));
         }
@@ -42,7 +41,7 @@ pub(super) fn check(draft: &Draft<'_>, wanted: &[WantedSender]) -> Result<(), Pr
     Ok(())
 }
 
-/// The approved names, which nobody else may imitate, by appearance.
+/// Returns the approved alphanumeric sender IDs, by appearance.
 fn protected<'a>(draft: &'a Draft<'_>) -> HashMap<Sender, Vec<(&'a str, SenderEntry)>> {
     let mut protected: HashMap<Sender, Vec<(&str, SenderEntry)>> = HashMap::new();
     for (name, row) in draft.rows_of(Kind::Sender) {

@@ -1,6 +1,6 @@
-//! Applies an entry of a provision file by a three-way comparison: the file as it was last applied, the file now, and what
-//! is stored. A field is applied if the file changed it; a field that the file says as before is left as it is stored,
-//! whoever changed it since by command, API or portal. Fields that the file does not mention keep their value.
+//! Applies an entry of a provision file by a three-way comparison of the file as last applied, the file now, and the
+//! store. A field is applied if the file changed it. Otherwise it keeps its stored value, which may have been changed
+//! by command or API. Fields that the file does not mention keep their value.
 
 use crate::provision::ProvisionRefusal;
 use crate::provision::draft::{Draft, Entry};
@@ -12,9 +12,9 @@ use crate::provision::{documents, names};
 use hermod_domain::catalogue::SenderState;
 use serde_json::{Map, Value, json};
 
-/// What is to be done about one entry that is stored.
+/// The result of comparing a stored entry.
 struct Comparison {
-    /// The fields as they are stored, with those that the file changed.
+    /// The stored fields, with those that the file changed.
     merged: Map<String, Value>,
     applied: Vec<String>,
     left: Vec<FieldLeft>,
@@ -22,8 +22,8 @@ struct Comparison {
 }
 
 impl Draft<'_> {
-    /// Brings a stored entry to what the file changed, or makes it as the file says. One that was removed since the file
-    /// was last applied is not made again unless the file says something new of it.
+    /// Applies the changed fields of a file's entry, or creates the entry. An entry that was removed since the file
+    /// was last applied is not created again unless the file changed it.
     pub(super) fn bring<T: Entry>(
         &mut self,
         wanted: &T,
@@ -58,7 +58,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Removes an entry because the file says so. One that was made again since stays.
+    /// Removes an entry that the file removes. An entry created again since then stays.
     pub(super) fn bring_removal(&mut self, kind: Kind, name: &str) -> Result<(), ProvisionRefusal> {
         let (name, _) = names::read(kind, name)?;
         let removed_before = self.last_applied.of(kind, &name).is_some_and(|last| last.removed);
@@ -108,7 +108,7 @@ impl Draft<'_> {
         comparison
     }
 
-    /// Whether the file says the same of a field as when it was last applied.
+    /// Whether a field of the file is the same as when it was last applied.
     fn says_as_before<T: Entry>(&self, wanted: &T, field: &str, last: &AppliedEntry) -> bool {
         let Some(AppliedField { file, stored: _ }) = last.fields.get(field) else {
             return T::ONLY_WHEN_NEW.contains(&field);
@@ -123,7 +123,7 @@ impl Draft<'_> {
         value_of(&documents::fields(wanted), field) == *file
     }
 
-    /// Reads the entry from its fields. The secret is taken over as it was given: shown fields hide it.
+    /// Parses the entry from its fields. The secret is copied, because the fields hide it.
     fn read_entry<T: Entry>(
         &self,
         wanted: &T,
@@ -142,7 +142,7 @@ impl Draft<'_> {
         Ok(entry)
     }
 
-    /// Remembers what the file says now of the fields that it brought, beside what is stored of them now.
+    /// Records the file's values and the stored values of the applied fields.
     fn remember<T: Entry>(
         &mut self,
         wanted: &T,
@@ -169,7 +169,7 @@ impl Draft<'_> {
         self.last_applied.remember(T::KIND, &name, entry);
     }
 
-    /// A sender that an account lists and that the operator blocked.
+    /// Reports a sender that an account lists and the operator blocked.
     pub(super) fn leave_blocked(&mut self, name: String) {
         let [stored, file] = [SenderState::Blocked, SenderState::Approved].map(|state| json!(state));
         let left = vec![FieldLeft { field: "state".to_owned(), stored, file }];

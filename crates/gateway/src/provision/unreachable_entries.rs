@@ -1,4 +1,4 @@
-//! Prices and routes that can match no number, because the number data name no network for what they are for.
+//! Warns about prices and routes that match no number, because the number data lacks their network.
 
 use crate::provision::documents;
 use crate::provision::kind::Kind;
@@ -7,7 +7,7 @@ use hermod_domain::catalogue::{Price, RouteEntry};
 use hermod_domain::numbers::{Numbers, country_of_mcc};
 use hermod_store::CatalogueRow;
 
-/// What is to be said about an entry that matches nothing, and what would match.
+/// Returns a warning about an entry that matches nothing, with an alternative.
 pub(super) fn warning(row: &CatalogueRow) -> Option<String> {
     let area = match documents::kind_of(row).ok()? {
         Kind::Price => {
@@ -39,10 +39,12 @@ pub(super) fn warning(row: &CatalogueRow) -> Option<String> {
         Some(country) => {
             let land = country.name();
             format!(
-                "matches no number of {land}: the number data name none of {what} there. Use the country, {country}, or a prefix"
+                "matches no number of {land}: the number data has no numbers of {what}. Use the country, {country}, or a prefix"
             )
         }
-        None => format!("matches no number: the number data name none of {what}. Use a country or a prefix"),
+        None => {
+            format!("matches no number: the number data has no numbers of {what}. Use a country or a prefix")
+        }
     };
     Some(format!("{kind} \"{name}\" {sentence}"))
 }

@@ -1,5 +1,4 @@
-//! How amounts, prefixes, times and networks are written in a provision file: read with a sentence for what will not do,
-//! and written so that it reads back.
+//! Parses and writes amounts, prefixes, times and networks of provision files. The written form parses again.
 
 use crate::secrets::Secret;
 use hermod_domain::catalogue::AllowList;
@@ -14,7 +13,7 @@ use serde::ser::Serializer;
 use std::fmt;
 use std::net::IpAddr;
 
-/// Networks one list may have.
+/// The most networks of one list.
 const NETWORKS_MAX: usize = 256;
 
 pub(super) fn of_prefix(prefix: Prefix) -> String {
@@ -52,26 +51,26 @@ pub(super) fn some_prefix_text<S: Serializer>(
     }
 }
 
-/// In quotes, or bare: three digits are a number to most people.
+/// Parses an MCC, quoted or as a number.
 pub(super) fn some_mcc<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Mcc>, D::Error> {
     let text = text_or_number(deserializer, "an MCC such as \"262\"")?;
     Mcc::parse(&text).map(Some).map_err(|refusal| D::Error::custom(format!("\"{text}\": {refusal}")))
 }
 
-/// A country's two-letter code, in capitals or not.
+/// Parses a two-letter country code in either case.
 pub(super) fn some_country<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Country>, D::Error> {
     let text = String::deserialize(deserializer)?;
     let country = Country::parse(&text.to_ascii_uppercase());
     country
         .map(Some)
-        .map_err(|_| D::Error::custom(format!("\"{text}\" is no country's two-letter code, such as \"DE\"")))
+        .map_err(|_| D::Error::custom(format!("\"{text}\" is not a two-letter country code such as \"DE\"")))
 }
 
 pub(super) fn hidden<S: Serializer>(_: &Option<Secret>, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str("(hidden)")
 }
 
-/// An amount that is not negative: quoted, because a bare decimal would go through a binary fraction, or a whole number.
+/// Parses a non-negative amount: a whole number, or a quoted decimal, because an unquoted one would be a float.
 pub(super) fn amount<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Money, D::Error> {
     let text = text_or_number(deserializer, "an amount in quotes, such as \"0.035\"")?;
     let amount = Money::parse(&text).map_err(|refusal| D::Error::custom(format!("\"{text}\": {refusal}")))?;
@@ -79,7 +78,7 @@ pub(super) fn amount<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Money
         return Err(D::Error::custom(format!("{amount} is negative")));
     }
     if amount > AMOUNT_MAX {
-        return Err(D::Error::custom(format!("{amount} is more than the {AMOUNT_MAX} there may be")));
+        return Err(D::Error::custom(format!("{amount} is more than the maximum of {AMOUNT_MAX}")));
     }
     Ok(amount)
 }
@@ -88,7 +87,7 @@ pub(super) fn some_amount<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
     amount(deserializer).map(Some)
 }
 
-/// A text, or a whole number as its digits.
+/// Parses a text, or an integer as its digits.
 pub(super) fn text_or_number<'de, D: Deserializer<'de>>(
     deserializer: D,
     expected: &'static str,
@@ -117,7 +116,7 @@ impl Visitor<'_> for TextOrNumber {
 const WHEN_FORM: &str =
     "a day such as 2026-01-31 (it begins at midnight UTC) or a time such as 2026-01-31T12:00:00Z";
 
-/// A day or a time with its offset, in quotes or as TOML's own.
+/// Parses a day or a time with its offset, quoted or as a TOML date.
 pub(super) fn when<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
     deserializer.deserialize_any(When).map(Some)
 }
@@ -135,7 +134,7 @@ impl<'de> Visitor<'de> for When {
         when_of(text).ok_or_else(|| E::custom(format!("\"{text}\" is not {WHEN_FORM}")))
     }
 
-    /// TOML's dates come as a map of one text.
+    /// TOML dates are a map with one text.
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Timestamp, A::Error> {
         match map.next_entry::<String, String>()? {
             Some((_, text)) => self.visit_str(&text),
@@ -144,12 +143,12 @@ impl<'de> Visitor<'de> for When {
     }
 }
 
-/// Whole seconds only: that is what it is shown as.
+/// Accepts whole seconds only, as they are written.
 pub(super) fn when_of(text: &str) -> Option<Timestamp> {
     Timestamp::parse(text).filter(|when| when.as_millis() % 1000 == 0)
 }
 
-/// The day where it is a midnight.
+/// Writes midnight as a day.
 pub(super) fn when_shown(when: Timestamp) -> String {
     let day = when.day();
     if day.start() == when { day.to_string() } else { when.to_iso() }
@@ -162,7 +161,7 @@ pub(super) fn when_text<S: Serializer>(when: &Option<Timestamp>, serializer: S) 
     }
 }
 
-/// Addresses and networks; an address is a network of one.
+/// Parses addresses and networks.
 pub(super) fn networks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<AllowList, D::Error> {
     let texts = Vec::<String>::deserialize(deserializer)?;
     if texts.len() > NETWORKS_MAX {

@@ -1,22 +1,22 @@
-//! What a start does not believe of its machine.
+//! Checks the machine's clock at the start.
 
 use hermod_domain::time::Timestamp;
 use std::ops::Range;
 
-/// From 2026, when this was written, until ids end. A machine without a battery comes up in 1970, and what is dated then
-/// is old at once when its clock is set.
-const CLOCK_CAN_SHOW: Range<Timestamp> =
+/// From 2026, when this was written, until message ids run out. A machine without a clock battery starts in 1970, and
+/// messages with that date would be expired as soon as the clock is set.
+const CLOCK_RANGE: Range<Timestamp> =
     Timestamp::from_millis(1_767_225_600_000)..Timestamp::from_millis(3_786_912_000_000);
 
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "the clock of this machine says {0}, which cannot be; set it and start again: everything is dated by it"
+    "the clock of this machine is wrong ({0}): set it and start again, because all timestamps depend on it"
 )]
-pub struct Nonsense(Timestamp);
+pub struct ClockOutOfRange(Timestamp);
 
-/// The time, if it can be the time.
-pub(super) fn time(now: Timestamp) -> Result<Timestamp, Nonsense> {
-    if CLOCK_CAN_SHOW.contains(&now) { Ok(now) } else { Err(Nonsense(now)) }
+/// Returns the time, or an error if it is out of range.
+pub(super) fn check(now: Timestamp) -> Result<Timestamp, ClockOutOfRange> {
+    if CLOCK_RANGE.contains(&now) { Ok(now) } else { Err(ClockOutOfRange(now)) }
 }
 
 #[cfg(test)]
@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clock_that_cannot_be_right_is_not_believed() {
+    fn clock_out_of_range_is_rejected() {
         for (ms, expect) in [
             (0, false),
             (1_700_000_000_000, false),
@@ -32,9 +32,9 @@ mod tests {
             (3_155_760_000_000, true),
             (4_000_000_000_000, false),
         ] {
-            assert_eq!(time(Timestamp::from_millis(ms)).is_ok(), expect, "{ms}");
+            assert_eq!(check(Timestamp::from_millis(ms)).is_ok(), expect, "{ms}");
         }
-        let told = time(Timestamp::from_millis(0)).expect_err("1970").to_string();
+        let told = check(Timestamp::from_millis(0)).expect_err("1970").to_string();
         assert!(told.contains("1970-01-01"), "{told}");
     }
 }

@@ -1,5 +1,5 @@
-//! A running gateway: everything put together, started in order and stopped in order. The caller binds the listeners and
-//! owns the clock, so a test can have it on any free port and move its time.
+//! Starts and stops a gateway: assembles all components in order. The caller binds the listeners and owns the clock,
+//! so that tests can use free ports and move the time.
 
 mod alarm_checks;
 mod clock_check;
@@ -10,11 +10,11 @@ use crate::clock::{Clock, Moment};
 use crate::config::{Config, Network};
 use crate::edges::http_api::MetricsPage;
 use crate::edges::{carrier, http_api, operator_api, smpp, webhooks};
-use crate::http::{self, Entrance, Limits, Reach, Security, TrustedProxies};
+use crate::http::{self, HttpListener, Limits, Reach, Security, TrustedProxies};
 use crate::open_files::{self, Needs, OPERATIONS_CONNECTIONS_MAX};
 use crate::provision::{self, ProvisionError};
 use crate::secrets::operator_token::{OperatorToken, token_file};
-use crate::secrets::{Pepper, PepperError, StoreContents, keep_private};
+use crate::secrets::{Pepper, PepperError, StoreContents, write_private};
 use crate::telemetry;
 use crate::tls::Tls;
 use crate::workers::Workers;
@@ -27,45 +27,45 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 
-/// Who is asked where webhooks' names lead.
+/// Resolves the host names of webhooks.
 pub use crate::edges::webhooks::Resolver;
 
-/// For the commands that look at a data folder from outside.
+/// For commands on a data folder.
 pub use hermod_store::{AuditReport, Store, StoreError};
 
-/// How often parts whose waiting time is over are released.
+/// How often due parts are released.
 const TICK: Duration = Duration::from_millis(200);
-/// How often the machine's clock and the free space of the disk are looked at and histograms are folded.
+/// How often the machine's clock and the disk are checked and histograms are folded.
 const LOOK: Duration = Duration::from_secs(1);
-/// How often the files of the certificates and the review cases are looked at.
+/// How often certificate files and review cases are checked.
 const SLOW_LOOK: Duration = Duration::from_secs(5);
-/// How often everything that has not ended is looked through for what has outlived its validity.
+/// How often expired messages are searched.
 const SWEEP: Duration = Duration::from_secs(60);
 /// How often idempotency keys are merged.
 const MERGE_KEYS: Duration = Duration::from_secs(5);
-/// How often receipts that found no part are tried again: the operator may have corrected how a carrier writes its ids.
+/// How often parked receipts are matched again: the operator may have corrected a carrier's id conversion.
 const REMATCH: Duration = Duration::from_secs(300);
 
-/// In the data folder while a gateway runs: the address of its operator API.
+/// The file with the URL of the operator API, in the data folder while a gateway runs.
 pub const OPERATOR_URL_FILE: &str = "operator.url";
 
 /// The copy of the database that `hermod audit` reads beside a running gateway.
 pub const AUDIT_COPY_FOLDER: &str = "audit-copy";
 
-/// What is spoken over TLS with customers, as a handshake names it.
+/// The ALPN protocol of the HTTPS listener.
 pub const HTTPS_PROTOCOL: &str = "http/1.1";
 
-/// What a gateway is started with.
+/// The parameters of a gateway.
 pub struct GatewayOptions {
     pub config: Config,
     pub http: TcpListener,
-    /// A listener for TLS, if there is one, and the certificate it shows.
+    /// The HTTPS listener and its certificate, if any.
     pub https: Option<(TcpListener, Arc<Tls>)>,
-    /// Where customers bind without TLS, if they may.
+    /// The plain SMPP listener, if any.
     pub smpp: Option<TcpListener>,
-    /// And with it.
+    /// The SMPP listener with TLS and its certificate, if any.
     pub smpps: Option<(TcpListener, Arc<Tls>)>,
-    /// Where the operations pages are, if not beside the API.
+    /// A separate listener for health, metrics and the operator API, if any.
     pub operations: Option<TcpListener>,
     pub clock: Clock,
 }
@@ -84,12 +84,12 @@ pub enum StartError {
     #[error("a listener has no address: {0}")]
     Listener(std::io::Error),
     #[error(transparent)]
-    Clock(#[from] clock_check::Nonsense),
+    Clock(#[from] clock_check::ClockOutOfRange),
 }
 
-/// A gateway at work. It runs until [`Running::stop`]; dropping it does not stop it.
+/// A running gateway. It runs until [`Running::stop`]; dropping it does not stop it.
 pub struct Running {
-    /// Says where the operator API is, for as long as this runs.
+    /// The file with the URL of the operator API.
     url_file: PathBuf,
     http_addr: SocketAddr,
     https_addr: Option<SocketAddr>,
@@ -98,27 +98,27 @@ pub struct Running {
     /// Every certificate in use.
     certificates: Vec<Arc<Tls>>,
     world: Arc<World>,
-    /// In the order in which they are stopped.
+    /// Groups of tasks, in the order of stopping.
     front: Workers,
     links: Workers,
     webhooks: Workers,
     upkeep: Workers,
 }
 
-/// The store and secrets of a data folder, before anything runs on them.
+/// The opened store and secrets of a data folder.
 pub struct Opened {
     pub store: Store,
     pub pepper: Pepper,
     pub operator_token: OperatorToken,
 }
 
-/// Opens a data folder, made if need be. Blocking: it reads what was left behind.
+/// Opens a data folder, creating it if missing. Blocking: it recovers the state.
 pub fn open(config: &Config, clock: &Clock) -> Result<Opened, StartError> {
-    // First of all: what is counted before there is a recorder is lost.
+    // First: metrics counted before the recorder exists are lost.
     telemetry::figures();
-    // Read now, while nobody waits for it.
+    // Load now, not during the first request.
     Numbers::embedded();
-    let now = clock_check::time(clock.now())?;
+    let now = clock_check::check(clock.now())?;
     let folder = config.data.folder.clone();
     let options = OpenOptions {
         folder: folder.clone(),
@@ -127,7 +127,7 @@ pub fn open(config: &Config, clock: &Clock) -> Result<Opened, StartError> {
         now,
     };
     let store = Store::open(&options)?;
-    // Left over by an audit that was killed while it had the database copied.
+    // Left over by an audit that was killed.
     let _ = std::fs::remove_dir_all(folder.join(AUDIT_COPY_FOLDER));
     let contents = if store.was_empty() { StoreContents::Empty } else { StoreContents::InUse };
     let pepper = Pepper::load_or_make(&folder, contents)?;
@@ -142,7 +142,7 @@ impl Running {
         Running::start_resolving(options, opened, Resolver::system()).await
     }
 
-    /// The same, with somebody else saying where webhooks' names lead.
+    /// Starts a gateway with another resolver for webhooks.
     pub async fn start_resolving(
         options: GatewayOptions,
         opened: Opened,
@@ -173,7 +173,7 @@ impl Running {
             webhooks: Workers::default(),
             upkeep: Workers::default(),
         };
-        running.keep_up(&config);
+        running.start_periodic_tasks(&config);
         carrier::supervise(&world, &running.links);
         carrier::serve_probes(&world, &running.links);
         let settings = webhooks::Settings::new(&config.webhooks).resolved_by(resolver);
@@ -183,13 +183,13 @@ impl Running {
             Some(listener) => listener.local_addr().map_err(StartError::Listener)?,
             None => running.http_addr,
         };
-        running.listen(&config, http, https, operations, operator_token);
-        running.listen_for_binds(&config, smpp, smpps)?;
+        running.serve_http(&config, http, https, operations, operator_token);
+        running.serve_smpp(&config, smpp, smpps)?;
         let url = format!("{}\n", operator_url(operator_addr));
-        match keep_private(&config.data.folder, OPERATOR_URL_FILE, url.as_bytes()) {
-            // A gateway on a full disk must start, to finish what it has and to give room back.
+        match write_private(&config.data.folder, OPERATOR_URL_FILE, url.as_bytes()) {
+            // A gateway on a full disk must start, to finish its messages and purge.
             Err(error) if error.kind() == std::io::ErrorKind::StorageFull => {
-                tracing::warn!(path = %url_file.display(), "No room to write it; commands need --url until the next start");
+                tracing::warn!(path = %url_file.display(), "Disk full, could not write the operator URL file; commands need --url until the next start");
             }
             written => written.map_err(|error| StartError::Secrets { path: url_file, error })?,
         }
@@ -204,17 +204,17 @@ impl Running {
         self.https_addr
     }
 
-    /// Where customers bind without TLS.
+    /// Returns the address of the plain SMPP listener.
     pub fn smpp_addr(&self) -> Option<SocketAddr> {
         self.smpp_addr
     }
 
-    /// And with it.
+    /// Returns the address of the SMPP listener with TLS.
     pub fn smpps_addr(&self) -> Option<SocketAddr> {
         self.smpps_addr
     }
 
-    /// Reads the certificates again, changed or not. What comes of it stands in the log.
+    /// Reloads the certificates, changed or not, and logs the result.
     pub fn reload(&self) {
         if self.certificates.is_empty() {
             tracing::info!(
@@ -224,18 +224,18 @@ impl Running {
         for tls in &self.certificates {
             drop(tls.reload(self.world.clock.now()));
         }
-        alarm_checks::look_at_certificates(&self.world, &self.certificates);
+        alarm_checks::check_certificates(&self.world, &self.certificates);
     }
 
     pub fn world(&self) -> &Arc<World> {
         &self.world
     }
 
-    /// Stops in good order: no new messages, requests under way finished, answers of carriers waited for, the store's
-    /// log emptied.
+    /// Stops the gateway: rejects new messages, finishes requests, waits for carriers' responses, checkpoints the
+    /// store.
     pub async fn stop(self) -> Result<(), StoreError> {
         self.world.start_draining();
-        // Whoever looks for a running gateway from here on finds none. Should the file stay, a call tells the same.
+        // Commands find no running gateway from here on. If the file stays, their connection fails.
         let _ = std::fs::remove_file(&self.url_file);
         self.front.stop().await;
         self.links.stop().await;
@@ -244,7 +244,7 @@ impl Running {
         self.world.store.close().await
     }
 
-    fn listen(
+    fn serve_http(
         &self,
         config: &Config,
         http: TcpListener,
@@ -261,7 +261,7 @@ impl Running {
         let networks = config.http.trusted_proxies.iter().map(|Network(network)| *network);
         let proxies = Arc::new(TrustedProxies::new(networks));
         let security = if config.http.allow_plain { Security::PlainForAll } else { Security::PlainNearby };
-        let entrance = Entrance { listener: http, security, proxies: proxies.clone() };
+        let listener = HttpListener { socket: http, security, proxies: proxies.clone() };
         let desk =
             operator_api::Desk::new(self.world.clone(), token, self.front.clone()).of_a_running_gateway();
         let mut customers = http_api::router(self.world.clone(), beside);
@@ -270,22 +270,22 @@ impl Running {
             customers = customers.merge(operator_api::router(reached));
         }
         let limits = Limits::of(&config.http, &config.https);
-        self.serve("http", entrance, customers, limits);
-        if let Some((listener, tls)) = https {
-            let entrance = Entrance { listener, security: Security::Tls(tls), proxies };
-            // The figures are not for the whole world.
-            self.serve("https", entrance, http_api::router(self.world.clone(), None), limits);
+        self.serve("http", listener, customers, limits);
+        if let Some((socket, tls)) = https {
+            let listener = HttpListener { socket, security: Security::Tls(tls), proxies };
+            // No metrics on the public listener.
+            self.serve("https", listener, http_api::router(self.world.clone(), None), limits);
         }
-        if let Some(listener) = operations {
+        if let Some(socket) = operations {
             let router = http_api::operations_router(self.world.clone(), render)
                 .merge(operator_api::router(desk.reached_from(reach)));
-            // The only secret that passes here is the operator's token, and that from nearby unless said otherwise.
-            let entrance = Entrance { listener, security: Security::PlainForAll, proxies: Arc::default() };
-            self.serve("operations", entrance, router, limits.capped(OPERATIONS_CONNECTIONS_MAX));
+            // Only the operator's token passes here, and only from this machine unless from_anywhere is set.
+            let listener = HttpListener { socket, security: Security::PlainForAll, proxies: Arc::default() };
+            self.serve("operations", listener, router, limits.capped(OPERATIONS_CONNECTIONS_MAX));
         }
     }
 
-    fn listen_for_binds(
+    fn serve_smpp(
         &self,
         config: &Config,
         plain: Option<TcpListener>,
@@ -293,33 +293,33 @@ impl Running {
     ) -> Result<(), StartError> {
         let settings = smpp::Settings::new(&config.smpp).map_err(StartError::Listener)?;
         let settings = Arc::new(settings);
-        let plain = plain.map(|listener| smpp::Entrance { listener, tls: None });
-        let sealed = sealed.map(|(listener, tls)| smpp::Entrance { listener, tls: Some(tls) });
-        for (name, entrance) in [("smpp", plain), ("smpps", sealed)] {
-            let Some(entrance) = entrance else { continue };
+        let plain = plain.map(|socket| smpp::SmppListener { socket, tls: None });
+        let sealed = sealed.map(|(socket, tls)| smpp::SmppListener { socket, tls: Some(tls) });
+        for (name, listener) in [("smpp", plain), ("smpps", sealed)] {
+            let Some(listener) = listener else { continue };
             let (world, settings, workers) = (self.world.clone(), settings.clone(), self.front.clone());
-            self.front.spawn_named(name, smpp::serve(entrance, world, settings, workers));
+            self.front.spawn_named(name, smpp::serve(listener, world, settings, workers));
         }
         Ok(())
     }
 
-    fn serve(&self, name: &str, entrance: Entrance, router: axum::Router, limits: Limits) {
+    fn serve(&self, name: &str, listener: HttpListener, router: axum::Router, limits: Limits) {
         let (clock, workers) = (self.world.clock.clone(), self.front.clone());
         self.front.spawn_named(name, async move {
-            http::serve(entrance, router, clock, &workers, limits).await;
+            http::serve(listener, router, clock, &workers, limits).await;
         });
     }
 
-    /// The work that time brings.
-    fn keep_up(&self, config: &Config) {
+    /// Starts the periodic tasks.
+    fn start_periodic_tasks(&self, config: &Config) {
         self.repeat("upkeep/tick", TICK, |world| async move { world.store.tick(world.clock.now()).await });
         self.repeat("upkeep/look", LOOK, |world| async move {
-            alarm_checks::look(&world);
+            alarm_checks::run_checks(&world);
             Ok(())
         });
         let certificates: Arc<[Arc<Tls>]> = self.certificates.clone().into();
         self.repeat("upkeep/slow-look", SLOW_LOOK, move |world| {
-            alarm_checks::look_slowly(world, certificates.clone())
+            alarm_checks::run_slow_checks(world, certificates.clone())
         });
         let fail_over = Arc::new(FailOver::default());
         self.repeat("upkeep/fail-over", LOOK_EVERY, move |world| {
@@ -328,8 +328,8 @@ impl Running {
         });
         self.repeat("upkeep/sweep", SWEEP, |world| async move {
             let now = world.clock.now();
-            // Neither may keep the other from being done.
-            let (daily, swept) = (world.store.delete_expired(now).await, world.store.sweep(now).await);
+            // A failure of one must not prevent the other.
+            let (daily, swept) = (world.store.daily(now).await, world.store.sweep(now).await);
             daily.and(swept.map(|_| ()))
         });
         self.repeat("upkeep/keys", MERGE_KEYS, |world| async move { world.store.merge_keys().await });
@@ -341,7 +341,7 @@ impl Running {
                 let Rematched { tried, matched } =
                     world.store.rematch(*carrier, ids, world.clock.now()).await?;
                 if matched > 0 {
-                    tracing::info!(carrier = %name, tried, matched, "Parked receipts found their parts");
+                    tracing::info!(carrier = %name, tried, matched, "Matched parked receipts to their parts");
                 }
             }
             Ok(())
@@ -356,13 +356,13 @@ impl Running {
         let task = name.to_owned();
         self.upkeep.spawn_named(name, async move {
             loop {
-                // Nothing here is lost when it is cut short: what a sweep did not reach, the next one does.
+                // Safe to cancel: the next run continues.
                 let done = tokio::select! {
                     done = work(world.clone()) => done,
                     () = stopping.cancelled() => return,
                 };
                 if let Err(fault) = done {
-                    tracing::error!(%fault, task, "Upkeep failed; it is tried again");
+                    tracing::error!(%fault, task, "Periodic task failed; retrying");
                 }
                 tokio::select! {
                     () = world.clock.sleep(every) => {}
@@ -377,7 +377,7 @@ fn address_of(listener: Option<&TcpListener>) -> Result<Option<SocketAddr>, Star
     listener.map(TcpListener::local_addr).transpose().map_err(StartError::Listener)
 }
 
-/// Where the operator API can be called from this machine.
+/// Returns the URL of the operator API from this machine.
 fn operator_url(address: SocketAddr) -> String {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),

@@ -1,4 +1,4 @@
-//! Letting go of what is older than it is to be kept, at a pace that nobody notices.
+//! Purges data older than its retention, slowly enough not to delay messages.
 
 use crate::clock::Moment;
 use crate::config;
@@ -9,14 +9,14 @@ use hermod_store::{Retention, StoreError};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long after a start, and after each time, it is looked for.
+/// The time between two purges, and before the first.
 pub(super) const PURGE: Duration = Duration::from_secs(60);
-/// The pause between two steps at first. Each is a few short transactions, so that messages hardly wait longer for the
+/// The initial pause between two steps. Each step is a few short transactions, so that messages hardly wait for the
 /// writer.
 const PAUSE_MAX: Duration = Duration::from_millis(50);
-/// The pause is never shorter, however much is due.
+/// The shortest pause.
 const PAUSE_MIN: Duration = Duration::from_millis(2);
-/// The pause is halved each time that the steps have gone on for so long: more falls due than they delete.
+/// The pause is halved after each such period of steps: more data becomes due than the steps delete.
 const PAUSE_HALVED_AFTER: Duration = Duration::from_secs(5);
 
 pub(super) fn retention(settings: &config::Retention) -> Retention {
@@ -29,15 +29,15 @@ pub(super) fn retention(settings: &config::Retention) -> Retention {
     }
 }
 
-/// What a start believes of a clock that has run ahead of everything stored. A machine that comes up in another year must
-/// not have all of it taken for old; where a gateway really was away for long, this catches up with the next start.
+/// How far ahead of the newest stored message the clock is trusted at a start. A machine that starts with a wrong year
+/// must not purge everything; after a real long stop, the next start catches up.
 const AHEAD_MAX: Duration = Duration::from_secs(7 * 86_400);
 
 pub(super) async fn purge(world: Arc<World>, keep: Retention) -> Result<(), StoreError> {
-    // What waited for its end over a long stop comes to it first: it is swept in the meantime.
+    // The sweep expires messages first, after a long stop.
     world.clock.sleep(PURGE).await;
-    // One time for all steps: what falls due meanwhile must not keep the others from their turn.
-    let now = believed(world.clock.now(), world.store.newest_at_open(), world.clock.moment());
+    // One time for all steps, so that data that becomes due meanwhile does not extend the purge.
+    let now = retention_time(world.clock.now(), world.store.newest_at_open(), world.clock.moment());
     let began = world.clock.moment();
     loop {
         let step = world.clock.moment();
@@ -49,17 +49,16 @@ pub(super) async fn purge(world: Arc<World>, keep: Retention) -> Result<(), Stor
     }
 }
 
-/// Returns the pause after a step that took so long, in a row of steps that has gone on for so long. It is no shorter than
-/// four times the step: four fifths of the writer's time are for everything else, and a step takes longer where the writer
-/// has much to do.
+/// Returns the pause after a step, given its duration and that of the whole purge so far. It is at least four times
+/// the step, so that four fifths of the writer's time are for other work.
 fn pause(steps_took: Duration, step_took: Duration) -> Duration {
     let halvings = steps_took.as_millis() / PAUSE_HALVED_AFTER.as_millis();
     let halved = PAUSE_MAX / 2_u32.pow(u32::try_from(halvings.min(16)).unwrap_or(16));
     halved.max(PAUSE_MIN).max(4 * step_took)
 }
 
-/// The time that things are old by, so long after a start that found this as the newest message.
-fn believed(now: Timestamp, newest: Option<Timestamp>, since_start: Moment) -> Timestamp {
+/// Returns the time for retention: limited by the newest message at the start.
+fn retention_time(now: Timestamp, newest: Option<Timestamp>, since_start: Moment) -> Timestamp {
     let since_start = Duration::from_millis(since_start.0);
     newest.map_or(now, |newest| now.min(newest.plus(AHEAD_MAX).plus(since_start)))
 }
@@ -69,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pause_between_steps_shrinks_while_more_falls_due_than_they_delete() {
+    fn pause_shrinks_while_the_purge_continues() {
         for (steps_took_s, step_took_ms, expect_ms) in [
             (0, 3, 50),
             (4, 3, 50),
@@ -86,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_far_ahead_of_everything_stored_is_believed_by_and_by() {
+    fn clock_far_ahead_of_the_newest_message_is_limited() {
         const DAY: u64 = 86_400_000;
         let at = |days: u64| Timestamp::from_millis(i64::try_from(days * DAY).unwrap());
         for (now, newest, days_since_start, expect) in [
@@ -97,8 +96,8 @@ mod tests {
             (20_465, Some(20_000), 100, 20_107),
             (20_000, Some(20_400), 0, 20_000),
         ] {
-            let believed = believed(at(now), newest.map(at), Moment(days_since_start * DAY));
-            assert_eq!(believed, at(expect), "{now} after {newest:?}");
+            let retention_time = retention_time(at(now), newest.map(at), Moment(days_since_start * DAY));
+            assert_eq!(retention_time, at(expect), "{now} after {newest:?}");
         }
     }
 }

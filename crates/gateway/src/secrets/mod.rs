@@ -8,5 +8,5 @@ pub mod sealed;
 mod secret;
 pub mod webhook_secret;
 
-pub(crate) use secret::keep_private;
+pub(crate) use secret::write_private;
 pub use secret::{Pepper, PepperError, Secret, StoreContents, random_token};

@@ -1,14 +1,14 @@
-//! The operator's token: who has it may do everything the operator API can. It is made when a data folder is first opened
-//! and stands in a file that only its owner can read; the gateway itself keeps no more than a digest to compare with.
+//! The operator's token, which grants full access to the operator API. It is generated when a data folder is first
+//! opened, in a file that only its owner can read; the gateway keeps only a digest.
 
-use super::secret::{Pepper, keep_private, random_token};
+use super::secret::{Pepper, random_token, write_private};
 use crate::config::Config;
 use std::path::{Path, PathBuf};
 
 const FILE: &str = "operator.token";
 /// Five bits each: 200 bits.
 const MADE_CHARS: usize = 40;
-/// A token of somebody's own: long enough that nobody guesses it.
+/// The least length of a token that the operator chooses.
 const CHARS_MIN: usize = 26;
 const CHARS_MAX: usize = 256;
 
@@ -18,7 +18,7 @@ pub struct OperatorToken {
     digest: String,
 }
 
-/// Where the token stands: the file the settings name, or the one in the data folder.
+/// Returns the token's file: the configured one, or the one in the data folder.
 pub fn token_file(config: &Config) -> PathBuf {
     config.operator.token_file.clone().unwrap_or_else(|| config.data.folder.join(FILE))
 }
@@ -28,31 +28,31 @@ impl OperatorToken {
         OperatorToken { pepper: pepper.clone(), digest: pepper.digest(token) }
     }
 
-    /// A file that the settings name must be there: whoever names one takes care of it.
+    /// Reads the token, or generates it. A configured file must exist.
     pub fn load_or_make(config: &Config, pepper: &Pepper) -> std::io::Result<OperatorToken> {
         let path = token_file(config);
-        // A file that may not be looked at is not a missing one.
+        // A file without permission to stat is not a missing one.
         if config.operator.token_file.is_none() && !path.try_exists()? {
-            tracing::info!(path = %path.display(), "Made a new operator token");
+            tracing::info!(path = %path.display(), "Generated a new operator token");
             let token = random_token(MADE_CHARS)?;
-            keep_private(&config.data.folder, FILE, format!("{token}\n").as_bytes())?;
+            write_private(&config.data.folder, FILE, format!("{token}\n").as_bytes())?;
             return Ok(OperatorToken::new(pepper, &token));
         }
         read(&path).map(|token| OperatorToken::new(pepper, &token))
     }
 
-    /// What the token is known by without being told.
+    /// Returns the token's digest.
     pub(crate) fn digest(&self) -> &str {
         &self.digest
     }
 
-    /// In time that does not depend on where they differ.
+    /// Compares in constant time.
     pub fn matches(&self, given: &str) -> bool {
         self.pepper.matches(given, &self.digest)
     }
 }
 
-/// The token in a file, for whoever may read it.
+/// Reads the token from a file.
 pub fn read(path: &Path) -> std::io::Result<String> {
     let text = std::fs::read_to_string(path)?;
     let token = text.trim();
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_made_once_and_only_its_owner_can_read_it() {
+    fn token_is_generated_once_with_mode_0600() {
         let folder = tempfile::tempdir().unwrap();
         let (config, pepper) = (config(folder.path()), Pepper::new(b"pepper"));
         let made = OperatorToken::load_or_make(&config, &pepper).unwrap();
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_one_s_own_must_be_there_and_hold_a_token() {
+    fn configured_token_file_must_exist_and_be_valid() {
         let folder = tempfile::tempdir().unwrap();
         let mut config = config(folder.path());
         config.operator.token_file = Some(folder.path().join("mine"));

@@ -1,6 +1,6 @@
-//! SMPP passwords: at most eight characters, so what is stored of them must be slow to try. Argon2id, in the text form
-//! that names its own costs, so that those can be raised without locking anybody out, and mixed with the pepper, so that
-//! a stolen database alone is not enough to try them.
+//! SMPP passwords. They have at most eight characters, so the stored hash must be slow: Argon2id in PHC format, which
+//! contains its cost parameters, so that they can be raised later. The hash is keyed with the pepper, so that a stolen
+//! database alone does not allow guessing.
 
 use super::secret::{Pepper, Secret};
 use argon2::password_hash::PasswordHasher;
@@ -9,22 +9,22 @@ use argon2::{Algorithm, Argon2, Block, Params, Version};
 use hermod_domain::catalogue::SMPP_PASSWORD_CHARS;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What one try costs: memory, and passes over it. About 20 ms of one core.
+/// The cost of one hash: memory and passes. About 20 ms of one core.
 const MEMORY_KIB: u32 = 19 * 1024;
 const PASSES: u32 = 2;
 const LANES: u32 = 1;
 const SALT_BYTES: usize = 16;
 
-/// What a made password consists of: 62 characters, 5.95 bits each.
+/// The characters of a generated password: 5.95 bits each.
 const ALPHABET: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/// Makes a password of 8 random letters and digits (47.6 bits): all that SMPP has room for.
+/// Generates a password of 8 letters and digits (47.6 bits), the most that SMPP allows.
 pub fn random() -> std::io::Result<Secret> {
     let mut password = String::with_capacity(SMPP_PASSWORD_CHARS);
     let mut octets = [0; 2 * SMPP_PASSWORD_CHARS];
     while password.len() < SMPP_PASSWORD_CHARS {
         getrandom::fill(&mut octets).map_err(std::io::Error::other)?;
-        // Six bits each; the two values beyond the alphabet are thrown away, so that every character is as likely.
+        // Six bits each; the two values beyond the alphabet are skipped, so that all characters are equally likely.
         let characters = octets.iter().filter_map(|octet| ALPHABET.get(usize::from(octet & 63)));
         password
             .extend(characters.map(|octet| char::from(*octet)).take(SMPP_PASSWORD_CHARS - password.len()));
@@ -32,7 +32,7 @@ pub fn random() -> std::io::Result<Secret> {
     Ok(Secret::new(password))
 }
 
-/// What is stored of a password. Takes its time: not for a thread that others wait for.
+/// Hashes a password for storing. Slow: not for async threads.
 pub fn hash(pepper: &Pepper, password: &str) -> std::io::Result<String> {
     let mut salt = [0; SALT_BYTES];
     getrandom::fill(&mut salt).map_err(std::io::Error::other)?;
@@ -42,7 +42,7 @@ pub fn hash(pepper: &Pepper, password: &str) -> std::io::Result<String> {
     Ok(hash.to_string())
 }
 
-/// Whether this is the password that was hashed. Something unreadable was never anybody's password.
+/// Whether the password matches the hash. An unreadable hash never matches.
 pub fn matches(pepper: &Pepper, password: &[u8], hash: &str) -> bool {
     let right = matches_hash(pepper, password, hash);
     if right.is_none() {
@@ -59,15 +59,14 @@ fn matches_hash(pepper: &Pepper, password: &[u8], hash: &str) -> Option<bool> {
     Some(Output::new(&computed).ok()? == expected)
 }
 
-/// Works as long as [`matches()`] does, for a name that nobody has: who tries names must not learn which ones there are.
+/// Takes as long as [`matches()`], for an unknown system_id, so that the time does not reveal which ones exist.
 pub fn spend_as_much(pepper: &Pepper, password: &[u8]) {
     std::hint::black_box(compute(pepper, password, &[0; SALT_BYTES], costs()).is_some());
 }
 
-/// What the memory of past tries is kept in. Freed and taken anew on whichever thread comes, it stayed with the allocator
-/// once for every thread there ever was.
+/// Reused memory of past hashes. Allocated anew on different threads, the allocator kept a copy for every thread.
 static SPARE: Mutex<Vec<Vec<Block>>> = Mutex::new(Vec::new());
-/// As many as are worked on at once.
+/// The number of concurrent hashes.
 const SPARE_MAX: usize = 2;
 
 fn compute(pepper: &Pepper, password: &[u8], salt: &[u8], costs: Params) -> Option<Vec<u8>> {
@@ -106,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hash_is_salted_says_its_costs_and_matches_its_password_only() {
+    fn hash_is_salted_and_matches_only_its_password() {
         let pepper = Pepper::new(b"pepper");
         let matches = |password: &[u8], hash: &str| super::matches(&pepper, password, hash);
         let (one, other) = (hash(&pepper, "secret08").unwrap(), hash(&pepper, "secret08").unwrap());
@@ -119,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn made_passwords_are_eight_letters_and_digits_each_as_likely() {
+    fn generated_passwords_have_eight_evenly_distributed_characters() {
         let mut counts = std::collections::HashMap::new();
         for _ in 0..2_000 {
             let made = random().unwrap();

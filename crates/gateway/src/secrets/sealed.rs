@@ -1,34 +1,34 @@
-//! Secrets that must be read again, such as a carrier's password, are sealed before they are stored: whoever gets hold of
-//! the database alone reads nothing in it. The key comes from the pepper, which stands beside the database.
+//! Encrypts secrets that must be read again, such as a carrier's password, so that the database alone reveals nothing.
+//! The key is derived from the pepper, which is stored beside the database.
 //!
-//! The same secret of the same owner seals to the same text, so that applying a file twice changes nothing. The nonce is
-//! a keyed digest of what is sealed, so it repeats only where everything repeats.
+//! Deterministic: the same secret of the same owner gives the same text, so that applying a file twice changes
+//! nothing. The nonce is a keyed digest of owner and secret.
 
 use super::secret::{Pepper, Secret};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 
-/// What a sealed text begins with. A password has at most 8 characters, so none can be taken for one.
+/// The prefix of an encrypted text. Passwords have at most 8 characters, so none looks like one.
 const MARK: &str = "sealed:";
 
-/// It was sealed with another pepper or for another owner, or it is damaged.
+/// Encrypted with another pepper or for another owner, or corrupt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the stored password cannot be opened with this data folder's pepper.key; set it again")]
+#[error("the stored password cannot be decrypted with this data folder's pepper.key; set it again")]
 pub struct Unopened;
 
-/// Seals a secret of an owner.
+/// Encrypts a secret for its owner.
 pub fn seal(pepper: &Pepper, owner: &str, secret: &Secret) -> String {
     let nonce = nonce_for(pepper, owner, secret);
     let mut sealed = secret.reveal().as_bytes().to_vec();
     let for_owner = Aad::from(owner.as_bytes());
     key(pepper)
         .seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), for_owner, &mut sealed)
-        .expect("a password is not too long to be sealed");
+        .expect("a password is short enough to encrypt");
     format!("{MARK}{}", STANDARD_NO_PAD.encode([nonce.as_slice(), &sealed].concat()))
 }
 
-/// What was sealed. A text from before secrets were sealed is its own secret.
+/// Decrypts a secret. A text without the prefix is an old unencrypted one and is returned as it is.
 pub fn open(pepper: &Pepper, owner: &str, stored: &str) -> Result<Secret, Unopened> {
     let Some(sealed) = stored.strip_prefix(MARK) else { return Ok(Secret::new(stored)) };
     let sealed = STANDARD_NO_PAD.decode(sealed).map_err(|_| Unopened)?;
@@ -60,11 +60,11 @@ mod tests {
     }
 
     #[test]
-    fn a_sealed_secret_is_opened_by_its_pepper_for_its_owner_only() {
+    fn secret_is_decrypted_only_with_its_pepper_and_owner() {
         let pepper = Pepper::new(b"pepper");
         let sealed = seal(&pepper, "acme", &Secret::new("s3cret08"));
         assert!(!sealed.contains("s3cret08"), "{sealed}");
-        assert_eq!(sealed, seal(&pepper, "acme", &Secret::new("s3cret08")), "applied again, it is the same");
+        assert_eq!(sealed, seal(&pepper, "acme", &Secret::new("s3cret08")), "encryption is deterministic");
         assert_ne!(sealed, seal(&pepper, "other", &Secret::new("s3cret08")));
         assert_eq!(opened(b"pepper", "acme", &sealed), Ok("s3cret08".to_owned()));
         assert_eq!(opened(b"salt", "acme", &sealed), Err(Unopened));
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_stored_before_is_read_and_what_is_damaged_is_not() {
+    fn unencrypted_text_is_read_and_a_corrupt_one_is_rejected() {
         assert_eq!(opened(b"pepper", "acme", "plain"), Ok("plain".to_owned()));
         assert_eq!(opened(b"pepper", "acme", ""), Ok(String::new()));
         let sealed = seal(&Pepper::new(b"pepper"), "acme", &Secret::new(""));

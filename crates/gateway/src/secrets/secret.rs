@@ -1,7 +1,7 @@
-//! Secrets: what they are made of, how they are kept, and that they never print themselves.
+//! The type of secret texts, the pepper, and random tokens.
 //!
-//! An API secret has 160 random bits, so a keyed digest is enough to keep it by: there is nothing to guess. The key of
-//! that digest (the pepper) stands in a file beside the database, never in it.
+//! An API secret has 160 random bits and cannot be guessed, so a keyed digest is stored instead of a slow hash. The
+//! key (the pepper) is in a file beside the database, never in it.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -15,7 +15,7 @@ const PEPPER_FILE: &str = "pepper.key";
 const PEPPER_BYTES: usize = 32;
 const ALPHABET: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
 
-/// A text that must not be shown. It has no `Display`, and its `Debug` says nothing.
+/// A secret text. It has no `Display`, and its `Debug` hides the text.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
@@ -24,7 +24,7 @@ impl Secret {
         Secret(text.into())
     }
 
-    /// The text itself, for the one place that has to have it.
+    /// Returns the secret text.
     pub fn reveal(&self) -> &str {
         &self.0
     }
@@ -36,7 +36,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Whether a store holds anything that its pepper is needed for.
+/// Whether a store contains anything that depends on the pepper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreContents {
     /// No account, key, connection or carrier was ever stored.
@@ -44,13 +44,13 @@ pub enum StoreContents {
     InUse,
 }
 
-/// Why there is no pepper to work with. Each sentence says what to do about it.
+/// Why the pepper could not be loaded, and what to do about it.
 #[derive(Debug, thiserror::Error)]
 pub enum PepperError {
     #[error(
         "{} is missing. Every API secret, bind password and carrier password in this data folder was stored with that key. \
          Copy pepper.key back from a backup of this folder. If there is none, write 32 random octets to that file \
-         (head -c 32 /dev/urandom) and set every secret and password anew", .0.display()
+         (head -c 32 /dev/urandom) and set every secret and password again", .0.display()
     )]
     Missing(PathBuf),
     #[error(
@@ -60,11 +60,11 @@ pub enum PepperError {
     WrongLength { path: PathBuf, found: usize },
     #[error("{} cannot be read: {error}. Let the user that runs Hermod read it (mode 0600)", path.display())]
     Unreadable { path: PathBuf, error: std::io::Error },
-    #[error("{} cannot be made: {error}", path.display())]
+    #[error("{} cannot be created: {error}", path.display())]
     NotMade { path: PathBuf, error: std::io::Error },
 }
 
-/// Makes the digests that API secrets are kept by.
+/// The key of digests and encryption.
 #[derive(Clone)]
 pub struct Pepper(Hmac<Sha256>);
 
@@ -73,8 +73,8 @@ impl Pepper {
         Pepper(Hmac::new_from_slice(key).expect("HMAC takes a key of any length"))
     }
 
-    /// Reads the pepper of a data folder. It is made at random only for a store that holds nothing yet: with another
-    /// pepper no stored secret could be checked or opened any more.
+    /// Reads the pepper of a data folder. Generates it only for an empty store: with another pepper the stored secrets
+    /// could not be checked or decrypted.
     pub fn load_or_make(folder: &Path, contents: StoreContents) -> Result<Pepper, PepperError> {
         let path = folder.join(PEPPER_FILE);
         let key = match (std::fs::read(&path), contents) {
@@ -96,18 +96,19 @@ impl Pepper {
     fn make(folder: &Path) -> std::io::Result<Pepper> {
         let mut key = [0; PEPPER_BYTES];
         getrandom::fill(&mut key).map_err(std::io::Error::other)?;
-        keep_private(folder, PEPPER_FILE, &key)?;
+        write_private(folder, PEPPER_FILE, &key)?;
         Ok(Pepper::new(&key))
     }
 
-    /// The digest a secret is kept by: lower-case hex.
+    /// Returns the digest of a secret in lower-case hex.
     pub fn digest(&self, secret: &str) -> String {
         let mut mac = self.0.clone();
         mac.update(secret.as_bytes());
         to_hex(&mac.finalize().into_bytes())
     }
 
-    /// A key or a nonce for one purpose. Each piece is counted in by its length, so that no two lists are alike.
+    /// Derives a key or a nonce for a purpose. Each piece is prefixed with its length, so that different lists never
+    /// collide.
     pub(crate) fn derived(&self, purpose: &[&[u8]]) -> [u8; 32] {
         let mut mac = self.0.clone();
         for piece in purpose {
@@ -117,15 +118,15 @@ impl Pepper {
         mac.finalize().into_bytes().into()
     }
 
-    /// Compares in time that does not depend on where they differ.
+    /// Compares in constant time.
     pub fn matches(&self, secret: &str, digest: &str) -> bool {
         self.digest(secret).as_bytes().ct_eq(digest.as_bytes()).into()
     }
 }
 
-/// Keeps a file of a data folder for its owner alone. Written whole under another name first: a pepper cut short would
-/// lock every customer out.
-pub(crate) fn keep_private(folder: &Path, name: &str, content: &[u8]) -> std::io::Result<()> {
+/// Writes a file of a data folder with mode 0600. Writes and syncs a temporary file first: a truncated pepper would
+/// lock all customers out.
+pub(crate) fn write_private(folder: &Path, name: &str, content: &[u8]) -> std::io::Result<()> {
     let draft = folder.join(format!("{name}.new"));
     let mut file =
         std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
@@ -135,7 +136,7 @@ pub(crate) fn keep_private(folder: &Path, name: &str, content: &[u8]) -> std::io
     std::fs::File::open(folder)?.sync_all()
 }
 
-/// A random token of so many characters, five bits each, without look-alikes.
+/// Generates a random token of five bits per character, without similar-looking characters.
 pub fn random_token(characters: usize) -> std::io::Result<String> {
     let mut bytes = vec![0; characters];
     getrandom::fill(&mut bytes).map_err(std::io::Error::other)?;
@@ -153,12 +154,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_secret_does_not_print_itself() {
+    fn debug_hides_the_secret() {
         assert_eq!(format!("{:?}", Secret::new("hunter2")), "Secret(…)");
     }
 
     #[test]
-    fn a_digest_matches_its_secret_only() {
+    fn digest_matches_only_its_secret() {
         let pepper = Pepper::new(b"pepper");
         let digest = pepper.digest("s3cret");
         assert!(pepper.matches("s3cret", &digest));
@@ -167,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn pepper_is_made_for_an_empty_store_and_stays_the_same() {
+    fn pepper_is_generated_for_an_empty_store_and_kept() {
         let folder = tempfile::tempdir().unwrap();
         let first = Pepper::load_or_make(folder.path(), StoreContents::Empty).unwrap();
         for contents in [StoreContents::Empty, StoreContents::InUse] {
@@ -177,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn lost_or_damaged_pepper_of_a_used_store_is_refused_and_never_replaced() {
+    fn missing_or_corrupt_pepper_of_a_used_store_is_rejected_and_not_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(PEPPER_FILE);
         let load = |contents| Pepper::load_or_make(folder.path(), contents).map(drop);
@@ -191,14 +192,14 @@ mod tests {
             }
             assert_eq!(std::fs::read(&path).unwrap().len(), length, "it is left as it is");
         }
-        // A folder in its place cannot be read as a file, whoever runs this test.
+        // A folder in its place cannot be read, even by root.
         std::fs::remove_file(&path).unwrap();
         std::fs::create_dir(&path).unwrap();
         assert!(matches!(load(StoreContents::Empty), Err(PepperError::Unreadable { .. })));
     }
 
     #[test]
-    fn tokens_differ_and_have_the_length_asked_for() {
+    fn random_tokens_differ_and_have_the_requested_length() {
         let (one, other) = (random_token(32).unwrap(), random_token(32).unwrap());
         assert_eq!(one.len(), 32);
         assert_ne!(one, other);

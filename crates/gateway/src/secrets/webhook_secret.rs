@@ -1,24 +1,24 @@
-//! The secrets that webhooks are signed with: made here, sealed for their account, opened where they sign.
+//! Webhook signing secrets: generated, encrypted for their account, and decrypted for signing.
 
 use super::sealed::{self, Unopened};
 use super::secret::{Pepper, Secret, random_token};
 use hermod_domain::ids::AccountId;
 
-/// Characters of a secret that is made here: 200 random bits.
+/// The length of a generated secret: 200 random bits.
 const SECRET_CHARS: usize = 40;
 
-/// What somebody may bring instead.
+/// The length of a secret that the operator chooses.
 const SECRET_CHARS_MIN: usize = 16;
 const SECRET_CHARS_MAX: usize = 256;
 
-/// It cannot be a secret.
+/// Not a valid secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "a webhook secret has {SECRET_CHARS_MIN} to {SECRET_CHARS_MAX} ASCII characters without spaces; take random ones"
+    "a webhook secret has {SECRET_CHARS_MIN} to {SECRET_CHARS_MAX} ASCII characters without spaces; use random ones"
 )]
 pub struct NoSecret;
 
-/// A secret that somebody brings.
+/// Validates a secret that the operator chooses.
 pub fn read(text: String) -> Result<Secret, NoSecret> {
     let fits = (SECRET_CHARS_MIN..=SECRET_CHARS_MAX).contains(&text.len());
     if fits && text.bytes().all(|octet| octet.is_ascii_graphic()) {
@@ -28,7 +28,7 @@ pub fn read(text: String) -> Result<Secret, NoSecret> {
     }
 }
 
-/// A new secret.
+/// Generates a secret.
 pub fn make() -> std::io::Result<Secret> {
     random_token(SECRET_CHARS).map(Secret::new)
 }
@@ -41,7 +41,7 @@ pub fn open(pepper: &Pepper, account: AccountId, stored: &str) -> Result<Secret,
     sealed::open(pepper, &owner(account), stored)
 }
 
-/// By its number: names could be given anew.
+/// Returns the owner by the account's number, because names can be reused.
 fn owner(account: AccountId) -> String {
     format!("webhooks of account {account}")
 }
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_secret_that_is_brought_is_long_enough() {
+    fn short_or_invalid_secret_is_rejected() {
         for (length, fits) in [(15, false), (16, true), (256, true), (257, false)] {
             assert_eq!(read("x".repeat(length)).is_ok(), fits, "{length}");
         }
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_sealed_for_its_account_only() {
+    fn secret_is_decrypted_only_for_its_account() {
         let pepper = Pepper::new(b"pepper");
         let secret = make().unwrap();
         assert_eq!(secret.reveal().len(), SECRET_CHARS);

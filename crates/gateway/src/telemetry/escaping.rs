@@ -1,12 +1,12 @@
-//! Keeps text from outside (a system_id, a carrier's words, a header) from forging or hiding log lines: every field and
-//! message passes through here, in both formats, so that no call site can forget it.
+//! Escapes untrusted text (a system_id, a receipt, a header) in log lines, so that it cannot forge or hide them.
+//! Applied to every field and message in both formats.
 
 use std::fmt::{self, Debug, Write as _};
 use std::io;
 use tracing::field::Field;
 use tracing_subscriber::fmt::format::Writer;
 
-/// Whether a character could end a line, steer a terminal, or change how the text around it reads.
+/// Whether a character could end a line, control a terminal, or change how the surrounding text is displayed.
 fn is_unsafe(character: char) -> bool {
     character.is_control()
         || matches!(character,
@@ -18,7 +18,7 @@ fn is_unsafe(character: char) -> bool {
             | '\u{feff}')
 }
 
-/// Writes one field of a line for people: the message as it is, any other as `name=value`.
+/// Writes one field in the human format: the message without its name, others as `name=value`.
 pub(super) fn write_field(writer: &mut Writer<'_>, field: &Field, value: &dyn Debug) -> fmt::Result {
     if field.name() != "message" {
         write!(writer, "{field}=")?;
@@ -44,8 +44,8 @@ impl fmt::Write for Escaping<'_, '_> {
     }
 }
 
-/// Writes lines of JSON. JSON itself escapes the control characters of ASCII only; the others are escaped here, which is
-/// right because they can stand nowhere but in strings.
+/// Writes lines of JSON. JSON escapes only ASCII control characters; the others are escaped here, which is valid
+/// because they occur in strings only.
 pub(super) struct JsonLines<W>(pub(super) W);
 
 impl<W: io::Write> io::Write for JsonLines<W> {
@@ -56,7 +56,7 @@ impl<W: io::Write> io::Write for JsonLines<W> {
             let mut escaped = String::with_capacity(text.len());
             for character in text.chars() {
                 if is_escaped(character) {
-                    // All of them are in the basic plane. Writing to a string cannot fail.
+                    // All are in the BMP. Writing to a string cannot fail.
                     let _ = write!(escaped, "\\u{:04x}", u32::from(character));
                 } else {
                     escaped.push(character);

@@ -1,5 +1,4 @@
-//! What the gateway says about itself: log lines for people and machines, figures for Prometheus. Facts are logged where
-//! they are handled; this file only decides how they are written.
+//! Logging and metrics: sets up the log formats and the Prometheus recorder.
 
 mod escaping;
 
@@ -16,25 +15,25 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{Layer, Registry};
 
-/// Upper bounds of latency buckets. Around a fsync and around a carrier's round trip they are close together.
+/// Latency buckets, fine around an fsync and around a carrier's round trip.
 const SECONDS_BUCKETS: [f64; 14] =
     [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
 const COUNT_BUCKETS: [f64; 10] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0];
 
-/// Writes log lines to standard error from here on. Only the first call in a process has an effect.
+/// Starts logging to standard error. Only the first call in a process has an effect.
 pub fn start_logging(log: &Log) -> Result<(), String> {
     let Log { format, level } = log;
     let filter = level_filter(level)?;
-    // Colours are for eyes: in a file they are noise.
+    // Colours only on a terminal.
     let lines = lines(*format, std::io::stderr().is_terminal(), std::io::stderr);
     let started = tracing_subscriber::registry().with(lines.with_filter(filter)).try_init();
     if started.is_err() {
-        tracing::debug!("Logging was set up before");
+        tracing::debug!("Logging was already set up");
     }
     Ok(())
 }
 
-/// Writes what is logged as lines of a format. Nothing in a field or message can end its line or steer a terminal.
+/// Returns the layer that writes log lines. Escapes everything that could end a line or control a terminal.
 fn lines<W: std::io::Write + 'static>(
     format: LogFormat,
     colours: bool,
@@ -53,7 +52,7 @@ fn lines<W: std::io::Write + 'static>(
     }
 }
 
-/// The figures of this process. Every gateway in it counts into the same ones, as tests do.
+/// Returns the metrics of this process, shared by all gateways in it.
 pub fn figures() -> &'static Figures {
     static FIGURES: OnceLock<Figures> = OnceLock::new();
     FIGURES.get_or_init(|| {
@@ -64,10 +63,10 @@ pub fn figures() -> &'static Figures {
             .build_recorder();
         let handle = recorder.handle();
         if metrics::set_global_recorder(recorder).is_err() {
-            tracing::warn!("Another recorder collects this process's figures; /metrics stays empty");
+            tracing::warn!("Another metrics recorder is installed; /metrics stays empty");
         }
-        describe_gauge!("process_resident_memory_bytes", "Memory of this process that is in RAM.");
-        describe_gauge!("hermod_uptime_seconds", "How long this gateway has been running.");
+        describe_gauge!("process_resident_memory_bytes", "Resident memory of this process.");
+        describe_gauge!("hermod_uptime_seconds", "Uptime of this gateway.");
         Figures { handle }
     })
 }
@@ -77,7 +76,7 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// Everything counted so far, with the process measured now, in the text form of Prometheus.
+    /// Renders all metrics in the Prometheus text format.
     pub fn render(&self, uptime: Duration) -> String {
         gauge!("hermod_uptime_seconds").set(uptime.as_secs_f64());
         if let Some(bytes) = resident_bytes() {
@@ -87,13 +86,13 @@ impl Figures {
         self.handle.render()
     }
 
-    /// Folds histogram samples together. To be called every few seconds: until then they pile up.
+    /// Folds histogram samples, which accumulate otherwise. To be called every few seconds.
     pub fn fold(&self) {
         self.handle.run_upkeep();
     }
 }
 
-/// Read from the kernel; not on every system.
+/// Returns the resident memory, where the system provides it.
 pub fn resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
@@ -106,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_can_be_asked_for_twice_and_show_the_process() {
+    fn metrics_are_shared_and_include_process_values() {
         let figures = figures();
         assert!(std::ptr::eq(figures, super::figures()));
         metrics::counter!("hermod_test_total").increment(1);
@@ -117,7 +116,7 @@ mod tests {
         assert!(text.contains("process_resident_memory_bytes "), "{text}");
     }
 
-    /// What a stranger may send in any field.
+    /// A hostile value for any field.
     const HOSTILE: &str =
         "a\r\n2026-11-15 INFO forged\0\u{1b}[2J\u{7}\u{7f}\u{9b}31m\u{202e}\u{200b}\u{2028}z\"\\";
 
@@ -134,7 +133,7 @@ mod tests {
         }
     }
 
-    /// The line that is logged about hostile values, in every way a value can be given.
+    /// Logs hostile values in every way a value can be given.
     fn logged(format: LogFormat) -> String {
         let written = Written::default();
         let writer = written.clone();
@@ -147,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_values_stay_in_their_line_and_steer_no_terminal() {
+    fn hostile_values_are_escaped_in_both_formats() {
         for format in [LogFormat::Human, LogFormat::Json] {
             let text = logged(format);
             let line = text.strip_suffix('\n').unwrap();

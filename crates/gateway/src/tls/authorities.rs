@@ -1,4 +1,4 @@
-//! Whom we believe when we call others: the certificate authorities of this machine, or those of one file.
+//! The trusted certificate authorities for outgoing connections: this machine's, or those of a file.
 
 use super::pair;
 use std::path::Path;
@@ -6,7 +6,7 @@ use tokio_rustls::rustls::RootCertStore;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 
-/// Those in a PEM file, else those of this machine. Blocking; the machine's are a few hundred kilobytes.
+/// Returns the authorities in a PEM file, else those of this machine. Blocking: reads a few hundred kilobytes.
 pub fn authorities(file: Option<&Path>) -> Result<RootCertStore, String> {
     match file {
         Some(file) => of_file(file),
@@ -31,11 +31,11 @@ fn of_file(file: &Path) -> Result<RootCertStore, String> {
 fn of_this_machine() -> Result<RootCertStore, String> {
     let found = rustls_native_certs::load_native_certs();
     let mut roots = RootCertStore::empty();
-    // One that cannot be read is one less to trust; the others still count.
+    // Unreadable certificates are skipped.
     roots.add_parsable_certificates(found.certs);
     if roots.is_empty() {
         return Err(
-            "this machine trusts no certificate authority: install ca-certificates, or name a file of them"
+            "this machine has no certificate authorities: install ca-certificates, or configure a file"
                 .to_owned(),
         );
     }

@@ -1,5 +1,5 @@
-//! When a certificate ends. That is one field of X.509, a few steps into its DER (RFC 5280 section 4.1); a whole parser
-//! would be a crate larger than everything else we do with certificates.
+//! Reads the expiry of a certificate: one field of X.509 in DER (RFC 5280 section 4.1), for which a parser crate would
+//! be too large.
 
 use hermod_domain::time::Timestamp;
 
@@ -7,7 +7,7 @@ const INTEGER: u8 = 0x02;
 const SEQUENCE: u8 = 0x30;
 const UTC_TIME: u8 = 0x17;
 const GENERALIZED_TIME: u8 = 0x18;
-/// The context-specific tag of the version, which old certificates leave out.
+/// The context-specific tag of the version, which is optional.
 const VERSION: u8 = 0xa0;
 
 struct Element<'a> {
@@ -15,7 +15,7 @@ struct Element<'a> {
     content: &'a [u8],
 }
 
-/// The last moment of its validity; `None` if this is no certificate we can read.
+/// Returns the end of the validity; `None` if the certificate cannot be read.
 pub(super) fn not_after(certificate: &[u8]) -> Option<Timestamp> {
     let (certificate, _) = expect(certificate, SEQUENCE)?;
     let (mut fields, _) = expect(certificate, SEQUENCE)?;
@@ -31,7 +31,7 @@ pub(super) fn not_after(certificate: &[u8]) -> Option<Timestamp> {
     match tag {
         UTC_TIME => {
             let (year, rest) = two_digits(content)?;
-            // RFC 5280 section 4.1.2.5.1: from 50 on it is the last century.
+            // RFC 5280 section 4.1.2.5.1: 50 to 99 means 19xx.
             time(if year >= 50 { 1900 + year } else { 2000 + year }, rest)
         }
         GENERALIZED_TIME => {
@@ -43,7 +43,7 @@ pub(super) fn not_after(certificate: &[u8]) -> Option<Timestamp> {
     }
 }
 
-/// `MMDDHHMMSSZ`, the only form a certificate may have.
+/// Parses `MMDDHHMMSSZ`, the only permitted form.
 fn time(year: i16, rest: &[u8]) -> Option<Timestamp> {
     let mut fields = [0; 5];
     let mut rest = rest;
@@ -70,7 +70,7 @@ fn expect(bytes: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
     (element.tag == tag).then_some((element.content, rest))
 }
 
-/// The first element, and what follows it.
+/// Returns the first element and the remaining bytes.
 fn element(bytes: &[u8]) -> Option<(Element<'_>, &[u8])> {
     let (tag, rest) = bytes.split_first()?;
     let (first, rest) = rest.split_first()?;
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_certificate_is_found_in_both_forms_of_time() {
+    fn expiry_is_read_in_both_time_formats() {
         for (year, month, day, expect) in [
             (1999, 12, 31, "1999-12-31T00:00:00Z"),
             (2031, 2, 28, "2031-02-28T00:00:00Z"),
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_or_flipped_is_read_or_not_but_never_beyond_its_end() {
+    fn truncated_or_corrupt_certificate_does_not_panic() {
         let whole = certificate_until(2031, 2, 28);
         for end in 0..whole.len() {
             assert_eq!(not_after(&whole[..end]), None, "cut at {end}");

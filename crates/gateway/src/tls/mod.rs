@@ -1,6 +1,6 @@
-//! TLS for customers: a certificate and its key, read from files, and read again when they change. What is in effect is
-//! one immutable configuration that is swapped whole: a handshake begun before a change ends with what it began with,
-//! and sessions of the old certificate cannot be resumed under the new one. And whom we believe when we call others.
+//! TLS for customers: loads certificate and key from files, and reloads them when they change. The configuration is
+//! replaced as a whole: a handshake uses the configuration it began with, and old sessions cannot be resumed. Also the
+//! trusted authorities for outgoing connections.
 
 mod authorities;
 mod expiry;
@@ -20,46 +20,46 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::crypto::{CryptoProvider, ring};
 use tokio_rustls::rustls::{ServerConfig, SupportedProtocolVersion, version};
 
-/// Whoever renews certificates has this long from the first warning.
+/// How long before its expiry a certificate is warned about.
 pub(crate) const EXPIRY_WARNING: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// The newest first.
 pub(crate) const VERSIONS: [&SupportedProtocolVersion; 2] = [&version::TLS13, &version::TLS12];
 
-/// Who does the cryptography.
+/// Returns the cryptography provider.
 pub(crate) fn provider() -> Arc<CryptoProvider> {
     Arc::new(ring::default_provider())
 }
 
-/// A certificate in use, and where the next one will be found.
+/// A certificate in use, and the files it is reloaded from.
 pub struct Tls {
     files: CertificateFiles,
-    /// What is offered in the handshake, most wanted first.
+    /// The ALPN protocols, preferred first.
     protocols: Vec<Vec<u8>>,
     config: ArcSwap<ServerConfig>,
     watched: Mutex<Watched>,
 }
 
-/// What the last looks at the files found.
+/// The result of the last check of the files.
 struct Watched {
-    /// Of what the files held then, good or not, so that the same fault is told once.
+    /// The digest of the files, valid or not, so that the same error is logged once.
     digest: Option<Digest>,
-    /// Of the certificate in use; `None` where it could not be read.
+    /// The expiry of the certificate in use; `None` if it could not be read.
     expires: Option<Timestamp>,
     warned_on: Option<Day>,
 }
 
-/// What came of a look at the files.
+/// The result of a check of the files.
 #[derive(Debug)]
 pub enum Look {
     Unchanged,
     Replaced,
-    /// The files hold something else, but nothing that can be used. The certificate in use stays.
+    /// The files have changed but are invalid. The certificate in use stays.
     Kept(CertificateError),
 }
 
 impl Tls {
-    /// Reads the pair for the first time. Blocking, like every look: two small files.
+    /// Loads the pair. Blocking: reads two small files.
     pub fn load(
         files: CertificateFiles,
         protocols: &[&str],
@@ -78,12 +78,12 @@ impl Tls {
         Ok(tls)
     }
 
-    /// For one handshake, with the certificate of this moment.
+    /// Returns an acceptor with the current certificate.
     pub fn acceptor(&self) -> TlsAcceptor {
         TlsAcceptor::from(self.config.load_full())
     }
 
-    /// When the certificate in use ends, where that could be read.
+    /// Returns the expiry of the certificate in use, if it could be read.
     pub fn expires(&self) -> Option<Timestamp> {
         self.watched.lock().unwrap_or_else(PoisonError::into_inner).expires
     }
@@ -92,17 +92,17 @@ impl Tls {
         &self.files.certificate
     }
 
-    /// SHA-256 of the certificate in the files, for those who know a server by it.
+    /// Returns the SHA-256 of the certificate in the files, for clients that pin it.
     pub fn fingerprint(&self) -> Option<String> {
         Pair::read(&self.files).ok()?.fingerprint()
     }
 
-    /// Takes what the files hold if it is another pair than before, and says so in the log.
+    /// Reloads the files if they have changed, and logs the result.
     pub fn look(&self, now: Timestamp) -> Look {
         let look = match Pair::read(&self.files) {
             Ok(pair) if self.is_known(Some(pair.digest())) => Look::Unchanged,
             Ok(pair) => self.take(&pair, now),
-            // ReportStatus once; then nothing is news until the files can be read again.
+            // Logged once, until the files can be read again.
             Err(_) if self.is_known(None) => Look::Unchanged,
             Err(error) => {
                 self.remember(None);
@@ -113,7 +113,7 @@ impl Tls {
         look
     }
 
-    /// Takes what the files hold, changed or not, because somebody asked for it.
+    /// Reloads the files, changed or not.
     pub fn reload(&self, now: Timestamp) -> Look {
         self.watched.lock().unwrap_or_else(PoisonError::into_inner).warned_on = None;
         let look = match Pair::read(&self.files) {
@@ -145,7 +145,7 @@ impl Tls {
     fn taken(&self, pair: &Pair, now: Timestamp) {
         let expires = pair.expires();
         let told = expires.map_or("an unknown time".to_owned(), |at| at.to_string());
-        tracing::info!(certificate = %self.files.certificate.display(), "The certificate in use is valid until {told}");
+        tracing::info!(certificate = %self.files.certificate.display(), "Certificate loaded, valid until {told}");
         *self.watched.lock().unwrap_or_else(PoisonError::into_inner) =
             Watched { digest: Some(pair.digest()), expires, warned_on: None };
         self.warn_of_expiry(now);
@@ -153,7 +153,7 @@ impl Tls {
 
     fn keep(&self, error: CertificateError) -> Look {
         counter!("hermod_tls_reloads_total", "outcome" => "kept").increment(1);
-        tracing::error!("The certificate was not replaced, the one in use stays: {error}");
+        tracing::error!("Could not reload the certificate, the current one stays in use: {error}");
         Look::Kept(error)
     }
 
@@ -165,7 +165,7 @@ impl Tls {
         self.watched.lock().unwrap_or_else(PoisonError::into_inner).digest = digest;
     }
 
-    /// Once a day, from thirty days before the end on.
+    /// Warns once a day, from thirty days before the expiry on.
     fn warn_of_expiry(&self, now: Timestamp) {
         let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(expires) = watched.expires else { return };
@@ -175,9 +175,9 @@ impl Tls {
         watched.warned_on = Some(now.day());
         let certificate = self.files.certificate.display();
         if now < expires {
-            tracing::warn!(%certificate, "The certificate ends on {expires}: put a new one in its place");
+            tracing::warn!(%certificate, "The certificate expires on {expires}: replace it");
         } else {
-            tracing::error!(%certificate, "The certificate ended on {expires}: callers refuse it");
+            tracing::error!(%certificate, "The certificate expired on {expires}: clients reject it");
         }
     }
 }

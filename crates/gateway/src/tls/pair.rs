@@ -1,4 +1,4 @@
-//! A certificate chain and its private key as PEM files have them, and what is wrong with them in a sentence.
+//! Reads a certificate chain and its private key from PEM files.
 
 use super::expiry;
 use hermod_domain::time::Timestamp;
@@ -10,18 +10,18 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{self, ServerConfig};
 
-/// A chain has a few kilobytes; whatever is longer is another file.
+/// The largest file. A chain has a few kilobytes.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
 
-/// Where a pair is found.
+/// The files of a pair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CertificateFiles {
-    /// The server's own certificate first, then what it is signed with.
+    /// The server certificate first, then its issuers.
     pub certificate: PathBuf,
     pub key: PathBuf,
 }
 
-/// What is wrong with which file.
+/// An invalid file, and why.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {sentence}", path.display())]
 pub struct CertificateError {
@@ -31,13 +31,13 @@ pub struct CertificateError {
 
 pub(super) type Digest = [u8; 32];
 
-/// What both files hold, unjudged.
+/// The content of both files, not parsed yet.
 pub(super) struct Pair {
     certificate: Vec<u8>,
     key: Vec<u8>,
 }
 
-/// The key must not show.
+/// Never prints the key.
 impl fmt::Debug for Pair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Pair(…)")
@@ -57,19 +57,19 @@ impl Pair {
         hash.finalize().into()
     }
 
-    /// When the server's own certificate ends, if that can be made out.
+    /// Returns the expiry of the server certificate, if it can be read.
     pub(super) fn expires(&self) -> Option<Timestamp> {
         let own = CertificateDer::pem_slice_iter(&self.certificate).next()?.ok()?;
         expiry::not_after(&own)
     }
 
-    /// Of the server's own certificate, as tools print it without colons.
+    /// Returns the SHA-256 of the server certificate in hexadecimal.
     pub(super) fn fingerprint(&self) -> Option<String> {
         let own = CertificateDer::pem_slice_iter(&self.certificate).next()?.ok()?;
         Some(Sha256::digest(&own).iter().map(|octet| format!("{octet:02x}")).collect())
     }
 
-    /// TLS 1.2 and 1.3, no client certificates, and these protocols above it.
+    /// Makes a server configuration: TLS 1.2 and 1.3, no client certificates, and these ALPN protocols.
     pub(super) fn server_config(
         &self,
         files: &CertificateFiles,

@@ -1,4 +1,4 @@
-//! Certificates that come, change, break and end, as files on a disk.
+//! Tests of loading, reloading and expiring certificate files.
 
 use super::*;
 use rcgen::{CertificateParams, KeyPair, date_time_ymd};
@@ -27,7 +27,7 @@ impl Folder {
         Tls::load(self.files(), &["http/1.1"], NOW)
     }
 
-    /// What is wrong, without the folder's name.
+    /// Checks the error, without the folder's name.
     #[track_caller]
     fn check(&self, certificate: &str, key: &str, expect: &str) {
         self.write(certificate, key);
@@ -54,7 +54,7 @@ fn told(look: &Look) -> &'static str {
 }
 
 #[test]
-fn what_cannot_be_used_is_refused_with_a_sentence() {
+fn invalid_certificate_or_key_is_rejected_with_its_file() {
     let folder = Folder::new();
     let ((certificate, key), (_, other_key)) = (pair(2031), pair(2031));
     assert!(folder.load().err().unwrap().to_string().contains("chain.pem: cannot be read: No such file"));
@@ -72,7 +72,7 @@ fn what_cannot_be_used_is_refused_with_a_sentence() {
 }
 
 #[test]
-fn a_new_pair_is_taken_and_a_broken_one_told_once() {
+fn new_pair_is_loaded_and_an_invalid_one_reported_once() {
     let folder = Folder::new();
     let ((certificate, key), (next_certificate, next_key)) = (pair(2031), pair(2032));
     folder.write(&certificate, &key);
@@ -80,7 +80,7 @@ fn a_new_pair_is_taken_and_a_broken_one_told_once() {
     let look = || told(&tls.look(NOW));
     assert_eq!(look(), "unchanged");
 
-    // As a careless renewal does it: certificate first, key later.
+    // A renewal that writes the certificate first and the key later.
     folder.write(&next_certificate, &key);
     assert_eq!([look(), look()], ["kept", "unchanged"]);
     assert_eq!(tls.expires().unwrap().to_iso(), "2031-01-01T00:00:00Z");
@@ -95,7 +95,7 @@ fn a_new_pair_is_taken_and_a_broken_one_told_once() {
 }
 
 #[test]
-fn asked_to_reload_it_always_says_what_came_of_it() {
+fn reload_always_reports_its_result() {
     let folder = Folder::new();
     let (certificate, key) = pair(2031);
     folder.write(&certificate, &key);
@@ -106,7 +106,7 @@ fn asked_to_reload_it_always_says_what_came_of_it() {
 }
 
 #[test]
-fn thirty_days_before_the_end_somebody_is_told_every_day() {
+fn expiry_is_warned_about_daily_from_thirty_days_before() {
     let folder = Folder::new();
     let (certificate, key) = pair(2031);
     folder.write(&certificate, &key);
@@ -127,7 +127,7 @@ fn thirty_days_before_the_end_somebody_is_told_every_day() {
 }
 
 #[test]
-fn a_key_never_shows_in_an_error_or_in_debug() {
+fn key_is_never_in_an_error_or_in_debug() {
     let folder = Folder::new();
     let (certificate, key) = pair(2031);
     folder.write(&certificate, &key.replace("PRIVATE", "PUBLIC"));

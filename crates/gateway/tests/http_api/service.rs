@@ -8,7 +8,7 @@ use hermod_domain::money::Money;
 use hermod_domain::time::Timestamp;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::edges::http_api::{MetricsPage, RenderMetrics, router};
-use hermod_gateway::http::{Entrance, Limits, Reach, Security, TrustedProxies, serve};
+use hermod_gateway::http::{HttpListener, Limits, Reach, Security, TrustedProxies, serve};
 use hermod_gateway::secrets::Pepper;
 use hermod_gateway::workers::Workers;
 use hermod_gateway::world::World;
@@ -106,8 +106,8 @@ impl Service {
         let address = listener.local_addr().unwrap();
         let page = MetricsPage { render, reach };
         let (routes, owner) = (router(world.clone(), Some(page)), workers.clone());
-        let entrance = Entrance { listener, security, proxies: Arc::new(proxies) };
-        workers.spawn_named("http", async move { serve(entrance, routes, clock, &owner, limits).await });
+        let listener = HttpListener { socket: listener, security, proxies: Arc::new(proxies) };
+        workers.spawn_named("http", async move { serve(listener, routes, clock, &owner, limits).await });
         Service { world, workers, address, _folder: folder }
     }
 

@@ -275,18 +275,18 @@ async fn what_does_not_fit_is_refused_with_a_sentence_and_nothing_happens() {
         (
             "/connections/x",
             json!({"account": "nobody"}),
-            "422 REFUSED: connection \"x\" names account \"nobody\", which is neither given here nor in the store",
+            "422 REFUSED: connection \"x\" refers to account \"nobody\", which does not exist here or in the store",
         ),
         (
             "/connections/x",
             json!({"account": "shop", "name": "y"}),
-            "422 REFUSED: connection \"x\" is named by the path, and the body describes \"y\"",
+            "422 REFUSED: connection \"x\" does not match the body, which describes \"y\"",
         ),
         (
             "/prices/nonsense",
             json!({"per_part": "1"}),
-            "422 REFUSED: \"nonsense\" is no name of a price: it is known as 49, 262-01, mcc262, DE or *, with ACCOUNT/ before it \
-             if it is one account's, and @DAY behind it if it holds from then on",
+            "422 REFUSED: \"nonsense\" is not a valid price name: expected 49, 262-01, mcc262, DE or *, with ACCOUNT/ before it \
+             for one account, and @DAY after it for its first day",
         ),
         (
             "/prices/49",
@@ -306,7 +306,7 @@ async fn what_does_not_fit_is_refused_with_a_sentence_and_nothing_happens() {
         (
             "/carriers/x",
             json!({"address": "h:1", "system_id": "s", "window": 1, "rate": 1}),
-            "422 REFUSED: carrier \"x\" is new and has no password; an empty one is written \"\"",
+            "422 REFUSED: carrier \"x\" is new and has no password; write \"\" for an empty one",
         ),
     ] {
         let reply = office.put(path, body).await;
@@ -315,7 +315,7 @@ async fn what_does_not_fit_is_refused_with_a_sentence_and_nothing_happens() {
     }
     assert_eq!(
         office.patch("/accounts/shop", json!({"name": "other"})).await.told(),
-        "422 REFUSED: account \"shop\" is named by the path, and the body describes \"other\""
+        "422 REFUSED: account \"shop\" does not match the body, which describes \"other\""
     );
     assert_eq!(
         office.patch("/carriers/acme", json!({"tls": {"nme": null}})).await.told(),

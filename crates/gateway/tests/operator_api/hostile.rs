@@ -114,7 +114,7 @@ async fn bodies_that_are_not_what_they_should_be_are_refused() {
         (
             "application/json; charset=utf-8",
             "{\"currency\":\"EUR\",\"currency\":\"USD\"}",
-            "400 INVALID_JSON: the body is not JSON that can be used: the key \"currency\" stands in an object twice",
+            "400 INVALID_JSON: the body is not JSON that can be used: duplicate key \"currency\"",
         ),
         (
             "application/json",

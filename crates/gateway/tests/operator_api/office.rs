@@ -9,7 +9,7 @@ use hermod_domain::time::Timestamp;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::Source;
 use hermod_gateway::edges::operator_api::{Desk, router};
-use hermod_gateway::http::{Carried, Reach};
+use hermod_gateway::http::{ConnectionInfo, Reach};
 use hermod_gateway::provision::{self, Wanted, load_catalogue};
 use hermod_gateway::secrets::Pepper;
 use hermod_gateway::secrets::operator_token::OperatorToken;
@@ -170,8 +170,8 @@ impl Office {
     pub(crate) async fn send(&self, mut request: Request<Body>) -> Reply {
         if let Some(caller) = request.headers().get("x-caller") {
             let caller = caller.to_str().unwrap().parse().unwrap();
-            let carried = Carried::new(caller, Arc::default(), self.world.clock.clone());
-            request.extensions_mut().insert(carried);
+            let connection = ConnectionInfo::new(caller, Arc::default(), self.world.clock.clone());
+            request.extensions_mut().insert(connection);
         }
         let service = TowerToHyperService::new(self.router.clone());
         let response = service.call(request).await.unwrap();

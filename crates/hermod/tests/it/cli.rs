@@ -176,7 +176,7 @@ fn serve_starts_from_a_provision_file_and_says_what_does_not_fit() {
     std::fs::write(&seed, example.replace("carriers = [\"acme\", \"beta\"]", "carriers = [\"acne\"]"))
         .unwrap();
     let (code, _, told) = ran(&["serve", "--config", path(&settings)]);
-    let expect = "route \"*\" names carrier \"acne\", which is neither given here nor in the store";
+    let expect = "route \"*\" refers to carrier \"acne\", which does not exist here or in the store";
     assert_eq!((code, told.contains(expect)), (2, true), "{told}");
 
     // Nobody is at this address: what is accepted waits.

@@ -1,5 +1,5 @@
-//! When to come back to a carrier after a link ended. Carriers lock accounts that hammer them with wrong passwords, and
-//! many customers coming back in the same second bring down what has just come up.
+//! How long to wait before reconnecting to a carrier. Carriers lock accounts that retry wrong passwords quickly, and a
+//! carrier that has just come up fails again if all its clients reconnect in the same second.
 
 use super::connect::NotConnected;
 use crate::board::AlarmKind;
@@ -12,21 +12,21 @@ use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// 1 s to 60 s, doubling, drawn at random.
+/// 1 s to 60 s, doubling, with random jitter.
 const ORDINARY: Backoff = Backoff {
     floor: Duration::from_millis(500),
     first: Duration::from_secs(1),
     max: Duration::from_secs(60),
 };
-/// After a refusal of our credentials: somebody has to do something first.
+/// After our credentials were rejected: the operator has to correct them first.
 const BAD_CREDENTIALS: Duration = Duration::from_secs(5 * 60);
-/// The carrier still holds our old bind: longer than it takes to notice that it is dead.
+/// After "already bound": longer than the carrier needs to notice that our old bind is dead.
 const ALREADY_BOUND: Duration = Duration::from_secs(65);
-/// A link that stayed bound this long has proved itself, and the next loss starts from the beginning. So has one on which
-/// the carrier answered a submit: it carries messages, and waiting for it would only delay them.
+/// A link that stayed bound this long, or on which the carrier answered a submit_sm, counts as working: after its loss
+/// the waits start from the first again.
 const PROVEN: Duration = Duration::from_secs(60);
 
-/// Binds to one carrier are begun this far apart.
+/// The least time between two binds to one carrier.
 const BIND_GAP: Duration = Duration::from_secs(1);
 
 /// How a link ended.
@@ -36,13 +36,13 @@ pub(super) enum Ended {
     BadSettings(EncodeError),
     NoPassword(Unopened),
     BindRefused(CommandStatus),
-    /// It was bound for this long, and the carrier answered a submit or not.
+    /// The session ended. `answered`: the carrier answered at least one submit_sm.
     Closed {
         reason: CloseReason,
         bound_for: Duration,
         answered: bool,
     },
-    /// Written bytes did not leave for too long.
+    /// The carrier did not read what was written within the limit.
     WriteTimeout {
         bound_for: Duration,
         answered: bool,
@@ -56,11 +56,13 @@ impl fmt::Display for Ended {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Ended::NotConnected(fault) => fault.fmt(f),
-            Ended::BadSettings(error) => write!(f, "the carrier's settings make no bind: {error}"),
+            Ended::BadSettings(error) => {
+                write!(f, "invalid carrier settings, no bind can be encoded: {error}")
+            }
             Ended::NoPassword(unopened) => unopened.fmt(f),
-            Ended::BindRefused(status) => write!(f, "the carrier refused the bind with {status}"),
+            Ended::BindRefused(status) => write!(f, "the carrier rejected the bind with {status}"),
             Ended::Closed { reason, .. } => reason.fmt(f),
-            Ended::WriteTimeout { .. } => f.write_str("the carrier does not read what is written to it"),
+            Ended::WriteTimeout { .. } => f.write_str("write timed out: the carrier does not read"),
             Ended::StoreGone => f.write_str("the store is closed"),
             Ended::Stopped => f.write_str("stopped"),
         }
@@ -68,7 +70,7 @@ impl fmt::Display for Ended {
 }
 
 impl Ended {
-    /// What somebody has to mend before it can work.
+    /// Returns the alarm for a cause that the operator has to fix.
     pub(super) fn alarm(&self) -> Option<AlarmKind> {
         match self {
             Ended::BindRefused(
@@ -76,7 +78,7 @@ impl Ended {
             ) => Some(AlarmKind::BindRefused),
             Ended::BindRefused(CommandStatus::ALYBND) => Some(AlarmKind::AlreadyBound),
             Ended::BadSettings(_) | Ended::NoPassword(_) => Some(AlarmKind::BadSettings),
-            Ended::NotConnected(fault) if fault.needs_somebody() => Some(AlarmKind::BadSettings),
+            Ended::NotConnected(fault) if fault.needs_operator() => Some(AlarmKind::BadSettings),
             Ended::BindRefused(_)
             | Ended::NotConnected(_)
             | Ended::Closed { .. }
@@ -87,14 +89,14 @@ impl Ended {
     }
 }
 
-/// Whose turn it is to bind: the links of a carrier never come all at once.
+/// Spaces out the binds of a carrier's links.
 #[derive(Debug, Default)]
 pub(super) struct BindTurns {
     next_at: Mutex<Option<Moment>>,
 }
 
 impl BindTurns {
-    /// When whoever asks may begin.
+    /// Returns when the calling link may begin to bind.
     pub(super) fn take(&self, now: Moment) -> Moment {
         let mut next_at = self.next_at.lock().unwrap_or_else(PoisonError::into_inner);
         let turn = next_at.map_or(now, |next| next.max(now));
@@ -105,11 +107,11 @@ impl BindTurns {
 
 /// Counts failures in a row.
 #[derive(Debug, Default)]
-pub(super) struct Reconnect {
+pub(super) struct ReconnectBackoff {
     failures: u32,
 }
 
-impl Reconnect {
+impl ReconnectBackoff {
     pub(super) fn wait_after(&mut self, ended: &Ended, random: u32) -> Duration {
         let proven = match ended {
             Ended::Closed { bound_for, answered, .. } | Ended::WriteTimeout { bound_for, answered } => {
@@ -150,9 +152,9 @@ mod tests {
     }
 
     #[test]
-    fn waits_grow_to_a_minute_and_start_over_after_a_link_that_held() {
-        let mut reconnect = Reconnect::default();
-        let most = |reconnect: &mut Reconnect, ended| reconnect.wait_after(&ended, u32::MAX).as_secs();
+    fn waits_grow_to_a_minute_and_reset_after_a_link_that_stayed_bound() {
+        let mut reconnect = ReconnectBackoff::default();
+        let most = |reconnect: &mut ReconnectBackoff, ended| reconnect.wait_after(&ended, u32::MAX).as_secs();
         let waits: Vec<u64> = (0..9).map(|_| most(&mut reconnect, lost_after(1))).collect();
         assert!(waits.is_sorted(), "{waits:?}");
         assert!(waits[0] <= 1 && waits[8] >= 59 && waits[8] <= 60, "{waits:?}");
@@ -161,7 +163,7 @@ mod tests {
 
     #[test]
     fn session_that_answered_a_submit_resets_the_wait() {
-        let mut reconnect = Reconnect::default();
+        let mut reconnect = ReconnectBackoff::default();
         let bound_for = Duration::from_secs(2);
         for _ in 0..20 {
             let ended = Ended::Closed { reason: CloseReason::ConnectionLost, bound_for, answered: true };
@@ -174,26 +176,26 @@ mod tests {
     }
 
     #[test]
-    fn binds_begin_a_second_apart() {
+    fn binds_start_a_second_apart() {
         let turns = BindTurns::default();
         let at = |ms| turns.take(Moment(ms)).0;
         assert_eq!([at(500), at(500), at(700), at(2_600), at(9_000)], [500, 1_500, 2_500, 3_500, 9_000]);
     }
 
     #[test]
-    fn what_needs_somebody_is_an_alarm() {
+    fn bind_rejection_that_needs_the_operator_raises_an_alarm() {
         let refused = |status| Ended::BindRefused(status).alarm();
         for status in [CommandStatus::INVPASWD, CommandStatus::INVSYSID, CommandStatus::INVSYSTYP] {
             assert_eq!(refused(status), Some(AlarmKind::BindRefused), "{status}");
         }
         assert_eq!(refused(CommandStatus::ALYBND), Some(AlarmKind::AlreadyBound));
-        assert_eq!(refused(CommandStatus::BINDFAIL), None, "it passes by itself");
+        assert_eq!(refused(CommandStatus::BINDFAIL), None, "it is temporary");
         assert_eq!(lost_after(1).alarm(), None);
     }
 
     #[test]
-    fn a_refused_password_waits_five_minutes_and_an_old_bind_a_little_over_one() {
-        let mut reconnect = Reconnect::default();
+    fn rejected_credentials_wait_five_minutes_and_already_bound_65_seconds() {
+        let mut reconnect = ReconnectBackoff::default();
         let mut check = |status, seconds| {
             assert_eq!(reconnect.wait_after(&Ended::BindRefused(status), 0).as_secs(), seconds, "{status}");
         };

@@ -1,6 +1,6 @@
-//! What a carrier says by itself: receipts, and messages from handsets.
+//! Reads a carrier's deliver_sm or data_sm: a delivery receipt (DLR) or an MO message.
 
-use crate::edges::carrier::handset;
+use crate::edges::carrier::mo;
 use hermod_domain::carrier::{self, DefaultAlphabet, Profile};
 use hermod_domain::ids::{REMOTE_ID_OCTETS_MAX, RemoteId};
 use hermod_domain::inbound::InboundPart;
@@ -11,18 +11,18 @@ use hermod_domain::sender::Sender;
 use hermod_smpp::{Address, DataSm, DeliverSm, Frame, Hidden, Pdu, Receipt, ReceiptDialect, read_receipt};
 use hermod_store::ReceiptRecord;
 
-/// What came in on a link by itself.
+/// A request that a carrier sent to us.
 pub(super) enum Incoming {
     Receipt(ReceiptRecord),
-    /// A message from a handset, or a part of one.
+    /// An MO message, or one part of it.
     Message(Box<InboundPart>),
-    /// Nothing that a carrier has to ask of us.
+    /// Not a request that a carrier may send.
     Other,
 }
 
-/// Reads a request of a carrier. Receipts come as deliver_sm, from some carriers as data_sm, and so do messages; whoever
-/// answers one goes by the frame's own header. `zero`: what the carrier means by `data_coding` 0. `on_cut` hears of a field
-/// that was too long, or had no end, and was cut to what can be used.
+/// Reads a request of a carrier. Receipts and MO messages come as deliver_sm, from some carriers as data_sm; the
+/// response must match the command in the frame's header. `zero` is the alphabet of `data_coding` 0. Calls `on_cut`
+/// with the name of a field that was too long or unterminated and was cut.
 pub(super) fn read_request(
     frame: &Frame,
     dialect: ReceiptDialect,
@@ -36,19 +36,19 @@ pub(super) fn read_request(
     }
     match pdu {
         Pdu::DeliverSm(pdu) => read_as_receipt(sequence, &pdu, dialect)
-            .unwrap_or_else(|| Incoming::Message(Box::new(handset::of_deliver_sm(&pdu, zero)))),
+            .unwrap_or_else(|| Incoming::Message(Box::new(mo::of_deliver_sm(&pdu, zero)))),
         Pdu::DataSm(pdu) => {
             let DataSm { source, destination, esm_class, data_coding, tlvs, .. } = pdu;
             let same =
                 DeliverSm { source, destination, esm_class, data_coding, tlvs, ..DeliverSm::default() };
             read_as_receipt(sequence, &same, dialect)
-                .unwrap_or_else(|| Incoming::Message(Box::new(handset::of_data_sm(&pdu, zero))))
+                .unwrap_or_else(|| Incoming::Message(Box::new(mo::of_data_sm(&pdu, zero))))
         }
         _ => Incoming::Other,
     }
 }
 
-/// Nothing if it is no receipt.
+/// Returns `None` if the PDU is not a receipt.
 fn read_as_receipt(sequence: u32, pdu: &DeliverSm<'_>, dialect: ReceiptDialect) -> Option<Incoming> {
     let receipt = read_receipt(pdu, dialect)?;
     let Some(text) = narrow_ucs2(&pdu.text()) else {
@@ -59,9 +59,9 @@ fn read_as_receipt(sequence: u32, pdu: &DeliverSm<'_>, dialect: ReceiptDialect) 
     Some(incoming(sequence, pdu.source, pdu.destination, &receipt))
 }
 
-/// A receipt text in UCS-2, one octet for each character; nothing if it is in single octets already. Its first two
-/// characters tell, whatever `data_coding` says: they are ASCII, and no receipt begins with a null. What is not Latin-1
-/// can only stand in the message's own words and becomes a question mark.
+/// Converts a receipt text from UCS-2 to one octet per character. Returns `None` if it is not UCS-2. The first two
+/// characters decide, not `data_coding`: a receipt begins with ASCII and never with a null. Characters outside Latin-1
+/// can only occur in the quoted message text and become question marks.
 fn narrow_ucs2(text: &[u8]) -> Option<Vec<u8>> {
     let text = text.strip_prefix(&[0xFE, 0xFF]).or(text.strip_prefix(&[0xFF, 0xFE])).unwrap_or(text);
     let upper = match text {
@@ -73,7 +73,7 @@ fn narrow_ucs2(text: &[u8]) -> Option<Vec<u8>> {
     Some(text.chunks_exact(2).map(narrow).collect())
 }
 
-/// The shape of a carrier's receipts, as its profile has it.
+/// Returns the receipt dialect of the carrier's profile.
 pub(super) fn dialect(profile: &Profile) -> ReceiptDialect {
     match profile.receipts {
         carrier::ReceiptDialect::Standard => ReceiptDialect::Standard,
@@ -98,17 +98,17 @@ fn incoming(sequence: u32, source: Address<'_>, destination: Address<'_>, receip
     })
 }
 
-/// An id that is too long is cut: its beginning still tells repeated receipts from others.
+/// Cuts an id that is too long: its beginning still identifies repeated receipts.
 fn remote_id(id: &[u8]) -> Option<RemoteId> {
     RemoteId::from_octets(id.get(..REMOTE_ID_OCTETS_MAX).unwrap_or(id)).ok()
 }
 
-/// Who sent the message that a receipt is about.
+/// Returns the sender of the message that a receipt is about.
 fn sender(address: &[u8]) -> Option<Sender> {
     Sender::parse(std::str::from_utf8(address).ok()?).ok()
 }
 
-/// Whom a receipt is about: with or without what carriers put before a number.
+/// Returns the recipient that a receipt is about. Carriers write it with or without `+` or leading zeros.
 fn number(address: &[u8]) -> Option<Msisdn> {
     let digits = std::str::from_utf8(address).ok()?.trim_start_matches('+').trim_start_matches('0');
     Msisdn::parse_digits(digits).ok()
@@ -157,7 +157,7 @@ mod tests {
                 assert_eq!(sequence, 7);
                 assert_eq!(remote.as_ref().map(|remote| (remote.octets(), verdict, err)), expect);
             }
-            Incoming::Message(_) | Incoming::Other => panic!("taken for something else"),
+            Incoming::Message(_) | Incoming::Other => panic!("not read as a receipt"),
         }
     }
 
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_receipt_says_whom_it_is_about_and_a_word_nobody_knows() {
+    fn receipt_names_the_recipient_and_its_unknown_stat() {
         let told = |source: &'static [u8], text| {
             let source = Address::international(source);
             match read(&Pdu::DeliverSm(DeliverSm { source, ..deliver_sm(esm_class::RECEIPT, text) })) {
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tlvs_of_a_receipt_win_over_its_text() {
+    fn receipt_tlvs_take_precedence_over_its_text() {
         let mut tlvs = TlvBuffer::new();
         tlvs.push_c_string(Tag::RECEIPTED_MESSAGE_ID, b"99").push_u8(Tag::MESSAGE_STATE, 5);
         let receipt =
@@ -203,13 +203,13 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_looks_like_a_receipt_is_still_a_message() {
+    fn message_text_that_looks_like_a_receipt_is_read_as_a_message() {
         let written = deliver_sm(0, b"id:77 stat:DELIVRD");
         assert!(matches!(read(&Pdu::DeliverSm(written)), Incoming::Message(_)));
     }
 
     #[test]
-    fn receipts_come_as_data_sm_too_and_other_requests_are_none() {
+    fn data_sm_can_be_a_receipt_or_a_message_and_enquire_link_is_neither() {
         let mut tlvs = TlvBuffer::new();
         tlvs.push_c_string(Tag::RECEIPTED_MESSAGE_ID, b"99").push_u8(Tag::MESSAGE_STATE, 2);
         let receipt = DataSm { esm_class: esm_class::RECEIPT, tlvs: tlvs.as_tlvs(), ..DataSm::default() };
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn over_long_fields_of_a_deliver_sm_are_cut_and_told() {
+    fn over_long_deliver_sm_fields_are_cut_and_reported() {
         let mut body = b"SMPPSIM\0\x01\x01491701234567\0\x05\0".to_vec();
         body.extend_from_slice(b"a sender of far too many octets\0");
         body.extend_from_slice(b"\x04\0\0\0\0\0\0\0\0\x12id:7A stat:DELIVRD");

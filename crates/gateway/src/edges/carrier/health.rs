@@ -1,28 +1,30 @@
-//! How a carrier is doing, judged by its links and by what it did lately. Decisions only; whoever asks acts on them.
+//! Decides a carrier's health from its bound links and its recent traffic. Pure functions; the callers act on the
+//! result.
 
 use crate::board::{Recent, Traffic};
 use hermod_domain::carrier::{ErrorClass, Health};
 
-/// Answers of a minute from which a share says something.
+/// Shares are computed from this many responses in a minute on.
 const ANSWERS_MIN: u64 = 20;
-/// More failures of a minute's answers than this, in per mille, and it does poorly.
+/// A carrier is poor above this share of failures in a minute, in per mille.
 const FAILED_PER_MILLE_MAX: u64 = 500;
-/// Accepted parts of ten minutes from which their receipts say something.
+/// The share of receipts is computed from this many accepted parts in ten minutes on.
 const RECEIPTED_MIN: u64 = 100;
-/// Fewer receipts than this, in per mille of the accepted parts, and it does poorly, if it usually sends twice as many.
+/// A carrier is poor below this share of receipts, in per mille of the accepted parts, if it usually sends twice as
+/// many.
 const RECEIPTED_PER_MILLE_MIN: u64 = 300;
 const USUALLY_PER_MILLE_MIN: u64 = 600;
-/// More refusals of a minute's answers than this, in per mille, that say we are wrong, and nothing more is sent.
+/// A carrier is stopped above this share of protocol errors in a minute's responses, in per mille.
 const WRONG_PER_MILLE_MAX: u64 = 50;
-/// How many receipts of five minutes may match nothing, in per mille. That says something from this many receipts on, ...
+/// The share of unmatched receipts in five minutes that raises an alarm, in per mille, from this many receipts on, ...
 const UNMATCHED_PER_MILLE_MAX: u64 = 10;
 const RECEIPTS_MIN: u64 = 100;
-/// ... or from this many that match nothing: a carrier with little traffic is told of, too.
+/// ... or from this many unmatched receipts on, for carriers with little traffic.
 const UNMATCHED_MIN: u64 = 5;
 
-/// What is known about a carrier.
+/// What a carrier's health is decided from.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seen {
+pub(super) struct HealthInputs {
     pub(super) stopped: bool,
     pub(super) sending_links_bound: usize,
     /// It throttles all links, and messages have waited long for it.
@@ -30,26 +32,26 @@ pub(super) struct Seen {
     pub(super) recent: Recent,
 }
 
-/// For a carrier that is not disabled.
-pub(super) fn health_of(seen: &Seen) -> Health {
-    if seen.stopped {
+/// Returns the health of a carrier that is not disabled.
+pub(super) fn health_of(inputs: &HealthInputs) -> Health {
+    if inputs.stopped {
         Health::Stopped
-    } else if seen.sending_links_bound == 0 {
+    } else if inputs.sending_links_bound == 0 {
         Health::Down
-    } else if seen.slow || fails_often(&seen.recent.minute) || loses_receipts(&seen.recent) {
+    } else if inputs.slow || fails_often(&inputs.recent.minute) || loses_receipts(&inputs.recent) {
         Health::Poor
     } else {
         Health::Up
     }
 }
 
-/// It puts off, leaves unanswered or refuses without a reason that we know most of what it gets.
+/// Whether more than half of the last minute's parts timed out or got a temporary or unknown error.
 fn fails_often(minute: &Traffic) -> bool {
     minute.answered() + minute.timed_out >= ANSWERS_MIN
         && minute.failed_per_mille().is_some_and(|failed| failed > FAILED_PER_MILLE_MAX)
 }
 
-/// It takes parts and tells nothing of them, although it used to. One that never does is as it is.
+/// Whether a carrier that usually sends receipts has stopped to. A carrier that never sent them is not poor.
 fn loses_receipts(recent: &Recent) -> bool {
     let Recent { ten_minutes, before, .. } = recent;
     ten_minutes.accepted >= RECEIPTED_MIN
@@ -58,34 +60,34 @@ fn loses_receipts(recent: &Recent) -> bool {
         && before.receipted_per_mille().is_some_and(|usual| usual >= USUALLY_PER_MILLE_MIN)
 }
 
-/// It says too often that we are wrong: going on would make more messages undeliverable than stopping.
+/// Whether to stop the carrier because of protocol errors: each further part would fail for good.
 pub(super) fn must_stop(minute: &Traffic) -> bool {
     let wrong = minute.refused_as(ErrorClass::ProtocolError);
     minute.answered() >= ANSWERS_MIN && wrong * 1000 > minute.answered() * WRONG_PER_MILLE_MAX
 }
 
-/// Too many receipts match nothing: its ids are probably read in the wrong way.
+/// Whether too many receipts match no part: the id conversion is probably set wrongly.
 pub(super) fn ids_do_not_match(receipts: u64, unmatched: u64) -> bool {
     let enough = receipts >= RECEIPTS_MIN || unmatched >= UNMATCHED_MIN;
     enough && unmatched * 1000 > receipts * UNMATCHED_PER_MILLE_MAX
 }
 
-/// How a carrier stands at one look.
+/// A carrier's state at one check.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct At {
+pub(super) struct CarrierCheck {
     pub(super) stopped: bool,
     /// A link that sends is bound.
     pub(super) bound: bool,
     /// Messages wait for a slot.
     pub(super) messages_wait: bool,
-    /// A part was answered since the last look.
+    /// A part was answered since the last check.
     pub(super) answers: bool,
 }
 
-/// Whether a carrier works: it is bound, and it answers while messages wait for it. One that binds and drops the link at
-/// once does not work. That one was stopped is another alarm.
-pub(super) fn works(at: At) -> bool {
-    at.stopped || at.bound && (at.answers || !at.messages_wait)
+/// Whether a carrier works: it is bound, and it answers while messages wait for it. A carrier that binds and drops the
+/// link at once does not. A stopped carrier has an alarm of its own.
+pub(super) fn works(check: CarrierCheck) -> bool {
+    check.stopped || check.bound && (check.answers || !check.messages_wait)
 }
 
 #[cfg(test)]
@@ -103,22 +105,22 @@ mod tests {
 
     #[track_caller]
     fn check(stopped: bool, sending_links_bound: usize, recent: Recent, expect: Health) {
-        let seen = Seen { stopped, sending_links_bound, slow: false, recent };
-        assert_eq!(health_of(&seen), expect, "{recent:?}");
+        let inputs = HealthInputs { stopped, sending_links_bound, slow: false, recent };
+        assert_eq!(health_of(&inputs), expect, "{recent:?}");
     }
 
     #[test]
-    fn carrier_that_throttles_while_messages_wait_does_poorly() {
+    fn throttling_carrier_with_waiting_messages_is_poor() {
         for (stopped, sending_links_bound, expect) in
             [(false, 1, Health::Poor), (false, 0, Health::Down), (true, 1, Health::Stopped)]
         {
-            let seen = Seen { stopped, sending_links_bound, slow: true, recent: Recent::default() };
-            assert_eq!(health_of(&seen), expect);
+            let inputs = HealthInputs { stopped, sending_links_bound, slow: true, recent: Recent::default() };
+            assert_eq!(health_of(&inputs), expect);
         }
     }
 
     #[test]
-    fn links_and_the_operator_come_first() {
+    fn bound_links_and_a_stop_take_precedence() {
         check(false, 0, Recent::default(), Health::Down);
         check(false, 1, Recent::default(), Health::Up);
         check(true, 1, Recent::default(), Health::Stopped);
@@ -126,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_carrier_that_fails_at_more_than_half_of_a_minute_does_poorly() {
+    fn carrier_with_more_than_half_failures_in_a_minute_is_poor() {
         use ErrorClass::{RejectedRoute, Temporary, Throttled, Unknown};
         for (minute, expect) in [
             (traffic(0, &[(Temporary, 19)], 0, 0), Health::Up),
@@ -142,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_carrier_whose_receipts_stay_away_does_poorly_if_they_used_to_come() {
+    fn carrier_without_receipts_is_poor_if_it_used_to_send_them() {
         for (ten_minutes, before, expect) in [
             ((100, 29), (1000, 990), Health::Poor),
             ((100, 30), (1000, 990), Health::Up),
@@ -158,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn one_in_twenty_that_we_got_wrong_is_too_many() {
+    fn carrier_is_stopped_above_one_protocol_error_in_twenty() {
         use ErrorClass::ProtocolError;
         for (accepted, wrong, expect) in
             [(0, 19, false), (0, 20, true), (19, 1, false), (18, 2, true), (950, 50, false), (949, 51, true)]
@@ -172,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn few_receipts_are_judged_by_share_too_once_five_match_nothing() {
+    fn few_receipts_raise_the_alarm_once_five_are_unmatched() {
         for (receipts, unmatched, expect) in [
             (4, 4, false),
             (5, 5, true),
@@ -196,13 +198,13 @@ mod tests {
             (false, false, true, true, false),
             (true, false, true, false, true),
         ] {
-            let at = At { stopped, bound, messages_wait, answers };
-            assert_eq!(works(at), expect, "{at:?}");
+            let check = CarrierCheck { stopped, bound, messages_wait, answers };
+            assert_eq!(works(check), expect, "{check:?}");
         }
     }
 
     #[test]
-    fn more_than_one_receipt_in_a_hundred_that_matches_nothing_is_too_many() {
+    fn more_than_one_unmatched_receipt_in_a_hundred_raises_the_alarm() {
         for (receipts, unmatched, expect) in
             [(100, 1, false), (100, 2, true), (1000, 10, false), (1000, 11, true), (500, 5, false)]
         {

@@ -1,9 +1,10 @@
-//! What all links to one carrier share: its entry, its rate, whose turn it is to bind, and what is told about it.
+//! The links of one carrier: what they share (catalogue entry, rate limit, bind turns) and the alarms about the
+//! carrier.
 
 use super::backoff::BindTurns;
-use super::health::{Seen, health_of, must_stop};
+use super::health::{HealthInputs, health_of, must_stop};
 use super::shaper::Shaper;
-use super::throttled_recipients::LimitedRecipients;
+use super::throttled_recipients::ThrottledRecipients;
 use crate::board::{AlarmKind, CarrierState};
 use crate::world::World;
 use hermod_domain::carrier::{ErrorClass, Profile};
@@ -14,27 +15,27 @@ use metrics::{Counter, counter};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A carrier as its entry has it; a changed entry makes another one.
-pub(super) struct Account {
+/// All links of one carrier, for one version of its catalogue entry. A changed entry makes a new group.
+pub(super) struct LinkGroup {
     pub(super) world: Arc<World>,
     pub(super) state: Arc<CarrierState>,
     pub(super) entry: Carrier,
     pub(super) shaper: Shaper,
-    pub(super) limited: LimitedRecipients,
+    pub(super) limited: ThrottledRecipients,
     pub(super) turns: BindTurns,
     fields_cut: Counter,
     is_cut_logged: AtomicBool,
 }
 
-impl Account {
-    pub(super) fn new(world: Arc<World>, state: Arc<CarrierState>, entry: Carrier) -> Account {
+impl LinkGroup {
+    pub(super) fn new(world: Arc<World>, state: Arc<CarrierState>, entry: Carrier) -> LinkGroup {
         let now = world.clock.moment();
         let Carrier { parts_per_second, profile, .. } = &entry;
         let shaper = Shaper::new(*parts_per_second, profile.links, window_of(&entry), now);
         let fields_cut = counter!("hermod_carrier_fields_cut_total", "carrier" => state.name().to_owned());
-        let (turns, limited) = (BindTurns::default(), LimitedRecipients::default());
+        let (turns, limited) = (BindTurns::default(), ThrottledRecipients::default());
         let is_cut_logged = AtomicBool::new(false);
-        Account { world, state, shaper, limited, turns, entry, fields_cut, is_cut_logged }
+        LinkGroup { world, state, shaper, limited, turns, entry, fields_cut, is_cut_logged }
     }
 
     pub(super) fn id(&self) -> CarrierId {
@@ -53,7 +54,7 @@ impl Account {
         window_of(&self.entry)
     }
 
-    /// Parts per second of one link when all is well.
+    /// Returns the parts per second of one link that is not throttled.
     pub(super) fn link_rate(&self) -> u32 {
         let whole = self.entry.parts_per_second;
         self.profile().link_rate.map_or(whole, |own| own.min(whole))
@@ -67,7 +68,7 @@ impl Account {
         self.world.alarms.clear(kind, self.name());
     }
 
-    /// A request of the carrier had an over-long or unterminated field, which was cut. Counted, and logged once.
+    /// Counts a deliver_sm field that was too long or unterminated and was therefore cut. Logs the first one only.
     pub(super) fn field_was_cut(&self, field: &'static str) {
         self.fields_cut.increment(1);
         if !self.is_cut_logged.swap(true, Ordering::Relaxed) {
@@ -80,7 +81,7 @@ impl Account {
         }
     }
 
-    /// They were about an entry that is no longer so.
+    /// Clears the alarms that belong to an earlier version of the carrier's entry.
     pub(super) fn clear_all(world: &World, carrier: &str) {
         for kind in [
             AlarmKind::BindRefused,
@@ -94,34 +95,34 @@ impl Account {
         }
     }
 
-    /// A link has come or gone, or time has passed: how is the carrier doing now?
-    pub(super) fn judge(&self) {
-        let seen = Seen {
+    /// Recomputes the carrier's health. To be called when a link was bound or lost, and periodically.
+    pub(super) fn update_health(&self) {
+        let inputs = HealthInputs {
             stopped: self.state.stopped().is_some(),
             sending_links_bound: self.state.sending_links_bound(),
             slow: self.state.is_slow(self.world.clock.now()),
             recent: self.state.recent(self.world.clock.moment()),
         };
-        self.state.set_health(health_of(&seen));
+        self.state.set_health(health_of(&inputs));
     }
 
-    /// Tells what somebody should look into about a refusal, and stops the carrier if it says too often that we are
-    /// wrong. Its links stay bound and what is routed to it waits, until somebody resumes it or changes its entry.
-    pub(super) fn look_into(&self, class: ErrorClass, status: CommandStatus) {
+    /// Raises the alarm that a refusal of this class needs, and stops the carrier after too many protocol errors. The
+    /// links of a stopped carrier stay bound and its messages wait until the operator resumes it or changes its entry.
+    pub(super) fn report_refusal(&self, class: ErrorClass, status: CommandStatus) {
         match class {
             ErrorClass::Unknown => {
                 let detail =
-                    format!("refused a part with {status}, which means nothing to us: see \"retry\"");
+                    format!("refused a part with the unknown status {status}: classify it under \"retry\"");
                 self.raise(AlarmKind::UnknownStatus, &code(status), &detail);
             }
             ErrorClass::ProtocolError => {
-                let detail = format!("could not make sense of a part and refused it with {status}");
+                let detail = format!("rejected a part as a protocol error with {status}");
                 self.raise(AlarmKind::ProtocolError, &code(status), &detail);
                 let minute = self.state.recent(self.world.clock.moment()).minute;
                 if must_stop(&minute) {
                     let wrong = minute.refused_as(ErrorClass::ProtocolError);
                     let why = format!(
-                        "{wrong} of the last minute's {} answers said that we are wrong, the last with {status}",
+                        "{wrong} of the last minute's {} responses were protocol errors, the last with {status}",
                         minute.answered()
                     );
                     self.raise(AlarmKind::CarrierStopped, "", &why);

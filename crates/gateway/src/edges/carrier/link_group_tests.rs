@@ -1,10 +1,10 @@
-//! What is told about a carrier: its health, its alarms, and when it is stopped.
+//! Tests of a carrier's health, its alarms, and when it is stopped.
 
-use super::link::Sent;
-use super::link::alternative_carrier::otherwise;
-use super::link_group::Account;
-use super::monitor::Overseer;
-use crate::board::{AlarmKind, Direction, LinkFigures, LinkSettings, LinkState, QueueSeen};
+use super::link::SentPart;
+use super::link::alternative_carrier::alternative_carrier;
+use super::link_group::LinkGroup;
+use super::monitor::CarrierMonitor;
+use crate::board::{AlarmKind, Direction, LinkSettings, LinkState, LinkStatus, QueueStatus};
 use crate::clock::Clock;
 use crate::secrets::{Pepper, StoreContents};
 use crate::world::World;
@@ -27,8 +27,8 @@ const SECOND: Duration = Duration::from_secs(1);
 
 /// A carrier with one link, and a clock that the test moves.
 struct Stage {
-    account: Account,
-    link: Arc<LinkFigures>,
+    group: LinkGroup,
+    link: Arc<LinkStatus>,
     clock: Clock,
     _folder: tempfile::TempDir,
 }
@@ -50,38 +50,38 @@ impl Stage {
         let settings =
             LinkSettings { address: "acme.example:2775".to_owned(), tls: false, window: 10, full_rate: 10 };
         let link = state.link(1, Direction::Both, settings, clock.now());
-        let account = Account::new(world, state, carrier());
-        Stage { account, link, clock, _folder: folder }
+        let group = LinkGroup::new(world, state, carrier());
+        Stage { group, link, clock, _folder: folder }
     }
 
     fn bound() -> Stage {
         let stage = Stage::with(Catalogue::default());
         stage.link.enter(LinkState::Bound, stage.clock.now());
-        stage.account.judge();
+        stage.group.update_health();
         stage
     }
 
-    fn overseer(&self) -> Overseer<'_> {
-        Overseer::new(&self.account, self.clock.moment())
+    fn monitor(&self) -> CarrierMonitor<'_> {
+        CarrierMonitor::new(&self.group, self.clock.moment())
     }
 
     /// Looks every second.
-    async fn pass(&self, overseer: &mut Overseer<'_>, seconds: u64) {
+    async fn pass(&self, monitor: &mut CarrierMonitor<'_>, seconds: u64) {
         for _ in 0..seconds {
             self.clock.advance(SECOND);
-            overseer.look(self.clock.moment()).await.unwrap();
+            monitor.check(self.clock.moment()).await.unwrap();
         }
     }
 
     fn refuse(&self, times: u64, class: ErrorClass, status: CommandStatus) {
         for _ in 0..times {
             self.link.refused(class);
-            self.account.look_into(class, status);
+            self.group.report_refusal(class, status);
         }
     }
 
     fn alarms(&self) -> Vec<String> {
-        let listed = self.account.world.alarms.list();
+        let listed = self.group.world.alarms.list();
         listed
             .iter()
             .map(|alarm| format!("{} {} x{}", alarm.kind.as_str(), alarm.about, alarm.count))
@@ -89,12 +89,12 @@ impl Stage {
     }
 
     fn detail(&self, kind: AlarmKind) -> Option<String> {
-        let listed = self.account.world.alarms.list();
+        let listed = self.group.world.alarms.list();
         listed.into_iter().find(|alarm| alarm.kind == kind).map(|alarm| alarm.detail)
     }
 
     fn health(&self) -> Health {
-        self.account.world.carriers.health(ACME)
+        self.group.world.carriers.health(ACME)
     }
 }
 
@@ -115,67 +115,67 @@ fn carrier() -> Carrier {
 }
 
 #[tokio::test]
-async fn a_carrier_without_a_link_for_a_minute_needs_somebody() {
+async fn carrier_without_a_link_for_a_minute_raises_carrier_down() {
     let stage = Stage::with(Catalogue::default());
     stage.link.failed("the password is wrong".to_owned(), stage.clock.now());
-    let mut overseer = stage.overseer();
-    stage.pass(&mut overseer, 59).await;
+    let mut monitor = stage.monitor();
+    stage.pass(&mut monitor, 59).await;
     assert_eq!(stage.alarms(), [""; 0]);
-    stage.pass(&mut overseer, 30).await;
-    assert_eq!(stage.alarms(), ["carrier-down  x1"], "told once");
+    stage.pass(&mut monitor, 30).await;
+    assert_eq!(stage.alarms(), ["carrier-down  x1"], "raised once");
     let expect = "no link has been bound for a minute: the password is wrong";
     assert_eq!(stage.detail(AlarmKind::CarrierDown).as_deref(), Some(expect));
 
     stage.link.enter(LinkState::Bound, stage.clock.now());
-    stage.pass(&mut overseer, 1).await;
+    stage.pass(&mut monitor, 1).await;
     assert_eq!((stage.alarms(), stage.health()), (vec![], Health::Up));
     stage.link.enter(LinkState::Draining, stage.clock.now());
-    stage.pass(&mut overseer, 30).await;
+    stage.pass(&mut monitor, 30).await;
     assert_eq!((stage.alarms(), stage.health()), (vec![], Health::Down));
-    stage.pass(&mut overseer, 31).await;
+    stage.pass(&mut monitor, 31).await;
     assert_eq!(stage.alarms(), ["carrier-down  x1"]);
 }
 
 #[tokio::test]
 async fn carrier_that_binds_and_drops_while_messages_wait_keeps_its_alarm() {
     let stage = Stage::with(Catalogue::default());
-    let mut overseer = stage.overseer();
-    stage.account.state.set_queue(QueueSeen { waiting: 3, oldest: Some(stage.clock.now()) });
+    let mut monitor = stage.monitor();
+    stage.group.state.set_queue(QueueStatus { waiting: 3, oldest: Some(stage.clock.now()) });
     for _ in 0..20 {
         stage.link.enter(LinkState::Bound, stage.clock.now());
-        stage.pass(&mut overseer, 2).await;
+        stage.pass(&mut monitor, 2).await;
         stage.link.enter(LinkState::Waiting, stage.clock.now());
-        stage.pass(&mut overseer, 2).await;
+        stage.pass(&mut monitor, 2).await;
     }
     assert_eq!(stage.alarms(), ["carrier-down  x1"], "being bound is not enough");
     let detail = stage.detail(AlarmKind::CarrierDown);
-    assert_eq!(detail.as_deref(), Some("messages wait and none was answered for a minute"));
+    assert_eq!(detail.as_deref(), Some("messages wait and the carrier answered none for a minute"));
     stage.link.enter(LinkState::Bound, stage.clock.now());
     stage.link.accepted();
-    stage.pass(&mut overseer, 1).await;
+    stage.pass(&mut monitor, 1).await;
     assert_eq!(stage.alarms(), [""; 0]);
 }
 
 #[tokio::test]
-async fn carrier_that_throttles_while_messages_wait_does_poorly_until_they_are_sent() {
+async fn throttled_carrier_with_waiting_messages_is_poor_until_they_are_sent() {
     let stage = Stage::bound();
-    let waiting = QueueSeen { waiting: 3, oldest: Some(stage.clock.now()) };
-    stage.account.state.set_queue(waiting);
+    let waiting = QueueStatus { waiting: 3, oldest: Some(stage.clock.now()) };
+    stage.group.state.set_queue(waiting);
     for (throttled, queue, seconds, expect) in [
         (true, waiting, 9, Health::Up),
         (true, waiting, 1, Health::Poor),
         (false, waiting, 1, Health::Up),
-        (true, QueueSeen::default(), 1, Health::Up),
+        (true, QueueStatus::default(), 1, Health::Up),
     ] {
         stage.link.set_rate(5, throttled);
-        stage.account.state.set_queue(queue);
+        stage.group.state.set_queue(queue);
         stage.clock.advance(seconds * SECOND);
-        stage.account.judge();
+        stage.group.update_health();
         assert_eq!(stage.health(), expect, "throttled: {throttled}, {queue:?}");
     }
 }
 
-/// A receipt with an id that nobody gave.
+/// A receipt with an id that matches no part.
 fn stray(sequence: u32) -> ReceiptRecord {
     let remote = RemoteId::from_text(&format!("27{sequence:03}")).ok();
     let verdict = Verdict::Delivered;
@@ -183,55 +183,54 @@ fn stray(sequence: u32) -> ReceiptRecord {
 }
 
 #[tokio::test]
-async fn receipts_that_match_nothing_are_told_until_they_match() {
+async fn unmatched_receipts_raise_an_alarm_until_they_match() {
     let stage = Stage::bound();
-    let mut overseer = stage.overseer();
+    let mut monitor = stage.monitor();
     (0..200).for_each(|_| stage.link.receipt());
     stage.link.unmatched_receipts(3);
-    stage.pass(&mut overseer, 30).await;
-    assert_eq!(stage.alarms(), [""; 0], "they have found their answers since");
+    stage.pass(&mut monitor, 30).await;
+    assert_eq!(stage.alarms(), [""; 0], "they have been matched since");
 
-    let store = &stage.account.world.store;
+    let store = &stage.group.world.store;
     let port = store.open_link(ACME, LinkKind::ReceivesOnly, IdConversion::None).await.unwrap();
     port.record(vec![], (0..3).map(stray).collect(), Vec::new(), 0, stage.clock.now()).await.unwrap();
     assert_eq!(port.handout().await.recorded.len(), 3);
-    stage.pass(&mut overseer, 5).await;
-    assert_eq!(stage.alarms(), [""; 0], "their answers may still come");
-    stage.pass(&mut overseer, 30).await;
+    stage.pass(&mut monitor, 5).await;
+    assert_eq!(stage.alarms(), [""; 0], "their submit_sm_resp may still come");
+    stage.pass(&mut monitor, 30).await;
     assert_eq!(stage.alarms(), ["unmatched-receipts  x1"]);
     let detail = stage.detail(AlarmKind::UnmatchedReceipts).unwrap();
-    let expect =
-        "3 of the 200 receipts of five minutes match nothing: an answer gives the id (none), a receipt \"27";
+    let expect = "3 of 200 receipts in five minutes match no part: example id in a submit_sm_resp (none), in a receipt \"27";
     assert!(detail.starts_with(expect), "{detail}");
     (0..200).for_each(|_| stage.link.receipt());
-    stage.pass(&mut overseer, 1).await;
+    stage.pass(&mut monitor, 1).await;
     assert_eq!(stage.alarms(), [""; 0]);
 }
 
 #[tokio::test]
-async fn a_carrier_that_finds_us_wrong_too_often_is_stopped_until_it_is_resumed() {
+async fn carrier_with_too_many_protocol_errors_is_stopped_until_it_is_resumed() {
     let stage = Stage::bound();
-    let mut overseer = stage.overseer();
+    let mut monitor = stage.monitor();
     (0..30).for_each(|_| stage.link.accepted());
     stage.refuse(1, ErrorClass::ProtocolError, CommandStatus::INVESMCLASS);
     assert_eq!((stage.alarms(), stage.health()), (vec!["protocol-error 0x43 x1".to_owned()], Health::Up));
     stage.refuse(1, ErrorClass::ProtocolError, CommandStatus::INVESMCLASS);
     assert_eq!(stage.health(), Health::Stopped);
     assert_eq!(stage.alarms(), ["carrier-stopped  x1", "protocol-error 0x43 x2"]);
-    let why = stage.account.state.stopped().unwrap().why;
-    assert!(why.starts_with("2 of the last minute's 32 answers said that we are wrong"), "{why}");
-    stage.pass(&mut overseer, 300).await;
-    assert_eq!(stage.health(), Health::Stopped, "it does not come back by itself");
+    let why = stage.group.state.stopped().unwrap().why;
+    assert!(why.starts_with("2 of the last minute's 32 responses were protocol errors"), "{why}");
+    stage.pass(&mut monitor, 300).await;
+    assert_eq!(stage.health(), Health::Stopped, "it does not resume by itself");
 
-    assert!(stage.account.world.carriers.resume(ACME, stage.clock.moment()));
-    stage.pass(&mut overseer, 1).await;
+    assert!(stage.group.world.carriers.resume(ACME, stage.clock.moment()));
+    stage.pass(&mut monitor, 1).await;
     assert_eq!((stage.alarms(), stage.health()), (vec!["protocol-error 0x43 x2".to_owned()], Health::Up));
     stage.refuse(1, ErrorClass::ProtocolError, CommandStatus::INVESMCLASS);
-    assert_eq!(stage.health(), Health::Up, "what was before is not held against it");
+    assert_eq!(stage.health(), Health::Up, "errors before the resume do not count");
 }
 
 #[test]
-fn a_number_that_nobody_knows_is_one_alarm_each() {
+fn each_unknown_status_raises_one_alarm() {
     let stage = Stage::bound();
     stage.refuse(3, ErrorClass::Unknown, CommandStatus(0x0400));
     stage.refuse(1, ErrorClass::Unknown, CommandStatus(0x0401));
@@ -241,7 +240,7 @@ fn a_number_that_nobody_knows_is_one_alarm_each() {
 }
 
 #[test]
-fn another_carrier_is_named_where_it_might_do_better() {
+fn alternative_carrier_is_named_only_for_classes_that_may_fail_over() {
     let carriers =
         [(1, ACME), (2, BETA)].map(|(priority, carrier)| RouteCarrier { carrier, priority, weight: 1 });
     let route = |fail_over_refusals| {
@@ -260,7 +259,7 @@ fn another_carrier_is_named_where_it_might_do_better() {
         let routes = vec![(RouteId::new(1), route)];
         Stage::with(Catalogue::build(Documents { routes, carriers, ..Documents::default() }).unwrap())
     };
-    let sent = |to| Sent {
+    let sent = |to| SentPart {
         message: MessageId::parse("184467440737095516").unwrap(),
         part: PartNo::FIRST,
         account: AccountId::new(1),
@@ -286,9 +285,10 @@ fn another_carrier_is_named_where_it_might_do_better() {
         (&unwilling, Health::Up, "+4915112345678", &[Temporary, NotBound], Some(BETA)),
         (&unwilling, Health::Up, "+4915112345678", &[RejectedRoute, Unknown, ProtocolError], None),
     ] {
-        stage.account.world.carriers.set_health(BETA, health);
+        stage.group.world.carriers.set_health(BETA, health);
         for class in classes {
-            let found = otherwise(&stage.account, &sent(to), *class).map(|elsewhere| elsewhere.carrier);
+            let found =
+                alternative_carrier(&stage.group, &sent(to), *class).map(|elsewhere| elsewhere.carrier);
             assert_eq!(found, expect, "{class:?} {health:?} {to}");
         }
     }

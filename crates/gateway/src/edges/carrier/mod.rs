@@ -1,22 +1,22 @@
-//! Links to carriers. Each carrier has as many as its profile says; a task of each dials, binds, sends what the store
-//! hands out and reports what the carrier says, and comes back after every loss, ever more patiently. The protocol is
-//! decided by the pure session of the SMPP crate; what answers mean, how fast to go, when to come back and how a carrier
-//! is doing are decided by the pure modules here.
+//! Links to carriers (SMSCs). Each carrier has as many links as its profile says. A task per link connects, binds,
+//! sends the parts that the store hands out, reports responses, receipts and MO messages, and reconnects after every
+//! loss. The SMPP crate's pure session decides the protocol; pure modules here decide what responses mean
+//! (`submit_responses`), how fast to send (`flow`), when to reconnect (`backoff`) and a carrier's health (`health`).
 
 mod backoff;
 mod connect;
 mod deliver_sm;
 mod flow;
-mod handset;
 mod health;
 mod link;
 mod link_group;
+mod mo;
 mod monitor;
 mod probe;
 mod reconnect;
 mod shaper;
-mod submit;
 mod submit_responses;
+mod submit_sm;
 mod supervisor;
 mod throttled_recipients;
 

@@ -1,7 +1,7 @@
-//! A look at each carrier every second: how it is doing, and what somebody should know about it.
+//! Checks a carrier every second: updates its health, and raises or clears its alarms.
 
-use super::health::{At, ids_do_not_match, works};
-use super::link_group::Account;
+use super::health::{CarrierCheck, ids_do_not_match, works};
+use super::link_group::LinkGroup;
 use crate::board::AlarmKind;
 use crate::clock::Moment;
 use hermod_domain::ids::RemoteId;
@@ -9,147 +9,152 @@ use hermod_store::StoreError;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-const LOOK: Duration = Duration::from_secs(1);
-/// A carrier that has not worked for this long needs somebody.
+const CHECK_EVERY: Duration = Duration::from_secs(1);
+/// A carrier that has not worked for this long raises `carrier-down`.
 const DOWN_FOR: Duration = Duration::from_secs(60);
-/// How often the store is asked about receipts that match nothing, while there are too many of them.
-const RECEIPTS_LOOK: Duration = Duration::from_secs(10);
+/// How often the store is queried for unmatched receipts while there are too many of them.
+const RECEIPTS_CHECK_EVERY: Duration = Duration::from_secs(10);
 const FIVE_MINUTES: Duration = Duration::from_secs(300);
-/// A receipt may overtake its answer by so much.
+/// A receipt may arrive this long before the response that carries its id.
 const ANSWER_GRACE: Duration = Duration::from_secs(10);
-/// Receipts that are looked at in one go.
+/// Parked receipts read at once.
 const PAGE_ROWS: usize = 1_000;
 
-/// Looks until told to stop.
-pub(super) async fn oversee(account: &Account, stopping: &CancellationToken) {
-    let clock = &account.world.clock;
-    let mut overseer = Overseer::new(account, clock.moment());
+/// Checks the carrier until `stopping` is cancelled.
+pub(super) async fn monitor_carrier(group: &LinkGroup, stopping: &CancellationToken) {
+    let clock = &group.world.clock;
+    let mut monitor = CarrierMonitor::new(group, clock.moment());
     while !stopping.is_cancelled() {
-        if let Err(fault) = overseer.look(clock.moment()).await {
-            tracing::warn!(%fault, carrier.name = account.name(), "A carrier's receipts could not be looked at");
+        if let Err(fault) = monitor.check(clock.moment()).await {
+            tracing::warn!(%fault, carrier.name = group.name(), "Could not check a carrier's receipts");
         }
         tokio::select! {
-            () = clock.sleep(LOOK) => {}
+            () = clock.sleep(CHECK_EVERY) => {}
             () = stopping.cancelled() => {}
         }
     }
 }
 
-pub(super) struct Overseer<'a> {
-    account: &'a Account,
-    /// Since when it does not work.
+pub(super) struct CarrierMonitor<'a> {
+    group: &'a LinkGroup,
+    /// Since when the carrier does not work.
     idle_since: Option<Moment>,
-    /// Answers up to the last look.
+    /// Responses counted at the last check.
     answered: u64,
-    /// Alarms that are up.
+    /// Alarms that are raised.
     down: bool,
     unmatched: bool,
     stopped: bool,
-    receipts_looked_at: Option<Moment>,
+    receipts_checked_at: Option<Moment>,
 }
 
-impl<'a> Overseer<'a> {
-    pub(super) fn new(account: &'a Account, now: Moment) -> Overseer<'a> {
-        Overseer {
-            account,
+impl<'a> CarrierMonitor<'a> {
+    pub(super) fn new(group: &'a LinkGroup, now: Moment) -> CarrierMonitor<'a> {
+        CarrierMonitor {
+            group,
             idle_since: Some(now),
-            answered: account.state.totals().answered(),
+            answered: group.state.totals().answered(),
             down: false,
             unmatched: false,
             stopped: false,
-            receipts_looked_at: None,
+            receipts_checked_at: None,
         }
     }
 
-    pub(super) async fn look(&mut self, now: Moment) -> Result<(), StoreError> {
-        let account = self.account;
-        account.state.look(now, account.world.clock.now());
-        account.judge();
-        self.look_at_links(now);
-        let stopped = account.state.stopped().is_some();
+    pub(super) async fn check(&mut self, now: Moment) -> Result<(), StoreError> {
+        let group = self.group;
+        group.state.look(now, group.world.clock.now());
+        group.update_health();
+        self.check_links(now);
+        let stopped = group.state.stopped().is_some();
         if self.stopped && !stopped {
-            account.clear(AlarmKind::CarrierStopped);
+            group.clear(AlarmKind::CarrierStopped);
         }
         self.stopped = stopped;
-        self.look_at_receipts(now).await
+        self.check_receipts(now).await
     }
 
-    fn look_at_links(&mut self, now: Moment) {
-        let account = self.account;
-        let answered = account.state.totals().answered();
-        let at = At {
-            stopped: account.state.stopped().is_some(),
-            bound: account.state.sending_links_bound() > 0,
-            messages_wait: account.state.queue().oldest.is_some(),
+    fn check_links(&mut self, now: Moment) {
+        let group = self.group;
+        let answered = group.state.totals().answered();
+        let check = CarrierCheck {
+            stopped: group.state.stopped().is_some(),
+            bound: group.state.sending_links_bound() > 0,
+            messages_wait: group.state.queue().oldest.is_some(),
             answers: answered > std::mem::replace(&mut self.answered, answered),
         };
-        if works(at) {
+        if works(check) {
             if self.down {
-                account.clear(AlarmKind::CarrierDown);
+                group.clear(AlarmKind::CarrierDown);
             }
             (self.idle_since, self.down) = (None, false);
             return;
         }
         let since = *self.idle_since.get_or_insert(now);
         if since.plus(DOWN_FOR) <= now && !std::mem::replace(&mut self.down, true) {
-            let errors = account.state.links();
+            let errors = group.state.links();
             let error =
                 errors.iter().filter_map(|link| link.show(now).last_error).max_by_key(|error| error.at);
             let why = error.map_or(String::new(), |error| format!(": {}", error.text));
-            let what = if at.messages_wait {
-                "messages wait and none was answered for a minute"
+            let what = if check.messages_wait {
+                "messages wait and the carrier answered none for a minute"
             } else {
                 "no link has been bound for a minute"
             };
-            account.raise(AlarmKind::CarrierDown, "", &format!("{what}{why}"));
+            group.raise(AlarmKind::CarrierDown, "", &format!("{what}{why}"));
         }
     }
 
-    /// Receipts that found nothing when they came are no trouble if their answers come behind them, so those are counted
-    /// that still wait.
-    async fn look_at_receipts(&mut self, now: Moment) -> Result<(), StoreError> {
-        let account = self.account;
-        let five_minutes = account.state.recent(now).five_minutes;
+    /// Counts the receipts that are still parked: a receipt that came before its submit_sm_resp is matched later and
+    /// is no problem.
+    async fn check_receipts(&mut self, now: Moment) -> Result<(), StoreError> {
+        let group = self.group;
+        let five_minutes = group.state.recent(now).five_minutes;
         if !ids_do_not_match(five_minutes.receipts, five_minutes.unmatched) {
             if std::mem::take(&mut self.unmatched) {
-                account.clear(AlarmKind::UnmatchedReceipts);
+                group.clear(AlarmKind::UnmatchedReceipts);
             }
             return Ok(());
         }
-        if self.receipts_looked_at.is_some_and(|at| now < at.plus(RECEIPTS_LOOK)) {
+        if self.receipts_checked_at.is_some_and(|at| now < at.plus(RECEIPTS_CHECK_EVERY)) {
             return Ok(());
         }
-        self.receipts_looked_at = Some(now);
-        let (store, wall) = (&account.world.store, account.world.clock.now());
-        let parked = store.parked(account.id(), u32::try_from(PAGE_ROWS).expect("a page")).await?;
+        self.receipts_checked_at = Some(now);
+        let (store, wall) = (&group.world.store, group.world.clock.now());
+        let parked = store.parked(group.id(), u32::try_from(PAGE_ROWS).expect("a page")).await?;
         let lately = wall.minus(FIVE_MINUTES)..wall.minus(ANSWER_GRACE);
         let waiting: Vec<_> = parked.iter().filter(|receipt| lately.contains(&receipt.at)).collect();
         let count = u64::try_from(waiting.len()).unwrap_or(u64::MAX);
-        // A whole page is as many as are ever counted.
+        // A full page means that there may be more.
         let unmatched = ids_do_not_match(five_minutes.receipts, count) || waiting.len() == PAGE_ROWS;
         if unmatched && !self.unmatched {
-            let answers = store.recent_carrier_ids(account.id(), 1).await?;
-            let detail = told(
+            let answers = store.recent_carrier_ids(group.id(), 1).await?;
+            let detail = describe_unmatched(
                 five_minutes.receipts,
                 count,
                 answers.first().map(|tied| &tied.remote),
                 waiting.first().map(|receipt| &receipt.remote),
             );
-            account.raise(AlarmKind::UnmatchedReceipts, "", &detail);
+            group.raise(AlarmKind::UnmatchedReceipts, "", &detail);
         }
         if self.unmatched && !unmatched {
-            account.clear(AlarmKind::UnmatchedReceipts);
+            group.clear(AlarmKind::UnmatchedReceipts);
         }
         self.unmatched = unmatched;
         Ok(())
     }
 }
 
-/// With two ids that should look alike, side by side.
-fn told(receipts: u64, unmatched: u64, answer: Option<&RemoteId>, receipt: Option<&RemoteId>) -> String {
+/// Describes unmatched receipts with an id of each kind, which should look alike.
+fn describe_unmatched(
+    receipts: u64,
+    unmatched: u64,
+    answer: Option<&RemoteId>,
+    receipt: Option<&RemoteId>,
+) -> String {
     let shape = |id: Option<&RemoteId>| id.map_or("(none)".to_owned(), |id| format!("{:?}", id.to_text()));
     format!(
-        "{unmatched} of the {receipts} receipts of five minutes match nothing: an answer gives the id {}, a receipt {}",
+        "{unmatched} of {receipts} receipts in five minutes match no part: example id in a submit_sm_resp {}, in a receipt {}",
         shape(answer),
         shape(receipt)
     )

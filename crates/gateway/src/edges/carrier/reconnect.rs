@@ -1,47 +1,47 @@
-//! Keeps one link up: dials, binds, and comes back after every loss.
+//! Keeps one link up: connects, binds, and reconnects after every loss.
 
-use super::backoff::{Ended, Reconnect};
+use super::backoff::{Ended, ReconnectBackoff};
 use super::connect::connect;
 use super::link::Link;
-use super::link_group::Account;
-use crate::board::{LinkFigures, LinkState};
+use super::link_group::LinkGroup;
+use crate::board::{LinkState, LinkStatus};
 use crate::clock::Moment;
 use crate::secrets::sealed;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// Until told to stop.
-pub(super) async fn keep_linked(account: &Account, figures: &LinkFigures, stopping: &CancellationToken) {
-    let keeper = Keeper { account, figures, stopping };
-    let mut reconnect = Reconnect::default();
+/// Runs until `stopping` is cancelled.
+pub(super) async fn keep_connected(group: &LinkGroup, figures: &LinkStatus, stopping: &CancellationToken) {
+    let task = LinkTask { group, figures, stopping };
+    let mut backoff = ReconnectBackoff::default();
     let mut wait = Duration::ZERO;
-    while keeper.waited(wait).await {
-        let ended = keeper.link_once().await;
-        wait = reconnect.wait_after(&ended, random_u32());
-        keeper.on_ended(&ended, wait);
+    while task.wait_for_turn(wait).await {
+        let ended = task.connect_once().await;
+        wait = backoff.wait_after(&ended, random_u32());
+        task.on_ended(&ended, wait);
     }
-    figures.enter(LinkState::Waiting, account.world.clock.now());
+    figures.enter(LinkState::Waiting, group.world.clock.now());
 }
 
-struct Keeper<'a> {
-    account: &'a Account,
-    figures: &'a LinkFigures,
+struct LinkTask<'a> {
+    group: &'a LinkGroup,
+    figures: &'a LinkStatus,
     stopping: &'a CancellationToken,
 }
 
-impl Keeper<'_> {
-    /// Waits for so long, and then for its turn among the carrier's links. False if it is to stop instead.
-    async fn waited(&self, wait: Duration) -> bool {
-        let clock = &self.account.world.clock;
+impl LinkTask<'_> {
+    /// Waits for `wait`, then for its bind turn among the carrier's links. Returns false if the link is to stop.
+    async fn wait_for_turn(&self, wait: Duration) -> bool {
+        let clock = &self.group.world.clock;
         self.wait_until(clock.moment().plus(wait)).await;
         if !self.stopping.is_cancelled() {
-            self.wait_until(self.account.turns.take(clock.moment())).await;
+            self.wait_until(self.group.turns.take(clock.moment())).await;
         }
         !self.stopping.is_cancelled()
     }
 
     async fn wait_until(&self, until: Moment) {
-        let clock = &self.account.world.clock;
+        let clock = &self.group.world.clock;
         let (now, wall) = (clock.moment(), clock.now());
         if until <= now {
             return;
@@ -53,9 +53,9 @@ impl Keeper<'_> {
         }
     }
 
-    async fn link_once(&self) -> Ended {
-        let Keeper { account, figures, stopping } = self;
-        let (world, entry) = (&account.world, &account.entry);
+    async fn connect_once(&self) -> Ended {
+        let LinkTask { group, figures, stopping } = self;
+        let (world, entry) = (&group.world, &group.entry);
         figures.attempted();
         figures.enter(LinkState::Connecting, world.clock.now());
         let stream = tokio::select! {
@@ -66,33 +66,33 @@ impl Keeper<'_> {
             Ok(stream) => stream,
             Err(fault) => return Ended::NotConnected(fault),
         };
-        let password = match sealed::open(&world.pepper, account.name(), &entry.password) {
+        let password = match sealed::open(&world.pepper, group.name(), &entry.password) {
             Ok(password) => password,
             Err(unopened) => return Ended::NoPassword(unopened),
         };
-        match Link::new(account, figures, &password) {
+        match Link::new(group, figures, &password) {
             Ok(link) => link.run(stream, stopping).await,
             Err(error) => Ended::BadSettings(error),
         }
     }
 
     fn on_ended(&self, ended: &Ended, wait: Duration) {
-        let account = self.account;
-        account.judge();
+        let group = self.group;
+        group.update_health();
         if self.stopping.is_cancelled() {
             return;
         }
-        let (name, link) = (account.name(), self.figures.number());
+        let (name, link) = (group.name(), self.figures.number());
         tracing::warn!(carrier.name = name, link, reason = %ended, wait_ms = wait.as_millis(), "Link to {name} is down");
         let text = ended.to_string();
         if let Some(kind) = ended.alarm() {
-            account.raise(kind, "", &format!("link {link}: {text}"));
+            group.raise(kind, "", &format!("link {link}: {text}"));
         }
-        self.figures.failed(text, account.world.clock.now());
+        self.figures.failed(text, group.world.clock.now());
     }
 }
 
-/// For spreading reconnects out; a predictable one would do no harm.
+/// Jitter for reconnects; it need not be unpredictable.
 fn random_u32() -> u32 {
     getrandom::u32().unwrap_or(u32::MAX / 2)
 }

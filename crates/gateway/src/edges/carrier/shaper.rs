@@ -1,5 +1,5 @@
-//! The rate of one carrier account, shared by all its links. Carriers count parts per account, whichever bind they come
-//! over; so tokens are taken from one bucket, and no link may put aside so many that the others have none.
+//! The token bucket that all links of a carrier share. Carriers limit the throughput of the account, not of a bind. No
+//! link may hold so many tokens that the others have none.
 
 use crate::clock::Moment;
 use hermod_domain::pace::{PER_SECOND_MAX, Pace, Rate};
@@ -21,14 +21,13 @@ impl Shaper {
         Shaper { share: (burst / links).max(1), pace: Mutex::new(pace) }
     }
 
-    /// Tokens that one link may have taken and not used. Together that is no more than a burst. Each may have one,
-    /// however slow the carrier: the next part of a message that was begun on a link waits for that very link, and
-    /// would wait for ever if the others had taken all there is.
+    /// Returns the tokens that one link may hold unused; all links together hold one burst. Each link may hold at least
+    /// one: all parts of a message go over the same link, and must not starve there.
     pub(super) fn share(&self) -> u32 {
         self.share
     }
 
-    /// Takes as many tokens as there are, up to `wanted`.
+    /// Takes up to `wanted` tokens. Returns how many.
     pub(super) fn take(&self, wanted: u32, now: Moment) -> u32 {
         if wanted == 0 {
             return 0;
@@ -37,7 +36,7 @@ impl Shaper {
     }
 }
 
-/// Bursts are no larger than the window, and no longer than a tenth of a second.
+/// Returns the burst size: at most the window, and a tenth of a second.
 pub(super) fn burst_of(per_second: u32, window: u32) -> u32 {
     window.min(per_second / 10).clamp(1, PER_SECOND_MAX)
 }
@@ -48,7 +47,7 @@ pub(super) fn rate_of(per_second: u32, burst: u32) -> Rate {
         .expect("both were clamped into range")
 }
 
-/// Paces count on a clock that never jumps.
+/// Converts the monotonic time for `Pace`.
 pub(super) fn as_timestamp(now: Moment) -> Timestamp {
     Timestamp::from_millis(i64::try_from(now.0).unwrap_or(i64::MAX))
 }
@@ -75,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_idle_links_hold_together_is_a_burst_or_one_each() {
+    fn links_together_hold_one_burst_or_one_token_each() {
         for (rate, links, share) in [(100, 1, 10), (100, 4, 2), (1000, 4, 10), (100_000, 2, 10), (5, 16, 1)] {
             assert_eq!(
                 Shaper::new(rate, links, 10, at(0)).share(),

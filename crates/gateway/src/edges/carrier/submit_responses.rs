@@ -1,4 +1,4 @@
-//! What a carrier's answer means for the part it is about, for the link it came over and for the figures.
+//! Reads the response to a submit_sm: what it means for the part, for the link, and its error class.
 
 use hermod_domain::carrier::{ErrorClass, Profile};
 use hermod_domain::ids::RemoteId;
@@ -6,30 +6,30 @@ use hermod_smpp::{CommandId, Frame, Pdu};
 use hermod_store::SubmitResponse;
 use std::time::Duration;
 
-/// What to do with the link itself after an answer.
+/// What the link does after a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LinkNext {
-    GoOn,
+    Continue,
     Pause(Duration),
-    /// The carrier thinks we are not bound: bind anew.
+    /// The carrier answered that we are not bound: bind again.
     Rebind,
 }
 
-/// An answer, read.
+/// The meaning of a response.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Verdict {
+pub(super) struct ParsedResponse {
     pub(super) answer: SubmitResponse,
-    /// What kind of refusal it is, if it is one.
+    /// The error class; `None` if the part was accepted.
     pub(super) class: Option<ErrorClass>,
     pub(super) next: LinkNext,
 }
 
-/// Reads the answer to a submit_sm, by the carrier's own meaning of its numbers.
-pub(super) fn read_answer(frame: &Frame, profile: &Profile) -> Verdict {
+/// Reads the response to a submit_sm. The profile may override the class of a status.
+pub(super) fn read_submit_response(frame: &Frame, profile: &Profile) -> ParsedResponse {
     let status = frame.header.status;
     let is_nack = frame.header.command == CommandId::GENERIC_NACK;
     if status.is_ok() && !is_nack {
-        return Verdict { answer: accepted(frame), class: None, next: LinkNext::GoOn };
+        return ParsedResponse { answer: accepted(frame), class: None, next: LinkNext::Continue };
     }
     let status = status.0;
     let (class, wait) = class_of(status, is_nack, profile);
@@ -38,18 +38,18 @@ pub(super) fn read_answer(frame: &Frame, profile: &Profile) -> Verdict {
             let pause = wait.unwrap_or(ErrorClass::pause_of(status));
             (SubmitResponse::Throttled, LinkNext::Pause(pause))
         }
-        ErrorClass::Temporary => (SubmitResponse::Temporary { status, after: wait }, LinkNext::GoOn),
+        ErrorClass::Temporary => (SubmitResponse::Temporary { status, after: wait }, LinkNext::Continue),
         ErrorClass::NotBound => (SubmitResponse::Temporary { status, after: wait }, LinkNext::Rebind),
         ErrorClass::RejectedRoute
         | ErrorClass::RejectedMessage
         | ErrorClass::RejectedDestination
         | ErrorClass::ProtocolError
-        | ErrorClass::Unknown => (SubmitResponse::Refused { about: class.about(), status }, LinkNext::GoOn),
+        | ErrorClass::Unknown => (SubmitResponse::Refused { about: class.about(), status }, LinkNext::Continue),
     };
-    Verdict { answer, class: Some(class), next }
+    ParsedResponse { answer, class: Some(class), next }
 }
 
-/// A nack says that the carrier could not make sense of the PDU, unless it only asks for patience.
+/// Returns the class and wait of a status. A generic_nack is a protocol error unless its status is temporary.
 fn class_of(status: u32, is_nack: bool, profile: &Profile) -> (ErrorClass, Option<Duration>) {
     let (class, wait) = profile.class_of(status);
     match class {
@@ -67,7 +67,7 @@ fn accepted(frame: &Frame) -> SubmitResponse {
         Ok(Pdu::SubmitSmResp(answer)) => RemoteId::from_octets(answer.message_id).ok(),
         Ok(_) | Err(_) => None,
     };
-    // The carrier has the part. Resending it would make every message of such a carrier arrive twice.
+    // The carrier has the part: resending it would deliver it twice.
     remote.map_or(SubmitResponse::AcceptedWithoutId, SubmitResponse::Accepted)
 }
 
@@ -85,7 +85,7 @@ mod tests {
     }
 
     fn told(pdu: &Pdu<'_>, status: CommandStatus, profile: &Profile) -> String {
-        let Verdict { answer, class, next } = read_answer(&frame(pdu, status), profile);
+        let ParsedResponse { answer, class, next } = read_submit_response(&frame(pdu, status), profile);
         format!("{} {answer:?} {next:?}", class.map_or("none", ErrorClass::as_str))
     }
 
@@ -96,32 +96,32 @@ mod tests {
     }
 
     #[test]
-    fn each_status_has_its_consequence() {
+    fn each_status_has_its_class_and_effect_on_the_link() {
         check(CommandStatus::THROTTLED, "throttled Throttled Pause(1s)");
         check(CommandStatus::MSGQFUL, "throttled Throttled Pause(5s)");
-        check(CommandStatus::SYSERR, "temporary Temporary { status: 8, after: None } GoOn");
-        check(CommandStatus::X_T_APPN, "temporary Temporary { status: 100, after: None } GoOn");
-        check(CommandStatus::DELIVERYFAILURE, "temporary Temporary { status: 254, after: None } GoOn");
+        check(CommandStatus::SYSERR, "temporary Temporary { status: 8, after: None } Continue");
+        check(CommandStatus::X_T_APPN, "temporary Temporary { status: 100, after: None } Continue");
+        check(CommandStatus::DELIVERYFAILURE, "temporary Temporary { status: 254, after: None } Continue");
         check(CommandStatus::INVBNDSTS, "not-bound Temporary { status: 4, after: None } Rebind");
         check(
             CommandStatus::INVDSTADR,
-            "rejected-destination Refused { about: Destination, status: 11 } GoOn",
+            "rejected-destination Refused { about: Destination, status: 11 } Continue",
         );
-        check(CommandStatus::INVMSGLEN, "rejected-message Refused { about: Anything, status: 1 } GoOn");
-        check(CommandStatus::SUBMITFAIL, "rejected-route Refused { about: Anything, status: 69 } GoOn");
-        check(CommandStatus::INVESMCLASS, "protocol-error Refused { about: Anything, status: 67 } GoOn");
-        check(CommandStatus(0x0400), "unknown Refused { about: Anything, status: 1024 } GoOn");
+        check(CommandStatus::INVMSGLEN, "rejected-message Refused { about: Anything, status: 1 } Continue");
+        check(CommandStatus::SUBMITFAIL, "rejected-route Refused { about: Anything, status: 69 } Continue");
+        check(CommandStatus::INVESMCLASS, "protocol-error Refused { about: Anything, status: 67 } Continue");
+        check(CommandStatus(0x0400), "unknown Refused { about: Anything, status: 1024 } Continue");
     }
 
     #[test]
-    fn a_nack_means_that_we_are_wrong_unless_it_asks_for_patience() {
+    fn generic_nack_is_a_protocol_error_unless_temporary() {
         for (status, expect) in [
-            (CommandStatus::OK, "protocol-error Refused { about: Anything, status: 0 } GoOn"),
-            (CommandStatus::INVCMDID, "protocol-error Refused { about: Anything, status: 3 } GoOn"),
-            (CommandStatus::SUBMITFAIL, "protocol-error Refused { about: Anything, status: 69 } GoOn"),
-            (CommandStatus(0x0400), "protocol-error Refused { about: Anything, status: 1024 } GoOn"),
+            (CommandStatus::OK, "protocol-error Refused { about: Anything, status: 0 } Continue"),
+            (CommandStatus::INVCMDID, "protocol-error Refused { about: Anything, status: 3 } Continue"),
+            (CommandStatus::SUBMITFAIL, "protocol-error Refused { about: Anything, status: 69 } Continue"),
+            (CommandStatus(0x0400), "protocol-error Refused { about: Anything, status: 1024 } Continue"),
             (CommandStatus::THROTTLED, "throttled Throttled Pause(1s)"),
-            (CommandStatus::SYSERR, "temporary Temporary { status: 8, after: None } GoOn"),
+            (CommandStatus::SYSERR, "temporary Temporary { status: 8, after: None } Continue"),
             (CommandStatus::INVBNDSTS, "not-bound Temporary { status: 4, after: None } Rebind"),
         ] {
             assert_eq!(told(&Pdu::GenericNack, status, &Profile::default()), expect, "{status}");
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_carrier_may_mean_something_else() {
+    fn profile_overrides_the_class_of_a_status() {
         let overrides = |status, class, wait_ms| RetryOverride { status, class, wait_ms };
         let profile = Profile {
             retry: vec![
@@ -141,8 +141,8 @@ mod tests {
         };
         for (status, expect) in [
             (0x0400, "throttled Throttled Pause(30s)"),
-            (0x45, "temporary Temporary { status: 69, after: Some(7s) } GoOn"),
-            (0x58, "rejected-route Refused { about: Anything, status: 88 } GoOn"),
+            (0x45, "temporary Temporary { status: 69, after: Some(7s) } Continue"),
+            (0x58, "rejected-route Refused { about: Anything, status: 88 } Continue"),
             (0x14, "throttled Throttled Pause(5s)"),
         ] {
             let answer = Pdu::SubmitSmResp(SubmitSmResp::default());
@@ -151,10 +151,11 @@ mod tests {
     }
 
     #[test]
-    fn success_needs_an_id_to_be_sure_of() {
+    fn accepted_part_without_id_is_reported_as_such() {
         let read = |message_id: &'static [u8]| {
             let answer = SubmitSmResp { message_id, ..SubmitSmResp::default() };
-            read_answer(&frame(&Pdu::SubmitSmResp(answer), CommandStatus::OK), &Profile::default()).answer
+            read_submit_response(&frame(&Pdu::SubmitSmResp(answer), CommandStatus::OK), &Profile::default())
+                .answer
         };
         assert_eq!(read(b"0A1b"), SubmitResponse::Accepted(RemoteId::from_octets(b"0A1b").unwrap()));
         assert_eq!(read(b""), SubmitResponse::AcceptedWithoutId);

@@ -1,8 +1,8 @@
-//! Which links there should be: those of the catalogue of the moment, and no others.
+//! Starts and stops links so that they match the current catalogue.
 
-use super::link_group::Account;
-use super::monitor::oversee;
-use super::reconnect::keep_linked;
+use super::link_group::LinkGroup;
+use super::monitor::monitor_carrier;
+use super::reconnect::keep_connected;
 use crate::board::{CarrierState, Direction, LinkSettings};
 use crate::workers::Workers;
 use crate::world::World;
@@ -13,21 +13,21 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// Keeps links to each carrier of the catalogue, also to those that come later. They end when the workers are told to
-/// stop, after answering for what was under way.
+/// Keeps links to each carrier of the catalogue, also to carriers added later. The links end when the workers stop,
+/// after reporting their outstanding parts.
 pub fn supervise(world: &Arc<World>, workers: &Workers) {
     let (world, owner, stopping) = (world.clone(), workers.clone(), workers.stopping());
     let mut changes = world.catalogue_changes();
     workers.spawn_named("carriers", async move {
-        let mut followed = HashSet::new();
+        let mut started = HashSet::new();
         loop {
             changes.mark_unchanged();
             for (id, name, _) in world.catalogue().carriers() {
-                if followed.insert(*id) {
+                if started.insert(*id) {
                     let state = world.carriers.open(*id, name);
                     let (world, workers, stopping) = (world.clone(), owner.clone(), stopping.clone());
                     owner.spawn_named(format!("carrier/{name}"), async move {
-                        follow(&world, &state, &workers, &stopping).await;
+                        keep_links(&world, &state, &workers, &stopping).await;
                     });
                 }
             }
@@ -39,8 +39,8 @@ pub fn supervise(world: &Arc<World>, workers: &Workers) {
     });
 }
 
-/// Links to one carrier as the catalogue of the moment says. A changed carrier is left in good order and bound anew.
-async fn follow(
+/// Keeps the links to one carrier. When its entry changes, drains the links and binds again.
+async fn keep_links(
     world: &Arc<World>,
     state: &Arc<CarrierState>,
     workers: &Workers,
@@ -51,7 +51,7 @@ async fn follow(
         changes.mark_unchanged();
         let wanted = wanted(world, state.id());
         let links = workers.child();
-        Account::clear_all(world, state.name());
+        LinkGroup::clear_all(world, state.name());
         state.resume(world.clock.moment());
         match &wanted {
             Some(carrier) => start(world, state, carrier, &links),
@@ -70,14 +70,14 @@ async fn follow(
     }
 }
 
-/// Nothing while it is disabled.
+/// Returns the carrier's entry; `None` while it is disabled.
 fn wanted(world: &World, id: CarrierId) -> Option<Carrier> {
     world.catalogue().carrier(id).filter(|carrier| !carrier.disabled).cloned()
 }
 
-/// A pair's receiver goes first: what the sender sends is told of at once, then.
+/// Starts the links of a carrier. The receiver of a pair starts first, so that no receipt is missed.
 fn start(world: &Arc<World>, state: &Arc<CarrierState>, carrier: &Carrier, links: &Workers) {
-    let account = Arc::new(Account::new(world.clone(), state.clone(), carrier.clone()));
+    let group = Arc::new(LinkGroup::new(world.clone(), state.clone(), carrier.clone()));
     let directions: &[Direction] = match carrier.profile.binds {
         Binds::Transceiver => &[Direction::Both],
         Binds::TransmitterAndReceiver => &[Direction::Receives, Direction::Sends],
@@ -87,18 +87,17 @@ fn start(world: &Arc<World>, state: &Arc<CarrierState>, carrier: &Carrier, links
             let settings = LinkSettings {
                 address: carrier.address.clone(),
                 tls: carrier.tls.is_some(),
-                window: account.window(),
-                full_rate: account.link_rate(),
+                window: group.window(),
+                full_rate: group.link_rate(),
             };
             let figures = state.link(number, *direction, settings, world.clock.now());
             let name = format!("link/{}-{number}/{}", state.name(), direction.as_str());
-            let (account, stopping) = (account.clone(), links.stopping());
-            links.spawn_named(name, async move { keep_linked(&account, &figures, &stopping).await });
+            let (group, stopping) = (group.clone(), links.stopping());
+            links.spawn_named(name, async move { keep_connected(&group, &figures, &stopping).await });
         }
     }
     let stopping = links.stopping();
-    links.spawn_named(
-        format!("oversight/{}", state.name()),
-        async move { oversee(&account, &stopping).await },
-    );
+    links.spawn_named(format!("monitor/{}", state.name()), async move {
+        monitor_carrier(&group, &stopping).await
+    });
 }

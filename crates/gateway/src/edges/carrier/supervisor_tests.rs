@@ -1,7 +1,7 @@
-//! Links to a simulated carrier: how many, as what, when, and what the board says about them.
+//! Tests of the links to a simulated carrier: number, bind type, timing, and their status.
 
 use super::supervisor::supervise;
-use crate::board::{CarrierShown, LinkShown, Way};
+use crate::board::{CarrierShown, LinkShown, PduDirection};
 use crate::clock::Clock;
 use crate::secrets::Pepper;
 use crate::workers::Workers;
@@ -19,7 +19,7 @@ use std::time::Duration;
 const ACME: CarrierId = CarrierId::new(1);
 /// Real time for what the clock of the gateway does not move.
 const PAUSE: Duration = Duration::from_millis(10);
-const PATIENCE_PAUSES: u32 = 1_000;
+const PAUSES_MAX: u32 = 1_000;
 
 /// A gateway's links to one simulated carrier. Its clock is the test's.
 struct Stage {
@@ -68,13 +68,13 @@ impl Stage {
 
     /// Waits in real time, while the gateway's clock stands still.
     async fn until(&self, wanted: impl Fn(&Stage) -> bool) {
-        for _ in 0..PATIENCE_PAUSES {
+        for _ in 0..PAUSES_MAX {
             if wanted(self) {
                 return;
             }
             self.real.sleep(PAUSE).await;
         }
-        panic!("it does not come about; {:?}", self.world.carriers.list(self.world.clock.moment()));
+        panic!("timed out; {:?}", self.world.carriers.list(self.world.clock.moment()));
     }
 
     async fn states_become(&self, expect: &[&str]) {
@@ -114,7 +114,7 @@ fn catalogue(carrier: &sim::Carrier, profile: Profile) -> Catalogue {
 }
 
 #[tokio::test]
-async fn a_pair_is_two_binds_a_second_apart_and_its_receiver_goes_first() {
+async fn pair_binds_its_receiver_first_and_its_transmitter_a_second_later() {
     let pair =
         Profile { version: SmppVersion::V33, binds: Binds::TransmitterAndReceiver, ..Profile::default() };
     let stage = Stage::new(Script::new(), pair).await;
@@ -128,11 +128,11 @@ async fn a_pair_is_two_binds_a_second_apart_and_its_receiver_goes_first() {
     let binds: Vec<_> = record.binds().iter().map(|bind| (bind.kind, bind.interface_version)).collect();
     assert_eq!(binds, [(BindType::Receiver, 0x33), (BindType::Transmitter, 0x33)]);
     stage.end().await;
-    assert_eq!(record.counts().unbinds, 2, "both say goodbye");
+    assert_eq!(record.counts().unbinds, 2, "both unbind");
 }
 
 #[tokio::test]
-async fn a_changed_entry_is_left_in_good_order_and_bound_anew() {
+async fn changed_entry_unbinds_and_binds_again() {
     let stage = Stage::new(Script::new(), Profile::default()).await;
     stage.start();
     stage.states_become(&["1 both bound"]).await;
@@ -152,7 +152,7 @@ async fn a_changed_entry_is_left_in_good_order_and_bound_anew() {
 }
 
 #[tokio::test]
-async fn a_refused_password_is_told_and_tried_again_after_five_minutes() {
+async fn rejected_password_raises_an_alarm_and_is_retried_after_five_minutes() {
     let stage = Stage::new(Script::new().reject_binds(1, CommandStatus::INVPASWD), Profile::default()).await;
     stage.start();
     stage.until(|stage| !stage.world.alarms.list().is_empty()).await;
@@ -162,20 +162,20 @@ async fn a_refused_password_is_told_and_tried_again_after_five_minutes() {
     let link = stage.shown().links.remove(0);
     let now = stage.world.clock.now();
     assert_eq!(link.next_attempt_at, Some(now.plus(Duration::from_secs(300))));
-    assert!(link.last_error.is_some_and(|error| error.at == now && error.text.contains("refused the bind")));
+    assert!(link.last_error.is_some_and(|error| error.at == now && error.text.contains("rejected the bind")));
     stage.pass(299);
     stage.real.sleep(PAUSE).await;
-    assert_eq!(stage.carrier.record().counts().links_opened, 1, "carriers lock those who insist");
+    assert_eq!(stage.carrier.record().counts().links_opened, 1, "carriers lock accounts that retry");
     stage.pass(1);
     stage.states_become(&["1 both bound"]).await;
-    // That it is down is looked at every second.
+    // The carrier is checked every second.
     stage.pass(1);
     stage.until(|stage| stage.world.alarms.list().is_empty()).await;
     stage.end().await;
 }
 
 #[tokio::test]
-async fn a_link_is_told_pdu_by_pdu_while_it_is_traced() {
+async fn trace_shows_every_pdu_of_a_link_while_enabled() {
     let stage = Stage::new(Script::new(), Profile::default()).await;
     let state = stage.world.carriers.open(ACME, "acme");
     state.trace.enable(stage.world.clock.now().plus(Duration::from_secs(40)));
@@ -186,10 +186,10 @@ async fn a_link_is_told_pdu_by_pdu_while_it_is_traced() {
     let lines = state.trace.read(0);
     let told: Vec<_> = lines.iter().map(|line| (line.way, line.line.split(' ').next().unwrap())).collect();
     let expect = [
-        (Way::Out, "bind_transceiver"),
-        (Way::In, "bind_transceiver_resp"),
-        (Way::Out, "enquire_link"),
-        (Way::In, "enquire_link_resp"),
+        (PduDirection::Out, "bind_transceiver"),
+        (PduDirection::In, "bind_transceiver_resp"),
+        (PduDirection::Out, "enquire_link"),
+        (PduDirection::In, "enquire_link_resp"),
     ];
     assert_eq!(told, expect);
     assert!(lines.iter().all(|line| line.link == 1 && !line.line.contains("secret")), "{lines:?}");
@@ -197,12 +197,12 @@ async fn a_link_is_told_pdu_by_pdu_while_it_is_traced() {
     stage.until(|stage| stage.carrier.record().counts().enquire_links >= 2).await;
     stage.pass(1);
     stage.until(|_| !state.trace.is_on()).await;
-    assert_eq!(state.trace.read(0).len(), 4, "its time was over");
+    assert_eq!(state.trace.read(0).len(), 4, "the trace had expired");
     stage.end().await;
 }
 
 #[tokio::test]
-async fn a_half_of_a_pair_that_gets_no_answer_is_bound_again() {
+async fn link_without_enquire_link_resp_is_bound_again() {
     let pair = Profile { binds: Binds::TransmitterAndReceiver, ..Profile::default() };
     let stage = Stage::new(Script::new(), pair).await;
     stage.start();
@@ -210,7 +210,7 @@ async fn a_half_of_a_pair_that_gets_no_answer_is_bound_again() {
     stage.pass(1);
     stage.states_become(&["1 sends bound", "1 receives bound"]).await;
     stage.carrier.stall_links(Duration::from_secs(3600));
-    // Thirty seconds of silence, and two questions of ten seconds each.
+    // Thirty seconds idle, then two enquire_links of ten seconds each.
     for _ in 0..5 {
         stage.pass(10);
         stage.real.sleep(PAUSE).await;

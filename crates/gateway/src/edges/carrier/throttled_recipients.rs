@@ -1,5 +1,5 @@
-//! Recipients that a carrier throttles while it accepts parts for others: the limit is theirs and not the link's. Shared by
-//! all links of the carrier. Their parts step aside, for longer and longer, and nothing else waits for them.
+//! Recipients that a carrier throttles while it accepts parts for others. All links of the carrier share the list.
+//! Parts to these recipients are deferred, longer each time, and hold up no other part.
 
 use crate::clock::Moment;
 use hermod_domain::phone::Msisdn;
@@ -9,44 +9,45 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Recipients that are remembered at once. Beyond that the one that would be tried again first is forgotten.
-const LIMITED_MAX: usize = 1_000;
-/// A recipient that was not throttled for this long is forgotten.
+/// Recipients in the list. When it is full, the one that is due first is dropped.
+const RECIPIENTS_MAX: usize = 1_000;
+/// A recipient that was not throttled for this long is dropped.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(600);
 
 #[derive(Debug)]
 struct Limited {
-    /// How often its parts have stepped aside.
+    /// How often its parts were deferred.
     times: u32,
     until: Moment,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct LimitedRecipients {
-    /// How many there are, so that a link asks nothing more while there are none.
+pub(super) struct ThrottledRecipients {
+    /// The length of the list, so that an empty list costs no lock.
     count: AtomicUsize,
     known: Mutex<HashMap<Msisdn, Limited>>,
 }
 
-impl LimitedRecipients {
-    /// The carrier throttled this recipient once more: how long its part steps aside. Nothing for one that is not known.
+impl ThrottledRecipients {
+    /// Records that the carrier throttled a listed recipient again. Returns how long its part is deferred; `None` if
+    /// it is not listed.
     pub(super) fn throttled(&self, to: Msisdn, now: Moment) -> Option<Duration> {
         let mut known = self.lock_if_any()?;
         let limited = known.get_mut(&to)?;
         if limited.until <= now {
             limited.times = limited.times.saturating_add(1);
-            limited.until = now.plus(aside_wait(limited.times));
+            limited.until = now.plus(deferral_wait(limited.times));
         }
         Some(between(now, limited.until))
     }
 
-    /// How long a part for this recipient should not even be tried.
+    /// Returns how long parts for this recipient must not be sent.
     pub(super) fn wait(&self, to: Msisdn, now: Moment) -> Option<Duration> {
         let until = self.lock_if_any()?.get(&to)?.until;
         (now < until).then(|| between(now, until))
     }
 
-    /// The carrier accepted a part for this recipient.
+    /// Removes a recipient for whom the carrier accepted a part.
     pub(super) fn accepted(&self, to: Msisdn) {
         if let Some(mut known) = self.lock_if_any()
             && known.remove(&to).is_some()
@@ -55,11 +56,11 @@ impl LimitedRecipients {
         }
     }
 
-    /// Others pass and this recipient does not.
+    /// Lists a recipient that is throttled while others are accepted.
     pub(super) fn remember(&self, to: Msisdn, times: u32, until: Moment, now: Moment) {
         let mut known = self.lock();
         known.retain(|_, limited| now < limited.until.plus(FORGOTTEN_AFTER));
-        if known.len() >= LIMITED_MAX
+        if known.len() >= RECIPIENTS_MAX
             && let Some(first) = known.iter().min_by_key(|(_, limited)| limited.until).map(|(to, _)| *to)
         {
             known.remove(&first);
@@ -77,8 +78,8 @@ impl LimitedRecipients {
     }
 }
 
-/// How long a part steps aside the so-manieth time, from 1.
-pub(super) fn aside_wait(times: u32) -> Duration {
+/// Returns how long a part is deferred the n-th time, from 1.
+pub(super) fn deferral_wait(times: u32) -> Duration {
     Schedule::after_throttled_recipient().wait(times, 0).expect("the last wait is repeated")
 }
 
@@ -95,8 +96,8 @@ mod tests {
     }
 
     #[test]
-    fn limited_recipient_steps_aside_for_longer_each_time_until_it_is_accepted() {
-        let (limited, to) = (LimitedRecipients::default(), number(1));
+    fn throttled_recipient_is_deferred_longer_each_time_until_accepted() {
+        let (limited, to) = (ThrottledRecipients::default(), number(1));
         let seconds = |wait: Option<Duration>| wait.map(|wait| wait.as_secs());
         assert_eq!(limited.throttled(to, Moment(0)), None);
         limited.remember(to, 1, Moment(1_000), Moment(0));
@@ -117,14 +118,14 @@ mod tests {
     }
 
     #[test]
-    fn no_more_than_a_thousand_recipients_are_remembered_and_not_for_ever() {
-        let limited = LimitedRecipients::default();
-        let most = u64::try_from(LIMITED_MAX).unwrap();
+    fn list_holds_a_thousand_recipients_and_drops_old_ones() {
+        let limited = ThrottledRecipients::default();
+        let most = u64::try_from(RECIPIENTS_MAX).unwrap();
         for last in 0..=most {
             limited.remember(number(last), 1, Moment(1_000 + last), Moment(0));
         }
-        assert_eq!(limited.lock().len(), LIMITED_MAX);
-        assert_eq!(limited.wait(number(0), Moment(0)), None, "its turn would have been first");
+        assert_eq!(limited.lock().len(), RECIPIENTS_MAX);
+        assert_eq!(limited.wait(number(0), Moment(0)), None, "it was due first");
         limited.remember(number(0), 1, Moment(700_000), Moment(700_000));
         assert_eq!(limited.lock().len(), 1);
     }

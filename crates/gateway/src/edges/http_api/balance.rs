@@ -1,6 +1,6 @@
-//! `GET /balance`: what the account has, owes and may spend.
+//! `GET /balance`: the account's balance, credit and available amount.
 
-use super::sms::json;
+use super::responses::json;
 use crate::app::{BalanceView, Caller, account_balance};
 use crate::world::World;
 use axum::http::StatusCode;
@@ -12,7 +12,7 @@ pub(super) async fn show(world: &World, caller: &Caller) -> Result<Response, Ref
     Ok(json(StatusCode::OK, record(&account_balance(world, caller).await?)))
 }
 
-/// Amounts are JSON numbers written from their decimal text.
+/// Writes amounts as exact JSON numbers, from their decimal text.
 fn record(view: &BalanceView) -> String {
     let BalanceView { balance, currency, credit_limit, credit_used, available, terms } = view;
     let (terms, postpaid) = match terms {

@@ -1,7 +1,7 @@
-//! The body of a request: read whole up to a limit, or thrown away when the answer does not depend on it.
+//! Reads a request body up to a limit, or discards it when the response does not depend on it.
 
 use crate::http::body_memory::{BODY_RETRY_S, BodyMemoryFull, Reservation};
-use crate::http::timeouts::{Patience, Stage};
+use crate::http::timeouts::{ConnectionTimeouts, Stage};
 use axum::body::{Body, HttpBody};
 use axum::http::{HeaderMap, header};
 use bytes::{Bytes, BytesMut};
@@ -11,15 +11,15 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// The largest body there is any use for is below 10 KiB; this leaves room for clients that send more than we read.
+/// A valid body is below 10 KiB; this leaves room for clients that send unknown fields.
 pub(super) const BODY_BYTES_MAX: u32 = 1024 * 1024;
 
-/// How much of an unwanted body is read so that its sender gets to see the answer.
+/// How much of an unread body is discarded, so that the client reads the response.
 const DISCARD_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
 pub(super) struct RequestBody {
     body: Body,
-    patience: Option<Arc<Patience>>,
+    timeouts: Option<Arc<ConnectionTimeouts>>,
     memory: Reservation,
     begun: bool,
     ended: bool,
@@ -28,14 +28,18 @@ pub(super) struct RequestBody {
 enum Chunk {
     Bytes(Bytes),
     End,
-    /// It ended before its announced length, or its framing is broken.
+    /// It ended before its Content-Length, or its framing is broken.
     Broken,
     Overdue,
 }
 
 impl RequestBody {
-    pub(super) fn new(body: Body, patience: Option<Arc<Patience>>, memory: Reservation) -> RequestBody {
-        RequestBody { ended: body.is_end_stream(), body, patience, memory, begun: false }
+    pub(super) fn new(
+        body: Body,
+        timeouts: Option<Arc<ConnectionTimeouts>>,
+        memory: Reservation,
+    ) -> RequestBody {
+        RequestBody { ended: body.is_end_stream(), body, timeouts, memory, begun: false }
     }
 
     pub(super) async fn read(&mut self) -> Result<Bytes, Refusal> {
@@ -47,7 +51,7 @@ impl RequestBody {
         let mut whole = BytesMut::new();
         loop {
             match self.next().await {
-                // The usual case: all of it at once, and nothing is copied.
+                // The usual case: one chunk, which is not copied.
                 Chunk::Bytes(chunk) if self.ended && whole.is_empty() && chunk.len() <= limit => {
                     return Ok(chunk);
                 }
@@ -63,9 +67,9 @@ impl RequestBody {
         }
     }
 
-    /// Reads what is left, up to a limit, and forgets it.
+    /// Discards the rest of the body, up to a limit.
     pub(super) async fn discard(&mut self, headers: &HeaderMap) {
-        // Whoever asked first whether to send the body has not sent it, and need not.
+        // With `Expect: 100-continue` the client has not sent the body yet.
         if self.ended || (!self.begun && headers.contains_key(header::EXPECT)) {
             return;
         }
@@ -99,8 +103,8 @@ impl RequestBody {
     }
 
     fn poll_chunk(&mut self, context: &mut Context<'_>) -> Poll<Chunk> {
-        // The connection's task polls us right after it has set this, so there is nobody to wake.
-        if self.patience.as_ref().is_some_and(|patience| patience.now().0 == Stage::Overdue) {
+        // The connection's task polls this right after it has set the stage, so no waker is needed.
+        if self.timeouts.as_ref().is_some_and(|timeouts| timeouts.now().0 == Stage::Overdue) {
             return Poll::Ready(Chunk::Overdue);
         }
         loop {
@@ -110,7 +114,7 @@ impl RequestBody {
                 Poll::Ready(Some(Err(_))) => return Poll::Ready(Chunk::Broken),
                 Poll::Ready(Some(Ok(frame))) => frame,
             };
-            // Trailers mean nothing to us.
+            // Trailers are ignored.
             if let Ok(chunk) = frame.into_data() {
                 return Poll::Ready(Chunk::Bytes(chunk));
             }
@@ -118,8 +122,8 @@ impl RequestBody {
     }
 
     fn enter(&self, stage: Stage) {
-        if let Some(patience) = &self.patience {
-            patience.enter(stage);
+        if let Some(timeouts) = &self.timeouts {
+            timeouts.enter(stage);
         }
     }
 }

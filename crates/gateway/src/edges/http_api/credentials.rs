@@ -1,5 +1,5 @@
-//! Reads an API key and its secret out of a request: Basic, Bearer or two headers of their own. `Authorization` decides
-//! if it is there; there is no falling through from a bad one to the two headers.
+//! Reads the API key and secret of a request: Basic, Bearer, or the headers X-API-Key and X-API-Secret. If
+//! `Authorization` is present it alone counts, even if it is invalid.
 
 use super::headers::{Occurrence, X_API_KEY, X_API_SECRET, single};
 use crate::app::Credentials;
@@ -9,16 +9,16 @@ use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
-/// Longest header value that is looked at. Keys and secrets of ours have well below a hundred characters.
+/// The longest header value that is read. Our keys and secrets are far below a hundred characters.
 const HEADER_BYTES_MAX: usize = 1024;
 
-/// Some clients leave the padding of base64 off, and nothing is ambiguous without it.
+/// Some clients omit the base64 padding.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// `None` if the request has no credentials, or none that can be read.
+/// Returns `None` if the request has no credentials, or invalid ones.
 pub(super) fn read(headers: &HeaderMap) -> Option<Credentials> {
     match single(headers, &header::AUTHORIZATION) {
         Occurrence::Once(value) => of_authorization(value),
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn the_three_forms_are_equal() {
+    fn basic_bearer_and_two_headers_are_equivalent() {
         let expect = Some(("key", "secret"));
         check(&[("authorization", "Basic a2V5OnNlY3JldA==")], expect);
         check(&[("authorization", "basic   a2V5OnNlY3JldA")], expect);
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn key_and_secret_part_at_the_first_colon() {
+    fn key_and_secret_are_split_at_the_first_colon() {
         check(&[("authorization", "Bearer key:se:cret")], Some(("key", "se:cret")));
         check(&[("authorization", "Bearer :secret")], Some(("", "secret")));
         check(&[("authorization", "Bearer key")], None);
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn authorization_decides_if_it_is_there() {
+    fn invalid_authorization_does_not_fall_back_to_the_two_headers() {
         let two = [("x-api-key", "key"), ("x-api-secret", "secret")];
         for bad in ["", "Basic", "Basic !!!!", "Digest a2V5OnNlY3JldA==", "Bearer", "Basic /w=="] {
             check(&[("authorization", bad), two[0], two[1]], None);
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_twice_or_in_half_does_not_count() {
+    fn repeated_or_incomplete_headers_are_no_credentials() {
         check(&[], None);
         check(&[("x-api-key", "key")], None);
         check(&[("x-api-secret", "secret")], None);

@@ -1,5 +1,5 @@
-//! A seeded mutator on everything here that reads what a stranger wrote: bodies, credentials, addresses, parameters.
-//! Nothing may panic, and what is understood must mean what an independent reader says it means.
+//! Fuzzes the parsers of untrusted input with a seeded mutator: bodies, credentials, addresses, query parameters. Nothing may
+//! panic, and what is accepted must agree with an independent parser.
 //!
 //! `MUTATIONS=1000000 SEED=7 cargo test -p hermod-gateway mutator` runs longer, or again.
 
@@ -8,9 +8,9 @@ mod chance;
 
 use super::send_request::SendRequest;
 use super::{credentials, inbound};
-use crate::arrivals::TrustedProxies;
 use crate::http::peer_address::{self, X_FORWARDED_FOR};
 use crate::http::request_id::{self, X_REQUEST_ID};
+use crate::listeners::TrustedProxies;
 use axum::http::{HeaderMap, HeaderValue, header};
 use chance::{Breadcrumb, Chance, mutate, setting};
 use hermod_domain::submission::Submission;
@@ -28,7 +28,7 @@ const BODIES: [&[u8]; 6] = [
     b"{}",
 ];
 
-/// What bodies are made of, so that mutants get further than the first broken bracket.
+/// Fragments of bodies, so that mutants stay close to valid JSON.
 const BODY_PIECES: [&[u8]; 12] = [
     b"{",
     b"}",
@@ -58,7 +58,7 @@ fn mutant(seeds: &[&[u8]], pieces: &[&[u8]], chance: &mut Chance) -> Vec<u8> {
     octets
 }
 
-/// Runs `check` on mutants and says how many it found fit.
+/// Runs `check` on mutants and returns how many it accepted.
 fn run(seeds: &[&[u8]], pieces: &[&[u8]], check: impl Fn(&[u8]) -> bool) -> u64 {
     let seed = setting("SEED", SEED);
     let (mut chance, mut crumb) = (Chance(seed), Breadcrumb { seed, mutation: 0 });
@@ -70,7 +70,7 @@ fn run(seeds: &[&[u8]], pieces: &[&[u8]], check: impl Fn(&[u8]) -> bool) -> u64 
     fit
 }
 
-/// Mutants must get somewhere, or they prove nothing.
+/// The least number of mutants that must be accepted.
 fn one_in(share: u64) -> u64 {
     setting("MUTATIONS", MUTATIONS) / share
 }
@@ -84,13 +84,13 @@ fn misspells(value: &Value) -> bool {
 }
 
 #[test]
-fn a_body_is_understood_exactly_if_it_is_an_object_without_a_key_given_twice() {
+fn body_is_accepted_exactly_if_it_is_an_object_without_duplicate_keys() {
     let accepted = run(&BODIES, &BODY_PIECES, |body| {
         let shown = String::from_utf8_lossy(body);
         let value = serde_json::from_slice::<Value>(body).ok().filter(Value::is_object);
         let request = match (SendRequest::parse(body), &value) {
             (Ok(request), Some(_)) => request,
-            (Ok(_), None) => panic!("understood, but it is not an object: {shown}"),
+            (Ok(_), None) => panic!("accepted, but not an object: {shown}"),
             (Err(_), None) => return false,
             (Err(refusal), Some(value)) => {
                 let told = refusal.to_string();
@@ -117,7 +117,7 @@ fn with(name: axum::http::HeaderName, octets: &[u8]) -> Option<HeaderMap> {
 }
 
 #[test]
-fn credentials_are_what_stands_in_the_header_or_nothing() {
+fn credentials_are_exactly_the_header_value_or_none() {
     let seeds: [&[u8]; 4] =
         [b"Bearer key:secret", b"Basic a2V5OnNlY3JldA==", b"basic   a2V5OnNl/+Y3Jl", b"Digest x=y"];
     let pieces: [&[u8]; 6] = [b" ", b":", b"=", b"Basic ", b"\t", b"\xff"];
@@ -136,7 +136,7 @@ fn credentials_are_what_stands_in_the_header_or_nothing() {
 }
 
 #[test]
-fn an_address_is_never_taken_from_behind_what_is_not_trusted() {
+fn address_left_of_an_untrusted_one_is_never_used() {
     let proxies =
         TrustedProxies::new(["10.0.0.0/8", "2001:db8::/32"].map(|net| net.parse().expect("a network")));
     let proxy = "10.0.0.1".parse().expect("an address");
@@ -151,14 +151,14 @@ fn an_address_is_never_taken_from_behind_what_is_not_trusted() {
         let Some(headers) = with(X_FORWARDED_FOR, octets) else { return false };
         let Some(address) = peer_address::of(proxy, &proxies, &headers) else { return false };
         assert_eq!(address, address.to_canonical());
-        // It stands in the list, and nothing right of it is a stranger's.
+        // It is in the list, and nothing right of it is untrusted.
         let text = str::from_utf8(octets).expect("an address was read");
         let entries: Vec<&str> = text.split(',').map(|entry| entry.trim_matches([' ', '\t'])).collect();
         let place = entries.iter().rposition(|entry| {
             let bare = entry.parse().ok().or_else(|| Some(entry.parse::<std::net::SocketAddr>().ok()?.ip()));
             bare.is_some_and(|entry: std::net::IpAddr| entry.to_canonical() == address)
         });
-        let place = place.expect("it stands in the list");
+        let place = place.expect("it is in the list");
         assert!(
             proxies.trust(address) || entries[place + 1..].iter().all(|entry| !entry.contains("192.0.2.9"))
         );
@@ -168,7 +168,7 @@ fn an_address_is_never_taken_from_behind_what_is_not_trusted() {
 }
 
 #[test]
-fn pages_and_request_ids_stay_within_their_bounds() {
+fn limits_and_request_ids_stay_within_their_bounds() {
     let seeds: [&[u8]; 3] = [b"since=10&limit=20", b"limit=500", b"s%69nce=%31&x=y"];
     let pieces: [&[u8]; 7] = [b"&", b"=", b"%", b"%30", b"9", b"since=", b"-"];
     let pages = run(&seeds, &pieces, |octets| {

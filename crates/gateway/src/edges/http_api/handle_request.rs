@@ -1,14 +1,15 @@
-//! The one way of every request: who asks, may they ask now, what comes of it, and what every answer carries.
+//! Handles every API request in the same order: framing, method, credentials, allow-lists, rate limit, then the
+//! operation.
 
 use super::body::RequestBody;
 use super::monitoring_pages::MetricsPage;
 use super::paths::{Route, message_id_in};
 use super::request_metrics::Meters;
-use super::{balance, credentials, document, headers, inbound, monitoring_pages, rate, responses, sms};
+use super::{balance, credentials, document, headers, inbound, monitoring_pages, responses, sms};
 use crate::app::{Caller, admit, authenticate};
 use crate::clock::Moment;
 use crate::http::framing::{self, FramingRefusal};
-use crate::http::timeouts::Carried;
+use crate::http::timeouts::ConnectionInfo;
 use crate::http::{peer_address, request_id, source_of};
 use crate::world::World;
 use axum::extract::Request;
@@ -19,10 +20,10 @@ use hermod_domain::refusal::{NotFound, RateLimit, Refusal};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// The bucket refills continuously, so one second is enough for at least one request at any rate.
+/// Retry-After in seconds. The bucket refills continuously, so one second is enough at any rate.
 const RATE_RETRY_S: u32 = 1;
 
-/// What the requests of one router share.
+/// Shared by the requests of one router.
 pub(super) struct Edge {
     pub(super) world: Arc<World>,
     pub(super) metrics: Option<MetricsPage>,
@@ -38,18 +39,19 @@ impl Edge {
 pub(super) async fn answer(edge: Arc<Edge>, route: Route, request: Request) -> Response {
     let started = edge.world.clock.moment();
     let (head, body) = request.into_parts();
-    let carried = head.extensions.get::<Carried>();
+    let connection = head.extensions.get::<ConnectionInfo>();
     let mut body = RequestBody::new(
         body,
-        carried.map(|carried| carried.patience.clone()),
+        connection.map(|connection| connection.timeouts.clone()),
         edge.world.body_memory.reserve(),
     );
     let id = request_id::of(&head.headers);
-    let peer =
-        carried.and_then(|Carried { peer, proxies, .. }| peer_address::of(*peer, proxies, &head.headers));
+    let peer = connection
+        .and_then(|ConnectionInfo { peer, proxies, .. }| peer_address::of(*peer, proxies, &head.headers));
 
     let mut response = dispatch(&edge, route, &head, &mut body, peer).await;
-    // Whoever is still sending would not see the answer: closing under unread bytes resets the connection.
+    // Read the rest of the body: closing with unread bytes would reset the connection before the client reads the
+    // response.
     body.discard(&head.headers).await;
 
     note(&edge, route, started, &head, &Noted { id: &id, peer, status: response.status().as_u16() });
@@ -57,20 +59,20 @@ pub(super) async fn answer(edge: Arc<Edge>, route: Route, request: Request) -> R
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(request_id::X_REQUEST_ID, id);
     if route.is_api() && !headers.contains_key(headers::RATELIMIT) {
-        rate::show(headers, rate::FAILED_SIGN_INS, edge.world.sign_ins_left(peer));
+        headers::set_rate_limit(headers, headers::FAILED_SIGN_INS, edge.world.sign_ins_left(peer));
     }
     response
 }
 
-/// What is told of a request beside its head.
+/// What is logged of a request besides its head.
 struct Noted<'a> {
     id: &'a HeaderValue,
-    /// Unknown where a trusted proxy said it unreadably.
+    /// `None` if a trusted proxy sent an unreadable address.
     peer: Option<IpAddr>,
     status: u16,
 }
 
-/// One line and two figures for each request. The line has no body, no secret and no number in it.
+/// Logs and counts a request. The log line contains no body, secret or phone number.
 fn note(edge: &Edge, route: Route, started: Moment, head: &Parts, noted: &Noted<'_>) {
     let Noted { id, peer, status } = *noted;
     let duration_ms = edge.world.clock.moment().0.saturating_sub(started.0);
@@ -125,8 +127,7 @@ fn metrics(edge: &Edge, head: &Parts) -> Response {
     }
 }
 
-/// A request of a customer: credentials first, then where they are used from, then the bucket of the connection, then
-/// what was asked for.
+/// Handles a customer's request: credentials, allow-lists, the connection's rate limit, then the operation.
 async fn call(
     world: &World,
     route: Route,
@@ -134,8 +135,8 @@ async fn call(
     body: &mut RequestBody,
     peer: Option<IpAddr>,
 ) -> Response {
-    // Where a trusted proxy named the caller unreadably, sign-ins are counted for the proxy.
-    let source = peer.or_else(|| head.extensions.get::<Carried>().map(|carried| carried.peer));
+    // If a trusted proxy sent an unreadable address, sign-ins are counted for the proxy.
+    let source = peer.or_else(|| head.extensions.get::<ConnectionInfo>().map(|connection| connection.peer));
     let given = credentials::read(&head.headers);
     let caller = match authenticate(world, given.as_ref(), source) {
         Ok(caller) => caller,
@@ -150,7 +151,7 @@ async fn call(
         None => perform(world, &caller, route, head, body).await,
     };
     let mut response = outcome.unwrap_or_else(|refusal| responses::error(&refusal));
-    rate::show(response.headers_mut(), rate::CONNECTION, left);
+    headers::set_rate_limit(response.headers_mut(), headers::CONNECTION, left);
     response
 }
 

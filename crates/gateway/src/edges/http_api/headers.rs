@@ -1,6 +1,8 @@
-//! The header names of the API that HTTP itself does not have, and reading a header that may come only once.
+//! The API's own headers: their names, rate-limit headers, and reading a header that may occur only once.
 
+use crate::world::RateLeft;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use bytes::Bytes;
 
 pub(super) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 pub(super) const IDEMPOTENCY_MISMATCH: HeaderName = HeaderName::from_static("idempotency-mismatch");
@@ -14,11 +16,11 @@ pub(super) const X_RATELIMIT_RESET: HeaderName = HeaderName::from_static("x-rate
 pub(super) const X_SMS_ENCODING: HeaderName = HeaderName::from_static("x-sms-encoding");
 pub(super) const X_SMS_PARTS: HeaderName = HeaderName::from_static("x-sms-parts");
 
-/// How often a header came that means something only once.
+/// How often a single-valued header occurs.
 pub(super) enum Occurrence<'a> {
     Absent,
     Once(&'a HeaderValue),
-    /// Which of them a proxy in front of us went by cannot be known, so none of them counts.
+    /// None counts: a proxy in front of us may have used any of them.
     Repeated,
 }
 
@@ -29,4 +31,22 @@ pub(super) fn single<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Occurrenc
         (Some(value), None) => Occurrence::Once(value),
         (Some(_), Some(_)) => Occurrence::Repeated,
     }
+}
+
+/// The policy names of the `RateLimit` header.
+pub(super) const CONNECTION: &str = "connection";
+pub(super) const FAILED_SIGN_INS: &str = "failed-sign-ins";
+
+/// Sets the rate-limit headers.
+pub(super) fn set_rate_limit(headers: &mut HeaderMap, policy: &str, left: RateLeft) {
+    let RateLeft { limit, remaining, whole_in, refused_for: _ } = left;
+    let reset_s = u32::try_from(whole_in.as_millis().div_ceil(1000)).unwrap_or(u32::MAX);
+    let (remaining, reset): (HeaderValue, HeaderValue) = (remaining.into(), reset_s.into());
+    // On every response, so reuse the values written above.
+    let pieces = [b"\"", policy.as_bytes(), b"\";r=", remaining.as_bytes(), b";t=", reset.as_bytes()];
+    let rate = Bytes::from(pieces.concat());
+    headers.insert(X_RATELIMIT_LIMIT, limit.into());
+    headers.insert(X_RATELIMIT_REMAINING, remaining);
+    headers.insert(X_RATELIMIT_RESET, reset);
+    headers.insert(RATELIMIT, HeaderValue::from_maybe_shared(rate).expect("digits and signs are visible"));
 }

@@ -1,8 +1,7 @@
-//! `GET /inbound`: what handsets sent to the account, page by page. A page ends where the next one begins, so that
-//! whoever passes `next_since` on sees everything once.
+//! `GET /inbound`: the account's MO messages, page by page. A client that passes `next_since` on reads every message once.
 
 use super::query::{Parameter, parameter};
-use super::sms::json;
+use super::responses::json;
 use crate::app::{Caller, inbound_since};
 use crate::world::World;
 use axum::http::StatusCode;
@@ -14,7 +13,7 @@ use serde::Serialize;
 const LIMIT_DEFAULT: u32 = 100;
 const LIMIT_MAX: u32 = 500;
 
-/// What the store can count to.
+/// The largest id of the store.
 const SINCE_MAX: u64 = i64::MAX.unsigned_abs();
 
 #[derive(Debug, PartialEq, Eq)]
@@ -76,7 +75,7 @@ pub(super) fn page_of(query: &str) -> Result<Page, Refusal> {
     Ok(Page { since, limit })
 }
 
-/// Digits alone; more of them than fit are the largest number there is.
+/// Parses digits; a number that is too large becomes the maximum.
 fn whole_number(text: &str) -> Option<u64> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| text.parse().unwrap_or(u64::MAX))
@@ -96,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_have_defaults_and_bounds() {
+    fn since_and_limit_have_defaults_and_bounds() {
         check("", "0, 100");
         check("since=7", "7, 100");
         check("since=007&limit=020", "7, 20");
@@ -109,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_page_is_refused() {
+    fn invalid_since_or_limit_is_rejected() {
         for odd in ["", "-1", "+1", "1.0", "1e3", "0x10", "one", "%201", "1 ", "null", "\u{661}"] {
             check(&format!("since={odd}"), "`since` is not valid: it must be an integer from 0 on.");
             check(&format!("limit={odd}"), "`limit` is not valid: it must be an integer from 1 on.");

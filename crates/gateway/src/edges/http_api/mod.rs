@@ -1,7 +1,7 @@
-//! The HTTP API of the customers, and the pages a machine asks whether this node is well. Every request takes the same
-//! way: the server in `http/` carries its connection, `answer` judges it, and what it asks for is one file each.
+//! The customers' HTTP API, and the health and metrics pages. The server in `http/` serves the connection,
+//! `handle_request` checks each request, and each operation has its own file.
 //!
-//! An error answer always has the form `{"error": "CODE: sentence"}` and means: nothing was stored, nothing charged.
+//! An error response always has the form `{"error": "CODE: sentence"}` and means that nothing was stored or charged.
 
 mod balance;
 mod body;
@@ -15,7 +15,6 @@ mod inbound;
 mod monitoring_pages;
 mod paths;
 mod query;
-mod rate;
 mod request_metrics;
 mod responses;
 mod send_request;
@@ -32,11 +31,11 @@ use handle_request::{Edge, answer};
 use paths::Route;
 use std::sync::Arc;
 
-/// The pages for machines.
+/// The health and metrics pages.
 const OPERATIONS: [Route; 3] = [Route::Healthz, Route::Readyz, Route::Metrics];
 
-/// What customers may ask, and beside it, on the same listener, the operations pages if there is something to render
-/// as metrics.
+/// Returns the router of the customer API, with the health and metrics pages on the same listener if `metrics` is
+/// given.
 pub fn router(world: Arc<World>, metrics: Option<MetricsPage>) -> Router {
     let mut routes = vec![
         Route::Sms,
@@ -53,7 +52,8 @@ pub fn router(world: Arc<World>, metrics: Option<MetricsPage>) -> Router {
     of_routes(&routes, Edge::new(world, metrics))
 }
 
-/// The operations pages alone, for a listener that customers do not reach. Whoever reaches it may read the metrics.
+/// Returns the router of the health and metrics pages alone, for a separate listener. Any client of it may read the
+/// metrics.
 pub fn operations_router(world: Arc<World>, render: RenderMetrics) -> Router {
     of_routes(&OPERATIONS, Edge::new(world, Some(MetricsPage { render, reach: Reach::Anywhere })))
 }
@@ -61,8 +61,8 @@ pub fn operations_router(world: Arc<World>, render: RenderMetrics) -> Router {
 fn of_routes(routes: &[Route], edge: Edge) -> Router {
     let mut router = Router::new();
     for route in routes {
-        // Methods are judged where everything else is, so that a wrong one gets the same kind of answer. There are no
-        // layers: each would box the future of every request once more.
+        // `handle` checks the method, so that its error has the same form. No layers: each would box the future of every
+        // request once more.
         let route = *route;
         router = router.route(
             route.template(),

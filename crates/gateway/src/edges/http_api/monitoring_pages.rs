@@ -1,17 +1,17 @@
-//! The pages a machine asks: is the process alive, should it get traffic, and its figures. They need no credentials and
-//! tell nothing about customers.
+//! The pages for monitoring: `/healthz`, `/readyz` and `/metrics`. They need no credentials and contain nothing about
+//! customers.
 
-use crate::arrivals::Reach;
+use crate::listeners::Reach;
 use crate::world::World;
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use std::sync::Arc;
 
-/// Writes all figures in the text form of Prometheus.
+/// Renders all metrics in the Prometheus text format.
 pub type RenderMetrics = Arc<dyn Fn() -> String + Send + Sync>;
 
-/// The page of the figures.
+/// The metrics page.
 #[derive(Clone)]
 pub struct MetricsPage {
     pub render: RenderMetrics,
@@ -19,12 +19,12 @@ pub struct MetricsPage {
     pub reach: Reach,
 }
 
-/// Answering at all is the answer.
+/// Liveness: always 200.
 pub(super) fn healthz() -> Response {
     plain(StatusCode::OK, "alive\n".into(), "text/plain; charset=utf-8")
 }
 
-/// Whether a load balancer should send customers here. A carrier that is away is no reason against it: messages wait.
+/// Readiness for a load balancer. A carrier that is down does not count: messages wait for it.
 pub(super) fn readyz(world: &World) -> Response {
     let (status, reason) = if world.is_draining() {
         (StatusCode::SERVICE_UNAVAILABLE, "draining: the gateway is shutting down\n")

@@ -1,4 +1,4 @@
-//! The paths there are, and which methods each of them answers.
+//! The paths of the API and their methods.
 
 use axum::http::Method;
 
@@ -8,18 +8,18 @@ pub(super) enum Route {
     SmsById,
     Inbound,
     Balance,
-    /// What somebody sees who types the address into a browser.
+    /// `/`, for browsers.
     Home,
     Document,
     DocumentPage,
     Healthz,
     Readyz,
     Metrics,
-    /// Any path that is none of the above.
+    /// Any other path.
     Unknown,
 }
 
-/// What stands before the id in the path of [`Route::SmsById`].
+/// The path of [`Route::SmsById`] before the id.
 const SMS_PREFIX: &str = "/api/v1/sms/";
 
 const READ: &str = "GET, HEAD";
@@ -27,7 +27,7 @@ const READ: &str = "GET, HEAD";
 impl Route {
     pub(super) const COUNT: usize = 11;
 
-    /// The path with its parameters named: what routes, logs and metrics call it.
+    /// Returns the path template, as in logs and metrics.
     pub(super) const fn template(self) -> &'static str {
         match self {
             Route::Sms => "/api/v1/sms",
@@ -44,7 +44,7 @@ impl Route {
         }
     }
 
-    /// Is it for customers? Paths that are none are theirs as well: whoever tries them meets the API's manners.
+    /// Whether the path belongs to the customer API. Unknown paths do, so that they get its error form.
     pub(super) const fn is_api(self) -> bool {
         match self {
             Route::Sms | Route::SmsById | Route::Inbound | Route::Balance | Route::Unknown => true,
@@ -57,7 +57,7 @@ impl Route {
         }
     }
 
-    /// The methods it answers, as the header `Allow` lists them; `None` where no method would help.
+    /// Returns the value of the `Allow` header; `None` for an unknown path.
     pub(super) const fn allow(self) -> Option<&'static str> {
         match self {
             Route::Sms => Some("POST"),
@@ -77,7 +77,7 @@ impl Route {
     pub(super) fn answers(self, method: &Method) -> bool {
         match self {
             Route::Sms => method == Method::POST,
-            // RFC 9110 section 9.1: whoever answers GET answers HEAD.
+            // GET implies HEAD (RFC 9110 section 9.1).
             Route::SmsById
             | Route::Inbound
             | Route::Balance
@@ -92,8 +92,7 @@ impl Route {
     }
 }
 
-/// The id in the path of [`Route::SmsById`], as it was sent. Ids are digits, so one that would need decoding is not
-/// one of ours.
+/// Returns the id in the path of [`Route::SmsById`], undecoded: ids are digits, which need no escapes.
 pub(super) fn message_id_in(path: &str) -> &str {
     path.strip_prefix(SMS_PREFIX).unwrap_or("")
 }

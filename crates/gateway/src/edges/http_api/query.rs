@@ -1,10 +1,10 @@
-//! Parameters behind the question mark. One that we know may come once; what we do not know is nobody's business.
+//! Reads query parameters. A known parameter may occur once; unknown ones are ignored.
 
 use std::borrow::Cow;
 use std::iter::Peekable;
 use std::str::Bytes;
 
-/// How often a parameter came that means something only once.
+/// How often a parameter occurs.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Parameter<'a> {
     Absent,
@@ -24,8 +24,8 @@ pub(super) fn parameter<'a>(query: &'a str, name: &str) -> Parameter<'a> {
     }
 }
 
-/// As forms write it: `+` is a space and `%41` an `A`. A percent sign that begins nothing stands for itself, and bytes
-/// that are not UTF-8 become what no parameter of ours contains.
+/// Decodes form encoding: `+` is a space and `%41` an `A`. An invalid escape stays as it is, and invalid UTF-8 becomes
+/// U+FFFD, which no parameter contains.
 fn decoded(text: &str) -> Cow<'_, str> {
     if !text.contains(['%', '+']) {
         return Cow::Borrowed(text);
@@ -42,7 +42,7 @@ fn decoded(text: &str) -> Cow<'_, str> {
     Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Two hex digits, taken only if both are there.
+/// Reads two hex digits; consumes nothing if one is missing.
 fn hex_pair(rest: &mut Peekable<Bytes<'_>>) -> Option<u8> {
     let mut ahead = rest.clone();
     let mut digit = || char::from(ahead.next()?).to_digit(16);
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parameter_is_found_by_its_name_however_it_is_written() {
+    fn parameter_is_found_by_its_decoded_name() {
         check("", "absent");
         check("&&=&=1&Since=1&since1=2", "absent");
         check("since=7", "once \"7\"");
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_escapes_stand_for_themselves() {
+    fn invalid_escapes_stay_unchanged() {
         check("since=%", "once \"%\"");
         check("since=%3", "once \"%3\"");
         check("since=%zz", "once \"%zz\"");

@@ -1,10 +1,10 @@
-//! What the API counts. Handles are kept once made: looking a metric up by its labels would cost more than counting.
+//! Request metrics of the API. Handles are cached: looking a metric up by its labels costs more than counting.
 
 use super::paths::Route;
 use metrics::{Counter, Histogram, counter, histogram};
 use std::sync::OnceLock;
 
-/// Every status an answer can have; one that is missing here is counted under 0, and a test would notice.
+/// Every status of the API. Any other is counted as 0, which a test checks.
 const STATUSES: [u16; 15] = [0, 200, 202, 303, 400, 401, 402, 403, 404, 405, 413, 422, 429, 500, 503];
 
 pub(super) struct Meters {
@@ -13,7 +13,7 @@ pub(super) struct Meters {
 
 #[derive(Default)]
 struct RouteMeters {
-    /// By the place of the status in [`STATUSES`]. Made when first needed: most never are.
+    /// By index in [`STATUSES`]. Created on first use.
     requests: [OnceLock<Counter>; STATUSES.len()],
     duration: OnceLock<Histogram>,
 }

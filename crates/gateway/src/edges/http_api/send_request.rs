@@ -1,6 +1,6 @@
-//! The JSON body of `POST /sms`: read strictly (every key once, whole UTF-8, nothing after the end), then turned into a
-//! submission. Fields we do not know are ignored, but not believed: what is wrong inside them is wrong all the same. A
-//! name that is a known one in another spelling is refused: ignoring it could send or charge a message twice.
+//! Parses the JSON body of `POST /sms` strictly (no duplicate keys, valid UTF-8, nothing after the end) into a
+//! submission. Unknown fields are ignored, but must be valid JSON without duplicate keys too. A known name in another
+//! spelling is rejected: ignoring a misspelt idempotency key could charge a message twice.
 
 use hermod_domain::phone::{Msisdn, PhoneRefusal};
 use hermod_domain::refusal::Refusal;
@@ -14,7 +14,7 @@ use std::fmt;
 
 pub(super) const KEY_TOO_LONG: &str = "it must have at most 255 bytes";
 
-/// The fields as they were given, borrowed from the body where no escape stands in the way.
+/// The fields of a request, borrowed from the body where they have no escapes.
 #[derive(Debug, Default)]
 pub(super) struct SendRequest<'a> {
     to: Option<Given<'a>>,
@@ -30,7 +30,7 @@ enum Given<'a> {
     NotText,
 }
 
-/// Neither texts nor numbers.
+/// Prints no message text and no phone number.
 impl fmt::Debug for Given<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -44,14 +44,14 @@ impl fmt::Debug for Given<'_> {
 impl<'a> SendRequest<'a> {
     pub(super) fn parse(body: &'a [u8]) -> Result<SendRequest<'a>, Refusal> {
         let text = str::from_utf8(body).map_err(|_| Refusal::InvalidJson("it is not UTF-8".into()))?;
-        // Asked here, because the parser would quote what it found instead, however long that is.
+        // Checked here, because the parser's error would quote the value, however long.
         if !text.trim_ascii_start().starts_with('{') {
             return Err(Refusal::InvalidJson("it does not begin with {".into()));
         }
         serde_json::from_str(text).map_err(|error| Refusal::InvalidJson(error.to_string().into()))
     }
 
-    /// `None` also for null and for the empty string.
+    /// Returns `None` also for null and the empty string.
     pub(super) fn idempotency_key(&self) -> Result<Option<&str>, Refusal> {
         text_of(self.idempotency_key.as_ref(), || not_a_string("idempotency_key"))
     }
@@ -63,7 +63,7 @@ impl<'a> SendRequest<'a> {
         let from = from.map(Sender::parse).transpose()?;
         let text = text_of(self.text.as_ref(), || not_a_string("text"))?;
         let text = MessageText::parse(text.ok_or(Refusal::MissingField("text"))?)?;
-        // A field keeps to its rule also where the header of the same meaning wins over it.
+        // The field is checked even if the header takes precedence.
         if self.idempotency_key()?.is_some_and(|key| key.len() > KEY_BYTES_MAX) {
             return Err(Refusal::InvalidField { field: "idempotency_key", rule: KEY_TOO_LONG });
         }
@@ -71,7 +71,7 @@ impl<'a> SendRequest<'a> {
     }
 }
 
-/// Absent, null and empty are the same everywhere.
+/// Treats absent, null and empty alike.
 fn text_of<'a>(
     given: Option<&'a Given<'_>>,
     refusal: impl FnOnce() -> Refusal,
@@ -133,7 +133,7 @@ impl<'de> Visitor<'de> for Fields {
 
 const NAMES: [&str; 4] = ["to", "from", "text", "idempotency_key"];
 
-/// The known name that an unknown one differs from only in case, hyphens or underscores.
+/// Returns the known name that differs from an unknown one only in case, hyphens or underscores.
 fn misspelt(name: &str) -> Option<&'static str> {
     let letters = |name: &'static str| name.bytes().filter(|byte| *byte != b'_');
     let given =
@@ -176,7 +176,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Given<'a> {
     }
 }
 
-/// A value nobody asked for. Looked through, because duplicate keys and broken strings inside it are errors too.
+/// The value of an unknown field, parsed because duplicate keys and invalid strings inside it are errors too.
 struct Ignored;
 
 impl<'de> Deserialize<'de> for Ignored {

@@ -1,8 +1,8 @@
-//! Tables of request bodies and what is made of them.
+//! Tests of request bodies and the resulting submissions.
 
 use super::*;
 
-/// What a body comes to: the submission in short, or the refusal's code.
+/// Returns the submission in short, or the refusal's code.
 fn told(body: &[u8]) -> String {
     let request = match SendRequest::parse(body) {
         Ok(request) => request,
@@ -29,7 +29,7 @@ fn check_not_json(body: &[u8], reason: &str) {
 }
 
 #[test]
-fn the_fields_make_a_submission() {
+fn valid_fields_make_a_submission() {
     let expect = "+4915112345678 from default: hi";
     check(r#"{"to":"+4915112345678","text":"hi"}"#, expect);
     check(" \r\n\t{ \"text\" : \"hi\" , \"to\" : \"+4915112345678\" } \n", expect);
@@ -43,7 +43,7 @@ fn the_fields_make_a_submission() {
 }
 
 #[test]
-fn what_we_do_not_know_is_ignored() {
+fn unknown_fields_are_ignored() {
     let expect = "+4915112345678 from default: hi";
     check(
         r#"{"to":"+4915112345678","text":"hi","x":{"a":[1,-2,3.5e2,true,null,{"to":5,"TO":1}]},"too":1,"t o":1}"#,
@@ -53,7 +53,7 @@ fn what_we_do_not_know_is_ignored() {
 }
 
 #[test]
-fn known_name_in_another_spelling_is_refused_with_the_right_one() {
+fn misspelt_known_name_is_rejected_with_the_right_one() {
     for (name, meant) in [
         ("idempotency-key", "idempotency_key"),
         ("idempotencyKey", "idempotency_key"),
@@ -83,7 +83,7 @@ fn known_name_in_another_spelling_is_refused_with_the_right_one() {
 }
 
 #[test]
-fn a_field_that_is_missing_or_wrong_has_its_own_refusal() {
+fn missing_or_invalid_field_has_its_own_refusal() {
     check(r"{}", "MISSING_FIELD");
     check(r#"{"text":"hi"}"#, "MISSING_FIELD");
     check(r#"{"to":"","text":"hi"}"#, "MISSING_FIELD");
@@ -105,7 +105,7 @@ fn a_field_that_is_missing_or_wrong_has_its_own_refusal() {
 }
 
 #[test]
-fn what_is_not_one_json_object_is_refused_with_the_place() {
+fn invalid_json_is_rejected_with_its_position() {
     check_not_json(b"", "it does not begin with {");
     check_not_json(b"  ", "it does not begin with {");
     check_not_json(b"null", "it does not begin with {");
@@ -129,7 +129,7 @@ fn what_is_not_one_json_object_is_refused_with_the_place() {
 }
 
 #[test]
-fn a_key_given_twice_is_refused_wherever_it_is() {
+fn duplicate_key_is_rejected_at_any_depth() {
     for body in [
         r#"{"to":"+4915112345678","to":"+4915112345679","text":"hi"}"#,
         r#"{"to":null,"to":"+4915112345678","text":"hi"}"#,
@@ -145,7 +145,7 @@ fn a_key_given_twice_is_refused_wherever_it_is() {
 }
 
 #[test]
-fn half_a_character_is_refused_wherever_it_is() {
+fn lone_surrogate_is_rejected_at_any_depth() {
     for body in [
         r#"{"to":"+4915112345678","text":"\ud83d"}"#,
         r#"{"to":"+4915112345678","text":"\ude00"}"#,
@@ -159,7 +159,7 @@ fn half_a_character_is_refused_wherever_it_is() {
 }
 
 #[test]
-fn depth_is_limited() {
+fn nesting_depth_is_limited() {
     let nested = |depth: usize| format!(r#"{{"x":{}{}}}"#, "[".repeat(depth), "]".repeat(depth));
     check(&nested(100), "MISSING_FIELD");
     let told = told(nested(100_000).as_bytes());
@@ -167,7 +167,7 @@ fn depth_is_limited() {
 }
 
 #[test]
-fn no_refusal_quotes_the_body_back() {
+fn refusals_do_not_quote_long_bodies() {
     let long = "x".repeat(100_000);
     for body in
         [format!("\"{long}\""), format!("{{\"{long}\":1,\"{long}\":2}}"), format!("{{\"to\":{long}}}")]
@@ -177,7 +177,7 @@ fn no_refusal_quotes_the_body_back() {
 }
 
 #[test]
-fn the_key_in_the_body_may_be_absent_in_three_ways() {
+fn idempotency_key_may_be_absent_null_or_empty() {
     let key = |body: &'static str| {
         let request = SendRequest::parse(body.as_bytes()).unwrap();
         request.idempotency_key().map(|key| key.map(str::to_owned)).map_err(|refusal| refusal.code())

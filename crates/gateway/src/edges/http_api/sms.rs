@@ -1,26 +1,23 @@
-//! `POST /sms` and `GET /sms/{id}`: sending one message and asking what became of it.
+//! `POST /sms` and `GET /sms/{id}`: submits a message, and returns its status.
 //!
-//! Bodies are written by hand. Ids, numbers, senders and states have no character that JSON would want escaped, and
-//! amounts must be numbers written from their decimal text.
+//! Bodies are written by hand: ids, numbers, senders and states need no JSON escapes, and amounts must be exact decimal
+//! numbers.
 
 use super::body::RequestBody;
 use super::headers::{
     IDEMPOTENCY_KEY, IDEMPOTENCY_MISMATCH, Occurrence, X_SMS_ENCODING, X_SMS_PARTS, single,
 };
+use super::responses::json;
 use super::send_request::{KEY_TOO_LONG, SendRequest};
 use crate::app::{Accepted, Caller, Submitted, find_replay, message_status, submit_message};
 use crate::world::World;
-use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use hermod_domain::ids::MessageId;
 use hermod_domain::numbers::Numbers;
 use hermod_domain::refusal::Refusal;
 use hermod_domain::submission::{IdempotencyKey, KeyRefusal};
-use hermod_store::{Duplicate, MessageRecord};
-
-/// Room for every header an answer carries, so that the map never grows.
-const HEADERS_USUAL: usize = 12;
+use hermod_store::{MessageRecord, Duplicate};
 
 const KEY_FIELD: &str = "Idempotency-Key";
 
@@ -43,12 +40,10 @@ pub(super) async fn send(
         }
         Err(refusal) => refusal,
     };
-    // A retry of an accepted send must never become a refusal, not even of its own fields.
+    // A retry of an accepted message must not be rejected, not even for invalid fields.
     let Some(key) = key else { return Err(refusal) };
     match find_replay(world, caller, &key, 0).await? {
-        Some(Duplicate { message, .. }) => {
-            Ok(replay_response(&Duplicate { message, is_same_request: false }))
-        }
+        Some(Duplicate { message, .. }) => Ok(replay_response(&Duplicate { message, is_same_request: false })),
         None => Err(refusal),
     }
 }
@@ -58,16 +53,7 @@ pub(super) async fn status(world: &World, caller: &Caller, id: &str) -> Result<R
     Ok(json(StatusCode::OK, status_record(&record)))
 }
 
-pub(super) fn json(status: StatusCode, body: String) -> Response {
-    let mut response = Response::new(Body::from(body));
-    *response.status_mut() = status;
-    let headers = response.headers_mut();
-    headers.reserve(HEADERS_USUAL);
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    response
-}
-
-/// `application/json` in any case, with whatever parameters: JSON is UTF-8 whatever they say.
+/// Checks for `application/json` in any case. Parameters are ignored: JSON is always UTF-8.
 fn check_content_type(headers: &HeaderMap) -> Result<(), Refusal> {
     let Occurrence::Once(value) = single(headers, &header::CONTENT_TYPE) else {
         return Err(Refusal::InvalidContentType);
@@ -81,7 +67,7 @@ fn check_content_type(headers: &HeaderMap) -> Result<(), Refusal> {
     }
 }
 
-/// The header wins over the body; an empty one is as good as none.
+/// Returns the idempotency key of the header, else of the body. An empty one counts as absent.
 fn choose_key(headers: &HeaderMap, request: &SendRequest<'_>) -> Result<Option<IdempotencyKey>, Refusal> {
     let refused = |rule| Refusal::InvalidField { field: KEY_FIELD, rule };
     let in_header = match single(headers, &IDEMPOTENCY_KEY) {
@@ -132,7 +118,7 @@ fn replay_body(message: MessageId) -> String {
 }
 
 fn status_record(record: &MessageRecord) -> String {
-    // What is not part of the documented record is named all the same, so that a new field is thought about here.
+    // Lists all fields, so that a new one is considered here.
     let MessageRecord {
         id,
         account: _,
@@ -147,7 +133,7 @@ fn status_record(record: &MessageRecord) -> String {
         settled_at: _,
     } = record;
     let destination = Numbers::embedded().find(*to);
-    // Names come from elsewhere and may have any character in them.
+    // Names may contain any character.
     let (country, operator) = (quoted(destination.country_name()), quoted(destination.operator));
     format!(
         concat!(
@@ -164,7 +150,7 @@ fn status_record(record: &MessageRecord) -> String {
     )
 }
 
-/// A text as JSON writes it, quotes and all.
+/// Returns a text as a quoted JSON string.
 fn quoted(text: &str) -> String {
     serde_json::to_string(text).expect("a text can be written")
 }

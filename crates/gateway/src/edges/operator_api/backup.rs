@@ -4,7 +4,7 @@ use super::answer::{Answer, fine};
 use super::body::Received;
 use super::desk::Desk;
 use crate::app::operator::{self, Copied, OperatorRefusal};
-use crate::arrivals::Reach;
+use crate::listeners::Reach;
 use axum::extract::State;
 use axum::http::{Extensions, HeaderMap};
 use serde::{Deserialize, Serialize};

@@ -3,9 +3,9 @@
 use super::body::{discard, gather};
 use super::desk::Desk;
 use crate::app::operator::OperatorRefusal;
-use crate::arrivals::Source;
 use crate::http::framing::{self, FramingRefusal};
 use crate::http::{request_id, source_of};
+use crate::listeners::Source;
 use crate::world::SignInKey;
 use axum::body::Body;
 use axum::extract::{Request, State};

@@ -28,7 +28,7 @@ mod trace;
 mod unowned;
 mod webhooks;
 
-pub use crate::arrivals::{Reach, Source};
+pub use crate::listeners::{Reach, Source};
 pub use desk::Desk;
 
 use crate::app::operator::OperatorRefusal;

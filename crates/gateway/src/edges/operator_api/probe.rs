@@ -5,7 +5,7 @@ use super::asked::{Named, number, sender};
 use super::body::Received;
 use super::desk::Desk;
 use crate::app::operator::{self, OperatorRefusal};
-use crate::board::{PROBE_WAIT_MAX, Probe, ProbeLine, ProbeReport, Way};
+use crate::board::{PROBE_WAIT_MAX, PduDirection, Probe, ProbeLine, ProbeReport};
 use crate::config::Period;
 use axum::extract::State;
 use hermod_domain::text::MessageText;
@@ -89,8 +89,11 @@ pub(super) async fn test(
         // A receipt may take minutes, and nobody stops a gateway to wait for it.
         () = stopping.cancelled() => return Err(OperatorRefusal::stopping()),
     };
-    let line =
-        |ProbeLine { at_ms, way, line }: ProbeLine| LineShape { at_ms, way: way.map(Way::as_str), line };
+    let line = |ProbeLine { at_ms, way, line }: ProbeLine| LineShape {
+        at_ms,
+        way: way.map(PduDirection::as_str),
+        line,
+    };
     fine(&TestShape {
         carrier,
         step: step.as_str(),

@@ -1,4 +1,4 @@
-//! Who is let in and who is not, in the order of the checks and with the code each customer's software needs.
+//! Tests of accepted and rejected binds, in the order of the checks, with their status.
 
 use super::*;
 use crate::clock::Clock;
@@ -60,11 +60,16 @@ impl Stage {
         self.world.set_catalogue(plan.catalogue);
     }
 
-    async fn bind(&self, system_id: &str, password: &str) -> Result<Admitted, Refused> {
+    async fn bind(&self, system_id: &str, password: &str) -> Result<AcceptedBind, BindRejection> {
         self.bind_from(1, system_id, password).await
     }
 
-    async fn bind_from(&self, last: u8, system_id: &str, password: &str) -> Result<Admitted, Refused> {
+    async fn bind_from(
+        &self,
+        last: u8,
+        system_id: &str,
+        password: &str,
+    ) -> Result<AcceptedBind, BindRejection> {
         let bind = Bind {
             system_id: system_id.as_bytes(),
             password: Hidden(password.as_bytes()),
@@ -79,34 +84,34 @@ fn peer(last: u8, tls: bool) -> Peer {
     Peer { address: IpAddr::from([192, 0, 2, last]), tls }
 }
 
-fn told(checked: &Result<Admitted, Refused>) -> String {
+fn told(checked: &Result<AcceptedBind, BindRejection>) -> String {
     match checked {
         Ok(_) => "bound".to_owned(),
-        Err(Refused { status, delay, why }) if delay.is_zero() => format!("0x{:02X} {why}", status.0),
-        Err(Refused { status, delay, why }) => format!("0x{:02X} {why} after {delay:?}", status.0),
+        Err(BindRejection { status, delay, why }) if delay.is_zero() => format!("0x{:02X} {why}", status.0),
+        Err(BindRejection { status, delay, why }) => format!("0x{:02X} {why} after {delay:?}", status.0),
     }
 }
 
 #[tokio::test]
-async fn a_name_nobody_has_and_a_wrong_password_are_answered_alike() {
+async fn unknown_system_id_and_wrong_password_get_the_same_status() {
     let stage = Stage::new(|_| {}).await;
     for (system_id, password, expect) in [
         ("shop", "secret08", "bound"),
         ("shop", "secret09", "0x0E wrong credentials"),
         ("shop", "", "0x0E wrong credentials"),
-        ("nobody", "secret08", "0x0E wrong credentials"),
+        ("other", "secret08", "0x0E wrong credentials"),
         ("Shop", "secret08", "0x0E wrong credentials"),
         ("caf\u{e9}", "secret08", "0x0E wrong credentials"),
-        ("", "secret08", "0x0F no such system_id is possible"),
-        ("sixteen-and-more", "secret08", "0x0F no such system_id is possible"),
-        ("shop", "secret008", "0x0E no such password is possible"),
+        ("", "secret08", "0x0F invalid length of system_id"),
+        ("sixteen-and-more", "secret08", "0x0F invalid length of system_id"),
+        ("shop", "secret008", "0x0E password too long"),
     ] {
         assert_eq!(told(&stage.bind(system_id, password).await), expect, "{system_id} {password}");
     }
 }
 
 #[tokio::test]
-async fn a_good_bind_has_a_place_and_what_the_session_needs() {
+async fn accepted_bind_holds_a_slot_until_dropped() {
     let stage = Stage::new(|_| {}).await;
     let admitted = stage.bind("shop", "secret08").await.ok().unwrap();
     assert_eq!(admitted.access.system_id, "shop");
@@ -122,7 +127,7 @@ async fn a_good_bind_has_a_place_and_what_the_session_needs() {
 }
 
 #[tokio::test]
-async fn guessing_is_stopped_before_anything_is_hashed() {
+async fn attempts_over_the_limit_are_rejected_without_hashing() {
     let stage = Stage::new(|config| {
         config.smpp.bind_attempts = 3;
         config.smpp.bind_attempts_per_system_id = 5;
@@ -137,7 +142,7 @@ async fn guessing_is_stopped_before_anything_is_hashed() {
     assert_eq!(
         told(&stage.bind("shop", "secret08").await),
         spent,
-        "the right one as well: it will come again"
+        "the right password too: the customer retries"
     );
     assert_eq!(told(&stage.bind_from(2, "shop", "e").await), "0x0E wrong credentials");
     assert_eq!(told(&stage.bind_from(2, "shop", "f").await), "0x0E wrong credentials");
@@ -156,23 +161,31 @@ async fn wrong_binds_from_unlisted_addresses_do_not_lock_the_owner_out() {
         let told = told(&stage.bind_from(stranger, "shop", "guess").await);
         assert!(told.starts_with("0x0"), "{told}");
     }
-    assert_eq!(told(&stage.bind("shop", "wrong").await), "0x0E wrong credentials", "not asked for before");
+    assert_eq!(
+        told(&stage.bind("shop", "wrong").await),
+        "0x0E wrong credentials",
+        "the owner's limit is untouched"
+    );
     assert_eq!(told(&stage.bind("shop", "secret08").await), "bound");
     let unlisted = "0x0D too many attempts for this system_id after 5s";
     assert_eq!(told(&stage.bind_from(40, "shop", "secret08").await), unlisted);
 }
 
 #[tokio::test]
-async fn binds_of_impossible_shape_are_counted_against_their_address() {
+async fn malformed_binds_count_against_their_address() {
     let stage = Stage::new(|config| config.smpp.bind_attempts = 3).await;
     for _ in 0..3 {
-        assert_eq!(told(&stage.bind("", "secret08").await), "0x0F no such system_id is possible");
+        assert_eq!(told(&stage.bind("", "secret08").await), "0x0F invalid length of system_id");
     }
     assert_eq!(told(&stage.bind("", "x").await), "0x0D too many attempts from this address after 5s");
-    assert_eq!(told(&stage.bind_from(2, "shop", "secret08").await), "bound", "others are not concerned");
+    assert_eq!(
+        told(&stage.bind_from(2, "shop", "secret08").await),
+        "bound",
+        "other addresses are not affected"
+    );
 }
 
-/// Whether there is such a name must not show: both answers come after exactly one hash of the same costs.
+/// The time must not reveal whether a system_id exists: both responses come after exactly one hash of the same cost.
 #[tokio::test]
 async fn unknown_system_id_and_wrong_password_take_the_same_time() {
     const TRIES: usize = 15;
@@ -187,12 +200,12 @@ async fn unknown_system_id_and_wrong_password_take_the_same_time() {
         began.elapsed()
     };
     took("shop").await;
-    took("nobody").await;
+    took("other").await;
     let (mut known, mut unknown) = (Vec::new(), Vec::new());
-    // Turn by turn, so that what else the machine does meets both alike.
+    // Alternately, so that other load affects both alike.
     for _ in 0..TRIES {
         known.push(took("shop").await);
-        unknown.push(took("nobody").await);
+        unknown.push(took("other").await);
     }
     known.sort();
     unknown.sort();
@@ -201,7 +214,7 @@ async fn unknown_system_id_and_wrong_password_take_the_same_time() {
 }
 
 #[tokio::test]
-async fn who_was_right_may_come_back_as_often_as_it_likes() {
+async fn right_password_never_counts_as_an_attempt() {
     let stage = Stage::new(|config| config.smpp.bind_attempts = 1).await;
     for _ in 0..50 {
         assert_eq!(told(&stage.bind("shop", "secret08").await), "bound");
@@ -209,7 +222,7 @@ async fn who_was_right_may_come_back_as_often_as_it_likes() {
 }
 
 #[tokio::test]
-async fn nobody_is_let_in_while_the_gateway_stops_or_is_overrun() {
+async fn bind_is_rejected_while_stopping_or_over_max_sessions() {
     let stage = Stage::new(|config| config.smpp.max_sessions = 1).await;
     stage.settings.open.store(2, std::sync::atomic::Ordering::Relaxed);
     assert_eq!(told(&stage.bind("shop", "secret08").await), "0x0D too many sessions");
@@ -219,15 +232,15 @@ async fn nobody_is_let_in_while_the_gateway_stops_or_is_overrun() {
     assert_eq!(told(&stage.bind("shop", "secret08").await), "0x0D stopping");
 }
 
-/// The waiting attempt, beside what the oldest bind does when it is asked to show that it is alive.
-async fn third_bind(stage: &Stage, twin: Option<LiveBind>) -> Result<Admitted, Refused> {
+/// Binds while the slots are full; `older` unbinds when it is probed, without one the probe times out.
+async fn third_bind(stage: &Stage, older: Option<LiveBind>) -> Result<AcceptedBind, BindRejection> {
     let asked = async {
-        match twin {
-            Some(twin) => {
-                assert_eq!(twin.ordered().await, Order::Probe);
-                twin.leave();
+        match older {
+            Some(older) => {
+                assert_eq!(older.ordered().await, Order::Probe);
+                older.leave();
             }
-            // Alive: it stays, and the wait passes.
+            // It stays bound and the wait passes.
             None => loop {
                 tokio::task::yield_now().await;
                 stage.world.clock.advance(Duration::from_millis(100));
@@ -242,20 +255,23 @@ async fn third_bind(stage: &Stage, twin: Option<LiveBind>) -> Result<Admitted, R
 }
 
 #[tokio::test]
-async fn a_full_connection_makes_room_only_where_an_older_bind_from_there_is_dead() {
+async fn bind_over_max_binds_is_accepted_only_if_an_older_bind_from_its_address_is_dead() {
     let stage = Stage::new(|_| {}).await;
     let first = stage.bind("shop", "secret08").await.ok().unwrap();
     let _second = stage.bind_from(2, "shop", "secret08").await.ok().unwrap();
-    let full = "0x0D as many binds as there may be";
-    assert_eq!(told(&stage.bind_from(3, "shop", "secret08").await), full, "nobody there to ask");
+    let full = "0x0D maximum number of binds reached";
+    assert_eq!(told(&stage.bind_from(3, "shop", "secret08").await), full, "no older bind from this address");
     assert_eq!(told(&third_bind(&stage, None).await), full);
-    // Asked before, and not answered yet.
+    // Probed before, and not answered yet.
     assert_eq!(first.bind.ordered().await, Order::Probe);
     assert_eq!(told(&third_bind(&stage, Some(first.bind)).await), "bound");
 }
 
 #[track_caller]
-fn check_judged(change: impl FnOnce(&mut Connection, &mut SmppAccess, &mut bool, &mut Peer), expect: &str) {
+fn check_rejection(
+    change: impl FnOnce(&mut Connection, &mut SmppAccess, &mut bool, &mut Peer),
+    expect: &str,
+) {
     let mut access = SmppAccess::new("shop", "hash");
     let mut connection = Connection {
         account: AccountId::new(1),
@@ -271,40 +287,37 @@ fn check_judged(change: impl FnOnce(&mut Connection, &mut SmppAccess, &mut bool,
     };
     let (mut open, mut from) = (true, peer(1, false));
     change(&mut connection, &mut access, &mut open, &mut from);
-    let judged = judge(&connection, &access, open, from, BoundAs::Transmitter, Some(b"SMS"));
-    let told =
-        judged.map_or_else(|refused| format!("0x{:02X} {}", refused.status.0, refused.why), |()| "in".into());
+    let checked = check_connection(&connection, &access, open, from, BoundAs::Transmitter, Some(b"SMS"));
+    let told = checked
+        .map_or_else(|refused| format!("0x{:02X} {}", refused.status.0, refused.why), |()| "in".into());
     assert_eq!(told, expect);
 }
 
 #[test]
-fn whoever_has_proven_itself_is_judged_by_its_connection() {
-    check_judged(|_, _, _, _| {}, "in");
-    check_judged(|connection, _, _, _| connection.closed = true, "0x0D closed");
-    check_judged(|_, _, open, _| *open = false, "0x0D closed");
+fn authenticated_bind_is_checked_against_its_connection() {
+    check_rejection(|_, _, _, _| {}, "in");
+    check_rejection(|connection, _, _, _| connection.closed = true, "0x0D closed");
+    check_rejection(|_, _, open, _| *open = false, "0x0D closed");
     let only = |network: &str| hermod_domain::catalogue::AllowList(vec![network.parse().unwrap()]);
-    check_judged(|connection, _, _, _| connection.allow = only("192.0.2.0/24"), "in");
-    check_judged(
+    check_rejection(|connection, _, _, _| connection.allow = only("192.0.2.0/24"), "in");
+    check_rejection(
         |connection, _, _, _| connection.allow = only("198.51.100.0/24"),
         "0x0D address not allowed",
     );
-    check_judged(|_, access, _, _| access.tls_only = true, "0x0D not over TLS");
-    check_judged(
+    check_rejection(|_, access, _, _| access.tls_only = true, "0x0D TLS required");
+    check_rejection(
         |_, access, _, from| {
             access.tls_only = true;
             from.tls = true;
         },
         "in",
     );
-    check_judged(|_, access, _, _| access.system_type = Some("SMS".to_owned()), "in");
-    check_judged(
-        |_, access, _, _| access.system_type = Some("OWN".to_owned()),
-        "0x53 another system_type is wanted",
-    );
+    check_rejection(|_, access, _, _| access.system_type = Some("SMS".to_owned()), "in");
+    check_rejection(|_, access, _, _| access.system_type = Some("OWN".to_owned()), "0x53 wrong system_type");
     let receiving = BindTypes { transmitter: false, receiver: true, transceiver: true };
-    check_judged(|_, access, _, _| access.bind_types = receiving, "0x0D bind type not allowed");
+    check_rejection(|_, access, _, _| access.bind_types = receiving, "0x0D bind type not allowed");
     // Each before the next.
-    check_judged(
+    check_rejection(
         |connection, access, open, _| {
             (access.bind_types, access.system_type, access.tls_only) =
                 (receiving, Some("OWN".to_owned()), true);
@@ -312,8 +325,8 @@ fn whoever_has_proven_itself_is_judged_by_its_connection() {
         },
         "0x0D closed",
     );
-    check_judged(
+    check_rejection(
         |_, access, _, _| (access.bind_types, access.system_type) = (receiving, Some("OWN".to_owned())),
-        "0x53 another system_type is wanted",
+        "0x53 wrong system_type",
     );
 }

@@ -1,17 +1,17 @@
-//! What a refusal is on a bind: the status of the one table, in the words that the bind's version and its connection
-//! understand.
+//! Turns a refusal into the command_status for a bind: by the published error catalogue, limited to the codes that the
+//! bind's version and its connection understand.
 
 use hermod_domain::catalogue::SmppAccess;
 use hermod_domain::refusal::Refusal;
 use hermod_smpp::CommandStatus;
 
-/// The status that tells a refusal.
+/// Returns the status for a refusal: the extended code if the connection asked for them, else the standard one.
 pub(super) fn status_of(refusal: &Refusal, access: &SmppAccess, is_3_4: bool) -> CommandStatus {
     let in_detail = refusal.published().smpp_extended.filter(|_| access.extended_codes && is_3_4);
     CommandStatus(in_detail.unwrap_or_else(|| refusal.smpp_status()))
 }
 
-/// 3.3 has no codes about optional parameters.
+/// Replaces codes about optional parameters, which SMPP 3.3 does not have.
 pub(super) const fn in_version(status: CommandStatus, is_3_4: bool) -> CommandStatus {
     match status {
         CommandStatus(0xC0..=0xC4) if !is_3_4 => CommandStatus::SUBMITFAIL,
@@ -25,7 +25,7 @@ mod tests {
     use hermod_domain::refusal::Unavailable;
 
     #[test]
-    fn detail_is_told_to_those_who_asked_for_it_and_can_read_it() {
+    fn extended_codes_need_the_connection_setting_and_version_3_4() {
         let plain = SmppAccess::new("shop", "");
         let asking = SmppAccess { extended_codes: true, ..plain.clone() };
         let full = Refusal::GatewayUnavailable { cause: Unavailable::QueueFull, retry_after_s: 1 };
@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_about_parameters_are_not_told_to_3_3() {
+    fn tlv_codes_are_replaced_on_3_3_binds() {
         let told = |status, is_3_4| in_version(CommandStatus(status), is_3_4).0;
         assert_eq!(
             [told(0xC2, true), told(0xC0, false), told(0xC4, false), told(0x0B, false)],

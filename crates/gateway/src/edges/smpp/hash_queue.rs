@@ -1,6 +1,6 @@
-//! Decides whose password is hashed next. A hash costs 20 ms and 19 MiB, so two are computed at a time and the others
-//! wait: callers that we know go first, and strangers are turned away early, so that strangers from any number of
-//! addresses cannot hold up a customer.
+//! The queue of password hashes. A hash costs 20 ms and 19 MiB, so two are computed at a time and the others wait.
+//! Known callers go first, and strangers are rejected early, so that strangers from any number of addresses cannot
+//! delay a customer.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,15 +8,15 @@ use tokio::sync::oneshot;
 
 /// Passwords hashed at one time.
 const HASHES_AT_ONCE: usize = 2;
-/// Known callers that may wait: they are few, and worth waiting for.
+/// Known callers that may wait.
 const KNOWN_WAITING_MAX: usize = 200;
-/// Strangers that may wait, about a second in all.
+/// Strangers that may wait: about a second of hashing.
 const STRANGERS_WAITING_MAX: usize = 100;
 
-/// Whether a caller has a claim to be served first.
+/// Whether a caller goes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Acquaintance {
-    /// Its address is on the allow-list of the connection, or has proven some password before.
+pub(super) enum CallerKind {
+    /// Its address is on the allow-list of the connection, or has authenticated before.
     Known,
     Stranger,
 }
@@ -29,7 +29,7 @@ struct State {
     strangers: VecDeque<oneshot::Sender<Turn>>,
 }
 
-/// Leave to compute one hash. The next caller has its turn when it is dropped.
+/// Permission to compute one hash. Dropping it admits the next caller.
 pub(super) struct Turn(Arc<HashQueue>);
 
 impl HashQueue {
@@ -38,8 +38,8 @@ impl HashQueue {
         Arc::new(HashQueue(Mutex::new(State { free: HASHES_AT_ONCE, known, strangers })))
     }
 
-    /// Waits for a turn. `None` at once if as many of its kind wait already as may.
-    pub(super) async fn turn(self: &Arc<HashQueue>, caller: Acquaintance) -> Option<Turn> {
+    /// Waits for a turn. Returns `None` at once if the queue of its kind is full.
+    pub(super) async fn turn(self: &Arc<HashQueue>, caller: CallerKind) -> Option<Turn> {
         let turn = {
             let mut state = self.state();
             if let Some(free) = state.free.checked_sub(1) {
@@ -47,10 +47,10 @@ impl HashQueue {
                 return Some(Turn(self.clone()));
             }
             let (queue, waiting_max) = match caller {
-                Acquaintance::Known => (&mut state.known, KNOWN_WAITING_MAX),
-                Acquaintance::Stranger => (&mut state.strangers, STRANGERS_WAITING_MAX),
+                CallerKind::Known => (&mut state.known, KNOWN_WAITING_MAX),
+                CallerKind::Stranger => (&mut state.strangers, STRANGERS_WAITING_MAX),
             };
-            // Those who hung up meanwhile are in nobody's way.
+            // Callers that disconnected meanwhile do not count.
             queue.retain(|waiting| !waiting.is_closed());
             if queue.len() >= waiting_max {
                 return None;
@@ -71,7 +71,7 @@ impl HashQueue {
             }
             next
         };
-        // A turn that its caller does not take any more is dropped, and so passed on again.
+        // A turn whose caller has disconnected is dropped, which admits the next.
         if let Some(next) = next {
             drop(next.send(Turn(self.clone())));
         }
@@ -96,60 +96,60 @@ mod tests {
 
     type Waiting = Pin<Box<dyn Future<Output = Option<Turn>>>>;
 
-    fn asks(queue: &Arc<HashQueue>, caller: Acquaintance) -> Waiting {
+    fn asks(queue: &Arc<HashQueue>, caller: CallerKind) -> Waiting {
         let queue = queue.clone();
         Box::pin(async move { queue.turn(caller).await })
     }
 
-    /// Asked once: its turn, `None` if it was turned away, or still waiting.
+    /// Polls once: its turn, `Some(None)` if rejected, `None` if still waiting.
     fn asked(waiting: &mut Waiting) -> Option<Option<Turn>> {
         waiting.now_or_never()
     }
 
     #[tokio::test]
-    async fn known_caller_is_next_however_many_strangers_wait() {
+    async fn known_caller_goes_before_waiting_strangers() {
         let queue = HashQueue::new();
         let mut running: Vec<Turn> = Vec::new();
         for _ in 0..HASHES_AT_ONCE {
-            running.extend(queue.turn(Acquaintance::Stranger).await);
+            running.extend(queue.turn(CallerKind::Stranger).await);
         }
         let mut strangers: Vec<Waiting> = Vec::new();
         for _ in 0..STRANGERS_WAITING_MAX {
-            let mut stranger = asks(&queue, Acquaintance::Stranger);
+            let mut stranger = asks(&queue, CallerKind::Stranger);
             assert!(asked(&mut stranger).is_none(), "it waits");
             strangers.push(stranger);
         }
-        let shed = asks(&queue, Acquaintance::Stranger).now_or_never();
-        assert!(matches!(shed, Some(None)), "one stranger more is turned away at once");
-        let mut known = asks(&queue, Acquaintance::Known);
+        let shed = asks(&queue, CallerKind::Stranger).now_or_never();
+        assert!(matches!(shed, Some(None)), "one more stranger is rejected at once");
+        let mut known = asks(&queue, CallerKind::Known);
         assert!(asked(&mut known).is_none());
         running.pop();
         let turn = asked(&mut known).flatten();
-        assert!(turn.is_some(), "the first turn that is free is the known caller's");
+        assert!(turn.is_some(), "the first free turn is the known caller's");
         assert!(asked(&mut strangers[0]).is_none());
         drop(turn);
         assert!(asked(&mut strangers[0]).flatten().is_some(), "then the stranger that came first");
     }
 
     #[tokio::test]
-    async fn turn_of_a_caller_that_hung_up_goes_to_the_next() {
+    async fn turn_of_a_disconnected_caller_goes_to_the_next() {
         let queue = HashQueue::new();
-        let mut running = vec![queue.turn(Acquaintance::Known).await, queue.turn(Acquaintance::Known).await];
-        let mut gone = asks(&queue, Acquaintance::Stranger);
-        let mut taken = asks(&queue, Acquaintance::Stranger);
-        let mut next = asks(&queue, Acquaintance::Stranger);
+        let mut running = vec![queue.turn(CallerKind::Known).await, queue.turn(CallerKind::Known).await];
+        let mut gone = asks(&queue, CallerKind::Stranger);
+        let mut taken = asks(&queue, CallerKind::Stranger);
+        let mut next = asks(&queue, CallerKind::Stranger);
         for waiting in [&mut gone, &mut taken, &mut next] {
             assert!(asked(waiting).is_none());
         }
         drop(gone);
         running.pop();
         drop(taken);
-        assert!(asked(&mut next).flatten().is_some(), "given to nobody, it is not lost");
+        assert!(asked(&mut next).flatten().is_some(), "the turn is not lost");
         running.clear();
         drop(next);
         let again: Vec<bool> = vec![
-            queue.turn(Acquaintance::Stranger).await.is_some(),
-            queue.turn(Acquaintance::Stranger).await.is_some(),
+            queue.turn(CallerKind::Stranger).await.is_some(),
+            queue.turn(CallerKind::Stranger).await.is_some(),
         ];
         assert_eq!(again, [true, true], "all turns are free again");
     }

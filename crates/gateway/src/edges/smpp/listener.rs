@@ -1,12 +1,13 @@
-//! How customers' connections come in, and what happens before the first PDU: so many at a time, a proxy's word about who
-//! is behind it, the handshake of TLS. All of it has a limit and a deadline, because nobody has proven anything yet.
+//! Accepts customers' SMPP connections: connection limits, the PROXY header of a trusted proxy, and the TLS handshake,
+//! all before the first PDU. Every step has a limit and a timeout, because the peer is not authenticated yet.
 
 use super::settings::Settings;
-use crate::arrivals::site_of;
-use crate::arrivals::{
-    ACCEPT_PAUSE, Caller, Counted, Place, ProxyHeaderError, read_proxy_header, set_options, shake_hands,
-};
 use crate::clock::Clock;
+use crate::listeners::limit_key_of;
+use crate::listeners::{
+    ACCEPT_PAUSE, Caller, ConnectionSlot, Counted, ProxyHeaderError, read_proxy_header, set_socket_options,
+    tls_handshake,
+};
 use crate::stream::Stream;
 use crate::tls::Tls;
 use crate::workers::Workers;
@@ -20,73 +21,73 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 
-/// When the gateway stops, this many sessions may be told at the same moment; more are told one after the other, so that
-/// their customers do not all come back in one second.
-const TOLD_AT_ONCE_MAX: u32 = 20;
-/// Between two of them, and how long all of it may take.
-const TOLD_EVERY: Duration = Duration::from_millis(5);
-const TOLD_WITHIN: Duration = Duration::from_secs(5);
+/// When the gateway stops, up to this many sessions unbind at once; more unbind one after the other, so that not all
+/// customers reconnect in the same second.
+const UNBIND_AT_ONCE_MAX: u32 = 20;
+/// The time between two unbinds, and for all of them.
+const UNBIND_EVERY: Duration = Duration::from_millis(5);
+const UNBIND_WITHIN: Duration = Duration::from_secs(5);
 
 /// One listener.
-pub struct Entrance {
-    pub listener: TcpListener,
-    /// Nothing: readable on the way.
+pub struct SmppListener {
+    pub socket: TcpListener,
+    /// `None`: plain TCP.
     pub tls: Option<Arc<Tls>>,
 }
 
-/// Who is at the other end.
+/// The peer of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peer {
-    /// Canonical: no v4 address dressed up as v6.
+    /// Canonical: an IPv4 address is never written as IPv6.
     pub address: IpAddr,
-    /// Nobody could read along between there and us, or and a proxy that we believe.
+    /// The peer uses TLS, to us or to a trusted proxy.
     pub tls: bool,
 }
 
-/// Serves until `workers` stop: every connection that gets this far is handed to `session`, which should end soon after
-/// its token is cancelled, and establishes its place once it is bound.
+/// Accepts connections until `workers` stop, and runs `session` for each. `session` must end soon after its token is
+/// cancelled, and establish its slot once it is bound.
 pub(super) async fn serve<S, F>(
-    entrance: Entrance,
+    listener: SmppListener,
     clock: Clock,
     settings: Arc<Settings>,
     workers: Workers,
     session: S,
 ) where
-    S: Fn(Stream, Peer, Arc<Place>, CancellationToken) -> F + Clone + Send + 'static,
+    S: Fn(Stream, Peer, Arc<ConnectionSlot>, CancellationToken) -> F + Clone + Send + 'static,
     F: Future<Output = ()> + Send + 'static,
 {
     let stopping = workers.stopping();
     let mut number = 0_u32;
-    while let Some((stream, address, permit)) = next_connection(&entrance, &settings, &stopping, &clock).await
+    while let Some((stream, address, permit)) = next_connection(&listener, &settings, &stopping, &clock).await
     {
         number = number.wrapping_add(1);
-        let arrival = Arrival {
+        let connection = AcceptedConnection {
             number,
             address,
-            tls: entrance.tls.clone(),
+            tls: listener.tls.clone(),
             clock: clock.clone(),
             settings: settings.clone(),
-            // Its own child: the parent's lock would be shared by every connection at every wake-up.
+            // A child token: all connections would share the parent's lock at every wake-up.
             stopping: stopping.child_token(),
             _counted: Counted::new(gauge!("hermod_smpp_connections")),
             _open: Open::new(settings.open.clone()),
             _permit: permit,
         };
-        workers.spawn_named("smpp/session", arrival.carry(stream, session.clone()));
+        workers.spawn_named("smpp/session", connection.run(stream, session.clone()));
     }
 }
 
-/// `None` once the gateway stops.
+/// Accepts the next connection. Returns `None` once the gateway stops.
 async fn next_connection(
-    entrance: &Entrance,
+    listener: &SmppListener,
     settings: &Settings,
     stopping: &CancellationToken,
     clock: &Clock,
 ) -> Option<(TcpStream, IpAddr, OwnedSemaphorePermit)> {
     let accept = async {
-        let permit = settings.room.clone().acquire_owned().await.expect("nobody closes the semaphore");
+        let permit = settings.room.clone().acquire_owned().await.expect("the semaphore is never closed");
         loop {
-            match entrance.listener.accept().await {
+            match listener.socket.accept().await {
                 Ok((stream, peer)) => return (stream, peer.ip().to_canonical(), permit),
                 Err(error) => {
                     tracing::warn!(%error, "Could not accept an SMPP connection");
@@ -102,10 +103,10 @@ async fn next_connection(
     }
 }
 
-/// A connection that has been accepted, for as long as it lasts.
-struct Arrival {
+/// An accepted connection.
+struct AcceptedConnection {
     number: u32,
-    /// The other end of the TCP connection.
+    /// The peer address of the TCP connection.
     address: IpAddr,
     tls: Option<Arc<Tls>>,
     clock: Clock,
@@ -116,109 +117,110 @@ struct Arrival {
     _permit: OwnedSemaphorePermit,
 }
 
-/// Why a connection is over before its session.
+/// Why a connection was closed before its session.
 #[derive(Debug, thiserror::Error)]
-enum Cut {
-    #[error("its address holds as many as it may")]
-    Crowded,
+enum CloseCause {
+    #[error("too many connections from its address")]
+    AddressLimit,
     #[error(transparent)]
     Proxy(#[from] ProxyHeaderError),
-    #[error("the PROXY header took too long")]
+    #[error("the PROXY header timed out")]
     LateHeader,
-    #[error("the handshake came to nothing")]
+    #[error("the TLS handshake failed")]
     Handshake,
-    #[error("the gateway stops")]
+    #[error("the gateway is stopping")]
     Stopping,
 }
 
-impl Cut {
+impl CloseCause {
     fn label(&self) -> &'static str {
         match self {
-            Cut::Crowded => "crowded",
-            Cut::Proxy(_) | Cut::LateHeader => "proxy-header",
-            Cut::Handshake => "handshake",
-            Cut::Stopping => "stopping",
+            CloseCause::AddressLimit => "crowded",
+            CloseCause::Proxy(_) | CloseCause::LateHeader => "proxy-header",
+            CloseCause::Handshake => "handshake",
+            CloseCause::Stopping => "stopping",
         }
     }
 }
 
-impl Arrival {
-    async fn carry<S, F>(self, stream: TcpStream, session: S)
+impl AcceptedConnection {
+    async fn run<S, F>(self, stream: TcpStream, session: S)
     where
-        S: Fn(Stream, Peer, Arc<Place>, CancellationToken) -> F,
+        S: Fn(Stream, Peer, Arc<ConnectionSlot>, CancellationToken) -> F,
         F: Future<Output = ()>,
     {
-        set_options(&stream);
-        // In a box of its own: an idle session should not keep memory for what only its beginning needed.
-        let arrived = Box::pin(async {
+        set_socket_options(&stream);
+        // Boxed, so that an idle session does not keep the memory of this future.
+        let prepared = Box::pin(async {
             tokio::select! {
                 biased;
-                () = self.stopping.cancelled() => Err(Cut::Stopping),
-                arrived = self.arrive(stream) => arrived,
+                () = self.stopping.cancelled() => Err(CloseCause::Stopping),
+                prepared = self.prepare(stream) => prepared,
             }
         });
-        let (stream, peer, place) = match arrived.await {
-            Ok(arrived) => arrived,
+        let (stream, peer, place) = match prepared.await {
+            Ok(prepared) => prepared,
             Err(cut) => {
                 counter!("hermod_smpp_cut_off_total", "reason" => cut.label()).increment(1);
-                tracing::debug!(peer = %self.address, "Cut off an SMPP connection: {cut}");
+                tracing::debug!(peer = %self.address, "Closed an SMPP connection: {cut}");
                 return;
             }
         };
-        let told = CancellationToken::new();
-        let mut session = pin!(session(stream, peer, Arc::new(place), told.clone()));
+        let stop = CancellationToken::new();
+        let mut session = pin!(session(stream, peer, Arc::new(place), stop.clone()));
         tokio::select! {
             biased;
             () = session.as_mut() => return,
-            () = self.told_to_stop() => {}
+            () = self.unbind_turn() => {}
         }
-        told.cancel();
+        stop.cancel();
         session.await;
     }
 
-    /// Who is there, behind a proxy and behind TLS.
-    async fn arrive(&self, mut stream: TcpStream) -> Result<(Stream, Peer, Place), Cut> {
+    /// Reads the PROXY header, checks the connection limits and performs the TLS handshake.
+    async fn prepare(&self, mut stream: TcpStream) -> Result<(Stream, Peer, ConnectionSlot), CloseCause> {
         let mut peer = Peer { address: self.address, tls: self.tls.is_some() };
         if self.settings.proxies.trust(self.address) {
             let caller = tokio::select! {
                 read = read_proxy_header(&mut stream) => read?,
-                () = self.clock.sleep(self.settings.handshake_max) => return Err(Cut::LateHeader),
+                () = self.clock.sleep(self.settings.handshake_max) => return Err(CloseCause::LateHeader),
             };
             if let Caller::Behind { address, tls } = caller {
                 peer = Peer { address, tls: peer.tls || tls };
             }
         }
-        let place = self.settings.crowd.enter(site_of(peer.address), self.settings.per_address);
-        let place = place.ok_or(Cut::Crowded)?;
+        let place =
+            self.settings.connection_limits.enter(limit_key_of(peer.address), self.settings.per_address);
+        let place = place.ok_or(CloseCause::AddressLimit)?;
         let stream = match &self.tls {
             None => Stream::plain(stream),
             Some(tls) => {
-                let shaken = shake_hands(tls, stream, &self.clock, self.settings.handshake_max).await;
-                Stream::tls(shaken.ok_or(Cut::Handshake)?)
+                let shaken = tls_handshake(tls, stream, &self.clock, self.settings.handshake_max).await;
+                Stream::tls(shaken.ok_or(CloseCause::Handshake)?)
             }
         };
         Ok((stream, peer, place))
     }
 
-    async fn told_to_stop(&self) {
+    async fn unbind_turn(&self) {
         self.stopping.cancelled().await;
-        let wait = told_after(self.number, self.settings.open.load(Ordering::Relaxed));
+        let wait = unbind_delay(self.number, self.settings.open.load(Ordering::Relaxed));
         if !wait.is_zero() {
             self.clock.sleep(wait).await;
         }
     }
 }
 
-/// How long after the stop a session is told, of so many that are open.
-fn told_after(number: u32, open: u32) -> Duration {
-    if open <= TOLD_AT_ONCE_MAX {
+/// Returns how long after the stop session `number` of `open` sessions unbinds.
+fn unbind_delay(number: u32, open: u32) -> Duration {
+    if open <= UNBIND_AT_ONCE_MAX {
         return Duration::ZERO;
     }
-    let within = TOLD_EVERY.saturating_mul(open).min(TOLD_WITHIN);
+    let within = UNBIND_EVERY.saturating_mul(open).min(UNBIND_WITHIN);
     within * (number % open) / open
 }
 
-/// One connection among those that are open.
+/// Counts one open connection until it is dropped.
 struct Open(Arc<AtomicU32>);
 
 impl Open {

@@ -1,4 +1,4 @@
-//! What comes in and what is cut off, on real sockets.
+//! Tests of accepted and closed connections, on real sockets.
 
 use super::*;
 use crate::config::{Config, Network};
@@ -6,7 +6,7 @@ use hermod_domain::time::Timestamp;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::mpsc;
 
-/// A door whose sessions only say who came, and then wait until they are told to stop.
+/// A listener whose sessions report their peer and wait until they are stopped.
 struct Stage {
     address: std::net::SocketAddr,
     came: mpsc::Receiver<Peer>,
@@ -20,7 +20,7 @@ impl Stage {
         Stage::with_sessions(true, change).await
     }
 
-    /// With sessions that bind at once, or never.
+    /// Sessions bind at once, or never.
     async fn with_sessions(binds: bool, change: impl FnOnce(&mut Config)) -> Stage {
         let mut config = Config::defaults();
         change(&mut config);
@@ -29,20 +29,21 @@ impl Stage {
         let address = listener.local_addr().unwrap();
         let (tell, came) = mpsc::channel(10);
         let (workers, clock) = (Workers::default(), Clock::manual(Timestamp::from_millis(1_794_700_800_000)));
-        let entrance = Entrance { listener, tls: None };
-        let session = move |mut stream: Stream, peer, place: Arc<Place>, stopping: CancellationToken| {
-            let tell = tell.clone();
-            async move {
-                if binds {
-                    place.establish();
+        let listener = SmppListener { socket: listener, tls: None };
+        let session =
+            move |mut stream: Stream, peer, place: Arc<ConnectionSlot>, stopping: CancellationToken| {
+                let tell = tell.clone();
+                async move {
+                    if binds {
+                        place.establish();
+                    }
+                    tell.send(peer).await.unwrap();
+                    stopping.cancelled().await;
+                    stream.write_all(b"stopped").await.unwrap();
                 }
-                tell.send(peer).await.unwrap();
-                stopping.cancelled().await;
-                stream.write_all(b"stopped").await.unwrap();
-            }
-        };
-        let serving = serve(entrance, clock.clone(), settings.clone(), workers.clone(), session);
-        workers.spawn_named("door", serving);
+            };
+        let serving = serve(listener, clock.clone(), settings.clone(), workers.clone(), session);
+        workers.spawn_named("listener", serving);
         Stage { address, came, settings, workers, clock }
     }
 
@@ -51,13 +52,13 @@ impl Stage {
     }
 }
 
-/// The other side closes, having said nothing.
+/// Whether the listener closes the connection without sending anything.
 async fn is_cut_off(mut stream: TcpStream) -> bool {
     matches!(stream.read(&mut [0; 16]).await, Ok(0) | Err(_))
 }
 
 #[tokio::test]
-async fn a_connection_becomes_a_session_and_is_told_when_the_gateway_stops() {
+async fn accepted_connection_runs_a_session_until_the_gateway_stops() {
     let mut stage = Stage::new(|_| {}).await;
     let mut stream = stage.connect().await;
     let peer = stage.came.recv().await.unwrap();
@@ -71,7 +72,7 @@ async fn a_connection_becomes_a_session_and_is_told_when_the_gateway_stops() {
 }
 
 #[tokio::test]
-async fn one_address_holds_so_many_connections() {
+async fn connection_over_the_address_limit_is_closed() {
     let mut stage = Stage::new(|config| config.smpp.max_sessions_per_address = 2).await;
     let _held = [stage.connect().await, stage.connect().await];
     stage.came.recv().await.unwrap();
@@ -81,7 +82,7 @@ async fn one_address_holds_so_many_connections() {
 }
 
 #[tokio::test]
-async fn one_address_holds_fewer_connections_that_are_not_bound() {
+async fn unbound_connection_over_the_half_open_limit_is_closed() {
     let limit = |config: &mut Config| config.smpp.max_half_open_per_address = 1;
     let mut bound = Stage::new(limit).await;
     let _bound = [bound.connect().await, bound.connect().await];
@@ -96,7 +97,7 @@ async fn one_address_holds_fewer_connections_that_are_not_bound() {
 }
 
 #[tokio::test]
-async fn a_proxy_must_say_for_whom_it_calls_and_is_believed() {
+async fn trusted_proxy_must_send_a_proxy_header() {
     let trusting = |config: &mut Config| {
         config.smpp.trusted_proxies = vec![Network::parse("127.0.0.0/8").unwrap()];
     };
@@ -108,7 +109,7 @@ async fn a_proxy_must_say_for_whom_it_calls_and_is_believed() {
     let mut silent = stage.connect().await;
     silent.write_all(&[0, 0, 0, 16, 0, 0, 0, 0x15, 0, 0, 0, 0, 0, 0, 0, 1]).await.unwrap();
     assert!(is_cut_off(silent).await);
-    // And one that says nothing at all has so long.
+    // A silent connection is closed after the timeout.
     let slow = stage.connect().await;
     let closed = is_cut_off(slow);
     let moved = async {
@@ -122,7 +123,7 @@ async fn a_proxy_must_say_for_whom_it_calls_and_is_believed() {
 }
 
 #[tokio::test]
-async fn nobody_else_s_proxy_header_is_read() {
+async fn proxy_header_of_an_untrusted_peer_is_not_read() {
     let mut stage = Stage::new(|_| {}).await;
     let mut stream = stage.connect().await;
     stream
@@ -133,7 +134,7 @@ async fn nobody_else_s_proxy_header_is_read() {
 }
 
 #[test]
-fn many_sessions_are_told_one_after_the_other() {
+fn many_sessions_unbind_one_after_the_other() {
     for (number, open, expect_ms) in [
         (7, 1, 0),
         (7, 20, 0),
@@ -144,7 +145,7 @@ fn many_sessions_are_told_one_after_the_other() {
         (5_000, 10_000, 2_500),
         (9_999, 10_000, 4_999),
     ] {
-        let told = told_after(number, open).as_millis();
+        let told = unbind_delay(number, open).as_millis();
         assert_eq!(told, expect_ms, "{number} of {open}");
     }
 }

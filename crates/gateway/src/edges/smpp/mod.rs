@@ -1,12 +1,12 @@
-//! The SMPP server: customers bind, submit, and hear what became of their messages. A connection comes in by the `door`,
-//! proves who it is in `bind`, and is then one session.
+//! The SMPP server (SMSC side): customers bind, submit messages, and receive DLRs and MO messages. `listener` accepts a
+//! connection, `bind` authenticates it, and `session` serves it.
 
 mod bind;
 mod bind_guard;
 mod command_status;
-mod handset;
 mod hash_queue;
 mod listener;
+mod mo_pdu;
 mod query_cancel;
 mod receipt_pdu;
 mod refused_bind_log;
@@ -14,7 +14,7 @@ mod session;
 mod settings;
 mod submit;
 
-pub use listener::{Entrance, Peer};
+pub use listener::{Peer, SmppListener};
 pub use settings::Settings;
 
 use crate::workers::Workers;
@@ -22,14 +22,14 @@ use crate::world::World;
 use std::sync::Arc;
 
 /// Serves one listener until `workers` stop.
-pub async fn serve(entrance: Entrance, world: Arc<World>, settings: Arc<Settings>, workers: Workers) {
+pub async fn serve(listener: SmppListener, world: Arc<World>, settings: Arc<Settings>, workers: Workers) {
     let (carried, held_to) = (world.clone(), settings.clone());
     let session = move |stream, peer, place, stopping| {
         session::run(carried.clone(), held_to.clone(), stream, peer, place, stopping)
     };
     let (clock, counting) = (world.clock.clone(), settings.clone());
     tokio::select! {
-        () = listener::serve(entrance, clock.clone(), settings, workers, session) => {}
-        () = counting.refusals.write_counts(&clock) => {}
+        () = listener::serve(listener, clock.clone(), settings, workers, session) => {}
+        () = counting.rejected_bind_log.write_counts(&clock) => {}
     }
 }

@@ -1,5 +1,4 @@
-//! What a customer asks about messages it has submitted: where one stands, and to take one back. Unknown, foreign and
-//! forgotten ids are all the same to it.
+//! Handles query_sm and cancel_sm. Unknown ids, ids of other accounts and purged ones get the same status.
 
 use super::submit;
 use crate::world::World;
@@ -14,7 +13,7 @@ use hermod_smpp::{Address, CancelSm, CommandStatus, QuerySm, time};
 use hermod_store::{CancelOutcome, ExpectedParties, MessageRecord};
 use smallvec::SmallVec;
 
-/// A `query_sm`, out of its frame.
+/// A parsed `query_sm`.
 pub(super) struct Query {
     name: MessageName,
     source: Option<Sender>,
@@ -27,32 +26,32 @@ impl Query {
         Ok(Query { name, source })
     }
 
-    pub(super) async fn run(self, world: &World, account: AccountId) -> Result<Standing, CommandStatus> {
+    pub(super) async fn run(self, world: &World, account: AccountId) -> Result<MessageStatus, CommandStatus> {
         let found = world.store.message_named(account, self.name).await;
         let record = found.map_err(|_| CommandStatus::SYSERR)?.ok_or(CommandStatus::INVMSGID)?;
         if self.source.is_some_and(|source| source != record.from) {
             return Err(CommandStatus::INVMSGID);
         }
-        Ok(Standing::of(&record))
+        Ok(MessageStatus::of(&record))
     }
 }
 
-/// Where a message stands, as a `query_sm_resp` says it.
+/// The state of a message as in a `query_sm_resp`.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Standing {
-    /// Empty while it has not ended.
+pub(super) struct MessageStatus {
+    /// Empty until the message is final.
     pub(super) final_date: SmallVec<[u8; TIME_CHARS]>,
     pub(super) message_state: u8,
     pub(super) error_code: u8,
 }
 
-impl Standing {
-    fn of(record: &MessageRecord) -> Standing {
+impl MessageStatus {
+    fn of(record: &MessageRecord) -> MessageStatus {
         let ended_at = record.settled_at.map(|at| at.as_millis().div_euclid(1_000));
         let final_date = ended_at.and_then(|seconds| time::utc(seconds).ok());
-        Standing {
+        MessageStatus {
             final_date: final_date.map(|date| SmallVec::from_slice(&date)).unwrap_or_default(),
-            // Only the states that are documented are told.
+            // Only the documented states.
             message_state: match record.state {
                 MessageState::Queued | MessageState::Submitted | MessageState::Enroute => 1,
                 MessageState::Delivered => 2,
@@ -64,7 +63,7 @@ impl Standing {
     }
 }
 
-/// A `cancel_sm`, out of its frame. The ends count where they are given.
+/// A parsed `cancel_sm`. Source and destination must match where they are given.
 pub(super) struct Cancel {
     name: MessageName,
     expected: ExpectedParties,
@@ -92,7 +91,7 @@ impl Cancel {
     }
 }
 
-/// One message at a time is asked about: an empty id, which would mean all of them, names none.
+/// Parses a message id. An empty id, which would mean all messages, is invalid.
 fn name(message_id: &[u8]) -> Result<MessageName, CommandStatus> {
     let text = std::str::from_utf8(message_id).ok();
     text.and_then(MessageName::parse).ok_or(CommandStatus::INVMSGID)

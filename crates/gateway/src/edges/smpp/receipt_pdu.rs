@@ -1,5 +1,5 @@
-//! A report as the `deliver_sm` that brings it: the one text shape that the strictest clients read, and on 3.4 binds the
-//! parameters that say the same. Both ends stand as the customer wrote them, the other way round.
+//! Encodes a delivery report as `deliver_sm`: the receipt text in the format that the strictest clients read, and on
+//! 3.4 binds the optional parameters with the same values. Source and destination are the customer's own, swapped.
 
 use bytes::BytesMut;
 use hermod_domain::origin::WrittenAddress;
@@ -12,12 +12,12 @@ use hermod_smpp::{
 use hermod_store::{DlrReport, Report};
 use std::io::Write;
 
-/// Kind of network in a `network_error_code`: GSM.
+/// The network type GSM in `network_error_code`.
 const NETWORK_GSM: u8 = 3;
-/// The largest code that three characters hold; what is larger is told in full by the parameter.
+/// The largest code of three digits; a larger one is in `network_error_code` only.
 const ERR_MAX: u16 = 999;
 
-/// Writes the receipts of one bind, into buffers that are used again.
+/// Encodes the receipts of one bind into reused buffers.
 #[derive(Default)]
 pub(super) struct ReceiptDraft {
     id: Vec<u8>,
@@ -26,7 +26,7 @@ pub(super) struct ReceiptDraft {
 }
 
 impl ReceiptDraft {
-    /// `None` for what no receipt can say, which only damage can bring about.
+    /// Returns the PDU; `None` if the values do not fit in a receipt (only with corrupt data).
     pub(super) fn deliver_sm<'a>(
         &'a mut self,
         report: &'a Report,
@@ -70,9 +70,9 @@ impl ReceiptDraft {
     }
 }
 
-fn write_tlvs(tlvs: &mut TlvBuffer, id: &[u8], told: ReportStatus, err: u16, reference: Option<u16>) {
+fn write_tlvs(tlvs: &mut TlvBuffer, id: &[u8], status: ReportStatus, err: u16, reference: Option<u16>) {
     tlvs.push_c_string(Tag::RECEIPTED_MESSAGE_ID, id);
-    if let Some(state) = told.message_state() {
+    if let Some(state) = status.message_state() {
         tlvs.push_u8(Tag::MESSAGE_STATE, state);
     }
     if err != 0 {
@@ -88,7 +88,7 @@ fn address(written: &WrittenAddress) -> Address<'_> {
     Address::new(written.ton, written.npi, &written.digits)
 }
 
-/// Only two digits of the year are written, so no year is too late.
+/// Only two digits of the year are written, so every year fits.
 fn date(at: Timestamp) -> Option<ReceiptDate> {
     let ((year, month, day), (hour, minute, second)) = at.to_utc();
     let of = |value: i8| u8::try_from(value).ok();
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_receipt_has_the_one_shape() {
+    fn receipt_has_the_standard_text_and_tlvs() {
         let delivered = report(ReportStatus::Final(DlrCode::Delivrd));
         let id = delivered.0.message.to_string();
         let hex: Vec<String> = id.bytes().chain([0]).map(|octet| format!("{octet:02x}")).collect();
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_notices_and_unknown_ends_say_what_they_know() {
+    fn failed_intermediate_and_unknown_receipts_have_their_fields() {
         let changed = |status, change: fn(&mut DlrReport)| {
             let (report, mut news) = report(status);
             change(&mut news);
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn aliases_references_and_quotes_are_given_back() {
+    fn receipt_contains_alias_reference_and_quoted_text() {
         let mut asked = report(ReportStatus::Final(DlrCode::Delivrd));
         asked.1.alias = Alias::new(0x1234_ABCD);
         let origin = Arc::make_mut(&mut asked.1.origin);

@@ -1,5 +1,5 @@
-//! Log lines about refused binds: one for the first from an address and for a reason, and every minute how many more there
-//! were. Refused binds cost a stranger nothing, so a line for each would fill the disk.
+//! Logs rejected binds: the first of each address and reason, and every minute how many more there were. A line for
+//! each would let strangers fill the disk.
 
 use crate::clock::Clock;
 use hermod_domain::repeats::{Repeated, Repeats};
@@ -9,33 +9,33 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 const INTERVAL: Duration = Duration::from_secs(60);
-/// Addresses and reasons that are told apart.
+/// Pairs of address and reason that are counted separately.
 const KINDS_MAX: usize = 1_000;
 
-/// From where, and why.
+/// Address and reason.
 type Kind = (IpAddr, &'static str);
 
-pub(super) struct Refusals(Mutex<Repeats<Kind>>);
+pub(super) struct RejectedBindLog(Mutex<Repeats<Kind>>);
 
-impl Refusals {
-    pub(super) fn new() -> Refusals {
-        Refusals(Mutex::new(Repeats::new(INTERVAL, KINDS_MAX)))
+impl RejectedBindLog {
+    pub(super) fn new() -> RejectedBindLog {
+        RejectedBindLog(Mutex::new(Repeats::new(INTERVAL, KINDS_MAX)))
     }
 
-    /// Counts a refused bind. True if it gets a line of its own.
+    /// Counts a rejected bind. Returns true if it is to be logged.
     pub(super) fn note(&self, kind: Kind, now: Timestamp) -> bool {
         self.repeats().note(kind, now)
     }
 
-    /// Writes the counts of every minute. Never ends.
+    /// Logs the counts every minute. Never returns.
     pub(super) async fn write_counts(&self, clock: &Clock) {
         loop {
             clock.sleep(INTERVAL).await;
             let due = self.repeats().due(clock.now());
             for Repeated { kind, times } in due {
                 match kind {
-                    Some((peer, why)) => tracing::info!(%peer, times, "Refused further binds: {why}"),
-                    None => tracing::info!(times, "Refused further binds of many addresses"),
+                    Some((peer, why)) => tracing::info!(%peer, times, "Rejected more binds: {why}"),
+                    None => tracing::info!(times, "Rejected more binds from many addresses"),
                 }
             }
         }

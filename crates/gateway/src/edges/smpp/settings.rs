@@ -1,9 +1,9 @@
-//! What holds for every session: names, limits and times from the settings file, and what is counted across sessions.
+//! What all sessions share: names, limits and timeouts from the settings file, and the counters across sessions.
 
-use super::bind_guard::Guard;
-use super::refused_bind_log::Refusals;
-use crate::arrivals::{Crowd, PerAddress, TrustedProxies};
+use super::bind_guard::BindGuard;
+use super::refused_bind_log::RejectedBindLog;
 use crate::config::{Network, Smpp};
+use crate::listeners::{AddressLimits, ConnectionLimits, TrustedProxies};
 use crate::open_files::smpp_places;
 use hermod_domain::keyed_pace::Allowance;
 use hermod_smpp::session::{Limits, ServerConfig};
@@ -12,34 +12,34 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
-/// Attempts are given back over this long.
+/// The period of the bind attempt limits.
 const ATTEMPTS_PER: Duration = Duration::from_secs(60);
 
 pub struct Settings {
-    /// What we call ourselves.
+    /// The system_id in our bind responses.
     pub(super) system_id: String,
-    /// Timers and limits of the protocol.
+    /// Timers and limits of the SMPP session.
     pub(super) server: ServerConfig,
-    /// How long the other side may leave what we send unread.
+    /// How long the client may leave our output unread.
     pub(super) write_max: Duration,
     pub(super) handshake_max: Duration,
     pub(super) sessions_max: u32,
-    pub(super) per_address: PerAddress,
+    pub(super) per_address: AddressLimits,
     pub(super) proxies: TrustedProxies,
-    pub(super) crowd: Crowd,
+    pub(super) connection_limits: ConnectionLimits,
     pub(super) room: Arc<Semaphore>,
-    /// Connections that are open, of both listeners.
+    /// Open connections of both listeners.
     pub(super) open: Arc<AtomicU32>,
-    pub(super) guard: Guard,
-    /// What is logged of refused binds.
-    pub(super) refusals: Refusals,
+    pub(super) guard: BindGuard,
+    /// Limits the log lines about rejected binds.
+    pub(super) rejected_bind_log: RejectedBindLog,
 }
 
 impl Settings {
     /// Fails where the system has no random bytes.
     pub fn new(config: &Smpp) -> std::io::Result<Settings> {
         let allowance = |most| Allowance { most, per: ATTEMPTS_PER };
-        // Connections beyond the limit are told so. Further ones wait in the listener's queue.
+        // A few connections above the limit are accepted to reject their bind; further ones wait in the backlog.
         let places = smpp_places(config.max_sessions);
         Ok(Settings {
             system_id: config.system_id.clone(),
@@ -47,23 +47,23 @@ impl Settings {
             write_max: config.write_timeout.into(),
             handshake_max: config.handshake_timeout.into(),
             sessions_max: config.max_sessions,
-            per_address: PerAddress {
+            per_address: AddressLimits {
                 open_max: config.max_sessions_per_address,
                 half_open_max: config.max_half_open_per_address,
             },
             proxies: TrustedProxies::new(config.trusted_proxies.iter().map(|Network(network)| *network)),
-            crowd: Crowd::default(),
+            connection_limits: ConnectionLimits::default(),
             room: Arc::new(Semaphore::new(usize::try_from(places).expect("32 bits fit"))),
             open: Arc::default(),
-            guard: Guard::new(
+            guard: BindGuard::new(
                 allowance(config.bind_attempts),
                 allowance(config.bind_attempts_per_system_id),
             )?,
-            refusals: Refusals::new(),
+            rejected_bind_log: RejectedBindLog::new(),
         })
     }
 
-    /// There are more connections than there may be sessions.
+    /// Whether there are more connections than allowed sessions.
     pub(super) fn is_overrun(&self) -> bool {
         self.open.load(Ordering::Relaxed) > self.sessions_max
     }
@@ -91,7 +91,7 @@ mod tests {
     use crate::config::Config;
 
     #[test]
-    fn the_defaults_are_the_figures_we_document() {
+    fn default_settings_are_the_standard_timers() {
         assert_eq!(server_config(&Config::defaults().smpp), ServerConfig::standard());
     }
 }

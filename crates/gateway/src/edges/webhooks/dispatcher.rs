@@ -1,5 +1,5 @@
-//! Which endpoints have something to do: they are told of by the store, or their time has come. Each then has a task of its
-//! own until nothing is left to do for a while.
+//! Starts a task for every endpoint with due events: woken by the store, or when a retry is due. The task ends when the
+//! endpoint was idle for a while.
 
 use super::Shared;
 use super::endpoint::{self, Wakeup};
@@ -11,21 +11,21 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// How often all that waits is looked through: for what was not told of, and should the wall clock have been set.
-const LOOK: Duration = Duration::from_secs(60);
-/// The longest sleep, for the same reason.
+/// How often all waiting events are read again: for missed wake-ups, and in case the wall clock was set.
+const READ_ALL_EVERY: Duration = Duration::from_secs(60);
+/// The longest sleep, in case the wall clock was set.
 const SLEEP_MAX: Duration = Duration::from_secs(5);
-/// How often it is looked at which endpoints have failed for so long that it is an alarm.
-const JUDGE: Duration = SLEEP_MAX;
-/// Endpoints whose tasks have ended and that were not looked at yet.
+/// How often the alarms about failing endpoints are updated.
+const ALARMS_EVERY: Duration = SLEEP_MAX;
+/// Ended tasks that are not processed yet.
 const ENDED_MAX: usize = 256;
 
 struct Dispatcher {
     shared: Arc<Shared>,
     workers: Workers,
-    /// Those that have a task.
+    /// Endpoints with a task.
     served: HashMap<Endpoint, Arc<Wakeup>>,
-    /// Those that will have one.
+    /// Endpoints without a task, by their next due time.
     due: BTreeSet<(Timestamp, Endpoint)>,
     ended: mpsc::Sender<(Endpoint, Option<Timestamp>)>,
 }
@@ -34,17 +34,17 @@ pub(super) async fn serve(shared: Arc<Shared>, workers: Workers) {
     let (ended, mut endings) = mpsc::channel(ENDED_MAX);
     let (clock, stopping) = (shared.world.clock.clone(), workers.stopping());
     let mut dispatcher = Dispatcher { shared, workers, served: HashMap::new(), due: BTreeSet::new(), ended };
-    let mut look_at = clock.moment();
-    dispatcher.remember_failing().await;
-    let mut judge_at = clock.moment();
+    let mut read_at = clock.moment();
+    dispatcher.load_failing().await;
+    let mut alarms_at = clock.moment();
     loop {
-        if judge_at <= clock.moment() {
-            dispatcher.shared.standings.judge(&dispatcher.shared.world);
-            judge_at = clock.moment().plus(JUDGE);
+        if alarms_at <= clock.moment() {
+            dispatcher.shared.statuses.update_alarms(&dispatcher.shared.world);
+            alarms_at = clock.moment().plus(ALARMS_EVERY);
         }
-        if look_at <= clock.moment() {
-            dispatcher.look().await;
-            look_at = clock.moment().plus(LOOK);
+        if read_at <= clock.moment() {
+            dispatcher.read_waiting().await;
+            read_at = clock.moment().plus(READ_ALL_EVERY);
         }
         dispatcher.start_due();
         tokio::select! {
@@ -59,19 +59,19 @@ pub(super) async fn serve(shared: Arc<Shared>, workers: Workers) {
 }
 
 impl Dispatcher {
-    /// Endpoints that were failing before this start are failing until they answer.
-    async fn remember_failing(&self) {
+    /// Loads the endpoints that were failing before this start.
+    async fn load_failing(&self) {
         match self.shared.world.store.failing_endpoints().await {
-            Ok(failing) => self.shared.standings.start_with(failing),
-            Err(fault) => tracing::error!(%fault, "Which webhooks were failing could not be read"),
+            Ok(failing) => self.shared.statuses.load_failing(failing),
+            Err(fault) => tracing::error!(%fault, "Could not read the failing webhook endpoints"),
         }
     }
 
-    /// Finds everything that waits.
-    async fn look(&mut self) {
+    /// Reads all endpoints with waiting events.
+    async fn read_waiting(&mut self) {
         match self.shared.world.store.webhooks_waiting().await {
             Ok(waiting) => {
-                // What is served knows better.
+                // A running task knows its own due time.
                 let served = &self.served;
                 self.due = waiting
                     .into_iter()
@@ -79,7 +79,7 @@ impl Dispatcher {
                     .map(|(endpoint, due)| (due, endpoint))
                     .collect();
             }
-            Err(fault) => tracing::error!(%fault, "What webhooks wait could not be read; it is tried again"),
+            Err(fault) => tracing::error!(%fault, "Could not read the waiting webhooks; retrying"),
         }
     }
 
@@ -109,7 +109,7 @@ impl Dispatcher {
         let name = format!("webhooks/{}/{}", endpoint.account, endpoint.kind.as_str());
         self.workers.spawn_named(name, async move {
             let next_due = endpoint::serve(endpoint, shared, wakeup, stopping).await;
-            // Nobody listens any more when everything is being stopped.
+            // Fails only while the gateway stops.
             let _ = ended.send((endpoint, next_due)).await;
         });
     }

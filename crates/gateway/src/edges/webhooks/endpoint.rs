@@ -1,12 +1,11 @@
-//! The task of one endpoint: reads what is due, posts as much at a time as the endpoint has shown that it can take, and
-//! has the store write down what came of it. The rows stay where they are until then, so whatever is cut short is simply
-//! posted again.
+//! The task of one endpoint: reads due events, posts as many concurrently as the endpoint's recent responses allow, and
+//! settles them in the store. Events stay in the store until they are settled, so an interrupted post is repeated.
 
 use super::Shared;
 use super::client::{KEEP_ALIVE, Pool};
 use super::post::{Attempt, Posted, not_posted};
-use super::post_limiter::Pass;
-use super::target::{Aim, NoAim};
+use super::post_limiter::PostPermit;
+use super::target::{NoTarget, Target};
 use crate::clock::Moment;
 use crate::clock::within;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
@@ -23,22 +22,22 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-/// Events read at a time, at least and at most. They are what an endpoint costs in memory.
+/// Events read at a time, at least and at most. They bound the memory of an endpoint.
 const READ_MIN: u32 = 4;
 const READ_MAX: u32 = 128;
-/// Events in hand (read, under way, or not yet written down) beyond which none is read.
+/// No more events are read above this many in memory: queued, being posted, or not settled yet.
 const HELD_MAX: usize = 256;
-/// After the store could not be read or written.
+/// The wait after a store error.
 const FAULT_WAIT: Duration = Duration::from_secs(1);
-/// What posts under way have, to come to their end, when everything stops.
+/// How long posts in progress may take when the gateway stops.
 const STOP_WAIT: Duration = Duration::from_secs(2);
 
-/// Where there is something to do at once, so that nobody is kept from the processor by it.
+/// The shortest wait, so that the task yields even with work to do.
 const SHORTEST_WAIT: Duration = Duration::from_millis(1);
 
 type Task<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
-/// Tells an endpoint's task that there is more.
+/// Tells an endpoint's task that there are more events.
 #[derive(Default)]
 pub(super) struct Wakeup {
     woken: AtomicBool,
@@ -56,78 +55,78 @@ impl Wakeup {
     }
 }
 
-struct Desk {
+struct EndpointTask {
     endpoint: Endpoint,
     shared: Arc<Shared>,
     pressure: Pressure,
-    aim: Option<Arc<Aim>>,
+    target: Option<Arc<Target>>,
     pool: Arc<Pool>,
-    /// Read and not begun.
+    /// Events that are not posted yet.
     queue: VecDeque<WebhookEvent>,
-    /// Everything in hand, which reading gives again and again.
+    /// All events in memory; the store returns them again at every read.
     held: HashSet<EventId>,
-    under_way: FuturesUnordered<Task<Posted>>,
+    in_progress: FuturesUnordered<Task<Posted>>,
     lingering: Arc<AtomicU32>,
-    /// For the next post.
-    entering: Option<Task<Pass>>,
-    /// Not before this.
+    /// Waits for a permit for the next post.
+    awaiting_permit: Option<Task<PostPermit>>,
+    /// No post before this time.
     rest_until: Moment,
     finished: Vec<SettledAttempt>,
     settling: Option<Task<Settled>>,
-    /// The store could not write last time: it is left alone for a while.
+    /// The last write failed: the next one waits.
     store_failed: bool,
-    /// There may be more that is due.
+    /// There may be more due events.
     more: bool,
-    /// When something will be due that is not yet.
+    /// When the next event is due.
     next_due: Option<Timestamp>,
-    /// No post has succeeded since one failed.
+    /// The last post failed.
     failing: bool,
 }
 
-/// A batch that the store has been given.
+/// A batch that was given to the store.
 struct Settled {
     batch: Vec<SettledAttempt>,
     done: Result<(), StoreError>,
 }
 
-/// Serves an endpoint until there has been nothing to do for a while; says when there will be.
+/// Serves an endpoint until it was idle for a while. Returns when its next event is due.
 pub(super) async fn serve(
     endpoint: Endpoint,
     shared: Arc<Shared>,
     wakeup: Arc<Wakeup>,
     stopping: CancellationToken,
 ) -> Option<Timestamp> {
-    let mut desk = Desk::new(endpoint, shared.clone());
+    let mut task = EndpointTask::new(endpoint, shared.clone());
     let clock = shared.world.clock.clone();
     let mut idle_until = clock.moment().plus(KEEP_ALIVE);
     while !stopping.is_cancelled() {
-        desk.more |= wakeup.was_rung() || desk.is_due();
-        desk.read().await;
-        // One for the whole turn: what may not begin yet is what is waited for.
+        task.more |= wakeup.was_rung() || task.is_due();
+        task.read().await;
+        // One time for the whole turn, so that `wait` covers what `begin` left out.
         let moment = clock.moment();
-        desk.begin(moment);
-        desk.settle();
-        if !desk.is_idle() {
+        task.begin(moment);
+        task.settle();
+        if !task.is_idle() {
             idle_until = clock.moment().plus(KEEP_ALIVE);
-        } else if desk.pool.is_empty() || idle_until <= clock.moment() {
+        } else if task.pool.is_empty() || idle_until <= clock.moment() {
             break;
         }
-        let wait = desk.wait(idle_until, moment);
+        let wait = task.wait(idle_until, moment);
         tokio::select! {
-            Some(posted) = desk.under_way.next() => desk.finish(posted),
-            done = settled(&mut desk.settling) => desk.settled(done),
-            pass = entered(&mut desk.entering) => desk.entered(pass),
+            Some(posted) = task.in_progress.next() => task.finish(posted),
+            done = settled(&mut task.settling) => task.settled(done),
+            permit = permit_ready(&mut task.awaiting_permit) => task.on_permit(permit),
             () = wakeup.wake.notified() => {}
             () = clock.sleep(wait) => {}
             () = stopping.cancelled() => {}
         }
     }
     if stopping.is_cancelled() {
-        // In real time: it is about the network. What does not come to its end is posted again.
-        let _ = within(STOP_WAIT, desk.come_to_an_end()).await;
+        // Real time, because of the network. Unfinished posts are repeated after the next start.
+        let _ = within(STOP_WAIT, task.finish_posts()).await;
     }
-    shared.standings.keep(endpoint, desk.pressure);
-    desk.next_due
+    shared.statuses.keep(endpoint, task.pressure);
+    task.next_due
 }
 
 async fn settled<T>(settling: &mut Option<Task<T>>) -> T {
@@ -141,25 +140,25 @@ async fn settled<T>(settling: &mut Option<Task<T>>) -> T {
     }
 }
 
-async fn entered(entering: &mut Option<Task<Pass>>) -> Pass {
-    settled(entering).await
+async fn permit_ready(awaiting_permit: &mut Option<Task<PostPermit>>) -> PostPermit {
+    settled(awaiting_permit).await
 }
 
-impl Desk {
-    fn new(endpoint: Endpoint, shared: Arc<Shared>) -> Desk {
-        let failing = shared.standings.is_failing(endpoint);
-        Desk {
+impl EndpointTask {
+    fn new(endpoint: Endpoint, shared: Arc<Shared>) -> EndpointTask {
+        let failing = shared.statuses.is_failing(endpoint);
+        EndpointTask {
             endpoint,
-            pressure: shared.standings.of(endpoint),
+            pressure: shared.statuses.of(endpoint),
             rest_until: shared.world.clock.moment(),
             shared,
-            aim: None,
+            target: None,
             pool: Arc::default(),
             queue: VecDeque::new(),
             held: HashSet::new(),
-            under_way: FuturesUnordered::new(),
+            in_progress: FuturesUnordered::new(),
             lingering: Arc::default(),
-            entering: None,
+            awaiting_permit: None,
             finished: Vec::new(),
             settling: None,
             store_failed: false,
@@ -177,7 +176,7 @@ impl Desk {
         self.next_due.is_some_and(|due| due <= self.shared.world.clock.now())
     }
 
-    /// How long nothing may happen by itself.
+    /// Returns how long to wait without an event.
     fn wait(&self, idle_until: Moment, moment: Moment) -> Duration {
         let now = self.shared.world.clock.now();
         let until = |at: Moment| Duration::from_millis(at.0.saturating_sub(moment.0));
@@ -185,7 +184,7 @@ impl Desk {
             return SHORTEST_WAIT;
         }
         let mut wait = until(idle_until).max(SHORTEST_WAIT);
-        // What is due by now has become so since this turn began.
+        // An event may have become due since this turn began.
         if !self.more
             && let Some(due) = self.next_due
         {
@@ -202,7 +201,7 @@ impl Desk {
         self.more && self.queue.len() < enough && self.held.len() < HELD_MAX
     }
 
-    /// Reads what is due, if there may be more and there is room for it.
+    /// Reads due events, if there may be more and memory allows.
     async fn read(&mut self) {
         if !self.can_read() {
             return;
@@ -222,24 +221,24 @@ impl Desk {
                 }
             }
             Err(fault) => {
-                tracing::error!(%fault, account = %self.endpoint.account, "Webhooks could not be read; it is tried again");
+                tracing::error!(%fault, account = %self.endpoint.account, "Could not read webhooks; retrying");
                 world.clock.sleep(FAULT_WAIT).await;
             }
         }
     }
 
-    /// Begins as many posts as may be.
+    /// Starts as many posts as the limits allow.
     fn begin(&mut self, moment: Moment) {
         while self.may_begin(moment) {
-            let Some(aim) = self.aim_now() else { return };
+            let Some(target) = self.current_target() else { return };
             if self.lingering.load(Ordering::Relaxed) > 0 {
                 self.pressure.lingers();
             }
             let doubtful = self.pressure.is_doubtful();
-            match self.shared.turnstile.try_enter(doubtful) {
-                Some(pass) => self.post(aim, pass, doubtful),
+            match self.shared.post_limiter.try_acquire(doubtful) {
+                Some(permit) => self.post(target, permit, doubtful),
                 None => {
-                    self.entering = Some(Box::pin(self.shared.turnstile.enter(doubtful)));
+                    self.awaiting_permit = Some(Box::pin(self.shared.post_limiter.acquire(doubtful)));
                     return;
                 }
             }
@@ -247,63 +246,65 @@ impl Desk {
     }
 
     fn may_begin(&self, moment: Moment) -> bool {
-        let posts = u32::try_from(self.under_way.len()).unwrap_or(u32::MAX);
+        let posts = u32::try_from(self.in_progress.len()).unwrap_or(u32::MAX);
         !self.queue.is_empty()
-            && self.entering.is_none()
+            && self.awaiting_permit.is_none()
             && posts < self.pressure.posts()
             && self.finished.len() < HELD_MAX
             && self.rest_until <= moment
     }
 
-    /// A place was free for the post that waited for it.
-    fn entered(&mut self, pass: Pass) {
+    /// Starts the post that waited for a permit.
+    fn on_permit(&mut self, permit: PostPermit) {
         let doubtful = self.pressure.is_doubtful();
-        if let Some(aim) = self.aim_now() {
-            self.post(aim, pass, doubtful);
+        if let Some(target) = self.current_target() {
+            self.post(target, permit, doubtful);
         }
     }
 
-    fn post(&mut self, aim: Arc<Aim>, pass: Pass, doubtful: bool) {
+    fn post(&mut self, target: Arc<Target>, permit: PostPermit, doubtful: bool) {
         let Some(event) = self.queue.pop_front() else { return };
         let attempt = Attempt {
             shared: self.shared.clone(),
-            aim,
+            target,
             pool: self.pool.clone(),
             event,
-            pass,
+            permit,
             doubtful,
             lingering: self.lingering.clone(),
         };
-        self.under_way.push(Box::pin(attempt.make()));
+        self.in_progress.push(Box::pin(attempt.make()));
     }
 
-    /// Where to, by the catalogue of this moment. Nowhere: everything read so far is settled accordingly.
-    fn aim_now(&mut self) -> Option<Arc<Aim>> {
+    /// Returns the target by the current catalogue. Without one, settles all queued events as not posted.
+    fn current_target(&mut self) -> Option<Arc<Target>> {
         let world = &self.shared.world;
-        if let Some(aim) = self.aim.as_ref().filter(|aim| aim.holds(&world.catalogue(), self.endpoint)) {
-            return Some(aim.clone());
+        if let Some(target) =
+            self.target.as_ref().filter(|target| target.is_current(&world.catalogue(), self.endpoint))
+        {
+            return Some(target.clone());
         }
-        match Aim::of(world, &self.shared.settings.rules, self.endpoint) {
-            Ok(aim) => {
-                if !self.aim.as_ref().is_some_and(|before| before.goes_where(&aim)) {
+        match Target::of(world, &self.shared.settings.rules, self.endpoint) {
+            Ok(target) => {
+                if !self.target.as_ref().is_some_and(|before| before.has_same_url(&target)) {
                     self.pool = Arc::default();
                 }
-                self.aim = Some(aim.clone());
-                Some(aim)
+                self.target = Some(target.clone());
+                Some(target)
             }
             Err(why) => {
-                self.aim = None;
+                self.target = None;
                 self.settle_unposted(&why);
                 None
             }
         }
     }
 
-    fn settle_unposted(&mut self, why: &NoAim) {
+    fn settle_unposted(&mut self, why: &NoTarget) {
         let now = self.shared.world.clock.now();
         match why {
-            NoAim::NoAddress => self.recovered(),
-            NoAim::Unusable(why) => self.failed(Some(&AttemptOutcome::Failed(why.clone()))),
+            NoTarget::NoAddress => self.recovered(),
+            NoTarget::Unusable(why) => self.failed(Some(&AttemptOutcome::Failed(why.clone()))),
         }
         for event in self.queue.drain(..) {
             self.finished.push(not_posted(&event, why, &self.shared.settings.schedule, now));
@@ -325,7 +326,7 @@ impl Desk {
 
     fn recovered(&mut self) {
         if std::mem::take(&mut self.failing) {
-            self.shared.standings.recovered(self.endpoint);
+            self.shared.statuses.recovered(self.endpoint);
         }
     }
 
@@ -335,10 +336,10 @@ impl Desk {
         let (catalogue, Endpoint { account, kind }) = (world.catalogue(), self.endpoint);
         let webhooks = catalogue.account(account).and_then(|view| view.account.webhooks.as_ref());
         let url = webhooks.and_then(|webhooks| webhooks.url(kind));
-        self.shared.standings.failed(self.endpoint, url, outcome, world.clock.now());
+        self.shared.statuses.failed(self.endpoint, url, outcome, world.clock.now());
     }
 
-    /// Hands what is finished to the store, one batch at a time: what comes meanwhile is the next.
+    /// Gives finished events to the store, one batch at a time.
     fn settle(&mut self) {
         if self.settling.is_some() || self.finished.is_empty() {
             return;
@@ -355,14 +356,14 @@ impl Desk {
         }));
     }
 
-    /// What was not written down stays in hand until it is: the receiver need not be told again.
+    /// Handles the result of a batch. A failed batch is written again later, without another post.
     fn settled(&mut self, settled: Settled) {
         let Settled { mut batch, done } = settled;
         self.store_failed = done.is_err();
         if let Err(fault) = done {
             tracing::error!(
                 %fault, account = %self.endpoint.account,
-                "What became of webhooks could not be written down; it is tried again"
+                "Could not settle webhooks; retrying"
             );
             batch.append(&mut self.finished);
             self.finished = batch;
@@ -370,7 +371,7 @@ impl Desk {
         }
         for SettledAttempt { event, next, .. } in &batch {
             self.held.remove(event);
-            // It may have been replayed meanwhile, and be due.
+            // It may be due again after a replay.
             self.more |= *next != AfterAttempt::Delivered;
             if let AfterAttempt::RetryAt(at) = *next {
                 self.next_due = Some(self.next_due.map_or(at, |due| due.min(at)));
@@ -378,15 +379,15 @@ impl Desk {
         }
     }
 
-    /// Everything under way has its end, and everything finished is written down as soon as it is.
-    async fn come_to_an_end(&mut self) {
+    /// Waits for the posts in progress, and settles them.
+    async fn finish_posts(&mut self) {
         loop {
             self.settle();
-            if self.under_way.is_empty() && self.settling.is_none() {
+            if self.in_progress.is_empty() && self.settling.is_none() {
                 return;
             }
             tokio::select! {
-                Some(posted) = self.under_way.next() => self.finish(posted),
+                Some(posted) = self.in_progress.next() => self.finish(posted),
                 done = settled(&mut self.settling) => self.settled(done),
             }
         }

@@ -1,5 +1,5 @@
-//! How each endpoint has answered so far, remembered while nothing waits for it: an endpoint that was dead an hour ago is
-//! not met with open arms because it had nothing to take in between. And the alarm for those that fail for long.
+//! The recent behaviour of each endpoint, kept while it has no task, so that an endpoint that failed an hour ago starts
+//! cautiously again. Also raises the alarm about endpoints that fail for long.
 
 use crate::board::AlarmKind;
 use crate::world::World;
@@ -10,27 +10,27 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// An endpoint that has taken nothing for this long is an alarm. A receiver that is being restarted is back before.
+/// An endpoint without a successful post for this long raises an alarm. A restart of the receiver takes less.
 pub(super) const FAILING_FOR: Duration = Duration::from_secs(300);
 
-/// An endpoint that has answered no post with success since then.
+/// An endpoint without a successful post since `since`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Failing {
     pub(super) since: Timestamp,
-    /// Where the posts went; nothing if none was made since the start.
+    /// The URL of the last post; `None` if there was none since the start.
     pub(super) url: Option<String>,
-    /// What came of the last one.
+    /// The outcome of the last post.
     pub(super) last: Option<AttemptOutcome>,
 }
 
-/// Bounded by the endpoints there are: two of an account.
+/// Bounded by the number of endpoints: two per account.
 #[derive(Default)]
-pub(super) struct Standings {
+pub(super) struct EndpointStatuses {
     pressures: Mutex<HashMap<Endpoint, Pressure>>,
     failing: Mutex<BTreeMap<Endpoint, Failing>>,
 }
 
-impl Standings {
+impl EndpointStatuses {
     pub(super) fn of(&self, endpoint: Endpoint) -> Pressure {
         lock(&self.pressures).get(&endpoint).copied().unwrap_or_default()
     }
@@ -39,14 +39,14 @@ impl Standings {
         lock(&self.pressures).insert(endpoint, pressure);
     }
 
-    /// What the store knows of endpoints that were failing before this start.
-    pub(super) fn start_with(&self, failing: Vec<FailingEndpoint>) {
+    /// Loads the endpoints that were failing before this start.
+    pub(super) fn load_failing(&self, failing: Vec<FailingEndpoint>) {
         for FailingEndpoint { endpoint, since } in failing {
             lock(&self.failing).entry(endpoint).or_insert(Failing { since, url: None, last: None });
         }
     }
 
-    /// A post was not answered with success.
+    /// Records a failed post.
     pub(super) fn failed(
         &self,
         endpoint: Endpoint,
@@ -57,7 +57,7 @@ impl Standings {
         let mut failing = lock(&self.failing);
         let known = failing.entry(endpoint).or_insert(Failing { since: now, url: None, last: None });
         if known.url.as_deref() != url && known.url.is_some() {
-            // Another receiver: what the one before did says nothing about it.
+            // A new URL: earlier failures do not count.
             known.since = now;
         }
         known.url = url.map(str::to_owned);
@@ -68,25 +68,25 @@ impl Standings {
         lock(&self.failing).contains_key(&endpoint)
     }
 
-    /// A post was answered with success, or the endpoint is no more.
+    /// Records a successful post, or that the endpoint does not exist any more.
     pub(super) fn recovered(&self, endpoint: Endpoint) {
         lock(&self.failing).remove(&endpoint);
     }
 
     /// Raises and clears the alarms about endpoints that have failed for a while.
-    pub(super) fn judge(&self, world: &World) {
+    pub(super) fn update_alarms(&self, world: &World) {
         let (catalogue, now) = (world.catalogue(), world.clock.now());
         let mut causes = Vec::new();
         lock(&self.failing).retain(|endpoint, failing| {
             let Endpoint { account, kind } = *endpoint;
             let Some(view) = catalogue.account(account) else { return false };
             let wanted = view.account.webhooks.as_ref().and_then(|webhooks| webhooks.url(kind));
-            // The account wants no such webhooks any more, or elsewhere.
+            // The account has no such webhook any more, or another URL.
             if wanted.is_none() || failing.url.as_deref().is_some_and(|url| Some(url) != wanted) {
                 return false;
             }
             if failing.since.plus(FAILING_FOR) <= now {
-                causes.push((format!("{}/{}", view.name, kind.as_str()), told(failing)));
+                causes.push((format!("{}/{}", view.name, kind.as_str()), describe(failing)));
             }
             true
         });
@@ -94,12 +94,12 @@ impl Standings {
     }
 }
 
-/// Without the address: it can hold a secret.
-fn told(failing: &Failing) -> String {
+/// Describes a failing endpoint without its URL, which may contain a secret.
+fn describe(failing: &Failing) -> String {
     let last = match &failing.last {
-        Some(AttemptOutcome::Status(status)) => format!("the last was answered with status {status}"),
+        Some(AttemptOutcome::Status(status)) => format!("the last got status {status}"),
         Some(AttemptOutcome::Failed(why)) => format!("the last failed: {why}"),
-        None => "none was made since this start".to_owned(),
+        None => "none was attempted since the start".to_owned(),
     };
     format!("no post has succeeded since {}; {last}", failing.since.to_iso())
 }

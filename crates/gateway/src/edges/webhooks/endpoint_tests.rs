@@ -1,12 +1,12 @@
-//! What an endpoint's task does when it stops, when the store fails and when it waits; and when it says it posted.
+//! Tests of an endpoint's task: stopping, store errors, waiting, and signature timestamps.
 
 use super::*;
 use crate::clock::Clock;
 use crate::clock::within;
 use crate::config::{Config, Source};
 use crate::edges::webhooks::client::Client;
-use crate::edges::webhooks::endpoint_status::Standings;
-use crate::edges::webhooks::post_limiter::Turnstile;
+use crate::edges::webhooks::endpoint_status::EndpointStatuses;
+use crate::edges::webhooks::post_limiter::PostLimiter;
 use crate::edges::webhooks::settings::Settings;
 use crate::provision::{self, Wanted};
 use crate::secrets::Pepper;
@@ -24,8 +24,8 @@ const START: Timestamp = Timestamp::from_millis(1_794_700_800_000);
 const ENDPOINT: Endpoint = Endpoint { account: AccountId::new(1), kind: WebhookKind::Inbound };
 const MOMENT: Duration = Duration::from_millis(200);
 
-/// A desk whose account is told at this address.
-async fn desk(url: &str) -> (Desk, tempfile::TempDir) {
+/// Makes the task of an account with this webhook URL.
+async fn task(url: &str) -> (EndpointTask, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let clock = Clock::manual(START);
     let options = OpenOptions {
@@ -43,12 +43,12 @@ async fn desk(url: &str) -> (Desk, tempfile::TempDir) {
     let settings = Settings { rules, ..Settings::new(&Config::defaults().webhooks) };
     let shared = Shared {
         client: Client::new(&settings, clock, Workers::default()),
-        turnstile: Turnstile::new(settings.posts_max),
-        standings: Standings::default(),
+        post_limiter: PostLimiter::new(settings.posts_max),
+        statuses: EndpointStatuses::default(),
         world: Arc::new(world),
         settings,
     };
-    (Desk::new(ENDPOINT, Arc::new(shared)), folder)
+    (EndpointTask::new(ENDPOINT, Arc::new(shared)), folder)
 }
 
 fn delivered(event: u64) -> SettledAttempt {
@@ -66,66 +66,66 @@ fn posted(event: u64) -> Posted {
 }
 
 #[tokio::test]
-async fn what_is_finished_when_everything_stops_is_written_down_whoever_still_hangs() {
-    let (mut desk, _folder) = desk("https://shop.example/").await;
-    desk.held.extend([1, 2, 3].map(EventId));
-    desk.finished.push(delivered(1));
-    desk.under_way.push(Box::pin(async { posted(2) }));
-    desk.under_way.push(Box::pin(std::future::pending()));
-    let ended = within(MOMENT, desk.come_to_an_end()).await;
+async fn finished_posts_are_settled_on_stop_while_others_hang() {
+    let (mut task, _folder) = task("https://shop.example/").await;
+    task.held.extend([1, 2, 3].map(EventId));
+    task.finished.push(delivered(1));
+    task.in_progress.push(Box::pin(async { posted(2) }));
+    task.in_progress.push(Box::pin(std::future::pending()));
+    let ended = within(MOMENT, task.finish_posts()).await;
     assert!(ended.is_err(), "one of them hangs");
-    assert!(desk.finished.is_empty() && desk.settling.is_none());
-    assert_eq!(desk.held, HashSet::from([EventId(3)]));
-    desk.under_way.clear();
-    desk.finished.push(delivered(3));
-    desk.come_to_an_end().await;
-    assert!(desk.held.is_empty(), "and when nobody hangs it ends by itself");
+    assert!(task.finished.is_empty() && task.settling.is_none());
+    assert_eq!(task.held, HashSet::from([EventId(3)]));
+    task.in_progress.clear();
+    task.finished.push(delivered(3));
+    task.finish_posts().await;
+    assert!(task.held.is_empty(), "without hanging posts it ends by itself");
 }
 
 #[tokio::test]
-async fn what_the_store_could_not_write_is_written_later_and_not_posted_again() {
-    let (mut desk, _folder) = desk("https://shop.example/").await;
-    let clock = desk.shared.world.clock.clone();
-    desk.held.extend([1, 2].map(EventId));
-    desk.more = false;
-    desk.finished.push(delivered(2));
-    desk.settled(Settled { batch: vec![delivered(1)], done: Err(StoreError::DiskLow) });
-    assert_eq!(desk.finished, [delivered(1), delivered(2)], "in their order");
-    assert_eq!(desk.held.len(), 2, "reading does not give them out again");
-    assert!(!desk.more);
-    desk.settle();
-    let at_once = within(MOMENT, settled(&mut desk.settling)).await;
-    assert!(at_once.is_err(), "the store is left alone for a while");
+async fn batch_that_the_store_failed_to_write_is_retried_without_a_post() {
+    let (mut task, _folder) = task("https://shop.example/").await;
+    let clock = task.shared.world.clock.clone();
+    task.held.extend([1, 2].map(EventId));
+    task.more = false;
+    task.finished.push(delivered(2));
+    task.settled(Settled { batch: vec![delivered(1)], done: Err(StoreError::DiskLow) });
+    assert_eq!(task.finished, [delivered(1), delivered(2)], "in order");
+    assert_eq!(task.held.len(), 2, "they are not posted again");
+    assert!(!task.more);
+    task.settle();
+    let at_once = within(MOMENT, settled(&mut task.settling)).await;
+    assert!(at_once.is_err(), "the retry waits");
     clock.advance(FAULT_WAIT);
-    let done = settled(&mut desk.settling).await;
+    let done = settled(&mut task.settling).await;
     assert_eq!(done.batch.len(), 2);
-    desk.settled(done);
-    assert!(desk.held.is_empty() && desk.finished.is_empty() && !desk.store_failed);
+    task.settled(done);
+    assert!(task.held.is_empty() && task.finished.is_empty() && !task.store_failed);
 }
 
 #[tokio::test]
-async fn nothing_that_is_due_is_waited_for_until_the_task_would_end() {
-    let (mut desk, _folder) = desk("https://shop.example/").await;
-    let moment = desk.shared.world.clock.moment();
+async fn wait_ends_when_the_next_event_is_due() {
+    let (mut task, _folder) = task("https://shop.example/").await;
+    let moment = task.shared.world.clock.moment();
     let idle_until = moment.plus(KEEP_ALIVE);
     let second = Duration::from_secs(1);
-    desk.more = false;
+    task.more = false;
     for (next_due, expect) in [
         (None, KEEP_ALIVE),
         (Some(START.plus(second)), second),
         (Some(START), SHORTEST_WAIT),
         (Some(Timestamp::EPOCH), SHORTEST_WAIT),
     ] {
-        desk.next_due = next_due;
-        assert_eq!(desk.wait(idle_until, moment), expect, "{next_due:?}");
+        task.next_due = next_due;
+        assert_eq!(task.wait(idle_until, moment), expect, "{next_due:?}");
     }
-    desk.next_due = None;
-    desk.queue.push_back(event(1));
-    desk.rest_until = moment.plus(second);
-    desk.shared.world.clock.advance(second);
-    desk.begin(moment);
-    assert!(desk.under_way.is_empty(), "it rests at this moment");
-    assert_eq!(desk.wait(idle_until, moment), second, "and so is woken after it");
+    task.next_due = None;
+    task.queue.push_back(event(1));
+    task.rest_until = moment.plus(second);
+    task.shared.world.clock.advance(second);
+    task.begin(moment);
+    assert!(task.in_progress.is_empty(), "it must not post yet");
+    assert_eq!(task.wait(idle_until, moment), second, "it wakes up after the rest");
 }
 
 fn event(id: u64) -> WebhookEvent {
@@ -148,21 +148,20 @@ fn event(id: u64) -> WebhookEvent {
 }
 
 #[tokio::test]
-async fn a_post_is_signed_at_the_time_that_its_receiver_has() {
-    let hooks = WebhookReceiver::start(
-        SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
-        ReceiverBehaviour::Status(200),
-        None,
-    )
-    .unwrap();
-    let (mut desk, _folder) = desk(&hooks.url("")).await;
-    let clock = desk.shared.world.clock.clone();
+async fn signature_timestamp_is_the_machine_time() {
+    let hooks = WebhookReceiver::start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), ReceiverBehaviour::Status(200), None).unwrap();
+    let (mut task, _folder) = task(&hooks.url("")).await;
+    let clock = task.shared.world.clock.clone();
     let hour = Duration::from_secs(3_600);
     clock.set_wall(START.plus(hour));
-    desk.queue.push_back(event(1));
-    desk.begin(clock.moment());
-    let posted = desk.under_way.next().await.unwrap();
-    assert_eq!(posted.settled.attempt.map(|attempt| attempt.at), Some(START), "as everything here is dated");
+    task.queue.push_back(event(1));
+    task.begin(clock.moment());
+    let posted = task.in_progress.next().await.unwrap();
+    assert_eq!(
+        posted.settled.attempt.map(|attempt| attempt.at),
+        Some(START),
+        "attempts have the gateway's own time"
+    );
     let caught = hooks.wait_for(1, Duration::from_secs(5)).await;
     let seconds = (START.as_millis() / 1_000 + 3_600).to_string();
     assert_eq!(caught[0].header(WEBHOOK_TIMESTAMP), Some(seconds.as_str()));

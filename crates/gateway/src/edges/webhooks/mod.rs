@@ -1,6 +1,6 @@
-//! Telling customers over HTTP. For every endpoint that has something waiting there is one task, which reads what is due,
-//! posts it as hard as the endpoint can take, and has the store write down what came of it. No endpoint waits for another:
-//! what they share is bounded so that those who fail cannot hold it.
+//! Posts webhooks to customers: DLRs and MO messages. Every endpoint with waiting events has one task, which reads due
+//! events, posts them as fast as the endpoint accepts, and settles them in the store. Endpoints do not wait for each
+//! other: shared limits have a separate share for failing ones.
 
 mod client;
 mod dispatcher;
@@ -18,26 +18,26 @@ pub use settings::Settings;
 use crate::workers::Workers;
 use crate::world::World;
 use client::Client;
-use endpoint_status::Standings;
-use post_limiter::Turnstile;
+use endpoint_status::EndpointStatuses;
+use post_limiter::PostLimiter;
 use std::sync::Arc;
 
-/// What all endpoints' tasks stand on.
+/// Shared by the tasks of all endpoints.
 struct Shared {
     world: Arc<World>,
     settings: Settings,
     client: Client,
-    turnstile: Turnstile,
-    standings: Standings,
+    post_limiter: PostLimiter,
+    statuses: EndpointStatuses,
 }
 
-/// Posts what is due, until the workers are stopped. What is under way then has a moment to come to its end; what does
-/// not is posted again at the next start.
+/// Posts due events until the workers stop. Posts in progress then have a short time to finish; the others are
+/// repeated after the next start.
 pub fn serve(world: Arc<World>, settings: Settings, workers: &Workers) {
     let shared = Arc::new(Shared {
         client: Client::new(&settings, world.clock.clone(), workers.clone()),
-        turnstile: Turnstile::new(settings.posts_max),
-        standings: Standings::default(),
+        post_limiter: PostLimiter::new(settings.posts_max),
+        statuses: EndpointStatuses::default(),
         world,
         settings,
     });

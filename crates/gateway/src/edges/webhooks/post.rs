@@ -1,9 +1,9 @@
-//! One attempt: the event as a signed request, what the receiver made of it, and what is to become of the event.
+//! One attempt to post an event: makes the signed request, posts it, and decides the next step of the event.
 
 use super::Shared;
-use super::client::{Answered, Draft, Pool};
-use super::post_limiter::Pass;
-use super::target::{Aim, NoAim};
+use super::client::{Draft, Pool, PostResult};
+use super::post_limiter::PostPermit;
+use super::target::{NoTarget, Target};
 use bytes::Bytes;
 use hermod_domain::numbers::Numbers;
 use hermod_domain::receipt::ErrCode;
@@ -27,39 +27,39 @@ use std::time::Duration;
 const AGENT: HeaderValue = HeaderValue::from_static(concat!("Hermod/", env!("CARGO_PKG_VERSION")));
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
-/// What an attempt came to.
+/// The result of an attempt.
 pub(super) struct Posted {
     pub(super) settled: SettledAttempt,
     pub(super) answered: bool,
     pub(super) took: Duration,
 }
 
-/// What an attempt is made with.
+/// One attempt to post an event.
 pub(super) struct Attempt {
     pub(super) shared: Arc<Shared>,
-    pub(super) aim: Arc<Aim>,
+    pub(super) target: Arc<Target>,
     pub(super) pool: Arc<Pool>,
     pub(super) event: WebhookEvent,
-    pub(super) pass: Pass,
+    pub(super) permit: PostPermit,
     pub(super) doubtful: bool,
-    /// Posts of this endpoint that take long.
+    /// The number of slow posts of this endpoint.
     pub(super) lingering: Arc<AtomicU32>,
 }
 
 impl Attempt {
     pub(super) async fn make(self) -> Posted {
-        let Attempt { shared, aim, pool, event, mut pass, doubtful, lingering } = self;
+        let Attempt { shared, target, pool, event, mut permit, doubtful, lingering } = self;
         let clock = &shared.world.clock;
         let (at, begun) = (clock.now(), clock.moment());
-        tell_lag(&event, at);
-        // Receivers compare it with the time of the day as everyone else knows it.
-        let draft = draft_of(&aim, &event, at, clock.machine_time());
-        let post = shared.client.post(&aim.url, &pool, &draft, doubtful);
+        record_lag(&event, at);
+        // Receivers compare the timestamp with their own clock.
+        let draft = draft_of(&target, &event, at, clock.machine_time());
+        let post = shared.client.post(&target.url, &pool, &draft, doubtful);
         tokio::pin!(post);
         let answered = tokio::select! {
             answered = &mut post => answered,
             () = clock.sleep(QUICK) => {
-                shared.turnstile.linger(&mut pass);
+                shared.post_limiter.move_slow(&mut permit);
                 lingering.fetch_add(1, Ordering::Relaxed);
                 let answered = post.await;
                 lingering.fetch_sub(1, Ordering::Relaxed);
@@ -72,19 +72,19 @@ impl Attempt {
     }
 }
 
-/// What becomes of an event after an attempt.
+/// Decides the next step of an event after an attempt.
 fn settled(
     event: &WebhookEvent,
-    answered: Answered,
+    answered: PostResult,
     at: Timestamp,
     took: Duration,
     schedule: &Schedule,
     now: Timestamp,
 ) -> Posted {
-    let Answered { outcome, kept } = answered;
+    let PostResult { outcome, kept } = answered;
     let good = outcome.is_success();
     counter!("hermod_webhook_posts_total", "outcome" => label(&outcome)).increment(1);
-    let next = if good { AfterAttempt::Delivered } else { after_failure(event, schedule, now, chance()) };
+    let next = if good { AfterAttempt::Delivered } else { after_failure(event, schedule, now, random_u32()) };
     let attempt = WebhookAttempt { at, took, outcome, response: kept };
     let settled = SettledAttempt {
         endpoint: event.endpoint(),
@@ -103,23 +103,23 @@ fn after_failure(event: &WebhookEvent, schedule: &Schedule, now: Timestamp, rand
     }
 }
 
-/// What becomes of an event that cannot be posted at all.
+/// Decides the next step of an event without a target.
 pub(super) fn not_posted(
     event: &WebhookEvent,
-    why: &NoAim,
+    why: &NoTarget,
     schedule: &Schedule,
     now: Timestamp,
 ) -> SettledAttempt {
     match why {
-        NoAim::NoAddress => SettledAttempt {
+        NoTarget::NoAddress => SettledAttempt {
             endpoint: event.endpoint(),
             event: event.id,
             failures: event.failures,
             attempt: None,
             next: AfterAttempt::GiveUp(GiveUpReason::NoAddress),
         },
-        NoAim::Unusable(sentence) => {
-            settled(event, Answered::failed(sentence.clone()), now, Duration::ZERO, schedule, now).settled
+        NoTarget::Unusable(sentence) => {
+            settled(event, PostResult::failed(sentence.clone()), now, Duration::ZERO, schedule, now).settled
         }
     }
 }
@@ -132,8 +132,8 @@ fn label(outcome: &AttemptOutcome) -> &'static str {
     }
 }
 
-/// How long after what it tells an event is posted for the first time.
-fn tell_lag(event: &WebhookEvent, at: Timestamp) {
+/// Records how long after its cause an event is posted for the first time.
+fn record_lag(event: &WebhookEvent, at: Timestamp) {
     if event.attempts == 0 {
         let happened = match &event.content {
             WebhookContent::Dlr(report) => report.at,
@@ -143,13 +143,13 @@ fn tell_lag(event: &WebhookEvent, at: Timestamp) {
     }
 }
 
-fn draft_of(aim: &Aim, event: &WebhookEvent, at: Timestamp, signed_at: Timestamp) -> Draft {
+fn draft_of(target: &Target, event: &WebhookEvent, at: Timestamp, signed_at: Timestamp) -> Draft {
     let body = body_of(&event.content);
     let (name, seconds) = (event_name(event.id.0), signed_at.as_millis().div_euclid(1_000));
     let Signed { current, next, previous, standard } =
-        aim.signers_at(at).sign(&name, seconds, body.as_bytes());
+        target.signers_at(at).sign(&name, seconds, body.as_bytes());
     let mut headers = HeaderMap::with_capacity(12);
-    headers.insert(HOST, aim.host.clone());
+    headers.insert(HOST, target.host.clone());
     headers.insert(USER_AGENT, AGENT);
     headers.insert(CONTENT_TYPE, JSON);
     let attempt = event.attempts.saturating_add(1).to_string();
@@ -168,7 +168,7 @@ fn draft_of(aim: &Aim, event: &WebhookEvent, at: Timestamp, signed_at: Timestamp
             headers.insert(HeaderName::from_static(name), value);
         }
     }
-    Draft { target: aim.target.clone(), headers, body: Bytes::from(body) }
+    Draft { target: target.target.clone(), headers, body: Bytes::from(body) }
 }
 
 fn body_of(content: &WebhookContent) -> String {
@@ -195,7 +195,7 @@ fn body_of(content: &WebhookContent) -> String {
     }
 }
 
-fn chance() -> u32 {
+fn random_u32() -> u32 {
     getrandom::u32().unwrap_or(u32::MAX / 2)
 }
 
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn each_failure_is_followed_by_its_wait_and_the_last_by_the_end() {
+    fn failed_post_is_retried_by_the_schedule_and_then_given_up() {
         let seconds = [50, 300, 1_800, 10_800, 64_800].map(Duration::from_secs);
         let schedule = Schedule::after_failed_post(&seconds);
         let now = Timestamp::from_millis(1_763_200_000_000);
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn any_2xx_ends_it_and_nothing_else_does() {
+    fn only_a_2xx_status_settles_the_event() {
         let schedule = Schedule::after_failed_post(&[Duration::from_secs(50)]);
         let now = Timestamp::from_millis(1_763_200_000_000);
         for (status, good) in [
@@ -252,7 +252,7 @@ mod tests {
             (404, false),
             (500, false),
         ] {
-            let answered = Answered { outcome: AttemptOutcome::Status(status), kept: b"ok".to_vec() };
+            let answered = PostResult { outcome: AttemptOutcome::Status(status), kept: b"ok".to_vec() };
             let posted = settled(&event(0), answered, now, Duration::ZERO, &schedule, now);
             assert_eq!(posted.answered, good, "{status}");
             assert_eq!(posted.settled.next == AfterAttempt::Delivered, good, "{status}");
@@ -260,12 +260,12 @@ mod tests {
     }
 
     #[test]
-    fn without_an_address_an_event_is_given_up_without_an_attempt() {
+    fn event_without_a_url_is_given_up_without_an_attempt() {
         let schedule = Schedule::after_failed_post(&[Duration::from_secs(50)]);
         let now = Timestamp::from_millis(1_763_200_000_000);
-        let settled = not_posted(&event(0), &NoAim::NoAddress, &schedule, now);
+        let settled = not_posted(&event(0), &NoTarget::NoAddress, &schedule, now);
         assert_eq!((settled.attempt, settled.next), (None, AfterAttempt::GiveUp(GiveUpReason::NoAddress)));
-        let unusable = NoAim::Unusable("no".to_owned());
+        let unusable = NoTarget::Unusable("no".to_owned());
         let settled = not_posted(&event(0), &unusable, &schedule, now);
         assert!(matches!(settled.next, AfterAttempt::RetryAt(_)));
         assert_eq!(
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_endpoint_is_for_follows_from_the_event() {
+    fn endpoint_kind_follows_from_the_event() {
         assert_eq!(event(0).endpoint().kind, WebhookKind::Inbound);
     }
 }

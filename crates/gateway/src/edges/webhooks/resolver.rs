@@ -1,5 +1,5 @@
-//! Which addresses a name has. Looking up takes a thread of its own for as long as it takes, so there is a bound on how
-//! many do, those who fail have a smaller one to themselves, and no name takes more than one.
+//! Resolves host names. A lookup blocks a thread, so their number is limited, failing endpoints have a smaller limit
+//! of their own, and concurrent lookups of one name are merged.
 
 use std::collections::HashMap;
 use std::io;
@@ -7,42 +7,42 @@ use std::net::{IpAddr, ToSocketAddrs};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
-/// Lookups at a time for endpoints that answer.
+/// Concurrent lookups for endpoints that answer.
 const LOOKUPS_MAX: usize = 24;
-/// And for those that do not.
+/// Concurrent lookups for failing endpoints.
 const DOUBTFUL_LOOKUPS_MAX: usize = 8;
 
-/// Who is asked what addresses a name has.
+/// How names are resolved.
 #[derive(Clone)]
 pub enum Resolver {
-    /// This machine, as every other program on it.
+    /// By the operating system.
     System(Lookups),
-    /// A test.
+    /// By a test's function.
     Scripted(Arc<Script>),
 }
 
 type Script = dyn Fn(&str) -> Vec<IpAddr> + Send + Sync;
 type Ask = dyn Fn(&str) -> io::Result<Vec<IpAddr>> + Send + Sync;
-/// What went wrong is a sentence: everybody who waits is told the same.
+/// The error is a text, because all waiters get the same one.
 type Found = Result<Vec<IpAddr>, String>;
 
 #[derive(Clone)]
 pub struct Lookups {
     trusted: Arc<Semaphore>,
     doubtful: Arc<Semaphore>,
-    under_way: Arc<UnderWay>,
-    /// Blocks.
+    in_progress: Arc<LookupsInProgress>,
+    /// A blocking function.
     ask: Arc<Ask>,
 }
 
-/// The names that are being looked up, each with a place: so there are never more than there are places.
+/// The lookups in progress, by name. Each holds a permit, which bounds their number.
 #[derive(Default)]
-struct UnderWay(Mutex<HashMap<String, watch::Receiver<Option<Found>>>>);
+struct LookupsInProgress(Mutex<HashMap<String, watch::Receiver<Option<Found>>>>);
 
-/// A lookup, until it has ended, however long nobody waits for it any more.
+/// A lookup in progress, also after its waiters are gone.
 struct Lookup {
     name: String,
-    under_way: Arc<UnderWay>,
+    in_progress: Arc<LookupsInProgress>,
     _place: OwnedSemaphorePermit,
 }
 
@@ -70,13 +70,13 @@ impl Lookups {
         Lookups {
             trusted: Arc::new(Semaphore::new(LOOKUPS_MAX)),
             doubtful: Arc::new(Semaphore::new(DOUBTFUL_LOOKUPS_MAX)),
-            under_way: Arc::default(),
+            in_progress: Arc::default(),
             ask: Arc::new(ask),
         }
     }
 
     async fn look_up(&self, name: &str, doubtful: bool) -> Found {
-        let joined = self.under_way.lock().get(name).cloned();
+        let joined = self.in_progress.lock().get(name).cloned();
         let mut found = match joined {
             Some(found) => found,
             None => {
@@ -89,20 +89,20 @@ impl Lookups {
         found.clone().unwrap_or_else(|| Ok(Vec::new()))
     }
 
-    /// Begins a lookup, unless somebody else has begun it while this one waited for a place.
+    /// Starts a lookup, unless another task started it while this one waited for a permit.
     fn begin(&self, name: &str, place: OwnedSemaphorePermit) -> watch::Receiver<Option<Found>> {
-        let mut under_way = self.under_way.lock();
-        if let Some(found) = under_way.get(name) {
+        let mut in_progress = self.in_progress.lock();
+        if let Some(found) = in_progress.get(name) {
             return found.clone();
         }
         let (tell, found) = watch::channel(None);
-        under_way.insert(name.to_owned(), found.clone());
-        drop(under_way);
-        let lookup = Lookup { name: name.to_owned(), under_way: self.under_way.clone(), _place: place };
+        in_progress.insert(name.to_owned(), found.clone());
+        drop(in_progress);
+        let lookup = Lookup { name: name.to_owned(), in_progress: self.in_progress.clone(), _place: place };
         let ask = self.ask.clone();
         tokio::task::spawn_blocking(move || {
             let looked_up = ask(&lookup.name).map_err(|error| error.to_string());
-            // Whoever asks from here on asks anew.
+            // Later callers start a new lookup.
             drop(lookup);
             tell.send_replace(Some(looked_up));
         });
@@ -110,7 +110,7 @@ impl Lookups {
     }
 }
 
-impl UnderWay {
+impl LookupsInProgress {
     fn lock(&self) -> MutexGuard<'_, HashMap<String, watch::Receiver<Option<Found>>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -118,7 +118,7 @@ impl UnderWay {
 
 impl Drop for Lookup {
     fn drop(&mut self) {
-        self.under_way.lock().remove(&self.name);
+        self.in_progress.lock().remove(&self.name);
     }
 }
 
@@ -134,7 +134,7 @@ mod tests {
     const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
     #[tokio::test]
-    async fn a_name_that_hangs_takes_one_place_however_many_ask_for_it() {
+    async fn concurrent_lookups_of_one_name_share_one_permit() {
         let asked = Arc::new(AtomicUsize::new(0));
         let (answer, answers) = mpsc::channel::<()>();
         let (counted, answers) = (asked.clone(), Mutex::new(answers));
@@ -148,7 +148,7 @@ mod tests {
         for doubtful in [false, true, false, true] {
             let waited = Duration::from_millis(20);
             let asking = lookups.look_up("hangs.example", doubtful);
-            assert!(within(waited, asking).await.is_err(), "nobody answers");
+            assert!(within(waited, asking).await.is_err(), "the lookup hangs");
         }
         let places = (lookups.trusted.available_permits(), lookups.doubtful.available_permits());
         assert_eq!(places, (LOOKUPS_MAX - 1, DOUBTFUL_LOOKUPS_MAX));
@@ -158,20 +158,20 @@ mod tests {
         };
         let (both, ()) = tokio::join!(two, async { answer.send(()).unwrap() });
         assert_eq!(both, (Ok(vec![HERE]), Ok(vec![HERE])));
-        assert_eq!(asked.load(Ordering::Relaxed), 1, "they all waited for the same");
+        assert_eq!(asked.load(Ordering::Relaxed), 1, "all waited for the same lookup");
         assert_eq!(lookups.trusted.available_permits(), LOOKUPS_MAX);
         answer.send(()).unwrap();
         assert_eq!(lookups.look_up("hangs.example", false).await, Ok(vec![HERE]));
-        assert_eq!(asked.load(Ordering::Relaxed), 2, "what was found is not kept");
-        assert!(lookups.under_way.lock().is_empty());
+        assert_eq!(asked.load(Ordering::Relaxed), 2, "results are not cached");
+        assert!(lookups.in_progress.lock().is_empty());
     }
 
     #[tokio::test]
-    async fn what_went_wrong_is_told_and_tried_anew() {
+    async fn failed_lookup_is_reported_and_retried() {
         let asked = AtomicUsize::new(0);
         let lookups = Lookups::asking(move |_| match asked.fetch_add(1, Ordering::Relaxed) {
             0 => Err(io::Error::other("no such name")),
-            1 => panic!("a lookup that ends badly"),
+            1 => panic!("a lookup that panics"),
             _ => Ok(vec![HERE]),
         });
         assert_eq!(lookups.look_up("a.example", false).await, Err("no such name".to_owned()));

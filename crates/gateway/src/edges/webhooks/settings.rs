@@ -1,4 +1,4 @@
-//! What webhooks go by, from the settings file.
+//! The webhook settings.
 
 use super::resolver::Resolver;
 use crate::config;
@@ -9,14 +9,14 @@ use std::time::Duration;
 
 pub struct Settings {
     pub rules: AddressRules,
-    /// Looking up the name, connecting and the TLS handshake together.
+    /// Name resolution, connecting and TLS handshake together.
     pub connect_max: Duration,
     /// A whole post.
     pub call_max: Duration,
     pub schedule: Schedule,
-    /// Certificate authorities that are believed beside this machine's.
+    /// Certificate authorities trusted besides this machine's.
     pub ca: Option<PathBuf>,
-    /// Posts under way at one time, of all endpoints together.
+    /// Concurrent posts of all endpoints.
     pub posts_max: u32,
     pub resolver: Resolver,
 }
@@ -35,12 +35,12 @@ impl Settings {
         }
     }
 
-    /// The longest wait after each failure, from the first.
+    /// Returns the longest wait after each failure, from the first.
     pub(crate) fn longest_waits(&self) -> Vec<Duration> {
         (1..).map_while(|failures| self.schedule.wait(failures, u32::MAX)).collect()
     }
 
-    /// With names looked up elsewhere, as tests do it.
+    /// Returns the settings with another resolver, for tests.
     #[must_use]
     pub fn resolved_by(self, resolver: Resolver) -> Settings {
         Settings { resolver, ..self }

@@ -1,4 +1,4 @@
-//! Where an endpoint's webhooks go and what they are signed with, at one moment. Made anew when the catalogue changes.
+//! The target of an endpoint: URL and signing secrets. Made again when the catalogue changes.
 
 use crate::secrets::webhook_secret;
 use crate::world::World;
@@ -11,35 +11,39 @@ use hyper::Uri;
 use hyper::header::HeaderValue;
 use std::sync::Arc;
 
-pub(super) struct Aim {
+pub(super) struct Target {
     pub(super) url: WebhookUrl,
     pub(super) target: Uri,
     pub(super) host: HeaderValue,
     signers: Signers,
-    /// From then on the previous secret signs nothing.
+    /// When the previous secret expires.
     previous_until: Option<Timestamp>,
     webhooks: Webhooks,
 }
 
-/// Why nothing can be posted.
+/// Why an endpoint has no target.
 #[derive(Debug)]
-pub(super) enum NoAim {
-    /// The account wants no such webhooks, or is gone.
+pub(super) enum NoTarget {
+    /// The account has no URL for this kind, or does not exist any more.
     NoAddress,
-    /// It wants them where, or signed with what, cannot be.
+    /// The URL or the secret is invalid.
     Unusable(String),
 }
 
-impl Aim {
-    pub(super) fn of(world: &World, rules: &AddressRules, endpoint: Endpoint) -> Result<Arc<Aim>, NoAim> {
+impl Target {
+    pub(super) fn of(
+        world: &World,
+        rules: &AddressRules,
+        endpoint: Endpoint,
+    ) -> Result<Arc<Target>, NoTarget> {
         let catalogue = world.catalogue();
-        let webhooks = webhooks_of(&catalogue, endpoint).ok_or(NoAim::NoAddress)?;
-        let text = webhooks.url(endpoint.kind).ok_or(NoAim::NoAddress)?;
-        let url = rules.judge(text).map_err(|refusal| NoAim::Unusable(refusal.to_string()))?;
+        let webhooks = webhooks_of(&catalogue, endpoint).ok_or(NoTarget::NoAddress)?;
+        let text = webhooks.url(endpoint.kind).ok_or(NoTarget::NoAddress)?;
+        let url = rules.judge(text).map_err(|refusal| NoTarget::Unusable(refusal.to_string()))?;
         let open = |stored: &str| {
             let secret = webhook_secret::open(&world.pepper, endpoint.account, stored);
-            let secret = secret.map_err(|unopened| NoAim::Unusable(unopened.to_string()))?;
-            Ok::<_, NoAim>(Signer::new(secret.reveal()))
+            let secret = secret.map_err(|unopened| NoTarget::Unusable(unopened.to_string()))?;
+            Ok::<_, NoTarget>(Signer::new(secret.reveal()))
         };
         let previous = webhooks.previous.as_ref();
         let signers = Signers {
@@ -48,18 +52,18 @@ impl Aim {
             previous: previous.map(|PreviousSecret { secret, .. }| open(secret)).transpose()?,
         };
         let host =
-            HeaderValue::try_from(&url.authority).map_err(|error| NoAim::Unusable(error.to_string()))?;
-        let target = Uri::try_from(&url.target).map_err(|error| NoAim::Unusable(error.to_string()))?;
+            HeaderValue::try_from(&url.authority).map_err(|error| NoTarget::Unusable(error.to_string()))?;
+        let target = Uri::try_from(&url.target).map_err(|error| NoTarget::Unusable(error.to_string()))?;
         let previous_until = previous.map(|previous| previous.until);
-        Ok(Arc::new(Aim { url, target, host, signers, previous_until, webhooks: webhooks.clone() }))
+        Ok(Arc::new(Target { url, target, host, signers, previous_until, webhooks: webhooks.clone() }))
     }
 
-    /// Is it still what the catalogue says?
-    pub(super) fn holds(&self, catalogue: &Catalogue, endpoint: Endpoint) -> bool {
+    /// Whether the target still matches the catalogue.
+    pub(super) fn is_current(&self, catalogue: &Catalogue, endpoint: Endpoint) -> bool {
         webhooks_of(catalogue, endpoint) == Some(&self.webhooks)
     }
 
-    pub(super) fn goes_where(&self, other: &Aim) -> bool {
+    pub(super) fn has_same_url(&self, other: &Target) -> bool {
         self.url == other.url
     }
 

@@ -1,4 +1,4 @@
-//! Accounts: customers, with what they may spend and where they may send.
+//! Account entries: credit, permitted countries, senders, SMPP rate and webhooks of a customer.
 
 mod webhooks;
 
@@ -32,7 +32,7 @@ pub struct WantedAccount {
     /// Cannot change later.
     #[schema(value_type = String, pattern = "^[A-Z]{3}$", examples("EUR"))]
     pub currency: Currency,
-    /// Posted once, when the account is made.
+    /// Posted once, when the account is created.
     #[serde(default, deserialize_with = "values::amount", skip_serializing_if = "is_nothing")]
     #[schema(value_type = String, pattern = r"^[0-9]+(\.[0-9]{1,6})?$", examples("100"))]
     pub opening_balance: Money,
@@ -40,47 +40,47 @@ pub struct WantedAccount {
     #[serde(default, deserialize_with = "values::amount")]
     #[schema(value_type = String, pattern = r"^[0-9]+(\.[0-9]{1,6})?$", examples("0"))]
     pub credit_limit: Money,
-    /// What must stay in the account.
+    /// The least balance that must remain.
     #[serde(default, deserialize_with = "values::amount")]
     #[schema(value_type = String, pattern = r"^[0-9]+(\.[0-9]{1,6})?$", examples("0"))]
     pub minimum: Money,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    /// What the customer is told. Who may go below zero is postpaid unless this says otherwise.
+    /// The payment terms shown to the customer. Default: postpaid with a credit limit, else prepaid.
     #[schema(value_type = Option<String>, pattern = "^(prepaid|postpaid)$")]
     pub terms: Option<Terms>,
-    /// You have checked who this is. Nothing can be sent before.
+    /// The customer's identity was verified. Required before anything can be sent.
     #[serde(default)]
     pub verified: bool,
-    /// Who does not say may not send to any: every country is enabled on purpose.
+    /// The permitted countries. Default: none.
     #[serde(default = "nowhere")]
     #[schema(value_type = CountriesShape)]
     pub countries: Countries,
-    /// Nobody signs in any more.
+    /// Rejects all sign-ins and binds.
     #[serde(default)]
     pub closed: bool,
-    /// Short for approved senders of this account.
+    /// Short form for approved senders of this account.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(value_type = Vec<String>, examples("Shop"))]
     pub senders: Vec<Sender>,
-    /// How fast it may send over SMPP: `standard`, 100 a second for all its binds together, or `enterprise`, 10,000 a
-    /// second on each bind.
+    /// The SMPP throughput: `standard`, 100 parts per second over all binds, or `enterprise`, 10,000 per second on each
+    /// bind.
     #[serde(default, skip_serializing_if = "is_standard")]
     #[schema(value_type = String, pattern = "^(standard|enterprise)$", examples("enterprise"))]
     pub tier: Tier,
-    /// Submissions per second over SMPP, instead of what its tier gives.
+    /// Parts per second over SMPP, instead of the tier's rate.
     #[serde(default, deserialize_with = "checks::some_rate", skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1, maximum = 1000000)]
     pub smpp_rate: Option<u32>,
-    /// Where delivery reports are posted.
+    /// The URL for delivery reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 2048, examples("https://shop.example/dlr"))]
     pub dlr_webhook: Option<String>,
-    /// Where messages from handsets are posted.
+    /// The URL for MO messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 2048, examples("https://shop.example/inbound"))]
     pub inbound_webhook: Option<String>,
-    /// What webhooks are signed with. An account that has one keeps it unless another is given; one is made, and shown
-    /// once, for an account that gets its first address.
+    /// The secret that signs webhooks. An existing one is kept unless another is given. With the first URL a secret is
+    /// generated and shown once.
     #[serde(
         default,
         deserialize_with = "checks::webhook_secret",
@@ -89,7 +89,7 @@ pub struct WantedAccount {
     )]
     #[schema(value_type = Option<String>, write_only, min_length = 16, max_length = 256, pattern = "^[!-~]*$")]
     pub webhook_secret: Option<Secret>,
-    /// Words of its own that opt a handset out, beside STOP and the like. The whole message has to be one of them.
+    /// Additional opt-out keywords besides STOP and similar ones. The whole message must be one of them.
     #[serde(default, deserialize_with = "checks::stop_words", skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 50, examples("BASTA"))]
     pub stop_words: Vec<String>,
@@ -209,7 +209,7 @@ impl Entry for WantedAccount {
         document.webhooks.as_ref().map_or(Value::Null, |webhooks| Value::from(webhooks.secret.clone()))
     }
 
-    /// The account may sign with another one: naming the secret from before a switch does not undo the switch.
+    /// A file that names the secret from before a rotation does not undo the rotation.
     fn given_secret(given: &Secret, _: &Account, name: &str, draft: &Draft<'_>) -> Value {
         let account = draft.find(Kind::Account, name, "the file").map(AccountId::new);
         account.map_or(Value::Null, |account| Value::from(webhook_secret::seal(draft.pepper, account, given)))
@@ -222,8 +222,8 @@ impl Entry for WantedAccount {
 }
 
 impl WantedAccount {
-    /// The senders named in the account itself. One that the operator blocked stays blocked: a list in a file that is
-    /// applied at every start must not undo that. Senders of a file are compared like any of its entries.
+    /// Approves the senders listed in the account entry. A sender that the operator blocked stays blocked, because a
+    /// file may be applied at every start. Senders of a file are compared three-way like any of its entries.
     pub(super) fn approve_senders(
         &self,
         draft: &mut Draft<'_>,
@@ -253,7 +253,7 @@ impl WantedAccount {
 #[derive(ToSchema)]
 #[schema(as = Countries)]
 #[serde(untagged)]
-#[expect(dead_code, reason = "the domain reads countries; this is their documented form")]
+#[expect(dead_code, reason = "the domain parses countries; this type documents them")]
 enum CountriesShape {
     /// `*`: every country.
     All(String),

@@ -1,5 +1,5 @@
-//! An account's webhooks: where they go, judged when they are saved, and the secrets they are signed with. A secret is
-//! changed in two steps, so that no receiver ever gets something that it cannot check.
+//! An account's webhooks: URLs, which are checked when saved, and signing secrets. A secret is rotated in two steps,
+//! so that a receiver can always verify.
 
 use super::WantedAccount;
 use crate::provision::ProvisionRefusal;
@@ -15,22 +15,22 @@ use hermod_domain::webhook::address::AddressRules;
 use hermod_store::CatalogueRow;
 use std::time::Duration;
 
-/// How long everything is signed with the old secret too after a switch.
+/// How long webhooks are signed with the old secret too after a switch.
 pub const PREVIOUS_SECRET_KEPT: Duration = Duration::from_secs(24 * 3_600);
 
-/// A step in changing a secret.
+/// A step of a secret rotation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rotation {
-    /// Everything is signed with this one too.
+    /// Also sign with this secret.
     Stage(Secret),
-    /// The staged one counts from here on; the one before it stays for a while.
+    /// The staged secret becomes the current one; the old one still signs for a while.
     Switch,
-    /// The staged one is forgotten; if there is none, the one before the last switch.
+    /// Removes the staged secret; without one, the previous secret.
     Drop,
 }
 
-/// As they are stored. Addresses that stay what they were are not judged again: they were when they were saved, and are
-/// whenever they are dialled.
+/// Makes the stored form. Unchanged URLs are not checked again: they were checked when saved, and are checked at every
+/// connection.
 pub(super) fn document(
     wanted: &WantedAccount,
     before: Option<&Webhooks>,
@@ -57,7 +57,7 @@ pub(super) fn document(
         (Some(given), before) => {
             let given = webhook_secret::seal(draft.pepper, account, given);
             match before {
-                // A file that is applied at every start and names the one from before a switch does not undo the switch.
+                // A file that names the secret from before the switch must not undo the switch.
                 Some(before) if previous.as_ref().is_some_and(|old| old.secret == given) => {
                     before.secret.clone()
                 }
@@ -97,7 +97,7 @@ pub(super) fn secrets_differ(before: Option<&Webhooks>, after: Option<&Webhooks>
     before.map(secrets) != after.map(secrets)
 }
 
-/// What a step in changing an account's secret would do.
+/// Plans a step of a secret rotation.
 pub fn rotate(
     rows: Vec<CatalogueRow>,
     pepper: &Pepper,

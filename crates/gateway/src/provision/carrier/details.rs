@@ -1,5 +1,5 @@
-//! The tables inside a carrier's entry: how it proves who it is, how numbers are typed, what its error codes mean, which
-//! senders it wants to see differently and which parameters of its own it wants.
+//! The tables inside a carrier's entry: TLS, TON/NPI of addresses, error code classes, sender rewrites and optional
+//! parameters.
 
 use crate::config::Period;
 use crate::provision::checks;
@@ -15,7 +15,7 @@ use std::fmt;
 use std::time::Duration;
 use utoipa::ToSchema;
 
-/// TLS to a carrier: `true`, `false`, or how the carrier proves who it is.
+/// TLS to a carrier: `true`, `false`, or how its certificate is verified.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(untagged)]
 #[schema(as = CarrierTls)]
@@ -24,20 +24,20 @@ pub enum WantedTls {
     Proven(CertificateWanted),
 }
 
-/// What its certificate must be.
+/// How the carrier's certificate is verified.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = CarrierCertificate)]
 pub struct CertificateWanted {
-    /// The name in its certificate, where that is not the host of its address.
+    /// The name in its certificate, if it is not the host of its address.
     #[serde(default, deserialize_with = "checks::host_name", skip_serializing_if = "Option::is_none")]
     #[schema(examples("smsc.example"))]
     pub name: Option<String>,
-    /// A PEM file with the authorities to trust; without it, those of this machine.
+    /// A PEM file with the trusted authorities. Default: those of this machine.
     #[serde(default, deserialize_with = "checks::file_path", skip_serializing_if = "Option::is_none")]
     #[schema(examples("/etc/hermod/acme-ca.pem"))]
     pub ca: Option<String>,
-    /// The SHA-256 of the one certificate it may show, in hexadecimal; nothing else is looked at then.
+    /// The SHA-256 of its certificate, in hexadecimal. If set, nothing else is verified.
     #[serde(default, deserialize_with = "checks::fingerprint", skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
 }
@@ -91,7 +91,7 @@ impl<'de> Visitor<'de> for TlsVisitor {
 pub struct Typed(pub TonNpi);
 
 const TYPED_FORM: &str = "type of number and numbering plan, such as \"1/1\"";
-/// Beyond these nothing is defined, and carriers use nothing.
+/// No higher value is defined or used.
 const TYPE_MAX: u8 = 99;
 
 impl Serialize for Typed {
@@ -113,20 +113,20 @@ impl<'de> Deserialize<'de> for Typed {
     }
 }
 
-/// How senders are typed, by their kind; each as `TON/NPI`.
+/// TON and NPI of senders, by their kind; each as `TON/NPI`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = SenderTypes)]
 pub struct SenderTypes {
-    /// Names. `5/0` unless said otherwise.
+    /// Alphanumeric senders. Default: `5/0`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, pattern = "^[0-9]{1,2}/[0-9]{1,2}$", examples("5/0"))]
     pub alphanumeric: Option<Typed>,
-    /// Numbers in international form. `1/1` unless said otherwise.
+    /// International numbers. Default: `1/1`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, pattern = "^[0-9]{1,2}/[0-9]{1,2}$", examples("1/1"))]
     pub international: Option<Typed>,
-    /// Short codes. `3/0` unless said otherwise.
+    /// Short codes. Default: `3/0`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, pattern = "^[0-9]{1,2}/[0-9]{1,2}$", examples("3/0"))]
     pub short_code: Option<Typed>,
@@ -154,15 +154,15 @@ impl SenderTypes {
     }
 }
 
-/// What an error code of the carrier's means, where that is not what SMPP says.
+/// The class of a carrier's error code, if it differs from the SMPP standard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = CarrierError)]
 pub struct WantedRetry {
-    // The command_status of its answer. (A description of its own would hide the type of the code.)
+    // The command_status. (A doc comment would hide the schema of the type.)
     #[schema(inline)]
     pub status: Code,
-    /// What to do about it.
+    /// The error class.
     #[schema(
         value_type = String,
         pattern = "^(throttled|temporary|not-bound|rejected-route|rejected-message|rejected-destination|protocol-error|unknown)$",
@@ -188,7 +188,7 @@ impl WantedRetry {
     }
 }
 
-/// A sender that the carrier must see as another one.
+/// Replaces the sender for this carrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = SenderRewrite)]
@@ -197,11 +197,11 @@ pub struct WantedRewrite {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, examples("US"))]
     pub country: Option<Country>,
-    /// Only this sender; without it, every one.
+    /// Only this sender. Default: every sender.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, examples("Shop"))]
     pub from: Option<Sender>,
-    /// What it is written as.
+    /// The replacement.
     #[schema(value_type = String, examples("12345"))]
     pub to: Sender,
 }
@@ -218,24 +218,24 @@ impl WantedRewrite {
     }
 }
 
-/// An optional parameter (TLV) of the carrier's own: exactly one of `text` and `hex` says its value.
+/// An optional parameter (TLV) for the carrier, with exactly one of `text` and `hex`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = CarrierParameter)]
 pub struct WantedTlv {
     #[schema(inline)]
     pub tag: Tag,
-    /// Its value in ASCII.
+    /// The value in ASCII.
     #[serde(default, deserialize_with = "checks::tlv_text", skip_serializing_if = "Option::is_none")]
     #[schema(examples("promo"))]
     pub text: Option<String>,
-    /// Its value in hexadecimal, two digits an octet.
+    /// The value in hexadecimal, two digits per octet.
     #[serde(default, deserialize_with = "checks::hex", skip_serializing_if = "Option::is_none")]
     pub hex: Option<String>,
 }
 
 impl WantedTlv {
-    /// Nothing if it says its value twice or not at all.
+    /// Returns `None` unless it has exactly one value.
     pub(super) fn document(&self) -> Option<VendorTlv> {
         let value = match (&self.text, &self.hex) {
             (Some(text), None) => text.clone().into_bytes(),
@@ -245,7 +245,7 @@ impl WantedTlv {
         Some(VendorTlv { tag: self.tag.0, value })
     }
 
-    /// As text where it is one.
+    /// Shows the value as text if it is printable.
     pub(super) fn shown(tlv: &VendorTlv) -> WantedTlv {
         let VendorTlv { tag, value } = tlv;
         let text = std::str::from_utf8(value).ok().filter(|text| checks::is_tlv_text(text));

@@ -1,4 +1,4 @@
-//! Carriers: the upstream SMSCs that messages are handed to, and everything that is different about each.
+//! Carrier entries: the upstream SMSCs and their profiles.
 
 mod details;
 mod profile;
@@ -24,7 +24,7 @@ use serde_json::Value;
 use std::time::Duration;
 use utoipa::ToSchema;
 
-/// An upstream SMSC. What is not said is as most carriers have it.
+/// An upstream SMSC. The defaults suit most carriers.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = Carrier)]
@@ -36,13 +36,13 @@ pub struct WantedCarrier {
     #[serde(deserialize_with = "checks::address")]
     #[schema(examples("smsc.example:2775"))]
     pub address: String,
-    /// Plain TCP unless said otherwise.
+    /// Default: plain TCP.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tls: Option<WantedTls>,
     #[serde(deserialize_with = "checks::system_id")]
     #[schema(max_length = 15)]
     pub system_id: String,
-    /// A carrier that is there already keeps the one it has.
+    /// An existing carrier keeps its password if none is given.
     #[serde(
         default,
         deserialize_with = "checks::smpp_password",
@@ -53,19 +53,19 @@ pub struct WantedCarrier {
     pub password: Option<Secret>,
     #[serde(default, deserialize_with = "checks::system_type", skip_serializing_if = "String::is_empty")]
     pub system_type: String,
-    /// Parts sent and not answered yet, at most, on each link.
+    /// The window of each link: the most outstanding submit_sm.
     #[serde(deserialize_with = "checks::window")]
     #[schema(minimum = 1, maximum = 10000)]
     pub window: u16,
-    /// Parts per second, at most, all links together.
+    /// The most parts per second over all links.
     #[serde(deserialize_with = "checks::rate")]
     #[schema(minimum = 1, maximum = 1000000)]
     pub rate: u32,
-    /// Parts per second of one link. Without it only `rate` counts.
+    /// The most parts per second of one link. Default: only `rate` applies.
     #[serde(default, deserialize_with = "checks::some_rate", skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1, maximum = 1000000)]
     pub link_rate: Option<u32>,
-    /// How many links; a transmitter and its receiver are one. One unless said otherwise.
+    /// The number of links; a transmitter and its receiver are one. Default: 1.
     #[serde(default, deserialize_with = "checks::links", skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1, maximum = 16)]
     pub links: Option<u8>,
@@ -73,64 +73,64 @@ pub struct WantedCarrier {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, pattern = "^(transceiver|transmitter-and-receiver)$")]
     pub binds: Option<Binds>,
-    /// The version of SMPP that is spoken: `3.4` or `3.3`.
+    /// The SMPP version: `3.4` or `3.3`.
     #[serde(default, deserialize_with = "checks::version", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, pattern = r"^3\.[34]$", examples("3.4"))]
     pub version: Option<SmppVersion>,
-    /// After this long without an answer a part is in doubt.
+    /// After this long without a response a part is in doubt.
     #[serde(default = "one_minute", deserialize_with = "checks::link_wait")]
     #[schema(value_type = String, examples("60s"))]
     pub response_timeout: Period,
-    /// A link without traffic is probed this often.
+    /// The interval of enquire_link on an idle link.
     #[serde(default = "thirty_seconds", deserialize_with = "checks::link_wait")]
     #[schema(value_type = String, examples("30s"))]
     pub enquire_link: Period,
-    /// How long the answer to such a probe is waited for. `10s` unless said otherwise.
+    /// The timeout for enquire_link_resp. Default: `10s`.
     #[serde(default, deserialize_with = "checks::some_link_wait", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, examples("10s"))]
     pub enquire_wait: Option<Period>,
-    /// How long connecting may take, and the answer to a bind, each. `10s` unless said otherwise.
+    /// The timeout for connecting, and for the bind response. Default: `10s`.
     #[serde(default, deserialize_with = "checks::some_link_wait", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, examples("10s"))]
     pub bind_wait: Option<Period>,
-    /// How the same message id is written in answers and in receipts.
+    /// How receipts write the message id of the submit_sm_resp.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, pattern = "^(none|hex-to-decimal|decimal-to-hex)$", examples("hex-to-decimal"))]
     pub ids: Option<IdConversion>,
-    /// The shape of its receipts: `standard` or `commas`.
+    /// The format of its receipts: `standard` or `commas`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, pattern = "^(standard|commas)$")]
     pub receipts: Option<ReceiptDialect>,
-    /// How long after the end of validity a receipt is waited for. `24h` unless said otherwise.
+    /// How long to wait for a receipt after the end of the validity. Default: `24h`.
     #[serde(default, deserialize_with = "checks::receipt_wait", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, examples("24h"))]
     pub receipt_wait: Option<Period>,
-    /// What data_coding 0 means to it: `gsm`, `ascii` or `latin1`.
+    /// The alphabet of data_coding 0: `gsm`, `ascii` or `latin1`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, pattern = "^(gsm|ascii|latin1)$")]
     pub alphabet: Option<DefaultAlphabet>,
-    /// How a message of several parts is written: `udh`, `sar` or `payload`.
+    /// How long messages are sent: `udh`, `sar` or `payload`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, pattern = "^(udh|sar|payload)$")]
     pub long_messages: Option<LongMessages>,
-    /// Type of number and numbering plan of senders.
+    /// TON and NPI of senders.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<SenderTypes>,
-    /// Type of number and numbering plan of recipients. `1/1` unless said otherwise.
+    /// TON and NPI of recipients. Default: `1/1`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, pattern = "^[0-9]{1,2}/[0-9]{1,2}$", examples("1/1"))]
     pub destination: Option<Typed>,
-    /// International numbers are written with a plus.
+    /// Write international numbers with a plus.
     #[serde(default, skip_serializing_if = "is_false")]
     pub plus: bool,
     #[serde(default, deserialize_with = "checks::service_type", skip_serializing_if = "String::is_empty")]
     #[schema(max_length = 5)]
     pub service_type: String,
-    /// Whether the end of validity is told, and how: `relative`, `absolute` or `off`.
+    /// The form of validity_period: `relative`, `absolute` or `off`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, pattern = "^(relative|absolute|off)$")]
     pub validity: Option<ValidityFormat>,
-    /// What receipts are asked for with. 1 unless said otherwise.
+    /// The registered_delivery of submit_sm. Default: 1.
     #[serde(
         default,
         deserialize_with = "checks::registered_delivery",
@@ -138,24 +138,24 @@ pub struct WantedCarrier {
     )]
     #[schema(minimum = 1, maximum = 255)]
     pub registered_delivery: Option<u8>,
-    /// Error codes that mean something else here.
+    /// Classes of error codes, if they differ from the standard.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub retry: Vec<WantedRetry>,
-    /// Senders that must be written differently; the first that applies.
+    /// Sender rewrites; the first match applies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub senders: Vec<WantedRewrite>,
     /// Optional parameters added to every submit_sm.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tlvs: Vec<WantedTlv>,
-    /// Optional parameters taken over from what a customer sent, by their tags.
+    /// Optional parameters passed on from the customer, by tag.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(inline)]
     pub pass_tlvs: Vec<Tag>,
-    /// What becomes of a part whose answer never came, where the route does not say.
+    /// The policy for a part in doubt, if the route has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, pattern = "^(resend|resend-once|never-resend)$", examples("resend"))]
     pub in_doubt: Option<DoubtPolicy>,
-    /// No link is kept; what is routed here waits.
+    /// Keeps no links; messages routed here wait.
     #[serde(default)]
     pub disabled: bool,
 }
@@ -173,7 +173,7 @@ impl Entry for WantedCarrier {
         let given = self.password.as_ref().map(|password| sealed::seal(draft.pepper, &self.name, password));
         let kept = || before.map(|before| before.password.clone());
         let password = given.or_else(kept).ok_or_else(|| {
-            let sentence = "is new and has no password; an empty one is written \"\"";
+            let sentence = "is new and has no password; write \"\" for an empty one";
             ProvisionRefusal::about(&format!("carrier \"{}\"", self.name), sentence)
         })?;
         Ok(Carrier {
@@ -219,7 +219,7 @@ impl Entry for WantedCarrier {
 }
 
 impl WantedCarrier {
-    /// One that is as usual in everything that can be usual.
+    /// Returns an entry with the defaults in all optional fields.
     fn plain(name: &str, document: &Carrier) -> WantedCarrier {
         WantedCarrier {
             name: name.to_owned(),

@@ -1,4 +1,4 @@
-//! The fields of an entry that make a carrier's profile, and back. What is as usual is not shown.
+//! Converts between a carrier's entry and its profile. Defaults are left out of the entry.
 
 use super::details::{SenderTypes, Typed, WantedRetry, WantedRewrite, WantedTlv};
 use super::{WantedCarrier, whole_ms};

@@ -1,4 +1,4 @@
-//! The SMPP half of a connection: its fields as somebody writes them, and what is stored of them.
+//! Converts the SMPP fields of a connection's entry to the stored form and back.
 
 use super::WantedConnection;
 use crate::provision::ProvisionRefusal;
@@ -9,7 +9,7 @@ use hermod_domain::catalogue::{BINDS_DEFAULT, BindTypes, SmppAccess, WINDOW_DEFA
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// A way to bind.
+/// A bind type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum BindTypeName {
@@ -18,11 +18,11 @@ pub enum BindTypeName {
     Transceiver,
 }
 
-/// What stands for a key where a password was made for a connection.
+/// The label of a generated password in a plan.
 const PASSWORD_OF: &str = "password of ";
 
-/// Who has no `system_id` does not bind; of a password only its hash is kept: the one that is there, unless another is
-/// given. Where there is none and none is given, one is made.
+/// Makes the stored SMPP settings; `None` without a `system_id`. Only the hash of the password is stored. The existing
+/// hash is kept unless a password is given; without both, a password is generated.
 pub(super) fn access(
     wanted: &WantedConnection,
     what: &str,
@@ -54,8 +54,8 @@ pub(super) fn access(
     }))
 }
 
-/// The same password gives another hash each time, so one that still fits is kept: a file that is applied again changes
-/// nothing.
+/// Returns the hash to store. Hashes are salted, so an existing hash that matches the given password is kept: applying
+/// a file again changes nothing.
 fn password_hash(
     wanted: &WantedConnection,
     what: &str,
@@ -90,7 +90,7 @@ fn types(named: &[BindTypeName]) -> BindTypes {
     }
 }
 
-/// As somebody would have written it, without the password.
+/// Fills in the SMPP fields of the entry, without the password.
 pub(super) fn show(access: SmppAccess, connection: &mut WantedConnection) {
     let SmppAccess {
         system_id,

@@ -1,4 +1,4 @@
-//! Connections: the ways into an account.
+//! Connection entries: HTTP and SMPP access to an account.
 
 mod bind_access;
 
@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// One way into an account.
+/// HTTP or SMPP access to an account.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = Connection)]
@@ -30,15 +30,15 @@ pub struct WantedConnection {
     #[schema(examples("shop"))]
     pub account: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    /// Used when a request names no sender.
+    /// The sender of requests without one.
     #[schema(value_type = Option<String>, examples("Shop"))]
     pub default_sender: Option<Sender>,
     #[serde(default = "ten", deserialize_with = "checks::rate")]
-    /// Requests per second, all keys together.
+    /// Requests per second over all keys.
     #[schema(minimum = 1, maximum = 1000000)]
     pub rate: u32,
     #[serde(default, deserialize_with = "checks::max_parts", skip_serializing_if = "Option::is_none")]
-    /// Refuse messages of more parts than this.
+    /// Rejects messages with more parts.
     #[schema(minimum = 1, maximum = 255)]
     pub max_parts: Option<u8>,
     #[serde(
@@ -47,16 +47,16 @@ pub struct WantedConnection {
         serialize_with = "values::networks_text",
         skip_serializing_if = "AllowList::is_empty"
     )]
-    /// Addresses and networks that may call; an empty list is everyone.
+    /// The allow-list of addresses and networks; empty: any address.
     #[schema(value_type = Vec<String>, examples("192.0.2.0/24"))]
     pub allow: AllowList,
-    /// Write typographic characters plainly where that keeps a text in GSM-7.
+    /// Replaces typographic characters if that keeps a text in GSM-7.
     #[serde(default)]
     pub smart_encoding: bool,
-    /// Nobody signs in any more.
+    /// Rejects all sign-ins and binds.
     #[serde(default)]
     pub closed: bool,
-    /// What the customer binds as, over SMPP; no two connections have the same. Without it nobody binds.
+    /// The customer's system_id, unique among connections. Without it the connection cannot bind.
     #[serde(
         default,
         deserialize_with = "checks::customer_system_id",
@@ -64,8 +64,8 @@ pub struct WantedConnection {
     )]
     #[schema(pattern = "^[!-~]{1,15}$", examples("shop"))]
     pub system_id: Option<String>,
-    /// What it binds with. Only a hash is kept; a connection that has one keeps it unless another is given, and one that
-    /// has none gets a random one, which is shown once. Live binds stay, unless the change says `unbind=true`.
+    /// The bind password. Only a hash is stored. An existing one is kept unless another is given; without one, a
+    /// password is generated and shown once. Live binds stay, unless the change has `unbind=true`.
     #[serde(
         default,
         deserialize_with = "checks::customer_password",
@@ -74,7 +74,7 @@ pub struct WantedConnection {
     )]
     #[schema(value_type = Option<String>, write_only, min_length = 8, max_length = 8)]
     pub password: Option<Secret>,
-    /// A `system_type` that binds must give, instead of `SMS` or nothing.
+    /// The `system_type` that binds must have. Default: any.
     #[serde(
         default,
         deserialize_with = "checks::wanted_system_type",
@@ -82,56 +82,56 @@ pub struct WantedConnection {
     )]
     #[schema(max_length = 12)]
     pub system_type: Option<String>,
-    /// The ways it may bind; all of them unless some are named.
+    /// The permitted bind types. Default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(inline)]
     pub bind_types: Option<Vec<BindTypeName>>,
-    /// Binds at a time; 10 unless it says otherwise.
+    /// The most concurrent binds. Default: 10.
     #[serde(default, deserialize_with = "checks::max_binds", skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1, maximum = 10000)]
     pub max_binds: Option<u32>,
-    /// Requests of one bind that may wait for their answers, in either direction; 10 unless it says otherwise.
+    /// The window of each bind, in either direction. Default: 10.
     #[serde(default, deserialize_with = "checks::customer_window", skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1, maximum = 100)]
     pub window: Option<u16>,
-    /// Refuse binds that are not over TLS.
+    /// Rejects binds without TLS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tls_only: Option<bool>,
-    /// What `data_coding` 0 means: `gsm` unless it says otherwise, `ascii`, `latin1` or `utf8`.
+    /// The alphabet of `data_coding` 0: `gsm` (default), `ascii`, `latin1` or `utf8`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, pattern = "^(gsm|ascii|latin1|utf8)$")]
     pub alphabet: Option<CodingZero>,
-    /// Read a text of `data_coding` 0 that is not GSM-7 as Latin-1, instead of refusing it.
+    /// Reads a text of `data_coding` 0 that is not GSM-7 as Latin-1, instead of rejecting it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latin1_fallback: Option<bool>,
-    /// Refuse odd types of numbers, numbering plans and receipt flags, instead of reading them sensibly.
+    /// Rejects undefined TON, NPI and registered_delivery values, instead of ignoring them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strict: Option<bool>,
-    /// Tell refusals with vendor codes (0x0400 to 0x0407), on 3.4 binds.
+    /// Uses vendor-specific error codes (0x0400 to 0x0407), on 3.4 binds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extended_codes: Option<bool>,
-    /// Repeat the first 20 characters of the text in receipts.
+    /// Includes the first 20 characters of the text in receipts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receipt_text: Option<bool>,
-    /// Pass vendor parameters (0x1400 to 0x3FFF) on, where the carrier's entry does so too.
+    /// Passes vendor parameters (0x1400 to 0x3FFF) on, if the carrier's entry does too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pass_tlvs: Option<bool>,
-    /// Accept silent messages, replacing ones and messages to the SIM: `protocol_id` 0x40 to 0x47 and 0x7F, message class
+    /// Accepts silent, replacing and SIM messages: `protocol_id` 0x40 to 0x47 and 0x7F, message class
     /// 2, `dest_addr_subunit` 3 and user data header elements 0x70 to 0x7F.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub special_protocol_ids: Option<bool>,
-    /// Accept message waiting indications (`data_coding` 0xC0 to 0xDF).
+    /// Accepts message waiting indications (`data_coding` 0xC0 to 0xDF).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_waiting: Option<bool>,
-    /// How its delivery reports are written in webhooks: `full` unless it says otherwise, or `short`.
+    /// The form of delivery reports in webhooks: `full` (default) or `short`.
     #[serde(default, skip_serializing_if = "is_usual")]
     #[schema(value_type = String, pattern = "^(full|short)$", examples("short"))]
     pub dlr_form: DlrForm,
-    /// Report what came in over SMPP by webhook too.
+    /// Reports messages submitted over SMPP by webhook too.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub webhooks_too: bool,
-    /// How messages from handsets are brought to its binds: long ones in `parts` unless it says otherwise, whole in one
-    /// `payload`, or `none` at all. An account's go to the first of its connections that takes them.
+    /// How MO messages are delivered to its binds: long ones in `parts` (default), whole in one `payload`, or `none`.
+    /// An account's MO messages go to its first connection that accepts them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, pattern = "^(parts|payload|none)$")]
     pub inbound: Option<InboundForm>,
@@ -260,7 +260,7 @@ impl Entry for WantedConnection {
     }
 }
 
-/// Approved or not: a sender that is blocked later must not keep the file that names it from being applied.
+/// Whether the account has this sender, in any state: a sender that is blocked later must not make its file invalid.
 fn is_known(draft: &Draft<'_>, account: &str, sender: &Sender) -> bool {
     draft.has(Kind::Sender, &names::of_sender(Some(account), sender))
         || draft.owns_number(account, sender)

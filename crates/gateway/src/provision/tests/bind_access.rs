@@ -1,4 +1,4 @@
-//! The SMPP half of connections: passwords that are kept as hashes only, names that are one connection's alone.
+//! Tests of the SMPP fields of connections: password hashes and unique system_ids.
 
 use super::{CUSTOMER, NOW, applied, open, pepper, wanted};
 use crate::provision::{Kind, Made, apply, load_catalogue, shown_one};
@@ -15,7 +15,7 @@ async fn access(store: &Store, system_id: &str) -> SmppAccess {
 const BINDING: &str = "[[connection]]\nname = \"c\"\naccount = \"a\"\nsystem_id = \"me\"\n";
 
 #[tokio::test]
-async fn a_password_is_hashed_kept_and_changed() {
+async fn password_is_stored_as_hash_kept_and_changed() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     applied(&store, CUSTOMER).await;
@@ -38,13 +38,13 @@ async fn a_password_is_hashed_kept_and_changed() {
     assert!(!format!("{:?}", wanted(&other)).contains("secret09"));
     assert!(
         applied(&store, &format!("{CUSTOMER}system_id = \"\"\n")).await.contains("system_id \"me\" -> null"),
-        "and nobody binds any more"
+        "the connection cannot bind any more"
     );
     assert_eq!(load_catalogue(&store).await.unwrap().bound_as("me"), None);
 }
 
 #[tokio::test]
-async fn password_that_is_not_given_is_made_once_and_a_short_one_is_rejected() {
+async fn missing_password_is_generated_once_and_a_short_one_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     applied(&store, CUSTOMER).await;
@@ -69,7 +69,7 @@ async fn password_that_is_not_given_is_made_once_and_a_short_one_is_rejected() {
 }
 
 #[tokio::test]
-async fn what_is_not_said_is_as_usual_and_the_rest_is_stored() {
+async fn absent_fields_have_defaults_and_the_others_are_stored() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     applied(&store, CUSTOMER).await;
@@ -106,7 +106,7 @@ async fn what_is_not_said_is_as_usual_and_the_rest_is_stored() {
 }
 
 #[test]
-fn stop_words_say_something_and_never_start() {
+fn invalid_stop_words_are_rejected() {
     let account = |words: &str| {
         let text = format!("[[account]]\nname = \"a\"\ncurrency = \"EUR\"\nstop_words = {words}\n");
         let source = crate::config::Source { path: "file.toml".into(), text };
@@ -124,7 +124,7 @@ fn stop_words_say_something_and_never_start() {
 }
 
 #[tokio::test]
-async fn binding_that_cannot_work_is_refused_with_what_to_do() {
+async fn invalid_bind_settings_are_rejected_with_a_hint() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     applied(&store, CUSTOMER).await;
@@ -137,7 +137,7 @@ async fn binding_that_cannot_work_is_refused_with_what_to_do() {
         ),
         (
             format!("{second}system_id = \"me\"\npassword = \"secret08\"\n"),
-            "refused: connections \"c\" and \"d\" have the system_id \"me\" both; a bind could be either's",
+            "refused: connections \"c\" and \"d\" both have the system_id \"me\"; it must be unique",
         ),
         (
             format!("{second}system_id = \"me\"\npassword = \"secret08\"\n{CUSTOMER}system_id = \"\"\n"),

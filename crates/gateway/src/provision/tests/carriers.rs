@@ -1,4 +1,4 @@
-//! Carriers with everything that can be different about one, and routes with everything they can say.
+//! Tests of carrier and route entries with all their fields.
 
 use super::{NOW, applied, open, pepper, source, wanted};
 use crate::provision::{Effect, Kind, Wanted, load_catalogue, prepare_over, shown, shown_one, wanted_entry};
@@ -106,7 +106,7 @@ fn everything() -> Profile {
 }
 
 #[tokio::test]
-async fn everything_that_can_be_different_about_a_carrier_is_said_stored_and_shown() {
+async fn carrier_with_every_field_is_stored_and_exported() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     let text = format!("{PLAIN}{EVERYTHING}");
@@ -148,7 +148,7 @@ async fn everything_that_can_be_different_about_a_carrier_is_said_stored_and_sho
 }
 
 #[tokio::test]
-async fn what_is_usual_is_not_shown_and_what_is_left_out_is_usual_again() {
+async fn default_values_are_not_exported() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     applied(&store, &format!("{PLAIN}tls = true\nlinks = 4\n")).await;
@@ -165,7 +165,7 @@ async fn what_is_usual_is_not_shown_and_what_is_left_out_is_usual_again() {
 }
 
 #[test]
-fn what_will_not_do_about_a_carrier_is_told_with_its_line() {
+fn invalid_carrier_value_is_rejected_with_its_line() {
     for (line, expect) in [
         ("links = 17", "links: a number of links is between 1 and 16, not 17"),
         ("version = 3.4", "version: a version of SMPP is \"3.4\" or \"3.3\", in quotes"),
@@ -210,7 +210,7 @@ fn what_will_not_do_about_a_carrier_is_told_with_its_line() {
         ),
         (
             "tlvs = [{ tag = 0x1400, text = \"gr\u{fc}n\" }]",
-            "tlvs 1.text: a parameter's text has 1 to 256 printable ASCII characters; take hex for others",
+            "tlvs 1.text: a parameter's text has 1 to 256 printable ASCII characters; use hex for others",
         ),
         (
             "registered_delivery = 256",
@@ -227,7 +227,7 @@ fn what_will_not_do_about_a_carrier_is_told_with_its_line() {
 }
 
 #[tokio::test]
-async fn settings_that_contradict_each_other_are_refused_in_words() {
+async fn contradictory_carrier_settings_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     for (lines, expect) in [
@@ -263,7 +263,7 @@ fn three_carriers() -> String {
 }
 
 #[tokio::test]
-async fn routes_are_for_someone_and_somewhere_and_have_priorities_and_shares() {
+async fn routes_have_account_area_sender_priorities_and_weights() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     let text = three_carriers() + ROUTED;
@@ -300,23 +300,23 @@ async fn routes_are_for_someone_and_somewhere_and_have_priorities_and_shares() {
 }
 
 #[tokio::test]
-async fn routes_that_make_no_sense_are_refused_in_words() {
+async fn invalid_routes_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     applied(&store, &three_carriers()).await;
     for (route, expect) in [
-        ("carriers = [\"acme\"]", "route \"?\" is for exactly one of prefix, network, mcc and country"),
+        ("carriers = [\"acme\"]", "route \"?\" needs exactly one of prefix, network, mcc and country"),
         (
             "prefix = \"49\"\nmcc = 262\ncarriers = [\"acme\"]",
-            "route \"?\" is for exactly one of prefix, network, mcc and country",
+            "route \"?\" needs exactly one of prefix, network, mcc and country",
         ),
         (
             "prefix = \"49\"\naccount = \"x\"\ncarriers = [\"acme\"]",
-            "route \"x/49\" names account \"x\", which is neither given here nor in the store",
+            "route \"x/49\" refers to account \"x\", which does not exist here or in the store",
         ),
         (
             "prefix = \"49\"\ncarriers = [{ carrier = \"x\" }]",
-            "route \"49\" names carrier \"x\", which is neither given here nor in the store",
+            "route \"49\" refers to carrier \"x\", which does not exist here or in the store",
         ),
         (
             "prefix = \"49\"\ncarriers = [\"acme\", \"acme\"]",
@@ -345,7 +345,7 @@ async fn routes_that_make_no_sense_are_refused_in_words() {
 }
 
 #[tokio::test]
-async fn what_an_older_release_stored_still_reads() {
+async fn documents_of_an_older_release_can_be_read() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     applied(&store, &three_carriers()).await;
@@ -373,7 +373,7 @@ async fn what_an_older_release_stored_still_reads() {
 }
 
 #[test]
-fn a_table_inside_a_field_may_say_null_where_it_has_nothing_to_say() {
+fn null_in_an_inner_table_means_absent() {
     let read = |body: Value| {
         let Value::Object(fields) = body else { panic!("an object") };
         wanted_entry(Kind::Carrier, "acme", fields).map(drop).map_err(|refusal| refusal.to_string())

@@ -1,4 +1,4 @@
-//! What is documented by hand about carriers, held against what there is.
+//! Compares the documentation of carriers and alarms with the code.
 
 use crate::board::AlarmKind;
 use crate::provision::{Kind, schema_of};

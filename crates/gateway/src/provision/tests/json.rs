@@ -1,4 +1,4 @@
-//! Entries as JSON: the same rules and sentences as in a file.
+//! Tests of entries as JSON: same rules and errors as in a file.
 
 use crate::provision::{Kind, check_fields, merged, parse_object, value_of, wanted_entry, wanted_whole};
 use serde_json::{Map, Value, json};
@@ -17,25 +17,25 @@ fn check(kind: Kind, name: &str, body: Value, expect: &str) {
 }
 
 #[test]
-fn what_follows_from_the_name_may_be_left_out() {
+fn fields_implied_by_the_name_may_be_absent() {
     check(Kind::Price, "shop/49@2026-01-01", json!({"per_part": "0.05"}), "fine: shop/49@2026-01-01");
     check(Kind::Sender, "shop/4915112345678", json!({}), "fine: shop/+4915112345678");
     check(Kind::Account, "shop", json!({"name": "shop", "currency": "EUR", "terms": null}), "fine: shop");
 }
 
 #[test]
-fn what_does_not_agree_or_will_not_do_is_refused() {
+fn contradicting_or_invalid_body_is_rejected() {
     check(
         Kind::Account,
         "shop",
         json!({"name": "bank", "currency": "EUR"}),
-        "account \"shop\" is named by the path, and the body describes \"bank\"",
+        "account \"shop\" does not match the body, which describes \"bank\"",
     );
     check(
         Kind::Price,
         "49",
         json!({"per_part": "1", "prefix": "50"}),
-        "price \"49\" is named by the path, and the body describes \"50\"",
+        "price \"49\" does not match the body, which describes \"50\"",
     );
     check(Kind::Account, "shop", json!({}), "account \"shop\": missing field `currency`");
     check(
@@ -62,7 +62,7 @@ fn what_does_not_agree_or_will_not_do_is_refused() {
         json!({"pattern": "x", "colour": "red"}),
         "screen \"s\": colour: unknown field `colour`, expected one of `name`, `pattern`, `field`, `account`",
     );
-    // A misspelt field says nothing either, but not what was meant.
+    // A misspelt field is rejected even if it is null.
     check(
         Kind::Screen,
         "s",
@@ -73,12 +73,12 @@ fn what_does_not_agree_or_will_not_do_is_refused() {
         Kind::Route,
         "49",
         json!({"carriers": ["a", null]}),
-        "route \"49\": null cannot stand inside a value",
+        "route \"49\": null is not allowed inside a value",
     );
 }
 
 #[test]
-fn a_patch_names_fields_that_there_are() {
+fn patch_with_an_unknown_field_is_rejected() {
     let check =
         |patch: Value| check_fields(Kind::Account, &object(patch)).map_err(|refusal| refusal.to_string());
     assert_eq!(check(json!({"verified": true, "terms": null})), Ok(()));
@@ -86,7 +86,7 @@ fn a_patch_names_fields_that_there_are() {
 }
 
 #[test]
-fn null_says_nothing_in_a_whole_file_either() {
+fn null_in_a_whole_file_means_absent() {
     let said =
         json!({"key": null, "remove": null, "screen": [{"name": "s", "pattern": "x", "account": null}]});
     assert_eq!(wanted_whole(&object(said)).unwrap().screens.len(), 1);
@@ -97,7 +97,7 @@ fn null_says_nothing_in_a_whole_file_either() {
 }
 
 #[test]
-fn a_whole_file_can_be_an_object_of_lists() {
+fn whole_file_is_read_from_an_object_of_lists() {
     let wanted =
         wanted_whole(&object(json!({"route": [{"prefix": "*", "carriers": ["a"]}], "key": []}))).unwrap();
     assert_eq!((wanted.routes.len(), wanted.keys.len()), (1, 0));
@@ -109,7 +109,7 @@ fn a_whole_file_can_be_an_object_of_lists() {
 }
 
 #[test]
-fn a_patch_replaces_removes_and_leaves() {
+fn merge_patch_replaces_removes_and_keeps_fields() {
     let before = json!({"a": 1, "b": {"c": 1, "d": 2}, "e": [1]});
     let patch = json!({"a": null, "b": {"c": null, "x": 3}, "e": [2], "f": {"g": null}});
     let after = merged(object(before), object(patch));
@@ -117,12 +117,12 @@ fn a_patch_replaces_removes_and_leaves() {
 }
 
 #[test]
-fn only_a_whole_object_without_repeated_keys_is_json_here() {
+fn invalid_json_and_duplicate_keys_are_rejected() {
     for (text, expect) in [
         ("", "EOF while parsing a value at line 1 column 0"),
         ("[]", "it is not an object"),
-        ("{\"a\":1,\"a\":2}", "the key \"a\" stands in an object twice at line 1 column 10"),
-        ("{\"a\":{\"b\":1,\"b\":2}}", "the key \"b\" stands in an object twice at line 1 column 15"),
+        ("{\"a\":1,\"a\":2}", "duplicate key \"a\" at line 1 column 10"),
+        ("{\"a\":{\"b\":1,\"b\":2}}", "duplicate key \"b\" at line 1 column 15"),
         ("{} {}", "trailing characters at line 1 column 4"),
         ("{\"a\": 1e999}", "number out of range at line 1 column 11"),
     ] {
@@ -133,7 +133,7 @@ fn only_a_whole_object_without_repeated_keys_is_json_here() {
 }
 
 #[test]
-fn a_value_on_a_command_line_is_read_as_in_a_file_or_taken_as_it_is() {
+fn command_line_value_is_parsed_as_toml_or_taken_as_text() {
     for (text, expect) in [
         ("", Value::Null),
         ("true", json!(true)),

@@ -1,4 +1,4 @@
-//! What a provision file makes of a store: what is made, what is updated, what is removed.
+//! Tests of applying provision files: created, updated and removed entries.
 
 mod bind_access;
 mod carriers;
@@ -32,7 +32,7 @@ fn open(folder: &Path) -> Store {
     Store::open(&options).unwrap()
 }
 
-/// The carrier that everyone's messages to this number go to.
+/// Returns the carrier of the general route to this number.
 fn everyones_route(catalogue: &Catalogue, to: Msisdn) -> Option<CarrierId> {
     let from = hermod_domain::sender::Sender::parse("Anyone").unwrap();
     let destination = hermod_domain::numbers::Numbers::embedded().find(to);
@@ -58,7 +58,7 @@ fn told_fields(fields: &[FieldChange]) -> String {
     told.collect()
 }
 
-/// Applies a file and tells each change in a word or two.
+/// Applies a file and describes each change briefly.
 async fn applied(store: &Store, text: &str) -> String {
     told(apply(store, &pepper(), &wanted(text), NOW).await)
 }
@@ -85,7 +85,7 @@ fn told(applied: Result<Plan, ProvisionError>) -> String {
 }
 
 #[tokio::test]
-async fn the_example_makes_what_it_describes_and_is_the_same_the_second_time() {
+async fn example_file_creates_its_entries_and_applies_again_without_changes() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     let told = applied(&store, EXAMPLE_TOML).await;
@@ -133,7 +133,7 @@ async fn no_clear_secret_is_stored() {
 }
 
 #[tokio::test]
-async fn a_later_file_updates_by_name_and_keeps_the_numbers() {
+async fn later_file_updates_by_name_and_keeps_numbers() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     applied(&store, EXAMPLE_TOML).await;
@@ -163,7 +163,7 @@ async fn a_later_file_updates_by_name_and_keeps_the_numbers() {
 }
 
 #[tokio::test]
-async fn an_account_is_opened_once_however_often_its_plan_is_carried_out() {
+async fn opening_balance_is_posted_once_if_a_plan_is_applied_twice() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     let text = "[[account]]\nname = \"shop\"\ncurrency = \"EUR\"\nopening_balance = 30\n";
@@ -179,7 +179,7 @@ const CUSTOMER: &str = "[[account]]\nname = \"a\"\ncurrency = \"EUR\"\nsenders =
                         [[connection]]\nname = \"c\"\naccount = \"a\"\n";
 
 #[tokio::test]
-async fn a_new_key_gets_a_secret_that_is_told_once_and_kept() {
+async fn secret_of_a_new_key_is_generated_once_and_kept() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     applied(&store, CUSTOMER).await;
@@ -195,22 +195,18 @@ async fn a_new_key_gets_a_secret_that_is_told_once_and_kept() {
 }
 
 #[tokio::test]
-async fn what_a_file_does_not_say_is_refused_to_a_customer() {
+async fn new_account_is_unverified_and_has_no_countries() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     applied(&store, CUSTOMER).await;
     let catalogue = load_catalogue(&store).await.unwrap();
     let (_, view) = catalogue.accounts().next().unwrap();
     assert!(!view.account.verified);
-    assert_eq!(
-        view.account.countries,
-        Countries::Only(Default::default()),
-        "every country is enabled on purpose"
-    );
+    assert_eq!(view.account.countries, Countries::Only(Default::default()), "no country by default");
 }
 
 #[tokio::test]
-async fn a_sender_that_was_blocked_stays_blocked_whatever_an_account_lists() {
+async fn blocked_sender_stays_blocked_if_an_account_lists_it() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     applied(&store, CUSTOMER).await;
@@ -230,7 +226,7 @@ async fn a_sender_that_was_blocked_stays_blocked_whatever_an_account_lists() {
 }
 
 #[tokio::test]
-async fn senders_that_an_older_release_kept_in_the_account_become_entries() {
+async fn senders_in_an_old_account_document_become_entries() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     let body = r#"{"currency":"EUR","credit_limit":"0","minimum":"0","verified":true,"senders":["Old"]}"#;
@@ -249,7 +245,7 @@ async fn senders_that_an_older_release_kept_in_the_account_become_entries() {
 }
 
 #[tokio::test]
-async fn what_is_removed_is_gone_and_its_removal_can_be_repeated() {
+async fn removal_can_be_repeated() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     applied(&store, EXAMPLE_TOML).await;
@@ -278,7 +274,7 @@ async fn what_is_removed_is_gone_and_its_removal_can_be_repeated() {
 }
 
 #[tokio::test]
-async fn everything_that_is_shown_reads_back_as_the_same() {
+async fn exported_entries_apply_without_changes() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     applied(&store, EXAMPLE_TOML).await;
@@ -297,7 +293,7 @@ async fn everything_that_is_shown_reads_back_as_the_same() {
 }
 
 #[tokio::test]
-async fn whoever_gets_the_database_alone_finds_no_secret_in_it() {
+async fn database_contains_no_clear_secret() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     let secrets = ["canary08", "canary-of-a-customers-api-secret"];

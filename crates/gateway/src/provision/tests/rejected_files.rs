@@ -1,9 +1,9 @@
-//! Files that are refused, and in which words.
+//! Tests of rejected files and their error messages.
 
 use super::{CUSTOMER, applied, open};
 
 #[tokio::test]
-async fn a_file_that_does_not_fit_together_is_refused_whole() {
+async fn inconsistent_file_is_rejected_completely() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     applied(&store, CUSTOMER).await;
@@ -11,12 +11,12 @@ async fn a_file_that_does_not_fit_together_is_refused_whole() {
     for (text, expect) in [
         (
             "[[route]]\nprefix = \"*\"\ncarriers = [\"x\"]",
-            "route \"*\" names carrier \"x\", which is neither given here nor in the store",
+            "route \"*\" refers to carrier \"x\", which does not exist here or in the store",
         ),
         ("[[route]]\nprefix = \"49\"\ncarriers = []", "the route for prefix \"49\": it names no carrier"),
         (
             "[[price]]\nprefix = \"*\"\nper_part = 1\naccount = \"x\"",
-            "price \"x/*\" names account \"x\", which is neither given here nor in the store",
+            "price \"x/*\" refers to account \"x\", which does not exist here or in the store",
         ),
         (
             "[[price]]\nprefix = \"1\"\nper_part = 9999999",
@@ -24,7 +24,7 @@ async fn a_file_that_does_not_fit_together_is_refused_whole() {
         ),
         (
             "[[connection]]\nname = \"d\"\naccount = \"x\"",
-            "connection \"d\" names account \"x\", which is neither given here nor in the store",
+            "connection \"d\" refers to account \"x\", which does not exist here or in the store",
         ),
         (
             "[[connection]]\nname = \"d\"\naccount = \"a\"\ndefault_sender = \"You\"",
@@ -32,7 +32,7 @@ async fn a_file_that_does_not_fit_together_is_refused_whole() {
         ),
         (
             "[[key]]\nkey = \"k\"\nsecret = \"0123456789abcdefghijklmnop\"\nconnection = \"x\"",
-            "key \"k\" names connection \"x\", which is neither given here nor in the store",
+            "key \"k\" refers to connection \"x\", which does not exist here or in the store",
         ),
         (
             "[[account]]\nname = \"a\"\ncurrency = \"USD\"",
@@ -48,16 +48,16 @@ async fn a_file_that_does_not_fit_together_is_refused_whole() {
         ),
         (
             "[[carrier]]\nname = \"x\"\naddress = \"h:1\"\nsystem_id = \"s\"\nwindow = 1\nrate = 1",
-            "carrier \"x\" is new and has no password; an empty one is written \"\"",
+            "carrier \"x\" is new and has no password; write \"\" for an empty one",
         ),
-        ("[[price]]\nper_part = 1", "price \"?\" is for exactly one of prefix, network, mcc and country"),
+        ("[[price]]\nper_part = 1", "price \"?\" needs exactly one of prefix, network, mcc and country"),
         (
             "[[price]]\nper_part = 1\nmcc = 262\nnetwork = \"262-01\"",
-            "price \"?\" is for exactly one of prefix, network, mcc and country",
+            "price \"?\" needs exactly one of prefix, network, mcc and country",
         ),
         (
             "[[sender]]\nsender = \"Bank\"\nstate = \"approved\"",
-            "sender \"*/Bank\" is for no account: a sender is approved for one, and for everyone it can only be blocked",
+            "sender \"*/Bank\" has no account: only a blocked sender can apply to every account",
         ),
         (
             "[[screen]]\nname = \"s\"\npattern = \"(\"",
@@ -73,23 +73,23 @@ async fn a_file_that_does_not_fit_together_is_refused_whole() {
         ),
         (
             "[[number]]\nnumber = \"80808\"\naccount = \"x\"",
-            "number \"80808\" names account \"x\", which is neither given here nor in the store",
+            "number \"80808\" refers to account \"x\", which does not exist here or in the store",
         ),
         (
             "[[remove]]\nkind = \"account\"\nname = \"a\"",
-            "account \"a\" cannot be removed: what it sent and owes refers to it; say closed = true instead",
+            "account \"a\" cannot be removed: its messages and ledger entries refer to it; set closed = true instead",
         ),
         (
             "[[remove]]\nkind = \"connection\"\nname = \"c\"",
-            "connection \"c\" cannot be removed: what it sent and owes refers to it; say closed = true instead",
+            "connection \"c\" cannot be removed: its messages and ledger entries refer to it; set closed = true instead",
         ),
         (
             "[[remove]]\nkind = \"carrier\"\nname = \"x\"",
-            "carrier \"x\" cannot be removed: what it sent and owes refers to it; say disabled = true instead",
+            "carrier \"x\" cannot be removed: its messages and ledger entries refer to it; set disabled = true instead",
         ),
         (
             "[[remove]]\nkind = \"sender\"\nname = \"Bank\"",
-            "\"Bank\" is no name of a sender: it is known as ACCOUNT/SENDER, or */SENDER if it is for everyone",
+            "\"Bank\" is not a valid sender name: expected ACCOUNT/SENDER, or */SENDER for every account",
         ),
         (
             "[[sender]]\nsender = \"Me\"\naccount = \"a\"\n[[remove]]\nkind = \"sender\"\nname = \"a/Me\"",

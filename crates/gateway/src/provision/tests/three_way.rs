@@ -1,4 +1,4 @@
-//! Files that are applied again: what a file does not mention stays, and what was changed since by a command stays too.
+//! Tests of applying a file again: absent fields and fields changed by a command keep their values.
 
 use super::*;
 use serde_json::{Value, json};
@@ -49,7 +49,7 @@ async fn fields_that_a_file_does_not_mention_keep_their_value() {
     );
     assert_eq!(field(&store, Kind::Account, "shop", "verified").await, json!(true));
     assert_eq!(field(&store, Kind::Account, "shop", "countries").await, json!(["DE"]));
-    // What every new entry must have, an entry that exists may leave out.
+    // An existing entry may omit required fields.
     let partial = "[[account]]\nname = \"shop\"\nminimum = \"5\"\n[[route]]\nprefix = \"49\"\nfail_over_refusals = true\n";
     assert_eq!(
         applied(&store, partial).await,
@@ -57,7 +57,7 @@ async fn fields_that_a_file_does_not_mention_keep_their_value() {
     );
     let refused = applied(&store, "[[account]]\nname = \"new\"\nverified = true\n").await;
     assert_eq!(refused, "refused: account \"new\": missing field `currency`");
-    // An explicit value resets, and an empty text takes the field away.
+    // An explicit value resets a field, and an empty text removes it.
     let reset = "[[account]]\nname = \"shop\"\nverified = false\ncountries = []\ndlr_webhook = \"\"\n";
     assert_eq!(
         applied(&store, reset).await,
@@ -68,7 +68,7 @@ async fn fields_that_a_file_does_not_mention_keep_their_value() {
 }
 
 #[tokio::test]
-async fn a_file_applied_again_leaves_what_was_changed_since_and_force_brings_it_back() {
+async fn file_applied_again_keeps_later_changes_unless_forced() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     applied(&store, SHOP).await;
@@ -83,7 +83,7 @@ async fn a_file_applied_again_leaves_what_was_changed_since_and_force_brings_it_
     for _ in 0..2 {
         assert_eq!(applied(&store, SHOP).await, left);
     }
-    // What the file says anew is applied; its neighbours in the same entry stay.
+    // A changed field is applied; the others of the same entry stay.
     let other = SHOP.replace("rate = 10", "rate = 20");
     let told = applied(&store, &other).await;
     assert!(told.contains("~connection c (rate 50 -> 20) [allow [\"198.51.100.7\"], not "), "{told}");
@@ -96,7 +96,7 @@ async fn a_file_applied_again_leaves_what_was_changed_since_and_force_brings_it_
 }
 
 #[tokio::test]
-async fn secrets_that_were_changed_by_command_survive_the_file() {
+async fn secrets_changed_by_command_are_kept() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     applied(&store, SHOP).await;
@@ -128,7 +128,7 @@ async fn secrets_that_were_changed_by_command_survive_the_file() {
 }
 
 #[tokio::test]
-async fn an_entry_removed_by_command_is_not_made_again_by_an_unchanged_file() {
+async fn entry_removed_by_command_is_not_created_again_by_an_unchanged_file() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     applied(&store, SHOP).await;
@@ -138,14 +138,14 @@ async fn an_entry_removed_by_command_is_not_made_again_by_an_unchanged_file() {
     assert!(told.contains("!sender shop/Shop") && told.ends_with("!key k"), "{told}");
     assert!(load_catalogue(&store).await.unwrap().key("k").is_none());
     let expires = SHOP.replace("[[carrier]]", "expires_at = 2099-01-01\n[[carrier]]");
-    assert!(applied(&store, &expires).await.ends_with("+key k"), "the file says something new of it");
+    assert!(applied(&store, &expires).await.ends_with("+key k"), "the file changed it");
     removed_by_command(&store, Kind::Key, "k").await;
     assert!(forced(&store, &expires).await.ends_with("+key k"));
     store.close().await.unwrap();
 }
 
 #[tokio::test]
-async fn an_entry_made_again_after_a_file_removed_it_stays() {
+async fn entry_created_again_after_a_file_removed_it_is_kept() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     applied(&store, SHOP).await;
@@ -163,12 +163,12 @@ async fn an_entry_made_again_after_a_file_removed_it_stays() {
     carry_out(&store, &plan, NOW).await.unwrap();
     assert_eq!(applied(&store, remove).await, "!key k");
     assert_eq!(forced(&store, remove).await, "-key k");
-    assert_eq!(applied(&store, key).await, "+key k", "a file that has it again makes it");
+    assert_eq!(applied(&store, key).await, "+key k", "a file with the entry creates it");
     store.close().await.unwrap();
 }
 
 #[tokio::test]
-async fn a_dry_run_remembers_nothing() {
+async fn dry_run_stores_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     prepare(&store, &pepper(), &wanted(SHOP), NOW).await.unwrap();

@@ -1,10 +1,10 @@
-//! Values as they are read: what will not do is told with its line, what will do is shown the way it is written.
+//! Tests of parsing values: invalid ones are rejected with their line, valid ones are exported in canonical form.
 
 use super::{source, wanted};
 use crate::provision::Wanted;
 
 #[test]
-fn a_value_that_will_not_do_is_told_with_its_line() {
+fn invalid_value_is_rejected_with_its_line() {
     let carrier =
         "name = \"acme\"\naddress = \"h:1\"\nsystem_id = \"s\"\npassword = \"p\"\nwindow = 1\nrate = 1\n";
     let good = format!("[[carrier]]\n{carrier}");
@@ -44,7 +44,7 @@ fn a_value_that_will_not_do_is_told_with_its_line() {
 }
 
 #[test]
-fn amounts_prefixes_and_secrets_say_how_they_are_written() {
+fn invalid_amounts_prefixes_and_secrets_are_rejected_with_the_expected_form() {
     for (text, expect) in [
         ("[[price]]\nprefix = \"\"\nper_part = 1", "2: price 1.prefix: write \"*\" for every number"),
         (
@@ -84,7 +84,7 @@ fn amounts_prefixes_and_secrets_say_how_they_are_written() {
         ),
         (
             "[[number]]\nnumber = \"Shop\"\naccount = \"a\"",
-            "2: number 1.number: \"Shop\" is a name; nobody can answer one",
+            "2: number 1.number: \"Shop\" is alphanumeric and cannot receive messages; use a number",
         ),
         (
             "[[number]]\nnumber = \"80808\"\naccount = \"a\"\nkeyword = \"two words\"",
@@ -101,7 +101,7 @@ fn amounts_prefixes_and_secrets_say_how_they_are_written() {
 }
 
 #[test]
-fn days_times_networks_and_limits_are_written_as_people_write_them() {
+fn dates_networks_and_periods_are_exported_in_canonical_form() {
     let text = "[[price]]\nmcc = 262\nper_part = 1\nfrom = 2026-01-31\n\
                 [[price]]\nmcc = \"262\"\nper_part = 2\nfrom = 2026-01-31T13:00:00+01:00\n\
                 [[price]]\nmcc = \"262\"\nper_part = 3\nfrom = \"2026-02-01\"\n\

@@ -1,4 +1,4 @@
-//! Webhooks in provision files: where they may go, what they are signed with, and how that is changed.
+//! Tests of webhooks in provision files: permitted URLs, secrets and their rotation.
 
 use super::*;
 use crate::secrets::webhook_secret;
@@ -23,7 +23,7 @@ fn opened(stored: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_given_secret_is_sealed_and_kept_and_a_missing_one_is_made_once() {
+async fn given_secret_is_encrypted_and_kept_and_a_missing_one_is_generated_once() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     let given = file("dlr_webhook = \"https://a.example/dlr\"\nwebhook_secret = \"a-secret-of-their-own\"\n");
@@ -52,7 +52,7 @@ async fn a_given_secret_is_sealed_and_kept_and_a_missing_one_is_made_once() {
 }
 
 #[tokio::test]
-async fn addresses_are_judged_when_they_are_saved() {
+async fn forbidden_webhook_url_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     for (url, expect) in [
@@ -69,14 +69,14 @@ async fn addresses_are_judged_when_they_are_saved() {
     let rules = AddressRules { allow_http: true, allow: vec!["127.0.0.0/8".parse().unwrap()] };
     let allowed = wanted(&here).judged_by(rules);
     assert!(apply(&store, &pepper(), &allowed, NOW).await.is_ok());
-    // Stricter rules refuse it where it is dialled; other changes of the account go on.
+    // Stricter rules apply when connecting; other changes of the account are still possible.
     let told = applied(&store, &format!("{here}verified = true\n")).await;
     assert_eq!(told, "~account a (verified false -> true), =sender a/Me");
     store.close().await.unwrap();
 }
 
 #[tokio::test]
-async fn a_connection_says_how_its_reports_are_written() {
+async fn connection_selects_the_form_of_its_reports() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     let connection = "[[connection]]\nname = \"c\"\naccount = \"a\"\ndefault_sender = \"Me\"\n";
@@ -94,7 +94,7 @@ async fn a_connection_says_how_its_reports_are_written() {
 }
 
 #[tokio::test]
-async fn a_secret_is_staged_switched_and_dropped() {
+async fn secret_is_staged_switched_and_dropped() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     let step = async |step: Rotation| {
@@ -130,7 +130,7 @@ async fn a_secret_is_staged_switched_and_dropped() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_applied_again_does_not_undo_a_switch() {
+async fn file_applied_again_does_not_undo_a_rotation() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     let given =
@@ -142,15 +142,15 @@ async fn a_file_that_is_applied_again_does_not_undo_a_switch() {
     let old = given("the-old-secret-of-a");
     applied(&store, &old).await;
     step(Rotation::Stage(crate::secrets::Secret::new("the-new-secret-of-a"))).await;
-    assert_eq!(applied(&store, &old).await, "=account a, =sender a/Me", "what is staged stays");
+    assert_eq!(applied(&store, &old).await, "=account a, =sender a/Me", "the staged secret stays");
     step(Rotation::Switch).await;
     let switched = webhooks(&store).await;
     let left = "=account a [webhook_secret \"(hidden)\", not \"(hidden)\"], =sender a/Me";
-    assert_eq!(applied(&store, &old).await, left, "what was switched to stays");
+    assert_eq!(applied(&store, &old).await, left, "the new secret stays");
     assert_eq!(applied(&store, &given("the-new-secret-of-a")).await, "=account a, =sender a/Me");
     assert_eq!(webhooks(&store).await, switched);
 
-    // Another one in the file is a switch by itself: whoever has not heard of it can still check what comes.
+    // A new secret in the file is a switch too: webhooks are still signed with the old one for a while.
     step(Rotation::Stage(crate::secrets::Secret::new("a-third-secret-of-a"))).await;
     let told = applied(&store, &given("a-third-secret-of-a")).await;
     assert!(told.contains("webhook_secret"), "{told}");

@@ -53,7 +53,7 @@ fn held_text_is_an_alarm_until_it_is_decided() {
     let body = r#"{"to": "+4915112345678", "text": "see bit.ly/x"}"#;
     assert_eq!(Caller::of(&ready).call("POST", "/sms", body).0, 403);
     wait_until("the case is an alarm", || {
-        alarms(folder.path()).contains("a held text waits for a decision, the oldest since ")
+        alarms(folder.path()).contains("1 held message waits for review, the oldest since ")
     });
     let metrics = page(&Caller::of(&ready).address, "/metrics");
     assert!(metrics.contains("hermod_reviews_open 1"), "{metrics}");

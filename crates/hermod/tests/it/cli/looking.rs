@@ -27,11 +27,11 @@ fn prices_and_routes_are_set_by_country_and_lookup_says_which_price_decides() {
     let told = office.does(&["price", "set", "mcc310", "0.02"]);
     assert_eq!(
         told,
-        "+ price mcc310\nWarning: price \"mcc310\" matches no number of United States: the number data name none of MCC \
-         310 there. Use the country, US, or a prefix.\n"
+        "+ price mcc310\nWarning: price \"mcc310\" matches no number of United States: the number data has no numbers of MCC 310. \
+         Use the country, US, or a prefix.\n"
     );
     assert_eq!(office.does(&["price", "set", "mcc262", "0.02"]), "+ price mcc262\n");
-    office.is_refused(&["price", "set", "ZZ", "0.02"], 1, "it is known as 49, 262-01, mcc262, DE or *");
+    office.is_refused(&["price", "set", "ZZ", "0.02"], 1, "expected 49, 262-01, mcc262, DE or *");
 }
 
 #[test]

@@ -1,6 +1,6 @@
-//! How a carrier proves who it is: by a certificate that an authority signed for its name, or by the one certificate that
-//! the operator wrote down. Either way the handshake's signature shows that it has the key. What is wrong is told with
-//! the fingerprint that was seen, because that is what the operator needs next.
+//! Verifies a carrier's TLS certificate: signed by a certificate authority for its name, or pinned by
+//! `tls.fingerprint`. The handshake signature proves possession of the key in both cases. Errors name the fingerprint
+//! that was presented, so that the operator can pin it.
 
 use crate::tls;
 use hermod_domain::catalogue::CarrierTls;
@@ -16,19 +16,19 @@ use tokio_rustls::rustls::{CertificateError, DigitallySignedStruct, Error, RootC
 
 type Fingerprint = [u8; 32];
 
-/// What one handshake has to show.
+/// Verifies the certificate of one handshake.
 #[derive(Debug)]
-pub(super) struct Proof {
+pub(super) struct CertificateCheck {
     rule: Rule,
     provider: Arc<CryptoProvider>,
-    seen: OnceLock<Seen>,
+    presented: OnceLock<Presented>,
 }
 
-/// The certificate that the carrier showed.
+/// The certificate that the carrier presented.
 #[derive(Debug)]
-struct Seen {
+struct Presented {
     fingerprint: Fingerprint,
-    /// It is one that the rule allows. Whether the carrier has its key is another question.
+    /// The rule accepts the certificate. The handshake signature is checked separately.
     is_trusted: bool,
 }
 
@@ -38,17 +38,17 @@ enum Rule {
     Fingerprint(Fingerprint),
 }
 
-impl Proof {
-    pub(super) fn by_authorities(authorities: RootCertStore) -> Result<Proof, String> {
+impl CertificateCheck {
+    pub(super) fn by_authorities(authorities: RootCertStore) -> Result<CertificateCheck, String> {
         let provider = tls::provider();
         let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(authorities), provider.clone());
         let verifier = verifier.build().map_err(|error| format!("tls.ca: {error}"))?;
-        Ok(Proof { rule: Rule::Authorities(verifier), provider, seen: OnceLock::new() })
+        Ok(CertificateCheck { rule: Rule::Authorities(verifier), provider, presented: OnceLock::new() })
     }
 
-    /// Hexadecimal in either case; colons between the octets, as most tools print them, are passed by.
-    pub(super) fn by_fingerprint(text: &str) -> Result<Proof, String> {
-        let wrong = || "tls.fingerprint is a SHA-256: 64 hexadecimal digits".to_owned();
+    /// Parses hexadecimal in either case; ignores the colons that most tools print between octets.
+    pub(super) fn by_fingerprint(text: &str) -> Result<CertificateCheck, String> {
+        let wrong = || "invalid tls.fingerprint: expected a SHA-256 of 64 hexadecimal digits".to_owned();
         let digits: Vec<char> = text.chars().filter(|character| *character != ':').collect();
         let mut wanted = Fingerprint::default();
         if digits.len() != 2 * wanted.len() {
@@ -59,15 +59,19 @@ impl Proof {
                 digits.map(|digit| digit.to_digit(16).and_then(|value| u8::try_from(value).ok()));
             *octet = high.ok_or_else(wrong)? << 4 | low.ok_or_else(wrong)?;
         }
-        Ok(Proof { rule: Rule::Fingerprint(wanted), provider: tls::provider(), seen: OnceLock::new() })
+        Ok(CertificateCheck {
+            rule: Rule::Fingerprint(wanted),
+            provider: tls::provider(),
+            presented: OnceLock::new(),
+        })
     }
 
-    /// A failed handshake in words that say what to do.
-    pub(super) fn what_is_wrong(&self, error: &io::Error, settings: &CarrierTls) -> String {
+    /// Describes a failed handshake and what to do about it.
+    pub(super) fn describe_failure(&self, error: &io::Error, settings: &CarrierTls) -> String {
         let Some(cause) = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) else {
             return match error.kind() {
                 io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset => {
-                    "the carrier closed the connection in the TLS handshake; perhaps it speaks no TLS on this port"
+                    "the carrier closed the connection during the TLS handshake; perhaps it does not use TLS on this port"
                         .to_owned()
                 }
                 _ => format!("the TLS handshake failed: {error}"),
@@ -76,25 +80,25 @@ impl Proof {
         match cause {
             Error::InvalidCertificate(reason) => self.bad_certificate(reason, settings),
             Error::InvalidMessage(_) => {
-                "the carrier speaks no TLS on this port: use its port for TLS, or take tls out of its settings"
+                "the carrier does not use TLS on this port: use its TLS port, or remove tls from its settings"
                     .to_owned()
             }
             Error::PeerIncompatible(why) => {
-                format!("the carrier speaks neither TLS 1.2 nor 1.3 as we do: {why:?}")
+                format!("the carrier supports no common variant of TLS 1.2 or 1.3: {why:?}")
             }
-            Error::AlertReceived(alert) => format!("the carrier refused the TLS handshake: {alert:?}"),
+            Error::AlertReceived(alert) => format!("the carrier rejected the TLS handshake: {alert:?}"),
             other => format!("the TLS handshake failed: {other}"),
         }
     }
 
     fn bad_certificate(&self, reason: &CertificateError, settings: &CarrierTls) -> String {
-        let is_trusted = self.seen.get().is_some_and(|seen| seen.is_trusted);
-        let seen = self.seen.get().map_or_else(|| "unknown".to_owned(), |seen| in_hex(&seen.fingerprint));
+        let is_trusted = self.presented.get().is_some_and(|seen| seen.is_trusted);
+        let seen =
+            self.presented.get().map_or_else(|| "unknown".to_owned(), |seen| in_hex(&seen.fingerprint));
         let pin = format!("set tls.fingerprint to {seen} if this is the carrier's own certificate");
         match reason {
             CertificateError::ApplicationVerificationFailure => format!(
-                "the carrier shows another certificate than tls.fingerprint says: set it to {seen} if the carrier has a \
-                 new one"
+                "the carrier's certificate does not match tls.fingerprint: set it to {seen} if the carrier has a new one"
             ),
             CertificateError::NotValidForNameContext { expected, presented } if !presented.is_empty() => {
                 let names: Vec<&str> = presented.iter().map(|name| bare_name(name)).collect();
@@ -105,13 +109,13 @@ impl Proof {
                 )
             }
             CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
-                format!("the carrier's certificate has no name of a host in it: {pin}")
+                format!("the carrier's certificate contains no host name: {pin}")
             }
             CertificateError::BadSignature if is_trusted => {
-                "whoever answers shows the carrier's certificate and does not have its key: this is not the carrier"
+                "the server presents the carrier's certificate without having its key: this is not the carrier"
                     .to_owned()
             }
-            // The second is signed by somebody who only has the name of one that is known.
+            // BadSignature here: the issuer has the name of a known authority but another key.
             CertificateError::UnknownIssuer | CertificateError::BadSignature => match &settings.ca {
                 Some(file) => format!(
                     "the carrier's certificate is signed by none of the authorities in {file}: correct tls.ca, or {pin}"
@@ -122,12 +126,12 @@ impl Proof {
                 ),
             },
             CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
-                format!("the carrier's certificate has ended: it needs a new one; until then, {pin}")
+                format!("the carrier's certificate has expired: the carrier must renew it; until then, {pin}")
             }
             CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
                 "the carrier's certificate is not valid yet: is the clock of this machine right?".to_owned()
             }
-            // Mostly certificates that were made by hand and signed with themselves.
+            // Mostly self-signed certificates.
             other => format!("the carrier's certificate cannot be used ({other}): {pin}"),
         }
     }
@@ -146,7 +150,7 @@ fn in_hex(fingerprint: &Fingerprint) -> String {
     })
 }
 
-impl ServerCertVerifier for Proof {
+impl ServerCertVerifier for CertificateCheck {
     fn verify_server_cert(
         &self,
         own: &CertificateDer<'_>,
@@ -163,7 +167,7 @@ impl ServerCertVerifier for Proof {
                 Err(Error::InvalidCertificate(CertificateError::ApplicationVerificationFailure))
             }
         };
-        let _ = self.seen.set(Seen { fingerprint, is_trusted: verified.is_ok() });
+        let _ = self.presented.set(Presented { fingerprint, is_trusted: verified.is_ok() });
         verified
     }
 
@@ -202,7 +206,7 @@ mod tests {
         let colons: Vec<String> =
             plain.as_bytes().chunks(2).map(|pair| String::from_utf8_lossy(pair).to_uppercase()).collect();
         for text in [plain.clone(), plain.to_uppercase(), colons.join(":")] {
-            let Rule::Fingerprint(wanted) = Proof::by_fingerprint(&text).unwrap().rule else {
+            let Rule::Fingerprint(wanted) = CertificateCheck::by_fingerprint(&text).unwrap().rule else {
                 panic!("{text}")
             };
             assert_eq!(in_hex(&wanted), plain);
@@ -210,8 +214,8 @@ mod tests {
         for text in ["", "01", &plain[1..], &format!("{plain}0"), &plain.replace('0', "g"), &"é".repeat(32)]
         {
             assert_eq!(
-                Proof::by_fingerprint(text).unwrap_err(),
-                "tls.fingerprint is a SHA-256: 64 hexadecimal digits"
+                CertificateCheck::by_fingerprint(text).unwrap_err(),
+                "invalid tls.fingerprint: expected a SHA-256 of 64 hexadecimal digits"
             );
         }
     }

@@ -1,8 +1,8 @@
-//! A connection to a carrier: TCP, and TLS above it where the carrier has it. Every step has its time, and what fails says
-//! what can be done about it.
+//! Connects to a carrier over TCP, and TLS where the carrier's entry has it. Every step has a timeout, and every error
+//! says what can be done about it.
 //!
-//! For whoever runs a link: [`connect`] gives a [`Stream`], whose writes are finished only when the octets have left for
-//! the network, with TLS as without; [`close`] says goodbye and never takes long.
+//! [`connect`] returns a [`Stream`] whose writes complete only when the octets were handed to the network, with and
+//! without TLS; [`close`] shuts it down within a short time.
 
 mod certificate_check;
 
@@ -10,7 +10,7 @@ pub(super) use crate::stream::{Stream, close};
 
 use crate::clock::{Clock, Moment};
 use crate::tls;
-use certificate_check::Proof;
+use certificate_check::CertificateCheck;
 use hermod_domain::catalogue::{Carrier, CarrierTls};
 use std::net::SocketAddr;
 use std::path::Path;
@@ -21,9 +21,9 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::ClientConfig;
 use tokio_rustls::rustls::pki_types::ServerName;
 
-/// Unacknowledged data for this long means the peer is gone, whatever else it looks like.
+/// After this long without a TCP acknowledgement the kernel drops the connection.
 const USER_TIMEOUT: Duration = Duration::from_secs(30);
-/// Addresses of one host that are tried. They share the time there is for connecting.
+/// Addresses of one host that are tried. They share the connect timeout.
 const ADDRESSES_MAX: usize = 4;
 
 /// Why there is no connection.
@@ -31,24 +31,24 @@ const ADDRESSES_MAX: usize = 4;
 pub(super) enum NotConnected {
     #[error("{address} cannot be reached: {error}")]
     Unreachable { address: String, error: std::io::Error },
-    #[error("{address} does not answer within {} s", wait.as_secs_f32())]
+    #[error("{address}: connect timed out after {} s", wait.as_secs_f32())]
     NoAnswer { address: String, wait: Duration },
     #[error(
-        "the carrier does not go on with the TLS handshake within {} s; perhaps it speaks no TLS on this port",
+        "TLS handshake timed out after {} s; perhaps the carrier does not use TLS on this port",
         .0.as_secs_f32()
     )]
     HandshakeTimeout(Duration),
-    /// Our settings for TLS cannot be used.
+    /// The TLS settings of the carrier's entry are invalid.
     #[error("{0}")]
     Settings(String),
-    /// The carrier could not prove who it is, or does not speak TLS as we do.
+    /// The carrier's certificate was rejected, or there is no common TLS version.
     #[error("{0}")]
     Handshake(String),
 }
 
 impl NotConnected {
-    /// It will be the same next time, until somebody changes a setting here or a certificate there.
-    pub(super) fn needs_somebody(&self) -> bool {
+    /// Whether a retry fails again until a setting here or a certificate there changes.
+    pub(super) fn needs_operator(&self) -> bool {
         match self {
             NotConnected::Settings(_) | NotConnected::Handshake(_) => true,
             NotConnected::Unreachable { .. }
@@ -58,14 +58,14 @@ impl NotConnected {
     }
 }
 
-/// Connects, with TLS if the carrier has it. Connecting and the handshake each have the profile's time.
+/// Connects, with TLS if the entry has it. Connecting and the handshake each have the profile's bind timeout.
 pub(super) async fn connect(clock: &Clock, carrier: &Carrier) -> Result<Stream, NotConnected> {
     let wait = Duration::from_millis(carrier.profile.bind_wait_ms);
     let tcp = connect_tcp(clock, &carrier.address, wait).await?;
     match &carrier.tls {
         None => Ok(Stream::plain(tcp)),
         Some(settings) => {
-            let handshake = shake_hands(tcp, &carrier.address, settings);
+            let handshake = tls_handshake(tcp, &carrier.address, settings);
             tokio::select! {
                 stream = handshake => stream,
                 () = clock.sleep(wait) => Err(NotConnected::HandshakeTimeout(wait)),
@@ -87,7 +87,7 @@ async fn connect_tcp(clock: &Clock, address: &str, wait: Duration) -> Result<Tcp
         error: std::io::Error::new(std::io::ErrorKind::NotFound, "the name has no address"),
     };
     for (place, socket_address) in found.iter().enumerate() {
-        // One that swallows everything must not take the time of those behind it.
+        // An address that never answers must not use up the time of the next ones.
         let share = share_of(clock.moment(), until, found.len() - place);
         failed = tokio::select! {
             connected = TcpStream::connect(socket_address) => match connected.and_then(tune) {
@@ -112,41 +112,41 @@ fn tune(stream: TcpStream) -> std::io::Result<TcpStream> {
     Ok(stream)
 }
 
-async fn shake_hands(tcp: TcpStream, address: &str, settings: &CarrierTls) -> Result<Stream, NotConnected> {
+async fn tls_handshake(tcp: TcpStream, address: &str, settings: &CarrierTls) -> Result<Stream, NotConnected> {
     let name = server_name(address, settings)?;
-    let proof = Arc::new(proof_wanted(settings).await?);
+    let check = Arc::new(certificate_check(settings).await?);
     let config = ClientConfig::builder_with_provider(tls::provider())
         .with_protocol_versions(&tls::VERSIONS)
         .expect("ring has both versions")
         .dangerous()
-        .with_custom_certificate_verifier(proof.clone())
+        .with_custom_certificate_verifier(check.clone())
         .with_no_client_auth();
     match TlsConnector::from(Arc::new(config)).connect(name, tcp).await {
         Ok(stream) => Ok(Stream::tls(stream)),
-        Err(error) => Err(NotConnected::Handshake(proof.what_is_wrong(&error, settings))),
+        Err(error) => Err(NotConnected::Handshake(check.describe_failure(&error, settings))),
     }
 }
 
-/// The name in the carrier's certificate: as the settings say, else the host of its address.
+/// Returns the name that the carrier's certificate must have: `tls.name`, else the host of its address.
 fn server_name(address: &str, settings: &CarrierTls) -> Result<ServerName<'static>, NotConnected> {
     let host = address.rsplit_once(':').map_or(address, |(host, _port)| host);
     let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
     let name = settings.name.as_deref().unwrap_or(host);
     ServerName::try_from(name.to_owned()).map_err(|_| {
-        NotConnected::Settings(format!("{name:?} is no name that a certificate can have: set tls.name"))
+        NotConnected::Settings(format!("{name:?} is not a valid certificate name: set tls.name"))
     })
 }
 
-async fn proof_wanted(settings: &CarrierTls) -> Result<Proof, NotConnected> {
+async fn certificate_check(settings: &CarrierTls) -> Result<CertificateCheck, NotConnected> {
     if let Some(fingerprint) = &settings.fingerprint {
-        return Proof::by_fingerprint(fingerprint).map_err(NotConnected::Settings);
+        return CertificateCheck::by_fingerprint(fingerprint).map_err(NotConnected::Settings);
     }
     let file = settings.ca.clone();
-    // Some hundred kilobytes are read and parsed, which nobody else should wait for.
+    // Reads and parses some hundred kilobytes, so not on an async thread.
     let read = tokio::task::spawn_blocking(move || tls::authorities(file.as_deref().map(Path::new))).await;
     let authorities = read.map_err(|panic| NotConnected::Settings(panic.to_string()))?;
     let authorities = authorities.map_err(|fault| NotConnected::Settings(format!("tls.ca: {fault}")))?;
-    Proof::by_authorities(authorities).map_err(NotConnected::Settings)
+    CertificateCheck::by_authorities(authorities).map_err(NotConnected::Settings)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Connections to servers of every kind, over real sockets.
+//! Tests of connecting to TLS and plain servers, over real sockets.
 
 use super::*;
 use hermod_domain::carrier::Profile;
@@ -17,7 +17,7 @@ struct Authority {
     folder: tempfile::TempDir,
 }
 
-/// What a carrier shows.
+/// The certificate and key of a test server.
 struct Certificate {
     chain: Vec<CertificateDer<'static>>,
     key: KeyPair,
@@ -97,7 +97,7 @@ async fn listen() -> (TcpListener, u16) {
     (listener, port)
 }
 
-/// "hello" there and back and a goodbye, or what is wrong.
+/// Sends "hello" to a test server and returns the echo, or the connect error.
 async fn exchange(
     certificate: &Certificate,
     versions: &[&'static SupportedProtocolVersion],
@@ -111,7 +111,7 @@ async fn exchange(
         let mut read = [0; 5];
         stream.read_exact(&mut read).await.unwrap();
         stream.write_all(&read).await.unwrap();
-        // Without the goodbye of TLS this is an error.
+        // Without a close_notify this is an error.
         assert_eq!(stream.read(&mut read).await.unwrap(), 0);
     };
     let client = async {
@@ -119,7 +119,7 @@ async fn exchange(
         let mut stream = match connect(&clock, &carrier(port, Some(tls))).await {
             Ok(stream) => stream,
             Err(fault) => {
-                assert!(fault.needs_somebody(), "{fault}");
+                assert!(fault.needs_operator(), "{fault}");
                 return fault.to_string();
             }
         };
@@ -136,7 +136,7 @@ async fn exchange(
 const BOTH: [&SupportedProtocolVersion; 2] = [&version::TLS13, &version::TLS12];
 
 #[tokio::test]
-async fn a_carrier_is_known_by_its_name_and_an_authority() {
+async fn certificate_is_accepted_by_name_and_authority() {
     let authority = Authority::new("known");
     let ca = Some(authority.file());
     let by_ca = CarrierTls { ca: ca.clone(), ..CarrierTls::default() };
@@ -151,17 +151,17 @@ async fn a_carrier_is_known_by_its_name_and_an_authority() {
     );
     let told = exchange(&authority.signs("smsc.example"), &BOTH, by_ca.clone()).await;
     assert!(
-        told.contains("for smsc.example, not for 127.0.0.1") || told.contains("no name of a host"),
+        told.contains("for smsc.example, not for 127.0.0.1") || told.contains("contains no host name"),
         "{told}"
     );
     let told = exchange(&authority.signs_until("127.0.0.1", 2020), &BOTH, by_ca).await;
-    assert!(told.starts_with("the carrier's certificate has ended: "), "{told}");
+    assert!(told.starts_with("the carrier's certificate has expired: "), "{told}");
 }
 
 #[tokio::test]
-async fn an_unknown_authority_is_told_with_the_fingerprint_that_would_be_trusted() {
+async fn unknown_authority_error_names_the_fingerprint_to_pin() {
     let known = Authority::new("known");
-    // The second has the name of one that is known, and another key.
+    // The second authority has the name of a known one and another key.
     for unknown in [Authority::new("unknown"), Authority::new("known")] {
         let certificate = unknown.signs("127.0.0.1");
         let seen = certificate.fingerprint();
@@ -185,26 +185,26 @@ async fn an_unknown_authority_is_told_with_the_fingerprint_that_would_be_trusted
 }
 
 #[tokio::test]
-async fn a_fingerprint_is_trusted_whatever_else_the_certificate_says() {
-    let certificate = Certificate::by_itself("whoever.example");
+async fn pinned_fingerprint_is_accepted_for_any_name() {
+    let certificate = Certificate::by_itself("other.example");
     let pinned = |fingerprint: String| CarrierTls { fingerprint: Some(fingerprint), ..CarrierTls::default() };
     for versions in [&BOTH[..], &BOTH[1..]] {
         assert_eq!(exchange(&certificate, versions, pinned(certificate.fingerprint())).await, "hello");
     }
     let told = exchange(&certificate, &BOTH, pinned("00".repeat(32))).await;
-    assert!(told.contains("another certificate than tls.fingerprint says"), "{told}");
+    assert!(told.contains("does not match tls.fingerprint"), "{told}");
     assert!(told.contains(&certificate.fingerprint()), "{told}");
     let told = exchange(&certificate, &BOTH, pinned("00".to_owned())).await;
-    assert_eq!(told, "tls.fingerprint is a SHA-256: 64 hexadecimal digits");
+    assert_eq!(told, "invalid tls.fingerprint: expected a SHA-256 of 64 hexadecimal digits");
 }
 
 #[tokio::test]
-async fn whoever_shows_a_certificate_without_its_key_is_not_trusted() {
+async fn certificate_presented_without_its_key_is_rejected() {
     let certificate = Certificate::by_itself("127.0.0.1");
     let key = KeyPair::generate().unwrap();
     let key = PrivateKeyDer::try_from(key.serialize_der()).unwrap();
     let key = tls::provider().key_provider.load_private_key(key).unwrap();
-    // rustls refuses a pair that does not fit; whoever steals a certificate does not ask it.
+    // rustls rejects a mismatched pair, so the resolver is built without its check.
     let stolen = tokio_rustls::rustls::sign::CertifiedKey::new(certificate.chain.clone(), key);
     let config = ServerConfig::builder_with_provider(tls::provider())
         .with_protocol_versions(&BOTH)
@@ -225,7 +225,7 @@ async fn whoever_shows_a_certificate_without_its_key_is_not_trusted() {
     assert!(fault.contains(told), "{fault}");
 }
 
-/// A server that answers the connection with these octets, or with nothing for ever.
+/// Connects to a server that answers with these octets, or never answers.
 async fn against(answer: Option<&[u8]>, wait_ms: u64) -> NotConnected {
     let (listener, port) = listen().await;
     let mut carrier =
@@ -237,7 +237,7 @@ async fn against(answer: Option<&[u8]>, wait_ms: u64) -> NotConnected {
         tcp.read_exact(&mut [0; 16]).await.unwrap();
         tcp.write_all(answer).await.unwrap();
         tcp.shutdown().await.unwrap();
-        // Its goodbye should be read before the end.
+        // Read the client's alert before closing.
         let _ = tcp.read_to_end(&mut Vec::new()).await;
     };
     let clock = Clock::real();
@@ -249,19 +249,19 @@ async fn against(answer: Option<&[u8]>, wait_ms: u64) -> NotConnected {
 }
 
 #[tokio::test]
-async fn a_server_without_tls_is_told_from_one_that_is_silent() {
+async fn server_without_tls_is_distinguished_from_a_silent_one() {
     let nack = b"\x00\x00\x00\x10\x80\x00\x00\x00\x00\x00\x00\x02\x00\x00\x00\x00";
     let fault = against(Some(nack), 5_000).await.to_string();
-    assert!(fault.starts_with("the carrier speaks no TLS on this port"), "{fault}");
+    assert!(fault.starts_with("the carrier does not use TLS on this port"), "{fault}");
     let fault = against(Some(b""), 5_000).await.to_string();
-    assert!(fault.starts_with("the carrier closed the connection in the TLS handshake"), "{fault}");
+    assert!(fault.starts_with("the carrier closed the connection during the TLS handshake"), "{fault}");
     let fault = against(None, 200).await;
-    assert!(!fault.needs_somebody());
-    assert!(fault.to_string().contains("does not go on with the TLS handshake within 0.2 s"), "{fault}");
+    assert!(!fault.needs_operator());
+    assert!(fault.to_string().contains("TLS handshake timed out after 0.2 s"), "{fault}");
 }
 
 #[tokio::test]
-async fn what_cannot_be_reached_or_is_set_wrongly_says_so() {
+async fn unreachable_address_and_invalid_settings_are_named() {
     let (listener, port) = listen().await;
     drop(listener);
     let clock = Clock::real();
@@ -282,7 +282,7 @@ async fn what_cannot_be_reached_or_is_set_wrongly_says_so() {
 }
 
 #[test]
-fn the_name_is_the_host_of_the_address_unless_the_settings_say_another() {
+fn server_name_is_the_address_host_unless_tls_name_is_set() {
     for (address, name, expect) in [
         ("smsc.example:2775", None, "smsc.example"),
         ("192.0.2.1:2775", None, "192.0.2.1"),
@@ -295,14 +295,14 @@ fn the_name_is_the_host_of_the_address_unless_the_settings_say_another() {
 }
 
 #[test]
-fn addresses_share_the_time() {
+fn addresses_share_the_connect_timeout() {
     let shares = [(0, 4), (250, 3), (1_000, 2), (1_000, 0)]
         .map(|(now, among)| share_of(Moment(now), Moment(1_000), among).as_millis());
     assert_eq!(shares, [250, 250, 0, 0]);
 }
 
 #[tokio::test]
-async fn written_means_gone_and_an_abandoned_write_sends_nothing_twice() {
+async fn write_completes_only_when_sent_and_a_cancelled_write_is_not_repeated() {
     const OCTETS: usize = 24 * 1024 * 1024;
     let certificate = Certificate::by_itself("127.0.0.1");
     let (listener, port) = listen().await;
@@ -328,7 +328,7 @@ async fn written_means_gone_and_an_abandoned_write_sends_nothing_twice() {
                 () = clock.sleep(Duration::from_millis(300)) => break,
             }
         }
-        assert!(at < OCTETS, "the peer has read nothing, and the rest cannot be anywhere");
+        assert!(at < OCTETS, "the peer has read nothing, so the rest must still be unsent");
         go_on.send(()).unwrap();
         stream.write_all(&sent[at..]).await.unwrap();
         close(&mut stream).await;

@@ -1,10 +1,11 @@
-//! How many more parts a link may be given: free window slots that also have a rate token, its own and the account's.
-//! Only what can leave at once is asked for, so that a crash leaves no more in doubt than the window holds.
+//! Flow control of one link: grants the store as many slots as there are free window slots with a rate token of the
+//! link and of the carrier. Only parts that can be sent at once are requested, so that a crash leaves no more parts in
+//! doubt than the window holds.
 //!
-//! A link that has just bound starts with a window of one and doubles it with every answered round, so that a carrier
-//! which dies again and again never has more than a few parts in doubt. A link that was throttled pauses, tries one part
-//! alone, and then starts in the same way at the rate that the carrier was found to take. If only some recipients are
-//! throttled, their parts step aside and the link goes on as before.
+//! Slow start: a new link begins with a window of one and doubles it with every answered round, so that a carrier that
+//! crashes repeatedly has only a few parts in doubt. A throttled link pauses, sends one part as a trial, and then
+//! starts slowly at the rate that the carrier accepted. If only some recipients are throttled, their parts are
+//! deferred and the link keeps its rate.
 
 mod throttle_suspects;
 
@@ -14,48 +15,48 @@ mod simulation;
 mod tests;
 
 use super::shaper::{Shaper, as_timestamp, burst_of, rate_of};
-use super::throttled_recipients::LimitedRecipients;
+use super::throttled_recipients::ThrottledRecipients;
 use crate::clock::Moment;
 use hermod_domain::adaptive_rate::{AdaptiveRate, Hold};
 use hermod_domain::pace::{PER_SECOND_MAX, Pace};
 use hermod_domain::phone::Msisdn;
 use std::time::Duration;
-use throttle_suspects::{Cleared, Suspects};
+use throttle_suspects::{Cleared, ThrottleSuspects};
 
-/// A throttled link sends in bursts that are no longer than this part of a second: a carrier that counts in any one second
-/// would throttle it for a burst on top of its rate.
+/// A throttled link sends bursts of at most one second divided by this: a carrier with a sliding window of one second
+/// would throttle a larger burst on top of the rate.
 const HELD_BURSTS_PER_S: u32 = 50;
 
-/// Whether parts may leave.
+/// Whether parts may be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     Open,
-    /// The carrier throttled. Nothing leaves before this time, nor before everything under way was answered.
+    /// The carrier throttled. Nothing is sent before this time, nor before all outstanding parts were answered.
     Paused(Moment),
-    /// One part is tried alone.
+    /// One part is outstanding as a trial.
     Trying,
 }
 
 pub(super) struct Flow<'a> {
     account: &'a Shaper,
-    limited: &'a LimitedRecipients,
+    limited: &'a ThrottledRecipients,
     window: u32,
-    /// Slow start: the window of now, at most `window`.
+    /// Slow start: the current window, at most `window`.
     open_window: u32,
     rate: AdaptiveRate,
     pace: Pace,
-    /// Slots the store may fill and has not filled yet. Each has paid a token of the account.
+    /// Slots granted to the store and not filled yet. Each has taken a token of the carrier's rate.
     granted: u32,
     phase: Phase,
-    suspects: Suspects,
-    /// What held the rate back before the first of the suspects was throttled.
+    suspects: ThrottleSuspects,
+    /// The rate hold before the first suspect was throttled.
     hold_before: Option<Hold>,
 }
 
 impl<'a> Flow<'a> {
     pub(super) fn new(
         account: &'a Shaper,
-        limited: &'a LimitedRecipients,
+        limited: &'a ThrottledRecipients,
         window: u32,
         parts_per_second: u32,
         now: Moment,
@@ -67,36 +68,36 @@ impl<'a> Flow<'a> {
             window,
             open_window: 1,
             rate: AdaptiveRate::new(full_rate, as_timestamp(now)),
-            // The burst is no more than a window, and a link that was lost does not come back within half a second.
+            // A full bucket is safe: the burst is at most a window, and a lost link needs half a second to reconnect.
             pace: Pace::full(rate_of(full_rate, burst_of(full_rate, window)), as_timestamp(now)),
             granted: 0,
             phase: Phase::Open,
-            suspects: Suspects::none(now),
+            suspects: ThrottleSuspects::none(now),
             hold_before: None,
         }
     }
 
-    /// Parts per second that it may send now.
+    /// Returns the parts per second that the link may send now.
     pub(super) fn rate(&self) -> u32 {
         self.rate.get()
     }
 
-    /// Whether the carrier's throttling keeps the link from sending as fast as it is configured to.
+    /// Whether throttling by the carrier keeps the link below its configured rate.
     pub(super) fn is_throttled(&self) -> bool {
         self.phase != Phase::Open || self.rate.hold().is_some()
     }
 
-    /// Granted slots were filled.
+    /// Records that the store filled granted slots.
     pub(super) fn used(&mut self, parts: u32) {
         self.granted = self.granted.saturating_sub(parts);
     }
 
-    /// What was granted and not filled will not be.
+    /// Revokes the slots that were granted and not filled.
     pub(super) fn take_back(&mut self) {
         self.granted = 0;
     }
 
-    /// How many slots can be granted now, given how many the session has free.
+    /// Grants as many slots as can be sent now, given the free slots of the session's window.
     pub(super) fn grant(&mut self, window_free: u32, now: Moment) -> u32 {
         if self.rate.step(as_timestamp(now)) {
             self.set_pace(now);
@@ -114,7 +115,7 @@ impl<'a> Flow<'a> {
         slots
     }
 
-    /// When to ask again: if there are free slots that could not be granted, or the rate is on its way back.
+    /// Returns when to call [`Flow::grant`] again: free slots could not be granted, or the rate is recovering.
     pub(super) fn next_grant_at(&mut self, window_free: u32, now: Moment) -> Option<Moment> {
         if self.grantable(window_free) == 0 {
             let step_at = self.rate.next_step_at()?;
@@ -129,28 +130,28 @@ impl<'a> Flow<'a> {
         Some(now.plus(Duration::from_millis(gap_ms)))
     }
 
-    /// Slots that are free and not granted yet. No more than a burst may be granted and unfilled: granted slots have
-    /// paid their rate token, and hoarding them while idle would make a burst of its own.
+    /// Returns the free slots that are not granted yet. At most one burst may be granted and unfilled: granted slots
+    /// have taken their rate token, and collecting them while idle would allow a burst above the rate.
     fn grantable(&self, window_free: u32) -> u32 {
-        let under_way = self.window.saturating_sub(window_free);
+        let outstanding = self.window.saturating_sub(window_free);
         let open = if self.phase == Phase::Open { self.open_window } else { 1 };
         let most = burst_of(self.rate(), self.window).min(self.account.share());
-        open.saturating_sub(under_way).min(most).saturating_sub(self.granted)
+        open.saturating_sub(outstanding).min(most).saturating_sub(self.granted)
     }
 
-    /// How long a part for this recipient should step aside without being sent, if it should.
-    pub(super) fn steps_aside(&self, to: Msisdn, now: Moment) -> Option<Duration> {
+    /// Returns how long a part for this recipient is deferred without being sent, if its recipient is throttled.
+    pub(super) fn deferral(&self, to: Msisdn, now: Moment) -> Option<Duration> {
         self.limited.wait(to, now)
     }
 
-    /// The carrier accepted a part.
+    /// Records that the carrier accepted a part.
     pub(super) fn accepted(&mut self, to: Msisdn, now: Moment) {
         self.rate.accepted(as_timestamp(now));
         self.limited.accepted(to);
         self.answered(to, now);
     }
 
-    /// The carrier answered a part, with anything but "slow down".
+    /// Records a response other than "throttled".
     pub(super) fn answered(&mut self, to: Msisdn, now: Moment) {
         if !self.suspects.is_empty() && !matches!(self.phase, Phase::Paused(_)) {
             self.clear_suspects(to, now);
@@ -166,7 +167,7 @@ impl<'a> Flow<'a> {
                 self.phase = Phase::Open;
                 self.open_window = self.window.min(2);
                 self.rate.opened(as_timestamp(now));
-                // What was saved up during the pause would be a burst on top of the rate.
+                // Tokens saved during the pause would allow a burst above the rate.
                 self.pace = Pace::empty(self.pace.rate(), as_timestamp(now));
             }
         }
@@ -175,7 +176,7 @@ impl<'a> Flow<'a> {
     fn clear_suspects(&mut self, passed: Msisdn, now: Moment) {
         if let Cleared::Recipients { limited, all } = self.suspects.passed(passed, now) {
             for suspect in limited {
-                self.limited.remember(suspect.to, suspect.times_aside, suspect.until, now);
+                self.limited.remember(suspect.to, suspect.times_deferred, suspect.until, now);
             }
             if all {
                 self.rate.restore(self.hold_before, as_timestamp(now));
@@ -184,9 +185,9 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// The carrier said "slow down". The part goes back to the front and the link pauses; or the part steps aside for the
-    /// time returned and the link goes on with others. What was granted and not filled is taken back in the first case
-    /// only; the store does the same when it hears of the answer.
+    /// Records that the carrier throttled a part. Returns `None` if the part goes back to the front of the queue and
+    /// the link pauses; this revokes unfilled slots, as the store does when it receives the response. Returns the wait
+    /// if only the part is deferred and the link continues.
     pub(super) fn throttled(&mut self, to: Msisdn, pause: Duration, now: Moment) -> Option<Duration> {
         if let Some(wait) = self.limited.throttled(to, now) {
             return Some(wait);
@@ -206,7 +207,7 @@ impl<'a> Flow<'a> {
                 self.rate.throttled(pause, as_timestamp(now));
                 self.set_pace(now);
             }
-            // What was under way when it was said first is answered in the same way: that is one "slow down".
+            // The parts outstanding at the first throttling are throttled too: this counts as one.
             Phase::Paused(_) => self.suspects.add(to, now),
             Phase::Trying => {
                 self.rate.still_throttled(as_timestamp(now));

@@ -1,5 +1,5 @@
-//! A link that always has something to send, against carriers that take less than it is configured for: what they accept
-//! and how much they throttle. Time is counted in milliseconds and nothing is left to chance.
+//! Simulates a link that always has parts to send against carriers whose limit is below the configured rate, and checks
+//! throughput and the share of throttled parts. Time advances in milliseconds; nothing is random.
 
 use super::tests::number;
 use super::*;
@@ -7,16 +7,16 @@ use std::collections::VecDeque;
 
 const CONFIGURED: u32 = PER_SECOND_MAX;
 const WINDOW: u32 = 100;
-/// A third of it is on the way to the carrier.
+/// A third of it passes before the carrier receives the part.
 const ROUND_TRIP_MS: u64 = 15;
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// How a carrier counts.
+/// How a carrier measures its limit.
 #[derive(Clone, Copy, Debug)]
 enum Counts {
     /// A token bucket that holds this many milliseconds' worth.
     Bucket(u32),
-    /// So many in any one second.
+    /// A sliding window of one second.
     Sliding,
 }
 
@@ -63,7 +63,7 @@ fn rate(counts: Counts, per_second: u32) -> hermod_domain::pace::Rate {
     rate_of(per_second, burst.max(1))
 }
 
-/// What came of some time.
+/// Responses counted over a run.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     accepted: u64,
@@ -73,16 +73,16 @@ struct Seen {
 struct Stage<'a> {
     flow: Flow<'a>,
     carrier: Carrier,
-    /// When each answer comes back, about whom and whether it is "accepted".
+    /// Outstanding responses: arrival time, recipient, and whether it is accepted.
     answers: VecDeque<(u64, Msisdn, bool)>,
-    /// Parts that came back to the front.
+    /// Throttled parts, to be sent again first.
     again: VecDeque<Msisdn>,
     next: u64,
     ms: u64,
 }
 
 impl<'a> Stage<'a> {
-    fn new(account: &'a Shaper, limited: &'a LimitedRecipients, carrier: Carrier) -> Stage<'a> {
+    fn new(account: &'a Shaper, limited: &'a ThrottledRecipients, carrier: Carrier) -> Stage<'a> {
         let flow = Flow::new(account, limited, WINDOW, CONFIGURED, Moment(0));
         Stage { flow, carrier, answers: VecDeque::new(), again: VecDeque::new(), next: 0, ms: 0 }
     }
@@ -102,13 +102,13 @@ impl<'a> Stage<'a> {
                     assert_eq!(
                         self.flow.throttled(to, PAUSE, now),
                         None,
-                        "the link is throttled, nobody else"
+                        "the link is throttled, not a recipient"
                     );
                     self.again.push_back(to);
                 }
             }
-            let under_way = u32::try_from(self.answers.len()).expect("a window");
-            let slots = self.flow.grant(WINDOW - under_way, now);
+            let outstanding = u32::try_from(self.answers.len()).expect("a window");
+            let slots = self.flow.grant(WINDOW - outstanding, now);
             self.flow.used(slots);
             for _ in 0..slots {
                 let to = self.again.pop_front().unwrap_or_else(|| number(self.next));
@@ -135,12 +135,12 @@ fn check_throttled(seen: Seen, about: &str) {
 }
 
 #[test]
-fn carrier_that_gives_less_than_configured_is_used_to_nine_tenths_with_under_one_per_cent_throttled() {
+fn carrier_below_the_configured_rate_is_used_to_nine_tenths_with_under_one_percent_throttled() {
     for per_second in [50, 700, 5_000] {
         for counts in [Counts::Bucket(1_000), Counts::Bucket(100), Counts::Sliding] {
             let about = format!("{per_second} a second, {counts:?}");
             let (account, limited) =
-                (Shaper::new(CONFIGURED, 1, WINDOW, Moment(0)), LimitedRecipients::default());
+                (Shaper::new(CONFIGURED, 1, WINDOW, Moment(0)), ThrottledRecipients::default());
             let mut stage = Stage::new(&account, &limited, Carrier::new(counts, per_second));
             let first = stage.run(60);
             let later = stage.run(600);
@@ -150,14 +150,14 @@ fn carrier_that_gives_less_than_configured_is_used_to_nine_tenths_with_under_one
                 accepted: first.accepted + later.accepted,
                 throttled: first.throttled + later.throttled,
             };
-            check_throttled(all, &format!("{about}, with the beginning"));
+            check_throttled(all, &format!("{about}, with the start"));
         }
     }
 }
 
 #[test]
-fn carrier_whose_rate_changes_is_followed() {
-    let (account, limited) = (Shaper::new(CONFIGURED, 1, WINDOW, Moment(0)), LimitedRecipients::default());
+fn rate_follows_a_carrier_whose_limit_changes() {
+    let (account, limited) = (Shaper::new(CONFIGURED, 1, WINDOW, Moment(0)), ThrottledRecipients::default());
     let mut stage = Stage::new(&account, &limited, Carrier::new(Counts::Bucket(1_000), 700));
     for per_second in [700, 70, 300, 2_000, 1_500, 20] {
         stage.carrier.change(per_second, stage.ms);

@@ -1,4 +1,4 @@
-//! The flow of one link, step by step.
+//! Tests of the flow control of one link, step by step.
 
 use super::*;
 
@@ -17,7 +17,7 @@ fn alone(window: u32, rate: u32) -> Shaper {
 }
 
 /// A flow whose slow start is over.
-fn warm<'a>(account: &'a Shaper, limited: &'a LimitedRecipients, window: u32, rate: u32) -> Flow<'a> {
+fn warm<'a>(account: &'a Shaper, limited: &'a ThrottledRecipients, window: u32, rate: u32) -> Flow<'a> {
     let mut flow = Flow::new(account, limited, window, rate, at(0));
     (1..window).for_each(|last| flow.accepted(number(u64::from(last)), at(0)));
     flow
@@ -35,7 +35,7 @@ fn granted_in(flow: &mut Flow<'_>, ms: std::ops::Range<u64>) -> u32 {
 
 #[test]
 fn new_link_starts_with_one_part_and_doubles_with_every_answered_round() {
-    let (account, limited) = (alone(100, 100_000), LimitedRecipients::default());
+    let (account, limited) = (alone(100, 100_000), ThrottledRecipients::default());
     let mut flow = Flow::new(&account, &limited, 100, 100_000, at(0));
     let mut rounds = Vec::new();
     for round in 0..9 {
@@ -50,7 +50,7 @@ fn new_link_starts_with_one_part_and_doubles_with_every_answered_round() {
 
 #[test]
 fn no_more_is_granted_than_the_window_holds() {
-    let (account, limited) = (alone(10, 1000), LimitedRecipients::default());
+    let (account, limited) = (alone(10, 1000), ThrottledRecipients::default());
     let mut flow = warm(&account, &limited, 10, 1000);
     assert_eq!(flow.grant(10, at(1000)), 10);
     assert_eq!(flow.grant(10, at(2000)), 0, "all ten are granted and not used");
@@ -60,17 +60,17 @@ fn no_more_is_granted_than_the_window_holds() {
 }
 
 #[test]
-fn the_rate_holds_over_time() {
-    let (account, limited) = (alone(100, 50), LimitedRecipients::default());
+fn grants_keep_to_the_rate_over_time() {
+    let (account, limited) = (alone(100, 50), ThrottledRecipients::default());
     let mut flow = warm(&account, &limited, 100, 50);
     let granted = granted_in(&mut flow, 0..10_000);
     assert!((495..=510).contains(&granted), "ten seconds and a small burst: {granted}");
 }
 
 #[test]
-fn a_link_keeps_to_its_own_rate_within_the_accounts() {
+fn link_keeps_to_the_lower_of_its_own_and_the_carriers_rate() {
     for (account_rate, link_rate, expect) in [(50, 20, 200), (20, 50, 200), (200, 200, 2000)] {
-        let (account, limited) = (alone(100, account_rate), LimitedRecipients::default());
+        let (account, limited) = (alone(100, account_rate), ThrottledRecipients::default());
         let mut flow = warm(&account, &limited, 100, link_rate);
         let granted = granted_in(&mut flow, 0..10_000);
         assert!((expect..=expect + 25).contains(&granted), "{account_rate} {link_rate}: {granted}");
@@ -78,8 +78,8 @@ fn a_link_keeps_to_its_own_rate_within_the_accounts() {
 }
 
 #[test]
-fn idling_saves_up_no_more_than_a_tenth_of_a_second() {
-    let (account, limited) = (alone(100, 50), LimitedRecipients::default());
+fn idle_link_collects_at_most_a_tenth_of_a_second_of_tokens() {
+    let (account, limited) = (alone(100, 50), ThrottledRecipients::default());
     let mut flow = warm(&account, &limited, 100, 50);
     let hoarded = flow.grant(100, at(60_000));
     flow.used(hoarded);
@@ -88,8 +88,8 @@ fn idling_saves_up_no_more_than_a_tenth_of_a_second() {
 }
 
 #[test]
-fn a_link_that_others_hold_nothing_back_from_goes_on() {
-    let limited = LimitedRecipients::default();
+fn idle_link_does_not_slow_a_busy_one() {
+    let limited = ThrottledRecipients::default();
     let account = Shaper::new(10, 2, 100, at(0));
     let mut idle = warm(&account, &limited, 100, 10);
     let mut busy = warm(&account, &limited, 100, 10);
@@ -99,15 +99,15 @@ fn a_link_that_others_hold_nothing_back_from_goes_on() {
 }
 
 #[test]
-fn throttled_link_pauses_tries_one_part_and_goes_on_slower() {
-    let (account, limited) = (alone(100, 100), LimitedRecipients::default());
+fn throttled_link_pauses_tries_one_part_and_resumes_slower() {
+    let (account, limited) = (alone(100, 100), ThrottledRecipients::default());
     let mut flow = warm(&account, &limited, 100, 100);
     (0..500).for_each(|part| flow.accepted(number(part), at(part * 10)));
     assert_eq!(flow.throttled(number(1), SECOND, at(5_000)), None, "back to the front");
     assert!(flow.is_throttled());
     assert_eq!(flow.grant(100, at(5_999)), 0, "paused");
     assert_eq!(flow.next_grant_at(100, at(5_500)), Some(at(6_000)));
-    assert_eq!(flow.grant(99, at(6_000)), 0, "one is still under way");
+    assert_eq!(flow.grant(99, at(6_000)), 0, "one is still outstanding");
     assert_eq!(flow.grant(100, at(6_000)), 1, "alone");
     flow.used(1);
     assert_eq!(flow.grant(99, at(6_100)), 0);
@@ -120,8 +120,8 @@ fn throttled_link_pauses_tries_one_part_and_goes_on_slower() {
 }
 
 #[test]
-fn window_full_of_throttled_answers_slows_the_link_once() {
-    let (account, limited) = (alone(100, 100), LimitedRecipients::default());
+fn window_full_of_throttled_responses_slows_the_link_once() {
+    let (account, limited) = (alone(100, 100), ThrottledRecipients::default());
     let mut flow = warm(&account, &limited, 100, 100);
     (0..500).for_each(|part| flow.accepted(number(part), at(part * 10)));
     for part in 0..10 {
@@ -138,8 +138,8 @@ fn try_again(flow: &mut Flow<'_>, to: Msisdn, ms: u64) -> Option<Duration> {
 }
 
 #[test]
-fn part_throttled_three_times_alone_steps_aside_and_the_link_is_as_before_once_another_passes() {
-    let (account, limited) = (alone(100, 100), LimitedRecipients::default());
+fn part_throttled_in_three_trials_is_deferred_and_the_link_recovers_when_another_is_accepted() {
+    let (account, limited) = (alone(100, 100), ThrottledRecipients::default());
     let mut flow = warm(&account, &limited, 100, 100);
     flow.throttled(number(1), SECOND, at(0));
     assert_eq!(try_again(&mut flow, number(1), 1_000), None);
@@ -149,8 +149,8 @@ fn part_throttled_three_times_alone_steps_aside_and_the_link_is_as_before_once_a
     flow.used(1);
     flow.accepted(number(2), at(3_020));
     assert_eq!((flow.rate(), flow.is_throttled()), (100, false), "the limit is the recipient's");
-    // From here on nobody waits for it: it steps aside for longer and longer.
-    assert_eq!(flow.steps_aside(number(1), at(3_500)), Some(Duration::from_millis(500)), "not even sent");
+    // From here on only this recipient is deferred, for longer each time.
+    assert_eq!(flow.deferral(number(1), at(3_500)), Some(Duration::from_millis(500)), "not even sent");
     assert_eq!(flow.throttled(number(1), SECOND, at(4_000)).map(|wait| wait.as_secs()), Some(5));
     assert!(!flow.is_throttled());
     let mut other = Flow::new(&account, &limited, 100, 100, at(9_000));
@@ -159,16 +159,16 @@ fn part_throttled_three_times_alone_steps_aside_and_the_link_is_as_before_once_a
 }
 
 #[test]
-fn two_limited_recipients_do_not_hold_the_link_for_ever() {
-    let (account, limited) = (alone(100, 100), LimitedRecipients::default());
+fn several_throttled_recipients_do_not_block_the_link() {
+    let (account, limited) = (alone(100, 100), ThrottledRecipients::default());
     let mut flow = warm(&account, &limited, 100, 100);
     let mut aside: Vec<(u64, u64)> = (0..8).map(|to| (to, 0)).collect();
     flow.throttled(number(0), SECOND, at(0));
-    // Each is tried whenever its time has come, the first of them first.
+    // Each is tried when it is due, in order.
     let mut ms = 1_000;
     let passed = loop {
         let (next, until) = aside.iter_mut().find(|(_, until)| *until <= ms).expect("one is tried");
-        assert!(ms < 120_000, "eight limited recipients hold the link up");
+        assert!(ms < 120_000, "throttled recipients block the link");
         if *next == 7 {
             assert_eq!(flow.grant(100, at(ms)), 1);
             flow.used(1);
@@ -187,8 +187,8 @@ fn two_limited_recipients_do_not_hold_the_link_for_ever() {
 }
 
 #[test]
-fn different_recipients_that_are_throttled_slow_the_link_and_keep_their_places() {
-    let (account, limited) = (alone(100, 100), LimitedRecipients::default());
+fn different_throttled_recipients_slow_the_link_and_are_not_deferred() {
+    let (account, limited) = (alone(100, 100), ThrottledRecipients::default());
     let mut flow = warm(&account, &limited, 100, 100);
     (0..500).for_each(|part| flow.accepted(number(part), at(part * 10)));
     let mut ms = 5_000;
@@ -201,5 +201,5 @@ fn different_recipients_that_are_throttled_slow_the_link_and_keep_their_places()
     flow.used(1);
     flow.accepted(number(1), at(ms + 1_000));
     assert_eq!(flow.rate(), 95, "slowed once: one part a second says nothing about a rate");
-    assert_eq!(flow.throttled(number(3), SECOND, at(ms + 2_000)), None, "nobody is held to be limited");
+    assert_eq!(flow.throttled(number(3), SECOND, at(ms + 2_000)), None, "no recipient counts as throttled");
 }

@@ -1,20 +1,20 @@
-//! One turn of a link's loop: what the session has to say, what the store is told of it, and what is to be written.
+//! One turn of a link's loop: handles the session's events, reports them to the store, and collects the output.
 
-use super::alternative_carrier::otherwise;
-use super::{Link, Sent, WRITE_WAIT, smpp_moment};
+use super::alternative_carrier::alternative_carrier;
+use super::{Link, SentPart, WRITE_WAIT, smpp_moment};
 use crate::board::{AlarmKind, LinkState};
 use crate::clock::Moment;
 use crate::edges::carrier::backoff::Ended;
-use crate::edges::carrier::submit_responses::{LinkNext, Verdict, read_answer};
+use crate::edges::carrier::submit_responses::{LinkNext, ParsedResponse, read_submit_response};
 use hermod_smpp::session::State;
 use hermod_smpp::{Event, Frame};
-use hermod_store::{LinkKind, StoreError, SubmitResponse};
+use hermod_store::{SubmitResponse, LinkKind, StoreError};
 
 impl Link<'_> {
-    /// Takes in what the session has to say, tells the store, and moves what the session wants written to the output.
-    pub(super) async fn turn(&mut self) -> Result<(), StoreError> {
-        let now = self.account.world.clock.moment();
-        self.tap.begin(&mut self.session);
+    /// Handles all pending events, reports to the store, and moves the session's output to the link's.
+    pub(super) async fn process_events(&mut self) -> Result<(), StoreError> {
+        let now = self.group.world.clock.moment();
+        self.pdu_trace.begin(&mut self.session);
         while let Some(event) = self.session.next_event(smpp_moment(now)) {
             if let Event::Bound { .. } = event {
                 self.on_bound(now).await?;
@@ -22,17 +22,17 @@ impl Link<'_> {
                 self.on_event(event, now);
             }
         }
-        if (!self.overdue.is_empty() || self.rebinding || self.session_is_leaving())
+        if (!self.overdue.is_empty() || self.rebinding || self.session_is_draining())
             && self.draining_until.is_none()
         {
-            // The others may still be answered; they are given the time every part is given.
+            // Other outstanding parts may still be answered within their response timeout.
             self.drain(self.response_wait).await;
         }
         if self.draining_until.is_some() && self.session.outstanding() == 0 {
             self.session.unbind(smpp_moment(now));
         }
-        self.tell_store(now).await?;
-        self.tap.note(&mut self.session, &self.account.world.clock);
+        self.report_to_store(now).await?;
+        self.pdu_trace.note(&mut self.session, &self.group.world.clock);
         self.output.unsplit(self.session.output().split());
         if self.output.is_empty() {
             self.write_by = None;
@@ -44,7 +44,7 @@ impl Link<'_> {
         Ok(())
     }
 
-    pub(super) fn on_event(&mut self, event: Event<Sent>, now: Moment) {
+    pub(super) fn on_event(&mut self, event: Event<SentPart>, now: Moment) {
         match event {
             Event::Answered { token, frame } => self.on_answer(token, &frame, now),
             Event::Request(frame) => self.on_request(&frame),
@@ -57,31 +57,31 @@ impl Link<'_> {
                     self.on_answer(sent, &frame, now);
                 }
             }
-            Event::Lost(tokens) => self.silent.extend(tokens),
+            Event::Lost(tokens) => self.unanswered.extend(tokens),
             Event::BindRefused(status) => self.ended = Some(Ended::BindRefused(status)),
             Event::Closed(reason) => {
                 if self.ended.is_none() {
                     self.ended = Some(self.closed(reason, now));
                 }
             }
-            // Nobody waits for a subscriber to come within reach.
+            // An alert_notification is of no use to us.
             Event::PeerUnbound | Event::Bound { .. } | Event::BindRequested(_) | Event::Notification(_) => {}
         }
     }
 
     async fn on_bound(&mut self, now: Moment) -> Result<(), StoreError> {
-        let account = self.account;
+        let group = self.group;
         self.bound_at = Some(now);
         self.draft.on_bound(self.session.peer_is_3_4());
-        let opened = account.world.store.open_link(account.id(), self.kind(), account.profile().ids);
+        let opened = group.world.store.open_link(group.id(), self.kind(), group.profile().ids);
         self.port = Some(opened.await?);
-        self.figures.enter(LinkState::Bound, account.world.clock.now());
-        account.judge();
+        self.figures.enter(LinkState::Bound, group.world.clock.now());
+        group.update_health();
         for kind in [AlarmKind::BindRefused, AlarmKind::AlreadyBound, AlarmKind::BadSettings] {
-            account.clear(kind);
+            group.clear(kind);
         }
         let (link, direction) = (self.figures.number(), self.figures.direction().as_str());
-        tracing::info!(carrier.name = account.name(), link, direction, "Link is bound");
+        tracing::info!(carrier.name = group.name(), link, direction, "Link is bound");
         Ok(())
     }
 
@@ -89,24 +89,24 @@ impl Link<'_> {
         if self.figures.direction().sends() { LinkKind::Sends } else { LinkKind::ReceivesOnly }
     }
 
-    pub(super) fn on_answer(&mut self, sent: Sent, frame: &Frame, now: Moment) {
-        let Verdict { mut answer, class, next } = read_answer(frame, self.account.profile());
+    pub(super) fn on_answer(&mut self, sent: SentPart, frame: &Frame, now: Moment) {
+        let ParsedResponse { mut answer, class, next } = read_submit_response(frame, self.group.profile());
         let mut elsewhere = None;
         self.answered |= next != LinkNext::Rebind;
         if let Some(class) = class {
             self.figures.refused(class);
-            self.account.look_into(class, frame.header.status);
+            self.group.report_refusal(class, frame.header.status);
         } else {
             self.figures.accepted();
             if answer == SubmitResponse::AcceptedWithoutId {
-                let detail = "took a part without giving it a usable message id; it is not resent, and its receipt is \
-                              matched by number and time where that is possible";
-                self.account.raise(AlarmKind::MissingMessageId, "", detail);
+                let detail = "accepted a part without a usable message id; it is not resent, and its receipt is matched \
+                              by number and time where possible";
+                self.group.raise(AlarmKind::MissingMessageId, "", detail);
             }
         }
         match (next, class) {
-            (LinkNext::GoOn, None) => self.flow.accepted(sent.to, now),
-            (LinkNext::GoOn, Some(_)) => self.flow.answered(sent.to, now),
+            (LinkNext::Continue, None) => self.flow.accepted(sent.to, now),
+            (LinkNext::Continue, Some(_)) => self.flow.answered(sent.to, now),
             (LinkNext::Rebind, _) => self.rebinding = true,
             (LinkNext::Pause(pause), _) => {
                 if let Some(wait) = self.flow.throttled(sent.to, pause, now) {
@@ -117,12 +117,12 @@ impl Link<'_> {
         if let Some(class) = class
             && answer != SubmitResponse::Throttled
         {
-            elsewhere = otherwise(self.account, &sent, class);
+            elsewhere = alternative_carrier(self.group, &sent, class);
         }
         self.answers.push(sent.record_with_failover(answer, elsewhere));
     }
 
-    async fn tell_store(&mut self, now: Moment) -> Result<(), StoreError> {
+    async fn report_to_store(&mut self, now: Moment) -> Result<(), StoreError> {
         let slots = if self.takes_parts() { self.flow.grant(self.session.window_free(), now) } else { 0 };
         let Some(port) = &self.port else { return Ok(()) };
         if self.answers.is_empty() && self.receipts.is_empty() && self.inbound.is_empty() && slots == 0 {
@@ -131,10 +131,10 @@ impl Link<'_> {
         let answers = std::mem::take(&mut self.answers);
         let receipts = std::mem::take(&mut self.receipts);
         let inbound = std::mem::take(&mut self.inbound);
-        port.record(answers, receipts, inbound, slots, self.account.world.clock.now()).await
+        port.record(answers, receipts, inbound, slots, self.group.world.clock.now()).await
     }
 
-    fn session_is_leaving(&self) -> bool {
+    fn session_is_draining(&self) -> bool {
         self.port.is_some() && matches!(self.session.state(), State::Draining | State::Closed)
     }
 }

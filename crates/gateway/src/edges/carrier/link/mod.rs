@@ -1,14 +1,14 @@
-//! One link, from its bind to its end: a short loop around the pure session. It reads, lets the session decide, tells the
-//! store what it learned, writes what the store handed out, and keeps the two clocks (the session's and the rate's).
+//! One link, from its bind to its end: a loop around the pure SMPP session. It reads from the socket, passes the
+//! session's events on, reports to the store, sends the parts that the store hands out, and wakes up for timeouts and
+//! rate tokens.
 //!
-//! The order matters. A part's bytes are written only after the store has committed its claim; a receipt or a message is
-//! answered only after the store has committed what it says; and whatever ends the link, every part that was under way is
-//! reported before the link is gone.
+//! The order matters. A part is written only after the store has committed its claim. A receipt or an MO message is
+//! answered only after the store has committed it. However the link ends, every outstanding part is reported before it
+//! is gone.
 
 pub(super) mod alternative_carrier;
 mod drain;
 mod events;
-mod holding;
 mod pdu_trace;
 mod receive;
 mod send;
@@ -17,9 +17,9 @@ use super::backoff::Ended;
 use super::connect::{Stream, close};
 use super::deliver_sm;
 use super::flow::Flow;
-use super::link_group::Account;
-use super::submit::Draft;
-use crate::board::{Direction, LinkFigures, LinkState, Stopped};
+use super::link_group::LinkGroup;
+use super::submit_sm::Draft;
+use crate::board::{Direction, LinkState, LinkStatus, Stopped};
 use crate::clock::Moment;
 use crate::secrets::Secret;
 use bytes::BytesMut;
@@ -29,29 +29,27 @@ use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_smpp::session::{BindRequest, ClientConfig, CloseReason, Limits};
 use hermod_smpp::{BindType, EncodeError, Session};
-use hermod_store::{
-    Handout, Job, LinkPort, MoRecord, ReceiptRecord, ResponseRecord, SubmitResponse, TargetCarrier,
-};
-use pdu_trace::Tap;
+use hermod_store::{SubmitResponse, ResponseRecord, TargetCarrier, Handout, Job, LinkPort, MoRecord, ReceiptRecord};
+use pdu_trace::PduTrace;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-/// Receipts and messages read and not yet recorded; beyond that the link stops reading.
+/// Receipts and MO messages read and not yet recorded. At this limit the link stops reading.
 const RECEIPTS_OPEN_MAX: u32 = 2_000;
 const READ_BYTES: usize = 64 * 1024;
-/// Bytes written must leave within this time.
+/// Output must be written within this time.
 const WRITE_WAIT: Duration = Duration::from_secs(10);
-/// When stopping, how long to wait for the answers to what was sent.
+/// How long a stopping link waits for the responses to its outstanding parts.
 const STOP_WAIT: Duration = Duration::from_secs(10);
-/// Version 3.3 of the protocol, as a bind says it.
+/// The `interface_version` of SMPP 3.3.
 const VERSION_3_3: u8 = 0x33;
 
-/// Which part a submit_sm was for, and what a route is found by should the carrier not want it.
+/// The part that a submit_sm was for, with what is needed to find another route.
 #[derive(Clone, Copy)]
-pub(super) struct Sent {
+pub(super) struct SentPart {
     pub(super) message: MessageId,
     pub(super) part: PartNo,
     pub(super) account: AccountId,
@@ -59,82 +57,82 @@ pub(super) struct Sent {
     pub(super) to: Msisdn,
 }
 
-impl Sent {
-    fn of(job: &Job) -> Sent {
-        Sent { message: job.message, part: job.part, account: job.account, from: job.from, to: job.to }
+impl SentPart {
+    fn of(job: &Job) -> SentPart {
+        SentPart { message: job.message, part: job.part, account: job.account, from: job.from, to: job.to }
     }
 
-    fn record(self, response: SubmitResponse) -> ResponseRecord {
-        self.record_with_failover(response, None)
+    fn record(self, answer: SubmitResponse) -> ResponseRecord {
+        self.record_with_failover(answer, None)
     }
 
-    fn record_with_failover(
-        self,
-        response: SubmitResponse,
-        failover_to: Option<TargetCarrier>,
-    ) -> ResponseRecord {
-        let Sent { message, part, account, from: _, to } = self;
-        ResponseRecord { message, part, account, to, response, failover_to }
+    fn record_with_failover(self, answer: SubmitResponse, otherwise: Option<TargetCarrier>) -> ResponseRecord {
+        let SentPart { message, part, account, from: _, to } = self;
+        ResponseRecord { message, part, account, to, response: answer, failover_to: otherwise }
     }
 }
 
 pub(super) struct Link<'a> {
-    account: &'a Account,
-    figures: &'a LinkFigures,
+    group: &'a LinkGroup,
+    figures: &'a LinkStatus,
     response_wait: Duration,
-    session: Session<Sent>,
-    /// There while the link is bound and taking parts.
+    session: Session<SentPart>,
+    /// Present while the link is bound.
     port: Option<LinkPort>,
     flow: Flow<'a>,
     draft: Draft,
-    tap: Tap<'a>,
+    pdu_trace: PduTrace<'a>,
     output: BytesMut,
-    /// By when the oldest unwritten byte must have left.
+    /// The deadline for writing the oldest byte of the output.
     write_by: Option<Moment>,
     bound_at: Option<Moment>,
-    /// The carrier answered a submit.
+    /// The carrier answered at least one submit_sm.
     answered: bool,
-    /// Set once the link takes no more parts and only waits for answers.
+    /// Set once the link takes no more parts and only waits for responses.
     draining_until: Option<Moment>,
-    /// The carrier thinks that we are not bound.
+    /// The carrier answered that we are not bound.
     rebinding: bool,
-    /// The carrier was stopped: no parts, for now.
+    /// The carrier is stopped: the link takes no parts.
     held: bool,
     stopped: watch::Receiver<Option<Stopped>>,
     stopping: bool,
-    /// Learned since the store was last told.
+    /// Not yet reported to the store.
     answers: Vec<ResponseRecord>,
     receipts: Vec<ReceiptRecord>,
     inbound: Vec<MoRecord>,
-    /// Receipts and messages that came as data_sm and are to be answered as such. Few carriers do that.
+    /// Sequences of receipts and MO messages that came as data_sm and need a data_sm_resp.
     data_sms: Vec<u32>,
-    /// Parts whose answer is overdue, by sequence. They are in doubt once the session is closed, not before: until
-    /// then a late answer is the answer.
-    overdue: BTreeMap<u32, Sent>,
-    /// Parts that were unanswered when the session ended.
-    silent: Vec<Sent>,
+    /// Parts whose response timed out, by sequence. They are in doubt once the session is closed; until then a late
+    /// response still counts.
+    overdue: BTreeMap<u32, SentPart>,
+    /// Parts without a response when the session ended.
+    unanswered: Vec<SentPart>,
     ended: Option<Ended>,
 }
 
 impl<'a> Link<'a> {
     pub(super) fn new(
-        account: &'a Account,
-        figures: &'a LinkFigures,
+        group: &'a LinkGroup,
+        figures: &'a LinkStatus,
         password: &Secret,
     ) -> Result<Link<'a>, EncodeError> {
-        let now = account.world.clock.moment();
-        let session = session(account, figures.direction(), password, now)?;
-        let mut stopped = account.state.watch_stopped();
+        let now = group.world.clock.moment();
+        let session = session(group, figures.direction(), password, now)?;
+        let mut stopped = group.state.watch_stopped();
         let held = stopped.borrow_and_update().is_some();
         Ok(Link {
-            account,
+            group,
             figures,
-            response_wait: Duration::from_millis(account.entry.response_timeout_ms),
+            response_wait: Duration::from_millis(group.entry.response_timeout_ms),
             session,
             port: None,
-            flow: Flow::new(&account.shaper, &account.limited, account.window(), account.link_rate(), now),
-            draft: Draft::new(account.profile(), account.name()),
-            tap: Tap::new(&account.state.trace, figures.number(), deliver_sm::dialect(account.profile())),
+            flow: Flow::new(&group.shaper, &group.limited, group.window(), group.link_rate(), now),
+            draft: Draft::new(group.profile(), group.name()),
+            pdu_trace: PduTrace::new(
+                &group.state.trace,
+                figures.number(),
+                deliver_sm::dialect(group.profile()),
+            ),
             output: BytesMut::new(),
             write_by: None,
             bound_at: None,
@@ -149,18 +147,18 @@ impl<'a> Link<'a> {
             inbound: Vec::new(),
             data_sms: Vec::new(),
             overdue: BTreeMap::new(),
-            silent: Vec::new(),
+            unanswered: Vec::new(),
             ended: None,
         })
     }
 
     pub(super) async fn run(mut self, stream: Stream, stopping: &CancellationToken) -> Ended {
-        self.figures.enter(LinkState::Binding, self.account.world.clock.now());
+        self.figures.enter(LinkState::Binding, self.group.world.clock.now());
         let mut input = vec![0; READ_BYTES];
         let (mut reader, mut writer) = tokio::io::split(stream);
         loop {
-            if let Err(fault) = self.turn().await {
-                tracing::error!(%fault, "A link cannot reach the store");
+            if let Err(fault) = self.process_events().await {
+                tracing::error!(%fault, "Link failed: the store is not available");
                 self.ended.get_or_insert(Ended::StoreGone);
             }
             if self.ended.is_some() && self.output.is_empty() {
@@ -177,17 +175,17 @@ impl<'a> Link<'a> {
                     }
                 }
                 handout = handout_of(self.port.as_ref()), if self.port.is_some() => self.send(handout),
-                () = self.account.world.clock.sleep_until(wake_at) => self.on_wake(),
+                () = self.group.world.clock.sleep_until(wake_at) => self.on_wake(),
                 Ok(()) = self.stopped.changed() => self.on_stopped_or_resumed().await,
                 () = stopping.cancelled(), if !self.stopping => self.stop().await,
             }
         }
         close(&mut reader.unsplit(writer)).await;
-        self.leave().await
+        self.finish().await
     }
 
     fn on_wake(&mut self) {
-        let now = self.account.world.clock.moment();
+        let now = self.group.world.clock.moment();
         if self.write_by.is_some_and(|by| by <= now) {
             self.output.clear();
             self.connection_lost();
@@ -215,13 +213,13 @@ impl<'a> Link<'a> {
         self.bound_at.map_or(Duration::ZERO, |at| Duration::from_millis(now.0.saturating_sub(at.0)))
     }
 
-    /// May parts be asked for?
+    /// Whether the link may request parts.
     fn takes_parts(&self) -> bool {
         self.port.is_some() && self.draining_until.is_none() && !self.held && self.figures.direction().sends()
     }
 
     fn next_wake(&mut self) -> Moment {
-        let now = self.account.world.clock.moment();
+        let now = self.group.world.clock.moment();
         let grant_at =
             if self.takes_parts() { self.flow.next_grant_at(self.session.window_free(), now) } else { None };
         let session_at = self.session.next_deadline().map(|at| Moment(at.0));
@@ -233,22 +231,22 @@ impl<'a> Link<'a> {
     }
 
     fn smpp_now(&self) -> hermod_smpp::Moment {
-        smpp_moment(self.account.world.clock.moment())
+        smpp_moment(self.group.world.clock.moment())
     }
 }
 
-/// A session that binds as the carrier's entry says.
+/// Makes a client session with the bind of the carrier's entry.
 fn session(
-    account: &Account,
+    group: &LinkGroup,
     direction: Direction,
     password: &Secret,
     now: Moment,
-) -> Result<Session<Sent>, EncodeError> {
-    let (entry, profile) = (&account.entry, account.profile());
+) -> Result<Session<SentPart>, EncodeError> {
+    let (entry, profile) = (&group.entry, group.profile());
     let standard = ClientConfig::standard();
     let config = ClientConfig {
         limits: Limits {
-            window_max: account.window(),
+            window_max: group.window(),
             inbound_max: RECEIPTS_OPEN_MAX,
             response_ms: entry.response_timeout_ms,
             enquire_idle_ms: Some(entry.enquire_link_ms),

@@ -1,25 +1,25 @@
-//! A trace of a link's PDUs, while somebody wants one: those that were read, also the ones the session settled by itself,
-//! and those that are about to be written.
+//! Writes a link's PDUs to the carrier's trace while it is enabled: all that were read, including those that the
+//! session answers itself, and all that are about to be written.
 
-use super::Sent;
-use crate::board::{Trace, Way};
+use super::SentPart;
+use crate::board::{PduDirection, Trace};
 use crate::clock::Clock;
 use hermod_smpp::{ReceiptDialect, Session, trace};
 
-pub(super) struct Tap<'a> {
+pub(super) struct PduTrace<'a> {
     trace: &'a Trace,
     link: u8,
     dialect: ReceiptDialect,
     open: bool,
 }
 
-impl<'a> Tap<'a> {
-    pub(super) fn new(trace: &'a Trace, link: u8, dialect: ReceiptDialect) -> Tap<'a> {
-        Tap { trace, link, dialect, open: false }
+impl<'a> PduTrace<'a> {
+    pub(super) fn new(trace: &'a Trace, link: u8, dialect: ReceiptDialect) -> PduTrace<'a> {
+        PduTrace { trace, link, dialect, open: false }
     }
 
-    /// Before the session reads on.
-    pub(super) fn begin(&mut self, session: &mut Session<Sent>) {
+    /// Starts or stops collecting. To be called before the session processes its input.
+    pub(super) fn begin(&mut self, session: &mut Session<SentPart>) {
         let wanted = self.trace.is_on();
         if wanted != self.open {
             self.open = wanted;
@@ -27,18 +27,18 @@ impl<'a> Tap<'a> {
         }
     }
 
-    /// After the session has read on, while its output is still with it.
-    pub(super) fn note(&mut self, session: &mut Session<Sent>, clock: &Clock) {
+    /// Writes the PDUs to the trace. To be called while the session still holds its output.
+    pub(super) fn note(&mut self, session: &mut Session<SentPart>, clock: &Clock) {
         if !self.open {
             return;
         }
         let now = clock.now();
         while let Some(frame) = session.next_seen() {
             let line = trace::describe(&frame, self.dialect).to_string();
-            self.trace.note(self.link, Way::In, line, now);
+            self.trace.note(self.link, PduDirection::In, line, now);
         }
         for told in trace::describe_all(session.output(), self.dialect) {
-            self.trace.note(self.link, Way::Out, told.to_string(), now);
+            self.trace.note(self.link, PduDirection::Out, told.to_string(), now);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a carrier sends by itself: receipts, and messages from handsets.
+//! Receives DLRs and MO messages on a link, and answers them once they are stored.
 
 use super::Link;
 use crate::board::AlarmKind;
@@ -10,9 +10,9 @@ use hermod_store::{MoRecord, ReceiptOutcome, RecordedReceipt};
 impl Link<'_> {
     pub(super) fn on_request(&mut self, frame: &Frame) {
         let header = frame.header;
-        let profile = self.account.profile();
+        let profile = self.group.profile();
         let incoming = read_request(frame, deliver_sm::dialect(profile), profile.alphabet, |field| {
-            self.account.field_was_cut(field);
+            self.group.field_was_cut(field);
         });
         if matches!(incoming, Incoming::Receipt(_)) && header.command == CommandId::DATA_SM {
             self.data_sms.push(header.sequence);
@@ -21,8 +21,8 @@ impl Link<'_> {
             Incoming::Receipt(receipt) => {
                 self.figures.receipt();
                 if let Some(word) = &receipt.word {
-                    let detail = "a receipt has a word that nobody knows; its part stays as it is";
-                    self.account.raise(AlarmKind::UnknownWord, word, detail);
+                    let detail = "a receipt has an unknown stat; the state of its part did not change";
+                    self.group.raise(AlarmKind::UnknownWord, word, detail);
                 }
                 self.receipts.push(receipt);
             }
@@ -31,10 +31,11 @@ impl Link<'_> {
         }
     }
 
-    /// What cannot be stored now stays with the carrier, which brings it again.
+    /// Queues an MO message for the store. If it cannot be stored now, refuses it with a temporary error, so that the
+    /// carrier delivers it again.
     fn on_message(&mut self, header: Header, part: InboundPart) {
         self.figures.inbound();
-        if !self.account.world.store.is_accepting() {
+        if !self.group.world.store.is_accepting() {
             return self.refuse(header, CommandStatus::MSGQFUL);
         }
         if self.port.is_none() {
@@ -49,29 +50,28 @@ impl Link<'_> {
     fn refuse(&mut self, header: Header, status: CommandStatus) {
         let now = self.smpp_now();
         if let Err(error) = self.session.refuse(header, status, now) {
-            tracing::debug!(%error, "A request was gone before it could be refused");
+            tracing::debug!(%error, "Session ended before a request could be refused");
         }
     }
 
-    /// Receipts are recorded: they may be answered.
+    /// Answers receipts that the store has recorded.
     pub(super) fn on_recorded(&mut self, recorded: Vec<RecordedReceipt>) {
         for RecordedReceipt { sequence, outcome } in recorded {
             if !outcome.is_matched() {
                 self.figures.unmatched_receipts(1);
             }
             if outcome == ReceiptOutcome::Ambiguous {
-                let detail =
-                    "a receipt could be about several parts; it is kept, and none of them is settled";
-                self.account.raise(AlarmKind::AmbiguousReceipt, "", detail);
+                let detail = "a receipt matches several parts; it is kept and applied to none of them";
+                self.group.raise(AlarmKind::AmbiguousReceipt, "", detail);
             }
             if outcome == ReceiptOutcome::Dropped {
-                tracing::warn!(carrier.id = %self.account.id(), "A receipt without a message id was dropped");
+                tracing::warn!(carrier.id = %self.group.id(), "Dropped a receipt without a message id");
             }
             self.acknowledge(sequence);
         }
     }
 
-    /// Messages from handsets are stored: they may be answered.
+    /// Answers MO messages that are stored.
     pub(super) fn on_received(&mut self, received: Vec<u32>) {
         received.into_iter().for_each(|sequence| self.acknowledge(sequence));
     }
@@ -87,7 +87,7 @@ impl Link<'_> {
         };
         let request = Header { length: 0, command, status: CommandStatus::OK, sequence };
         let now = self.smpp_now();
-        // The session may have ended while it was being recorded; the carrier will send it again.
+        // If the session has ended meanwhile, the carrier sends it again.
         let _ = self.session.answer(request, &answer, now);
     }
 }

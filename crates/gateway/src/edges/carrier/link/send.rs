@@ -1,19 +1,19 @@
-//! What leaves on a link: the parts that the store hands out, and the octets of everything.
+//! Sends the parts that the store hands out, and writes the session's output.
 
-use super::alternative_carrier::otherwise;
-use super::{Link, Sent, smpp_moment};
+use super::alternative_carrier::alternative_carrier;
+use super::{Link, SentPart, smpp_moment};
 use crate::clock::Moment;
-use crate::edges::carrier::submit::Part;
+use crate::edges::carrier::submit_sm::Part;
 use bytes::Buf;
 use hermod_domain::carrier::ErrorClass;
 use hermod_domain::lifecycle::RefusedFor;
 use hermod_domain::time::Timestamp;
 use hermod_smpp::CommandStatus;
 use hermod_smpp::session::Refused;
-use hermod_store::{Handout, Job, SubmitResponse};
+use hermod_store::{SubmitResponse, Handout, Job};
 
 impl Link<'_> {
-    /// What the store handed out is durable: parts may leave, receipts and messages may be answered.
+    /// Sends handed-out parts, and answers recorded receipts and MO messages. All of it is durable.
     pub(super) fn send(&mut self, handout: Handout) {
         let Handout { jobs, recorded, received } = handout;
         self.on_recorded(recorded);
@@ -21,22 +21,21 @@ impl Link<'_> {
         if jobs.is_empty() {
             return;
         }
-        let clock = &self.account.world.clock;
+        let clock = &self.group.world.clock;
         let (now, wall) = (clock.moment(), clock.now());
         self.flow.used(u32::try_from(jobs.len()).unwrap_or(u32::MAX));
         let submitted = jobs.iter().filter(|job| self.submit(job, now, wall)).count();
         self.figures.submitted(u32::try_from(submitted).unwrap_or(u32::MAX), now);
     }
 
-    /// True if it is on its way.
+    /// Returns true if the submit_sm was queued for writing.
     fn submit(&mut self, job: &Job, now: Moment, wall: Timestamp) -> bool {
-        let sent = Sent::of(job);
-        if let Some(wait) = self.flow.steps_aside(job.to, now) {
-            // The carrier throttles this recipient: others of its parts were tried a moment ago.
-            let elsewhere = otherwise(self.account, &sent, ErrorClass::Throttled);
-            self.answers.push(
-                sent.record_with_failover(SubmitResponse::SteppedAside { wait, sent: false }, elsewhere),
-            );
+        let sent = SentPart::of(job);
+        if let Some(wait) = self.flow.deferral(job.to, now) {
+            // The carrier throttles this recipient: the part is deferred without being sent.
+            let elsewhere = alternative_carrier(self.group, &sent, ErrorClass::Throttled);
+            self.answers
+                .push(sent.record_with_failover(SubmitResponse::SteppedAside { wait, sent: false }, elsewhere));
             return false;
         }
         let pdu = self.draft.submit_sm(&Part::of(job), wall);
@@ -45,12 +44,11 @@ impl Link<'_> {
             Some(Err(Refused::WindowFull | Refused::NotBound | Refused::Draining | Refused::Closed)) => {
                 self.answers.push(sent.record(SubmitResponse::NotSent));
             }
-            // It would not fit tomorrow either.
+            // A retry would fail too.
             Some(Err(Refused::NotAllowed | Refused::Needs3_4 | Refused::Encode(_))) | None => {
-                tracing::error!(message.id = %job.message, part = %job.part, "A part makes no submit_sm");
+                tracing::error!(message.id = %job.message, part = %job.part, "Could not encode a part as submit_sm");
                 let status = CommandStatus::SUBMITFAIL.0;
-                self.answers
-                    .push(sent.record(SubmitResponse::Refused { about: RefusedFor::Anything, status }));
+                self.answers.push(sent.record(SubmitResponse::Refused { about: RefusedFor::Anything, status }));
             }
         }
         false

@@ -1,15 +1,15 @@
-//! `hermod carrier test`: one message over a connection of its own, by the carrier's own settings, with every PDU told. It
-//! costs no money and writes nothing in the store.
+//! `hermod carrier test`: sends one message over a connection of its own, with the carrier's settings, and logs every PDU. It
+//! is not charged and writes nothing to the store.
 //!
-//! A carrier may send over this bind what belongs to the others: receipts of ordinary messages, messages from handsets.
-//! Those are refused for the moment (0x64), so that the carrier keeps them and brings them again over an ordinary link.
+//! A carrier may send receipts of ordinary messages and MO messages over this bind. They are refused temporarily (0x64), so
+//! that the carrier delivers them again over an ordinary link.
 
 mod receipt;
 mod wire;
 
 use super::connect::connect;
-use super::submit::{Draft, Part};
-use crate::board::{Asked, Probe, ProbeReport, ProbeStep};
+use super::submit_sm::{Draft, Part};
+use crate::board::{Probe, ProbeReport, ProbeRequest, ProbeStep};
 use crate::secrets::Secret;
 use crate::secrets::sealed;
 use crate::workers::Workers;
@@ -24,14 +24,14 @@ use std::sync::Arc;
 use std::time::Duration;
 use wire::{Log, Side, Wire, Wires, smpp_moment};
 
-/// One message is on its way at a time.
+/// A probe sends one message.
 const WINDOW: u32 = 1;
-/// What comes unasked and is not answered yet, at most.
+/// Unanswered requests of the carrier.
 const INBOUND_MAX: u32 = 100;
-/// For a session's own timers to speak first.
+/// Added to timeouts, so that the session's own timers fire first.
 const MARGIN: Duration = Duration::from_secs(1);
 
-/// Where a probe ended, and what is to be said about it.
+/// The step at which a probe ended, and its outcome.
 struct Ended {
     step: ProbeStep,
     outcome: String,
@@ -43,15 +43,15 @@ impl Ended {
     }
 }
 
-/// Runs what is asked for at [`World::probes`], one after the other, until the workers stop.
+/// Runs the probes requested at [`World::probes`], one after the other, until the workers stop.
 pub fn serve_probes(world: &Arc<World>, workers: &Workers) {
-    let Some(mut asked) = world.probes.asked() else { return };
+    let Some(mut requests) = world.probes.requests() else { return };
     let (world, stopping) = (world.clone(), workers.stopping());
     workers.spawn_named("probes", async move {
         loop {
-            let Asked { carrier, probe, mut answer } = tokio::select! {
-                asked = asked.recv() => match asked {
-                    Some(asked) => asked,
+            let ProbeRequest { carrier, probe, mut answer } = tokio::select! {
+                request = requests.recv() => match request {
+                    Some(request) => request,
                     None => return,
                 },
                 () = stopping.cancelled() => return,
@@ -65,7 +65,7 @@ pub fn serve_probes(world: &Arc<World>, workers: &Workers) {
     });
 }
 
-/// Sends one message and tells everything that happened.
+/// Runs one probe and returns its report.
 async fn run(world: &World, name: &str, probe: &Probe) -> ProbeReport {
     let log = Log::new(world.clock.clone());
     let (Ok(Ended { step, outcome }) | Err(Ended { step, outcome })) =
@@ -77,10 +77,10 @@ async fn all_steps(world: &World, name: &str, probe: &Probe, log: &Log) -> Resul
     let settings = |outcome: String| Ended::at(ProbeStep::Settings, outcome);
     let catalogue = world.catalogue();
     let found = catalogue.carriers().iter().find(|(_, known, _)| known == name);
-    let (_, _, carrier) = found.ok_or_else(|| settings(format!("there is no carrier {name:?}")))?;
+    let (_, _, carrier) = found.ok_or_else(|| settings(format!("carrier {name:?} not found")))?;
     let parts = probe.text.measure().parts;
     if parts > 1 {
-        return Err(settings(format!("a test sends one part, and this text has {parts}")));
+        return Err(settings(format!("the text must fit in one part, and has {parts}")));
     }
     let password = sealed::open(&world.pepper, name, &carrier.password);
     let password = password.map_err(|unopened| settings(unopened.to_string()))?;
@@ -88,7 +88,7 @@ async fn all_steps(world: &World, name: &str, probe: &Probe, log: &Log) -> Resul
     let mut wires = match carrier.profile.binds {
         Binds::Transceiver => Wires::new(dialer.bind(BindType::Transceiver).await?, None),
         Binds::TransmitterAndReceiver => {
-            // First who brings the receipt, lest it be missed.
+            // The receiver first, so that it does not miss the receipt.
             let receiver = dialer.bind(BindType::Receiver).await?;
             match dialer.bind(BindType::Transmitter).await {
                 Ok(transmitter) => Wires::new(transmitter, Some(receiver)),
@@ -116,7 +116,7 @@ impl Dialer<'_> {
     async fn bind(&self, kind: BindType) -> Result<Wire, Ended> {
         let &Dialer { world, carrier, password, log } = self;
         let stream = connect(&world.clock, carrier).await.map_err(|fault| {
-            log.note(format!("no connection to {}", carrier.address));
+            log.note(format!("could not connect to {}", carrier.address));
             Ended::at(ProbeStep::Connect, fault.to_string())
         })?;
         log.note(format!("connected to {}, {}", carrier.address, stream.described()));
@@ -138,7 +138,10 @@ impl Dialer<'_> {
         let config = ClientConfig { limits, bind_ms: carrier.profile.bind_wait_ms };
         let session = Session::client(config, &request, smpp_moment(&world.clock));
         let session = session.map_err(|fault| {
-            Ended::at(ProbeStep::Settings, format!("the carrier's settings make no bind: {fault}"))
+            Ended::at(
+                ProbeStep::Settings,
+                format!("invalid carrier settings, no bind can be encoded: {fault}"),
+            )
         })?;
         let mut wire = Wire::new(stream, session, super::deliver_sm::dialect(&carrier.profile), log.clone());
         let wait = Duration::from_millis(carrier.profile.bind_wait_ms).saturating_add(MARGIN);
@@ -158,34 +161,34 @@ impl Dialer<'_> {
 fn bind_refused(status: CommandStatus) -> Ended {
     let hint = match status {
         CommandStatus::ALYBND => {
-            "all binds that this account may have are in use: fewer links, or disable the carrier while you test"
+            "all binds of this account are in use: configure fewer links, or disable the carrier during the test"
         }
         CommandStatus::INVPASWD => "the password is wrong",
-        CommandStatus::INVSYSID => "the carrier does not know this system_id, or not from this address",
+        CommandStatus::INVSYSID => "unknown system_id, or not allowed from this address",
         CommandStatus::INVSYSTYP => "the system_type is wrong",
         CommandStatus::BINDFAIL => {
-            "the carrier does not say why; often the password, the address we call from, or the number of binds"
+            "no reason given; often the password, our source address, or the number of binds"
         }
-        CommandStatus::INVCMDID => "the carrier does not know this kind of bind: try binds or version",
+        CommandStatus::INVCMDID => "the carrier does not support this bind type: change binds or version",
         CommandStatus::SYSERR | CommandStatus::X_T_APPN | CommandStatus::THROTTLED => {
-            "trouble at the carrier, or too many attempts: try again later"
+            "an error at the carrier, or too many attempts: retry later"
         }
         _ => "ask the carrier what it means",
     };
-    Ended::at(ProbeStep::Bind, format!("the carrier refused the bind with {status}: {hint}"))
+    Ended::at(ProbeStep::Bind, format!("the carrier rejected the bind with {status}: {hint}"))
 }
 
 fn not_bound(reason: CloseReason) -> Ended {
-    /// The first two octets of what a server says in TLS to somebody who does not: an alert.
+    /// The first two octets of a TLS alert, which a TLS server sends to a plain client.
     const TLS_ALERT: u32 = 0x1503;
     let outcome = match reason {
         CloseReason::BadFrame(length) if length >> 16 == TLS_ALERT => {
-            "the carrier speaks TLS on this port: give it tls in its settings, or use its port without".to_owned()
+            "the carrier uses TLS on this port: add tls to its settings, or use its plain port".to_owned()
         }
-        CloseReason::BindTimeout => "the carrier does not answer the bind".to_owned(),
+        CloseReason::BindTimeout => "the carrier did not answer the bind".to_owned(),
         CloseReason::ConnectionLost => {
-            "the carrier closed the connection without an answer to the bind; perhaps it does not expect the address \
-             we call from, or it speaks TLS on this port"
+            "the carrier closed the connection without answering the bind; perhaps our source address is not allowed, or \
+             it uses TLS on this port"
                 .to_owned()
         }
         other => other.to_string(),
@@ -193,7 +196,7 @@ fn not_bound(reason: CloseReason) -> Ended {
     Ended::at(ProbeStep::Bind, outcome)
 }
 
-/// From the bind to the receipt.
+/// Submits the message and waits for its receipt.
 async fn talk(
     world: &World,
     name: &str,
@@ -217,8 +220,9 @@ async fn talk(
         tlvs: &[],
         shape: None,
     };
-    let unwritten =
-        |why: String| Ended::at(ProbeStep::Settings, format!("the message makes no submit_sm: {why}"));
+    let unwritten = |why: String| {
+        Ended::at(ProbeStep::Settings, format!("the message cannot be encoded as submit_sm: {why}"))
+    };
     let pdu =
         draft.submit_sm(&part, world.clock.now()).ok_or_else(|| unwritten("no such part".to_owned()))?;
     let now = smpp_moment(&world.clock);
@@ -230,7 +234,7 @@ async fn talk(
     receipts.wait_for(world, wires, remote, probe.wait).await
 }
 
-/// What the carrier says to the message. Receipts may come even before it; whose they are is known with the answer.
+/// Waits for the submit_sm_resp. Keeps receipts that come before it.
 async fn answer_to_submit(
     world: &World,
     carrier: &Carrier,
@@ -243,9 +247,7 @@ async fn answer_to_submit(
         let waited = response_wait.as_secs_f32();
         Ended::at(
             ProbeStep::Submit,
-            format!(
-                "the carrier did not answer the message within {waited} s; it may have taken it all the same"
-            ),
+            format!("submit_sm timed out after {waited} s; the carrier may have accepted the message"),
         )
     };
     loop {
@@ -258,7 +260,7 @@ async fn answer_to_submit(
                 return Err(Ended::at(
                     ProbeStep::Submit,
                     format!(
-                        "the link ended before the answer: {reason}; the carrier may have taken the message"
+                        "the link ended before the submit_sm_resp: {reason}; the carrier may have accepted the message"
                     ),
                 ));
             }
@@ -271,8 +273,7 @@ fn accepted(carrier: &Carrier, answer: &Frame) -> Result<RemoteId, Ended> {
     let status = answer.header.status;
     if !status.is_ok() {
         let (class, _) = carrier.profile.class_of(status.0);
-        let outcome =
-            format!("the carrier refused the message with {status}, which counts as {}", class.as_str());
+        let outcome = format!("the carrier rejected the message with {status} (class {})", class.as_str());
         return Err(Ended::at(ProbeStep::Submit, outcome));
     }
     let id = match answer.decode() {
@@ -282,7 +283,7 @@ fn accepted(carrier: &Carrier, answer: &Frame) -> Result<RemoteId, Ended> {
     id.ok_or_else(|| {
         Ended::at(
             ProbeStep::Submit,
-            "the carrier accepted the message without an id: no receipt could ever be matched to it",
+            "the carrier accepted the message without a message id: no receipt can be matched to it",
         )
     })
 }

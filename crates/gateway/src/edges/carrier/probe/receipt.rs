@@ -1,4 +1,4 @@
-//! The receipt of a probe among everything else that a carrier sends.
+//! Finds a probe's own receipt among the requests that a carrier sends.
 
 use super::wire::{Side, Wires, smpp_moment};
 use super::{Ended, ProbeStep};
@@ -15,7 +15,8 @@ use std::time::Duration;
 pub(super) struct Receipts {
     ids: IdConversion,
     dialect: ReceiptDialect,
-    /// Came before the answer, so that nobody knows yet whose they are. As many as a session holds unanswered.
+    /// Receipts that came before the submit_sm_resp, so that their message is not known yet. The session's window
+    /// bounds them.
     early: Vec<(Side, Frame)>,
 }
 
@@ -24,7 +25,7 @@ impl Receipts {
         Receipts { ids: profile.ids, dialect, early: Vec::new() }
     }
 
-    /// Keeps a receipt until the id is known. Everything else is for the ordinary links.
+    /// Keeps a receipt until the message id is known. Refuses all other requests, so that the ordinary links get them.
     pub(super) fn hold(&mut self, side: Side, frame: Frame, wires: &mut Wires) {
         match read_request(&frame, self.dialect, DefaultAlphabet::Gsm, |_| ()) {
             Incoming::Receipt(_) => self.early.push((side, frame)),
@@ -32,7 +33,7 @@ impl Receipts {
         }
     }
 
-    /// Until a final receipt, or the end of the wait.
+    /// Waits for a final receipt, at most `wait`.
     pub(super) async fn wait_for(
         mut self,
         world: &World,
@@ -79,7 +80,7 @@ impl Receipts {
         }
     }
 
-    /// Takes it if it is ours, else leaves it to the ordinary links.
+    /// Answers the probe's own receipt; refuses everything else, so that the ordinary links get it.
     fn look(
         &self,
         remote: &RemoteId,
@@ -99,7 +100,7 @@ impl Receipts {
                     CommandId::DATA_SM => Pdu::DataSmResp(DataSmResp::default()),
                     _ => Pdu::DeliverSmResp(DeliverSmResp::default()),
                 };
-                // A session that has ended takes no answers.
+                // Fails only if the session has ended.
                 let _ = wire.session.answer(frame.header, &answer, smpp_moment(&world.clock));
             }
             Incoming::Receipt(_) | Incoming::Message(_) | Incoming::Other => {
@@ -108,7 +109,7 @@ impl Receipts {
         }
     }
 
-    /// As the store matches them.
+    /// Matches ids as the store does.
     fn is_ours(&self, answered: &RemoteId, receipted: &RemoteId) -> bool {
         let key = RemoteKey::of(answered);
         RemoteKey::of(receipted) == key || self.ids.key_in_answer(receipted) == Some(key)

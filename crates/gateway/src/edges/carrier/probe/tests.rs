@@ -1,7 +1,7 @@
-//! Probes of a simulated carrier that does what it should, and of some that do not.
+//! Tests of probes against simulated carriers that work and that fail.
 
 use super::*;
-use crate::board::{NoProbe, Way};
+use crate::board::{NoProbe, PduDirection};
 use crate::clock::Clock;
 use crate::secrets::Pepper;
 use hermod_domain::carrier::{IdConversion, Profile};
@@ -13,7 +13,7 @@ use hermod_domain::text::MessageText;
 use hermod_simulator::carrier::{self as sim, CarrierOptions, Outcome, Script};
 use hermod_store::{OpenOptions, Store};
 
-/// A gateway's world with one carrier in it, and nobody linked to it.
+/// A world with one carrier and no links to it.
 struct Stage {
     world: Arc<World>,
     _folder: tempfile::TempDir,
@@ -85,19 +85,19 @@ fn soon(outcome: Outcome) -> Script {
     Script::new().receipt_after(Duration::from_millis(50), outcome)
 }
 
-/// The commands in the order in which they were seen, with `>` for what we said and `!` for a refusal.
+/// The commands in order, with `>` for those we sent and `!` for an error status.
 fn commands(report: &ProbeReport) -> String {
     let shown = |line: &crate::board::ProbeLine| {
         let command = line.line.split(' ').next().unwrap_or_default();
         let bad =
             if line.line.contains("status=") && !line.line.contains("status=ESME_ROK") { "!" } else { "" };
-        Some(format!("{}{command}{bad}", if line.way? == Way::Out { ">" } else { "" }))
+        Some(format!("{}{command}{bad}", if line.way? == PduDirection::Out { ">" } else { "" }))
     };
     report.lines.iter().filter_map(shown).collect::<Vec<_>>().join(" ")
 }
 
 #[tokio::test]
-async fn a_carrier_that_works_shows_every_step_to_the_receipt() {
+async fn probe_of_a_working_carrier_shows_every_step_to_the_receipt() {
     let report = against(soon(Outcome::Delivered), Profile::default(), 5_000).await;
     assert_eq!(report.step, ProbeStep::Done, "{report:?}");
     assert!(report.outcome.contains("the receipt says Delivered"), "{}", report.outcome);
@@ -115,7 +115,7 @@ async fn a_carrier_that_works_shows_every_step_to_the_receipt() {
 }
 
 #[tokio::test]
-async fn a_receipt_is_known_before_the_answer_and_in_other_digits() {
+async fn receipt_before_the_response_and_with_a_converted_id_is_matched() {
     let early = Script::new().receipt_before_response(Outcome::Delivered).hex_ids_decimal_in_receipts();
     let profile = Profile { ids: IdConversion::HexToDecimal, ..Profile::default() };
     let report = against(early, profile, 5_000).await;
@@ -127,7 +127,7 @@ async fn a_receipt_is_known_before_the_answer_and_in_other_digits() {
 }
 
 #[tokio::test]
-async fn a_pair_of_binds_is_tried_as_a_pair() {
+async fn transmitter_receiver_pair_is_probed_as_a_pair() {
     let profile = Profile { binds: Binds::TransmitterAndReceiver, ..Profile::default() };
     let report = against(soon(Outcome::Delivered), profile, 5_000).await;
     assert_eq!(report.step, ProbeStep::Done, "{report:?}");
@@ -140,7 +140,7 @@ async fn a_pair_of_binds_is_tried_as_a_pair() {
 }
 
 #[tokio::test]
-async fn what_goes_wrong_is_part_of_the_report() {
+async fn report_names_the_failed_step_and_its_cause() {
     let refused = |status| Script::new().reject_binds(1, status);
     let silent = Profile { bind_wait_ms: 300, ..Profile::default() };
     for (script, profile, step, told) in [
@@ -161,27 +161,22 @@ async fn what_goes_wrong_is_part_of_the_report() {
             Script::new().hang_up(),
             Profile::default(),
             ProbeStep::Bind,
-            "closed the connection without an answer",
+            "closed the connection without answering the bind",
         ),
-        (Script::new().mute(), silent, ProbeStep::Bind, "does not answer the bind"),
+        (Script::new().mute(), silent, ProbeStep::Bind, "the carrier did not answer the bind"),
         (
             Script::new().reject_first(1, CommandStatus::INVSRCADR),
             Profile::default(),
             ProbeStep::Submit,
-            "ESME_RINVSRCADR (0x0a), which counts as rejected-route",
+            "ESME_RINVSRCADR (0x0a) (class rejected-route)",
         ),
-        (
-            Script::new().ignore_first(1),
-            Profile::default(),
-            ProbeStep::Submit,
-            "did not answer the message within 0.4 s",
-        ),
-        (Script::new().responses_without_id(1), Profile::default(), ProbeStep::Submit, "without an id"),
+        (Script::new().ignore_first(1), Profile::default(), ProbeStep::Submit, "submit_sm timed out after 0.4 s"),
+        (Script::new().responses_without_id(1), Profile::default(), ProbeStep::Submit, "without a message id"),
         (
             Script::new().cut_before_response(1),
             Profile::default(),
             ProbeStep::Submit,
-            "the link ended before the answer",
+            "the link ended before the submit_sm_resp",
         ),
         (
             Script::new().no_receipts(),
@@ -197,10 +192,10 @@ async fn what_goes_wrong_is_part_of_the_report() {
 }
 
 #[tokio::test]
-async fn ports_and_tls_that_do_not_fit_are_told_apart() {
-    let nobody = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = nobody.local_addr().unwrap().to_string();
-    drop(nobody);
+async fn closed_port_and_tls_mismatch_are_reported_differently() {
+    let closed = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = closed.local_addr().unwrap().to_string();
+    drop(closed);
     let report = Stage::new(carrier_at(&address, Profile::default())).probe("hello", 100).await;
     assert_eq!(report.step, ProbeStep::Connect);
     assert!(report.outcome.contains("cannot be reached"), "{report:?}");
@@ -211,7 +206,7 @@ async fn ports_and_tls_that_do_not_fit_are_told_apart() {
     with_tls.tls = Some(hermod_domain::catalogue::CarrierTls { fingerprint, ..Default::default() });
     let report = Stage::new(with_tls).probe("hello", 100).await;
     assert_eq!(report.step, ProbeStep::Connect, "{report:?}");
-    assert!(report.outcome.contains("no TLS on this port"), "{report:?}");
+    assert!(report.outcome.contains("does not use TLS on this port"), "{report:?}");
 
     let pair = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     let tls =
@@ -221,11 +216,11 @@ async fn ports_and_tls_that_do_not_fit_are_told_apart() {
     let report =
         Stage::new(carrier_at(&sealed.addr().to_string(), Profile::default())).probe("hello", 100).await;
     assert_eq!(report.step, ProbeStep::Bind, "{report:?}");
-    assert!(report.outcome.contains("speaks TLS on this port"), "{report:?}");
+    assert!(report.outcome.contains("uses TLS on this port"), "{report:?}");
 }
 
 #[tokio::test]
-async fn receipts_of_other_messages_stay_with_the_carrier() {
+async fn receipts_of_other_messages_are_refused_temporarily() {
     let carrier = carrier_that(soon(Outcome::Delivered)).await;
     let stage = Stage::new(carrier_at(&carrier.addr().to_string(), Profile::default()));
     // Leaves before its receipt comes.
@@ -239,17 +234,17 @@ async fn receipts_of_other_messages_stay_with_the_carrier() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_sent_at_all_is_said_before_anybody_is_called() {
+async fn probe_that_cannot_be_sent_fails_before_connecting() {
     let stage = Stage::new(carrier_at("127.0.0.1:1", Profile::default()));
     let report = stage.probe(&"x".repeat(161), 0).await;
     assert_eq!((report.step, report.lines.len()), (ProbeStep::Settings, 0));
-    assert_eq!(report.outcome, "a test sends one part, and this text has 2");
-    let report = run(&stage.world, "nobody", &probe("hello", 0)).await;
-    assert_eq!(report.outcome, "there is no carrier \"nobody\"");
+    assert_eq!(report.outcome, "the text must fit in one part, and has 2");
+    let report = run(&stage.world, "other", &probe("hello", 0)).await;
+    assert_eq!(report.outcome, "carrier \"other\" not found");
 }
 
 #[tokio::test]
-async fn probes_are_run_one_at_a_time_for_whoever_asks() {
+async fn second_probe_is_rejected_while_one_runs() {
     let carrier = carrier_that(Script::new().no_receipts()).await;
     let stage = Stage::new(carrier_at(&carrier.addr().to_string(), Profile::default()));
     let workers = Workers::default();

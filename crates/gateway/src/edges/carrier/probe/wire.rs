@@ -1,6 +1,6 @@
-//! The connections of a probe and the lines about them: a session driven by hand, one event at a time.
+//! The connections of a probe and its log: drives a session one event at a time.
 
-use crate::board::{ProbeLine, Way};
+use crate::board::{PduDirection, ProbeLine};
 use crate::clock::{Clock, Moment};
 use crate::edges::carrier::connect::{Stream, close};
 use bytes::{Buf, BytesMut};
@@ -9,12 +9,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-/// Lines that are kept. A carrier that pours out receipts should not fill a report.
+/// Lines kept in a report. A carrier may send any number of receipts.
 const LINES_MAX: usize = 1_000;
-/// For the unbind and its answer.
+/// Timeout for the unbind and its response.
 const LEAVE_WAIT: Duration = Duration::from_secs(6);
 
-/// What happened, in order, on both wires.
+/// The lines of a report, in order, of both connections.
 #[derive(Clone)]
 pub(super) struct Log {
     clock: Clock,
@@ -31,7 +31,7 @@ impl Log {
         self.add(None, line);
     }
 
-    fn add(&self, way: Option<Way>, line: String) {
+    fn add(&self, way: Option<PduDirection>, line: String) {
         let at_ms = self.clock.moment().0.saturating_sub(self.start.0);
         let mut lines = self.locked();
         if lines.len() < LINES_MAX {
@@ -63,8 +63,7 @@ impl Wire {
         Wire { stream, session, dialect, output: BytesMut::new(), log }
     }
 
-    /// The next thing the session has to say; nothing if it says nothing until then. It may be abandoned and called
-    /// again.
+    /// Returns the next event of the session, or `None` if there is none before `until`. Cancel-safe.
     pub(super) async fn next(&mut self, until: Moment) -> Option<Event<()>> {
         loop {
             let event = self.session.next_event(smpp_moment(&self.log.clock));
@@ -92,7 +91,7 @@ impl Wire {
         }
     }
 
-    /// Writes what is to be written, or else reads. False at the end of the connection.
+    /// Writes pending output, or else reads. Returns false at the end of the connection.
     async fn exchange(&mut self) -> bool {
         if !self.output.is_empty() {
             let written = self.stream.write(&self.output).await.unwrap_or(0);
@@ -107,21 +106,21 @@ impl Wire {
         read > 0
     }
 
-    /// Tells what was read, also what the session settles by itself, and takes over what it wants written.
+    /// Logs the PDUs that were read, including those that the session answers itself, and takes over its output.
     fn tell(&mut self) {
         while let Some(frame) = self.session.next_seen() {
-            self.log.add(Some(Way::In), trace::describe(&frame, self.dialect).to_string());
+            self.log.add(Some(PduDirection::In), trace::describe(&frame, self.dialect).to_string());
         }
         let written = self.session.output().split();
         for told in trace::describe_all(&written, self.dialect) {
-            self.log.add(Some(Way::Out), told.to_string());
+            self.log.add(Some(PduDirection::Out), told.to_string());
         }
         self.output.unsplit(written);
     }
 
-    /// Not now: the carrier is to bring it again, over another link.
+    /// Refuses a request temporarily, so that the carrier delivers it over another link.
     pub(super) fn refuse(&mut self, request: Header) {
-        // A session that has ended has nothing to refuse any more.
+        // Fails only if the session has ended.
         let _ = self.session.refuse(request, CommandStatus::X_T_APPN, smpp_moment(&self.log.clock));
     }
 
@@ -139,7 +138,7 @@ impl Wire {
     }
 }
 
-/// Which of the two something came over.
+/// Which of the two connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Sender,
@@ -168,7 +167,7 @@ impl Wires {
         }
     }
 
-    /// The next event of either.
+    /// Returns the next event of either connection.
     pub(super) async fn next(&mut self, until: Moment) -> Option<(Side, Event<()>)> {
         let Wires { sender, receiver } = self;
         match receiver {
@@ -180,7 +179,7 @@ impl Wires {
         }
     }
 
-    /// Unbinds and closes, in good order and in little time.
+    /// Unbinds and closes both connections.
     pub(super) async fn leave(self) {
         let receiver = async {
             if let Some(receiver) = self.receiver {

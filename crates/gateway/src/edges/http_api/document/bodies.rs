@@ -1,10 +1,10 @@
-//! The bodies of the API as types. The edge writes them by hand, for speed and for exact amounts; these are what the
-//! document is made from, and every answer the tests get is read into them, no field missing and none too many.
+//! The bodies of the API as types, for the document and the tests. The edge writes bodies by hand, for speed and exact
+//! amounts; the tests parse every response into these types.
 
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-/// What `POST /sms` takes. Fields that are not listed are ignored.
+/// The body of `POST /sms`. Unknown fields are ignored.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "the edge reads requests by hand; this is their documented form")]
 pub struct SendRequest {
@@ -12,47 +12,47 @@ pub struct SendRequest {
     #[schema(pattern = r"^\+[1-9][0-9]{6,14}$", examples("+4915112345678"))]
     to: String,
     /// The sender: 1 to 11 letters, digits, spaces and `- _ . &` with a letter among them, or a number of 3 to 15
-    /// digits. Left out, null or empty: the default sender of the connection.
+    /// digits. Absent, null or empty: the default sender of the connection.
     #[schema(
         required = false,
         pattern = r"^(\+?[0-9]{3,15}|(?=.*[A-Za-z])[A-Za-z0-9 _.&-]{1,11}|)$",
         examples("Hermod")
     )]
     from: Option<String>,
-    /// What the handset shows, at most 1600 characters. A long text is sent in parts, and each part is charged.
+    /// The text, at most 1600 characters. A long text is sent in parts, and each part is charged.
     #[schema(min_length = 1, max_length = 1600, examples("Hello from Hermod"))]
     text: String,
-    /// The same as the header `Idempotency-Key`, which wins if both are given.
+    /// Same as the header `Idempotency-Key`, which takes precedence.
     #[schema(required = false, max_length = 255)]
     idempotency_key: Option<String>,
 }
 
-/// A message that was accepted: it is stored, charged and queued.
+/// An accepted message: stored, charged and queued.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Accepted {
-    /// Ask for it with `GET /sms/{id}`.
+    /// For `GET /sms/{id}`.
     #[schema(pattern = "^[0-9]+$", examples("15506713804701696"))]
     pub message_id: String,
     pub status: Queued,
     /// The recipient as submitted.
     #[schema(examples("+4915112345678"))]
     pub to: String,
-    /// The sender that is used.
+    /// The sender used.
     #[schema(examples("Hermod"))]
     pub from: String,
     /// Always true: the account was charged.
     #[schema(examples(true))]
     pub charged: bool,
-    /// What was charged: the price of one part times the number of parts.
+    /// The charge: the price of one part times the number of parts.
     #[schema(minimum = 0, examples(0.05))]
     pub cost: f64,
-    /// The balance right after this charge.
+    /// The balance after this charge.
     #[schema(examples(999.95))]
     pub balance: f64,
 }
 
-/// Where every message begins.
+/// The initial state of a message.
 #[derive(Debug, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Queued {
@@ -63,7 +63,7 @@ pub enum Queued {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Replayed {
-    /// The message the key was first used for.
+    /// The id of the first message with this key.
     #[schema(pattern = "^[0-9]+$", examples("15506713804701696"))]
     pub message_id: String,
     pub status: Duplicate,
@@ -84,7 +84,7 @@ pub enum Duplicate {
     Duplicate,
 }
 
-/// What became of a message.
+/// The status of a message.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MessageStatus {
@@ -99,23 +99,23 @@ pub struct MessageStatus {
     pub status: State,
     pub dlr: Dlr,
     pub direction: Direction,
-    /// The country of the recipient; empty if it is not known.
+    /// The country of the recipient; empty if unknown.
     #[schema(examples("Germany"))]
     pub country: String,
-    /// The network the number was given out to; empty if it is not known.
+    /// The network that the number was assigned to; empty if unknown.
     #[schema(examples("Telekom"))]
     pub operator: String,
 }
 
-/// Where a message is. The last four are final.
+/// The state of a message. The last four are final.
 ///
 /// - `queued`: accepted and charged, not yet with a carrier
-/// - `submitted`: handed to a carrier, no receipt yet
-/// - `enroute`: the carrier has it and is trying
-/// - `delivered`: the handset has it
-/// - `expired`: its validity ended first
-/// - `undeliverable`: the carrier refused it or gave up
-/// - `rejected`: refused after it was accepted, before it reached a carrier; what it cost is paid back
+/// - `submitted`: accepted by a carrier, no receipt yet
+/// - `enroute`: the carrier is trying to deliver it
+/// - `delivered`: delivered to the handset
+/// - `expired`: not delivered within its validity
+/// - `undeliverable`: rejected by the carrier, or delivery failed
+/// - `rejected`: rejected after acceptance, before it reached a carrier; its cost is refunded
 #[derive(Debug, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[schema(examples("delivered"))]
@@ -129,7 +129,7 @@ pub enum State {
     Rejected,
 }
 
-/// The carrier's receipt code; `UNKNOWN` as long as there is none.
+/// The carrier's receipt code; `UNKNOWN` without a receipt.
 #[derive(Debug, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Dlr {
@@ -141,41 +141,41 @@ pub enum Dlr {
     Unknown,
 }
 
-/// `MT`: to a handset.
+/// `MT`: mobile-terminated, to a handset.
 #[derive(Debug, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Direction {
     Mt,
 }
 
-/// One page of what handsets sent.
+/// A page of inbound messages.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InboundPage {
     /// Ascending by `id`.
     #[schema(max_items = 500)]
     pub messages: Vec<InboundMessage>,
-    /// Pass it as `since` for the next page: nothing is missed and nothing comes twice.
+    /// Pass it as `since` for the next page.
     #[schema(minimum = 0, examples(17))]
     pub next_since: u64,
-    /// How many there are in `messages`.
+    /// The number of `messages`.
     #[schema(minimum = 0, maximum = 500, examples(1))]
     pub count: u32,
 }
 
-/// What a handset sent.
+/// An inbound message (MO).
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InboundMessage {
-    /// Counts up for each account.
+    /// Increases per account.
     #[schema(minimum = 1, examples(17))]
     pub id: u64,
     #[schema(pattern = "^[0-9]+$", examples("15506713804701700"))]
     pub message_id: String,
-    /// The handset.
+    /// The handset's number.
     #[schema(examples("+4915112345678"))]
     pub from: String,
-    /// The number or sender that was written to.
+    /// The number that the handset wrote to.
     #[schema(examples("+4915799900000"))]
     pub to: String,
     #[schema(examples("STOP"))]
@@ -185,11 +185,11 @@ pub struct InboundMessage {
     pub received_at: String,
 }
 
-/// What the account has, owes and may spend: `available = balance + credit_limit - credit_used`.
+/// The account's balance: `available = balance + credit_limit - credit_used`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Balance {
-    /// Negative where messages were charged on credit.
+    /// Negative if messages were charged on credit.
     #[schema(examples(999.95))]
     pub balance: f64,
     /// The ISO 4217 code of the account's currency.
@@ -200,11 +200,11 @@ pub struct Balance {
     /// Invoiced and not paid yet.
     #[schema(examples(0))]
     pub credit_used: f64,
-    /// What may be spent. Sending stops when it reaches 0: the figure to watch.
+    /// The amount that can be spent. Messages are rejected when it reaches 0.
     #[schema(examples(999.95))]
     pub available: f64,
     pub payment_terms: PaymentTerms,
-    /// True where the account pays by invoice.
+    /// True if the account pays by invoice.
     #[schema(examples(false))]
     pub postpaid: bool,
 }

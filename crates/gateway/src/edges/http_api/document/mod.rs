@@ -1,5 +1,5 @@
-//! What the API promises, as an OpenAPI document made from the code: paths from the routes, bodies from the types in
-//! [`shape`], errors from the published catalogue.
+//! The OpenAPI document of the customer API, generated from the code: paths from the routes, bodies from the types in
+//! [`bodies`], errors from the published catalogue.
 
 pub mod bodies;
 mod guides;
@@ -22,13 +22,13 @@ use utoipa::openapi::{
     SecurityRequirement, Server, Tag,
 };
 
-/// What all paths begin with; the document names them without it.
+/// The base of all paths; the document names them without it.
 const BASE: &str = "/api/v1";
 
 const DESCRIPTION: &str = "\
-Send text messages, ask what became of them, read what handsets answered, and watch the account's balance.
+Send text messages (MT), query their status, poll inbound messages (MO), and check the account's balance.
 
-All paths lie under `/api/v1`, all bodies are JSON, and every request carries credentials. The lines on this page can be \
+All paths are under `/api/v1`, all bodies are JSON, and every request needs credentials. The examples on this page can be \
 pasted once three variables are set:
 
 ```sh
@@ -36,22 +36,22 @@ export HERMOD=http://127.0.0.1:8080 KEY=your-key SECRET=your-secret
 ```
 
 **A 202 means the message is on disk, charged once and queued.** An error means that nothing was stored and nothing was \
-charged. Send an `Idempotency-Key` with every message: a repeated key never sends or charges twice, so whatever was not \
-answered can simply be sent again.
+charged. Send an `Idempotency-Key` with every message: a repeated key never sends or charges twice, so a request that was not \
+answered can be sent again.
 
 Amounts are exact decimal numbers in the account's currency. Ids are strings. Times are UTC.
 
-A connection may make a number of requests per second, ten unless agreed otherwise, shared by all its keys. \
-`X-RateLimit-Remaining` and `RateLimit` tell what is left of them.";
+A connection has a limit of requests per second, ten unless agreed otherwise, shared by all its keys. \
+`X-RateLimit-Remaining` and `RateLimit` show what is left.";
 
 static CUSTOMER_API: LazyLock<Published> = LazyLock::new(|| Published::new(&document(), PUBLISHED));
 
-/// The document and its page, made when they are first asked for.
+/// Returns the document and its page, generated on first use.
 pub(super) fn published() -> &'static Published {
     &CUSTOMER_API
 }
 
-/// Sends a browser from the bare address to the page.
+/// Redirects a browser from `/` to the documentation page.
 pub(super) fn lead_to_page() -> Response {
     let to = Route::DocumentPage.template();
     let mut response = Response::new(Body::from(format!("Hermod SMS API: the documentation is at {to}\n")));
@@ -92,16 +92,16 @@ pub fn document() -> OpenApi {
 
 fn tags() -> [Tag; 5] {
     [
-        ("Messages", "Sending, and following what was sent."),
-        ("Inbound", "What handsets send to the account's numbers and senders."),
-        ("Account", "What may be spent."),
+        ("Messages", "Send messages and query their status."),
+        ("Inbound", "Messages from handsets (MO) to the account's numbers."),
+        ("Account", "The account's balance."),
         (webhook_bodies::TAG, guides::WEBHOOKS),
         ("SMPP", guides::SMPP),
     ]
     .map(|(name, description)| TagBuilder::new().name(name).description(Some(description)).build())
 }
 
-/// Three forms, each of them enough.
+/// The three forms of credentials; one is required.
 fn credentials() -> [SecurityRequirement; 3] {
     let none: [&str; 0] = [];
     [
@@ -120,12 +120,9 @@ fn components() -> Components {
         SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::with_description(name, description)))
     };
     for (name, scheme) in [
-        (
-            "basic",
-            http(HttpAuthScheme::Basic, "The usual form: the API key as user, its secret as password."),
-        ),
-        ("apiKey", header("X-API-Key", "The API key in a header of its own, together with `X-API-Secret`.")),
-        ("apiSecret", header("X-API-Secret", "The secret that belongs to `X-API-Key`.")),
+        ("basic", http(HttpAuthScheme::Basic, "The API key as user, its secret as password.")),
+        ("apiKey", header("X-API-Key", "The API key, together with `X-API-Secret`.")),
+        ("apiSecret", header("X-API-Secret", "The secret of `X-API-Key`.")),
         (
             "bearer",
             http(
@@ -150,7 +147,7 @@ fn components() -> Components {
     components
 }
 
-/// A type with all the types inside it.
+/// Adds a type with all types inside it.
 fn add<T: ToSchema>(components: &mut Components) {
     let mut inner = Vec::new();
     T::schemas(&mut inner);

@@ -1,4 +1,4 @@
-//! The operations one by one: what they take, what they answer, and every error they can end in.
+//! The operations: parameters, responses, and every possible error.
 
 use super::bodies;
 use crate::http::openapi_errors::{self, text_header};
@@ -11,8 +11,7 @@ use utoipa::openapi::{ContentBuilder, HeaderBuilder, ObjectBuilder, Ref, Require
 
 const JSON: &str = "application/json";
 
-/// What any request with credentials can end in.
-/// A field is invalid also where the framing of the request is: that is judged before anything else.
+/// Errors of any request with credentials. INVALID_FIELD also covers invalid framing, which is checked first.
 const ALWAYS: [&str; 6] = [
     "INVALID_FIELD",
     "INVALID_API_KEY",
@@ -48,8 +47,8 @@ pub(super) fn send() -> Operation {
         .parameter_in(ParameterIn::Header)
         .required(Required::False)
         .description(Some(
-            "Any string of up to 255 bytes that names this one message. Used before by the account: nothing is sent or \
-             charged, and the answer is 200 with the first message's id.",
+            "Any string of up to 255 bytes that identifies this message. If the account used it before, nothing is sent or \
+             charged, and the response is 200 with the id of the first message.",
         ))
         .schema(Some(ObjectBuilder::new().schema_type(Type::String).max_length(Some(255))))
         .example(Some("order-4711".into()));
@@ -59,32 +58,30 @@ pub(super) fn send() -> Operation {
         .build();
     let parts = HeaderBuilder::new()
         .schema(Some(ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1))))
-        .description(Some("How many parts the message has, each of them charged."));
+        .description(Some("The number of parts; each is charged."));
     let encoding = HeaderBuilder::new()
         .schema(Some(ObjectBuilder::new().schema_type(Type::String).enum_values(Some(["gsm7", "ucs2"]))))
-        .description(Some(
-            "The alphabet the parts are written in: it decides how many characters fit into one.",
-        ));
+        .description(Some("The encoding of the parts; it decides how many characters fit in one."));
     let mismatch = HeaderBuilder::new()
         .schema(Some(ObjectBuilder::new().schema_type(Type::String).enum_values(Some(["true"]))))
-        .description(Some("Only if the request differs from the one that used the key first."));
+        .description(Some("Only if the request differs from the first one with this key."));
     let follow = Link::builder()
         .operation_id("getMessage")
         .parameter("id", "$response.body#/message_id")
-        .description("Ask what became of it.")
+        .description("Query its status.")
         .build();
     let accepted = answer::<bodies::Accepted>("Accepted: stored, charged and queued.")
         .header("X-SMS-Parts", parts.build())
         .header("X-SMS-Encoding", encoding.build())
         .link("status", follow.clone());
     let replayed =
-        answer::<bodies::Replayed>("The idempotency key was used before: nothing was sent, nothing charged.")
+        answer::<bodies::Replayed>("The idempotency key was used before: nothing was sent or charged.")
             .header("Idempotency-Mismatch", mismatch.build())
             .link("status", follow);
     operation("Messages", "sendMessage", "Send a message", SENDING.iter().chain(&ALWAYS))
         .description(Some(
-            "Sends one message to one recipient. Longer texts are split by themselves. \
-             A 202 and a replay are told apart by their status, never by `message_id`, which is the same in both.",
+            "Sends one message to one recipient. Long texts are split into parts. \
+             Distinguish a 202 from a replay by its status, not by `message_id`, which is the same in both.",
         ))
         .parameter(key)
         .request_body(Some(body))
@@ -98,13 +95,11 @@ pub(super) fn status() -> Operation {
         .name("id")
         .parameter_in(ParameterIn::Path)
         .required(Required::True)
-        .description(Some("The `message_id` from the answer to the sending."))
+        .description(Some("The `message_id` of the response to `POST /sms`."))
         .schema(Some(ObjectBuilder::new().schema_type(Type::String).pattern(Some("^[0-9]+$"))))
         .example(Some("15506713804701696".into()));
-    operation("Messages", "getMessage", "Ask for a message's status", ALWAYS.iter().chain(&["NOT_FOUND"]))
-        .description(Some(
-            "What became of a message. An id that is not the account's own is answered like one that does not exist.",
-        ))
+    operation("Messages", "getMessage", "Query a message's status", ALWAYS.iter().chain(&["NOT_FOUND"]))
+        .description(Some("Returns the status of a message. An id of another account is not found."))
         .parameter(id)
         .response("200", answer::<bodies::MessageStatus>("The message."))
         .build()
@@ -112,24 +107,24 @@ pub(super) fn status() -> Operation {
 
 pub(super) fn inbound() -> Operation {
     let number = |minimum: u32| ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(minimum));
-    let since = query("since", "Only messages behind this cursor: 0 at first, then the last `next_since`.")
+    let since = query("since", "Only messages after this cursor: 0 at first, then the last `next_since`.")
         .schema(Some(number(0).maximum(Some(i64::MAX)).default(Some(0.into()))))
         .example(Some(0.into()));
-    let limit = query("limit", "How many at most. More than 500 are never returned.")
+    let limit = query("limit", "The maximum number of messages, up to 500.")
         .schema(Some(number(1).default(Some(100.into()))));
     operation("Inbound", "listInbound", "Poll inbound messages", ALWAYS.iter())
         .description(Some(
-            "What handsets sent to the account behind the cursor `since`, oldest first. Passing each `next_since` on as \
-             the next `since` reads everything once. Messages are kept for 30 days at least.",
+            "Returns inbound messages after the cursor `since`, oldest first. Pass each `next_since` as the next `since` to \
+             read every message once. Messages are kept for at least 30 days.",
         ))
         .parameters(Some([Parameter::from(since), Parameter::from(limit)]))
-        .response("200", answer::<bodies::InboundPage>("A page of messages, empty if there are no more."))
+        .response("200", answer::<bodies::InboundPage>("A page of messages; empty if there are no more."))
         .build()
 }
 
 pub(super) fn balance() -> Operation {
-    operation("Account", "getBalance", "Ask for the balance", ALWAYS.iter())
-        .description(Some("What the account has, owes and may spend. `available` is the figure to watch."))
+    operation("Account", "getBalance", "Query the balance", ALWAYS.iter())
+        .description(Some("Returns the account's balance, credit and the `available` amount."))
         .response("200", answer::<bodies::Balance>("The balance of the account."))
         .build()
 }
@@ -161,7 +156,7 @@ fn content<T: ToSchema>() -> utoipa::openapi::Content {
     ContentBuilder::new().schema(Some(Ref::from_schema_name(T::name()))).build()
 }
 
-/// An answer that is no error, with the headers that every such answer carries.
+/// A success response, with its common headers.
 fn answer<T: ToSchema>(description: &str) -> ResponseBuilder {
     let number = |description: &str| {
         HeaderBuilder::new()
@@ -172,12 +167,12 @@ fn answer<T: ToSchema>(description: &str) -> ResponseBuilder {
     ResponseBuilder::new()
         .description(description)
         .content(JSON, content::<T>())
-        .header("X-Request-Id", text_header("The request's own id if it gave a sane one, or one of ours."))
-        .header("X-RateLimit-Limit", number("Requests a second the connection may make."))
-        .header("X-RateLimit-Remaining", number("Requests that are left right now."))
-        .header("X-RateLimit-Reset", number("Seconds until all of them are there again."))
+        .header("X-Request-Id", text_header("The request's own id if it is valid, else a generated one."))
+        .header("X-RateLimit-Limit", number("Requests per second of the connection."))
+        .header("X-RateLimit-Remaining", number("Requests left now."))
+        .header("X-RateLimit-Reset", number("Seconds until the full limit is available."))
         .header(
             "RateLimit",
-            text_header("The same in the form of the IETF draft: policy, what is left, seconds."),
+            text_header("The same in the form of the IETF draft: policy, remaining, seconds."),
         )
 }

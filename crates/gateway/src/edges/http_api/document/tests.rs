@@ -1,4 +1,4 @@
-//! The document against the code it speaks for, and the committed files against the document.
+//! Compares the document with the code, and the committed files with the document.
 
 use super::*;
 use hermod_domain::ids::MessageId;
@@ -33,12 +33,12 @@ fn check_committed(name: &str, expect: &str) {
 }
 
 #[test]
-fn the_committed_document_is_this_one() {
+fn committed_openapi_document_is_up_to_date() {
     check_committed("openapi.json", &crate::http::openapi_page::json(&document()));
 }
 
 #[test]
-fn every_code_is_documented_where_it_can_come() {
+fn every_error_code_is_documented() {
     let mut documented = BTreeSet::new();
     for (path, item) in json()["paths"].as_object().unwrap() {
         for (method, operation) in item.as_object().unwrap() {
@@ -53,27 +53,27 @@ fn every_code_is_documented_where_it_can_come() {
             }
         }
     }
-    // A method that is documented is never refused as a method.
+    // A documented method is never rejected with this code.
     documented.insert("METHOD_NOT_ALLOWED");
     let published: BTreeSet<&str> = PUBLISHED.iter().map(|row| row.code).collect();
     assert_eq!(documented, published);
 }
 
 #[test]
-fn every_reference_leads_somewhere() {
+fn every_reference_resolves() {
     let document = json();
     let text = document.to_string();
     let references: BTreeSet<&str> =
         text.split("\"$ref\":\"#").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
     assert!(references.contains("/components/schemas/Accepted"));
     for reference in references {
-        assert!(document.pointer(reference).is_some(), "{reference} leads nowhere");
+        assert!(document.pointer(reference).is_some(), "{reference} does not resolve");
     }
 }
 
-/// Every word of the document's enums is one of ours, and the other way round.
+/// The document's enums have exactly the values of the domain.
 #[test]
-fn states_and_codes_are_those_of_the_product() {
+fn documented_states_and_dlr_codes_match_the_domain() {
     let document = json();
     let words = |name: &str| -> BTreeSet<String> {
         let values = document["components"]["schemas"][name]["enum"].as_array().unwrap();
@@ -86,7 +86,7 @@ fn states_and_codes_are_those_of_the_product() {
 }
 
 #[test]
-fn the_committed_catalogue_of_errors_is_this_one() {
+fn committed_error_catalogue_is_up_to_date() {
     check_committed("errors.md", &errors_page());
 }
 
@@ -115,9 +115,9 @@ fn yes_or_no(is_so: bool) -> &'static str {
     if is_so { "yes" } else { "no" }
 }
 
-/// The bodies that are really posted, read into the documented types.
+/// Parses posted bodies into the documented types.
 #[test]
-fn webhook_bodies_are_what_the_document_says() {
+fn webhook_bodies_match_the_document() {
     let from = Sender::parse("Shop").unwrap();
     let to = Msisdn::parse("+4915112345678").unwrap();
     let report = payload::Dlr {

@@ -1,5 +1,5 @@
-//! What is posted to customers, as the document's webhooks. Written for the document alone: bodies are made by
-//! `hermod_domain::webhook::payload`, and a test holds these types against them.
+//! The webhook bodies as types, for the document only. `hermod_domain::webhook::payload` writes the bodies, and a test
+//! compares them with these types.
 
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -61,7 +61,7 @@ pub struct ShortDeliveryReport {
     pub delivered_at: String,
 }
 
-/// A message from a handset.
+/// An inbound message (MO).
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InboundEvent {
@@ -81,7 +81,7 @@ pub(super) fn all() -> Paths {
         .item(Ref::from_schema_name("ShortDeliveryReport"));
     let report = event("deliveryReport", "Delivery report", RefOr::T(Schema::from(report.build())));
     let inbound = Ref::from_schema_name("InboundEvent");
-    let inbound = event("inboundMessage", "Message from a handset", RefOr::Ref(inbound));
+    let inbound = event("inboundMessage", "Inbound message", RefOr::Ref(inbound));
     PathsBuilder::new().path("deliveryReport", report).path("inboundMessage", inbound).build()
 }
 
@@ -95,6 +95,6 @@ fn event(id: &str, summary: &str, body: RefOr<Schema>) -> PathItem {
         .operation_id(Some(id))
         .summary(Some(summary))
         .request_body(Some(body))
-        .response("2XX", Response::new("Taken. Any other status is retried."));
+        .response("2XX", Response::new("Accepted. Any other status is retried."));
     PathItem::new(HttpMethod::Post, operation.build())
 }

@@ -1,46 +1,138 @@
-//! Sends MO messages to a bind: one deliver_sm for each part, as many as the client's window has room for.
+//! Delivers MO messages to a bind: one deliver_sm for each part, as the client's window has room. A message is
+//! delivered when all its parts are acknowledged; if one part fails, the whole message is delivered again.
 
-use super::delivery::Reporting;
-use super::handsets::Handsets;
-use super::{Conversation, moment};
-use crate::edges::smpp::handset::Drafted;
+use super::delivery::ReportDelivery;
+use super::{CustomerSession, moment};
+use crate::edges::smpp::mo_pdu::MoDraft;
 use hermod_smpp::CommandStatus;
+use hermod_smpp::TlvBuffer;
 use hermod_smpp::session::Refused;
-use hermod_store::{MoMessage, Report, ReportId, ReportOutcome, StoreError};
+use hermod_store::{ReportOutcome, MoMessage, Report, ReportId, StoreError};
+use std::collections::{HashMap, VecDeque};
 
-impl Conversation {
-    /// A message that was taken to be brought: how it is written, or what became of it at once.
-    pub(super) fn draft_inbound(
+/// Reports that the store gave to a bind.
+pub(super) struct TakenReports {
+    pub(super) reports: Vec<Report>,
+    /// The MO messages among them.
+    pub(super) inbound: Result<Vec<(ReportId, MoMessage)>, StoreError>,
+}
+
+/// MO messages whose delivery is in progress.
+#[derive(Default)]
+pub(super) struct MoDeliveries {
+    pub(super) in_progress: HashMap<ReportId, MoDelivery>,
+    /// Messages with parts that are not sent yet, in order.
+    pub(super) unsent: VecDeque<ReportId>,
+    pub(super) tlvs: TlvBuffer,
+}
+
+pub(super) struct MoDelivery {
+    pub(super) drafted: MoDraft,
+    pub(super) sent: usize,
+    pub(super) unanswered: usize,
+    /// The worst response so far.
+    result: ReportOutcome,
+}
+
+impl MoDelivery {
+    fn is_over(&self) -> bool {
+        let all_is_sent = self.sent == self.drafted.pdus();
+        self.unanswered == 0 && (all_is_sent || self.result != ReportOutcome::Accepted)
+    }
+}
+
+impl MoDeliveries {
+    /// Whether a part waits for room in the window.
+    pub(super) fn has_unsent(&self) -> bool {
+        !self.unsent.is_empty()
+    }
+
+    /// Whether the message has more than one part.
+    pub(super) fn is_in_parts(&self, report: ReportId) -> bool {
+        self.in_progress.get(&report).is_some_and(|message| message.drafted.pdus() > 1)
+    }
+
+    pub(super) fn begin(&mut self, report: ReportId, drafted: MoDraft) {
+        let begun = MoDelivery { drafted, sent: 0, unanswered: 0, result: ReportOutcome::Accepted };
+        self.in_progress.insert(report, begun);
+        self.unsent.push_back(report);
+    }
+
+    /// Records the response to one deliver_sm. Returns the result for the whole report once its last part was answered.
+    /// Reports that are a single PDU return their own response.
+    pub(super) fn answered(&mut self, report: ReportId, answer: ReportOutcome) -> Option<ReportOutcome> {
+        // The usual case: the client gets receipts only.
+        if self.in_progress.is_empty() {
+            return Some(answer);
+        }
+        let Some(message) = self.in_progress.get_mut(&report) else { return Some(answer) };
+        message.unanswered = message.unanswered.saturating_sub(1);
+        message.result = worse(message.result, answer);
+        self.settled(report)
+    }
+
+    /// Stops sending a message that failed. Returns the result once no response is outstanding.
+    pub(super) fn fails(&mut self, report: ReportId, why: ReportOutcome) -> Option<ReportOutcome> {
+        let message = self.in_progress.get_mut(&report)?;
+        message.result = worse(message.result, why);
+        self.settled(report)
+    }
+
+    fn settled(&mut self, report: ReportId) -> Option<ReportOutcome> {
+        let message = self.in_progress.get(&report)?;
+        if message.result != ReportOutcome::Accepted {
+            self.unsent.retain(|unsent| *unsent != report);
+        }
+        if !message.is_over() {
+            return None;
+        }
+        self.in_progress.remove(&report).map(|message| message.result)
+    }
+}
+
+/// Returns the worse result: a rejection is final, and a temporary error means that the message is delivered again.
+fn worse(one: ReportOutcome, other: ReportOutcome) -> ReportOutcome {
+    match (one, other) {
+        (ReportOutcome::Refused(status), _) | (_, ReportOutcome::Refused(status)) => ReportOutcome::Refused(status),
+        (ReportOutcome::RetryLater, _) | (_, ReportOutcome::RetryLater) => ReportOutcome::RetryLater,
+        (ReportOutcome::NotSent, _) | (_, ReportOutcome::NotSent) => ReportOutcome::NotSent,
+        (ReportOutcome::Accepted, ReportOutcome::Accepted) => ReportOutcome::Accepted,
+    }
+}
+
+impl CustomerSession {
+    /// Encodes an MO message for this bind; the error is the result to report to the store.
+    pub(super) fn encode_mo(
         &self,
         report: &Report,
         inbound: &Result<Vec<(ReportId, MoMessage)>, StoreError>,
-    ) -> Result<Drafted, ReportOutcome> {
+    ) -> Result<MoDraft, ReportOutcome> {
         let Ok(messages) = inbound else { return Err(ReportOutcome::RetryLater) };
         let bound = self.bound.as_ref().ok_or(ReportOutcome::NotSent)?;
         let caller = self.caller(bound.connection).ok_or(ReportOutcome::NotSent)?;
         let access = caller.connection().smpp.as_ref().ok_or(ReportOutcome::NotSent)?;
         let found = messages.iter().find(|(id, _)| *id == report.id);
-        let drafted = found.and_then(|(_, message)| Drafted::of(message, access, bound.is_3_4));
+        let drafted = found.and_then(|(_, message)| MoDraft::of(message, access, bound.is_3_4));
         drafted.ok_or_else(|| {
-            tracing::error!(message.id = %report.message, "A message from a handset makes no deliver_sm");
+            tracing::error!(message.id = %report.message, "Could not encode an MO message as deliver_sm");
             ReportOutcome::Refused(CommandStatus::SYSERR.0)
         })
     }
 
-    /// Sends what the window has room for.
-    pub(super) fn send_inbound(&mut self) {
+    /// Sends as many parts as the window has room for.
+    pub(super) fn send_mo_parts(&mut self) {
         let now = moment(self.world.clock.moment());
-        let Some(Reporting { handsets, settled, .. }) =
-            self.bound.as_mut().and_then(|bound| bound.reporting.as_mut())
+        let Some(ReportDelivery { mo_deliveries, settled, .. }) =
+            self.bound.as_mut().and_then(|bound| bound.report_delivery.as_mut())
         else {
             return;
         };
         while self.session.window_free() > 0
-            && let Some(report) = handsets.unsent.front().copied()
+            && let Some(report) = mo_deliveries.unsent.front().copied()
         {
-            let Handsets { under_way, tlvs, .. } = handsets;
-            let Some(message) = under_way.get_mut(&report) else {
-                handsets.unsent.pop_front();
+            let MoDeliveries { in_progress, tlvs, .. } = mo_deliveries;
+            let Some(message) = in_progress.get_mut(&report) else {
+                mo_deliveries.unsent.pop_front();
                 continue;
             };
             let pdu = message.drafted.deliver_sm(message.sent, tlvs);
@@ -49,7 +141,7 @@ impl Conversation {
                     message.sent += 1;
                     message.unanswered += 1;
                     if message.sent == message.drafted.pdus() {
-                        handsets.unsent.pop_front();
+                        mo_deliveries.unsent.pop_front();
                     }
                     continue;
                 }
@@ -57,15 +149,73 @@ impl Conversation {
                 Some(Err(Refused::NotBound | Refused::Draining | Refused::Closed)) if message.sent == 0 => {
                     ReportOutcome::NotSent
                 }
-                Some(Err(Refused::NotBound | Refused::Draining | Refused::Closed)) => {
-                    ReportOutcome::RetryLater
-                }
-                // It would not fit tomorrow either.
+                Some(Err(Refused::NotBound | Refused::Draining | Refused::Closed)) => ReportOutcome::RetryLater,
+                // A retry would fail too.
                 Some(Err(Refused::NotAllowed | Refused::Needs3_4 | Refused::Encode(_))) | None => {
                     ReportOutcome::Refused(CommandStatus::SYSERR.0)
                 }
             };
-            settled.extend(handsets.fails(report, failed).map(|result| (report, result)));
+            settled.extend(mo_deliveries.fails(report, failed).map(|result| (report, result)));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hermod_domain::catalogue::SmppAccess;
+    use hermod_domain::inbound::{Form, Whole};
+    use hermod_domain::origin::WrittenAddress;
+
+    const REPORT: ReportId = ReportId(1);
+
+    /// A message of three parts of which `count` were sent.
+    fn sent(count: usize) -> MoDeliveries {
+        let message = MoMessage {
+            id: 1,
+            source: WrittenAddress::default(),
+            destination: WrittenAddress::default(),
+            whole: Whole { text: "x".repeat(400), form: Form::Narrow, header: Box::default() },
+        };
+        let mut mo_deliveries = MoDeliveries::default();
+        mo_deliveries.begin(REPORT, MoDraft::of(&message, &SmppAccess::new("shop", ""), true).unwrap());
+        let message = mo_deliveries.in_progress.get_mut(&REPORT).unwrap();
+        (message.sent, message.unanswered) = (count, count);
+        if count == 3 {
+            mo_deliveries.unsent.clear();
+        }
+        mo_deliveries
+    }
+
+    #[test]
+    fn message_is_settled_when_all_sent_parts_are_answered() {
+        use ReportOutcome::{Accepted, Refused, RetryLater};
+        for (sent_parts, answers, expect) in [
+            (3, &[Accepted, Accepted, Accepted][..], Some(Accepted)),
+            (3, &[Accepted, Accepted], None),
+            (3, &[Accepted, RetryLater, Accepted], Some(RetryLater)),
+            (3, &[RetryLater, Accepted, Refused(8)], Some(Refused(8))),
+            (3, &[Refused(8), RetryLater, Accepted], Some(Refused(8))),
+            // The remaining parts are not sent any more.
+            (2, &[RetryLater, Accepted], Some(RetryLater)),
+            (2, &[Accepted, Accepted], None),
+            (1, &[Refused(8)], Some(Refused(8))),
+        ] {
+            let mut mo_deliveries = sent(sent_parts);
+            let result = answers.iter().filter_map(|answer| mo_deliveries.answered(REPORT, *answer)).last();
+            assert_eq!(result, expect, "{sent_parts} {answers:?}");
+            assert_eq!(mo_deliveries.in_progress.is_empty(), expect.is_some());
+            let waits = expect.is_none() && sent_parts < 3;
+            assert_eq!(mo_deliveries.has_unsent(), waits, "{sent_parts} {answers:?}");
+        }
+    }
+
+    #[test]
+    fn single_pdu_report_returns_its_own_response() {
+        let mut mo_deliveries = sent(1);
+        assert_eq!(mo_deliveries.answered(ReportId(2), ReportOutcome::RetryLater), Some(ReportOutcome::RetryLater));
+        assert_eq!(MoDeliveries::default().answered(REPORT, ReportOutcome::Accepted), Some(ReportOutcome::Accepted));
+        assert_eq!(sent(0).fails(REPORT, ReportOutcome::NotSent), Some(ReportOutcome::NotSent));
+        assert_eq!(sent(1).fails(REPORT, ReportOutcome::RetryLater), None, "one response is outstanding");
     }
 }

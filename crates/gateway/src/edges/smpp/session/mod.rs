@@ -1,96 +1,95 @@
-//! One customer's session, from its first octet to its last: a short loop around the pure session of the protocol. It
-//! reads, lets the session decide, does what is asked, and brings receipts and messages from handsets as long as the client takes them.
+//! One customer's session, from accept to close: a loop around the pure SMPP session. It reads requests, runs them,
+//! writes the responses, and delivers receipts and MO messages.
 //!
-//! Nothing is answered before it is durable, nothing more is read while the client's window is full or it does not take
-//! our answers, and whatever ends the session, the receipts it had not answered go back to wait.
+//! No submit is acknowledged before it is durable. Nothing is read while the client's window is full or the client
+//! does not read our responses. However the session ends, unacknowledged receipts go back to the outbox.
 
 mod delivery;
-mod handsets;
 mod mo_delivery;
 mod requests;
 mod submit_rate;
 mod wire;
 
-use super::bind::{self, Admitted, Refused};
+use super::bind::{self, AcceptedBind, BindRejection};
 use super::{Peer, Settings};
-use crate::arrivals::Place;
 use crate::board::{LiveBind, Order};
 use crate::clock::Moment;
+use crate::listeners::ConnectionSlot;
 use crate::world::World;
-use delivery::Reporting;
+use delivery::ReportDelivery;
 use futures_util::FutureExt;
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use handsets::Taken;
 use hermod_domain::ids::ConnectionId;
 use hermod_smpp::session::{Acceptance, CloseReason};
 use hermod_smpp::{BindType, CommandStatus, Event, Frame, Pdu, Session};
 use hermod_store::ReportId;
-use requests::Done;
+use mo_delivery::TakenReports;
+use requests::RequestOutcome;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
-use submit_rate::BindPace;
+use submit_rate::SubmitRate;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 use wire::Wire;
 
-type Work = Pin<Box<dyn Future<Output = Done> + Send>>;
-type Taking = Pin<Box<dyn Future<Output = Taken> + Send>>;
+type Work = Pin<Box<dyn Future<Output = RequestOutcome> + Send>>;
+type Taking = Pin<Box<dyn Future<Output = TakenReports> + Send>>;
 
-/// Serves one connection until it is over.
+/// Serves one connection until it ends.
 pub(super) async fn run<S>(
     world: Arc<World>,
     settings: Arc<Settings>,
     stream: S,
     peer: Peer,
-    place: Arc<Place>,
+    place: Arc<ConnectionSlot>,
     stopping: CancellationToken,
 ) where
     S: AsyncRead + AsyncWrite + Unpin + Send,
 {
-    let mut conversation = Conversation::new(world, settings, peer, place);
+    let mut session = CustomerSession::new(world, settings, peer, place);
     let mut wire = Wire::new(stream);
-    conversation.converse(&mut wire, &stopping).await;
-    conversation.leave().await;
+    session.run_session(&mut wire, &stopping).await;
+    session.leave().await;
     wire.close().await;
 }
 
-struct Conversation {
+struct CustomerSession {
     world: Arc<World>,
     settings: Arc<Settings>,
     peer: Peer,
-    /// Its place among the connections of its address.
-    place: Arc<Place>,
+    /// Its slot among the connections of its address.
+    place: Arc<ConnectionSlot>,
     session: Session<ReportId>,
     bound: Option<Bound>,
-    /// What was asked for and is not answered yet; no more than the window holds.
+    /// Requests that are not answered yet; the window bounds them.
     working: FuturesUnordered<Work>,
-    /// Waiting for the next reports. Kept from turn to turn: it may have to read them from the disk first.
+    /// Waits for the next reports. Kept between turns, because it may have to read them from disk.
     taking: Option<Taking>,
-    /// By when an octet of what is to be written must have left.
+    /// The deadline for writing pending output.
     write_by: Option<Moment>,
     stopping: bool,
     over: Option<CloseReason>,
 }
 
-/// Who is bound, and what goes with that.
+/// The state of a bound session.
 struct Bound {
     connection: ConnectionId,
     kind: BindType,
     is_3_4: bool,
     place: LiveBind,
     has_left: bool,
-    pace: BindPace,
-    /// There on binds that take receipts.
-    reporting: Option<Reporting>,
+    submit_rate: SubmitRate,
+    /// Present on binds that can receive.
+    report_delivery: Option<ReportDelivery>,
 }
 
-/// What woke a session up.
+/// What woke the session.
 enum Woken {
     Wire(WireNews),
-    Done(Done),
-    Reports(Taken),
+    Outcome(RequestOutcome),
+    Reports(TakenReports),
     Order(Order),
     Catalogue,
     Time,
@@ -103,10 +102,15 @@ enum WireNews {
     Gone,
 }
 
-impl Conversation {
-    fn new(world: Arc<World>, settings: Arc<Settings>, peer: Peer, place: Arc<Place>) -> Conversation {
+impl CustomerSession {
+    fn new(
+        world: Arc<World>,
+        settings: Arc<Settings>,
+        peer: Peer,
+        place: Arc<ConnectionSlot>,
+    ) -> CustomerSession {
         let session = Session::server(settings.server, moment(world.clock.moment()));
-        Conversation {
+        CustomerSession {
             world,
             settings,
             peer,
@@ -121,7 +125,7 @@ impl Conversation {
         }
     }
 
-    async fn converse<S>(&mut self, wire: &mut Wire<S>, stopping: &CancellationToken)
+    async fn run_session<S>(&mut self, wire: &mut Wire<S>, stopping: &CancellationToken)
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
@@ -134,7 +138,7 @@ impl Conversation {
             if self.over.is_some() && self.session.output().is_empty() {
                 return;
             }
-            // A timer is set anew only when it would ring too late: most turns move the deadlines further away.
+            // Re-arm the timer only if it would fire too late: most turns move the deadlines further away.
             let wake_at = self.next_wake();
             if armed.is_none_or(|armed| wake_at < armed) {
                 let clock = clock.clone();
@@ -142,13 +146,13 @@ impl Conversation {
                 armed = Some(wake_at);
             }
             let (is_open, bound) = (self.over.is_none(), self.bound.as_ref());
-            // What somebody wants of the session goes before what the client says: a client can always say more.
+            // Orders and deadlines go before the client's input, which may never end.
             let woken = tokio::select! {
                 biased;
                 () = stopping.cancelled(), if !self.stopping => Woken::Stopping,
                 order = ordered(bound) => Woken::Order(order),
                 () = &mut timer => Woken::Time,
-                Some(done) = self.working.next(), if !self.working.is_empty() => Woken::Done(done),
+                Some(outcome) = self.working.next(), if !self.working.is_empty() => Woken::Outcome(outcome),
                 news = on_wire(wire, &mut self.session, &self.world, is_open, bound) => Woken::Wire(news),
                 reports = taken(&mut self.taking) => Woken::Reports(reports),
                 Ok(()) = changes.changed() => Woken::Catalogue,
@@ -166,32 +170,32 @@ impl Conversation {
             Woken::Wire(WireNews::Written) => self.write_by = None,
             Woken::Wire(WireNews::Read) => {}
             Woken::Wire(WireNews::Gone) => self.lost(now),
-            Woken::Done(done) => {
-                self.on_done(done);
-                // One commit ends many waits at once; all of their answers leave together.
-                while let Some(Some(done)) = self.working.next().now_or_never() {
-                    self.on_done(done);
+            Woken::Outcome(outcome) => {
+                self.on_outcome(outcome);
+                // One commit completes many requests at once; send all their responses together.
+                while let Some(Some(outcome)) = self.working.next().now_or_never() {
+                    self.on_outcome(outcome);
                 }
             }
             Woken::Reports(reports) => {
                 self.taking = None;
-                self.bring(reports);
+                self.deliver(reports);
             }
             Woken::Order(Order::Probe) => self.session.probe(moment(now)),
-            Woken::Order(Order::Unbind) => self.unbind("The operator ended the bind"),
+            Woken::Order(Order::Unbind) => self.unbind("Unbinding on the operator's order"),
             Woken::Catalogue => self.on_catalogue(),
             Woken::Time => self.on_time(now),
             Woken::Stopping => self.on_stopping(now),
         }
     }
 
-    /// Takes in what the session has to say, and tells the store what became of receipts.
+    /// Handles the session's events, and reports settled receipts to the store.
     fn turn(&mut self) {
         let now = self.world.clock.moment();
         while let Some(event) = self.session.next_event(moment(now)) {
             self.on_event(event);
         }
-        self.settle_and_take(now);
+        self.settle_and_request_more(now);
         if let Some(bound) = &self.bound {
             bound.place.set_window_in(self.session.inbound_open());
             bound.place.set_window_out(self.session.outstanding());
@@ -211,12 +215,12 @@ impl Conversation {
             Event::TimedOut { sequence, token } => self.on_report_timed_out(sequence, token),
             Event::LateAnswer { sequence, frame } => self.on_report_answered_late(sequence, &frame),
             Event::Lost(tokens) => self.on_reports_lost(&tokens),
-            // The place is free from here on, not only once the connection has closed.
+            // Frees the bind slot now, not when the connection is closed.
             Event::PeerUnbound => self.sign_off("The client unbound"),
             Event::Closed(reason) => {
                 self.sign_off("The session has ended");
                 if matches!(reason, CloseReason::BadBind(_)) {
-                    // Counted like any other bind that cannot be right; the answer has left already.
+                    // Counts as a malformed bind; the response was sent already.
                     let now = self.world.clock.now();
                     let _ = self.settings.guard.admit_address(self.peer.address, now);
                 }
@@ -229,26 +233,31 @@ impl Conversation {
     fn on_bind(&mut self, frame: Frame) {
         let (world, settings, peer) = (self.world.clone(), self.settings.clone(), self.peer);
         self.working.push(Box::pin(async move {
-            let Ok(Pdu::Bind(kind, bind)) = frame.decode() else { return Done::Nothing };
+            let Ok(Pdu::Bind(kind, bind)) = frame.decode() else { return RequestOutcome::Nothing };
             let checked = bind::check(&world, &settings, peer, kind, &bind).await;
-            if let Err(Refused { delay, .. }) = &checked {
+            if let Err(BindRejection { delay, .. }) = &checked {
                 world.clock.sleep(*delay).await;
             }
-            Done::Bind { kind, is_3_4: bind.is_3_4(), checked }
+            RequestOutcome::Bind { kind, is_3_4: bind.is_3_4(), checked }
         }));
     }
 
-    fn on_bind_checked(&mut self, kind: BindType, is_3_4: bool, checked: Result<Admitted, Refused>) {
+    fn on_bind_checked(
+        &mut self,
+        kind: BindType,
+        is_3_4: bool,
+        checked: Result<AcceptedBind, BindRejection>,
+    ) {
         let now = moment(self.world.clock.moment());
         let (has_current_password, admitted) = match checked {
             Ok(admitted) => (bind::has_current_password(&self.world, &admitted), admitted),
-            Err(Refused { status, .. }) => {
-                // If it is too late to tell, the session has ended by itself.
+            Err(BindRejection { status, .. }) => {
+                // Fails only if the session has ended.
                 let _ = self.session.refuse_bind(status, now);
                 return;
             }
         };
-        let Admitted { connection, access, bind: place } = admitted;
+        let AcceptedBind { connection, access, bind: place } = admitted;
         let window = u32::from(access.window);
         let acceptance = Acceptance {
             system_id: self.settings.system_id.as_bytes(),
@@ -256,25 +265,26 @@ impl Conversation {
             inbound_max: window,
         };
         if let Err(refused) = self.session.accept_bind(&acceptance, now) {
-            tracing::debug!(%refused, "A bind was accepted when its session was over");
+            tracing::debug!(%refused, "Session ended before its bind was accepted");
             return;
         }
         self.place.establish();
         let (system_id, kind_name, tls) = (place.system_id(), place.kind().as_str(), self.peer.tls);
         tracing::info!(peer = %self.peer.address, %system_id, kind = kind_name, tls, "Bound");
-        let reporting =
-            kind.may_receive().then(|| Reporting::new(self.world.store.open_receiver(connection)));
-        let pace = BindPace::new(self.world.clock.now());
-        self.bound = Some(Bound { connection, kind, is_3_4, place, has_left: false, pace, reporting });
-        // The connection may have been changed while the password was checked.
+        let report_delivery =
+            kind.may_receive().then(|| ReportDelivery::new(self.world.store.open_receiver(connection)));
+        let submit_rate = SubmitRate::new(self.world.clock.now());
+        self.bound =
+            Some(Bound { connection, kind, is_3_4, place, has_left: false, submit_rate, report_delivery });
+        // The catalogue may have changed while the password was checked.
         if has_current_password {
             self.on_catalogue();
         } else {
-            self.unbind("Unbinding, its password was changed while it was checked");
+            self.unbind("Unbinding, the password was changed during the bind");
         }
     }
 
-    /// The bind holds its place no longer, whatever its goodbyes take.
+    /// Frees the bind slot, before the connection is closed.
     fn sign_off(&mut self, why: &str) {
         let Some(bound) = &mut self.bound else { return };
         if !std::mem::replace(&mut bound.has_left, true) {
@@ -296,27 +306,27 @@ impl Conversation {
 
     fn on_time(&mut self, now: Moment) {
         if self.write_by.is_some_and(|by| by <= now) {
-            self.fail("It does not take what it is sent");
+            self.fail("Write timed out: the client does not read");
             self.lost(now);
             return;
         }
         self.session.on_deadline(moment(now));
     }
 
-    /// Ends the bind if it would not be admitted any more.
+    /// Unbinds if the current catalogue would reject the bind.
     fn on_catalogue(&mut self) {
         let Some(bound) = self.bound.as_ref().filter(|bound| !bound.has_left) else { return };
-        if let Some(why) = bind::no_longer_admitted(&self.world, &bound.place, self.peer) {
+        if let Some(why) = bind::rejection_of_live_bind(&self.world, &bound.place, self.peer) {
             self.unbind(&format!("Unbinding, the bind is no longer admitted: {why}"));
         }
     }
 
-    /// Customers are told one after the other, so that not all of them come back in one second; this is our turn.
+    /// Unbinds because the gateway stops. The listener spaces these calls out over the sessions.
     fn on_stopping(&mut self, now: Moment) {
         self.stopping = true;
-        // A bind that is still being checked is told to come back; any other session takes this for nothing.
+        // Rejects a bind in progress; has no effect on a bound session.
         let _ = self.session.refuse_bind(CommandStatus::BINDFAIL, moment(now));
-        self.unbind("The gateway is stopping");
+        self.unbind("Unbinding, the gateway is stopping");
     }
 
     fn fail(&self, what: &str) {
@@ -328,25 +338,25 @@ impl Conversation {
     fn next_wake(&self) -> Moment {
         let now = self.world.clock.moment();
         let session_at = self.session.next_deadline().map(|at| Moment(at.0));
-        let paused_until = self.bound.as_ref().and_then(|bound| bound.pace.paused_until(now));
-        let resting_until =
-            self.bound.as_ref().and_then(|bound| bound.reporting.as_ref()?.resting_until(now));
-        let times = [session_at, self.write_by, paused_until, resting_until];
+        let reading_at = self.bound.as_ref().and_then(|bound| bound.submit_rate.paused_until(now));
+        let delivering_at =
+            self.bound.as_ref().and_then(|bound| bound.report_delivery.as_ref()?.paused_until(now));
+        let times = [session_at, self.write_by, reading_at, delivering_at];
         times.into_iter().flatten().min().unwrap_or(Moment(u64::MAX))
     }
 
-    /// The session is over: what it had not brought goes back, and its place is free.
+    /// Returns undelivered reports to the store and frees the bind slot.
     async fn leave(&mut self) {
         self.session.connection_lost(moment(self.world.clock.moment()));
         self.turn();
         self.taking = None;
-        if let Some(Bound { reporting: Some(mut reporting), .. }) = self.bound.take() {
-            reporting.tell_store(self.world.clock.now()).await;
+        if let Some(Bound { report_delivery: Some(mut report_delivery), .. }) = self.bound.take() {
+            report_delivery.report_to_store(self.world.clock.now()).await;
         }
     }
 }
 
-/// Reads and writes, whichever can be done first. Nothing is read while the session does not want more.
+/// Reads or writes, whichever is ready first. Does not read while the session is at its limit.
 async fn on_wire<S>(
     wire: &mut Wire<S>,
     session: &mut Session<ReportId>,
@@ -362,7 +372,7 @@ where
             return Poll::Ready(written.map_or(WireNews::Gone, |()| WireNews::Written));
         }
         let now = world.clock.moment();
-        let is_paused = bound.is_some_and(|bound| bound.pace.paused_until(now).is_some());
+        let is_paused = bound.is_some_and(|bound| bound.submit_rate.paused_until(now).is_some());
         if !is_open || is_paused || !session.may_read() {
             return Poll::Pending;
         }
@@ -375,7 +385,7 @@ where
     .await
 }
 
-async fn taken(taking: &mut Option<Taking>) -> Taken {
+async fn taken(taking: &mut Option<Taking>) -> TakenReports {
     match taking {
         Some(taking) => taking.await,
         None => std::future::pending().await,

@@ -1,11 +1,12 @@
-//! What a client asks for, each in its own future: a message is submitted like any other, and answered when it is
-//! durable; a look-up asks the store. Answers leave as they come, under the number they were asked with.
+//! Handles a client's requests, each in its own future: submit_sm, data_sm, submit_multi, query_sm, cancel_sm.
+//! Responses are sent as they complete, with the sequence number of their request. A submit is acknowledged when it is
+//! durable.
 
-use super::{Conversation, Work, moment};
+use super::{CustomerSession, Work, moment};
 use crate::app::{self, Caller, Submitted};
-use crate::edges::smpp::bind::{Admitted, Refused};
+use crate::edges::smpp::bind::{AcceptedBind, BindRejection};
 use crate::edges::smpp::command_status::{in_version, status_of};
-use crate::edges::smpp::query_cancel::{Cancel, Query, Standing};
+use crate::edges::smpp::query_cancel::{Cancel, MessageStatus, Query};
 use crate::edges::smpp::submit::{self, Draft, Fields, Terms};
 use crate::world::World;
 use futures_util::future::join_all;
@@ -20,29 +21,29 @@ use hermod_smpp::{
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// Recipients of one `submit_multi` that are accepted together.
+/// Recipients of one `submit_multi` that are accepted concurrently.
 const RECIPIENTS_AT_ONCE: usize = 32;
 
-/// What a request came to.
-pub(super) enum Done {
-    Bind { kind: BindType, is_3_4: bool, checked: Result<Admitted, Refused> },
+/// The outcome of a request.
+pub(super) enum RequestOutcome {
+    Bind { kind: BindType, is_3_4: bool, checked: Result<AcceptedBind, BindRejection> },
     Submitted(Header, Result<Name, CommandStatus>),
     Multi(Header, Result<Multi, CommandStatus>),
-    Queried(Header, Name, Result<Standing, CommandStatus>),
+    Queried(Header, Name, Result<MessageStatus, CommandStatus>),
     Cancelled(Header, Result<(), CommandStatus>),
     Nothing,
 }
 
-/// A message id as it travels.
+/// A message id in its wire form.
 pub(super) type Name = SmallVec<[u8; 20]>;
 
-/// A message to several recipients: its first id, and who does not get it.
+/// The outcome of a submit_multi: the first message id, and the rejected recipients.
 pub(super) struct Multi {
     name: Name,
     refused: UnsuccessfulBuffer,
 }
 
-/// One recipient of such a message.
+/// One recipient of a submit_multi.
 struct Recipient {
     ton: u8,
     npi: u8,
@@ -50,7 +51,7 @@ struct Recipient {
     submission: Result<Submission, CommandStatus>,
 }
 
-impl Conversation {
+impl CustomerSession {
     pub(super) fn caller(&self, connection: ConnectionId) -> Option<Caller> {
         Caller::bound(self.world.catalogue(), connection)
     }
@@ -60,7 +61,7 @@ impl Conversation {
         let Some(bound) = &self.bound else { return };
         let Some(caller) = self.caller(bound.connection) else {
             self.refuse(header, CommandStatus::SYSERR);
-            return self.unbind("Its connection or its account was closed");
+            return self.unbind("Unbinding, the connection or the account was closed");
         };
         match frame.decode() {
             Ok(Pdu::SubmitSm(pdu)) => {
@@ -77,12 +78,12 @@ impl Conversation {
                 self.cancel(header, &caller, cancel);
             }
             Ok(Pdu::ReplaceSm(_)) => self.refuse(header, CommandStatus::REPLACEFAIL),
-            // The session hands over nothing else.
+            // The session passes on no other requests.
             Ok(_) | Err(_) => self.refuse(header, CommandStatus::INVCMDID),
         }
     }
 
-    /// What holds for this bind now.
+    /// Parses a submit by the current settings of this bind.
     fn draft(&self, caller: &Caller, fields: &Fields<'_>) -> Result<Draft, CommandStatus> {
         let bound = self.bound.as_ref().ok_or(CommandStatus::INVBNDSTS)?;
         let terms = Terms {
@@ -95,10 +96,11 @@ impl Conversation {
         submit::draft(fields, &terms)
     }
 
-    /// Takes what so many parts cost, whatever else is wrong with them. False: the client was told to slow down.
+    /// Takes `parts` tokens of the submit rate, also for an invalid submit. Returns false after answering "throttled".
     fn has_rate(&mut self, header: Header, caller: &Caller, parts: u32) -> bool {
         let account = (caller.account, &caller.account().account);
-        let admitted = self.bound.as_mut().is_some_and(|bound| bound.pace.admit(&self.world, account, parts));
+        let admitted =
+            self.bound.as_mut().is_some_and(|bound| bound.submit_rate.admit(&self.world, account, parts));
         if !admitted {
             self.refuse(header, CommandStatus::THROTTLED);
         }
@@ -116,7 +118,7 @@ impl Conversation {
             Ok(submission) => {
                 let (world, is_3_4) = (self.world.clone(), self.is_3_4());
                 self.work(async move {
-                    Done::Submitted(header, accept(&world, &caller, &submission, is_3_4).await)
+                    RequestOutcome::Submitted(header, accept(&world, &caller, &submission, is_3_4).await)
                 });
             }
         }
@@ -135,7 +137,7 @@ impl Conversation {
             Ok(recipients) => {
                 let (world, is_3_4) = (self.world.clone(), self.is_3_4());
                 self.work(async move {
-                    Done::Multi(header, accept_all(&world, &caller, recipients, is_3_4).await)
+                    RequestOutcome::Multi(header, accept_all(&world, &caller, recipients, is_3_4).await)
                 });
             }
         }
@@ -143,13 +145,15 @@ impl Conversation {
 
     fn query(&mut self, header: Header, caller: &Caller, name: Name, query: Result<Query, CommandStatus>) {
         let now = self.world.clock.now();
-        let admitted = self.bound.as_mut().is_some_and(|bound| bound.pace.admit_query(now));
+        let admitted = self.bound.as_mut().is_some_and(|bound| bound.submit_rate.admit_query(now));
         match query {
             _ if !admitted => self.refuse(header, CommandStatus::THROTTLED),
             Err(status) => self.refuse(header, status),
             Ok(query) => {
                 let (world, account) = (self.world.clone(), caller.account);
-                self.work(async move { Done::Queried(header, name, query.run(&world, account).await) });
+                self.work(
+                    async move { RequestOutcome::Queried(header, name, query.run(&world, account).await) },
+                );
             }
         }
     }
@@ -159,19 +163,21 @@ impl Conversation {
             Err(status) => self.refuse(header, status),
             Ok(cancel) => {
                 let (world, account) = (self.world.clone(), caller.account);
-                self.work(async move { Done::Cancelled(header, cancel.run(&world, account).await) });
+                self.work(
+                    async move { RequestOutcome::Cancelled(header, cancel.run(&world, account).await) },
+                );
             }
         }
     }
 
-    fn work(&mut self, work: impl Future<Output = Done> + Send + 'static) {
+    fn work(&mut self, work: impl Future<Output = RequestOutcome> + Send + 'static) {
         self.working.push(Box::pin(work) as Work);
     }
 
-    pub(super) fn on_done(&mut self, done: Done) {
-        match done {
-            Done::Bind { kind, is_3_4, checked } => self.on_bind_checked(kind, is_3_4, checked),
-            Done::Submitted(header, Ok(name)) => {
+    pub(super) fn on_outcome(&mut self, outcome: RequestOutcome) {
+        match outcome {
+            RequestOutcome::Bind { kind, is_3_4, checked } => self.on_bind_checked(kind, is_3_4, checked),
+            RequestOutcome::Submitted(header, Ok(name)) => {
                 let message_id = &name[..];
                 if header.command == CommandId::DATA_SM {
                     self.answer(header, &Pdu::DataSmResp(DataSmResp { message_id, ..DataSmResp::default() }));
@@ -181,25 +187,25 @@ impl Conversation {
                 }
                 self.count_submitted();
             }
-            Done::Multi(header, Ok(Multi { name, refused })) => {
+            RequestOutcome::Multi(header, Ok(Multi { name, refused })) => {
                 let unsuccessful = refused.as_unsuccessful();
                 let accepted =
                     SubmitMultiResp { message_id: &name, unsuccessful, ..SubmitMultiResp::default() };
                 self.answer(header, &Pdu::SubmitMultiResp(accepted));
                 self.count_submitted();
             }
-            Done::Queried(header, name, Ok(standing)) => {
-                let Standing { final_date, message_state, error_code } = &standing;
+            RequestOutcome::Queried(header, name, Ok(status)) => {
+                let MessageStatus { final_date, message_state, error_code } = &status;
                 let (message_state, error_code) = (*message_state, *error_code);
                 let told = QuerySmResp { message_id: &name, final_date, message_state, error_code };
                 self.answer(header, &Pdu::QuerySmResp(told));
             }
-            Done::Cancelled(header, Ok(())) => self.answer(header, &Pdu::CancelSmResp),
-            Done::Submitted(header, Err(status))
-            | Done::Multi(header, Err(status))
-            | Done::Queried(header, _, Err(status))
-            | Done::Cancelled(header, Err(status)) => self.refuse(header, status),
-            Done::Nothing => {}
+            RequestOutcome::Cancelled(header, Ok(())) => self.answer(header, &Pdu::CancelSmResp),
+            RequestOutcome::Submitted(header, Err(status))
+            | RequestOutcome::Multi(header, Err(status))
+            | RequestOutcome::Queried(header, _, Err(status))
+            | RequestOutcome::Cancelled(header, Err(status)) => self.refuse(header, status),
+            RequestOutcome::Nothing => {}
         }
     }
 
@@ -217,7 +223,7 @@ impl Conversation {
             }
             bound
                 .place
-                .failed(format!("{} was refused with {status}", header.command), self.world.clock.now());
+                .failed(format!("{} was rejected with {status}", header.command), self.world.clock.now());
         }
         let told = self.session.refuse(header, status, moment(self.world.clock.moment()));
         note_unanswered(told);
@@ -234,10 +240,10 @@ impl Conversation {
     }
 }
 
-/// Nobody waits for it any more: the session has ended meanwhile.
+/// Logs a response that could not be sent because the session has ended.
 fn note_unanswered(told: Result<(), AnswerRefused>) {
     if let Err(refused) = told {
-        tracing::debug!(%refused, "A request was answered when its session was over");
+        tracing::debug!(%refused, "Session ended before a request was answered");
     }
 }
 
@@ -256,7 +262,7 @@ async fn accept(
             Some(alias) => written(alias),
             None => written(accepted.message),
         }),
-        // Only keys make replays, and SMPP has none.
+        // SMPP has no idempotency keys, so there are no replays.
         Ok(Submitted::Replayed(replay)) => Ok(written(replay.message)),
         Err(refusal) => Err(status_of(&refusal, access(caller), is_3_4)),
     }
@@ -283,7 +289,7 @@ fn recipients_of(
     each.collect()
 }
 
-/// Each recipient's message is one of its own, with its own charge. When nobody gets one, that is the answer.
+/// Accepts a separate message for each recipient, with its own charge. Fails if no recipient was accepted.
 async fn accept_all(
     world: &Arc<World>,
     caller: &Caller,
@@ -293,7 +299,7 @@ async fn accept_all(
     let mut first = None;
     let mut refused = UnsuccessfulBuffer::default();
     let mut statuses = Vec::new();
-    // Some at once, so that one commit takes them; not all, because others want to be accepted too.
+    // A batch at a time: one commit takes it, and other customers are not held up.
     for some in recipients.chunks(RECIPIENTS_AT_ONCE) {
         let accepted = join_all(some.iter().map(|recipient| async {
             match &recipient.submission {
@@ -311,9 +317,9 @@ async fn accept_all(
             };
             statuses.push(status);
             let refusal = UnsuccessfulSme { destination: Address::new(*ton, *npi, digits), status };
-            // Others may have been accepted: whatever is wrong here, the answer is no error any more.
+            // Others may have been accepted, so the response cannot be an error any more.
             if let Err(unfit) = refused.push(refusal) {
-                tracing::error!(%unfit, "A refused recipient of a submit_multi cannot be named");
+                tracing::error!(%unfit, "Could not list a rejected recipient of a submit_multi");
             }
         }
     }
@@ -321,12 +327,12 @@ async fn accept_all(
     match (first, statuses.as_slice()) {
         (Some(name), _) => Ok(Multi { name, refused }),
         (None, [same, others @ ..]) if others.iter().all(|other| other == same) => Err(*same),
-        // Nobody was charged, so trying all of them again is safe, and some may get through.
+        // Nothing was charged, so a retry of all is safe, and some may be accepted.
         (None, _) => Err(for_now.unwrap_or(CommandStatus::SUBMITFAIL)),
     }
 }
 
-/// What customers' software tries again.
+/// Whether ESME software retries after this status.
 const fn is_temporary(status: CommandStatus) -> bool {
     matches!(status, CommandStatus::THROTTLED | CommandStatus::MSGQFUL | CommandStatus::SYSERR)
 }

@@ -1,4 +1,4 @@
-//! How fast a bind may submit, and what becomes of one that does not listen.
+//! Limits how fast a bind may submit and query. A client that ignores throttling is not read from for a while.
 
 use crate::clock::Moment;
 use crate::world::World;
@@ -8,39 +8,39 @@ use hermod_domain::pace::{PER_SECOND_MAX, Pace, Rate};
 use hermod_domain::time::Timestamp;
 use std::time::Duration;
 
-/// Submissions a second of a standard account, all its binds together.
+/// Parts per second of a standard account, over all its binds.
 const STANDARD_PER_SECOND: u32 = 100;
-/// Submissions a second on each bind of an enterprise account.
+/// Parts per second of each bind of an enterprise account.
 const ENTERPRISE_PER_SECOND: u32 = 10_000;
-/// `query_sm`s a second on each bind: some clients do nothing else.
+/// `query_sm`s per second of each bind.
 const QUERIES_PER_SECOND: u32 = 5;
-/// Who goes on for this long after having been told to slow down is read no more for a while.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// For that while.
+/// A client that keeps sending for this long after being throttled is paused.
+const IGNORED_FOR: Duration = Duration::from_secs(10);
+/// How long a paused client is not read from.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Who is not told for this long has listened.
-const LISTENED: Duration = Duration::from_secs(2);
+/// A client that was not throttled for this long has slowed down.
+const SLOWED_DOWN_FOR: Duration = Duration::from_secs(2);
 
-pub(super) struct BindPace {
-    /// Of an enterprise account's bind.
+pub(super) struct SubmitRate {
+    /// The bucket of an enterprise account's bind.
     own: Option<Pace>,
     queries: Pace,
-    /// Since when it goes on although it was told to slow down, and when it was told last.
-    ignoring: Option<(Moment, Moment)>,
+    /// Since when the client ignores throttling, and when it was throttled last.
+    ignoring_since: Option<(Moment, Moment)>,
     paused_until: Option<Moment>,
 }
 
-impl BindPace {
-    pub(super) fn new(now: Timestamp) -> BindPace {
-        BindPace {
+impl SubmitRate {
+    pub(super) fn new(now: Timestamp) -> SubmitRate {
+        SubmitRate {
             own: None,
             queries: Pace::full(rate(QUERIES_PER_SECOND), now),
-            ignoring: None,
+            ignoring_since: None,
             paused_until: None,
         }
     }
 
-    /// Takes what a submission of so many parts costs; false if there is not enough left.
+    /// Takes `parts` tokens. Returns false if there are not enough.
     pub(super) fn admit(&mut self, world: &World, account: (AccountId, &Account), parts: u32) -> bool {
         let (id, document) = account;
         let now = world.clock.now();
@@ -59,7 +59,7 @@ impl BindPace {
             }
         };
         if !admitted {
-            self.told(world.clock.moment());
+            self.on_throttled(world.clock.moment());
         }
         admitted
     }
@@ -68,19 +68,19 @@ impl BindPace {
         self.queries.take_all(1, now)
     }
 
-    /// It was told to slow down.
-    fn told(&mut self, now: Moment) {
-        let since = match self.ignoring {
-            Some((since, last)) if now < last.plus(LISTENED) => since,
+    /// Records that the client was throttled.
+    fn on_throttled(&mut self, now: Moment) {
+        let since = match self.ignoring_since {
+            Some((since, last)) if now < last.plus(SLOWED_DOWN_FOR) => since,
             _ => now,
         };
-        self.ignoring = Some((since, now));
-        if now >= since.plus(PATIENCE) {
+        self.ignoring_since = Some((since, now));
+        if now >= since.plus(IGNORED_FOR) {
             self.paused_until = Some(now.plus(PAUSE));
         }
     }
 
-    /// Until when nothing is read from it.
+    /// Returns until when the client is not read from.
     pub(super) fn paused_until(&self, now: Moment) -> Option<Moment> {
         self.paused_until.filter(|until| now < *until)
     }
@@ -95,27 +95,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_does_not_listen_is_not_read_for_a_second() {
-        let mut pace = BindPace::new(Timestamp::EPOCH);
-        let told = |pace: &mut BindPace, at| {
-            pace.told(Moment(at));
-            pace.paused_until(Moment(at)).map(|until| until.0)
+    fn client_that_ignores_throttling_is_paused_for_a_second() {
+        let mut submit_rate = SubmitRate::new(Timestamp::EPOCH);
+        let told = |submit_rate: &mut SubmitRate, at| {
+            submit_rate.on_throttled(Moment(at));
+            submit_rate.paused_until(Moment(at)).map(|until| until.0)
         };
-        assert_eq!(told(&mut pace, 0), None);
+        assert_eq!(told(&mut submit_rate, 0), None);
         for at in (1_000..10_000).step_by(1_000) {
-            assert_eq!(told(&mut pace, at), None, "{at}");
+            assert_eq!(told(&mut submit_rate, at), None, "{at}");
         }
-        assert_eq!(told(&mut pace, 10_000), Some(11_000));
-        assert_eq!(pace.paused_until(Moment(11_000)), None);
-        assert_eq!(told(&mut pace, 11_000), Some(12_000), "it goes on where it stopped");
-        assert_eq!(told(&mut pace, 15_000), None, "it listened for a while");
+        assert_eq!(told(&mut submit_rate, 10_000), Some(11_000));
+        assert_eq!(submit_rate.paused_until(Moment(11_000)), None);
+        assert_eq!(told(&mut submit_rate, 11_000), Some(12_000), "it still ignores throttling");
+        assert_eq!(told(&mut submit_rate, 15_000), None, "it had slowed down");
     }
 
     #[test]
-    fn queries_have_a_bucket_of_their_own() {
-        let mut pace = BindPace::new(Timestamp::EPOCH);
-        let admitted = (0..7).filter(|_| pace.admit_query(Timestamp::EPOCH)).count();
+    fn queries_have_a_separate_limit() {
+        let mut submit_rate = SubmitRate::new(Timestamp::EPOCH);
+        let admitted = (0..7).filter(|_| submit_rate.admit_query(Timestamp::EPOCH)).count();
         assert_eq!(admitted, 5);
-        assert!(pace.admit_query(Timestamp::from_millis(200)));
+        assert!(submit_rate.admit_query(Timestamp::from_millis(200)));
     }
 }

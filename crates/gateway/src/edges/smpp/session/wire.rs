@@ -1,5 +1,5 @@
-//! The octets of one session, in both directions, without a buffer of its own: an idle session should cost next to
-//! nothing, and there are many.
+//! The socket of one session, without a buffer of its own: there are many idle sessions, and each should cost little
+//! memory.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -10,7 +10,7 @@ use crate::stream;
 use bytes::{Buf, BytesMut};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Octets taken off the socket at a time. They stand on the stack while they are looked at.
+/// Octets read at a time, into a buffer on the stack.
 const READ_BYTES: usize = 16 * 1024;
 
 /// One connection.
@@ -21,7 +21,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
         Wire(stream)
     }
 
-    /// Writes what there is to write. Abandoning it loses nothing: what was not written is still in `output`, in front.
+    /// Writes pending output. Cancel-safe: unwritten octets stay at the front of `output`.
     pub(super) fn poll_write(
         &mut self,
         context: &mut Context<'_>,
@@ -38,7 +38,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
         Poll::Ready(Ok(()))
     }
 
-    /// Hands over what has come; says how much, and nothing at the end.
+    /// Reads octets and passes them to `taken`. Returns their number; 0 at the end of the stream.
     pub(super) fn poll_read(
         &mut self,
         context: &mut Context<'_>,

@@ -1,5 +1,5 @@
-//! Sender and recipient of a submission. Types of numbers are believed only as far as the digits agree: clients set them
-//! in every way there is.
+//! Reads sender and recipient of a submit. TON and NPI count only where the digits agree with them, because clients set
+//! them inconsistently.
 
 use hermod_domain::catalogue::SmppAccess;
 use hermod_domain::phone::Msisdn;
@@ -7,14 +7,14 @@ use hermod_domain::sender::{Sender, SenderKind};
 use hermod_smpp::{Address, CommandStatus};
 
 const TON_INTERNATIONAL: u8 = 1;
-/// The first octet of a `callback_num` whose digits are characters.
+/// The digit mode of a `callback_num` in ASCII.
 const DIGITS_IN_ASCII: u8 = 1;
-/// The numbering plans that SMPP names (section 5.2.6).
+/// The defined NPI values (SMPP v3.4 section 5.2.6).
 const PLANS: [u8; 10] = [0, 1, 3, 4, 6, 8, 9, 10, 14, 18];
-/// The last type of number that SMPP names (section 5.2.5).
+/// The highest defined TON (SMPP v3.4 section 5.2.5).
 const TON_LAST: u8 = 6;
 
-/// `None` for the connection's default sender.
+/// Reads the sender. Returns `None` if the connection's default sender is to be used.
 pub(in crate::edges::smpp) fn sender(
     source: Address<'_>,
     access: &SmppAccess,
@@ -40,8 +40,8 @@ pub(in crate::edges::smpp) fn recipient(
     Msisdn::parse_digits(national_prefix_off(text)).map_err(|_| CommandStatus::INVDSTADR)
 }
 
-/// `callback_num` (SMPP v3.4 section 5.3.2.36): how its digits are written, type and plan, and the digits. One that cannot
-/// be read is no reason to refuse a message; it is passed on all the same.
+/// Reads a `callback_num` (SMPP v3.4 section 5.3.2.36): digit mode, TON, NPI, digits. An invalid one does not reject
+/// the message; it is passed on unchanged.
 pub(super) fn callback(value: &[u8]) -> Option<Sender> {
     let [DIGITS_IN_ASCII, ton, _, digits @ ..] = value else { return None };
     let text = std::str::from_utf8(digits).ok()?.trim_end_matches('\0');
@@ -51,7 +51,7 @@ pub(super) fn callback(value: &[u8]) -> Option<Sender> {
     parsed.ok().filter(|number| number.kind() != SenderKind::Alphanumeric)
 }
 
-/// Only strict connections mind types and plans that nobody knows.
+/// Rejects undefined TON and NPI values on strict connections.
 fn check(
     address: Address<'_>,
     access: &SmppAccess,
@@ -71,7 +71,7 @@ fn text_of(address: Address<'_>) -> Option<&str> {
     std::str::from_utf8(address.value).ok()
 }
 
-/// Without a plus, or the two zeros that stand for one.
+/// Removes a leading `+` or `00`.
 fn national_prefix_off(text: &str) -> &str {
     text.strip_prefix('+').or_else(|| text.strip_prefix("00")).unwrap_or(text)
 }
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn senders_are_read_by_what_they_are() {
+    fn sender_kind_follows_from_ton_and_digits() {
         for (given, expect) in [
             ("5/0 Hermod", "Hermod Alphanumeric"),
             ("0/0 Hermod", "Hermod Alphanumeric"),
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_callback_number_is_read_where_it_is_one() {
+    fn callback_num_is_read_if_it_is_a_number() {
         for (value, expect) in [
             (&b"\x01\x01\x014915700000001"[..], Some("+4915700000001")),
             (b"\x01\x00\x00004915700000001", Some("+4915700000001")),
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn recipients_are_international_numbers_however_they_are_written() {
+    fn recipient_must_be_an_international_number() {
         for (given, expect) in [
             ("1/1 4915112345678", "+4915112345678"),
             ("0/0 +4915112345678", "+4915112345678"),
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn strict_connections_mind_types_and_plans() {
+    fn strict_connection_rejects_undefined_ton_and_npi() {
         let strict = access(true);
         let known = Address::new(1, 1, b"4915112345678");
         let cases = [(7, 1, 0x50), (1, 2, 0x51)];

@@ -1,5 +1,5 @@
-//! What `data_coding` says about a text, and the text itself. Septets come one to an octet, as clients and carriers really
-//! write them. Whatever cannot be read is refused, or carried untouched where only the handset needs to understand it.
+//! Decodes the text of a submit by its `data_coding`. Septets are unpacked, one per octet, as is usual over SMPP. Text
+//! that cannot be decoded is rejected, or passed through unchanged where only the handset needs to understand it.
 
 use hermod_domain::catalogue::{CodingZero, SmppAccess};
 use hermod_domain::text::iso8859::{cyrillic, hebrew, latin1};
@@ -11,15 +11,15 @@ use hermod_smpp::CommandStatus;
 pub(super) struct Coding {
     pub(super) alphabet: Alphabet,
     pub(super) class: Option<u8>,
-    /// It says more than alphabet and class, and is passed on as it came.
+    /// The data_coding has a meaning beyond alphabet and class, and is passed on unchanged.
     pub(super) is_special: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Alphabet {
-    /// GSM 03.38, as handsets have it.
+    /// GSM 03.38.
     Gsm,
-    /// Whatever the connection's default is.
+    /// The connection's default alphabet.
     Default,
     Ascii,
     Latin1,
@@ -55,28 +55,28 @@ impl Coding {
     }
 }
 
-/// A text that was read.
+/// A decoded text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Written {
     pub(super) text: MessageText,
-    /// Nothing: the best one that has every character.
+    /// `None`: to be chosen by the characters.
     pub(super) encoding: Option<Encoding>,
-    /// Its octets are carried untouched, because reading them would lose something.
+    /// Its octets are passed through, because decoding would lose something.
     pub(super) is_untouched: bool,
 }
 
-/// How much of a message the text is.
+/// Which portion of a message the text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Extent {
-    /// All of it.
+    /// The whole message.
     Whole,
-    /// All of it, behind a user data header: it has to arrive octet for octet.
+    /// The whole message after a user data header: it must arrive octet for octet.
     Headed,
-    /// One part of a concatenated message: it may also begin or end in the middle of a character.
+    /// One part of a concatenated message: it may begin or end inside a character.
     Part,
 }
 
-/// Reads a text.
+/// Decodes a text.
 pub(super) fn read(
     octets: &[u8],
     alphabet: Alphabet,
@@ -88,8 +88,8 @@ pub(super) fn read(
         Alphabet::Ucs2 if !octets.len().is_multiple_of(2) => return Err(CommandStatus::INVMSGLEN),
         Alphabet::Ucs2 => match ucs2::decode(octets) {
             Ok(text) => Ok((text, Some(Encoding::Ucs2))),
-            // Half a pair: the other half is in the part before or behind. Anywhere else nobody could read it, and
-            // screening would have to guess.
+            // Half a surrogate pair: the other half is in the neighbouring part. Elsewhere it is invalid text, which
+            // screening could not check.
             Err(_) if extent == Extent::Part && octets.len() <= 140 && ucs2::is_part(octets) => {
                 return written(MessageText::of_octets(octets), Some(Encoding::Octets), true);
             }
@@ -138,8 +138,7 @@ fn read_gsm(octets: &[u8], access: &SmppAccess) -> Decoded {
     }
 }
 
-/// An escape at the very end, or one that means nothing here, is shown somehow by a handset; written again it would be
-/// something else.
+/// Whether the text encodes to the same octets. Not so for an escape at the end or an undefined one.
 fn reads_back(text: &str, octets: &[u8]) -> bool {
     let mut septets = Vec::with_capacity(octets.len());
     gsm7::encode(text, &mut septets) && septets == octets

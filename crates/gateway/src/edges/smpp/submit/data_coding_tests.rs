@@ -1,4 +1,4 @@
-//! Every data_coding, and every alphabet at its edges.
+//! Tests of every data_coding, and of every alphabet at its limits.
 
 use super::*;
 
@@ -17,7 +17,7 @@ fn told(data_coding: u8, access: &SmppAccess) -> String {
 }
 
 #[test]
-fn every_data_coding_has_its_meaning_or_its_refusal() {
+fn every_data_coding_is_decoded_or_rejected() {
     let waiting = SmppAccess { message_waiting: true, ..access() };
     let cases = [
         (0x00, "Default"),
@@ -57,7 +57,7 @@ fn every_data_coding_has_its_meaning_or_its_refusal() {
     );
 }
 
-/// The text, its encoding if it was chosen, and `!` if it is carried untouched.
+/// Compares text, encoding if it is fixed, and `!` if the octets are passed through.
 #[track_caller]
 fn check(octets: &[u8], alphabet: Alphabet, access: &SmppAccess, extent: Extent, expect: &str) {
     let shown = match read(octets, alphabet, access, extent) {
@@ -71,7 +71,7 @@ fn check(octets: &[u8], alphabet: Alphabet, access: &SmppAccess, extent: Extent,
 }
 
 #[test]
-fn texts_are_read_in_every_alphabet() {
+fn text_is_decoded_in_every_alphabet() {
     let plain = access();
     for (octets, alphabet, expect) in [
         (&b"hi \x00 \x1b\x65"[..], Alphabet::Default, "hi @ \\u{20ac}|gsm7"),
@@ -97,7 +97,7 @@ fn texts_are_read_in_every_alphabet() {
 }
 
 #[test]
-fn coding_0_is_what_the_connection_says() {
+fn data_coding_0_is_the_connections_alphabet() {
     let speaking = |alphabet| SmppAccess { alphabet, ..access() };
     check(b"a@", Alphabet::Default, &speaking(CodingZero::Ascii), Extent::Whole, "a@|");
     check(b"\xe9", Alphabet::Default, &speaking(CodingZero::Ascii), Extent::Whole, "0x45");
@@ -116,7 +116,7 @@ fn coding_0_is_what_the_connection_says() {
 }
 
 #[test]
-fn a_part_of_a_longer_text_arrives_octet_for_octet() {
+fn part_of_a_concatenated_text_is_passed_on_octet_for_octet() {
     let plain = access();
     check(b"ab", Alphabet::Default, &plain, Extent::Part, "ab|gsm7");
     check(b"a\x1b", Alphabet::Default, &plain, Extent::Part, "a\\u{1b}|binary!");

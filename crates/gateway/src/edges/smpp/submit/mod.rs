@@ -1,5 +1,5 @@
-//! From a request to the submission it asks for, field by field. Pure: whatever is wrong is told by the status that names
-//! the field, and nothing has happened yet.
+//! Parses submit_sm, data_sm and submit_multi into a submission, field by field. Pure. An invalid field is rejected
+//! with the status that names it.
 
 mod addresses;
 mod data_coding;
@@ -21,35 +21,35 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Optional parameters that are kept for the carrier, in octets.
+/// The most octets of optional parameters that are kept for the carrier.
 const PASSED_TLVS_BYTES_MAX: usize = 1_024;
-/// The parameters that vendors give their own meaning to (SMPP v3.4 section 5.3.2).
+/// Vendor-specific parameters (SMPP v3.4 section 5.3.2).
 const VENDOR_TAGS: std::ops::RangeInclusive<u16> = 0x1400..=0x3FFF;
 const MODE_TRANSACTION: u8 = 2;
 const PRIORITY_LAST: u8 = 3;
-/// `dest_addr_subunit`: shown at once, and not kept.
+/// `dest_addr_subunit`: display immediately (flash).
 const SUBUNIT_DISPLAY: u8 = 1;
 /// `dest_addr_subunit`: the SIM (SMPP v3.4 section 5.3.2.1, "Smart Card 1").
 const SUBUNIT_SIM: u8 = 3;
 /// The message class of the SIM (GSM 03.38 section 4).
 const CLASS_SIM: u8 = 2;
-/// User data header elements that speak to the SIM: "(U)SIM Toolkit Security Headers" (3GPP TS 23.040 section 9.2.3.24).
+/// User data header elements for the SIM: "(U)SIM Toolkit Security Headers" (3GPP TS 23.040 section 9.2.3.24).
 const SIM_TOOLKIT_ELEMENTS: std::ops::RangeInclusive<u8> = 0x70..=0x7F;
-/// What `registered_delivery` can say; anything else is reserved.
+/// The defined bits of `registered_delivery`.
 const REGISTERED_DELIVERY_KNOWN: u8 = 0x1F;
 
-/// What holds for everything that is submitted on a bind.
+/// The settings that apply to all submits of a bind.
 #[derive(Clone, Copy)]
 pub(super) struct Terms<'a> {
     pub(super) access: &'a SmppAccess,
     pub(super) is_3_4: bool,
     pub(super) on_transmitter: bool,
-    /// Whom receipts name where a request names no sender.
+    /// The sender in receipts if the submit has none.
     pub(super) default_sender: Option<Sender>,
     pub(super) now: Timestamp,
 }
 
-/// A request to send, however it was written.
+/// The common fields of the three submit PDUs.
 #[derive(Clone, Copy)]
 pub(super) struct Fields<'a> {
     source: Address<'a>,
@@ -94,7 +94,7 @@ impl<'a> Fields<'a> {
         fields_of!(pdu)
     }
 
-    /// What a `data_sm` has no field for is as if it had been left out.
+    /// Fields that a `data_sm` does not have are empty.
     pub(super) fn of_data_sm(pdu: &DataSm<'a>) -> Fields<'a> {
         Fields {
             source: pdu.source,
@@ -113,7 +113,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// What is asked for, but for the recipient.
+/// A submission without its recipient.
 pub(super) struct Draft {
     from: Option<Sender>,
     text: MessageText,
@@ -130,7 +130,7 @@ pub(super) struct Draft {
     callback: Option<Sender>,
 }
 
-/// Reads everything that does not depend on the recipient. The order of the checks is that of the fields.
+/// Parses everything except the recipient, in the order of the PDU's fields.
 pub(super) fn draft(fields: &Fields<'_>, terms: &Terms<'_>) -> Result<Draft, CommandStatus> {
     let Terms { access, is_3_4, on_transmitter, default_sender, now } = *terms;
     let from = addresses::sender(fields.source, access)?;
@@ -156,7 +156,7 @@ pub(super) fn draft(fields: &Fields<'_>, terms: &Terms<'_>) -> Result<Draft, Com
 }
 
 impl Draft {
-    /// How many parts the submission is, which is what it costs of the rate.
+    /// Returns the number of parts, which is what counts towards the rate.
     pub(super) fn parts(&self) -> u8 {
         measure(&self.text, self.encoding, self.shape.as_deref()).parts
     }
@@ -175,7 +175,7 @@ impl Draft {
             callback: self.callback,
             ..Submission::plain(to, self.from, self.text.clone())
         };
-        // Even if nothing is asked for: it is how a message that came over SMPP is known.
+        // Always set: it marks a message that came over SMPP.
         submission.origin = Some(Arc::new(Origin {
             wish: self.wish,
             short_id: self.short_id,
@@ -189,7 +189,7 @@ impl Draft {
     }
 }
 
-/// As it was written; a default sender as it would have been.
+/// Returns the source address for receipts: as submitted, else the default sender.
 fn written_source(source: Address<'_>, default_sender: Option<Sender>) -> WrittenAddress {
     match default_sender {
         Some(sender) if source.value.is_empty() => {
@@ -205,7 +205,7 @@ fn check_flags(fields: &Fields<'_>, access: &SmppAccess) -> Result<(), CommandSt
     if mode == MODE_TRANSACTION || fields.esm_class & esm_class::TYPE_MASK != 0 {
         return Err(CommandStatus::INVESMCLASS);
     }
-    // Silent, replacing, and messages to the SIM: the tools of abuse. `dest_addr_subunit` can name the SIM as well.
+    // Silent, replacing and SIM messages can be abused. `dest_addr_subunit` can address the SIM too.
     let is_special = matches!(fields.protocol_id, 0x40..=0x47 | 0x7F) || names_sim(fields.tlvs);
     if is_special && !access.special_protocol_ids {
         return Err(CommandStatus::SUBMITFAIL);
@@ -213,7 +213,7 @@ fn check_flags(fields: &Fields<'_>, access: &SmppAccess) -> Result<(), CommandSt
     if fields.priority_flag > PRIORITY_LAST {
         return Err(CommandStatus::INVPRTFLG);
     }
-    // What is sent early cannot be called back, so it is not sent at all.
+    // Scheduled delivery is not supported, and sending early would be wrong.
     if !fields.schedule_delivery_time.is_empty() {
         return Err(CommandStatus::INVSCHED);
     }
@@ -290,16 +290,16 @@ fn content(fields: &Fields<'_>, access: &SmppAccess) -> Result<Content, CommandS
     Ok(Content { text, encoding, shape })
 }
 
-/// A part that the customer has cut has to fit as it is.
+/// Whether a part that the customer has split fits in one SMS.
 fn fits(text: &MessageText, encoding: Option<Encoding>, coding: &Coding, shape: &Shape) -> bool {
     let encoding = encoding.unwrap_or(Encoding::Ucs2);
-    // Septets that are carried untouched still are septets.
+    // Octets passed through may be septets.
     let is_gsm = matches!(coding.alphabet, Alphabet::Gsm | Alphabet::Default);
     let room = if shape.data_coding.is_some() && is_gsm { Encoding::Gsm7 } else { encoding };
     encoding.units_of(text.as_str()) <= shape.units_max(room)
 }
 
-/// All three parameters together, or none; one alone means nothing.
+/// Reads the sar_* parameters. All three must be present, else they are ignored.
 fn joined(tlvs: Tlvs<'_>) -> Result<Option<Joined>, CommandStatus> {
     let reference = tlvs.get_u16(Tag::SAR_MSG_REF_NUM);
     let total = tlvs.get_u8(Tag::SAR_TOTAL_SEGMENTS);
@@ -313,8 +313,8 @@ fn joined(tlvs: Tlvs<'_>) -> Result<Option<Joined>, CommandStatus> {
     }
 }
 
-/// The parameters a carrier may be given: those that concern the handset, and a vendor's own where the connection may
-/// send them.
+/// Encodes the parameters that are passed on to the carrier: those for the handset, and vendor-specific ones if the
+/// connection may send them.
 fn passed(tlvs: Tlvs<'_>, access: &SmppAccess) -> Result<Option<Arc<[u8]>>, CommandStatus> {
     let mut kept = Vec::new();
     for Tlv { tag, value } in tlvs.iter().filter(|tlv| is_passed(tlv.tag, access)) {
@@ -351,7 +351,7 @@ fn is_passed(tag: Tag, access: &SmppAccess) -> bool {
     }
 }
 
-/// The beginning of the text as a receipt repeats it: every character one septet, whatever it was.
+/// Returns the beginning of the text for the receipt, one septet per character; others become `?`.
 fn quote(text: &MessageText) -> SmallVec<[u8; QUOTE_CHARS_MAX]> {
     let septet = |character| match gsm7::code(character) {
         Some(gsm7::Code::Basic(septet)) => septet,

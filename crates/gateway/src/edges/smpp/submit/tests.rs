@@ -1,4 +1,4 @@
-//! `submit_sm` field by field: what is accepted, as what, and with which status the rest is refused.
+//! Tests of `submit_sm` field by field: accepted values, and the status of rejected ones.
 
 use super::*;
 use hermod_smpp::{Hidden, TlvBuffer};
@@ -31,7 +31,7 @@ fn refused(pdu: &SubmitSm<'_>, status: u32) {
 }
 
 #[test]
-fn a_plain_message_has_nothing_special() {
+fn plain_submit_has_no_shape_and_no_options() {
     let (submission, parts) = read(&plain()).unwrap();
     let Submission { to, from, text, encoding, shape, tlvs, validity, origin, callback, key } = submission;
     assert_eq!(
@@ -42,13 +42,13 @@ fn a_plain_message_has_nothing_special() {
         (encoding, shape, tlvs, validity, callback, key),
         (Some(Encoding::Gsm7), None, None, None, None, None)
     );
-    let origin = origin.expect("what comes over SMPP says so, whether or not receipts are asked for");
+    let origin = origin.expect("every SMPP message has an origin");
     assert!(origin.wish.is_none() && !origin.on_transmitter);
     assert_eq!(parts, 1);
 }
 
 #[test]
-fn flags_are_refused_by_their_own_codes() {
+fn invalid_field_is_rejected_with_its_own_status() {
     let base = plain();
     for (pdu, status) in [
         (SubmitSm { esm_class: 0x02, ..base }, 0x43),
@@ -83,7 +83,7 @@ fn flags_are_refused_by_their_own_codes() {
 }
 
 #[test]
-fn protocol_ids_are_passed_ignored_or_allowed() {
+fn protocol_id_is_passed_on_ignored_or_needs_permission() {
     let pid = |protocol_id, access: &SmppAccess| {
         let read = read_on(&SubmitSm { protocol_id, ..plain() }, access, true);
         read.map(|(submission, _)| submission.shape.map_or(0, |shape| shape.protocol_id))
@@ -117,14 +117,14 @@ fn validity_is_relative_or_absolute_and_never_in_the_past() {
         (b"261131000000000+", Err(0x62)),
         (b"tomorrow", Err(0x62)),
     ] {
-        // An hour's offset takes the first of the two exactly to now, which is past.
+        // The offset of an hour makes it exactly now, which is in the past.
         let expect = if field == b"261115010000004+" { Err(0x62) } else { expect };
         assert_eq!(seconds(field), expect, "{}", field.escape_ascii());
     }
 }
 
 #[test]
-fn an_absolute_validity_is_of_the_century_that_is_near() {
+fn absolute_validity_uses_the_nearest_century() {
     let at = |year, field: &[u8]| {
         let now = Timestamp::from_utc((year, 1, 19), (3, 14, 8)).unwrap();
         validity::read(field, now)
@@ -139,7 +139,7 @@ fn an_absolute_validity_is_of_the_century_that_is_near() {
 }
 
 #[test]
-fn receipts_are_asked_for_by_bits_and_ends_are_kept_as_written() {
+fn origin_keeps_registered_delivery_and_the_submitted_addresses() {
     let mut tlvs = TlvBuffer::new();
     tlvs.push_u16(Tag::USER_MESSAGE_REFERENCE, 0x1234);
     let pdu = SubmitSm {
@@ -169,7 +169,7 @@ fn receipts_are_asked_for_by_bits_and_ends_are_kept_as_written() {
 }
 
 #[test]
-fn the_text_is_in_one_place() {
+fn text_in_both_short_message_and_payload_is_rejected() {
     let mut tlvs = TlvBuffer::new();
     tlvs.push(Tag::MESSAGE_PAYLOAD, &[b'a'; 400]);
     let both = SubmitSm { tlvs: tlvs.as_tlvs(), ..plain() };
@@ -186,7 +186,7 @@ fn the_text_is_in_one_place() {
 }
 
 #[test]
-fn parts_that_the_client_cut_stay_as_they_are() {
+fn parts_split_by_the_client_are_kept() {
     let udh = |header: &[u8], text: &[u8]| [header, text].concat();
     let concat = [5, 0, 3, 7, 2, 1];
     let whole = udh(&concat, &[b'a'; 153]);
@@ -216,7 +216,7 @@ fn parts_that_the_client_cut_stay_as_they_are() {
     );
 }
 
-/// Everything that is silent, replaces, or speaks to the SIM, in every form that a request can say it in.
+/// Silent, replacing and SIM messages, in every form that a submit can have.
 #[test]
 fn silent_and_sim_messages_are_rejected_unless_permitted() {
     let (base, permitted) =
@@ -262,7 +262,7 @@ fn silent_and_sim_messages_are_rejected_unless_permitted() {
 }
 
 #[test]
-fn sar_parameters_count_together_and_not_beside_a_header() {
+fn sar_parameters_need_all_three_and_no_udh() {
     let sar = |reference: Option<u16>, total: Option<u8>, part: Option<u8>| {
         let mut tlvs = TlvBuffer::new();
         if let Some(reference) = reference {
@@ -297,7 +297,7 @@ fn sar_parameters_count_together_and_not_beside_a_header() {
 }
 
 #[test]
-fn flash_is_a_class_however_it_is_said() {
+fn flash_is_class_0_from_data_coding_or_subunit() {
     let class = |pdu: SubmitSm<'_>| read(&pdu).unwrap().0.shape.and_then(|shape| shape.class);
     let mut tlvs = TlvBuffer::new();
     tlvs.push_u8(Tag::DEST_ADDR_SUBUNIT, 1);
@@ -310,7 +310,7 @@ fn flash_is_a_class_however_it_is_said() {
 }
 
 #[test]
-fn parameters_for_the_handset_are_kept_and_a_vendors_only_where_allowed() {
+fn handset_tlvs_are_kept_and_vendor_tlvs_need_permission() {
     let mut tlvs = TlvBuffer::new();
     tlvs.push(Tag::CALLBACK_NUM, b"\x01\x01\x0112345");
     tlvs.push(Tag(0x1501), b"x");
@@ -331,7 +331,7 @@ fn parameters_for_the_handset_are_kept_and_a_vendors_only_where_allowed() {
 }
 
 #[test]
-fn strict_connections_mind_reserved_receipt_flags() {
+fn strict_connection_rejects_reserved_registered_delivery_bits() {
     let strict = SmppAccess { strict: true, ..SmppAccess::new("shop", "") };
     let odd = SubmitSm { registered_delivery: 0x20, ..plain() };
     assert_eq!(read_on(&odd, &strict, true).map(|_| ()).map_err(|status| status.0), Err(0x07));

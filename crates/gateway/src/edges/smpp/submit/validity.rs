@@ -1,4 +1,4 @@
-//! `validity_period`: how long a message may wait for delivery.
+//! Parses `validity_period`.
 
 use hermod_domain::time::Timestamp;
 use hermod_smpp::time::{Absolute, Relative, SmppTime};
@@ -7,8 +7,7 @@ use std::time::Duration;
 
 const HALF_A_CENTURY: Duration = Duration::from_secs(50 * 365 * 86_400);
 
-/// How long it may wait. What is in the past, or no time at all, is refused; too long is cut short by whoever knows the
-/// limit.
+/// Returns how long the message is valid. Rejects malformed and past times. Does not apply an upper limit.
 pub(super) fn read(field: &[u8], now: Timestamp) -> Result<Option<Duration>, CommandStatus> {
     let time = time::parse(field).map_err(|_| CommandStatus::INVEXPIRY)?;
     let Some(time) = time else { return Ok(None) };
@@ -19,12 +18,13 @@ pub(super) fn read(field: &[u8], now: Timestamp) -> Result<Option<Duration>, Com
     match at {
         Some(at) if at > now => Ok(Some(at.since(now))),
         Some(_) => Err(CommandStatus::INVEXPIRY),
-        // So far away that no calendar has it.
+        // Beyond the calendar's range.
         None => Ok(Some(Duration::MAX)),
     }
 }
 
-/// A year has two digits, which SMPP reads as 1938 to 2037. What that makes older than half a century is of the next.
+/// Converts an absolute time. SMPP reads a two-digit year as 1938 to 2037; a result more than 50 years in the past
+/// means the next century.
 fn moment_of(at: Absolute, now: Timestamp) -> Option<Timestamp> {
     let Absolute { year, month, day, hour, minute, second, tenths: _, utc_quarters } = at;
     let (year, month, day) = (i16::try_from(year).ok()?, i8::try_from(month).ok()?, i8::try_from(day).ok()?);

@@ -1,23 +1,25 @@
-//! One connection to a receiver, on which one post after the other is made. Dropping it closes it at once, whatever the
-//! receiver is still saying.
+//! One HTTP connection to a receiver, and the pool of an endpoint's idle connections. Dropping a connection closes it
+//! at once.
 
 use crate::clock::Moment;
 use crate::stream::Stream;
 use crate::workers::Workers;
 use bytes::Bytes;
+use hermod_domain::webhook::pressure::POSTS_MAX;
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-/// From being made to the last use.
+/// The age at which a connection is not used any more: the host's address may have changed.
 pub(in super::super) const KEEP_ALIVE: Duration = Duration::from_secs(30);
-/// What is read ahead of an answer, and the longest head it may have.
+/// The read buffer, and the longest head of a response.
 const READ_BYTES_MAX: usize = 16 * 1024;
-/// Headers of an answer.
+/// The most headers of a response.
 const HEADERS_MAX: usize = 100;
 
 pub(super) type Ask = Request<Full<Bytes>>;
@@ -25,7 +27,7 @@ pub(super) type Ask = Request<Full<Bytes>>;
 pub(super) struct Connection {
     sender: http1::SendRequest<Full<Bytes>>,
     made: Moment,
-    /// Ends the task that reads and writes, by being dropped.
+    /// Dropping it ends the connection's task.
     _alive: oneshot::Sender<()>,
 }
 
@@ -40,7 +42,7 @@ impl Connection {
         let (alive, dropped) = oneshot::channel::<()>();
         workers.spawn_named("webhooks/connection", async move {
             tokio::select! {
-                // Whoever made the request is told the same.
+                // The request fails with the same error.
                 _ = connection => {}
                 _ = dropped => {}
             }
@@ -52,16 +54,45 @@ impl Connection {
         !self.sender.is_closed() && now < self.made.plus(KEEP_ALIVE)
     }
 
-    /// What went wrong is a sentence for people.
+    /// Sends a request. The error is a sentence for the operator.
     pub(super) async fn ask(&mut self, ask: Ask) -> Result<Response<Incoming>, String> {
-        self.sender.ready().await.map_err(|error| told(&error))?;
-        self.sender.send_request(ask).await.map_err(|error| told(&error))
+        self.sender.ready().await.map_err(|error| describe(&error))?;
+        self.sender.send_request(ask).await.map_err(|error| describe(&error))
     }
 }
 
-fn told(error: &hyper::Error) -> String {
+fn describe(error: &hyper::Error) -> String {
     if error.is_parse() || error.is_parse_too_large() {
-        return format!("the answer is no HTTP: {error}");
+        return format!("the response is not HTTP: {error}");
     }
-    format!("the connection was lost before the answer: {error}")
+    format!("the connection was lost before the response: {error}")
+}
+
+/// The idle connections of one endpoint.
+#[derive(Default)]
+pub(in super::super) struct Pool(Mutex<Vec<Connection>>);
+
+impl Pool {
+    /// Takes the most recently used connection, so that the others can expire.
+    pub(super) fn take(&self, now: Moment) -> Option<Connection> {
+        let mut kept = self.lock();
+        kept.retain(|connection| connection.is_usable(now));
+        kept.pop()
+    }
+
+    pub(super) fn put(&self, connection: Connection, now: Moment) {
+        let mut kept = self.lock();
+        // There are never more than concurrent posts.
+        if connection.is_usable(now) && kept.len() < usize::try_from(POSTS_MAX).unwrap_or(usize::MAX) {
+            kept.push(connection);
+        }
+    }
+
+    pub(in super::super) fn is_empty(&self) -> bool {
+        self.lock().is_empty()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Connection>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }

@@ -1,5 +1,5 @@
-//! From a customer's address to a connection: every address that its name has is judged before any is dialled, those that
-//! were judged are dialled and nothing else, and all of it has one deadline.
+//! Connects to a webhook URL: resolves the host, checks every address against the rules before connecting to any (SSRF
+//! protection), and performs the TLS handshake, all within one timeout.
 
 use super::Client;
 use crate::clock::Moment;
@@ -15,19 +15,19 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
-/// Addresses of one name that are tried. They share the time there is for connecting.
+/// Addresses of one host that are tried. They share the connect timeout.
 const ADDRESSES_MAX: usize = 4;
-/// Unacknowledged data for this long means the peer is gone.
+/// After this long without a TCP acknowledgement the kernel drops the connection.
 const USER_TIMEOUT: Duration = Duration::from_secs(15);
 
 impl Client {
-    /// Connects within the time there is for it. What went wrong is a sentence for people.
+    /// Connects within the timeout. The error is a sentence for the operator.
     pub(super) async fn dial(&self, url: &WebhookUrl, doubtful: bool) -> Result<Stream, String> {
         let until = self.clock.moment().plus(self.connect_max);
         tokio::select! {
             dialled = self.dial_until(url, doubtful, until) => dialled,
             () = self.clock.sleep_until(until) => {
-                Err(format!("no connection to {} within {} s", url.authority, self.connect_max.as_secs_f32()))
+                Err(format!("connecting to {} timed out after {} s", url.authority, self.connect_max.as_secs_f32()))
             }
         }
     }
@@ -47,13 +47,13 @@ impl Client {
             .map_err(|error| format!("the TLS handshake with {} failed: {error}", url.authority))
     }
 
-    /// All addresses of a host, every one of them judged: who mixes one of ours among its own gets nothing.
+    /// Resolves a host. Fails if any of its addresses is forbidden.
     async fn addresses_of(&self, host: &Host, doubtful: bool) -> Result<Vec<IpAddr>, String> {
         let found = match host {
             Host::Address(address) => vec![*address],
             Host::Name(name) => {
                 let found = self.resolver.look_up(name, doubtful).await;
-                found.map_err(|error| format!("the name {name} cannot be looked up: {error}"))?
+                found.map_err(|error| format!("could not resolve {name}: {error}"))?
             }
         };
         if found.is_empty() {
@@ -74,9 +74,9 @@ impl Client {
         let mut failed = String::new();
         let count = addresses.len().min(ADDRESSES_MAX);
         for (place, address) in addresses.iter().take(count).enumerate() {
-            // Whatever happens above, nothing is dialled that this line has not seen.
+            // Checked again here, so that no code path connects to an unchecked address.
             self.rules.judge_address(*address).map_err(|refusal| refusal.to_string())?;
-            // One that swallows everything must not take the time of those behind it.
+            // An address that never answers must not use up the time of the next ones.
             let share = share_of(self.clock.moment(), until, count - place);
             failed = tokio::select! {
                 connected = TcpStream::connect(SocketAddr::new(*address, url.port)) => match connected.and_then(tune) {
@@ -84,15 +84,15 @@ impl Client {
                     Err(error) => format!("{} cannot be reached: {error}", url.authority),
                 },
                 () = self.clock.sleep(share) => {
-                    format!("no connection to {} within {} s", url.authority, self.connect_max.as_secs_f32())
+                    format!("connecting to {} timed out after {} s", url.authority, self.connect_max.as_secs_f32())
                 }
             };
         }
         Err(failed)
     }
 
-    /// Made when it is first needed: reading a machine's authorities takes a while. What could not be read then is read at
-    /// the next dial.
+    /// Returns the TLS configuration, made on first use because reading the authorities is slow. A failure is retried
+    /// at the next connection.
     async fn tls(&self) -> Result<Arc<ClientConfig>, String> {
         if let Some(made) = self.tls.get() {
             return Ok(made.clone());
@@ -101,8 +101,10 @@ impl Client {
         let read = tokio::task::spawn_blocking(move || Authorities::read(ca.as_deref())).await;
         let read = read.map_err(|error| error.to_string()).and_then(|read| read);
         let Authorities { roots, all } = read.map_err(|fault| {
-            tracing::error!("Webhooks over TLS cannot be posted, their receivers cannot be checked: {fault}");
-            "this gateway cannot read the certificate authorities that it checks receivers by".to_owned()
+            tracing::error!(
+                "Could not read the certificate authorities; webhooks over TLS cannot be posted: {fault}"
+            );
+            "the gateway cannot read its certificate authorities".to_owned()
         })?;
         let config = ClientConfig::builder_with_provider(tls::provider())
             .with_protocol_versions(&tls::VERSIONS)
@@ -111,22 +113,23 @@ impl Client {
             .with_no_client_auth();
         let config = Arc::new(config);
         if all {
-            // Whoever was first made the same.
+            // A concurrent call may have set the same.
             let _ = self.tls.set(config.clone());
         }
         Ok(config)
     }
 }
 
-/// Whose certificates are believed.
+/// The trusted certificate authorities.
 struct Authorities {
     roots: RootCertStore,
-    /// Nothing was missing.
+    /// All sources were read.
     all: bool,
 }
 
 impl Authorities {
-    /// This machine's and those of the file. A file that is named must be there; with one, the machine need not have any.
+    /// Reads the machine's authorities and those of the file. A configured file must exist; then the machine need not
+    /// have any.
     fn read(file: Option<&Path>) -> Result<Authorities, String> {
         let Some(file) = file else {
             return Ok(Authorities { roots: tls::authorities(None)?, all: true });
@@ -138,7 +141,7 @@ impl Authorities {
                 true
             }
             Err(fault) => {
-                tracing::debug!("Only the authorities of {} are believed: {fault}", file.display());
+                tracing::debug!("Trusting only the authorities of {}: {fault}", file.display());
                 false
             }
         };

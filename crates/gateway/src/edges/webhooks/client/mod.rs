@@ -1,15 +1,13 @@
-//! The HTTP client of webhooks. A receiver is a stranger: it is never followed anywhere, never waited for beyond its
-//! time, and nothing of what it says is held beyond a few kilobytes.
+//! The HTTP client for webhooks. Receivers are untrusted: redirects are not followed, every step has a timeout, and
+//! only a few kilobytes of a response are kept.
 
 mod connection;
 mod dial;
-mod pool;
 #[cfg(test)]
 mod tests;
 
 use connection::Connection;
-pub(super) use connection::KEEP_ALIVE;
-pub(super) use pool::Pool;
+pub(super) use connection::{KEEP_ALIVE, Pool};
 
 use super::resolver::Resolver;
 use super::settings::Settings;
@@ -18,7 +16,7 @@ use crate::workers::Workers;
 use bytes::Bytes;
 use connection::Ask;
 use hermod_domain::webhook::address::{AddressRules, WebhookUrl};
-use hermod_store::{AttemptOutcome, RESPONSE_KEPT_BYTES_MAX};
+use hermod_store::{RESPONSE_KEPT_BYTES_MAX, AttemptOutcome};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use hyper::{HeaderMap, Method, Request, Response, Uri};
@@ -27,9 +25,9 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio_rustls::rustls::ClientConfig;
 
-/// How much of an answer is read before its connection is dropped instead of used again.
+/// A connection is closed instead of reused if the response body is longer.
 const ANSWER_READ_BYTES_MAX: usize = 64 * 1024;
-/// How long the body of an answer may take; the answer itself stands in its head.
+/// The timeout for the response body; the status alone decides.
 const BODY_MAX: Duration = Duration::from_secs(2);
 
 pub(super) struct Client {
@@ -43,7 +41,7 @@ pub(super) struct Client {
     tls: OnceLock<Arc<ClientConfig>>,
 }
 
-/// What is posted.
+/// A request to post.
 pub(super) struct Draft {
     /// Path and query.
     pub(super) target: Uri,
@@ -61,16 +59,16 @@ impl Draft {
     }
 }
 
-/// What came of a post.
-pub(super) struct Answered {
+/// The result of a post.
+pub(super) struct PostResult {
     pub(super) outcome: AttemptOutcome,
-    /// The beginning of the answer's body.
+    /// The beginning of the response body.
     pub(super) kept: Vec<u8>,
 }
 
-impl Answered {
-    pub(super) fn failed(sentence: impl Into<String>) -> Answered {
-        Answered { outcome: AttemptOutcome::Failed(sentence.into()), kept: Vec::new() }
+impl PostResult {
+    pub(super) fn failed(sentence: impl Into<String>) -> PostResult {
+        PostResult { outcome: AttemptOutcome::Failed(sentence.into()), kept: Vec::new() }
     }
 }
 
@@ -88,25 +86,25 @@ impl Client {
         }
     }
 
-    /// Posts once, on a connection of the pool if there is one.
+    /// Posts once, over a pooled connection if there is one.
     pub(super) async fn post(
         &self,
         url: &WebhookUrl,
         pool: &Pool,
         draft: &Draft,
         doubtful: bool,
-    ) -> Answered {
+    ) -> PostResult {
         let until = self.clock.moment().plus(self.call_max);
         let asked = tokio::select! {
             biased;
             asked = self.ask(url, pool, draft, doubtful) => asked,
             () = self.clock.sleep_until(until) => {
-                Err(format!("no answer within {} s", self.call_max.as_secs_f32()))
+                Err(format!("timed out after {} s", self.call_max.as_secs_f32()))
             }
         };
         match asked {
             Ok((response, connection)) => self.read(response, connection, pool, until).await,
-            Err(sentence) => Answered::failed(sentence),
+            Err(sentence) => PostResult::failed(sentence),
         }
     }
 
@@ -117,8 +115,8 @@ impl Client {
         draft: &Draft,
         doubtful: bool,
     ) -> Result<(Response<Incoming>, Connection), String> {
-        // The receiver may have closed a kept connection meanwhile, even as the request was on its way. Nothing is lost
-        // by asking again on a new one: receivers know a repetition by its id.
+        // The receiver may have closed the pooled connection, even during the request. Repeating it is safe: receivers
+        // recognise a repeated event by its id.
         if let Some(mut kept) = pool.take(self.clock.moment())
             && let Ok(response) = kept.ask(draft.request()).await
         {
@@ -130,14 +128,14 @@ impl Client {
         Ok((response, connection))
     }
 
-    /// The status decides. A body that is too long or too slow costs the connection and nothing else.
+    /// Reads the response. The status decides; a body that is too long or too slow only closes the connection.
     async fn read(
         &self,
         response: Response<Incoming>,
         connection: Connection,
         pool: &Pool,
         until: Moment,
-    ) -> Answered {
+    ) -> PostResult {
         let until = until.min(self.clock.moment().plus(BODY_MAX));
         let status = response.status().as_u16();
         let mut body = response.into_body();
@@ -164,6 +162,6 @@ impl Client {
         if whole {
             pool.put(connection, self.clock.moment());
         }
-        Answered { outcome: AttemptOutcome::Status(status), kept }
+        PostResult { outcome: AttemptOutcome::Status(status), kept }
     }
 }

@@ -1,4 +1,4 @@
-//! Posts to receivers of every kind, over real sockets.
+//! Tests of posts to well-behaved and broken receivers, over real sockets.
 
 use super::*;
 use hermod_domain::retry::Schedule;
@@ -37,15 +37,15 @@ fn draft(body: &'static str) -> Draft {
     Draft { target, headers: HeaderMap::new(), body: Bytes::from_static(body.as_bytes()) }
 }
 
-async fn post(client: &Client, pool: &Pool, url: &str) -> Answered {
+async fn post(client: &Client, pool: &Pool, url: &str) -> PostResult {
     let url = WebhookUrl::parse(url).unwrap();
     client.post(&url, pool, &draft("{}"), false).await
 }
 
-/// What came of one post to a receiver of this kind, and how much of its answer was kept.
-async fn told(manner: ReceiverBehaviour) -> (String, usize) {
+/// Posts once to a receiver of this kind. Returns the outcome, and how many bytes of its response were kept.
+async fn outcome_of(manner: ReceiverBehaviour) -> (String, usize) {
     let hooks = receiver(manner);
-    let Answered { outcome, kept } = post(&client(&settings()), &Pool::default(), &hooks.url("")).await;
+    let PostResult { outcome, kept } = post(&client(&settings()), &Pool::default(), &hooks.url("")).await;
     hooks.stop().await;
     let told = match outcome {
         AttemptOutcome::Status(status) => status.to_string(),
@@ -55,29 +55,29 @@ async fn told(manner: ReceiverBehaviour) -> (String, usize) {
 }
 
 #[tokio::test]
-async fn receivers_are_taken_as_they_are() {
+async fn each_receiver_behaviour_has_its_outcome() {
     for (manner, expect, kept) in [
         (ReceiverBehaviour::Status(200), "200", 2),
         (ReceiverBehaviour::Status(204), "204", 0),
         (ReceiverBehaviour::Status(500), "500", 2),
         (ReceiverBehaviour::Redirect("http://169.254.169.254/".to_owned()), "307", 2),
-        (ReceiverBehaviour::Hang, "no answer within 2 s", 0),
-        (ReceiverBehaviour::Deaf, "no answer within 2 s", 0),
-        (ReceiverBehaviour::Drip, "no answer within 2 s", 0),
+        (ReceiverBehaviour::Hang, "timed out after 2 s", 0),
+        (ReceiverBehaviour::Deaf, "timed out after 2 s", 0),
+        (ReceiverBehaviour::Drip, "timed out after 2 s", 0),
         (ReceiverBehaviour::Endless, "200", RESPONSE_KEPT_BYTES_MAX),
     ] {
         let shown = manner.to_string();
-        assert_eq!(told(manner).await, (expect.to_owned(), kept), "{shown}");
+        assert_eq!(outcome_of(manner).await, (expect.to_owned(), kept), "{shown}");
     }
     for manner in [ReceiverBehaviour::Reset, ReceiverBehaviour::Garbage] {
-        let (told, kept) = told(manner).await;
-        assert!(told.contains("the connection was lost") || told.contains("no HTTP"), "{told}");
+        let (told, kept) = outcome_of(manner).await;
+        assert!(told.contains("the connection was lost") || told.contains("not HTTP"), "{told}");
         assert_eq!(kept, 0);
     }
 }
 
 #[tokio::test]
-async fn a_status_counts_however_slow_the_body_behind_it_is() {
+async fn status_counts_even_if_the_body_never_arrives() {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
@@ -88,19 +88,19 @@ async fn a_status_counts_however_slow_the_body_behind_it_is() {
         stream.write_all(b"HTTP/1.1 202 Accepted\r\ncontent-length: 9\r\n\r\nsome").await.unwrap();
         std::future::pending::<()>().await;
     };
-    // There is less left of the call than a body may take.
+    // The call timeout is shorter than the body timeout.
     let settings = Settings { call_max: SECOND, ..settings() };
     let (client, pool) = (client(&settings), Pool::default());
     let answered = tokio::select! {
         answered = post(&client, &pool, &url) => answered,
-        () = stuck => panic!("it is stuck"),
+        () = stuck => panic!("the server never ends"),
     };
     assert_eq!((answered.outcome, answered.kept), (AttemptOutcome::Status(202), b"some".to_vec()));
     assert!(pool.is_empty(), "the connection is not used again");
 }
 
 #[tokio::test]
-async fn a_connection_is_used_again_until_it_is_old() {
+async fn connection_is_reused_until_keep_alive_expires() {
     let hooks = receiver(ReceiverBehaviour::Status(200));
     let clock = Clock::manual(hermod_domain::time::Timestamp::EPOCH);
     let client = Client::new(&settings(), clock.clone(), Workers::default());
@@ -111,25 +111,25 @@ async fn a_connection_is_used_again_until_it_is_old() {
     assert_eq!((hooks.count(), hooks.connections()), (3, 1));
     clock.advance(KEEP_ALIVE);
     post(&client, &pool, &hooks.url("")).await;
-    assert_eq!((hooks.count(), hooks.connections()), (4, 2), "where a name leads is asked anew");
+    assert_eq!((hooks.count(), hooks.connections()), (4, 2), "the name is resolved again");
     hooks.stop().await;
 }
 
 #[tokio::test]
-async fn a_kept_connection_that_the_receiver_closed_costs_nothing() {
+async fn post_on_a_closed_pooled_connection_is_repeated_on_a_new_one() {
     let hooks = receiver(ReceiverBehaviour::Status(200));
     let (client, pool, url) = (client(&settings()), Pool::default(), hooks.url(""));
     let address = hooks.address();
     post(&client, &pool, &url).await;
     hooks.stop().await;
     let hooks = WebhookReceiver::start(address, ReceiverBehaviour::Status(200), None).unwrap();
-    let Answered { outcome, .. } = post(&client, &pool, &url).await;
+    let PostResult { outcome, .. } = post(&client, &pool, &url).await;
     assert_eq!(outcome, AttemptOutcome::Status(200));
     hooks.stop().await;
 }
 
 #[tokio::test]
-async fn an_answer_without_end_costs_its_connection() {
+async fn endless_response_closes_its_connection() {
     let hooks = receiver(ReceiverBehaviour::Endless);
     let (client, pool) = (client(&settings()), Pool::default());
     for _ in 0..2 {
@@ -140,7 +140,7 @@ async fn an_answer_without_end_costs_its_connection() {
     hooks.stop().await;
 }
 
-/// What a name with these addresses, one list for each time it is asked, comes to; and how often somebody was called.
+/// Posts to a name that resolves to these lists in turn. Returns the outcomes, and how many posts arrived.
 async fn resolved(answers: Vec<Vec<IpAddr>>, posts: usize) -> (Vec<String>, u64) {
     let hooks = receiver(ReceiverBehaviour::Status(200));
     let asked = AtomicUsize::new(0);
@@ -150,13 +150,13 @@ async fn resolved(answers: Vec<Vec<IpAddr>>, posts: usize) -> (Vec<String>, u64)
         answers.get(place).or(answers.last()).cloned().unwrap_or_default()
     });
     let mut settings = settings().resolved_by(resolver);
-    // Only this one address of the machine is allowed, as a public one would be.
+    // Only this address is allowed, as a public one would be.
     settings.rules.allow = vec!["127.0.0.1/32".parse().unwrap()];
     let client = client(&settings);
     let url = format!("http://rebinding.example:{}/", hooks.address().port());
     let mut told = Vec::new();
     for _ in 0..posts {
-        // A pool of its own each time: a kept connection would ask nobody.
+        // A new pool each time: a pooled connection would not resolve the name.
         told.push(match post(&client, &Pool::default(), &url).await.outcome {
             AttemptOutcome::Status(status) => status.to_string(),
             AttemptOutcome::Failed(sentence) => sentence,
@@ -168,7 +168,7 @@ async fn resolved(answers: Vec<Vec<IpAddr>>, posts: usize) -> (Vec<String>, u64)
 }
 
 #[tokio::test]
-async fn a_name_is_dialled_at_judged_addresses_only_however_often_it_changes() {
+async fn name_with_a_forbidden_address_is_not_connected() {
     let good: IpAddr = Ipv4Addr::LOCALHOST.into();
     let inside: IpAddr = Ipv4Addr::new(127, 0, 0, 2).into();
     let (told, calls) = resolved(vec![vec![good], vec![inside], vec![good]], 3).await;
@@ -178,7 +178,7 @@ async fn a_name_is_dialled_at_judged_addresses_only_however_often_it_changes() {
     assert_eq!(
         told,
         ["127.0.0.2 is not to be called: it is this machine"],
-        "one bad address spoils the name"
+        "one forbidden address rejects the name"
     );
     assert_eq!(calls, 0);
     let (told, _) = resolved(vec![vec![]], 1).await;
@@ -186,11 +186,11 @@ async fn a_name_is_dialled_at_judged_addresses_only_however_often_it_changes() {
 }
 
 #[tokio::test]
-async fn an_address_that_is_forbidden_by_now_is_not_dialled() {
+async fn forbidden_address_is_not_connected() {
     let hooks = receiver(ReceiverBehaviour::Status(200));
     let mut settings = settings();
     settings.rules.allow.clear();
-    let Answered { outcome, .. } = post(&client(&settings), &Pool::default(), &hooks.url("")).await;
+    let PostResult { outcome, .. } = post(&client(&settings), &Pool::default(), &hooks.url("")).await;
     assert_eq!(
         outcome,
         AttemptOutcome::Failed("127.0.0.1 is not to be called: it is this machine".to_owned())
@@ -200,10 +200,10 @@ async fn an_address_that_is_forbidden_by_now_is_not_dialled() {
 }
 
 #[tokio::test]
-async fn nobody_there_is_told_at_once() {
+async fn closed_port_fails_at_once() {
     let gone = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap();
     let answered = post(&client(&settings()), &Pool::default(), &format!("http://{gone}/")).await;
-    let AttemptOutcome::Failed(sentence) = answered.outcome else { panic!("nobody is there") };
+    let AttemptOutcome::Failed(sentence) = answered.outcome else { panic!("the port is closed") };
     assert!(sentence.contains("cannot be reached"), "{sentence}");
 }
 
@@ -224,7 +224,7 @@ fn with_certificate(folder: &Path, name: &str) -> (WebhookReceiver, PathBuf) {
 }
 
 #[tokio::test]
-async fn a_receiver_proves_who_it_is() {
+async fn receiver_certificate_must_be_trusted_for_its_name() {
     let folder = tempfile::tempdir().unwrap();
     for (name, trusted, expect) in
         [("127.0.0.1", true, "200"), ("127.0.0.1", false, "handshake"), ("other.example", true, "handshake")]
@@ -242,7 +242,7 @@ async fn a_receiver_proves_who_it_is() {
 }
 
 #[tokio::test]
-async fn authorities_that_cannot_be_read_are_read_when_they_can() {
+async fn unreadable_authorities_are_read_again_at_the_next_post() {
     let folder = tempfile::tempdir().unwrap();
     let (hooks, file) = with_certificate(folder.path(), "127.0.0.1");
     let away = folder.path().join("away.pem");
@@ -250,10 +250,10 @@ async fn authorities_that_cannot_be_read_are_read_when_they_can() {
     let client = client(&Settings { ca: Some(file.clone()), ..settings() });
     let AttemptOutcome::Failed(sentence) = post(&client, &Pool::default(), &hooks.url("")).await.outcome
     else {
-        panic!("nobody can be checked")
+        panic!("no certificate can be checked")
     };
-    assert!(sentence.contains("cannot read the certificate authorities"), "{sentence}");
-    assert_eq!(hooks.connections(), 0, "nobody is called for nothing");
+    assert!(sentence.contains("cannot read its certificate authorities"), "{sentence}");
+    assert_eq!(hooks.connections(), 0, "no connection is made");
     std::fs::rename(&away, &file).unwrap();
     for _ in 0..2 {
         let outcome = post(&client, &Pool::default(), &hooks.url("")).await.outcome;
@@ -263,14 +263,14 @@ async fn authorities_that_cannot_be_read_are_read_when_they_can() {
 }
 
 #[tokio::test]
-async fn a_receiver_that_speaks_no_tls_gets_nothing() {
+async fn receiver_without_tls_gets_no_request() {
     let hooks = receiver(ReceiverBehaviour::Status(200));
     let url = hooks.url("").replace("http://", "https://");
     let AttemptOutcome::Failed(sentence) = post(&client(&settings()), &Pool::default(), &url).await.outcome
     else {
         panic!("there is no TLS")
     };
-    assert!(sentence.contains("TLS handshake") || sentence.contains("no connection"), "{sentence}");
+    assert!(sentence.contains("TLS handshake") || sentence.contains("timed out"), "{sentence}");
     assert_eq!(hooks.count(), 0);
     hooks.stop().await;
 }

@@ -45,7 +45,7 @@ async fn webhook_that_fails_for_minutes_is_an_alarm_over_restarts_until_it_succe
     let mut s = a_server_that_fails(&hooks).await;
     let alarm = s.world().alarms.list().into_iter().find(|alarm| alarm.about == "alice/dlr");
     let detail = alarm.expect("it is raised").detail;
-    assert!(detail.ends_with("the last was answered with status 500"), "{detail}");
+    assert!(detail.ends_with("the last got status 500"), "{detail}");
     s.restart().await;
     alarm_is(&s, true).await;
 

@@ -1,8 +1,8 @@
-//! One customer's bind in figures: what it is, what it has done, and what somebody wants it to do. The session writes
-//! them as it goes; metrics and the operator read them at any time.
+//! The status of one customer's bind: its parameters, counters and pending orders. The session writes it; metrics and
+//! the operator read it at any time.
 
-use super::link_figures::LastError;
-use super::meter::{PerSecond, Tally};
+use super::counters::{PerSecond, Tally};
+use super::link_status::LastError;
 use crate::clock::Moment;
 use hermod_domain::ids::{AccountId, ConnectionId};
 use hermod_domain::time::Timestamp;
@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-/// What a customer bound as.
+/// The bind type of a customer's bind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BoundAs {
     Transmitter,
@@ -31,45 +31,45 @@ impl BoundAs {
     }
 }
 
-/// What somebody wants a bind to do.
+/// An order to a bind's session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Prove that the other side is there, or end.
+    /// Send enquire_link, and end without a response.
     Probe,
-    /// Say goodbye and end.
+    /// Unbind and end.
     Unbind,
 }
 
 const PROBE: u8 = 1;
 const UNBIND: u8 = 2;
 
-/// What a bind begins with.
+/// The parameters of a new bind.
 #[derive(Clone, Debug)]
 pub struct NewBind {
     pub connection: ConnectionId,
     pub account: AccountId,
     pub system_id: Arc<str>,
     pub kind: BoundAs,
-    /// Or 3.3.
+    /// SMPP 3.4; false: 3.3.
     pub is_3_4: bool,
     pub peer: IpAddr,
     pub tls: bool,
     pub window: u32,
-    /// What the customer says it serves. Shown, and not used.
+    /// The address_range of the bind. Displayed only.
     pub address_range: String,
     pub now: Timestamp,
 }
 
-/// Lives as long as the bind, or as long as somebody looks at it.
-pub struct BindFigures {
+/// Shared by the session and its readers.
+pub struct BindStatus {
     number: u64,
     began: NewBind,
     submits: Tally,
     refused: Tally,
     receipts: Tally,
-    /// Requests of the customer that wait for our answers.
+    /// Requests of the customer without our response.
     window_in: AtomicU32,
-    /// Requests of ours that wait for the customer's.
+    /// Our requests without the customer's response.
     window_out: AtomicU32,
     per_second: PerSecond,
     last_error: Mutex<Option<LastError>>,
@@ -81,7 +81,7 @@ pub struct BindFigures {
 /// A bind as the operator sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BindShown {
-    /// From 1, in the order in which they came since the start of the process.
+    /// From 1, in order of binding since the start of the process.
     pub number: u64,
     pub connection: ConnectionId,
     pub account: AccountId,
@@ -95,20 +95,20 @@ pub struct BindShown {
     pub window: u32,
     pub window_in: u32,
     pub window_out: u32,
-    /// Messages submitted and accepted or not, over the last ten seconds, in tenths per second.
+    /// Submits per second over the last ten seconds, in tenths, accepted or not.
     pub submits_per_10_s: u64,
     pub submits: u64,
-    /// Of those, the ones that were refused.
+    /// The rejected ones among them.
     pub refused: u64,
-    /// Receipts that the customer took.
+    /// Receipts that the customer acknowledged.
     pub receipts: u64,
     pub last_error: Option<LastError>,
 }
 
-impl BindFigures {
-    pub(super) fn new(number: u64, began: NewBind) -> BindFigures {
+impl BindStatus {
+    pub(super) fn new(number: u64, began: NewBind) -> BindStatus {
         gauge!("hermod_smpp_binds", "type" => began.kind.as_str()).increment(1.0);
-        BindFigures {
+        BindStatus {
             number,
             began,
             submits: Tally::new(counter!("hermod_smpp_submits_total")),
@@ -148,7 +148,7 @@ impl BindFigures {
         self.began.peer
     }
 
-    /// So many were submitted. To be called by the bind's own task only.
+    /// Counts submits. To be called by the bind's own task only.
     pub fn submitted(&self, count: u32, now: Moment) {
         if count > 0 {
             self.submits.add(u64::from(count));
@@ -156,12 +156,12 @@ impl BindFigures {
         }
     }
 
-    /// Of those, so many were not accepted.
+    /// Counts rejected submits.
     pub fn refused(&self, count: u32) {
         self.refused.add(u64::from(count));
     }
 
-    /// The customer took so many receipts.
+    /// Counts acknowledged receipts.
     pub fn receipts(&self, count: u32) {
         self.receipts.add(u64::from(count));
     }
@@ -178,7 +178,7 @@ impl BindFigures {
         *self.last_error.lock().unwrap_or_else(PoisonError::into_inner) = Some(LastError { at: now, text });
     }
 
-    /// Asks the bind for something. It hears it in [`BindFigures::ordered`].
+    /// Gives the session an order, which [`BindStatus::ordered`] returns.
     pub fn order(&self, order: Order) {
         let bit = match order {
             Order::Probe => PROBE,
@@ -188,7 +188,7 @@ impl BindFigures {
         self.called.notify_one();
     }
 
-    /// The next thing somebody wants of this bind. For the one task that carries it; whoever stops waiting misses nothing.
+    /// Waits for the next order. For the session's task only. Cancel-safe.
     pub async fn ordered(&self) -> Order {
         loop {
             for (bit, order) in [(UNBIND, Order::Unbind), (PROBE, Order::Probe)] {
@@ -200,12 +200,12 @@ impl BindFigures {
         }
     }
 
-    /// Ends when the bind has.
+    /// Waits until the bind has ended.
     pub async fn gone(&self) {
         self.gone.cancelled().await;
     }
 
-    /// Its place is free. Counted once, whoever says it how often.
+    /// Marks the bind as ended. Repeated calls have no effect.
     pub(super) fn left(&self) {
         if !self.gone.is_cancelled() {
             gauge!("hermod_smpp_binds", "type" => self.began.kind.as_str()).decrement(1.0);

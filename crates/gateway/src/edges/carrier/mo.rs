@@ -1,5 +1,5 @@
-//! A message from a handset as a carrier's `deliver_sm` or `data_sm` has it. Nothing is refused here: what cannot be made
-//! sense of is handed on octet by octet.
+//! Reads an MO message, or a part of one, from a carrier's `deliver_sm` or `data_sm`. Nothing is rejected here: what
+//! cannot be decoded is passed on as octets.
 
 use hermod_domain::carrier::DefaultAlphabet;
 use hermod_domain::inbound::{Alphabet, InboundPart, Piece};
@@ -8,14 +8,14 @@ use hermod_domain::text::Joined;
 use hermod_smpp::udh::{self, Concatenation};
 use hermod_smpp::{Address, DataSm, DeliverSm, Tag, Tlvs, esm_class};
 
-/// Elements of a user data header that number parts; they are ours to undo.
+/// User data header elements for concatenation; we remove them.
 const NUMBERING: [u8; 2] = [0x00, 0x08];
 
-/// Elements that put a national language's table in place of the GSM alphabet, or of its extension (3GPP TS 23.040,
-/// sections 9.2.3.24.15 and 16). We have none of those tables.
+/// Elements that select a national language shift table (3GPP TS 23.040 sections 9.2.3.24.15 and 16). We have none of
+/// these tables.
 const LANGUAGES: [u8; 2] = [0x24, 0x25];
 
-/// What both PDUs have.
+/// The fields that both PDUs have.
 struct Fields<'a> {
     source: Address<'a>,
     destination: Address<'a>,
@@ -49,13 +49,13 @@ fn read(fields: &Fields<'_>, zero: DefaultAlphabet) -> InboundPart {
             }
             let is_national = udh.elements().any(|element| LANGUAGES.contains(&element.id));
             let alphabet = match alphabet {
-                // Wrong letters would be worse than none: who has the tables can read it from octets and header.
+                // Wrong letters are worse than octets: a customer with the tables can decode octets and header.
                 Alphabet::Gsm if is_national => Alphabet::Octets,
                 known => known,
             };
             (udh.concatenation().or_else(|| tlvs.sar()), header, udh.text.0, alphabet)
         }
-        // There should be a header and there is none to be read: who knows where the text begins.
+        // The header is unreadable, so the beginning of the text is unknown.
         Err(_) if has_header => (tlvs.sar(), Vec::new(), text, Alphabet::Octets),
         Ok(_) | Err(_) => (tlvs.sar(), Vec::new(), text, alphabet),
     };
@@ -105,13 +105,13 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_numbered_by_header_or_by_parameters_whatever_else_is_there() {
+    fn concatenation_is_read_from_the_header_or_the_sar_parameters() {
         let none = TlvBuffer::new();
         check(0, 0, b"hello", &none, "Gsm [] hello");
         check(0, 8, b"\x04\x16", &none, "Ucs2 [] \\x04\\x16");
         check(UDHI, 0, b"\x05\x00\x03\x07\x02\x01hi", &none, "7 1/2 Gsm [] hi");
         check(UDHI, 0, b"\x06\x08\x04\x12\x34\x03\x03hi", &none, "4660 3/3 Gsm [] hi");
-        // Another element first, and none at all.
+        // Other elements before, or instead.
         let ports = b"\x0b\x05\x04\x0b\x84\x23\xf0\x00\x03\x01\x02\x02x";
         check(UDHI, 4, ports, &none, "1 2/2 Octets [05, 04, 0b, 84, 23, f0] x");
         check(UDHI, 0, b"\x03\x24\x01\x05text", &none, "Octets [24, 01, 05] text");
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn the_text_may_be_in_the_payload_and_the_pdu_a_data_sm() {
+    fn text_is_read_from_message_payload_and_from_data_sm() {
         let mut payload = TlvBuffer::new();
         payload.push(Tag::MESSAGE_PAYLOAD, b"long").push_u16(Tag::USER_MESSAGE_REFERENCE, 9);
         check(0, 0, b"", &payload, "Gsm [] long");

@@ -1,4 +1,4 @@
-//! The submit_sm of a part, field by field, for each thing a profile can say.
+//! Tests of the submit_sm of a part, field by field, for each profile setting.
 
 use super::*;
 use hermod_domain::carrier::{Addressing, DefaultAlphabet, Profile, SenderRewrite, TonNpi, VendorTlv};
@@ -6,7 +6,7 @@ use hermod_domain::carrier::{Addressing, DefaultAlphabet, Profile, SenderRewrite
 const NOW: Timestamp = Timestamp::from_millis(1_794_700_800_000); // 2026-11-15T00:00:00Z
 const THREE_DAYS: Duration = Duration::from_secs(3 * 24 * 3600);
 
-/// One message on its way by one profile.
+/// One message and the profile it is encoded by.
 struct Case {
     profile: Profile,
     from: &'static str,
@@ -58,7 +58,7 @@ impl Case {
         };
         let mut draft = Draft::new(&self.profile, "acme");
         draft.on_bound(self.is_3_4);
-        // What an earlier part left behind must not show.
+        // Leftovers of an earlier part must not appear.
         draft.source.extend(b"old");
         draft.body.extend(b"old");
         draft.tlvs.push_u8(Tag::PRIVACY_INDICATOR, 1);
@@ -108,7 +108,7 @@ fn long(way: LongMessages) -> Profile {
 }
 
 #[test]
-fn a_message_of_one_part_is_plain_whatever_becomes_of_long_ones() {
+fn single_part_message_is_plain_for_every_long_message_setting() {
     for way in [LongMessages::Udh, LongMessages::Sar, LongMessages::Payload] {
         for whole in [false, true] {
             let case = Case { whole, ..Case::new(long(way), "h@i") };
@@ -118,7 +118,7 @@ fn a_message_of_one_part_is_plain_whatever_becomes_of_long_ones() {
 }
 
 #[test]
-fn long_messages_are_joined_the_way_the_profile_says() {
+fn long_messages_are_joined_as_the_profile_says() {
     let text = "a".repeat(152) + "@" + "bb@[";
     let first = "a".repeat(152) + r"\x00";
     let rest = r"bb\x00\x1b<";
@@ -138,16 +138,16 @@ fn long_messages_are_joined_the_way_the_profile_says() {
 }
 
 #[test]
-fn a_whole_message_travels_in_its_payload() {
+fn whole_message_is_sent_in_message_payload() {
     let case = |text: &str| Case { whole: true, ..Case::new(long(LongMessages::Payload), text) };
     assert_eq!(case(&"a@".repeat(100)).text_shown(), format!("00 0  | 0424 {}", r"a\x00".repeat(100)));
     assert_eq!(case(&"😀".repeat(40)).text_shown(), format!("00 8  | 0424 {}", r"\xd8=\xde\x00".repeat(40)));
     let plain = Case { is_3_4: false, ..case(&"a".repeat(200)) };
-    assert_eq!(plain.text_shown(), "nothing", "it cannot be written at all");
+    assert_eq!(plain.text_shown(), "nothing", "it cannot be encoded");
 }
 
 #[test]
-fn a_part_of_another_alphabet_stays_within_its_part() {
+fn ucs2_fallback_stays_within_the_part() {
     let shown = |way, text: &str, part| {
         let profile = profile(|profile| {
             profile.alphabet = DefaultAlphabet::Latin1;
@@ -166,14 +166,14 @@ fn a_part_of_another_alphabet_stays_within_its_part() {
         assert_eq!(cut(shown(way, &ends_in(67), 2)), 0);
         assert_eq!(cut(shown(way, &ends_in(68), 2)), 1);
     }
-    // A whole message can always be kept.
+    // A whole message always fits.
     let profile = profile(|profile| profile.alphabet = DefaultAlphabet::Ascii);
     let whole = Case { whole: true, ..Case::new(profile, &"é".repeat(200)) };
     assert_eq!(whole.text_shown(), format!("00 8  | 0424 {}", r"\x00\xe9".repeat(200)));
 }
 
 #[test]
-fn addresses_have_the_type_of_their_kind_and_a_plus_where_it_is_wanted() {
+fn addresses_have_ton_and_npi_of_their_kind_and_a_plus_if_configured() {
     let odd = profile(|profile| {
         let of = |ton, npi| TonNpi { ton, npi };
         profile.source = Addressing { alphanumeric: of(5, 9), international: of(2, 8), short_code: of(6, 4) };
@@ -193,7 +193,7 @@ fn addresses_have_the_type_of_their_kind_and_a_plus_where_it_is_wanted() {
 }
 
 #[test]
-fn senders_are_rewritten_where_the_country_wants_it() {
+fn sender_is_rewritten_by_country_and_sender_rules() {
     let rule = |country: Option<&str>, from: Option<&str>, to: &str| SenderRewrite {
         country: country.map(|code| code.parse().unwrap()),
         from: from.map(|from| Sender::parse(from).unwrap()),
@@ -211,7 +211,7 @@ fn senders_are_rewritten_where_the_country_wants_it() {
 }
 
 #[test]
-fn validity_is_what_is_left_of_it_and_never_less_than_a_minute() {
+fn validity_period_is_the_remaining_time_and_at_least_a_minute() {
     let shown = |format, left| {
         let profile = profile(|profile| profile.validity = format);
         Case { left, ..Case::new(profile, "hi") }.validity_shown()
@@ -229,11 +229,11 @@ fn validity_is_what_is_left_of_it_and_never_less_than_a_minute() {
         assert_eq!(shown(ValidityFormat::Off, left), "");
     }
     let ages = Duration::from_secs(20 * 365 * 24 * 3600);
-    assert_eq!(shown(ValidityFormat::Absolute, ages), "", "two digits of a year do not reach there");
+    assert_eq!(shown(ValidityFormat::Absolute, ages), "", "a two-digit year cannot express it");
 }
 
 #[test]
-fn parameters_are_added_and_passed_through_where_the_carrier_takes_them() {
+fn tlvs_are_added_and_passed_through_where_the_carrier_allows_them() {
     let own = profile(|profile| {
         let own = |tag, value: &[u8]| VendorTlv { tag, value: value.to_vec() };
         profile.tlvs = vec![own(0x1400, b"entity"), own(0x1401, b"template")];
@@ -253,7 +253,7 @@ fn parameters_are_added_and_passed_through_where_the_carrier_takes_them() {
 }
 
 #[test]
-fn service_type_and_receipts_are_as_the_profile_says() {
+fn service_type_and_registered_delivery_come_from_the_profile() {
     let asked = profile(|profile| {
         profile.service_type = "WAP".to_owned();
         profile.registered_delivery = 0x11;
@@ -269,7 +269,7 @@ fn service_type_and_receipts_are_as_the_profile_says() {
 }
 
 #[test]
-fn an_ordinary_part_is_written_where_the_last_one_was() {
+fn ordinary_part_reuses_the_buffers() {
     let text = MessageText::parse("hello").unwrap();
     let part = Part {
         number: PartNo::new(1).unwrap(),

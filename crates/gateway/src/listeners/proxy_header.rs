@@ -1,6 +1,5 @@
-//! The PROXY protocol, version 2: what a load balancer says before a connection's first octet about who is behind it.
-//! Only whoever is configured as a proxy is read this way, and then it must say it: a proxy that passes a connection on
-//! silently would make all its callers one address.
+//! Reads the PROXY protocol header, version 2, which a load balancer sends before the connection's first octet. It is
+//! read from trusted proxies only, and is then mandatory: without it all clients of the proxy would have one address.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -8,7 +7,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 const SIGNATURE: [u8; 12] = *b"\r\n\r\n\0\r\nQUIT\n";
 const HEAD_BYTES: usize = 16;
-/// Addresses and a proxy's own remarks. They are told before anybody has proven anything.
+/// The most octets after the head: addresses and TLVs. The peer is not authenticated yet.
 const REST_BYTES_MAX: usize = 2048;
 
 const LOCAL: u8 = 0x20;
@@ -18,35 +17,35 @@ const TCP_OVER_V6: u8 = 0x21;
 /// Addresses and two ports.
 const V4_BYTES: usize = 12;
 const V6_BYTES: usize = 36;
-/// The remark about TLS between the caller and the proxy, and the bit that says there is some.
-const REMARK_TLS: u8 = 0x20;
+/// The TLV about TLS between client and proxy, and its bit for "client used TLS".
+const TLV_SSL: u8 = 0x20;
 const CALLER_USED_TLS: u8 = 0x01;
 
-/// Who a proxy speaks for.
+/// The client that a proxy forwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Caller {
-    /// Nobody: it asks for itself whether we are well.
+    /// None: a health check of the proxy itself.
     Itself,
-    /// Somebody there, who came to the proxy over TLS or not.
+    /// A client, and whether it used TLS to the proxy.
     Behind { address: IpAddr, tls: bool },
 }
 
-/// Why a connection from a proxy is over before it began.
+/// Why a connection from a proxy was closed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ProxyHeaderError {
-    #[error("it does not begin with a PROXY header of version 2")]
+    #[error("missing PROXY header of version 2")]
     Missing,
-    #[error("its PROXY header says neither LOCAL nor PROXY")]
+    #[error("invalid PROXY header: the command is neither LOCAL nor PROXY")]
     Command,
-    #[error("its PROXY header is about neither TCP over IPv4 nor over IPv6")]
+    #[error("unsupported PROXY header: neither TCP over IPv4 nor over IPv6")]
     Family,
-    #[error("its PROXY header has {0} octets after the first 16")]
+    #[error("invalid PROXY header length: {0} octets after the first 16")]
     Length(usize),
-    #[error("its PROXY header did not come: {0}")]
+    #[error("could not read the PROXY header: {0}")]
     Lost(#[from] io::Error),
 }
 
-/// Reads exactly the header: what follows belongs to the caller.
+/// Reads exactly the header; the octets after it belong to the client.
 pub(crate) async fn read_proxy_header(
     stream: &mut (impl AsyncRead + Unpin),
 ) -> Result<Caller, ProxyHeaderError> {
@@ -65,7 +64,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// There are as many octets as the kind needs.
+    /// `rest` must be long enough for the kind.
     fn caller(self, rest: &[u8]) -> Caller {
         let (address, remarks) = match self {
             Kind::V4 => {
@@ -81,7 +80,7 @@ impl Kind {
     }
 }
 
-/// Nothing for the proxy itself, and how many octets follow.
+/// Returns the address kind (`None` for the proxy itself) and how many octets follow.
 fn read_head(head: [u8; HEAD_BYTES]) -> Result<(Option<Kind>, usize), ProxyHeaderError> {
     let [.., command, family, high, low] = head;
     if head[..SIGNATURE.len()] != SIGNATURE {
@@ -101,14 +100,14 @@ fn read_head(head: [u8; HEAD_BYTES]) -> Result<(Option<Kind>, usize), ProxyHeade
     Err(ProxyHeaderError::Length(length))
 }
 
-/// What is cut short says nothing.
+/// Whether the TLVs say that the client used TLS. A truncated TLV counts as no.
 fn came_over_tls(mut remarks: &[u8]) -> bool {
     while let [kind, high, low, rest @ ..] = remarks {
         let Some((value, further)) = rest.split_at_checked(usize::from(u16::from_be_bytes([*high, *low])))
         else {
             return false;
         };
-        if *kind == REMARK_TLS {
+        if *kind == TLV_SSL {
             return value.first().is_some_and(|client| client & CALLER_USED_TLS != 0);
         }
         remarks = further;
@@ -127,7 +126,7 @@ mod tests {
         [&SIGNATURE[..], &[command, family], &length, rest].concat()
     }
 
-    /// What is told of a header, and what is left for the session behind it.
+    /// Describes the header, and the octets left for the session.
     async fn read(octets: &[u8]) -> String {
         let mut stream = octets;
         match read_proxy_header(&mut stream).await {
@@ -138,7 +137,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_header_names_the_caller_and_leaves_the_rest() {
+    async fn header_names_the_client_and_leaves_the_following_octets() {
         let mut v6 = [0; 36];
         v6[..16].copy_from_slice(&"2001:db8::7".parse::<Ipv6Addr>().unwrap().octets());
         let mut mapped = [0; 36];
@@ -163,20 +162,23 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_no_header_of_version_2_ends_the_connection() {
-        let missing = "it does not begin with a PROXY header of version 2";
+    async fn invalid_header_is_rejected() {
+        let missing = "missing PROXY header of version 2";
         let long = header(PROXY, TCP_OVER_V4, &vec![0; REST_BYTES_MAX + 1]);
         for (octets, expect) in [
             (b"PROXY TCP4 192.0.2.7 10.0.0.1 1 2\r\n".to_vec(), missing),
             (vec![0, 0, 0, 16, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0, 1], missing),
-            (header(0x11, TCP_OVER_V4, V4), "its PROXY header says neither LOCAL nor PROXY"),
-            (header(0x22, TCP_OVER_V4, V4), "its PROXY header says neither LOCAL nor PROXY"),
-            (header(PROXY, 0x12, V4), "its PROXY header is about neither TCP over IPv4 nor over IPv6"),
-            (header(PROXY, 0x31, &[0; 216]), "its PROXY header is about neither TCP over IPv4 nor over IPv6"),
-            (header(PROXY, TCP_OVER_V4, &V4[..11]), "its PROXY header has 11 octets after the first 16"),
-            (header(PROXY, TCP_OVER_V6, V4), "its PROXY header has 12 octets after the first 16"),
-            (long, "its PROXY header has 2049 octets after the first 16"),
-            (SIGNATURE.to_vec(), "its PROXY header did not come: early eof"),
+            (header(0x11, TCP_OVER_V4, V4), "invalid PROXY header: the command is neither LOCAL nor PROXY"),
+            (header(0x22, TCP_OVER_V4, V4), "invalid PROXY header: the command is neither LOCAL nor PROXY"),
+            (header(PROXY, 0x12, V4), "unsupported PROXY header: neither TCP over IPv4 nor over IPv6"),
+            (header(PROXY, 0x31, &[0; 216]), "unsupported PROXY header: neither TCP over IPv4 nor over IPv6"),
+            (
+                header(PROXY, TCP_OVER_V4, &V4[..11]),
+                "invalid PROXY header length: 11 octets after the first 16",
+            ),
+            (header(PROXY, TCP_OVER_V6, V4), "invalid PROXY header length: 12 octets after the first 16"),
+            (long, "invalid PROXY header length: 2049 octets after the first 16"),
+            (SIGNATURE.to_vec(), "could not read the PROXY header: early eof"),
         ] {
             assert_eq!(read(&octets).await, expect, "{octets:?}");
         }

@@ -1,6 +1,5 @@
-//! From a part to the submit_sm that carries it, by the rules of its carrier's profile. What does not change from part to
-//! part is worked out once per link; what does is written into buffers that are used again, so that a part of an ordinary
-//! message costs no allocation here.
+//! Encodes a part as submit_sm by the carrier's profile. Values that are the same for all parts are computed once per
+//! link; the rest is written into reused buffers, so that a part of an ordinary message costs no allocation.
 
 mod alphabet;
 
@@ -19,24 +18,24 @@ use hermod_store::Job;
 use metrics::{Counter, counter};
 use std::time::Duration;
 
-/// A carrier is never asked to give up sooner, however little of the validity is left.
+/// The least validity that is sent to a carrier.
 const VALIDITY_MIN: Duration = Duration::from_secs(60);
 
-/// What a submit_sm is made from: a job of the store, or the one message of a probe.
+/// What a submit_sm is made from: a job of the store, or the message of a probe.
 #[derive(Clone, Copy)]
 pub(super) struct Part<'a> {
     pub(super) number: PartNo,
     pub(super) of: u8,
-    /// All of the message in one submit_sm, for a carrier that splits it itself.
+    /// The whole message in one submit_sm, for a carrier that splits it itself.
     pub(super) whole: bool,
     pub(super) from: Sender,
     pub(super) to: Msisdn,
     pub(super) text: &'a MessageText,
     pub(super) encoding: Encoding,
-    /// Ties the parts of a message together.
+    /// The concatenation reference of the message's parts.
     pub(super) reference: u8,
     pub(super) expires_at: Timestamp,
-    /// What the customer sent along, as it came.
+    /// The customer's optional parameters, encoded.
     pub(super) tlvs: &'a [u8],
     pub(super) shape: Option<&'a Shape>,
 }
@@ -58,7 +57,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// The characters it carries, and how many octets of UCS-2 they may take.
+    /// Returns the characters of the part, and the octets that they may take in UCS-2.
     fn characters(&self, joined_by: Joined) -> Option<(&'a str, usize)> {
         if let Some(shape) = self.shape.filter(|shape| shape.is_one_part()) {
             return Some((self.text.as_str(), 2 * shape.units_max(Encoding::Ucs2)));
@@ -66,9 +65,9 @@ impl<'a> Part<'a> {
         match joined_by {
             Joined::Alone if self.number.index() == 0 => Some((self.text.as_str(), PART_OCTETS_MAX)),
             Joined::Alone => None,
-            // The carrier cuts it as it likes.
+            // The carrier splits it.
             Joined::Payload => Some((self.text.as_str(), usize::MAX)),
-            // Whoever gets the sar_* parameters turns them into the same header.
+            // An SMSC turns the sar_* parameters into the same header.
             Joined::Udh | Joined::Sar => {
                 let characters = self.text.segments_in(self.encoding).slice(self.number)?;
                 Some((characters, PART_OCTETS_MAX - CONCATENATION_HEADER_BYTES))
@@ -77,22 +76,22 @@ impl<'a> Part<'a> {
     }
 }
 
-/// How a handset will know what belongs together.
+/// How the parts of a message are joined.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Joined {
-    /// There is nothing to join.
+    /// A single part.
     Alone,
     Udh,
     Sar,
     Payload,
 }
 
-/// Writes the parts of one link.
+/// Encodes the parts of one link.
 pub(super) struct Draft {
     profile: Profile,
-    /// The carrier takes optional parameters.
+    /// The bind allows optional parameters.
     parameters: bool,
-    /// A sender may have to be written differently in some country.
+    /// A sender rewrite of the profile depends on the country.
     rewrites_by_country: bool,
     characters_lost: Counter,
     source: Vec<u8>,
@@ -117,14 +116,14 @@ impl Draft {
         }
     }
 
-    /// The carrier's answer to the bind said whether it speaks 3.4, whatever its profile hopes. Without optional
-    /// parameters, parts are joined by a header.
+    /// Adopts the version that the carrier's bind response announced. Without optional parameters, parts are joined by
+    /// a user data header.
     pub(super) fn on_bound(&mut self, is_3_4: bool) {
         self.parameters = is_3_4 && self.profile.version == SmppVersion::V34;
     }
 
-    /// The PDU for a part. `None` if it is no part of its text, which only damage can bring about, or if the message is
-    /// to go in one piece and the carrier takes no payloads.
+    /// Returns the PDU for a part. `None` if the text has no such part (only with corrupt data), or if a whole message
+    /// needs a message_payload and the carrier takes none.
     pub(super) fn submit_sm(&mut self, part: &Part<'_>, now: Timestamp) -> Option<Pdu<'_>> {
         let joined_by = self.joined_by(part)?;
         self.body.clear();
@@ -167,7 +166,7 @@ impl Draft {
     fn joined_by(&self, part: &Part<'_>) -> Option<Joined> {
         if let Some(shape) = part.shape.filter(|shape| shape.is_one_part()) {
             let as_parameters = self.parameters && self.profile.long_messages == LongMessages::Sar;
-            // A header that says more than which part it is can only travel as a header.
+            // A header with other elements than the concatenation must stay a header.
             return Some(if as_parameters && place_of(shape).is_some() { Joined::Sar } else { Joined::Udh });
         }
         if part.whole && part.text.measure_in(part.encoding).parts > 1 {
@@ -176,12 +175,12 @@ impl Draft {
         Some(match self.profile.long_messages {
             _ if part.whole || part.of <= 1 => Joined::Alone,
             LongMessages::Sar if self.parameters => Joined::Sar,
-            // Also what was cut into parts before its carrier was to take whole messages.
+            // Payload: a message that was split before the profile was changed.
             LongMessages::Udh | LongMessages::Sar | LongMessages::Payload => Joined::Udh,
         })
     }
 
-    /// True if the text went into them.
+    /// Writes the optional parameters. Returns true if they contain the text.
     fn write_tlvs(&mut self, part: &Part<'_>, joined_by: Joined) -> Option<bool> {
         let Draft { profile, tlvs, body, .. } = self;
         tlvs.clear();
@@ -206,7 +205,7 @@ impl Draft {
             [] => Tlvs::default(),
             octets => Tlvs::parse(octets).unwrap_or_default(),
         };
-        // Of the profile's own, the customer's value takes the place where both have one.
+        // The customer's value replaces the profile's where both have one.
         let passed = |tag: u16| profile.pass_tlvs.contains(&tag).then(|| customers.get(Tag(tag))).flatten();
         for own in profile.tlvs.iter().filter(|own| passed(own.tag).is_none()) {
             tlvs.try_push(Tag(own.tag), &own.value).ok()?;
@@ -227,8 +226,8 @@ impl Draft {
         self.profile.sender_for(&part.from, country)
     }
 
-    /// False where nothing is said about it. Seconds are cut off and a minute is the least, so the carrier never keeps a
-    /// message for more than a minute longer than we do.
+    /// Writes the validity_period. Returns false if none is sent. Seconds are cut off and the minimum is a minute, so
+    /// the carrier keeps a message at most a minute longer than we do.
     fn write_validity(&mut self, expires_at: Timestamp, now: Timestamp) -> bool {
         let expires_at = expires_at.max(now.plus(VALIDITY_MIN));
         let written = match self.profile.validity {
@@ -236,19 +235,19 @@ impl Draft {
             ValidityFormat::Relative => time::relative(expires_at.since(now).as_secs()),
             ValidityFormat::Absolute => time::utc(expires_at.as_millis().div_euclid(1000)),
         };
-        // Two digits of a year end in 2037; without a time the carrier's own limit counts.
+        // Two-digit years end in 2037; without a validity_period the carrier's default applies.
         let Ok(written) = written else { return false };
         self.validity = written;
         true
     }
 }
 
-/// What joins a part to the others: the customer's own header, or one made for it.
+/// Writes the user data header: the customer's own, or a concatenation header.
 fn write_header(part: &Part<'_>, body: &mut Vec<u8>) {
     let (reference, total, number) = match part.shape {
         Some(shape) if !shape.header.is_empty() => return body.extend_from_slice(&shape.header),
         Some(Shape { joined: Some(joined), .. }) => {
-            // Sixteen bits would take a character's room from parts that were cut for eight.
+            // A 16-bit reference needs one octet more than the part has room for.
             let [high, low] = joined.reference.to_be_bytes();
             (high ^ low, joined.total, joined.part)
         }
@@ -257,7 +256,7 @@ fn write_header(part: &Part<'_>, body: &mut Vec<u8>) {
     body.extend_from_slice(&udh::concatenation_header(reference, total, number));
 }
 
-/// Which part of which message this is by the customer's own word, if that is all its header says.
+/// Returns the customer's own concatenation, if its header contains nothing else.
 fn place_of(shape: &Shape) -> Option<Concatenation> {
     if let Some(domain::Joined { reference, total, part }) = shape.joined {
         return Some(Concatenation { reference, total, part });
@@ -266,7 +265,7 @@ fn place_of(shape: &Shape) -> Option<Concatenation> {
     header.concatenation().filter(|_| header.elements().count() == 1)
 }
 
-/// The customer's coding for what only it understands, else ours, with the class where there is one.
+/// Returns the customer's data_coding for octets passed through, else ours, with the message class if there is one.
 fn data_coding(part: &Part<'_>, ours: u8) -> u8 {
     match part.shape {
         Some(Shape { data_coding: Some(theirs), .. }) => *theirs,

@@ -1,5 +1,5 @@
-//! A message from a handset as the `deliver_sm`s that bring it: in its own alphabet as far as the connection reads it, a
-//! long one in parts with a user data header each, or whole in one `message_payload`.
+//! Encodes an MO message as `deliver_sm` for a customer: in its own alphabet if the connection can read it, a long
+//! message in parts with a user data header, or whole in one `message_payload`.
 
 use hermod_domain::catalogue::{CodingZero, InboundForm, SmppAccess};
 use hermod_domain::inbound::Form;
@@ -13,11 +13,11 @@ use smallvec::SmallVec;
 
 const CODING_DEFAULT: u8 = 0;
 const CODING_UCS2: u8 = 8;
-/// Elements of the handset's own header that are left in; one that is longer would leave no room for the text.
+/// The longest user data header of the handset that is kept; a longer one would leave no room for the text.
 const HEADER_KEPT_OCTETS_MAX: usize = 64;
 
-/// One message, ready to be brought.
-pub(super) struct Drafted {
+/// One MO message, encoded.
+pub(super) struct MoDraft {
     source: WrittenAddress,
     destination: WrittenAddress,
     data_coding: u8,
@@ -28,24 +28,24 @@ pub(super) struct Drafted {
 enum Bodies {
     /// Each in the `short_message` of its own PDU.
     Short(Vec<Vec<u8>>),
-    /// All of it in one `message_payload`.
+    /// The whole text in one `message_payload`.
     Payload(Vec<u8>),
 }
 
-/// One character as it is written.
+/// One encoded character.
 type Unit = SmallVec<[u8; 4]>;
 
-/// A text in the alphabet it is brought in.
+/// A text in the alphabet of its PDUs.
 struct Written {
     data_coding: u8,
     units: Vec<Unit>,
-    /// Units of a handset's septets, of which 160 are 140 octets.
+    /// The units are septets, of which 160 fit in 140 octets.
     is_septets: bool,
 }
 
-impl Drafted {
-    /// `None` for what no `deliver_sm` can hold: longer than a payload, and than 255 parts.
-    pub(super) fn of(message: &MoMessage, access: &SmppAccess, is_3_4: bool) -> Option<Drafted> {
+impl MoDraft {
+    /// Encodes a message. Returns `None` if it fits neither in a payload nor in 255 parts.
+    pub(super) fn of(message: &MoMessage, access: &SmppAccess, is_3_4: bool) -> Option<MoDraft> {
         let MoMessage { id, source, destination, whole } = message;
         let written = write(&whole.text, whole.form, access.alphabet)?;
         let kept = Some(&whole.header[..]).filter(|header| header.len() <= HEADER_KEPT_OCTETS_MAX);
@@ -55,7 +55,7 @@ impl Drafted {
             Bodies::Short(vec![with_header(kept, &written.units)])
         } else {
             let payload = || payload(kept, &written.units).filter(|_| is_3_4);
-            // The same each time it is brought, so that a client can tell what it has of it.
+            // The same reference for every attempt, so that a client recognises a repeated part.
             let [.., reference] = id.to_be_bytes();
             let parts = || parts(kept, &written, reference).map(Bodies::Short);
             match access.inbound {
@@ -64,7 +64,7 @@ impl Drafted {
             }
         };
         let has_header = !kept.is_empty() || matches!(&bodies, Bodies::Short(parts) if parts.len() > 1);
-        Some(Drafted {
+        Some(MoDraft {
             source: source.clone(),
             destination: destination.clone(),
             data_coding: written.data_coding,
@@ -73,7 +73,7 @@ impl Drafted {
         })
     }
 
-    /// How many PDUs it takes.
+    /// Returns the number of PDUs.
     pub(super) fn pdus(&self) -> usize {
         match &self.bodies {
             Bodies::Short(parts) => parts.len(),
@@ -81,7 +81,7 @@ impl Drafted {
         }
     }
 
-    /// One of them, from 0. `None` past the last.
+    /// Returns the PDU with this index, from 0; `None` past the last.
     pub(super) fn deliver_sm<'a>(&'a self, place: usize, tlvs: &'a mut TlvBuffer) -> Option<Pdu<'a>> {
         tlvs.clear();
         let short_message = match &self.bodies {
@@ -107,7 +107,7 @@ fn address(written: &WrittenAddress) -> Address<'_> {
     Address::new(written.ton, written.npi, &written.digits)
 }
 
-/// In the alphabet it came in, where the connection can read that.
+/// Encodes the text in the alphabet it came in, if the connection can read it, else in UCS-2.
 fn write(text: &str, form: Form, zero: CodingZero) -> Option<Written> {
     match form {
         Form::Octets { data_coding } => {
@@ -128,7 +128,7 @@ fn in_ucs2(text: &str) -> Written {
     Written { data_coding: CODING_UCS2, units: text.chars().map(unit).collect(), is_septets: false }
 }
 
-/// `None` if a character is not in what the connection takes `data_coding` 0 for.
+/// Encodes in the connection's alphabet of `data_coding` 0. Returns `None` if a character is missing there.
 fn in_default(text: &str, zero: CodingZero) -> Option<Written> {
     let unit = |character: char| -> Option<Unit> {
         let octet = || u8::try_from(character).ok().map(|octet| Unit::from_slice(&[octet]));
@@ -148,14 +148,14 @@ fn in_default(text: &str, zero: CodingZero) -> Option<Written> {
 }
 
 impl Written {
-    /// Octets of text beside a header of so many.
+    /// Returns the units of text that fit beside a header of this length.
     fn room(&self, header: usize) -> usize {
         let octets = PART_OCTETS_MAX.saturating_sub(header);
         if self.is_septets { octets * 8 / 7 } else { octets }
     }
 }
 
-/// With its length octet; nothing where there are no elements.
+/// Returns the length of a header with its length octet; 0 without elements.
 fn header_octets(elements: &[u8]) -> usize {
     if elements.is_empty() { 0 } else { elements.len() + 1 }
 }
@@ -175,7 +175,7 @@ fn payload(kept: &[u8], units: &[Unit]) -> Option<Bodies> {
     (whole.len() <= VALUE_BYTES_MAX).then_some(Bodies::Payload(whole))
 }
 
-/// `None` if there would be more than a header can count.
+/// Splits the text into parts. Returns `None` if there are more than 255.
 fn parts(kept: &[u8], written: &Written, reference: u8) -> Option<Vec<Vec<u8>>> {
     let room = written.room(kept.len() + udh::CONCATENATION_HEADER_BYTES);
     let mut chunks: Vec<&[Unit]> = Vec::new();
@@ -219,7 +219,7 @@ mod tests {
 
     /// `esm_class`, `data_coding` and what each PDU holds.
     fn brought(message: &MoMessage, access: &SmppAccess, is_3_4: bool) -> Option<Vec<(u8, u8, Vec<u8>)>> {
-        let drafted = Drafted::of(message, access, is_3_4)?;
+        let drafted = MoDraft::of(message, access, is_3_4)?;
         let mut tlvs = TlvBuffer::new();
         let each = (0..drafted.pdus()).map(|place| {
             let Some(Pdu::DeliverSm(pdu)) = drafted.deliver_sm(place, &mut tlvs) else {
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_brought_in_its_own_alphabet_as_far_as_the_connection_reads_it() {
+    fn text_keeps_its_alphabet_if_the_connection_can_read_it() {
         use CodingZero::{Ascii, Gsm, Latin1, Utf8};
         check(Form::Narrow, "@ €", Gsm, 0, b"\x00 \x1b\x65");
         check(Form::Narrow, "@ a", Ascii, 0, b"@ a");
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_one_comes_in_parts_that_cut_no_character() {
+    fn long_message_is_split_without_cutting_a_character() {
         let lengths = |form, text: &str, header: &[u8]| -> Vec<usize> {
             let parts =
                 brought(&message(form, text, header), &access(CodingZero::Gsm, InboundForm::Parts), false);
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_asks_gets_it_in_one_payload_unless_the_bind_has_no_parameters() {
+    fn long_message_is_one_payload_if_configured_and_the_bind_is_3_4() {
         let payload = access(CodingZero::Gsm, InboundForm::Payload);
         let long = message(Form::Narrow, &"x".repeat(400), &[]);
         assert_eq!(brought(&long, &payload, true), Some(vec![(0, 0, vec![b'x'; 400])]));
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_of_the_handsets_own_is_left_in() {
+    fn user_data_header_of_the_handset_is_kept() {
         let found = brought(
             &message(Form::Octets { data_coding: 4 }, "cafe", &[5, 4, 0, 1, 0, 2]),
             &access(CodingZero::Gsm, InboundForm::Parts),
@@ -311,11 +311,11 @@ mod tests {
         assert_eq!(found, Some(vec![(0x40, 4, vec![6, 5, 4, 0, 1, 0, 2, 0xca, 0xfe])]));
         let huge = message(Form::Narrow, "text", &[0x70; 100]);
         let found = brought(&huge, &access(CodingZero::Gsm, InboundForm::Parts), true);
-        assert_eq!(found, Some(vec![(0, 0, b"text".to_vec())]), "one that leaves no room is left out");
+        assert_eq!(found, Some(vec![(0, 0, b"text".to_vec())]), "a header that is too long is dropped");
     }
 
     #[test]
-    fn what_parts_cannot_count_goes_in_a_payload_and_what_neither_holds_not_at_all() {
+    fn message_of_more_than_255_parts_needs_a_payload_or_is_not_encoded() {
         let parts = access(CodingZero::Gsm, InboundForm::Parts);
         let many = message(Form::Ucs2, &"Ж".repeat(67 * 255 + 1), &[]);
         assert_eq!(brought(&many, &parts, true).unwrap().len(), 1);

@@ -1,10 +1,10 @@
-//! What every listener for customers needs: how many connections one address may hold, which proxies are believed, the
-//! handshake of TLS, and the options of a socket.
+//! Shared by all customer-facing listeners: connection limits per address, trusted proxies, the TLS handshake, and
+//! socket options.
 
 mod connection_limits;
 mod proxy_header;
 
-pub(crate) use connection_limits::{Crowd, PerAddress, Place};
+pub(crate) use connection_limits::{AddressLimits, ConnectionLimits, ConnectionSlot};
 pub(crate) use proxy_header::{Caller, ProxyHeaderError, read_proxy_header};
 
 use crate::clock::Clock;
@@ -16,13 +16,13 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
 
-/// A peer that has not acknowledged what we sent for this long is gone, or will not read: the kernel gives up on it.
+/// TCP user timeout: the kernel drops a peer that has not acknowledged data for this long.
 const UNREAD_MAX: Duration = Duration::from_secs(30);
 
-/// How long to wait when no connection can be accepted: out of descriptors, most likely.
+/// The pause after a failed accept, most likely for lack of file descriptors.
 pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// Proxies that are believed when they say for whom they call.
+/// Proxies whose information about the client address is trusted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TrustedProxies(Vec<IpNet>);
 
@@ -31,7 +31,7 @@ impl TrustedProxies {
         TrustedProxies(networks.into_iter().collect())
     }
 
-    /// `address` is canonical: no v4 address dressed up as v6.
+    /// Whether the address is a trusted proxy. `address` must be canonical.
     pub fn trust(&self, address: IpAddr) -> bool {
         self.0.iter().any(|network| network.contains(&address))
     }
@@ -40,22 +40,22 @@ impl TrustedProxies {
 /// Where a request came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// The caller, canonical: the peer, or the address that a trusted proxy named.
+    /// The client, canonical: the peer, or the address from a trusted proxy.
     pub address: IpAddr,
-    /// A proxy carried the request, trusted or not.
+    /// A proxy forwarded the request, trusted or not.
     pub is_forwarded: bool,
 }
 
-/// From where a page or an API may be used.
+/// Which clients may use a page or an API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
     Anywhere,
-    /// Direct callers on this machine. What a proxy on this machine forwards is somebody else's request.
+    /// Clients on this machine, not through a proxy.
     ThisMachine,
 }
 
 impl Reach {
-    /// A caller that is not known is not on this machine.
+    /// Whether a request from `source` is allowed. An unknown source is not on this machine.
     pub(crate) fn admits(self, source: Option<Source>) -> bool {
         match self {
             Reach::Anywhere => true,
@@ -66,9 +66,8 @@ impl Reach {
     }
 }
 
-/// Shakes hands within a limit. `None` means that the connection is over: what it did is counted, and nobody else's
-/// affair.
-pub(crate) async fn shake_hands(
+/// Performs the TLS handshake within `limit`. Returns `None` if it failed or timed out; the outcome is counted.
+pub(crate) async fn tls_handshake(
     tls: &Tls,
     stream: TcpStream,
     clock: &Clock,
@@ -76,12 +75,12 @@ pub(crate) async fn shake_hands(
 ) -> Option<TlsStream<TcpStream>> {
     let outcome = tokio::select! {
         shaken = tls.acceptor().accept(stream) => shaken.map_err(|error| ("failed", error.to_string())),
-        () = clock.sleep(limit) => Err(("late", "it took too long".to_owned())),
+        () = clock.sleep(limit) => Err(("late", "timed out".to_owned())),
     };
     let (stream, outcome) = match outcome {
         Ok(stream) => (Some(stream), "done"),
         Err((outcome, error)) => {
-            tracing::debug!(error, "A TLS handshake came to nothing");
+            tracing::debug!(error, "TLS handshake failed");
             (None, outcome)
         }
     };
@@ -89,14 +88,14 @@ pub(crate) async fn shake_hands(
     stream
 }
 
-pub(crate) fn set_options(stream: &TcpStream) {
-    // A stream that refuses an option still serves, only slower or longer.
+pub(crate) fn set_socket_options(stream: &TcpStream) {
+    // The connection works without the options too.
     let _ = stream.set_nodelay(true);
     let unread_ms = u32::try_from(UNREAD_MAX.as_millis()).expect("half a minute fits");
     let _ = rustix::net::sockopt::set_tcp_user_timeout(stream, unread_ms);
 }
 
-/// Counts one open connection for as long as it lives.
+/// Counts one open connection until it is dropped.
 pub(crate) struct Counted(Gauge);
 
 impl Counted {
@@ -112,8 +111,9 @@ impl Drop for Counted {
     }
 }
 
-/// A v6 address stands for its /64: one customer has all of it, and could fail from another one each time.
-pub(crate) fn site_of(address: IpAddr) -> IpAddr {
+/// Returns the address that limits are counted for: an IPv6 address counts as its /64, which one customer has as a
+/// whole.
+pub(crate) fn limit_key_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => IpAddr::V4(address),
         IpAddr::V6(address) => {

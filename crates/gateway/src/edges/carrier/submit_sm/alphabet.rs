@@ -1,6 +1,6 @@
-//! The characters of a part as its carrier reads them. What data_coding 0 means differs from carrier to carrier; a
-//! character that it does not have there makes the part UCS-2 if that still fits, because nothing may be lost that can
-//! be kept. An octet of zero is an `@` in GSM-7 and half a letter in UCS-2, never an end.
+//! Encodes the characters of a part in the carrier's alphabet. The meaning of data_coding 0 differs between carriers.
+//! A part with a character outside that alphabet is sent as UCS-2 if it fits, else the character is replaced. A zero
+//! octet is `@` in GSM-7 and half a character in UCS-2, never a terminator.
 
 use hermod_domain::carrier::DefaultAlphabet;
 use hermod_domain::text::segment::write_octets;
@@ -9,9 +9,10 @@ use hermod_domain::text::{Encoding, gsm7, ucs2};
 const CODING_DEFAULT: u8 = 0x00;
 const CODING_OCTETS: u8 = 0x04;
 const CODING_UCS2: u8 = 0x08;
-/// With a class: 0001 in the upper half, the alphabet in bits 3 and 2, the class in the rest (3GPP TS 23.038 section 4).
+/// With a class: 0001 in the upper half, the alphabet in bits 3 and 2, the class in the rest (3GPP TS 23.038 section
+/// 4).
 const CODING_WITH_CLASS: u8 = 0x10;
-/// Stands for what could be written in no way.
+/// Replaces a character that cannot be encoded.
 const LOST: u8 = b'?';
 
 /// How the characters were written.
@@ -22,7 +23,7 @@ pub(super) struct Written {
     pub(super) lost: u64,
 }
 
-/// Appends the characters to the body. `None` if they are not of the encoding they were counted in.
+/// Appends the characters to the body. Returns `None` if they do not fit the encoding they were counted in.
 pub(super) fn write(
     characters: &str,
     encoding: Encoding,
@@ -62,7 +63,7 @@ pub(super) fn write(
     Some(Written { data_coding: CODING_DEFAULT, lost })
 }
 
-/// A coding of ours that also says the class. The alphabets have the same numbers there.
+/// Adds the message class to one of our codings. The alphabet bits are the same.
 pub(super) const fn with_class(data_coding: u8, class: u8) -> u8 {
     CODING_WITH_CLASS | data_coding | (class & 0b11)
 }
@@ -79,7 +80,7 @@ fn latin1(character: char) -> Option<u8> {
 mod tests {
     use super::*;
 
-    /// As `coding:octets`, and how many characters were lost where some were.
+    /// Compares `coding:octets`, and the count of lost characters if there are any.
     #[track_caller]
     fn check(alphabet: DefaultAlphabet, ucs2_octets_max: usize, characters: &str, expect: &str) {
         let mut body = vec![0xEE];
@@ -93,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_is_said_in_every_alphabet() {
+    fn message_class_is_added_in_every_alphabet() {
         let codings = [
             (CODING_DEFAULT, 0),
             (CODING_DEFAULT, 1),
@@ -113,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_are_written_in_what_coding_0_means_or_in_ucs2() {
+    fn characters_are_encoded_in_the_default_alphabet_or_ucs2() {
         use DefaultAlphabet::{Ascii, Gsm, Latin1};
         for (alphabet, characters, expect) in [
             (Gsm, "a@b", "0:610062"),
@@ -136,11 +137,11 @@ mod tests {
     }
 
     #[test]
-    fn only_what_fits_in_no_way_is_lost() {
+    fn character_is_lost_only_if_ucs2_does_not_fit() {
         check(DefaultAlphabet::Ascii, 6, "aé€", "8:006100e920ac");
         check(DefaultAlphabet::Ascii, 5, "aé€", "0:613f3f lost 2");
         check(DefaultAlphabet::Latin1, 5, "aé€", "0:61e93f lost 1");
-        // Without a character that is missing, nobody asks whether it would fit.
+        // Without a missing character UCS-2 is not considered.
         check(DefaultAlphabet::Latin1, 0, "aé", "0:61e9");
         check(
             DefaultAlphabet::Ascii,
@@ -163,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_character_of_another_encoding_makes_no_part() {
+    fn character_outside_the_counted_encoding_returns_none() {
         assert_eq!(write("я", Encoding::Gsm7, DefaultAlphabet::Gsm, 140, &mut Vec::new()), None);
     }
 }

@@ -1,7 +1,7 @@
-//! One link of a carrier in figures: where it stands, what it may do, what it has done. The link writes them as it goes,
-//! metrics and the operator read them at any time.
+//! The status of one carrier link: state, settings and counters. The link writes it; metrics and the operator read it
+//! at any time.
 
-use super::meter::{PerSecond, Tally};
+use super::counters::{PerSecond, Tally};
 use super::traffic::{Traffic, place_of};
 use crate::clock::Moment;
 use hermod_domain::carrier::ErrorClass;
@@ -11,7 +11,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What a link is for.
+/// Whether a link sends, receives, or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Direction {
     Both,
@@ -38,15 +38,15 @@ impl Direction {
     }
 }
 
-/// Where a link stands.
+/// The state of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LinkState {
-    /// For the time of its next attempt.
+    /// Waits for the next bind attempt.
     Waiting,
     Connecting,
     Binding,
     Bound,
-    /// It takes no more parts and waits for answers.
+    /// Takes no more parts and waits for responses.
     Draining,
 }
 
@@ -62,13 +62,13 @@ impl LinkState {
     }
 }
 
-/// What a link was told to be, by the carrier's entry.
+/// A link's settings from the carrier's entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkSettings {
     pub address: String,
     pub tls: bool,
     pub window: u32,
-    /// Parts per second, when nobody has asked it to slow down.
+    /// Parts per second without throttling.
     pub full_rate: u32,
 }
 
@@ -78,11 +78,11 @@ pub struct LastError {
     pub text: String,
 }
 
-/// What changes seldom.
+/// The part of the status that changes rarely.
 #[derive(Debug)]
-struct Standing {
+struct RareChanges {
     settings: LinkSettings,
-    /// The carrier's entry has it.
+    /// The carrier's entry has this link.
     wanted: bool,
     state: LinkState,
     since: Timestamp,
@@ -90,12 +90,12 @@ struct Standing {
     last_error: Option<LastError>,
 }
 
-/// Lives as long as the process; a link that is bound anew goes on counting.
-pub struct LinkFigures {
+/// Lives as long as the process; the counters continue after a new bind.
+pub struct LinkStatus {
     carrier: String,
     number: u8,
     direction: Direction,
-    standing: Mutex<Standing>,
+    rare: Mutex<RareChanges>,
     out: AtomicU32,
     rate: AtomicU32,
     throttled: AtomicBool,
@@ -111,7 +111,7 @@ pub struct LinkFigures {
     gauges: Gauges,
 }
 
-/// Set about once a second.
+/// Updated about once a second.
 struct Gauges {
     bound: Gauge,
     window: Gauge,
@@ -124,7 +124,7 @@ struct Gauges {
 /// A link as the operator sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkShown {
-    /// From 1; the two halves of a pair have the same.
+    /// From 1; both binds of a pair have the same number.
     pub number: u8,
     pub direction: Direction,
     pub address: String,
@@ -134,9 +134,9 @@ pub struct LinkShown {
     pub next_attempt_at: Option<Timestamp>,
     pub bind_attempts: u64,
     pub window: u32,
-    /// Parts sent and not answered.
+    /// Outstanding parts: sent and not answered.
     pub out: u32,
-    /// Parts per second that it may send now, and when all is well.
+    /// Parts per second that it may send now, and without throttling.
     pub rate: u32,
     pub full_rate: u32,
     /// Tenths of parts per second, over the last ten seconds.
@@ -146,21 +146,21 @@ pub struct LinkShown {
     pub last_error: Option<LastError>,
 }
 
-impl LinkFigures {
+impl LinkStatus {
     pub(super) fn new(
         carrier: &str,
         number: u8,
         direction: Direction,
         settings: LinkSettings,
         now: Timestamp,
-    ) -> LinkFigures {
+    ) -> LinkStatus {
         let labels = [
             ("carrier", carrier.to_owned()),
             ("link", number.to_string()),
             ("direction", direction.as_str().to_owned()),
         ];
         let tally = |name: &'static str| Tally::new(counter!(name, &labels));
-        LinkFigures {
+        LinkStatus {
             carrier: carrier.to_owned(),
             number,
             direction,
@@ -188,7 +188,7 @@ impl LinkFigures {
                 full_rate: gauge!("hermod_link_full_rate", &labels),
                 per_second: gauge!("hermod_link_parts_per_second", &labels),
             },
-            standing: Mutex::new(Standing {
+            rare: Mutex::new(RareChanges {
                 settings,
                 wanted: true,
                 state: LinkState::Waiting,
@@ -211,45 +211,45 @@ impl LinkFigures {
         self.direction
     }
 
-    /// The entry has changed.
+    /// Applies the settings of a changed entry.
     pub(super) fn set_up(&self, settings: LinkSettings) {
         self.set_rate(settings.full_rate, false);
-        let mut standing = self.standing();
-        standing.settings = settings;
-        standing.wanted = true;
+        let mut rare = self.rare();
+        rare.settings = settings;
+        rare.wanted = true;
     }
 
-    /// The carrier's entry has no such link any more, or not now.
+    /// Marks a link that the carrier's entry does not have any more.
     pub(super) fn retire(&self, now: Timestamp) {
         self.enter(LinkState::Waiting, now);
-        self.standing().wanted = false;
+        self.rare().wanted = false;
     }
 
     pub(super) fn is_wanted(&self) -> bool {
-        self.standing().wanted
+        self.rare().wanted
     }
 
     pub fn enter(&self, state: LinkState, now: Timestamp) {
-        let mut standing = self.standing();
-        if standing.state != state {
-            standing.state = state;
-            standing.since = now;
+        let mut rare = self.rare();
+        if rare.state != state {
+            rare.state = state;
+            rare.since = now;
         }
-        standing.next_attempt_at = None;
+        rare.next_attempt_at = None;
     }
 
     pub fn wait_until(&self, next_attempt_at: Timestamp, now: Timestamp) {
         self.enter(LinkState::Waiting, now);
-        self.standing().next_attempt_at = Some(next_attempt_at);
+        self.rare().next_attempt_at = Some(next_attempt_at);
     }
 
     pub fn failed(&self, text: String, now: Timestamp) {
-        self.standing().last_error = Some(LastError { at: now, text });
+        self.rare().last_error = Some(LastError { at: now, text });
     }
 
-    /// A link that can be given parts, or brings receipts.
+    /// Whether the link is bound.
     pub fn is_bound(&self) -> bool {
-        self.standing().state == LinkState::Bound
+        self.rare().state == LinkState::Bound
     }
 
     pub fn attempted(&self) {
@@ -291,7 +291,7 @@ impl LinkFigures {
         self.out.store(out, Ordering::Relaxed);
     }
 
-    /// The rate of now, and whether throttling by the carrier keeps the link from its full rate.
+    /// Sets the current rate, and whether throttling keeps the link below its full rate.
     pub fn set_rate(&self, rate: u32, throttled: bool) {
         self.rate.store(rate, Ordering::Relaxed);
         self.throttled.store(throttled, Ordering::Relaxed);
@@ -318,8 +318,8 @@ impl LinkFigures {
     }
 
     pub fn show(&self, now: Moment) -> LinkShown {
-        let standing = self.standing();
-        let Standing { settings, wanted: _, state, since, next_attempt_at, last_error } = &*standing;
+        let rare = self.rare();
+        let RareChanges { settings, wanted: _, state, since, next_attempt_at, last_error } = &*rare;
         let LinkSettings { address, tls, window, full_rate } = settings;
         LinkShown {
             number: self.number,
@@ -340,7 +340,7 @@ impl LinkFigures {
         }
     }
 
-    /// Tells the gauges. To be called about every second.
+    /// Updates the gauges. To be called about every second.
     pub(super) fn publish(&self, now: Moment) {
         let shown = self.show(now);
         let Gauges { bound, window, out, rate, full_rate, per_second } = &self.gauges;
@@ -352,19 +352,19 @@ impl LinkFigures {
         per_second.set(f64::from(u32::try_from(shown.submitted_per_10_s).unwrap_or(u32::MAX)) / 10.0);
     }
 
-    fn standing(&self) -> MutexGuard<'_, Standing> {
-        self.standing.lock().unwrap_or_else(PoisonError::into_inner)
+    fn rare(&self) -> MutexGuard<'_, RareChanges> {
+        self.rare.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl fmt::Debug for LinkFigures {
+impl fmt::Debug for LinkStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let LinkFigures { carrier, number, direction, standing, .. } = self;
-        f.debug_struct("LinkFigures")
+        let LinkStatus { carrier, number, direction, rare, .. } = self;
+        f.debug_struct("LinkStatus")
             .field("carrier", carrier)
             .field("number", number)
             .field("direction", direction)
-            .field("standing", standing)
+            .field("rare", rare)
             .finish_non_exhaustive()
     }
 }

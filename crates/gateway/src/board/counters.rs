@@ -1,4 +1,4 @@
-//! Counting while parts fly by: totals that metrics and the operator see alike, and how many there were per second.
+//! Counters for the hot path: totals shared by metrics and the operator, and a rate per second.
 
 use crate::clock::Moment;
 use metrics::Counter;
@@ -32,15 +32,15 @@ impl fmt::Debug for Tally {
     }
 }
 
-/// The seconds that a rate is shown over.
+/// The seconds that a rate is averaged over.
 const SECONDS: u64 = 10;
-/// One more than shown: the second that is running is not counted.
+/// One more, for the current second, which is not counted.
 const BUCKETS: usize = 11;
 
-/// How many there were in each of the last seconds. Written by one task only, read by anyone.
+/// Counts per second over the last seconds. One writer, any number of readers.
 #[derive(Debug, Default)]
 pub(super) struct PerSecond {
-    /// The second in the upper half, the count in the lower.
+    /// The second in the upper 32 bits, the count in the lower.
     buckets: [AtomicU64; BUCKETS],
 }
 
@@ -53,7 +53,7 @@ impl PerSecond {
         bucket.store(u64::from(low(second)) << 32 | u64::from(counted), Ordering::Relaxed);
     }
 
-    /// The average of the last ten whole seconds, in tenths.
+    /// Returns the average of the last ten whole seconds, in tenths.
     pub(super) fn tenths(&self, now: Moment) -> u64 {
         let this = now.0 / 1000;
         (1..=SECONDS)
@@ -70,7 +70,7 @@ fn place_of(second: u64) -> usize {
     usize::try_from(second % 11).expect("less than eleven")
 }
 
-/// Seconds wrap after a century; nothing is that old here.
+/// Seconds wrap after a century.
 fn low(second: u64) -> u32 {
     u32::try_from(second & u64::from(u32::MAX)).expect("masked")
 }

@@ -1,0 +1,121 @@
+//! Limits the connections of one address, so that one client cannot use up all of them. Half-open connections (no
+//! request or bind yet) have a lower limit, because an attacker can open them at no cost.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Open connections by address. Bounded by the maximum number of connections.
+#[derive(Clone, Default)]
+pub(crate) struct ConnectionLimits(Arc<Mutex<HashMap<IpAddr, Held>>>);
+
+/// The limits of one address.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AddressLimits {
+    pub(crate) open_max: u32,
+    /// Half-open connections among them.
+    pub(crate) half_open_max: u32,
+}
+
+#[derive(Default)]
+struct Held {
+    open: u32,
+    half_open: u32,
+}
+
+/// The slot of one connection, freed when dropped. Half open until [`ConnectionSlot::establish`].
+pub(crate) struct ConnectionSlot {
+    connection_limits: ConnectionLimits,
+    address: IpAddr,
+    is_half_open: AtomicBool,
+}
+
+impl ConnectionLimits {
+    /// Takes a slot. Returns `None` if the address is at a limit.
+    pub(crate) fn enter(&self, address: IpAddr, limits: AddressLimits) -> Option<ConnectionSlot> {
+        let mut held = self.lock();
+        let of_address = held.entry(address).or_default();
+        if of_address.open >= limits.open_max || of_address.half_open >= limits.half_open_max {
+            return None;
+        }
+        of_address.open += 1;
+        of_address.half_open += 1;
+        Some(ConnectionSlot { connection_limits: self.clone(), address, is_half_open: AtomicBool::new(true) })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<IpAddr, Held>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ConnectionSlot {
+    /// Marks the connection as established: it has sent a whole request, or is bound.
+    pub(crate) fn establish(&self) {
+        // Called for every request, so check without the lock first.
+        if self.is_half_open.load(Ordering::Relaxed) && self.is_half_open.swap(false, Ordering::Relaxed) {
+            let mut held = self.connection_limits.lock();
+            if let Some(held) = held.get_mut(&self.address) {
+                held.half_open -= 1;
+            }
+        }
+    }
+}
+
+impl Drop for ConnectionSlot {
+    fn drop(&mut self) {
+        self.establish();
+        let mut held = self.connection_limits.lock();
+        let Some(of_address) = held.get_mut(&self.address) else { return };
+        of_address.open -= 1;
+        if of_address.open == 0 {
+            held.remove(&self.address);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1));
+    const THERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 2));
+
+    #[test]
+    fn address_over_its_limit_is_rejected_until_a_connection_closes() {
+        let connection_limits = ConnectionLimits::default();
+        let limits = AddressLimits { open_max: 2, half_open_max: 2 };
+        let first = connection_limits.enter(HERE, limits).unwrap();
+        let second = connection_limits.enter(HERE, limits).unwrap();
+        assert!(connection_limits.enter(HERE, limits).is_none());
+        let elsewhere = connection_limits.enter(THERE, limits);
+        assert!(elsewhere.is_some(), "another address has its own limit");
+        drop(first);
+        let third = connection_limits.enter(HERE, limits);
+        assert!(third.is_some());
+        drop((second, third, elsewhere));
+        assert!(connection_limits.lock().is_empty(), "closed connections leave no entry");
+    }
+
+    #[test]
+    fn half_open_connections_have_a_lower_limit_than_established_ones() {
+        let connection_limits = ConnectionLimits::default();
+        let limits = AddressLimits { open_max: 3, half_open_max: 1 };
+        let first = connection_limits.enter(HERE, limits).unwrap();
+        assert!(connection_limits.enter(HERE, limits).is_none(), "one is half open");
+        first.establish();
+        first.establish();
+        let second = connection_limits.enter(HERE, limits).unwrap();
+        second.establish();
+        let third = connection_limits.enter(HERE, limits).unwrap();
+        third.establish();
+        assert!(connection_limits.enter(HERE, limits).is_none(), "three are open");
+        drop((first, second, third));
+        let half_open = connection_limits.enter(HERE, limits);
+        drop(half_open);
+        assert!(
+            connection_limits.enter(HERE, limits).is_some(),
+            "a closed half-open connection is not counted"
+        );
+    }
+}
