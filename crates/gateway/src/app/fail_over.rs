@@ -16,7 +16,7 @@ use hermod_domain::ids::CarrierId;
 use hermod_domain::numbers::Numbers;
 use hermod_domain::route::Sending;
 use hermod_domain::time::Timestamp;
-use hermod_store::{CarrierQueue, TargetCarrier, Move, StoreError, WaitingMessage, QueuePosition};
+use hermod_store::{CarrierQueue, Move, QueuePosition, StoreError, TargetCarrier, WaitingMessage};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;

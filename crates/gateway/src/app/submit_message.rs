@@ -18,7 +18,7 @@ use hermod_domain::text::{Encoding, Measure};
 use hermod_domain::time::Timestamp;
 use hermod_domain::traffic::{Admitted, Daily, enforced_daily, watched_daily};
 use hermod_store::{
-    ACCEPT_WAIT_MAX, AcceptOutcome, Acceptance, CustomerTlvs, DailyLimits, KeyClaim, Duplicate, Screened,
+    ACCEPT_WAIT_MAX, AcceptOutcome, Acceptance, CustomerTlvs, DailyLimits, Duplicate, KeyClaim, Screened,
     Screening, StoreError,
 };
 use metrics::counter;

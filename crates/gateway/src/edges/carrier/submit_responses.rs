@@ -44,7 +44,9 @@ pub(super) fn read_submit_response(frame: &Frame, profile: &Profile) -> ParsedRe
         | ErrorClass::RejectedMessage
         | ErrorClass::RejectedDestination
         | ErrorClass::ProtocolError
-        | ErrorClass::Unknown => (SubmitResponse::Refused { about: class.about(), status }, LinkNext::Continue),
+        | ErrorClass::Unknown => {
+            (SubmitResponse::Refused { about: class.about(), status }, LinkNext::Continue)
+        }
     };
     ParsedResponse { answer, class: Some(class), next }
 }

@@ -17,7 +17,7 @@ use hermod_domain::ids::MessageId;
 use hermod_domain::numbers::Numbers;
 use hermod_domain::refusal::Refusal;
 use hermod_domain::submission::{IdempotencyKey, KeyRefusal};
-use hermod_store::{MessageRecord, Duplicate};
+use hermod_store::{Duplicate, MessageRecord};
 
 const KEY_FIELD: &str = "Idempotency-Key";
 
@@ -43,7 +43,9 @@ pub(super) async fn send(
     // A retry of an accepted message must not be rejected, not even for invalid fields.
     let Some(key) = key else { return Err(refusal) };
     match find_replay(world, caller, &key, 0).await? {
-        Some(Duplicate { message, .. }) => Ok(replay_response(&Duplicate { message, is_same_request: false })),
+        Some(Duplicate { message, .. }) => {
+            Ok(replay_response(&Duplicate { message, is_same_request: false }))
+        }
         None => Err(refusal),
     }
 }

@@ -38,7 +38,8 @@ impl Link<'_> {
         let Some(port) = &self.port else { return };
         match port.close().await {
             Ok(unsent) => {
-                self.answers.extend(unsent.jobs.iter().map(|job| SentPart::of(job).record(SubmitResponse::NotSent)));
+                self.answers
+                    .extend(unsent.jobs.iter().map(|job| SentPart::of(job).record(SubmitResponse::NotSent)));
                 self.on_recorded(unsent.recorded);
                 self.on_received(unsent.received);
             }

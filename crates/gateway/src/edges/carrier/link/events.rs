@@ -8,7 +8,7 @@ use crate::edges::carrier::backoff::Ended;
 use crate::edges::carrier::submit_responses::{LinkNext, ParsedResponse, read_submit_response};
 use hermod_smpp::session::State;
 use hermod_smpp::{Event, Frame};
-use hermod_store::{SubmitResponse, LinkKind, StoreError};
+use hermod_store::{LinkKind, StoreError, SubmitResponse};
 
 impl Link<'_> {
     /// Handles all pending events, reports to the store, and moves the session's output to the link's.

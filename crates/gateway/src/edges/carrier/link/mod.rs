@@ -29,7 +29,9 @@ use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_smpp::session::{BindRequest, ClientConfig, CloseReason, Limits};
 use hermod_smpp::{BindType, EncodeError, Session};
-use hermod_store::{SubmitResponse, ResponseRecord, TargetCarrier, Handout, Job, LinkPort, MoRecord, ReceiptRecord};
+use hermod_store::{
+    Handout, Job, LinkPort, MoRecord, ReceiptRecord, ResponseRecord, SubmitResponse, TargetCarrier,
+};
 use pdu_trace::PduTrace;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -66,7 +68,11 @@ impl SentPart {
         self.record_with_failover(answer, None)
     }
 
-    fn record_with_failover(self, answer: SubmitResponse, otherwise: Option<TargetCarrier>) -> ResponseRecord {
+    fn record_with_failover(
+        self,
+        answer: SubmitResponse,
+        otherwise: Option<TargetCarrier>,
+    ) -> ResponseRecord {
         let SentPart { message, part, account, from: _, to } = self;
         ResponseRecord { message, part, account, to, response: answer, failover_to: otherwise }
     }

@@ -10,7 +10,7 @@ use hermod_domain::lifecycle::RefusedFor;
 use hermod_domain::time::Timestamp;
 use hermod_smpp::CommandStatus;
 use hermod_smpp::session::Refused;
-use hermod_store::{SubmitResponse, Handout, Job};
+use hermod_store::{Handout, Job, SubmitResponse};
 
 impl Link<'_> {
     /// Sends handed-out parts, and answers recorded receipts and MO messages. All of it is durable.
@@ -34,8 +34,9 @@ impl Link<'_> {
         if let Some(wait) = self.flow.deferral(job.to, now) {
             // The carrier throttles this recipient: the part is deferred without being sent.
             let elsewhere = alternative_carrier(self.group, &sent, ErrorClass::Throttled);
-            self.answers
-                .push(sent.record_with_failover(SubmitResponse::SteppedAside { wait, sent: false }, elsewhere));
+            self.answers.push(
+                sent.record_with_failover(SubmitResponse::SteppedAside { wait, sent: false }, elsewhere),
+            );
             return false;
         }
         let pdu = self.draft.submit_sm(&Part::of(job), wall);
@@ -48,7 +49,8 @@ impl Link<'_> {
             Some(Err(Refused::NotAllowed | Refused::Needs3_4 | Refused::Encode(_))) | None => {
                 tracing::error!(message.id = %job.message, part = %job.part, "Could not encode a part as submit_sm");
                 let status = CommandStatus::SUBMITFAIL.0;
-                self.answers.push(sent.record(SubmitResponse::Refused { about: RefusedFor::Anything, status }));
+                self.answers
+                    .push(sent.record(SubmitResponse::Refused { about: RefusedFor::Anything, status }));
             }
         }
         false

@@ -9,7 +9,7 @@ use crate::edges::smpp::receipt_pdu::ReceiptDraft;
 use hermod_domain::time::Timestamp;
 use hermod_smpp::session::Refused;
 use hermod_smpp::{CommandStatus, Frame};
-use hermod_store::{ReportOutcome, ReportContent, ReceiverPort, ReportId};
+use hermod_store::{ReceiverPort, ReportContent, ReportId, ReportOutcome};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
@@ -136,7 +136,9 @@ impl CustomerSession {
                 // A retry would fail too.
                 Some(Err(Refused::NotAllowed | Refused::Needs3_4 | Refused::Encode(_))) | None => {
                     tracing::error!(message.id = %report.message, "Could not encode a report as deliver_sm");
-                    report_delivery.settled.push((report.id, ReportOutcome::Refused(CommandStatus::SYSERR.0)));
+                    report_delivery
+                        .settled
+                        .push((report.id, ReportOutcome::Refused(CommandStatus::SYSERR.0)));
                 }
             }
         }

@@ -7,7 +7,7 @@ use crate::edges::smpp::mo_pdu::MoDraft;
 use hermod_smpp::CommandStatus;
 use hermod_smpp::TlvBuffer;
 use hermod_smpp::session::Refused;
-use hermod_store::{ReportOutcome, MoMessage, Report, ReportId, StoreError};
+use hermod_store::{MoMessage, Report, ReportId, ReportOutcome, StoreError};
 use std::collections::{HashMap, VecDeque};
 
 /// Reports that the store gave to a bind.
@@ -93,7 +93,9 @@ impl MoDeliveries {
 /// Returns the worse result: a rejection is final, and a temporary error means that the message is delivered again.
 fn worse(one: ReportOutcome, other: ReportOutcome) -> ReportOutcome {
     match (one, other) {
-        (ReportOutcome::Refused(status), _) | (_, ReportOutcome::Refused(status)) => ReportOutcome::Refused(status),
+        (ReportOutcome::Refused(status), _) | (_, ReportOutcome::Refused(status)) => {
+            ReportOutcome::Refused(status)
+        }
         (ReportOutcome::RetryLater, _) | (_, ReportOutcome::RetryLater) => ReportOutcome::RetryLater,
         (ReportOutcome::NotSent, _) | (_, ReportOutcome::NotSent) => ReportOutcome::NotSent,
         (ReportOutcome::Accepted, ReportOutcome::Accepted) => ReportOutcome::Accepted,
@@ -149,7 +151,9 @@ impl CustomerSession {
                 Some(Err(Refused::NotBound | Refused::Draining | Refused::Closed)) if message.sent == 0 => {
                     ReportOutcome::NotSent
                 }
-                Some(Err(Refused::NotBound | Refused::Draining | Refused::Closed)) => ReportOutcome::RetryLater,
+                Some(Err(Refused::NotBound | Refused::Draining | Refused::Closed)) => {
+                    ReportOutcome::RetryLater
+                }
                 // A retry would fail too.
                 Some(Err(Refused::NotAllowed | Refused::Needs3_4 | Refused::Encode(_))) | None => {
                     ReportOutcome::Refused(CommandStatus::SYSERR.0)
@@ -213,8 +217,14 @@ mod tests {
     #[test]
     fn single_pdu_report_returns_its_own_response() {
         let mut mo_deliveries = sent(1);
-        assert_eq!(mo_deliveries.answered(ReportId(2), ReportOutcome::RetryLater), Some(ReportOutcome::RetryLater));
-        assert_eq!(MoDeliveries::default().answered(REPORT, ReportOutcome::Accepted), Some(ReportOutcome::Accepted));
+        assert_eq!(
+            mo_deliveries.answered(ReportId(2), ReportOutcome::RetryLater),
+            Some(ReportOutcome::RetryLater)
+        );
+        assert_eq!(
+            MoDeliveries::default().answered(REPORT, ReportOutcome::Accepted),
+            Some(ReportOutcome::Accepted)
+        );
         assert_eq!(sent(0).fails(REPORT, ReportOutcome::NotSent), Some(ReportOutcome::NotSent));
         assert_eq!(sent(1).fails(REPORT, ReportOutcome::RetryLater), None, "one response is outstanding");
     }

@@ -16,7 +16,7 @@ use crate::workers::Workers;
 use bytes::Bytes;
 use connection::Ask;
 use hermod_domain::webhook::address::{AddressRules, WebhookUrl};
-use hermod_store::{RESPONSE_KEPT_BYTES_MAX, AttemptOutcome};
+use hermod_store::{AttemptOutcome, RESPONSE_KEPT_BYTES_MAX};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use hyper::{HeaderMap, Method, Request, Response, Uri};
