@@ -329,7 +329,7 @@ impl Running {
         self.repeat("upkeep/sweep", SWEEP, |world| async move {
             let now = world.clock.now();
             // A failure of one must not prevent the other.
-            let (daily, swept) = (world.store.daily(now).await, world.store.sweep(now).await);
+            let (daily, swept) = (world.store.delete_expired(now).await, world.store.sweep(now).await);
             daily.and(swept.map(|_| ()))
         });
         self.repeat("upkeep/keys", MERGE_KEYS, |world| async move { world.store.merge_keys().await });

@@ -70,7 +70,7 @@ async fn whatever_a_receiver_does_its_reports_wait_and_the_gateway_goes_on() {
         (ReceiverBehaviour::Hang, "timed out after 15 s"),
         (ReceiverBehaviour::Drip, "timed out after 15 s"),
         (ReceiverBehaviour::Reset, "the connection was lost"),
-        (ReceiverBehaviour::Garbage, "no HTTP"),
+        (ReceiverBehaviour::Garbage, "not HTTP"),
         (ReceiverBehaviour::Endless, "200"),
         (ReceiverBehaviour::Redirect("http://169.254.169.254/latest/meta-data/".to_owned()), "307"),
     ] {
