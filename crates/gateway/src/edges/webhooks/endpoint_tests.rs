@@ -149,7 +149,12 @@ fn event(id: u64) -> WebhookEvent {
 
 #[tokio::test]
 async fn signature_timestamp_is_the_machine_time() {
-    let hooks = WebhookReceiver::start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), ReceiverBehaviour::Status(200), None).unwrap();
+    let hooks = WebhookReceiver::start(
+        SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+        ReceiverBehaviour::Status(200),
+        None,
+    )
+    .unwrap();
     let (mut task, _folder) = task(&hooks.url("")).await;
     let clock = task.shared.world.clock.clone();
     let hour = Duration::from_secs(3_600);

@@ -170,8 +170,18 @@ async fn report_names_the_failed_step_and_its_cause() {
             ProbeStep::Submit,
             "ESME_RINVSRCADR (0x0a) (class rejected-route)",
         ),
-        (Script::new().ignore_first(1), Profile::default(), ProbeStep::Submit, "submit_sm timed out after 0.4 s"),
-        (Script::new().responses_without_id(1), Profile::default(), ProbeStep::Submit, "without a message id"),
+        (
+            Script::new().ignore_first(1),
+            Profile::default(),
+            ProbeStep::Submit,
+            "submit_sm timed out after 0.4 s",
+        ),
+        (
+            Script::new().responses_without_id(1),
+            Profile::default(),
+            ProbeStep::Submit,
+            "without a message id",
+        ),
         (
             Script::new().cut_before_response(1),
             Profile::default(),
