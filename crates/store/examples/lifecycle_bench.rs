@@ -5,25 +5,25 @@
 //!
 //! `--reports`: the messages are submitted over SMPP and request DLRs; a bind with a window of 100 takes and settles the reports.
 
+#[path = "common/carrier.rs"]
+mod carrier;
+#[path = "common/setup.rs"]
+mod setup;
+#[path = "common/traffic.rs"]
+mod traffic;
+
+use carrier::{receipt, response};
 use hermod_domain::carrier::IdConversion;
-use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, RemoteId};
-use hermod_domain::lifecycle::{DoubtPolicy, Verdict};
-use hermod_domain::money::{AMOUNT_MAX, Money};
+use hermod_domain::ids::{AccountId, CarrierId, ConnectionId};
 use hermod_domain::origin::{Origin, RegisteredDelivery, WrittenAddress};
-use hermod_domain::phone::Msisdn;
-use hermod_domain::sender::Sender;
-use hermod_domain::text::{Encoding, MessageText};
-use hermod_domain::time::Timestamp;
-use hermod_store::{
-    AcceptOutcome, Acceptance, DailyLimits, Job, KeyClaim, LedgerEntry, LedgerKind, LinkKind, LinkPort,
-    OpenOptions, PostOutcome, ReceiptRecord, ReceiverPort, ReportOutcome, ResponseRecord, Store,
-    SubmitResponse,
-};
+use hermod_store::{AcceptOutcome, Acceptance, LinkKind, LinkPort, ReceiverPort, ReportOutcome, Store};
+use setup::{instant, open, wall_clock};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 use tokio::task::JoinSet;
+use traffic::{pay_in, submission};
 
 const ACCOUNTS: u32 = 20;
 const CARRIER: CarrierId = CarrierId::new(1);
@@ -57,27 +57,10 @@ fn read_plan() -> Plan {
     Plan { messages, rate, senders, folder, reports }
 }
 
-#[expect(clippy::disallowed_methods, reason = "a benchmark looks at the clock")]
-fn wall_clock() -> Timestamp {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970");
-    Timestamp::from_millis(i64::try_from(since.as_millis()).expect("before the year 292 million"))
-}
-
-#[expect(clippy::disallowed_methods, reason = "a benchmark looks at the clock")]
-fn instant() -> Instant {
-    Instant::now()
-}
-
 async fn run(plan: Plan) {
     let Plan { messages, rate, senders, folder, reports } = plan;
     let _ = std::fs::remove_dir_all(&folder);
-    let options = OpenOptions {
-        folder: folder.clone(),
-        low_water_bytes: 0,
-        in_doubt_wait: Duration::from_secs(30),
-        now: wall_clock(),
-    };
-    let store = Store::open(&options).expect("a new store");
+    let store = open(&folder);
     for account in 1..=ACCOUNTS {
         pay_in(&store, AccountId::new(account)).await;
     }
@@ -117,19 +100,6 @@ async fn run(plan: Plan) {
     let _ = std::fs::remove_dir_all(&folder);
 }
 
-async fn pay_in(store: &Store, account: AccountId) {
-    let entry = LedgerEntry {
-        account,
-        kind: LedgerKind::TopUp,
-        amount: AMOUNT_MAX,
-        note: String::new(),
-        reference: None,
-        now: wall_clock(),
-    };
-    let outcome = store.post(entry).await.expect("the store answers");
-    assert!(matches!(outcome, PostOutcome::Posted { .. }), "{outcome:?}");
-}
-
 fn origin() -> Origin {
     Origin {
         wish: RegisteredDelivery::of_registered_delivery(1),
@@ -153,40 +123,14 @@ async fn settle_reports(port: &ReceiverPort, messages: u64) {
     }
 }
 
-fn submission(number: u64, origin: Option<&Arc<Origin>>) -> Acceptance {
-    let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    let mut digest = [0; 16];
-    digest[..8].copy_from_slice(&mixed.to_be_bytes());
-    digest[8..].copy_from_slice(&mixed.rotate_left(17).to_be_bytes());
-    Acceptance {
-        account: AccountId::new(u32::try_from(number % u64::from(ACCOUNTS)).expect("small") + 1),
-        connection: CONNECTION,
-        carrier: CARRIER,
-        to: Msisdn::from_number(4_915_100_000_000 + mixed % 100_000_000).expect("a number"),
-        from: Sender::parse("Hermod").expect("a sender"),
-        text: MessageText::parse("Your code is 123456. It is valid for ten minutes; do not share it.")
-            .expect("a text"),
-        encoding: Encoding::Gsm7,
-        parts: 1,
-        whole: false,
-        tlvs: None,
-        shape: None,
-        origin: origin.cloned(),
-        reply_to: None,
-        cost: Money::from_micros(65_000),
-        credit_limit: Money::ZERO,
-        minimum: Money::ZERO,
-        daily: DailyLimits::default(),
-        key: Some(KeyClaim { digest, fingerprint: mixed }),
-        doubt: DoubtPolicy::Resend,
-        validity: Duration::from_secs(72 * 3600),
-        now: wall_clock(),
-    }
+fn message(number: u64, origin: Option<&Arc<Origin>>) -> Acceptance {
+    let account = AccountId::new(u32::try_from(number % u64::from(ACCOUNTS)).expect("small") + 1);
+    Acceptance { origin: origin.cloned(), ..submission(account, number) }
 }
 
 async fn send(store: &Store, number: u64, origin: Option<&Arc<Origin>>) -> u64 {
     let started = instant();
-    let outcome = store.accept(submission(number, origin)).await.expect("the store answers");
+    let outcome = store.accept(message(number, origin)).await.expect("the store answers");
     assert!(matches!(outcome, AcceptOutcome::Accepted { .. }), "{outcome:?}");
     u64::try_from(started.elapsed().as_micros()).expect("not that long")
 }
@@ -244,11 +188,11 @@ async fn carry(port: &LinkPort, messages: u64) -> u64 {
         let handout = port.handout().await;
         handouts += 1;
         recorded += u64::try_from(handout.recorded.len()).expect("small");
-        let answers = handout.jobs.iter().map(answer).collect();
+        let responses = handout.jobs.iter().map(response).collect();
         let slots = u32::try_from(handout.jobs.len()).expect("at most a window");
         let earlier = std::mem::replace(&mut receipts, handout.jobs.iter().map(receipt).collect());
         let nothing_to_come = earlier.is_empty();
-        port.record(answers, earlier, Vec::new(), slots, wall_clock()).await.expect("the store records it");
+        port.record(responses, earlier, Vec::new(), slots, wall_clock()).await.expect("the store records it");
         if nothing_to_come {
             // No acknowledgement of an earlier receipt will wake this task, so the receipts are recorded now.
             let receipts = std::mem::take(&mut receipts);
@@ -258,29 +202,6 @@ async fn carry(port: &LinkPort, messages: u64) -> u64 {
         }
     }
     handouts
-}
-
-fn remote(job: &Job) -> RemoteId {
-    let mixed = job.message.as_i64().cast_unsigned().wrapping_mul(0xD6E8_FEB8_6659_FD93);
-    RemoteId::from_text(&format!("{mixed:016x}")).expect("an id")
-}
-
-fn answer(job: &Job) -> ResponseRecord {
-    let answer = SubmitResponse::Accepted(remote(job));
-    let Job { message, part, account, to, .. } = *job;
-    ResponseRecord { message, part, account, to, response: answer, failover_to: None }
-}
-
-fn receipt(job: &Job) -> ReceiptRecord {
-    ReceiptRecord {
-        sequence: 1,
-        remote: Some(remote(job)),
-        verdict: Verdict::Delivered,
-        err: 0,
-        word: None,
-        source: Some(job.to),
-        sender: Some(job.from),
-    }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "figures for people")]
@@ -294,7 +215,7 @@ fn report(messages: u64, accepted_in: Duration, settled_in: Duration, took: &[u6
     println!("handouts          {handouts}");
 }
 
-/// The resources that the process has used so far.
+/// The resources used by the process so far.
 struct Usage {
     /// CPU time in nanoseconds, by thread name.
     threads: Vec<(String, u64)>,

@@ -6,20 +6,19 @@
 //! store. Then messages are accepted at the rate, alternately alone and while the same number of old messages is purged with the
 //! pauses of the gateway.
 
-use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
-use hermod_domain::lifecycle::DoubtPolicy;
-use hermod_domain::money::{AMOUNT_MAX, Money};
-use hermod_domain::phone::Msisdn;
-use hermod_domain::sender::Sender;
-use hermod_domain::text::{Encoding, MessageText};
-use hermod_domain::time::Timestamp;
-use hermod_store::{
-    Acceptance, DailyLimits, KeyClaim, LedgerEntry, LedgerKind, OpenOptions, Purged, Retention, Store,
-};
+#[path = "common/setup.rs"]
+mod setup;
+#[path = "common/traffic.rs"]
+mod traffic;
+
+use hermod_domain::ids::{AccountId, MessageId};
+use hermod_store::{Purged, Retention, Store};
 use rusqlite::Connection;
+use setup::{instant, open, wall_clock};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 use tokio::task::JoinSet;
+use traffic::{pay_in, submission};
 
 const ACCOUNT: AccountId = AccountId::new(1);
 const DAY_S: u64 = 86_400;
@@ -44,15 +43,7 @@ async fn main() {
     let folder = words.next().map_or_else(|| std::env::temp_dir().join("hermod-purge-bench"), PathBuf::from);
     let _ = std::fs::remove_dir_all(&folder);
     let store = open(&folder);
-    let entry = LedgerEntry {
-        account: ACCOUNT,
-        kind: LedgerKind::TopUp,
-        amount: AMOUNT_MAX,
-        note: String::new(),
-        reference: None,
-        now: wall_clock(),
-    };
-    store.post(entry).await.expect("the store answers");
+    pay_in(&store, ACCOUNT).await;
     store.close().await.expect("the store closes");
     fill(&folder, OLDEST_DAYS, messages);
     let mut store = open(&folder);
@@ -73,27 +64,6 @@ async fn main() {
     }
     store.close().await.expect("the store closes");
     let _ = std::fs::remove_dir_all(&folder);
-}
-
-#[expect(clippy::disallowed_methods, reason = "a benchmark looks at the clock")]
-fn wall_clock() -> Timestamp {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970");
-    Timestamp::from_millis(i64::try_from(since.as_millis()).expect("before the year 292 million"))
-}
-
-#[expect(clippy::disallowed_methods, reason = "a benchmark looks at the clock")]
-fn instant() -> Instant {
-    Instant::now()
-}
-
-fn open(folder: &Path) -> Store {
-    let options = OpenOptions {
-        folder: folder.to_owned(),
-        low_water_bytes: 0,
-        in_doubt_wait: Duration::from_secs(30),
-        now: wall_clock(),
-    };
-    Store::open(&options).expect("a store")
 }
 
 /// Writes the rows of messages that were delivered `days_ago`.
@@ -169,7 +139,7 @@ async fn accept(store: &Store, next: &mut u64, rate: u64, seconds: u64) -> Strin
             let (store, number) = (store.clone(), *next);
             sending.spawn(async move {
                 let started = instant();
-                store.accept(submission(number)).await.expect("the store answers");
+                store.accept(submission(ACCOUNT, number)).await.expect("the store answers");
                 started.elapsed().as_micros()
             });
             (sent, *next) = (sent + 1, *next + 1);
@@ -179,35 +149,4 @@ async fn accept(store: &Store, next: &mut u64, rate: u64, seconds: u64) -> Strin
     took.sort_unstable();
     let at = |thousandth: usize| took[(took.len() - 1) * thousandth / 1_000];
     format!("p50 {} us, p99 {} us, p99.9 {} us", at(500), at(990), at(999))
-}
-
-fn submission(number: u64) -> Acceptance {
-    let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    let mut digest = [0; 16];
-    digest[..8].copy_from_slice(&mixed.to_be_bytes());
-    digest[8..].copy_from_slice(&mixed.rotate_left(17).to_be_bytes());
-    Acceptance {
-        account: ACCOUNT,
-        connection: ConnectionId::new(1),
-        carrier: CarrierId::new(1),
-        to: Msisdn::from_number(4_915_100_000_000 + mixed % 100_000_000).expect("a number"),
-        from: Sender::parse("Hermod").expect("a sender"),
-        text: MessageText::parse("Your code is 123456. It is valid for ten minutes; do not share it.")
-            .expect("a text"),
-        encoding: Encoding::Gsm7,
-        parts: 1,
-        whole: false,
-        tlvs: None,
-        shape: None,
-        origin: None,
-        reply_to: None,
-        cost: Money::from_micros(65_000),
-        credit_limit: Money::ZERO,
-        minimum: Money::ZERO,
-        daily: DailyLimits::default(),
-        key: Some(KeyClaim { digest, fingerprint: mixed }),
-        doubt: DoubtPolicy::Resend,
-        validity: Duration::from_secs(72 * 3600),
-        now: wall_clock(),
-    }
 }

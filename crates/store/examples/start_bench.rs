@@ -5,12 +5,15 @@
 //! First all of them are in the table `part`, as releases before schema 13 left them; then sweeps move them to `late_part`, and the
 //! same is measured again.
 
+#[path = "common/setup.rs"]
+mod setup;
+
 use hermod_domain::ids::MessageId;
-use hermod_domain::time::Timestamp;
-use hermod_store::{OpenOptions, Store};
+use hermod_store::Store;
 use rusqlite::Connection;
+use setup::{instant, open, wall_clock};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 /// Age of the messages.
 const AGO: Duration = Duration::from_secs(30 * 86_400);
@@ -51,27 +54,6 @@ async fn measure(folder: &Path) -> Store {
     store.sweep(wall_clock()).await.expect("a sweep");
     println!("sweep             {} ms", began.elapsed().as_millis());
     store
-}
-
-#[expect(clippy::disallowed_methods, reason = "a benchmark looks at the clock")]
-fn wall_clock() -> Timestamp {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970");
-    Timestamp::from_millis(i64::try_from(since.as_millis()).expect("before the year 292 million"))
-}
-
-#[expect(clippy::disallowed_methods, reason = "a benchmark looks at the clock")]
-fn instant() -> Instant {
-    Instant::now()
-}
-
-fn open(folder: &Path) -> Store {
-    let options = OpenOptions {
-        folder: folder.to_owned(),
-        low_water_bytes: 0,
-        in_doubt_wait: Duration::from_secs(30),
-        now: wall_clock(),
-    };
-    Store::open(&options).expect("a store")
 }
 
 fn count(folder: &Path, table: &str) -> i64 {

@@ -1,4 +1,4 @@
-//! Steps of merging idempotency keys that were found before another step changed the tables.
+//! Stale merge steps of idempotency keys: found before another step changed the tables.
 
 use crate::memory::MemoryTables;
 use hermod_domain::ids::MessageId;
@@ -11,7 +11,7 @@ use hermod_engine::tables::{
 const BUCKET: KeyBucketId = KeyBucketId(1);
 
 #[test]
-fn step_that_was_done_before_changes_nothing() {
+fn repeated_merge_step_changes_nothing() {
     let memory = MemoryTables::default();
     let tables = Tables::new(memory.clone());
     let id = MessageId::from_i64(1).unwrap();
@@ -27,7 +27,7 @@ fn step_that_was_done_before_changes_nothing() {
     let segment = KeySegment { no: 0, blocks: vec![Vec::new()], filter: vec![FilterBlock::default()] };
     tables.write(KeyChange::AddSegment { bucket: BUCKET, segment });
     let mut keys = IdempotencyKeys::load(&tables, KeyLimits::DEFAULT).unwrap();
-    // The bucket has a segment: it cannot go before that.
+    // A bucket with a segment cannot be deleted.
     let (segment, bucket) = (KeyStep::DeleteSegment(BUCKET, 0), KeyStep::Delete(BUCKET));
     for step in [&bucket, &segment, &segment, &bucket, &bucket] {
         keys.apply(&tables, step).unwrap();

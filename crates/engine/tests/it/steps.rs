@@ -1,4 +1,4 @@
-//! The steps of messages: which there are, in what order, with which times, and that a batch that is rolled back has none.
+//! The steps of messages: their kinds, order and times, and that a rolled-back batch has none.
 
 use crate::memory::MemoryTables;
 use hermod_domain::carrier::IdConversion;
@@ -49,7 +49,7 @@ struct World {
     state: EngineState,
     batches: u64,
     now: Timestamp,
-    /// What links were given last.
+    /// The jobs of the last handout.
     jobs: Vec<Job>,
     /// The last sequence number of a receipt.
     sequence: u32,
@@ -97,7 +97,7 @@ impl World {
         steps
     }
 
-    /// A message over SMPP whose customer wants to hear how it ends.
+    /// Returns an SMPP message that requests a final receipt.
     fn sms(&self) -> Acceptance {
         let origin = Origin {
             wish: RegisteredDelivery::of_registered_delivery(1),
@@ -148,7 +148,7 @@ impl World {
         self.runs(self.link_batch(carrier, link))
     }
 
-    /// The carrier of the part that was given to a link last answers; another carrier could take the message.
+    /// Answers the last part; another carrier is offered.
     fn answers(&mut self, answer: SubmitResponse) -> Vec<MessageStep> {
         let batch = self.answer_batch(answer);
         self.runs(batch)
@@ -189,7 +189,7 @@ const ACCEPTED: StepKind = StepKind::Accepted { account: ACCOUNT, carrier: ACME,
 const SENT: StepKind = StepKind::Sent { carrier: ACME, link: ACME_LINK };
 
 #[test]
-fn ordinary_message_is_accepted_sent_answered_receipted_and_reported_in_that_order() {
+fn ordinary_message_has_accepted_sent_answered_receipt_and_report_steps_in_order() {
     let mut world = World::new();
     let began = world.now;
     let mut steps = world.accepts();
@@ -210,11 +210,11 @@ fn ordinary_message_is_accepted_sent_answered_receipted_and_reported_in_that_ord
     assert_eq!(times, [0, 0, 1, 2, 2]);
     assert!(steps.iter().all(|step| step.message == steps[0].message && step.part == PartNo::FIRST));
     assert!(steps.is_sorted_by(|one, next| one.id < next.id), "{steps:?}");
-    assert!(world.tables.dump().table("timeline").is_empty(), "nothing of it is unusual");
+    assert!(world.tables.dump().table("timeline").is_empty(), "an ordinary message has no timeline");
 }
 
 #[test]
-fn failover_after_a_refusal_is_refused_failed_over_and_sent_by_the_other_carrier() {
+fn failover_after_a_rejection_has_refused_failed_over_and_sent_steps() {
     let mut world = World::new();
     world.accepts();
     let steps = world.answers(NO);
@@ -226,7 +226,7 @@ fn failover_after_a_refusal_is_refused_failed_over_and_sent_by_the_other_carrier
             StepKind::Sent { carrier: OTHER, link: OTHER_LINK },
         ]
     );
-    assert_eq!(world.tables.dump().table("timeline").len(), 2, "the unusual ones are kept");
+    assert_eq!(world.tables.dump().table("timeline").len(), 2, "only unusual steps are stored");
     let steps = world.answers(NO);
     let told = ReportStatus::Final(DlrCode::Rejectd);
     assert_eq!(
@@ -239,7 +239,7 @@ fn failover_after_a_refusal_is_refused_failed_over_and_sent_by_the_other_carrier
 }
 
 #[test]
-fn rolled_back_batch_leaves_no_step_and_its_ids_are_given_to_no_other() {
+fn rolled_back_batch_has_no_steps_and_its_step_ids_are_not_reused() {
     let mut world = World::new();
     world.accepts();
     let refused = world.answer_batch(NO);
@@ -248,7 +248,7 @@ fn rolled_back_batch_leaves_no_step_and_its_ids_are_given_to_no_other() {
     world.tables.roll_back();
     world.state.rolled_back(&Tables::new(world.tables.clone())).unwrap();
     assert!(world.tables.dump().table("timeline").is_empty());
-    // The engine that goes on, and one that starts anew, give ids behind all that may have been given.
+    // The same engine and a restarted one assign ids above all reserved ones.
     let next = world.accepts();
     assert!(next[0].id > lost[2].id, "{next:?}");
     world.state = EngineState::load(&Tables::new(world.tables.clone()), IN_DOUBT_WAIT, 1).unwrap();
@@ -257,7 +257,7 @@ fn rolled_back_batch_leaves_no_step_and_its_ids_are_given_to_no_other() {
 }
 
 #[test]
-fn late_receipts_are_steps_only_as_often_as_the_timeline_takes_them() {
+fn late_receipts_are_steps_up_to_the_timeline_limit() {
     let mut world = World::new();
     world.accepts();
     world.answers(SubmitResponse::Accepted(remote("a")));
@@ -269,7 +269,7 @@ fn late_receipts_are_steps_only_as_often_as_the_timeline_takes_them() {
     let word = Some(CarrierWord("EXPIRED".into()));
     let expected = StepKind::LateReceipt { verdict: Verdict::Expired, err: 3, word };
     assert_eq!(kinds(&late), vec![expected; 10]);
-    assert!(!format!("{late:?}").contains("EXPIRED"), "a carrier's word is not printed");
+    assert!(!format!("{late:?}").contains("EXPIRED"), "the receipt's text is not printed");
 }
 
 #[test]
@@ -295,7 +295,7 @@ fn late_receipt_and_purge_of_its_message_in_one_batch_leave_no_rows() {
 }
 
 #[test]
-fn part_without_an_answer_is_in_doubt_and_resent() {
+fn part_without_a_response_has_in_doubt_and_resent_steps() {
     let mut world = World::new();
     world.accepts();
     let steps = world.answers(SubmitResponse::NoResponse);

@@ -1,21 +1,21 @@
-//! A client that sends exactly the bytes it is told to and reads what comes back: no library would send half of what is
-//! tried here.
+//! A raw HTTP client that sends exactly the given bytes, also invalid ones, and reads the
+//! responses.
 
-use crate::documented;
-use crate::service::SECRET;
+use crate::fixture::SECRET;
+use crate::openapi_check;
 use hermod_gateway::clock::within;
 use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
-/// Longer than anything here takes, short enough that a hang is noticed.
+/// Longer than any response takes; a hang fails the test.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Names and values, as they are sent.
+/// Header names and values.
 pub(crate) type Headers<'a> = &'a [(&'a str, &'a str)];
 
-/// What bytes go over: a socket, or TLS on one.
+/// A plain or TLS connection.
 trait Wire: AsyncRead + AsyncWrite + Unpin + Send {}
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Wire for S {}
@@ -37,7 +37,7 @@ impl Reply {
         self.headers.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str())
     }
 
-    /// The code of an error, which must be the same in header and body, the body having no other field.
+    /// Returns the error code. It must be the same in header and body, and the body must have no other field.
     #[track_caller]
     pub(crate) fn code(&self) -> &str {
         let Some(code) = self.header("x-error-code") else { return "" };
@@ -63,7 +63,7 @@ impl Client {
         Client::on(stream)
     }
 
-    /// A connection that comes from an address of the test's choice on the loopback.
+    /// Connects from this loopback address.
     pub(crate) async fn connect_from(source: &str, address: SocketAddr) -> Client {
         let socket = TcpSocket::new_v4().unwrap();
         socket.bind(SocketAddr::new(source.parse().unwrap(), 0)).unwrap();
@@ -76,11 +76,11 @@ impl Client {
 
     pub(crate) async fn write(&mut self, bytes: impl AsRef<[u8]>) {
         self.stream.write_all(bytes.as_ref()).await.unwrap();
-        // TLS keeps what it has encrypted until told otherwise.
+        // TLS buffers encrypted bytes until a flush.
         self.stream.flush().await.unwrap();
     }
 
-    /// Writes as much as the other side takes: it may close on us half way.
+    /// Writes until the server closes the connection.
     pub(crate) async fn write_while_open(&mut self, bytes: &[u8]) {
         let _ = self.stream.write_all(bytes).await;
     }
@@ -89,12 +89,12 @@ impl Client {
         self.stream.shutdown().await.unwrap();
     }
 
-    /// The same, to a side that may have closed already.
+    /// Like `finish_writing`, but ignores an already closed connection.
     pub(crate) async fn finish_writing_if_open(&mut self) {
         let _ = self.stream.shutdown().await;
     }
 
-    /// Sends a request with a body and reads the answer.
+    /// Sends a request with a body and reads the response.
     pub(crate) async fn call(
         &mut self,
         method: &str,
@@ -104,7 +104,7 @@ impl Client {
     ) -> Reply {
         self.write(request(method, path, headers, body)).await;
         let reply = self.read().await.expect("an answer");
-        documented::check(method, path, &reply);
+        openapi_check::check(method, path, &reply);
         reply
     }
 
@@ -119,12 +119,12 @@ impl Client {
         self.call("GET", path, &[("Authorization", &bearer(key))], b"").await
     }
 
-    /// The next answer, or `None` if the connection ended first.
+    /// Returns the next response, or `None` if the connection ended first.
     pub(crate) async fn read(&mut self) -> Option<Reply> {
-        self.read_answer_to("GET").await
+        self.read_response_to("GET").await
     }
 
-    pub(crate) async fn read_answer_to(&mut self, method: &str) -> Option<Reply> {
+    pub(crate) async fn read_response_to(&mut self, method: &str) -> Option<Reply> {
         let head = loop {
             if let Some(end) = find(&self.unread, b"\r\n\r\n") {
                 break self.unread.drain(..end + 4).collect::<Vec<u8>>();
@@ -144,14 +144,14 @@ impl Client {
         if method != "HEAD" && status != 100 {
             let length: usize = reply.header("content-length").unwrap().parse().unwrap();
             while self.unread.len() < length {
-                assert!(self.read_more().await, "the answer was cut short");
+                assert!(self.read_more().await, "the response was cut short");
             }
             reply.body = String::from_utf8(self.unread.drain(..length).collect()).unwrap();
         }
         Some(reply)
     }
 
-    /// Exactly so many bytes, whatever they are.
+    /// Reads exactly `count` bytes.
     pub(crate) async fn read_bytes(&mut self, count: usize) -> Vec<u8> {
         while self.unread.len() < count {
             assert!(self.read_more().await, "only {:?} came", self.unread);
@@ -159,18 +159,18 @@ impl Client {
         self.unread.drain(..count).collect()
     }
 
-    /// Everything until the other side ends the connection.
+    /// Reads until the server closes the connection.
     pub(crate) async fn read_to_end(&mut self) -> Vec<u8> {
         while self.read_more().await {}
         std::mem::take(&mut self.unread)
     }
 
-    /// True if the other side has ended the connection and sent nothing more.
+    /// Whether the server closed the connection without sending more.
     pub(crate) async fn is_closed(&mut self) -> bool {
         self.unread.is_empty() && !self.read_more().await
     }
 
-    /// Waits a little for the end of the connection.
+    /// Whether the connection ends within `wait`.
     pub(crate) async fn closes_within(&mut self, wait: Duration) -> bool {
         let mut byte = [0];
         match within(wait, self.stream.read(&mut byte)).await {
@@ -189,7 +189,7 @@ impl Client {
 
     async fn read_more(&mut self) -> bool {
         let read = within(PATIENCE, self.stream.read_buf(&mut self.unread)).await;
-        match read.expect("the server neither answers nor closes") {
+        match read.expect("a response or a close in time") {
             Ok(length) => length > 0,
             Err(_) => false,
         }

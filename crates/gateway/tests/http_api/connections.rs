@@ -1,13 +1,13 @@
-//! How long a connection may keep us waiting, and how many there may be.
+//! Connection timeouts and connection limits.
 
 use crate::client::{Client, bearer};
-use crate::customers::ACME;
-use crate::service::{LIMITS, Service};
+use crate::fixture::{LIMITS, Service};
+use crate::test_customers::ACME;
 use hermod_gateway::http::Limits;
 use std::time::Duration;
 
-/// Moves the clock second by second until the connection ends or something arrives, and says how many it took.
-async fn seconds_until_something_happens(service: &Service, client: &mut Client) -> u32 {
+/// Advances the clock second by second until the connection ends or bytes arrive. Returns the number of seconds.
+async fn seconds_until_bytes_or_close(service: &Service, client: &mut Client) -> u32 {
     let mut seconds = 0;
     while !client.closes_within(Duration::from_millis(20)).await && !client.has_unread() {
         seconds += 1;
@@ -18,26 +18,26 @@ async fn seconds_until_something_happens(service: &Service, client: &mut Client)
 }
 
 #[tokio::test]
-async fn a_head_that_does_not_end_ends_the_connection() {
+async fn incomplete_head_closes_the_connection_after_its_timeout() {
     let service = Service::start().await;
     for first in ["", "GET /api", "GET /api/v1/balance HTTP/1.1\r\nHost: t\r\nX-Slow: "] {
         let mut client = service.client().await;
         client.write(first).await;
-        let seconds = seconds_until_something_happens(&service, &mut client).await;
+        let seconds = seconds_until_bytes_or_close(&service, &mut client).await;
         assert!(seconds >= 10, "{first:?} ended after {seconds} s of the 10 it has");
         assert!(!client.has_unread(), "{first:?}");
     }
-    // The same on a connection that was used before.
+    // The same on a reused connection.
     let mut client = service.client().await;
     assert_eq!(client.get(ACME, "/api/v1/balance").await.status, 200);
     client.write("GET /api").await;
-    let seconds = seconds_until_something_happens(&service, &mut client).await;
+    let seconds = seconds_until_bytes_or_close(&service, &mut client).await;
     assert!((10..75).contains(&seconds), "ended after {seconds} s of the 10 it has");
-    service.still_serves().await;
+    service.assert_still_serving().await;
 }
 
 #[tokio::test]
-async fn a_trickle_of_header_bytes_buys_no_time() {
+async fn trickled_header_bytes_do_not_extend_the_timeout() {
     let service = Service::start().await;
     let mut client = service.client().await;
     client.write("GET /api/v1/balance HTTP/1.1\r\nX-Slow: ").await;
@@ -52,7 +52,7 @@ async fn a_trickle_of_header_bytes_buys_no_time() {
 }
 
 #[tokio::test]
-async fn a_body_that_does_not_end_is_answered_and_ends_the_connection() {
+async fn incomplete_body_is_answered_with_408_and_closes_the_connection() {
     let service = Service::start().await;
     let mut client = service.client().await;
     client
@@ -62,34 +62,34 @@ async fn a_body_that_does_not_end_is_answered_and_ends_the_connection() {
             bearer(ACME)
         ))
         .await;
-    let seconds = seconds_until_something_happens(&service, &mut client).await;
+    let seconds = seconds_until_bytes_or_close(&service, &mut client).await;
     assert!(seconds >= 30, "ended after {seconds} s of the 30 it has");
     let reply = client.read().await.unwrap();
     assert_eq!((reply.status, reply.code()), (400, "INVALID_JSON"));
     assert!(reply.body.contains("too long to arrive"), "{}", reply.body);
     assert!(client.is_closed().await);
-    service.still_serves().await;
+    service.assert_still_serving().await;
 }
 
 #[tokio::test]
-async fn an_idle_connection_is_kept_for_a_while() {
+async fn idle_connection_is_kept_for_75_seconds() {
     let service = Service::start().await;
     let mut client = service.client().await;
     for _ in 0..3 {
         assert_eq!(client.get(ACME, "/api/v1/balance").await.status, 200);
-        // In steps, as real time would pass: each look at the connection must leave it open.
+        // In steps: each timeout check must leave the connection open.
         for _ in 0..7 {
             service.world.clock.advance(Duration::from_secs(10));
             assert!(!client.closes_within(Duration::from_millis(5)).await);
         }
     }
     assert_eq!(client.get(ACME, "/api/v1/balance").await.status, 200);
-    let seconds = seconds_until_something_happens(&service, &mut client).await;
+    let seconds = seconds_until_bytes_or_close(&service, &mut client).await;
     assert!(seconds >= 75, "closed after {seconds} s of the 75 it has");
 }
 
 #[tokio::test]
-async fn connections_beyond_the_limit_wait_for_their_turn() {
+async fn connection_over_the_limit_waits_for_a_free_slot() {
     let service = Service::start_with(Limits { connections_max: 2, ..LIMITS }).await;
     let (mut one, mut two) = (service.client().await, service.client().await);
     assert_eq!(one.get(ACME, "/api/v1/balance").await.status, 200);
@@ -104,7 +104,7 @@ async fn connections_beyond_the_limit_wait_for_their_turn() {
 }
 
 #[tokio::test]
-async fn requests_can_be_sent_ahead_of_their_answers() {
+async fn pipelined_requests_are_answered_in_order() {
     let service = Service::start().await;
     let mut client = service.client().await;
     let bearer = bearer(ACME);
@@ -121,7 +121,7 @@ async fn requests_can_be_sent_ahead_of_their_answers() {
 }
 
 #[tokio::test]
-async fn whoever_stops_writing_after_a_request_still_gets_the_answer() {
+async fn client_that_half_closes_after_a_request_gets_the_response() {
     let service = Service::start().await;
     let bearer = bearer(ACME);
     let headers = [("Authorization", bearer.as_str()), ("Content-Type", "application/json")];
@@ -132,7 +132,7 @@ async fn whoever_stops_writing_after_a_request_still_gets_the_answer() {
     client.finish_writing().await;
     assert_eq!(client.read().await.unwrap().status, 202);
     assert!(client.is_closed().await);
-    // Without a request there is nothing to answer.
+    // Without a pending request the connection is closed.
     let mut client = service.client().await;
     assert_eq!(client.get(ACME, "/api/v1/balance").await.status, 200);
     client.finish_writing().await;
@@ -140,13 +140,13 @@ async fn whoever_stops_writing_after_a_request_still_gets_the_answer() {
 }
 
 #[tokio::test]
-async fn one_address_cannot_take_every_place() {
+async fn connections_over_the_limit_of_one_address_are_closed() {
     let service = Service::start_with(Limits { per_address_max: 2, ..LIMITS }).await;
     let (mut first, _second) = (service.client().await, service.client().await);
     assert_eq!(first.get(ACME, "/api/v1/balance").await.status, 200);
     let mut third = service.client().await;
-    assert!(third.is_closed().await, "two is all it may hold");
+    assert!(third.is_closed().await, "the limit of one address is two");
     drop(first);
-    // Its place is free once the gateway has noticed.
+    // The slot is free once the gateway has noticed the close.
     while service.client().await.closes_within(Duration::from_millis(50)).await {}
 }

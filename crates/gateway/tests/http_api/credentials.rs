@@ -1,8 +1,8 @@
-//! Who gets in, and in which order a request is judged.
+//! Credentials, and the order of the checks of a request.
 
 use crate::client::{Headers, bearer};
-use crate::customers::{ACCOUNT_CLOSED, ACME, CLOSED, EXPIRING, REVOKED, SLOW};
-use crate::service::{SECRET, Service};
+use crate::fixture::{SECRET, Service};
+use crate::test_customers::{ACCOUNT_CLOSED, ACME, CLOSED, EXPIRING, REVOKED, SLOW};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use std::time::Duration;
@@ -12,7 +12,7 @@ fn basic(pair: &str) -> String {
 }
 
 #[tokio::test]
-async fn three_forms_open_and_everything_else_is_401() {
+async fn three_credential_forms_authenticate_and_all_others_get_401() {
     let service = Service::start().await;
     let pair = format!("{ACME}:{SECRET}");
     let (good, bad) = (basic(&pair), basic(&format!("{ACME}:wrong")));
@@ -24,7 +24,7 @@ async fn three_forms_open_and_everything_else_is_401() {
         ("authorization and two headers", &[("Authorization", &good), ("X-API-Key", "x")], 200),
         ("none", &[], 401),
         ("wrong secret", &[("Authorization", &bad)], 401),
-        ("unknown key", &[("Authorization", "Bearer nobody:wrong")], 401),
+        ("unknown key", &[("Authorization", "Bearer unknown:wrong")], 401),
         ("no secret", &[("Authorization", "Bearer acme-key")], 401),
         ("empty secret", &[("Authorization", "Bearer acme-key:")], 401),
         ("not base64", &[("Authorization", "Basic %%%")], 401),
@@ -48,15 +48,15 @@ async fn three_forms_open_and_everything_else_is_401() {
             assert_eq!(reply.header("x-ratelimit-limit"), Some("10"), "{name}");
             assert!(reply.header("ratelimit").unwrap().starts_with("\"failed-sign-ins\";r="), "{name}");
         }
-        // The refusal is about the request, not about the connection.
+        // A 401 does not close the connection.
         assert_eq!(client.get(ACME, "/api/v1/balance").await.status, 200, "{name}");
-        // Too many in a row would get another answer.
+        // Too many failures in a row would get 429.
         service.world.clock.advance(Duration::from_secs(6));
     }
 }
 
 #[tokio::test]
-async fn credentials_come_first_then_the_bucket_then_the_body() {
+async fn credentials_are_checked_first_then_the_rate_then_the_body() {
     let service = Service::start().await;
     let bad_json = "{";
     let reply = service.client().await.call("POST", "/api/v1/sms", &[], bad_json.as_bytes()).await;
@@ -70,7 +70,7 @@ async fn credentials_come_first_then_the_bucket_then_the_body() {
 }
 
 #[tokio::test]
-async fn a_wrong_path_or_method_needs_no_credentials() {
+async fn unknown_path_or_method_is_answered_without_credentials() {
     let service = Service::start().await;
     let cases = [
         ("GET", "/api/v1/sms", 405, "METHOD_NOT_ALLOWED", Some("POST")),
@@ -101,11 +101,11 @@ async fn a_wrong_path_or_method_needs_no_credentials() {
         assert_eq!(reply.header("cache-control"), Some("no-store"), "{method} {path}");
         assert!(reply.header("x-request-id").is_some(), "{method} {path}");
     }
-    service.still_serves().await;
+    service.assert_still_serving().await;
 }
 
 #[tokio::test]
-async fn a_key_that_has_ended_or_whose_owner_has_is_as_good_as_none() {
+async fn expired_or_revoked_key_or_key_of_a_closed_account_gets_401() {
     let service = Service::start().await;
     assert_eq!(service.get(EXPIRING, "/api/v1/balance").await.status, 200);
     for key in [REVOKED, CLOSED, ACCOUNT_CLOSED] {
@@ -115,5 +115,5 @@ async fn a_key_that_has_ended_or_whose_owner_has_is_as_good_as_none() {
     service.world.clock.advance(Duration::from_secs(3600));
     let reply = service.get(EXPIRING, "/api/v1/balance").await;
     assert_eq!((reply.status, reply.code()), (401, "INVALID_API_KEY"));
-    service.still_serves().await;
+    service.assert_still_serving().await;
 }

@@ -1,12 +1,12 @@
-//! Bodies of every size and shape. Each gets its documented answer, and the next customer is served.
+//! Invalid and oversized request bodies get their documented response, and the gateway continues.
 
 use crate::client::bearer;
-use crate::customers::ACME;
-use crate::service::{Opening, Service};
+use crate::fixture::{Opening, Service};
+use crate::test_customers::ACME;
 
 const MIB: usize = 1024 * 1024;
 
-/// A valid send of exactly so many bytes, most of them in a field we ignore.
+/// Returns a valid send of exactly `bytes` bytes, most of them in an ignored field.
 fn padded(bytes: usize) -> Vec<u8> {
     let (head, tail) = (r#"{"to":"+4915112345678","text":"hello","padding":""#, r#""}"#);
     let padding = "x".repeat(bytes - head.len() - tail.len());
@@ -32,7 +32,7 @@ pub(crate) fn send_head(extra: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_body_of_one_mib_is_read_and_one_byte_more_is_413() {
+async fn body_of_one_mib_is_accepted_and_one_byte_more_gets_413() {
     let service = Service::start().await;
     let mut client = service.client().await;
     for (bytes, status, code) in
@@ -48,11 +48,11 @@ async fn a_body_of_one_mib_is_read_and_one_byte_more_is_413() {
         let reply = client.read().await.unwrap();
         assert_eq!((reply.status, reply.code()), (status, code), "{bytes} bytes in chunks");
     }
-    service.still_serves().await;
+    service.assert_still_serving().await;
 }
 
 #[tokio::test]
-async fn whoever_asks_before_sending_a_huge_body_is_told_not_to() {
+async fn expect_100_continue_with_a_huge_body_gets_413() {
     let service = Service::start().await;
     let mut client = service.client().await;
     client.write(send_head("Expect: 100-continue\r\nContent-Length: 99999999999\r\n")).await;
@@ -62,13 +62,13 @@ async fn whoever_asks_before_sending_a_huge_body_is_told_not_to() {
 }
 
 #[tokio::test]
-async fn an_endless_body_is_cut_off() {
+async fn endless_body_is_cut_off() {
     let service = Service::start().await;
     let mut client = service.client().await;
     client.write(send_head("Transfer-Encoding: chunked\r\n")).await;
     let chunk = chunked(&vec![b' '; MIB]);
     let chunk = &chunk[..chunk.len() - b"0\r\n\r\n".len()];
-    // Far more than is ever read: at some point the other side stops listening.
+    // Far more than the gateway reads: it closes the connection.
     for _ in 0..40 {
         client.write_while_open(chunk).await;
     }
@@ -76,11 +76,11 @@ async fn an_endless_body_is_cut_off() {
         assert_eq!(reply.status, 413);
     }
     assert!(client.is_closed().await);
-    service.still_serves().await;
+    service.assert_still_serving().await;
 }
 
 #[tokio::test]
-async fn a_body_that_is_cut_short_is_not_a_send() {
+async fn truncated_body_is_not_accepted() {
     let service = Service::start().await;
     for framing in ["Content-Length: 60\r\n", "Transfer-Encoding: chunked\r\n"] {
         let mut client = service.client().await;
@@ -95,7 +95,7 @@ async fn a_body_that_is_cut_short_is_not_a_send() {
 }
 
 #[tokio::test]
-async fn what_is_not_one_json_object_of_texts_is_refused_by_name() {
+async fn invalid_json_body_is_rejected_with_its_code() {
     let service = Service::start().await;
     let mut client = service.client().await;
     let json = "INVALID_JSON";
@@ -159,7 +159,7 @@ async fn what_is_not_one_json_object_of_texts_is_refused_by_name() {
 }
 
 #[tokio::test]
-async fn hostile_headers_of_a_send_are_refused_or_mean_nothing() {
+async fn hostile_headers_of_a_send_are_rejected_or_ignored() {
     let service = Service::start().await;
     let mut client = service.client().await;
     let auth = format!("Authorization: {}\r\n", bearer(ACME));
@@ -211,7 +211,7 @@ async fn hostile_headers_of_a_send_are_refused_or_mean_nothing() {
         assert!(reply.header("x-request-id").is_some() && reply.header("ratelimit").is_some(), "{name}");
         assert_eq!(reply.header("cache-control"), Some("no-store"), "{name}");
     }
-    service.still_serves().await;
+    service.assert_still_serving().await;
 }
 
 #[expect(clippy::disallowed_methods, reason = "bytes on a socket arrive in real time")]
@@ -233,12 +233,12 @@ async fn begin_large_send(service: &Service, bytes: u64) -> (crate::client::Clie
 }
 
 #[tokio::test]
-async fn large_bodies_beyond_the_limit_get_503_and_small_ones_are_still_taken() {
+async fn large_bodies_over_the_memory_limit_get_503_and_small_ones_are_accepted() {
     let mib = 1024 * 1024;
     let service = Service::open(Opening { body_memory_max: 2 * mib, ..Opening::default() }).await;
     let mut held = Vec::new();
     for count in 1..=2 {
-        // A body's first 8 KiB are not counted, and the last byte has not come.
+        // The first 8 KiB of a body are not counted, and the last byte is missing.
         held.push(begin_large_send(&service, count * (mib - 8 * 1024 - 1)).await);
     }
     let reply = service.client().await.send(ACME, &[], &String::from_utf8(padded(MIB)).unwrap()).await;
@@ -247,7 +247,7 @@ async fn large_bodies_beyond_the_limit_get_503_and_small_ones_are_still_taken() 
     assert_eq!(service.send(ACME, &[], r#"{"to":"+4915112345678","text":"hello"}"#).await.status, 202);
     for (mut client, last) in held {
         client.write([last]).await;
-        assert_eq!(client.read().await.unwrap().status, 202, "what was begun is finished");
+        assert_eq!(client.read().await.unwrap().status, 202, "a body that has begun is accepted");
     }
     let reply = service.client().await.send(ACME, &[], &String::from_utf8(padded(MIB)).unwrap()).await;
     assert_eq!(reply.status, 202, "{}", reply.body);
@@ -257,7 +257,7 @@ async fn large_bodies_beyond_the_limit_get_503_and_small_ones_are_still_taken() 
 }
 
 #[tokio::test]
-async fn open_pages_answer_get_and_head_only_and_keep_no_body() {
+async fn public_pages_answer_get_and_head_only_and_hold_no_body() {
     let service = Service::start().await;
     for path in ["/docs", "/openapi.json", "/healthz", "/readyz", "/metrics"] {
         let mut client = service.client().await;

@@ -1,12 +1,12 @@
-//! Attempts to hide one request in another, and heads nobody sends in good faith. Whoever is in front of us must agree
-//! with us on where a request ends; what could be read in two ways is refused, and its connection ends.
+//! Request smuggling and invalid heads. A proxy in front of the gateway must agree
+//! with it on where a request ends, so an ambiguous request is rejected and its connection closed.
 
 use crate::client::{bearer, request};
-use crate::customers::ACME;
+use crate::fixture::Service;
 use crate::hostile_bodies::{chunked, send_head};
-use crate::service::Service;
+use crate::test_customers::ACME;
 
-/// Name, framing, body and the status of the answer. `TE`, `BODY` and `CHUNKS` stand for what they say; behind the body a
+/// (name, framing, body, status). `TE`, `BODY` and `CHUNKS` are placeholders; after the body a
 /// second request follows.
 const ATTEMPTS: &[(&str, &str, &str, u16)] = &[
     ("length, then chunked", "Content-Length: 0\r\nTE", "CHUNKS", 400),
@@ -51,7 +51,7 @@ const ATTEMPTS: &[(&str, &str, &str, u16)] = &[
 ];
 
 #[tokio::test]
-async fn no_request_hides_in_the_body_of_another() {
+async fn ambiguous_framing_is_rejected_and_closes_the_connection() {
     let service = Service::start().await;
     let hidden = request("GET", "/api/v1/balance", &[("Authorization", &bearer(ACME))], b"");
     let hidden = String::from_utf8(hidden).unwrap();
@@ -64,13 +64,16 @@ async fn no_request_hides_in_the_body_of_another() {
         client.write(format!("{}{content}{hidden}", send_head(&framing))).await;
         let reply = client.read().await;
         assert_eq!(reply.map(|reply| reply.status), Some(*status), "{name}");
-        assert!(client.is_closed().await, "{name}: more was answered, or the connection stayed open");
+        assert!(
+            client.is_closed().await,
+            "{name}: there was a second response, or the connection stayed open"
+        );
     }
-    service.still_serves().await;
+    service.assert_still_serving().await;
 }
 
 #[tokio::test]
-async fn what_surrounds_chunks_is_not_endless() {
+async fn huge_chunk_extensions_and_trailers_are_rejected() {
     let service = Service::start().await;
     let body = r#"{"to":"+4915112345678","text":"hello"}"#;
     let extension = format!("26;{}\r\n{body}\r\n0\r\n\r\n", "x".repeat(1 << 20));
@@ -79,7 +82,7 @@ async fn what_surrounds_chunks_is_not_endless() {
         let mut client = service.client().await;
         client.write(send_head("Transfer-Encoding: chunked\r\n")).await;
         client.write_while_open(body.as_bytes()).await;
-        // A connection that was closed under unread bytes may be reset before the answer is seen.
+        // The connection may be reset before the response is read, because bytes are unread.
         if let Some(reply) = client.read().await {
             assert_eq!((reply.status, reply.code()), (400, "INVALID_JSON"), "{name}");
         }
@@ -89,7 +92,7 @@ async fn what_surrounds_chunks_is_not_endless() {
 }
 
 #[tokio::test]
-async fn a_request_without_a_host_or_with_two_is_answered_and_ends_its_connection() {
+async fn request_without_exactly_one_host_gets_400_and_closes_the_connection() {
     let service = Service::start().await;
     for head in ["", "Host: a\r\nHost: a\r\n", "Host: a\r\nHost: b\r\n"] {
         let mut client = service.client().await;
@@ -104,7 +107,7 @@ async fn a_request_without_a_host_or_with_two_is_answered_and_ends_its_connectio
 }
 
 #[tokio::test]
-async fn hostile_heads_are_refused() {
+async fn invalid_heads_are_rejected() {
     let service = Service::start().await;
     let many: String = (0..200).map(|number| format!("X-{number}: y\r\n")).collect();
     let cases: &[(&str, Vec<u8>, &[u16])] = &[
@@ -144,17 +147,17 @@ async fn hostile_heads_are_refused() {
     for (name, bytes, statuses) in cases {
         let mut client = service.client().await;
         client.write_while_open(bytes).await;
-        // A connection that was closed under unread bytes may be reset before the answer is seen.
+        // The connection may be reset before the response is read, because bytes are unread.
         if let Some(reply) = client.read().await {
             assert!(statuses.contains(&reply.status), "{name}: {}", reply.status);
         }
         assert!(client.is_closed().await, "{name}");
     }
-    service.still_serves().await;
+    service.assert_still_serving().await;
 }
 
 #[tokio::test]
-async fn odd_but_valid_requests_are_served() {
+async fn unusual_but_valid_requests_are_served() {
     let service = Service::start().await;
     let bearer = bearer(ACME);
     let mut client = service.client().await;
@@ -174,14 +177,14 @@ async fn odd_but_valid_requests_are_served() {
     let mut client = service.client().await;
     client.write(format!("\r\nGET /api/v1/balance HTTP/1.1\nHost: t\nAuthorization: {bearer}\n\n")).await;
     assert_eq!(client.read().await.unwrap().status, 200);
-    // What nobody understands is no reason to refuse what everybody does.
+    // Unknown headers are ignored.
     let odd =
         "Expect: the-unexpected\r\nConnection: upgrade\r\nUpgrade: h2c\r\nCookie: session=1\r\nTE: gzip\r\n";
     client
         .write(format!("GET /api/v1/balance HTTP/1.1\r\nHost:\r\n{odd}Authorization: {bearer}\r\n\r\n"))
         .await;
     assert_eq!(client.read().await.unwrap().status, 200);
-    // HTTP/1.0 ends after its answer.
+    // HTTP/1.0 closes after its response.
     let mut client = service.client().await;
     client.write(format!("GET /api/v1/balance HTTP/1.0\r\nAuthorization: {bearer}\r\n\r\n")).await;
     assert_eq!(client.read().await.unwrap().status, 200);
@@ -194,10 +197,10 @@ async fn odd_but_valid_requests_are_served() {
         client.write(format!("{}{sends}", send_head(&format!("Transfer-Encoding: {coding}\r\n")))).await;
         assert_eq!(client.read().await.unwrap().status, 202, "{coding}");
     }
-    // The same length twice says nothing new.
+    // Two equal lengths are accepted.
     client.write(send_head("Content-Length: 2\r\nContent-Length: 2\r\n") + "{}").await;
     assert_eq!(client.read().await.unwrap().code(), "MISSING_FIELD");
-    // A body nobody asked for.
+    // A GET with a body.
     let mut client = service.client().await;
     let reply =
         client.call("GET", "/api/v1/balance", &[("Authorization", &bearer)], &vec![b'x'; 100_000]).await;
@@ -206,7 +209,7 @@ async fn odd_but_valid_requests_are_served() {
 }
 
 #[tokio::test]
-async fn odd_targets_are_answered_like_any_other_that_is_not_there() {
+async fn unusual_targets_are_answered_like_unknown_paths() {
     let service = Service::start().await;
     let bearer = bearer(ACME);
     let long = format!("/api/v1/inbound?{}", "&x=%zz".repeat(4_000));
@@ -236,7 +239,7 @@ async fn odd_targets_are_answered_like_any_other_that_is_not_there() {
     for (method, target, status) in cases {
         let mut client = service.client().await;
         client.write(request(method, target, &[("Authorization", &bearer)], b"")).await;
-        let reply = client.read_answer_to(method).await.unwrap();
+        let reply = client.read_response_to(method).await.unwrap();
         assert_eq!(reply.status, *status, "{method} {target}");
         if *status != 400 {
             assert!(reply.header("x-request-id").is_some(), "{method} {target}");

@@ -1,14 +1,14 @@
-//! A repeated key never sends or charges twice, and never turns an accepted send into a refusal.
+//! A repeated idempotency key never sends or charges twice, and never turns an accepted send into an error.
 
 use crate::client::Headers;
-use crate::customers::{ACME, ACME_TOO, POOR, SLOW};
+use crate::fixture::Service;
 use crate::send::join_all;
-use crate::service::Service;
+use crate::test_customers::{ACME, ACME_TOO, POOR, SLOW};
 
 const SEND: &str = r#"{"to":"+4915112345678","text":"hello"}"#;
 
 #[tokio::test]
-async fn a_repeated_key_is_answered_with_the_first_message() {
+async fn repeated_key_returns_the_first_message() {
     let service = Service::start().await;
     let first = service.send(ACME, &[("Idempotency-Key", "order-1")], SEND).await;
     assert_eq!(first.status, 202);
@@ -65,14 +65,14 @@ async fn a_repeated_key_is_answered_with_the_first_message() {
 }
 
 #[tokio::test]
-async fn json_that_is_not_json_is_refused_before_its_key_is_looked_for() {
+async fn invalid_json_is_rejected_before_the_key_lookup() {
     let service = Service::start().await;
     assert_eq!(service.send(ACME, &[("Idempotency-Key", "k")], SEND).await.status, 202);
     assert_eq!(service.send(ACME, &[("Idempotency-Key", "k")], "{").await.code(), "INVALID_JSON");
 }
 
 #[tokio::test]
-async fn a_refused_send_does_not_bind_its_key() {
+async fn rejected_send_does_not_bind_its_key() {
     let service = Service::start().await;
     let key = [("Idempotency-Key", "k")];
     assert_eq!(service.send(ACME, &key, r#"{"to":"x","text":"a"}"#).await.status, 400);
@@ -82,7 +82,7 @@ async fn a_refused_send_does_not_bind_its_key() {
 }
 
 #[tokio::test]
-async fn keys_belong_to_the_account() {
+async fn idempotency_keys_are_unique_per_account() {
     let service = Service::start().await;
     let key = [("Idempotency-Key", "k")];
     let acme = service.send(ACME, &key, SEND).await;
@@ -92,7 +92,7 @@ async fn keys_belong_to_the_account() {
 }
 
 #[tokio::test]
-async fn a_key_that_was_paid_for_outlives_the_money() {
+async fn replay_with_an_empty_balance_succeeds() {
     let service = Service::start().await;
     let key = [("Idempotency-Key", "k")];
     assert_eq!(service.send(POOR, &key, SEND).await.status, 202);
@@ -101,7 +101,7 @@ async fn a_key_that_was_paid_for_outlives_the_money() {
 }
 
 #[tokio::test]
-async fn a_key_has_1_to_255_bytes_and_comes_once() {
+async fn key_must_have_1_to_255_bytes_and_occur_once() {
     let service = Service::start().await;
     let (longest, too_long) = ("k".repeat(255), "k".repeat(256));
     let too_long_in_body = format!(r#"{{"to":"+4915112345678","text":"a","idempotency_key":"{too_long}"}}"#);
@@ -119,18 +119,18 @@ async fn a_key_has_1_to_255_bytes_and_comes_once() {
     let number = r#"{"to":"+4915112345678","text":"a","idempotency_key":7}"#;
     assert_eq!(service.send(ACME, &[], number).await.code(), "INVALID_JSON");
     assert_eq!(service.send(ACME, &[("Idempotency-Key", "short")], number).await.code(), "INVALID_JSON");
-    // Empty is absent, in either place: both are new sends.
+    // An empty key counts as absent in both places: both are new sends.
     let empty = r#"{"to":"+4915112345678","text":"a","idempotency_key":""}"#;
     for _ in 0..2 {
         assert_eq!(service.send(ACME, &[("Idempotency-Key", "")], empty).await.status, 202);
     }
-    // Any string: these are two different keys.
+    // Keys are case-sensitive strings: these are two different ones.
     assert_eq!(service.send(ACME, &[("Idempotency-Key", "ключ 😀")], SEND).await.status, 202);
     assert_eq!(service.send(ACME, &[("Idempotency-Key", "ключ")], SEND).await.status, 202);
 }
 
 #[tokio::test]
-async fn twenty_at_once_with_one_key_send_once() {
+async fn twenty_concurrent_requests_with_one_key_send_once() {
     let service = Service::start().await;
     for round in 0..5 {
         let key = format!("round-{round}");
@@ -146,7 +146,7 @@ async fn twenty_at_once_with_one_key_send_once() {
 }
 
 #[tokio::test]
-async fn where_nobody_can_say_whether_a_key_was_used_no_refusal_is_told() {
+async fn keyed_request_while_the_store_is_closed_gets_503_for_every_body() {
     let service = Service::start().await;
     let key: Headers<'_> = &[("Idempotency-Key", "order-1")];
     assert_eq!(service.send(ACME, key, SEND).await.status, 202);
@@ -164,12 +164,12 @@ async fn where_nobody_can_say_whether_a_key_was_used_no_refusal_is_told() {
     assert_eq!(
         service.send(ACME, &[], refused[0]).await.status,
         400,
-        "without a key there is nothing to ask"
+        "without a key the body is checked first"
     );
 }
 
 #[tokio::test]
-async fn misspelt_idempotency_key_is_refused_before_anything_is_charged() {
+async fn misspelt_idempotency_key_is_rejected_before_anything_is_charged() {
     let service = Service::start().await;
     let before = service.balance(ACME).await;
     for name in ["idempotency-key", "Idempotency_Key", "idempotencyKey"] {

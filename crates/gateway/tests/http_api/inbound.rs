@@ -1,8 +1,8 @@
-//! `GET /inbound`. Nothing comes in from carriers yet, so the tests put messages where they would arrive.
+//! `GET /inbound`. The tests write inbound messages to the store directly.
 
 use crate::client::Reply;
-use crate::customers::{ACME, ACME_TOO, POSTPAID, SLOW};
-use crate::service::{START, Service};
+use crate::fixture::{START, Service};
+use crate::test_customers::{ACME, ACME_TOO, POSTPAID, SLOW};
 use hermod_domain::ids::AccountId;
 use hermod_store::Inbound;
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ fn texts(page: &Value) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn a_message_has_exactly_the_documented_fields() {
+async fn inbound_message_has_exactly_the_documented_fields() {
     let service = Service::start().await;
     receive(&service, ACME_ACCOUNT, "hello").await;
     let page = page(&service.get(ACME, "/api/v1/inbound").await);
@@ -53,12 +53,12 @@ async fn a_message_has_exactly_the_documented_fields() {
             "count": 1,
         })
     );
-    // It is no message of the account's own sending.
+    // An inbound message is not found under /sms.
     assert_eq!(service.get(ACME, &format!("/api/v1/sms/{message_id}")).await.status, 404);
 }
 
 #[tokio::test]
-async fn pages_follow_each_other_without_gaps_or_repeats() {
+async fn inbound_pages_have_no_gaps_or_repeats() {
     let service = Service::start().await;
     let expect: Vec<String> = (0..25).map(|number| format!("message {number}")).collect();
     let (mut since, mut seen) = (0, Vec::new());
@@ -72,12 +72,12 @@ async fn pages_follow_each_other_without_gaps_or_repeats() {
         assert_eq!(page["count"].as_u64(), Some(texts.len() as u64));
         assert!(texts.len() <= 7);
         if texts.is_empty() {
-            assert_eq!(page["next_since"].as_u64(), Some(since), "an empty page echoes where it was asked");
+            assert_eq!(page["next_since"].as_u64(), Some(since), "an empty page returns the requested since");
             break;
         }
         seen.extend(texts.iter().map(|text| (*text).to_owned()));
         since = page["next_since"].as_u64().unwrap();
-        // More comes in between.
+        // New messages arrive between the pages.
         if round == 1 {
             for text in &expect[20..] {
                 receive(&service, ACME_ACCOUNT, text).await;
@@ -107,8 +107,8 @@ async fn since_and_limit_have_defaults_and_bounds() {
         ("?since=%34%39%39&other=1&other=2", 2, 501),
     ] {
         let page = page(&service.get(ACME, &format!("/api/v1/inbound{query}")).await);
-        let told = (page["count"].as_u64(), page["next_since"].as_u64());
-        assert_eq!(told, (Some(count), Some(next)), "{query}");
+        let shown = (page["count"].as_u64(), page["next_since"].as_u64());
+        assert_eq!(shown, (Some(count), Some(next)), "{query}");
     }
     for query in ["limit=0", "limit=-1", "limit=ten", "limit=", "since=-1", "since=x", "since=1&since=1"] {
         let reply = service.get(ACME, &format!("/api/v1/inbound?{query}")).await;
@@ -118,7 +118,7 @@ async fn since_and_limit_have_defaults_and_bounds() {
 }
 
 #[tokio::test]
-async fn each_account_sees_its_own_and_counts_from_one() {
+async fn each_account_reads_its_own_inbound_messages_numbered_from_one() {
     let service = Service::start().await;
     for number in 1..=3 {
         assert_eq!(receive(&service, ACME_ACCOUNT, "for acme").await, number);
@@ -126,7 +126,7 @@ async fn each_account_sees_its_own_and_counts_from_one() {
     assert_eq!(receive(&service, POSTPAID_ACCOUNT, "for postpaid").await, 1);
     let own = page(&service.get(POSTPAID, "/api/v1/inbound").await);
     assert_eq!((texts(&own), own["next_since"].as_u64()), (vec!["for postpaid"], Some(1)));
-    // All keys and connections of an account see the same.
+    // All keys and connections of an account read the same messages.
     for key in [ACME, ACME_TOO, SLOW] {
         assert_eq!(page(&service.get(key, "/api/v1/inbound").await)["count"], 3, "{key}");
     }
@@ -134,7 +134,7 @@ async fn each_account_sees_its_own_and_counts_from_one() {
 }
 
 #[tokio::test]
-async fn any_text_comes_back_as_it_came_in() {
+async fn inbound_text_is_returned_unchanged() {
     let service = Service::start().await;
     let odd = [
         "\"quotes\" and \\backslashes\\",
@@ -151,7 +151,7 @@ async fn any_text_comes_back_as_it_came_in() {
 }
 
 #[tokio::test]
-async fn polling_needs_credentials_takes_a_token_and_answers_only_reads() {
+async fn polling_needs_credentials_takes_a_token_and_allows_only_reads() {
     let service = Service::start().await;
     let mut client = service.client().await;
     assert_eq!(client.call("GET", "/api/v1/inbound", &[], b"").await.status, 401);

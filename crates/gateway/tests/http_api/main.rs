@@ -1,24 +1,24 @@
-//! The HTTP API over real sockets, with a real store in a temporary folder and a clock that only the tests move. What a
-//! carrier would do is not needed here: a message is accepted once it is on disk.
+//! The HTTP API over real sockets, with a store in a temporary folder and a manual clock. There is no
+//! carrier: a message is accepted once it is on disk.
 
-#![expect(clippy::unwrap_used, reason = "a test that meets an error should stop right there")]
+#![expect(clippy::unwrap_used, reason = "a test stops at the first error")]
 
 mod client;
+mod client_address;
 mod connections;
 mod contract;
 mod credentials;
-mod customers;
-mod documented;
+mod fixture;
 mod hostile_bodies;
 mod hostile_heads;
 mod idempotency;
 mod inbound;
-mod look_up;
-mod mutants;
+mod message_status_and_balance;
+mod mutated_requests;
+mod openapi_check;
 mod operations;
-mod peers;
-mod rate;
+mod rate_limit;
 mod send;
-mod service;
+mod test_customers;
 mod timing;
 mod tls;

@@ -1,7 +1,7 @@
-//! The pages a load balancer and a monitoring system ask.
+//! Health, readiness, metrics, and graceful stop.
 
-use crate::customers::ACME;
-use crate::service::{Opening, Service};
+use crate::fixture::{Opening, Service};
+use crate::test_customers::ACME;
 use metrics_exporter_prometheus::PrometheusBuilder;
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +22,7 @@ async fn health_readiness_and_metrics_need_no_credentials() {
 async fn requests_are_counted_by_route_and_status() {
     let recorder = PrometheusBuilder::new().build_recorder();
     let handle = recorder.handle();
-    // The recorder of this thread, which is the one everything in this test runs on.
+    // The recorder of this thread; the whole test runs on it.
     let _guard = metrics::set_default_local_recorder(&recorder);
     let service =
         Service::open(Opening { metrics: Arc::new(move || handle.render()), ..Opening::default() }).await;
@@ -51,7 +51,7 @@ async fn requests_are_counted_by_route_and_status() {
 }
 
 #[tokio::test]
-async fn a_draining_gateway_is_alive_but_not_ready() {
+async fn draining_gateway_is_alive_but_not_ready() {
     let service = Service::start().await;
     service.world.start_draining();
     let mut client = service.client().await;
@@ -62,7 +62,7 @@ async fn a_draining_gateway_is_alive_but_not_ready() {
 }
 
 #[tokio::test]
-async fn stopping_finishes_what_is_in_flight_and_ends_the_rest() {
+async fn stop_finishes_requests_in_flight_and_closes_idle_connections() {
     let service = Service::start().await;
     let mut idle = service.client().await;
     assert_eq!(idle.get(ACME, "/api/v1/balance").await.status, 200);
@@ -77,7 +77,7 @@ async fn stopping_finishes_what_is_in_flight_and_ends_the_rest() {
         body.len()
     ))
     .await;
-    // 100 Continue is the sign that the request is under way.
+    // 100 Continue shows that the request is in flight.
     assert_eq!(busy.read().await.unwrap().status, 100);
     busy.write(first).await;
 
@@ -96,7 +96,7 @@ async fn stopping_finishes_what_is_in_flight_and_ends_the_rest() {
 }
 
 #[tokio::test]
-async fn a_client_that_never_finishes_cannot_keep_the_gateway_from_stopping() {
+async fn stop_closes_an_unfinished_request_after_five_seconds() {
     let service = Service::start().await;
     let mut stuck = service.client().await;
     let bearer = crate::client::bearer(ACME);
@@ -121,7 +121,7 @@ async fn a_client_that_never_finishes_cannot_keep_the_gateway_from_stopping() {
 }
 
 #[tokio::test]
-async fn the_bare_address_leads_to_the_documentation() {
+async fn root_path_redirects_to_the_documentation() {
     let service = Service::start().await;
     let mut client = service.client().await;
     let reply = client.call("GET", "/", &[], b"").await;

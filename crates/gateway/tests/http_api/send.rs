@@ -1,13 +1,13 @@
-//! `POST /sms`: what is accepted, what is refused, and how both look.
+//! `POST /sms`: accepted and rejected messages and their responses.
 
 use crate::client::bearer;
-use crate::customers::{ACME, POOR, POSTPAID, SLOW, UNVERIFIED};
-use crate::service::Service;
+use crate::fixture::Service;
+use crate::test_customers::{ACME, POOR, POSTPAID, SLOW, UNVERIFIED};
 
 const SEND: &str = r#"{"to":"+4915112345678","text":"hello"}"#;
 
 #[tokio::test]
-async fn an_accepted_message_is_answered_with_the_documented_fields() {
+async fn accepted_message_has_the_documented_response_fields() {
     let service = Service::start().await;
     let reply =
         service.send(ACME, &[], r#"{"to":"+4915112345678","from":"A&B - c_d.","text":"hello"}"#).await;
@@ -58,7 +58,7 @@ async fn parts_are_counted_and_charged() {
 }
 
 #[tokio::test]
-async fn the_default_sender_stands_in_for_a_missing_one() {
+async fn missing_sender_is_replaced_by_the_default_sender() {
     let service = Service::start().await;
     for from in ["", r#","from":null"#, r#","from":"""#] {
         let body = format!(r#"{{"to":"+4915112345678","text":"hello"{from}}}"#);
@@ -70,7 +70,7 @@ async fn the_default_sender_stands_in_for_a_missing_one() {
 }
 
 #[tokio::test]
-async fn each_refusal_has_its_status_and_code_and_charges_nothing() {
+async fn each_rejection_has_its_status_and_code_and_is_not_charged() {
     let service = Service::start().await;
     let long = format!(r#"{{"to":"+4915112345678","text":"{}"}}"#, "a".repeat(1601));
     let two_parts = format!(r#"{{"to":"+4915112345678","from":"Acme","text":"{}"}}"#, "a".repeat(161));
@@ -125,7 +125,7 @@ async fn each_refusal_has_its_status_and_code_and_charges_nothing() {
 }
 
 #[tokio::test]
-async fn the_content_type_must_be_json() {
+async fn content_type_must_be_json() {
     let service = Service::start().await;
     let cases: &[(&[&str], u16)] = &[
         (&["application/json"], 202),
@@ -150,14 +150,14 @@ async fn the_content_type_must_be_json() {
 }
 
 #[tokio::test]
-async fn money_ends_where_it_should() {
+async fn message_over_the_available_credit_gets_402() {
     let service = Service::start().await;
-    // 0.1 with 0.02 to be kept: one message at 0.065 fits, the next does not.
+    // Balance 0.1 with a minimum of 0.02: one message at 0.065 is accepted, the next is not.
     assert_eq!(service.send(POOR, &[], SEND).await.status, 202);
     let reply = service.send(POOR, &[], SEND).await;
     assert_eq!((reply.status, reply.code()), (402, "INSUFFICIENT_CREDIT"));
     assert_eq!(service.balance(POOR).await, "0.035");
-    // Free destinations cost nothing, whatever the balance.
+    // Messages to free destinations are accepted with any balance.
     assert_eq!(service.send(POOR, &[], r#"{"to":"+12025550123","text":"a"}"#).await.status, 202);
     // Postpaid: below zero down to the credit limit. 76 messages of one part cost 4.94.
     let mut client = service.client().await;
@@ -169,7 +169,7 @@ async fn money_ends_where_it_should() {
 }
 
 #[tokio::test]
-async fn parallel_sends_against_a_small_balance_accept_exactly_what_it_pays_for() {
+async fn concurrent_sends_against_a_small_balance_accept_exactly_what_it_covers() {
     let service = Service::start().await;
     // 10 pays for 153 messages at 0.065.
     let sends = (0..8).map(|_| async {
@@ -188,7 +188,7 @@ async fn parallel_sends_against_a_small_balance_accept_exactly_what_it_pays_for(
 }
 
 #[tokio::test]
-async fn a_draining_gateway_takes_no_messages_but_still_tells() {
+async fn draining_gateway_rejects_messages_and_answers_status_requests() {
     let service = Service::start().await;
     let first = service.send(ACME, &[("Idempotency-Key", "k")], SEND).await;
     service.world.start_draining();
@@ -200,7 +200,7 @@ async fn a_draining_gateway_takes_no_messages_but_still_tells() {
     assert_eq!(service.balance(ACME).await, "9.935");
 }
 
-/// Polls all of them together and gives their outputs in order.
+/// Polls all futures together and returns their outputs in order.
 pub(crate) async fn join_all<F: Future>(futures: impl Iterator<Item = F>) -> Vec<F::Output> {
     let mut waiting: Vec<_> = futures.map(|future| (Box::pin(future), None)).collect();
     std::future::poll_fn(|context| {

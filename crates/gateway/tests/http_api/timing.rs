@@ -1,15 +1,15 @@
-//! The time of a failed sign-in tells nothing: an unknown key, a wrong secret and unreadable credentials take the same
-//! work. Measured as the processor time of this thread, so that others on the machine do not count, and compared by
-//! medians of samples that are taken in turns.
+//! Failed authentication takes constant time: an unknown key, a wrong secret and unreadable credentials take the same
+//! work. Measured as the CPU time of this thread, so that other processes do not count, and compared by
+//! medians of interleaved samples.
 
-use crate::customers::ACME;
-use crate::service::Service;
+use crate::fixture::Service;
+use crate::test_customers::ACME;
 use hermod_gateway::app::{Credentials, authenticate};
 use hermod_gateway::secrets::Secret;
 use rustix::time::{ClockId, clock_gettime};
 use std::net::{IpAddr, Ipv4Addr};
 
-/// Of each kind. With all three, 100,000 and some.
+/// Samples of each kind; a little over 100,000 for all three.
 const SAMPLES: usize = 34_000;
 const KINDS: usize = 3;
 
@@ -35,14 +35,14 @@ async fn unknown_key_wrong_secret_and_unreadable_credentials_take_the_same_time(
     let world = &service.world;
     let guess = "a-guess-with-as-many-characters-as-a-secret";
     let given = |key: &str| Some(Credentials { key: key.to_owned(), secret: Secret::new(guess) });
-    let kinds: [Option<Credentials>; KINDS] = [given(ACME), given("nobody-s-key"), None];
+    let kinds: [Option<Credentials>; KINDS] = [given(ACME), given("unknown-key"), None];
     let source = Some(IpAddr::V4(Ipv4Addr::LOCALHOST));
     let digest = world.pepper.digest("another secret");
     let mut samples: [Vec<i64>; KINDS] = Default::default();
     let mut compare = Vec::new();
     for round in 0..SAMPLES {
         for place in 0..KINDS {
-            // Each kind comes first, second and last equally often.
+            // Each kind is first, second and last equally often.
             let kind = (round + place) % KINDS;
             let credentials = kinds[kind].as_ref();
             samples[kind].push(timed(|| assert!(authenticate(world, credentials, source).is_err())));
@@ -52,7 +52,7 @@ async fn unknown_key_wrong_secret_and_unreadable_credentials_take_the_same_time(
     let medians = samples.map(median_of);
     let (least, most) = (medians.iter().min().unwrap(), medians.iter().max().unwrap());
     let compare = median_of(compare);
-    // A kind that skips the comparison is faster by all of it.
+    // A kind without the comparison would be faster by its whole duration.
     assert!(
         most - least < compare / 2,
         "wrong secret, unknown key and unreadable take {medians:?} ns, one comparison {compare} ns"

@@ -1,9 +1,9 @@
-//! The same API over TLS: which versions, what a certificate's change does, and what becomes of those who cannot shake
-//! hands.
+//! The HTTP API over TLS: versions, certificate reload, handshake
+//! timeouts.
 
 use crate::client::Client;
-use crate::customers::ACME;
-use crate::service::{Opening, Service};
+use crate::fixture::{Opening, Service};
+use crate::test_customers::ACME;
 use hermod_domain::time::Timestamp;
 use hermod_gateway::http::Security;
 use hermod_gateway::tls::{CertificateFiles, Look, Tls};
@@ -23,12 +23,12 @@ use tokio_rustls::rustls::{ClientConfig, ProtocolVersion, RootCertStore, Support
 const SEND: &str = r#"{"to":"+4915112345678","text":"hello"}"#;
 const NOW: Timestamp = Timestamp::from_millis(1_750_000_000_000);
 
-/// A service over TLS, and the folder its certificate is read from.
+/// A service over TLS and the folder of its certificate.
 struct Secured {
     service: Service,
     tls: Arc<Tls>,
     folder: TempDir,
-    /// What the certificate in the folder was last.
+    /// The current certificate in the folder.
     certificate: CertificateDer<'static>,
 }
 
@@ -61,7 +61,7 @@ impl Secured {
         Client::on(self.handshake(&[&TLS13, &TLS12]).await.unwrap())
     }
 
-    /// As a client that believes this certificate alone.
+    /// Connects as a client that trusts only this certificate.
     async fn handshake(
         &self,
         versions: &[&'static SupportedProtocolVersion],
@@ -79,13 +79,13 @@ impl Secured {
         TlsConnector::from(Arc::new(config)).connect(name, stream).await
     }
 
-    async fn still_serves(&self) {
+    async fn assert_still_serving(&self) {
         assert_eq!(self.connect().await.get(ACME, "/api/v1/balance").await.status, 200);
     }
 }
 
 #[tokio::test]
-async fn both_versions_serve_the_api_and_agree_on_http_1_1() {
+async fn tls_1_2_and_1_3_serve_the_api_over_http_1_1() {
     let secured = Secured::start().await;
     for (version, expect) in [(&TLS12, ProtocolVersion::TLSv1_2), (&TLS13, ProtocolVersion::TLSv1_3)] {
         let stream = secured.handshake(&[version]).await.unwrap();
@@ -99,19 +99,19 @@ async fn both_versions_serve_the_api_and_agree_on_http_1_1() {
 }
 
 #[tokio::test]
-async fn an_older_version_is_refused_with_an_alert() {
+async fn tls_version_before_1_2_is_rejected_with_an_alert() {
     let secured = Secured::start().await;
-    // Fatal, protocol_version (RFC 5246 section 7.2); the same greeting is answered when it knows TLS 1.2.
+    // Fatal, protocol_version (RFC 5246 section 7.2); the same hello with TLS 1.2 is answered.
     for (minor, record, content) in [(1, 21, [2, 70]), (2, 21, [2, 70]), (3, 22, [2, 0])] {
         let mut client = secured.service.client().await;
         client.write(client_hello(minor)).await;
         let answer = client.read_bytes(7).await;
         assert_eq!((answer[0], &answer[5..]), (record, content.as_slice()), "3.{minor}");
     }
-    secured.still_serves().await;
+    secured.assert_still_serving().await;
 }
 
-/// The first message of a client that knows no later version than 3.`minor`, by hand: no library sends it any more.
+/// Returns a ClientHello with the maximum version 3.`minor`, which current libraries no longer send.
 fn client_hello(minor: u8) -> Vec<u8> {
     let mut hello = vec![3, minor];
     hello.extend([7; 32]);
@@ -125,7 +125,7 @@ fn client_hello(minor: u8) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn plain_bytes_on_the_port_cost_only_their_own_connection() {
+async fn plain_bytes_on_the_tls_port_close_only_their_connection() {
     let secured = Secured::start().await;
     let mut served = secured.connect().await;
     for bytes in
@@ -134,20 +134,20 @@ async fn plain_bytes_on_the_port_cost_only_their_own_connection() {
         let mut client = secured.service.client().await;
         client.write(bytes).await;
         client.finish_writing().await;
-        assert!(client.read_to_end().await.len() <= 7, "more than an alert came back");
+        assert!(client.read_to_end().await.len() <= 7, "only an alert is sent");
     }
     assert_eq!(served.get(ACME, "/api/v1/balance").await.status, 200);
-    secured.still_serves().await;
+    secured.assert_still_serving().await;
 }
 
 #[tokio::test]
-async fn whoever_does_not_shake_hands_in_time_is_cut_off_and_holds_up_nobody() {
+async fn client_without_a_handshake_in_time_is_closed_and_does_not_delay_others() {
     let secured = Secured::start().await;
     let mut silent = secured.service.client().await;
     let mut halting = secured.service.client().await;
     halting.write(&client_hello(3)[..20]).await;
-    // Both are mid-handshake, and others come in.
-    secured.still_serves().await;
+    // Both handshakes are incomplete, and others are served.
+    secured.assert_still_serving().await;
     let mut seconds = 0;
     while !silent.closes_within(Duration::from_millis(20)).await {
         halting.write_while_open(&[7]).await;
@@ -156,36 +156,36 @@ async fn whoever_does_not_shake_hands_in_time_is_cut_off_and_holds_up_nobody() {
         assert!(seconds < 60, "still open");
     }
     assert!((10..20).contains(&seconds), "cut off after {seconds} s of the 10 it has");
-    assert!(halting.closes_within(Duration::from_secs(5)).await, "a trickle buys no time");
-    secured.still_serves().await;
+    assert!(halting.closes_within(Duration::from_secs(5)).await, "trickled bytes do not extend the timeout");
+    secured.assert_still_serving().await;
 }
 
 #[tokio::test]
-async fn a_new_certificate_is_for_new_handshakes() {
+async fn new_certificate_is_used_for_new_handshakes() {
     let mut secured = Secured::start().await;
     let mut before = secured.connect().await;
     assert_eq!(before.get(ACME, "/api/v1/balance").await.status, 200);
     let old = secured.certificate.clone();
     assert!(matches!(secured.replace_certificate(), Look::Replaced));
-    // Who believes only the new one gets in; who was in stays.
-    secured.still_serves().await;
+    // A client that trusts only the new certificate connects; open connections stay.
+    secured.assert_still_serving().await;
     assert_eq!(before.get(ACME, "/api/v1/balance").await.status, 200);
 
     let new = std::mem::replace(&mut secured.certificate, old);
-    assert!(secured.handshake(&[&TLS13]).await.is_err(), "the old certificate is still shown");
+    assert!(secured.handshake(&[&TLS13]).await.is_err(), "the old certificate is no longer used");
     secured.certificate = new;
 
-    // A broken pair changes nothing.
+    // An invalid pair changes nothing.
     std::fs::write(secured.folder.path().join("key.pem"), "nothing").unwrap();
     assert!(matches!(secured.tls.look(NOW), Look::Kept(_)));
-    secured.still_serves().await;
+    secured.assert_still_serving().await;
 }
 
 #[tokio::test]
-async fn certificates_change_under_load_without_a_single_failure() {
+async fn certificate_reload_under_load_fails_no_handshake() {
     let mut secured = Secured::start().await;
     for _ in 0..20 {
-        // Handshakes that begin before the change and end after it.
+        // Handshakes begin before the reload and end after it.
         let mut calls = Vec::new();
         for _ in 0..4 {
             calls.push(secured.connect().await);
@@ -198,10 +198,10 @@ async fn certificates_change_under_load_without_a_single_failure() {
 }
 
 #[tokio::test]
-async fn stopping_does_not_wait_for_a_handshake() {
+async fn stop_does_not_wait_for_a_handshake() {
     let secured = Secured::start().await;
     let mut silent = secured.service.client().await;
-    secured.still_serves().await;
+    secured.assert_still_serving().await;
     secured.service.workers.stop().await;
     assert!(silent.is_closed().await);
 }

@@ -1,12 +1,12 @@
-//! Copies of the database: only for callers on the gateway's machine, only into folders that are made for them. And
-//! erasing a number.
+//! Backups (only for local callers, only into new folders) and
+//! erasure of a number.
 
 use crate::office::Office;
 use serde_json::json;
 use std::os::unix::fs::PermissionsExt;
 
 #[tokio::test]
-async fn backup_is_made_in_a_new_private_folder_and_nothing_is_overwritten() {
+async fn backup_creates_a_private_folder_and_overwrites_nothing() {
     let office = Office::open().await;
     let elsewhere = tempfile::tempdir().unwrap();
     let folder = elsewhere.path().join("monday");
@@ -23,7 +23,7 @@ async fn backup_is_made_in_a_new_private_folder_and_nothing_is_overwritten() {
     assert!(hermod_store::Store::audit(&folder).unwrap().is_clean());
 
     let refused = office.post("/backups", wanted).await.told();
-    assert!(refused.starts_with("400 INVALID_FIELD"), "it is there already: {refused}");
+    assert!(refused.starts_with("400 INVALID_FIELD"), "the folder already exists: {refused}");
     for unfit in ["relative/folder", "/nowhere/at/all", ""] {
         let refused = office.post("/backups", json!({ "folder": unfit })).await.told();
         assert!(refused.starts_with("400 INVALID_FIELD"), "{unfit}: {refused}");
@@ -31,7 +31,7 @@ async fn backup_is_made_in_a_new_private_folder_and_nothing_is_overwritten() {
 }
 
 #[tokio::test]
-async fn backup_for_a_caller_on_another_machine_is_refused() {
+async fn backup_for_a_remote_caller_is_rejected() {
     let office = Office::open().await.running().open_to_everybody();
     let elsewhere = tempfile::tempdir().unwrap();
     for (caller, status) in [("192.0.2.7", 403), ("127.0.0.1", 200)] {
@@ -42,7 +42,7 @@ async fn backup_for_a_caller_on_another_machine_is_refused() {
 }
 
 #[tokio::test]
-async fn erasing_needs_a_number_and_a_known_account() {
+async fn erasure_needs_a_valid_number_and_a_known_account() {
     let office = Office::open().await;
     let erased = office.post("/erasures", json!({ "number": "+4915112345678" })).await;
     assert_eq!((erased.status, &erased.body["messages"]), (200, &json!(0)), "{}", erased.text);

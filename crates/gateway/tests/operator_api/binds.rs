@@ -1,4 +1,4 @@
-//! Customers' binds as the operator sees them, and ending one.
+//! `GET /binds` and unbinding by the operator.
 
 use crate::office::Office;
 use hermod_domain::ids::{AccountId, ConnectionId};
@@ -25,7 +25,7 @@ fn enter(office: &Office, system_id: &str, kind: BoundAs) -> LiveBind {
 }
 
 #[tokio::test]
-async fn binds_are_shown_with_what_they_are_and_do() {
+async fn bind_view_has_its_properties_and_counts() {
     let office = Office::open().await.running();
     assert_eq!(office.get("/binds").await.body["items"], json!([]));
     let bind = enter(&office, "shop", BoundAs::Transceiver);
@@ -63,7 +63,7 @@ async fn binds_are_shown_with_what_they_are_and_do() {
 }
 
 #[tokio::test]
-async fn a_bind_is_told_to_go() {
+async fn unbind_request_unbinds_the_bind() {
     let office = Office::open().await.running();
     let bind = enter(&office, "shop", BoundAs::Transceiver);
     let reply = office.post(&format!("/binds/{}/unbind", bind.number()), json!({})).await;
@@ -75,7 +75,7 @@ async fn a_bind_is_told_to_go() {
 }
 
 #[tokio::test]
-async fn change_of_a_connection_unbinds_its_binds_when_asked_to() {
+async fn change_of_a_connection_with_unbind_unbinds_its_binds() {
     let office = Office::open().await.running();
     let bind = enter(&office, "shop", BoundAs::Transceiver);
     let kept = office.patch("/connections/shop-http", json!({"rate": 20})).await;
@@ -83,7 +83,7 @@ async fn change_of_a_connection_unbinds_its_binds_when_asked_to() {
     let reply = office.patch("/connections/shop-http?unbind=false", json!({"rate": 21})).await;
     assert_eq!(reply.status, 200);
     bind.order(Order::Probe);
-    assert_eq!(bind.ordered().await, Order::Probe, "nobody has told it to go");
+    assert_eq!(bind.ordered().await, Order::Probe, "the bind is not unbound");
     let reply = office.patch("/connections/shop-http?unbind=true", json!({"rate": 30})).await;
     assert_eq!((reply.status, &reply.body["entry"]["rate"]), (200, &json!(30)));
     assert_eq!(bind.ordered().await, Order::Unbind);
@@ -97,7 +97,7 @@ async fn change_of_a_connection_unbinds_its_binds_when_asked_to() {
 }
 
 #[tokio::test]
-async fn what_was_given_up_is_listed() {
+async fn given_up_reports_are_listed() {
     let office = Office::open().await;
     assert_eq!(office.get("/reports/given-up").await.body, json!({"items": [], "next": null}));
     assert_eq!(office.get("/reports/given-up?account=nobody").await.status, 404);

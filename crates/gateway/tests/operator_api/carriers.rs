@@ -1,4 +1,4 @@
-//! Carriers and links as the operator sees them, alarms, and a carrier's PDUs.
+//! Carriers, links, alarms, PDU traces and carrier tests over the operator API.
 
 use crate::office::Office;
 use hermod_domain::carrier::{ErrorClass, Health, IdConversion};
@@ -19,7 +19,7 @@ fn acme(office: &Office) -> CarrierId {
 }
 
 #[tokio::test]
-async fn links_are_shown_with_what_they_do_and_what_they_did() {
+async fn link_view_has_its_state_and_counts() {
     let office = Office::open().await.running();
     let world = &office.world;
     let unseen = office.get("/links").await.body;
@@ -74,7 +74,7 @@ async fn links_are_shown_with_what_they_do_and_what_they_did() {
 }
 
 #[tokio::test]
-async fn a_stopped_carrier_is_resumed() {
+async fn stopped_carrier_is_resumed() {
     let office = Office::open().await.running();
     let state = office.world.carriers.open(acme(&office), "acme");
     state.stop("it said 80 times a minute that we are wrong".to_owned(), office.world.clock.now());
@@ -92,7 +92,7 @@ async fn a_stopped_carrier_is_resumed() {
 }
 
 #[tokio::test]
-async fn alarms_say_what_to_do_and_can_be_acknowledged() {
+async fn alarms_have_an_instruction_and_can_be_acknowledged() {
     let office = Office::open().await.running();
     let (alarms, now) = (&office.world.alarms, office.world.clock.now());
     alarms.raise(AlarmKind::UnknownStatus, "acme", "0x400", "it answered 0x400", now);
@@ -115,7 +115,7 @@ async fn alarms_say_what_to_do_and_can_be_acknowledged() {
 }
 
 #[tokio::test]
-async fn a_carrier_is_traced_for_a_while() {
+async fn carrier_trace_ends_after_its_duration() {
     let office = Office::open().await.running();
     let world = &office.world;
     assert_eq!(office.get("/carriers/acme/trace").await.body, json!({"items": [], "next": 0, "until": null}));
@@ -151,7 +151,7 @@ async fn a_carrier_is_traced_for_a_while() {
 }
 
 #[tokio::test]
-async fn a_carrier_is_tried_with_one_message() {
+async fn carrier_test_sends_one_message() {
     let office = Office::open().await.running();
     let workers = Workers::default();
     serve_probes(&office.world, &workers);
@@ -186,7 +186,7 @@ async fn a_carrier_is_tried_with_one_message() {
 }
 
 #[tokio::test]
-async fn receipts_that_found_no_part_are_held_against_late_answers() {
+async fn parked_receipts_are_listed_beside_recent_carrier_ids() {
     let office = Office::open().await;
     let world = &office.world;
     let link = world.store.open_link(acme(&office), LinkKind::Sends, IdConversion::None).await.unwrap();
@@ -220,7 +220,7 @@ async fn receipts_that_found_no_part_are_held_against_late_answers() {
 }
 
 #[tokio::test]
-async fn deliveries_are_asked_for_by_day_carrier_and_place() {
+async fn delivery_stats_are_filtered_by_day_carrier_and_country() {
     let office = Office::open().await;
     let none = office.get("/deliveries").await.body;
     assert_eq!(none, json!({"from": "2026-06-09", "to": "2026-06-15", "items": []}));
@@ -233,7 +233,7 @@ async fn deliveries_are_asked_for_by_day_carrier_and_place() {
 }
 
 #[tokio::test]
-async fn where_no_gateway_runs_nobody_pretends_to_know() {
+async fn request_about_links_without_a_running_gateway_gets_not_running() {
     let office = Office::open().await;
     for (method, path) in [
         ("GET", "/links"),
@@ -252,7 +252,7 @@ async fn where_no_gateway_runs_nobody_pretends_to_know() {
     }
 }
 
-/// What is logged on this thread.
+/// Captures the log of this thread.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 

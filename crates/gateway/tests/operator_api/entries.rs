@@ -1,9 +1,9 @@
-//! Every kind of thing: made, read, changed and, where that is allowed, removed.
+//! Every kind of entry: created, read, changed and, where allowed, removed.
 
 use crate::office::Office;
 use serde_json::{Value, json};
 
-/// Kind, name as it is written in a path, what is put, a patch, and a field with its value after the patch.
+/// (kind, name in the path, body, patch, field and its value after the patch)
 type Thing = (&'static str, &'static str, Value, Value, (&'static str, Value));
 
 fn things() -> Vec<Thing> {
@@ -76,7 +76,7 @@ fn things() -> Vec<Thing> {
 }
 
 #[tokio::test]
-async fn every_kind_is_made_read_changed_and_listed() {
+async fn every_entry_kind_is_created_read_changed_and_listed() {
     let office = Office::open().await;
     for (kind, name, body, patch, (field, after)) in things() {
         let path = format!("/{kind}/{name}");
@@ -95,7 +95,7 @@ async fn every_kind_is_made_read_changed_and_listed() {
         let shown = office.get(&path).await;
         assert_eq!((shown.status, &shown.body["entry"]), (200, &patched.body["entry"]), "{path}");
         let back = office.put(&path, shown.body["entry"].clone()).await;
-        assert!(back.changes().starts_with("same "), "what is shown can be put back: {}", back.text);
+        assert!(back.changes().starts_with("same "), "the response body can be put again: {}", back.text);
 
         let listed = office.get(&format!("/{kind}")).await;
         let items = listed.body["items"].as_array().unwrap();
@@ -105,7 +105,7 @@ async fn every_kind_is_made_read_changed_and_listed() {
 }
 
 #[tokio::test]
-async fn two_who_make_the_same_thing_at_once_are_told_apart() {
+async fn second_of_two_concurrent_creations_gets_412() {
     let office = Office::open().await;
     let make = |currency: &str| office.put_new("/accounts/bank", "*", json!({"currency": currency}));
     let (one, other) = tokio::join!(make("EUR"), make("USD"));
@@ -117,9 +117,9 @@ async fn two_who_make_the_same_thing_at_once_are_told_apart() {
     assert_eq!(tagged.told(), "400 INVALID_FIELD: If-None-Match: can only be *, once");
 }
 
-/// What a change answers with is the thing as that change left it, and no error, whoever removes it meanwhile.
+/// The response to a change has the entry as that change left it, also when another request removes it meanwhile.
 #[tokio::test]
-async fn a_change_that_was_made_is_never_answered_with_an_error() {
+async fn successful_change_is_never_answered_with_an_error() {
     let office = Office::open().await;
     for round in 0..20 {
         let price = format!("0.{round:02}1");
@@ -132,7 +132,7 @@ async fn a_change_that_was_made_is_never_answered_with_an_error() {
 }
 
 #[tokio::test]
-async fn what_messages_refer_to_is_never_removed() {
+async fn carriers_accounts_and_connections_cannot_be_removed() {
     let office = Office::open().await;
     for (kind, name, body, ..) in things() {
         let path = format!("/{kind}/{name}");
@@ -154,7 +154,7 @@ async fn what_messages_refer_to_is_never_removed() {
 }
 
 #[tokio::test]
-async fn secrets_are_told_once_and_never_again() {
+async fn secrets_are_returned_once() {
     let office = Office::open().await;
     let made = office.put("/keys/k2", json!({"connection": "shop-http"})).await;
     let secret = made.body["secrets"][0]["secret"].as_str().unwrap().to_owned();
@@ -189,7 +189,7 @@ async fn secrets_are_told_once_and_never_again() {
 }
 
 #[tokio::test]
-async fn a_change_is_in_force_when_it_is_answered() {
+async fn change_is_effective_when_it_is_answered() {
     let office = Office::open().await;
     let verified = |office: &Office| {
         let catalogue = office.world.catalogue();
@@ -201,12 +201,12 @@ async fn a_change_is_in_force_when_it_is_answered() {
 }
 
 #[tokio::test]
-async fn a_change_is_finished_even_if_the_caller_goes_away() {
+async fn change_is_completed_after_the_caller_disconnects() {
     let office = Office::open().await;
     let mut changes = office.world.catalogue_changes();
     changes.mark_unchanged();
     let mut call = Box::pin(office.put("/accounts/late", json!({"currency": "EUR"})));
-    // Begun, and then nobody waits for it any more.
+    // The request has begun, and the caller stops waiting.
     std::future::poll_fn(|context| std::task::Poll::Ready(call.as_mut().poll(context).is_ready())).await;
     drop(call);
     changes.changed().await.unwrap();
@@ -215,7 +215,7 @@ async fn a_change_is_finished_even_if_the_caller_goes_away() {
 }
 
 #[tokio::test]
-async fn two_changes_at_once_both_happen() {
+async fn two_concurrent_changes_are_both_applied() {
     let office = Office::open().await;
     let name = |n: usize| format!("/accounts/a{n}");
     let paths: Vec<String> = (0..8).map(name).collect();
@@ -229,11 +229,11 @@ async fn two_changes_at_once_both_happen() {
     assert_eq!([a.status, b.status, c.status, d.status], [201, 201, 200, 200]);
     let shop = office.get("/accounts/shop").await.body;
     assert_eq!((&shop["entry"]["minimum"], &shop["entry"]["credit_limit"]), (&json!("1"), &json!("2")));
-    assert_ne!(office.account("a0"), office.account("a1"), "each has a number of its own");
+    assert_ne!(office.account("a0"), office.account("a1"), "each has its own id");
 }
 
 #[tokio::test]
-async fn lists_are_paged_and_can_be_one_account_s() {
+async fn lists_are_paged_and_filtered_by_account() {
     let office = Office::open().await;
     for n in 0..5 {
         office.put(&format!("/screens/s{n}"), json!({"pattern": "x"})).await;
@@ -262,7 +262,7 @@ async fn lists_are_paged_and_can_be_one_account_s() {
 }
 
 #[tokio::test]
-async fn what_does_not_fit_is_refused_with_a_sentence_and_nothing_happens() {
+async fn invalid_entry_is_rejected_with_its_reason_and_changes_nothing() {
     let office = Office::open().await;
     let before = office.world.store.catalogue().await.unwrap();
     for (path, body, expect) in [

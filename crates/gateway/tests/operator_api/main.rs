@@ -1,20 +1,20 @@
-//! The operator API: in this process, with a real store in a temporary folder and a clock that only the tests move; and
-//! once over sockets, as a running gateway serves it.
+//! The operator API: in this process, with a store in a temporary folder and a manual clock; and
+//! over sockets, as a running gateway serves it.
 
-#![expect(clippy::unwrap_used, reason = "a test that meets an error should stop right there")]
+#![expect(clippy::unwrap_used, reason = "a test stops at the first error")]
 
-mod applying;
+mod apply;
 mod backups;
 mod binds;
 mod carriers;
-mod documented;
-mod documents;
+mod documentation_examples;
 mod entries;
-mod hostile;
-mod money;
+mod invalid_requests;
+mod ledger;
+mod listener;
 mod office;
+mod openapi_check;
 mod policy;
 mod routes;
-mod running;
-mod unowned;
+mod unassigned_inbound;
 mod webhooks;

@@ -1,6 +1,6 @@
-//! An operator's office: a store with a little in it, the API, and the token.
+//! Fixture: the operator API with its token on a small store.
 
-use crate::documented;
+use crate::openapi_check;
 use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request};
@@ -26,7 +26,7 @@ use tempfile::TempDir;
 
 pub(crate) const TOKEN: &str = "a-token-for-the-office-in-the-tests";
 
-/// One carrier for every number, one price, one customer with 10.
+/// One carrier for every number, one price, one customer with balance 10.
 pub(crate) const SETUP: &str = r#"
 [[carrier]]
 name = "acme"
@@ -87,13 +87,13 @@ impl Reply {
         self.body["error"].as_str().unwrap_or_else(|| panic!("no error in {}", self.text))
     }
 
-    /// Status and error in one line, for tables.
+    /// Returns status and error in one line.
     #[track_caller]
     pub(crate) fn told(&self) -> String {
         format!("{} {}", self.status, self.error())
     }
 
-    /// What each change came to, in a word or two.
+    /// Returns the result of each change.
     pub(crate) fn changes(&self) -> String {
         let changes =
             self.body["changes"].as_array().unwrap_or_else(|| panic!("no changes in {}", self.text));
@@ -130,13 +130,13 @@ impl Office {
         Office { world, router: router(desk.clone()), desk, _folder: Arc::new(folder) }
     }
 
-    /// The same office, of a gateway that keeps links.
+    /// Returns the fixture of a running gateway with links.
     pub(crate) fn running(self) -> Office {
         let desk = self.desk.clone().of_a_running_gateway();
         Office { router: router(desk.clone()), desk, ..self }
     }
 
-    /// The same office on a listener for its own machine. Who calls stands in a header.
+    /// Returns the fixture on a local listener. The caller's address is in a header.
     pub(crate) fn nearby(&self) -> Office {
         let desk = self.desk.clone().reached_from(Reach::ThisMachine);
         Office {
@@ -147,7 +147,7 @@ impl Office {
         }
     }
 
-    /// The same office on a listener for everybody. Who calls stands in a header.
+    /// Returns the fixture on a public listener. The caller's address is in a header.
     pub(crate) fn open_to_everybody(&self) -> Office {
         let desk = self.desk.clone().reached_from(Reach::Anywhere);
         let (world, _folder) = (self.world.clone(), self._folder.clone());
@@ -161,11 +161,11 @@ impl Office {
             .header("Host", "t")
             .header("X-Caller", caller);
         let reply = self.send(request.body(body.to_string().into()).unwrap()).await;
-        documented::check("POST", path, &reply);
+        openapi_check::check("POST", path, &reply);
         reply
     }
 
-    /// Sends a request. Its header X-Caller names the other end of the connection that it came on; without it, it came from
+    /// Sends a request. Its header X-Caller is the address of the TCP peer; without it, the request came from
     /// this process.
     pub(crate) async fn send(&self, mut request: Request<Body>) -> Reply {
         if let Some(caller) = request.headers().get("x-caller") {
@@ -191,7 +191,7 @@ impl Office {
             request = request.header("Content-Type", kind);
         }
         let reply = self.send(request.body(body.into()).unwrap()).await;
-        documented::check(method, path, &reply);
+        openapi_check::check(method, path, &reply);
         reply
     }
 
@@ -207,14 +207,14 @@ impl Office {
         self.call("PUT", path, "application/json", body.to_string()).await
     }
 
-    /// With `If-None-Match`.
+    /// Sends a PUT with `If-None-Match`.
     pub(crate) async fn put_new(&self, path: &str, unless: &str, body: Value) -> Reply {
         let request = Request::put(format!("/operator/v1{path}"))
             .header("Authorization", format!("Bearer {TOKEN}"))
             .header("Content-Type", "application/json")
             .header("If-None-Match", unless);
         let reply = self.send(request.body(body.to_string().into()).unwrap()).await;
-        documented::check("PUT", path, &reply);
+        openapi_check::check("PUT", path, &reply);
         reply
     }
 

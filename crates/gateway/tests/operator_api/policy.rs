@@ -6,7 +6,7 @@ use hermod_store::Screened;
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn an_opt_out_is_entered_listed_and_lifted() {
+async fn opt_out_is_added_listed_and_removed() {
     let office = Office::open().await;
     let base = "/accounts/shop/opt-outs";
     let made = office.put(&format!("{base}/+4915112345678"), json!({"how": "called us"})).await;
@@ -37,7 +37,7 @@ async fn an_opt_out_is_entered_listed_and_lifted() {
 }
 
 #[tokio::test]
-async fn a_case_is_shown_and_decided() {
+async fn review_case_is_returned_and_decided() {
     let office = Office::open().await;
     let screened = Screened {
         account: office.account("shop"),
@@ -68,7 +68,7 @@ async fn a_case_is_shown_and_decided() {
     assert_eq!((&approved.body["state"], &approved.body["decided_by"]), (&json!("approved"), &json!("ann")));
     assert_eq!(office.get("/reviews?state=open").await.body["items"], json!([]));
     let rejected = office.post(&format!("/reviews/{id}/reject"), json!({"by": "bob"})).await;
-    assert_eq!(rejected.body["state"], "rejected", "the last decision holds");
+    assert_eq!(rejected.body["state"], "rejected", "the last decision counts");
     assert_eq!(office.get("/reviews/999").await.told(), "404 NOT_FOUND: there is no review case 999");
     assert_eq!(office.post("/reviews/999/approve", json!({"by": "ann"})).await.status, 404);
     assert_eq!(office.get("/reviews/x").await.status, 404);
@@ -80,7 +80,7 @@ async fn a_case_is_shown_and_decided() {
 }
 
 #[tokio::test]
-async fn traffic_is_shown_beside_the_controls_it_is_held_to() {
+async fn account_traffic_has_its_controls() {
     let office = Office::open().await;
     office.put("/controls/day", json!({"account": "shop", "spend_per_day": "5"})).await;
     office.put("/controls/range", json!({"mode": "watch", "per_range": {"most": 3, "per": "10m"}})).await;
@@ -97,7 +97,7 @@ async fn traffic_is_shown_beside_the_controls_it_is_held_to() {
 }
 
 #[tokio::test]
-async fn a_number_is_looked_up() {
+async fn number_lookup_returns_country_operator_and_price() {
     let office = Office::open().await;
     let plain = office.get("/lookup/+4915112345678").await;
     assert_eq!(plain.status, 200, "{}", plain.text);
@@ -116,7 +116,7 @@ async fn a_number_is_looked_up() {
 }
 
 #[tokio::test]
-async fn the_error_catalogue_is_served() {
+async fn error_catalogue_is_served() {
     let office = Office::open().await;
     let rows = office.get("/errors").await.body;
     let rows = rows["items"].as_array().unwrap();

@@ -1,4 +1,4 @@
-//! Routes over the API: for whom, where to, through whom; and why a message goes where it goes.
+//! Routes over the operator API, and the explanation of routing decisions.
 
 use crate::office::{Office, SETUP};
 use hermod_domain::carrier::Health;
@@ -19,7 +19,7 @@ fn carrier(office: &Office, name: &str) -> CarrierId {
     catalogue.carriers().iter().find(|(_, known, _)| known == name).unwrap().0
 }
 
-/// Route, carrier, and the verdict of each route in order.
+/// Returns the route, the carrier, and the verdict of each route in order.
 fn told(body: &Value) -> (String, String, String) {
     let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
     let verdicts = body["routes"].as_array().unwrap().iter();
@@ -28,7 +28,7 @@ fn told(body: &Value) -> (String, String, String) {
 }
 
 #[tokio::test]
-async fn a_route_is_explained_for_whoever_sends_whatever_from_wherever() {
+async fn route_explanation_depends_on_account_sender_and_recipient() {
     let office = Office::open_with(&setup()).await;
     let all = "49=chosen *=less-exact shop/mcc262=other-account *@Shop=other-sender";
     for (query, expect) in [
@@ -56,7 +56,7 @@ async fn a_route_is_explained_for_whoever_sends_whatever_from_wherever() {
 }
 
 #[tokio::test]
-async fn carriers_are_explained_by_how_they_are_doing() {
+async fn route_explanation_depends_on_carrier_health() {
     let office = Office::open_with(&setup()).await.running();
     let (acme, beta) = (carrier(&office, "acme"), carrier(&office, "beta"));
     let ask = "/routes/explain?to=%2B4915112345678";
@@ -109,7 +109,7 @@ async fn carriers_are_explained_by_how_they_are_doing() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_explained_is_refused_in_words() {
+async fn route_explanation_without_a_route_or_with_an_invalid_query_is_an_error() {
     let office = Office::open().await;
     office.delete("/routes/*").await;
     let nowhere = office.get("/routes/explain?to=%2B4915112345678").await.body;
@@ -129,7 +129,7 @@ async fn what_cannot_be_explained_is_refused_in_words() {
 }
 
 #[tokio::test]
-async fn routes_are_found_by_their_whole_name_and_listed_by_account() {
+async fn routes_are_found_by_full_name_and_listed_by_account() {
     let office = Office::open_with(&setup()).await;
     let made = office
         .put("/routes/shop/262-01@4915112345678", json!({"carriers": [{"carrier": "beta", "weight": 5}]}))

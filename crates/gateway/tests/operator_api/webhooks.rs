@@ -1,4 +1,4 @@
-//! Webhooks as the operator sees them: addresses, events, posting again, and the secret.
+//! Webhooks over the operator API: addresses, events, replay and secrets.
 
 use crate::office::Office;
 use serde_json::json;
@@ -15,7 +15,7 @@ async fn office() -> Office {
 }
 
 #[tokio::test]
-async fn addresses_are_shown_and_secrets_never_again() {
+async fn webhook_addresses_are_returned_and_secrets_are_not() {
     let office = office().await;
     let seen = office.get(PATH).await;
     assert_eq!(
@@ -34,7 +34,7 @@ async fn addresses_are_shown_and_secrets_never_again() {
 }
 
 #[tokio::test]
-async fn a_secret_is_changed_in_steps() {
+async fn webhook_secret_is_rotated_in_steps() {
     let office = office().await;
     let refused = office.post(&format!("{PATH}/secret/switch"), json!({})).await;
     assert_eq!(refused.header("x-error-code"), Some("REFUSED"), "{}", refused.text);
@@ -56,7 +56,7 @@ async fn a_secret_is_changed_in_steps() {
 }
 
 #[tokio::test]
-async fn events_are_listed_and_what_is_not_there_cannot_be_replayed() {
+async fn webhook_events_are_listed_and_replaying_an_unknown_one_gets_404() {
     let office = office().await;
     assert_eq!(office.get(&format!("{PATH}/events")).await.body, json!({"items": [], "next": null}));
     for query in ["state=failed&kind=dlr", "before=7&limit=1", "kind=inbound"] {

@@ -1,6 +1,6 @@
-//! The real binary with a certificate: it serves over TLS, and takes a renewed certificate while it runs.
+//! The real binary with a certificate: HTTPS, and the reload of a renewed certificate.
 
-use crate::assembly::{free_address, provision_text};
+use crate::gateways::{free_address, provision_text};
 use crate::real_time::wait_until;
 use rcgen::{CertificateParams, KeyPair};
 use std::io::{Read, Write};
@@ -12,7 +12,7 @@ use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
 use tokio_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore, Stream};
 
-/// A server that ends when the test does.
+/// A process of `hermod serve`, killed on drop.
 pub(crate) struct Server(Child);
 
 impl Server {
@@ -28,7 +28,7 @@ impl Server {
         Server(child)
     }
 
-    fn hang_up(&self) {
+    fn send_sighup(&self) {
         let sent = Command::new("kill").args(["-HUP", &self.0.id().to_string()]).status();
         assert!(sent.expect("kill is everywhere").success());
     }
@@ -36,7 +36,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Already gone is just as well.
+        // An error means that the process has already ended.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -58,7 +58,7 @@ pub(crate) fn write_pair(folder: &Path) -> CertificateDer<'static> {
     certificate.der().clone()
 }
 
-/// The status of `GET /balance` for a caller that believes this certificate alone.
+/// Returns the status of `GET /balance` for a client that trusts only this certificate.
 fn balance(address: SocketAddr, certificate: &CertificateDer<'static>) -> std::io::Result<String> {
     let mut roots = RootCertStore::empty();
     roots.add(certificate.clone()).expect("a certificate");
@@ -81,7 +81,7 @@ fn balance(address: SocketAddr, certificate: &CertificateDer<'static>) -> std::i
 }
 
 #[test]
-fn a_renewed_certificate_is_taken_at_once_on_sighup_and_soon_without() {
+fn renewed_certificate_is_loaded_at_once_on_sighup_and_soon_without() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let first = write_pair(folder.path());
     let https = free_address();
@@ -90,21 +90,21 @@ fn a_renewed_certificate_is_taken_at_once_on_sighup_and_soon_without() {
     assert_eq!(balance(https, &first).expect("an answer"), "HTTP/1.1 200 OK");
 
     let second = write_pair(folder.path());
-    server.hang_up();
-    wait_until("SIGHUP brings the second certificate", || balance(https, &second).is_ok());
-    assert!(balance(https, &first).is_err(), "the first is still shown");
+    server.send_sighup();
+    wait_until("SIGHUP loads the second certificate", || balance(https, &second).is_ok());
+    assert!(balance(https, &first).is_err(), "the first certificate is still in use");
 
     std::fs::write(folder.path().join("key.pem"), "nothing").expect("a file");
-    server.hang_up();
-    assert!(balance(https, &second).is_ok(), "a broken pair must change nothing");
+    server.send_sighup();
+    assert!(balance(https, &second).is_ok(), "an invalid pair changes nothing");
 
-    // Nobody says anything: it is noticed all the same.
+    // Without a signal the gateway notices the new file.
     let third = write_pair(folder.path());
-    wait_until("the third certificate is noticed", || balance(https, &third).is_ok());
+    wait_until("the third certificate is loaded", || balance(https, &third).is_ok());
 }
 
 #[test]
-fn a_certificate_that_cannot_be_used_is_said_before_anything_starts() {
+fn invalid_certificate_is_reported_before_the_gateway_starts() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     write_pair(folder.path());
     std::fs::write(folder.path().join("key.pem"), "nothing").expect("a file");

@@ -1,17 +1,18 @@
-//! The tests of the whole product, in one binary: stories told by customers and operators, the command line, and what
-//! happens when the process dies.
+//! Tests of the whole product in one binary: end-to-end scenarios of customers and operators, the command line, and
+//! crashes of the process.
 
-mod assembly;
 mod chaos;
 mod cli;
 mod clients;
 mod crash;
 mod disk;
-mod documents;
+mod end_to_end;
+mod gateways;
 mod https;
 mod open_files;
+mod openapi;
 mod real_time;
 mod scenario;
 mod security;
 mod smsc;
-mod stories;
+mod store_access;

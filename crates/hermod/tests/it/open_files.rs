@@ -1,7 +1,7 @@
-//! One address that opens connections and says nothing: everybody else is served promptly, on a gateway that may open
-//! few files.
+//! A flood of silent connections from one address: other clients are served promptly, on a gateway with
+//! few open files.
 
-use crate::assembly::{Served, provision_text};
+use crate::gateways::{Served, provision_text};
 use crate::scenario::Esme;
 use hermod_gateway::clock::within;
 use hermod_simulator::carrier::{Carrier, CarrierOptions, Script};
@@ -11,13 +11,13 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
-/// Half of them to each listener. More than the gateway may open in all, and fewer than this process may.
+/// Silent connections, half of them to each listener: more than the gateway may open, fewer than this process may.
 const SILENT: usize = 600;
-/// Silent connections may stay for five minutes, so this is soon, on a machine with much to do.
+/// Silent connections may stay for five minutes, so this is prompt on a loaded machine.
 const PROMPT: Duration = Duration::from_secs(30);
 const SETTINGS: &str = "head_timeout = \"5m\"\n[smpp]\nbind_timeout = \"5m\"\n";
 
-/// Starts the program under a soft and a hard limit of open files.
+/// Returns a command prefix that sets the soft and hard limit of open files.
 fn limits(soft: u32, hard: u32) -> String {
     format!("ulimit -Sn {soft} && ulimit -Hn {hard} && exec \"$0\" \"$@\"")
 }
@@ -25,11 +25,11 @@ fn limits(soft: u32, hard: u32) -> String {
 async fn connect_from(source: &str, address: SocketAddr) -> TcpStream {
     let socket = TcpSocket::new_v4().expect("a socket");
     socket.bind(SocketAddr::new(source.parse().expect("an address"), 0)).expect("the loopback has many");
-    socket.connect(address).await.expect("somebody listens")
+    socket.connect(address).await.expect("the gateway listens")
 }
 
 async fn health(address: SocketAddr) -> String {
-    let mut stream = TcpStream::connect(address).await.expect("somebody listens");
+    let mut stream = TcpStream::connect(address).await.expect("the gateway listens");
     let asked = b"GET /healthz HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n";
     stream.write_all(asked).await.expect("it reads");
     let mut answer = String::new();
@@ -37,8 +37,8 @@ async fn health(address: SocketAddr) -> String {
     answer
 }
 
-/// Floods both listeners from one address, and has others served meanwhile.
-async fn serves_others_while_flooded(soft: u32, hard: u32) -> (Served, tempfile::TempDir, Carrier) {
+/// Floods both listeners from one address and checks that other addresses are served.
+async fn serve_others_while_flooded(soft: u32, hard: u32) -> (Served, tempfile::TempDir, Carrier) {
     let carrier = Carrier::start(CarrierOptions::new(Script::new())).await.expect("a free port");
     let folder = tempfile::tempdir().expect("a temporary folder");
     let script = limits(soft, hard);
@@ -62,15 +62,15 @@ async fn serves_others_while_flooded(soft: u32, hard: u32) -> (Served, tempfile:
 }
 
 #[tokio::test]
-async fn silent_connections_from_one_address_stop_nobody_at_a_low_hard_limit() {
-    let (gateway, _folder, carrier) = serves_others_while_flooded(256, 256).await;
+async fn silent_connections_from_one_address_do_not_block_others_at_a_low_hard_limit() {
+    let (gateway, _folder, carrier) = serve_others_while_flooded(256, 256).await;
     gateway.stop().await;
     carrier.stop().await;
 }
 
 #[tokio::test]
-async fn the_soft_limit_of_open_files_is_raised_to_the_hard_one() {
-    let (gateway, _folder, carrier) = serves_others_while_flooded(200, 4_000).await;
+async fn soft_limit_of_open_files_is_raised_to_the_hard_limit() {
+    let (gateway, _folder, carrier) = serve_others_while_flooded(200, 4_000).await;
     assert_eq!(gateway.open_files_limit(), 4_000);
     gateway.stop().await;
     carrier.stop().await;

@@ -1,13 +1,13 @@
-//! Binds and unbinds: who is let in again, and how links are given up.
+//! Binds and unbinds: link limits, lost links, and unbinding.
 
 use hermod_simulator::carrier::{Script, SubmitFilter};
 use hermod_smpp::BindType;
 
 use crate::esme::{Esme, PATIENCE};
-use crate::start::{carrier, check, ms};
+use crate::helpers::{carrier, check, ms};
 
 #[tokio::test]
-async fn a_lost_link_counts_as_bound_for_a_while() {
+async fn lost_link_counts_as_bound_for_a_while() {
     let carrier = carrier(Script::new().already_bound_for(ms(400))).await;
     drop(Esme::bound(carrier.addr()).await);
     let record = carrier.record();
@@ -23,7 +23,7 @@ async fn a_lost_link_counts_as_bound_for_a_while() {
 }
 
 #[tokio::test]
-async fn only_so_many_links_may_be_bound() {
+async fn bind_over_the_link_limit_is_rejected() {
     let carrier = carrier(Script::new().binds_max(2)).await;
     let mut first = Esme::bound_as(carrier.addr(), BindType::Transmitter).await;
     let _second = Esme::bound_as(carrier.addr(), BindType::Receiver).await;
@@ -36,7 +36,7 @@ async fn only_so_many_links_may_be_bound() {
 }
 
 #[tokio::test]
-async fn the_record_tells_type_version_and_time_of_each_bind() {
+async fn record_has_type_version_and_time_of_each_bind() {
     let carrier = carrier(Script::new()).await;
     for kind in [BindType::Transmitter, BindType::Receiver, BindType::Transceiver] {
         Esme::bound_as(carrier.addr(), kind).await;
@@ -52,14 +52,14 @@ async fn the_record_tells_type_version_and_time_of_each_bind() {
 }
 
 #[test]
-fn a_carrier_unbinds_with_answers_outstanding() {
+fn carrier_unbinds_with_responses_outstanding() {
     let script =
         Script::new().no_receipts().unbind_before_response(2).delay_when(SubmitFilter::nth(1), ms(100));
     check(script, &["a", "b"], &["unbound", "a: 1", "lost b", "closed: the peer unbound"]);
 }
 
 #[tokio::test]
-async fn all_links_are_unbound_at_once() {
+async fn unbind_links_unbinds_all_links() {
     let carrier = carrier(Script::new().no_receipts()).await;
     let mut links = [Esme::bound(carrier.addr()).await, Esme::bound(carrier.addr()).await];
     carrier.unbind_links();
@@ -70,7 +70,7 @@ async fn all_links_are_unbound_at_once() {
 }
 
 #[tokio::test]
-async fn an_unbind_may_stay_without_an_answer() {
+async fn unbind_stays_unanswered_if_scripted() {
     let carrier = carrier(Script::new().ignore_unbinds()).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     esme.unbind().await;

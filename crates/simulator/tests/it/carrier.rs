@@ -1,4 +1,4 @@
-//! The carrier against a bare SMPP client: how it answers, how it ends links, and what its record says.
+//! The carrier against a raw SMPP client: responses, closed links, and the record.
 
 use hermod_simulator::carrier::{
     Carrier, CarrierOptions, Outcome, Part, RecordMode, Script, SubmitFilter, SubmitResponse,
@@ -7,16 +7,16 @@ use hermod_smpp::{Address, BindType, CommandStatus, Hidden, SubmitSm};
 use tokio::time::Instant;
 
 use crate::esme::{ENQUIRE_WAIT, Esme, PATIENCE};
-use crate::start::{carrier, check, ms};
+use crate::helpers::{carrier, check, ms};
 
 #[test]
-fn throttled_and_refused_submits_get_no_receipt() {
+fn throttled_and_rejected_submits_get_no_receipt() {
     let script = Script::new().throttle(1).reject_first(1, CommandStatus::SYSERR);
     check(script, &["a", "b", "c"], &["a: 0x58", "b: 0x08", "c: 1", "receipt 1 DELIVRD 2"]);
 }
 
 #[test]
-fn some_destinations_and_texts_are_refused() {
+fn scripted_destinations_and_texts_are_rejected() {
     let script = Script::new()
         .no_receipts()
         .reject_when(SubmitFilter::text("bad"), CommandStatus::SUBMITFAIL)
@@ -25,19 +25,19 @@ fn some_destinations_and_texts_are_refused() {
 }
 
 #[test]
-fn a_carrier_that_unbinds_says_so_after_the_answer() {
+fn scripted_unbind_follows_the_response() {
     let expect = &["a: 1", "unbound", "closed: the peer unbound"];
     check(Script::new().no_receipts().unbind_after_response(1), &["a"], expect);
 }
 
 #[test]
-fn garbage_ends_the_session_of_whoever_reads_it() {
+fn invalid_octets_end_the_session_of_their_reader() {
     let expect = &["a: 1", "closed: command_length 4294967295 is not a PDU's"];
     check(Script::new().no_receipts().garbage_after_response(1), &["a"], expect);
 }
 
 #[test]
-fn a_connection_is_cut_after_an_answer() {
+fn connection_is_cut_after_the_scripted_response() {
     check(
         Script::new().no_receipts().cut_after_response(1),
         &["a"],
@@ -46,13 +46,13 @@ fn a_connection_is_cut_after_an_answer() {
 }
 
 #[test]
-fn a_trickling_carrier_says_the_same_only_slowly() {
+fn trickling_carrier_sends_the_same_octets_slowly() {
     let expect = &["a: 1", "b: 2", "receipt 1 DELIVRD 2", "receipt 2 DELIVRD 2"];
     check(Script::new().trickle().receipt_after(ms(50), Outcome::Delivered), &["a", "b"], expect);
 }
 
 #[tokio::test]
-async fn delayed_answers_are_late_and_a_single_one_can_be() {
+async fn all_responses_or_a_single_one_can_be_delayed() {
     let carrier = carrier(Script::new().no_receipts().delay_when(SubmitFilter::first(1), ms(80))).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     let start = Instant::now();
@@ -64,7 +64,7 @@ async fn delayed_answers_are_late_and_a_single_one_can_be() {
 }
 
 #[tokio::test]
-async fn a_silent_carrier_answers_only_the_others() {
+async fn carrier_omits_the_scripted_responses_only() {
     let carrier = carrier(Script::new().no_receipts().ignore_every(2)).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     for text in ["a", "b", "c", "d"] {
@@ -79,7 +79,7 @@ async fn a_silent_carrier_answers_only_the_others() {
 }
 
 #[tokio::test]
-async fn a_cut_before_the_answer_leaves_the_sender_in_doubt_and_its_receipt_comes_later() {
+async fn cut_before_the_response_loses_it_and_the_receipt_comes_after_the_next_bind() {
     let carrier = carrier(Script::new().cut_before_response(2)).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     esme.submit("a").await;
@@ -92,7 +92,7 @@ async fn a_cut_before_the_answer_leaves_the_sender_in_doubt_and_its_receipt_come
 }
 
 #[tokio::test]
-async fn a_cut_after_bytes_may_split_a_pdu_and_happens_once() {
+async fn cut_after_bytes_can_split_a_pdu_and_happens_once() {
     // A bind_transceiver_resp of 16 + 11 + 5 octets, one whole submit_sm_resp of 18, and half of another.
     let carrier = carrier(Script::new().no_receipts().cut_after_bytes(32 + 18 + 9)).await;
     let mut esme = Esme::bound(carrier.addr()).await;
@@ -107,7 +107,7 @@ async fn a_cut_after_bytes_may_split_a_pdu_and_happens_once() {
 }
 
 #[tokio::test]
-async fn a_coalescing_carrier_sends_many_pdus_at_once() {
+async fn coalescing_carrier_sends_many_pdus_in_one_write() {
     let carrier = carrier(Script::new().no_receipts().coalesce(ms(100))).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     for text in ["a", "b", "c"] {
@@ -118,7 +118,7 @@ async fn a_coalescing_carrier_sends_many_pdus_at_once() {
 }
 
 #[tokio::test]
-async fn binds_are_refused_by_count_then_by_password() {
+async fn binds_are_rejected_by_count_then_by_password() {
     let script = Script::new().reject_binds(1, CommandStatus::BINDFAIL).credentials("hermod", "other");
     let carrier = carrier(script).await;
     for expect in ["bind refused 0x0d", "bind refused 0x0e"] {
@@ -134,23 +134,23 @@ async fn binds_are_refused_by_count_then_by_password() {
 }
 
 #[tokio::test]
-async fn enquire_links_are_answered_or_not() {
+async fn enquire_link_is_answered_unless_scripted() {
     let carrier = carrier(Script::new().no_receipts().ignore_enquire_links()).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     esme.submit("a").await;
-    assert_eq!(esme.next().await, "a: 1", "all else goes on");
+    assert_eq!(esme.next().await, "a: 1", "other requests are answered");
     esme.enquire().await;
     assert_eq!(esme.next().await, "closed: the peer does not answer enquire_link");
     assert_eq!(carrier.record().counts().enquire_links, 1);
     carrier.set_script(Script::new().no_receipts());
     let mut esme = Esme::bound(carrier.addr()).await;
     esme.enquire().await;
-    assert_eq!(esme.within(ENQUIRE_WAIT * 2).await, None, "it was answered");
+    assert_eq!(esme.within(ENQUIRE_WAIT * 2).await, None, "the enquire_link was answered");
     assert_eq!(carrier.record().counts().enquire_links, 2);
 }
 
 #[tokio::test]
-async fn more_than_the_window_or_the_rate_is_throttled() {
+async fn submits_over_the_window_or_the_rate_are_throttled() {
     let carrier = carrier(Script::new().no_receipts().window_max(2).delay(ms(50))).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     for text in ["a", "b", "c"] {
@@ -163,7 +163,7 @@ async fn more_than_the_window_or_the_rate_is_throttled() {
 }
 
 #[tokio::test]
-async fn scripts_are_swapped_while_links_are_open() {
+async fn script_can_be_changed_while_links_are_open() {
     let carrier = carrier(Script::new().no_receipts()).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     esme.submit("a").await;
@@ -175,7 +175,7 @@ async fn scripts_are_swapped_while_links_are_open() {
 }
 
 #[tokio::test]
-async fn cut_links_ends_all_links_and_lets_new_ones_in() {
+async fn cut_links_closes_all_links_and_accepts_new_ones() {
     let carrier = carrier(Script::new().no_receipts().ignore_first(1)).await;
     let mut links = [Esme::bound(carrier.addr()).await, Esme::bound(carrier.addr()).await];
     links[0].submit("a").await;
@@ -191,7 +191,7 @@ async fn cut_links_ends_all_links_and_lets_new_ones_in() {
 }
 
 #[tokio::test]
-async fn a_carrier_that_stops_unbinds_and_lets_its_port_go() {
+async fn stopped_carrier_unbinds_and_frees_its_port() {
     let carrier = carrier(Script::new()).await;
     let address = carrier.addr();
     let mut esme = Esme::bound(address).await;
@@ -203,7 +203,7 @@ async fn a_carrier_that_stops_unbinds_and_lets_its_port_go() {
 }
 
 #[tokio::test]
-async fn the_record_tells_what_came_in_every_detail() {
+async fn record_has_every_field_of_a_submit() {
     let carrier = carrier(Script::new().no_receipts().throttle(1)).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     let plain = SubmitSm {
@@ -233,7 +233,7 @@ async fn the_record_tells_what_came_in_every_detail() {
 }
 
 #[tokio::test]
-async fn a_compact_record_counts_a_burst_and_its_duplicates() {
+async fn compact_record_counts_submits_and_duplicates() {
     let options = CarrierOptions { record: RecordMode::Compact, ..CarrierOptions::new(Script::new()) };
     let carrier = Carrier::start(options).await.unwrap();
     let mut esme = Esme::bound(carrier.addr()).await;

@@ -1,4 +1,4 @@
-//! `hermod-sim` as a process: what it prints, and that it ends when it is told to.
+//! `hermod-sim` as a process: its output, and its end on SIGTERM.
 
 use std::process::Stdio;
 
@@ -17,14 +17,14 @@ fn hermod_sim(arguments: &[&str]) -> Command {
     command
 }
 
-/// Starts a server; gives it and what it prints.
+/// Starts a server. Returns it and its output.
 fn start(arguments: &[&str]) -> (Child, Lines<BufReader<ChildStdout>>) {
     let mut child = hermod_sim(arguments).spawn().expect("the binary was built");
     let stdout = child.stdout.take().expect("stdout is piped");
     (child, BufReader::new(stdout).lines())
 }
 
-/// Runs to the end; gives what it printed on stdout and stderr.
+/// Runs a command to its end. Returns whether it succeeded, and its stdout and stderr.
 async fn run(arguments: &[&str]) -> (bool, String, String) {
     let output = hermod_sim(arguments).output().await.expect("the binary was built");
     let text = |octets: Vec<u8>| String::from_utf8(octets).expect("output is text");
@@ -51,7 +51,7 @@ async fn load_on_the_empty_endpoint_is_reported_as_json_and_as_a_table() {
     let load = ["http-load", "--url", &url, "--requests", "5", "--idempotency", "k", "--log", log_path];
     let (ok, table, progress) = run(&load).await;
     assert!(ok && table.contains("closed loop, 32 connections"), "{table}");
-    assert_eq!(progress, "", "no progress line where there is no terminal");
+    assert_eq!(progress, "", "no progress line without a terminal");
     let lines: Vec<Value> = std::fs::read_to_string(&log)
         .unwrap()
         .lines()
@@ -68,7 +68,7 @@ async fn load_on_the_empty_endpoint_is_reported_as_json_and_as_a_table() {
 }
 
 #[tokio::test]
-async fn a_carrier_says_where_it_listens_and_what_it_saw() {
+async fn carrier_prints_its_address_and_its_counts() {
     let (mut carrier, mut printed) =
         start(&["carrier", "--listen", "127.0.0.1:0", "--no-receipts", "--json"]);
     let first = printed.next_line().await.unwrap().expect("the address comes first");
@@ -132,7 +132,7 @@ async fn carrier_script_is_read_from_a_file_and_mistakes_name_file_and_line() {
 }
 
 #[tokio::test]
-async fn load_and_idle_binds_on_the_echo_are_reported_and_errors_fail() {
+async fn load_and_idle_runs_are_reported_and_errors_fail_the_command() {
     let folder = std::env::temp_dir().join(format!("hermod-sim-test-tls-{}", std::process::id()));
     let folder_path = folder.to_str().expect("a plain path");
     let (ok, written, _) = run(&["certificate", folder_path]).await;
@@ -170,7 +170,7 @@ async fn load_and_idle_binds_on_the_echo_are_reported_and_errors_fail() {
 }
 
 #[tokio::test]
-async fn mistakes_are_explained() {
+async fn invalid_arguments_are_rejected_with_their_reason() {
     for (arguments, sentence) in [
         (vec!["http-load"], "a run needs an end: give a number of requests, a duration, or both"),
         (vec!["http-load", "--requests", "1", "--url", "https://x/api/v1"], "only http:// is spoken here"),

@@ -1,5 +1,5 @@
-//! A gateway reduced to its SMPP session: binds to a carrier, submits, answers receipts as told, and tells what
-//! happened to it in short sentences.
+//! A minimal ESME: binds to a carrier, submits, answers receipts as configured, and describes each
+//! event in a short text.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -15,13 +15,13 @@ use tokio::net::TcpStream;
 use tokio::time::error::Elapsed;
 use tokio::time::{Instant, timeout_at};
 
-/// Nothing a carrier does in these tests takes longer.
+/// Longer than any action of a carrier in these tests.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long the answer to an enquire_link is awaited.
+/// The response timeout of enquire_link.
 pub(crate) const ENQUIRE_WAIT: Duration = Duration::from_millis(100);
 
-/// How long an unbind is given.
+/// The response timeout of unbind.
 const DRAIN_MS: u64 = 500;
 
 /// Waits for `future` for at most `limit` of real time. The error says that the limit passed first.
@@ -30,7 +30,7 @@ pub(crate) async fn within<T>(limit: Duration, future: impl Future<Output = T>) 
     tokio::time::timeout(limit, future).await
 }
 
-/// What is done with a receipt, or with what a handset says.
+/// The reaction to a receipt or an MO message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OnReceipt {
     Take,
@@ -39,7 +39,7 @@ pub(crate) enum OnReceipt {
     Ignore,
 }
 
-/// What a session runs over.
+/// A plain or TLS stream.
 pub(crate) trait ByteStream: AsyncRead + AsyncWrite + Unpin + Send {}
 
 impl<T: AsyncRead + AsyncWrite + Unpin + Send> ByteStream for T {}
@@ -50,16 +50,16 @@ pub(crate) struct Esme {
     started: Instant,
     pub(crate) on_receipt: OnReceipt,
     happened: VecDeque<String>,
-    /// The most octets one read has brought.
+    /// The most octets of one read.
     pub(crate) read_max: usize,
     /// The text of the last receipt.
     pub(crate) last_text: String,
-    /// The octets of the last answer.
+    /// The octets of the last response.
     pub(crate) last_answer: Vec<u8>,
 }
 
 impl Esme {
-    /// Connects and binds; the first thing that happens is the answer.
+    /// Connects and binds; the first event is the bind response.
     pub(crate) async fn connect(carrier: SocketAddr, kind: BindType) -> Esme {
         Esme::connect_with(carrier, BindRequest::new(kind, b"hermod", b"secret")).await
     }
@@ -93,7 +93,7 @@ impl Esme {
         }
     }
 
-    /// Connects as a transceiver and expects to be let in.
+    /// Binds as a transceiver and asserts success.
     pub(crate) async fn bound(carrier: SocketAddr) -> Esme {
         Esme::bound_as(carrier, BindType::Transceiver).await
     }
@@ -108,7 +108,7 @@ impl Esme {
         Moment(u64::try_from(self.started.elapsed().as_millis()).expect("a short test"))
     }
 
-    /// Submits a GSM text that wants a receipt.
+    /// Submits a GSM-7 text that requests a receipt.
     pub(crate) async fn submit(&mut self, text: &str) {
         self.submit_to("4915112345678", text).await;
     }
@@ -144,16 +144,16 @@ impl Esme {
 
     async fn flush(&mut self) {
         let output = self.session.output().split();
-        // A carrier that has cut the connection is found out by the next read.
+        // A closed connection is noticed by the next read.
         let _ = self.stream.write_all(&output).await;
     }
 
-    /// The next thing that happens.
+    /// Returns the next event.
     pub(crate) async fn next(&mut self) -> String {
         within(PATIENCE, self.wait()).await.expect("something happens")
     }
 
-    /// The next things that happen, in order.
+    /// Returns the next events, in order.
     pub(crate) async fn next_many(&mut self, count: usize) -> Vec<String> {
         let mut happened = Vec::new();
         for _ in 0..count {
@@ -162,14 +162,14 @@ impl Esme {
         happened
     }
 
-    /// The next things that happen, sorted: for what comes in no certain order.
+    /// Returns the next events, sorted: for events without a fixed order.
     pub(crate) async fn next_sorted(&mut self, count: usize) -> Vec<String> {
         let mut happened = self.next_many(count).await;
         happened.sort();
         happened
     }
 
-    /// What happens within `time`, if anything does.
+    /// Returns the next event within `time`, if any.
     pub(crate) async fn within(&mut self, time: Duration) -> Option<String> {
         within(time, self.wait()).await.ok()
     }

@@ -1,4 +1,4 @@
-//! The load generator against the empty endpoint and against servers that misbehave.
+//! The HTTP load generator against the empty endpoint and misbehaving servers.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -25,7 +25,7 @@ fn options(base_url: &str, bound: Bound) -> LoadOptions {
     options
 }
 
-/// What the observer was told, in the order it was told.
+/// The observed attempts, in order.
 type Seen = Arc<Mutex<Vec<(u64, String, Result<(u16, Option<String>), Failure>)>>>;
 
 fn observe(options: &mut LoadOptions) -> Seen {
@@ -43,7 +43,7 @@ fn observe(options: &mut LoadOptions) -> Seen {
 }
 
 #[tokio::test]
-async fn a_closed_loop_sends_exactly_its_count() {
+async fn closed_loop_sends_exactly_its_count() {
     let server = EmptyHttp::start(ANY_PORT).await.unwrap();
     let mut options = options(&server.base_url(), Bound::requests(500));
     options.which = Which::From(100);
@@ -66,7 +66,7 @@ async fn a_closed_loop_sends_exactly_its_count() {
 }
 
 #[tokio::test]
-async fn a_list_of_messages_is_sent_once_each() {
+async fn each_message_of_a_list_is_sent_once() {
     let server = EmptyHttp::start(ANY_PORT).await.unwrap();
     let mut options = options(&server.base_url(), Bound::duration(Duration::from_secs(30)));
     options.which = Which::These([7, 3, 4711].into());
@@ -81,7 +81,7 @@ async fn a_list_of_messages_is_sent_once_each() {
 }
 
 #[tokio::test]
-async fn a_run_by_duration_ends_on_time() {
+async fn run_with_a_duration_ends_on_time() {
     let server = EmptyHttp::start(ANY_PORT).await.unwrap();
     let report =
         http::run(options(&server.base_url(), Bound::duration(Duration::from_millis(300)))).await.unwrap();
@@ -90,7 +90,7 @@ async fn a_run_by_duration_ends_on_time() {
 }
 
 #[tokio::test]
-async fn an_open_loop_keeps_its_rate() {
+async fn open_loop_keeps_its_rate() {
     let server = EmptyHttp::start(ANY_PORT).await.unwrap();
     let mut options = options(&server.base_url(), Bound::duration(Duration::from_secs(1)));
     options.pace = Pace::OpenLoop { per_second: 400.0 };
@@ -98,7 +98,7 @@ async fn an_open_loop_keeps_its_rate() {
     let report = http::run(options).await.unwrap();
 
     assert_eq!((report.requests, report.unsent, report.count(202)), (400, 0, 400));
-    assert!(report.per_second < 405.0, "faster than it was told to be: {}", report.per_second);
+    assert!(report.per_second < 405.0, "faster than its rate: {}", report.per_second);
     assert!(report.duration_s >= 0.99, "{}", report.duration_s);
 }
 
@@ -133,7 +133,7 @@ where
 }
 
 #[tokio::test]
-async fn an_open_loop_charges_a_slow_server_for_the_wait_it_causes() {
+async fn open_loop_latency_includes_the_wait_behind_a_slow_server() {
     let address = slow_server(Duration::from_millis(20)).await;
     let mut options = options(&format!("http://{address}/api/v1"), Bound::requests(50));
     options.connections = 1;
@@ -148,7 +148,7 @@ async fn an_open_loop_charges_a_slow_server_for_the_wait_it_causes() {
 }
 
 #[tokio::test]
-async fn an_open_loop_that_falls_behind_gives_up_and_says_what_it_owes() {
+async fn open_loop_that_falls_behind_ends_and_reports_unsent_requests() {
     let address = slow_server(Duration::from_millis(20)).await;
     let mut options =
         options(&format!("http://{address}/api/v1"), Bound::duration(Duration::from_millis(200)));
@@ -170,18 +170,18 @@ fn check_failures(report: &Report, failure: Failure, count: u64) {
 }
 
 #[tokio::test]
-async fn without_a_server_every_request_fails_to_connect_and_the_run_still_ends() {
-    let nobody = {
+async fn run_without_a_server_ends_with_connect_errors() {
+    let closed_port = {
         let listener = TcpListener::bind(ANY_PORT).await.unwrap();
         listener.local_addr().unwrap()
     };
-    let mut options = options(&format!("http://{nobody}/api/v1"), Bound::requests(6));
+    let mut options = options(&format!("http://{closed_port}/api/v1"), Bound::requests(6));
     options.connect_wait_max = Duration::from_millis(50);
     check_failures(&http::run(options).await.unwrap(), Failure::Connect, 6);
 }
 
 #[tokio::test]
-async fn a_server_that_hangs_up_costs_one_request_each_time() {
+async fn server_that_closes_a_connection_fails_one_request() {
     let address = serve(|mut stream| async move {
         let mut request = [0_u8; 4096];
         stream.read(&mut request).await.map(|_| ())
@@ -192,7 +192,7 @@ async fn a_server_that_hangs_up_costs_one_request_each_time() {
 }
 
 #[tokio::test]
-async fn a_server_that_never_answers_times_out() {
+async fn server_without_a_response_times_out() {
     let address = slow_server(Duration::from_secs(3600)).await;
     let mut options = options(&format!("http://{address}/api/v1"), Bound::requests(2));
     options.connections = 1;
@@ -201,7 +201,7 @@ async fn a_server_that_never_answers_times_out() {
 }
 
 #[tokio::test]
-async fn what_is_not_http_is_a_bad_answer() {
+async fn response_that_is_not_http_is_counted_as_bad() {
     let address = serve(|mut stream| async move {
         let mut request = [0_u8; 4096];
         let _whole = stream.read(&mut request).await?;
@@ -213,7 +213,7 @@ async fn what_is_not_http_is_a_bad_answer() {
 }
 
 #[tokio::test]
-async fn an_answer_that_ends_with_the_connection_counts() {
+async fn response_delimited_by_the_close_is_counted() {
     let address = serve(|mut stream| async move {
         let mut request = [0_u8; 4096];
         let _whole = stream.read(&mut request).await?;
@@ -226,7 +226,7 @@ async fn an_answer_that_ends_with_the_connection_counts() {
 }
 
 #[tokio::test]
-async fn a_stopped_run_ends_early_with_a_report() {
+async fn stopped_run_ends_early_with_a_report() {
     let server = EmptyHttp::start(ANY_PORT).await.unwrap();
     let run =
         http::start(options(&server.base_url(), Bound::duration(Duration::from_secs(600)))).await.unwrap();

@@ -1,15 +1,15 @@
-//! Ids that look one way in the answer and another way in the receipt.
+//! Ids with different formats in the response and in the receipt.
 
 use hermod_simulator::carrier::{Carrier, CarrierOptions, FirstId, IdStyle, Script};
 
 use crate::esme::Esme;
 
-/// The id from a tracker that does not fit a signed 64-bit number.
+/// An id from a bug report that does not fit a signed 64-bit number.
 const NUMBER: u64 = 0x812F_C747_0000_001B;
 const HEX: &str = "812FC7470000001B";
 const DECIMAL: &str = "9308878062554710043";
 
-/// The id as the answer and as the receipt give it.
+/// Returns the id of the response and of the receipt.
 async fn ids(script: Script, first_id: u64) -> (String, String) {
     let options = CarrierOptions { first_id: FirstId::At(first_id), ..CarrierOptions::new(script) };
     let carrier = Carrier::start(options).await.expect("a free port");
@@ -22,7 +22,7 @@ async fn ids(script: Script, first_id: u64) -> (String, String) {
 }
 
 #[tokio::test]
-async fn ids_change_between_answer_and_receipt_as_the_script_says() {
+async fn receipt_ids_differ_from_response_ids_as_scripted() {
     let lower = HEX.to_ascii_lowercase();
     for (script, answer, receipt) in [
         (Script::new().hex_ids_decimal_in_receipts(), HEX, DECIMAL),
@@ -39,7 +39,7 @@ async fn ids_change_between_answer_and_receipt_as_the_script_says() {
 }
 
 #[tokio::test]
-async fn a_uuid_is_the_same_in_another_case() {
+async fn uuid_in_the_receipt_has_another_case() {
     let (answer, receipt) = ids(Script::new().uuid_ids_raised_in_receipts(), 7).await;
     assert_eq!((answer.len(), answer.to_ascii_uppercase()), (36, receipt));
 }

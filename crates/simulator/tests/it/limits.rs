@@ -1,13 +1,13 @@
-//! Too fast, too full, not now: what a carrier refuses for a while.
+//! Throttling, full queues and temporary errors.
 
 use hermod_simulator::carrier::{Script, SubmitAction, SubmitFilter};
 use hermod_smpp::CommandStatus;
 
 use crate::esme::Esme;
-use crate::start::{carrier, check, ms};
+use crate::helpers::{carrier, check, ms};
 
 #[test]
-fn throttling_comes_in_bursts_and_with_both_codes() {
+fn throttling_bursts_use_throttled_and_queue_full() {
     let texts = &["a", "b", "c", "d"];
     let bursts = Script::new().no_receipts().throttle_bursts(1, 2);
     check(bursts, texts, &["a: 0x58", "b: 1", "c: 0x58", "d: 2"]);
@@ -18,7 +18,7 @@ fn throttling_comes_in_bursts_and_with_both_codes() {
 }
 
 #[tokio::test]
-async fn throttling_may_last_a_stretch_of_time() {
+async fn throttling_lasts_for_the_scripted_time() {
     let carrier = carrier(Script::new()).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     carrier.set_script(Script::new().no_receipts().throttle_for(ms(300)));
@@ -33,7 +33,7 @@ async fn throttling_may_last_a_stretch_of_time() {
 }
 
 #[tokio::test]
-async fn more_parts_in_any_second_than_allowed_are_refused_and_counted() {
+async fn submits_over_the_rate_of_any_second_are_throttled_and_counted() {
     let carrier = carrier(Script::new().no_receipts().rate_max(3)).await;
     let mut links = [Esme::bound(carrier.addr()).await, Esme::bound(carrier.addr()).await];
     for text in ["a", "b", "c", "d", "e"] {
@@ -51,7 +51,7 @@ async fn more_parts_in_any_second_than_allowed_are_refused_and_counted() {
 }
 
 #[tokio::test]
-async fn a_full_window_is_counted() {
+async fn submit_over_the_window_is_counted() {
     let carrier = carrier(Script::new().no_receipts().window_max(1).delay(ms(500))).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     esme.submit("a").await;
@@ -62,7 +62,7 @@ async fn a_full_window_is_counted() {
 }
 
 #[tokio::test]
-async fn what_was_refused_for_a_moment_is_taken_and_gets_its_receipt() {
+async fn message_accepted_after_temporary_errors_gets_its_receipt() {
     let carrier = carrier(Script::new().reject_first(1, CommandStatus::SYSERR)).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     esme.submit("a").await;

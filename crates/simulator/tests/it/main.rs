@@ -1,22 +1,22 @@
-//! The simulator from outside: over real sockets, as its users meet it.
+//! Tests of the simulator over real sockets.
 
-mod answers;
 mod binds;
 mod carrier;
 mod command_line;
-mod dead;
-mod door;
 mod esme;
-mod handsets;
+mod helpers;
 mod http_load;
 mod ids;
 mod limits;
 mod malformed;
+mod mo;
+mod outages;
+mod receipt_formats;
+mod receipt_links;
 mod receipts;
+mod record;
+mod responses;
 mod smpp_load;
-mod start;
 mod tls;
-mod ways;
+mod unresponsive_links;
 mod webhooks;
-mod witness;
-mod wordings;

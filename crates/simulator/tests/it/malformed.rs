@@ -1,13 +1,13 @@
-//! Octets that no reader should trust, among others that are good.
+//! Malformed PDUs among valid ones.
 
 use hermod_simulator::carrier::{MoPart, Script};
 use hermod_smpp::CommandStatus;
 
 use crate::esme::{Esme, PATIENCE};
-use crate::start::{carrier, check};
+use crate::helpers::{carrier, check};
 
 #[test]
-fn lengths_that_no_pdu_has_end_the_link() {
+fn invalid_command_length_ends_the_link() {
     for (length, expect) in [
         (4, "closed: command_length 4 is not a PDU's"),
         (0x4854_5450, "closed: command_length 1213486160 is not a PDU's"),
@@ -18,7 +18,7 @@ fn lengths_that_no_pdu_has_end_the_link() {
 }
 
 #[tokio::test]
-async fn one_malformed_receipt_comes_among_good_ones() {
+async fn one_malformed_receipt_is_sent_among_valid_ones() {
     let carrier = carrier(Script::new().malformed_before_receipts()).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     for text in ["a", "b"] {
@@ -38,7 +38,7 @@ async fn one_malformed_receipt_comes_among_good_ones() {
 }
 
 #[tokio::test]
-async fn a_malformed_message_is_sent_once() {
+async fn malformed_mo_message_is_sent_once() {
     let carrier = carrier(Script::new()).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     carrier.send_mo_parts([

@@ -1,4 +1,4 @@
-//! The carrier's receipts against a bare SMPP client: when they come, what they say, and that none is lost.
+//! The carrier's receipts against a raw SMPP client: order, content, retries.
 
 use hermod_simulator::carrier::{
     Carrier, CarrierOptions, FirstId, IdFormat, IdStyle, Outcome, Receipts, Script, SubmitFilter,
@@ -6,22 +6,22 @@ use hermod_simulator::carrier::{
 use hermod_smpp::{BindType, CommandStatus};
 
 use crate::esme::{Esme, OnReceipt, PATIENCE};
-use crate::start::{carrier, check, ms};
+use crate::helpers::{carrier, check, ms};
 
 #[test]
-fn everything_is_taken_and_delivered() {
+fn default_script_accepts_and_delivers_every_message() {
     let expect = &["a: 1", "b: 2", "receipt 1 DELIVRD 2", "receipt 2 DELIVRD 2"];
     check(Script::new().receipt_after(ms(30), Outcome::Delivered), &["a", "b"], expect);
 }
 
 #[test]
-fn a_receipt_follows_its_answer_and_not_the_other_way_round() {
+fn receipt_follows_its_response() {
     check(Script::new(), &["a"], &["a: 1", "receipt 1 DELIVRD 2"]);
     check(Script::new().delay(ms(30)), &["a"], &["a: 1", "receipt 1 DELIVRD 2"]);
 }
 
 #[test]
-fn unless_it_is_told_to_overtake() {
+fn scripted_receipt_precedes_its_response() {
     let first = || Script::new().receipt_before_response(Outcome::Delivered);
     check(first(), &["a"], &["receipt 1 DELIVRD 2", "a: 1"]);
     check(first().delay(ms(30)), &["a"], &["receipt 1 DELIVRD 2", "a: 1"]);
@@ -30,7 +30,7 @@ fn unless_it_is_told_to_overtake() {
 }
 
 #[test]
-fn every_outcome_has_its_word_and_its_number() {
+fn every_outcome_has_its_stat_and_message_state() {
     for (outcome, expect) in [
         (Outcome::Delivered, "receipt 1 DELIVRD 2"),
         (Outcome::Expired, "receipt 1 EXPIRED 3"),
@@ -45,7 +45,7 @@ fn every_outcome_has_its_word_and_its_number() {
 }
 
 #[test]
-fn receipts_come_twice_or_with_an_enroute_before() {
+fn receipt_is_repeated_or_preceded_by_enroute_if_scripted() {
     let again = &["a: 1", "receipt 1 DELIVRD 2", "receipt 1 DELIVRD 2"];
     check(Script::new().receipt_twice(), &["a"], again);
     let script = Script::new().enroute_after(ms(0)).receipt_after(ms(30), Outcome::Undeliverable);
@@ -53,7 +53,7 @@ fn receipts_come_twice_or_with_an_enroute_before() {
 }
 
 #[test]
-fn outcomes_may_depend_on_the_message() {
+fn outcome_depends_on_the_text_if_scripted() {
     let undelivered = Receipts::after(ms(50), Outcome::Undeliverable);
     let script = Script::new().receipts_when(SubmitFilter::text("lost"), undelivered);
     let expect = &["found: 1", "lost: 2", "receipt 1 DELIVRD 2", "receipt 2 UNDELIV 5"];
@@ -61,7 +61,7 @@ fn outcomes_may_depend_on_the_message() {
 }
 
 #[tokio::test]
-async fn ids_are_hex_in_the_answer_and_decimal_in_the_receipt() {
+async fn ids_are_hex_in_the_response_and_decimal_in_the_receipt_if_scripted() {
     let ids = IdFormat { response: IdStyle::UpperHex, receipt: IdStyle::Decimal, prefix: "c-".to_owned() };
     let options =
         CarrierOptions { first_id: FirstId::At(0xabc), ..CarrierOptions::new(Script::new().ids(ids)) };
@@ -72,7 +72,7 @@ async fn ids_are_hex_in_the_answer_and_decimal_in_the_receipt() {
 }
 
 #[tokio::test]
-async fn unknown_ids_are_not_the_ones_given() {
+async fn receipt_with_an_unknown_id_has_no_assigned_id() {
     let carrier = carrier(Script::new().receipt_unknown_id()).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     esme.submit("a").await;
@@ -82,7 +82,7 @@ async fn unknown_ids_are_not_the_ones_given() {
 }
 
 #[tokio::test]
-async fn nobody_gets_a_receipt_from_a_carrier_that_never_sends_one() {
+async fn carrier_scripted_without_receipts_sends_none() {
     let carrier = carrier(Script::new().no_receipts()).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     esme.submit("a").await;
@@ -110,7 +110,7 @@ async fn receipts_wait_for_the_next_bind() {
 }
 
 #[tokio::test]
-async fn receipts_nobody_answered_are_sent_again_after_the_next_bind() {
+async fn unanswered_receipt_is_sent_again_after_the_next_bind() {
     let carrier = carrier(Script::new()).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     esme.on_receipt = OnReceipt::Ignore;
@@ -127,7 +127,7 @@ async fn receipts_nobody_answered_are_sent_again_after_the_next_bind() {
 }
 
 #[tokio::test]
-async fn a_receipt_is_tried_again_after_a_temporary_refusal_and_not_after_another() {
+async fn receipt_is_repeated_after_a_temporary_error_only() {
     let carrier = carrier(Script::new()).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     esme.on_receipt = OnReceipt::Reject(CommandStatus::X_T_APPN);
@@ -156,7 +156,7 @@ async fn receipts_of_a_transmitter_go_to_a_receiver() {
 }
 
 #[tokio::test]
-async fn an_old_client_gets_receipts_without_tlvs() {
+async fn client_of_version_3_3_gets_receipts_without_tlvs() {
     let carrier = carrier(Script::new()).await;
     let mut esme = Esme::connect_3_3(carrier.addr()).await;
     assert_eq!(esme.next().await, "bound");
@@ -166,7 +166,7 @@ async fn an_old_client_gets_receipts_without_tlvs() {
 }
 
 #[tokio::test]
-async fn a_carrier_with_too_many_receipts_waiting_pushes_back() {
+async fn submit_over_the_limit_of_waiting_receipts_gets_queue_full() {
     let options = CarrierOptions {
         receipts_max: 2,
         first_id: FirstId::At(1),

@@ -1,5 +1,5 @@
-//! Load over SMPP against the echo and against the simulated carrier: what was sent, what came back, and that the
-//! report says so.
+//! The SMPP load generator against the echo and the simulated carrier, and its
+//! report.
 
 use crate::esme::within;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -14,7 +14,7 @@ use hermod_simulator::smpp_echo::SmppEcho;
 use hermod_smpp::{BindType, CommandStatus};
 use rcgen::{CertificateParams, KeyPair};
 
-use crate::start::{carrier, ms};
+use crate::helpers::{carrier, ms};
 
 const ANY_PORT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
@@ -56,7 +56,7 @@ async fn every_message_is_accepted_and_receipted_by_the_echo() {
 }
 
 #[tokio::test]
-async fn binds_windows_versions_and_long_texts_make_no_difference() {
+async fn every_bind_window_version_and_text_option_is_accepted_by_the_echo() {
     check_good(&echoed(|options| LoadOptions { window: 1, ..options }).await, 3_000);
     let four = |options| LoadOptions { binds: Binds { transceivers: 4, ..Binds::default() }, ..options };
     assert_eq!(echoed(four).await.run.binds, 4);
@@ -70,7 +70,7 @@ async fn binds_windows_versions_and_long_texts_make_no_difference() {
 }
 
 #[tokio::test]
-async fn an_open_loop_keeps_its_rate() {
+async fn open_loop_keeps_its_rate() {
     let report = echoed(|options| LoadOptions {
         pace: Pace::OpenLoop { per_second: 2_000.0 },
         bound: Bound::requests(400),
@@ -83,7 +83,7 @@ async fn an_open_loop_keeps_its_rate() {
 }
 
 #[tokio::test]
-async fn a_run_by_time_ends_and_a_stopped_one_ends_early() {
+async fn run_with_a_duration_ends_on_time_and_a_stopped_one_early() {
     let timed = |options| LoadOptions { bound: Bound::duration(ms(200)), ..options };
     let report = echoed(timed).await;
     check_good(&report, report.submitted);
@@ -103,7 +103,7 @@ async fn a_run_by_time_ends_and_a_stopped_one_ends_early() {
 }
 
 #[tokio::test]
-async fn a_pair_of_transmitter_and_receiver_gets_its_receipts_from_the_carrier() {
+async fn transmitter_receiver_pair_gets_its_receipts() {
     let carrier = carrier(Script::new()).await;
     let pair = Binds { transmitters: 1, receivers: 1, ..Binds::default() };
     let report = smpp::run(LoadOptions { binds: pair, ..options(carrier.addr(), 1_000) }).await.unwrap();
@@ -121,7 +121,7 @@ async fn against(carrier: &Carrier, messages: u64, wait: Duration) -> Report {
 }
 
 #[tokio::test]
-async fn what_a_carrier_does_wrong_is_in_the_report() {
+async fn carrier_errors_are_in_the_report() {
     let never = carrier(Script::new().no_receipts()).await;
     let report = against(&never, 20, ms(100)).await;
     assert_eq!((report.receipts.received, report.receipts.missing, report.errors()), (0, 20, 20), "{report}");
@@ -137,11 +137,11 @@ async fn what_a_carrier_does_wrong_is_in_the_report() {
 }
 
 #[tokio::test]
-async fn receipts_that_come_twice_or_for_nobody_are_told_apart() {
+async fn duplicate_and_unknown_receipts_are_counted_separately() {
     let twice = carrier(Script::new().receipt_twice()).await;
     let report = against(&twice, 50, Duration::from_secs(10)).await;
     assert_eq!((report.receipts.received, report.receipts.unknown), (50, 0), "{report}");
-    // The last copies may come when nobody waits for them any more.
+    // The last copies may arrive after the run.
     assert!((1..=50).contains(&report.receipts.duplicated), "{report}");
 
     let strange = carrier(Script::new().receipt_unknown_id()).await;
@@ -153,7 +153,7 @@ async fn receipts_that_come_twice_or_for_nobody_are_told_apart() {
 }
 
 #[tokio::test]
-async fn silence_and_lost_links_cost_what_was_in_flight() {
+async fn messages_in_flight_on_silent_or_lost_links_are_counted_as_failed() {
     let silent = carrier(Script::new().ignore_first(3)).await;
     let mut patient = options(silent.addr(), 10);
     patient.answer_wait_max = ms(200);
@@ -167,7 +167,7 @@ async fn silence_and_lost_links_cost_what_was_in_flight() {
 }
 
 #[tokio::test]
-async fn a_run_that_cannot_start_says_why() {
+async fn run_with_a_rejected_bind_fails_with_its_status() {
     let closed = carrier(Script::new().reject_binds(1, CommandStatus::INVPASWD)).await;
     let refused = smpp::run(options(closed.addr(), 1)).await.expect_err("the bind is refused");
     assert_eq!(refused.to_string(), "the bind was refused with ESME_RINVPASWD (0x0e)");
@@ -178,7 +178,7 @@ async fn a_run_that_cannot_start_says_why() {
 }
 
 #[tokio::test]
-async fn the_same_over_tls() {
+async fn load_over_tls_is_accepted_by_the_echo() {
     let key = KeyPair::generate().expect("a key");
     let params = CertificateParams::new(vec!["localhost".to_owned()]).expect("a name");
     let pem = params.self_signed(&key).expect("a certificate").pem();
@@ -207,7 +207,7 @@ async fn idle(address: SocketAddr, binds: u32, hold: Duration) -> IdleReport {
 }
 
 #[tokio::test]
-async fn idle_binds_live_until_they_are_told_to_leave() {
+async fn idle_binds_stay_until_the_end_of_the_run() {
     let echo = SmppEcho::start(ANY_PORT, None).expect("a free port");
     let report = idle(echo.address(), 100, ms(200)).await;
     assert_eq!((report.bound, report.alive, report.unbound, report.errors()), (100, 100, 100, 0), "{report}");
@@ -217,7 +217,7 @@ async fn idle_binds_live_until_they_are_told_to_leave() {
 }
 
 #[tokio::test]
-async fn idle_binds_that_are_refused_or_cut_are_counted() {
+async fn rejected_and_cut_idle_binds_are_counted() {
     let carrier = carrier(Script::new().reject_binds(2, CommandStatus::BINDFAIL)).await;
     let report = idle(carrier.addr(), 5, ms(50)).await;
     assert_eq!((report.bound, report.errors()), (3, 2), "{report}");

@@ -1,4 +1,4 @@
-//! A carrier whose links speak TLS: all as without it, bad habits included.
+//! A carrier with TLS links: the scripts work as without TLS.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use crate::esme::Esme;
-use crate::start::ms;
+use crate::helpers::ms;
 
 struct Secured {
     carrier: Carrier,
@@ -50,7 +50,7 @@ impl Secured {
 }
 
 #[tokio::test]
-async fn many_messages_pass_both_ways() {
+async fn many_messages_pass_over_tls_in_both_directions() {
     let secured = secured(Script::new()).await;
     let mut esme = secured.bound().await;
     for number in 0..500 {
@@ -63,7 +63,7 @@ async fn many_messages_pass_both_ways() {
 }
 
 #[tokio::test]
-async fn links_under_tls_are_cut_and_stalled_like_others() {
+async fn tls_links_are_cut_and_stalled_as_scripted() {
     let secured = secured(Script::new().no_receipts().stall_after(1, ms(200)).cut_before_response(2)).await;
     let mut esme = secured.bound().await;
     esme.submit("a").await;
@@ -76,7 +76,7 @@ async fn links_under_tls_are_cut_and_stalled_like_others() {
 }
 
 #[tokio::test]
-async fn who_speaks_no_tls_gets_nowhere() {
+async fn plain_client_on_a_tls_port_gets_no_smpp_response() {
     let secured = secured(Script::new()).await;
     let mut plain = Esme::connect(secured.carrier.addr(), BindType::Transceiver).await;
     assert!(plain.next().await.starts_with("closed: "));
@@ -85,7 +85,7 @@ async fn who_speaks_no_tls_gets_nowhere() {
 }
 
 #[test]
-fn what_is_no_certificate_is_refused() {
+fn invalid_certificate_is_rejected() {
     let refused = Tls::from_pem(b"nothing", b"nothing").expect_err("that is no PEM");
     assert!(refused.to_string().starts_with("certificate or key cannot be used: "), "{refused}");
 }

@@ -1,4 +1,4 @@
-//! The receiver of webhooks: it catches what is posted, and behaves as badly as it is told.
+//! The webhook receiver: it records posts and misbehaves as configured.
 
 use crate::esme::within;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -22,7 +22,7 @@ async fn post(webhooks: &WebhookReceiver) -> TcpStream {
     stream
 }
 
-/// What comes back within a short time.
+/// Returns the octets received within a short time.
 async fn answer(stream: &mut TcpStream) -> String {
     let mut answer = [0; 2048];
     match within(NEVER, stream.read(&mut answer)).await {
@@ -33,7 +33,7 @@ async fn answer(stream: &mut TcpStream) -> String {
 }
 
 #[tokio::test]
-async fn what_is_posted_is_caught_and_the_connection_goes_on() {
+async fn post_is_recorded_and_the_connection_stays_open() {
     let webhooks = start(ReceiverBehaviour::Status(200));
     let mut stream = post(&webhooks).await;
     assert!(answer(&mut stream).await.starts_with("HTTP/1.1 200 "));
@@ -48,7 +48,7 @@ async fn what_is_posted_is_caught_and_the_connection_goes_on() {
 }
 
 #[tokio::test]
-async fn it_is_as_bad_as_it_is_told() {
+async fn receiver_misbehaves_as_configured() {
     for (behaviour, expect) in [
         (ReceiverBehaviour::Hang, "silence"),
         (ReceiverBehaviour::Deaf, "silence"),

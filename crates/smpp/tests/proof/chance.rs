@@ -1,13 +1,13 @@
-//! Seeded chance and the mutations that need no knowledge of a format: what every mutator of ours is made of. The tests
-//! of other crates take this file as it is.
+//! Seeded random numbers and mutations that are independent of a format, shared by all mutators. The tests
+//! of other crates include this file.
 
-#[expect(clippy::disallowed_methods, reason = "a switch for people who run the tests")]
+#[expect(clippy::disallowed_methods, reason = "a setting for test runs")]
 pub(crate) fn setting(name: &str, otherwise: u64) -> u64 {
     let value = std::env::var(name).ok();
     value.map_or(otherwise, |value| value.parse().expect("a number"))
 }
 
-/// Says how to get back here if anything fails.
+/// Prints the seed and the mutation if the test fails.
 pub(crate) struct Breadcrumb {
     pub(crate) seed: u64,
     pub(crate) mutation: u64,
@@ -44,7 +44,7 @@ impl Chance {
     }
 }
 
-/// One change: a bit, a byte, a piece cut out, cut off, doubled, made up or taken from another.
+/// Applies one change: flips a bit or a byte, or cuts, truncates, doubles, inserts or copies a piece.
 pub(crate) fn mutate(octets: &mut Vec<u8>, other: &[u8], chance: &mut Chance) {
     let at = chance.below(octets.len() + 1);
     let upto = at + chance.below((octets.len() - at).min(32) + 1);

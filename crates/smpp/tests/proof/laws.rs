@@ -1,4 +1,4 @@
-//! Laws that hold for all inputs.
+//! Properties that hold for all inputs.
 
 use bytes::BytesMut;
 use hermod_smpp::time::{Absolute, Relative, SmppTime};
@@ -27,7 +27,7 @@ fn with_pdu(strings: &[u8], values: &[u8], law: impl FnOnce(&Pdu<'_>)) {
     law(&maker.pdu(tlvs.as_tlvs(), destinations.as_destinations(), unsuccessful.as_unsuccessful()));
 }
 
-/// The same PDU with another text or password, wherever it has a place for one.
+/// Returns the PDU with another text or password, if it has one.
 fn with_text<'a>(pdu: Pdu<'a>, text: &'a [u8], tlvs: Tlvs<'a>) -> Pdu<'a> {
     let short_message = Hidden(&text[..text.len().min(254)]);
     match pdu {
@@ -50,8 +50,8 @@ fn values() -> impl Strategy<Value = Vec<u8>> {
     vec(any::<u8>(), 0..1_200)
 }
 
-/// A body for a known command, mostly nonsense, sometimes close to right.
-fn nonsense() -> impl Strategy<Value = (CommandId, Vec<u8>)> {
+/// Generates a body for a known command, mostly invalid, sometimes nearly valid.
+fn random_body() -> impl Strategy<Value = (CommandId, Vec<u8>)> {
     let octet = prop_oneof![3 => Just(0u8), 2 => 1..=8u8, 5 => any::<u8>()];
     (proptest::sample::select(CommandId::ALL), vec(octet, 0..200))
 }
@@ -66,13 +66,13 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn decoding_what_was_encoded_gives_the_same_pdu(
+    fn encoded_pdu_decodes_to_the_same_pdu(
         strings in strings(), values in values(), sequence: u32, before in vec(any::<u8>(), 0..20)
     ) {
         with_pdu(&strings, &values, |pdu| {
             let mut out = BytesMut::from(&before[..]);
             encode(pdu, CommandStatus::OK, sequence, &mut out).expect("the PDU is valid");
-            assert_eq!(&out[..before.len()], &before[..], "what was there stays");
+            assert_eq!(&out[..before.len()], &before[..], "existing octets are kept");
             let frame = framed(&out[before.len()..]);
             assert_eq!(frame.header.sequence, sequence);
             assert_eq!(frame.header.command, pdu.command());
@@ -81,7 +81,7 @@ proptest! {
     }
 
     #[test]
-    fn an_error_answer_is_its_header_alone(strings in strings(), values in values(), status in 1u32..) {
+    fn error_response_is_encoded_without_a_body(strings in strings(), values in values(), status in 1u32..) {
         with_pdu(&strings, &values, |pdu| {
             let mut out = BytesMut::new();
             encode(pdu, CommandStatus(status), 1, &mut out).expect("the PDU is valid");
@@ -93,17 +93,17 @@ proptest! {
     }
 
     #[test]
-    fn whatever_decodes_can_be_encoded_and_decodes_the_same((command, body) in nonsense()) {
+    fn decoded_pdu_encodes_and_decodes_to_the_same_pdu((command, body) in random_body()) {
         let frame = framed(&with_header(command, &body));
         if let Ok(pdu) = frame.decode() {
             let mut out = BytesMut::new();
-            encode(&pdu, CommandStatus::OK, 7, &mut out).expect("what was read fits");
+            encode(&pdu, CommandStatus::OK, 7, &mut out).expect("a decoded PDU can be encoded");
             assert_eq!(framed(&out).decode(), Ok(pdu));
         }
     }
 
     #[test]
-    fn nothing_past_the_command_length_is_read((command, body) in nonsense(), behind in vec(any::<u8>(), 0..50)) {
+    fn octets_after_the_command_length_are_not_read((command, body) in random_body(), behind in vec(any::<u8>(), 0..50)) {
         let octets = with_header(command, &body);
         let mut buf = BytesMut::from(&[&octets[..], &behind].concat()[..]);
         let frame = next_frame(&mut buf, PDU_BYTES_MAX).expect("the length is right").expect("whole");
@@ -113,8 +113,8 @@ proptest! {
     }
 
     #[test]
-    fn how_a_stream_is_cut_up_changes_nothing(
-        pdus in vec(nonsense(), 1..5), cuts in vec(1usize..60, 1..200)
+    fn stream_split_at_any_octet_gives_the_same_frames(
+        pdus in vec(random_body(), 1..5), cuts in vec(1usize..60, 1..200)
     ) {
         let frames: Vec<Vec<u8>> = pdus.iter().map(|(command, body)| with_header(*command, body)).collect();
         let stream = frames.concat();
@@ -135,7 +135,7 @@ proptest! {
     }
 
     #[test]
-    fn a_trace_says_nothing_of_a_text_but_its_length(
+    fn trace_contains_only_the_length_of_a_text(
         strings in strings(), values in values(), texts in vec((any::<u8>(), any::<u8>()), 0..255)
     ) {
         let (one, other): (Vec<u8>, Vec<u8>) = texts.into_iter().unzip();
@@ -153,7 +153,7 @@ proptest! {
     }
 
     #[test]
-    fn any_octets_at_all_are_survived(octets in vec(any::<u8>(), 0..300)) {
+    fn any_octets_decode_or_fail_without_a_panic(octets in vec(any::<u8>(), 0..300)) {
         assert!(!meaning_of_first(&octets).is_empty());
         let _ = receipt_text::parse(&octets);
         let _ = udh::parse(&octets).map(|udh| (udh.concatenation(), udh.elements().count()));
@@ -162,7 +162,7 @@ proptest! {
     }
 
     #[test]
-    fn a_refused_pdu_leaves_the_output_alone(text in vec(any::<u8>(), 66..80), before in vec(any::<u8>(), 0..20)) {
+    fn failed_encoding_leaves_the_output_unchanged(text in vec(any::<u8>(), 66..80), before in vec(any::<u8>(), 0..20)) {
         let mut out = BytesMut::from(&before[..]);
         let pdu = Pdu::QuerySm(QuerySm { message_id: &text, ..QuerySm::default() });
         encode(&pdu, CommandStatus::OK, 1, &mut out).expect_err("the id is too long");
@@ -173,7 +173,7 @@ proptest! {
     }
 
     #[test]
-    fn times_read_back_as_written(
+    fn times_parse_to_the_written_value(
         year in 1938u16..=2037, month in 1u8..=12, day in 1u8..=28, hour in 0u8..24, minute in 0u8..60,
         second in 0u8..60, tenths in 0u8..10, utc_quarters in -48i8..=48, spans: [u8; 6]
     ) {
@@ -189,7 +189,7 @@ proptest! {
     }
 
     #[test]
-    fn receipts_of_a_shape_read_back_by_place(
+    fn receipts_of_a_pattern_parse_by_position(
         shape in proptest::sample::select(vec!["id,stat,err", "stat;-;id;text", "sub|dlvrd|done_date|id", "id stat -"]),
         values in vec("[0-9A-Za-z:._-]{1,20}", 4)
     ) {
@@ -206,7 +206,7 @@ proptest! {
     }
 
     #[test]
-    fn any_words_at_all_make_a_shape_or_a_fault(words in "[a-z_,;|/ \\-→]{0,60}", octets in vec(any::<u8>(), 0..100)) {
+    fn any_pattern_text_parses_or_fails_without_a_panic(words in "[a-z_,;|/ \\-→]{0,60}", octets in vec(any::<u8>(), 0..100)) {
         if let Ok(dialect) = words.parse::<ReceiptDialect>() {
             assert_eq!(dialect.to_string(), words);
             let _ = dialect.read(&octets);
@@ -214,7 +214,7 @@ proptest! {
     }
 
     #[test]
-    fn receipts_read_back_as_written(
+    fn receipts_parse_to_the_written_fields(
         id in "[!-+--9<-~]{1,64}", sub in 0u16..1_000, dlvrd in 0u16..1_000, stat in "[A-Z]{7}", err in "[0-9A-Z]{3}",
         text in "[ -~]{0,20}", minute in 0u8..60
     ) {
@@ -244,7 +244,7 @@ proptest! {
     }
 }
 
-/// The meaning of the first PDU in a stream, whatever follows it.
+/// Returns the meaning of the first PDU in a stream.
 fn meaning_of_first(octets: &[u8]) -> String {
     let mut buf = BytesMut::from(octets);
     match next_frame(&mut buf, PDU_BYTES_MAX) {

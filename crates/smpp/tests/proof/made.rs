@@ -1,4 +1,4 @@
-//! Makes valid PDUs of every kind out of random octets, for the laws. All fields borrow from two pools:
+//! Builds valid PDUs of every kind from random octets for the property tests. All fields borrow from two pools:
 //! one without nulls for strings, one with anything for texts and values.
 
 use hermod_smpp::*;
@@ -30,7 +30,7 @@ impl<'p> Maker<'p> {
         taken
     }
 
-    /// A string of up to `max` octets, null not counted; often empty, often full.
+    /// Returns a string of up to `max` octets without its null; often empty, often full.
     fn text(&mut self, max: usize) -> &'p [u8] {
         let count = match self.octet() {
             0..=49 => 0,
@@ -49,7 +49,7 @@ impl<'p> Maker<'p> {
         Address { ton: self.octet(), npi: self.octet(), value: self.text(max) }
     }
 
-    /// TLVs that any PDU takes: unknown ones of any size, and known ones of the right size.
+    /// Adds TLVs that any PDU accepts: unknown ones of any size, and known ones of the right size.
     pub(crate) fn tlvs(&mut self, buffer: &mut TlvBuffer) {
         for _ in 0..self.octet() % 4 {
             match self.octet() % 4 {
@@ -183,7 +183,7 @@ impl<'p> Maker<'p> {
         }
     }
 
-    /// A PDU of any kind.
+    /// Returns a PDU of any kind.
     pub(crate) fn pdu(
         &mut self,
         tlvs: Tlvs<'p>,

@@ -1,5 +1,5 @@
-//! Proof of the SMPP crate from outside, through its public face: golden vectors from other
-//! implementations, laws that hold for all inputs, and a mutator that tries to break it.
+//! Tests of the SMPP crate through its public interface: golden vectors from other
+//! implementations, properties for all inputs, and a mutator.
 
 mod chance;
 mod laws;

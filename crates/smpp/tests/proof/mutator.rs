@@ -1,6 +1,6 @@
-//! A seeded mutator: takes the golden vectors apart, puts them together wrongly, and drives the result
-//! through framing, decoding, the receipt, header and time readers, and sessions of both roles. Nothing
-//! may panic, and a session's own rules must hold whatever it is fed.
+//! A seeded mutator: changes and recombines the golden vectors and feeds the result to
+//! framing, decoding, the receipt, header and time parsers, and sessions of both roles. Nothing
+//! may panic, and the rules of a session must hold for any input.
 //!
 //! `MUTATIONS=1000000 SEED=7 cargo test -p hermod-smpp mutator` runs longer, or again.
 
@@ -17,7 +17,7 @@ const SEED: u64 = 20_250_401;
 
 const DIALECTS: [&str; 3] = ["standard", "id,stat,err,-,text", "stat id"];
 
-/// Mutated octets; most get their length put right, or nothing would ever come past the framing.
+/// Returns mutated octets; most have a corrected length, so that they pass the framing.
 fn mutant(seeds: &[Vec<u8>], chance: &mut Chance) -> Vec<u8> {
     let mut octets = seeds[chance.below(seeds.len())].clone();
     let other = &seeds[chance.below(seeds.len())];
@@ -46,7 +46,8 @@ fn check_codec(octets: &[u8]) {
         assert_eq!(frame.bytes().len(), usize::try_from(frame.header.length).expect("fits"));
         let Ok(pdu) = frame.decode() else { continue };
         let mut out = BytesMut::new();
-        encode(&pdu, CommandStatus::OK, frame.header.sequence, &mut out).expect("what was read fits");
+        encode(&pdu, CommandStatus::OK, frame.header.sequence, &mut out)
+            .expect("a decoded PDU can be encoded");
         let again = next_frame(&mut out, PDU_BYTES_MAX).expect("our length is right").expect("whole");
         assert_eq!(again.decode(), Ok(pdu));
         match pdu {
@@ -89,10 +90,10 @@ enum Role {
     Client,
 }
 
-/// What the application of one session has done.
+/// Counts of one session's application.
 #[derive(Default)]
 struct Ledger {
-    /// Tokens count up, so each must come back once and in range.
+    /// Tokens are consecutive, so each must return once and in range.
     sent: u64,
     back: u64,
     requests: u64,
@@ -100,7 +101,7 @@ struct Ledger {
     late: u64,
 }
 
-/// Feeds a session and plays its application.
+/// Feeds octets to a session and acts as its application.
 fn check_session(session: &mut Session<u64>, role: Role, octets: &[u8], now: Moment, ledger: &mut Ledger) {
     let Ledger { sent, back, requests, timed_out, late } = ledger;
     session.receive(octets, now);
@@ -137,7 +138,7 @@ fn check_session(session: &mut Session<u64>, role: Role, octets: &[u8], now: Mom
             Event::LateAnswer { sequence, frame } => {
                 assert!(sequence == frame.header.sequence && frame.header.command.is_answer());
                 *late += 1;
-                assert!(*late <= *timed_out, "only what timed out is answered late");
+                assert!(*late <= *timed_out, "only a timed-out request has a late response");
             }
             Event::Lost(tokens) => *back += tokens.len() as u64,
             Event::Closed(_) => assert_eq!(session.state(), State::Closed),
@@ -148,16 +149,16 @@ fn check_session(session: &mut Session<u64>, role: Role, octets: &[u8], now: Mom
     if session.window_free() > 0 && session.request(&submit, *sent, now).is_ok() {
         *sent += 1;
     }
-    assert_eq!(*sent, *back + u64::from(session.outstanding()), "every token is out or back");
+    assert_eq!(*sent, *back + u64::from(session.outstanding()), "every token is outstanding or returned");
     let mut written = session.output().split();
-    while let Some(frame) = next_frame(&mut written, PDU_BYTES_MAX).expect("we write whole PDUs") {
-        frame.decode().expect("we write PDUs that read");
+    while let Some(frame) = next_frame(&mut written, PDU_BYTES_MAX).expect("the session writes whole PDUs") {
+        frame.decode().expect("the session writes valid PDUs");
     }
     assert!(written.is_empty());
 }
 
 #[test]
-fn the_mutator_breaks_nothing() {
+fn mutated_pdus_never_panic_and_sessions_keep_their_rules() {
     let seed = setting("SEED", SEED);
     let mut chance = Chance(seed);
     let mut crumb = Breadcrumb { seed, mutation: 0 };
@@ -171,7 +172,7 @@ fn the_mutator_breaks_nothing() {
         crumb.mutation = mutation;
         now = now.plus_ms(chance.below(200) as u64);
         let octets = match chance.below(8) {
-            // Sound PDUs in between, so that sessions get somewhere before they are broken.
+            // Valid PDUs in between, so that sessions make progress.
             0..=2 => seeds[chance.below(seeds.len())].clone(),
             3 => (0..chance.below(64)).map(|_| chance.octet()).collect(),
             _ => mutant(&seeds, &mut chance),
@@ -186,16 +187,16 @@ fn the_mutator_breaks_nothing() {
                 if which == 0 { Session::server(ServerConfig::standard(), now) } else { client(now) };
         }
     }
-    // The mutants got somewhere: sessions of both roles were served, and ended.
+    // Sessions of both roles were served and ended.
     let enough = mutations / 1_000;
     assert!(closed.iter().all(|count| *count > enough), "{closed:?}");
     assert!(ledgers.iter().all(|ledger| ledger.requests > enough));
     assert!(ledgers[1].back > enough);
 }
 
-/// An answer or a nack, however mangled, is never answered: two peers would nack each other for ever.
+/// A mutated response or generic_nack is never answered: two peers would nack each other endlessly.
 #[test]
-fn mangled_answers_are_never_answered() {
+fn mutated_responses_are_never_answered() {
     let seed = setting("SEED", SEED);
     let mut chance = Chance(seed);
     let mut crumb = Breadcrumb { seed, mutation: 0 };

@@ -1,5 +1,5 @@
-//! Prints PDUs for the golden vectors: one line a field, fields at their default left out. Unlike
-//! `Debug` it hides nothing, which is why it lives with the tests.
+//! Prints PDUs for the golden vectors: one line for each field without default values. Unlike
+//! `Debug` it hides nothing, so it belongs to the tests.
 
 use bytes::BytesMut;
 use hermod_smpp::*;
@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 pub(crate) const PDU_BYTES_MAX: u32 = 16_384;
 
-/// What octets mean, or what is answered when they mean nothing.
+/// Returns the decoded PDU as text, or the response to invalid octets.
 pub(crate) fn meaning(octets: &[u8]) -> String {
     let mut buf = BytesMut::from(octets);
     match next_frame(&mut buf, PDU_BYTES_MAX) {

@@ -1,4 +1,4 @@
-//! The trace of every golden vector, in one file that shows any change of what people get to read.
+//! The trace of every golden vector in one golden file.
 //! `UPDATE=1 cargo test -p hermod-smpp` accepts it.
 
 use hermod_smpp::{ReceiptDialect, trace};
@@ -7,7 +7,7 @@ use std::fs;
 use crate::vectors;
 
 #[test]
-fn every_vector_is_told_as_the_golden_file_says() {
+fn trace_of_every_vector_equals_the_golden_file() {
     let told: String = vectors::all().iter().filter_map(line_of).collect();
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/golden/trace.txt");
     if vectors::is_updating() {

@@ -1,6 +1,6 @@
-//! The golden vectors: one file a case, with where its octets come from, why it exists, the octets, and
-//! what they mean. Octets never come from our own encoder. `UPDATE=1 cargo test -p hermod-smpp` accepts
-//! new meanings; octets are only ever changed by hand.
+//! The golden vectors: one file for each case, with the source of its octets, its reason, the octets, and
+//! their meaning. Octets never come from our own encoder. `UPDATE=1 cargo test -p hermod-smpp` accepts
+//! new meanings; octets are only changed by hand.
 
 use bytes::BytesMut;
 use hermod_smpp::{CommandId, encode, next_frame};
@@ -12,7 +12,7 @@ pub(crate) struct Vector {
     pub(crate) name: String,
     pub(crate) octets: Vec<u8>,
     path: PathBuf,
-    /// Comments and octets, as they stand in the file.
+    /// Comments and octets of the file.
     upper: String,
     lower: String,
 }
@@ -22,8 +22,8 @@ impl Vector {
         let name = path.file_stem().expect("a file has a name").to_string_lossy().into_owned();
         let file = fs::read_to_string(&path).expect("the vector is readable");
         let (upper, lower) = file.split_once("---\n").unwrap_or_else(|| panic!("{name}: no --- line"));
-        assert!(upper.starts_with("# source: "), "{name}: does not say where it comes from");
-        assert!(upper.contains("\n# why:    "), "{name}: does not say why it exists");
+        assert!(upper.starts_with("# source: "), "{name}: has no source");
+        assert!(upper.contains("\n# why:    "), "{name}: has no reason");
         let digits: String = upper.lines().filter(|line| !line.starts_with('#')).collect();
         let digits: Vec<char> = digits.chars().filter(|char| !char.is_whitespace()).collect();
         let octet = |pair: &[char]| u8::from_str_radix(&pair.iter().collect::<String>(), 16);
@@ -32,7 +32,7 @@ impl Vector {
         Vector { octets, upper: upper.into(), lower: lower.into(), name, path }
     }
 
-    /// The octets say more than is kept, and the file says what.
+    /// Whether decoding loses information, as the file states.
     fn is_one_way(&self) -> bool {
         self.upper.contains("\n# one-way: ")
     }
@@ -46,13 +46,13 @@ pub(crate) fn all() -> Vec<Vector> {
     paths.into_iter().map(Vector::parse).collect()
 }
 
-#[expect(clippy::disallowed_methods, reason = "a switch for people who run the tests")]
+#[expect(clippy::disallowed_methods, reason = "a setting for test runs")]
 pub(crate) fn is_updating() -> bool {
     std::env::var("UPDATE").is_ok_and(|value| value == "1")
 }
 
 #[test]
-fn decoding_a_vector_prints_its_meaning() {
+fn vector_decodes_to_its_meaning() {
     let mut wrong = Vec::new();
     for vector in all() {
         let printed = meaning(&vector.octets);
@@ -70,7 +70,7 @@ fn decoding_a_vector_prints_its_meaning() {
 }
 
 #[test]
-fn encoding_what_was_decoded_gives_the_octets_back() {
+fn decoded_vector_encodes_to_its_octets() {
     for vector in all() {
         let mut buf = BytesMut::from(&vector.octets[..]);
         let Ok(Some(frame)) = next_frame(&mut buf, PDU_BYTES_MAX) else { continue };
@@ -96,7 +96,7 @@ fn every_pdu_has_a_valid_vector() {
 }
 
 #[test]
-fn a_vector_says_by_its_name_whether_it_is_refused() {
+fn vector_name_says_whether_it_is_rejected() {
     for vector in all() {
         let meaning = meaning(&vector.octets);
         let refused = meaning.starts_with("refused") || meaning.starts_with("broken");

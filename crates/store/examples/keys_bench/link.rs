@@ -1,9 +1,8 @@
-//! The carrier's side: a link that gets a response to every part at once, and its receipt with the next read.
+//! A link that gets a response to every part at once, and its receipt with the next read.
 
-use crate::wall_clock;
-use hermod_domain::ids::RemoteId;
-use hermod_domain::lifecycle::Verdict;
-use hermod_store::{Job, LinkPort, ReceiptRecord, ResponseRecord, SubmitResponse};
+use crate::carrier::{receipt, response};
+use crate::setup::wall_clock;
+use hermod_store::LinkPort;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -19,11 +18,11 @@ pub(crate) async fn carry(port: LinkPort, all_recorded: Arc<AtomicU64>) {
     loop {
         let handout = port.handout().await;
         all_recorded.fetch_add(u64::try_from(handout.recorded.len()).expect("small"), Ordering::Relaxed);
-        let answers = handout.jobs.iter().map(answer).collect();
+        let responses = handout.jobs.iter().map(response).collect();
         let slots = u32::try_from(handout.jobs.len()).expect("at most a window");
         let earlier = std::mem::replace(&mut receipts, handout.jobs.iter().map(receipt).collect());
         let nothing_to_come = earlier.is_empty();
-        port.record(answers, earlier, Vec::new(), slots, wall_clock()).await.expect("the store records it");
+        port.record(responses, earlier, Vec::new(), slots, wall_clock()).await.expect("the store records it");
         if nothing_to_come && !receipts.is_empty() {
             // No acknowledgement of an earlier receipt will wake this task, so the receipts are recorded now.
             let receipts = std::mem::take(&mut receipts);
@@ -31,28 +30,5 @@ pub(crate) async fn carry(port: LinkPort, all_recorded: Arc<AtomicU64>) {
                 .await
                 .expect("the store records it");
         }
-    }
-}
-
-fn remote(job: &Job) -> RemoteId {
-    let mixed = job.message.as_i64().cast_unsigned().wrapping_mul(0xD6E8_FEB8_6659_FD93);
-    RemoteId::from_text(&format!("{mixed:016x}")).expect("an id")
-}
-
-fn answer(job: &Job) -> ResponseRecord {
-    let answer = SubmitResponse::Accepted(remote(job));
-    let Job { message, part, account, to, .. } = *job;
-    ResponseRecord { message, part, account, to, response: answer, failover_to: None }
-}
-
-fn receipt(job: &Job) -> ReceiptRecord {
-    ReceiptRecord {
-        sequence: 1,
-        remote: Some(remote(job)),
-        verdict: Verdict::Delivered,
-        err: 0,
-        word: None,
-        source: Some(job.to),
-        sender: Some(job.from),
     }
 }

@@ -8,28 +8,30 @@
 //! rounds of messages without and with new keys alternate: first they are only accepted, then a link records a response to every
 //! part at once and its receipt with the next read.
 
+#[path = "../common/carrier.rs"]
+mod carrier;
 mod link;
+#[path = "../common/setup.rs"]
+mod setup;
+#[path = "../common/traffic.rs"]
+mod traffic;
 
 use hermod_domain::carrier::IdConversion;
-use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
-use hermod_domain::lifecycle::DoubtPolicy;
-use hermod_domain::money::{AMOUNT_MAX, Money};
+use hermod_domain::ids::{AccountId, CarrierId, MessageId};
+use hermod_domain::money::Money;
 use hermod_domain::phone::Msisdn;
-use hermod_domain::sender::Sender;
-use hermod_domain::text::{Encoding, MessageText};
-use hermod_domain::time::{Day, Timestamp};
+use hermod_domain::time::Day;
 use hermod_engine::state::idempotency_keys::{BLOCKS_PER_SEGMENT, blocks_for, build_segments};
 use hermod_engine::tables::KeyEntry;
-use hermod_store::{
-    AcceptOutcome, Acceptance, DailyLimits, Duplicate, KeyClaim, LedgerEntry, LedgerKind, LinkKind,
-    OpenOptions, PostOutcome, Store,
-};
+use hermod_store::{AcceptOutcome, Acceptance, Duplicate, KeyClaim, LinkKind, Store};
 use rusqlite::{Connection, params};
+use setup::{instant, open, wall_clock};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
+use traffic::{pay_in, submission};
 
 const ACCOUNT: AccountId = AccountId::new(1);
 /// Concurrent submissions.
@@ -72,22 +74,11 @@ fn is_given(option: &str) -> bool {
     std::env::args().any(|word| word == option)
 }
 
-#[expect(clippy::disallowed_methods, reason = "a benchmark looks at the clock")]
-fn wall_clock() -> Timestamp {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970");
-    Timestamp::from_millis(i64::try_from(since.as_millis()).expect("before the year 292 million"))
-}
-
-#[expect(clippy::disallowed_methods, reason = "a benchmark looks at the clock")]
-fn instant() -> Instant {
-    Instant::now()
-}
-
 async fn prepare(plan: &Plan) {
     let folder = &plan.folder;
     let _ = std::fs::remove_dir_all(folder);
     let store = open(folder);
-    pay_in(&store).await;
+    pay_in(&store, ACCOUNT).await;
     store.close().await.expect("the store closes");
     let started = instant();
     fill(plan);
@@ -105,20 +96,6 @@ async fn run(plan: &Plan) {
     println!("memory            {} MB, {} MB at most", memory("VmRSS:"), memory("VmHWM:"));
     repeat_old_keys(&store, plan).await;
     store.close().await.expect("the store closes");
-}
-
-fn open(folder: &Path) -> Store {
-    let (folder, now) = (folder.to_owned(), wall_clock());
-    let options = OpenOptions { folder, low_water_bytes: 0, in_doubt_wait: Duration::from_secs(30), now };
-    Store::open(&options).expect("a store")
-}
-
-async fn pay_in(store: &Store) {
-    let kind = LedgerKind::TopUp;
-    let (note, now) = (String::new(), wall_clock());
-    let entry = LedgerEntry { account: ACCOUNT, kind, amount: AMOUNT_MAX, note, reference: None, now };
-    let outcome = store.post(entry).await.expect("the store answers");
-    assert!(matches!(outcome, PostOutcome::Posted { .. }), "{outcome:?}");
 }
 
 /// Writes a bucket for each day before today.
@@ -303,8 +280,7 @@ async fn send_all(
                     return;
                 }
                 let key = first_key.map(|first| claim(first + number));
-                let outcome =
-                    store.accept(submission(carrier, number, key)).await.expect("the store answers");
+                let outcome = store.accept(message(carrier, number, key)).await.expect("the store answers");
                 assert!(matches!(outcome, AcceptOutcome::Accepted { .. }), "{outcome:?}");
             }
         });
@@ -329,31 +305,9 @@ async fn repeat_old_keys(store: &Store, plan: &Plan) {
     println!("old keys          {REPEATED} of all ages found, {:.0} us each", seconds(started) * 1e6 / 1e4);
 }
 
-fn submission(carrier: CarrierId, number: u64, key: Option<KeyClaim>) -> Acceptance {
-    Acceptance {
-        account: ACCOUNT,
-        connection: ConnectionId::new(1),
-        carrier,
-        to: Msisdn::from_number(4_915_100_000_000 + number % 100_000_000).expect("a number"),
-        from: Sender::parse("Hermod").expect("a sender"),
-        text: MessageText::parse("Your code is 123456. It is valid for ten minutes; do not share it.")
-            .expect("a text"),
-        encoding: Encoding::Gsm7,
-        parts: 1,
-        whole: false,
-        tlvs: None,
-        shape: None,
-        origin: None,
-        reply_to: None,
-        cost: Money::from_micros(1),
-        credit_limit: Money::ZERO,
-        minimum: Money::ZERO,
-        daily: DailyLimits::default(),
-        key,
-        doubt: DoubtPolicy::Resend,
-        validity: Duration::from_secs(72 * 3600),
-        now: wall_clock(),
-    }
+fn message(carrier: CarrierId, number: u64, key: Option<KeyClaim>) -> Acceptance {
+    let to = Msisdn::from_number(4_915_100_000_000 + number % 100_000_000).expect("a number");
+    Acceptance { carrier, to, cost: Money::from_micros(1), key, ..submission(ACCOUNT, number) }
 }
 
 fn seconds(since: Instant) -> f64 {

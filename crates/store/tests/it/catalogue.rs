@@ -1,4 +1,4 @@
-//! The setup is changed all or none, with the money that accounts begin with.
+//! Catalogue changes: all or nothing, together with the opening balances of accounts.
 
 use crate::world::*;
 use hermod_domain::money::{AMOUNT_MAX, Money};
@@ -32,12 +32,12 @@ async fn entries_are_replaced_by_kind_and_id_all_or_none() {
     let told = store.change_catalogue(puts(twice)).await;
     assert!(matches!(told, Err(StoreError::NameTaken { .. })), "{told:?}");
     assert_eq!(store.catalogue().await.unwrap(), expected);
-    world.restarts().await;
+    world.restart().await;
     assert_eq!(world.store.catalogue().await.unwrap(), expected);
 }
 
 #[tokio::test]
-async fn a_name_that_is_removed_can_be_given_anew_in_the_same_change() {
+async fn removed_name_can_be_used_again_in_the_same_change() {
     let world = World::new().await;
     let before = vec![row("key", 1, "k", "old"), row("key", 2, "other", "{}"), row("route", 1, "de", "{}")];
     world.store.change_catalogue(puts(before)).await.unwrap();
@@ -52,7 +52,7 @@ async fn a_name_that_is_removed_can_be_given_anew_in_the_same_change() {
 }
 
 #[tokio::test]
-async fn name_that_its_entry_gives_up_can_be_given_to_another_in_the_same_change() {
+async fn name_of_a_renamed_entry_can_be_used_by_another_in_the_same_change() {
     let world = World::new().await;
     world.store.change_catalogue(puts(vec![row("key", 1, "k", "{}")])).await.unwrap();
     let after = vec![row("key", 1, "old-k", "{}"), row("key", 2, "k", "{}")];
@@ -61,7 +61,7 @@ async fn name_that_its_entry_gives_up_can_be_given_to_another_in_the_same_change
 }
 
 #[tokio::test]
-async fn an_account_and_its_opening_come_together_or_not_at_all() {
+async fn account_and_its_opening_balance_are_written_together_or_not_at_all() {
     let world = World::with_credit(0).await;
     let opening = |account, micros| LedgerEntry {
         reference: Some("opening".to_owned()),
@@ -82,7 +82,7 @@ async fn an_account_and_its_opening_come_together_or_not_at_all() {
         world.store.change_catalogue(good.clone()).await.unwrap();
         assert_eq!((world.balance(ALICE).await, world.balance(BOB).await), (500, 700));
     }
-    // Another opening for the same account is not an opening.
+    // A second opening balance for the same account is rejected.
     let other = CatalogueChange {
         put: vec![row("account", 1, "renamed", "{}")],
         entries: vec![LedgerEntry { amount: Money::from_micros(1), ..opening(ALICE, 500) }],
@@ -91,7 +91,7 @@ async fn an_account_and_its_opening_come_together_or_not_at_all() {
     let told = world.store.change_catalogue(other).await;
     assert!(matches!(told, Err(StoreError::EntryRefused(PostRefusal::ReferenceTaken))), "{told:?}");
     assert_eq!(world.store.catalogue().await.unwrap()[0].name, "alice");
-    world.books_are_sound();
+    world.assert_audit_clean();
 }
 
 #[tokio::test]
@@ -131,11 +131,11 @@ async fn change_whose_entries_contradict_each_other_is_refused_and_writes_nothin
             }
         }
     }
-    world.books_are_sound();
+    world.assert_audit_clean();
 }
 
 #[tokio::test]
-async fn what_a_provision_file_said_is_stored_with_the_change_or_not_at_all() {
+async fn provisioned_rows_are_stored_with_their_change_or_not_at_all() {
     let mut world = World::new().await;
     let said = |body: &str| ProvisionedRow {
         kind: "account".to_owned(),
@@ -149,6 +149,6 @@ async fn what_a_provision_file_said_is_stored_with_the_change_or_not_at_all() {
     world.store.change_catalogue(change("alice", 1, "first")).await.unwrap();
     world.store.change_catalogue(change("alice", 1, "second")).await.unwrap();
     assert!(world.store.change_catalogue(change("alice", 2, "third")).await.is_err(), "the name is taken");
-    world.restarts().await;
+    world.restart().await;
     assert_eq!(world.store.provisioned().await.unwrap(), [said("second")]);
 }

@@ -1,4 +1,4 @@
-//! Money beside the messages: what each kind of entry does, what is refused, and that a retry changes nothing.
+//! Ledger entries: the effect of each kind, rejected entries, and repeated references.
 
 use crate::world::*;
 use hermod_domain::ids::AccountId;
@@ -10,10 +10,10 @@ const fn both(balance: i64, credit_used: i64) -> Balance {
 }
 
 #[tokio::test]
-async fn each_kind_moves_the_two_figures_its_own_way() {
+async fn each_entry_kind_changes_balance_and_credit_used_by_its_rule() {
     let world = World::with_credit(0).await;
     let story = [
-        // (what is posted, balance and credit in use after it)
+        // (entry kind and amount, balance and credit used after it)
         (LedgerKind::TopUp, 100, both(100, 0)),
         (LedgerKind::Adjustment, -700, both(-600, 0)),
         (LedgerKind::Invoice, 600, both(0, 600)),
@@ -25,15 +25,15 @@ async fn each_kind_moves_the_two_figures_its_own_way() {
         (LedgerKind::Payment, 40, both(100, 0)),
     ];
     for (kind, micros, after) in story {
-        assert_eq!(world.posts(world.entry(ALICE, kind, micros)).await, after, "{kind:?} {micros}");
+        assert_eq!(world.post(world.entry(ALICE, kind, micros)).await, after, "{kind:?} {micros}");
         assert_eq!(world.store.balance(ALICE).await.unwrap(), after);
     }
-    assert_eq!(world.balance(AccountId::new(99)).await, 0, "nobody's balance is nothing");
-    world.books_are_sound();
+    assert_eq!(world.balance(AccountId::new(99)).await, 0, "the balance of an unknown account is 0");
+    world.assert_audit_clean();
 }
 
 #[tokio::test]
-async fn an_entry_that_makes_no_sense_is_refused_alone() {
+async fn invalid_entry_is_rejected_alone() {
     let most = AMOUNT_MAX.as_micros();
     let world = World::with_credit(most).await;
     let cases = [
@@ -57,35 +57,39 @@ async fn an_entry_that_makes_no_sense_is_refused_alone() {
     }
     assert_eq!(world.store.balance(ALICE).await.unwrap(), both(most, 0));
     assert_eq!(world.store.ledger(ALICE, None, 10).await.unwrap().len(), 1);
-    world.books_are_sound();
+    world.assert_audit_clean();
 }
 
 #[tokio::test]
-async fn the_largest_figures_there_may_be_still_add_up() {
+async fn largest_amounts_do_not_overflow() {
     let mut world = World::with_credit(AMOUNT_MAX.as_micros()).await;
     let sms = Acceptance { credit_limit: AMOUNT_MAX, validity: secs(60), ..world.sms() };
-    world.sends(sms).await;
-    world.pays_in(ALICE, PRICE).await;
+    world.send(sms).await;
+    world.pay_in(ALICE, PRICE).await;
     world.now = world.now.plus(secs(60));
-    assert_eq!(world.sweeps(world.now).await, 1);
-    assert_eq!(world.balance(ALICE).await, AMOUNT_MAX.as_micros() + PRICE, "no refund is too large");
-    world.books_are_sound();
+    assert_eq!(world.sweep(world.now).await, 1);
+    assert_eq!(
+        world.balance(ALICE).await,
+        AMOUNT_MAX.as_micros() + PRICE,
+        "the refund is posted above the maximum amount"
+    );
+    world.assert_audit_clean();
 }
 
 #[tokio::test]
-async fn a_reference_is_posted_once_and_means_one_thing() {
+async fn repeated_reference_is_posted_once_and_conflicts_with_a_different_entry() {
     let mut world = World::with_credit(0).await;
     let entry = |account, kind, micros| LedgerEntry {
         reference: Some("bank 4711".to_owned()),
         ..world.entry(account, kind, micros)
     };
-    world.posts(world.entry(ALICE, LedgerKind::Invoice, 30)).await;
+    world.post(world.entry(ALICE, LedgerKind::Invoice, 30)).await;
     let payment = entry(ALICE, LedgerKind::Payment, 100);
     let PostOutcome::Posted { entry: id, balance } = world.store.post(payment.clone()).await.unwrap() else {
         panic!("not posted");
     };
     assert_eq!(balance, both(100, 0));
-    world.posts(world.entry(ALICE, LedgerKind::TopUp, 5)).await;
+    world.post(world.entry(ALICE, LedgerKind::TopUp, 5)).await;
     let others = [
         entry(ALICE, LedgerKind::Payment, 99),
         entry(ALICE, LedgerKind::Payment, 70),
@@ -93,21 +97,21 @@ async fn a_reference_is_posted_once_and_means_one_thing() {
     ];
     let bobs = entry(BOB, LedgerKind::TopUp, 1);
     for _ in 0..2 {
-        // As it is now: whoever retries wants to know where he stands.
+        // A repeated posting returns the current balance.
         let repeated = PostOutcome::Repeated { entry: id, balance: both(105, 0) };
         assert_eq!(world.store.post(payment.clone()).await.unwrap(), repeated);
         for other in &others {
             let told = world.store.post(other.clone()).await.unwrap();
             assert_eq!(told, PostOutcome::Refused(PostRefusal::ReferenceTaken), "{other:?}");
         }
-        world.restarts().await;
+        world.restart().await;
     }
-    assert_eq!(world.posts(bobs).await, both(1, 0), "another account's references are its own");
-    world.books_are_sound();
+    assert_eq!(world.post(bobs).await, both(1, 0), "another account's references are its own");
+    world.assert_audit_clean();
 }
 
 #[tokio::test]
-async fn the_same_reference_fifty_times_at_once_is_posted_once() {
+async fn same_reference_in_fifty_concurrent_postings_is_posted_once() {
     let world = World::with_credit(0).await;
     let entry =
         LedgerEntry { reference: Some("once".to_owned()), ..world.entry(ALICE, LedgerKind::TopUp, 10) };
@@ -119,16 +123,16 @@ async fn the_same_reference_fifty_times_at_once_is_posted_once() {
     let outcomes = posting.join_all().await;
     let posted = outcomes.iter().filter(|outcome| matches!(outcome, PostOutcome::Posted { .. })).count();
     assert_eq!((posted, world.balance(ALICE).await), (1, 10));
-    world.books_are_sound();
+    world.assert_audit_clean();
 }
 
 #[tokio::test]
-async fn the_ledger_reads_back_newest_first_page_by_page() {
+async fn ledger_is_read_newest_first_in_pages() {
     let world = World::with_credit(0).await;
     for micros in 1..=5 {
         let reference = (micros == 3).then(|| "third".to_owned());
-        world.posts(LedgerEntry { reference, ..world.entry(ALICE, LedgerKind::TopUp, micros) }).await;
-        world.posts(world.entry(BOB, LedgerKind::TopUp, 1_000)).await;
+        world.post(LedgerEntry { reference, ..world.entry(ALICE, LedgerKind::TopUp, micros) }).await;
+        world.post(world.entry(BOB, LedgerKind::TopUp, 1_000)).await;
     }
     let mut read = Vec::new();
     let mut before = None;

@@ -1,39 +1,39 @@
-//! The store seen from outside: stories about money, messages and carriers, then everything that can go wrong around
-//! them. One binary, because each one links SQLite again.
+//! Integration tests of the store through its public interface, including faults of disk and database.
+//! One binary, because each one links SQLite again.
 
-mod accepting;
-mod auditing;
-mod cancelling;
+mod accept;
+mod accept_deadline;
+mod audit;
+mod cancel;
 mod catalogue;
-mod deferring;
-mod delivery;
-mod erasing;
-mod expiring;
-mod failing_over;
+mod clock_set_back;
+mod deferred_parts;
+mod delivery_stats;
+mod erasure;
+mod expiry;
+mod failover;
 mod faults;
-mod handsets;
-mod hooking;
 mod in_doubt;
-mod inbound;
+mod inbound_numbers;
 mod late_receipts;
 mod ledger;
 mod lifecycle;
-mod limits;
 mod links;
-mod matching;
-mod migrating;
+mod migrations;
+mod mo;
 mod model;
-mod moving;
-mod queueing;
-mod receiving;
-mod reporting;
+mod move_messages;
+mod opt_outs_and_limits;
+mod parts_without_id;
+mod queue;
+mod receipt_matching;
+mod receiver_ports;
+mod reports;
 mod restarts;
 mod retention;
 mod reviews;
 mod set_aside;
-mod set_back;
 mod statements;
-mod unnamed;
-mod waiting;
-mod whole;
+mod webhook_queue;
+mod whole_messages;
 mod world;

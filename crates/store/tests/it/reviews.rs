@@ -1,4 +1,4 @@
-//! Texts that somebody has to look at: one case each, approvals that last a week, and bounds on all of it.
+//! Review cases of held texts: one case for each text, approvals of a week, and limits.
 
 use crate::world::*;
 use hermod_domain::ids::AccountId;
@@ -23,12 +23,12 @@ fn screened(world: &World, account: AccountId, text: &str) -> Screened {
     }
 }
 
-async fn tries(world: &World, text: &str) -> Screening {
+async fn screen(world: &World, text: &str) -> Screening {
     world.store.screen(screened(world, ALICE, text)).await.expect("the store answers")
 }
 
-async fn is_held(world: &World, text: &str) -> u64 {
-    match tries(world, text).await {
+async fn hold(world: &World, text: &str) -> u64 {
+    match screen(world, text).await {
         Screening::Held { case: Some(case) } => case,
         other => panic!("not held: {other:?}"),
     }
@@ -38,22 +38,22 @@ async fn case(world: &World, id: u64) -> ReviewCase {
     world.store.review(id).await.expect("the store answers").expect("there is such a case")
 }
 
-async fn decides(world: &World, id: u64, approve: bool) -> ReviewCase {
+async fn decide(world: &World, id: u64, approve: bool) -> ReviewCase {
     let decided = world.store.decide_review(id, approve, "olga".to_owned(), world.now).await;
     decided.expect("the store answers").expect("there is such a case")
 }
 
 #[tokio::test]
-async fn a_text_is_held_in_one_case_however_often_it_is_tried() {
+async fn held_text_sent_again_stays_in_one_case() {
     let mut world = World::new().await;
-    let first = is_held(&world, "you won").await;
+    let first = hold(&world, "you won").await;
     let opened_at = world.now;
     world.now = world.now.plus(secs(60));
-    assert_eq!(is_held(&world, "you won").await, first);
-    let other = is_held(&world, "you won again").await;
+    assert_eq!(hold(&world, "you won").await, first);
+    let other = hold(&world, "you won again").await;
     let bobs = world.store.screen(screened(&world, BOB, "you won")).await.unwrap();
     assert!(first != other && bobs != Screening::Held { case: Some(first) });
-    world.restarts().await;
+    world.restart().await;
     assert_eq!(
         case(&world, first).await,
         ReviewCase {
@@ -73,11 +73,11 @@ async fn a_text_is_held_in_one_case_however_often_it_is_tried() {
     );
     assert_eq!(world.store.review(first + 100).await.unwrap(), None);
     assert_eq!(world.store.review(u64::MAX).await.unwrap(), None);
-    world.books_are_sound();
+    world.assert_audit_clean();
 }
 
 #[tokio::test]
-async fn fifty_tries_at_once_open_one_case() {
+async fn fifty_concurrent_sends_of_a_text_open_one_case() {
     let world = World::new().await;
     let mut trying = tokio::task::JoinSet::new();
     for _ in 0..50 {
@@ -90,45 +90,45 @@ async fn fifty_tries_at_once_open_one_case() {
 }
 
 #[tokio::test]
-async fn an_approval_lasts_a_week_and_then_the_case_is_open_again() {
+async fn approval_lasts_a_week_and_then_the_case_is_open_again() {
     let mut world = World::new().await;
-    let id = is_held(&world, "you won").await;
-    let approved = decides(&world, id, true).await;
+    let id = hold(&world, "you won").await;
+    let approved = decide(&world, id, true).await;
     assert_eq!((approved.state, approved.decided_at), (ReviewState::Approved, Some(world.now)));
     assert_eq!(approved.decided_by, "olga");
     let decided_at = world.now;
     for wait in [secs(0), secs(3600), APPROVAL_LASTS - secs(1)] {
         world.now = decided_at.plus(wait);
-        assert_eq!(tries(&world, "you won").await, PASSED, "after {wait:?}");
+        assert_eq!(screen(&world, "you won").await, PASSED, "after {wait:?}");
         world.store.delete_expired(world.now).await.unwrap();
-        world.restarts().await;
+        world.restart().await;
     }
-    assert!(tries(&world, "you lost").await != PASSED, "another text was not approved");
+    assert!(screen(&world, "you lost").await != PASSED, "another text was not approved");
     world.now = decided_at.plus(APPROVAL_LASTS);
-    assert_eq!(is_held(&world, "you won").await, id);
+    assert_eq!(hold(&world, "you won").await, id);
     let again = case(&world, id).await;
     assert_eq!((again.state, again.decided_at, again.decided_by.as_str()), (ReviewState::Open, None, ""));
     assert_eq!((again.seen, again.opened_at), (2, world.now));
-    decides(&world, id, true).await;
-    assert_eq!(tries(&world, "you won").await, PASSED);
-    world.books_are_sound();
+    decide(&world, id, true).await;
+    assert_eq!(screen(&world, "you won").await, PASSED);
+    world.assert_audit_clean();
 }
 
 #[tokio::test]
-async fn a_rejected_text_stays_held_until_somebody_thinks_better_of_it() {
+async fn rejected_text_stays_held_until_it_is_approved() {
     let mut world = World::new().await;
-    let id = is_held(&world, "you won").await;
-    decides(&world, id, false).await;
+    let id = hold(&world, "you won").await;
+    decide(&world, id, false).await;
     for _ in 0..2 {
-        assert_eq!(is_held(&world, "you won").await, id);
+        assert_eq!(hold(&world, "you won").await, id);
         assert_eq!(case(&world, id).await.state, ReviewState::Rejected);
         world.now = world.now.plus(APPROVAL_LASTS);
     }
-    decides(&world, id, true).await;
-    assert_eq!(tries(&world, "you won").await, PASSED);
+    decide(&world, id, true).await;
+    assert_eq!(screen(&world, "you won").await, PASSED);
     let unknown = world.store.decide_review(id + 1, true, "olga".to_owned(), world.now).await.unwrap();
     assert_eq!(unknown, None);
-    world.books_are_sound();
+    world.assert_audit_clean();
 }
 
 #[tokio::test]
@@ -136,10 +136,10 @@ async fn cases_are_listed_newest_first_by_state() {
     let world = World::new().await;
     let mut ids = Vec::new();
     for text in ["a", "b", "c", "d", "e"] {
-        ids.push(is_held(&world, text).await);
+        ids.push(hold(&world, text).await);
     }
-    decides(&world, ids[1], true).await;
-    decides(&world, ids[3], false).await;
+    decide(&world, ids[1], true).await;
+    decide(&world, ids[3], false).await;
     let lists = [
         (None, vec![ids[4], ids[3], ids[2], ids[1], ids[0]]),
         (Some(ReviewState::Open), vec![ids[4], ids[2], ids[0]]),
@@ -158,10 +158,10 @@ async fn cases_are_listed_newest_first_by_state() {
 }
 
 #[tokio::test]
-async fn an_account_with_too_many_open_cases_gets_no_more_and_others_do() {
+async fn account_over_the_limit_of_open_cases_gets_no_new_case_and_others_do() {
     let world = World::new().await;
-    let id = is_held(&world, "the first").await;
-    // As many as there may be, but one.
+    let id = hold(&world, "the first").await;
+    // One less than the limit.
     let more = format!(
         "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < {})
          INSERT INTO review (account, digest, source, dest, text, rules, opened_at, last_at, seen, state, decided_by)
@@ -169,52 +169,52 @@ async fn an_account_with_too_many_open_cases_gets_no_more_and_others_do() {
         REVIEW_CASES_OPEN_MAX - 2
     );
     world.raw().execute(&more, []).unwrap();
-    is_held(&world, "the last").await;
+    hold(&world, "the last").await;
     let full = Screening::Held { case: None };
-    assert_eq!(tries(&world, "one more").await, full);
-    assert_eq!(is_held(&world, "the first").await, id, "what has a case is counted up");
+    assert_eq!(screen(&world, "one more").await, full);
+    assert_eq!(hold(&world, "the first").await, id, "a text with a case is counted there");
     assert_ne!(world.store.screen(screened(&world, BOB, "one more")).await.unwrap(), full);
-    decides(&world, id, false).await;
-    is_held(&world, "one more").await;
-    assert_eq!(tries(&world, "and another").await, full);
-    world.books_are_sound();
+    decide(&world, id, false).await;
+    hold(&world, "one more").await;
+    assert_eq!(screen(&world, "and another").await, full);
+    world.assert_audit_clean();
 }
 
 #[tokio::test]
-async fn a_case_is_forgotten_after_a_month_unless_its_approval_lasts() {
+async fn case_is_deleted_after_a_month_unless_its_approval_is_valid() {
     let mut world = World::new().await;
     let (lost, met, approved) =
-        (is_held(&world, "lost").await, is_held(&world, "met").await, is_held(&world, "approved").await);
+        (hold(&world, "lost").await, hold(&world, "met").await, hold(&world, "approved").await);
     let begin = world.now;
     world.now = begin.plus(REVIEW_CASE_KEPT - secs(1));
     world.store.delete_expired(world.now).await.unwrap();
     assert_eq!(world.store.reviews(None, None, 10).await.unwrap().len(), 3);
-    is_held(&world, "met").await;
-    decides(&world, approved, true).await;
+    hold(&world, "met").await;
+    decide(&world, approved, true).await;
     world.now = begin.plus(REVIEW_CASE_KEPT);
     world.store.delete_expired(world.now).await.unwrap();
     assert_eq!(world.store.review(lost).await.unwrap(), None);
     assert_eq!(case(&world, met).await.seen, 2);
-    assert_eq!(tries(&world, "approved").await, PASSED);
+    assert_eq!(screen(&world, "approved").await, PASSED);
     world.now = begin.plus(REVIEW_CASE_KEPT + APPROVAL_LASTS);
     world.store.delete_expired(world.now).await.unwrap();
     assert_eq!(world.store.review(approved).await.unwrap(), None);
-    world.restarts().await;
-    assert!(is_held(&world, "lost").await > approved, "a number is not given twice");
-    world.books_are_sound();
+    world.restart().await;
+    assert!(hold(&world, "lost").await > approved, "case ids are not reused");
+    world.assert_audit_clean();
 }
 
 #[tokio::test]
-async fn no_text_is_printed() {
+async fn debug_output_contains_no_text() {
     let world = World::new().await;
     let screened = screened(&world, ALICE, "SECRET");
-    let id = is_held(&world, "SECRET").await;
+    let id = hold(&world, "SECRET").await;
     let printed = format!("{screened:?} {:?}", case(&world, id).await);
     assert!(printed.contains("(6 bytes)") && !printed.contains("SECRET"), "{printed}");
 }
 
 #[tokio::test]
-async fn old_case_behind_many_young_ones_is_reached_by_a_later_call() {
+async fn old_case_behind_many_new_ones_is_deleted_by_a_later_call() {
     let mut world = World::new().await;
     let begin = world.now;
     world.now = begin.plus(REVIEW_CASE_KEPT);
@@ -227,7 +227,7 @@ async fn old_case_behind_many_young_ones_is_reached_by_a_later_call() {
         world.raw().query_row("SELECT count(*) FROM review", [], |row| row.get(0)).unwrap()
     };
     world.store.delete_expired(world.now).await.unwrap();
-    assert_eq!(rows(&world), 6_001, "a call does not look at all of them");
+    assert_eq!(rows(&world), 6_001, "one call does not read all rows");
     world.store.delete_expired(world.now).await.unwrap();
     assert_eq!(rows(&world), 6_000);
 }

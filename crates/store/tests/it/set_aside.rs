@@ -1,6 +1,7 @@
-//! Rows that make no sense: they are set aside, listed and found by the audit, and hold up no other.
+//! Invalid rows are set aside, listed and reported by the audit, and hold up no other message.
 
-use crate::reporting::origin;
+use crate::migrations::UNDO_14;
+use crate::reports::origin;
 use crate::retention::KEEP;
 use crate::world::*;
 use hermod_domain::ids::MessageId;
@@ -8,7 +9,7 @@ use hermod_domain::lifecycle::MessageState;
 use hermod_store::{Acceptance, SetAside, SetAsideCount, Store, SubmitResponse};
 use std::sync::Arc;
 
-/// What is done to the rows of a message, and words of the reason.
+/// (SQL that damages the rows of a message, text of the reason)
 const DAMAGE: &[(&str, &str)] = &[
     ("UPDATE part SET state = 99 WHERE message = ?1", "99 is not a known state"),
     ("UPDATE part SET state = -1 WHERE message = ?1", "-1 is not a known state"),
@@ -38,20 +39,20 @@ async fn listed(world: &World) -> Vec<SetAside> {
     world.store.set_aside(None, 100).await.expect("a list")
 }
 
-fn is_named_by_the_audit(world: &World, message: MessageId, reason: &str) -> bool {
+fn audit_reports(world: &World, message: MessageId, reason: &str) -> bool {
     let found = Store::audit(world.path()).expect("an audit").violations;
     let name = format!("message {}", message.as_i64());
     found.iter().any(|violation| violation.detail.contains(&name) && violation.detail.contains(reason))
 }
 
-/// One message is set aside, for this reason, and nothing else.
-async fn is_set_aside(world: &World, message: MessageId, reason: &str) {
+/// Asserts that only this message is set aside, for this reason.
+async fn assert_set_aside(world: &World, message: MessageId, reason: &str) {
     let listed = listed(world).await;
     assert_eq!(listed.len(), 1, "{listed:?}");
     assert_eq!(listed[0].message, message.as_i64());
     assert!(listed[0].reason.contains(reason), "{:?}", listed[0]);
     assert!(
-        is_named_by_the_audit(world, message, reason),
+        audit_reports(world, message, reason),
         "{:?}",
         Store::audit(world.path()).expect("an audit").violations
     );
@@ -59,100 +60,100 @@ async fn is_set_aside(world: &World, message: MessageId, reason: &str) {
         .raw()
         .query_row("SELECT count(*) FROM part WHERE message = ?1", [message.as_i64()], |row| row.get(0))
         .expect("a count");
-    assert_eq!(parts, 0, "it left the queues");
+    assert_eq!(parts, 0, "its parts are not in the queue");
 }
 
 #[tokio::test]
-async fn queued_row_that_makes_no_sense_is_set_aside_and_the_others_are_sent() {
+async fn invalid_queued_row_is_set_aside_and_the_others_are_sent() {
     for (sql, reason) in DAMAGE {
         let mut world = World::new().await;
-        world.pays_in(BOB, 1_000_000).await;
-        let first = world.sends(world.sms()).await;
-        let damaged = world.sends(world.sms()).await;
-        let third = world.sends(world.sms()).await;
-        let bobs = world.sends(Acceptance { account: BOB, ..world.sms() }).await;
+        world.pay_in(BOB, 1_000_000).await;
+        let first = world.send(world.sms()).await;
+        let damaged = world.send(world.sms()).await;
+        let third = world.send(world.sms()).await;
+        let bobs = world.send(Acceptance { account: BOB, ..world.sms() }).await;
         world.store.close().await.unwrap();
         damage(&world, damaged, sql);
-        assert!(is_named_by_the_audit(&world, damaged, reason), "the audit finds it before the start: {sql}");
+        assert!(audit_reports(&world, damaged, reason), "the audit finds it before the start: {sql}");
 
-        world.opens();
-        let link = world.link_with_room(10).await;
-        let mut sent: Vec<_> = link.takes_jobs(3).await.iter().map(|job| job.message).collect();
+        world.reopen();
+        let link = world.link_with_slots(10).await;
+        let mut sent: Vec<_> = link.take_jobs(3).await.iter().map(|job| job.message).collect();
         sent.sort();
         assert_eq!(sent, [first, third, bobs], "{sql}");
-        is_set_aside(&world, damaged, reason).await;
-        let next = world.sends(world.sms()).await;
-        assert_eq!(link.takes_job().await.message, next);
-        world.restarts().await;
-        is_set_aside(&world, damaged, reason).await;
+        assert_set_aside(&world, damaged, reason).await;
+        let next = world.send(world.sms()).await;
+        assert_eq!(link.take_job().await.message, next);
+        world.restart().await;
+        assert_set_aside(&world, damaged, reason).await;
         assert_eq!(world.store.count_set_aside().await.unwrap().rows, 1, "once only");
     }
 }
 
 #[tokio::test]
-async fn deferred_row_that_makes_no_sense_is_set_aside_and_the_others_are_sent() {
+async fn invalid_deferred_row_is_set_aside_and_the_others_are_sent() {
     for (sql, reason) in DAMAGE {
         let mut world = World::new().await;
-        let link = world.link_with_room(3).await;
+        let link = world.link_with_slots(3).await;
         let mut messages = Vec::new();
         for _ in 0..3 {
-            messages.push(world.sends(world.sms()).await);
+            messages.push(world.send(world.sms()).await);
         }
-        for job in link.takes_jobs(3).await {
-            link.answers(&job, SubmitResponse::Temporary { status: 0x14, after: Some(secs(60)) }).await;
+        for job in link.take_jobs(3).await {
+            link.answer(&job, SubmitResponse::Temporary { status: 0x14, after: Some(secs(60)) }).await;
         }
-        world.settles().await;
+        world.flush().await;
         world.store.close().await.unwrap();
         damage(&world, messages[1], sql);
 
-        world.opens();
-        world.passes(secs(61)).await;
-        let link = world.link_with_room(10).await;
-        let sent: Vec<_> = link.takes_jobs(2).await.iter().map(|job| job.message).collect();
+        world.reopen();
+        world.advance(secs(61)).await;
+        let link = world.link_with_slots(10).await;
+        let sent: Vec<_> = link.take_jobs(2).await.iter().map(|job| job.message).collect();
         assert_eq!(sent, [messages[0], messages[2]], "{sql}");
-        is_set_aside(&world, messages[1], reason).await;
+        assert_set_aside(&world, messages[1], reason).await;
     }
 }
 
 #[tokio::test]
-async fn sending_row_that_makes_no_sense_is_set_aside_at_the_start_and_the_others_are_in_doubt() {
+async fn invalid_sending_row_is_set_aside_at_the_start_and_the_others_are_in_doubt() {
     let before_sending =
         ["source", "encoding", "text", "parts", "shape"].map(|column| format!("SET {column} "));
     for (sql, reason) in DAMAGE {
         let mut world = World::new().await;
-        let link = world.link_with_room(3).await;
+        let link = world.link_with_slots(3).await;
         let mut messages = Vec::new();
         for _ in 0..3 {
-            messages.push(world.sends(world.sms()).await);
+            messages.push(world.send(world.sms()).await);
         }
-        link.takes_jobs(3).await;
+        link.take_jobs(3).await;
         world.store.close().await.unwrap();
         damage(&world, messages[1], sql);
 
-        world.opens();
+        world.reopen();
         let found_later = before_sending.iter().any(|column| sql.contains(column.as_str()));
         if !found_later {
-            is_set_aside(&world, messages[1], reason).await;
+            assert_set_aside(&world, messages[1], reason).await;
         }
         assert_eq!(world.timeline(messages[0]), ["in_doubt"], "{sql}");
-        world.passes(IN_DOUBT_WAIT).await;
-        let link = world.link_with_room(10).await;
-        let sent: Vec<_> = link.takes_jobs(2).await.iter().map(|job| job.message).collect();
+        world.advance(IN_DOUBT_WAIT).await;
+        let link = world.link_with_slots(10).await;
+        let sent: Vec<_> = link.take_jobs(2).await.iter().map(|job| job.message).collect();
         assert_eq!(sent, [messages[0], messages[2]], "{sql}");
-        is_set_aside(&world, messages[1], reason).await;
+        assert_set_aside(&world, messages[1], reason).await;
     }
 }
 
 #[tokio::test]
 async fn long_message_with_a_damaged_part_is_set_aside_whole_and_kept() {
     let mut world = World::new().await;
-    let long = world.sends(Acceptance { parts: 3, ..world.sms() }).await;
-    let other = world.sends(world.sms()).await;
+    let long = world.send(Acceptance { parts: 3, ..world.sms() }).await;
+    let other = world.send(world.sms()).await;
     world.store.close().await.unwrap();
     damage(&world, long, "UPDATE part SET state = 99 WHERE message = ?1 AND no = 2");
-    world.opens();
-    let link = world.link_with_room(10).await;
-    assert_eq!(link.takes_job().await.message, other);
+    world.reopen();
+    let link = world.link_with_slots(10).await;
+    assert_eq!(link.take_job().await.message, other);
     let listed = listed(&world).await;
     let parts: Vec<_> = listed.iter().map(|row| row.part.map(|part| (part.no, part.state))).collect();
     assert_eq!(parts, [Some((1, 0)), Some((2, 99)), Some((3, 0))]);
@@ -168,11 +169,11 @@ async fn long_message_with_a_damaged_part_is_set_aside_whole_and_kept() {
 #[tokio::test]
 async fn row_repaired_by_hand_is_sent() {
     let mut world = World::new().await;
-    let message = world.sends(world.sms()).await;
+    let message = world.send(world.sms()).await;
     world.store.close().await.unwrap();
     damage(&world, message, "UPDATE part SET state = 99 WHERE message = ?1");
-    world.opens();
-    is_set_aside(&world, message, "99 is not").await;
+    world.reopen();
+    assert_set_aside(&world, message, "99 is not").await;
     world.store.close().await.unwrap();
     world
         .raw()
@@ -185,29 +186,29 @@ async fn row_repaired_by_hand_is_sent() {
              COMMIT;",
         )
         .unwrap();
-    world.opens();
-    world.books_are_sound();
-    assert_eq!(world.link_with_room(1).await.takes_job().await.message, message);
+    world.reopen();
+    world.assert_audit_clean();
+    assert_eq!(world.link_with_slots(1).await.take_job().await.message, message);
 }
 
 #[tokio::test]
 async fn rows_damaged_while_the_store_is_open_hold_up_neither_answers_nor_the_sweep() {
     let mut world = World::new().await;
-    let link = world.link_with_room(2).await;
-    let (first, second) = (world.sends(world.sms()).await, world.sends(world.sms()).await);
-    let third = world.sends(world.sms()).await;
-    let fourth = world.sends(world.sms()).await;
-    let jobs = link.takes_jobs(2).await;
+    let link = world.link_with_slots(2).await;
+    let (first, second) = (world.send(world.sms()).await, world.send(world.sms()).await);
+    let third = world.send(world.sms()).await;
+    let fourth = world.send(world.sms()).await;
+    let jobs = link.take_jobs(2).await;
     damage(&world, first, "UPDATE part SET doubts = 999 WHERE message = ?1");
-    link.answers(&jobs[0], SubmitResponse::NoResponse).await;
-    link.accepts(&jobs[1], "id").await;
-    world.settles().await;
-    is_set_aside(&world, first, "out of range").await;
+    link.answer(&jobs[0], SubmitResponse::NoResponse).await;
+    link.accept(&jobs[1], "id").await;
+    world.flush().await;
+    assert_set_aside(&world, first, "out of range").await;
     assert_eq!(world.state(second).await, MessageState::Submitted);
 
     damage(&world, third, "UPDATE part SET state = 99 WHERE message = ?1");
     world.now = world.now.plus(VALIDITY);
-    assert_eq!(world.sweeps(world.now).await, 1);
+    assert_eq!(world.sweep(world.now).await, 1);
     assert_eq!(world.state(fourth).await, MessageState::Expired);
     let messages: Vec<_> = listed(&world).await.iter().map(|row| row.message).collect();
     assert_eq!(messages, [first.as_i64(), third.as_i64()]);
@@ -216,31 +217,31 @@ async fn rows_damaged_while_the_store_is_open_hold_up_neither_answers_nor_the_sw
 #[tokio::test]
 async fn message_whose_refund_is_too_large_is_set_aside_and_the_others_are_refunded() {
     let mut world = World::new().await;
-    let damaged = world.sends(world.sms()).await;
-    let other = world.sends(world.sms()).await;
+    let damaged = world.send(world.sms()).await;
+    let other = world.send(world.sms()).await;
     let sql = format!("UPDATE message SET cost = {} WHERE id = ?1", i64::MAX);
     damage(&world, damaged, &sql);
     world.now = world.now.plus(VALIDITY);
-    assert_eq!(world.sweeps(world.now).await, 2, "found");
+    assert_eq!(world.sweep(world.now).await, 2, "found");
     assert_eq!(world.state(other).await, MessageState::Expired);
-    assert_eq!(world.balance(ALICE).await, 1_000_000_000 - PRICE, "the other's money is back");
+    assert_eq!(world.balance(ALICE).await, 1_000_000_000 - PRICE, "the other message is refunded");
     let listed = listed(&world).await;
     assert_eq!(listed.iter().map(|row| row.message).collect::<Vec<_>>(), [damaged.as_i64()]);
     assert!(listed[0].reason.contains("its refund is too large"), "{:?}", listed[0]);
-    let link = world.link_with_room(1).await;
-    let next = world.sends(world.sms()).await;
-    assert_eq!(link.takes_job().await.message, next, "links get work");
+    let link = world.link_with_slots(1).await;
+    let next = world.send(world.sms()).await;
+    assert_eq!(link.take_job().await.message, next, "the link gets the next message");
 }
 
 #[tokio::test]
-async fn message_whose_refund_is_too_large_is_not_purged_while_it_is_set_aside() {
+async fn message_whose_refund_is_too_large_is_not_purged_while_set_aside() {
     let mut world = World::new().await;
-    let damaged = world.sends(world.sms()).await;
+    let damaged = world.send(world.sms()).await;
     damage(&world, damaged, &format!("UPDATE message SET cost = {} WHERE id = ?1", i64::MAX));
     world.now = world.now.plus(VALIDITY);
-    assert_eq!(world.sweeps(world.now).await, 1, "found");
-    let other = world.sends(world.sms()).await;
-    world.lives(450).await;
+    assert_eq!(world.sweep(world.now).await, 1, "found");
+    let other = world.send(world.sms()).await;
+    world.pass_days(450).await;
     while !world.store.purge(KEEP, world.now).await.unwrap().is_nothing() {}
     assert!(world.store.message(ALICE, other).await.unwrap().is_none(), "others are purged");
     assert!(world.store.message(ALICE, damaged).await.unwrap().is_some());
@@ -249,20 +250,20 @@ async fn message_whose_refund_is_too_large_is_not_purged_while_it_is_set_aside()
     let gives_up = "DELETE FROM set_aside; UPDATE retention SET upto = min(upto, ?1) WHERE what = 2";
     world.store.close().await.unwrap();
     world.raw().execute_batch(&gives_up.replace("?1", &damaged.as_i64().to_string())).unwrap();
-    world.opens();
+    world.reopen();
     while !world.store.purge(KEEP, world.now).await.unwrap().is_nothing() {}
     assert!(world.store.message(ALICE, damaged).await.unwrap().is_none(), "then it is purged");
 }
 
 #[tokio::test]
-async fn message_whose_origin_makes_no_sense_ends_and_is_listed() {
+async fn message_with_an_invalid_origin_ends_and_is_listed() {
     let mut world = World::new().await;
-    let message = world.sends(Acceptance { origin: Some(Arc::new(origin(1))), ..world.sms() }).await;
-    let other = world.sends(world.sms()).await;
-    world.restarts().await;
+    let message = world.send(Acceptance { origin: Some(Arc::new(origin(1))), ..world.sms() }).await;
+    let other = world.send(world.sms()).await;
+    world.restart().await;
     damage(&world, message, "UPDATE message SET origin = x'ff' WHERE id = ?1");
     world.now = world.now.plus(VALIDITY);
-    assert_eq!(world.sweeps(world.now).await, 2);
+    assert_eq!(world.sweep(world.now).await, 2);
     assert_eq!(world.state(message).await, MessageState::Expired);
     assert_eq!(world.state(other).await, MessageState::Expired);
     let listed = listed(&world).await;
@@ -273,9 +274,9 @@ async fn message_whose_origin_makes_no_sense_ends_and_is_listed() {
 }
 
 #[tokio::test]
-async fn folder_of_the_schema_before_gets_the_table() {
+async fn folder_of_the_schema_before_set_aside_gets_the_table() {
     let mut world = World::new().await;
-    let message = world.sends(world.sms()).await;
+    let message = world.send(world.sms()).await;
     world.store.close().await.unwrap();
     world.raw().execute_batch(UNDO_14).unwrap();
     world
@@ -286,5 +287,5 @@ async fn folder_of_the_schema_before_gets_the_table() {
         .unwrap();
     damage(&world, message, "UPDATE part SET state = 99 WHERE message = ?1");
     world.store = Store::open(&options(world.path(), world.now)).unwrap();
-    is_set_aside(&world, message, "99 is not").await;
+    assert_set_aside(&world, message, "99 is not").await;
 }

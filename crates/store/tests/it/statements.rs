@@ -1,4 +1,4 @@
-//! Statements: the opening and the lines are the closing, whatever the days, and what one day closes with the next opens.
+//! Statements: opening balance plus movements is the closing balance, and each day opens with the closing of the day before.
 
 use crate::world::*;
 use hermod_domain::ids::AccountId;
@@ -29,30 +29,30 @@ async fn read(world: &World, account: AccountId, from: i64, to: i64) -> Statemen
     statement
 }
 
-/// Four days of an account that pays afterwards.
+/// Returns a store with four days of a postpaid account.
 async fn four_days() -> World {
     let mut world = World::with_credit(0).await;
     let credit_limit = Money::from_micros(100 * PRICE);
     for sent in [2, 0, 3, 1] {
         for _ in 0..sent {
-            world.sends(Acceptance { credit_limit, ..world.sms() }).await;
+            world.send(Acceptance { credit_limit, ..world.sms() }).await;
         }
-        // Beside it, somebody who is not asked for.
-        world.pays_in(BOB, 7).await;
+        // Another account, which is not in the statements.
+        world.pay_in(BOB, 7).await;
         world.now = world.now.plus(secs(DAY_S));
     }
     world.now = noon().plus(secs(DAY_S));
-    world.posts(world.entry(ALICE, LedgerKind::Invoice, 2 * PRICE)).await;
+    world.post(world.entry(ALICE, LedgerKind::Invoice, 2 * PRICE)).await;
     world.now = noon().plus(secs(2 * DAY_S));
-    world.posts(world.entry(ALICE, LedgerKind::Payment, 3 * PRICE)).await;
-    // Written last, for the time before.
+    world.post(world.entry(ALICE, LedgerKind::Payment, 3 * PRICE)).await;
+    // Posted last, for an earlier time.
     world.now = noon().plus(secs(2 * DAY_S - 60));
-    world.posts(world.entry(ALICE, LedgerKind::Adjustment, -5)).await;
+    world.post(world.entry(ALICE, LedgerKind::Adjustment, -5)).await;
     world.now = noon().plus(secs(4 * DAY_S));
     world
 }
 
-fn told(statement: &Statement) -> Vec<String> {
+fn lines(statement: &Statement) -> Vec<String> {
     let line = |line: &StatementLine| match line {
         StatementLine::Entry(row) => {
             format!(
@@ -71,11 +71,11 @@ fn told(statement: &Statement) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_statement_tells_every_movement_in_order() {
+async fn statement_lists_every_movement_in_order() {
     let world = four_days().await;
     let whole = read(&world, ALICE, -10, 10).await;
     assert_eq!(
-        told(&whole),
+        lines(&whole),
         [
             "2026-11-14 charges 130000 for 2",
             "2026-11-15 Invoice 130000 130000",
@@ -87,14 +87,14 @@ async fn a_statement_tells_every_movement_in_order() {
     );
     assert_eq!((micros(whole.opening), whole.cut_off), ((0, 0), false));
     assert_eq!(whole.closing, world.store.balance(ALICE).await.unwrap());
-    world.books_are_sound();
+    world.assert_audit_clean();
 }
 
 #[tokio::test]
-async fn what_a_day_closes_with_the_next_opens_with() {
+async fn each_day_opens_with_the_closing_balance_of_the_day_before() {
     let world = four_days().await;
     let figures = [
-        // (first day, last day, opening, closing), balance and credit in use
+        // (first day, last day, opening, closing): balance and credit used
         (0, 0, (0, 0), (-2 * PRICE, 0)),
         (1, 1, (-2 * PRICE, 0), (0, 2 * PRICE)),
         (2, 2, (0, 2 * PRICE), (-2 * PRICE - 5, 0)),
@@ -116,13 +116,13 @@ async fn what_a_day_closes_with_the_next_opens_with() {
 }
 
 #[tokio::test]
-async fn a_statement_is_cut_at_a_year_and_at_ten_thousand_entries_and_still_adds_up() {
+async fn statement_is_cut_at_a_year_and_at_ten_thousand_entries_and_still_adds_up() {
     let world = four_days().await;
     let year = read(&world, ALICE, 0, DAYS_PER_READ_MAX - 1).await;
     assert!(!year.cut_off);
     let more = read(&world, ALICE, 3 - DAYS_PER_READ_MAX, 3).await;
-    assert!(more.cut_off, "a day too many");
-    assert_eq!((told(&more).len(), micros(more.closing)), (5, (-2 * PRICE - 5, 0)));
+    assert!(more.cut_off, "the period is a day too long");
+    assert_eq!((lines(&more).len(), micros(more.closing)), (5, (-2 * PRICE - 5, 0)));
 
     let many = format!(
         "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < {STATEMENT_ENTRIES_MAX})
@@ -133,7 +133,7 @@ async fn a_statement_is_cut_at_a_year_and_at_ten_thousand_entries_and_still_adds
     let raised = format!("UPDATE balance SET balance = balance + {STATEMENT_ENTRIES_MAX} WHERE account = 1");
     world.raw().execute(&raised, []).unwrap();
     let long = read(&world, ALICE, 0, 3).await;
-    // All but three of the new entries, and not the charges of their day.
+    // All new entries except three, without the charges of their day.
     assert_eq!((long.cut_off, long.lines.len()), (true, STATEMENT_ENTRIES_MAX + 2));
     assert_eq!(micros(long.opening), (0, 0));
     let fits = read(&world, ALICE, 3, 3).await;

@@ -1,5 +1,4 @@
-//! A store in a folder of its own with a clock that the test moves, and the actors around it: customers who send, and
-//! links that answer for a carrier.
+//! Test fixture: a store in a temporary folder with a manual clock, and links driven by the test.
 
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, RemoteId};
@@ -24,14 +23,14 @@ pub(crate) const ALICE: AccountId = AccountId::new(1);
 pub(crate) const BOB: AccountId = AccountId::new(2);
 pub(crate) const ACME: CarrierId = CarrierId::new(1);
 pub(crate) const OTHER: CarrierId = CarrierId::new(2);
-/// What a message costs in these stories, in millionths.
+/// The price of a message, in millionths.
 pub(crate) const PRICE: i64 = 65_000;
 pub(crate) const IN_DOUBT_WAIT: Duration = Duration::from_secs(30);
 pub(crate) const VALIDITY: Duration = Duration::from_secs(72 * 3600);
-/// How long receipts are waited for beyond validity where the catalogue does not say.
+/// The receipt wait after the validity if the catalogue has none.
 pub(crate) const RECEIPT_WAIT: Duration = Duration::from_secs(24 * 3600);
-/// Long enough for a loaded machine; nothing waits this long unless it is broken.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Long enough for a loaded machine.
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Waits for `future` for at most `limit` of real time. The error says that the limit passed first.
 #[expect(clippy::disallowed_methods, reason = "what a test waits for here happens in real time")]
@@ -49,7 +48,7 @@ pub(crate) const fn secs(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-/// 2026-11-14, half past twelve: well away from midnight.
+/// 2026-11-14 12:30 UTC, far from midnight.
 pub(crate) const fn noon() -> Timestamp {
     Timestamp::from_millis(1_794_659_400_000)
 }
@@ -58,12 +57,12 @@ pub(crate) fn options(folder: &Path, now: Timestamp) -> OpenOptions {
     OpenOptions { folder: folder.to_owned(), low_water_bytes: 0, in_doubt_wait: IN_DOUBT_WAIT, now }
 }
 
-/// Whom Alice writes to, if a story says nothing else.
+/// The default recipient.
 pub(crate) fn recipient() -> Msisdn {
     Msisdn::from_number(4_915_112_345_678).expect("a number")
 }
 
-/// One message of Alice's, to be changed where a story needs it.
+/// Returns a message of Alice's with default fields.
 pub(crate) fn sms(now: Timestamp) -> Acceptance {
     Acceptance {
         account: ALICE,
@@ -90,19 +89,6 @@ pub(crate) fn sms(now: Timestamp) -> Acceptance {
     }
 }
 
-/// Takes back migrations 17 to 15.
-pub(crate) const UNDO_15: &str = "ALTER TABLE unassigned_inbound RENAME TO unowned_inbound; DROP TABLE message_exception; DROP TABLE carrier_refusal; DROP TABLE step_counter; PRAGMA user_version = 14;";
-
-/// Takes back migrations 17 to 14, of a store that has no idempotency keys.
-pub(crate) const UNDO_14: &str = "
-    ALTER TABLE unassigned_inbound RENAME TO unowned_inbound;
-    DROP TABLE message_exception; DROP TABLE carrier_refusal; DROP TABLE step_counter;
-    DROP TABLE key_log; DROP TABLE key_bucket; DROP TABLE key_block; DROP TABLE key_filter;
-    CREATE TABLE key_filter (day INTEGER NOT NULL, part INTEGER NOT NULL, upto INTEGER NOT NULL, filter BLOB NOT NULL,
-                             PRIMARY KEY (day, part)) STRICT;
-    DELETE FROM retention WHERE what = 3;
-    PRAGMA user_version = 13;";
-
 pub(crate) fn key(number: u64) -> KeyClaim {
     let mut digest = [0; 16];
     digest[..8].copy_from_slice(&number.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_be_bytes());
@@ -124,12 +110,12 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// A new store in which Alice has paid in.
+    /// Returns a new store in which Alice has this balance.
     pub(crate) async fn with_credit(micros: i64) -> World {
         let folder = TempDir::new().expect("a temporary folder");
         let store = Store::open(&options(folder.path(), noon())).expect("a new store");
         let world = World { folder, store, now: noon() };
-        world.pays_in(ALICE, micros).await;
+        world.pay_in(ALICE, micros).await;
         world
     }
 
@@ -137,11 +123,11 @@ impl World {
         World::with_credit(1_000_000_000).await
     }
 
-    pub(crate) async fn pays_in(&self, account: AccountId, micros: i64) {
+    pub(crate) async fn pay_in(&self, account: AccountId, micros: i64) {
         if micros != 0 {
-            // A debt to begin with is an adjustment: nobody pays in less than nothing.
+            // A negative opening balance is an adjustment, because top-ups are positive.
             let kind = if micros > 0 { LedgerKind::TopUp } else { LedgerKind::Adjustment };
-            self.posts(self.entry(account, kind, micros)).await;
+            self.post(self.entry(account, kind, micros)).await;
         }
     }
 
@@ -156,7 +142,7 @@ impl World {
         }
     }
 
-    pub(crate) async fn posts(&self, entry: LedgerEntry) -> Balance {
+    pub(crate) async fn post(&self, entry: LedgerEntry) -> Balance {
         match self.store.post(entry).await.expect("the store answers") {
             PostOutcome::Posted { balance, .. } => balance,
             other => panic!("not posted: {other:?}"),
@@ -167,7 +153,7 @@ impl World {
         sms(self.now)
     }
 
-    pub(crate) async fn sends(&self, acceptance: Acceptance) -> MessageId {
+    pub(crate) async fn send(&self, acceptance: Acceptance) -> MessageId {
         match self.store.accept(acceptance).await.expect("the store answers") {
             AcceptOutcome::Accepted { message, .. } => message,
             other => panic!("not accepted: {other:?}"),
@@ -178,13 +164,13 @@ impl World {
         self.store.balance(account).await.expect("a balance").balance.as_micros()
     }
 
-    pub(crate) async fn sees(&self, message: MessageId) -> MessageRecord {
+    pub(crate) async fn record(&self, message: MessageId) -> MessageRecord {
         let found = self.store.message(ALICE, message).await.expect("the store answers");
         found.expect("the message is there")
     }
 
     pub(crate) async fn state(&self, message: MessageId) -> MessageState {
-        self.sees(message).await.state
+        self.record(message).await.state
     }
 
     pub(crate) async fn link(&self) -> Link {
@@ -195,70 +181,69 @@ impl World {
         self.link_with_ids(carrier, kind, IdConversion::None).await
     }
 
-    /// A link to a carrier that writes its ids so.
+    /// Opens a link to a carrier with this id conversion.
     pub(crate) async fn link_with_ids(&self, carrier: CarrierId, kind: LinkKind, ids: IdConversion) -> Link {
         let port = self.store.open_link(carrier, kind, ids).await.expect("a link");
         Link { port, carrier, now: self.now }
     }
 
-    /// A link that has room for so many parts.
-    pub(crate) async fn link_with_room(&self, slots: u32) -> Link {
+    /// Opens a link to ACME with this many free slots.
+    pub(crate) async fn link_with_slots(&self, slots: u32) -> Link {
         self.link_to(ACME, slots).await
     }
 
     pub(crate) async fn link_to(&self, carrier: CarrierId, slots: u32) -> Link {
         let link = self.link_of(carrier, LinkKind::Sends).await;
-        link.has_room(slots).await;
+        link.add_slots(slots).await;
         link
     }
 
-    pub(crate) async fn sweeps(&self, now: Timestamp) -> usize {
+    pub(crate) async fn sweep(&self, now: Timestamp) -> usize {
         self.store.sweep(now).await.expect("a sweep")
     }
 
-    /// Everything that was reported before is written: the writer answers in order.
-    pub(crate) async fn settles(&self) {
+    /// Waits until all earlier requests are written; the writer handles them in order.
+    pub(crate) async fn flush(&self) {
         self.store.find_key(key(u64::MAX)).await.expect("the store answers");
     }
 
-    pub(crate) async fn passes(&mut self, wait: Duration) {
-        // What was said before comes first.
-        self.settles().await;
+    pub(crate) async fn advance(&mut self, wait: Duration) {
+        self.flush().await;
         self.now = self.now.plus(wait);
         self.store.tick(self.now).await.expect("a tick");
-        self.settles().await;
+        self.flush().await;
     }
 
-    /// The gateway ends and starts again.
-    pub(crate) async fn restarts(&mut self) {
+    /// Closes the store and opens it again.
+    pub(crate) async fn restart(&mut self) {
         self.store.close().await.expect("the store closes");
-        self.opens();
+        self.reopen();
     }
 
-    pub(crate) fn opens(&mut self) {
+    pub(crate) fn reopen(&mut self) {
         self.store = Store::open(&options(self.folder.path(), self.now)).expect("the store opens again");
     }
 
-    /// The process is killed: what is on the disk at this moment is all there is. It starts again elsewhere, because the
-    /// one that was killed still lives in this test.
-    pub(crate) fn is_killed(&mut self) {
+    /// Opens a copy of the files as they are on disk now, as after a kill. A copy, because the first store is still open in
+    /// this test.
+    pub(crate) fn kill(&mut self) {
         let folder = TempDir::new().expect("a temporary folder");
         for file in std::fs::read_dir(self.path()).expect("the folder").flatten() {
             let name = file.file_name();
-            // The index of the log is shared memory: a killed process leaves none that counts.
+            // The shared-memory index of the log is rebuilt after a kill.
             if !name.to_string_lossy().ends_with("-shm") {
                 std::fs::copy(file.path(), folder.path().join(name)).expect("a copy");
             }
         }
         self.folder = folder;
-        self.opens();
+        self.reopen();
     }
 
     pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// A connection of the test's own, to look at rows or to damage them.
+    /// Opens a second SQLite connection, to read rows or to damage them.
     pub(crate) fn raw(&self) -> Connection {
         raw(self.path())
     }
@@ -272,8 +257,8 @@ impl World {
     }
 
     #[track_caller]
-    pub(crate) fn books_are_sound(&self) {
-        books_are_sound(self.path());
+    pub(crate) fn assert_audit_clean(&self) {
+        assert_audit_clean(self.path());
     }
 }
 
@@ -284,7 +269,7 @@ pub(crate) fn raw(folder: &Path) -> Connection {
 }
 
 #[track_caller]
-pub(crate) fn books_are_sound(folder: &Path) {
+pub(crate) fn assert_audit_clean(folder: &Path) {
     let report = Store::audit(folder).expect("an audit");
     assert!(report.is_clean(), "{:#?}", report.violations);
 }
@@ -297,68 +282,68 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    pub(crate) async fn has_room(&self, slots: u32) {
+    pub(crate) async fn add_slots(&self, slots: u32) {
         self.port.record(Vec::new(), Vec::new(), Vec::new(), slots, self.now).await.expect("a report");
     }
 
-    /// What is handed out next; fails if nothing comes.
-    pub(crate) async fn takes(&self) -> Handout {
-        let handed = within(PATIENCE, self.port.handout()).await;
-        handed.expect("something is handed out")
+    /// Returns the next handout; panics on timeout.
+    pub(crate) async fn take_handout(&self) -> Handout {
+        let handed = within(TIMEOUT, self.port.handout()).await;
+        handed.expect("a handout in time")
     }
 
-    /// The sequence numbers of receipts that are recorded; fails if nothing comes.
-    pub(crate) async fn takes_recorded(&self) -> Vec<u32> {
-        sequences(&self.takes().await)
+    /// Returns the sequence numbers of recorded receipts.
+    pub(crate) async fn take_recorded(&self) -> Vec<u32> {
+        sequences(&self.take_handout().await)
     }
 
-    /// What became of the receipts.
-    pub(crate) async fn takes_fates(&self) -> Vec<ReceiptOutcome> {
-        self.takes().await.recorded.iter().map(|recorded| recorded.outcome).collect()
+    /// Returns the fates of recorded receipts.
+    pub(crate) async fn take_fates(&self) -> Vec<ReceiptOutcome> {
+        self.take_handout().await.recorded.iter().map(|recorded| recorded.outcome).collect()
     }
 
-    /// So many parts, however they are bundled.
-    pub(crate) async fn takes_jobs(&self, count: usize) -> Vec<Job> {
+    /// Takes `count` jobs, in any number of handouts.
+    pub(crate) async fn take_jobs(&self, count: usize) -> Vec<Job> {
         let mut jobs = Vec::new();
         while jobs.len() < count {
-            jobs.extend(self.takes().await.jobs);
+            jobs.extend(self.take_handout().await.jobs);
         }
         assert_eq!(jobs.len(), count);
         jobs
     }
 
-    pub(crate) async fn takes_job(&self) -> Job {
-        self.takes_jobs(1).await.remove(0)
+    pub(crate) async fn take_job(&self) -> Job {
+        self.take_jobs(1).await.remove(0)
     }
 
-    /// Nothing is waiting to be taken. To be asked after `settles`.
-    pub(crate) async fn has_nothing(&self) {
+    /// Asserts that there is no handout. Call it after `flush`.
+    pub(crate) async fn assert_idle(&self) {
         let handed = within(Duration::ZERO, self.port.handout()).await;
         assert!(handed.is_err(), "handed out: {handed:?}");
     }
 
-    pub(crate) async fn answers(&self, job: &Job, said: SubmitResponse) {
-        self.says(vec![answer(job, said)], Vec::new()).await;
+    pub(crate) async fn answer(&self, job: &Job, said: SubmitResponse) {
+        self.respond(vec![answer(job, said)], Vec::new()).await;
     }
 
-    pub(crate) async fn accepts(&self, job: &Job, id: &str) {
-        self.answers(job, SubmitResponse::Accepted(remote(id))).await;
+    pub(crate) async fn accept(&self, job: &Job, id: &str) {
+        self.answer(job, SubmitResponse::Accepted(remote(id))).await;
     }
 
     pub(crate) async fn receipt(&self, id: &str, verdict: Verdict) {
-        self.says(Vec::new(), vec![receipt(1, id, verdict)]).await;
+        self.respond(Vec::new(), vec![receipt(1, id, verdict)]).await;
     }
 
-    pub(crate) async fn says(&self, answers: Vec<ResponseRecord>, receipts: Vec<ReceiptRecord>) {
+    pub(crate) async fn respond(&self, answers: Vec<ResponseRecord>, receipts: Vec<ReceiptRecord>) {
         self.port.record(answers, receipts, Vec::new(), 0, self.now).await.expect("a report");
     }
 
-    pub(crate) async fn closes(&self) -> Result<Handout, StoreError> {
+    pub(crate) async fn close(&self) -> Result<Handout, StoreError> {
         self.port.close().await
     }
 }
 
-/// A carrier that is given long messages in parts.
+/// Returns a carrier that gets long messages in parts.
 pub(crate) fn split(carrier: CarrierId) -> TargetCarrier {
     TargetCarrier { carrier, whole: false }
 }
@@ -377,6 +362,11 @@ pub(crate) fn receipt(sequence: u32, id: &str, verdict: Verdict) -> ReceiptRecor
         source: None,
         sender: None,
     }
+}
+
+/// Returns the receipt with the number of its recipient.
+pub(crate) fn about(to: Msisdn, receipt: ReceiptRecord) -> ReceiptRecord {
+    ReceiptRecord { source: Some(to), ..receipt }
 }
 
 pub(crate) fn answer(job: &Job, answer: SubmitResponse) -> ResponseRecord {

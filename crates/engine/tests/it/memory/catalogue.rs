@@ -1,4 +1,4 @@
-//! The setup: its entries, and what provision files said of them.
+//! Catalogue entries and the rows of provision files.
 
 use super::MemoryTables;
 use hermod_engine::ops::{CatalogueRow, ProvisionedRow};
@@ -29,7 +29,7 @@ impl CatalogueRows for MemoryTables {
                 );
                 self.write().catalogue.put((kind, id), Row { name, body });
             }
-            // What is not there need not be deleted: the operator names what goes.
+            // Deleting a missing entry is allowed.
             CatalogueRowChange::Delete { kind, id } => {
                 self.write().catalogue.delete_if_there(&(kind.clone(), *id));
             }

@@ -1,4 +1,4 @@
-//! How values stand in columns of several tables, and errors that reads share.
+//! Conversions between values and columns shared by several tables, and shared errors.
 
 use hermod_domain::ids::{MessageId, PartNo, RemoteId};
 use hermod_domain::origin::Origin;
@@ -12,7 +12,7 @@ use std::ops::RangeInclusive;
 /// The reason where a part's message is missing.
 pub(super) const NO_MESSAGE: &str = "its message has no row";
 
-/// A row that must be there is not.
+/// The error of a missing row.
 #[derive(Debug, thiserror::Error)]
 #[error("{NO_MESSAGE}")]
 pub(super) struct NoRow;

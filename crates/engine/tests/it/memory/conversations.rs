@@ -1,4 +1,4 @@
-//! Which account last wrote to whom from a shared number.
+//! Conversations: the account that last wrote to a handset from a shared number.
 
 use super::MemoryTables;
 use hermod_domain::phone::Msisdn;

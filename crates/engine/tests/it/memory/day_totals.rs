@@ -1,4 +1,4 @@
-//! What each account sent per day.
+//! Daily totals of each account.
 
 use super::MemoryTables;
 use hermod_domain::ids::AccountId;

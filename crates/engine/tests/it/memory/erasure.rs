@@ -1,4 +1,4 @@
-//! What erasing a phone number reads and overwrites.
+//! Reads and writes of the erasure of a phone number.
 
 use super::MemoryTables;
 use super::columns::{StoredOrigin, stored_number};

@@ -1,4 +1,4 @@
-//! Rows as the simulation compares them with its model.
+//! Views of rows that the simulation compares with its model.
 
 use super::columns::StoredOrigin;
 use super::{MemoryTables, webhook_events};
@@ -8,7 +8,7 @@ use hermod_engine::ops::{Endpoint, EventId, ReportId};
 use hermod_engine::tables::{EventContent, EventEnd, EventKey};
 use std::collections::BTreeMap;
 
-/// A webhook event that is new: its number, the message, and what it tells.
+/// A new webhook event: its number, its message and its content.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NewEventRow {
     pub(crate) event: EventId,
@@ -16,14 +16,14 @@ pub(crate) struct NewEventRow {
     pub(crate) about: EventContent,
 }
 
-/// Where a webhook event stands.
+/// The state of a webhook event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EventStanding {
     Waiting { due_at: Timestamp, failures: u32 },
     Ended { end: EventEnd, at: Timestamp },
 }
 
-/// A webhook event: where it stands, how many attempts it had, and how many of them are kept.
+/// A webhook event: its state, the number of its attempts, and how many of them are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EventRow {
     pub(crate) standing: EventStanding,
@@ -31,7 +31,7 @@ pub(crate) struct EventRow {
     pub(crate) attempts_kept: usize,
 }
 
-/// What an account or the operator reads of an MO message.
+/// The MO message as an account or the operator reads it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MoRow {
     pub(crate) from: String,
@@ -41,7 +41,7 @@ pub(crate) struct MoRow {
     pub(crate) received_at: Timestamp,
 }
 
-/// What a message's row says beside its progress.
+/// The fields of a message's row beside its progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct MessageFacts {
     pub(crate) carrier: CarrierId,
@@ -125,7 +125,7 @@ impl MemoryTables {
         found.map(|(id, row)| (MessageId::from_i64(*id).expect("an id"), row.facts())).collect()
     }
 
-    /// Returns what the rows of all messages say beside their progress.
+    /// Returns the fields of all message rows beside their progress.
     pub(crate) fn message_facts(&self) -> BTreeMap<MessageId, MessageFacts> {
         let rows = self.read();
         let origin =

@@ -1,4 +1,4 @@
-//! Parts which wait, as jobs.
+//! Queued parts as jobs.
 
 use super::Rows;
 use super::columns::{NO_MESSAGE, stored_number, stored_sender};
@@ -41,7 +41,7 @@ pub(super) fn read(rows: &Rows, row: &PartRow) -> Result<Job, TableError> {
     })
 }
 
-/// Adds what was read of a part; if it makes no sense, to what is unreadable.
+/// Adds a read part to the readings; an invalid one to the unreadable parts.
 pub(super) fn sort_in<T>(readings: &mut Readings<T>, row: &PartRow, read: Result<T, TableError>) {
     match read {
         Ok(read) => readings.rows.push(read),

@@ -87,7 +87,7 @@ fn find_rolled_up(ledger: &Table<i64, Row>, key: RolledUpKey) -> Option<&Row> {
     })
 }
 
-/// Says whether a unique index of the table forbids that both are there: one refund for each message, one posting for each
+/// Whether a unique index of the table forbids both rows: one refund for each message, one posting for each
 /// reference of an account, one of each rolled-up kind for each account and day.
 fn conflict(one: &Posting, other: &Posting) -> bool {
     let same_account = one.account == other.account;

@@ -1,4 +1,4 @@
-//! What happened to messages beyond their ordinary course and decides what may happen to them later.
+//! Exceptions of messages (failover, UNKNOWN, late receipts, refusals) that decide later steps.
 
 use super::MemoryTables;
 use super::columns::stored_range;

@@ -91,7 +91,7 @@ impl MemoryTables {
     }
 }
 
-/// Names each table once: for its rows, and for what is done with all tables.
+/// Names each table once: for its rows, and for operations on all tables.
 macro_rules! tables {
     ($($table:ident: $key:ty => $row:ty,)*) => {
         #[derive(Clone, Default)]

@@ -34,7 +34,7 @@ impl Rows {
         found
     }
 
-    /// Changes the row of a part, wherever it stands.
+    /// Changes the row of a part in either table.
     #[track_caller]
     fn update_part(&mut self, row_key: &Key, change: impl FnOnce(&mut PartRow)) {
         let is_late = self.late_part.contains_key(row_key);
@@ -185,12 +185,12 @@ fn rows_at(table: &Table<Key, PartRow>, key: MessageKey) -> Vec<PartRow> {
     table.range(range).map(|(_, row)| *row).collect()
 }
 
-/// Says whether a receipt of a part that was handed over may still come in time.
+/// Whether a receipt of a submitted part may still come in time.
 fn is_waited_for(row: &PartRow) -> bool {
     matches!(row.now.state, PartState::Presumed | PartState::Sent | PartState::Enroute)
 }
 
-/// Says whether a part waits, for a slot or for a time.
+/// Whether a part waits for a slot or for its due time.
 fn waits(row: &PartRow) -> bool {
     matches!(row.now.state, PartState::Queued | PartState::InDoubt)
 }
@@ -205,7 +205,7 @@ pub(super) fn lane(rows: &Rows, carrier: CarrierId, account: AccountId) -> impl 
     rows.part.range((carrier, account, 0, 0)..=(carrier, account, i64::MAX, u8::MAX)).map(|(_, row)| row)
 }
 
-/// Returns the key of a part that waits for a time; None of any other.
+/// Returns the key of a deferred part; None for any other.
 fn due_place(row: &PartRow) -> Option<DueKey> {
     let at = row.due_at.filter(|at| waits(row) && at.as_millis() > 0)?;
     Some(DueKey { at, message: row.key.message, part: row.part })

@@ -1,4 +1,4 @@
-//! Tests of how parts in memory are read.
+//! Tests of reading parts from the tables in memory.
 
 use super::MemoryTables;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, PartNo};
@@ -78,7 +78,7 @@ fn tables(parts: &[PartRow]) -> MemoryTables {
 }
 
 #[test]
-fn due_places_are_the_waiting_parts_with_a_time_the_soonest_first_behind_a_place() {
+fn due_places_are_the_deferred_parts_after_a_place_soonest_first() {
     let tables = tables(&[
         row(1, 1, PartState::Queued, 30),
         row(2, 1, PartState::Queued, 10),
@@ -106,7 +106,7 @@ fn due_places_are_the_waiting_parts_with_a_time_the_soonest_first_behind_a_place
 }
 
 #[test]
-fn refill_of_a_lane_gives_parts_without_a_due_time_and_those_whose_message_is_missing_apart() {
+fn lane_refill_returns_parts_without_a_due_time_and_lists_unreadable_ones_apart() {
     let tables = tables(&[
         row(1, 1, PartState::Queued, 0),
         row(1, 2, PartState::InDoubt, 0),
@@ -134,7 +134,7 @@ fn refill_of_a_lane_gives_parts_without_a_due_time_and_those_whose_message_is_mi
 }
 
 #[test]
-fn late_parts_are_found_with_their_message_and_by_expiry_alone() {
+fn late_parts_are_found_by_message_and_by_expiry() {
     let tables = tables(&[
         row(1, 1, PartState::Sent, 0),
         row(1, 2, PartState::Overdue, 0),

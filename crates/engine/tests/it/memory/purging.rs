@@ -1,4 +1,4 @@
-//! What retention reads and removes, and the marks of how far it is.
+//! Reads and deletions of retention, and its purge marks.
 
 use super::columns::{StoredOrigin, stored_message, stored_range};
 use super::{MemoryTables, Rows, messages};

@@ -1,4 +1,4 @@
-//! Rows that were set aside because they make no sense.
+//! Invalid rows that were set aside.
 
 use super::columns::{NO_MESSAGE, NoRow, stored_range};
 use super::{MemoryTables, Rows};
@@ -9,13 +9,13 @@ use hermod_engine::tables::{
     PartRow, SetAsideChange, SetAsideRows, StoredMessageKey, TableError, UnreadablePart,
 };
 
-/// What was set aside, and the reason.
+/// A row that was set aside, and the reason.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Row {
     at: Timestamp,
     reason: String,
     key: StoredMessageKey,
-    /// None: the row of the message makes no sense.
+    /// None if the row of the message is invalid.
     part: Option<PartRow>,
 }
 

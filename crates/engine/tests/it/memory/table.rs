@@ -1,4 +1,4 @@
-//! One table in memory: rows in the order of their keys, and what is needed to take uncommitted changes back.
+//! One table in memory: rows in the order of their keys, and an undo log of uncommitted changes.
 
 use std::any::type_name;
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use std::ops::Deref;
 #[derive(Clone)]
 pub(crate) struct Table<K, V> {
     rows: BTreeMap<K, V>,
-    /// What changed rows were before, the latest change last.
+    /// The previous values of changed rows, the latest change last.
     uncommitted: Vec<(K, Option<V>)>,
 }
 
@@ -89,7 +89,7 @@ impl<K: Ord + Clone + Debug, V: Clone + Debug> Table<K, V> {
         self.uncommitted.clear();
     }
 
-    /// Takes back all changes since the last commit.
+    /// Reverts all changes since the last commit.
     pub(crate) fn roll_back(&mut self) {
         while let Some((key, before)) = self.uncommitted.pop() {
             match before {

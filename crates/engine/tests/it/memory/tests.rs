@@ -1,4 +1,4 @@
-//! Tests of tables in memory: what is taken back, what differs, what panics, and reads whose order matters.
+//! Tests of the tables in memory: rollback, differences, panics, and the order of reads.
 
 use super::MemoryTables;
 use super::parts_tests::{message, row};
@@ -35,7 +35,7 @@ fn unfinished(tables: &MemoryTables, id: u64, carrier: u32, since: i64) {
 }
 
 #[test]
-fn uncommitted_changes_are_lost_and_differ_by_their_rows() {
+fn rollback_reverts_uncommitted_changes_and_dumps_differ_by_their_rows() {
     let memory = MemoryTables::default();
     let tables = Tables::new(memory.clone());
     write_part(&tables, 1);
@@ -58,7 +58,7 @@ fn uncommitted_changes_are_lost_and_differ_by_their_rows() {
     assert_eq!(committed.differences(&memory.dump()), Vec::<String>::new());
     assert_eq!(memory.dump(), committed);
     memory.roll_back();
-    assert_eq!(memory.dump(), committed, "what is committed stays");
+    assert_eq!(memory.dump(), committed, "committed rows are kept");
     write_part(&Tables::new(memory.clone()), 3);
     memory.restore(&snapshot);
     assert_eq!(memory.dump(), committed);
@@ -66,7 +66,7 @@ fn uncommitted_changes_are_lost_and_differ_by_their_rows() {
 
 #[test]
 #[should_panic(expected = "is added and is there")]
-fn added_part_that_is_there_panics() {
+fn adding_an_existing_part_panics() {
     let tables = Tables::new(MemoryTables::default());
     let part = PartChange::Add(row(1, 1, PartState::Queued, 0));
     tables.write(part);
@@ -76,7 +76,7 @@ fn added_part_that_is_there_panics() {
 
 #[test]
 #[should_panic(expected = "is updated and is not there")]
-fn expiry_of_a_message_that_is_not_there_panics() {
+fn expiring_a_missing_message_panics() {
     let tables = Tables::new(MemoryTables::default());
     let message = MessageId::from_i64(1).unwrap();
     tables.write(MessageChange::Expiry { message, expires_at: Timestamp::EPOCH });
@@ -85,7 +85,7 @@ fn expiry_of_a_message_that_is_not_there_panics() {
 
 #[test]
 #[should_panic(expected = "are moved and are not there")]
-fn move_of_parts_that_are_not_there_panics() {
+fn moving_missing_parts_panics() {
     let tables = Tables::new(MemoryTables::default());
     let key = row(1, 1, PartState::Queued, 0).key;
     tables.write(PartChange::Move { key, to: CarrierId::new(9), due_at: None });
@@ -93,7 +93,7 @@ fn move_of_parts_that_are_not_there_panics() {
 }
 
 #[test]
-fn unfinished_messages_are_read_the_oldest_first_and_found_by_their_key() {
+fn unfinished_messages_are_read_oldest_first_and_found_by_key() {
     let tables = MemoryTables::default();
     for (id, carrier, since) in [(1, 1, 30), (2, 1, 10), (3, 2, 5), (4, 1, 10)] {
         unfinished(&tables, id, carrier, since);

@@ -1,4 +1,4 @@
-//! The steps of messages that are kept, and the ids of all steps.
+//! The stored steps of messages, and the reserved step ids.
 
 use super::MemoryTables;
 use hermod_engine::steps::{MessageStep, StepId};

@@ -1,4 +1,4 @@
-//! Parts that carriers took without giving them an id.
+//! Parts that carriers accepted without an id.
 
 use super::MemoryTables;
 use super::columns::{stored_message, stored_part, stored_sender};

@@ -13,7 +13,7 @@ use hermod_engine::tables::{
 /// The key of an event: account, kind and id.
 pub(super) type Key = (u32, u8, u64);
 
-/// What an event tells, whether it waits or has ended.
+/// The content of an event, waiting or ended.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReportStatus {
     pub(super) message: MessageId,
@@ -152,7 +152,7 @@ pub(super) fn event_key((account, kind, event): Key) -> Option<EventKey> {
     Some(EventKey { endpoint, event: EventId(event) })
 }
 
-/// Says whether an event is of the range's endpoint and between its ends.
+/// Whether an event belongs to the range's endpoint and lies within the range.
 pub(super) fn is_in_range(range: EventRange, (account, kind, event): Key) -> bool {
     let EventRange { endpoint, first, last } = range;
     (account, kind) == (endpoint.account.get(), endpoint.kind.as_u8()) && (first.0..=last.0).contains(&event)

@@ -1,8 +1,8 @@
-//! Random commands that make sense now, or nearly. What belongs to one capability is in the file of that name.
+//! Random commands that are valid now, or nearly. The commands of one capability are in the file of its name.
 
 use super::setup::{ACCOUNTS, FOREIGN, SHARED, SHARED_BY_NONE, connection_of};
 use super::world::{CARRIERS, World};
-use super::{erasure, links, mo, moving, reports, retention, webhooks};
+use super::{erasure, links, mo, move_messages, reports, retention, webhooks};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::lifecycle::DoubtPolicy;
 use hermod_domain::money::Money;
@@ -22,15 +22,15 @@ use std::time::Duration;
 const RECIPIENTS: u64 = 40;
 const KEYS: u64 = 100;
 const PRICE: i64 = 50_000;
-/// Parts whose time is up that one command names.
+/// Lapsed parts that one command names.
 const LAPSED_MAX: usize = 20;
-/// Messages that one command looks at, because their receipts are late.
+/// Messages with late receipts that one command names.
 const LATE_MAX: usize = 20;
 /// Candidates that wait to be named by a command.
 const LATER_MAX: usize = 20;
 pub(super) const TEXT: &str = "hello";
 
-/// Makes a command, if one of its kind makes sense now.
+/// Returns a command, if one of its kind is possible now.
 type Make = fn(&mut World) -> Option<AnyCommand>;
 
 /// How likely each kind of command is, in thousandths.
@@ -45,7 +45,7 @@ const KINDS: [(u64, Make); 34] = [
     (30, cancel),
     (28, lapse),
     (8, set_late),
-    (30, moving::move_waiting),
+    (30, move_messages::move_waiting),
     (8, find_key),
     (4, read_queues),
     (30, reports::take),
@@ -96,7 +96,7 @@ pub(super) fn next(world: &mut World) -> AnyCommand {
     }
 }
 
-/// Time passes before a batch: most often some milliseconds, seldom some weeks.
+/// Advances the time before a batch: most often some milliseconds, seldom some weeks.
 pub(super) fn pass_time(world: &mut World) {
     const HOUR_MS: u64 = 3_600_000;
     const STEPS: [(u64, u64); 7] = [
@@ -166,7 +166,7 @@ pub(super) fn pick_message(world: &mut World) -> Option<(MessageId, AccountId)> 
 fn key(world: &mut World, account: AccountId) -> KeyClaim {
     let random = &mut world.random;
     let no = random.below(KEYS);
-    // Digests are spread evenly.
+    // Digests are evenly distributed.
     let mixed = (u128::from(no) << 32 | u128::from(account.get()))
         .wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
     let digest =

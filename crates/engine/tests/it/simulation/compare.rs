@@ -1,8 +1,8 @@
-//! Comparing what the engine and the tables say with what the model says.
+//! Comparison of the engine and the tables with the model.
 
 use super::model::Model;
+use super::report_channels::Telling;
 use super::setup::ACCOUNTS;
-use super::told::Telling;
 use super::world::World;
 use crate::memory::MessageFacts;
 use hermod_domain::ids::{AccountId, MessageId};
@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 const TABLES_COMPARED_EVERY: u64 = 4;
 
 impl World {
-    /// After a batch: what it changed is what the model says.
+    /// Compares the changes of a batch with the model.
     pub(super) fn compare(&mut self, reports: &[Report]) {
         let tables = Tables::new(self.tables.clone());
         for message in self.model.expiring(self.model.now) {
@@ -50,14 +50,14 @@ impl World {
         }
     }
 
-    /// What the engine holds is what the tables say.
+    /// Compares the engine's memory with the tables.
     fn compare_memory(&self) {
         let tables = Tables::new(self.tables.clone());
         let differences = self.state.differences(&tables).expect("the tables can be read");
         assert!(differences.is_empty(), "memory and tables differ: {differences:#?}");
     }
 
-    /// Everything that the tables hold is what the model says, and what the engine holds is what the tables say.
+    /// Compares all tables with the model, and the engine's memory with the tables.
     pub(super) fn compare_all(&self) {
         self.compare_memory();
         self.compare_tables();

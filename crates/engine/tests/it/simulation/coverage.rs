@@ -1,4 +1,4 @@
-//! How often each command ran and each outcome came, over all runs.
+//! Counts of commands and outcomes over all runs.
 
 use hermod_engine::commands::AnyCommand;
 use std::collections::BTreeMap;
@@ -47,6 +47,6 @@ impl Coverage {
 
     pub(super) fn print(&self) {
         let lines: Vec<String> = self.0.iter().map(|(what, times)| format!("{what} {times}")).collect();
-        println!("How often: {}", lines.join(", "));
+        println!("Counts: {}", lines.join(", "));
     }
 }

@@ -1,8 +1,8 @@
-//! Erasing a phone number: what has ended is erased, what is still being delivered is left alone, and money stays.
+//! Erasure of a phone number: ended messages are erased, unfinished ones and balances are not.
 
 use super::commands::recipient;
 use super::model::Model;
-use super::told::Telling;
+use super::report_channels::Telling;
 use super::world::World;
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::phone::Msisdn;
@@ -10,11 +10,11 @@ use hermod_engine::commands::{AnyCommand, EraseInbound, EraseMessages, EraseOthe
 use hermod_engine::erase::ERASED_NUMBER;
 use hermod_engine::tables::InboundKey;
 
-/// Tables that may name an erased number: opt-outs protect the person, carrier ids go after some days, and parts that wait
+/// Tables that may contain an erased number: opt-outs protect the person, carrier ids are deleted after some days, and parts that wait
 /// for others are not delivered yet.
 const TABLES_LEFT: [&str; 3] = ["opt_out", "carrier_id", "inbound_group"];
 
-/// A number is erased, with three commands.
+/// Returns the first of the three commands that erase a number.
 pub(super) fn erase(world: &mut World) -> Option<AnyCommand> {
     let number = recipient(world);
     let commands = erase_number(world, number);
@@ -32,8 +32,8 @@ fn erase_number(world: &World, number: Msisdn) -> [AnyCommand; 3] {
 }
 
 impl World {
-    /// Erases a number when nothing else happens: it is in no row but those that may name it.
-    pub(super) fn erases_without_trace(&mut self) {
+    /// Erases a number and asserts that only allowed rows contain it.
+    pub(super) fn check_erasure_leaves_no_trace(&mut self) {
         let number = recipient(self);
         let before = self.model.balances.clone();
         let commands = erase_number(self, number);

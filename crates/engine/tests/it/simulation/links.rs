@@ -1,9 +1,9 @@
-//! Commands of links: they open, take parts, report answers, receipts and MO messages, and close.
+//! Commands of links: open, take parts, report responses, receipts and MO messages, and close.
 
 use super::model::Model;
-use super::unnamed::Unnamed;
+use super::parts_without_id::Unnamed;
 use super::world::{CARRIERS, IN_DOUBT_WAIT, Link, World};
-use super::{mo, moving};
+use super::{mo, move_messages};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{CarrierId, MessageId, PartNo, RemoteId};
 use hermod_domain::lifecycle::{Event, PartState, RefusedFor, Verdict, resend_wait};
@@ -13,7 +13,7 @@ use hermod_engine::ops::{Job, LinkBatch, LinkId, LinkKind, ReceiptRecord, Respon
 use std::time::Duration;
 
 const LINKS_MAX: usize = 3;
-/// The newest ids are asked for most.
+/// The number of newest ids from which receipts are chosen.
 const NEWEST_IDS: usize = 200;
 
 pub(super) fn open(world: &mut World) -> Option<AnyCommand> {
@@ -30,14 +30,14 @@ fn open_to(world: &mut World, carrier: CarrierId) -> AnyCommand {
     OpenLink { carrier, link: id, kind: LinkKind::Sends }.into()
 }
 
-/// An idle link is closed.
+/// Closes an idle link.
 pub(super) fn close(world: &mut World) -> Option<AnyCommand> {
     let link = world.links.iter_mut().find(|link| !link.closing && link.under_way.is_empty())?;
     link.closing = true;
     Some(CloseLink { carrier: link.carrier, link: link.id }.into())
 }
 
-/// What a link was given while it was being closed is told as not sent.
+/// Reports the parts that a closing link got as not sent.
 pub(super) fn report_unsent(world: &mut World) -> Option<AnyCommand> {
     let link = world.links.iter_mut().find(|link| link.closing && !link.under_way.is_empty())?;
     let answers = link.under_way.drain(..).map(|job| record(&job, SubmitResponse::NotSent)).collect();
@@ -58,7 +58,7 @@ fn empty(world: &World, carrier: CarrierId, link: LinkId) -> LinkBatch {
     }
 }
 
-/// A link reports answers to some of its parts, receipts, MO messages, and free slots.
+/// Reports responses to some parts of a link, receipts, MO messages, and free slots.
 pub(super) fn hear(world: &mut World) -> Option<AnyCommand> {
     let open: Vec<usize> = (0..world.links.len()).filter(|place| !world.links[*place].closing).collect();
     if open.is_empty() {
@@ -82,7 +82,7 @@ pub(super) fn hear(world: &mut World) -> Option<AnyCommand> {
     Some(LinkBatch { responses: answers, receipts, inbound, slots, ..empty(world, carrier, id) }.into())
 }
 
-/// A link that takes and acknowledges all it is given; a new one as long as there are too few.
+/// Opens a link while there are too few; otherwise a link accepts all its parts.
 pub(super) fn open_or_hear(world: &mut World) -> AnyCommand {
     if let Some(command) = report_unsent(world) {
         return command;
@@ -108,7 +108,7 @@ fn record(job: &Job, answer: SubmitResponse) -> ResponseRecord {
 
 fn answer(world: &mut World, job: &Job) -> ResponseRecord {
     let wait = Duration::from_secs(world.random.below(20) + 1);
-    let otherwise = world.random.once_in(2).then(|| moving::elsewhere(world));
+    let otherwise = world.random.once_in(2).then(|| move_messages::elsewhere(world));
     let after = (otherwise.is_some() || world.random.once_in(2)).then_some(wait);
     let about = world.random.one_of(&[RefusedFor::Destination, RefusedFor::Anything]);
     let answer = match world.random.below(24) {
@@ -125,13 +125,13 @@ fn answer(world: &mut World, job: &Job) -> ResponseRecord {
     ResponseRecord { failover_to: otherwise, ..record(job, answer) }
 }
 
-/// The id that the carrier gives to a part. A part that is sent again gets it again.
+/// Returns the carrier's id of a part, the same for each resend.
 fn remote_of(job: &Job) -> RemoteId {
     let text = format!("{}-{}-{}", job.carrier, job.message, job.part);
     RemoteId::from_text(&text).expect("a short text")
 }
 
-/// An id that the carrier gave to another part before.
+/// Returns an id that the carrier assigned to another part before.
 fn used_id(world: &mut World, job: &Job) -> RemoteId {
     newest_id(world, job.carrier).unwrap_or_else(|| remote_of(job))
 }
@@ -145,7 +145,7 @@ fn newest_id(world: &mut World, carrier: CarrierId) -> Option<RemoteId> {
     Some(world.model.ids(carrier)[known - 1 - back].clone())
 }
 
-/// A receipt about a part that was answered; or, seldom, about one that is still to be.
+/// Returns a receipt of an answered part, or, seldom, of one without a response yet.
 fn receipt(world: &mut World, carrier: CarrierId) -> Option<ReceiptRecord> {
     let verdict = world.random.one_of(&[
         Verdict::Delivered,
@@ -225,7 +225,7 @@ impl World {
 }
 
 impl Model {
-    /// No answer came: a part may be with its carrier. It waits the longer the more often that happened.
+    /// Applies a missing response: the part is in doubt and waits longer after each doubt.
     pub(super) fn no_answer(&mut self, message: MessageId, part: PartNo) {
         let Some(entry) = self.messages.get(&message).filter(|entry| !entry.has_ended()) else { return };
         let doubts = entry.progress.parts[part.index()].doubts;
@@ -235,7 +235,7 @@ impl Model {
         }
     }
 
-    /// The process has died: what was being sent got no answer.
+    /// Applies a restart: parts that were being sent are in doubt.
     pub(super) fn restart(&mut self) {
         let mut sending = Vec::new();
         for (message, entry) in self.open() {

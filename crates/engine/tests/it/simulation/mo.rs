@@ -1,4 +1,4 @@
-//! Commands about MO messages: single ones, parts in any order, repeats, and what the operator does with those that belong
+//! Commands about MO messages: single ones, parts in any order, repeats, and the assignment of those that belong
 //! to no account.
 
 use super::commands::{account, recipient};
@@ -21,14 +21,14 @@ const TEXTS: [&str; 9] =
     ["hello", "STOP", "START", "VOTE yes", "VOTE STOP", "NEWS START", "NEWS STOP", "ONLY STOP", "ONLY you"];
 /// The texts of the parts of long messages.
 const LONG_TEXTS: [&[&str]; 4] = [&["ST", "OP"], &["hello ", "you"], &["VO", "TE ", "STOP"], &["STA", "RT"]];
-/// References that handsets give to long messages, again and again.
+/// Concatenation references, which handsets reuse.
 const REFERENCES: u64 = 6;
-/// Parts that a carrier may bring again.
+/// Parts that a carrier may send again.
 const REMEMBERED_MAX: usize = 50;
 /// Rows that one command deletes.
 const FORGOTTEN_MAX: usize = 1_000;
 
-/// Returns what a carrier brings: something new, or something that it brought before.
+/// Returns a new MO part, or one that the carrier sent before.
 pub(super) fn bring(world: &mut World) -> MoRecord {
     let again = world.random.once_in(4);
     let part = if again && !world.brought.is_empty() {
@@ -98,7 +98,7 @@ pub(super) fn forget_unassigned(world: &mut World) -> Option<AnyCommand> {
     Some(ForgetUnassigned { now: world.now, limit: FORGOTTEN_MAX }.into())
 }
 
-/// Some conversations are forgotten, of which some may go on meanwhile.
+/// Deletes some conversations, of which some may continue meanwhile.
 pub(super) fn forget_conversations(world: &mut World) -> Option<AnyCommand> {
     let before = world.now.minus(Duration::from_secs(world.random.below(30 * 86_400)));
     let keys = world.model.mo.conversations.keys();

@@ -1,9 +1,9 @@
-//! The model of MO messages: what was brought before, which parts wait for others, whose a message is, and what it says
-//! about opting out.
+//! The model of MO messages: duplicates, concatenation, the owning account, and
+//! opt-out keywords.
 
 use super::model::Model;
+use super::report_channels::Telling;
 use super::setup::{NumberClaim, claim};
-use super::told::Telling;
 use crate::memory::{MemoryTables, MoRow};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::inbound::InboundPart;
@@ -17,17 +17,17 @@ use std::collections::{BTreeMap, HashMap};
 /// Digits of an address that are an international number rather than a short one.
 const INTERNATIONAL_DIGITS_MIN: usize = 8;
 
-/// Everything by which a part is known again.
+/// The content by which a duplicate is detected.
 type Content = (CarrierId, String, String, Option<(u16, u8, u8)>, Option<u16>, String);
 
-/// What parts of one message have in common.
+/// The key that parts of one message share.
 type GroupKey = (CarrierId, String, String, u16, u8);
 
-/// Parts that wait for others.
+/// An incomplete message.
 struct Group {
     parts: BTreeMap<u8, String>,
     since: Timestamp,
-    /// Groups are delivered in the order in which they began.
+    /// Incomplete messages are delivered in the order in which they began.
     order: u64,
 }
 
@@ -65,26 +65,26 @@ enum Keyword {
 
 #[derive(Default)]
 pub(super) struct MoModel {
-    /// Until when the same content is a repeat.
+    /// The time until which the same content is a duplicate.
     seen: HashMap<Content, Timestamp>,
     groups: BTreeMap<GroupKey, Group>,
     groups_begun: u64,
     /// The MO messages of each account by number.
     pub(super) received: BTreeMap<(AccountId, u64), MoRow>,
     last_number: BTreeMap<AccountId, u64>,
-    /// Who wrote to a handset from a number last, and when.
+    /// The account that last wrote to a handset from a number, and the time.
     pub(super) conversations: BTreeMap<(Msisdn, String), (AccountId, Timestamp)>,
     unassigned: BTreeMap<MessageId, ReceivedMo>,
     expected_unassigned: Vec<ReceivedMo>,
 }
 
 impl MoModel {
-    /// An account writes to a handset from a number.
-    pub(super) fn converses(&mut self, to: Msisdn, number: &str, account: AccountId, at: Timestamp) {
+    /// Records that an account wrote to a handset from a number.
+    pub(super) fn note_conversation(&mut self, to: Msisdn, number: &str, account: AccountId, at: Timestamp) {
         self.conversations.insert((to, number.to_owned()), (account, at));
     }
 
-    /// Takes the new unassigned messages of a batch: those that were expected, in order.
+    /// Checks that the new unassigned messages of a batch are the expected ones, in order.
     pub(super) fn find_unassigned(&mut self, tables: &MemoryTables) {
         if self.expected_unassigned.is_empty() {
             return;
@@ -108,14 +108,14 @@ impl MoModel {
         self.unassigned.keys().next().copied()
     }
 
-    /// Forgets messages that were unassigned before this one, so many at most. Returns how many.
+    /// Deletes at most `limit` unassigned messages before this one. Returns the count.
     pub(super) fn forget_unassigned(&mut self, before: MessageId, limit: usize) -> usize {
         let old: Vec<MessageId> = self.unassigned.range(..before).take(limit).map(|(id, _)| *id).collect();
         old.iter().for_each(|message| drop(self.unassigned.remove(message)));
         old.len()
     }
 
-    /// Deletes the unassigned messages of a handset. Returns how many.
+    /// Deletes the unassigned messages of a handset. Returns the count.
     pub(super) fn erase_unassigned(&mut self, number: Msisdn) -> usize {
         let count = |mo: &MoModel| mo.unassigned.len() + mo.expected_unassigned.len();
         let before = count(self);
@@ -124,14 +124,14 @@ impl MoModel {
         before - count(self)
     }
 
-    /// Forgets what repeats are not known by any more. Returns how many.
+    /// Deletes expired duplicate entries. Returns the count.
     pub(super) fn forget_repeats(&mut self, now: Timestamp) -> usize {
         let before = self.seen.len();
         self.seen.retain(|_, until| *until > now);
         before - self.seen.len()
     }
 
-    /// Deletes the oldest messages of an account that came before a time, so many at most. Returns how many.
+    /// Deletes at most `limit` of the oldest messages of an account before a time. Returns the count.
     pub(super) fn purge(&mut self, account: AccountId, before: Timestamp, limit: usize) -> u64 {
         let of_account = self.received.range((account, 0)..=(account, u64::MAX)).take(limit);
         let old = of_account.take_while(|(_, row)| row.received_at < before);
@@ -140,7 +140,7 @@ impl MoModel {
         u64::try_from(old.len()).expect("a few")
     }
 
-    /// Returns whether a content was not brought lately, and knows it from now on.
+    /// Whether a content is new; records it.
     fn is_new(&mut self, content: Content, now: Timestamp) -> bool {
         let known = if content.3.is_some() { PART_REPEATS_KNOWN } else { REPEATS_KNOWN };
         let is_new = self.seen.get(&content).is_none_or(|until| *until <= now);
@@ -218,7 +218,7 @@ impl Model {
         }
     }
 
-    /// The number or its keyword decides; where a number is shared, who wrote to the handset last.
+    /// Returns the account by number, keyword, or, for a shared number, by conversation.
     fn owner(&self, arrived: &ReceivedMo) -> Option<AccountId> {
         let ReceivedMo { destination, text, .. } = arrived;
         let otherwise = match claim(destination, text) {
@@ -233,7 +233,7 @@ impl Model {
         meant.or(otherwise)
     }
 
-    /// An account gets a message, and is told of it.
+    /// Adds a message to an account and its report or webhook event.
     fn deliver(&mut self, account: AccountId, arrived: &ReceivedMo) -> (u64, MoRow) {
         self.apply_keyword(account, arrived);
         let (number, row) = self.keep_mo(account, arrived.row());
@@ -243,7 +243,7 @@ impl Model {
         (number, row)
     }
 
-    /// An account has one more MO message.
+    /// Adds an MO message to an account.
     pub(super) fn keep_mo(&mut self, account: AccountId, row: MoRow) -> (u64, MoRow) {
         let number = self.mo.give_number(account);
         self.mo.received.insert((account, number), row.clone());
@@ -254,7 +254,7 @@ impl Model {
         (number, row)
     }
 
-    /// The operator gives an unassigned message to an account.
+    /// Assigns an unassigned message to an account.
     pub(super) fn assign(&mut self, message: MessageId, account: AccountId) -> Option<(u64, MoRow)> {
         let arrived = self.mo.unassigned.remove(&message)?;
         Some(self.deliver(account, &arrived))
@@ -274,7 +274,7 @@ impl Model {
     }
 }
 
-/// Returns what a message asks of an account, with the keyword of the account before it or without.
+/// Returns the opt-out keyword of a message, with or without the account's keyword before it.
 fn keyword(account: AccountId, arrived: &ReceivedMo) -> Option<Keyword> {
     let of = |text: &str| match text {
         "STOP" => Some(Keyword::Stop),

@@ -1,5 +1,5 @@
-//! Random commands over long times, with crashes, failed batches and clock jumps: the engine and its tables must stay where
-//! a simple model says. A failure prints the seed of its run.
+//! Random commands over long times, with crashes, failed batches and clock jumps: the engine and its tables must equal
+//! a simple model. A failure prints the seed of its run.
 //!
 //! `HERMOD_SIMULATION_COMMANDS` sets how many commands are run, `HERMOD_SIMULATION_SEED` the first seed.
 
@@ -11,16 +11,16 @@ mod links;
 mod mo;
 mod mo_model;
 mod model;
-mod moving;
+mod move_messages;
 mod outcomes;
+mod parts_without_id;
 mod random;
 mod receipts;
+mod report_channels;
 mod report_model;
 mod reports;
 mod retention;
 mod setup;
-mod told;
-mod unnamed;
 mod webhook_model;
 mod webhooks;
 mod world;
@@ -32,18 +32,18 @@ use std::sync::Mutex;
 use std::time::Duration;
 use world::{End, World};
 
-/// Commands in all, unless the environment says otherwise.
+/// The default number of commands.
 const COMMANDS: u64 = 1_000_000;
 /// Commands of one run, which has a seed of its own and begins with empty tables.
 const COMMANDS_PER_RUN: u64 = 10_000;
 /// Commands of one batch at most.
 const BATCH_MAX: u64 = 8;
 const SEED: u64 = 20_261_116;
-/// Runs after which a line tells how far it came.
+/// Runs after which the progress is printed.
 const RUNS_PER_LINE: u64 = 100;
 /// Commands after which every kind of command and outcome must have been seen.
 const COVERING_COMMANDS: u64 = 500_000;
-/// Rounds in which everything that waits must have been sent.
+/// Rounds in which all queued parts must have been sent.
 const DRAIN_ROUNDS_MAX: u32 = 20_000;
 
 #[expect(clippy::disallowed_methods, reason = "a test has no configuration")]
@@ -54,7 +54,7 @@ fn setting(name: &str, otherwise: u64) -> u64 {
     }
 }
 
-/// Says which run failed.
+/// Prints the seed of a failed run.
 struct Seed(u64);
 
 impl Drop for Seed {
@@ -69,7 +69,7 @@ impl Drop for Seed {
 }
 
 #[test]
-fn random_commands_with_crashes_leave_the_tables_where_the_model_says() {
+fn tables_equal_the_model_after_random_commands_with_crashes() {
     let (commands, first) =
         (setting("HERMOD_SIMULATION_COMMANDS", COMMANDS), setting("HERMOD_SIMULATION_SEED", SEED));
     let runs = commands.div_ceil(COMMANDS_PER_RUN);
@@ -98,7 +98,7 @@ fn random_commands_with_crashes_leave_the_tables_where_the_model_says() {
     }
 }
 
-/// One run: random commands, then everything that waits is sent and answered. Returns what happened in it.
+/// Runs random commands, then sends and answers all queued parts. Returns the counts of the run.
 fn go(seed: u64) -> Coverage {
     let told = Seed(seed);
     let mut world = World::new(seed);
@@ -113,13 +113,13 @@ fn go(seed: u64) -> Coverage {
     }
     drain(&mut world);
     world.compare_all();
-    world.erases_without_trace();
+    world.check_erasure_leaves_no_trace();
     world.compare_all();
     drop(told);
     world.model.coverage
 }
 
-/// What changes without a command: the time, who is bound, and the setup.
+/// Changes the time, the bound receivers and the setup.
 fn change_surroundings(world: &mut World) {
     commands::pass_time(world);
     if world.random.once_in(40) {
@@ -138,7 +138,7 @@ fn end_of_batch(random: &mut Random) -> End {
     }
 }
 
-/// Nothing that waits is forgotten: with links that have room, every part is sent or ends.
+/// Checks that links with room send or end every queued part.
 fn drain(world: &mut World) {
     for _ in 0..DRAIN_ROUNDS_MAX {
         if world.is_drained() {

@@ -1,13 +1,13 @@
-//! What the tables must say, kept in the simplest way: one entry per message, with the state that the lifecycle gives it.
-//! What belongs to one capability is in the file of that name.
+//! The expected rows of the tables: one entry per message, with its state by the lifecycle.
+//! The model of one capability is in the file of its name.
 
 use super::coverage::Coverage;
 use super::mo_model::MoModel;
+use super::parts_without_id::Unnamed;
 use super::receipts::{Early, TiedPart};
+use super::report_channels::Receivers;
 use super::report_model::ReportModel;
 use super::setup::{Setup, connection_of};
-use super::told::Receivers;
-use super::unnamed::Unnamed;
 use super::webhook_model::WebhookModel;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, PartNo, RemoteId};
@@ -19,31 +19,31 @@ use hermod_engine::ops::{AcceptOutcome, Acceptance, DailyLimit, Duplicate, KeyCl
 use hermod_engine::tables::MessageKey;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Who is told what becomes of a message.
+/// How the customer gets the reports of a message.
 #[derive(Clone, Copy)]
 pub(super) enum ReportTarget {
-    /// It came over HTTP.
+    /// Submitted over HTTP.
     Web,
-    /// It came over SMPP.
+    /// Submitted over SMPP.
     Customer { wish: RegisteredDelivery, on_transmitter: bool },
 }
 
-/// What is known of a part beside its state.
+/// Facts about a part beside its state.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Tries {
     /// Temporary errors.
     pub(super) attempts: u32,
-    /// It waits for this time.
+    /// The due time of a deferred part.
     pub(super) due_at: Option<Timestamp>,
 }
 
-/// A message as the model knows it.
+/// A message of the model.
 pub(super) struct Message {
     pub(super) account: AccountId,
     pub(super) carrier: CarrierId,
     pub(super) to: Msisdn,
     pub(super) cost: i64,
-    /// As many parts as were charged.
+    /// The number of charged parts.
     pub(super) charged: u8,
     pub(super) progress: Progress,
     pub(super) tries: Vec<Tries>,
@@ -51,11 +51,11 @@ pub(super) struct Message {
     pub(super) expires_at: Timestamp,
     pub(super) report_target: ReportTarget,
     pub(super) alias: Option<Alias>,
-    /// Carriers that refused it for good.
+    /// Carriers that rejected it permanently.
     pub(super) refused_by: BTreeSet<CarrierId>,
     pub(super) has_failed_over: bool,
     pub(super) settled_at: Option<Timestamp>,
-    /// When it was reported UNKNOWN.
+    /// The time at which it was reported UNKNOWN.
     pub(super) unknown_at: Option<Timestamp>,
     pub(super) has_text: bool,
     pub(super) is_erased: bool,
@@ -93,17 +93,17 @@ pub(super) const WAITING: [PartState; 2] = [PartState::Queued, PartState::InDoub
 pub(super) struct Model {
     setups: [Setup; 2],
     in_force: usize,
-    /// Who is bound to take reports.
+    /// The bound receivers.
     pub(super) receivers: Receivers,
-    /// The time that the batch under way was told.
+    /// The time of the current batch.
     pub(super) now: Timestamp,
     pub(super) messages: BTreeMap<MessageId, Message>,
-    /// Those that have not ended.
+    /// Messages that have not ended.
     open: BTreeSet<MessageId>,
-    /// Those that may wait, by the end of their validity.
+    /// Messages that may be queued, by the end of their validity.
     by_expiry: BTreeSet<(Timestamp, MessageId)>,
     pub(super) balances: BTreeMap<AccountId, i64>,
-    /// Since when recipients want no messages of an account.
+    /// Opt-outs with their time.
     pub(super) opted_out: BTreeMap<(AccountId, Msisdn), Timestamp>,
     pub(super) keys: BTreeMap<[u8; 16], (MessageId, u64)>,
     today: BTreeMap<(AccountId, Day), u64>,
@@ -115,13 +115,13 @@ pub(super) struct Model {
     pub(super) reports: ReportModel,
     pub(super) webhooks: WebhookModel,
     pub(super) mo: MoModel,
-    /// Parts that carriers took without an id.
+    /// Parts that carriers accepted without an id.
     pub(super) unnamed: Vec<Unnamed>,
     pub(super) coverage: Coverage,
-    /// Up to where texts and records are purged.
+    /// The purge marks of texts and records.
     pub(super) texts_purged: Option<MessageId>,
     pub(super) records_purged: Option<MessageId>,
-    /// Messages that the batch under way has changed.
+    /// Messages that the current batch has changed.
     pub(super) touched: BTreeSet<MessageId>,
 }
 
@@ -172,7 +172,7 @@ impl Model {
         Some(Duplicate { message, is_same_request: key.fingerprint == fingerprint })
     }
 
-    /// Compares what came of a submission with what had to come of it, and notes it.
+    /// Compares the outcome of a submission with the expected one, and records it.
     pub(super) fn accept(&mut self, acceptance: &Acceptance, outcome: &AcceptOutcome) {
         let Acceptance { account, to, key, daily, .. } = acceptance;
         let (cost, today) = (acceptance.cost.as_micros(), (*account, acceptance.now.day()));
@@ -201,13 +201,13 @@ impl Model {
             panic!("a message that can be paid was not accepted: {outcome:?}")
         };
         *self.balance(*account) -= cost;
-        assert_eq!(balance.as_micros(), before - cost, "the balance that the customer is told");
+        assert_eq!(balance.as_micros(), before - cost, "the balance in the outcome");
         *self.today.entry(today).or_default() += 1;
         if let Some(key) = key {
             self.keys.insert(key.digest, (*message, key.fingerprint));
         }
         if let Some(number) = &acceptance.reply_to {
-            self.mo.converses(*to, number.address(), *account, acceptance.now);
+            self.mo.note_conversation(*to, number.address(), *account, acceptance.now);
         }
         let entry = new_message(acceptance, *alias);
         self.by_expiry.insert((entry.expires_at, *message));
@@ -220,7 +220,7 @@ impl Model {
         self.open.iter().map(|message| (*message, &self.messages[message]))
     }
 
-    /// Lets an event happen to a part. Nothing can happen to a message that has ended. Returns whether it did.
+    /// Applies an event to a part of a message that has not ended. Returns whether it moved the part.
     pub(super) fn happens(&mut self, message: MessageId, part: PartNo, event: Event) -> bool {
         let Some(entry) = self.messages.get_mut(&message).filter(|entry| !entry.has_ended()) else {
             return false;
@@ -245,7 +245,7 @@ impl Model {
         true
     }
 
-    /// A part waits for a time.
+    /// Defers a part.
     pub(super) fn defer(&mut self, message: MessageId, part: PartNo, due_at: Timestamp) {
         if let Some(entry) = self.messages.get_mut(&message) {
             entry.tries[part.index()].due_at = Some(due_at);
@@ -257,7 +257,7 @@ impl Model {
         self.ids.get(&carrier).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the parts whose time is up, with the event that this is for them: some of them at least.
+    /// Returns lapsed parts with their events; not necessarily all of them.
     pub(super) fn lapsed(&self, now: Timestamp, catalogue: &Catalogue) -> Vec<(MessageId, PartNo, Event)> {
         let mut lapsed = Vec::new();
         for (message, entry) in self.open() {
@@ -277,7 +277,7 @@ impl Model {
         lapsed
     }
 
-    /// Parts expired without a command for it: their turn came when their validity was over. `stored`: what became of the
+    /// Expires parts whose turn came after the end of their validity. `stored` is the stored progress of the
     /// message.
     pub(super) fn expire(&mut self, message: MessageId, stored: Option<&Progress>) {
         let parts: Vec<(Part, PartNo)> = self.messages[&message].parts().collect();
@@ -288,7 +288,7 @@ impl Model {
         }
     }
 
-    /// Returns messages that wait and whose validity is over.
+    /// Returns queued messages whose validity is over.
     pub(super) fn expiring(&mut self, now: Timestamp) -> Vec<MessageId> {
         let mut expiring = Vec::new();
         let over: Vec<_> = self.by_expiry.iter().copied().take_while(|(at, _)| *at <= now).collect();
@@ -312,7 +312,7 @@ impl Model {
             .count()
     }
 
-    /// Forgets a message whose record was purged.
+    /// Deletes a message whose record was purged.
     pub(super) fn forget(&mut self, message: MessageId) {
         self.messages.remove(&message);
         self.open.remove(&message);

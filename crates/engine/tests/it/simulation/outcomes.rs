@@ -1,4 +1,4 @@
-//! What commands do to the model, and whether their outcomes are those that it expects.
+//! Applies commands to the model and compares their outcomes.
 
 use super::world::{CARRIERS, World};
 use hermod_domain::ids::PartNo;
@@ -11,7 +11,7 @@ use hermod_engine::ops::{AcceptOutcome, CancelOutcome, PostOutcome};
 use hermod_engine::state::queues::QueueSnapshot;
 
 impl World {
-    /// Notes what a command did, and compares its outcome.
+    /// Applies a command to the model and compares its outcome.
     pub(super) fn note(&mut self, command: &AnyCommand, outcome: AnyOutcome) {
         self.model.coverage.count(outcome.name(), 1);
         match (command, outcome) {
@@ -46,12 +46,12 @@ impl World {
             (AnyCommand::ReportLink(batch), AnyOutcome::ReportLink(())) => self.note_link(batch),
             (AnyCommand::ReadQueues(_), AnyOutcome::ReadQueues(queues)) => self.note_queues(queues),
             (AnyCommand::ReleaseDue(_), AnyOutcome::ReleaseDue(())) => self.model.deliver_unfinished(),
-            (command, outcome) => self.note_told(command, outcome),
+            (command, outcome) => self.note_reports(command, outcome),
         }
     }
 
-    /// The same for commands about reports, webhooks and MO messages.
-    fn note_told(&mut self, command: &AnyCommand, outcome: AnyOutcome) {
+    /// Like `note`, for commands about reports, webhooks and MO messages.
+    fn note_reports(&mut self, command: &AnyCommand, outcome: AnyOutcome) {
         let model = &mut self.model;
         match (command, outcome) {
             (AnyCommand::SettleReports(ends), AnyOutcome::SettleReports(())) => model.end_reports(ends),
@@ -98,7 +98,7 @@ impl World {
         }
     }
 
-    /// The same for commands that delete and erase. Those that are not here change nothing that the model knows.
+    /// Like `note`, for commands that delete and erase. Other commands do not change the model.
     fn note_purged(&mut self, command: &AnyCommand, outcome: AnyOutcome) {
         let model = &mut self.model;
         match (command, outcome) {
@@ -149,7 +149,7 @@ impl World {
         let entry = message.and_then(|message| self.model.messages.get(&message));
         let expected = match entry {
             None => CancelOutcome::NotFound,
-            // Its parties are not to be read any more.
+            // Its sender and recipient are erased.
             Some(entry) if entry.can_be_cancelled() => CancelOutcome::Cancelled,
             Some(_) => CancelOutcome::TooLate,
         };
@@ -167,16 +167,16 @@ impl World {
             let found = due.iter().find(|(message, no, _)| (*message, *no) == (key.message, *part));
             let Some((message, part, event)) = found else { continue };
             let entry = &self.model.messages[message];
-            // The end of one part may have ended the message.
+            // The end of one part may end the message.
             if entry.key(*message) == *key && !entry.has_ended() {
                 lapsed += 1;
                 self.model.happens(*message, *part, *event);
             }
         }
-        assert_eq!(count, lapsed, "parts whose time is up");
+        assert_eq!(count, lapsed, "lapsed parts");
     }
 
-    /// What waits for each carrier is what the model has waiting for it.
+    /// Compares the queue counts of each carrier with the model.
     fn note_queues(&self, queues: Vec<QueueSnapshot>) {
         for snapshot in queues {
             let queue = snapshot.complete(&|_, _| Ok(None), &|_| Ok(0)).expect("nothing is read");
@@ -185,7 +185,7 @@ impl World {
             let waiting = count(&[PartState::Queued, PartState::InDoubt]);
             assert_eq!(queue.waiting, waiting, "parts that wait for {}", queue.carrier);
             let in_flight = count(&[PartState::Sending]);
-            assert_eq!(queue.in_flight, in_flight, "parts under way to {}", queue.carrier);
+            assert_eq!(queue.in_flight, in_flight, "parts in flight to {}", queue.carrier);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A generator of random numbers that gives the same numbers for the same seed, everywhere.
+//! A random number generator with the same numbers for the same seed on every machine.
 
 /// SplitMix64.
 pub(super) struct Random(u64);
@@ -21,7 +21,7 @@ impl Random {
         self.next() % end
     }
 
-    /// Returns a place in a list of this length, which is not empty.
+    /// Returns an index into a non-empty list of this length.
     pub(super) fn index(&mut self, length: usize) -> usize {
         usize::try_from(self.below(u64::try_from(length).expect("a length"))).expect("below a length")
     }

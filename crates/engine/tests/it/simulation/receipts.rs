@@ -1,4 +1,4 @@
-//! The model of receipts: the parts that carrier ids stand for, and receipts that come before the answer with their id.
+//! The model of receipts: the parts of carrier ids, and receipts before their response.
 
 use super::model::Model;
 use hermod_domain::ids::{CarrierId, MessageId, PartNo, RemoteId};
@@ -7,7 +7,7 @@ use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::commands::Rematch;
 
-/// A receipt that came before the answer with its id.
+/// A receipt before the response with its id.
 #[derive(Clone, Copy)]
 pub(super) struct Early {
     pub(super) verdict: Verdict,
@@ -15,7 +15,7 @@ pub(super) struct Early {
     pub(super) source: Option<Msisdn>,
 }
 
-/// The part that a carrier's id stands for, since a day.
+/// The part of a carrier id, from a day on.
 #[derive(Clone, Copy)]
 pub(super) struct TiedPart {
     pub(super) message: MessageId,
@@ -24,8 +24,8 @@ pub(super) struct TiedPart {
     pub(super) day: Day,
 }
 
-/// Returns whether a later receipt for an id says more than an earlier one.
-fn outdoes(later: Verdict, earlier: Verdict) -> bool {
+/// Whether a later receipt of an id replaces an earlier one.
+fn replaces(later: Verdict, earlier: Verdict) -> bool {
     match earlier {
         Verdict::NoNews => true,
         Verdict::Enroute | Verdict::Accepted => later != Verdict::NoNews,
@@ -34,7 +34,7 @@ fn outdoes(later: Verdict, earlier: Verdict) -> bool {
 }
 
 impl Model {
-    /// An id stands for a part from a day on. It stands for one part on each day.
+    /// Records the part of an id from a day on. An id has one part on each day.
     pub(super) fn note_id(&mut self, remote: &RemoteId, tied: TiedPart) {
         let days = self.tied.entry(remote.clone()).or_default();
         days.retain(|other| other.day != tied.day);
@@ -42,7 +42,7 @@ impl Model {
         days.insert(place, tied);
     }
 
-    /// Returns the part that a receipt is about: the newest with its id, unless that went to another number and an older one
+    /// Returns the part of a receipt: the newest with its id, unless that went to another number and an older one
     /// did not.
     fn find_tied(&self, remote: &RemoteId, source: Option<Msisdn>) -> Option<TiedPart> {
         let days = self.tied.get(remote)?;
@@ -50,7 +50,7 @@ impl Model {
         days.iter().find(fits).or_else(|| days.first()).copied()
     }
 
-    /// A carrier gave an id to a part. A receipt may have been there before it.
+    /// Records the id of a part. Its receipt may already be parked.
     pub(super) fn tie(
         &mut self,
         carrier: CarrierId,
@@ -84,12 +84,12 @@ impl Model {
         }
         let key = (carrier, remote.octets().to_vec());
         let earlier = self.early.get(&key);
-        if earlier.is_none_or(|earlier| outdoes(verdict, earlier.verdict)) {
+        if earlier.is_none_or(|earlier| replaces(verdict, earlier.verdict)) {
             self.early.insert(key, Early { verdict, at: self.now, source });
         }
     }
 
-    /// Looks again for the parts of receipts, and returns how many found theirs.
+    /// Matches parked receipts again. Returns the number of matches.
     pub(super) fn rematch(&mut self, command: &Rematch) -> usize {
         let mut matched = 0;
         for remote in &command.remotes {
@@ -103,7 +103,7 @@ impl Model {
         matched
     }
 
-    /// Returns whom a part with this id went to.
+    /// Returns the recipient of the part with this id.
     pub(super) fn recipient_of(&self, remote: &RemoteId) -> Option<Msisdn> {
         self.tied.get(remote)?.first().map(|tied| tied.to)
     }

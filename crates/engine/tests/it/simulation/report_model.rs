@@ -1,8 +1,8 @@
-//! The model of reports over binds: each waits until its customer takes or refuses it, until it is too old, or until it
+//! The model of reports over binds: each waits until its customer accepts or rejects it, until it is too old, or until it
 //! moves to a webhook.
 
 use super::model::Model;
-use super::told::Telling;
+use super::report_channels::Telling;
 use hermod_domain::ids::{AccountId, ConnectionId};
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::WebhookKind;
@@ -20,7 +20,7 @@ const REPORTS_PER_COMMAND: usize = 500;
 pub(super) struct WaitingReport {
     pub(super) telling: Telling,
     pub(super) at: Timestamp,
-    /// It may go to the webhook while no receiver is bound.
+    /// Whether it may move to the webhook while no receiver is bound.
     pub(super) can_move: bool,
 }
 
@@ -43,13 +43,13 @@ impl ReportModel {
         self.expected.push(Expected { connection, telling, can_move });
     }
 
-    /// Returns whether a report of such a telling waits, or will when the batch is done.
+    /// Whether a matching report waits or is expected from the current batch.
     pub(super) fn has(&self, is_it: impl Fn(Telling) -> bool) -> bool {
         self.waiting.values().any(|report| is_it(report.telling))
             || self.expected.iter().any(|expected| is_it(expected.telling))
     }
 
-    /// Takes the reports of a batch: they are those that were expected, and no others.
+    /// Checks that the reports of a batch are exactly the expected ones.
     pub(super) fn hear(&mut self, reports: &[Report]) {
         for report in reports {
             let telling = match &report.content {
@@ -59,7 +59,7 @@ impl ReportModel {
             let is_it =
                 |expected: &Expected| (expected.connection, expected.telling) == (report.connection, telling);
             let place = self.expected.iter().position(is_it);
-            let place = place.unwrap_or_else(|| panic!("a report without a reason: {report:?}"));
+            let place = place.unwrap_or_else(|| panic!("an unexpected report: {report:?}"));
             let Expected { connection, can_move, .. } = self.expected.remove(place);
             let row = WaitingReport { telling, at: report.at, can_move };
             let there = self.waiting.insert((connection, report.id), row);
@@ -77,7 +77,7 @@ impl ReportModel {
 }
 
 impl Model {
-    /// A customer has answered to reports.
+    /// Applies the customer's responses to reports.
     pub(super) fn end_reports(&mut self, ends: &FinishedReports) {
         let FinishedReports { connection, accepted: taken, refused, .. } = ends;
         for run in taken.chunk_by(|one, next| one.0 + 1 == next.0) {
@@ -96,7 +96,7 @@ impl Model {
         }
     }
 
-    /// A report is listed as given up, if it is known whose it is.
+    /// Lists a report as given up, if its account is known.
     fn give_up_report(&mut self, connection: ConnectionId, id: ReportId) {
         let Some(report) = self.reports.waiting.remove(&(connection, id)) else { return };
         let is_known = match report.telling {
@@ -108,7 +108,7 @@ impl Model {
         }
     }
 
-    /// Gives up the reports of a connection that are too old, and returns which.
+    /// Gives up the reports of a connection that are too old. Returns their ids.
     pub(super) fn give_up_old_reports(&mut self, connection: ConnectionId) -> Vec<ReportId> {
         let newest = self.now.minus(REPORT_KEPT);
         let first = self.reports.first(connection).take(REPORTS_PER_COMMAND);
@@ -118,7 +118,7 @@ impl Model {
         old
     }
 
-    /// Forgets reports that were given up long ago, and returns how many.
+    /// Deletes reports that were given up long ago. Returns the count.
     pub(super) fn forget_given_up(&mut self) -> usize {
         let newest = self.now.minus(GIVEN_UP_KEPT + REPORT_KEPT);
         let given_up = self.reports.given_up.iter().take(REPORTS_PER_COMMAND);
@@ -128,7 +128,7 @@ impl Model {
         old.len()
     }
 
-    /// Moves reports to the webhook, and returns which.
+    /// Moves reports to the webhook. Returns their ids.
     pub(super) fn move_to_webhook(&mut self, command: &MoveToWebhook) -> Option<Vec<ReportId>> {
         let MoveToWebhook { connection, reports, .. } = command;
         let account = AccountId::new(connection.get());

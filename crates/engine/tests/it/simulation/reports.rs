@@ -17,7 +17,7 @@ fn connection(world: &mut World) -> ConnectionId {
     connection_of(world.random.one_of(&ACCOUNTS))
 }
 
-/// A customer answers to some reports: takes most, refuses some. One of them may have been given up meanwhile.
+/// The customer accepts most of some reports and rejects the others. One of them may be given up meanwhile.
 pub(super) fn take(world: &mut World) -> Option<AnyCommand> {
     let connection = connection(world);
     if !world.model.receivers.is_bound(connection) {
@@ -50,7 +50,7 @@ pub(super) fn forget_given_up(world: &mut World) -> Option<AnyCommand> {
     Some(ForgetGivenUp { now: world.now }.into())
 }
 
-/// Reports of a customer who only transmits, while no receiver is bound.
+/// Moves reports of a transmitter's messages while no receiver is bound.
 pub(super) fn move_to_webhook(world: &mut World) -> Option<AnyCommand> {
     let connection = connection(world);
     let waiting = world.model.reports.first(connection).filter(|(_, report)| report.can_move);

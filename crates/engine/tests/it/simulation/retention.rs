@@ -1,8 +1,8 @@
-//! Purging of texts, records, idempotency keys, carrier ids and MO messages. Nothing that is alive goes.
+//! Purging of texts, records, idempotency keys, carrier ids and MO messages; nothing unfinished is deleted.
 
 use super::commands::account;
 use super::model::Model;
-use super::unnamed::{self, DAYS_KEPT};
+use super::parts_without_id::{self, DAYS_KEPT};
 use super::world::World;
 use hermod_domain::ids::MessageId;
 use hermod_domain::lifecycle::PartState;
@@ -22,7 +22,7 @@ const KEEP: Retention = Retention {
     idempotency_keys: Duration::from_secs(4 * 86_400),
     inbound: Duration::from_secs(3 * 86_400),
 };
-/// How long a record stays after anything was said of its message.
+/// The retention of a record after the last report of its message.
 const QUIET: Duration = Duration::from_secs(40 * 86_400);
 /// Few keys, so that they are sealed and merged often.
 pub(super) const KEY_LIMITS: KeyLimits = KeyLimits { sealed_keys: 16, filter_bytes: 192 };
@@ -39,7 +39,7 @@ pub(super) fn expire_keys(world: &mut World) -> Option<AnyCommand> {
     Some(ExpireKeys { keep: KEEP, now: world.now }.into())
 }
 
-/// The next step of merging, or one that was found some time ago.
+/// Returns the next merge step, or one that was found before.
 pub(super) fn merge_keys(world: &mut World) -> Option<AnyCommand> {
     let step = next_step(&world.tables, KEY_LIMITS).expect("keys can be read")?;
     if world.random.once_in(4) {
@@ -56,9 +56,9 @@ pub(super) fn purge_others(world: &mut World) -> Option<AnyCommand> {
         0 => Some(PurgeCarrierIds { now }.into()),
         1 => Some(PurgeInbound { account: account(world), before: now.minus(KEEP.inbound) }.into()),
         2 => Some(DropOldFigures { today: now.day() }.into()),
-        3 => unnamed::give_up_parked(world),
-        4 => unnamed::rematch(world),
-        _ => unnamed::forget(world),
+        3 => parts_without_id::give_up_parked(world),
+        4 => parts_without_id::rematch(world),
+        _ => parts_without_id::forget(world),
     }
 }
 
@@ -67,13 +67,13 @@ fn step_max() -> usize {
 }
 
 impl Model {
-    /// Returns the messages behind one and before another, as many as one step deals with.
+    /// Returns the messages between two ids that one step handles.
     fn next_messages(&self, after: Option<MessageId>, before: MessageId) -> Vec<MessageId> {
         let behind = self.messages.keys().copied().filter(|message| Some(*message) > after);
         behind.take_while(|message| *message < before).take(step_max()).collect()
     }
 
-    /// Deletes texts of messages that need them no more, and returns how many.
+    /// Deletes texts that are no longer needed. Returns the count.
     pub(super) fn purge_texts(&mut self, keep: Retention) -> u64 {
         let before = MessageId::first_at(self.now.minus(keep.text));
         let mut done = 0;
@@ -89,20 +89,20 @@ impl Model {
         done
     }
 
-    /// Makes old keys void. Returns whether there were any.
+    /// Expires old keys.
     pub(super) fn expire_keys(&mut self, keep: Retention) {
         let day = self.now.minus(keep.idempotency_keys.min(keep.messages)).day();
         let before = MessageId::first_at(day.start());
         self.keys.retain(|_, (message, _)| *message >= before);
     }
 
-    /// Deletes records of messages of which nothing was said for long, and returns how many.
+    /// Deletes records of messages without reports for long. Returns the count.
     pub(super) fn purge_records(&mut self, keep: Retention) -> u64 {
         self.expire_keys(keep);
         let before = MessageId::first_at(self.now.minus(keep.messages).day().start());
         let mut done = 0;
         for message in self.next_messages(self.records_purged, before) {
-            if self.is_spoken_of(message) {
+            if self.has_open_reports(message) {
                 break;
             }
             self.forget(message);
@@ -112,7 +112,7 @@ impl Model {
         done
     }
 
-    fn is_spoken_of(&self, message: MessageId) -> bool {
+    fn has_open_reports(&self, message: MessageId) -> bool {
         let entry = &self.messages[&message];
         let is_lately = |at: Timestamp| at > self.now.minus(QUIET);
         if let Some(settled_at) = entry.settled_at {
@@ -123,7 +123,7 @@ impl Model {
             || entry.unknown_at.is_some_and(is_lately)
     }
 
-    /// Carrier ids of old days are not known any more.
+    /// Deletes carrier ids of old days.
     pub(super) fn purge_carrier_ids(&mut self) {
         let today = self.now.day();
         self.tied.retain(|_, days| {

@@ -1,5 +1,5 @@
-//! The accounts, connections and numbers of a simulated gateway, and who is told what over which way. The model asks these
-//! lists, the engine the catalogue that is built from them.
+//! The accounts, connections, numbers and report channels of a simulated gateway. The model reads these
+//! lists, the engine reads the catalogue built from them.
 
 use hermod_domain::catalogue::{
     Account, Catalogue, Connection, Countries, Documents, InboundForm, NumberEntry, SmppAccess, Webhooks,
@@ -15,17 +15,17 @@ pub(super) const ACCOUNTS: [AccountId; 4] =
 
 /// A number of one account.
 pub(super) const OWNED: &str = "4915799990001";
-/// A number that accounts share by keyword, and that is otherwise the fourth one's.
+/// A number that accounts share by keyword, with the fourth account as default.
 pub(super) const SHARED: &str = "80800";
-/// A number with a keyword and without an owner of the rest.
+/// A number with a keyword and without a default account.
 pub(super) const SHARED_BY_NONE: &str = "80801";
 /// A number that no account owns.
 pub(super) const FOREIGN: &str = "80802";
-/// Accounts by keyword, of each shared number.
+/// (shared number, keyword, account)
 const KEYWORDS: [(&str, &str, AccountId); 3] =
     [(SHARED, "VOTE", ACCOUNTS[1]), (SHARED, "NEWS", ACCOUNTS[2]), (SHARED_BY_NONE, "ONLY", ACCOUNTS[1])];
 
-/// Who is told what, over which way. The connection of an account has the number of the account.
+/// The report channels of all accounts. The connection of an account has the account's number.
 pub(super) struct Setup {
     dlr_webhooks: &'static [u32],
     inbound_webhooks: &'static [u32],
@@ -35,7 +35,7 @@ pub(super) struct Setup {
 }
 
 impl Setup {
-    /// Returns the setups that a run changes between. An endpoint that is in the first and not in the second was given up.
+    /// Returns the setups that a run alternates between. The second lacks endpoints of the first.
     pub(super) fn all() -> [Setup; 2] {
         [
             Setup::build(&[2, 3], &[2, 4], &[3], &[1, 2, 3]),
@@ -78,7 +78,7 @@ impl Setup {
         Setup { dlr_webhooks, inbound_webhooks, webhooks_too, mo_over_smpp, catalogue }
     }
 
-    /// Returns whether an account is told such things by webhook.
+    /// Whether an account has a webhook of this kind.
     pub(super) fn has_webhook(&self, account: AccountId, kind: WebhookKind) -> bool {
         match kind {
             WebhookKind::Dlr => self.dlr_webhooks.contains(&account.get()),
@@ -86,8 +86,8 @@ impl Setup {
         }
     }
 
-    /// Returns whether what comes over SMPP on a connection is told by webhook as well.
-    pub(super) fn tells_both_ways(&self, connection: ConnectionId) -> bool {
+    /// Whether a connection has `webhooks_too`.
+    pub(super) fn has_webhooks_too(&self, connection: ConnectionId) -> bool {
         self.webhooks_too.contains(&connection.get())
     }
 
@@ -97,16 +97,16 @@ impl Setup {
     }
 }
 
-/// What a number and the first word of a text say about whose an MO message is.
+/// The result of an owner lookup by number and first word of a text.
 pub(super) enum NumberClaim<'a> {
-    /// The account alone has the number, or the keyword; behind it is the text.
+    /// The account has the number or the keyword; the text follows it.
     Owner(AccountId, &'a str),
     /// The number has keywords, and the text none of them.
     Shared(Option<AccountId>),
     Foreign,
 }
 
-/// Returns whose a text to a number is.
+/// Returns the owner of a text to a number.
 pub(super) fn claim<'a>(number: &str, text: &'a str) -> NumberClaim<'a> {
     let (first, rest) = text.split_once(' ').unwrap_or((text, ""));
     let keyword = KEYWORDS.iter().find(|(of, keyword, _)| *of == number && *keyword == first);

@@ -1,8 +1,8 @@
-//! The model of webhook events: each waits, has ended, or was forgotten after its end, and has a number of its own for ever.
+//! The model of webhook events: each waits, has ended, or was deleted after its end, and its number is never reused.
 
 use super::model::Model;
+use super::report_channels::Telling;
 use super::setup::ACCOUNTS;
-use super::told::Telling;
 use crate::memory::{EventRow, EventStanding, MemoryTables};
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::WebhookKind;
@@ -14,13 +14,13 @@ use hermod_engine::tables::{EventContent, EventEnd};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// What a new event may be due later than now, by clocks that differ.
+/// The tolerance of due times of new events.
 const TOLERANCE: Duration = Duration::from_secs(5);
 
 /// The key of an event.
 pub(super) type Key = (Endpoint, EventId);
 
-/// An event: what it tells, and what its row must say.
+/// An event: its content and its expected row.
 #[derive(Clone, Copy)]
 pub(super) struct EventModel {
     pub(super) telling: Telling,
@@ -32,7 +32,7 @@ impl EventModel {
         matches!(self.row.standing, EventStanding::Waiting { .. })
     }
 
-    /// Returns how often it has failed, if it waits.
+    /// Returns the failure count of a waiting event.
     pub(super) fn failures(&self) -> Option<u32> {
         match self.row.standing {
             EventStanding::Waiting { failures, .. } => Some(failures),
@@ -40,7 +40,7 @@ impl EventModel {
         }
     }
 
-    /// Returns when it ended.
+    /// Returns the end time.
     pub(super) fn ended_at(&self) -> Option<Timestamp> {
         match self.row.standing {
             EventStanding::Waiting { .. } => None,
@@ -66,7 +66,7 @@ impl EventModel {
 #[derive(Default)]
 pub(super) struct WebhookModel {
     pub(super) events: BTreeMap<Key, EventModel>,
-    /// The highest number that was ever given.
+    /// The highest number ever assigned.
     last: u64,
     expected: Vec<(Endpoint, Telling)>,
 }
@@ -76,13 +76,13 @@ impl WebhookModel {
         self.expected.push((endpoint, telling));
     }
 
-    /// Returns whether an event of such a telling waits, or will when the batch is done.
+    /// Whether a matching event waits or is expected from the current batch.
     pub(super) fn has_waiting(&self, is_it: impl Fn(Telling) -> bool) -> bool {
         self.events.values().any(|event| event.waits() && is_it(event.telling))
             || self.expected.iter().any(|(_, telling)| is_it(*telling))
     }
 
-    /// Takes the new events of a batch: they are those that were expected, no others, and no number was given before.
+    /// Checks that the new events of a batch are exactly the expected ones, with unused numbers.
     pub(super) fn find_new(&mut self, tables: &MemoryTables, now: Timestamp) {
         let before = EventId(self.last);
         for (account, kind) in
@@ -95,7 +95,7 @@ impl WebhookModel {
                     EventContent::Inbound(number) => Telling::Mo(account, number),
                 };
                 let place = self.expected.iter().position(|expected| *expected == (endpoint, telling));
-                let place = place.unwrap_or_else(|| panic!("an event without a reason: {new:?}"));
+                let place = place.unwrap_or_else(|| panic!("an unexpected event: {new:?}"));
                 self.expected.remove(place);
                 self.last = self.last.max(new.event.0);
                 let standing = EventStanding::Waiting { due_at: now, failures: 0 };
@@ -108,7 +108,7 @@ impl WebhookModel {
 }
 
 impl Model {
-    /// An attempt to post an event is over.
+    /// Applies the result of an attempt.
     pub(super) fn settle_webhook(&mut self, settled: &SettledAttempt) {
         let now = self.now;
         let Some(event) = self.webhooks.events.get_mut(&(settled.endpoint, settled.event)) else { return };
@@ -153,7 +153,7 @@ impl Model {
         ReplayProgress { replayed, next: last.filter(|_| looked_at >= limit) }
     }
 
-    /// Forgets events that ended long ago, and returns how many.
+    /// Deletes events that ended long ago. Returns the count.
     pub(super) fn forget_webhooks(&mut self, command: &ForgetWebhooks) -> u64 {
         let before = self.webhooks.events.len();
         for some in command.events.chunk_by(|one, next| one.endpoint == next.endpoint) {
@@ -164,7 +164,7 @@ impl Model {
         u64::try_from(before - self.webhooks.events.len()).expect("a few")
     }
 
-    /// Brings back events that are due later than their schedule allows, and returns how many.
+    /// Limits the due times of events to their schedule. Returns the count.
     pub(super) fn limit_webhook_waits(&mut self, command: &LimitWebhookWaits) -> usize {
         let mut changed = 0;
         for event in self.webhooks.events.values_mut() {

@@ -1,4 +1,4 @@
-//! Commands about webhooks: attempts to post that succeed and fail, replays, and events that are forgotten.
+//! Commands about webhooks: successful and failed attempts, replays, and deletion of events.
 
 use super::commands::{account, perhaps_later};
 use super::webhook_model::Key;
@@ -15,11 +15,11 @@ use hermod_engine::tables::EventKey;
 use hermod_engine::webhooks::WebhookResults;
 use std::time::Duration;
 
-/// The waits after failed attempts. After the last one an event is given up.
+/// The waits after failed attempts. After the last one the event fails.
 const WAITS: [Duration; 3] = [Duration::from_secs(50), Duration::from_secs(300), Duration::from_secs(1_800)];
-/// Attempts that are under way at most.
+/// The most concurrent attempts.
 const POSTS_MAX: usize = 10;
-/// Events that one command looks at.
+/// Events that one command reads.
 const REPLAYED_MAX: u64 = 8;
 const FORGOTTEN_MAX: usize = 20;
 
@@ -79,7 +79,7 @@ fn outcome_of(world: &mut World, post: &Post) -> SettledAttempt {
     settled(Some(attempt), next)
 }
 
-/// An event is posted again, or one that the account does not have.
+/// Replays an event, or one that the account does not have.
 pub(super) fn replay(world: &mut World) -> Option<AnyCommand> {
     let count = world.model.webhooks.events.len();
     if count == 0 {
@@ -100,7 +100,7 @@ pub(super) fn replay_failed(world: &mut World) -> Option<AnyCommand> {
     Some(ReplayFailedWebhooks { endpoint, since, after, limit, now: world.now }.into())
 }
 
-/// Events that ended some time ago. Some of them may be replayed meanwhile.
+/// Deletes events that ended some time ago. Some of them may be replayed meanwhile.
 pub(super) fn forget(world: &mut World) -> Option<AnyCommand> {
     let before = world.now.minus(Duration::from_secs(world.random.below(86_400)));
     let ended = world.model.webhooks.events.iter();
@@ -115,7 +115,7 @@ pub(super) fn forget(world: &mut World) -> Option<AnyCommand> {
     perhaps_later(world, ForgetWebhooks { events, before, now: world.now }.into())
 }
 
-/// A new schedule has shorter waits.
+/// Limits waits to a shorter schedule.
 pub(super) fn limit_waits(world: &mut World) -> Option<AnyCommand> {
     let wait = Duration::from_secs(world.random.below(100) + 1);
     let waits = vec![wait; usize::try_from(world.random.below(4)).expect("a few")];

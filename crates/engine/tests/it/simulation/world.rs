@@ -1,4 +1,4 @@
-//! An engine over tables in memory, the links that it gives parts to, and the model beside it.
+//! The simulated world: an engine over tables in memory, its links, and the model.
 
 use super::commands::TEXT;
 use super::model::Model;
@@ -25,7 +25,7 @@ use std::time::Duration;
 pub(super) const IN_DOUBT_WAIT: Duration = Duration::from_secs(5);
 pub(super) const CARRIERS: [CarrierId; 2] = [CarrierId::new(1), CarrierId::new(2)];
 
-/// So few that lanes spill.
+/// Few, so that lanes spill.
 const JOBS_IN_MEMORY: usize = 60;
 const DEFERRED_IN_MEMORY: usize = 12;
 
@@ -34,11 +34,11 @@ pub(super) struct Link {
     pub(super) id: LinkId,
     pub(super) carrier: CarrierId,
     pub(super) under_way: Vec<Job>,
-    /// It is to be closed, and reports nothing but what it could not send.
+    /// The link is closing and reports only unsent parts.
     pub(super) closing: bool,
 }
 
-/// What a batch came to.
+/// The results of a batch.
 struct Done {
     outcomes: Vec<AnyOutcome>,
     handouts: HashMap<LinkId, Handout>,
@@ -50,9 +50,9 @@ struct Done {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     Commit,
-    /// Its changes are lost, and its commands are run again one by one.
+    /// Rollback: the commands are run again one by one.
     RollBack,
-    /// Its changes are lost with the process.
+    /// Crash: the changes are lost with the process.
     Crash,
 }
 
@@ -61,13 +61,13 @@ pub(super) struct World {
     pub(super) now: Timestamp,
     pub(super) model: Model,
     pub(super) links: Vec<Link>,
-    /// Commands that come next.
+    /// The next commands.
     pub(super) next_commands: VecDeque<AnyCommand>,
-    /// Commands whose candidates were found before, and that run some time.
+    /// Commands with earlier candidates, to be run later.
     pub(super) later: Vec<AnyCommand>,
-    /// A step of merging keys that was found before.
+    /// A merge step that was found before.
     pub(super) key_step: Option<KeyStep>,
-    /// MO messages and parts that a carrier may bring again.
+    /// MO messages and parts that a carrier may send again.
     pub(super) brought: Vec<InboundPart>,
     /// Webhook events that are being posted.
     pub(super) posts: Vec<Post>,
@@ -78,11 +78,11 @@ pub(super) struct World {
     pub(super) compare_every: u64,
 }
 
-/// Builds what the engine knows from the tables.
+/// Loads the engine's state from the tables.
 fn load(tables: &Tables<'_>, seed: u64) -> EngineState {
     let mut state = EngineState::load(tables, IN_DOUBT_WAIT, seed).expect("the tables can be read");
     state.keys = IdempotencyKeys::load(tables, KEY_LIMITS).expect("the tables can be read");
-    // In place of the limits of a gateway, which no run would reach.
+    // Smaller limits than a gateway has, so that runs reach them.
     state.lanes = Lanes::with_limit(JOBS_IN_MEMORY);
     state.deferred = Deferred::with_limit(DEFERRED_IN_MEMORY);
     state.load_waiting(tables).expect("the tables can be read");
@@ -111,7 +111,7 @@ impl World {
         }
     }
 
-    /// Runs commands as one batch, and compares what came of them with the model.
+    /// Runs commands as one batch and compares the results with the model.
     pub(super) fn runs(&mut self, commands: &[AnyCommand], end: End) {
         match end {
             End::Commit => self.commits(commands),
@@ -140,7 +140,7 @@ impl World {
         self.agrees(commands, done);
     }
 
-    /// Runs commands as one batch, up to its commit. Returns what they came to, and the time.
+    /// Runs commands as one batch, up to its commit. Returns the results and the time.
     fn execute(&mut self, commands: &[AnyCommand]) -> (Done, Timestamp) {
         self.batches += 1;
         let tables = Tables::new(self.tables.clone());
@@ -157,7 +157,7 @@ impl World {
         (Done { outcomes, handouts, reports, tally }, now)
     }
 
-    /// A new process finds what the tables say.
+    /// Restarts the engine from the tables.
     pub(super) fn restarts(&mut self) {
         self.links.clear();
         self.next_commands.clear();
@@ -196,7 +196,7 @@ impl World {
             }
             match self.links.iter_mut().find(|link| link.id == id) {
                 Some(link) => link.under_way.extend(handout.jobs),
-                None => assert!(handout.jobs.is_empty(), "a closed link is given parts"),
+                None => assert!(handout.jobs.is_empty(), "a closed link gets parts"),
             }
         }
         self.count(&done.tally);
@@ -241,7 +241,7 @@ impl World {
         }
     }
 
-    /// Nothing is left that a link could send.
+    /// Whether no part is left to send.
     pub(super) fn is_drained(&self) -> bool {
         use hermod_domain::lifecycle::PartState;
         let waiting = [PartState::Queued, PartState::InDoubt, PartState::Sending];

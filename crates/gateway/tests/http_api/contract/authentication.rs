@@ -1,8 +1,8 @@
-//! What was decided about authentication, limits and errors, row by row.
+//! Decisions of the contract about authentication, limits and errors, one test each.
 
-use super::service::{ACME, Service, told};
+use super::fixture::{ACME, Service, status_and_code};
 use crate::client::bearer;
-use crate::service::SECRET;
+use crate::fixture::SECRET;
 use hermod_gateway::config::Network;
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ const DE: &str = "+4915112345678";
 const BALANCE: &str = "/api/v1/balance";
 
 #[tokio::test]
-async fn several_credential_forms_at_once_authorization_decides_without_falling_through() {
+async fn authorization_header_decides_when_several_credential_forms_are_present() {
     let service = Service::start().await;
     let mut client = service.client().await;
     let good = bearer(ACME);
@@ -37,7 +37,7 @@ async fn portal_cookies_never_authenticate_the_api() {
 }
 
 #[tokio::test]
-async fn named_codes_stand_in_the_one_field_and_in_a_header() {
+async fn error_code_is_in_the_error_field_and_in_a_header() {
     let service = Service::start().await;
     let reply = service.sms(ACME, "nonsense", "hello").await;
     assert_eq!(reply.header("x-error-code"), Some("INVALID_NUMBER"));
@@ -47,7 +47,7 @@ async fn named_codes_stand_in_the_one_field_and_in_a_header() {
 }
 
 #[tokio::test]
-async fn each_authenticated_call_takes_a_token_replays_too_and_a_401_takes_none() {
+async fn every_authenticated_call_takes_a_token_and_a_401_takes_none() {
     let service = Service::start().await;
     let mut client = service.client().await;
     for _ in 0..5 {
@@ -61,12 +61,16 @@ async fn each_authenticated_call_takes_a_token_replays_too_and_a_401_takes_none(
         assert_eq!(service.keyed("ten", "k", DE, "hello").await.status, 200);
     }
     let last = service.get("ten", "/api/v1/sms/1").await;
-    assert_eq!((last.status, last.header("x-ratelimit-remaining")), (404, Some("0")), "a 404 took the tenth");
-    assert_eq!(service.keyed("ten", "k", DE, "hello").await.status, 429, "a replay is a call");
+    assert_eq!(
+        (last.status, last.header("x-ratelimit-remaining")),
+        (404, Some("0")),
+        "the 404 took the tenth token"
+    );
+    assert_eq!(service.keyed("ten", "k", DE, "hello").await.status, 429, "a replay takes a token");
 }
 
 #[tokio::test]
-async fn failed_authentication_has_its_own_limiter_per_address_that_never_stops_valid_credentials() {
+async fn failed_authentication_limit_per_address_never_stops_valid_credentials() {
     let service = Service::start().await;
     let mut client = service.client().await;
     let mut statuses = Vec::new();
@@ -77,21 +81,21 @@ async fn failed_authentication_has_its_own_limiter_per_address_that_never_stops_
             assert_eq!(reply.code(), "RATE_LIMITED");
             assert!(reply.header("retry-after").is_some());
         }
-        assert_eq!(service.get(ACME, BALANCE).await.status, 200, "a valid credential is never stopped");
+        assert_eq!(service.get(ACME, BALANCE).await.status, 200, "valid credentials are not limited");
     }
     assert_eq!(statuses[0], 401);
     assert_eq!(statuses[29], 429);
-    service.passes(3600);
+    service.advance(3600);
     let mut client = service.client().await;
     assert_eq!(client.call("GET", BALANCE, &[("Authorization", "Bearer acme:wrong")], b"").await.status, 401);
 }
 
 #[tokio::test]
-async fn ip_lists_see_the_tcp_peer_or_what_a_trusted_proxy_says_and_nothing_else() {
+async fn ip_lists_check_the_tcp_peer_or_the_address_from_a_trusted_proxy() {
     let service = Service::start().await;
     for (address, status) in [("203.0.113.9", 200), ("198.51.100.1", 200)] {
         let reply = service.get_from("both-lists", BALANCE, address).await;
-        assert_eq!(reply.status, status, "nobody is trusted here, so {address} is not believed");
+        assert_eq!(reply.status, status, "no proxy is trusted here, so {address} is ignored");
     }
     let proxied = Service::start_with(|config| {
         config.http.trusted_proxies =
@@ -114,56 +118,68 @@ async fn ip_lists_see_the_tcp_peer_or_what_a_trusted_proxy_says_and_nothing_else
 }
 
 #[tokio::test]
-async fn traffic_control_messages_and_spend_per_utc_day() {
+async fn traffic_control_limits_messages_and_spend_per_utc_day() {
     let service = Service::start().await;
     for _ in 0..10 {
         assert_eq!(service.sms("daily", DE, "hello").await.status, 202);
     }
     let reply = service.sms("daily", DE, "hello").await;
-    assert_eq!((told(&reply), reply.header("retry-after")), ((429, "TRAFFIC_CONTROL"), Some("60")));
+    assert_eq!(
+        (status_and_code(&reply), reply.header("retry-after")),
+        ((429, "TRAFFIC_CONTROL"), Some("60"))
+    );
     for _ in 0..2 {
         assert_eq!(service.sms("spender", DE, "0.05 of 0.12").await.status, 202);
     }
-    assert_eq!(told(&service.sms("spender", DE, "hello").await), (429, "TRAFFIC_CONTROL"));
+    assert_eq!(status_and_code(&service.sms("spender", DE, "hello").await), (429, "TRAFFIC_CONTROL"));
     assert_eq!(service.sms("spender", "+4917212345678", "0.02 still fit").await.status, 202);
-    service.passes(60);
+    service.advance(60);
     assert_eq!(service.sms("daily", DE, "a new day").await.status, 202);
     assert_eq!(service.sms("spender", DE, "a new day").await.status, 202);
 }
 
 #[tokio::test]
-async fn traffic_control_velocity_per_recipient_and_per_range() {
+async fn traffic_control_limits_velocity_per_recipient_and_per_range() {
     let service = Service::start().await;
     for _ in 0..2 {
         assert_eq!(service.sms("velocity", "+4915112340001", "hello").await.status, 202);
     }
     let reply = service.sms("velocity", "+4915112340001", "hello").await;
-    assert_eq!((told(&reply), reply.header("retry-after")), ((429, "TRAFFIC_CONTROL"), Some("30")));
+    assert_eq!(
+        (status_and_code(&reply), reply.header("retry-after")),
+        ((429, "TRAFFIC_CONTROL"), Some("30"))
+    );
     assert_eq!(service.sms("velocity", "+4915112340002", "hello").await.status, 202);
-    assert_eq!(told(&service.sms("velocity", "+4915112340003", "hello").await), (429, "TRAFFIC_CONTROL"));
+    assert_eq!(
+        status_and_code(&service.sms("velocity", "+4915112340003", "hello").await),
+        (429, "TRAFFIC_CONTROL")
+    );
     assert_eq!(service.sms("velocity", "+4915112350003", "another range").await.status, 202);
-    service.passes(30);
+    service.advance(30);
     assert_eq!(service.sms("velocity", "+4915112340001", "hello").await.status, 202);
 }
 
 #[tokio::test]
-async fn traffic_control_velocity_per_country_that_is_not_excepted() {
+async fn traffic_control_limits_velocity_per_country_except_listed_ones() {
     let service = Service::start().await;
     for number in ["+447700900001", "+447800900001"] {
         assert_eq!(service.sms("velocity", number, "hello").await.status, 202);
     }
     let reply = service.sms("velocity", "+447900900001", "hello").await;
-    assert_eq!((told(&reply), reply.header("retry-after")), ((429, "TRAFFIC_CONTROL"), Some("30")));
+    assert_eq!(
+        (status_and_code(&reply), reply.header("retry-after")),
+        ((429, "TRAFFIC_CONTROL"), Some("30"))
+    );
     for range in 0..5 {
         let number = format!("+49151123{range}0001");
         assert_eq!(service.sms("velocity", &number, "at home").await.status, 202);
     }
-    service.passes(30);
+    service.advance(30);
     assert_eq!(service.sms("velocity", "+447900900001", "hello").await.status, 202);
 }
 
 #[tokio::test]
-async fn a_control_that_only_watches_refuses_nobody_and_counts() {
+async fn traffic_control_in_watch_mode_counts_and_rejects_nothing() {
     let service = Service::start().await;
     for _ in 0..3 {
         assert_eq!(service.sms("watched", DE, "hello").await.status, 202);
@@ -173,39 +189,49 @@ async fn a_control_that_only_watches_refuses_nobody_and_counts() {
 }
 
 #[tokio::test]
-async fn held_for_review_opens_a_case_and_an_approval_lets_the_own_retry_pass_for_seven_days() {
+async fn held_message_opens_a_case_and_an_approved_text_passes_for_seven_days() {
     let service = Service::start().await;
     let text = "see https://x.example";
     for _ in 0..3 {
-        assert_eq!(told(&service.sms(ACME, DE, text).await), (403, "HELD_FOR_REVIEW"));
+        assert_eq!(status_and_code(&service.sms(ACME, DE, text).await), (403, "HELD_FOR_REVIEW"));
     }
     let store = &service.world().store;
     let cases = store.reviews(None, None, 10).await.unwrap();
-    assert_eq!(cases.len(), 1, "one case however often it is tried");
+    assert_eq!(cases.len(), 1, "repeated sends share one case");
     assert_eq!((cases[0].seen, cases[0].rules.as_slice()), (3, ["links".to_owned()].as_slice()));
     store.decide_review(cases[0].id, true, "operator".to_owned(), service.clock.now()).await.unwrap();
     assert_eq!(service.sms(ACME, DE, text).await.status, 202);
     assert_eq!(service.sms(ACME, "+4915112345679", text).await.status, 202, "same account, sender and text");
-    assert_eq!(told(&service.sms(ACME, DE, "http://other.example").await), (403, "HELD_FOR_REVIEW"));
-    assert_eq!(told(&service.sms("other", DE, text).await), (403, "HELD_FOR_REVIEW"), "another account's");
-    service.passes(7 * 24 * 3600 + 1);
-    assert_eq!(told(&service.sms(ACME, DE, text).await), (403, "HELD_FOR_REVIEW"), "a week later");
+    assert_eq!(
+        status_and_code(&service.sms(ACME, DE, "http://other.example").await),
+        (403, "HELD_FOR_REVIEW")
+    );
+    assert_eq!(
+        status_and_code(&service.sms("other", DE, text).await),
+        (403, "HELD_FOR_REVIEW"),
+        "another account's"
+    );
+    service.advance(7 * 24 * 3600 + 1);
+    assert_eq!(status_and_code(&service.sms(ACME, DE, text).await), (403, "HELD_FOR_REVIEW"), "a week later");
 }
 
 #[tokio::test]
-async fn refused_with_402_when_cost_exceeds_available_minus_the_minimum_threshold() {
+async fn cost_over_available_minus_the_minimum_threshold_is_rejected_with_402() {
     let service = Service::start().await;
     assert_eq!(service.sms("poor", DE, "0.05 of 0.1 - 0.02").await.status, 202);
-    assert_eq!(told(&service.sms("poor", DE, "0.05 of 0.05 - 0.02").await), (402, "INSUFFICIENT_CREDIT"));
+    assert_eq!(
+        status_and_code(&service.sms("poor", DE, "0.05 of 0.05 - 0.02").await),
+        (402, "INSUFFICIENT_CREDIT")
+    );
     assert_eq!(service.sms("poor", "+4917212345678", "0.02 of 0.05 - 0.02").await.status, 202);
     assert_eq!(
-        told(&service.sms("poor", "+4917212345678", "0.02 of 0.03 - 0.02").await),
+        status_and_code(&service.sms("poor", "+4917212345678", "0.02 of 0.03 - 0.02").await),
         (402, "INSUFFICIENT_CREDIT")
     );
 }
 
 #[tokio::test]
-async fn every_response_has_its_headers_whatever_it_says() {
+async fn every_response_has_the_documented_headers() {
     let service = Service::start().await;
     let mut client = service.client().await;
     let key = bearer(ACME);
@@ -237,7 +263,7 @@ async fn every_response_has_its_headers_whatever_it_says() {
 }
 
 #[tokio::test]
-async fn the_bucket_refills_continuously_up_to_its_capacity() {
+async fn token_bucket_refills_continuously_up_to_its_capacity() {
     let service = Service::start().await;
     for _ in 0..10 {
         service.get("ten", BALANCE).await;

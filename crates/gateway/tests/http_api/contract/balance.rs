@@ -1,13 +1,13 @@
-//! What was decided about the balance: its figures always add up, and sending stops where nothing is available.
+//! Decisions of the contract about the balance.
 
-use super::service::{ACME, Service, raw_field, told};
+use super::fixture::{ACME, Service, raw_field, status_and_code};
 use hermod_domain::money::Money;
 use hermod_store::LedgerKind;
 use std::sync::Arc;
 
 const DE: &str = "+4915112345678";
 
-/// `balance credit_limit credit_used available`, after checking that they add up.
+/// Returns `balance credit_limit credit_used available` after checking that they add up.
 async fn figures(service: &Service, key: &str) -> String {
     let body = service.get(key, "/api/v1/balance").await.body;
     let [balance, limit, used, available] =
@@ -28,28 +28,24 @@ async fn available_is_balance_plus_credit_limit_minus_credit_used_in_every_respo
     assert_eq!(
         figures(&service, "postpaid").await,
         "0 0.2 0.1 0.1",
-        "moved out of the balance, not paid yet"
+        "the invoice moved the debt to credit used"
     );
     service.sms("postpaid", DE, "hello").await;
     assert_eq!(figures(&service, "postpaid").await, "-0.05 0.2 0.1 0.05");
     service.post("postpaid", LedgerKind::Payment, "0.06").await;
     assert_eq!(figures(&service, "postpaid").await, "-0.05 0.2 0.04 0.11");
     service.post("postpaid", LedgerKind::Payment, "1").await;
-    assert_eq!(
-        figures(&service, "postpaid").await,
-        "0.91 0.2 0 1.11",
-        "what was paid too much is in the balance"
-    );
+    assert_eq!(figures(&service, "postpaid").await, "0.91 0.2 0 1.11", "the overpayment is in the balance");
 }
 
 #[tokio::test]
-async fn sending_stops_at_available_zero_which_is_minus_the_credit_limit() {
+async fn sending_stops_when_available_is_zero() {
     let service = Service::start().await;
     for _ in 0..4 {
         assert_eq!(service.sms("postpaid", DE, "hello").await.status, 202);
     }
     assert_eq!(figures(&service, "postpaid").await, "-0.2 0.2 0 0");
-    assert_eq!(told(&service.sms("postpaid", DE, "hello").await), (402, "INSUFFICIENT_CREDIT"));
+    assert_eq!(status_and_code(&service.sms("postpaid", DE, "hello").await), (402, "INSUFFICIENT_CREDIT"));
     service.post("postpaid", LedgerKind::TopUp, "0.05").await;
     assert_eq!(service.sms("postpaid", DE, "hello").await.status, 202);
 }
@@ -71,7 +67,7 @@ async fn payment_terms_are_prepaid_or_postpaid() {
 }
 
 #[tokio::test]
-async fn the_balance_in_a_send_response_is_right_after_its_own_charge() {
+async fn balance_in_a_send_response_is_that_after_its_own_charge() {
     let service = Service::start().await;
     for expect in ["9.95", "9.9", "9.85"] {
         assert_eq!(raw_field(&service.sms(ACME, DE, "hello").await.body, "balance"), expect);

@@ -1,6 +1,6 @@
-//! Every row of the contract's errors, by its HTTP status and by its name.
+//! The contract's error table, one test for each status and code.
 
-use super::service::{ACME, Service, told};
+use super::fixture::{ACME, Service, status_and_code};
 use hermod_domain::phone::Msisdn;
 use hermod_store::OptOut;
 
@@ -17,7 +17,7 @@ async fn error_400_invalid_json_or_to_or_text_missing() {
         (r#"{"to":"+4915112345678"}"#, "MISSING_FIELD"),
         (r#"{"to":"+4915112345678","text":""}"#, "MISSING_FIELD"),
     ] {
-        assert_eq!(told(&service.send(ACME, &[], body).await), (400, code), "{body}");
+        assert_eq!(status_and_code(&service.send(ACME, &[], body).await), (400, code), "{body}");
     }
 }
 
@@ -26,17 +26,17 @@ async fn error_401_missing_or_invalid_credentials() {
     let service = Service::start().await;
     let mut client = service.client().await;
     let missing = client.call("GET", "/api/v1/balance", &[], b"").await;
-    assert_eq!(told(&missing), (401, "INVALID_API_KEY"));
+    assert_eq!(status_and_code(&missing), (401, "INVALID_API_KEY"));
     assert!(missing.header("www-authenticate").unwrap().starts_with("Basic "));
     let wrong = client.call("GET", "/api/v1/balance", &[("Authorization", "Bearer acme:wrong")], b"").await;
-    assert_eq!(told(&wrong), (401, "INVALID_API_KEY"));
-    assert_eq!(told(&service.get("nobody", "/api/v1/balance").await), (401, "INVALID_API_KEY"));
+    assert_eq!(status_and_code(&wrong), (401, "INVALID_API_KEY"));
+    assert_eq!(status_and_code(&service.get("unknown", "/api/v1/balance").await), (401, "INVALID_API_KEY"));
 }
 
 #[tokio::test]
 async fn error_401_invalid_api_key_missing_expired_or_revoked() {
     let service = Service::start().await;
-    assert_eq!(told(&service.get("revoked", "/api/v1/balance").await), (401, "INVALID_API_KEY"));
+    assert_eq!(status_and_code(&service.get("revoked", "/api/v1/balance").await), (401, "INVALID_API_KEY"));
     assert_eq!(
         service.get("revoked-second", "/api/v1/balance").await.status,
         200,
@@ -47,9 +47,9 @@ async fn error_401_invalid_api_key_missing_expired_or_revoked() {
         200,
         "thirty seconds before it expires"
     );
-    service.passes(30);
-    assert_eq!(told(&service.get("expired", "/api/v1/balance").await), (401, "INVALID_API_KEY"));
-    assert_eq!(told(&service.get("closed", "/api/v1/balance").await), (401, "INVALID_API_KEY"));
+    service.advance(30);
+    assert_eq!(status_and_code(&service.get("expired", "/api/v1/balance").await), (401, "INVALID_API_KEY"));
+    assert_eq!(status_and_code(&service.get("closed", "/api/v1/balance").await), (401, "INVALID_API_KEY"));
 }
 
 #[tokio::test]
@@ -59,16 +59,24 @@ async fn error_402_insufficient_balance() {
     assert_eq!(reply.status, 202);
     assert_eq!(service.sms("poor", DE, "0.05 of 0.1, 0.02 must stay").await.status, 202);
     let refused = service.sms("poor", DE, "0.05 of 0.05, 0.02 must stay").await;
-    assert_eq!(told(&refused), (402, "INSUFFICIENT_CREDIT"));
+    assert_eq!(status_and_code(&refused), (402, "INSUFFICIENT_CREDIT"));
     assert_eq!(service.balance("poor").await, "0.05", "nothing was charged");
 }
 
 #[tokio::test]
 async fn error_403_sender_not_approved_or_blocked() {
     let service = Service::start().await;
-    assert_eq!(told(&service.sms_from(ACME, "Unknown").await), (403, "SENDER_NOT_APPROVED"));
-    assert_eq!(told(&service.sms_from(ACME, "Later").await), (403, "SENDER_NOT_APPROVED"), "still pending");
-    assert_eq!(told(&service.sms_from(ACME, "BANK").await), (403, "SENDER_BLOCKED"), "blocked for everyone");
+    assert_eq!(status_and_code(&service.sms_from(ACME, "Unknown").await), (403, "SENDER_NOT_APPROVED"));
+    assert_eq!(
+        status_and_code(&service.sms_from(ACME, "Later").await),
+        (403, "SENDER_NOT_APPROVED"),
+        "still pending"
+    );
+    assert_eq!(
+        status_and_code(&service.sms_from(ACME, "BANK").await),
+        (403, "SENDER_BLOCKED"),
+        "blocked for every account"
+    );
     assert_eq!(service.sms_from(ACME, "A&B - c_d.").await.status, 202);
 }
 
@@ -79,8 +87,8 @@ async fn error_403_recipient_opted_out() {
     let entry =
         OptOut { account: service.account(ACME), number, how: "STOP".to_owned(), now: service.clock.now() };
     service.world().store.opt_out(entry).await.unwrap();
-    assert_eq!(told(&service.sms(ACME, DE, "hello").await), (403, "RECIPIENT_OPTED_OUT"));
-    assert_eq!(service.sms("other", DE, "hello").await.status, 202, "of one account only");
+    assert_eq!(status_and_code(&service.sms(ACME, DE, "hello").await), (403, "RECIPIENT_OPTED_OUT"));
+    assert_eq!(service.sms("other", DE, "hello").await.status, 202, "the opt-out holds for one account only");
     assert_eq!(service.sms(ACME, "+4915112345679", "hello").await.status, 202);
     service.world().store.opt_in(service.account(ACME), number).await.unwrap();
     assert_eq!(service.sms(ACME, DE, "hello").await.status, 202);
@@ -102,21 +110,27 @@ async fn error_403_source_ip_not_allowed() {
 #[tokio::test]
 async fn error_403_identity_verification_required() {
     let service = Service::start().await;
-    assert_eq!(told(&service.sms("unverified", DE, "hello").await), (403, "VERIFICATION_REQUIRED"));
+    assert_eq!(
+        status_and_code(&service.sms("unverified", DE, "hello").await),
+        (403, "VERIFICATION_REQUIRED")
+    );
 }
 
 #[tokio::test]
 async fn error_403_message_held_for_review() {
     let service = Service::start().await;
     let held = service.sms(ACME, DE, "see http://x.example").await;
-    assert_eq!(told(&held), (403, "HELD_FOR_REVIEW"));
+    assert_eq!(status_and_code(&held), (403, "HELD_FOR_REVIEW"));
     assert_eq!(service.balance(ACME).await, "10", "not accepted, not charged");
 }
 
 #[tokio::test]
 async fn error_403_country_blocked() {
     let service = Service::start().await;
-    assert_eq!(told(&service.sms("domestic", "+447700900123", "hello").await), (403, "COUNTRY_BLOCKED"));
+    assert_eq!(
+        status_and_code(&service.sms("domestic", "+447700900123", "hello").await),
+        (403, "COUNTRY_BLOCKED")
+    );
     assert_eq!(service.sms("domestic", DE, "hello").await.status, 202);
 }
 
@@ -127,20 +141,20 @@ async fn error_404_message_not_found_including_an_id_of_another_account() {
     let path = format!("/api/v1/sms/{id}");
     assert_eq!(service.get(ACME, &path).await.status, 200);
     let foreign = service.get("other", &path).await;
-    assert_eq!(told(&foreign), (404, "NOT_FOUND"));
+    assert_eq!(status_and_code(&foreign), (404, "NOT_FOUND"));
     let absent = service.get("other", "/api/v1/sms/1").await;
     assert_eq!(
         (absent.status, &absent.body),
         (foreign.status, &foreign.body),
-        "nobody learns whose ids exist"
+        "the response does not reveal existing ids"
     );
 }
 
 #[tokio::test]
 async fn error_422_no_price_or_no_route_for_the_destination() {
     let service = Service::start().await;
-    assert_eq!(told(&service.sms(ACME, "+33612345678", "hello").await), (422, "NO_PRICE"));
-    assert_eq!(told(&service.sms(ACME, "+9991234567", "hello").await), (422, "NO_ROUTE"));
+    assert_eq!(status_and_code(&service.sms(ACME, "+33612345678", "hello").await), (422, "NO_PRICE"));
+    assert_eq!(status_and_code(&service.sms(ACME, "+9991234567", "hello").await), (422, "NO_ROUTE"));
 }
 
 #[tokio::test]
@@ -150,23 +164,23 @@ async fn error_429_rate_limit_exceeded_with_retry_after() {
         assert_eq!(service.get("ten", "/api/v1/balance").await.status, 200);
     }
     let reply = service.get("ten", "/api/v1/balance").await;
-    assert_eq!(told(&reply), (429, "RATE_LIMITED"));
+    assert_eq!(status_and_code(&reply), (429, "RATE_LIMITED"));
     assert_eq!(reply.header("retry-after"), Some("1"));
 }
 
 #[tokio::test]
-async fn error_429_refused_by_a_traffic_control() {
+async fn error_429_rejected_by_a_traffic_control() {
     let service = Service::start().await;
     for _ in 0..10 {
         assert_eq!(service.sms("daily", DE, "hello").await.status, 202);
     }
     let reply = service.sms("daily", DE, "hello").await;
-    assert_eq!(told(&reply), (429, "TRAFFIC_CONTROL"));
+    assert_eq!(status_and_code(&reply), (429, "TRAFFIC_CONTROL"));
     assert_eq!(reply.header("retry-after"), Some("60"), "the day ends in a minute");
 }
 
 #[tokio::test]
-async fn error_500_submit_failed_leaves_nothing_behind() {
+async fn error_500_submit_failed_charges_and_stores_nothing() {
     let service = Service::start().await;
     let database = rusqlite::Connection::open(service.folder.path().join("data/hermod.db")).unwrap();
     database
@@ -175,8 +189,8 @@ async fn error_500_submit_failed_leaves_nothing_behind() {
         )
         .unwrap();
     let reply = service.keyed(ACME, "order-1", DE, "hello").await;
-    assert_eq!(told(&reply), (500, "SUBMIT_FAILED"));
-    assert!(!reply.body.contains("broken"), "what failed inside is nobody's business: {}", reply.body);
+    assert_eq!(status_and_code(&reply), (500, "SUBMIT_FAILED"));
+    assert!(!reply.body.contains("broken"), "internal errors are not in the response: {}", reply.body);
     assert_eq!(service.balance(ACME).await, "10");
     database.execute_batch("DROP TRIGGER broken").unwrap();
     assert_eq!(service.keyed(ACME, "order-1", DE, "hello").await.status, 202, "the key is still free");
@@ -186,21 +200,21 @@ async fn error_500_submit_failed_leaves_nothing_behind() {
 async fn error_400_invalid_number() {
     let service = Service::start().await;
     let reply = service.sms(ACME, "4915112345678", "hello").await;
-    assert_eq!(told(&reply), (400, "INVALID_NUMBER"));
+    assert_eq!(status_and_code(&reply), (400, "INVALID_NUMBER"));
 }
 
 #[tokio::test]
 async fn error_400_invalid_sender() {
     let service = Service::start().await;
     for from in ["TwelveLetter", "Caf\u{e9}", "a/b"] {
-        assert_eq!(told(&service.sms_from(ACME, from).await), (400, "INVALID_SENDER"), "{from}");
+        assert_eq!(status_and_code(&service.sms_from(ACME, from).await), (400, "INVALID_SENDER"), "{from}");
     }
 }
 
 #[tokio::test]
 async fn error_400_text_too_long() {
     let service = Service::start().await;
-    assert_eq!(told(&service.sms(ACME, DE, &"x".repeat(1601)).await), (400, "TEXT_TOO_LONG"));
+    assert_eq!(status_and_code(&service.sms(ACME, DE, &"x".repeat(1601)).await), (400, "TEXT_TOO_LONG"));
 }
 
 #[tokio::test]
@@ -210,7 +224,7 @@ async fn error_503_gateway_unavailable_with_retry_after() {
     assert_eq!(client.send(ACME, &[], r#"{"to":"+4915112345678","text":"a"}"#).await.status, 202);
     service.world().start_draining();
     let reply = client.send(ACME, &[], r#"{"to":"+4915112345678","text":"a"}"#).await;
-    assert_eq!(told(&reply), (503, "GATEWAY_UNAVAILABLE"));
+    assert_eq!(status_and_code(&reply), (503, "GATEWAY_UNAVAILABLE"));
     let wait: u32 = reply.header("retry-after").unwrap().parse().unwrap();
     assert!(wait > 0);
 }

@@ -1,6 +1,6 @@
-//! What was decided about idempotency keys, row by row.
+//! Decisions of the contract about idempotency keys, one test each.
 
-use super::service::{ACME, Service, told};
+use super::fixture::{ACME, Service, status_and_code};
 use hermod_gateway::clock::within;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ const DE: &str = "+4915112345678";
 const BODY: &str = r#"{"to":"+4915112345678","text":"hello"}"#;
 
 #[tokio::test]
-async fn a_key_is_any_string_of_1_to_255_bytes_unique_per_account() {
+async fn idempotency_key_is_any_string_of_1_to_255_bytes_unique_per_account() {
     let service = Service::start().await;
     let longest = "k".repeat(255);
     for key in ["k", "with space", "\u{e9}\u{436}", longest.as_str()] {
@@ -17,18 +17,21 @@ async fn a_key_is_any_string_of_1_to_255_bytes_unique_per_account() {
         assert_eq!(service.keyed(ACME, key, DE, "hello").await.status, 200, "{key}");
         assert_eq!(service.keyed("other", key, DE, "hello").await.status, 202, "another account's key");
     }
-    assert_eq!(told(&service.keyed(ACME, &"k".repeat(256), DE, "hello").await), (400, "INVALID_FIELD"));
+    assert_eq!(
+        status_and_code(&service.keyed(ACME, &"k".repeat(256), DE, "hello").await),
+        (400, "INVALID_FIELD")
+    );
     for _ in 0..2 {
         assert_eq!(service.keyed(ACME, "", DE, "an empty key is none").await.status, 202);
     }
 }
 
 #[tokio::test]
-async fn a_key_is_kept_as_long_as_the_message_record() {
+async fn idempotency_key_is_kept_as_long_as_the_message_record() {
     let service = Service::start().await;
     let first = service.keyed(ACME, "order-1", DE, "hello").await;
     for days in [1, 30, 300] {
-        service.passes(days * 24 * 3600);
+        service.advance(days * 24 * 3600);
         let again = service.keyed(ACME, "order-1", DE, "hello").await;
         assert_eq!(
             (again.status, again.field("message_id")),
@@ -39,7 +42,7 @@ async fn a_key_is_kept_as_long_as_the_message_record() {
 }
 
 #[tokio::test]
-async fn the_header_wins_over_the_body() {
+async fn idempotency_key_in_the_header_overrides_the_body() {
     let service = Service::start().await;
     let in_body = r#"{"to":"+4915112345678","text":"hello","idempotency_key":"body"}"#;
     let first = service.send(ACME, &[], in_body).await;
@@ -50,7 +53,7 @@ async fn the_header_wins_over_the_body() {
 }
 
 #[tokio::test]
-async fn the_same_key_with_another_body_is_a_replay_that_says_so() {
+async fn same_key_with_another_body_is_a_replay_marked_as_different() {
     let service = Service::start().await;
     let first = service.keyed(ACME, "order-1", DE, "hello").await;
     let same = service.keyed(ACME, "order-1", DE, "hello").await;
@@ -62,7 +65,7 @@ async fn the_same_key_with_another_body_is_a_replay_that_says_so() {
 }
 
 #[tokio::test]
-async fn duplicates_while_the_first_is_in_flight_wait_for_it() {
+async fn duplicate_request_waits_for_the_first_in_flight() {
     let service = Arc::new(Service::start().await);
     let mut sends = tokio::task::JoinSet::new();
     for _ in 0..32 {
@@ -80,10 +83,10 @@ async fn duplicates_while_the_first_is_in_flight_wait_for_it() {
 }
 
 #[tokio::test]
-async fn ten_seconds_without_an_answer_give_503_and_leave_the_key_free() {
+async fn request_queued_for_ten_seconds_gets_503_and_leaves_the_key_free() {
     let service = Arc::new(Service::start().await);
     let database = rusqlite::Connection::open(service.folder.path().join("data/hermod.db")).unwrap();
-    // Somebody else has the file, so the writer cannot begin.
+    // A lock on the database keeps the writer from beginning.
     database.execute_batch("BEGIN IMMEDIATE").unwrap();
     let mut sends = tokio::task::JoinSet::new();
     for _ in 0..2 {
@@ -100,7 +103,7 @@ async fn ten_seconds_without_an_answer_give_503_and_leave_the_key_free() {
     })
     .await
     {
-        service.passes(1);
+        service.advance(1);
     }
     database.execute_batch("ROLLBACK").unwrap();
     assert_eq!(service.keyed(ACME, "order-1", DE, "hello").await.status, 202);
@@ -108,7 +111,7 @@ async fn ten_seconds_without_an_answer_give_503_and_leave_the_key_free() {
 }
 
 #[tokio::test]
-async fn a_failed_original_does_not_bind_the_key() {
+async fn failed_first_request_does_not_bind_the_key() {
     let service = Service::start().await;
     assert_eq!(service.keyed(ACME, "order-1", "nonsense", "hello").await.status, 400);
     assert_eq!(service.keyed(ACME, "order-1", "+33612345678", "hello").await.status, 422);
@@ -121,7 +124,7 @@ async fn a_failed_original_does_not_bind_the_key() {
 }
 
 #[tokio::test]
-async fn a_replay_has_exactly_the_five_documented_fields() {
+async fn replay_has_exactly_the_five_documented_fields() {
     let service = Service::start().await;
     let first = service.keyed(ACME, "order-1", DE, "hello").await;
     let replay = service.keyed(ACME, "order-1", DE, "hello").await;

@@ -1,6 +1,6 @@
-//! Every row of the contract's limits that is about HTTP.
+//! The HTTP limits of the contract, one test each.
 
-use super::service::{ACME, Service, raw_field, told};
+use super::fixture::{ACME, Service, raw_field, status_and_code};
 use hermod_store::Inbound;
 
 const DE: &str = "+4915112345678";
@@ -16,7 +16,7 @@ async fn limit_ten_requests_per_second_by_default_a_bucket_per_connection_shared
         assert_eq!(reply.header("x-ratelimit-remaining"), Some((9 - place).to_string().as_str()));
     }
     for key in ["ten", "ten-second"] {
-        assert_eq!(told(&service.sms(key, DE, "hello").await), (429, "RATE_LIMITED"), "{key}");
+        assert_eq!(status_and_code(&service.sms(key, DE, "hello").await), (429, "RATE_LIMITED"), "{key}");
     }
     assert_eq!(service.get(ACME, "/api/v1/balance").await.status, 200, "another connection has its own");
     service.clock.advance(std::time::Duration::from_millis(100));
@@ -39,7 +39,7 @@ async fn limit_rate_limit_response_is_429_with_retry_after_1() {
     for _ in 0..10 {
         last = service.get("ten", "/api/v1/balance").await;
     }
-    assert_eq!(told(&last), (429, "RATE_LIMITED"));
+    assert_eq!(status_and_code(&last), (429, "RATE_LIMITED"));
     assert_eq!(last.header("retry-after"), Some("1"));
 }
 
@@ -47,18 +47,18 @@ async fn limit_rate_limit_response_is_429_with_retry_after_1() {
 async fn limit_text_length_1600_characters() {
     let service = Service::start().await;
     assert_eq!(service.sms(ACME, DE, &"\u{e9}".repeat(1600)).await.status, 202);
-    assert_eq!(told(&service.sms(ACME, DE, &"\u{e9}".repeat(1601)).await), (400, "TEXT_TOO_LONG"));
+    assert_eq!(status_and_code(&service.sms(ACME, DE, &"\u{e9}".repeat(1601)).await), (400, "TEXT_TOO_LONG"));
 }
 
 #[tokio::test]
 async fn limit_sender_id_at_most_11_characters_when_alphanumeric() {
     let service = Service::start().await;
     assert_eq!(
-        told(&service.sms_from(ACME, "ElevenChars").await),
+        status_and_code(&service.sms_from(ACME, "ElevenChars").await),
         (403, "SENDER_NOT_APPROVED"),
         "well formed"
     );
-    assert_eq!(told(&service.sms_from(ACME, "TwelveCharsX").await), (400, "INVALID_SENDER"));
+    assert_eq!(status_and_code(&service.sms_from(ACME, "TwelveCharsX").await), (400, "INVALID_SENDER"));
 }
 
 #[tokio::test]
@@ -93,7 +93,7 @@ async fn limit_inbound_page_size_default_100_maximum_500() {
     }
     for query in ["?limit=0", "?limit=-1", "?limit=ten", "?limit=", "?limit=1.5", "?since=x", "?since=-1"] {
         let reply = service.get(ACME, &format!("/api/v1/inbound{query}")).await;
-        assert_eq!(told(&reply), (400, "INVALID_FIELD"), "{query}");
+        assert_eq!(status_and_code(&reply), (400, "INVALID_FIELD"), "{query}");
     }
     let other = service.get("other", "/api/v1/inbound").await;
     assert_eq!(raw_field(&other.body, "count"), "0", "every account has its own");

@@ -1,6 +1,6 @@
-//! What was decided about sending where the contract is silent, row by row.
+//! Decisions about sending where the contract is silent, one test each.
 
-use super::service::{ACME, Service, raw_field, told};
+use super::fixture::{ACME, Service, raw_field, status_and_code};
 use crate::client::Reply;
 use hermod_domain::phone::Msisdn;
 use hermod_store::OptOut;
@@ -13,7 +13,7 @@ async fn body(service: &Service, key: &str, body: serde_json::Value) -> Reply {
 }
 
 #[tokio::test]
-async fn from_missing_null_or_empty_is_the_connections_default_sender() {
+async fn missing_null_or_empty_from_is_the_connections_default_sender() {
     let service = Service::start().await;
     for from in [json!({}), json!({ "from": null }), json!({ "from": "" })] {
         let mut request = json!({ "to": DE, "text": "hello" });
@@ -21,13 +21,13 @@ async fn from_missing_null_or_empty_is_the_connections_default_sender() {
         let reply = body(&service, ACME, request.clone()).await;
         assert_eq!((reply.status, reply.field("from")), (202, "Acme".to_owned()), "{request}");
         let reply = body(&service, "nosender", request).await;
-        assert_eq!(told(&reply), (400, "INVALID_SENDER"));
+        assert_eq!(status_and_code(&reply), (400, "INVALID_SENDER"));
         assert!(reply.body.contains("no default sender"), "{}", reply.body);
     }
 }
 
 #[tokio::test]
-async fn to_is_a_plus_and_7_to_15_digits_and_syntax_alone_decides_400() {
+async fn to_without_a_plus_and_7_to_15_digits_is_rejected_with_400() {
     let service = Service::start().await;
     for to in ["+1234567", "+123456789012345"] {
         assert_ne!(service.sms(ACME, to, "hello").await.status, 400, "{to}");
@@ -41,14 +41,14 @@ async fn to_is_a_plus_and_7_to_15_digits_and_syntax_alone_decides_400() {
         "+49151x",
         "00491511234567",
     ] {
-        assert_eq!(told(&service.sms(ACME, to, "hello").await), (400, "INVALID_NUMBER"), "{to}");
+        assert_eq!(status_and_code(&service.sms(ACME, to, "hello").await), (400, "INVALID_NUMBER"), "{to}");
     }
     let number = body(&service, ACME, json!({ "to": 4_915_112_345_678_u64, "text": "hello" })).await;
-    assert_eq!(told(&number), (400, "INVALID_NUMBER"), "a JSON number");
+    assert_eq!(status_and_code(&number), (400, "INVALID_NUMBER"), "a JSON number");
     assert_eq!(
-        told(&service.sms(ACME, "+9991234567", "hello").await),
+        status_and_code(&service.sms(ACME, "+9991234567", "hello").await),
         (422, "NO_ROUTE"),
-        "a country nobody knows"
+        "an unknown country code"
     );
     for request in [json!({ "text": "a" }), json!({ "to": "", "text": "a" }), json!({ "to": DE, "text": "" })]
     {
@@ -57,7 +57,7 @@ async fn to_is_a_plus_and_7_to_15_digits_and_syntax_alone_decides_400() {
 }
 
 #[tokio::test]
-async fn characters_decide_1600_whatever_the_part_count_and_parts_are_charged() {
+async fn text_limit_counts_characters_and_charging_counts_parts() {
     let service = Service::start().await;
     let gsm = service.sms(ACME, DE, &"a".repeat(1600)).await;
     assert_eq!(
@@ -69,17 +69,17 @@ async fn characters_decide_1600_whatever_the_part_count_and_parts_are_charged() 
         (ucs2.status, ucs2.header("x-sms-parts"), raw_field(&ucs2.body, "cost")),
         (202, Some("24"), "1.2".to_owned())
     );
-    assert_eq!(told(&service.sms(ACME, DE, &"a".repeat(1601)).await), (400, "TEXT_TOO_LONG"));
+    assert_eq!(status_and_code(&service.sms(ACME, DE, &"a".repeat(1601)).await), (400, "TEXT_TOO_LONG"));
     assert_eq!(service.sms("guarded", DE, &"a".repeat(306)).await.status, 202, "two parts");
     assert_eq!(
-        told(&service.sms("guarded", DE, &"a".repeat(307)).await),
+        status_and_code(&service.sms("guarded", DE, &"a".repeat(307)).await),
         (400, "TEXT_TOO_LONG"),
         "max_parts"
     );
 }
 
 #[tokio::test]
-async fn splitting_never_cuts_an_escape_or_a_surrogate_pair() {
+async fn split_keeps_escapes_and_surrogate_pairs_whole() {
     let service = Service::start().await;
     for (text, parts) in [
         ("a".repeat(160), "1"),
@@ -97,18 +97,18 @@ async fn splitting_never_cuts_an_escape_or_a_surrogate_pair() {
 }
 
 #[tokio::test]
-async fn sender_characters() {
+async fn sender_with_characters_outside_the_contract_is_rejected() {
     let service = Service::start().await;
     for from in ["A", "ElevenChars", "A&B - c_d.", "+123", "123", "123456789012345"] {
         assert_ne!(service.sms_from(ACME, from).await.status, 400, "{from}");
     }
     for from in [" ", "-_.", "TwelveLetter", "a+b", "12", "+1234567890123456", "\u{e9}", "a\nb"] {
-        assert_eq!(told(&service.sms_from(ACME, from).await), (400, "INVALID_SENDER"), "{from:?}");
+        assert_eq!(status_and_code(&service.sms_from(ACME, from).await), (400, "INVALID_SENDER"), "{from:?}");
     }
 }
 
 #[tokio::test]
-async fn unknown_json_fields_are_ignored_and_everything_that_is_not_clean_json_is_400() {
+async fn unknown_json_fields_are_ignored_and_invalid_json_is_rejected_with_400() {
     let service = Service::start().await;
     let extra = body(&service, ACME, json!({ "to": DE, "text": "hello", "campaign": { "a": [1] } })).await;
     assert_eq!(extra.status, 202);
@@ -117,25 +117,28 @@ async fn unknown_json_fields_are_ignored_and_everything_that_is_not_clean_json_i
         r#"{"to":"+4915112345678","text":"\ud800"}"#,
         r#"{"to":"+4915112345678","text":"a"} x"#,
     ] {
-        assert_eq!(told(&service.send(ACME, &[], text).await), (400, "INVALID_JSON"), "{text}");
+        assert_eq!(status_and_code(&service.send(ACME, &[], text).await), (400, "INVALID_JSON"), "{text}");
     }
     assert_eq!(body(&service, ACME, json!({ "to": DE, "text": 5 })).await.status, 400);
     let mut client = service.client().await;
     let bearer = crate::client::bearer(ACME);
     let bad_utf8 = [b"{\"to\":\"+4915112345678\",\"text\":\"".as_slice(), &[0xff], b"\"}"].concat();
     let headers = [("Authorization", bearer.as_str()), ("Content-Type", "application/json")];
-    assert_eq!(told(&client.call("POST", "/api/v1/sms", &headers, &bad_utf8).await), (400, "INVALID_JSON"));
+    assert_eq!(
+        status_and_code(&client.call("POST", "/api/v1/sms", &headers, &bad_utf8).await),
+        (400, "INVALID_JSON")
+    );
     for headers in [&headers[..1], &[headers[0], ("Content-Type", "text/plain")]] {
         let reply =
             client.call("POST", "/api/v1/sms", headers, br#"{"to":"+4915112345678","text":"a"}"#).await;
-        assert_eq!(told(&reply), (400, "INVALID_CONTENT_TYPE"));
+        assert_eq!(status_and_code(&reply), (400, "INVALID_CONTENT_TYPE"));
     }
     let huge = format!(r#"{{"to":"+4915112345678","text":"a","x":"{}"}}"#, "x".repeat(1 << 20));
-    assert_eq!(told(&service.send(ACME, &[], &huge).await), (413, "BODY_TOO_LARGE"));
+    assert_eq!(status_and_code(&service.send(ACME, &[], &huge).await), (413, "BODY_TOO_LARGE"));
 }
 
 #[tokio::test]
-async fn money_is_written_from_its_decimal_text() {
+async fn amounts_are_exact_decimals_in_responses() {
     let service = Service::start().await;
     let reply = service.sms(ACME, "+4917212345678", "hello").await;
     assert_eq!(
@@ -147,14 +150,14 @@ async fn money_is_written_from_its_decimal_text() {
     for _ in 0..9 {
         service.sms(ACME, "+447700900123", "0.04 each").await;
     }
-    assert_eq!(service.balance(ACME).await, "9.62", "no binary fraction has crept in");
+    assert_eq!(service.balance(ACME).await, "9.62", "the balance is an exact decimal");
 }
 
 #[tokio::test]
-async fn a_price_holds_from_its_date() {
+async fn price_is_effective_from_its_date() {
     let service = Service::start().await;
     assert_eq!(raw_field(&service.sms(ACME, DE, "in 2026").await.body, "cost"), "0.05");
-    service.passes(47 * 24 * 3600);
+    service.advance(47 * 24 * 3600);
     assert_eq!(raw_field(&service.sms(ACME, DE, "in 2027").await.body, "cost"), "0.5");
 }
 
@@ -183,20 +186,20 @@ async fn text_is_sent_as_given_and_smart_encoding_is_an_option_of_the_connection
     assert_eq!(service.sms("smart", DE, "\u{2019}\u{436}").await.header("x-sms-encoding"), Some("ucs2"));
 }
 
-/// Everything about a request is wrong; what is mended first shows what is checked next.
+/// A request with every error; correcting the reported one shows the next check.
 #[tokio::test]
-async fn order_of_checks() {
+async fn checks_are_applied_in_the_documented_order() {
     let service = Service::start().await;
     let mut client = service.client().await;
     let json = ("Content-Type", "application/json");
     let wrong = client.call("POST", "/api/v1/sms", &[("Authorization", "Bearer key-list:wrong")], b"{").await;
-    assert_eq!(told(&wrong), (401, "INVALID_API_KEY"));
-    assert_eq!(told(&service.send("key-list", &[], "{").await), (403, "IP_NOT_ALLOWED"));
+    assert_eq!(status_and_code(&wrong), (401, "INVALID_API_KEY"));
+    assert_eq!(status_and_code(&service.send("key-list", &[], "{").await), (403, "IP_NOT_ALLOWED"));
     for _ in 0..10 {
         service.get("ten", "/api/v1/balance").await;
     }
-    assert_eq!(told(&service.send("ten", &[], "{").await), (429, "RATE_LIMITED"));
-    assert_eq!(told(&service.send(ACME, &[], "{").await), (400, "INVALID_JSON"));
+    assert_eq!(status_and_code(&service.send("ten", &[], "{").await), (429, "RATE_LIMITED"));
+    assert_eq!(status_and_code(&service.send(ACME, &[], "{").await), (400, "INVALID_JSON"));
 
     let first = service.keyed(ACME, "used", DE, "hello").await;
     let bearer = crate::client::bearer(ACME);
@@ -205,36 +208,49 @@ async fn order_of_checks() {
     assert_eq!(
         (replay.status, replay.field("message_id")),
         (200, first.field("message_id")),
-        "a replay before fields"
+        "the replay check precedes the field checks"
     );
 
     let fields = json!({ "to": "nonsense", "from": "Unknown", "text": "a" });
-    assert_eq!(told(&body(&service, "unverified", fields).await), (400, "INVALID_NUMBER"));
+    assert_eq!(status_and_code(&body(&service, "unverified", fields).await), (400, "INVALID_NUMBER"));
     let sender = json!({ "to": "+447700900123", "from": "Unknown", "text": "http://" });
-    assert_eq!(told(&body(&service, "unverified", sender.clone()).await), (403, "VERIFICATION_REQUIRED"));
-    assert_eq!(told(&body(&service, "domestic", sender).await), (403, "SENDER_NOT_APPROVED"));
+    assert_eq!(
+        status_and_code(&body(&service, "unverified", sender.clone()).await),
+        (403, "VERIFICATION_REQUIRED")
+    );
+    assert_eq!(status_and_code(&body(&service, "domestic", sender).await), (403, "SENDER_NOT_APPROVED"));
 
     let number = Msisdn::parse("+447700900123").unwrap();
     let (account, now) = (service.account("domestic"), service.clock.now());
     service.world().store.opt_out(OptOut { account, number, how: "STOP".to_owned(), now }).await.unwrap();
     assert_eq!(
-        told(&service.sms("domestic", "+447700900123", "http://").await),
+        status_and_code(&service.sms("domestic", "+447700900123", "http://").await),
         (403, "RECIPIENT_OPTED_OUT")
     );
-    assert_eq!(told(&service.sms("domestic", "+447700900124", "http://").await), (403, "COUNTRY_BLOCKED"));
-    assert_eq!(told(&service.sms(ACME, "+33612345678", "http://").await), (403, "HELD_FOR_REVIEW"));
-    assert_eq!(told(&service.sms(ACME, "+33612345678", "hello").await), (422, "NO_PRICE"));
+    assert_eq!(
+        status_and_code(&service.sms("domestic", "+447700900124", "http://").await),
+        (403, "COUNTRY_BLOCKED")
+    );
+    assert_eq!(
+        status_and_code(&service.sms(ACME, "+33612345678", "http://").await),
+        (403, "HELD_FOR_REVIEW")
+    );
+    assert_eq!(status_and_code(&service.sms(ACME, "+33612345678", "hello").await), (422, "NO_PRICE"));
     for _ in 0..2 {
         assert_eq!(service.sms("spender", DE, "0.05 of 0.12 a day").await.status, 202);
     }
     service.post("spender", hermod_store::LedgerKind::Adjustment, "-9.9").await;
-    assert_eq!(told(&service.sms("spender", DE, "hello").await), (429, "TRAFFIC_CONTROL"), "before 402");
-    service.passes(61);
-    assert_eq!(told(&service.sms("spender", DE, "hello").await), (402, "INSUFFICIENT_CREDIT"));
+    assert_eq!(
+        status_and_code(&service.sms("spender", DE, "hello").await),
+        (429, "TRAFFIC_CONTROL"),
+        "before 402"
+    );
+    service.advance(61);
+    assert_eq!(status_and_code(&service.sms("spender", DE, "hello").await), (402, "INSUFFICIENT_CREDIT"));
 }
 
 #[tokio::test]
-async fn a_retry_of_an_accepted_send_never_becomes_a_402_or_403() {
+async fn retry_of_an_accepted_send_never_becomes_a_402_or_403() {
     let service = Service::start().await;
     let first = service.keyed("poor", "order-1", DE, "hello").await;
     assert_eq!(first.status, 202);

@@ -1,8 +1,8 @@
-//! Alarms that are not a carrier's, as the real binary raises, shows and clears them, and their figures in `/metrics`.
+//! Alarms that do not belong to a carrier: raised, listed and cleared by the real binary, with their metrics.
 
 use super::page;
-use super::process::{Caller, Process, path, ran, start_demo, wait_until_it_serves};
-use crate::assembly::{free_address, provision_text, wall_time};
+use super::process::{Caller, Process, path, ran, start_demo, wait_until_serving};
+use crate::gateways::{free_address, provision_text, wall_time};
 use crate::real_time::wait_until;
 use rcgen::{CertificateParams, KeyPair};
 use std::path::Path;
@@ -10,7 +10,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 
-/// What `hermod alarms` prints.
+/// Returns the output of `hermod alarms`.
 fn alarms(data: &Path) -> String {
     let (code, out, told) = ran(&["alarms", "--data-dir", path(data)]);
     assert_eq!((code, told.as_str()), (0, ""), "{out}");
@@ -18,12 +18,12 @@ fn alarms(data: &Path) -> String {
 }
 
 #[test]
-fn metrics_exist_from_the_start_and_every_one_is_documented() {
+fn all_metrics_exist_from_the_start_and_are_documented() {
     let folder = tempfile::tempdir().unwrap();
     let (demo, ready) = start_demo(folder.path());
     let customer = Caller::of(&ready);
-    let message = customer.sends("Hello");
-    customer.waits_for(&message, "delivered");
+    let message = customer.send("Hello");
+    customer.wait_for_status(&message, "delivered");
     let metrics = page(&customer.address, "/metrics");
     for line in [
         "hermod_alarms{alarm=\"disk-low\"} 0",
@@ -41,18 +41,18 @@ fn metrics_exist_from_the_start_and_every_one_is_documented() {
     for name in names.filter_map(|line| line.split(' ').next()).filter(|name| name.starts_with("hermod_")) {
         assert!(documented.contains(&format!("\n| `{name}` |")), "{name} has no row in docs/metrics.md");
     }
-    assert_eq!(demo.terminated(), 0);
+    assert_eq!(demo.terminate(), 0);
 }
 
 #[test]
-fn held_text_is_an_alarm_until_it_is_decided() {
+fn held_text_raises_an_alarm_until_it_is_decided() {
     let folder = tempfile::tempdir().unwrap();
     let (demo, ready) = start_demo(folder.path());
     let data = path(folder.path());
     assert_eq!(ran(&["screen", "set", "links", "--pattern", "bit\\.ly", "--data-dir", data]).0, 0);
     let body = r#"{"to": "+4915112345678", "text": "see bit.ly/x"}"#;
     assert_eq!(Caller::of(&ready).call("POST", "/sms", body).0, 403);
-    wait_until("the case is an alarm", || {
+    wait_until("the case raises an alarm", || {
         alarms(folder.path()).contains("1 held message waits for review, the oldest since ")
     });
     let metrics = page(&Caller::of(&ready).address, "/metrics");
@@ -60,10 +60,10 @@ fn held_text_is_an_alarm_until_it_is_decided() {
     assert!(metrics.contains("hermod_alarms{alarm=\"reviews-open\"} 1"), "{metrics}");
     assert_eq!(ran(&["review", "approve", "1", "--by", "alice", "--data-dir", data]).0, 0);
     wait_until("the alarm is cleared", || alarms(folder.path()).starts_with("No alarm"));
-    assert_eq!(demo.terminated(), 0);
+    assert_eq!(demo.terminate(), 0);
 }
 
-/// Writes a certificate that ends then, and its key.
+/// Writes a certificate with this remaining validity, and its key.
 fn write_pair(folder: &Path, name: &str, ends: Duration) {
     let key = KeyPair::generate().expect("a key pair");
     let mut params = CertificateParams::new(vec!["localhost".to_owned()]).expect("a valid name");
@@ -74,7 +74,7 @@ fn write_pair(folder: &Path, name: &str, ends: Duration) {
 }
 
 #[test]
-fn certificates_that_expire_or_have_expired_are_alarms_until_they_are_renewed() {
+fn expiring_and_expired_certificates_raise_alarms_until_renewed() {
     let folder = tempfile::tempdir().unwrap();
     let now = Duration::from_millis(u64::try_from(wall_time().as_millis()).unwrap());
     write_pair(folder.path(), "api", now + 10 * DAY);
@@ -90,10 +90,10 @@ fn certificates_that_expire_or_have_expired_are_alarms_until_they_are_renewed() 
     std::fs::write(folder.path().join("hermod.toml"), settings).unwrap();
     std::fs::write(folder.path().join("provision.toml"), provision_text(free_address(), "100")).unwrap();
     let serving = Process::start(&["serve", "--config", path(&folder.path().join("hermod.toml"))]);
-    wait_until_it_serves(&http.to_string());
+    wait_until_serving(&http.to_string());
     let data = folder.path().join("hermod-data");
-    wait_until("it says where it is", || data.join("operator.url").exists());
-    wait_until("both are alarms", || {
+    wait_until("operator.url exists", || data.join("operator.url").exists());
+    wait_until("both alarms are raised", || {
         let listed = alarms(&data);
         listed.contains("certificate-expiring") && listed.contains("certificate-expired")
     });
@@ -104,5 +104,5 @@ fn certificates_that_expire_or_have_expired_are_alarms_until_they_are_renewed() 
     write_pair(folder.path(), "api", now + 90 * DAY);
     write_pair(folder.path(), "binds", now + 90 * DAY);
     wait_until("both alarms are cleared", || !alarms(&data).contains("certificate-"));
-    assert_eq!(serving.terminated(), 0);
+    assert_eq!(serving.terminate(), 0);
 }

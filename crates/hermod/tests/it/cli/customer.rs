@@ -1,7 +1,7 @@
-//! A customer at the command line, against the demo and against gateways that misbehave.
+//! Customer commands against the demo and against misbehaving gateways.
 
 use super::process::{Process, ended, hermod, path, ran, start_demo};
-use crate::assembly::free_address;
+use crate::gateways::free_address;
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 
 const TO: &str = "+4915112345678";
 
-/// A demo, and what its customer needs to know.
+/// A demo with its customer's credentials.
 struct Shop {
     folder: tempfile::TempDir,
     demo: Process,
@@ -28,7 +28,7 @@ impl Shop {
         Shop { demo, url: text("base_url"), key: text("api_key"), secret: text("api_secret"), folder }
     }
 
-    /// A command with everything it needs in the environment.
+    /// Returns a command with the credentials in its environment.
     fn command(&self, args: &[&str]) -> Command {
         let mut command = hermod(args);
         command
@@ -50,7 +50,7 @@ impl Shop {
     }
 }
 
-/// The value of a field in what a command printed for a person.
+/// Returns the value of a field in a command's output.
 #[track_caller]
 fn field<'a>(out: &'a str, name: &str) -> &'a str {
     let value = out.lines().find_map(|line| line.trim_start().strip_prefix(name)?.strip_prefix("  "));
@@ -58,7 +58,7 @@ fn field<'a>(out: &'a str, name: &str) -> &'a str {
 }
 
 #[test]
-fn a_message_is_sent_followed_and_paid_for() {
+fn send_status_and_balance_commands_follow_a_message() {
     let shop = Shop::open();
     let (code, out, told) = shop.ran(&["send", "--to", TO, "--text", "Hello"]);
     assert_eq!((code, told.as_str()), (0, ""), "{out}");
@@ -93,11 +93,11 @@ fn a_message_is_sent_followed_and_paid_for() {
         "{out}"
     );
     assert_eq!(shop.ran(&["inbound"]), (0, "Nothing new.\n".to_owned(), String::new()));
-    assert_eq!(shop.demo.terminated(), 0);
+    assert_eq!(shop.demo.terminate(), 0);
 }
 
 #[test]
-fn scripts_get_the_answer_as_it_came() {
+fn json_output_is_the_api_response() {
     let shop = Shop::open();
     let (code, out, told) = shop.ran(&["send", "--to", TO, "--text", "Hello", "--json"]);
     let sent: Value = serde_json::from_str(&out).unwrap();
@@ -119,7 +119,7 @@ fn scripts_get_the_answer_as_it_came() {
 }
 
 #[test]
-fn a_text_may_come_from_standard_input() {
+fn text_is_read_from_standard_input() {
     let shop = Shop::open();
     let mut sending =
         shop.command(&["send", "--to", TO, "--text", "-"]).stdin(Stdio::piped()).spawn().unwrap();
@@ -135,7 +135,7 @@ fn a_text_may_come_from_standard_input() {
 }
 
 #[test]
-fn what_is_refused_is_told_in_the_gateway_s_words() {
+fn rejected_request_prints_the_gateways_error_and_invalid_arguments_exit_with_2() {
     let shop = Shop::open();
     for (args, expect) in [
         (&["send", "--to", "4915112345678", "--text", "x"][..], "INVALID_NUMBER: "),
@@ -182,7 +182,7 @@ fn credentials_come_from_options_a_file_or_the_environment() {
         assert_eq!((code, told.as_str()), (0, ""), "{args:?}");
     }
 
-    // At its usual place.
+    // At its default path.
     let home = shop.folder.path().join("home");
     std::fs::create_dir_all(home.join(".config/hermod")).unwrap();
     std::fs::copy(&kept, home.join(".config/hermod/credentials.toml")).unwrap();
@@ -210,7 +210,7 @@ fn credentials_come_from_options_a_file_or_the_environment() {
     assert!(help.contains("list of processes") && !help.contains(secret), "{help}");
 }
 
-/// Reads one request to its end, head and body.
+/// Reads one request, head and body.
 fn read_request(stream: &mut impl Read) -> String {
     let mut request = String::new();
     let mut bytes = [0; 4096];
@@ -242,7 +242,7 @@ fn send_to(address: SocketAddr) -> Command {
 }
 
 #[test]
-fn a_lost_answer_is_asked_for_again_with_the_same_key() {
+fn lost_response_is_retried_once_with_the_same_key() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let sending = send_to(listener.local_addr().unwrap()).spawn().unwrap();
     let (mut first, _) = listener.accept().unwrap();
@@ -262,7 +262,7 @@ fn a_lost_answer_is_asked_for_again_with_the_same_key() {
 }
 
 #[test]
-fn an_answer_lost_twice_leaves_the_key_to_try_again_with() {
+fn response_lost_twice_prints_the_key_for_another_try() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let sending = send_to(listener.local_addr().unwrap()).spawn().unwrap();
     let keys: Vec<String> =
@@ -277,12 +277,12 @@ fn an_answer_lost_twice_leaves_the_key_to_try_again_with() {
 }
 
 #[test]
-fn a_gateway_with_a_certificate_of_its_own_is_trusted_by_name() {
+fn self_signed_certificate_is_trusted_with_ca_and_matching_name() {
     let folder = tempfile::tempdir().unwrap();
     let (http, https) = (free_address(), free_address());
     crate::https::write_pair(folder.path());
     let _server = crate::https::Server::start(folder.path(), http, https);
-    super::process::wait_until_it_serves(&http.to_string());
+    super::process::wait_until_serving(&http.to_string());
     let balance = |url: String, ca: Option<&Path>| {
         let mut command = hermod(&["balance", "--url", &url, "--api-key", "alice-key"]);
         if let Some(ca) = ca {

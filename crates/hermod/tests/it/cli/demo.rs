@@ -1,26 +1,26 @@
-//! The demo as a newcomer tries it: every line that it prints works as it is, phones write to it, and magic numbers do what
-//! they are documented to do.
+//! The demo: every command that it prints works as it is, phones can send MO messages, and magic numbers do what
+//! is documented.
 
 use super::process::{Caller, Process, ended, path, ran, start_demo};
 use crate::real_time::wait_until;
 use serde_json::json;
 use std::process::{Command, Stdio};
 
-/// The welcome up to its last line.
+/// Reads the demo's welcome text.
 fn welcome_of(demo: &mut Process) -> String {
     let mut welcome = String::new();
     while !welcome.contains("Ctrl-C stops it") {
         let line = demo.first_line();
-        assert!(!line.is_empty(), "it ended after {welcome}");
+        assert!(!line.is_empty(), "the output ended after {welcome}");
         welcome.push_str(&line);
     }
     welcome
 }
 
 #[test]
-fn every_line_that_the_demo_prints_to_paste_works_in_another_terminal() {
+fn every_command_printed_by_the_demo_works_in_another_shell() {
     let folder = tempfile::tempdir().unwrap();
-    // A space, as in many people's folders.
+    // A folder name with a space.
     let data = folder.path().join("my data");
     let mut demo = Process::start(&["demo", "--data-dir", path(&data), "--http-port", "0"]);
     let welcome = welcome_of(&mut demo);
@@ -30,7 +30,7 @@ fn every_line_that_the_demo_prints_to_paste_works_in_another_terminal() {
     assert!(commands.len() >= 11, "{commands:#?}");
     assert!(commands[0].starts_with("export HERMOD_DATA_DIR='"), "{commands:#?}");
     for command in &commands[1..] {
-        // Another folder: nothing may depend on where the demo was started.
+        // Another working directory than the demo's.
         let script = format!("set -e\n{}\n{command}\n", commands[0]);
         let mut shell = Command::new("sh");
         shell.args(["-c", &script]).current_dir("/").env("HOME", "/nonexistent");
@@ -39,12 +39,12 @@ fn every_line_that_the_demo_prints_to_paste_works_in_another_terminal() {
         assert_eq!((code, told.as_str()), (0, ""), "{command}: {out}");
         assert!(!out.contains("\"error\""), "{command}: {out}");
     }
-    assert_eq!(demo.terminated(), 0);
-    assert!(!data.join("demo.sock").exists(), "it goes with the demo");
+    assert_eq!(demo.terminate(), 0);
+    assert!(!data.join("demo.sock").exists(), "the socket is removed with the demo");
 }
 
 #[test]
-fn phone_writes_to_the_demo_and_opts_out_with_stop() {
+fn demo_phone_sends_mo_messages_and_opts_out_with_stop() {
     let folder = tempfile::tempdir().unwrap();
     let (demo, ready) = start_demo(folder.path());
     let customer = Caller::of(&ready);
@@ -55,7 +55,7 @@ fn phone_writes_to_the_demo_and_opts_out_with_stop() {
     let inbound = || customer.call("GET", "/inbound", "").1["messages"].clone();
     let stored =
         "The message from +4915112345678 to +4915700000000 was sent and the gateway stored it.\n".to_owned();
-    // The same twice is two messages.
+    // The same text twice makes two messages.
     for _ in 0..2 {
         assert_eq!(says("Hello?"), (0, stored.clone(), String::new()));
     }
@@ -68,15 +68,15 @@ fn phone_writes_to_the_demo_and_opts_out_with_stop() {
     let (code, out, _) = says(&"x".repeat(300));
     assert!(code == 0 && out.contains(" was sent in 2 parts "), "{out}");
 
-    customer.sends("before the stop");
+    customer.send("before the stop");
     assert_eq!(says("stop").0, 0);
     let body = json!({ "to": "+4915112345678", "text": "after the stop" }).to_string();
     let (status, answer) = customer.call("POST", "/sms", &body);
     assert_eq!(status, 403, "{answer}");
     assert!(answer["error"].as_str().unwrap().starts_with("RECIPIENT_OPTED_OUT: "), "{answer}");
     assert_eq!(says("START").0, 0);
-    customer.sends("after the start");
-    assert_eq!(demo.terminated(), 0);
+    customer.send("after the start");
+    assert_eq!(demo.terminate(), 0);
 
     let (code, _, told) = says("Hello?");
     assert_eq!((code, told.contains("no demo runs on this folder")), (1, true), "{told}");
@@ -94,14 +94,14 @@ fn magic_numbers_of_the_demo_do_what_is_documented() {
     let folder = tempfile::tempdir().unwrap();
     let (demo, ready) = start_demo(folder.path());
     let customer = Caller::of(&ready);
-    let sends = |ending: &str| {
+    let send = |ending: &str| {
         let body = json!({ "to": format!("+49151{ending}"), "text": "Hello" }).to_string();
         let (status, answer) = customer.call("POST", "/sms", &body);
         assert_eq!(status, 202, "{answer}");
         (ending.to_owned(), answer["message_id"].as_str().unwrap().to_owned())
     };
     let endings = ["01", "02", "03", "04", "05", "06", "07", "08", "09"];
-    let sent: Vec<(String, String)> = endings.iter().map(|end| sends(&format!("55501{end}"))).collect();
+    let sent: Vec<(String, String)> = endings.iter().map(|end| send(&format!("55501{end}"))).collect();
     let found = |message: &str| customer.call("GET", &format!("/sms/{message}"), "").1;
     for ((ending, message), (status, dlr)) in sent.iter().zip([
         ("undeliverable", "UNDELIV"),
@@ -137,6 +137,6 @@ fn magic_numbers_of_the_demo_do_what_is_documented() {
     replies.sort();
     assert_eq!(replies, ["+491515550108 +4915700000000 Yes", "+491515550109 +4915700000000 STOP"]);
     let body = r#"{"to": "+491515550109", "text": "again"}"#;
-    assert_eq!(customer.call("POST", "/sms", body).0, 403, "it has opted out");
-    assert_eq!(demo.terminated(), 0);
+    assert_eq!(customer.call("POST", "/sms", body).0, 403, "the phone has opted out");
+    assert_eq!(demo.terminate(), 0);
 }

@@ -1,4 +1,4 @@
-//! The demo, started from a file instead of its own data.
+//! The demo with a provision file in place of its own entries.
 
 use super::process::{Caller, Process, path, ran};
 use serde_json::Value;
@@ -50,7 +50,7 @@ fn start(data: &Path, file: &Path) -> (Process, Value) {
 }
 
 #[test]
-fn a_demo_starts_from_a_file_and_delivers() {
+fn demo_with_a_provision_file_delivers() {
     let folder = tempfile::tempdir().unwrap();
     let (data, file) = (folder.path().join("data"), folder.path().join("provision.toml"));
     std::fs::write(&file, FILE).unwrap();
@@ -65,22 +65,22 @@ fn a_demo_starts_from_a_file_and_delivers() {
     for pair in keys {
         let text = |name: &str| pair[name].as_str().unwrap().to_owned();
         let customer = Caller { key: text("api_key"), secret: text("api_secret"), ..Caller::of(&ready) };
-        let message = customer.sends("Hello from a file");
-        customer.waits_for(&message, "delivered");
+        let message = customer.send("Hello from a file");
+        customer.wait_for_status(&message, "delivered");
     }
     assert_eq!(Caller::of(&ready).balance(), "9.96");
     let (code, out, _) = ran(&["route", "list", "--data-dir", path(&data)]);
     assert_eq!((code, out.as_str()), (0, "AREA  CARRIERS\n*     demo\n"));
-    assert_eq!(demo.terminated(), 0);
+    assert_eq!(demo.terminate(), 0);
 
     let (demo, again) = start(&data, &file);
-    assert_eq!(again["keys"], ready["keys"], "a secret that was made is the same at every start");
+    assert_eq!(again["keys"], ready["keys"], "a generated secret is the same at every start");
     assert_eq!(Caller::of(&again).balance(), "9.96");
-    assert_eq!(demo.terminated(), 0);
+    assert_eq!(demo.terminate(), 0);
 }
 
 #[test]
-fn a_demo_says_what_is_wrong_with_a_file() {
+fn demo_reports_the_errors_of_a_provision_file() {
     let folder = tempfile::tempdir().unwrap();
     let (data, file) = (folder.path().join("data"), folder.path().join("provision.toml"));
     for (text, expect) in [

@@ -1,4 +1,4 @@
-//! The command line explains itself: grouped help, completions that a shell accepts, man pages, and tables that fit the
+//! Help of the command line: grouped help, shell completions, man pages, and tables that fit the
 //! terminal.
 
 use super::process::{ended, hermod, path, ran, start_demo};
@@ -14,7 +14,7 @@ fn help_lists_commands_in_groups_and_explains_each() {
     {
         assert!(out.contains(part), "{part} in {out}");
     }
-    assert_eq!(ran(&["--help"]).1, out, "both are the same page");
+    assert_eq!(ran(&["--help"]).1, out, "both print the same help");
     let (code, out, _) = ran(&["help", "account", "set"]);
     assert!(code == 0 && out.contains("Usage: hermod account set") && out.contains("Example"), "{out}");
     let (code, _, told) = ran(&["help", "account", "sett"]);
@@ -23,7 +23,7 @@ fn help_lists_commands_in_groups_and_explains_each() {
 }
 
 #[test]
-fn completions_are_scripts_that_know_every_command() {
+fn completion_scripts_contain_every_command() {
     for shell in ["bash", "zsh", "fish"] {
         let (code, script, told) = ran(&["completions", shell]);
         assert_eq!((code, told.as_str()), (0, ""), "{shell}");
@@ -31,7 +31,7 @@ fn completions_are_scripts_that_know_every_command() {
             assert!(script.contains(word), "{shell}: {word}");
         }
     }
-    // What bash makes of it: the commands that begin with "ap".
+    // bash completes the commands that begin with "ap".
     let script = format!(
         "{}\nCOMP_WORDS=(hermod ap); COMP_CWORD=1; _hermod hermod ap hermod; echo \"${{COMPREPLY[@]}}\"\n",
         ran(&["completions", "bash"]).1
@@ -52,7 +52,7 @@ fn completions_are_scripts_that_know_every_command() {
 }
 
 #[test]
-fn man_writes_a_page_for_every_command() {
+fn man_command_writes_a_page_for_every_command() {
     let folder = tempfile::tempdir().unwrap();
     let pages = folder.path().join("man1");
     let (code, out, _) = ran(&["man", path(&pages)]);
@@ -69,7 +69,7 @@ fn man_writes_a_page_for_every_command() {
 }
 
 #[test]
-fn tables_fit_the_terminal_and_scripts_get_one_line_for_each_row() {
+fn tables_fit_the_terminal_and_piped_output_has_one_line_for_each_row() {
     let folder = tempfile::tempdir().unwrap();
     let (demo, _) = start_demo(folder.path());
     let listed = |columns: &str| {
@@ -87,5 +87,5 @@ fn tables_fit_the_terminal_and_scripts_get_one_line_for_each_row() {
     let narrow = listed("30");
     assert!(narrow.contains("NAME") && narrow.contains("\nCURRENCY"), "{narrow}");
     assert!(narrow.lines().all(|line| line.chars().count() <= 30), "{narrow}");
-    assert_eq!(demo.terminated(), 0);
+    assert_eq!(demo.terminate(), 0);
 }

@@ -1,17 +1,17 @@
-//! A customer reads what handsets sent, and waits for a message through a gateway's restart.
+//! `hermod inbound`, and waiting for a message over a restart of the gateway.
 
-use super::office::Office;
+use super::operator_fixture::Office;
 use super::process::{ended, hermod};
 use hermod_domain::ids::AccountId;
 use hermod_store::{Inbound, OpenOptions, Store};
 use std::process::Command;
 use std::time::Duration;
 
-/// Puts messages where they would arrive: nothing comes in from carriers yet.
+/// Writes inbound messages to the store directly.
 fn receive(office: &Office, texts: &[&str]) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
-        let now = crate::assembly::wall_time();
+        let now = crate::gateways::wall_time();
         let options =
             OpenOptions { folder: office.data(), low_water_bytes: 0, in_doubt_wait: Duration::ZERO, now };
         let store = Store::open(&options).expect("the folder opens");
@@ -38,7 +38,7 @@ fn customer(office: &Office, secret: &str, args: &[&str]) -> Command {
     command
 }
 
-/// A shop whose key has this secret.
+/// Returns an operator fixture and the secret of its key.
 fn shop() -> (Office, String) {
     let office = Office::closed();
     office.apply(&[]);
@@ -48,7 +48,7 @@ fn shop() -> (Office, String) {
 }
 
 #[test]
-fn what_handsets_sent_is_read_in_order_and_steers_nothing() {
+fn inbound_messages_are_listed_in_order_with_escaped_control_characters() {
     let (mut office, secret) = shop();
     receive(&office, &["yes please", "\u{1b}]0;owned\u{7}no", "ok"]);
     office.serve();
@@ -66,17 +66,17 @@ fn what_handsets_sent_is_read_in_order_and_steers_nothing() {
 }
 
 #[test]
-fn waiting_for_a_message_outlasts_a_restart_of_the_gateway() {
+fn status_wait_survives_a_restart_of_the_gateway() {
     let (mut office, secret) = shop();
     office.serve();
     let sent =
         customer(&office, &secret, &["send", "--to", "+4915112345678", "--text", "Hello", "--json"]).output();
     let sent: serde_json::Value = serde_json::from_slice(&sent.unwrap().stdout).unwrap();
     let message = sent["message_id"].as_str().unwrap();
-    // Its carrier is not there, so it never ends.
+    // No carrier is connected, so the message stays queued.
     let waiting =
         customer(&office, &secret, &["status", message, "--wait", "--at-most", "10"]).spawn().unwrap();
-    assert_eq!(office.serving.take().unwrap().terminated(), 0);
+    assert_eq!(office.serving.take().unwrap().terminate(), 0);
     office.serve();
     let output = waiting.wait_with_output().unwrap();
     let (out, told) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());

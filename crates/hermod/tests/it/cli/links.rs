@@ -1,12 +1,12 @@
-//! Links at the command line: of a gateway with a simulated carrier, and where none runs.
+//! Link, alarm and carrier commands, with a running gateway and without.
 
-use super::office::Office;
+use super::operator_fixture::Office;
 use super::process::{Caller, path, ran, start_demo};
 use crate::real_time::wait_until;
 use serde_json::Value;
 
 #[test]
-fn links_alarms_and_a_trace_are_seen_beside_a_running_gateway() {
+fn link_alarm_trace_and_carrier_commands_show_a_running_gateway() {
     let folder = tempfile::tempdir().unwrap();
     let (demo, ready) = start_demo(folder.path());
     let here = ["--data-dir", path(folder.path())];
@@ -30,8 +30,8 @@ fn links_alarms_and_a_trace_are_seen_beside_a_running_gateway() {
     let customer = Caller::of(&ready);
     let lines = std::thread::scope(|scope| {
         let traced = scope.spawn(|| does(&["carrier", "trace", "demo", "--for", "3s"]));
-        wait_until("it is traced", || does(&["links"]).contains("is traced until"));
-        customer.sends("A canary in a coal mine");
+        wait_until("the trace is active", || does(&["links"]).contains("is traced until"));
+        customer.send("A canary in a coal mine");
         traced.join().unwrap()
     });
     assert!(lines.contains("-> submit_sm") && lines.contains("<- submit_sm_resp"), "{lines}");
@@ -44,12 +44,12 @@ fn links_alarms_and_a_trace_are_seen_beside_a_running_gateway() {
     assert!(!told.contains("canary"), "{told}");
     let loose = does(&["carrier", "receipts", "demo"]);
     assert!(loose.starts_with("Every receipt of demo found its part"), "{loose}");
-    wait_until("what was delivered is counted", || does(&["deliveries"]).contains("100.0%"));
+    wait_until("the delivery is counted", || does(&["deliveries"]).contains("100.0%"));
     let told = does(&["deliveries", "--days", "1", "--by", "country", "--carrier", "demo"]);
     assert!(told.starts_with("CARRIER  COUNTRY  SENT  DELIVERED"), "{told}");
     let (code, _, told) = ran(&[&["carrier", "test", "demo", "--to", "0151"][..], &here].concat());
     assert_eq!((code, told.contains("INVALID_FIELD: number")), (1, true), "{told}");
-    assert_eq!(demo.terminated(), 0);
+    assert_eq!(demo.terminate(), 0);
 
     for args in [&["links"][..], &["alarms"], &["carrier", "resume", "demo"], &["carrier", "trace", "demo"]] {
         let (code, _, told) = ran(&[args, &here].concat());
@@ -59,10 +59,10 @@ fn links_alarms_and_a_trace_are_seen_beside_a_running_gateway() {
 }
 
 #[test]
-fn a_carrier_that_nobody_answers_for_is_told_with_its_last_error() {
+fn unreachable_carrier_is_listed_with_its_last_error() {
     let office = Office::open();
     office.apply(&[]);
-    wait_until("it has tried", || office.does(&["links"]).contains("tries again in"));
+    wait_until("the link has tried to connect", || office.does(&["links"]).contains("tries again in"));
     let told = office.does(&["links"]);
     assert!(told.contains("down"), "{told}");
     let (code, out, told) = office.ran(&["carrier", "test", "acme", "--to", "+4915112345678"]);

@@ -1,37 +1,37 @@
-//! An operator at the command line: beside a running gateway, on a folder where none runs, and from far away.
+//! Operator commands beside a running gateway, on a data folder without a gateway, and remotely.
 
-use super::office::Office;
+use super::operator_fixture::Office;
+use super::operator_walkthrough::run_operator_walkthrough;
 use super::process::path;
-use super::story::a_day_at_the_desk;
 use serde_json::{Value, json};
 
 #[test]
-fn everything_can_be_done_beside_a_running_gateway() {
+fn operator_commands_work_beside_a_running_gateway() {
     let mut office = Office::open();
-    a_day_at_the_desk(&office);
-    assert_eq!(office.serving.take().unwrap().terminated(), 0);
+    run_operator_walkthrough(&office);
+    assert_eq!(office.serving.take().unwrap().terminate(), 0);
     assert_eq!(
         office.json(&["account", "list"])["items"].as_array().map(Vec::len),
         Some(2),
-        "it is all there"
+        "both accounts are stored"
     );
 }
 
 #[test]
-fn everything_can_be_done_where_no_gateway_runs() {
+fn operator_commands_work_without_a_running_gateway() {
     let office = Office::closed();
-    a_day_at_the_desk(&office);
+    run_operator_walkthrough(&office);
     let (code, out, _) = super::process::ran(&["audit", "--data-dir", path(&office.data())]);
     assert_eq!(code, 0, "{out}");
 }
 
 #[test]
-fn everything_can_be_done_from_far_away() {
-    a_day_at_the_desk(&Office::far_away());
+fn operator_commands_work_remotely() {
+    run_operator_walkthrough(&Office::far_away());
 }
 
 #[test]
-fn a_review_case_is_decided_at_the_desk() {
+fn review_commands_list_show_and_decide_a_case() {
     let office = Office::open();
     office.apply(&[]);
     office.does(&["screen", "set", "links", "--pattern", "bit\\.ly"]);
@@ -48,10 +48,7 @@ fn a_review_case_is_decided_at_the_desk() {
     assert!(list.contains("shop") && list.contains("links"), "{list}");
     let id = office.json(&["review", "list"])["items"][0]["id"].to_string();
     let case = office.does(&["review", "show", &id]);
-    assert!(
-        case.contains("win at \\u{1b}[2Jbit.ly"),
-        "what strangers wrote does not steer the terminal: {case:?}"
-    );
+    assert!(case.contains("win at \\u{1b}[2Jbit.ly"), "control characters are escaped: {case:?}");
     assert_eq!(
         office.does(&["review", "approve", &id, "--by", "alice"]),
         format!("Case {id} is approved.\n")
@@ -61,12 +58,12 @@ fn a_review_case_is_decided_at_the_desk() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_with_a_sentence() {
+fn invalid_commands_and_files_are_rejected_with_their_reason() {
     let office = Office::closed();
     office.is_refused(&["account", "list"], 2, "is no data folder of Hermod");
-    assert!(!office.data().exists(), "looking makes nothing");
+    assert!(!office.data().exists(), "reading does not create a data folder");
     office.apply(&["--dry-run"]);
-    assert!(!office.data().exists(), "nor does trying");
+    assert!(!office.data().exists(), "a dry run does not create a data folder");
     std::fs::write(office.data(), "a file").unwrap();
     office.is_refused(&["account", "list"], 1, "Not a directory");
     std::fs::remove_file(office.data()).unwrap();
@@ -115,7 +112,7 @@ fn what_does_not_fit_is_refused_with_a_sentence() {
 }
 
 #[test]
-fn a_wrong_token_opens_nothing() {
+fn wrong_or_invalid_token_is_rejected() {
     let mut office = Office::far_away();
     let wrong = office.file("wrong");
     std::fs::write(&wrong, "wrong-wrong-wrong-wrong\n").unwrap();
@@ -132,22 +129,22 @@ fn a_wrong_token_opens_nothing() {
 }
 
 #[test]
-fn an_address_left_behind_by_a_crash_is_not_believed() {
+fn stale_operator_url_after_a_crash_is_not_used() {
     let mut office = Office::open();
     office.apply(&[]);
     let mut serving = office.serving.take().unwrap();
     serving.child.kill().unwrap();
     serving.child.wait().unwrap();
-    assert!(office.data().join("operator.url").exists(), "it had no time to say goodbye");
-    // Somebody else has the port now. The token is not for them.
+    assert!(office.data().join("operator.url").exists(), "the killed gateway left its file");
+    // Another process has the port now and must not get the token.
     let stranger = std::net::TcpListener::bind(&office.address).unwrap();
     stranger.set_nonblocking(true).unwrap();
     assert!(office.does(&["account", "list"]).contains("shop"));
-    assert!(stranger.accept().is_err(), "the stranger was called");
+    assert!(stranger.accept().is_err(), "the other process was called");
 }
 
 #[test]
-fn commands_that_come_together_wait_for_each_other() {
+fn concurrent_commands_on_a_data_folder_wait_for_each_other() {
     let office = Office::closed();
     office.apply(&[]);
     std::thread::scope(|scope| {

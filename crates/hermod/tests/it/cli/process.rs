@@ -1,4 +1,4 @@
-//! The real binary as a process, and a customer who calls it.
+//! The real binary as a process, and an HTTP client of a customer.
 
 use crate::real_time::wait_until;
 use serde_json::Value;
@@ -10,7 +10,7 @@ use std::process::{Child, ChildStdout, Command, Output, Stdio};
 pub(crate) fn hermod(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hermod"));
     command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // Whoever runs the tests may be a customer of some gateway: that is none of their business.
+    // Credentials in the environment of the test run must not be used.
     for name in [
         "COLUMNS",
         "HERMOD_URL",
@@ -28,7 +28,7 @@ pub(crate) fn hermod(args: &[&str]) -> Command {
     command
 }
 
-/// Runs a command to its end: exit code, standard output, standard error.
+/// Runs a command to its end. Returns exit code, standard output and standard error.
 pub(crate) fn ran(args: &[&str]) -> (i32, String, String) {
     ended(&mut hermod(args))
 }
@@ -43,7 +43,7 @@ pub(crate) fn path(path: &Path) -> &str {
     path.to_str().expect("a temporary folder's name is UTF-8")
 }
 
-/// A process that is killed when a test is done with it, one way or the other.
+/// A process that is killed on drop.
 pub(crate) struct Process {
     pub(crate) child: Child,
     out: BufReader<ChildStdout>,
@@ -67,27 +67,27 @@ impl Process {
         assert!(sent.expect("kill is everywhere").success());
     }
 
-    /// SIGTERM, and the code it ends with.
-    pub(crate) fn terminated(mut self) -> i32 {
+    /// Sends SIGTERM and returns the exit code.
+    pub(crate) fn terminate(mut self) -> i32 {
         self.signal("-TERM");
         let mut ended = None;
         wait_until("it ends after SIGTERM", || {
             ended = self.child.try_wait().expect("a child can be asked");
             ended.is_some()
         });
-        ended.and_then(|status| status.code()).expect("it ended by itself")
+        ended.and_then(|status| status.code()).expect("it ended without a signal")
     }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Already gone is just as well.
+        // An error means that the process has already ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// A customer with the credentials that the demo printed, or others.
+/// A customer with these credentials.
 pub(crate) struct Caller {
     pub(crate) address: String,
     pub(crate) key: String,
@@ -122,14 +122,14 @@ impl Caller {
         (status, serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}")))
     }
 
-    pub(crate) fn sends(&self, text: &str) -> String {
+    pub(crate) fn send(&self, text: &str) -> String {
         let body = serde_json::json!({ "to": "+4915112345678", "text": text }).to_string();
         let (status, answer) = self.call("POST", "/sms", &body);
         assert_eq!(status, 202, "{answer}");
         answer["message_id"].as_str().expect("a message id").to_owned()
     }
 
-    pub(crate) fn waits_for(&self, message: &str, wanted: &str) {
+    pub(crate) fn wait_for_status(&self, message: &str, wanted: &str) {
         wait_until(&format!("message {message} is {wanted}"), || {
             let (status, answer) = self.call("GET", &format!("/sms/{message}"), "");
             assert_eq!(status, 200, "{answer}");
@@ -151,9 +151,9 @@ pub(crate) fn start_demo(data: &Path) -> (Process, Value) {
     (demo, ready)
 }
 
-/// Waits until a gateway serves at an address. It listens before it has its data folder; a command that runs in between
-/// would work on the folder in its place.
-pub(crate) fn wait_until_it_serves(address: &str) {
+/// Waits until a gateway serves at an address. It listens before it locks its data folder; a command in between
+/// would open the folder itself.
+pub(crate) fn wait_until_serving(address: &str) {
     let address = address.parse().expect("an address with a port");
-    wait_until("it serves", || crate::assembly::is_ready(address));
+    wait_until("it serves", || crate::gateways::is_ready(address));
 }

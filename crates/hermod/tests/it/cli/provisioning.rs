@@ -1,12 +1,12 @@
-//! Provision files and the gateway they are for: what a restart keeps, and which data folder a command works on.
+//! Provision files over restarts, and the data folder that a command uses.
 
-use super::office::{FILE, Office};
-use super::process::{ended, hermod, path, ran, wait_until_it_serves};
+use super::operator_fixture::{FILE, Office};
+use super::process::{ended, hermod, path, ran, wait_until_serving};
 use serde_json::json;
 use std::io::Write;
 use std::process::{Child, Stdio};
 
-/// A gateway that applies the office's file at its start and logs to a file.
+/// Starts a gateway that applies the fixture's file and logs to a file.
 fn serve(office: &Office, log: &str) -> Child {
     let settings = office.file("hermod.toml");
     let text = format!(
@@ -18,8 +18,8 @@ fn serve(office: &Office, log: &str) -> Child {
     let log = std::fs::File::create(office.file(log)).expect("a log");
     let mut command = hermod(&["serve", "--config", path(&settings)]);
     let serving = command.stdout(Stdio::from(log.try_clone().expect("a log"))).stderr(log).spawn();
-    wait_until_it_serves(&office.address);
-    crate::real_time::wait_until("it says where it is", || office.data().join("operator.url").exists());
+    wait_until_serving(&office.address);
+    crate::real_time::wait_until("operator.url exists", || office.data().join("operator.url").exists());
     serving.expect("the binary starts")
 }
 
@@ -41,9 +41,9 @@ fn changes_by_command_survive_a_restart_with_a_provision_file() {
 
     let serving = serve(&office, "second.log");
     let shop = || office.json(&["account", "show", "shop"]);
-    assert_eq!(shop()["account"]["entry"]["verified"], json!(true), "verified by command");
-    assert_eq!(shop()["account"]["entry"]["credit_limit"], json!("7"), "the file does not mention it");
-    assert_eq!(office.json(&["price", "list"])["items"], json!([]), "what was removed stays removed");
+    assert_eq!(shop()["account"]["entry"]["verified"], json!(true), "the change by command is kept");
+    assert_eq!(shop()["account"]["entry"]["credit_limit"], json!("7"), "a field that the file omits is kept");
+    assert_eq!(office.json(&["price", "list"])["items"], json!([]), "a removed entry stays removed");
     let log = std::fs::read_to_string(office.file("second.log")).unwrap();
     assert!(log.contains("Left alone") && log.contains("verified") && log.contains("--force"), "{log}");
     let told = office.apply(&["--dry-run"]);
@@ -63,14 +63,14 @@ fn changes_by_command_survive_a_restart_with_a_provision_file() {
     assert_eq!(
         shop()["account"]["entry"]["countries"],
         json!(["AT", "DE"]),
-        "what the file changed is applied"
+        "changes of the file are applied"
     );
     assert_eq!(shop()["account"]["entry"]["verified"], json!(true), "this, too");
     stop(serving);
 }
 
 #[test]
-fn no_second_data_folder_is_made_by_mistake() {
+fn data_folder_is_created_only_with_create() {
     let office = Office::closed();
     let file = office.file("provision.toml");
     office.is_refused(&["apply", path(&file)], 2, "hermod apply FILE --create");
@@ -82,7 +82,7 @@ fn no_second_data_folder_is_made_by_mistake() {
         (0, format!("hermod: data folder {} (no gateway runs there)\n", folder.display()))
     );
     let (code, _, told) = office.ran(&["account", "list"]);
-    assert_eq!((code, told.as_str()), (0, ""), "nothing was written");
+    assert_eq!((code, told.as_str()), (0, ""), "a dry run writes nothing");
     for command in ["audit", "backup"] {
         let copy = office.file("copy");
         let nowhere = office.file("nowhere");
@@ -96,7 +96,7 @@ fn no_second_data_folder_is_made_by_mistake() {
 }
 
 #[test]
-fn commands_find_the_folder_and_the_rules_by_the_settings() {
+fn commands_use_the_data_folder_and_webhook_rules_of_the_settings() {
     let office = Office::closed();
     let settings = office.file("hermod.toml");
     let text = "[data]\nfolder = \"elsewhere\"\n[webhooks]\nallow_http = true\nallow = [\"127.0.0.0/8\"]\n";
@@ -114,7 +114,7 @@ fn commands_find_the_folder_and_the_rules_by_the_settings() {
 
     let hook = ["account", "set", "shop", "--dlr-webhook", "http://127.0.0.1:8099/dlr"];
     let (code, _, told) = with(&hook);
-    assert_eq!(code, 0, "what the settings allow is allowed offline too: {told}");
+    assert_eq!(code, 0, "the settings apply without a running gateway too: {told}");
     let folder = office.file("elsewhere");
     let (code, _, told) =
         ran(&[&hook[..4], &["http://127.0.0.1:8099/other", "--data-dir", path(&folder)]].concat());
@@ -122,7 +122,7 @@ fn commands_find_the_folder_and_the_rules_by_the_settings() {
     let (code, _, told) = with(&["account", "list", "--data-dir", path(&office.data())]);
     assert_eq!((code, told.contains("leave one of them out")), (2, true), "{told}");
 
-    // Without options: the settings of the folder where one is.
+    // Without options: the settings file of the working directory.
     for args in [&["account", "list"][..], &["audit"], &["backup", "copy"]] {
         let (code, out, told) = ended(hermod(args).current_dir(office.folder.path()));
         assert_eq!(code, 0, "{args:?}: {out}{told}");

@@ -1,11 +1,11 @@
-//! Secrets at the command line: shown once to whoever asked for them, and nowhere else.
+//! Secrets at the command line: printed once on request, and nowhere else.
 
-use super::office::{FILE, Office};
-use super::process::{Caller, ended, hermod, path, wait_until_it_serves};
+use super::operator_fixture::{FILE, Office};
+use super::process::{Caller, ended, hermod, path, wait_until_serving};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
-/// The secret of a key in what a command printed.
+/// Returns the secret of a key in a command's output.
 #[track_caller]
 fn secret_of(out: &str, key: &str) -> String {
     let line = out.lines().find_map(|line| line.trim().strip_prefix(key)?.strip_prefix("  "));
@@ -17,7 +17,7 @@ fn customer(office: &Office, key: &str, secret: &str) -> Caller {
 }
 
 #[test]
-fn a_secret_works_is_shown_once_and_can_be_rotated() {
+fn generated_secret_is_shown_once_authenticates_and_can_be_rotated() {
     let office = Office::open();
     let first = secret_of(&office.apply(&[]), "shop-key-1");
     assert_eq!(customer(&office, "shop-key-1", &first).balance(), "100");
@@ -50,7 +50,7 @@ fn a_secret_works_is_shown_once_and_can_be_rotated() {
 }
 
 #[test]
-fn secrets_go_to_a_file_for_one_pair_of_eyes() {
+fn secrets_to_writes_a_private_file() {
     let office = Office::closed();
     let (to, other) = (office.file("secrets.toml"), office.file("other.toml"));
     let out = office.apply(&["--secrets-to", path(&to)]);
@@ -60,7 +60,7 @@ fn secrets_go_to_a_file_for_one_pair_of_eyes() {
     let secret = text.split("secret = \"").nth(1).unwrap().split('"').next().unwrap();
     assert!(secret.len() >= 32 && !out.contains(secret), "{out}");
 
-    // Nothing is written over, and nothing is left behind where nothing was made.
+    // No file is overwritten, and no file is created without a secret.
     office.is_refused(&["key", "rotate", "shop-key-1", "--secrets-to", path(&to)], 2, "is there already");
     office.apply(&["--secrets-to", path(&other)]);
     office.is_refused(&["key", "rotate", "nobody", "--secrets-to", path(&other)], 1, "NOT_FOUND");
@@ -71,7 +71,7 @@ fn secrets_go_to_a_file_for_one_pair_of_eyes() {
 }
 
 #[test]
-fn what_standard_output_does_not_take_is_told() {
+fn failed_write_to_standard_output_is_reported() {
     let office = Office::closed();
     office.apply(&[]);
     let place: Vec<&str> = office.place.iter().map(String::as_str).collect();
@@ -112,7 +112,7 @@ fn what_standard_output_does_not_take_is_told() {
 }
 
 #[test]
-fn a_gateway_that_makes_a_secret_at_its_start_does_not_log_it() {
+fn secret_generated_at_start_is_not_logged() {
     let office = Office::closed();
     let settings = office.file("hermod.toml");
     let text = format!(
@@ -123,8 +123,8 @@ fn a_gateway_that_makes_a_secret_at_its_start_does_not_log_it() {
     let log = std::fs::File::create(office.file("log")).unwrap();
     let mut command = hermod(&["serve", "--config", path(&settings)]);
     let mut serving = command.stdout(Stdio::from(log.try_clone().unwrap())).stderr(log).spawn().unwrap();
-    wait_until_it_serves(&office.address);
-    crate::real_time::wait_until("it says where it is", || office.data().join("operator.url").exists());
+    wait_until_serving(&office.address);
+    crate::real_time::wait_until("operator.url exists", || office.data().join("operator.url").exists());
     let token = std::fs::read_to_string(office.data().join("operator.token")).unwrap();
     let rotated = secret_of(&office.does(&["key", "rotate", "shop-key-1"]), "shop-key-1");
     assert_eq!(customer(&office, "shop-key-1", &rotated).balance(), "100");
@@ -142,7 +142,7 @@ fn a_gateway_that_makes_a_secret_at_its_start_does_not_log_it() {
 }
 
 #[test]
-fn lost_or_empty_pepper_is_told_by_every_command_and_never_replaced() {
+fn missing_or_empty_pepper_is_reported_by_every_command_and_never_replaced() {
     let office = Office::closed();
     office.apply(&[]);
     let (pepper, away) = (office.data().join("pepper.key"), office.file("pepper.away"));
@@ -164,14 +164,14 @@ fn lost_or_empty_pepper_is_told_by_every_command_and_never_replaced() {
     assert_eq!((code, told.contains("pepper.key is missing")), (1, true), "{told}");
     std::fs::write(&pepper, []).unwrap();
     office.is_refused(&["account", "list"], 1, "has 0 octets instead of 32");
-    assert_eq!(std::fs::read(&pepper).unwrap().len(), 0, "it is left as it is");
+    assert_eq!(std::fs::read(&pepper).unwrap().len(), 0, "the empty pepper is kept");
     std::fs::rename(&away, &pepper).unwrap();
     office.does(&["account", "list"]);
     assert_eq!(std::fs::read(&pepper).unwrap(), kept);
 }
 
 #[test]
-fn backup_without_keys_has_no_keys_and_serves_once_the_pepper_is_put_back() {
+fn backup_without_keys_serves_once_the_pepper_is_restored() {
     let office = Office::closed();
     office.apply(&[]);
     let copy = office.file("copy");
@@ -197,12 +197,12 @@ fn backup_without_keys_has_no_keys_and_serves_once_the_pepper_is_put_back() {
     assert_eq!(
         (code, told.contains("has no pepper.key")),
         (2, true),
-        "a backup that could not serve: {told}"
+        "a backup of a folder without pepper is rejected: {told}"
     );
 }
 
 #[test]
-fn new_data_folder_and_everything_in_it_is_for_its_owner_alone() {
+fn new_data_folder_is_accessible_by_its_owner_only() {
     let office = Office::closed();
     office.apply(&[]);
     let mode = |file: &std::path::Path| std::fs::metadata(file).unwrap().permissions().mode() & 0o777;
@@ -211,7 +211,7 @@ fn new_data_folder_and_everything_in_it_is_for_its_owner_alone() {
         let file = file.unwrap().path();
         assert_eq!(mode(&file), 0o600, "{}", file.display());
     }
-    // A lock file of an earlier release.
+    // A lock file of an earlier release is readable by others.
     let lock = office.data().join("hermod.lock");
     std::fs::set_permissions(&lock, std::fs::Permissions::from_mode(0o644)).unwrap();
     office.does(&["account", "list"]);

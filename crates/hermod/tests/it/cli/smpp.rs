@@ -1,7 +1,7 @@
-//! The demo's SMPP customer at the command line: trying a bind out, sending over it, and seeing it as the operator.
+//! `hermod test-bind` against the demo, and the operator's bind commands.
 
-use super::process::{Process, path, ran, start_demo, wait_until_it_serves};
-use crate::assembly::free_address;
+use super::process::{Process, path, ran, start_demo, wait_until_serving};
+use crate::gateways::free_address;
 use crate::real_time::wait_until;
 use serde_json::Value;
 use std::net::TcpStream;
@@ -15,7 +15,7 @@ fn tries(port: &Value, password: &Path, more: &[&str]) -> (i32, String, String) 
 }
 
 #[test]
-fn a_bind_is_tried_out_and_a_message_sent_over_it() {
+fn test_bind_binds_sends_a_message_and_prints_its_receipt() {
     let folder = tempfile::tempdir().unwrap();
     let (demo, ready) = start_demo(&folder.path().join("data"));
     let (right, wrong) = (folder.path().join("right.txt"), folder.path().join("wrong.txt"));
@@ -37,17 +37,17 @@ fn a_bind_is_tried_out_and_a_message_sent_over_it() {
     assert_eq!(
         (code, told.contains("--insecure")),
         (1, true),
-        "nobody signed the demo's certificate: {told}"
+        "the demo's certificate is not trusted: {told}"
     );
     let (code, out, told) = tries(&ready["smpp_port"], &wrong, &["--system-id", "demo"]);
     assert_eq!((code, out.as_str()), (1, ""), "{told}");
     assert!(told.contains("ESME_RINVPASWD (0x0e)") && told.contains("password is wrong"), "{told}");
     assert!(!told.contains("guess"), "{told}");
-    assert_eq!(demo.terminated(), 0);
+    assert_eq!(demo.terminate(), 0);
 }
 
 #[test]
-fn test_bind_says_which_other_protocol_answered_at_the_port() {
+fn test_bind_names_the_other_protocol_at_the_port() {
     let folder = tempfile::tempdir().unwrap();
     let (demo, ready) = start_demo(&folder.path().join("data"));
     let password = folder.path().join("password.txt");
@@ -64,11 +64,11 @@ fn test_bind_says_which_other_protocol_answered_at_the_port() {
         (1, true),
         "{told}"
     );
-    assert_eq!(demo.terminated(), 0);
+    assert_eq!(demo.terminate(), 0);
 }
 
 #[test]
-fn the_operator_sees_binds_and_ends_them() {
+fn binds_command_lists_and_unbinds_binds() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let (demo, ready) = start_demo(&data);
@@ -83,7 +83,7 @@ fn the_operator_sees_binds_and_ends_them() {
     let waiting = ["--system-id", "demo", "--hold", "60"];
     std::thread::scope(|scope| {
         let held = scope.spawn(|| tries(&ready["smpp_port"], &password, &waiting));
-        wait_until("it is bound", || does(&["binds"]).contains("demo"));
+        wait_until("the bind is listed", || does(&["binds"]).contains("demo"));
         let seen: Value = serde_json::from_str(&does(&["binds", "--system-id", "demo", "--json"])).unwrap();
         let bind = &seen["items"][0];
         assert_eq!((&bind["account"], &bind["type"]), (&"demo".into(), &"transceiver".into()), "{seen}");
@@ -92,13 +92,13 @@ fn the_operator_sees_binds_and_ends_them() {
         let (code, _, told) = held.join().unwrap();
         assert_eq!((code, told.contains("the peer unbound")), (1, true), "{told}");
     });
-    wait_until("nobody is bound", || does(&["binds"]).starts_with("Nobody is bound."));
+    wait_until("the bind is gone", || does(&["binds"]).starts_with("Nobody is bound."));
     assert!(does(&["reports", "given-up"]).starts_with("Every report was taken."));
-    assert_eq!(demo.terminated(), 0);
+    assert_eq!(demo.terminate(), 0);
 }
 
 #[test]
-fn plain_smpp_is_not_offered_where_the_installation_forbids_it() {
+fn plain_smpp_port_is_closed_if_allow_plain_is_false() {
     let folder = tempfile::tempdir().unwrap();
     let settings = folder.path().join("hermod.toml");
     for (allow_plain, is_open) in [(true, true), (false, false)] {
@@ -108,8 +108,8 @@ fn plain_smpp_is_not_offered_where_the_installation_forbids_it() {
         );
         std::fs::write(&settings, text).unwrap();
         let serving = Process::start(&["serve", "--config", path(&settings)]);
-        wait_until_it_serves(&http.to_string());
+        wait_until_serving(&http.to_string());
         assert_eq!(TcpStream::connect(smpp).is_ok(), is_open, "allow_plain = {allow_plain}");
-        assert_eq!(serving.terminated(), 0);
+        assert_eq!(serving.terminate(), 0);
     }
 }

@@ -1,4 +1,4 @@
-//! Receiving webhooks at the command line: what is genuine, what is not, and what a receiver shows of it.
+//! `hermod webhook verify` and `hermod webhook listen`.
 
 use super::process::{Process, path, ran};
 use hermod_domain::webhook::signature::Signer;
@@ -9,7 +9,7 @@ const SECRET: &str = "s3cret of a test";
 const BODY: &str = "{\"message_id\":\"15483539504496640\",\"status\":\"DELIVRD\"}";
 
 #[test]
-fn a_webhook_that_was_kept_is_known_by_its_signature() {
+fn webhook_verify_accepts_a_valid_signature_only() {
     let folder = tempfile::tempdir().unwrap();
     let (secret, body) = (folder.path().join("secret.txt"), folder.path().join("body.json"));
     std::fs::write(&secret, format!("{SECRET}\n")).unwrap();
@@ -33,8 +33,8 @@ fn a_webhook_that_was_kept_is_known_by_its_signature() {
     assert_eq!((code, told.contains("write it as 'Name: value'")), (2, true), "{told}");
 }
 
-/// Posts, and gives the status of the answer.
-fn posts(address: &str, signature: &str) -> String {
+/// Posts a webhook and returns the status of the response.
+fn post(address: &str, signature: &str) -> String {
     let mut stream = TcpStream::connect(address).expect("it listens");
     let length = BODY.len();
     let head = format!(
@@ -48,7 +48,7 @@ fn posts(address: &str, signature: &str) -> String {
 }
 
 #[test]
-fn what_arrives_is_shown_and_what_is_not_genuine_is_turned_away() {
+fn webhook_listen_prints_posts_and_rejects_invalid_signatures() {
     let folder = tempfile::tempdir().unwrap();
     let secret = folder.path().join("secret.txt");
     std::fs::write(&secret, SECRET).unwrap();
@@ -57,12 +57,12 @@ fn what_arrives_is_shown_and_what_is_not_genuine_is_turned_away() {
     let address = said.trim().strip_prefix("Listening on http://").and_then(|url| url.strip_suffix('/'));
     let address = address.unwrap_or_else(|| panic!("an address in {said}")).to_owned();
 
-    assert_eq!(posts(&address, &Signer::new(SECRET).of_body(BODY.as_bytes())), "200");
-    assert_eq!(posts(&address, &Signer::new("another").of_body(BODY.as_bytes())), "403");
+    assert_eq!(post(&address, &Signer::new(SECRET).of_body(BODY.as_bytes())), "200");
+    assert_eq!(post(&address, &Signer::new("another").of_body(BODY.as_bytes())), "403");
     let mut shown = String::new();
     while shown.matches("genuine").count() < 2 {
         let line = listening.first_line();
-        assert!(!line.is_empty(), "it went away after: {shown}");
+        assert!(!line.is_empty(), "the output ended after: {shown}");
         shown.push_str(&line);
     }
     for part in
@@ -71,5 +71,5 @@ fn what_arrives_is_shown_and_what_is_not_genuine_is_turned_away() {
         assert!(shown.contains(part), "{part} in {shown}");
     }
     assert!(shown.contains("\"status\": \"DELIVRD\""), "{shown}");
-    assert_eq!(listening.terminated(), 0);
+    assert_eq!(listening.terminate(), 0);
 }

@@ -1,9 +1,9 @@
-//! An account's webhooks at the operator's command line, with and without a gateway that runs.
+//! The operator's webhook commands, with and without a running gateway.
 
-use super::office::Office;
+use super::operator_fixture::Office;
 use super::process::path;
 
-/// The secret that a command has shown, the only text of its length.
+/// Returns the secret in a command's output, the only word of its length.
 #[track_caller]
 fn shown_secret(out: &str) -> String {
     let found = out.split_whitespace().find(|word| word.len() == 40);
@@ -11,7 +11,7 @@ fn shown_secret(out: &str) -> String {
 }
 
 #[test]
-fn addresses_secrets_and_events_are_looked_after_from_the_command_line() {
+fn webhook_commands_manage_addresses_secrets_and_events() {
     for office in [Office::open(), Office::closed()] {
         office.apply(&[]);
         office.is_refused(
@@ -36,7 +36,7 @@ fn addresses_secrets_and_events_are_looked_after_from_the_command_line() {
         let own = office.file("own-secret.txt");
         std::fs::write(&own, "a-secret-of-their-own\n").unwrap();
         let out = office.does(&["webhook", "secret", "stage", "shop", "--secret-file", path(&own)]);
-        assert!(out.starts_with("Staged") && !out.contains("a-secret-of-their-own"), "{out}");
+        assert!(out.starts_with("GatewaySetup") && !out.contains("a-secret-of-their-own"), "{out}");
         office.does(&["webhook", "secret", "drop", "shop"]);
 
         assert_eq!(office.does(&["webhook", "list", "shop", "--state", "failed"]), "There are none.\n");

@@ -1,9 +1,9 @@
-//! Kannel as a customer: its bearerbox binds to us, its smsbox takes messages over HTTP, and the reports it calls for come.
+//! Kannel as a customer: its bearerbox binds, its smsbox accepts messages over HTTP, and its DLR callbacks arrive.
 
-use super::carried::{DESTINATION, LONG_PARTS, UCS2, long_text};
+use super::fixture::{PASSWORD, SENDER, SYSTEM_ID, Stage};
+use super::messages::{DESTINATION, LONG_PARTS, UCS2, long_text};
 use super::program;
-use super::stage::{PASSWORD, SENDER, SYSTEM_ID, Stage};
-use crate::assembly::free_address;
+use crate::gateways::free_address;
 use crate::real_time::{PATIENCE, now, pause};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
@@ -14,18 +14,18 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::process::{Child, Command};
 
 const SHORT: &str = "Hello from Kannel @ home";
-/// Kannel's bits of a report: delivered, and taken by the SMSC.
+/// Kannel's DLR mask bits: delivered, and accepted by the SMSC.
 const DELIVERED: &str = "1";
 const TAKEN: &str = "8";
-/// All of them.
+/// All DLR mask bits.
 const EVERY_REPORT: &str = "31";
 const REQUEST_BYTES_MAX: usize = 8192;
 
 #[tokio::test]
-async fn kannel_sends_through_us_and_its_reports_come_back() {
+async fn kannel_messages_are_sent_and_its_dlr_callbacks_arrive() {
     for over_tls in [false, true] {
         let stage = Stage::set().await;
-        sends_three(&stage, over_tls).await;
+        send_three(&stage, over_tls).await;
         let carrier = stage.carrier();
         for text in [SHORT, &long_text(), UCS2] {
             assert_eq!(carrier.count_text(text), 1, "{text}: {:?}", carrier.received_texts());
@@ -33,21 +33,21 @@ async fn kannel_sends_through_us_and_its_reports_come_back() {
         let submits = carrier.submits();
         assert_eq!(submits.len(), 2 + LONG_PARTS);
         let parts = submits.iter().filter(|submit| submit.part.is_some() && submit.esm_class & 0x40 != 0);
-        assert_eq!(parts.count(), LONG_PARTS, "as Kannel has split it");
+        assert_eq!(parts.count(), LONG_PARTS, "the parts are those that Kannel made");
         let codings: Vec<_> = submits.iter().map(|submit| submit.data_coding).collect();
         assert_eq!(codings, [0, 0, 0, 0, 8]);
         stage.end().await;
     }
 }
 
-async fn sends_three(stage: &Stage, over_tls: bool) {
+async fn send_three(stage: &Stage, over_tls: bool) {
     let reports = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a free port");
     let kannel = Kannel::start(stage, over_tls).await;
     let listening = reports.local_addr().expect("it listens");
     let long = long_text();
     for (name, coding, text) in [("short", "0", SHORT), ("long", "0", &long), ("ucs2", "2", UCS2)] {
-        kannel.sends(name, coding, text, listening).await;
-        // What Kannel reports of each: that we took it, and that it was delivered. The one does not wait for the other.
+        kannel.send(name, coding, text, listening).await;
+        // Kannel reports for each message that it was accepted and that it was delivered, in any order.
         let mut statuses = Vec::new();
         for _ in 0..2 {
             let report = report(&reports).await;
@@ -64,17 +64,17 @@ async fn sends_three(stage: &Stage, over_tls: bool) {
     kannel.stop().await;
 }
 
-/// The two processes.
+/// The bearerbox and smsbox processes.
 struct Kannel {
     bearerbox: Child,
     smsbox: Child,
     send_address: SocketAddr,
-    // Holds their settings.
+    // The folder of their settings.
     _folder: tempfile::TempDir,
 }
 
 impl Kannel {
-    /// Both run, and the link to us is up.
+    /// Starts both and waits until the bearerbox is bound.
     async fn start(stage: &Stage, over_tls: bool) -> Kannel {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let [admin, boxes, send_address] = [(); 3].map(|()| free_address());
@@ -94,7 +94,7 @@ impl Kannel {
         Kannel { bearerbox, smsbox, send_address, _folder: folder }
     }
 
-    async fn sends(&self, name: &str, coding: &str, text: &str, reports: SocketAddr) {
+    async fn send(&self, name: &str, coding: &str, text: &str, reports: SocketAddr) {
         let report_to = escaped(&format!("http://{reports}/dlr?name={name}&status=%d&text=%A"));
         let path = format!(
             "/cgi-bin/sendsms?username=shop&password=shop&from={SENDER}&to={DESTINATION}&coding={coding}&charset=utf-8\
@@ -105,7 +105,7 @@ impl Kannel {
         assert!(answer.starts_with("HTTP/1.1 202"), "{answer}");
     }
 
-    /// In good order: the smsbox first, then the bearerbox, which unbinds.
+    /// Stops the smsbox first, then the bearerbox, which unbinds.
     async fn stop(mut self) {
         for process in [&mut self.smsbox, &mut self.bearerbox] {
             let id = process.id().expect("it runs").to_string();
@@ -121,7 +121,7 @@ impl Kannel {
 
 fn spawn(program: &Path, settings: &Path) -> Child {
     let mut command = Command::new(program);
-    // Errors only, and on the standard error of the test.
+    // Only errors, on the standard error of the test.
     command.args(["-v", "4"]).arg(settings).stdin(Stdio::null()).kill_on_drop(true);
     command.spawn().unwrap_or_else(|error| panic!("{command:?} starts: {error}"))
 }
@@ -142,12 +142,12 @@ fn settings(smsc: SocketAddr, over_tls: bool, [admin, boxes, send]: [SocketAddr;
     )
 }
 
-/// What the bearerbox says of itself, once it does.
+/// Returns the bearerbox's status page, if it answers.
 async fn status(admin: SocketAddr) -> Option<String> {
     get(admin, "/status.txt?password=admin").await.ok()
 }
 
-/// The whole answer as it came.
+/// Returns the whole response to a GET.
 async fn get(address: SocketAddr, path: &str) -> std::io::Result<String> {
     let mut stream = TcpStream::connect(address).await?;
     let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
@@ -157,7 +157,7 @@ async fn get(address: SocketAddr, path: &str) -> std::io::Result<String> {
     Ok(String::from_utf8_lossy(&answer).into_owned())
 }
 
-/// The path of the next request that comes, which is answered.
+/// Answers the next DLR callback and returns its path.
 async fn report(reports: &TcpListener) -> String {
     let (mut stream, _) = tokio::select! {
         accepted = reports.accept() => accepted.expect("a connection"),
@@ -180,7 +180,7 @@ async fn report(reports: &TcpListener) -> String {
 async fn until<F: Future<Output = bool>>(what: &str, is_so: impl Fn() -> F) {
     let started = now();
     while !is_so().await {
-        assert!(started.elapsed() < PATIENCE, "waited {PATIENCE:?} in vain: {what}");
+        assert!(started.elapsed() < PATIENCE, "timed out after {PATIENCE:?}: {what}");
         pause(Duration::from_millis(20)).await;
     }
 }

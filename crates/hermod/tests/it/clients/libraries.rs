@@ -1,49 +1,49 @@
-//! Whatever a library binds as, plain or over TLS: every kind of message goes through, every receipt comes back as it
-//! should be, and leaving is in good order.
+//! Third-party SMPP libraries with every bind type, plain and over TLS: every kind of message is accepted, every receipt is
+//! correct, and unbinding works.
 
-use super::carried::{self, DESTINATION, REFERENCE, SENT};
+use super::fixture::{SENDER, Stage};
+use super::messages::{self, DESTINATION, REFERENCE, SENT};
 use super::script::{Binds, Customer, Library, Saw};
-use super::stage::{SENDER, Stage};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
 #[tokio::test]
 async fn python_smpplib_sends_every_kind_of_message_and_gets_its_receipts() {
-    every_visit_goes_well(Library::Python).await;
+    check_library(Library::Python).await;
 }
 
 #[tokio::test]
 async fn node_smpp_sends_every_kind_of_message_and_gets_its_receipts() {
-    every_visit_goes_well(Library::Node).await;
+    check_library(Library::Node).await;
 }
 
 #[tokio::test]
 async fn perl_net_smpp_sends_every_kind_of_message_and_gets_its_receipts() {
-    every_visit_goes_well(Library::Perl).await;
+    check_library(Library::Perl).await;
 }
 
-async fn every_visit_goes_well(library: Library) {
+async fn check_library(library: Library) {
     let stage = Stage::set().await;
     let visits =
         [(Binds::Transceiver, false), (Binds::Pair, false), (Binds::Transceiver, true), (Binds::Pair, true)];
     for (binds, over_tls) in visits {
         let customer = Customer::new(library, binds, over_tls);
-        let saw = customer.visits(&stage, &carried::messages()).await;
+        let saw = customer.run(&stage, &messages::messages()).await;
         println!("{customer:?}");
         check_links(&saw, customer);
         let ids = check_answers(&saw);
         check_receipts(&saw, &ids, binds);
         check_query(&saw, &ids, customer);
     }
-    carried::check(&stage.carrier(), visits.len());
+    messages::check(&stage.carrier(), visits.len());
     let stranger = Customer { password: "wrong", ..Customer::new(library, Binds::Transceiver, false) };
-    let saw = stranger.visits(&stage, &carried::messages()).await;
+    let saw = stranger.run(&stage, &messages::messages()).await;
     let statuses: Vec<_> = saw.all("bind").iter().map(|bind| bind["status"].as_u64()).collect();
     assert_eq!((statuses, saw.all("submit").len()), (vec![Some(0x0e)], 0));
     stage.end().await;
 }
 
-/// The names of a customer's binds, as they come and as they go.
+/// Returns the names of a customer's binds in the order of bind and of unbind.
 fn links(binds: Binds) -> (&'static [&'static str], &'static [&'static str]) {
     match binds {
         Binds::Transceiver => (&["bind_transceiver"], &["bind_transceiver"]),
@@ -74,14 +74,14 @@ fn json_all(texts: &[&str]) -> Vec<Value> {
     texts.iter().map(|text| json!(text)).collect()
 }
 
-/// The ids of the messages by their names, in order.
+/// Returns the message ids by name, in order.
 #[track_caller]
 fn check_answers(saw: &Saw) -> HashMap<String, Vec<String>> {
     let mut ids: HashMap<String, Vec<String>> = HashMap::new();
     for submit in saw.all("submit") {
         let name = submit["name"].as_str().expect("a name");
         if name == "refused" {
-            assert_eq!(submit["status"], 0x0b, "and the link goes on: {submit}");
+            assert_eq!(submit["status"], 0x0b, "the session continues: {submit}");
             continue;
         }
         assert_eq!(submit["status"], 0, "{submit}");
@@ -100,7 +100,7 @@ fn check_answers(saw: &Saw) -> HashMap<String, Vec<String>> {
 fn check_receipts(saw: &Saw, ids: &HashMap<String, Vec<String>>, binds: Binds) {
     let receipts = saw.all("receipt");
     let total: usize = SENT.iter().map(|(_, messages, _)| messages).sum();
-    assert_eq!(receipts.len(), total, "one for each message, whatever its parts");
+    assert_eq!(receipts.len(), total, "one receipt for each message");
     for (name, _, parts) in SENT {
         for id in &ids[name] {
             let is_its = |receipt: &&&Value| receipt["receipted_message_id"] == json!(id);
@@ -137,7 +137,7 @@ fn check_receipt(receipt: &Value, id: &str, parts: usize) {
 #[track_caller]
 fn check_query(saw: &Saw, ids: &HashMap<String, Vec<String>>, customer: Customer) {
     let queries = saw.all("query");
-    // On a transmitter smpplib does not let its user ask.
+    // smpplib does not allow query_sm on a transmitter.
     let can_ask = customer.library != Library::Python || customer.binds == Binds::Transceiver;
     assert_eq!(queries.len(), usize::from(can_ask));
     for query in queries {

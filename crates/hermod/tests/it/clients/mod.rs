@@ -1,12 +1,12 @@
-//! Customers that are other people's programs, because a client of ours would share our reading of the specification:
-//! libraries of Python, Node and Perl (their scripts stand in `tests/clients`), Kannel, and tshark as the witness.
+//! Third-party customer programs, because a client of ours would share our reading of the specification:
+//! libraries of Python, Node and Perl (their scripts are in `tests/clients`), Kannel, and tshark as the decoder.
 
-mod carried;
+mod fixture;
 mod kannel;
 mod libraries;
+mod messages;
 mod pcap;
 mod script;
-mod stage;
 mod tshark;
 mod webhooks;
 mod wire;
@@ -14,7 +14,7 @@ mod wire;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The program of a client: where `cargo xtask test` says it is, or where `cargo xtask client` finds it for a test that is
+/// Returns the program of a client that `cargo xtask test` names, or that `cargo xtask client` installs for a test
 /// run alone.
 fn program(client: &str) -> PathBuf {
     let variable = format!("HERMOD_CLIENT_{}", client.to_uppercase());
@@ -26,7 +26,7 @@ fn installed(client: &str) -> PathBuf {
     let output = Command::new("cargo").args(["xtask", "client", client]).current_dir(root).output();
     let output = output.expect("cargo can be started");
     let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "run `cargo xtask client {client}` and see: {errors}");
-    let said = String::from_utf8(output.stdout).expect("a path of letters");
-    said.lines().last().expect("it says where it is").into()
+    assert!(output.status.success(), "`cargo xtask client {client}` failed: {errors}");
+    let said = String::from_utf8(output.stdout).expect("a UTF-8 path");
+    said.lines().last().expect("xtask prints the path").into()
 }

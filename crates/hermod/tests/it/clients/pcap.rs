@@ -1,4 +1,4 @@
-//! Writes what was said on a connection as a capture file: raw IPv4 packets, one for each PDU.
+//! Writes the PDUs of a connection as a capture file: raw IPv4 packets, one for each PDU.
 
 use super::wire::Side;
 use std::net::{IpAddr, SocketAddr};
@@ -12,7 +12,7 @@ const TCP_HEADER_BYTES: usize = 20;
 const PUSH_AND_ACKNOWLEDGE: u8 = 0x18;
 const MICROSECONDS_APART: u32 = 1000;
 
-/// A connection of two IPv4 addresses, and how far each side has got.
+/// A connection of two IPv4 addresses with the sequence number of each side.
 struct Connection {
     client: SocketAddr,
     server: SocketAddr,
@@ -51,7 +51,7 @@ impl Connection {
         let length = u16::try_from(IP_HEADER_BYTES + TCP_HEADER_BYTES + pdu.len()).expect("a PDU is short");
         let mut packet = Vec::with_capacity(usize::from(length));
         // Version and header length, service, total length, identification and "do not fragment", time to live, TCP. No
-        // checksum here nor below: whoever captures on the sending machine sees none either.
+        // checksum here nor below: captures on the sending machine have none either.
         packet.extend([0x45, 0]);
         packet.extend(length.to_be_bytes());
         packet.extend([0, 0, 0x40, 0, 64, 6, 0, 0]);

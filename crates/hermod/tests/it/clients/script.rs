@@ -1,7 +1,7 @@
-//! A script of `tests/clients`: a customer in another language, who says a line at a time what the library saw.
+//! A script of `tests/clients`: a customer in another language that prints a line for everything its library received.
 
+use super::fixture::{PASSWORD, SENDER, SYSTEM_ID, Stage};
 use super::program;
-use super::stage::{PASSWORD, SENDER, SYSTEM_ID, Stage};
 use crate::real_time::{PATIENCE, pause};
 use crate::smsc;
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ pub(super) enum Library {
     Python,
     /// The package `smpp` of npm.
     Node,
-    /// Net::SMPP, to which the script lends IO::Socket::SSL.
+    /// Net::SMPP over IO::Socket::SSL of the script.
     Perl,
 }
 
@@ -27,7 +27,7 @@ pub(super) enum Binds {
     Pair,
 }
 
-/// What a customer wants, besides sending one message of every kind.
+/// The options of a customer that sends one message of every kind.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Customer {
     pub(super) library: Library,
@@ -41,8 +41,8 @@ impl Customer {
         Customer { library, binds, over_tls, password: PASSWORD }
     }
 
-    /// Everything the script says from its beginning to its end, which must be a good one.
-    pub(super) async fn visits(self, stage: &Stage, messages: &Value) -> Saw {
+    /// Runs the script, which must succeed, and returns its output.
+    pub(super) async fn run(self, stage: &Stage, messages: &Value) -> Saw {
         let address = if self.over_tls { stage.secure } else { stage.plain };
         let mut options = json!({
             "host": address.ip(),
@@ -68,7 +68,7 @@ impl Library {
         match self {
             Library::Python => {
                 let mut command = Command::new(program("python"));
-                // Without leaving compiled files beside the script.
+                // Do not write compiled files beside the script.
                 command.arg("-B").arg(scripts.join("python/client.py"));
                 command
             }
@@ -87,13 +87,13 @@ impl Library {
     }
 }
 
-/// What a script has said.
+/// The output of a script.
 pub(super) struct Saw {
     lines: Vec<Value>,
 }
 
 impl Saw {
-    /// Everything of this kind.
+    /// Returns all events of this kind.
     pub(super) fn all(&self, what: &str) -> Vec<&Value> {
         self.lines.iter().filter(|line| line["saw"] == what).collect()
     }
@@ -109,13 +109,18 @@ async fn run(command: Command, options: String) -> String {
     loop {
         let line = tokio::select! {
             line = lines.next_line() => line.expect("lines of UTF-8"),
-            () = &mut patience => panic!("it goes on for {PATIENCE:?} and said:\n{said}"),
+            () = &mut patience => panic!("the script did not end within {PATIENCE:?} and printed:
+        {said}"),
         };
         let Some(line) = line else { break };
         said.push_str(&line);
         said.push('\n');
     }
     let status = child.wait().await.expect("it can be waited for");
-    assert!(status.success(), "it ended with {status} and said:\n{said}");
+    assert!(
+        status.success(),
+        "the script ended with {status} and printed:
+{said}"
+    );
     said
 }

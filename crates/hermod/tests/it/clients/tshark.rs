@@ -1,16 +1,16 @@
-//! tshark reads a recorded session: every PDU is what it should be, and none is malformed.
+//! tshark decodes a recorded session: every PDU has the expected type, and none is malformed.
 
-use super::carried::{DESTINATION, REFERENCE};
-use super::stage::{PASSWORD, SENDER, SYSTEM_ID, Stage};
+use super::fixture::{PASSWORD, SENDER, SYSTEM_ID, Stage};
+use super::messages::{DESTINATION, REFERENCE};
 use super::wire::{Side, Wire};
 use super::{pcap, program};
 use hermod_smpp::*;
 use std::net::{Ipv4Addr, SocketAddr};
 use tokio::process::Command;
 
-const NOBODY: &[u8] = b"12";
+const INVALID_NUMBER: &[u8] = b"12";
 
-/// What was asked, and what was answered, in tshark's words. Nobody may say `outbind` to a server, and it has no answer of
+/// (request, response) as tshark names them. `outbind` to a server is invalid and has no response of
 /// its own.
 const CONVERSATION: [(&str, &str); 13] = [
     ("Bind_transceiver", "Bind_transceiver - resp: \"Ok\""),
@@ -27,17 +27,17 @@ const CONVERSATION: [(&str, &str); 13] = [
     ("Outbind", "Generic_nack: \"Invalid command ID\""),
     ("Unbind", "Unbind - resp: \"Ok\""),
 ];
-/// Of the submit_sm, of the data_sm, and of the two whom the submit_multi reaches.
+/// Receipts of the submit_sm, of the data_sm, and of two recipients of the submit_multi.
 const RECEIPTS: usize = 4;
 
 #[tokio::test]
-async fn tshark_finds_every_pdu_of_a_session_well_formed() {
+async fn tshark_decodes_every_pdu_of_a_session_without_errors() {
     let stage = Stage::set().await;
     let server = stage.plain;
     let mut wire = Wire::connect(server).await;
-    converses(&mut wire).await;
-    let read = reads(wire.client(), server, &wire.said).await;
-    assert_eq!(read.len(), wire.said.len(), "one line for each PDU: {read:#?}");
+    run_session(&mut wire).await;
+    let read = run_tshark(wire.client(), server, &wire.pdus).await;
+    assert_eq!(read.len(), wire.pdus.len(), "one line for each PDU: {read:#?}");
     let (deliveries, rest): (Vec<Line>, Vec<Line>) =
         read.into_iter().partition(|line| line.name.starts_with("Deliver_sm"));
     let names: Vec<_> = rest.iter().map(|line| line.name.as_str()).collect();
@@ -47,7 +47,7 @@ async fn tshark_finds_every_pdu_of_a_session_well_formed() {
         assert_eq!(line.complaints, "", "{}", line.name);
     }
     let receipts = deliveries.iter().filter(|line| line.name == "Deliver_sm").collect::<Vec<_>>();
-    assert_eq!((receipts.len(), deliveries.len()), (RECEIPTS, 2 * RECEIPTS), "each is answered");
+    assert_eq!((receipts.len(), deliveries.len()), (RECEIPTS, 2 * RECEIPTS), "each deliver_sm is answered");
     for receipt in receipts {
         assert!(receipt.receipted.len() >= 10 && receipt.state == "2", "{receipt:?}");
     }
@@ -55,17 +55,17 @@ async fn tshark_finds_every_pdu_of_a_session_well_formed() {
 }
 
 #[tokio::test]
-async fn tshark_would_say_so_if_one_were_malformed() {
-    // A message id that goes on beyond the end of its PDU.
+async fn tshark_reports_a_malformed_pdu() {
+    // A message id without a terminator at the end of its PDU.
     let answer = [0, 0, 0, 20, 0x80, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 1, b'4', b'7', b'1', b'1'];
     let [client, server] = [40_000, 2775].map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
-    let read = reads(client, server, &[(Side::Server, answer.to_vec())]).await;
+    let read = run_tshark(client, server, &[(Side::Server, answer.to_vec())]).await;
     assert_eq!(read.len(), 1);
     assert!(read[0].complaints.contains("Malformed"), "{read:?}");
 }
 
-/// Says everything that a client can say, and hears every kind of answer.
-async fn converses(wire: &mut Wire) {
+/// Sends every request of a client and reads the responses.
+async fn run_session(wire: &mut Wire) {
     let bind = Pdu::Bind(
         BindType::Transceiver,
         Bind {
@@ -75,29 +75,29 @@ async fn converses(wire: &mut Wire) {
             ..Bind::default()
         },
     );
-    assert_eq!(wire.asks(&bind).await.header.status, CommandStatus::OK);
-    wire.asks(&bind).await;
-    wire.asks(&Pdu::EnquireLink).await;
-    let id = submits(wire).await;
-    wire.is_delivered(2).await;
+    assert_eq!(wire.request(&bind).await.header.status, CommandStatus::OK);
+    wire.request(&bind).await;
+    wire.request(&Pdu::EnquireLink).await;
+    let id = submit_messages(wire).await;
+    wire.take_deliveries(2).await;
     let source = Address::alphanumeric(SENDER.as_bytes());
     for message_id in [&id[..], b"4711"] {
-        wire.asks(&Pdu::QuerySm(QuerySm { message_id, source })).await;
+        wire.request(&Pdu::QuerySm(QuerySm { message_id, source })).await;
     }
     let cancel = CancelSm { message_id: &id, source, ..CancelSm::default() };
-    wire.asks(&Pdu::CancelSm(cancel)).await;
+    wire.request(&Pdu::CancelSm(cancel)).await;
     let replace =
         ReplaceSm { message_id: &id, source, short_message: Hidden(b"other"), ..ReplaceSm::default() };
-    wire.asks(&Pdu::ReplaceSm(replace)).await;
-    submits_to_many(wire).await;
-    wire.is_delivered(RECEIPTS).await;
-    wire.asks(&Pdu::Outbind(Outbind { system_id: b"smsc", password: Hidden(b"") })).await;
-    wire.asks(&Pdu::Unbind).await;
-    wire.ends().await;
+    wire.request(&Pdu::ReplaceSm(replace)).await;
+    submit_to_many(wire).await;
+    wire.take_deliveries(RECEIPTS).await;
+    wire.request(&Pdu::Outbind(Outbind { system_id: b"smsc", password: Hidden(b"") })).await;
+    wire.request(&Pdu::Unbind).await;
+    wire.assert_closed().await;
 }
 
-/// One by each way there is, and one that is refused. The id is of the first.
-async fn submits(wire: &mut Wire) -> Vec<u8> {
+/// Submits by submit_sm and data_sm, and one that is rejected. Returns the first id.
+async fn submit_messages(wire: &mut Wire) -> Vec<u8> {
     let mut tlvs = TlvBuffer::new();
     tlvs.push_u16(Tag::USER_MESSAGE_REFERENCE, REFERENCE).push_u8(Tag::DEST_ADDR_SUBUNIT, 1);
     let submit = SubmitSm {
@@ -109,13 +109,13 @@ async fn submits(wire: &mut Wire) -> Vec<u8> {
         tlvs: tlvs.as_tlvs(),
         ..SubmitSm::default()
     };
-    let answer = wire.asks(&Pdu::SubmitSm(submit)).await;
+    let answer = wire.request(&Pdu::SubmitSm(submit)).await;
     let id = match answer.decode() {
         Ok(Pdu::SubmitSmResp(answer)) => answer.message_id.to_vec(),
         other => panic!("{other:?}"),
     };
-    let nobody = SubmitSm { destination: Address::international(NOBODY), ..submit };
-    wire.asks(&Pdu::SubmitSm(nobody)).await;
+    let unknown = SubmitSm { destination: Address::international(INVALID_NUMBER), ..submit };
+    wire.request(&Pdu::SubmitSm(unknown)).await;
     let mut payload = TlvBuffer::new();
     payload.push(Tag::MESSAGE_PAYLOAD, "long enough for two parts ".repeat(8).as_bytes());
     let data = DataSm {
@@ -125,13 +125,13 @@ async fn submits(wire: &mut Wire) -> Vec<u8> {
         tlvs: payload.as_tlvs(),
         ..DataSm::default()
     };
-    wire.asks(&Pdu::DataSm(data)).await;
+    wire.request(&Pdu::DataSm(data)).await;
     id
 }
 
-async fn submits_to_many(wire: &mut Wire) {
+async fn submit_to_many(wire: &mut Wire) {
     let mut destinations = DestinationsBuffer::default();
-    for digits in [DESTINATION.as_bytes(), b"4915112345679", NOBODY] {
+    for digits in [DESTINATION.as_bytes(), b"4915112345679", INVALID_NUMBER] {
         let destination = Destination::Sme(Address::international(digits));
         destinations.push(destination).expect("three fit");
     }
@@ -142,14 +142,14 @@ async fn submits_to_many(wire: &mut Wire) {
         short_message: Hidden(b"to all"),
         ..SubmitMulti::default()
     };
-    wire.asks(&Pdu::SubmitMulti(multi)).await;
+    wire.request(&Pdu::SubmitMulti(multi)).await;
 }
 
-/// What tshark says of one packet.
+/// tshark's output for one packet.
 #[derive(Debug)]
 struct Line {
     name: String,
-    /// Malformed or otherwise remarkable.
+    /// Malformed or marked by an expert info.
     complaints: String,
     receipted: String,
     state: String,
@@ -163,7 +163,7 @@ const FIELDS: [&str; 5] = [
     "smpp.message_state",
 ];
 
-async fn reads(client: SocketAddr, server: SocketAddr, said: &[(Side, Vec<u8>)]) -> Vec<Line> {
+async fn run_tshark(client: SocketAddr, server: SocketAddr, said: &[(Side, Vec<u8>)]) -> Vec<Line> {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let file = folder.path().join("session.pcap");
     pcap::write(&file, client, server, said);
@@ -173,7 +173,7 @@ async fn reads(client: SocketAddr, server: SocketAddr, said: &[(Side, Vec<u8>)])
     for field in FIELDS {
         command.args(["-e", field]);
     }
-    // Without the preferences of whoever runs the test.
+    // Without the user's tshark preferences.
     command.env("WIRESHARK_CONFIG_DIR", folder.path());
     let output = command.output().await.expect("tshark starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

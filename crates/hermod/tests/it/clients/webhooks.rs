@@ -1,7 +1,7 @@
-//! The receivers of webhooks that the documentation shows, each run by its own interpreter on what a real gateway posted.
+//! The webhook receivers of the documentation, each run by its own interpreter on a post of a real gateway.
 
 use super::program;
-use crate::assembly::{self, Served};
+use crate::gateways::{self, Served};
 use crate::real_time::PATIENCE;
 use crate::scenario::Customer;
 use hermod_simulator::carrier::{Carrier, CarrierOptions, Script};
@@ -18,7 +18,7 @@ fn scripts() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients/webhooks")
 }
 
-/// The four, with what runs them.
+/// Returns the four receivers with their interpreters.
 fn receivers() -> [(&'static str, PathBuf); 4] {
     [
         ("verify.py", program("python")),
@@ -28,7 +28,7 @@ fn receivers() -> [(&'static str, PathBuf); 4] {
     ]
 }
 
-fn says_genuine(script: &str, interpreter: &Path, body: &[u8], signature: &str, secret: &str) -> bool {
+fn accepts_signature(script: &str, interpreter: &Path, body: &[u8], signature: &str, secret: &str) -> bool {
     let mut child = Command::new(interpreter)
         .arg(scripts().join(script))
         .args([secret, signature])
@@ -44,7 +44,7 @@ fn says_genuine(script: &str, interpreter: &Path, body: &[u8], signature: &str, 
     }
 }
 
-/// A delivery report as a receiver gets it.
+/// Returns a posted delivery report.
 async fn posted() -> ReceivedPost {
     let hooks = WebhookReceiver::start(
         SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
@@ -57,9 +57,9 @@ async fn posted() -> ReceivedPost {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let alice =
         format!("name = \"alice\"\ndlr_webhook = \"{}\"\nwebhook_secret = \"{SECRET}\"\n", hooks.url("dlr"));
-    let provision = assembly::provision_text(carrier.addr(), "100").replacen("name = \"alice\"\n", &alice, 1);
+    let provision = gateways::provision_text(carrier.addr(), "100").replacen("name = \"alice\"\n", &alice, 1);
     let gateway = Served::start_with(folder.path(), SETTINGS, &provision);
-    Customer::new("alice", gateway.address()).sends("+4915112345678", "Grüße").await;
+    Customer::new("alice", gateway.address()).send("+4915112345678", "Grüße").await;
     let caught = hooks.wait_for(1, PATIENCE).await;
     gateway.stop().await;
     carrier.stop().await;
@@ -68,25 +68,25 @@ async fn posted() -> ReceivedPost {
 }
 
 #[tokio::test]
-async fn every_receiver_in_the_documentation_knows_a_webhook_of_ours() {
+async fn every_documented_receiver_verifies_a_posted_webhook() {
     let caught = posted().await;
-    let signature = caught.header("x-svc-signature").expect("it is signed");
+    let signature = caught.header("x-svc-signature").expect("the post has a signature");
     let mut changed = caught.body.to_vec();
     changed.push(b' ');
     for (script, interpreter) in receivers() {
-        let says = |body: &[u8], signature: &str, secret: &str| {
-            says_genuine(script, &interpreter, body, signature, secret)
+        let verifies = |body: &[u8], signature: &str, secret: &str| {
+            accepts_signature(script, &interpreter, body, signature, secret)
         };
-        assert!(says(&caught.body, signature, SECRET), "{script}: genuine");
-        assert!(!says(&caught.body, signature, "another"), "{script}: another secret");
-        assert!(!says(&changed, signature, SECRET), "{script}: one octet more");
-        assert!(!says(&caught.body, &signature[1..], SECRET), "{script}: half a signature");
-        assert!(!says(&caught.body, "", SECRET), "{script}: no signature");
+        assert!(verifies(&caught.body, signature, SECRET), "{script}: genuine");
+        assert!(!verifies(&caught.body, signature, "another"), "{script}: another secret");
+        assert!(!verifies(&changed, signature, SECRET), "{script}: one octet more");
+        assert!(!verifies(&caught.body, &signature[1..], SECRET), "{script}: half a signature");
+        assert!(!verifies(&caught.body, "", SECRET), "{script}: no signature");
     }
 }
 
 #[test]
-fn the_documentation_shows_the_receivers_that_were_tried() {
+fn documentation_contains_the_tested_receivers() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let page = std::fs::read_to_string(root.join("docs/webhook-receivers.md")).expect("the page is there");
     for (script, language) in
@@ -95,7 +95,7 @@ fn the_documentation_shows_the_receivers_that_were_tried() {
         let shown = std::fs::read_to_string(scripts().join(script)).expect("the script is there");
         assert!(
             page.contains(&format!("```{language}\n{shown}```\n")),
-            "{script} is not in docs/webhook-receivers.md as it is"
+            "{script} is not in docs/webhook-receivers.md"
         );
     }
 }

@@ -1,11 +1,12 @@
-//! The same over a bind: a customer with its window full, killed gateways, and a receipt owed for every message. SMPP has
-//! no idempotency keys, so what was not answered is not sent again; what was answered must be there, charged once, and
-//! its receipt must come, at least once.
+//! The crash rig over SMPP: a customer with a full window, killed gateways, and a receipt due for every message. SMPP has
+//! no idempotency keys, so unanswered messages are not sent again; answered ones must be stored, charged once, and
+//! receipted at least once.
 
-use super::{Chance, SETTLE_WAIT, check_each_message, number_from};
-use crate::assembly::{self, Served};
+use super::{Chance, SETTLE_WAIT, check_each_message};
+use crate::gateways::{self, Served};
 use crate::real_time::{now, pause};
 use crate::scenario::Esme;
+use crate::store_access::{audit_clean, number_from};
 use hermod_simulator::carrier::{Carrier, CarrierOptions, Outcome, RecordMode, Script};
 use hermod_smpp::{Address, BindType, CommandId, CommandStatus, Frame, Hidden, Pdu, SubmitSm, VERSION_3_4};
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,21 +16,21 @@ use std::time::Duration;
 
 const CYCLES: u64 = 10;
 const WINDOW: usize = 50;
-/// A process lives this long before it is killed, drawn anew for each cycle.
+/// The lifetime of a process before it is killed, drawn for each cycle.
 const LIFE_MS: std::ops::Range<u64> = 300..1_500;
 
-/// What the customer knows.
+/// The customer's record.
 #[derive(Default)]
 struct Book {
     sent: u64,
     /// Ids of accepted messages.
     told: BTreeSet<String>,
-    /// How often each was reported.
+    /// Number of receipts of each message.
     receipts: BTreeMap<String, u32>,
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_acknowledged_submit_sm_is_lost_or_charged_twice_and_no_receipt_is_lost() {
+async fn no_acknowledged_submit_sm_is_lost_or_charged_twice_and_no_receipt_is_lost_over_random_kills() {
     let cycles = number_from("HERMOD_CRASH_CYCLES").unwrap_or(CYCLES);
     let mut chance = Chance(number_from("HERMOD_CRASH_SEED").unwrap_or(20_261_116));
     let script = Script::new().receipt_after(Duration::from_millis(5), Outcome::Delivered);
@@ -42,26 +43,26 @@ async fn no_acknowledged_submit_sm_is_lost_or_charged_twice_and_no_receipt_is_lo
         let gateway = start(folder.path(), carrier.addr());
         let life = Duration::from_millis(chance.within(LIFE_MS));
         tokio::select! {
-            () = sends(gateway.smpp_address(), &mut book) => panic!("the gateway ended by itself"),
+            () = send(gateway.smpp_address(), &mut book) => panic!("the gateway ended by itself"),
             () = pause(life) => {}
         }
         gateway.kill();
         println!("cycle {}: {} accepted, {} reported", cycle + 1, book.told.len(), book.receipts.len());
     }
 
-    // The last life: everything comes to its end, and every receipt arrives.
+    // The last process: all parts end, and every receipt arrives.
     let gateway = start(folder.path(), carrier.addr());
-    gateway.wait_until_nothing_is_open(folder.path(), SETTLE_WAIT).await;
+    gateway.wait_until_no_open_parts(folder.path(), SETTLE_WAIT).await;
     let stored =
-        hermod_store::Store::audit(&assembly::data_folder(folder.path())).expect("an audit").messages;
-    collects(gateway.smpp_address(), stored, &mut book).await;
+        hermod_store::Store::audit(&gateways::data_folder(folder.path())).expect("an audit").messages;
+    collect_receipts(gateway.smpp_address(), stored, &mut book).await;
     gateway.stop().await;
     compare(folder.path(), &book, &carrier).await;
     carrier.stop().await;
 }
 
 fn start(folder: &Path, carrier: SocketAddr) -> Served {
-    let provision = assembly::provision_text(carrier, "100000");
+    let provision = gateways::provision_text(carrier, "100000");
     let access = "[[connection]]\nname = \"alice-smpp\"\naccount = \"alice\"\nsystem_id = \"alice\"\n\
                   password = \"secret12\"\nwindow = 100\n";
     let provision = provision.replacen("name = \"alice\"\n", "name = \"alice\"\ntier = \"enterprise\"\n", 1);
@@ -69,56 +70,56 @@ fn start(folder: &Path, carrier: SocketAddr) -> Served {
     Served::start_with(folder, settings, &format!("{provision}{access}"))
 }
 
-/// Keeps the window full for as long as somebody answers. Ends only with the gateway.
-async fn sends(address: SocketAddr, book: &mut Book) {
+/// Keeps the window full until the gateway ends.
+async fn send(address: SocketAddr, book: &mut Book) {
     let mut esme = Esme::connect(address).await;
-    let bound = esme.tries_to_bind(BindType::Transceiver, "alice", "secret12", VERSION_3_4).await;
+    let bound = esme.try_bind(BindType::Transceiver, "alice", "secret12", VERSION_3_4).await;
     assert_eq!(bound, CommandStatus::OK);
     let mut open = 0;
     loop {
         while open < WINDOW {
             let text = format!("crash {}", book.sent);
             book.sent += 1;
-            esme.says(&Pdu::SubmitSm(message(&text))).await;
+            esme.send(&Pdu::SubmitSm(message(&text))).await;
             open += 1;
         }
-        let Some(frame) = esme.reads().await else { return };
+        let Some(frame) = esme.read_pdu().await else { return };
         if take(&mut esme, &frame, book).await {
             open -= 1;
         }
     }
 }
 
-/// Notes what a PDU says; true if it answers a submission.
+/// Records a PDU. Returns whether it is a submit_sm_resp.
 async fn take(esme: &mut Esme, frame: &Frame, book: &mut Book) -> bool {
     match frame.header.command {
         CommandId::DELIVER_SM => {
-            let receipt = Esme::receipt_in(frame);
+            let receipt = Esme::parse_receipt(frame);
             *book.receipts.entry(receipt.get("id").to_owned()).or_default() += 1;
-            esme.answers(&receipt, CommandStatus::OK).await;
+            esme.answer_receipt(&receipt, CommandStatus::OK).await;
             false
         }
         CommandId::SUBMIT_SM_RESP => {
             assert_eq!(frame.header.status, CommandStatus::OK);
             let Ok(Pdu::SubmitSmResp(answer)) = frame.decode() else { panic!("{frame:?}") };
             let id = String::from_utf8(answer.message_id.to_vec()).expect("digits");
-            assert!(book.told.insert(id), "an id was given twice");
+            assert!(book.told.insert(id), "a message id was assigned twice");
             true
         }
         other => panic!("{other} from the gateway"),
     }
 }
 
-/// Also of messages whose answers were lost with us: they were stored, so their receipts are owed.
-async fn collects(address: SocketAddr, stored: u64, book: &mut Book) {
+/// Receives receipts, also of stored messages whose responses were lost in a kill.
+async fn collect_receipts(address: SocketAddr, stored: u64, book: &mut Book) {
     let mut esme = Esme::bind(address, BindType::Receiver, "alice").await;
     let started = now();
     while (book.receipts.len() as u64) < stored {
         assert!(started.elapsed() < SETTLE_WAIT, "receipts are missing");
-        let frame = esme.reads().await.expect("a receipt");
+        let frame = esme.read_pdu().await.expect("a receipt");
         take(&mut esme, &frame, book).await;
     }
-    esme.unbinds_after_receipts().await;
+    esme.unbind_after_receipts().await;
 }
 
 fn message(text: &str) -> SubmitSm<'_> {
@@ -132,18 +133,17 @@ fn message(text: &str) -> SubmitSm<'_> {
 }
 
 async fn compare(folder: &Path, book: &Book, carrier: &Carrier) {
-    let data = assembly::data_folder(folder);
-    let audit = hermod_store::Store::audit(&data).expect("an audit");
-    assert!(audit.is_clean(), "the audit found {:#?}", audit.violations);
+    let data = gateways::data_folder(folder);
+    let audit = audit_clean(&data);
     let seen = carrier.record().counts();
     let distinct = seen.accepted - seen.duplicates;
     assert_eq!(distinct, audit.messages, "every message that was stored reached the carrier");
     assert!(seen.duplicates <= audit.resends, "{} copies, {} resends", seen.duplicates, audit.resends);
-    // What was stored without the customer having heard of it was in its window when we died.
+    // Stored messages without a response were in the window at a kill.
     let told = book.told.len() as u64;
     assert!(told <= audit.messages && audit.messages <= book.sent, "{told} {} {}", audit.messages, book.sent);
     assert!(book.told.iter().all(|id| book.receipts.contains_key(id)), "a receipt was lost");
     let again = book.receipts.values().filter(|times| **times > 1).count();
-    println!("{told} told of {} stored; {again} receipts came more than once", audit.messages);
+    println!("{told} acknowledged of {} stored; {again} receipts came more than once", audit.messages);
     check_each_message(&data, book.receipts.keys().map(String::as_str)).await;
 }

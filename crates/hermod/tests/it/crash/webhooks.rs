@@ -1,27 +1,28 @@
-//! The same with webhooks: the receiver lives here and survives, fails in some of the gateway's lives, and remembers every
-//! post. Each message's report must come, at least once, and under one id however often it comes.
+//! The crash rig with webhooks: the receiver runs in this process, fails in some cycles, and records every
+//! post. The report of each message must arrive at least once, always under the same event id.
 
-use super::{Chance, Customer, SETTLE_WAIT, compare, number_from};
-use crate::assembly::{self, Served};
+use super::{Chance, Customer, SETTLE_WAIT, compare};
+use crate::gateways::{self, Served};
 use crate::real_time::{now, pause};
+use crate::store_access::{account_id, number_from, open_store};
 use hermod_simulator::carrier::{Carrier, CarrierOptions, Outcome, RecordMode, Script};
 use hermod_simulator::webhooks::{ReceiverBehaviour, WebhookReceiver};
-use hermod_store::{OpenOptions, Store, WebhookFilter, WebhookStatus};
+use hermod_store::{WebhookFilter, WebhookStatus};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::time::Duration;
 
 const CYCLES: u64 = 9;
-/// A process lives this long before it is killed, drawn anew for each cycle.
+/// The lifetime of a process before it is killed, drawn for each cycle.
 const LIFE_MS: std::ops::Range<u64> = 300..1_200;
-/// More tries than a life in which the receiver fails has time for.
+/// More attempts than fit into a cycle with a failing receiver.
 const SETTINGS: &str = "[webhooks]\nallow_http = true\nallow = [\"127.0.0.0/8\"]\n\
                         retries = [\"300ms\", \"1s\", \"2s\", \"2s\", \"2s\"]\n\
                         [messages]\nin_doubt_wait = \"200ms\"\n[log]\nlevel = \"warn\"\n";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_webhook_is_lost_and_each_keeps_its_id_however_often_we_die() {
+async fn no_webhook_is_lost_and_each_keeps_its_id_over_random_kills() {
     let cycles = number_from("HERMOD_CRASH_CYCLES").unwrap_or(CYCLES);
     let mut chance = Chance(number_from("HERMOD_CRASH_SEED").unwrap_or(20_261_117));
     let script = Script::new().receipt_after(Duration::from_millis(5), Outcome::Delivered);
@@ -40,18 +41,18 @@ async fn no_webhook_is_lost_and_each_keeps_its_id_however_often_we_die() {
         hooks.set_behaviour(ReceiverBehaviour::Status(if cycle % 3 == 1 { 503 } else { 200 }));
         let gateway = start(folder.path(), carrier.addr(), &hooks);
         let life = Duration::from_millis(chance.within(LIFE_MS));
-        customer.sends_until_killed(gateway, life).await;
+        customer.send_until_killed(gateway, life).await;
         println!("cycle {}: {} told accepted, {} posts", cycle + 1, customer.told(), hooks.count());
     }
 
     hooks.set_behaviour(ReceiverBehaviour::Status(200));
     let gateway = start(folder.path(), carrier.addr(), &hooks);
-    customer.sends_the_rest(&gateway).await;
-    gateway.wait_until_nothing_is_open(folder.path(), SETTLE_WAIT).await;
+    customer.send_unanswered(&gateway).await;
+    gateway.wait_until_no_open_parts(folder.path(), SETTLE_WAIT).await;
     wait_until_all_are_posted(&hooks, customer.told()).await;
     gateway.stop().await;
     compare(folder.path(), &customer, &carrier).await;
-    nothing_waits_or_failed(&assembly::data_folder(folder.path())).await;
+    assert_no_waiting_or_failed_events(&gateways::data_folder(folder.path())).await;
     hooks.stop().await;
     carrier.stop().await;
 }
@@ -61,11 +62,11 @@ fn start(folder: &Path, carrier: SocketAddr, hooks: &WebhookReceiver) -> Served 
         "name = \"alice\"\ndlr_webhook = \"{}\"\nwebhook_secret = \"a-secret-of-the-rig\"\n",
         hooks.url("dlr")
     );
-    let provision = assembly::provision_text(carrier, "100000").replacen("name = \"alice\"\n", &told, 1);
+    let provision = gateways::provision_text(carrier, "100000").replacen("name = \"alice\"\n", &told, 1);
     Served::start_with(folder, SETTINGS, &provision)
 }
 
-/// Waits until the reports of so many messages were posted, and checks what was.
+/// Waits until the reports of `messages` messages were posted, and checks them.
 async fn wait_until_all_are_posted(hooks: &WebhookReceiver, messages: usize) {
     let started = now();
     let mut ids: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
@@ -86,15 +87,9 @@ async fn wait_until_all_are_posted(hooks: &WebhookReceiver, messages: usize) {
     println!("{seen} posts of {messages} reports");
 }
 
-async fn nothing_waits_or_failed(data: &Path) {
-    let options = OpenOptions {
-        folder: data.to_owned(),
-        low_water_bytes: 0,
-        in_doubt_wait: Duration::ZERO,
-        now: assembly::wall_time(),
-    };
-    let store = Store::open(&options).expect("the store opens");
-    let account = assembly::account_id(&store).await;
+async fn assert_no_waiting_or_failed_events(data: &Path) {
+    let store = open_store(data);
+    let account = account_id(&store).await;
     for status in [WebhookStatus::Waiting, WebhookStatus::Failed] {
         let filter = WebhookFilter { kind: None, status: Some(status) };
         let listed = store.webhook_events(account, filter, None, 10).await.expect("a read");

@@ -1,5 +1,5 @@
-//! A customer's SMPP software, octet by octet: it says what a story wants it to say, and shows what it was told. It has no
-//! manners of its own, so that a story can be rude.
+//! A minimal ESME: sends exactly the PDUs of the test and returns the responses, without automatic
+//! answers, so that a test can violate the protocol.
 
 use crate::real_time::PATIENCE;
 use bytes::BytesMut;
@@ -20,11 +20,11 @@ pub(crate) struct Esme {
     stream: TcpStream,
     input: BytesMut,
     sequence: u32,
-    /// Came while something else was waited for.
+    /// PDUs received while waiting for another one.
     waiting: VecDeque<Frame>,
 }
 
-/// A receipt as it was brought.
+/// A received delivery receipt.
 #[derive(Clone, Debug)]
 pub(crate) struct Receipt {
     pub(crate) esm_class: u8,
@@ -38,7 +38,7 @@ pub(crate) struct Receipt {
     sequence: u32,
 }
 
-/// A message from a handset, or a part of one, as it was brought.
+/// A received MO message or part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mo {
     pub(crate) esm_class: u8,
@@ -51,27 +51,27 @@ pub(crate) struct Mo {
 }
 
 impl Receipt {
-    /// One value of its text.
+    /// Returns one value of its text.
     pub(crate) fn get(&self, label: &str) -> &str {
-        let value = self.text.split_once(&format!("{label}:")).expect("every label is there").1;
+        let value = self.text.split_once(&format!("{label}:")).expect("the receipt has every label").1;
         value.split(' ').next().unwrap_or_default()
     }
 }
 
 impl Esme {
     pub(crate) async fn connect(address: SocketAddr) -> Esme {
-        let stream = TcpStream::connect(address).await.expect("somebody listens");
+        let stream = TcpStream::connect(address).await.expect("the gateway listens");
         Esme { stream, input: BytesMut::new(), sequence: 0, waiting: VecDeque::new() }
     }
 
     pub(crate) async fn bind(address: SocketAddr, kind: BindType, system_id: &str) -> Esme {
         let mut esme = Esme::connect(address).await;
-        let status = esme.tries_to_bind(kind, system_id, "secret12", VERSION_3_4).await;
+        let status = esme.try_bind(kind, system_id, "secret12", VERSION_3_4).await;
         assert_eq!(status, CommandStatus::OK);
         esme
     }
 
-    pub(crate) async fn tries_to_bind(
+    pub(crate) async fn try_bind(
         &mut self,
         kind: BindType,
         system_id: &str,
@@ -84,36 +84,36 @@ impl Esme {
             interface_version,
             ..Bind::default()
         };
-        self.asks(&Pdu::Bind(kind, bind)).await.header.status
+        self.request(&Pdu::Bind(kind, bind)).await.header.status
     }
 
-    /// Says something and waits for its answer.
-    pub(crate) async fn asks(&mut self, pdu: &Pdu<'_>) -> Frame {
-        let sequence = self.says(pdu).await;
-        self.answer_to(sequence).await
+    /// Sends a request and waits for its response.
+    pub(crate) async fn request(&mut self, pdu: &Pdu<'_>) -> Frame {
+        let sequence = self.send(pdu).await;
+        self.response_to(sequence).await
     }
 
-    /// Says something without waiting.
-    pub(crate) async fn says(&mut self, pdu: &Pdu<'_>) -> u32 {
+    /// Sends a request without waiting. Returns its sequence number.
+    pub(crate) async fn send(&mut self, pdu: &Pdu<'_>) -> u32 {
         self.sequence += 1;
         let mut out = BytesMut::new();
         encode(pdu, CommandStatus::OK, self.sequence, &mut out).expect("a PDU");
-        self.sends_octets(&out).await;
+        self.send_octets(&out).await;
         self.sequence
     }
 
-    pub(crate) async fn sends_octets(&mut self, octets: &[u8]) {
-        // Whether anybody still reads it shows when an answer is waited for.
+    pub(crate) async fn send_octets(&mut self, octets: &[u8]) {
+        // A closed connection shows when a response is awaited.
         let _ = self.stream.write_all(octets).await;
     }
 
-    pub(crate) async fn answer_to(&mut self, sequence: u32) -> Frame {
+    pub(crate) async fn response_to(&mut self, sequence: u32) -> Frame {
         let is_it = |frame: &Frame| frame.header.command.is_answer() && frame.header.sequence == sequence;
         if let Some(at) = self.waiting.iter().position(is_it) {
             return self.waiting.remove(at).expect("it was just found");
         }
         loop {
-            let frame = self.reads().await.expect("an answer before the end");
+            let frame = self.read_pdu().await.expect("an answer before the end");
             if is_it(&frame) {
                 return frame;
             }
@@ -121,44 +121,44 @@ impl Esme {
         }
     }
 
-    /// Submits, and gives the message's id.
-    pub(crate) async fn submits(&mut self, pdu: SubmitSm<'_>) -> String {
-        self.tries_to_submit(pdu).await.expect("it is accepted")
+    /// Submits a message and returns its id.
+    pub(crate) async fn submit(&mut self, pdu: SubmitSm<'_>) -> String {
+        self.try_submit(pdu).await.expect("the message is accepted")
     }
 
-    pub(crate) async fn tries_to_submit(&mut self, pdu: SubmitSm<'_>) -> Result<String, CommandStatus> {
-        let frame = self.asks(&Pdu::SubmitSm(pdu)).await;
+    pub(crate) async fn try_submit(&mut self, pdu: SubmitSm<'_>) -> Result<String, CommandStatus> {
+        let frame = self.request(&Pdu::SubmitSm(pdu)).await;
         if frame.header.status != CommandStatus::OK {
-            assert_eq!(frame.header.length, 16, "an error answer is its header alone");
+            assert_eq!(frame.header.length, 16, "an error response has no body");
             return Err(frame.header.status);
         }
         let Ok(Pdu::SubmitSmResp(answer)) = frame.decode() else { panic!("{frame:?}") };
         Ok(String::from_utf8(answer.message_id.to_vec()).expect("digits"))
     }
 
-    /// The next receipt, answered with status 0.
-    pub(crate) async fn gets_receipt(&mut self) -> Receipt {
-        let receipt = self.gets_receipt_unanswered().await;
-        self.answers(&receipt, CommandStatus::OK).await;
+    /// Returns the next receipt and answers it with status 0.
+    pub(crate) async fn take_receipt(&mut self) -> Receipt {
+        let receipt = self.take_receipt_unanswered().await;
+        self.answer_receipt(&receipt, CommandStatus::OK).await;
         receipt
     }
 
-    pub(crate) async fn gets_receipt_unanswered(&mut self) -> Receipt {
-        Esme::receipt_in(&self.gets_delivery().await)
+    pub(crate) async fn take_receipt_unanswered(&mut self) -> Receipt {
+        Esme::parse_receipt(&self.take_deliver_sm().await)
     }
 
-    /// The next message from a handset, answered with status 0.
-    pub(crate) async fn gets_message(&mut self) -> Mo {
-        let message = self.gets_message_unanswered().await;
-        self.answers_message(&message, CommandStatus::OK).await;
+    /// Returns the next MO message and answers it with status 0.
+    pub(crate) async fn take_mo(&mut self) -> Mo {
+        let message = self.take_mo_unanswered().await;
+        self.answer_mo(&message, CommandStatus::OK).await;
         message
     }
 
-    pub(crate) async fn gets_message_unanswered(&mut self) -> Mo {
-        Esme::message_in(&self.gets_delivery().await)
+    pub(crate) async fn take_mo_unanswered(&mut self) -> Mo {
+        Esme::parse_mo(&self.take_deliver_sm().await)
     }
 
-    pub(crate) fn message_in(frame: &Frame) -> Mo {
+    pub(crate) fn parse_mo(frame: &Frame) -> Mo {
         let Ok(Pdu::DeliverSm(pdu)) = frame.decode() else { panic!("{frame:?}") };
         let end = |end: hermod_smpp::Address<'_>| {
             format!("{}/{} {}", end.ton, end.npi, String::from_utf8_lossy(end.value))
@@ -174,17 +174,17 @@ impl Esme {
         }
     }
 
-    pub(crate) async fn answers_message(&mut self, message: &Mo, status: CommandStatus) {
-        self.answers_delivery(message.sequence, status).await;
+    pub(crate) async fn answer_mo(&mut self, message: &Mo, status: CommandStatus) {
+        self.answer_deliver_sm(message.sequence, status).await;
     }
 
-    async fn gets_delivery(&mut self) -> Frame {
+    async fn take_deliver_sm(&mut self) -> Frame {
         loop {
             let is_delivery = |frame: &Frame| frame.header.command == CommandId::DELIVER_SM;
             let waiting = self.waiting.iter().position(is_delivery).and_then(|at| self.waiting.remove(at));
             let frame = match waiting {
                 Some(frame) => frame,
-                None => self.reads().await.expect("a receipt before the end"),
+                None => self.read_pdu().await.expect("a receipt before the end"),
             };
             if is_delivery(&frame) {
                 return frame;
@@ -193,63 +193,61 @@ impl Esme {
         }
     }
 
-    pub(crate) async fn answers(&mut self, receipt: &Receipt, status: CommandStatus) {
-        self.answers_delivery(receipt.sequence, status).await;
+    pub(crate) async fn answer_receipt(&mut self, receipt: &Receipt, status: CommandStatus) {
+        self.answer_deliver_sm(receipt.sequence, status).await;
     }
 
-    async fn answers_delivery(&mut self, sequence: u32, status: CommandStatus) {
+    async fn answer_deliver_sm(&mut self, sequence: u32, status: CommandStatus) {
         let mut out = BytesMut::new();
         encode(&Pdu::DeliverSmResp(DeliverSmResp::default()), status, sequence, &mut out).expect("a PDU");
-        self.sends_octets(&out).await;
+        self.send_octets(&out).await;
     }
 
-    /// Nothing more comes for a while.
-    pub(crate) async fn gets_nothing(&mut self) {
-        let quiet = within(Duration::from_millis(300), self.reads()).await;
+    /// Asserts that no PDU arrives for a while.
+    pub(crate) async fn assert_nothing_received(&mut self) {
+        let quiet = within(Duration::from_millis(300), self.read_pdu()).await;
         assert!(quiet.is_err() && self.waiting.is_empty(), "{quiet:?} {:?}", self.waiting);
     }
 
-    /// The next PDU, or nothing at the end.
-    pub(crate) async fn reads(&mut self) -> Option<Frame> {
+    /// Returns the next PDU, or none at the end of the connection.
+    pub(crate) async fn read_pdu(&mut self) -> Option<Frame> {
         loop {
-            if let Some(frame) =
-                next_frame(&mut self.input, PDU_BYTES_MAX).expect("the gateway keeps its frames")
-            {
+            if let Some(frame) = next_frame(&mut self.input, PDU_BYTES_MAX).expect("a valid frame") {
                 return Some(frame);
             }
             let read = within(PATIENCE, self.stream.read_buf(&mut self.input)).await;
-            if read.expect("the gateway says something in time").unwrap_or(0) == 0 {
+            if read.expect("a PDU in time").unwrap_or(0) == 0 {
                 return None;
             }
         }
     }
 
-    /// The gateway unbinds, and is answered.
-    pub(crate) async fn is_unbound(&mut self) {
+    /// Waits for the gateway's unbind and answers it.
+    pub(crate) async fn wait_for_unbind(&mut self) {
         loop {
-            let frame = self.reads().await.expect("an unbind before the end");
+            let frame = self.read_pdu().await.expect("an unbind before the end");
             if frame.header.command == CommandId::UNBIND {
                 let mut out = BytesMut::new();
                 encode(&Pdu::UnbindResp, CommandStatus::OK, frame.header.sequence, &mut out).expect("a PDU");
-                return self.sends_octets(&out).await;
+                return self.send_octets(&out).await;
             }
             self.waiting.push_back(frame);
         }
     }
 
-    /// As `unbinds`, taking what is still brought meanwhile.
-    pub(crate) async fn unbinds_after_receipts(mut self) {
-        let sequence = self.says(&Pdu::Unbind).await;
-        self.answer_to(sequence).await;
+    /// Like `unbind`, after answering the deliver_sm that still arrive.
+    pub(crate) async fn unbind_after_receipts(mut self) {
+        let sequence = self.send(&Pdu::Unbind).await;
+        self.response_to(sequence).await;
     }
 
-    pub(crate) async fn unbinds(mut self) {
-        let frame = self.asks(&Pdu::Unbind).await;
+    pub(crate) async fn unbind(mut self) {
+        let frame = self.request(&Pdu::Unbind).await;
         assert_eq!((frame.header.command, frame.header.status), (CommandId::UNBIND_RESP, CommandStatus::OK));
-        assert!(self.reads().await.is_none(), "the gateway closes after unbind_resp");
+        assert!(self.read_pdu().await.is_none(), "the gateway closes after unbind_resp");
     }
 
-    pub(crate) fn receipt_in(frame: &Frame) -> Receipt {
+    pub(crate) fn parse_receipt(frame: &Frame) -> Receipt {
         let Ok(Pdu::DeliverSm(pdu)) = frame.decode() else { panic!("{frame:?}") };
         let text = |octets: &[u8]| String::from_utf8(octets.to_vec()).expect("ASCII");
         let end = |end: hermod_smpp::Address<'_>| format!("{}/{} {}", end.ton, end.npi, text(end.value));

@@ -1,5 +1,5 @@
-//! A small HTTP client for stories: one request, one answer, over a socket of its own. No pool and no retries, so that
-//! a story sees exactly what a customer would.
+//! A small HTTP client: one request and one response on each connection. No pool and no retries, so that
+//! a test sees exactly what the gateway sends.
 
 use serde_json::Value;
 use std::collections::HashMap;
@@ -15,7 +15,7 @@ pub(crate) struct HttpAnswer {
     pub(crate) body: Value,
 }
 
-/// Sends a request and reads the answer to the end of the connection.
+/// Sends a request and reads the response to the end of the connection.
 pub(crate) async fn call(
     address: SocketAddr,
     method: &str,
@@ -24,10 +24,10 @@ pub(crate) async fn call(
     body: &str,
 ) -> std::io::Result<HttpAnswer> {
     let answer = exchange(address, method, path, headers, body).await?;
-    parse(&answer).ok_or_else(|| std::io::Error::other("that is no HTTP answer"))
+    parse(&answer).ok_or_else(|| std::io::Error::other("not an HTTP response"))
 }
 
-/// The whole answer to a GET, head and body, as text.
+/// Returns the response to a GET, head and body, as text.
 pub(crate) async fn call_for_text(address: SocketAddr, path: &str) -> String {
     exchange(address, "GET", path, &[], "").await.expect("an answer")
 }

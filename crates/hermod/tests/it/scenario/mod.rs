@@ -1,23 +1,24 @@
-//! The stage for stories: the real gateway on free ports with the embedded store in a folder of its own, a clock that the
-//! story moves, a carrier that does what its script says and remembers what it saw, and three customers.
+//! The scenario fixture: a gateway on free ports with its store in a temporary folder, a manual
+//! clock, a scripted carrier that records what it receives, and three customers.
 //!
-//! What a story waits for is waited for in real time (the carrier and the sockets are real); what the gateway waits for
-//! passes only when the story says so. Leaving is a test: the store is audited, and work that is left over fails it.
+//! Tests wait in real time (the carrier and the sockets are real); the gateway's own time
+//! passes only when the test advances the clock. `end` audits the store and fails if parts are open.
 
 mod carriers;
+mod clock;
 mod customer;
 mod esme;
 pub(crate) mod http;
 mod inbound;
-mod passing;
 
 pub(crate) use customer::Customer;
 pub(crate) use esme::Esme;
 pub(crate) use http::HttpAnswer;
 
-pub(crate) use crate::assembly::Staged;
-use crate::assembly::{self, InProcess};
+pub(crate) use crate::gateways::GatewaySetup;
+use crate::gateways::{self, InProcess};
 use crate::real_time::{PATIENCE, now, pause};
+use crate::store_access::audit_clean;
 use hermod_domain::time::Timestamp;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::world::World;
@@ -39,7 +40,7 @@ pub(crate) struct Scenario {
     folder: tempfile::TempDir,
     carrier_address: SocketAddr,
     carrier: Option<Carrier>,
-    staged: Staged,
+    staged: GatewaySetup,
     gateway: Option<InProcess>,
 }
 
@@ -48,43 +49,43 @@ impl Scenario {
         Scenario::with_settings(script, "").await
     }
 
-    /// As [`Scenario::with`], and the carrier's entry has these lines.
+    /// Like [`Scenario::with`], with these lines in the carrier's entry.
     pub(crate) async fn with_settings(script: Script, settings: &str) -> Scenario {
-        Scenario::staged(script, Staged::with(settings)).await
+        Scenario::with_setup(script, GatewaySetup::with(settings)).await
     }
 
-    /// As [`Scenario::with`], with everything as the story wants it.
-    pub(crate) async fn staged(script: Script, staged: Staged) -> Scenario {
+    /// Like [`Scenario::with`], with this gateway setup.
+    pub(crate) async fn with_setup(script: Script, staged: GatewaySetup) -> Scenario {
         let carrier = Carrier::start(CarrierOptions::new(script)).await.expect("a free port on the loopback");
         let s = Scenario::start(carrier.addr(), Some(carrier), staged).await;
-        s.link_is_up().await;
+        s.wait_for_link().await;
         s
     }
 
-    /// A second carrier, "beta", that stands in for the first.
-    pub(crate) async fn joined_by(&self, script: Script, settings: &str, route: &str) -> Carrier {
+    /// Adds a second carrier, "beta", as failover of the first.
+    pub(crate) async fn add_backup_carrier(&self, script: Script, settings: &str, route: &str) -> Carrier {
         let beta = Carrier::start(CarrierOptions::new(script)).await.expect("a free port on the loopback");
-        let entry = assembly::carrier_entry("beta", beta.addr(), settings);
+        let entry = gateways::carrier_entry("beta", beta.addr(), settings);
         let route = format!("[[route]]\nprefix = \"49\"\ncarriers = [\"acme\", \"beta\"]\n{route}");
-        self.operator_provisions(&format!("{entry}{route}")).await;
+        self.provision(&format!("{entry}{route}")).await;
         let bound = |record: &hermod_simulator::carrier::Record| record.counts().binds > 0;
         let seen = beta.record();
-        self.stepping(Duration::from_secs(1), || seen.wait_until(bound, PATIENCE))
+        self.advance_until(Duration::from_secs(1), || seen.wait_until(bound, PATIENCE))
             .await
             .expect("a bound link");
         beta
     }
 
-    /// The carrier's address is known, and nobody is there.
+    /// Starts with a carrier address at which no carrier listens.
     pub(crate) async fn without_carrier() -> Scenario {
-        Scenario::without_carrier_staged(Staged::with("")).await
+        Scenario::without_carrier_with_setup(GatewaySetup::with("")).await
     }
 
-    pub(crate) async fn without_carrier_staged(staged: Staged) -> Scenario {
-        Scenario::start(assembly::free_address(), None, staged).await
+    pub(crate) async fn without_carrier_with_setup(staged: GatewaySetup) -> Scenario {
+        Scenario::start(gateways::free_address(), None, staged).await
     }
 
-    async fn start(carrier_address: SocketAddr, carrier: Option<Carrier>, staged: Staged) -> Scenario {
+    async fn start(carrier_address: SocketAddr, carrier: Option<Carrier>, staged: GatewaySetup) -> Scenario {
         Scenario::start_by(Clock::manual(START), carrier_address, carrier, staged).await
     }
 
@@ -92,7 +93,7 @@ impl Scenario {
         clock: Clock,
         carrier_address: SocketAddr,
         carrier: Option<Carrier>,
-        staged: Staged,
+        staged: GatewaySetup,
     ) -> Scenario {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let gateway = InProcess::start(folder.path(), carrier_address, &staged, clock.clone()).await;
@@ -110,49 +111,49 @@ impl Scenario {
         }
     }
 
-    /// Stops the gateway in good order and starts it again on the same data.
+    /// Stops the gateway and starts it again on the same data.
     pub(crate) async fn restart(&mut self) {
         self.gateway.take().expect("it is running").stop().await;
         let clock = self.clock.clone();
         let gateway = InProcess::start(self.folder.path(), self.carrier_address, &self.staged, clock).await;
         for customer in [&mut self.alice, &mut self.bob, &mut self.carol] {
-            customer.calls(gateway.address);
+            customer.set_address(gateway.address);
         }
         self.gateway = Some(gateway);
         if self.carrier.is_some() {
-            self.link_is_up().await;
+            self.wait_for_link().await;
         }
     }
 
-    /// Where customers bind.
+    /// Returns the address for customers' binds.
     pub(crate) fn smpp_address(&self) -> SocketAddr {
         self.gateway.as_ref().expect("it is running").smpp_address()
     }
 
-    pub(crate) async fn operator_provisions(&self, text: &str) {
+    pub(crate) async fn provision(&self, text: &str) {
         self.gateway.as_ref().expect("it is running").provision(text).await;
     }
 
-    /// The first carrier, as a provision file has it, at this address.
+    /// Returns the provision entry of the first carrier at this address.
     pub(crate) fn carrier_entry(address: SocketAddr, settings: &str) -> String {
-        assembly::carrier_entry("acme", address, settings)
+        gateways::carrier_entry("acme", address, settings)
     }
 
-    /// Lets time pass for the gateway.
+    /// Advances the gateway's clock.
     pub(crate) async fn advance(&self, by: Duration) {
-        // In two steps, so that what is due at the very end is seen by whoever looks from time to time.
+        // In two steps, so that periodic jobs also see what becomes due at the very end.
         self.clock.advance(by);
         pause(Duration::from_millis(20)).await;
         self.clock.advance(Duration::from_secs(61));
     }
 
-    /// Lets exactly this much time pass for the gateway, at once.
+    /// Advances the gateway's clock by exactly this much in one step.
     pub(crate) fn skip(&self, by: Duration) {
         self.clock.advance(by);
     }
 
-    /// Lets time pass again and again until `wanted` has come about.
-    pub(crate) async fn stepping<T, F: Future<Output = T>>(
+    /// Advances the clock repeatedly by `step` until `wanted` completes.
+    pub(crate) async fn advance_until<T, F: Future<Output = T>>(
         &self,
         step: Duration,
         wanted: impl Fn() -> F,
@@ -167,12 +168,12 @@ impl Scenario {
         }
     }
 
-    pub(crate) async fn carrier_comes_back(&mut self, script: Script) {
+    pub(crate) async fn start_carrier_again(&mut self, script: Script) {
         let options = CarrierOptions { listen: self.carrier_address, ..CarrierOptions::new(script) };
         self.carrier = Some(Carrier::start(options).await.expect("the address is still free"));
     }
 
-    pub(crate) fn carrier_does(&self, script: Script) {
+    pub(crate) fn set_carrier_script(&self, script: Script) {
         self.carrier().set_script(script);
     }
 
@@ -181,7 +182,7 @@ impl Scenario {
     }
 
     #[track_caller]
-    pub(crate) fn carrier_received_once(&self, text: &str) {
+    pub(crate) fn assert_carrier_received_once(&self, text: &str) {
         assert_eq!(
             self.carrier().record().count_text(text),
             1,
@@ -191,40 +192,40 @@ impl Scenario {
     }
 
     #[track_caller]
-    pub(crate) fn carrier_received_nothing(&self) {
+    pub(crate) fn assert_carrier_received_nothing(&self) {
         assert_eq!(self.carrier().record().counts().submits, 0);
     }
 
     #[track_caller]
-    pub(crate) fn carrier_saw_submits(&self, count: u64) {
+    pub(crate) fn assert_carrier_submits(&self, count: u64) {
         assert_eq!(self.carrier().record().counts().submits, count);
     }
 
     #[track_caller]
-    pub(crate) fn carrier_saw_at_most_submits(&self, count: u64) {
+    pub(crate) fn assert_carrier_submits_at_most(&self, count: u64) {
         assert!(self.carrier().record().counts().submits <= count, "{:?}", self.carrier().record().counts());
     }
 
-    /// Real time for whatever would happen at once to happen; the gateway's clock stands still.
-    pub(crate) async fn a_moment_passes(&self) {
+    /// Waits a short real time with the gateway's clock standing still.
+    pub(crate) async fn pause_briefly(&self) {
         pause(Duration::from_millis(200)).await;
     }
 
-    pub(crate) async fn carrier_has_seen_submits(&self, count: u64) {
+    pub(crate) async fn wait_for_carrier_submits(&self, count: u64) {
         let seen = self.carrier().record();
         seen.wait_until(|record| record.counts().submits >= count, PATIENCE)
             .await
             .expect("submits at the carrier");
     }
 
-    pub(crate) async fn carrier_receipts_are_taken(&self, count: u64) {
+    pub(crate) async fn wait_for_answered_receipts(&self, count: u64) {
         let seen = self.carrier().record();
         seen.wait_until(|record| record.counts().receipts_accepted >= count, PATIENCE)
             .await
             .expect("receipts taken");
     }
 
-    /// Parts sent again after a doubt, as the store has recorded them.
+    /// Returns the number of recorded resends of parts in doubt.
     pub(crate) async fn resends(&self) -> u64 {
         let folder = self.data_folder();
         tokio::task::spawn_blocking(move || hermod_store::Store::audit(&folder).expect("an audit").resends)
@@ -232,8 +233,8 @@ impl Scenario {
             .expect("an audit does not panic")
     }
 
-    /// Waits until no message is under way.
-    pub(crate) async fn everything_settles(&self) {
+    /// Waits until the store has no open parts.
+    pub(crate) async fn wait_until_no_open_parts(&self) {
         let started = now();
         loop {
             let folder = self.data_folder();
@@ -243,18 +244,18 @@ impl Scenario {
             if open.await.expect("an audit does not panic") == 0 {
                 return;
             }
-            assert!(started.elapsed() < PATIENCE, "messages are still under way");
+            assert!(started.elapsed() < PATIENCE, "parts are still open");
             pause(Duration::from_millis(50)).await;
         }
     }
 
-    /// The end of a story in which everything came to its end.
+    /// Ends the scenario; no part may be open.
     pub(crate) async fn end(self) {
         self.end_with_open_parts(0).await;
     }
 
-    /// As [`Scenario::end`], for what ends only when time passes.
-    pub(crate) async fn end_stepping(mut self, step: Duration) {
+    /// Like [`Scenario::end`], advancing the clock while the gateway stops.
+    pub(crate) async fn end_advancing(mut self, step: Duration) {
         let gateway = self.gateway.take().expect("it is running");
         let stopped = gateway.stop();
         tokio::pin!(stopped);
@@ -264,30 +265,29 @@ impl Scenario {
                 () = pause(Duration::from_millis(100)) => self.clock.advance(step),
             }
         }
-        self.leave_in_order(0).await;
+        self.audit_and_end(0).await;
     }
 
     pub(crate) async fn end_with_open_parts(mut self, open_parts: u64) {
         self.gateway.take().expect("it is running").stop().await;
-        self.leave_in_order(open_parts).await;
+        self.audit_and_end(open_parts).await;
     }
 
-    async fn leave_in_order(mut self, open_parts: u64) {
+    async fn audit_and_end(mut self, open_parts: u64) {
         if let Some(carrier) = self.carrier.take() {
             carrier.stop().await;
         }
-        let report = hermod_store::Store::audit(&self.data_folder()).expect("an audit");
-        assert!(report.is_clean(), "the audit found {:#?}", report.violations);
+        let report = audit_clean(&self.data_folder());
         assert_eq!(report.open_parts, open_parts, "parts that have not ended");
     }
 
-    async fn link_is_up(&self) {
+    async fn wait_for_link(&self) {
         let seen = self.carrier().record();
         let bound = |record: &hermod_simulator::carrier::Record| {
             let counts = record.counts();
             counts.binds > counts.binds_rejected && counts.links_opened > counts.links_closed
         };
-        self.stepping(Duration::from_secs(2), || seen.wait_until(bound, PATIENCE))
+        self.advance_until(Duration::from_secs(2), || seen.wait_until(bound, PATIENCE))
             .await
             .expect("a bound link");
     }
@@ -297,10 +297,10 @@ impl Scenario {
     }
 
     pub(crate) fn carrier(&self) -> &Carrier {
-        self.carrier.as_ref().expect("this story has a carrier")
+        self.carrier.as_ref().expect("this scenario has a carrier")
     }
 
     fn data_folder(&self) -> PathBuf {
-        assembly::data_folder(self.folder.path())
+        gateways::data_folder(self.folder.path())
     }
 }

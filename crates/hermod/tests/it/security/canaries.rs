@@ -1,7 +1,7 @@
-//! Secrets, texts and numbers that are easy to find again go through everything a gateway does, good and bad. Then its log
-//! at the finest level, every error answer, its metrics and a stolen copy of its database are searched for them.
+//! Recognizable secrets, texts and numbers go through every operation of a gateway, valid and invalid. Then its log
+//! at the finest level, every error response, its metrics and a stolen copy of its database are searched for them.
 
-use crate::assembly::{Served, data_folder};
+use crate::gateways::{Served, data_folder};
 use crate::real_time::PATIENCE;
 use crate::scenario::{Esme, HttpAnswer, http};
 use hermod_simulator::carrier::{Carrier, CarrierOptions, MoText, Script};
@@ -17,10 +17,10 @@ const API_SECRET: &str = "canary-api-secret-7f3a9c1e5d24";
 const SMPP_PASSWORD: &str = "cNryPw01";
 const CARRIER_PASSWORD: &str = "cNryCp02";
 const WEBHOOK_SECRET: &str = "canary-webhook-secret-7f3a9c1e5d24";
-/// What strangers try.
+/// Wrong credentials of strangers.
 const WRONG_SECRET: &str = "canary-wrong-secret-7f3a9c1e5d24";
 const WRONG_PASSWORD: &str = "cNryWr03";
-/// What operators give while it runs.
+/// Secrets that operators set while the gateway runs.
 const LATER_SECRET: &str = "canary-later-secret-7f3a9c1e5d24";
 const LATER_PASSWORD: &str = "cNryLt04";
 
@@ -35,9 +35,9 @@ const SECRETS: [&str; 8] = [
     LATER_PASSWORD,
 ];
 
-/// Begins every text, sent or received.
+/// The prefix of every text, sent or received.
 const TEXT: &str = "canary-text";
-/// What all recipients and handsets have in common, and more of a number than a log may show.
+/// The common prefix of all numbers, longer than a log may show.
 const NUMBER: &str = "519988776";
 const TO: &str = "+4915199887766";
 const OWN_NUMBER: &str = "4915799999999";
@@ -61,7 +61,7 @@ fn provision(carrier: SocketAddr, hooks: &WebhookReceiver) -> String {
     )
 }
 
-/// Everything that is said back to strangers and customers, as text.
+/// All responses to strangers and customers, as text.
 #[derive(Default)]
 struct Answers(Vec<String>);
 
@@ -82,7 +82,7 @@ impl Answers {
     }
 }
 
-/// A customer who sends well, sends badly and mistypes the secret.
+/// Sends valid and invalid requests, with right and wrong secrets.
 async fn customer_sends(at: SocketAddr, answers: &mut Answers) {
     let right =
         [("X-API-Key", "alice-key"), ("X-API-Secret", API_SECRET), ("Content-Type", "application/json")];
@@ -119,10 +119,10 @@ async fn customer_sends(at: SocketAddr, answers: &mut Answers) {
 
 async fn esme_submits(at: SocketAddr) {
     let mut stranger = Esme::connect(at).await;
-    let refused = stranger.tries_to_bind(BindType::Transceiver, "alice", WRONG_PASSWORD, VERSION_3_4).await;
+    let refused = stranger.try_bind(BindType::Transceiver, "alice", WRONG_PASSWORD, VERSION_3_4).await;
     assert_ne!(refused, CommandStatus::OK);
     let mut alice = Esme::connect(at).await;
-    let bound = alice.tries_to_bind(BindType::Transceiver, "alice", SMPP_PASSWORD, VERSION_3_4).await;
+    let bound = alice.try_bind(BindType::Transceiver, "alice", SMPP_PASSWORD, VERSION_3_4).await;
     assert_eq!(bound, CommandStatus::OK);
     let submit = |destination: &'static str, text: &'static str| SubmitSm {
         source: Address::alphanumeric(b"Hermod"),
@@ -131,10 +131,10 @@ async fn esme_submits(at: SocketAddr) {
         short_message: Hidden(text.as_bytes()),
         ..SubmitSm::default()
     };
-    alice.submits(submit("4915199887766", TEXT)).await;
-    alice.gets_receipt().await;
+    alice.submit(submit("4915199887766", TEXT)).await;
+    alice.take_receipt().await;
     for pdu in [submit("4915199887766", "canary-text-held"), submit("4915199887766x", TEXT)] {
-        assert!(alice.tries_to_submit(pdu).await.is_err());
+        assert!(alice.try_submit(pdu).await.is_err());
     }
     let mut tlvs = TlvBuffer::new();
     tlvs.push(Tag::MESSAGE_PAYLOAD, TEXT.as_bytes());
@@ -144,14 +144,12 @@ async fn esme_submits(at: SocketAddr) {
         tlvs: tlvs.as_tlvs(),
         ..DataSm::default()
     };
-    assert_eq!(alice.asks(&Pdu::DataSm(data)).await.header.status, CommandStatus::OK);
+    assert_eq!(alice.request(&Pdu::DataSm(data)).await.header.status, CommandStatus::OK);
     // A command that does not exist, with a text in it.
     alice
-        .sends_octets(
-            &[&[0, 0, 0, 27, 0, 0, 0x7F, 0x7F, 0, 0, 0, 0, 0, 0, 0x10, 0], TEXT.as_bytes()].concat(),
-        )
+        .send_octets(&[&[0, 0, 0, 27, 0, 0, 0x7F, 0x7F, 0, 0, 0, 0, 0, 0, 0x10, 0], TEXT.as_bytes()].concat())
         .await;
-    alice.unbinds_after_receipts().await;
+    alice.unbind_after_receipts().await;
 }
 
 /// Returns the secret of the key that the gateway made itself.
@@ -184,7 +182,7 @@ async fn operator_changes_things(at: SocketAddr, token: &str, answers: &mut Answ
     applied.body["secrets"][0]["secret"].as_str().expect("a secret, shown once").to_owned()
 }
 
-/// What an operator does with numbers and texts: tries a carrier, approves a held message, opts a number out.
+/// Tests a carrier, approves a held message and opts a number out.
 async fn operator_handles_messages(at: SocketAddr, token: &str, answers: &mut Answers) {
     let bearer = format!("Bearer {token}");
     let headers = [("Authorization", bearer.as_str()), ("Content-Type", "application/json")];
@@ -203,7 +201,7 @@ async fn operator_handles_messages(at: SocketAddr, token: &str, answers: &mut An
     let path = format!("/operator/v1/reviews/{}/approve", held["items"][0]["id"]);
     let approved = answers.call(at, "POST", &path, &headers, r#"{"by": "an operator"}"#).await;
     assert!(approved.status < 300, "{}", approved.body);
-    // Nobody writes to a number that opted out.
+    // Messages to an opted-out number are rejected.
     let right =
         [("X-API-Key", "alice-key"), ("X-API-Secret", API_SECRET), ("Content-Type", "application/json")];
     let body = json!({"to": TO, "text": TEXT}).to_string();
@@ -214,7 +212,7 @@ fn read(path: &Path) -> String {
     String::from_utf8_lossy(&std::fs::read(path).expect("it can be read")).into_owned()
 }
 
-/// The files of a data folder that a thief of the database would have: all but the keys beside it.
+/// Returns the content of a data folder without its key files.
 fn stolen(folder: &Path) -> String {
     let entries = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
     let is_key = |path: &Path| ["pepper.key", "operator.token"].iter().any(|key| path.ends_with(key));
@@ -257,16 +255,19 @@ async fn no_secret_text_or_number_reaches_logs_errors_metrics_or_a_stolen_databa
     customer_sends(at, &mut answers).await;
     esme_submits(gateway.smpp_address()).await;
     carrier.send_mo_parts(MoText::new("4915199887766", OWN_NUMBER, "canary-text received").parts());
-    // No account owns this one's destination.
-    carrier.send_mo_parts(MoText::new("4915199887766", "4915788888888", "canary-text for nobody").parts());
+    // No account owns this destination.
+    carrier.send_mo_parts(MoText::new("4915199887766", "4915788888888", "canary-text unassigned").parts());
     let taken = |record: &hermod_simulator::carrier::Record| record.counts().mo_accepted >= 2;
-    carrier.record().wait_until(taken, PATIENCE).await.expect("both were taken");
-    assert!(hooks.wait_for(2, PATIENCE).await.len() >= 2, "reports were posted, and refused by the receiver");
+    carrier.record().wait_until(taken, PATIENCE).await.expect("both deliver_sm were answered");
+    assert!(
+        hooks.wait_for(2, PATIENCE).await.len() >= 2,
+        "reports were posted, and rejected by the receiver"
+    );
     let made = operator_changes_things(at, &token, &mut answers).await;
     operator_handles_messages(at, &token, &mut answers).await;
     let metrics = http::call_for_text(at, "/metrics").await;
     assert!(metrics.contains("hermod_"), "{metrics}");
-    // Killed, so that the database is as a thief would find it: with its log beside it.
+    // A kill leaves the database with its write-ahead log.
     gateway.kill();
     carrier.stop().await;
 

@@ -1,6 +1,6 @@
-//! Control characters in everything that comes from outside: none reaches the log, and nobody writes a line of their own.
+//! Control characters in external input: none reaches the log, and no input can forge a log line.
 
-use crate::assembly::{Served, data_folder, provision_text};
+use crate::gateways::{Served, data_folder, provision_text};
 use crate::real_time::PATIENCE;
 use crate::scenario::http;
 use hermod_simulator::carrier::{Carrier, CarrierOptions, MoPart, Record, Script};
@@ -8,12 +8,12 @@ use serde_json::json;
 use std::net::SocketAddr;
 use std::path::Path;
 
-/// A line end, a line that looks like ours, and what clears a terminal.
+/// A line end, a forged log line, and an escape sequence that clears a terminal.
 const HOSTILE: &str = "x\r\nFORGED line \u{1b}[2J\u{7f}\u{0}\u{9b}";
-/// The same where a line end cannot be, such as in a header.
+/// The same without a line end, for headers.
 const HOSTILE_HEADER: &str = "x\u{1b}[2JFORGED\u{7}";
 
-/// Method, path, headers and body.
+/// (method, path, headers, body)
 type Call<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)], &'a str);
 
 async fn http_callers(at: SocketAddr, token: &str) {
@@ -36,8 +36,8 @@ async fn http_callers(at: SocketAddr, token: &str) {
         assert!((400..500).contains(&answer.status), "{method} {path}: {}", answer.status);
     }
     let customer = [
-        ("X-API-Key", crate::assembly::KEY),
-        ("X-API-Secret", crate::assembly::SECRET),
+        ("X-API-Key", crate::gateways::KEY),
+        ("X-API-Secret", crate::gateways::SECRET),
         ("Content-Type", "application/json"),
     ];
     let sent = json!({"to": "+4915112345678", "text": HOSTILE, "idempotency_key": HOSTILE}).to_string();
@@ -66,7 +66,7 @@ async fn no_control_character_from_outside_reaches_the_log() {
     crate::real_time::wait_until("it has a token", || data.join("operator.token").exists());
     let token = std::fs::read_to_string(data.join("operator.token")).expect("it was just there");
     http_callers(gateway.address(), token.trim()).await;
-    // A handset's message whose sender and text are hostile, to a number that nobody owns.
+    // An MO message with a hostile sender and text, to a number that no account owns.
     carrier.send_mo_parts([MoPart::raw("49151\u{1b}[2J\r\nFORGED", "4915788888888", 0, HOSTILE.as_bytes())]);
     let answered = |record: &Record| record.mo().iter().any(|mo| mo.response.is_some());
     carrier.record().wait_until(answered, PATIENCE).await.expect("it was answered");

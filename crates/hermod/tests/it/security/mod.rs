@@ -1,4 +1,4 @@
-//! What must hold whatever a customer or a stranger does: secrets stay secret, and accounts stay apart.
+//! Security properties: secrets stay secret, log lines cannot be forged, and accounts are isolated.
 
 mod canaries;
 mod log_lines;

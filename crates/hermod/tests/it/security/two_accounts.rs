@@ -1,5 +1,5 @@
-//! Every API operation and every PDU that takes an id, called with another account's ids: the answer is the one for an id
-//! that does not exist, in status and in words, so that it does not even tell that the id is in use.
+//! Every API operation and every PDU that takes an id, called with another account's ids: the response is the one for an id
+//! that does not exist, in status and text, so that it does not reveal that the id is in use.
 
 use crate::scenario::{Esme, HttpAnswer, Scenario};
 use hermod_simulator::carrier::{MoText, Script};
@@ -10,11 +10,11 @@ use std::time::Duration;
 
 const TO: &str = "+4915112345678";
 const ALICES_NUMBER: &str = "4915799999999";
-/// Well-formed ids that were never given out: a long one, and a short one of SMPP 3.3.
+/// Valid ids that were never assigned: a long one, and a short one of SMPP 3.3.
 const ABSENT: [&str; 2] = ["15506713804701696", "7fffffff"];
 
-/// Both bind; alice owns a number and a sender of her own.
-async fn stage(script: Script) -> Scenario {
+/// Starts a scenario in which both bind, and alice owns a number and a sender.
+async fn start_scenario(script: Script) -> Scenario {
     let s = Scenario::with(script).await;
     let mut text = format!(
         "[[number]]\nnumber = \"+{ALICES_NUMBER}\"\naccount = \"alice\"\n\
@@ -26,7 +26,7 @@ async fn stage(script: Script) -> Scenario {
              system_id = \"{name}\"\npassword = \"secret12\"\n"
         ));
     }
-    s.operator_provisions(&text).await;
+    s.provision(&text).await;
     s
 }
 
@@ -40,74 +40,74 @@ fn submit<'a>(from: &'a str, text: &'a str) -> SubmitSm<'a> {
     }
 }
 
-/// What an answer tells apart from its request's own id.
+/// Returns a response without the id of its request.
 fn told(answer: &HttpAnswer) -> (u16, String, Option<&str>) {
     (answer.status, answer.body.to_string(), answer.headers.get("x-error-code").map(String::as_str))
 }
 
-/// The ids of everything alice has: sent over HTTP and SMPP, under a short id, and received.
+/// Returns ids of alice's messages: sent over HTTP and SMPP, with a short id, and received.
 async fn ids_of_alice(s: &Scenario) -> Vec<String> {
-    let by_http = s.alice.sends(TO, "by http").await.accepted();
+    let by_http = s.alice.send(TO, "by http").await.accepted();
     let mut bound = Esme::bind(s.smpp_address(), BindType::Transceiver, "alice").await;
-    let by_smpp = bound.submits(submit("AliceShop", "by smpp")).await;
-    bound.gets_receipt().await;
+    let by_smpp = bound.submit(submit("AliceShop", "by smpp")).await;
+    bound.take_receipt().await;
     let mut old = Esme::connect(s.smpp_address()).await;
-    assert_eq!(old.tries_to_bind(BindType::Transmitter, "alice", "secret12", 0x33).await, CommandStatus::OK);
-    let short = old.submits(submit("AliceShop", "under a short id")).await;
-    bound.gets_receipt().await;
+    assert_eq!(old.try_bind(BindType::Transmitter, "alice", "secret12", 0x33).await, CommandStatus::OK);
+    let short = old.submit(submit("AliceShop", "under a short id")).await;
+    bound.take_receipt().await;
     s.carrier().send_mo_parts(MoText::new("4915112345678", ALICES_NUMBER, "received").parts());
-    s.alice.has_inbound(1).await;
-    bound.gets_message().await;
-    let page = s.alice.gets("/api/v1/inbound").await.body;
+    s.alice.wait_for_inbound(1).await;
+    bound.take_mo().await;
+    let page = s.alice.get("/api/v1/inbound").await.body;
     let received = page["messages"][0]["message_id"].as_str().expect("every message has an id").to_owned();
     vec![by_http, by_smpp, short, received]
 }
 
 #[tokio::test]
 async fn ids_of_another_account_are_answered_like_ids_that_do_not_exist_over_http() {
-    let s = stage(Script::new()).await;
+    let s = start_scenario(Script::new()).await;
     let ids = ids_of_alice(&s).await;
-    // Whoever adds an operation says here how it keeps accounts apart.
-    let document: serde_json::Value = s.bob.gets("/openapi.json").await.body;
+    // A new operation needs a check here.
+    let document: serde_json::Value = s.bob.get("/openapi.json").await.body;
     let paths: Vec<&String> = document["paths"].as_object().expect("paths").keys().collect();
     assert_eq!(paths, ["/balance", "/inbound", "/sms", "/sms/{id}"]);
 
     // GET /sms/{id}
-    let absent = told(&s.bob.asks(ABSENT[0]).await).1;
+    let absent = told(&s.bob.get_message(ABSENT[0]).await).1;
     for id in ids.iter().map(String::as_str).chain(ABSENT) {
-        let answer = s.bob.asks(id).await;
+        let answer = s.bob.get_message(id).await;
         assert_eq!(told(&answer), (404, absent.clone(), Some("NOT_FOUND")), "{id}");
     }
-    // GET /inbound: alice's messages and her cursor mean nothing to bob.
+    // GET /inbound: bob does not get alice's messages with her cursor.
     for since in [0, 1, 2] {
-        assert_eq!(s.bob.reads_inbound(since).await, [], "since={since}");
+        assert_eq!(s.bob.read_inbound(since).await, [], "since={since}");
     }
     // GET /balance
-    s.bob.has("100").await;
+    s.bob.assert_balance("100").await;
     // POST /sms: alice's sender, and an idempotency key that alice has used.
     let body = serde_json::json!({"to": TO, "text": "as alice", "from": "AliceShop"}).to_string();
-    let foreign = s.bob.posts_body(&body).await;
-    let unknown = s.bob.posts_body(&body.replace("AliceShop", "BobsShop1")).await;
+    let foreign = s.bob.post_body(&body).await;
+    let unknown = s.bob.post_body(&body.replace("AliceShop", "BobsShop1")).await;
     assert_eq!(
         (foreign.status, foreign.headers.get("x-error-code")),
         (403, unknown.headers.get("x-error-code"))
     );
     assert_eq!(foreign.body.to_string().replace("AliceShop", "BobsShop1"), unknown.body.to_string());
-    let hers = s.alice.sends_with_key(TO, "hers", "order-1").await.accepted();
-    let his = s.bob.sends_with_key(TO, "his", "order-1").await.accepted();
+    let hers = s.alice.send_with_key(TO, "hers", "order-1").await.accepted();
+    let his = s.bob.send_with_key(TO, "his", "order-1").await.accepted();
     assert_ne!(hers, his);
-    s.everything_settles().await;
+    s.wait_until_no_open_parts().await;
     s.end().await;
 }
 
 #[tokio::test]
 async fn ids_of_another_account_are_answered_like_ids_that_do_not_exist_over_smpp() {
-    let s = stage(Script::new()).await;
+    let s = start_scenario(Script::new()).await;
     let mut ids = ids_of_alice(&s).await;
-    s.everything_settles().await;
-    // One that still waits, so that cancelling it would show.
+    s.wait_until_no_open_parts().await;
+    // A queued message, so that cancelling it would have an effect.
     s.carrier().close_port().await;
-    ids.push(s.alice.sends(TO, "waits").await.accepted());
+    ids.push(s.alice.send(TO, "waits").await.accepted());
 
     let mut bob = Esme::bind(s.smpp_address(), BindType::Transceiver, "bob").await;
     for id in ids.iter().map(String::as_str).chain(ABSENT) {
@@ -115,23 +115,23 @@ async fn ids_of_another_account_are_answered_like_ids_that_do_not_exist_over_smp
         for (pdu, expect) in [
             (Pdu::QuerySm(QuerySm { message_id, ..QuerySm::default() }), CommandStatus::INVMSGID),
             (Pdu::CancelSm(CancelSm { message_id, ..CancelSm::default() }), CommandStatus::INVMSGID),
-            // Replacing is not offered, whosever the message is.
+            // replace_sm is not supported for any message.
             (Pdu::ReplaceSm(ReplaceSm { message_id, ..ReplaceSm::default() }), CommandStatus::REPLACEFAIL),
         ] {
-            // Questions have a rate of their own.
+            // query_sm has its own rate limit.
             s.skip(Duration::from_secs(1));
-            let answer = bob.asks(&pdu).await;
+            let answer = bob.request(&pdu).await;
             assert_eq!((answer.header.status, answer.header.length), (expect, 16), "{pdu:?}");
         }
     }
-    // Bob's own rights end at alice's sender, and nothing of hers is brought to him.
-    assert_eq!(bob.tries_to_submit(submit("AliceShop", "as alice")).await, Err(CommandStatus::INVSRCADR));
-    bob.gets_nothing().await;
+    // Bob cannot use alice's sender and gets none of her messages.
+    assert_eq!(bob.try_submit(submit("AliceShop", "as alice")).await, Err(CommandStatus::INVSRCADR));
+    bob.assert_nothing_received().await;
     let waits = ids.last().expect("it was just sent");
-    s.alice.sees(waits).is("queued").await;
+    s.alice.status_of(waits).is("queued").await;
     let mut alice = Esme::bind(s.smpp_address(), BindType::Transceiver, "alice").await;
     let cancel = CancelSm { message_id: waits.as_bytes(), ..CancelSm::default() };
-    let answer = alice.asks(&Pdu::CancelSm(cancel)).await;
+    let answer = alice.request(&Pdu::CancelSm(cancel)).await;
     assert_eq!((answer.header.command, answer.header.status), (CommandId::CANCEL_SM_RESP, CommandStatus::OK));
     drop((alice, bob));
     s.end().await;

@@ -1,8 +1,8 @@
-//! Carriers made with other people's SMPP libraries, because our simulator shares our reading of the specification. The
-//! scripts stand in `tests/smsc`; each is a process that says, a line at a time, what its library saw.
+//! Carriers built with third-party SMPP libraries, because our simulator shares our reading of the specification. The
+//! scripts are in `tests/smsc`; each is a process that prints a line for everything its library received.
 
+mod messages;
 mod profiles;
-mod stories;
 
 use crate::real_time::{PATIENCE, now, pause, wait_until};
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-/// A destination the scripts refuse.
+/// A destination that the scripts reject.
 pub(crate) const REFUSED: &str = "4915112340000";
 
 #[derive(Clone, Copy, Debug)]
@@ -37,14 +37,14 @@ impl Library {
             }
             Library::Twisted => {
                 let mut command = Command::new(self.place());
-                // Without leaving compiled files beside the script.
+                // Do not write compiled files beside the script.
                 command.arg("-B").arg(scripts.join("python/server.py"));
                 command
             }
         }
     }
 
-    /// Where `cargo xtask test` says it is, or where `cargo xtask smsc` puts it for a test that is run alone.
+    /// Returns the path that `cargo xtask test` names, or where `cargo xtask smsc` installs it for a test run alone.
     pub(crate) fn place(self) -> PathBuf {
         static NODE: OnceLock<PathBuf> = OnceLock::new();
         static TWISTED: OnceLock<PathBuf> = OnceLock::new();
@@ -65,13 +65,13 @@ fn installed(library: &str) -> PathBuf {
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(
         output.status.success(),
-        "the library cannot be had; run `cargo xtask smsc {library}` and see: {errors}"
+        "the library is not installed; run `cargo xtask smsc {library}`: {errors}"
     );
-    let said = String::from_utf8(output.stdout).expect("a path of letters");
-    said.lines().last().expect("it says where it is").into()
+    let said = String::from_utf8(output.stdout).expect("a UTF-8 path");
+    said.lines().last().expect("xtask prints the path").into()
 }
 
-/// A carrier that runs. It does not outlive the test, however that ends.
+/// A running carrier process, killed on drop.
 pub(crate) struct Smsc {
     child: Child,
     pub(crate) address: SocketAddr,
@@ -83,11 +83,11 @@ struct Seen(Arc<Mutex<Vec<Value>>>);
 
 impl Seen {
     fn all(&self) -> Vec<Value> {
-        self.0.lock().expect("nobody panics while holding what was seen").clone()
+        self.0.lock().expect("the lock is not poisoned").clone()
     }
 
     fn push(&self, value: Value) {
-        self.0.lock().expect("nobody panics while holding what was seen").push(value);
+        self.0.lock().expect("the lock is not poisoned").push(value);
     }
 }
 
@@ -96,7 +96,7 @@ impl Smsc {
         Smsc::start_with(library, json!({}))
     }
 
-    /// With options of the scripts': `receipt_ids` is `"converted"` where receipts write ids in the other base, `tls` names
+    /// Starts with options of the scripts: `receipt_ids` is `"converted"` for receipts with ids in the other base, `tls` names
     /// a key and a certificate.
     pub(crate) fn start_with(library: Library, more: Value) -> Smsc {
         let mut options = json!({ "system_id": "hermod", "password": "secret", "refused": REFUSED });
@@ -128,13 +128,13 @@ impl Smsc {
         self.child.try_wait().expect("a child can be asked").is_some()
     }
 
-    /// Everything of this kind that was seen so far.
+    /// Returns all events of this kind so far.
     pub(crate) fn seen(&self, what: &str) -> Vec<Value> {
         self.seen.all().into_iter().filter(|seen| seen["saw"] == what).collect()
     }
 
-    /// Waits until so many of this kind were seen.
-    pub(crate) async fn sees(&self, count: usize, what: &str) -> Vec<Value> {
+    /// Waits for `count` events of this kind.
+    pub(crate) async fn wait_for(&self, count: usize, what: &str) -> Vec<Value> {
         let started = now();
         loop {
             let seen = self.seen(what);
@@ -147,7 +147,7 @@ impl Smsc {
         }
     }
 
-    /// Ends the script by closing its input, and it must end well and without having complained.
+    /// Ends the script by closing its input. It must succeed without an error event.
     pub(crate) fn stop(mut self) {
         drop(self.child.stdin.take());
         wait_until("the script ends with its input", || self.has_ended());
@@ -160,7 +160,7 @@ impl Smsc {
 
 impl Drop for Smsc {
     fn drop(&mut self) {
-        // Who was stopped has ended already, which is fine.
+        // An error means that the process has already ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,43 +1,43 @@
-//! Carriers that want it differently: what a profile says is what a library that is not ours reads.
+//! Carrier profiles: a third-party library reads what the profile configures.
 
-use super::stories::{STEP, gateway_at, sends_and_sees_delivered, texts};
+use super::messages::{STEP, gateway_at, send_and_wait_for_delivery, texts};
 use super::{Library, Smsc};
 use crate::https::write_pair;
 use serde_json::{Value, json};
 
-/// Three parts in the GSM alphabet, with characters that take two octets of it.
+/// Returns a text of three parts in GSM-7 with escaped characters.
 fn long_text() -> String {
     "Hermod rode nine nights through {deep} and dark valleys for 5 € a night. ".repeat(6)
 }
 
 #[tokio::test]
-async fn a_transmitter_and_a_receiver_do_what_a_transceiver_does() {
+async fn transmitter_receiver_pair_works_like_a_transceiver() {
     for library in Library::ALL {
         let smsc = Smsc::start(library);
         let s = gateway_at(&smsc, "binds = \"transmitter-and-receiver\"\n").await;
-        let binds = s.stepping(STEP, || smsc.sees(2, "bind")).await;
+        let binds = s.advance_until(STEP, || smsc.wait_for(2, "bind")).await;
         let mut commands: Vec<_> = binds.iter().map(|bind| bind["command"].as_str()).collect();
         commands.sort_unstable();
         assert_eq!(commands, [Some("bind_receiver"), Some("bind_transmitter")], "{library:?}");
-        sends_and_sees_delivered(&s, "out here, back there").await;
+        send_and_wait_for_delivery(&s, "out here, back there").await;
         assert_eq!(smsc.seen("submit")[0]["bound_as"], "bind_transmitter", "{library:?}");
-        assert_eq!(smsc.sees(1, "deliver_sm_resp").await[0]["bound_as"], "bind_receiver", "{library:?}");
+        assert_eq!(smsc.wait_for(1, "deliver_sm_resp").await[0]["bound_as"], "bind_receiver", "{library:?}");
         s.end().await;
-        assert_eq!(smsc.seen("unbind").len(), 2, "{library:?}: both leave in good order");
+        assert_eq!(smsc.seen("unbind").len(), 2, "{library:?}: both binds are unbound");
         smsc.stop();
     }
 }
 
 #[tokio::test]
-async fn a_long_message_arrives_whole_however_its_carrier_wants_it() {
+async fn long_message_is_joined_by_the_library_with_sar_or_payload() {
     for library in Library::ALL {
         for (long_messages, parts, sar, payload) in [("sar", 3, true, false), ("payload", 1, false, true)] {
             let smsc = Smsc::start(library);
             let s = gateway_at(&smsc, &format!("long_messages = \"{long_messages}\"\n")).await;
             let text = long_text();
-            sends_and_sees_delivered(&s, &text).await;
-            sends_and_sees_delivered(&s, "and a short one").await;
-            assert_eq!(texts(&smsc.sees(2, "message").await), [&text, "and a short one"], "{library:?}");
+            send_and_wait_for_delivery(&s, &text).await;
+            send_and_wait_for_delivery(&s, "and a short one").await;
+            assert_eq!(texts(&smsc.wait_for(2, "message").await), [&text, "and a short one"], "{library:?}");
             let submits = smsc.seen("submit");
             assert_eq!(submits.len(), parts + 1, "{library:?} {long_messages}");
             for submit in &submits[..parts] {
@@ -51,14 +51,14 @@ async fn a_long_message_arrives_whole_however_its_carrier_wants_it() {
 }
 
 #[tokio::test]
-async fn ids_that_come_back_in_the_other_base_are_matched() {
+async fn receipt_ids_in_the_other_base_are_matched() {
     for (library, ids) in [(Library::Node, "hex-to-decimal"), (Library::Twisted, "decimal-to-hex")] {
         let smsc = Smsc::start_with(library, json!({ "receipt_ids": "converted" }));
         let s = gateway_at(&smsc, &format!("ids = \"{ids}\"\n")).await;
-        sends_and_sees_delivered(&s, "short").await;
-        sends_and_sees_delivered(&s, &long_text()).await;
+        send_and_wait_for_delivery(&s, "short").await;
+        send_and_wait_for_delivery(&s, &long_text()).await;
         let answered = smsc.seen("submit")[0]["message_id"].clone();
-        let received = smsc.sees(4, "deliver_sm_resp").await[0]["id"].clone();
+        let received = smsc.wait_for(4, "deliver_sm_resp").await[0]["id"].clone();
         let pair = match library {
             Library::Node => (json!("812FC7470000001B"), json!("9308878062554710043")),
             Library::Twisted => (json!("9000001"), json!("895441")),
@@ -70,7 +70,7 @@ async fn ids_that_come_back_in_the_other_base_are_matched() {
 }
 
 #[tokio::test]
-async fn the_fields_of_a_submit_sm_are_as_the_profile_says() {
+async fn submit_sm_fields_follow_the_profile() {
     let more = "plus = true\nservice_type = \"GW\"\ndestination = \"0/1\"\nsource = { alphanumeric = \"0/0\" }\n\
                 tlvs = [{ tag = 0x1400, text = \"promo\" }]\n";
     for library in Library::ALL {
@@ -79,7 +79,7 @@ async fn the_fields_of_a_submit_sm_are_as_the_profile_says() {
         {
             let smsc = Smsc::start(library);
             let s = gateway_at(&smsc, &format!("{more}validity = \"{validity}\"\n")).await;
-            sends_and_sees_delivered(&s, "as you like it").await;
+            send_and_wait_for_delivery(&s, "as you like it").await;
             let submit = smsc.seen("submit").remove(0);
             let wanted = json!({
                 "source": "Hermod", "source_ton": 0, "destination": "+4915112345678", "destination_ton": 0,
@@ -90,7 +90,7 @@ async fn the_fields_of_a_submit_sm_are_as_the_profile_says() {
             }
             check_validity(library, &submit, hours, at);
             if let Library::Node = library {
-                // The other library passes over what it does not know.
+                // The other library ignores unknown TLVs.
                 assert_eq!(submit["vendor"], json!({ "5120": "70726f6d6f" }));
             }
             s.end().await;
@@ -99,7 +99,7 @@ async fn the_fields_of_a_submit_sm_are_as_the_profile_says() {
     }
 }
 
-/// The stories' clock starts on 15 November at midnight, and a message is good for three days.
+/// The scenario clock starts on 15 November at midnight, and the validity is three days.
 fn check_validity(library: Library, submit: &Value, relative: bool, absolute: bool) {
     let at = submit["validity_at"].as_str();
     if relative {
@@ -113,23 +113,23 @@ fn check_validity(library: Library, submit: &Value, relative: bool, absolute: bo
 }
 
 #[tokio::test]
-async fn what_a_library_takes_coding_0_for_is_what_it_gets() {
+async fn text_is_encoded_in_the_alphabet_that_the_carrier_uses_for_coding_0() {
     // smpp.twisted3 reads coding 0 as ASCII.
     let smsc = Smsc::start_with(Library::Twisted, json!({ "ascii": true }));
     let s = gateway_at(&smsc, "alphabet = \"ascii\"\n").await;
     let wanted = ["$5 @home_now [or] {never}?", "10 € or £8, à la carte"];
     for text in wanted {
-        sends_and_sees_delivered(&s, text).await;
+        send_and_wait_for_delivery(&s, text).await;
     }
-    assert_eq!(texts(&smsc.sees(2, "message").await), wanted);
+    assert_eq!(texts(&smsc.wait_for(2, "message").await), wanted);
     let codings: Vec<_> = smsc.seen("submit").iter().map(|submit| submit["data_coding"].as_u64()).collect();
-    assert_eq!(codings, [Some(0), Some(8)], "what ASCII does not have becomes UCS-2");
+    assert_eq!(codings, [Some(0), Some(8)], "text outside ASCII is sent in UCS-2");
     s.end().await;
     smsc.stop();
 }
 
 #[tokio::test]
-async fn a_carrier_behind_tls_is_reached_if_it_shows_its_certificate() {
+async fn carrier_with_a_pinned_tls_certificate_is_bound() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     write_pair(folder.path());
     let (key, cert) = (folder.path().join("key.pem"), folder.path().join("chain.pem"));
@@ -137,8 +137,8 @@ async fn a_carrier_behind_tls_is_reached_if_it_shows_its_certificate() {
     let trust = format!("tls = {{ name = \"localhost\", ca = \"{}\" }}\n", cert.display());
     let s = gateway_at(&smsc, &trust).await;
     assert_eq!(smsc.seen("bind")[0]["tls"], true);
-    sends_and_sees_delivered(&s, "nobody else reads this").await;
-    assert_eq!(texts(&smsc.seen("message")), ["nobody else reads this"]);
+    send_and_wait_for_delivery(&s, "over TLS").await;
+    assert_eq!(texts(&smsc.seen("message")), ["over TLS"]);
     s.end().await;
     assert_eq!(smsc.seen("unbind").len(), 1);
     smsc.stop();

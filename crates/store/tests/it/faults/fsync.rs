@@ -1,5 +1,5 @@
-//! A failed fsync ends the process at once, and nothing was acknowledged that is not there afterwards. The process is
-//! this test binary again, running one story under `strace`, which makes the N-th fsync of each thread fail.
+//! A failed fsync ends the process at once, and everything acknowledged is on disk afterwards. The process is
+//! this test binary again, running one test under `strace`, which makes the N-th fsync of each thread fail.
 
 use crate::world::*;
 use hermod_domain::ids::MessageId;
@@ -8,36 +8,36 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-const STORY: &str = "faults::fsync::a_story_that_says_what_was_acknowledged";
+const STORY: &str = "faults::fsync::child_process_prints_what_was_acknowledged";
 const FOLDER: &str = "HERMOD_STORY_FOLDER";
 const SENT: u64 = 12;
 /// sysexits.h: EX_IOERR.
 const DISK_FAILED: i32 = 74;
 
-#[expect(clippy::disallowed_methods, reason = "how the test that starts this one says where")]
-fn folder_of_the_story() -> Option<PathBuf> {
+#[expect(clippy::disallowed_methods, reason = "the parent test passes the folder in a variable")]
+fn folder_from_parent() -> Option<PathBuf> {
     std::env::var(FOLDER).ok().map(PathBuf::from)
 }
 
-/// By itself an ordinary test; under `strace` the witness of one.
+/// Runs by itself as an ordinary test, and as the child process of the next test.
 #[tokio::test]
-async fn a_story_that_says_what_was_acknowledged() {
+async fn child_process_prints_what_was_acknowledged() {
     let own = TempDir::new().unwrap();
-    let folder = folder_of_the_story().unwrap_or_else(|| own.path().to_owned());
+    let folder = folder_from_parent().unwrap_or_else(|| own.path().to_owned());
     let Ok(store) = Store::open(&options(&folder, noon())) else { std::process::exit(DISK_FAILED) };
     let world = World { folder: TempDir::new().unwrap(), store, now: noon() };
-    world.pays_in(ALICE, 1_000_000_000).await;
+    world.pay_in(ALICE, 1_000_000_000).await;
     println!("\npaid in");
-    let link = world.link_with_room(100).await;
+    let link = world.link_with_slots(100).await;
     for number in 0..SENT {
-        let message = world.sends(Acceptance { key: Some(key(number)), ..world.sms() }).await;
+        let message = world.send(Acceptance { key: Some(key(number)), ..world.sms() }).await;
         println!("acknowledged {message}");
-        let job = link.takes_job().await;
+        let job = link.take_job().await;
         if number % 6 == 0 {
             println!("received {}", world.store.receive(inbound()).await.expect("an answer").id);
         }
         if number % 4 == 0 {
-            link.accepts(&job, &format!("id{number}")).await;
+            link.accept(&job, &format!("id{number}")).await;
         }
     }
     world.store.close().await.unwrap();
@@ -67,7 +67,7 @@ fn strace() -> &'static str {
     "strace"
 }
 
-fn story_with_failing_fsync(folder: &Path, number: u32) -> (Output, bool) {
+fn run_child_with_failing_fsync(folder: &Path, number: u32) -> (Output, bool) {
     let log = folder.join("strace.log");
     let output = Command::new(strace())
         .args(["-f", "-o"])
@@ -84,12 +84,12 @@ fn story_with_failing_fsync(folder: &Path, number: u32) -> (Output, bool) {
 }
 
 #[test]
-fn a_failed_fsync_ends_the_process_and_nothing_acknowledged_is_lost() {
+fn failed_fsync_ends_the_process_and_no_acknowledged_message_is_lost() {
     let mut failed = 0;
-    // The first few hit the opening, the next the commits, the last the checkpoint at the end.
+    // The first faults hit the opening, the next ones the commits, the last ones the final checkpoint.
     for number in [1, 2, 5, 8, 11, 14, 16, 17, 18] {
         let folder = TempDir::new().unwrap();
-        let (output, injected) = story_with_failing_fsync(folder.path(), number);
+        let (output, injected) = run_child_with_failing_fsync(folder.path(), number);
         let told = String::from_utf8_lossy(&output.stdout);
         let expected = if injected { DISK_FAILED } else { 0 };
         assert_eq!(
@@ -105,12 +105,12 @@ fn a_failed_fsync_ends_the_process_and_nothing_acknowledged_is_lost() {
             .map(|id| MessageId::parse(id).unwrap())
             .collect();
         let received = told.lines().filter(|line| line.starts_with("received ")).count();
-        check_what_is_left(&folder.path().join("data"), told.contains("paid in"), &acknowledged, received);
+        check_store(&folder.path().join("data"), told.contains("paid in"), &acknowledged, received);
     }
-    assert!(failed >= 7, "only {failed} of the faults were met");
+    assert!(failed >= 7, "only {failed} faults were injected");
 }
 
-fn check_what_is_left(folder: &Path, paid_in: bool, acknowledged: &[MessageId], received: usize) {
+fn check_store(folder: &Path, paid_in: bool, acknowledged: &[MessageId], received: usize) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
         let store = Store::open(&options(folder, noon())).expect("it opens again");
@@ -123,7 +123,10 @@ fn check_what_is_left(folder: &Path, paid_in: bool, acknowledged: &[MessageId], 
         let report = Store::audit(folder).expect("an audit");
         assert!(report.is_clean(), "{:?}", report.violations);
         let stored = i64::try_from(report.messages).expect("few");
-        assert!(stored <= i64::try_from(acknowledged.len()).expect("few") + 1, "one may have been under way");
+        assert!(
+            stored <= i64::try_from(acknowledged.len()).expect("few") + 1,
+            "one acceptance may have been in progress"
+        );
         let balance = store.balance(ALICE).await.expect("an answer").balance.as_micros();
         assert!(balance == 1_000_000_000 - stored * PRICE || (!paid_in && balance == 0), "{balance}");
         let inbound = store.inbound(ALICE, 0, 100).await.expect("an answer").len();

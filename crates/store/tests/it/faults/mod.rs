@@ -1,7 +1,7 @@
-//! What the surroundings do to the store: SQL that fails, a disk without room, an fsync that lies, bytes that change.
+//! Faults of the environment: failing SQL, a full disk, a failing fsync, a growing log, corrupt bytes.
 
-mod bytes;
-mod disk;
+mod corruption;
+mod disk_full;
 mod fsync;
-mod log;
-mod sql;
+mod sql_errors;
+mod wal;

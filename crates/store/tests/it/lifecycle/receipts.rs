@@ -1,4 +1,4 @@
-//! Receipts in every order: before their answer, with it, twice, late, and for ids nobody knows.
+//! Receipts before their submit_sm_resp, with it, repeated, late, and for unknown ids.
 
 use super::PAID_IN;
 use crate::world::*;
@@ -6,80 +6,81 @@ use hermod_domain::lifecycle::{MessageState, Verdict};
 use hermod_store::SubmitResponse;
 
 #[tokio::test]
-async fn a_receipt_before_the_answer_waits_for_it() {
+async fn receipt_before_its_response_waits_for_it() {
     let world = World::new().await;
-    let link = world.link_with_room(1).await;
-    let message = world.sends(world.sms()).await;
-    let job = link.takes_job().await;
-    link.says(Vec::new(), vec![receipt(1, "z", Verdict::Enroute), receipt(2, "z", Verdict::Delivered)]).await;
-    assert_eq!(link.takes_recorded().await, [1, 2]);
+    let link = world.link_with_slots(1).await;
+    let message = world.send(world.sms()).await;
+    let job = link.take_job().await;
+    link.respond(Vec::new(), vec![receipt(1, "z", Verdict::Enroute), receipt(2, "z", Verdict::Delivered)])
+        .await;
+    assert_eq!(link.take_recorded().await, [1, 2]);
     assert_eq!(world.state(message).await, MessageState::Queued);
-    link.accepts(&job, "z").await;
-    world.settles().await;
+    link.accept(&job, "z").await;
+    world.flush().await;
     assert_eq!(world.state(message).await, MessageState::Delivered);
-    world.books_are_sound();
+    world.assert_audit_clean();
 }
 
 #[tokio::test]
-async fn an_answer_and_its_receipt_in_one_read_settle_at_once() {
+async fn response_and_receipt_in_one_batch_settle_the_message() {
     let world = World::new().await;
-    let link = world.link_with_room(1).await;
-    let message = world.sends(world.sms()).await;
-    let job = link.takes_job().await;
-    link.says(
+    let link = world.link_with_slots(1).await;
+    let message = world.send(world.sms()).await;
+    let job = link.take_job().await;
+    link.respond(
         vec![answer(&job, SubmitResponse::Accepted(remote("q")))],
         vec![receipt(1, "q", Verdict::Delivered), receipt(2, "q", Verdict::Delivered)],
     )
     .await;
-    assert_eq!(link.takes_recorded().await, [1, 2], "a repeated receipt is answered too");
+    assert_eq!(link.take_recorded().await, [1, 2], "a repeated receipt is answered too");
     assert_eq!(world.state(message).await, MessageState::Delivered);
     assert_eq!(world.timeline(message), ["late_receipt"]);
-    world.books_are_sound();
+    world.assert_audit_clean();
 }
 
 #[tokio::test]
 async fn late_and_repeated_receipts_only_add_to_the_timeline() {
     let mut world = World::new().await;
-    let link = world.link_with_room(1).await;
-    let message = world.sends(world.sms()).await;
-    link.accepts(&link.takes_job().await, "a").await;
+    let link = world.link_with_slots(1).await;
+    let message = world.send(world.sms()).await;
+    link.accept(&link.take_job().await, "a").await;
     link.receipt("a", Verdict::Delivered).await;
-    world.settles().await;
-    let before = world.sees(message).await;
-    world.restarts().await;
+    world.flush().await;
+    let before = world.record(message).await;
+    world.restart().await;
     let link = world.link().await;
     for verdict in [Verdict::Delivered, Verdict::Undeliverable, Verdict::NoNews] {
         link.receipt("a", verdict).await;
     }
-    world.settles().await;
-    assert_eq!(world.sees(message).await, before);
+    world.flush().await;
+    assert_eq!(world.record(message).await, before);
     assert_eq!(world.timeline(message), ["late_receipt"; 3]);
     assert_eq!(world.balance(ALICE).await, PAID_IN - PRICE);
-    world.books_are_sound();
+    world.assert_audit_clean();
 }
 
 #[tokio::test]
-async fn a_receipt_for_an_id_nobody_knows_is_answered_and_harms_nobody() {
+async fn receipt_for_an_unknown_id_is_answered_and_changes_nothing() {
     let world = World::new().await;
     let link = world.link().await;
-    link.says(Vec::new(), vec![receipt(9, "stranger", Verdict::Delivered)]).await;
-    assert_eq!(link.takes_recorded().await, [9]);
-    world.books_are_sound();
+    link.respond(Vec::new(), vec![receipt(9, "stranger", Verdict::Delivered)]).await;
+    assert_eq!(link.take_recorded().await, [9]);
+    world.assert_audit_clean();
 }
 
 #[tokio::test]
-async fn a_carrier_that_gives_an_id_twice_is_noted() {
+async fn id_assigned_twice_by_a_carrier_is_counted() {
     let world = World::new().await;
-    let link = world.link_with_room(2).await;
-    let first = world.sends(world.sms()).await;
-    let second = world.sends(world.sms()).await;
-    for job in link.takes_jobs(2).await {
-        link.accepts(&job, "same").await;
+    let link = world.link_with_slots(2).await;
+    let first = world.send(world.sms()).await;
+    let second = world.send(world.sms()).await;
+    for job in link.take_jobs(2).await {
+        link.accept(&job, "same").await;
     }
     link.receipt("same", Verdict::Delivered).await;
-    world.settles().await;
+    world.flush().await;
     assert_eq!(world.state(first).await, MessageState::Submitted);
     assert_eq!(world.state(second).await, MessageState::Delivered);
     assert_eq!(world.timeline(second), ["carrier_id_reused"]);
-    world.books_are_sound();
+    world.assert_audit_clean();
 }

@@ -1,9 +1,9 @@
-//! What customers and the operator do to the pair: send, post entries, opt recipients out and in. Each answer must be the
-//! one the model gives.
+//! Requests of customers and the operator: send, post entries, opt recipients out and in. Each outcome must be the
+//! one the model returns.
 
-use super::purses::Posting;
+use super::accounts::Posting;
 use super::{Pair, Sent};
-use crate::reporting::origin;
+use crate::reports::origin;
 use crate::world::*;
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
@@ -22,11 +22,11 @@ fn recipient(number: u8) -> Msisdn {
 }
 
 impl Pair {
-    pub(super) async fn accepts(&mut self, sent: &Sent) {
+    pub(super) async fn accept(&mut self, sent: &Sent) {
         let Sent { bob, parts, key: number, doubt, to, daily, wish } = *sent;
         let account = account(bob);
         let cost = PRICE * i64::from(parts);
-        // A key belongs to an account.
+        // Keys are unique per account.
         let number = number.map(|number| number * 2 + u64::from(bob));
         let acceptance = Acceptance {
             account,
@@ -60,7 +60,7 @@ impl Pair {
         }
     }
 
-    pub(super) async fn posts(&mut self, bob: bool, kind: LedgerKind, micros: i64, reference: Option<u8>) {
+    pub(super) async fn post(&mut self, bob: bool, kind: LedgerKind, micros: i64, reference: Option<u8>) {
         let account = account(bob);
         let entry = LedgerEntry {
             reference: reference.map(|number| format!("reference {number}")),
@@ -78,7 +78,7 @@ impl Pair {
         }
     }
 
-    pub(super) async fn opts(&mut self, bob: bool, to: u8, out: bool) {
+    pub(super) async fn opt(&mut self, bob: bool, to: u8, out: bool) {
         let (account, number) = (account(bob), recipient(to));
         let opted_out = &mut self.books.purses.get_mut(&account).expect("a purse").opted_out;
         let store = &self.world.store;
@@ -93,14 +93,14 @@ impl Pair {
         assert_eq!(listed.is_some(), out);
     }
 
-    pub(super) async fn compares_purses(&self) {
+    pub(super) async fn compare_accounts(&self) {
         for account in [ALICE, BOB] {
             let figures = self.world.store.balance(account).await.expect("a balance");
             assert_eq!(figures, self.books.purses[&account].figures(), "account {account}");
         }
     }
 
-    pub(super) async fn compares_days(&self) {
+    pub(super) async fn compare_days(&self) {
         let (first, last) = (Day::new(noon().day().get() - 1), self.world.now.day());
         for account in [ALICE, BOB] {
             let purse = &self.books.purses[&account];

@@ -1,29 +1,29 @@
-//! Any sequence of operations leaves the store where a simple model says it should be: balances, states, keys, days, and
-//! who is sent next, with restarts anywhere. A failure prints the shortest sequence found and writes its seed to
-//! `tests/it/model/regressions`, which is tried first from then on.
+//! Compares the store with a simple model after random operations: balances, states, keys, days, and the next part to
+//! send, with restarts at any point. A failure prints the shortest sequence found and writes its seed to
+//! `model/mod.regressions`; later runs try it first.
 
-mod books;
+mod accounts;
 mod customers;
-mod listeners;
-mod purses;
-mod said;
+mod expected;
+mod reports;
+mod responses;
 
 use crate::world::*;
-use books::{Books, MessageKey};
+use accounts::Purse;
+use expected::{Books, MessageKey};
 use hermod_domain::lifecycle::{DoubtPolicy, Event, Verdict};
 use hermod_domain::money::Money;
 use hermod_store::{DailyLimits, Job, LedgerKind, SubmitResponse};
-use listeners::Heard;
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
-use purses::Purse;
-use said::{ASIDE_WAIT, Said, said};
+use reports::Heard;
+use responses::{ASIDE_WAIT, Said, said};
 use std::collections::HashMap;
 use std::time::Duration;
 
 const CASES: u32 = 48;
-/// What proptest runs when nobody says otherwise.
-const UNASKED: u32 = 256;
+/// The number of cases that proptest runs by default.
+const PROPTEST_DEFAULT_CASES: u32 = 256;
 const OPERATIONS: usize = 60;
 const PAID_IN: i64 = 12 * PRICE;
 
@@ -43,14 +43,14 @@ enum Operation {
     },
     OpenLink,
     HasRoom(u32),
-    /// One of the parts under way, and what the carrier says to it.
+    /// The carrier's response to one of the parts in flight.
     Answers(prop::sample::Index, Said),
-    /// A receipt for the answer of a part under way (which is then still to come), or for an id of the past.
+    /// A receipt before the response of a part in flight, or for an earlier id.
     Receipt(prop::sample::Index, Says),
     CloseLink {
         bytes_left: bool,
     },
-    /// A bind takes everything there is to be told, and answers so.
+    /// A bind takes all reports and answers them like this.
     Hears(Heard),
     Passes(Duration),
     Sweep,
@@ -66,7 +66,7 @@ struct Sent {
     /// One of a few recipients.
     to: u8,
     daily: DailyLimits,
-    /// `registered_delivery`, if it comes over SMPP.
+    /// `registered_delivery` of an SMPP message.
     wish: Option<u8>,
 }
 
@@ -98,7 +98,7 @@ fn operation() -> impl Strategy<Value = Operation> {
     ];
     prop_oneof![
         8 => sent().prop_map(Operation::Accept),
-        2 => posts(),
+        2 => post(),
         1 => (any::<bool>(), 0..3_u8, prop::bool::weighted(0.6))
             .prop_map(|(bob, to, out)| Operation::Opts { bob, to, out }),
         2 => Just(Operation::OpenLink),
@@ -130,7 +130,7 @@ fn sent() -> impl Strategy<Value = Sent> {
     )
 }
 
-fn posts() -> impl Strategy<Value = Operation> {
+fn post() -> impl Strategy<Value = Operation> {
     let kind = prop_oneof![
         2 => Just(LedgerKind::TopUp),
         2 => Just(LedgerKind::Adjustment),
@@ -149,7 +149,7 @@ struct Pair {
     books: Books,
     link: Option<Link>,
     slots: u32,
-    under_way: Vec<Job>,
+    in_flight: Vec<Job>,
     /// Every id a carrier gave or will give, to send receipts for.
     remotes: Vec<String>,
     claims: HashMap<MessageKey, u32>,
@@ -158,7 +158,7 @@ struct Pair {
 impl Pair {
     async fn new() -> Pair {
         let world = World::with_credit(PAID_IN).await;
-        world.pays_in(BOB, PAID_IN).await;
+        world.pay_in(BOB, PAID_IN).await;
         let mut books = Books::new(world.now);
         books.purses.extend([(ALICE, Purse::with(PAID_IN)), (BOB, Purse::with(PAID_IN))]);
         Pair {
@@ -166,58 +166,58 @@ impl Pair {
             books,
             link: None,
             slots: 0,
-            under_way: Vec::new(),
+            in_flight: Vec::new(),
             remotes: Vec::new(),
             claims: HashMap::new(),
         }
     }
 
-    async fn does(&mut self, operation: &Operation) {
+    async fn apply_operation(&mut self, operation: &Operation) {
         self.books.now = self.world.now;
         match operation {
-            Operation::Accept(sent) => self.accepts(sent).await,
+            Operation::Accept(sent) => self.accept(sent).await,
             Operation::Posts { bob, kind, micros, reference } => {
-                self.posts(*bob, *kind, *micros, *reference).await;
+                self.post(*bob, *kind, *micros, *reference).await;
             }
-            Operation::Opts { bob, to, out } => self.opts(*bob, *to, *out).await,
+            Operation::Opts { bob, to, out } => self.opt(*bob, *to, *out).await,
             Operation::OpenLink => {
                 if self.link.is_none() {
                     self.link = Some(self.world.link().await);
                 }
             }
             Operation::HasRoom(slots) => {
-                if let Some(link) = self.at_work() {
-                    link.has_room(*slots).await;
+                if let Some(link) = self.link_at_now() {
+                    link.add_slots(*slots).await;
                     self.slots += slots;
                 }
             }
             Operation::Answers(which, said) => {
-                if self.link.is_some() && !self.under_way.is_empty() {
-                    let job = self.under_way.swap_remove(which.index(self.under_way.len()));
-                    self.answers(&job, *said).await;
+                if self.link.is_some() && !self.in_flight.is_empty() {
+                    let job = self.in_flight.swap_remove(which.index(self.in_flight.len()));
+                    self.answer(&job, *said).await;
                 }
             }
             Operation::Receipt(which, says) => self.receipt(*which, *says).await,
-            Operation::CloseLink { bytes_left } => self.closes(*bytes_left).await,
-            Operation::Hears(heard) => self.hears(*heard).await,
+            Operation::CloseLink { bytes_left } => self.close(*bytes_left).await,
+            Operation::Hears(heard) => self.receive_reports(*heard).await,
             Operation::Passes(wait) => {
-                self.world.passes(*wait).await;
+                self.world.advance(*wait).await;
                 self.books.now = self.world.now;
                 self.books.release_due(self.world.now);
-                // What expired is ended by whoever meets it first; the sweep makes that everyone.
-                self.sweeps().await;
+                // An expired part is ended when a link takes it or by a sweep; after a sweep all are ended.
+                self.sweep().await;
             }
-            Operation::Sweep => self.sweeps().await,
-            Operation::Restarts => self.restarts().await,
+            Operation::Sweep => self.sweep().await,
+            Operation::Restarts => self.restart().await,
         }
-        self.world.settles().await;
-        self.takes_out().await;
-        self.compares_purses().await;
-        self.compares_reports().await;
+        self.world.flush().await;
+        self.take_parts().await;
+        self.compare_accounts().await;
+        self.compare_reports().await;
     }
 
-    /// The link, with its clock set.
-    fn at_work(&mut self) -> Option<&Link> {
+    /// Returns the link with its clock set.
+    fn link_at_now(&mut self) -> Option<&Link> {
         let now = self.world.now;
         self.link.as_mut().map(|link| {
             link.now = now;
@@ -225,7 +225,7 @@ impl Pair {
         })
     }
 
-    async fn answers(&mut self, job: &Job, said: Said) {
+    async fn answer(&mut self, job: &Job, said: Said) {
         let (place, now) = ((job.message, job.part), self.world.now);
         let id = self.remote_of(place);
         let answered = match said {
@@ -237,8 +237,8 @@ impl Pair {
             Said::NoAnswer => SubmitResponse::NoResponse,
             Said::NotSent => SubmitResponse::NotSent,
         };
-        let link = self.at_work().expect("a link");
-        link.says(vec![answer(job, answered)], Vec::new()).await;
+        let link = self.link_at_now().expect("a link");
+        link.respond(vec![answer(job, answered)], Vec::new()).await;
         match said {
             Said::Accepted => {
                 self.books.accepted(place, &id);
@@ -246,7 +246,7 @@ impl Pair {
             }
             Said::Throttled => {
                 self.books.refused(place, Event::Deferred);
-                // The link is to slow down: what it had room for is taken back.
+                // A throttled link loses its free slots.
                 self.slots = 0;
             }
             Said::SteppedAside => self.books.stepped_aside(place, now.plus(ASIDE_WAIT)),
@@ -257,82 +257,82 @@ impl Pair {
         }
     }
 
-    /// The id the carrier gives if it accepts this part now.
+    /// Returns the id that the carrier assigns if it accepts this part now.
     fn remote_of(&self, place: MessageKey) -> String {
         format!("{}-{}-{}", place.0, place.1, self.claims[&place])
     }
 
     async fn receipt(&mut self, which: prop::sample::Index, says: Says) {
-        let id = if says.early && !self.under_way.is_empty() {
-            let job = &self.under_way[which.index(self.under_way.len())];
+        let id = if says.early && !self.in_flight.is_empty() {
+            let job = &self.in_flight[which.index(self.in_flight.len())];
             self.remote_of((job.message, job.part))
         } else if !self.remotes.is_empty() {
             self.remotes[which.index(self.remotes.len())].clone()
         } else {
             "a stranger's".to_owned()
         };
-        let Some(link) = self.at_work() else { return };
-        link.says(Vec::new(), vec![receipt(7, &id, says.verdict)]).await;
-        assert_eq!(link.takes_recorded().await, [7]);
+        let Some(link) = self.link_at_now() else { return };
+        link.respond(Vec::new(), vec![receipt(7, &id, says.verdict)]).await;
+        assert_eq!(link.take_recorded().await, [7]);
         self.books.receipt(&id, says.verdict);
     }
 
-    async fn closes(&mut self, bytes_left: bool) {
+    async fn close(&mut self, bytes_left: bool) {
         if self.link.is_none() {
             return;
         }
         let said = if bytes_left { Said::NoAnswer } else { Said::NotSent };
-        // Closed first, or what comes back would go out again.
-        let left = self.at_work().expect("a link").closes().await.expect("it closes");
+        // Close first, otherwise the store sends the returned parts again.
+        let left = self.link_at_now().expect("a link").close().await.expect("it closes");
         assert!(left.is_empty(), "everything was taken out");
-        for job in std::mem::take(&mut self.under_way) {
-            self.answers(&job, said).await;
+        for job in std::mem::take(&mut self.in_flight) {
+            self.answer(&job, said).await;
         }
         (self.link, self.slots) = (None, 0);
     }
 
-    async fn sweeps(&mut self) {
-        self.world.sweeps(self.world.now).await;
+    async fn sweep(&mut self) {
+        self.world.sweep(self.world.now).await;
         self.books.sweep(self.world.now);
         self.books.give_up(self.world.now);
     }
 
-    async fn restarts(&mut self) {
+    async fn restart(&mut self) {
         (self.link, self.slots) = (None, 0);
-        self.world.restarts().await;
-        for job in std::mem::take(&mut self.under_way) {
+        self.world.restart().await;
+        for job in std::mem::take(&mut self.in_flight) {
             self.books.no_answer((job.message, job.part), self.world.now);
         }
-        self.compares_messages().await;
-        self.compares_days().await;
-        self.compares_queue().await;
+        self.compare_messages().await;
+        self.compare_days().await;
+        self.compare_queue().await;
     }
 
-    /// Everything that waits and has a slot is handed out, each account's in order, and nothing else is.
-    async fn takes_out(&mut self) {
+    /// Takes all parts for which there are slots. They must come in order for each account, and no others.
+    async fn take_parts(&mut self) {
         let Some(link) = &self.link else { return };
         let expected = self.books.waiting().len().min(usize::try_from(self.slots).expect("few"));
-        let jobs = if expected == 0 { Vec::new() } else { link.takes_jobs(expected).await };
-        link.has_nothing().await;
+        let jobs = if expected == 0 { Vec::new() } else { link.take_jobs(expected).await };
+        link.assert_idle().await;
         self.slots -= u32::try_from(jobs.len()).expect("few");
         for job in jobs {
             let place = (job.message, job.part);
             let waiting = self.books.waiting();
             let next = waiting.iter().find(|(account, _)| *account == job.account);
             if next != Some(&(job.account, place)) {
-                // What has begun is finished first, also before an older message whose waiting time is over.
+                // A message that has begun is finished first, also before an older message that became due.
                 let rest = waiting.iter().find(|(_, (message, _))| *message == job.message);
                 let begun = self.claims.keys().any(|(message, _)| *message == job.message);
                 assert!(begun && rest == Some(&(job.account, place)), "{place:?} before {next:?}");
             }
             self.books.claimed(place);
             *self.claims.entry(place).or_default() += 1;
-            self.under_way.push(job);
+            self.in_flight.push(job);
         }
     }
 
-    /// What the writer counts is what the tables say.
-    async fn compares_queue(&self) {
+    /// Compares the writer's counts with the tables.
+    async fn compare_queue(&self) {
         let counted = self.world.store.queues().await.expect("the store answers");
         let counted = counted.first().map_or((0, 0), |queue| (queue.waiting, queue.in_flight));
         let count = |states: &str| {
@@ -342,7 +342,7 @@ impl Pair {
         assert_eq!(counted, (count("0, 2").cast_unsigned(), count("1").cast_unsigned()));
     }
 
-    async fn compares_messages(&self) {
+    async fn compare_messages(&self) {
         for (id, message) in &self.books.messages {
             let record = self.world.store.message(message.account, *id).await.expect("the store answers");
             let record = record.expect("an accepted message is there");
@@ -355,10 +355,10 @@ impl Pair {
     }
 }
 
-/// A few, unless `PROPTEST_CASES` asks for another number.
+/// Returns `CASES`, unless `PROPTEST_CASES` has another number.
 fn cases() -> u32 {
     let asked = ProptestConfig::default().cases;
-    if asked == UNASKED { CASES } else { asked }
+    if asked == PROPTEST_DEFAULT_CASES { CASES } else { asked }
 }
 
 proptest! {
@@ -370,17 +370,17 @@ proptest! {
     })]
 
     #[test]
-    fn the_store_is_what_the_model_says(operations in prop::collection::vec(operation(), 1..OPERATIONS)) {
+    fn store_equals_the_model_after_random_operations(operations in prop::collection::vec(operation(), 1..OPERATIONS)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let mut pair = Pair::new().await;
             for operation in &operations {
-                pair.does(operation).await;
+                pair.apply_operation(operation).await;
             }
-            pair.compares_messages().await;
-            pair.compares_days().await;
-            pair.compares_queue().await;
-            pair.world.books_are_sound();
+            pair.compare_messages().await;
+            pair.compare_days().await;
+            pair.compare_queue().await;
+            pair.world.assert_audit_clean();
         });
     }
 }

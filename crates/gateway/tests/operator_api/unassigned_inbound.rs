@@ -1,0 +1,73 @@
+//! Unassigned MO messages and their assignment by the operator.
+
+use crate::office::Office;
+use hermod_domain::carrier::IdConversion;
+use hermod_domain::inbound::{Alphabet, InboundPart, Piece};
+use hermod_domain::origin::WrittenAddress;
+use hermod_store::{LinkKind, MoRecord};
+use serde_json::json;
+
+/// Receives an MO message to a number that no account owns.
+async fn says(office: &Office, text: &str) {
+    let world = &office.world;
+    let acme = world.catalogue().carriers()[0].0;
+    let link = world.store.open_link(acme, LinkKind::ReceivesOnly, IdConversion::None).await.unwrap();
+    let part = InboundPart {
+        source: WrittenAddress::new(1, 1, b"4915112345678"),
+        destination: WrittenAddress::new(3, 0, b"80800"),
+        joined: None,
+        reference: None,
+        piece: Piece {
+            data_coding: 0,
+            alphabet: Alphabet::Gsm,
+            header: Box::default(),
+            octets: text.as_bytes().into(),
+        },
+    };
+    let record = MoRecord { sequence: 1, part };
+    link.record(vec![], vec![], vec![record], 0, world.clock.now()).await.unwrap();
+    assert_eq!(link.handout().await.received, [1]);
+}
+
+#[tokio::test]
+async fn unassigned_messages_are_listed_in_pages_and_assigned_once() {
+    let office = Office::open().await;
+    assert_eq!(office.get("/inbound/unowned").await.body, json!({"items": [], "next": null}));
+    says(&office, "hello").await;
+    says(&office, "stop").await;
+    let page = office.get("/inbound/unowned?limit=1").await.body;
+    let first = &page["items"][0];
+    let shown = (&first["carrier"], &first["from"], &first["to"], &first["text"]);
+    assert_eq!(shown, (&json!("acme"), &json!("+4915112345678"), &json!("80800"), &json!("hello")));
+    assert_eq!(page["next"], first["message_id"]);
+    let next = page["next"].as_str().unwrap();
+    let rest = office.get(&format!("/inbound/unowned?after={next}")).await.body;
+    assert_eq!((rest["items"].as_array().unwrap().len(), &rest["next"]), (1, &json!(null)));
+    let second = rest["items"][0]["message_id"].as_str().unwrap();
+
+    let path = format!("/inbound/unowned/{second}/assign");
+    assert_eq!(
+        office.post(&path, json!({"account": "nobody"})).await.told(),
+        "404 NOT_FOUND: there is no account \"nobody\""
+    );
+    let given = office.post(&path, json!({"account": "shop"})).await;
+    assert_eq!(given.status, 200, "{}", given.body);
+    assert_eq!(given.body, json!({"message_id": second, "account": "shop", "id": 1}));
+    let again = office.post(&path, json!({"account": "shop"})).await.told();
+    assert_eq!(again, format!("404 NOT_FOUND: no unowned message has the id {second}"));
+    let opted_out = office.get("/accounts/shop/opt-outs").await.body;
+    assert_eq!(
+        opted_out["items"][0]["number"], "+4915112345678",
+        "the opt-out keyword is applied on assignment"
+    );
+    assert_eq!(office.get("/inbound/unowned").await.body["items"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn invalid_cursor_limit_id_or_body_is_rejected() {
+    let office = Office::open().await;
+    assert_eq!(office.get("/inbound/unowned?after=x").await.status, 400);
+    assert_eq!(office.get("/inbound/unowned?limit=0").await.status, 400);
+    assert_eq!(office.post("/inbound/unowned/x/assign", json!({"account": "shop"})).await.status, 404);
+    assert_eq!(office.post("/inbound/unowned/15526526976000001/assign", json!({})).await.status, 400);
+}

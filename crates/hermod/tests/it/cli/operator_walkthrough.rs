@@ -1,0 +1,276 @@
+//! One sequence of operator commands with their output, run locally, beside a gateway and remotely.
+
+use super::operator_fixture::{FILE, Office};
+use super::process::path;
+use serde_json::json;
+
+/// Runs the whole sequence.
+pub(crate) fn run_operator_walkthrough(office: &Office) {
+    apply_file(office);
+    set_entries(office);
+    list_entries(office);
+    manage_customers(office);
+    post_ledger_entries(office);
+}
+
+fn apply_file(office: &Office) {
+    let everything = "+ carrier acme\n+ route *\n+ price *\n+ account shop\n+ sender shop/Shop\n+ connection shop-http\n\
+                      + key shop-key-1\n";
+    let tried = office.apply(&["--dry-run"]);
+    assert_eq!(tried, format!("{everything}This was a dry run: nothing was changed.\n"));
+    let applied = office.apply(&[]);
+    let (difference, secrets) = applied.split_once("\nNew secrets, shown this once").expect("a secret");
+    assert_eq!(difference, everything);
+    assert!(secrets.contains("  shop-key-1  "), "{secrets}");
+    assert_eq!(office.apply(&[]), "Nothing to change.\n");
+    assert_eq!(office.apply(&["--dry-run"]), "Nothing to change.\n");
+
+    std::fs::write(office.file("provision.toml"), FILE.replace("\"0.05\"", "\"0.06\"")).expect("a file");
+    let changed = "~ price *\n    per_part: 0.05 -> 0.06\n= 6 unchanged\n";
+    assert_eq!(office.apply(&["--dry-run"]), format!("{changed}This was a dry run: nothing was changed.\n"));
+    assert_eq!(office.apply(&[]), changed);
+    std::fs::write(office.file("provision.toml"), FILE).expect("a file");
+    assert_eq!(
+        office.json(&["apply", path(&office.file("provision.toml"))])["changes"][2]["effect"],
+        "updated"
+    );
+}
+
+fn set_carriers_and_routes(office: &Office) {
+    let password = office.file("password");
+    std::fs::write(&password, "canary09\n").expect("a file");
+    for (args, expect) in [
+        (
+            &[
+                "carrier",
+                "set",
+                "backup",
+                "--address",
+                "127.0.0.1:8",
+                "--system-id",
+                "hermod",
+                "--password-file",
+                path(&password),
+                "--window",
+                "5",
+                "--rate",
+                "50",
+            ][..],
+            "+ carrier backup\n",
+        ),
+        (&["carrier", "set", "backup", "--rate", "60"], "~ carrier backup\n    rate: 50 -> 60\n"),
+        (&["carrier", "disable", "backup"], "~ carrier backup\n    disabled: false -> true\n"),
+        (&["carrier", "enable", "backup"], "~ carrier backup\n    disabled: true -> false\n"),
+        (
+            &[
+                "carrier",
+                "set",
+                "backup",
+                "--links",
+                "2",
+                "--set",
+                "long_messages=sar",
+                "--set",
+                "destination=0/1",
+            ],
+            "~ carrier backup\n    destination: nothing -> 0/1\n    links: nothing -> 2\n    long_messages: nothing -> sar\n",
+        ),
+        (
+            &["carrier", "set", "backup", "--set", "long_messages=", "--set", "destination="],
+            "~ carrier backup\n    destination: 0/1 -> nothing\n    long_messages: sar -> nothing\n",
+        ),
+        (&["route", "set", "49", "--carrier", "backup", "--carrier", "acme"], "+ route 49\n"),
+        (&["route", "remove", "49"], "- route 49\n"),
+        (
+            &["route", "set", "shop/mcc262@Shop", "--carrier", "acme:1:70", "--carrier", "backup:1:30"],
+            "+ route shop/mcc262@Shop\n",
+        ),
+    ] {
+        assert_eq!(office.does(args), expect, "{args:?}");
+    }
+}
+
+fn set_entries(office: &Office) {
+    set_carriers_and_routes(office);
+    for (args, expect) in [
+        (
+            &["price", "set", "49", "0.0375", "--account", "shop", "--from", "2027-01-01"][..],
+            "+ price shop/49@2027-01-01\n",
+        ),
+        (&["price", "set", "mcc262", "0.04"], "+ price mcc262\n"),
+        (&["price", "remove", "mcc262"], "- price mcc262\n"),
+        (
+            &["connection", "set", "shop-2", "--account", "shop", "--allow", "192.0.2.0/24"],
+            "+ connection shop-2\n",
+        ),
+        (
+            &["connection", "set", "shop-2", "--closed", "true"],
+            "~ connection shop-2\n    closed: false -> true\n",
+        ),
+        (&["sender", "approve", "Shop24", "--account", "shop"], "+ sender shop/Shop24\n"),
+        (&["sender", "block", "Bank"], "+ sender */Bank\n"),
+        (&["sender", "remove", "Bank"], "- sender */Bank\n"),
+        (&["number", "set", "80808", "--keyword", "shop", "--account", "shop"], "+ number 80808/SHOP\n"),
+        (&["number", "remove", "80808", "--keyword", "shop"], "- number 80808/SHOP\n"),
+        (&["screen", "set", "links", "--pattern", "bit\\.ly"], "+ screen links\n"),
+        (&["screen", "remove", "links"], "- screen links\n"),
+        (&["control", "set", "day", "--account", "shop", "--spend-per-day", "50"], "+ control day\n"),
+        (&["control", "set", "day", "--mode", "watch"], "~ control day\n    mode: enforce -> watch\n"),
+    ] {
+        assert_eq!(office.does(args), expect, "{args:?}");
+    }
+    let out = office.does(&["control", "set", "day", "--per-recipient", "20/1h"]);
+    assert!(
+        out.contains("spend_per_day: 50 -> nothing") && out.contains("per_recipient: nothing -> "),
+        "{out}"
+    );
+}
+
+fn list_entries(office: &Office) {
+    for (args, expect) in [
+        (
+            &["carrier", "list"][..],
+            "NAME    ADDRESS      SYSTEM ID  LINKS  WINDOW  RATE\n\
+             acme    127.0.0.1:9  hermod         1      10   100\n\
+             backup  127.0.0.1:8  hermod         2       5    60\n",
+        ),
+        (
+            &["carrier", "show", "backup"],
+            "  name              backup\n  address           127.0.0.1:8\n  system_id         hermod\n  \
+             links             2\n  window            5\n  rate              60\n  response_timeout  1m\n  \
+             enquire_link      30s\nWhatever is not listed is as usual.\n",
+        ),
+        (
+            &["route", "list"],
+            "AREA    ACCOUNT  SENDER  CARRIERS\n*                        acme\n\
+             mcc262  shop     Shop    acme:1:70, backup:1:30\n",
+        ),
+        (
+            &["price", "list", "--account", "shop"],
+            "FOR  PER PART  ACCOUNT  FROM\n49     0.0375  shop     2027-01-01\n\
+             Per part, in the currency of the account that sends.\n",
+        ),
+        (
+            &["sender", "list"],
+            "SENDER  ACCOUNT  STATE\nShop    shop     approved\nShop24  shop     approved\n",
+        ),
+        (&["number", "list"], "There are no numbers yet.\n"),
+        (&["screen", "list"], "There are no screens yet.\n"),
+        (&["control", "list"], "NAME  ACCOUNT  MODE   LIMIT\nday   shop     watch  one number: 20 per 1h\n"),
+        (
+            &["account", "list"],
+            "NAME  BALANCE  CURRENCY  CREDIT LIMIT  MINIMUM  VERIFIED  COUNTRIES\nshop      100  EUR                  0        0  yes       DE\n",
+        ),
+    ] {
+        assert_eq!(office.does(args), expect, "{args:?}");
+    }
+    let connections = office.does(&["connection", "list", "--account", "shop"]);
+    assert!(connections.contains("192.0.2.0/24") && connections.contains("CLOSED"), "{connections}");
+}
+
+fn manage_customers(office: &Office) {
+    let made = office.does(&[
+        "account",
+        "create",
+        "bakery",
+        "--currency",
+        "EUR",
+        "--opening-balance",
+        "25",
+        "--countries",
+        "DE,AT",
+        "--sender",
+        "Bakery",
+    ]);
+    assert_eq!(made, "+ account bakery\n+ sender bakery/Bakery\n");
+    assert_eq!(
+        office.does(&["account", "verify", "bakery"]),
+        "~ account bakery\n    verified: false -> true\n"
+    );
+    let set = office.does(&["account", "set", "bakery", "--credit-limit", "12.345678", "--countries", "*"]);
+    assert!(set.contains("credit_limit: 0 -> 12.345678") && set.contains("-> *"), "{set}");
+    let shown = office.does(&["account", "show", "bakery"]);
+    for line in ["account    bakery", "verified   yes", "balance       25 EUR", "available     37.345678"] {
+        assert!(shown.contains(line), "{line} in {shown}");
+    }
+    office.is_refused(
+        &["account", "create", "bakery", "--currency", "EUR"],
+        1,
+        "account \"bakery\" is there already",
+    );
+
+    assert!(office.does(&["account", "opt-outs", "bakery"]).contains("Nobody opted out."));
+    let added =
+        office.does(&["account", "opt-outs", "bakery", "--add", "+4915112345678", "--how", "by letter"]);
+    assert!(added.starts_with("+4915112345678 gets nothing from bakery any more, since "), "{added}");
+    assert!(office.does(&["account", "opt-outs", "bakery"]).contains("by letter"));
+    let lifted = office.does(&["account", "opt-outs", "bakery", "--lift", "+4915112345678"]);
+    assert_eq!(lifted, "+4915112345678 hears from bakery again.\n");
+    office.is_refused(&["account", "opt-outs", "bakery", "--lift", "+4915112345678"], 1, "NOT_FOUND: ");
+    assert!(office.does(&["account", "traffic", "bakery"]).contains("No traffic control applies."));
+    assert!(office.does(&["account", "traffic", "shop"]).contains("one number: 20 per 1h"));
+
+    let found = office.does(&["lookup", "+4915112345678", "--account", "shop"]);
+    for part in ["Germany (DE)", "goes by route * to carrier acme", "0.05", "country enabled  yes"] {
+        assert!(found.contains(part), "{part} in {found}");
+    }
+    let told = office.does(&["route", "explain", "+4915112345678", "--account", "shop", "--from", "Shop"]);
+    for part in [
+        "goes by route shop/mcc262@Shop to carrier ",
+        "backup",
+        "less exact",
+        "A part in doubt is resent up to three times",
+    ] {
+        assert!(told.contains(part), "{part} in {told}");
+    }
+    let told = office.json(&["route", "explain", "+4915112345678"]);
+    assert_eq!((&told["route"], &told["carrier"]), (&json!("*"), &json!("acme")));
+    office.is_refused(&["route", "explain", "0151"], 1, "INVALID_FIELD: ");
+    office.is_refused(&["route", "set", "44", "--carrier", "acme:x"], 2, "NAME:PRIORITY:WEIGHT");
+    office.is_refused(&["carrier", "set", "backup", "--set", "links"], 2, "FIELD=VALUE");
+    office.is_refused(&["carrier", "set", "backup", "--set", "linkz=1"], 1, "unknown field `linkz`");
+    assert_eq!(office.does(&["review", "list"]), "No case is open.\n");
+    office.is_refused(&["review", "show", "7"], 1, "NOT_FOUND: ");
+    office.is_refused(&["review", "approve", "7", "--by", "alice"], 1, "NOT_FOUND: ");
+    office.is_refused(&["review", "reject", "7"], 1, "NOT_FOUND: ");
+    assert_eq!(office.does(&["account", "close", "bakery"]), "~ account bakery\n    closed: false -> true\n");
+    assert_eq!(
+        office.does(&["account", "set", "bakery", "--closed", "false"]),
+        "~ account bakery\n    closed: true -> false\n"
+    );
+}
+
+fn post_ledger_entries(office: &Office) {
+    let posted = office.does(&["topup", "bakery", "0.1", "--note", "cash", "--reference", "R-1"]);
+    assert!(posted.starts_with("The top-up of 0.1 EUR is posted to bakery.\n  reference  R-1\n"), "{posted}");
+    assert!(posted.contains("balance       25.1 EUR"), "{posted}");
+    let again = office.does(&["topup", "bakery", "0.1", "--note", "cash", "--reference", "R-1"]);
+    assert!(again.contains("was posted to bakery before; nothing was posted now."), "{again}");
+    office.is_refused(&["topup", "bakery", "5", "--reference", "R-1"], 1, "REFERENCE_TAKEN: ");
+    office.is_refused(&["topup", "bakery", "-5"], 1, "REFUSED: ");
+    office.is_refused(&["invoice", "bakery"], 1, "NOTHING_OWED: ");
+
+    assert!(office.does(&["adjust", "bakery", "-30.100001"]).contains("balance       -5.000001 EUR"));
+    let invoiced = office.does(&["invoice", "bakery"]);
+    assert!(
+        invoiced.contains("The invoice of 5.000001 EUR") && invoiced.contains("credit used   5.000001"),
+        "{invoiced}"
+    );
+    let paid = office.json(&["payment", "bakery", "6"]);
+    assert_eq!(
+        (&paid["balance"]["balance"], &paid["balance"]["credit_used"]),
+        (&json!(0.999_999), &json!(0))
+    );
+    let reference =
+        office.json(&["account", "ledger", "bakery", "--limit", "1"])["items"][0]["reference"].clone();
+    assert_eq!(reference.as_str().map(str::len), Some(20), "a reference is generated");
+
+    let statement = office.does(&["account", "statement", "bakery"]);
+    for part in ["opening", "+25", "+0.1", "-30.100001", "+5.000001", "cash", "R-1", "0.999999"] {
+        assert!(statement.contains(part), "{part} in {statement}");
+    }
+    let none = office.does(&["account", "statement", "bakery", "--from", "2020-01-01", "--to", "2020-01-31"]);
+    assert!(none.contains("2020-01-01 to 2020-01-31, in EUR"), "{none}");
+    office.is_refused(&["account", "statement", "bakery", "--from", "yesterday"], 1, "INVALID_FIELD: ");
+    office.is_refused(&["topup", "nobody", "5"], 1, "NOT_FOUND: ");
+}

@@ -1,0 +1,210 @@
+//! The crash rig: the real binary under load with idempotency keys, killed without warning at random moments, started
+//! again, and the unanswered keys sent again. The carrier runs in this process, survives, and records what it received.
+//!
+//! At the end three records are compared: the customer's responses, the carrier's submits, and the store.
+//! `HERMOD_CRASH_CYCLES` sets the number of kills; `cargo xtask crash --cycles N` does that. `HERMOD_CRASH_SEED` repeats
+//! the random choices of a run.
+
+mod inbound;
+mod smpp;
+mod webhooks;
+
+use crate::gateways::{self, Served};
+use crate::real_time::pause;
+use crate::store_access::{account_id, audit_clean, number_from, open_store};
+use hermod_simulator::carrier::{Carrier, CarrierOptions, Outcome as ReceiptOutcome, RecordMode, Script};
+use hermod_simulator::load::http::{
+    self, Attempt, Bound, Keys, LoadOptions, Messages, Outcome, Target, Which,
+};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+const CYCLES: u64 = 20;
+const CONNECTIONS: u32 = 24;
+/// The lifetime of a process before it is killed, drawn for each cycle.
+const LIFE_MS: std::ops::Range<u64> = 200..1_500;
+/// The longest time until all parts have ended after the last start.
+const SETTLE_WAIT: Duration = Duration::from_secs(120);
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_acknowledged_message_is_lost_or_charged_twice_over_random_kills() {
+    let cycles = number_from("HERMOD_CRASH_CYCLES").unwrap_or(CYCLES);
+    let mut chance = Chance(number_from("HERMOD_CRASH_SEED").unwrap_or(20_261_115));
+    let script = Script::new().receipt_after(Duration::from_millis(5), ReceiptOutcome::Delivered);
+    let options = CarrierOptions { record: RecordMode::Compact, ..CarrierOptions::new(script) };
+    let carrier = Carrier::start(options).await.expect("a free port");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let customer = Customer::default();
+
+    for cycle in 0..cycles {
+        let gateway = Served::start(folder.path(), carrier.addr());
+        let life = Duration::from_millis(chance.within(LIFE_MS));
+        customer.send_until_killed(gateway, life).await;
+        println!(
+            "cycle {}: {} told accepted, {} to send again",
+            cycle + 1,
+            customer.told(),
+            customer.unanswered().len()
+        );
+    }
+
+    // The last process: all unanswered keys are sent again, and all parts end.
+    let gateway = Served::start(folder.path(), carrier.addr());
+    customer.send_unanswered(&gateway).await;
+    gateway.wait_until_no_open_parts(folder.path(), SETTLE_WAIT).await;
+    gateway.stop().await;
+    compare(folder.path(), &customer, &carrier).await;
+    carrier.stop().await;
+}
+
+/// The customer's record: the response to each key.
+#[derive(Clone, Default)]
+struct Customer {
+    book: Arc<Mutex<Book>>,
+}
+
+#[derive(Default)]
+struct Book {
+    next: u64,
+    /// Message ids by index. Every response to a key must have the same id.
+    told: BTreeMap<u64, String>,
+    unanswered: BTreeSet<u64>,
+    contradictions: Vec<String>,
+}
+
+impl Book {
+    fn note(&mut self, attempt: &Attempt<'_>) {
+        let index = attempt.index;
+        self.next = self.next.max(index + 1);
+        match attempt.outcome {
+            Outcome::Answered { status: 202 | 200, message_id: Some(id) } => {
+                self.unanswered.remove(&index);
+                let told = self.told.entry(index).or_insert_with(|| id.to_owned());
+                if told != id {
+                    self.contradictions.push(format!("key {index} was message {told} and then {id}"));
+                }
+            }
+            // Rejected or unanswered: the customer sends the same key again.
+            Outcome::Answered { .. } | Outcome::Failed(_) => {
+                self.unanswered.insert(index);
+            }
+        }
+    }
+}
+
+impl Customer {
+    async fn send_until_killed(&self, gateway: Served, life: Duration) {
+        let again: Vec<u64> = self.unanswered();
+        let first = self.book().next;
+        let retry = http::start(self.load(&gateway, Which::These(again.into()))).await.expect("a run");
+        let fresh = http::start(self.load(&gateway, Which::From(first))).await.expect("a run");
+        pause(life).await;
+        let (stop_retry, stop_fresh) = (retry.stopper(), fresh.stopper());
+        gateway.kill();
+        stop_retry.stop();
+        stop_fresh.stop();
+        retry.finish().await;
+        fresh.finish().await;
+    }
+
+    async fn send_unanswered(&self, gateway: &Served) {
+        let again = self.unanswered();
+        http::run(self.load(gateway, Which::These(again.into()))).await.expect("a run");
+        assert!(
+            self.unanswered().is_empty(),
+            "keys without a response from a running gateway: {:?}",
+            self.unanswered()
+        );
+    }
+
+    fn load(&self, gateway: &Served, which: Which) -> LoadOptions {
+        let target = Target::new(&gateway.base_url(), gateways::KEY, gateways::SECRET).expect("a target");
+        let keys = Keys::Prefixed("crash".to_owned());
+        let messages = Messages::new(("+4915100000000", 90_000_000), None, "crash ", keys).expect("messages");
+        let customer = self.clone();
+        let mut options = LoadOptions::new(target, messages, Bound::duration(Duration::from_secs(60)));
+        options.which = which;
+        options.connections = CONNECTIONS;
+        options.connect_wait_max = Duration::from_millis(50);
+        options.observer = Some(Arc::new(move |attempt| customer.book().note(attempt)));
+        options
+    }
+
+    fn book(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().expect("the lock is not poisoned")
+    }
+
+    fn unanswered(&self) -> Vec<u64> {
+        self.book().unanswered.iter().copied().collect()
+    }
+
+    fn told(&self) -> usize {
+        self.book().told.len()
+    }
+}
+
+async fn compare(folder: &Path, customer: &Customer, carrier: &Carrier) {
+    let data = gateways::data_folder(folder);
+    let audit = audit_clean(&data);
+    assert_eq!(audit.open_parts, 0, "parts that have not ended");
+
+    let ids: BTreeSet<String> = {
+        let book = customer.book();
+        assert_eq!(book.contradictions, Vec::<String>::new(), "each key has one message");
+        let ids: BTreeSet<String> = book.told.values().cloned().collect();
+        assert_eq!(ids.len(), book.told.len(), "two keys share a message");
+        ids
+    };
+    assert_eq!(audit.messages, ids.len() as u64, "the store has exactly the acknowledged messages");
+
+    let seen = carrier.record().counts();
+    let distinct = seen.accepted - seen.duplicates;
+    println!(
+        "{} messages; the carrier accepted {} ({} copies); {} recorded resends",
+        ids.len(),
+        seen.accepted,
+        seen.duplicates,
+        audit.resends
+    );
+    assert_eq!(distinct, ids.len() as u64, "every message reached the carrier");
+    assert!(
+        seen.duplicates <= audit.resends,
+        "{} copies but only {} resends",
+        seen.duplicates,
+        audit.resends
+    );
+    check_each_message(&data, ids.iter().map(String::as_str)).await;
+}
+
+/// Checks that every acknowledged message exists, and the balance.
+async fn check_each_message(data: &Path, ids: impl Iterator<Item = &str>) {
+    let store = open_store(data);
+    let account = account_id(&store).await;
+    let mut count: i64 = 0;
+    for id in ids {
+        let id = hermod_domain::ids::MessageId::parse(id).expect("a message id");
+        let message =
+            store.message(account, id).await.expect("a read").expect("an acknowledged message exists");
+        assert!(message.state.is_final(), "message {id} is {}", message.state);
+        count += 1;
+    }
+    let balance = store.balance(account).await.expect("a read").balance;
+    let expected = gateways::OPENING_MICROS - count * gateways::PRICE_MICROS;
+    assert_eq!(balance.as_micros(), expected, "the balance after {count} messages");
+    store.close().await.expect("the store closes");
+}
+
+/// A seeded generator (SplitMix64): the same seed kills at the same moments.
+struct Chance(u64);
+
+impl Chance {
+    fn within(&mut self, range: std::ops::Range<u64>) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        range.start + (mixed ^ (mixed >> 31)) % (range.end - range.start)
+    }
+}

@@ -1,0 +1,14 @@
+//! End-to-end scenarios: the gateway with a scripted carrier.
+
+mod carrier_responses;
+mod charging;
+mod clock;
+mod expiry_and_retention;
+mod failover;
+mod http_messages;
+mod in_doubt;
+mod mo;
+mod queue_and_restart;
+mod smpp;
+mod twenty_failures;
+mod webhooks;

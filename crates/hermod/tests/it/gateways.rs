@@ -1,0 +1,359 @@
+//! Starts a gateway for a test: in this process with a manual clock, or as the real binary.
+
+use crate::real_time::{block, now, pause};
+use hermod_domain::time::Timestamp;
+use hermod_gateway::clock::Clock;
+use hermod_gateway::config::{Bytes, Config, Network, Period, Source};
+use hermod_gateway::provision::{self, Wanted};
+use hermod_gateway::running::{self, GatewayOptions, Resolver, Running};
+use hermod_gateway::world::World;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::time::Duration;
+
+pub(crate) const KEY: &str = "alice-key";
+pub(crate) const SECRET: &str = "alice-secret-of-many-characters";
+pub(crate) const OPENING_MICROS: i64 = 100_000_000_000;
+pub(crate) const PRICE_MICROS: i64 = 50_000;
+
+/// The log file of a gateway, beside its settings.
+const LOG: &str = "gateway.log";
+/// The longest time until a gateway is ready.
+const READY_WAIT: Duration = Duration::from_secs(30);
+const POLL: Duration = Duration::from_millis(20);
+
+pub(crate) fn data_folder(folder: &Path) -> PathBuf {
+    folder.join("data")
+}
+
+/// The settings of a gateway in this process, kept for restarts.
+pub(crate) struct GatewaySetup {
+    /// Lines of the carrier's entry.
+    pub(crate) carrier: String,
+    /// The customers' entries of the provision file.
+    pub(crate) customers: String,
+    /// Networks that webhooks may be posted to.
+    pub(crate) webhooks_to: Vec<&'static str>,
+    pub(crate) resolver: Resolver,
+}
+
+impl GatewaySetup {
+    pub(crate) fn with(carrier: &str) -> GatewaySetup {
+        GatewaySetup {
+            carrier: carrier.to_owned(),
+            customers: customers_text("100"),
+            webhooks_to: vec!["127.0.0.0/8"],
+            resolver: Resolver::system(),
+        }
+    }
+
+    /// Adds lines to a customer's account.
+    pub(crate) fn account(mut self, customer: &str, lines: &str) -> GatewaySetup {
+        let entry = format!("[[account]]\nname = \"{customer}\"\n");
+        self.customers = self.customers.replace(&entry, &format!("{entry}{lines}"));
+        self
+    }
+
+    /// Adds lines to a customer's connection.
+    pub(crate) fn connection(mut self, customer: &str, lines: &str) -> GatewaySetup {
+        let entry = format!("[[connection]]\nname = \"{customer}-http\"\n");
+        self.customers = self.customers.replace(&entry, &format!("{entry}{lines}"));
+        self
+    }
+}
+
+fn network(text: &str) -> Network {
+    Network::parse(text).expect("a network")
+}
+
+/// A gateway in this process.
+pub(crate) struct InProcess {
+    running: Running,
+    pub(crate) address: SocketAddr,
+}
+
+impl InProcess {
+    pub(crate) async fn start(
+        folder: &Path,
+        carrier: SocketAddr,
+        staged: &GatewaySetup,
+        clock: Clock,
+    ) -> InProcess {
+        let mut config = Config::defaults();
+        config.webhooks.allow_http = true;
+        config.webhooks.allow = staged.webhooks_to.iter().map(|text| network(text)).collect();
+        config.data.folder = data_folder(folder);
+        config.data.low_water = Bytes(16 << 20);
+        config.messages.in_doubt_wait = Period::from_secs(15);
+        let http = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a free port");
+        let opened = running::open(&config, &clock).expect("the data folder opens");
+        let text = provision_text_with(&carrier_entry("acme", carrier, &staged.carrier), &staged.customers);
+        let wanted: Wanted =
+            Source { path: "provision.toml".into(), text }.parse().expect("a provision file");
+        let wanted = wanted.judged_by(config.webhooks.rules());
+        let applied = provision::apply(&opened.store, &opened.pepper, &wanted, clock.now()).await;
+        applied.expect("the provision file is valid");
+        let smpp = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a free port");
+        let smpp = Some(smpp);
+        let options =
+            GatewayOptions { config, http, https: None, smpp, smpps: None, operations: None, clock };
+        let running = Running::start_resolving(options, opened, staged.resolver.clone()).await;
+        let running = running.expect("the gateway starts");
+        InProcess { address: running.http_addr(), running }
+    }
+
+    /// Returns the address for customers' binds.
+    pub(crate) fn smpp_address(&self) -> SocketAddr {
+        self.running.smpp_addr().expect("every test's gateway listens for binds")
+    }
+
+    /// Applies a provision text to the running gateway.
+    pub(crate) async fn provision(&self, text: &str) {
+        let world = self.running.world();
+        let source = Source { path: "change.toml".into(), text: text.to_owned() };
+        let wanted: Wanted = source.parse().expect("a provision file");
+        let wanted = wanted.judged_by(world.webhook_rules.clone());
+        let plan = provision::apply(&world.store, &world.pepper, &wanted, world.clock.now()).await;
+        world.set_catalogue(plan.expect("the provision file is valid").catalogue);
+    }
+
+    pub(crate) fn world(&self) -> &World {
+        self.running.world()
+    }
+
+    pub(crate) async fn stop(self) {
+        self.running.stop().await.expect("the gateway stops without an error");
+    }
+}
+
+/// A process of `hermod serve`, killed on drop.
+pub(crate) struct Served {
+    child: Child,
+    address: SocketAddr,
+    smpp: SocketAddr,
+    /// Printed when the test fails.
+    log: PathBuf,
+}
+
+impl Served {
+    pub(crate) fn start(folder: &Path, carrier: SocketAddr) -> Served {
+        Served::start_under(&[], folder, carrier)
+    }
+
+    /// Runs it under another program, such as one that makes system calls fail.
+    pub(crate) fn start_under(program: &[&str], folder: &Path, carrier: SocketAddr) -> Served {
+        let more = "[messages]\nin_doubt_wait = \"200ms\"\n[log]\nlevel = \"warn\"\n";
+        Served::set_up(program, folder, more, &provision_text(carrier, "100000"), &folder.join(LOG))
+    }
+
+    /// Starts with these settings. The first of them belong to `[http]`, and `[smpp]` needs no address.
+    pub(crate) fn start_with(folder: &Path, settings: &str, provision: &str) -> Served {
+        Served::set_up(&[], folder, settings, provision, &folder.join(LOG))
+    }
+
+    /// Like [`Served::start_with`], with this log file.
+    pub(crate) fn start_logging(folder: &Path, settings: &str, provision: &str, log: &Path) -> Served {
+        Served::set_up(&[], folder, settings, provision, log)
+    }
+
+    /// Like [`Served::start_with`], under another program.
+    pub(crate) fn start_with_under(
+        program: &[&str],
+        folder: &Path,
+        settings: &str,
+        provision: &str,
+    ) -> Served {
+        Served::set_up(program, folder, settings, provision, &folder.join(LOG))
+    }
+
+    fn set_up(program: &[&str], folder: &Path, settings: &str, provision: &str, log: &Path) -> Served {
+        let (address, smpp) = (free_address(), free_address());
+        let settings = format!(
+            "[data]\nfolder = \"data\"\nlow_water = \"16MiB\"\n[provision]\nfile = \"provision.toml\"\n\
+             [http]\nlisten = \"{address}\"\n{}",
+            with_smpp(settings, smpp)
+        );
+        std::fs::write(folder.join("hermod.toml"), settings).expect("a settings file");
+        std::fs::write(folder.join("provision.toml"), provision).expect("a provision file");
+        let file = std::fs::File::options().append(true).create(true).open(log).expect("a log file");
+        let words: Vec<&str> = program.iter().copied().chain([env!("CARGO_BIN_EXE_hermod")]).collect();
+        let mut command = Command::new(words[0]);
+        command.args(&words[1..]).arg("serve").arg("--config").arg(folder.join("hermod.toml"));
+        let child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(file)
+            .spawn()
+            .expect("the binary starts");
+        let mut served = Served { child, address, smpp, log: log.to_owned() };
+        served.wait_until_ready();
+        served
+    }
+
+    fn wait_until_ready(&mut self) {
+        let started = now();
+        while !is_ready(self.address) {
+            assert!(started.elapsed() < READY_WAIT, "the gateway is not ready after {READY_WAIT:?}");
+            let ended = self.child.try_wait().expect("a child can be asked");
+            assert!(ended.is_none(), "the gateway ended with {ended:?} instead of getting ready");
+            block(POLL);
+        }
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Returns the address for customers' binds.
+    pub(crate) fn smpp_address(&self) -> SocketAddr {
+        self.smpp
+    }
+
+    /// Waits for it to end by itself.
+    pub(crate) fn exit_code(&mut self) -> Option<i32> {
+        self.child.wait().expect("it can be waited for").code()
+    }
+
+    pub(crate) fn base_url(&self) -> String {
+        format!("http://{}/api/v1", self.address)
+    }
+
+    /// Returns the CPU time used so far.
+    pub(crate) fn cpu_time(&self) -> Duration {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).expect("it is alive");
+        let fields: Vec<&str> = stat.rsplit(')').next().expect("a name").split_whitespace().collect();
+        // utime and stime, fields 14 and 15, in hundredths of a second.
+        let ticks: u64 = [11, 12].iter().map(|place| fields[*place].parse::<u64>().expect("a number")).sum();
+        Duration::from_millis(ticks * 10)
+    }
+
+    /// Returns its soft limit of open files.
+    pub(crate) fn open_files_limit(&self) -> u64 {
+        let limits =
+            std::fs::read_to_string(format!("/proc/{}/limits", self.child.id())).expect("it is alive");
+        let line = limits.lines().find(|line| line.starts_with("Max open files")).expect("a limit");
+        line.split_whitespace().nth(3).expect("a soft limit").parse().expect("a number")
+    }
+
+    /// Sends SIGKILL.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().expect("it was alive");
+        self.child.wait().expect("it is gone");
+    }
+
+    /// Sends SIGTERM and asserts a successful exit.
+    pub(crate) async fn stop(mut self) {
+        let id = self.child.id().to_string();
+        let sent = Command::new("kill").args(["-TERM", &id]).status().expect("kill is everywhere");
+        assert!(sent.success());
+        let status =
+            tokio::task::spawn_blocking(move || self.child.wait().expect("it can be waited for")).await;
+        let status = status.expect("waiting does not panic");
+        assert!(status.success(), "the gateway ended with {status}");
+    }
+
+    pub(crate) async fn wait_until_no_open_parts(&self, folder: &Path, wait: Duration) {
+        let started = now();
+        loop {
+            let data = data_folder(folder);
+            let audit = tokio::task::spawn_blocking(move || hermod_store::Store::audit(&data)).await;
+            let open = audit.expect("an audit does not panic").expect("an audit").open_parts;
+            if open == 0 {
+                return;
+            }
+            assert!(started.elapsed() < wait, "{open} parts are still open after {wait:?}");
+            pause(Duration::from_millis(200)).await;
+        }
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        // An error means that the process has already ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        if std::thread::panicking() {
+            eprintln!("{}", std::fs::read_to_string(&self.log).unwrap_or_default());
+        }
+    }
+}
+
+/// Returns the settings with this address in their `[smpp]` section, which is added if missing.
+fn with_smpp(settings: &str, address: SocketAddr) -> String {
+    let section = format!("[smpp]\nlisten = \"{address}\"\n");
+    match settings.contains("[smpp]\n") {
+        true => settings.replace("[smpp]\n", &section),
+        false => format!("{settings}{section}"),
+    }
+}
+
+pub(crate) fn is_ready(address: SocketAddr) -> bool {
+    use std::io::{Read, Write};
+    let Ok(mut stream) = std::net::TcpStream::connect(address) else { return false };
+    let asked = stream.write_all(b"GET /readyz HTTP/1.1\r\nHost: hermod\r\nConnection: close\r\n\r\n");
+    let mut answer = String::new();
+    asked.and_then(|()| stream.read_to_string(&mut answer)).is_ok() && answer.starts_with("HTTP/1.1 200")
+}
+
+/// Returns an address that stays free while a gateway is stopped and started again. The system assigns no port of this range to
+/// a connection or a listener, and this process uses each for one test.
+pub(crate) fn free_address() -> SocketAddr {
+    const PORTS: std::ops::Range<u16> = 10_000..32_000;
+    static GIVEN: AtomicU16 = AtomicU16::new(0);
+    // Other processes of the same run begin with another port.
+    let first = usize::try_from(std::process::id()).expect("a small number") * 131;
+    for _ in PORTS {
+        let given = usize::from(GIVEN.fetch_add(1, Ordering::Relaxed));
+        let port = PORTS.clone().nth((first + given) % PORTS.len()).expect("within the range");
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        if TcpListener::bind(address).is_ok() {
+            return address;
+        }
+    }
+    panic!("no port of {PORTS:?} is free");
+}
+
+pub(crate) fn wall_time() -> Timestamp {
+    Clock::real().now()
+}
+
+/// Returns a provision text with one carrier and three customers: alice, bob, and carol with a balance for ten messages.
+pub(crate) fn provision_text(carrier: SocketAddr, opening: &str) -> String {
+    provision_text_with(&carrier_entry("acme", carrier, ""), &customers_text(opening))
+}
+
+/// Returns a carrier's entry of a provision file. Limits that the settings omit have their maximum.
+pub(crate) fn carrier_entry(name: &str, address: SocketAddr, settings: &str) -> String {
+    let mut text = format!(
+        "[[carrier]]\nname = \"{name}\"\naddress = \"{address}\"\nsystem_id = \"hermod\"\npassword = \"secret\"\n"
+    );
+    for (field, usual) in [("window", "100"), ("rate", "100000"), ("response_timeout", "\"60s\"")] {
+        if !settings.lines().any(|line| line.starts_with(&format!("{field} ="))) {
+            text.push_str(&format!("{field} = {usual}\n"));
+        }
+    }
+    text.push_str(settings);
+    text.push('\n');
+    text
+}
+
+fn provision_text_with(carrier: &str, customers: &str) -> String {
+    let route = "[[route]]\nprefix = \"49\"\ncarriers = [\"acme\"]\n";
+    format!("{carrier}{route}{customers}")
+}
+
+/// Returns the prices and the three customers.
+pub(crate) fn customers_text(opening: &str) -> String {
+    let mut text = "[[price]]\nprefix = \"49\"\nper_part = \"0.05\"\n".to_owned();
+    for (name, opening) in [("alice", opening), ("bob", opening), ("carol", "0.5")] {
+        text.push_str(&format!(
+            "[[account]]\nname = \"{name}\"\ncurrency = \"EUR\"\nopening_balance = \"{opening}\"\nverified = true\ncountries = \"*\"\n\
+             senders = [\"Hermod\"]\n[[connection]]\nname = \"{name}-http\"\naccount = \"{name}\"\n\
+             default_sender = \"Hermod\"\nrate = 100000\n\
+             [[key]]\nkey = \"{name}-key\"\nsecret = \"{name}-secret-of-many-characters\"\nconnection = \"{name}-http\"\n"
+        ));
+    }
+    text
+}

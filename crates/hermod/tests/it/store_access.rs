@@ -1,0 +1,41 @@
+//! Reads the store of a stopped gateway: audit, catalogue ids, and settings of the rigs that write it.
+
+use crate::gateways::wall_time;
+use hermod_domain::ids::{AccountId, CarrierId};
+use hermod_store::{AuditReport, OpenOptions, Store};
+use std::path::Path;
+use std::time::Duration;
+
+/// Audits a data folder. Panics if the audit finds a violation.
+pub(crate) fn audit_clean(data: &Path) -> AuditReport {
+    let report = Store::audit(data).expect("an audit");
+    assert!(report.is_clean(), "the audit found {:#?}", report.violations);
+    report
+}
+
+pub(crate) fn open_store(data: &Path) -> Store {
+    let (folder, now) = (data.to_owned(), wall_time());
+    let options = OpenOptions { folder, low_water_bytes: 0, in_doubt_wait: Duration::ZERO, now };
+    Store::open(&options).expect("the store opens")
+}
+
+/// Returns the id of alice's account.
+pub(crate) async fn account_id(store: &Store) -> AccountId {
+    let rows = store.catalogue().await.expect("a catalogue");
+    let row =
+        rows.iter().find(|row| row.kind == "account" && row.name == "alice").expect("alice has an account");
+    AccountId::new(row.id)
+}
+
+pub(crate) async fn carrier_id(store: &Store, name: &str) -> CarrierId {
+    let rows = store.catalogue().await.expect("a catalogue");
+    let row = rows.iter().find(|row| row.kind == "carrier" && row.name == name).expect("it was provisioned");
+    CarrierId::new(row.id)
+}
+
+/// Returns the number in an environment variable, by which `cargo xtask` passes its options to a rig.
+pub(crate) fn number_from(variable: &str) -> Option<u64> {
+    #[expect(clippy::disallowed_methods, reason = "cargo xtask passes its options in variables")]
+    let text = std::env::var(variable).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{variable} is not a number: {text}")))
+}

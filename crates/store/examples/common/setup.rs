@@ -1,0 +1,23 @@
+//! The clock and the store of a benchmark.
+
+use hermod_domain::time::Timestamp;
+use hermod_store::{OpenOptions, Store};
+use std::path::Path;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+#[expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
+pub(crate) fn wall_clock() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970");
+    Timestamp::from_millis(i64::try_from(since.as_millis()).expect("before the year 292 million"))
+}
+
+#[expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
+pub(crate) fn instant() -> Instant {
+    Instant::now()
+}
+
+pub(crate) fn open(folder: &Path) -> Store {
+    let (folder, now) = (folder.to_owned(), wall_clock());
+    let options = OpenOptions { folder, low_water_bytes: 0, in_doubt_wait: Duration::from_secs(30), now };
+    Store::open(&options).expect("a store")
+}

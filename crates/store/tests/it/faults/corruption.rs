@@ -1,0 +1,166 @@
+//! Changed and missing bytes in the database and its log: found when opening or by the audit, or without effect on
+//! acknowledged data. A balance is never silently wrong.
+
+use crate::world::*;
+use hermod_domain::lifecycle::Verdict;
+use hermod_store::{Acceptance, Store};
+use proptest::prelude::Rng;
+use proptest::test_runner::{RngAlgorithm, TestRng};
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+const SPOTS: usize = 120;
+const FILES: [&str; 3] = ["hermod.db", "hermod.db-wal", "hermod.mark"];
+
+struct Image {
+    folder: TempDir,
+    balances: (i64, i64),
+    messages: u64,
+}
+
+/// Returns a store as a crash leaves it: some rows in the database, some only in the log.
+async fn crashed() -> Image {
+    let mut world = World::new().await;
+    world.pay_in(BOB, 500_000_000).await;
+    // Enough messages before the checkpoint that the log does not contain every page of the database.
+    for (round, messages) in [(0, 300), (1, 40)] {
+        let link = world.link_with_slots(messages).await;
+        for number in 0..u64::from(messages) {
+            let account = if number % 3 == 0 { BOB } else { ALICE };
+            world.send(Acceptance { account, key: Some(key(round * 1_000 + number)), ..world.sms() }).await;
+        }
+        let jobs = link.take_jobs(usize::try_from(messages).expect("a few hundred")).await;
+        for job in jobs.iter().skip(10) {
+            let id = job.message.to_string();
+            let accepted = answer(job, hermod_store::SubmitResponse::Accepted(remote(&id)));
+            link.respond(vec![accepted], vec![receipt(1, &id, Verdict::Delivered)]).await;
+        }
+        world.flush().await;
+        if round == 0 {
+            world.restart().await;
+        }
+    }
+    let folder = TempDir::new().expect("a temporary folder");
+    FILES.iter().for_each(|file| drop(std::fs::copy(world.path().join(file), folder.path().join(file))));
+    let report = Store::audit(world.path()).expect("an audit");
+    assert!(report.is_clean());
+    Image {
+        folder,
+        balances: (world.balance(ALICE).await, world.balance(BOB).await),
+        messages: report.messages,
+    }
+}
+
+impl Image {
+    fn copy(&self) -> TempDir {
+        let copy = TempDir::new().expect("a temporary folder");
+        for file in FILES {
+            std::fs::copy(self.folder.path().join(file), copy.path().join(file)).expect("a copy");
+        }
+        copy
+    }
+
+    /// Returns whether the damage was found or had no effect; panics otherwise.
+    async fn classify(&self, folder: &Path, damage: &str) -> &'static str {
+        let Ok(store) = Store::open(&options(folder, noon())) else { return "refused" };
+        let (alice, bob) = (store.balance(ALICE).await, store.balance(BOB).await);
+        let report = Store::audit(folder);
+        drop(store);
+        let (Ok(alice), Ok(bob), Ok(report)) = (alice, bob, report) else { return "unreadable" };
+        if !report.is_clean() {
+            return "audited";
+        }
+        let balances = (alice.balance.as_micros(), bob.balance.as_micros());
+        assert_eq!((balances, report.messages), (self.balances, self.messages), "{damage}: silently wrong");
+        "harmless"
+    }
+}
+
+fn damage(folder: &Path, random: &mut TestRng) -> String {
+    let file: PathBuf = folder.join(FILES[usize::from(!random.next_u32().is_multiple_of(3))]);
+    let mut bytes = std::fs::read(&file).expect("the file");
+    let spot = usize::try_from(random.next_u64()).expect("64 bits") % bytes.len();
+    let kind = random.next_u32() % 4;
+    match kind {
+        0 => bytes.truncate(spot),
+        // A sector that was not written.
+        1 => bytes[spot..].iter_mut().take(512).for_each(|byte| *byte = 0),
+        _ => bytes[spot] ^= 1 << (random.next_u32() % 8),
+    }
+    std::fs::write(&file, bytes).expect("the file is written");
+    format!("{} {kind} at {spot}", file.display())
+}
+
+#[tokio::test]
+async fn damaged_bytes_never_make_a_balance_silently_wrong() {
+    let image = crashed().await;
+    let untouched = image.copy();
+    assert_eq!(image.classify(untouched.path(), "nothing").await, "harmless");
+
+    let mut random = TestRng::from_seed(RngAlgorithm::ChaCha, &[11; 32]);
+    let mut fates = std::collections::BTreeMap::new();
+    for _ in 0..SPOTS {
+        let copy = image.copy();
+        let damage = damage(copy.path(), &mut random);
+        *fates.entry(image.classify(copy.path(), &damage).await).or_insert(0) += 1;
+    }
+    assert!(fates.get("refused") > Some(&10), "a damaged log is rejected: {fates:?}");
+    assert!(fates.contains_key("audited") || fates.contains_key("unreadable"), "{fates:?}");
+}
+
+#[tokio::test]
+async fn truncated_or_missing_log_is_rejected() {
+    let image = crashed().await;
+    let log = |copy: &TempDir| copy.path().join("hermod.db-wal");
+    let cut = image.copy();
+    let bytes = std::fs::read(log(&cut)).unwrap();
+    std::fs::write(log(&cut), &bytes[..bytes.len() - 1]).unwrap();
+    let missing = image.copy();
+    std::fs::remove_file(log(&missing)).unwrap();
+    let flipped = image.copy();
+    let mut bytes = std::fs::read(log(&flipped)).unwrap();
+    let last = bytes.len() - 100;
+    bytes[last] ^= 1;
+    std::fs::write(log(&flipped), bytes).unwrap();
+    for copy in [cut, missing, flipped] {
+        let fault = Store::open(&options(copy.path(), noon())).err().expect("refused");
+        assert!(fault.to_string().contains("were acknowledged"), "{fault}");
+    }
+}
+
+/// Returns the byte range of an index in the file, from its first entry on.
+fn entries_of_index(folder: &Path, name: &str) -> std::ops::Range<usize> {
+    let connection = raw(folder);
+    let number = |query: &str| -> usize {
+        let number: i64 = connection.query_row(query, [], |row| row.get(0)).expect("a number");
+        usize::try_from(number).expect("a small number")
+    };
+    let page_bytes = number("PRAGMA page_size");
+    let begin =
+        (number(&format!("SELECT rootpage FROM sqlite_schema WHERE name = '{name}'")) - 1) * page_bytes;
+    let bytes = std::fs::read(folder.join("hermod.db")).expect("the file");
+    assert_eq!(bytes[begin], 10, "a leaf page of an index: the whole index");
+    let first = usize::from(u16::from_be_bytes([bytes[begin + 5], bytes[begin + 6]]));
+    begin + first..begin + page_bytes
+}
+
+#[tokio::test]
+async fn changed_byte_in_an_index_is_always_found_by_the_audit() {
+    let world = World::new().await;
+    for amount in 1..20 {
+        world.pay_in(BOB, amount).await;
+    }
+    world.store.close().await.unwrap();
+    let entries = entries_of_index(world.path(), "ledger_account");
+    assert!(entries.len() > 60, "{entries:?}");
+    let file = world.path().join("hermod.db");
+    let sound = std::fs::read(&file).unwrap();
+    for spot in entries {
+        let mut bytes = sound.clone();
+        bytes[spot] ^= 1;
+        std::fs::write(&file, bytes).unwrap();
+        assert!(!Store::audit(world.path()).is_ok_and(|report| report.is_clean()), "byte {spot}");
+    }
+    std::fs::write(&file, sound).unwrap();
+    world.assert_audit_clean();
+}

@@ -1,0 +1,32 @@
+//! Random responses of a carrier to a submit_sm.
+
+use hermod_domain::lifecycle::RefusedFor;
+use proptest::prelude::*;
+use std::time::Duration;
+
+/// How long a part steps aside.
+pub(super) const ASIDE_WAIT: Duration = Duration::from_secs(30);
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Said {
+    Accepted,
+    Throttled,
+    SteppedAside,
+    Temporary,
+    Refused(RefusedFor),
+    NoAnswer,
+    NotSent,
+}
+
+pub(super) fn said() -> impl Strategy<Value = Said> {
+    prop_oneof![
+        6 => Just(Said::Accepted),
+        1 => Just(Said::Throttled),
+        1 => Just(Said::SteppedAside),
+        1 => Just(Said::Temporary),
+        1 => Just(Said::Refused(RefusedFor::Destination)),
+        1 => Just(Said::Refused(RefusedFor::Anything)),
+        2 => Just(Said::NoAnswer),
+        1 => Just(Said::NotSent),
+    ]
+}
