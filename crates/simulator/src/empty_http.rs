@@ -1,6 +1,6 @@
-//! An endpoint that does nothing: it reads the body of `POST /api/v1/sms` and gives the answer an accepted
-//! message would get, without looking at either. Benchmarks measure the gateway beside it with the same client,
-//! so that the ratio says what durability costs and not how fast the machine is.
+//! A reference HTTP endpoint: reads the body of `POST /api/v1/sms` and returns a fixed response, as long as a real one.
+//! Benchmarks run the same client against it and the gateway: the ratio shows the cost of durability, independent of the
+//! machine.
 
 use std::io;
 use std::net::SocketAddr;
@@ -17,13 +17,13 @@ use tokio::task::JoinHandle;
 
 use crate::runtime;
 
-/// As long as a real answer: 18 digits of id, the seven documented fields.
-const ANSWER: &str = concat!(
+/// As long as a real response: 18 digits of id, the seven documented fields.
+const RESPONSE: &str = concat!(
     r#"{"message_id":"288230376151711743","status":"queued","to":"+4915112345678","from":"Hermod","#,
     r#""charged":true,"cost":0.065,"balance":99999.935}"#
 );
 
-/// A running empty endpoint.
+/// A running reference endpoint.
 pub struct EmptyHttp {
     address: SocketAddr,
     stop: oneshot::Sender<()>,
@@ -31,12 +31,12 @@ pub struct EmptyHttp {
 }
 
 impl EmptyHttp {
-    /// Listens on `listen` (port 0: any free one) and serves until stopped.
+    /// Listens on `listen`; port 0 selects a free one.
     pub async fn start(listen: SocketAddr) -> io::Result<EmptyHttp> {
         let listener = TcpListener::bind(listen).await?;
         let address = listener.local_addr()?;
         let listener = listener.tap_io(|stream| {
-            // A stream that refuses the option still serves, only slower: nothing to do about it here.
+            // Without the option the connection works, only slower.
             let _ = stream.set_nodelay(true);
         });
         let (stop, stopped) = oneshot::channel();
@@ -52,21 +52,21 @@ impl EmptyHttp {
         self.address
     }
 
-    /// The base URL clients are given.
+    /// The base URL for clients.
     pub fn base_url(&self) -> String {
         format!("http://{}/api/v1", self.address)
     }
 
-    /// Takes no new connections and waits for the open ones to end.
+    /// Stops listening and waits for open connections to end.
     pub async fn stop(self) -> io::Result<()> {
-        // The server may have ended by itself; then there is nobody left to tell.
+        // The server may have ended by itself.
         let _ = self.stop.send(());
         self.server.await.expect("the endpoint's task does not panic")
     }
 }
 
 async fn accept(body: Bytes) -> impl IntoResponse {
-    // Taking `Bytes` is what reads the whole body.
+    // The extractor `Bytes` reads the whole body.
     drop(body);
-    (StatusCode::ACCEPTED, [(header::CONTENT_TYPE, "application/json")], ANSWER)
+    (StatusCode::ACCEPTED, [(header::CONTENT_TYPE, "application/json")], RESPONSE)
 }

@@ -7,7 +7,7 @@ mod duration;
 pub mod empty_http;
 pub mod load;
 mod runtime;
-mod session_driver;
+pub mod session_driver;
 pub mod smpp_echo;
 pub mod webhooks;
 

@@ -13,19 +13,19 @@ use tokio::time::Sleep;
 /// Clock ticks per second in /proc/self/stat. Linux has reported 100 to user space for decades.
 const TICKS_PER_SECOND: u64 = 100;
 
-/// The monotonic time now.
+/// Returns the monotonic time.
 #[expect(clippy::disallowed_methods, reason = "the outside world runs on real time; this is its one clock")]
 pub(crate) fn now() -> Instant {
     Instant::now()
 }
 
-/// Time since 1970, for the dates in receipts and for numbers that must differ between runs.
+/// Returns the time since 1970, for dates in receipts and for numbers that must differ between runs.
 #[expect(clippy::disallowed_methods, reason = "the outside world runs on real time; this is its one clock")]
 pub(crate) fn unix_time() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).expect("the machine's clock stands after 1970")
 }
 
-/// Sleeps until `at`. Wakes up to a millisecond late: that is the runtime's timer step.
+/// Sleeps until `at`, up to a millisecond longer: the runtime's timer step.
 pub(crate) async fn sleep_until(at: Instant) {
     tokio::time::sleep_until(at.into()).await;
 }
@@ -42,7 +42,7 @@ pub(crate) async fn within<T>(limit: Duration, future: impl Future<Output = T>) 
     tokio::time::timeout(limit, future).await
 }
 
-/// Starts a task. The caller keeps the handle and ends the task: nothing here runs without an owner.
+/// Starts a task. The caller keeps the handle and ends the task.
 #[expect(
     clippy::disallowed_methods,
     reason = "the one place in this crate that starts tasks; handles are kept"
@@ -51,7 +51,7 @@ pub(crate) fn spawn<T: Send + 'static>(task: impl Future<Output = T> + Send + 's
     tokio::spawn(task)
 }
 
-/// A timer that is set again and again. Setting it costs nothing while it is to ring earlier anyway.
+/// A reusable timer. Setting it costs nothing while it is already set to an earlier time.
 pub(crate) struct Timer {
     sleep: Pin<Box<Sleep>>,
     at: Option<Instant>,
@@ -62,7 +62,7 @@ impl Timer {
         Timer { sleep: Box::pin(tokio::time::sleep_until(now().into())), at: None }
     }
 
-    /// Rings at `at` at the latest. It may ring earlier, for a moment it was set to before.
+    /// Expires at `at` at the latest; earlier if it was set to an earlier time before.
     pub(crate) fn set(&mut self, at: Instant) {
         if self.at.is_none_or(|earlier| at < earlier) {
             self.sleep.as_mut().reset(at.into());
@@ -70,7 +70,7 @@ impl Timer {
         }
     }
 
-    /// Ready when it rings; it has to be set again then.
+    /// Is ready once the timer expires, which then has to be set again.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         if self.at.is_none() {
             return Poll::Pending;
@@ -83,11 +83,10 @@ impl Timer {
     }
 }
 
-/// Processor time of this whole process since it started, in steps of a hundredth of a second; zero where the system
-/// does not tell.
+/// Returns the CPU time of this process in steps of 10 ms; zero where /proc is not available.
 pub(crate) fn cpu_time() -> Duration {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The name in parentheses may hold spaces; what follows it does not.
+    // The process name in parentheses may contain spaces; the fields after it do not.
     let after_name = stat.rsplit(')').next().unwrap_or_default();
     let times = after_name.split_whitespace().skip(11).take(2);
     let ticks: u64 = times.filter_map(|word| word.parse::<u64>().ok()).sum();

@@ -1,5 +1,5 @@
-//! A session on its socket, from either side: writes all there is in one go, reads all there is in another, and wakes
-//! for the session's timers. What the PDUs mean is the owner's business.
+//! Drives an SMPP session, client or server, on its stream: writes the whole output at once, reads what has arrived, and
+//! calls the session's timers. The owner handles the events.
 
 use std::future::poll_fn;
 use std::io;
@@ -9,37 +9,47 @@ use std::time::{Duration, Instant};
 
 use bytes::Buf;
 use hermod_smpp::session::State;
-use hermod_smpp::{Moment, Session};
+use hermod_smpp::{Event, Moment, Session};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use crate::runtime::{self, Timer};
 
-/// A session that is over is given this long to say what it had still to say.
-const GOODBYE_MAX: Duration = Duration::from_millis(500);
+/// Time for the peer to accept the last output before the connection is closed.
+const CLOSE_WAIT_MAX: Duration = Duration::from_millis(500);
+/// Octets of the first input that are kept: enough to recognise another protocol.
+const FIRST_INPUT_BYTES: usize = 8;
 
-/// What a session runs over: a socket, or TLS on one.
-pub(crate) trait ByteStream: AsyncRead + AsyncWrite + Unpin + Send {}
+/// Returns the time that the driver's deadlines refer to.
+pub fn now() -> Instant {
+    runtime::now()
+}
+
+/// A socket, or TLS on one.
+pub trait ByteStream: AsyncRead + AsyncWrite + Unpin + Send {}
 
 impl<T: AsyncRead + AsyncWrite + Unpin + Send> ByteStream for T {}
 
-pub(crate) struct SessionDriver<T> {
-    pub(crate) session: Session<T>,
+/// A session on its stream. Dropping it cuts the connection.
+pub struct SessionDriver<T> {
+    pub session: Session<T>,
     stream: Box<dyn ByteStream>,
-    /// What the session's moments count from.
-    born: Instant,
-    alarm: Timer,
-    /// TLS keeps records back until it is told that this was all.
+    /// `Moment(0)` of the session.
+    start: Instant,
+    timer: Timer,
+    /// Output was written and not flushed, which TLS needs.
     unflushed: bool,
+    first_input: Vec<u8>,
 }
 
 impl<T> SessionDriver<T> {
-    /// The session was made at `Moment(0)`, which is `born`.
-    pub(crate) fn new(stream: Box<dyn ByteStream>, session: Session<T>, born: Instant) -> SessionDriver<T> {
-        SessionDriver { session, stream, born, alarm: Timer::new(), unflushed: false }
+    /// Drives a session that was created at `Moment(0)`.
+    pub fn new(stream: Box<dyn ByteStream>, session: Session<T>) -> SessionDriver<T> {
+        let (start, timer) = (runtime::now(), Timer::new());
+        SessionDriver { session, stream, start, timer, unflushed: false, first_input: Vec::new() }
     }
 
-    /// Lets the timers act that are due, and gives the moment for everything else that happens now.
-    pub(crate) fn tick(&mut self, now: Instant) -> Moment {
+    /// Runs the timers that are due. Returns the moment for all calls to the session at this time.
+    pub fn tick(&mut self, now: Instant) -> Moment {
         let moment = self.moment(now);
         if self.session.next_deadline().is_some_and(|deadline| deadline <= moment) {
             self.session.on_deadline(moment);
@@ -47,16 +57,34 @@ impl<T> SessionDriver<T> {
         moment
     }
 
-    /// The session is over and has told everything. Ask it when `next_event` gives `None`.
-    pub(crate) fn is_over(&self) -> bool {
+    /// Whether the session has ended. Valid when `Session::next_event` returned none.
+    pub fn is_over(&self) -> bool {
         self.session.state() == State::Closed
     }
 
-    /// Writes what there is and waits until something was read, a timer is due or the connection is lost; the
-    /// session knows then. Dropping it halfway loses nothing.
-    pub(crate) async fn exchange(&mut self) {
+    /// Returns the next event; none at `until`, or when the session has ended. It may be cancelled.
+    pub async fn next_event(&mut self, until: Instant) -> Option<Event<T>> {
+        loop {
+            let moment = self.tick(runtime::now());
+            if let Some(event) = self.session.next_event(moment) {
+                return Some(event);
+            }
+            if self.is_over() {
+                return None;
+            }
+            tokio::select! {
+                biased;
+                () = self.exchange() => {}
+                () = runtime::sleep_until(until) => return None,
+            }
+        }
+    }
+
+    /// Writes the output and waits until input was read, a timer is due or the connection is lost, which the session is
+    /// told. It may be cancelled.
+    pub async fn exchange(&mut self) {
         if let Some(deadline) = self.session.next_deadline() {
-            self.alarm.set(self.born + Duration::from_millis(deadline.0));
+            self.timer.set(self.start + Duration::from_millis(deadline.0));
         }
         if poll_fn(|cx| self.poll_exchange(cx)).await.is_err() {
             let moment = self.moment(runtime::now());
@@ -64,18 +92,23 @@ impl<T> SessionDriver<T> {
         }
     }
 
-    /// Says what is still to be said, if the peer takes it soon, and closes.
-    pub(crate) async fn close(mut self) {
-        let goodbye = async {
+    /// The first octets that were received.
+    pub fn first_input(&self) -> &[u8] {
+        &self.first_input
+    }
+
+    /// Writes the rest of the output, if the peer accepts it soon, and closes the connection.
+    pub async fn close(mut self) {
+        let flush = async {
             self.stream.write_all(self.session.output()).await?;
             self.stream.shutdown().await
         };
-        // A peer that is gone already needs no goodbye.
-        let _: Result<io::Result<()>, _> = runtime::within(GOODBYE_MAX, goodbye).await;
+        // The peer may have closed already.
+        let _: Result<io::Result<()>, _> = tokio::time::timeout(CLOSE_WAIT_MAX, flush).await;
     }
 
     fn moment(&self, now: Instant) -> Moment {
-        let ms = now.saturating_duration_since(self.born).as_millis();
+        let ms = now.saturating_duration_since(self.start).as_millis();
         Moment(u64::try_from(ms).unwrap_or(u64::MAX))
     }
 
@@ -85,7 +118,12 @@ impl<T> SessionDriver<T> {
             let read = pin!(self.stream.read_buf(self.session.read_buffer())).poll(cx)?;
             match read {
                 Poll::Ready(0) => return Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into())),
-                Poll::Ready(_) => {
+                Poll::Ready(octets) => {
+                    if self.first_input.is_empty() {
+                        let input = self.session.read_buffer();
+                        let start = input.len() - octets;
+                        self.first_input.extend(input[start..].iter().take(FIRST_INPUT_BYTES));
+                    }
                     let moment = self.moment(runtime::now());
                     self.session.on_input(moment);
                     return Poll::Ready(Ok(()));
@@ -93,13 +131,13 @@ impl<T> SessionDriver<T> {
                 Poll::Pending => {}
             }
         } else if wrote {
-            // The output was full, and that may have been why nothing was read.
+            // A full output may have been the reason not to read.
             return Poll::Ready(Ok(()));
         }
-        self.alarm.poll(cx).map(Ok)
+        self.timer.poll(cx).map(Ok)
     }
 
-    /// Writes what the stream takes now; whether it took anything.
+    /// Writes what the stream accepts now. Returns whether it accepted anything.
     fn poll_output(&mut self, cx: &mut Context<'_>) -> io::Result<bool> {
         let mut wrote = false;
         while !self.session.output().is_empty() {

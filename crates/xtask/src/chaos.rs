@@ -1,4 +1,4 @@
-//! `cargo xtask chaos`: the chaos rigs for as much as wanted. The gate runs the same rigs for less.
+//! `cargo xtask chaos`: the chaos tests with more messages than in the gate.
 
 use clap::{Args, Subcommand};
 
@@ -6,16 +6,16 @@ use crate::shell::{self, Outcome};
 
 #[derive(Subcommand)]
 pub(crate) enum Chaos {
-    /// Three carriers that cut links, lose answers, double and drop receipts, throttle and stall
+    /// Three carriers that cut links, lose responses, repeat and drop receipts, throttle and stall
     Carriers(Carriers),
 }
 
 #[derive(Args)]
 pub(crate) struct Carriers {
-    /// How many messages are sent
+    /// Messages to send
     #[arg(long, default_value_t = 20_000)]
     messages: u64,
-    /// Repeats the chances of an earlier run
+    /// Seed, to repeat an earlier run
     #[arg(long)]
     seed: Option<u64>,
 }

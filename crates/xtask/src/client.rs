@@ -1,23 +1,23 @@
-//! Customers for the tests that are other people's programs: SMPP libraries of Python and Perl, the gateway Kannel,
-//! tshark, which reads what they say to us, and PHP for a receiver of webhooks. (Node's library is one that carriers are made with too: see `smsc`.)
+//! Third-party programs that the tests use as customers: SMPP libraries of Python and Perl, the gateway Kannel, tshark to
+//! decode sessions, and PHP as a webhook receiver. (Node's library is also used as a carrier: see `smsc`.)
 
 use clap::ValueEnum;
 
 use crate::shell::{self, Failure};
 use crate::{packages, tools};
 
-/// A program of somebody else's that the tests need.
+/// A third-party program that the tests need.
 #[derive(Clone, Copy, ValueEnum)]
 pub(crate) enum Client {
     /// The package `smpplib` of PyPI
     Python,
-    /// `Net::SMPP`, with what it needs for TLS
+    /// `Net::SMPP` with TLS
     Perl,
-    /// An SMS gateway that binds to others
+    /// The SMS gateway Kannel
     Kannel,
-    /// Reads recorded sessions
+    /// Decodes recorded sessions
     Tshark,
-    /// Runs a receiver of webhooks
+    /// Runs a webhook receiver
     Php,
 }
 
@@ -25,7 +25,7 @@ impl Client {
     pub(crate) const ALL: [Client; 5] =
         [Client::Python, Client::Perl, Client::Kannel, Client::Tshark, Client::Php];
 
-    /// Tells the tests where it is.
+    /// The variable that gives its path to the tests.
     pub(crate) fn variable(self) -> &'static str {
         match self {
             Client::Python => "HERMOD_CLIENT_PYTHON",
@@ -53,12 +53,12 @@ impl Client {
     }
 }
 
-/// A program that the distribution's packages bring.
+/// A program from packages of the distribution.
 struct Packaged {
     name: &'static str,
-    /// Where it may be: what lies in `sbin` is not in everyone's path.
+    /// Possible paths; `sbin` is not in every user's PATH.
     programs: &'static [&'static str],
-    /// Succeeds if all of it is there.
+    /// Arguments that succeed if it is complete.
     probe: &'static [&'static str],
     packages: &'static [&'static str],
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask crash`: the crash rig for as many kills as wanted. The gate runs the same rig for twenty.
+//! `cargo xtask crash`: the crash test with more kills than the twenty of the gate.
 
 use clap::Args;
 
@@ -9,7 +9,7 @@ pub(crate) struct Options {
     /// How often the gateway is killed
     #[arg(long, default_value_t = 200)]
     cycles: u64,
-    /// Repeats the moments of an earlier run
+    /// Seed, to repeat an earlier run
     #[arg(long)]
     seed: Option<u64>,
 }

@@ -1,5 +1,5 @@
-//! `cargo xtask deny`: what may come into the house. cargo-deny judges the whole graph by deny.toml; the rule on
-//! unused dependencies is ours, because it needs nothing but our own sources.
+//! `cargo xtask deny`: checks dependencies. cargo-deny checks the graph by deny.toml; unused dependencies are found by our own
+//! rule, which needs only the sources.
 
 use crate::rules::unused_dependencies;
 use crate::shell::{self, Outcome};

@@ -1,4 +1,4 @@
-//! `cargo xtask fmt`: one formatting for everybody, so that no review is about spaces.
+//! `cargo xtask fmt`: formats the workspace.
 
 use crate::shell::{self, Outcome};
 
@@ -6,7 +6,7 @@ pub(crate) fn run() -> Outcome {
     shell::run(shell::command("cargo", &["fmt", "--all"]))
 }
 
-/// The gate's view: nothing is rewritten, a difference is a failure.
+/// Fails on a difference, without changing files.
 pub(crate) fn check() -> Outcome {
     shell::run(shell::command("cargo", &["fmt", "--all", "--check"]))
 }

@@ -1,5 +1,5 @@
-//! The project's own commands, run as `cargo xtask <command>`. This file only reads the command line and hands
-//! over: each command lives in a file of its own name.
+//! The project's own commands, run as `cargo xtask <command>`. This file parses the command line; each command has a file
+//! of its name.
 
 mod advisories;
 mod bench;
@@ -50,10 +50,10 @@ enum Command {
     /// In order: tools (installs what is missing), formatting, tidy, clippy, tests, documentation, cargo-deny,
     /// unused dependencies. The last line is `N passed, N failed`, summed over every test that ran.
     Test,
-    /// Check the rules no compiler knows: layers, file sizes, documents, dependencies
+    /// Check the project's rules: layers, file sizes, documents, dependencies
     ///
     /// Each violation names the file, the line, what is wrong and what to write instead. Exceptions to the
-    /// size limit stand in tidy-allow.toml, which may only shrink.
+    /// size limit are in tidy-allow.toml, which may only shrink.
     Tidy,
     /// Check what we depend on: banned crates, duplicate versions, licences, sources, unused dependencies
     ///
@@ -61,32 +61,32 @@ enum Command {
     Deny,
     /// Compare every crate of Cargo.lock with the RustSec database of known vulnerabilities
     ///
-    /// Exit code 0: none is known. 1: some are, and each is named with the version that fixes it. 3: the database could
-    /// not be fetched or read, so nothing is known. Not part of the gate, whose result must not change overnight: run
-    /// it every day. Exceptions stand in deny.toml under [advisories], each with its reason.
+    /// Exit code 0: no vulnerabilities. 1: vulnerabilities, each with the version that fixes it. 3: the database could not be
+    /// fetched or read. Not part of the gate, whose result must not change overnight: run
+    /// it every day. Exceptions are in deny.toml under [advisories], each with its reason.
     Advisories(advisories::Options),
     /// Write the product's bill of materials as CycloneDX JSON: crates, versions, licences, checksums
     Sbom(sbom::Options),
     /// Format every Rust file in the workspace
     Fmt,
-    /// Measure: the real binaries on the loopback, each figure beside a reference from the same run
+    /// Run benchmarks: the real binaries on the loopback, each figure with a reference from the same run
     #[command(subcommand)]
     Bench(bench::Bench),
-    /// Print where schemathesis is, which holds the APIs against their documents; install it first if it is missing
+    /// Print the path of schemathesis, which tests the APIs against their documents; install it if it is missing
     ///
     /// `cargo xtask test` does this by itself, and so does the test when it is run alone.
     Schemathesis,
-    /// Print where a third-party SMPP library is, which the tests make a carrier with; install it first if it is missing
+    /// Print the path of a third-party SMPP library that the tests use as a carrier; install it if it is missing
     ///
     /// `cargo xtask test` does this by itself, and so do the tests when they are run alone.
     Smsc { library: smsc::Library },
-    /// Print where a program is that the tests are a customer with, or read a session with; install it first if it is missing
+    /// Print the path of a third-party program that the tests use as a customer or decoder; install it if it is missing
     ///
     /// `cargo xtask test` does this by itself, and so do the tests when they are run alone.
     Client { client: client::Client },
-    /// Kill the gateway under load, again and again, and compare what everyone knows
+    /// Kill the gateway repeatedly under load and compare all records
     Crash(crash::Options),
-    /// Let everything around the gateway misbehave at once, and compare what everyone knows
+    /// Run the gateway with faulty carriers and compare all records
     #[command(subcommand)]
     Chaos(chaos::Chaos),
     /// Run random commands, crashes and clock jumps against the engine alone, and compare it with a simple model

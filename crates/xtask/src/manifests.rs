@@ -1,4 +1,4 @@
-//! What the Cargo.toml files say about dependencies: which crate asks for what, and in which of its tables.
+//! Reads the dependencies of all Cargo.toml files.
 
 use crate::tree::Tree;
 
@@ -25,19 +25,19 @@ pub(crate) struct Manifest {
     pub(crate) shared: Vec<Dependency>,
 }
 
-/// Every manifest of the tree that is valid TOML. Cargo itself refuses the others.
+/// Returns every manifest that is valid TOML. Cargo itself rejects the others.
 pub(crate) fn manifests(tree: &Tree) -> Vec<Manifest> {
     let is_manifest = |path: &str| path == "Cargo.toml" || path.ends_with("/Cargo.toml");
     let files = tree.with_extension("toml").filter(|file| is_manifest(&file.path));
     files.filter_map(|file| parse(&file.path, &file.text)).collect()
 }
 
-/// The name the code writes for a dependency: `tracing-subscriber` is `tracing_subscriber::...`.
+/// Returns the name of a dependency in code: `tracing-subscriber` is `tracing_subscriber`.
 pub(crate) fn identifier(key: &str) -> String {
     key.replace('-', "_")
 }
 
-/// Our own crates are found by their prefix, so no rule needs a list of them.
+/// Whether the dependency is one of our crates, by its prefix.
 pub(crate) fn is_ours(key: &str) -> bool {
     key == "hermod" || key.starts_with("hermod-")
 }
@@ -72,7 +72,7 @@ fn keys(parent: &toml::Table, name: &str, table: Table, text: &str) -> Vec<Depen
     keys.map(|key| Dependency { key: key.clone(), table, line: line_of(text, key) }).collect()
 }
 
-/// The first line that starts with the key: exact enough to jump there.
+/// Returns the first line that starts with the key.
 fn line_of(text: &str, key: &str) -> usize {
     let starts = |line: &str| line.strip_prefix(key).is_some_and(|rest| rest.starts_with(['.', ' ', '=']));
     text.lines().position(starts).map_or(1, |index| index + 1)

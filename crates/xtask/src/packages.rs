@@ -1,5 +1,4 @@
-//! Packages of other languages' registries: each set, every version pinned, in a folder of its own in the cache, and
-//! installed once. A set is named by what asks for it.
+//! Packages of PyPI and npm with pinned versions, each set installed once into its own folder of the cache.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::shell::{self, Failure, Outcome, command};
 use crate::tools;
 
-/// The folder of a Python environment that has exactly what a requirements file asks for.
+/// Returns the folder of a Python environment with the packages of a requirements file.
 pub(crate) fn python(set: &str, requirements: &str) -> Result<PathBuf, Failure> {
     let file = shell::root().join(requirements);
     ensure(set, &file, |folder| {
@@ -20,7 +19,7 @@ pub(crate) fn python(set: &str, requirements: &str) -> Result<PathBuf, Failure> 
     })
 }
 
-/// The folder of what a package.json and its lock ask for, in `node_modules`.
+/// Returns the folder with the packages of a package.json and its lock, in `node_modules`.
 pub(crate) fn node(set: &str, package: &str) -> Result<PathBuf, Failure> {
     let package = shell::root().join(package);
     ensure(set, &package.join("package-lock.json"), |folder| {
@@ -36,20 +35,20 @@ pub(crate) fn node(set: &str, package: &str) -> Result<PathBuf, Failure> {
     })
 }
 
-/// Installs unless what is there was made from the same list.
+/// Installs the packages unless they were installed from the same list.
 fn ensure(set: &str, list: &Path, install: impl Fn(&Path) -> Outcome) -> Result<PathBuf, Failure> {
     let wanted = fs::read_to_string(list).map_err(|cause| cannot("read", list, &cause))?;
     let folder = tools::cache_folder().join(set);
-    // Written last: what an interrupted installation left behind has none.
+    // Written last: an interrupted installation has none.
     let installed = folder.join("installed.txt");
     if fs::read_to_string(&installed).is_ok_and(|installed| installed == wanted) {
         return Ok(folder);
     }
     tools::permit_install(
         set,
-        &format!("HERMOD_SETUP= cargo xtask test # installs what {} lists", list.display()),
+        &format!("HERMOD_SETUP= cargo xtask test # installs the packages in {}", list.display()),
     )?;
-    println!("{set} is missing or another one: installing it, half a minute at most");
+    println!("{set} is missing or outdated: installing it, at most half a minute");
     let _ = fs::remove_file(&installed);
     install(&folder)?;
     fs::write(&installed, wanted).map_err(|cause| cannot("write", &installed, &cause))?;

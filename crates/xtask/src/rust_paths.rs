@@ -1,5 +1,5 @@
-//! Lists the paths a piece of Rust code names: `use` trees written out in full, and paths in expressions and types.
-//! Works on code whose comments and literals are already blanked.
+//! Lists the paths in Rust code: `use` trees written out in full, and paths in expressions and types. Expects code whose
+//! comments and literals are blanked.
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct NamedPath {
@@ -8,7 +8,7 @@ pub(crate) struct NamedPath {
 }
 
 impl NamedPath {
-    /// Does this path lie at or below `prefix`? A glob import of the parent counts, because it brings it in.
+    /// Whether this path is at or below `prefix`. A glob import of the parent counts.
     pub(crate) fn names(&self, prefix: &str) -> bool {
         let mut wanted = prefix.split("::");
         let mut found = self.segments.iter();
@@ -26,7 +26,7 @@ impl NamedPath {
     }
 }
 
-/// The crate's folder of a source file, and the file's module within the crate; none for a file outside of `src`.
+/// Returns the crate's folder and the module of a source file; none for a file outside of `src`.
 pub(crate) fn module_of(path: &str) -> Option<(&str, Vec<String>)> {
     let (_, inside) = path.split_once("/src/")?;
     let folder = path.strip_suffix(inside)?.strip_suffix("src/")?;
@@ -38,7 +38,7 @@ pub(crate) fn module_of(path: &str) -> Option<(&str, Vec<String>)> {
     Some((folder, module.split('/').filter(|name| !name.is_empty()).map(str::to_owned).collect()))
 }
 
-/// A path named in a module, from the crate's root: `crate`, `self` and `super` resolved. Empty for other crates' paths.
+/// Resolves `crate`, `self` and `super`. Returns the path from the crate's root; empty for paths of other crates.
 pub(crate) fn absolute(module: &[String], named: &NamedPath) -> Vec<String> {
     let mut base: Vec<String> = match named.segments.first().map(String::as_str) {
         Some("crate") => Vec::new(),
@@ -55,7 +55,7 @@ pub(crate) fn absolute(module: &[String], named: &NamedPath) -> Vec<String> {
     base
 }
 
-/// Every path of two segments or more, and every import whatever its length.
+/// Returns every path of two segments or more, and every import.
 pub(crate) fn named_paths(code: &str) -> Vec<NamedPath> {
     let tokens = tokens(code);
     let (mut paths, mut at) = (Vec::new(), 0);
@@ -106,7 +106,7 @@ fn token_at<'c>(tokens: &[(usize, Token<'c>)], at: usize) -> Token<'c> {
     tokens.get(at).map_or(Token::Other, |(_, token)| *token)
 }
 
-/// Reads one branch of a `use` tree and returns the position after it.
+/// Reads one branch of a `use` tree. Returns the position after it.
 fn use_tree(
     tokens: &[(usize, Token<'_>)],
     start: usize,
@@ -166,7 +166,7 @@ fn expression_path(tokens: &[(usize, Token<'_>)], start: usize, paths: &mut Vec<
             _ => break,
         }
     }
-    // `serde::{...}` outside of `use` and `Vec::<u8>` end here; one word alone is a name, not a path.
+    // `serde::{...}` outside of `use` and `Vec::<u8>` end here; one word is not a path.
     if segments.len() > 1 || token_at(tokens, at) == Token::PathSeparator {
         paths.push(NamedPath { line: tokens[start].0, segments });
     }
@@ -185,13 +185,13 @@ mod tests {
     }
 
     #[test]
-    fn an_import_is_a_path() {
+    fn import_is_a_path() {
         check("use tokio;", &["1 tokio"]);
         check("pub(crate) use a::b as c;", &["1 a::b"]);
     }
 
     #[test]
-    fn a_use_tree_is_written_out_in_full() {
+    fn use_tree_is_written_out_in_full() {
         check(
             "use std::{\n    fs,\n    time::{Duration, Instant as Moment},\n    io::{self, *},\n};\nfn f() {}",
             &["2 std::fs", "3 std::time::Duration", "3 std::time::Instant", "4 std::io", "4 std::io::*"],
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_in_code_are_found_without_an_import() {
+    fn paths_in_code_are_found() {
         check(
             "fn f(x: tokio::net::TcpStream) -> u8 { std::fs::read(x); Vec::<u8>::new() }",
             &["1 tokio::net::TcpStream", "1 std::fs::read", "1 Vec"],
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_named_by_its_prefix_or_by_a_glob_of_the_parent() {
+    fn path_matches_its_prefix_and_a_glob_of_the_parent() {
         for (path, prefix, expect) in [
             ("std::time::Instant", "std::time::Instant", true),
             ("std::time::Instant::now", "std::time::Instant", true),

@@ -1,5 +1,4 @@
-//! `cargo xtask tidy`: applies every rule in `rules` to the files of the workspace and shows all that is wrong,
-//! not only the first.
+//! `cargo xtask tidy`: applies every rule to the files of the workspace and prints all violations.
 
 use crate::rules::{self, Violation};
 use crate::shell::{self, Failure, Outcome};
@@ -13,7 +12,7 @@ pub(crate) fn run() -> Outcome {
     Ok(())
 }
 
-/// The same report for every command that checks rules.
+/// Prints the violations and fails if there are any.
 pub(crate) fn report(violations: &[Violation]) -> Outcome {
     violations.iter().for_each(|violation| eprintln!("{violation}"));
     match violations.len() {

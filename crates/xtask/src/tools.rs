@@ -1,13 +1,13 @@
-//! What the gate needs beside Rust: a C compiler for the bundled SQLite, strace, rustfmt, clippy, cargo-deny,
-//! schemathesis, other people's SMPP libraries, Kannel and tshark. Whatever is missing is installed; where that fails,
-//! the message is the command a person has to run.
+//! The tools of the gate besides Rust: a C compiler for the bundled SQLite, strace, rustfmt, clippy, cargo-deny,
+//! schemathesis, third-party SMPP libraries, Kannel and tshark. Missing tools are installed; if that fails, the error names
+//! the command to run.
 
 use std::path::{Path, PathBuf};
 
 use crate::shell::{self, Failure, Outcome, command};
 
-/// Pinned so that a new release cannot turn the gate red by itself. The build of this version was measured on two
-/// cores: 69 s unoptimised, and unoptimised it judges our graph in about a second.
+/// Pinned, so that a new release cannot fail the gate. Building it unoptimised takes 69 s on two cores; it then checks our
+/// graph in about a second.
 const CARGO_DENY_VERSION: &str = "0.20.2";
 
 pub(crate) fn ensure_c_compiler() -> Outcome {
@@ -21,7 +21,7 @@ pub(crate) fn ensure_c_compiler() -> Outcome {
     if compiles() { Ok(()) } else { Err(Failure("`cc` still cannot compile a C file".to_owned())) }
 }
 
-/// The tests make a disk fail by letting its system calls fail.
+/// The tests simulate a failing disk by failing system calls.
 pub(crate) fn ensure_strace() -> Outcome {
     if shell::succeeds("strace", &["--version"], "") {
         return Ok(());
@@ -30,7 +30,7 @@ pub(crate) fn ensure_strace() -> Outcome {
     apt_install(&["strace"])
 }
 
-/// Debian splits what makes an environment from Python itself.
+/// Debian packages `venv` separately from Python.
 pub(crate) fn ensure_python() -> Outcome {
     let can_make_environments = || shell::succeeds("python3", &["-c", "import venv, ensurepip"], "");
     if can_make_environments() {
@@ -62,7 +62,7 @@ pub(crate) fn ensure_component(component: &str, program: &str) -> Outcome {
         .map_err(|Failure(why)| Failure(format!("{why}; run `{by_hand}`")))
 }
 
-/// The path of a cargo-deny of exactly the pinned version, built now if this machine has none.
+/// Returns the path of cargo-deny in the pinned version, which is built if it is missing.
 pub(crate) fn ensure_cargo_deny() -> Result<String, Failure> {
     let folder = cache_folder().join(format!("cargo-deny-{CARGO_DENY_VERSION}"));
     let cached = folder.join("bin/cargo-deny").to_string_lossy().into_owned();
@@ -87,14 +87,14 @@ fn install_cargo_deny(folder: &Path) -> Outcome {
     let version = ["--version", CARGO_DENY_VERSION];
     let args = [&["install", "cargo-deny", "--locked", "--debug", "--root", &*folder], &version[..]].concat();
     let mut install = command("cargo", &args);
-    // Its intermediate files belong in a folder cargo removes, not among ours; and nobody debugs it.
+    // Builds in a temporary folder of cargo, without debug information.
     install.env_remove("CARGO_TARGET_DIR").env("CARGO_PROFILE_DEV_DEBUG", "0");
     shell::run(install).map_err(|Failure(why)| {
         Failure(format!("{why}; run `cargo install cargo-deny --locked --version {CARGO_DENY_VERSION}`"))
     })
 }
 
-/// Outside the clone, so that a fresh clone on the same machine does not build its tools again.
+/// Outside of the clone, so that another clone on the same machine does not build its tools again.
 pub(crate) fn cache_folder() -> PathBuf {
     match std::env::home_dir() {
         Some(home) => home.join(".cache/hermod-xtask"),
@@ -102,7 +102,7 @@ pub(crate) fn cache_folder() -> PathBuf {
     }
 }
 
-/// Fails with the command a person would run where `HERMOD_SETUP=no` forbids to install anything.
+/// Fails with the command to run if `HERMOD_SETUP=no` forbids installing.
 #[expect(
     clippy::disallowed_methods,
     reason = "xtask has no configuration; the linker script reads the same variable"
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_pinned_cargo_deny_will_do() {
+    fn only_the_pinned_cargo_deny_is_accepted() {
         for (version_line, expect) in [
             ("cargo-deny 0.20.2\n", true),
             ("cargo-deny 0.20.20\n", false),

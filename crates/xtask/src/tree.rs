@@ -1,5 +1,4 @@
-//! The files of the workspace as values. Rules take a `Tree` and never touch the disk, so a test can hand them a
-//! workspace written in three lines.
+//! The files of the workspace in memory. Rules take a `Tree` and do not access the disk, so that tests can use a small one.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,12 +15,12 @@ pub(crate) struct TextFile {
 #[derive(Default)]
 pub(crate) struct Tree {
     files: Vec<TextFile>,
-    /// Every file and folder, text or not: what a link may point at.
+    /// Every file and folder, as targets of links.
     paths: BTreeSet<String>,
 }
 
 impl Tree {
-    /// Reads what git would track: everything but `.git` and the root folders named in `.gitignore`.
+    /// Reads everything except `.git` and the root folders in `.gitignore`.
     pub(crate) fn read(root: &Path) -> Result<Tree, Failure> {
         let ignore = fs::read_to_string(root.join(".gitignore")).unwrap_or_default();
         let mut skipped: BTreeSet<&str> = ignore.lines().filter_map(|line| line.strip_prefix('/')).collect();
@@ -93,7 +92,7 @@ mod tests {
     use crate::shell;
 
     #[test]
-    fn the_real_workspace_is_read_without_what_git_ignores() {
+    fn workspace_is_read_without_ignored_folders() {
         let tree = Tree::read(&shell::root()).expect("the workspace can be read");
         assert!(tree.has("crates/xtask/src") && tree.text_of("crates/xtask/src/tree.rs").is_some());
         let ignored = |path: &str| path.starts_with("target/") || path.starts_with(".git/");

@@ -1,4 +1,4 @@
-//! What a gateway answered, whether it came over a connection or out of this very process.
+//! The response of a gateway, received over HTTP or from the gateway in this process.
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Limited};
@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use std::fmt;
 
-/// A page of a thousand entries is far below it.
+/// Octets of a body; a page of a thousand entries is far below.
 const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 pub(crate) struct Answer {
@@ -18,16 +18,16 @@ pub(crate) struct Answer {
     pub(crate) body: String,
 }
 
-/// A request that was understood and not carried out.
+/// An error response.
 pub(crate) struct Refused {
     pub(crate) status: u16,
     sentence: String,
     retry_after: Option<String>,
-    /// As it came, for whoever asked for JSON.
+    /// The body as received, for --json.
     pub(crate) body: String,
 }
 
-/// An amount exactly as the gateway wrote it: no binary fraction on the way to the eye.
+/// An amount as the gateway wrote it, without conversion to a binary fraction.
 #[derive(Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Amount(Box<RawValue>);
@@ -45,8 +45,8 @@ where
 {
     let (head, body) = response.into_parts();
     let body = Limited::new(body, ANSWER_BYTES_MAX).collect().await;
-    let body = body.map_err(|error| format!("the answer was cut short: {error}"))?.to_bytes();
-    let body = String::from_utf8(body.into()).map_err(|_| "the answer is not text".to_owned())?;
+    let body = body.map_err(|error| format!("the response is incomplete: {error}"))?.to_bytes();
+    let body = String::from_utf8(body.into()).map_err(|_| "the response is not UTF-8".to_owned())?;
     Ok(Answer { status: head.status.as_u16(), headers: head.headers, body })
 }
 
@@ -55,7 +55,7 @@ impl Answer {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
-    /// The answer, if it is one of success.
+    /// Returns the response if its status is 2xx.
     pub(crate) fn accepted(self) -> Result<Answer, Refused> {
         if (200..300).contains(&self.status) {
             return Ok(self);
@@ -68,9 +68,9 @@ impl Answer {
         })
     }
 
-    /// Its body as this type. What is not that is no answer of a gateway.
+    /// Parses the body.
     pub(crate) fn read_as<T: DeserializeOwned>(&self) -> Result<T, String> {
-        serde_json::from_str(&self.body).map_err(|error| format!("the answer is not Hermod's: {error}"))
+        serde_json::from_str(&self.body).map_err(|error| format!("this is not a response of Hermod: {error}"))
     }
 
     fn sentence(&self) -> String {
@@ -80,7 +80,7 @@ impl Answer {
         }
         match serde_json::from_str::<ErrorBody>(&self.body) {
             Ok(body) => body.error,
-            Err(_) => format!("the answer was {} and not Hermod's: is the address right?", self.status),
+            Err(_) => format!("the response ({}) is not from Hermod: is the URL right?", self.status),
         }
     }
 }
@@ -89,7 +89,7 @@ impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&crate::show::safe(&self.sentence))?;
         match &self.retry_after {
-            // The gateway's own sentence may have said it.
+            // The message of the gateway may contain it.
             Some(seconds) if !self.sentence.contains(&format!("in {seconds} s")) => {
                 write!(f, " (try again in {} s)", crate::show::safe(seconds))
             }
@@ -99,7 +99,7 @@ impl fmt::Display for Refused {
 }
 
 impl Refused {
-    /// How long the gateway asks to be left alone, in seconds.
+    /// The Retry-After header in seconds.
     pub(crate) fn retry_after(&self) -> Option<u64> {
         self.retry_after.as_ref()?.parse().ok()
     }

@@ -1,11 +1,11 @@
-//! What a command says when the other side is not there, not ours, or not well.
+//! Responses and failures as commands report them.
 
 use super::*;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
-/// What comes of a call to a server that reads a request and writes this.
-async fn called(answer: &'static [u8]) -> Result<Answer, CallError> {
+/// Calls a server that reads a request and writes this response.
+async fn call(response: &'static [u8]) -> Result<Answer, CallError> {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = Url::parse(&format!("http://{}", listener.local_addr().unwrap()), "/api/v1").unwrap();
     let client = Client::new(url, None).unwrap();
@@ -14,7 +14,7 @@ async fn called(answer: &'static [u8]) -> Result<Answer, CallError> {
         let mut head = [0; 1024];
         let read = stream.read(&mut head).await.unwrap();
         assert!(head[..read].starts_with(b"GET /api/v1/balance HTTP/1.1\r\n"));
-        stream.write_all(answer).await.unwrap();
+        stream.write_all(response).await.unwrap();
     };
     let ask = Request::get("/api/v1/balance").body(Full::default()).unwrap();
     let (outcome, ()) = tokio::join!(client.call(ask), server);
@@ -22,13 +22,13 @@ async fn called(answer: &'static [u8]) -> Result<Answer, CallError> {
 }
 
 #[tokio::test]
-async fn an_answer_is_read_whole() {
-    let answer = called(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-SMS-Parts: 3\r\n\r\n{}").await.unwrap();
+async fn response_is_read_completely() {
+    let answer = call(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-SMS-Parts: 3\r\n\r\n{}").await.unwrap();
     assert_eq!((answer.status, answer.header("x-sms-parts"), answer.body.as_str()), (200, Some("3"), "{}"));
 }
 
 #[tokio::test]
-async fn a_refusal_is_told_in_its_own_words() {
+async fn error_response_is_reported_with_its_message() {
     for (raw, expect) in [
         (
             &b"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 1\r\n\r\n{\"error\": \"RATE_LIMITED: slower\"}"
@@ -38,31 +38,31 @@ async fn a_refusal_is_told_in_its_own_words() {
         (b"HTTP/1.1 401 Unauthorized\r\n\r\n{\"error\": \"INVALID_API_KEY: no\"}", "INVALID_API_KEY: no"),
         (
             b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 6\r\n\r\n<html>",
-            "the answer was 502 and not Hermod's: is the address right?",
+            "the response (502) is not from Hermod: is the URL right?",
         ),
     ] {
-        let refused = called(raw).await.unwrap().accepted().err().unwrap();
+        let refused = call(raw).await.unwrap().accepted().err().unwrap();
         assert_eq!(refused.to_string(), expect);
     }
 }
 
 #[tokio::test]
-async fn an_answer_that_never_comes_whole_is_lost() {
+async fn incomplete_response_is_lost() {
     for raw in [
         &b""[..],
         b"SSH-2.0-OpenSSH\r\n",
         b"HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n{",
         b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n\xff\xff",
     ] {
-        let outcome = called(raw).await.err();
+        let outcome = call(raw).await.err();
         assert!(matches!(outcome, Some(CallError::Lost(_))), "{outcome:?}");
     }
 }
 
 #[tokio::test]
-async fn nobody_there_is_said_so() {
+async fn refused_connection_is_reported() {
     let free = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let client = Client::new(Url::parse(&format!("http://{free}"), "").unwrap(), None).unwrap();
     let told = client.call(Request::get("/").body(Full::default()).unwrap()).await.err().unwrap();
-    assert_eq!(told.to_string(), format!("nothing listens at {free}; is the gateway running?"));
+    assert_eq!(told.to_string(), format!("connection to {free} refused; is the gateway running?"));
 }

@@ -1,57 +1,61 @@
-//! The address of a gateway, read strictly: what is not plainly an address is refused with a sentence, because a wrong
-//! one would carry a secret to a stranger.
+//! The base URL of a gateway. It is parsed strictly, because a mistyped URL would send a secret to another server.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use hyper::Uri;
+use std::net::IpAddr;
 
-const URL_BYTES_MAX: usize = 2048;
-const HOST_BYTES_MAX: usize = 253;
-const LABEL_BYTES_MAX: usize = 63;
-
+/// An `http` or `https` URL without query, fragment and credentials.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Url {
-    https: bool,
+    is_https: bool,
+    /// In lower case; an IPv6 address without brackets.
     host: String,
     port: u16,
-    /// Without a slash at its end.
+    /// Without a trailing slash.
     path: String,
 }
 
 impl Url {
-    /// Reads `http[s]://host[:port][/path]`. An address without a path gets `default_path`.
+    /// Parses `http[s]://host[:port][/path]`. A URL without a path gets `default_path`.
     pub(crate) fn parse(text: &str, default_path: &str) -> Result<Url, String> {
-        let wrong = |sentence: &str| format!("{text:?} is no address of a gateway: {sentence}");
-        if text.len() > URL_BYTES_MAX {
-            return Err(format!("an address has {URL_BYTES_MAX} characters at most"));
-        }
-        let (https, rest) = if let Some(rest) = text.strip_prefix("https://") {
-            (true, rest)
-        } else if let Some(rest) = text.strip_prefix("http://") {
-            (false, rest)
-        } else {
-            return Err(wrong("it begins with https:// or http://"));
-        };
-        let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-        if authority.contains('@') {
-            return Err("a user name or password has no place in an address: it would show in process lists"
+        let invalid = |reason: &str| format!("invalid gateway URL {text:?}: {reason}");
+        if text.contains('@') {
+            return Err("invalid gateway URL: it must not contain a user name or password, which would be visible in \
+                        process lists"
                 .to_owned());
         }
-        let (host, port) =
-            split_port(authority).ok_or_else(|| wrong("its port is no number from 1 to 65535"))?;
-        let host = read_host(host).ok_or_else(|| wrong("its host is neither a name nor an IP address"))?;
-        let path = path.trim_end_matches('/');
-        if !is_plain_path(path) {
-            return Err(wrong("its path may have letters, digits and - . _ ~ / only"));
+        if !text.starts_with("https://") && !text.starts_with("http://") {
+            return Err(invalid("it must begin with https:// or http://"));
         }
-        let path = if path.is_empty() { default_path } else { path };
-        let port = port.unwrap_or(if https { 443 } else { 80 });
-        Ok(Url { https, host, port, path: path.to_owned() })
+        let uri: Uri = text.parse().map_err(|_| invalid("its host, port or path is not valid"))?;
+        let (Some(authority), Some(host)) = (uri.authority(), uri.host()) else {
+            return Err(invalid("it has no host"));
+        };
+        // An authority with an invalid port has no port at all for `Uri`.
+        let port = uri.port_u16().filter(|port| *port != 0);
+        if authority.as_str() != port.map_or(host.to_owned(), |port| format!("{host}:{port}")) {
+            return Err(invalid("its port must be a number from 1 to 65535"));
+        }
+        // `Uri` drops a fragment.
+        if uri.query().is_some() || text.contains('#') {
+            return Err(invalid("it must not have a query or fragment"));
+        }
+        let is_https = uri.scheme_str() == Some("https");
+        let path = match uri.path().trim_end_matches('/') {
+            "" => default_path,
+            path => path,
+        };
+        Ok(Url {
+            is_https,
+            host: host.trim_matches(['[', ']']).to_ascii_lowercase(),
+            port: port.unwrap_or(if is_https { 443 } else { 80 }),
+            path: path.to_owned(),
+        })
     }
 
     pub(crate) fn is_https(&self) -> bool {
-        self.https
+        self.is_https
     }
 
-    /// An IPv6 address stands without brackets.
     pub(crate) fn host(&self) -> &str {
         &self.host
     }
@@ -64,67 +68,29 @@ impl Url {
         &self.path
     }
 
-    /// Host and port as they stand in an address.
+    /// Host and port, as in the `Host` header.
     pub(crate) fn authority(&self) -> String {
         let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
-        match (self.https, self.port) {
+        match (self.is_https, self.port) {
             (true, 443) | (false, 80) => host,
             (_, port) => format!("{host}:{port}"),
         }
     }
 
-    /// Nothing on the way can read along: it is encrypted, or it does not leave this machine.
+    /// Whether secrets are safe on the way: the connection is encrypted, or does not leave this machine.
     pub(crate) fn is_private(&self) -> bool {
-        let loopback = self.host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
-        self.https || loopback || self.host == "localhost"
+        let is_loopback = self.host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+        self.is_https || is_loopback || self.host == "localhost"
     }
 }
 
 impl std::fmt::Display for Url {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}://{}{}", if self.https { "https" } else { "http" }, self.authority(), self.path)
+        write!(f, "{}://{}{}", if self.is_https { "https" } else { "http" }, self.authority(), self.path)
     }
 }
 
-fn split_port(authority: &str) -> Option<(&str, Option<u16>)> {
-    let after_address = authority.find(']').map_or(0, |at| at + 1);
-    match authority[after_address..].find(':') {
-        None => Some((authority, None)),
-        Some(at) => {
-            let (host, port) = authority.split_at(after_address + at);
-            let digits = &port[1..];
-            let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-            let port = plain.then(|| digits.parse::<u16>().ok()).flatten().filter(|port| *port != 0)?;
-            Some((host, Some(port)))
-        }
-    }
-}
-
-fn read_host(text: &str) -> Option<String> {
-    if let Some(inner) = text.strip_prefix('[') {
-        let address: Ipv6Addr = inner.strip_suffix(']')?.parse().ok()?;
-        return Some(address.to_string());
-    }
-    if text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
-        // Nothing but digits and dots is an address or a mistake: "127.1" means other things to other programs.
-        return text.parse::<Ipv4Addr>().ok().map(|address| address.to_string());
-    }
-    let is_label = |label: &str| {
-        (1..=LABEL_BYTES_MAX).contains(&label.len())
-            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
-            && !label.starts_with('-')
-            && !label.ends_with('-')
-    };
-    let is_name = text.len() <= HOST_BYTES_MAX && text.split('.').all(is_label);
-    is_name.then(|| text.to_ascii_lowercase())
-}
-
-fn is_plain_path(path: &str) -> bool {
-    let plain = path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte));
-    plain && !path.split('/').any(|segment| segment == "." || segment == "..")
-}
-
-/// A text as one part of a path: whatever could mean something else there is written as %XX.
+/// Escapes a text as one segment of a path: all but unreserved characters become %XX.
 pub(crate) fn escape(text: &str) -> String {
     text.bytes()
         .map(|byte| match byte {
@@ -142,12 +108,12 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expect: &str) {
-        let read = Url::parse(text, "/api/v1");
-        assert_eq!(read.map_or_else(|sentence| sentence, |url| format!("{url} as {}", url.host())), expect);
+        let parsed = Url::parse(text, "/api/v1");
+        assert_eq!(parsed.map_or_else(|error| error, |url| format!("{url} as {}", url.host())), expect);
     }
 
     #[test]
-    fn addresses_are_read_to_the_letter() {
+    fn valid_urls_are_normalised() {
         check("https://sms.example.com", "https://sms.example.com/api/v1 as sms.example.com");
         check("https://SMS.example.com:443/", "https://sms.example.com/api/v1 as sms.example.com");
         check("http://127.0.0.1:8080/api/v1/", "http://127.0.0.1:8080/api/v1 as 127.0.0.1");
@@ -156,31 +122,27 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_no_address_is_refused() {
+    fn invalid_urls_are_rejected_with_the_reason() {
         for (text, expect) in [
-            ("", "it begins with https:// or http://"),
-            ("sms.example.com", "it begins with https:// or http://"),
-            ("ftp://sms.example.com", "it begins with https:// or http://"),
-            ("https://", "its host is neither"),
-            ("https://a b", "its host is neither"),
-            ("https://-a.com", "its host is neither"),
-            ("https://a..com", "its host is neither"),
-            ("https://127.1", "its host is neither"),
-            ("https://[::1", "its port is no number"),
-            ("https://[::1]x", "its host is neither"),
-            ("https://exämple.com", "its host is neither"),
-            ("https://a.com:", "its port is no number"),
-            ("https://a.com:0", "its port is no number"),
-            ("https://a.com:+80", "its port is no number"),
-            ("https://a.com:65536", "its port is no number"),
-            ("https://a.com/x?y=1", "its path may have"),
-            ("https://a.com/#x", "its path may have"),
-            ("https://a.com/../x", "its path may have"),
-            ("https://a.com/\r\nX: y", "its path may have"),
-            ("https://key:secret@a.com", "has no place in an address"),
+            ("", "it must begin with https:// or http://"),
+            ("sms.example.com", "it must begin with https:// or http://"),
+            ("ftp://sms.example.com", "it must begin with https:// or http://"),
+            ("https://", "its host, port or path is not valid"),
+            ("https://a b", "its host, port or path is not valid"),
+            ("https://[::1", "its host, port or path is not valid"),
+            ("https://[::1]x", "its port must be"),
+            ("https://exämple.com", "its host, port or path is not valid"),
+            ("https://a.com:", "its port must be"),
+            ("https://a.com:0", "its port must be"),
+            ("https://a.com:+80", "its port must be"),
+            ("https://a.com:65536", "its port must be"),
+            ("https://a.com/x?y=1", "it must not have a query"),
+            ("https://a.com/#x", "it must not have a query"),
+            ("https://a.com/\r\nX: y", "its host, port or path is not valid"),
+            ("https://key:secret@a.com", "must not contain a user name"),
         ] {
-            let told = Url::parse(text, "/api/v1").expect_err(text);
-            assert!(told.contains(expect), "{text}: {told}");
+            let error = Url::parse(text, "/api/v1").expect_err(text);
+            assert!(error.contains(expect), "{text}: {error}");
         }
     }
 
@@ -193,6 +155,7 @@ mod tests {
             ("http://127.9.9.9", true),
             ("http://[::1]", true),
             ("http://10.0.0.1", false),
+            ("http://127.1", false),
             ("http://localhost.example.com", false),
         ] {
             assert_eq!(Url::parse(text, "").unwrap().is_private(), expect, "{text}");
@@ -200,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn names_in_a_path_mean_themselves() {
+    fn names_in_a_path_are_escaped() {
         assert_eq!(escape("*/My Shop&Co"), "%2A%2FMy%20Shop%26Co");
         assert_eq!(escape("+49ä"), "%2B49%C3%A4");
     }

@@ -1,5 +1,4 @@
-//! The demo's own certificate, made once and kept in the data folder: nobody signed it, so whoever connects believes it by
-//! its fingerprint, or not at all.
+//! The demo's self-signed certificate, made once and kept in the data folder. Clients trust it by its fingerprint.
 
 use crate::ending::Failure;
 use hermod_gateway::clock::Clock;

@@ -1,5 +1,5 @@
-//! The running demo takes orders from `hermod demo mo` over a socket in its data folder, which only its owner can open:
-//! one line of JSON each way. The order is carried out as a real handset would: the simulated carrier sends a `deliver_sm`.
+//! The control socket of the running demo in its data folder, for `hermod demo mo`: one line of JSON each way. Only the
+//! folder's owner can open it. The simulated carrier sends the MO message as a `deliver_sm`.
 
 use crate::ending::Failure;
 use hermod_gateway::clock::Clock;
@@ -13,47 +13,47 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Buf
 use tokio::net::{UnixListener, UnixStream};
 
 pub(super) const SOCKET: &str = "demo.sock";
-/// The longest order or answer.
+/// Octets of a request or response.
 const LINE_BYTES_MAX: u64 = 64 * 1024;
-/// How long the other side may take for its line. Orders are taken one after the other.
+/// Time for the peer to send its line. Requests are handled one after the other.
 const LINE_WAIT: Duration = Duration::from_secs(5);
-/// How long the gateway may take to answer a message before the order is answered without that.
-const TAKEN_WAIT: Duration = Duration::from_secs(5);
+/// Time for the gateway to respond to the message.
+const STORED_WAIT: Duration = Duration::from_secs(5);
 
-/// After the system could not give us a connection.
+/// Pause after a failed accept.
 const ACCEPT_PAUSE: Duration = Duration::from_secs(1);
 
-/// A handset is to send this.
+/// The MO message to send.
 #[derive(Serialize, Deserialize)]
-pub(super) struct MoOrder {
+pub(super) struct MoRequest {
     pub(super) from: String,
-    /// Nothing: the demo's own number.
+    /// None: the demo's own number.
     pub(super) to: Option<String>,
     pub(super) text: String,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum MoAnswer {
+pub(super) enum MoResponse {
     Sent {
         to: String,
         parts: usize,
-        /// The gateway has answered the carrier: it is stored.
-        taken: bool,
+        /// Whether the gateway has responded, so stored it.
+        stored: bool,
     },
-    Refused(String),
+    Rejected(String),
 }
 
-/// The demo's end of the socket, which goes away with it.
+/// The demo's end of the socket, which is removed when it is dropped.
 pub(super) struct Control {
     listener: UnixListener,
     path: PathBuf,
-    /// Where messages go that name no number.
+    /// The destination of messages without one.
     default_to: Option<String>,
 }
 
 impl Control {
-    /// Opens the socket. One that an earlier demo left behind is replaced: the folder's lock says that nobody else runs.
+    /// Opens the socket. A socket file of an earlier demo is replaced: the lock of the folder excludes a second demo.
     pub(super) fn open(folder: &Path, default_to: Option<String>) -> Result<Control, Failure> {
         let path = folder.join(SOCKET);
         let _ = std::fs::remove_file(&path);
@@ -63,72 +63,74 @@ impl Control {
             Ok::<_, std::io::Error>(listener)
         };
         let listener = open().map_err(|error| {
-            Failure::failed(format!("{}: {error}; name a --data-dir with a shorter path", path.display()))
+            Failure::failed(format!("{}: {error}; choose a --data-dir with a shorter path", path.display()))
         })?;
         Ok(Control { listener, path, default_to })
     }
 
-    /// Carries out orders until it is dropped. A caller that makes no sense is answered, or forgotten.
+    /// Handles requests until it is dropped. Errors of single connections are ignored.
     pub(super) async fn serve(&self, carrier: &Carrier, clock: &Clock) {
         loop {
             let Ok((stream, _)) = self.listener.accept().await else {
                 clock.sleep(ACCEPT_PAUSE).await;
                 continue;
             };
-            let _ = within(LINE_WAIT + TAKEN_WAIT, self.answer(stream, carrier)).await;
+            let _ = within(LINE_WAIT + STORED_WAIT, self.handle(stream, carrier)).await;
         }
     }
 
-    async fn answer(&self, mut stream: UnixStream, carrier: &Carrier) -> std::io::Result<()> {
+    async fn handle(&self, mut stream: UnixStream, carrier: &Carrier) -> std::io::Result<()> {
         let line = within(LINE_WAIT, read_line(&mut stream)).await??;
-        let answer = match serde_json::from_str(&line) {
-            Ok(order) => self.carry_out(order, carrier).await,
-            Err(error) => MoAnswer::Refused(format!("this is no order: {error}")),
+        let response = match serde_json::from_str(&line) {
+            Ok(request) => self.send_mo(request, carrier).await,
+            Err(error) => MoResponse::Rejected(format!("invalid request: {error}")),
         };
-        write_line(&mut stream, &answer).await
+        write_line(&mut stream, &response).await
     }
 
-    async fn carry_out(&self, order: MoOrder, carrier: &Carrier) -> MoAnswer {
-        let MoOrder { from, to, text } = order;
+    async fn send_mo(&self, request: MoRequest, carrier: &Carrier) -> MoResponse {
+        let MoRequest { from, to, text } = request;
         let Some(to) = to.or_else(|| self.default_to.clone()) else {
-            return MoAnswer::Refused("no account here has a number: say --to".to_owned());
+            return MoResponse::Rejected("no account has a number: set --to".to_owned());
         };
         let before = carrier.record().counts().mo_accepted;
         match carrier.send_mo(&from, &to, &text) {
             Ok(parts) => {
                 let all = before + u64::try_from(parts).unwrap_or(u64::MAX);
-                let seen = carrier.record();
-                let taken = seen.wait_until(|record| record.counts().mo_accepted >= all, TAKEN_WAIT).await;
-                MoAnswer::Sent { to, parts, taken: taken.is_ok() }
+                let record = carrier.record();
+                let stored =
+                    record.wait_until(|record| record.counts().mo_accepted >= all, STORED_WAIT).await;
+                MoResponse::Sent { to, parts, stored: stored.is_ok() }
             }
-            Err(sentence) => MoAnswer::Refused(sentence),
+            Err(sentence) => MoResponse::Rejected(sentence),
         }
     }
 }
 
 impl Drop for Control {
     fn drop(&mut self) {
-        // Should it stay, the next demo replaces it.
+        // The next demo replaces a file that remains.
         let _ = std::fs::remove_file(&self.path);
     }
 }
 
-/// Asks the demo that runs on this folder.
-pub(super) async fn ask(folder: &Path, order: &MoOrder) -> Result<MoAnswer, Failure> {
+/// Sends a request to the demo that runs on this folder.
+pub(super) async fn send(folder: &Path, request: &MoRequest) -> Result<MoResponse, Failure> {
     let path = folder.join(SOCKET);
     let not_there = |error: std::io::Error| {
         Failure::failed(format!(
-            "{}: {error}; no demo runs on this folder: start hermod demo, or name its --data-dir",
+            "{}: {error}; no demo runs on this folder: start hermod demo, or set its --data-dir",
             path.display()
         ))
     };
     let mut stream = UnixStream::connect(&path).await.map_err(not_there)?;
-    let asked = async {
-        write_line(&mut stream, order).await?;
+    let exchange = async {
+        write_line(&mut stream, request).await?;
         read_line(&mut stream).await
     };
-    let line = asked.await.map_err(|error| Failure::failed(format!("the demo did not answer: {error}")))?;
-    serde_json::from_str(&line).map_err(|error| Failure::failed(format!("the demo did not answer: {error}")))
+    let line =
+        exchange.await.map_err(|error| Failure::failed(format!("the demo did not respond: {error}")))?;
+    serde_json::from_str(&line).map_err(|error| Failure::failed(format!("the demo did not respond: {error}")))
 }
 
 async fn read_line(stream: &mut UnixStream) -> std::io::Result<String> {

@@ -1,5 +1,5 @@
-//! The demo's credentials, kept readable for their owner only, so that every start prints the same ones. A real gateway
-//! never keeps a secret in clear.
+//! The demo's credentials, kept in a file that only its owner can read, so that every start prints the same ones. A real
+//! gateway never stores a secret in clear text.
 
 use crate::ending::{Ended, Failure};
 use hermod_gateway::provision::{Made, Wanted};
@@ -13,27 +13,27 @@ use std::path::Path;
 const FILE: &str = "demo-credentials.json";
 const DATABASE: &str = "hermod.db";
 
-/// Later releases add to it; what is missing in an older file is then made.
+/// The file's content. Fields that an older file lacks are generated.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Credentials {
     #[serde(flatten)]
     pub(super) own: Pair,
-    /// What the demo's customer binds with over SMPP.
+    /// The SMPP password of the demo's customer.
     #[serde(default = "made_password")]
     pub(super) smpp_password: String,
-    /// Secrets that were made for keys of a file.
+    /// Generated secrets of keys in a provision file.
     #[serde(default)]
     made: Vec<Pair>,
 }
 
-/// What a customer binds with.
+/// The SMPP credentials of a customer.
 #[derive(Clone, Serialize)]
 pub(super) struct BindPair {
     pub(super) system_id: String,
     pub(super) password: String,
 }
 
-/// Those of a file that names both; of others only a hash is anywhere.
+/// Returns the SMPP credentials in a provision file. Of other passwords only a hash is stored.
 pub(super) fn binds_of(wanted: &Wanted) -> Vec<BindPair> {
     let known = wanted.connections.iter().filter_map(|connection| {
         let password = connection.password.as_ref()?.reveal().to_owned();
@@ -46,7 +46,7 @@ fn made_password() -> String {
     passwords::random().map(|made| made.reveal().to_owned()).unwrap_or_default()
 }
 
-/// What a customer calls with.
+/// The API credentials of a customer.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Pair {
     pub(super) api_key: String,
@@ -59,16 +59,19 @@ impl Credentials {
         let about = |error: std::io::Error| Failure::failed(format!("{}: {error}", path.display()));
         if path.exists() {
             let text = std::fs::read_to_string(&path).map_err(about)?;
-            let known: Credentials = serde_json::from_str(&text)
-                .map_err(|error| Failure::mend(format!("{}: {error}; mend or remove it", path.display())))?;
-            // With what an older release had not made.
+            let known: Credentials = serde_json::from_str(&text).map_err(|error| {
+                Failure::mend(format!("{}: {error}; correct or remove it", path.display()))
+            })?;
+            // Stores generated fields.
             known.keep(folder)?;
             return Ok(known);
         }
         if folder.join(DATABASE).exists() {
-            // Somebody's real customers may live there: a demo account with a million has no business among them.
+            // It may hold real customers, who must not share it with a demo account.
             let folder = folder.display();
-            return Err(Failure::mend(format!("{folder} was not made by the demo; name another --data-dir")));
+            return Err(Failure::mend(format!(
+                "{folder} was not created by the demo; choose another --data-dir"
+            )));
         }
         let own = Pair {
             api_key: format!("demo-{}", random_token(12).map_err(about)?),
@@ -80,7 +83,7 @@ impl Credentials {
         Ok(credentials)
     }
 
-    /// Remembers secrets that were just made.
+    /// Stores generated secrets.
     pub(super) fn remember(&mut self, secrets: &[Made], folder: &Path) -> Ended {
         if secrets.is_empty() {
             return Ok(());
@@ -92,7 +95,7 @@ impl Credentials {
         self.keep(folder)
     }
 
-    /// The keys of a file whose secrets are known: it gives them, or they were made here.
+    /// Returns the keys of a provision file whose secrets are known: from the file, or generated here.
     pub(super) fn of_file(&self, wanted: &Wanted) -> Vec<Pair> {
         let known = wanted.keys.iter().filter_map(|key| {
             let api_secret = match &key.secret {
@@ -104,7 +107,7 @@ impl Credentials {
         known.collect()
     }
 
-    /// Written whole under another name first: half a file would lock the demo out of its own data.
+    /// Writes the file under another name first, because an incomplete file would lock the demo out of its data.
     fn keep(&self, folder: &Path) -> Ended {
         let write = || {
             std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;

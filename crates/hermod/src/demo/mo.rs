@@ -1,6 +1,6 @@
-//! `hermod demo mo`: a phone writes to the running demo.
+//! `hermod demo mo`: sends an MO message to the running demo.
 
-use super::control::{self, MoAnswer, MoOrder};
+use super::control::{self, MoRequest, MoResponse};
 use crate::ending::{Ended, Failure};
 use crate::{runtime, show};
 use clap::Args;
@@ -8,33 +8,33 @@ use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
-  hermod demo mo --from +4915112345678 --text 'Is anybody there?'
+  hermod demo mo --from +4915112345678 --text 'Where is my parcel?'
   hermod demo mo --from +4915112345678 --text STOP
   hermod demo mo --from +4915112345678 --to Hermod --text Yes
 
-The simulated carrier sends the message as a deliver_sm, as a real one would. Without --to it goes to
-the demo's own number. hermod inbound shows it to the customer; after a STOP, sending to that phone
-is refused until it sends START.";
+The simulated carrier sends the message as a deliver_sm. Without --to it goes to the demo's own number.
+hermod inbound shows it to the customer. After a STOP, messages to that phone are rejected until it
+sends START.";
 
-/// Characters of a text, as many as a message to a phone may have.
+/// Characters of a text: the limit of the HTTP API.
 const TEXT_CHARS_MAX: usize = 1_600;
 /// Octets of an address (SMPP v3.4 section 5.2.9), less its terminator.
 const ADDRESS_BYTES_MAX: usize = 20;
 
-/// Let a phone write to the running demo
+/// Send an MO message to the running demo
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Mo {
-    /// The phone: its number with the country code
+    /// Number of the phone, with its country code
     #[arg(long, value_name = "NUMBER")]
     from: String,
-    /// Who it writes to: a number of an account, or the sender of the last message it got
+    /// Destination: a number of an account, or the sender of the last message to the phone
     #[arg(long, value_name = "NUMBER")]
     to: Option<String>,
-    /// What it says
+    /// Text of the message
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     text: String,
-    /// The data folder of the running demo
+    /// Data folder of the running demo
     #[arg(long, value_name = "DIR", env = "HERMOD_DATA_DIR", default_value = "hermod-data")]
     data_dir: PathBuf,
 }
@@ -44,31 +44,29 @@ impl Mo {
         let Mo { from, to, text, data_dir } = self;
         let digits = from.strip_prefix('+').unwrap_or(&from);
         if !(3..=15).contains(&digits.len()) || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(Failure::mend(
-                "--from: a phone has a number of 3 to 15 digits, as in +4915112345678",
-            ));
+            return Err(Failure::mend("--from must be a number of 3 to 15 digits, as in +4915112345678"));
         }
         if let Some(to) = &to
             && (to.is_empty() || to.len() > ADDRESS_BYTES_MAX || !to.is_ascii())
         {
-            return Err(Failure::mend(format!("--to has 1 to {ADDRESS_BYTES_MAX} ASCII characters")));
+            return Err(Failure::mend(format!("--to must have 1 to {ADDRESS_BYTES_MAX} ASCII characters")));
         }
         if text.is_empty() || text.chars().count() > TEXT_CHARS_MAX {
-            return Err(Failure::mend(format!("--text has 1 to {TEXT_CHARS_MAX} characters")));
+            return Err(Failure::mend(format!("--text must have 1 to {TEXT_CHARS_MAX} characters")));
         }
         runtime::block_on(async move {
-            let order = MoOrder { from, to, text };
-            match control::ask(&data_dir, &order).await? {
-                MoAnswer::Sent { to, parts, taken } => {
+            let request = MoRequest { from, to, text };
+            match control::send(&data_dir, &request).await? {
+                MoResponse::Sent { to, parts, stored } => {
                     let parts = if parts == 1 { String::new() } else { format!(" in {parts} parts") };
-                    let end = if taken { "and the gateway stored it" } else { "and waits for a link" };
-                    let MoOrder { from, .. } = order;
+                    let end = if stored { "and the gateway stored it" } else { "and waits for a link" };
+                    let MoRequest { from, .. } = request;
                     show::say(&show::safe(&format!(
                         "The message from {from} to {to} was sent{parts} {end}."
                     )))?;
                     show::say("\n")
                 }
-                MoAnswer::Refused(sentence) => Err(Failure::failed(sentence)),
+                MoResponse::Rejected(sentence) => Err(Failure::failed(sentence)),
             }
         })
     }

@@ -1,4 +1,4 @@
-//! `hermod demo`: a whole gateway in one command, with a simulated carrier and a customer that has money.
+//! `hermod demo`: a complete gateway with a simulated carrier and a funded account.
 
 mod certificate;
 mod control;
@@ -25,43 +25,42 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
-use welcome::{SmppDoor, Welcome};
+use welcome::{SmppAccess, Welcome};
 
 const EXAMPLES: &str = "\
 Examples:
   hermod demo
 
-  On any free port, with everything a script needs in the first line of output:
+  On a free port, with address and credentials as JSON in the first line:
     hermod demo --http-port 0 --json | head -1
 
-  A phone writes to it, from another terminal:
+  An MO message, from another terminal:
     hermod demo mo --from +4915112345678 --text STOP
 
-  With customers, prices and rules of your own:
+  With your own customers, prices and rules:
     hermod config provision > provision.toml
     hermod demo --apply provision.toml
 
-The first start makes the data folder with an account that holds EUR 1,000,000, or with what the
-file says; later starts find everything again, credentials included. The simulated carrier is
-called demo: routes of a file may name it, and a file without carriers and routes sends everything
-there. Numbers that end in 5550101 to 5550109 fail, are throttled, are late or reply: the welcome lists
-them. Ctrl-C stops it in good order.";
+The first start creates the data folder with an account that holds EUR 1,000,000, or with the entries
+of the file; later starts keep all data and credentials. The simulated carrier is named demo: routes
+of a file may use it, and a file without carriers and routes sends everything to it. Numbers that end
+in 5550101 to 5550109 have fixed outcomes, which the welcome lists. Ctrl-C stops the demo.";
 
 const SMPP_PORT: u16 = 2775;
 const SMPP_TLS_PORT: u16 = 2776;
-/// The simulated carrier says "delivered" this long after it took a message.
+/// Time until the simulated carrier's DELIVRD receipt.
 const RECEIPT_AFTER: Duration = Duration::from_millis(300);
-/// A part in doubt is sent again this soon: nobody watching a demo wants to wait a minute.
+/// Time until a part in doubt is sent again; shorter than in production, so that it can be watched.
 const IN_DOUBT_WAIT: Period = Period::from_secs(5);
-/// Connections of each kind: their sum is less than the usual limit of open files.
+/// Connections of each kind: their sum is below the usual limit of open files.
 const CONNECTIONS_MAX: u32 = 250;
-/// How long receipts that are still to come are waited for when the demo stops: its carrier stops with it.
+/// Time to wait for pending receipts at the end: the carrier keeps them in memory only.
 const RECEIPTS_WAIT_MAX: Duration = Duration::from_secs(5);
-const RECEIPTS_LOOK: Duration = Duration::from_millis(50);
-/// This many looks in a row must find nothing outstanding.
-const RECEIPTS_QUIET_LOOKS: u32 = 3;
+const RECEIPTS_CHECK_INTERVAL: Duration = Duration::from_millis(50);
+/// Consecutive checks that must find no pending receipt.
+const RECEIPTS_QUIET_CHECKS: u32 = 3;
 
-/// See it work: a gateway with a simulated carrier and a funded account
+/// Run a complete gateway with a simulated carrier and a funded account
 #[derive(Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub(crate) struct Demo {
@@ -78,25 +77,25 @@ enum DemoCommand {
 
 #[derive(Args)]
 struct Start {
-    /// Where everything is kept; made if it is not there
+    /// Data folder, created if it does not exist
     #[arg(long, value_name = "DIR", default_value = "hermod-data")]
     data_dir: PathBuf,
-    /// Port of the HTTP API on the loopback; 0 takes any free one
+    /// Port of the HTTP API on the loopback; 0 selects a free one
     #[arg(long, value_name = "N", default_value_t = 8080)]
     http_port: u16,
-    /// Port for customers' SMPP binds; 2775 if you do not say, or any free one if that is taken
+    /// Port of SMPP [default: 2775, or a free one if it is in use]
     #[arg(long, value_name = "N")]
     smpp_port: Option<u16>,
-    /// Port for customers' SMPP binds over TLS; 2776 if you do not say, or any free one if that is taken
+    /// Port of SMPP over TLS [default: 2776, or a free one if it is in use]
     #[arg(long, value_name = "N")]
     smpp_tls_port: Option<u16>,
-    /// Start from this provision file instead of the demo's own data
+    /// Use this provision file instead of the demo's own data
     #[arg(long, value_name = "FILE")]
     apply: Option<PathBuf>,
-    /// Print one JSON object with address and credentials instead of the welcome
+    /// Print address and credentials as JSON instead of the welcome
     #[arg(long)]
     json: bool,
-    /// What to log on standard error: error, warn, info, debug or trace
+    /// Log level on standard error: error, warn, info, debug or trace
     #[arg(long, value_name = "LEVEL", default_value = "warn")]
     log: String,
 }
@@ -122,21 +121,20 @@ impl Start {
         config.http.listen = SocketAddr::from((Ipv4Addr::LOCALHOST, self.http_port));
         config.data.folder.clone_from(&self.data_dir);
         config.messages.in_doubt_wait = IN_DOUBT_WAIT;
-        // Fewer than a login shell may have files open.
+        // Below the default limit of open files.
         config.http.max_connections = CONNECTIONS_MAX;
         config.smpp.max_sessions = CONNECTIONS_MAX;
         config.webhooks.max_posts = CONNECTIONS_MAX;
-        // So that `hermod webhook listen` beside it can be posted to.
+        // For `hermod webhook listen` on this machine.
         config.webhooks.allow_http = true;
         config.webhooks.allow = ["127.0.0.0/8", "::1"].into_iter().filter_map(Network::parse).collect();
 
-        // What somebody may have got wrong is said before anything is opened.
+        // Errors in the file are reported before anything is opened.
         let file = self.apply.as_deref().map(provision_file::read).transpose()?;
         let mut signals = Signals::listen()?;
-        let http = bind(config.http.listen, "say --http-port 0 for any free port").await?;
-        let smpp = bind_or_else(self.smpp_port, SMPP_PORT, "say --smpp-port 0 for any free port").await?;
-        let smpps =
-            bind_or_else(self.smpp_tls_port, SMPP_TLS_PORT, "say --smpp-tls-port 0 for any free port");
+        let http = bind(config.http.listen, "use --http-port 0 for a free port").await?;
+        let smpp = bind_or_else(self.smpp_port, SMPP_PORT, "use --smpp-port 0 for a free port").await?;
+        let smpps = bind_or_else(self.smpp_tls_port, SMPP_TLS_PORT, "use --smpp-tls-port 0 for a free port");
         let smpps = smpps.await?;
         let mut credentials = Credentials::load_or_make(&self.data_dir)?;
         let clock = Clock::real();
@@ -172,7 +170,7 @@ impl Start {
         let welcome = Welcome {
             address: running.http_addr(),
             keys: credentials.of_file(&wanted),
-            smpp: SmppDoor {
+            smpp: SmppAccess {
                 port: running.smpp_addr().map(|address| address.port()),
                 tls_port: running.smpps_addr().map(|address| address.port()),
                 fingerprint: tls.fingerprint(),
@@ -185,7 +183,7 @@ impl Start {
         };
         let told = if self.json { welcome.print_json() } else { welcome.print() };
         let ended = tokio::select! {
-            ended = run_until_told(running, &mut signals, receipts_are_in(&carrier, &clock)) => ended,
+            ended = run_until_told(running, &mut signals, receipts_delivered(&carrier, &clock)) => ended,
             () = control.serve(&carrier, &clock) => Ok(()),
         };
         carrier.stop().await;
@@ -193,19 +191,19 @@ impl Start {
     }
 }
 
-/// The port that was asked for; else the usual one, and any free one if that is taken: a second demo should run, too.
-async fn bind_or_else(asked: Option<u16>, usual: u16, instead: &str) -> Result<TcpListener, Failure> {
+/// Binds the port of the flag, or else the default one, or a free one if that is in use by a second demo.
+async fn bind_or_else(port: Option<u16>, default: u16, advice: &str) -> Result<TcpListener, Failure> {
     let on = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    match asked {
-        Some(port) => bind(on(port), instead).await,
-        None => match TcpListener::bind(on(usual)).await {
+    match port {
+        Some(port) => bind(on(port), advice).await,
+        None => match TcpListener::bind(on(default)).await {
             Ok(listener) => Ok(listener),
-            Err(_) => bind(on(0), instead).await,
+            Err(_) => bind(on(0), advice).await,
         },
     }
 }
 
-/// `number` is where phones write that answer a message from a name.
+/// `number` is the destination of replies to messages from a name.
 async fn start_carrier(number: Option<&str>) -> Result<Carrier, Failure> {
     let mut script =
         Script::new().magic_numbers(RECEIPT_AFTER).receipt_after(RECEIPT_AFTER, Outcome::Delivered);
@@ -214,15 +212,15 @@ async fn start_carrier(number: Option<&str>) -> Result<Carrier, Failure> {
     }
     let options = CarrierOptions { record: RecordMode::Compact, ..CarrierOptions::new(script) };
     let started = Carrier::start(options).await;
-    started.map_err(|error| Failure::failed(format!("the simulated carrier cannot start: {error}")))
+    started.map_err(|error| Failure::failed(format!("cannot start the simulated carrier: {error}")))
 }
 
-/// Waits until the carrier owes no receipt, for a while: it keeps them in memory only.
-async fn receipts_are_in(carrier: &Carrier, clock: &Clock) {
+/// Waits until the carrier has no pending receipts, up to a limit.
+async fn receipts_delivered(carrier: &Carrier, clock: &Clock) {
     let give_up = clock.moment().plus(RECEIPTS_WAIT_MAX);
     let mut quiet = 0;
-    while quiet < RECEIPTS_QUIET_LOOKS && clock.moment() < give_up {
-        clock.sleep(RECEIPTS_LOOK).await;
+    while quiet < RECEIPTS_QUIET_CHECKS && clock.moment() < give_up {
+        clock.sleep(RECEIPTS_CHECK_INTERVAL).await;
         quiet = if carrier.receipts_pending() == 0 { quiet + 1 } else { 0 };
     }
 }

@@ -1,5 +1,4 @@
-//! What the demo starts with: its own data, one customer who may do anything; or a file's, with the simulated carrier
-//! added to it.
+//! The demo's data: its own, with one customer without limits, or a provision file's, with the simulated carrier added.
 
 use crate::demo::credentials::{Credentials, Pair};
 use hermod_gateway::config::Source;
@@ -7,14 +6,14 @@ use hermod_gateway::provision::Wanted;
 use std::net::SocketAddr;
 
 pub(super) const SENDER: &str = "Hermod";
-/// Phones can write to it, and the demo's customer can send from it.
+/// The number of the demo's customer, for MO messages and as a sender.
 pub(super) const NUMBER: &str = "+4915700000000";
-/// What the demo's customer binds as.
+/// The system_id of the demo's customer.
 const SYSTEM_ID: &str = "demo";
-/// What the simulated carrier is called, for routes to name it.
+/// The name of the simulated carrier.
 pub(super) const CARRIER: &str = "demo";
 
-/// The demo's own data, in the words an operator would write.
+/// Returns the demo's own data, parsed from a provision file.
 pub(super) fn wanted(credentials: &Credentials, carrier: SocketAddr) -> Wanted {
     let Credentials { own: Pair { api_key, api_secret }, smpp_password, .. } = credentials;
     let text = format!(
@@ -59,8 +58,8 @@ connection = "demo-http"
     with_carrier(read(text), carrier)
 }
 
-/// Adds the simulated carrier. Where there are no routes, everything goes to the carriers there are, and to the simulated
-/// one if there are none. A file that has a carrier of its name means its own.
+/// Adds the simulated carrier, unless the file has a carrier of its name. Without routes, all messages go to the carriers of
+/// the file, or to the simulated one if it has none.
 pub(super) fn with_carrier(mut wanted: Wanted, address: SocketAddr) -> Wanted {
     let simulated = read(format!(
         "[[carrier]]\nname = \"{CARRIER}\"\naddress = \"{address}\"\nsystem_id = \"hermod\"\npassword = \"demo\"\n\
@@ -77,14 +76,14 @@ pub(super) fn with_carrier(mut wanted: Wanted, address: SocketAddr) -> Wanted {
     wanted
 }
 
-/// Where a phone's message goes that names no number: the first that an account has.
+/// Returns the default destination of MO messages: the first number of the file.
 pub(super) fn first_number(wanted: &Wanted) -> Option<String> {
     wanted.numbers.first().map(|entry| entry.number.as_str().to_owned())
 }
 
 fn read(text: String) -> Wanted {
     let source = Source { path: "demo".into(), text };
-    Wanted::parse(&source).expect("the demo's own data are in order: a test reads them")
+    Wanted::parse(&source).expect("the demo's own data are valid: a test parses them")
 }
 
 #[cfg(test)]
@@ -96,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn the_demo_s_own_data_are_in_order() {
+    fn own_data_are_valid() {
         let folder = tempfile::tempdir().unwrap();
         let credentials = Credentials::load_or_make(folder.path()).ok().unwrap();
         let wanted = wanted(&credentials, address());
@@ -107,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_gets_the_simulated_carrier_and_keeps_its_own_ways() {
+    fn simulated_carrier_is_added_to_a_file_and_its_routes_are_kept() {
         let acme = "[[carrier]]\nname = \"acme\"\naddress = \"a:1\"\nsystem_id = \"h\"\npassword = \"p\"\nwindow = 1\nrate = 1\n";
         let demo = acme.replace("acme", "demo");
         let route = "[[route]]\nprefix = \"49\"\ncarriers = [\"demo\"]\n";

@@ -1,4 +1,4 @@
-//! What the demo says when it is ready: lines to paste, or one object for a script.
+//! The demo's welcome: commands to paste, or JSON for a script.
 
 use crate::demo::credentials::{BindPair, Pair};
 use crate::demo::seed::SENDER;
@@ -9,34 +9,34 @@ use serde::Serialize;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-/// What the lines to paste send to.
+/// The recipient in the example commands.
 const PHONE: &str = "+4915112345678";
-/// What stands before the ending of a magic number, to make one of a country.
+/// The digits before the ending of a magic number, which make a German number.
 const MAGIC_START: &str = "+49151";
 
 pub(super) struct Welcome<'a> {
     pub(super) address: SocketAddr,
-    /// Those whose secrets are known.
+    /// Keys whose secrets are known.
     pub(super) keys: Vec<Pair>,
-    pub(super) smpp: SmppDoor,
+    pub(super) smpp: SmppAccess,
     pub(super) operator_token: String,
     pub(super) data_dir: &'a Path,
-    /// Where phones can write to.
+    /// The destination of MO messages.
     pub(super) number: Option<String>,
-    /// The file it started from, if that were not its own data.
+    /// The provision file, if any.
     pub(super) file: Option<&'a Path>,
 }
 
-/// Where customers bind, and with what.
-pub(super) struct SmppDoor {
+/// Ports and credentials of SMPP.
+pub(super) struct SmppAccess {
     pub(super) port: Option<u16>,
     pub(super) tls_port: Option<u16>,
     pub(super) fingerprint: Option<String>,
-    /// Those whose passwords are known.
+    /// Binds whose passwords are known.
     pub(super) binds: Vec<BindPair>,
 }
 
-/// What a script gets. A field without a value stands for something that is not known.
+/// The JSON output. Unknown values are null.
 #[derive(Serialize)]
 struct Ready<'a> {
     base_url: &'a str,
@@ -50,7 +50,7 @@ struct Ready<'a> {
     smpp_tls_port: Option<u16>,
     system_id: Option<&'a str>,
     password: Option<&'a str>,
-    /// SHA-256 of the certificate that is shown at `smpp_tls_port`.
+    /// SHA-256 of the certificate at `smpp_tls_port`.
     smpp_tls_fingerprint: Option<&'a str>,
     binds: &'a [BindPair],
     data_dir: &'a str,
@@ -84,14 +84,12 @@ impl Welcome<'_> {
 
     pub(super) fn print(&self) -> Ended {
         let mut text = format!(
-            "\nHermod is ready. A simulated carrier delivers whatever you send: no phone will ring, no money is real.\n\n\
+            "\nHermod is ready. A simulated carrier accepts all messages: no real SMS is sent, and the money is not real.\n\n\
              {}",
             self.facts()
         );
         text.push_str(&self.lines_to_paste(&hermod_command()));
-        text.push_str(
-            "\nCtrl-C stops it. Start it again on the same folder and everything is still there.\n",
-        );
+        text.push_str("\nCtrl-C stops it. Another start on the same folder keeps all data.\n");
         say(&text)
     }
 
@@ -107,7 +105,7 @@ impl Welcome<'_> {
             None => text.push_str(&format!("  Sender   {SENDER}\n")),
         }
         if let Some(number) = &self.number {
-            text.push_str(&format!("  Number   {} (phones can write to it)\n", safe(number)));
+            text.push_str(&format!("  Number   {} (for MO messages)\n", safe(number)));
         }
         text.push_str(&format!(
             "  Data     {folder}\n  Docs     http://{address}/docs\n  Metrics  http://{address}/metrics\n"
@@ -115,13 +113,13 @@ impl Welcome<'_> {
         text
     }
 
-    /// What somebody types into an SMPP client.
+    /// The settings of an SMPP client.
     fn bind_card(&self) -> String {
-        let SmppDoor { port, tls_port, fingerprint, binds } = &self.smpp;
+        let SmppAccess { port, tls_port, fingerprint, binds } = &self.smpp;
         let mut text = String::new();
         if let Some(port) = port {
-            let sealed = tls_port.map(|port| format!(", over TLS port {port}")).unwrap_or_default();
-            text.push_str(&format!("  SMPP     127.0.0.1 port {port}{sealed}\n"));
+            let over_tls = tls_port.map(|port| format!(", over TLS port {port}")).unwrap_or_default();
+            text.push_str(&format!("  SMPP     127.0.0.1 port {port}{over_tls}\n"));
         }
         for BindPair { system_id, password } in binds {
             text.push_str(&format!(
@@ -131,23 +129,23 @@ impl Welcome<'_> {
             ));
         }
         if let Some(fingerprint) = fingerprint {
-            text.push_str(&format!("  Seal     SHA-256 {fingerprint}\n"));
+            text.push_str(&format!("  TLS      certificate SHA-256 {fingerprint}\n"));
         }
         text
     }
 
-    /// Every line that starts with two spaces can be pasted into a shell as it is, the first of them first.
+    /// Every line that starts with two spaces can be pasted into a shell, beginning with the first.
     fn lines_to_paste(&self, hermod: &str) -> String {
         let mut text = format!("\nIn another terminal, paste this line first:\n\n  {}\n", self.exports());
         if !self.keys.is_empty() {
             text.push_str(&format!(
                 r#"
-Send a message and see it delivered; what is left of the money:
+Send a message, wait for its delivery, and show the balance:
 
   {hermod} send --to {PHONE} --text 'Hello from Hermod' --wait
   {hermod} balance
 
-The same over the API, for programs:
+The same with the HTTP API:
 
   curl -s -u "$HERMOD_API_KEY:$HERMOD_API_SECRET" "$HERMOD_URL/api/v1/sms" -H 'Content-Type: application/json' -d '{{"to": "{PHONE}", "text": "Hello from Hermod"}}'
   curl -s -u "$HERMOD_API_KEY:$HERMOD_API_SECRET" "$HERMOD_URL/api/v1/balance"
@@ -157,9 +155,9 @@ The same over the API, for programs:
         if self.number.is_some() && !self.keys.is_empty() {
             text.push_str(&format!(
                 r"
-A phone writes to you; then it wants no more messages, and sending to it is refused:
+Receive an MO message; then an opt-out, after which messages to that phone are rejected:
 
-  {hermod} demo mo --from {PHONE} --text 'Is anybody there?'
+  {hermod} demo mo --from {PHONE} --text 'Where is my parcel?'
   {hermod} inbound
   {hermod} demo mo --from {PHONE} --text STOP
 "
@@ -167,7 +165,7 @@ A phone writes to you; then it wants no more messages, and sending to it is refu
         }
         text.push_str(&format!(
             r"
-Look after it as its operator:
+Operate the gateway:
 
   {hermod} account list
   {hermod} links
@@ -178,7 +176,7 @@ Look after it as its operator:
         text
     }
 
-    /// So that commands in another terminal find this demo and act as its customer.
+    /// The environment variables with which commands in another terminal find this demo.
     fn exports(&self) -> String {
         let mut line = format!("export HERMOD_DATA_DIR={}", quoted(&self.data_dir.to_string_lossy()));
         if let Some(Pair { api_key, api_secret }) = self.keys.first() {
@@ -196,10 +194,10 @@ Look after it as its operator:
 fn magic_numbers() -> String {
     let lines = MAGIC_NUMBERS
         .map(|MagicNumber { ending, outcome }| format!("    {MAGIC_START}{ending}: {outcome}\n"));
-    format!("\nMessages to these numbers do not just arrive:\n\n{}", lines.concat())
+    format!("\nMessages to these numbers have a fixed outcome:\n\n{}", lines.concat())
 }
 
-/// How this program is called from a shell: by its name if that leads here, otherwise by its path.
+/// Returns how a shell calls this program: by its name if that is found in PATH, otherwise by its path.
 fn hermod_command() -> String {
     let Ok(own) = std::env::current_exe() else { return "hermod".to_owned() };
     let same = |found: PathBuf| found.canonicalize().ok() == own.canonicalize().ok();
@@ -208,7 +206,7 @@ fn hermod_command() -> String {
     if first.is_some_and(same) { "hermod".to_owned() } else { quoted(&own.to_string_lossy()) }
 }
 
-/// As one word of a shell.
+/// Quotes a text as one word of a shell.
 fn quoted(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-:+@%".contains(c);
     if !text.is_empty() && text.chars().all(is_plain) {

@@ -1,9 +1,7 @@
-//! `hermod smpp`: what an SMPP customer needs to find out whether and why not.
+//! `hermod smpp`: commands that test an SMPP server as a customer.
 
+mod explanations;
 mod test_bind;
-mod tls;
-mod wire;
-mod words;
 
 use crate::ending::Ended;
 use clap::{Args, Subcommand};
@@ -13,7 +11,7 @@ Examples:
   hermod smpp test-bind --host smpp.example --system-id shop --password-file secret.txt
   hermod smpp test-bind --host smpp.example --tls --system-id shop --password-file - --to +4915112345678";
 
-/// Try an SMPP server out, as a customer
+/// Test an SMPP server as a customer
 #[derive(Args)]
 #[command(after_help = EXAMPLES, arg_required_else_help = true)]
 pub(crate) struct Smpp {
@@ -23,7 +21,7 @@ pub(crate) struct Smpp {
 
 #[derive(Subcommand)]
 enum What {
-    /// Bind, say in plain words what came of it, send one message if wanted, unbind
+    /// Bind, explain the result, optionally send one message, and unbind
     #[command(after_help = test_bind::EXAMPLES)]
     TestBind(Box<test_bind::TestBind>),
 }

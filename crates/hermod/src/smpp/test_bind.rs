@@ -1,21 +1,20 @@
-//! `hermod smpp test-bind`: one bind and what came of it, in plain words; one message and its receipt, if wanted.
+//! `hermod smpp test-bind`: binds, explains the result, and optionally sends one message and waits for its receipt.
 
-use super::tls::{Trust, shake_hands};
-use super::wire::{Octets, Wire, moment};
-use super::words;
+use super::explanations;
+use crate::client::tls::{Tls, Trust};
 use crate::ending::{Ended, Failure};
 use crate::runtime;
 use crate::secret_file::first_line;
 use crate::show::{safe, say};
 use clap::Args;
 use hermod_gateway::clock::within;
-use hermod_gateway::clock::{Clock, Moment};
+use hermod_simulator::session_driver::{ByteStream, SessionDriver, now};
 use hermod_smpp::session::{BindRequest, ClientConfig};
 use hermod_smpp::{
-    Address, BindType, CommandStatus, DeliverSmResp, Event, Frame, Hidden, Pdu, Session, SubmitSm,
+    Address, BindType, CommandStatus, DeliverSmResp, Event, Frame, Hidden, Moment, Pdu, Session, SubmitSm,
 };
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::net::TcpStream;
 
 pub(super) const EXAMPLES: &str = "\
@@ -26,56 +25,58 @@ Examples:
       --to +4915112345678 --from Shop --text 'A test'
   hermod smpp test-bind --host 127.0.0.1 --system-id shop --password-file secret.txt --type rx --hold 60
 
-A message is sent only with --to, and charged like any other. Its receipt is waited for.
+A message is sent only with --to, and charged like any other. The command waits for its receipt.
 
-Exit codes: 0 it worked; 1 it did not, and the sentences say why; 2 something in the command needs mending.";
+Exit codes: 0 success; 1 failure, with an explanation; 2 invalid arguments.";
 
-/// Connecting and the handshake.
+/// Time for connecting and the TLS handshake.
 const CONNECT_WAIT: Duration = Duration::from_secs(10);
-const ANSWER_WAIT: Duration = Duration::from_secs(30);
-/// What one part holds.
+const RESPONSE_WAIT: Duration = Duration::from_secs(30);
+/// Time for the unbind and its response.
+const UNBIND_WAIT: Duration = Duration::from_secs(6);
+/// Characters of one part.
 const ASCII_CHARS_MAX: usize = 160;
 const WIDE_UNITS_MAX: usize = 70;
 
 #[derive(Args)]
 pub(super) struct TestBind {
-    /// The server's name or address
+    /// Host name or address of the server
     #[arg(long, value_name = "HOST")]
     host: String,
-    /// Its port; 2775, or 2776 with --tls, if you do not say
+    /// Port of the server [default: 2775, or 2776 with --tls]
     #[arg(long, value_name = "PORT")]
     port: Option<u16>,
-    /// Who binds
+    /// system_id of the bind
     #[arg(long, value_name = "ID")]
     system_id: String,
     /// File with the password in its first line; - reads standard input
     #[arg(long, value_name = "FILE")]
     password_file: PathBuf,
-    /// The system_type, if the server wants one
+    /// system_type, if the server requires one
     #[arg(long, value_name = "TYPE", default_value = "")]
     system_type: String,
-    /// What to bind as: transmitter, receiver or transceiver
+    /// Bind type: transmitter, receiver or transceiver
     #[arg(long = "type", value_name = "TYPE", default_value = "trx", value_parser = ["tx", "rx", "trx"])]
     kind: String,
-    /// Speak SMPP 3.3 instead of 3.4
+    /// Use SMPP 3.3 instead of 3.4
     #[arg(long)]
     v3_3: bool,
-    /// Over TLS
+    /// Use TLS
     #[arg(long)]
     tls: bool,
-    /// File with the certificates of authorities to believe instead of this machine's
+    /// PEM file with certificate authorities to trust instead of this machine's
     #[arg(long, value_name = "FILE", requires = "tls")]
     ca: Option<PathBuf>,
-    /// Believe any certificate
+    /// Accept any certificate
     #[arg(long, requires = "tls", conflicts_with = "ca")]
     insecure: bool,
     /// Send one message to this number
     #[arg(long, value_name = "NUMBER")]
     to: Option<String>,
-    /// Its sender; otherwise the connection's own
+    /// Sender of the message; by default the connection's own
     #[arg(long, value_name = "SENDER", requires = "to", default_value = "")]
     from: String,
-    /// Its text
+    /// Text of the message
     #[arg(
         long,
         value_name = "TEXT",
@@ -84,13 +85,15 @@ pub(super) struct TestBind {
         allow_hyphen_values = true
     )]
     text: String,
-    /// How many seconds to wait for its receipt
+    /// Seconds to wait for the receipt
     #[arg(long, value_name = "SECONDS", default_value = "60")]
     wait: u64,
-    /// Stay bound for so many seconds, and tell what is delivered meanwhile
+    /// Stay bound for this many seconds and print what is delivered
     #[arg(long, value_name = "SECONDS", conflicts_with = "to")]
     hold: Option<u64>,
 }
+
+type Driver = SessionDriver<()>;
 
 impl TestBind {
     pub(super) fn run(self: Box<TestBind>) -> Ended {
@@ -112,66 +115,77 @@ impl TestBind {
     }
 
     async fn test(&self, password: &str, text: &Text) -> Ended {
-        let clock = Clock::real();
         let connecting = within(CONNECT_WAIT, self.connect());
         let stream = match connecting.await {
             Ok(connected) => connected.map_err(Failure::failed)?,
-            Err(_) => return Err(Failure::failed("no connection within 10 s: a firewall, perhaps")),
+            Err(_) => {
+                return Err(Failure::failed(
+                    "connecting timed out after 10 s; a firewall may block the port",
+                ));
+            }
         };
         let mut request = BindRequest::new(self.kind(), self.system_id.as_bytes(), password.as_bytes());
         request.bind.system_type = self.system_type.as_bytes();
         if self.v3_3 {
             request = request.speaking(hermod_smpp::VERSION_3_3);
         }
-        let session = Session::client(ClientConfig::standard(), &request, moment(&clock))
-            .map_err(|error| Failure::mend(format!("this cannot be bound with: {error}")))?;
-        let mut wire = Wire::new(session, stream, clock.clone());
-        let done = self.talk(&mut wire, &clock, text).await;
-        wire.leave().await;
-        done
+        let session = Session::client(ClientConfig::standard(), &request, Moment(0))
+            .map_err(|error| Failure::mend(format!("invalid bind: {error}")))?;
+        let mut driver = SessionDriver::new(stream, session);
+        let result = self.run_session(&mut driver, text).await;
+        unbind(driver).await;
+        result
     }
 
-    async fn connect(&self) -> Result<Box<dyn Octets>, String> {
+    async fn connect(&self) -> Result<Box<dyn ByteStream>, String> {
         let port = self.port();
         let stream = TcpStream::connect((self.host.as_str(), port))
             .await
-            .map_err(|error| format!("{}:{port} cannot be reached: {error}", self.host))?;
+            .map_err(|error| format!("cannot connect to {}:{port}: {error}", self.host))?;
         if !self.tls {
             return Ok(Box::new(stream));
         }
-        let trust = if self.insecure { Trust::Anybody } else { Trust::Authorities(self.ca.as_deref()) };
-        Ok(Box::new(shake_hands(&trust, &self.host, stream).await?))
+        let trust = if self.insecure { Trust::Any } else { Trust::Authorities(self.ca.as_deref()) };
+        let stream = Tls::new(&trust)?.handshake(&self.host, stream).await.map_err(|error| {
+            format!(
+                "the TLS handshake with {} failed: {error} (--ca FILE sets a private authority, --insecure accepts any \
+                 certificate)",
+                self.host
+            )
+        })?;
+        Ok(Box::new(stream))
     }
 
-    async fn talk(&self, wire: &mut Wire, clock: &Clock, text: &Text) -> Ended {
-        let began = clock.moment();
-        match wire.next(began.plus(ANSWER_WAIT)).await {
-            Some(Event::Bound { frame, .. }) => say(&self.bound(&frame, ms_since(began, clock)))?,
+    async fn run_session(&self, driver: &mut Driver, text: &Text) -> Ended {
+        let started = now();
+        match driver.next_event(started + RESPONSE_WAIT).await {
+            Some(Event::Bound { frame, .. }) => say(&self.bound(&frame, ms_since(started)))?,
             Some(Event::BindRefused(status)) => {
                 return Err(Failure::failed(format!(
-                    "the bind was refused with {status}.\n{}",
-                    words::of_bind(status)
+                    "bind rejected with {status}.\n{}",
+                    explanations::of_bind(status)
                 )));
             }
             Some(Event::Closed(reason)) => {
-                return Err(Failure::failed(self.no_bind(wire, &reason.to_string())));
+                return Err(Failure::failed(self.no_bind(driver, &reason.to_string())));
             }
             Some(_) | None => {
-                return Err(Failure::failed(self.no_bind(wire, "the server did not answer the bind")));
+                return Err(Failure::failed(self.no_bind(driver, "the server did not respond to the bind")));
             }
         }
         match (&self.to, self.hold) {
-            (Some(to), _) => self.send(wire, clock, to, text).await,
-            (None, Some(seconds)) => hold(wire, clock, Duration::from_secs(seconds)).await,
-            (None, None) => say("Everything is fine; unbinding.\n"),
+            (Some(to), _) => self.send(driver, to, text).await,
+            (None, Some(seconds)) => hold(driver, Duration::from_secs(seconds)).await,
+            (None, None) => say("Success; unbinding.\n"),
         }
     }
 
-    fn no_bind(&self, wire: &Wire, reason: &str) -> String {
-        format!("no bind at {}:{}: {}", self.host, self.port(), wire.other_protocol().unwrap_or(reason))
+    fn no_bind(&self, driver: &Driver, reason: &str) -> String {
+        let reason = explanations::of_other_protocol(driver.first_input()).unwrap_or(reason);
+        format!("no bind at {}:{}: {reason}", self.host, self.port())
     }
 
-    fn bound(&self, frame: &Frame, ms: u64) -> String {
+    fn bound(&self, frame: &Frame, ms: u128) -> String {
         let (name, version) = match frame.decode() {
             Ok(Pdu::BindResp(_, resp)) => {
                 let version =
@@ -181,18 +195,18 @@ impl TestBind {
             Ok(_) | Err(_) => ("?".to_owned(), "?".to_owned()),
         };
         let kind = match self.kind() {
-            BindType::Transmitter => "transmitter: it may send, and receipts go elsewhere",
-            BindType::Receiver => "receiver: it gets receipts and messages, and may not send",
-            BindType::Transceiver => "transceiver: it may send and gets receipts",
+            BindType::Transmitter => "transmitter: it may submit but gets no receipts",
+            BindType::Receiver => "receiver: it gets receipts and MO messages but may not submit",
+            BindType::Transceiver => "transceiver: it may submit and gets receipts",
         };
-        let sealed = if self.tls { ", over TLS" } else { ", readable on the way" };
+        let encryption = if self.tls { ", over TLS" } else { ", without encryption" };
         format!(
-            "Bound in {ms} ms as {kind}.\nThe server calls itself \"{}\" and speaks SMPP {version}{sealed}.\n",
+            "Bound in {ms} ms as {kind}.\nThe server is \"{}\" and uses SMPP {version}{encryption}.\n",
             safe(&name)
         )
     }
 
-    async fn send(&self, wire: &mut Wire, clock: &Clock, to: &str, text: &Text) -> Ended {
+    async fn send(&self, driver: &mut Driver, to: &str, text: &Text) -> Ended {
         let submit = SubmitSm {
             source: source(&self.from),
             destination: Address::international(to.trim_start_matches('+').as_bytes()),
@@ -201,83 +215,79 @@ impl TestBind {
             short_message: Hidden(&text.octets),
             ..SubmitSm::default()
         };
-        wire.session
-            .request(&Pdu::SubmitSm(submit), (), moment(clock))
-            .map_err(|refused| Failure::mend(format!("the message cannot be sent: {refused}")))?;
-        let began = clock.moment();
+        let moment = driver.tick(now());
+        driver
+            .session
+            .request(&Pdu::SubmitSm(submit), (), moment)
+            .map_err(|refused| Failure::mend(format!("cannot send the message: {refused}")))?;
+        let started = now();
         let id = loop {
-            match wire.next(began.plus(ANSWER_WAIT)).await {
+            match driver.next_event(started + RESPONSE_WAIT).await {
                 Some(Event::Answered { frame, .. }) => break accepted(&frame)?,
-                Some(Event::Request(frame)) => take(wire, clock, &frame),
-                Some(Event::Closed(reason)) => return Err(Failure::failed(format!("no answer: {reason}"))),
+                Some(Event::Request(frame)) => acknowledge(driver, &frame),
+                Some(Event::Closed(reason)) => return Err(Failure::failed(format!("no response: {reason}"))),
                 Some(_) => {}
                 None => {
-                    return Err(Failure::failed(
-                        "the message was not answered; nobody knows if it was accepted",
-                    ));
+                    return Err(Failure::failed("no response to the message; it may have been accepted"));
                 }
             }
         };
-        say(&format!("Accepted in {} ms as message {}.\n", ms_since(began, clock), safe(&id)))?;
+        say(&format!("Accepted in {} ms as message {}.\n", ms_since(started), safe(&id)))?;
         if !self.kind().may_receive() {
-            return say("Its receipt comes to a receiver of this system_id, or to the webhook.\n");
+            return say("The receipt goes to a receiver of this system_id, or to the webhook.\n");
         }
-        self.await_receipt(wire, clock, &id).await
+        self.await_receipt(driver, &id).await
     }
 
-    async fn await_receipt(&self, wire: &mut Wire, clock: &Clock, id: &str) -> Ended {
-        let (began, wanted) = (clock.moment(), format!("id:{id} "));
-        let until = began.plus(Duration::from_secs(self.wait));
-        while let Some(event) = wire.next(until).await {
+    async fn await_receipt(&self, driver: &mut Driver, id: &str) -> Ended {
+        let (started, prefix) = (now(), format!("id:{id} "));
+        let until = started + Duration::from_secs(self.wait);
+        while let Some(event) = driver.next_event(until).await {
             match event {
                 Event::Request(frame) => {
                     let text = receipt_text(&frame);
-                    take(wire, clock, &frame);
-                    if text.as_deref().is_some_and(|text| text.starts_with(&wanted)) {
+                    acknowledge(driver, &frame);
+                    if text.as_deref().is_some_and(|text| text.starts_with(&prefix)) {
                         let text = text.unwrap_or_default();
-                        return say(&format!(
-                            "Receipt after {} ms: {}\n",
-                            ms_since(began, clock),
-                            safe(&text)
-                        ));
+                        return say(&format!("Receipt after {} ms: {}\n", ms_since(started), safe(&text)));
                     }
                 }
                 Event::Closed(reason) => return Err(Failure::failed(format!("no receipt: {reason}"))),
                 _ => {}
             }
         }
-        Err(Failure::failed(format!("no receipt within {} s; it may still come", self.wait)))
+        Err(Failure::failed(format!("no receipt within {} s; it may still arrive", self.wait)))
     }
 }
 
-/// Tells what is delivered, and takes it.
-async fn hold(wire: &mut Wire, clock: &Clock, wait: Duration) -> Ended {
-    let until = clock.moment().plus(wait);
-    while let Some(event) = wire.next(until).await {
+/// Prints and acknowledges deliveries.
+async fn hold(driver: &mut Driver, wait: Duration) -> Ended {
+    let until = now() + wait;
+    while let Some(event) = driver.next_event(until).await {
         match event {
             Event::Request(frame) => {
                 if let Some(text) = receipt_text(&frame) {
                     say(&format!("Delivered: {}\n", safe(&text)))?;
                 }
-                take(wire, clock, &frame);
+                acknowledge(driver, &frame);
             }
             Event::Closed(reason) => return Err(Failure::failed(format!("the bind ended: {reason}"))),
             _ => {}
         }
     }
-    say("Everything is fine; unbinding.\n")
+    say("Success; unbinding.\n")
 }
 
-/// One part's worth.
+/// The text of one part.
 struct Text {
     coding: u8,
     octets: Vec<u8>,
 }
 
 impl Text {
-    /// ASCII as such, anything else in UCS-2.
+    /// Encodes ASCII as ASCII, other texts in UCS-2.
     fn of(text: &str) -> Result<Text, Failure> {
-        let too_long = || Failure::mend("--text: a test message fits into one part");
+        let too_long = || Failure::mend("--text is too long: a test message must fit into one part");
         if text.is_ascii() {
             let octets = text.as_bytes().to_vec();
             return if octets.len() <= ASCII_CHARS_MAX {
@@ -312,8 +322,8 @@ fn accepted(frame: &Frame) -> Result<String, Failure> {
             Ok(String::from_utf8_lossy(resp.message_id).into_owned())
         }
         _ => Err(Failure::failed(format!(
-            "the message was refused with {status}.\n{}",
-            words::of_submit(status)
+            "the message was rejected with {status}.\n{}",
+            explanations::of_submit(status)
         ))),
     }
 }
@@ -325,20 +335,33 @@ fn receipt_text(frame: &Frame) -> Option<String> {
     }
 }
 
-/// Whatever it is, it has arrived.
-fn take(wire: &mut Wire, clock: &Clock, frame: &Frame) {
-    let now = moment(clock);
-    // A session that has ended has nothing to answer any more.
+/// Accepts a deliver_sm and rejects other requests.
+fn acknowledge(driver: &mut Driver, frame: &Frame) {
+    let moment = driver.tick(now());
+    // A session that has ended accepts no response.
     let _ = match frame.decode() {
         Ok(Pdu::DeliverSm(_)) => {
-            wire.session.answer(frame.header, &Pdu::DeliverSmResp(DeliverSmResp::default()), now)
+            driver.session.answer(frame.header, &Pdu::DeliverSmResp(DeliverSmResp::default()), moment)
         }
-        _ => wire.session.refuse(frame.header, CommandStatus::INVCMDID, now),
+        _ => driver.session.refuse(frame.header, CommandStatus::INVCMDID, moment),
     };
 }
 
-fn ms_since(began: Moment, clock: &Clock) -> u64 {
-    clock.moment().0.saturating_sub(began.0)
+/// Unbinds, waits for the response and closes the connection.
+async fn unbind(mut driver: Driver) {
+    let until = now() + UNBIND_WAIT;
+    let moment = driver.tick(now());
+    driver.session.unbind(moment);
+    while let Some(event) = driver.next_event(until).await {
+        if matches!(event, Event::Closed(_)) {
+            break;
+        }
+    }
+    driver.close().await;
+}
+
+fn ms_since(started: Instant) -> u128 {
+    (now() - started).as_millis()
 }
 
 #[cfg(test)]
@@ -346,20 +369,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_goes_as_it_can_and_fits_one_part() {
-        let told = |text: &str| Text::of(text).map(|text| (text.coding, text.octets)).ok();
-        assert_eq!(told("a@b"), Some((1, b"a@b".to_vec())));
-        assert_eq!(told("\u{20ac}"), Some((8, vec![0x20, 0xac])));
-        assert_eq!(told(&"a".repeat(160)).map(|(coding, _)| coding), Some(1));
-        assert_eq!(told(&"a".repeat(161)), None);
-        assert_eq!(told(&"\u{e9}".repeat(71)), None);
+    fn text_is_encoded_as_ascii_or_ucs2_and_limited_to_one_part() {
+        let encoded = |text: &str| Text::of(text).map(|text| (text.coding, text.octets)).ok();
+        assert_eq!(encoded("a@b"), Some((1, b"a@b".to_vec())));
+        assert_eq!(encoded("\u{20ac}"), Some((8, vec![0x20, 0xac])));
+        assert_eq!(encoded(&"a".repeat(160)).map(|(coding, _)| coding), Some(1));
+        assert_eq!(encoded(&"a".repeat(161)), None);
+        assert_eq!(encoded(&"\u{e9}".repeat(71)), None);
     }
 
     #[test]
     fn every_code_a_bind_can_get_from_us_is_explained() {
-        let unknown = words::of_bind(CommandStatus(0x0400));
+        let unknown = explanations::of_bind(CommandStatus(0x0400));
         for code in [0x04, 0x05, 0x08, 0x0D, 0x0E, 0x0F, 0x53] {
-            assert_ne!(words::of_bind(CommandStatus(code)), unknown, "{code:#x}");
+            assert_ne!(explanations::of_bind(CommandStatus(code)), unknown, "{code:#x}");
         }
     }
 }

@@ -1,5 +1,4 @@
-//! What a run has done so far: a few counters that a progress line, or a test that wants to act in the middle of
-//! a run, may read at any time.
+//! Counters of a running load, for the progress line and for tests that act during a run.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -7,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::runtime;
 
-/// Counters of a run under way.
+/// Counters of a running load.
 #[derive(Debug)]
 pub struct Live {
     started: Instant,
@@ -28,12 +27,12 @@ impl Live {
         self.failed.fetch_add(1, Relaxed);
     }
 
-    /// Requests that got an answer, whatever its status.
+    /// Requests with a response of any status.
     pub fn answered(&self) -> u64 {
         self.answered.load(Relaxed)
     }
 
-    /// Requests that got none.
+    /// Requests without a response.
     pub fn failed(&self) -> u64 {
         self.failed.load(Relaxed)
     }
@@ -43,7 +42,7 @@ impl Live {
     }
 }
 
-/// One line of progress: totals, and the rate since the line before.
+/// Makes progress lines: totals, and the rate since the previous line.
 #[derive(Debug, Default)]
 pub struct Progress {
     answered_before: u64,
@@ -51,7 +50,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// The line for now. Remembers where it stood, so the next one shows the rate since this one.
+    /// Returns the line for now.
     pub fn line(&mut self, live: &Live) -> ProgressLine {
         let (answered, running) = (live.answered(), live.running_for());
         let since = (running - self.running_before).as_secs_f64().max(1e-6);

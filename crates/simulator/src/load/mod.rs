@@ -1,4 +1,4 @@
-//! Load generators: they send as many messages as they are told to, never more, and say how it went.
+//! Load generators for HTTP and SMPP, with a schedule, limits and a report.
 
 pub mod http;
 pub mod live;

@@ -1,5 +1,5 @@
-//! Wakes an open loop when its messages are due. The runtime's timers step by the millisecond, which would add about
-//! one to every latency measured; a thread of its own that sleeps to the point keeps that under a fifth of it.
+//! Releases the messages of an open loop when they are due. The runtime's timers have steps of a millisecond, which would add
+//! to every measured latency; a thread that sleeps precisely keeps the error below 0.2 ms.
 
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -10,33 +10,33 @@ use tokio::sync::Semaphore;
 use super::schedule::Schedule;
 use crate::runtime;
 
-/// Arrivals closer together than this are released together: it bounds the wake-ups to 5,000 a second.
+/// Messages due within this time are released together, which limits the thread to 5,000 wake-ups per second.
 const STEP_MIN: Duration = Duration::from_micros(200);
-/// The thread looks this often whether the run was stopped.
+/// The thread checks this often whether the run was stopped.
 const STEP_MAX: Duration = Duration::from_millis(20);
 
 /// RuleCounters released in one step.
-const TURNS_MAX: usize = 100_000;
+const RELEASED_MAX: usize = 100_000;
 
-/// A running pacer. It ends when everything is released or the schedule is stopped.
+/// A running pacer. It ends when all messages are released or the schedule is stopped.
 pub(crate) struct Pacer {
     released: Arc<Semaphore>,
     thread: JoinHandle<()>,
 }
 
-/// Where connections wait for their next turn.
+/// One permit for each message that is due; connections wait for them.
 #[derive(Clone)]
 pub(crate) struct SendPermits(Arc<Semaphore>);
 
 impl Pacer {
-    /// Releases one turn for each arrival of the schedule, and at the end one for each of `waiters`, who then find
-    /// the schedule empty.
+    /// Releases one permit for each message of the schedule, and at the end one for each of `waiters`, which then find the
+    /// schedule empty.
     pub(crate) fn start(schedule: Arc<Schedule>, waiters: u32) -> Pacer {
         let released = Arc::new(Semaphore::new(0));
-        let turns = Arc::clone(&released);
+        let permits = Arc::clone(&released);
         let thread = thread::spawn(move || {
-            release(&schedule, &turns);
-            turns.add_permits(waiters as usize);
+            release(&schedule, &permits);
+            permits.add_permits(waiters as usize);
         });
         Pacer { released, thread }
     }
@@ -51,22 +51,22 @@ impl Pacer {
 }
 
 impl SendPermits {
-    /// Waits until an arrival is due.
-    pub(crate) async fn pass(&self) {
+    /// Waits until a message is due.
+    pub(crate) async fn acquire(&self) {
         self.0.acquire().await.expect("the semaphore is never closed").forget();
     }
 
-    /// Takes another turn if one is due already.
-    pub(crate) fn try_pass(&self) -> bool {
-        self.0.try_acquire().is_ok_and(|turn| {
-            turn.forget();
+    /// Returns whether another message is due, and takes its permit.
+    pub(crate) fn try_acquire(&self) -> bool {
+        self.0.try_acquire().is_ok_and(|permit| {
+            permit.forget();
             true
         })
     }
 }
 
 #[expect(clippy::disallowed_methods, reason = "a thread sleeps more exactly than the runtime's timer")]
-fn release(schedule: &Schedule, turns: &Semaphore) {
+fn release(schedule: &Schedule, permits: &Semaphore) {
     let mut released = 0;
     while let Some(next) = schedule.due_at(released) {
         let now = runtime::now();
@@ -75,16 +75,16 @@ fn release(schedule: &Schedule, turns: &Semaphore) {
             continue;
         }
         let due = due_by(schedule, released, now);
-        turns.add_permits(due - released);
+        permits.add_permits(due - released);
         released = due;
     }
 }
 
-/// How many arrivals are due by `now`, when `released` of them were before. A run that starts far behind (a laptop
-/// that slept) catches up in steps, because a semaphore holds only so many turns at once.
+/// Returns how many messages are due by `now`, of which `released` were due before. After a long pause (a suspended laptop)
+/// the run catches up in steps, because a semaphore holds a limited number of permits.
 fn due_by(schedule: &Schedule, released: usize, now: Instant) -> usize {
     let mut due = released;
-    while due - released < TURNS_MAX && schedule.due_at(due).is_some_and(|at| at <= now) {
+    while due - released < RELEASED_MAX && schedule.due_at(due).is_some_and(|at| at <= now) {
         due += 1;
     }
     due

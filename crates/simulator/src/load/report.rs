@@ -1,4 +1,4 @@
-//! What came of a run: counts, rate and latencies, as a table for people and as JSON for programs.
+//! The report of a load run over HTTP: counts, rate and latencies, as a table or JSON.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,24 +7,24 @@ use std::time::Duration;
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
-/// Longer latencies are counted as this one.
+/// Longer latencies count as this one.
 const LATENCY_US_MAX: u64 = 600_000_000;
 
-/// Why a request got no answer.
+/// Why a request got no response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Failure {
-    /// No connection could be made in time: nothing was sent.
+    /// Connecting timed out: nothing was sent.
     Connect,
-    /// The connection ended before the whole answer was in: the server may have acted.
+    /// The connection ended before the response was complete: the server may have acted.
     Closed,
-    /// No whole answer in time: the server may have acted.
+    /// The response timed out: the server may have acted.
     Timeout,
-    /// What came back is no answer: not HTTP, or a body beyond all measure.
+    /// The response is not HTTP, or its body is too long.
     BadAnswer,
 }
 
-/// The figures of one connection, or of all of them merged.
+/// The figures of one connection, or of several.
 #[derive(Debug)]
 pub(crate) struct Tally {
     latency: Histogram<u32>,
@@ -93,7 +93,7 @@ pub(crate) fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// What a run was, as opposed to what came of it.
+/// The parameters and the duration of a run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RunFacts {
     pub(crate) mode: Mode,
@@ -110,8 +110,8 @@ pub enum Mode {
     Open,
 }
 
-/// The outcome of a run. Every request is either answered or failed; what an open loop owed and could not send
-/// stands in `unsent`.
+/// The result of a run. Every request is either answered or failed; messages of an open loop that were due and not sent are
+/// `unsent`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     pub mode: Mode,
@@ -122,17 +122,17 @@ pub struct Report {
     pub answered: u64,
     pub failed: u64,
     pub unsent: u64,
-    /// Answers per second over the whole run.
+    /// Responses per second over the whole run.
     pub per_second: f64,
     pub statuses: BTreeMap<u16, u64>,
     pub failures: BTreeMap<Failure, u64>,
-    /// From the moment a request was due (open loop) or sent (closed loop) to the last byte of its answer.
+    /// From the time a request was due (open loop) or sent (closed loop) to the last byte of its response.
     pub latency: Latency,
-    /// From the moment it was sent. The gap to `latency` is the time requests waited for a free connection.
+    /// From the time it was sent. The difference to `latency` is the wait for a free connection.
     pub service: Latency,
 }
 
-/// Microseconds at the usual percentiles.
+/// Latency percentiles in microseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Latency {
     pub mean_us: f64,
@@ -157,7 +157,7 @@ impl Latency {
 }
 
 impl Report {
-    /// Answers with this status.
+    /// Responses with this status.
     pub fn count(&self, status: u16) -> u64 {
         self.statuses.get(&status).copied().unwrap_or(0)
     }
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn merged_tallies_add_up() {
+    fn merged_tallies_are_sums() {
         let (mut one, mut other) = (Tally::new(), Tally::new());
         one.answered(202, Duration::from_millis(1), Duration::from_millis(1));
         other.answered(202, Duration::from_millis(9), Duration::from_millis(2));
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_survives_json() {
+    fn report_survives_json() {
         let mut tally = Tally::new();
         tally.answered(202, Duration::from_micros(1234), Duration::from_micros(1234));
         tally.failed(Failure::BadAnswer);
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_shows_what_an_open_loop_could_not_send() {
+    fn table_shows_unsent_messages_of_an_open_loop() {
         let table = ran(&Tally::new()).to_string();
         assert!(table.contains("open loop at 50 /s"), "{table}");
         assert!(table.contains("unsent                4"), "{table}");

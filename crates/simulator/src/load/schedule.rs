@@ -1,40 +1,40 @@
-//! When each message of a run is due, and when the run is over. Shared by all connections: each takes the next
-//! arrival, so no message is sent twice and none is skipped.
+//! When each message of a run is due, and when the run ends. All connections share it and take the next message from it, so
+//! that no message is sent twice or skipped.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use thiserror::Error;
 
-/// How messages follow each other.
+/// When messages are sent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Pace {
-    /// Each connection sends its next message when the answer to the last one is in: measures capacity.
+    /// Each connection sends its next message after the response to the last one: measures capacity.
     ClosedLoop,
-    /// Messages are due at a fixed rate whatever the server does, and latency counts from the moment a message
-    /// was due. A server that stalls is charged for every message it kept waiting.
+    /// Messages are due at a fixed rate, and latency counts from the due time, so that a stall of the server counts for
+    /// every message it delays.
     OpenLoop { per_second: f64 },
 }
 
-/// What a run may send at most. There is no run without an end.
+/// The limits of a run. Every run has an end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bound {
     requests_max: u64,
     duration_max: Duration,
 }
 
-/// Why a run cannot be described that way.
+/// Why the limits of a run are invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum BoundRefusal {
     #[error("a run needs an end: give a number of requests, a duration, or both")]
     Endless,
 }
 
-/// A run limited by its count alone still ends after this long.
+/// The longest run, also where only its count is limited.
 pub const DURATION_MAX: Duration = Duration::from_secs(24 * 3600);
 
 impl Bound {
-    /// By count, by duration, or by whichever comes first.
+    /// Limits the count, the duration, or both.
     pub fn new(requests: Option<u64>, duration: Option<Duration>) -> Result<Bound, BoundRefusal> {
         if requests.is_none() && duration.is_none() {
             return Err(BoundRefusal::Endless);
@@ -58,12 +58,12 @@ impl Bound {
     }
 }
 
-/// One message to send now or soon.
+/// One message to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Arrival {
     /// Position in the run, from 0.
     pub(crate) position: u64,
-    /// The moment it is due; in a closed loop it is due when its turn comes.
+    /// When it is due; none in a closed loop.
     pub(crate) due: Option<Instant>,
 }
 
@@ -72,7 +72,7 @@ pub(crate) struct Schedule {
     pace: Pace,
     bound: Bound,
     started: Instant,
-    /// How long after its end an open loop may still send what was due before.
+    /// How long after its end an open loop may still send messages that were due.
     overrun_max: Duration,
     taken: AtomicU64,
     stopped: AtomicBool,
@@ -90,7 +90,7 @@ impl Schedule {
         }
     }
 
-    /// The next arrival, or none when the run is over.
+    /// Returns the next message, or none at the end of the run.
     pub(crate) fn take(&self, now: Instant) -> Option<Arrival> {
         let running = now.saturating_duration_since(self.started);
         let overrun = match self.pace {
@@ -114,7 +114,7 @@ impl Schedule {
         }
     }
 
-    /// When the arrival at `position` is due; none when the run has no such arrival or is stopped.
+    /// Returns when the message at `position` is due; none if the run has no such message or is stopped.
     pub(crate) fn due_at(&self, position: usize) -> Option<Instant> {
         let position = position as u64;
         if self.stopped.load(Relaxed) || position >= self.planned() {
@@ -123,7 +123,7 @@ impl Schedule {
         self.due(position)
     }
 
-    /// How many messages the run holds; in a closed loop limited by time alone nobody knows.
+    /// The number of messages of the run; without a limit in a closed loop that is limited by time.
     fn planned(&self) -> u64 {
         match self.pace {
             Pace::ClosedLoop => self.bound.requests_max,
@@ -134,7 +134,7 @@ impl Schedule {
         }
     }
 
-    /// Messages an open loop owed and never sent, because every connection was still busy with earlier ones.
+    /// Messages that were due in an open loop and not sent, because all connections were busy.
     pub(crate) fn unsent(&self) -> u64 {
         match self.pace {
             Pace::ClosedLoop => 0,
@@ -143,7 +143,7 @@ impl Schedule {
         }
     }
 
-    /// Nothing more is handed out; what is in flight ends by itself.
+    /// Ends the run; requests in flight continue.
     pub(crate) fn stop(&self) {
         self.stopped.store(true, Relaxed);
     }
@@ -160,12 +160,12 @@ mod tests {
     }
 
     #[test]
-    fn a_run_without_an_end_is_refused() {
+    fn run_without_a_limit_is_rejected() {
         assert_eq!(Bound::new(None, None), Err(BoundRefusal::Endless));
     }
 
     #[test]
-    fn a_closed_loop_hands_out_its_count_and_no_more() {
+    fn closed_loop_ends_after_its_count() {
         let (schedule, started) = schedule(Pace::ClosedLoop, Bound::requests(3));
         let positions: Vec<u64> = (0..5).filter_map(|_| schedule.take(started)).map(|a| a.position).collect();
         assert_eq!(positions, [0, 1, 2]);
@@ -173,24 +173,24 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_loop_stops_at_its_deadline() {
+    fn closed_loop_ends_at_its_deadline() {
         let (schedule, started) = schedule(Pace::ClosedLoop, Bound::duration(Duration::from_secs(2)));
         assert!(schedule.take(started + Duration::from_millis(1999)).is_some());
         assert_eq!(schedule.take(started + Duration::from_secs(2)), None);
     }
 
     #[test]
-    fn an_open_loop_spaces_its_arrivals_evenly() {
+    fn open_loop_spaces_its_messages_evenly() {
         let (schedule, started) = schedule(Pace::OpenLoop { per_second: 4.0 }, Bound::requests(100));
         let dues: Vec<u128> = (0..4)
             .filter_map(|_| schedule.take(started))
-            .map(|a| (a.due.expect("an open loop says when") - started).as_millis())
+            .map(|a| (a.due.expect("an open loop has due times") - started).as_millis())
             .collect();
         assert_eq!(dues, [0, 250, 500, 750]);
     }
 
     #[test]
-    fn an_open_loop_sends_what_was_due_even_when_it_is_late_but_not_for_ever() {
+    fn open_loop_sends_late_messages_until_the_overrun_limit() {
         let bound = Bound::duration(Duration::from_secs(1));
         let (schedule, started) = schedule(Pace::OpenLoop { per_second: 10.0 }, bound);
         for _ in 0..7 {
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stopped_run_hands_out_nothing_and_owes_nothing() {
+    fn stopped_run_has_no_more_messages_and_none_unsent() {
         let (schedule, started) = schedule(Pace::OpenLoop { per_second: 10.0 }, Bound::requests(10));
         schedule.stop();
         assert_eq!(schedule.take(started), None);

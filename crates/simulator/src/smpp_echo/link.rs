@@ -1,4 +1,4 @@
-//! One connection of a client to the echo: all that came in one read is answered, and receipted, in one write.
+//! One session of a client with the reference server: requests of one read get responses and receipts in one write.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,11 +17,11 @@ use super::Shared;
 use crate::runtime;
 use crate::session_driver::{ByteStream, SessionDriver};
 
-/// Receipts a client may leave unanswered.
+/// Receipts without a response.
 const RECEIPT_WINDOW: u32 = 1_000;
-/// Receipts that wait for room in that window; with more, submits are refused as by a server whose queue is full.
+/// Receipts that wait for room in the window; beyond it, submits are rejected with 0x14 (message queue full).
 const RECEIPTS_WAITING_MAX: usize = 100_000;
-/// A client's submits are answered in the same breath, so this only has to be no brake.
+/// Submits get their response at once, so this only has to be large enough.
 const SUBMITS_OPEN_MAX: u32 = 10_000;
 const READ_BYTES: usize = 64 * 1024;
 const OUTPUT_BYTES_MAX: usize = 1024 * 1024;
@@ -30,12 +30,12 @@ const DELIVERED: u8 = 2;
 
 pub(super) struct Link {
     shared: Arc<Shared>,
-    line: SessionDriver<()>,
+    driver: SessionDriver<()>,
     receipts: VecDeque<Receipt>,
     writer: ReceiptWriter,
 }
 
-/// A receipt that waits for room.
+/// A receipt that waits for room in the window.
 struct Receipt {
     id: u64,
     /// The `submit_sm`, for its addresses.
@@ -45,14 +45,14 @@ struct Receipt {
 impl Link {
     pub(super) fn new(shared: Arc<Shared>, stream: Box<dyn ByteStream>) -> Link {
         let mut config = ServerConfig::standard();
-        // Idle binds are what some benchmarks are about.
+        // Benchmarks hold idle binds.
         config.limits.inactivity_ms = None;
         config.limits.read_chunk_bytes = READ_BYTES;
         config.limits.output_bytes_max = OUTPUT_BYTES_MAX;
         let session = Session::server(config, Moment(0));
         Link {
             shared,
-            line: SessionDriver::new(stream, session, runtime::now()),
+            driver: SessionDriver::new(stream, session),
             receipts: VecDeque::new(),
             writer: ReceiptWriter::new(),
         }
@@ -61,28 +61,28 @@ impl Link {
     pub(super) async fn run(mut self, mut stop: watch::Receiver<bool>) {
         let mut unbinding = false;
         loop {
-            let moment = self.line.tick(runtime::now());
-            while let Some(event) = self.line.session.next_event(moment) {
-                self.take_event(&event, moment);
+            let moment = self.driver.tick(runtime::now());
+            while let Some(event) = self.driver.session.next_event(moment) {
+                self.on_event(&event, moment);
             }
             self.send_receipts(moment);
-            if self.line.is_over() {
+            if self.driver.is_over() {
                 break;
             }
             tokio::select! {
                 biased;
-                () = self.line.exchange() => {}
+                () = self.driver.exchange() => {}
                 _ = stop.changed(), if !unbinding => {
                     unbinding = true;
-                    let moment = self.line.tick(runtime::now());
-                    self.line.session.unbind(moment);
+                    let moment = self.driver.tick(runtime::now());
+                    self.driver.session.unbind(moment);
                 }
             }
         }
-        self.line.close().await;
+        self.driver.close().await;
     }
 
-    fn take_event(&mut self, event: &Event<()>, moment: Moment) {
+    fn on_event(&mut self, event: &Event<()>, moment: Moment) {
         match event {
             Event::BindRequested(_) => {
                 let acceptance = Acceptance {
@@ -90,10 +90,10 @@ impl Link {
                     window_max: RECEIPT_WINDOW,
                     inbound_max: SUBMITS_OPEN_MAX,
                 };
-                self.line.session.accept_bind(&acceptance, moment).expect("the bind was just asked for");
+                self.driver.session.accept_bind(&acceptance, moment).expect("the bind was just requested");
             }
-            Event::Request(frame) => self.take_request(frame, moment),
-            // A receipt's answer changes nothing, and neither does its absence.
+            Event::Request(frame) => self.on_request(frame, moment),
+            // Responses to receipts are not checked.
             Event::Answered { .. } | Event::TimedOut { .. } | Event::LateAnswer { .. } | Event::Lost(_) => {}
             Event::Bound { .. }
             | Event::BindRefused(_)
@@ -103,10 +103,10 @@ impl Link {
         }
     }
 
-    fn take_request(&mut self, frame: &Frame, moment: Moment) {
-        let session = &mut self.line.session;
+    fn on_request(&mut self, frame: &Frame, moment: Moment) {
+        let session = &mut self.driver.session;
         let Ok(Pdu::SubmitSm(submit_sm)) = frame.decode() else {
-            // Nothing else is offered. A session that ended in the same read takes no answer any more.
+            // Other requests are not supported. A session that ended in the same read accepts no response.
             let _ = session.refuse(frame.header, CommandStatus::INVCMDID, moment);
             return;
         };
@@ -126,7 +126,7 @@ impl Link {
     }
 
     fn send_receipts(&mut self, moment: Moment) {
-        let session = &mut self.line.session;
+        let session = &mut self.driver.session;
         while session.window_free() > 0
             && session.output().len() < OUTPUT_BYTES_MAX
             && let Some(Receipt { id, frame }) = self.receipts.pop_front()
@@ -137,12 +137,12 @@ impl Link {
     }
 }
 
-/// Writes ids and receipts into room that is kept.
+/// Writes ids and receipts into buffers that are reused.
 struct ReceiptWriter {
     digits: [u8; 20],
     text: BytesMut,
     tlvs: TlvBuffer,
-    /// The minute `date` is the date of.
+    /// The minute of `date`.
     minute: i64,
     date: ReceiptDate,
 }
@@ -170,7 +170,7 @@ impl ReceiptWriter {
         if ms / 60_000 != self.minute {
             self.minute = ms / 60_000;
             let written = Timestamp::from_millis(ms).to_receipt_minute();
-            self.date = ReceiptDate::parse(written.as_bytes()).expect("it was just written");
+            self.date = ReceiptDate::parse(written.as_bytes()).expect("the date was just written");
         }
         self.date
     }
@@ -201,7 +201,9 @@ impl ReceiptWriter {
             tlvs: if session.peer_is_3_4() { tlvs.as_tlvs() } else { Tlvs::EMPTY },
             ..DeliverSm::default()
         };
-        session.request(&Pdu::DeliverSm(receipt), (), moment).expect("bound, with room, and everything fits");
+        session
+            .request(&Pdu::DeliverSm(receipt), (), moment)
+            .expect("the session is bound, the window has room and the receipt fits");
         (self.text, self.tlvs) = (text, tlvs);
     }
 }

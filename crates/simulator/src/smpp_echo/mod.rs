@@ -1,6 +1,5 @@
-//! A server over SMPP that stores nothing: it lets everybody bind, answers each `submit_sm` at once with the next
-//! number as its id, and sends the receipt that it was delivered. Benchmarks measure the gateway beside it with the
-//! same client, so that the ratio says what durability costs and not how fast the machine is.
+//! A reference SMPP server that stores nothing: accepts every bind and `submit_sm` and sends a DELIVRD receipt. Benchmarks
+//! run the same client against it and the gateway: the ratio shows the cost of durability, independent of the machine.
 
 mod link;
 
@@ -18,26 +17,26 @@ use crate::carrier::Tls;
 use crate::runtime;
 use link::Link;
 
-/// Connections at one time; more are closed as they come.
+/// Connections at one time; further ones are closed at once.
 pub const LINKS_MAX: usize = 60_000;
-/// Connections that may wait to be let in.
+/// Connections that may wait to be accepted.
 const BACKLOG: u32 = 4096;
 
-/// A running echo.
+/// A running reference server.
 pub struct SmppEcho {
     address: SocketAddr,
     stop: watch::Sender<bool>,
     server: JoinHandle<()>,
 }
 
-/// What all links share.
+/// The state that all links share.
 struct Shared {
-    /// The last id given.
+    /// The last message id.
     ids: AtomicU64,
 }
 
 impl SmppEcho {
-    /// Listens on `listen` (port 0: any free one), with TLS if there is a certificate, until stopped.
+    /// Listens on `listen` (port 0 selects a free one), with TLS if there is a certificate.
     pub fn start(listen: SocketAddr, tls: Option<&Tls>) -> io::Result<SmppEcho> {
         let socket = if listen.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
         socket.set_reuseaddr(true)?;
@@ -54,7 +53,7 @@ impl SmppEcho {
         self.address
     }
 
-    /// Takes no new connections, unbinds the open ones and waits for them to end.
+    /// Stops listening, unbinds all links and waits for them to end.
     pub async fn stop(self) {
         self.stop.send_replace(true);
         self.server.await.expect("the echo's task does not panic");
@@ -76,7 +75,7 @@ async fn serve(listener: TcpListener, acceptor: Option<TlsAcceptor>, mut stop: w
                 links.spawn(async move {
                     match acceptor {
                         None => Link::new(shared, Box::new(stream)).run(link_stop).await,
-                        // A client whose handshake fails has been told so by TLS itself.
+                        // TLS has sent an alert to a client whose handshake failed.
                         Some(acceptor) => if let Ok(stream) = acceptor.accept(stream).await {
                             Link::new(shared, Box::new(stream)).run(link_stop).await;
                         }
@@ -84,7 +83,7 @@ async fn serve(listener: TcpListener, acceptor: Option<TlsAcceptor>, mut stop: w
                 });
             }
             Some(ended) = links.join_next() => ended.expect("a link's task does not panic"),
-            // The owner is gone or wants the end: it is the same.
+            // Stopped, or the server was dropped.
             _ = stop.changed() => break,
         }
     }

@@ -1,4 +1,4 @@
-//! How a receiver of webhooks behaves.
+//! The behaviour of a webhook receiver.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,32 +8,32 @@ use thiserror::Error;
 
 use crate::duration::parse_duration;
 
-/// What becomes of a request.
+/// What the receiver does with a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReceiverBehaviour {
-    /// Answered at once with this status.
+    /// Responds at once with this status.
     Status(u16),
-    /// Answered with 200 after a while.
+    /// Responds with 200 after this time.
     Slow(Duration),
-    /// Read, and never answered.
+    /// Reads the request and never responds.
     Hang,
-    /// Not even read.
+    /// Reads nothing.
     Deaf,
-    /// Answered with one octet a second.
+    /// Responds with one octet per second.
     Drip,
-    /// Answered with 200 and a body that never ends.
+    /// Responds with 200 and an endless body.
     Endless,
-    /// Read, and then the connection is reset.
+    /// Reads the request and resets the connection.
     Reset,
-    /// Sent elsewhere.
+    /// Responds with a redirect to this URL.
     Redirect(String),
-    /// Answered with something that is not HTTP.
+    /// Responds with octets that are not HTTP.
     Garbage,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
-    "{0:?} is no behaviour: expected a status such as 200 or 503, slow=2s, hang, deaf, drip, endless, reset, garbage or redirect=URL"
+    "{0:?} is not a behaviour: expected a status such as 200 or 503, slow=2s, hang, deaf, drip, endless, reset, garbage or redirect=URL"
 )]
 pub struct InvalidBehaviour(String);
 
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn manners_are_read_as_they_are_written() {
+    fn behaviour_survives_display_and_parsing() {
         for text in [
             "200",
             "503",
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_manner_is_refused() {
+    fn invalid_behaviour_is_rejected() {
         for text in ["", "fine", "199", "600", "slow", "slow=2", "slow=s"] {
             assert!(text.parse::<ReceiverBehaviour>().is_err(), "{text}");
         }

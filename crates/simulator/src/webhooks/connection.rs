@@ -1,4 +1,4 @@
-//! One connection to a receiver of webhooks: requests are read one after another, and met in the behaviour of the moment.
+//! One connection to a webhook receiver: reads requests one after another and treats each by the current behaviour.
 
 use std::io;
 use std::sync::Arc;
@@ -10,22 +10,24 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 
 use super::behaviour::ReceiverBehaviour;
-use super::post::ReceivedPost;
+use super::record::ReceivedPost;
 use super::{CONNECTIONS_MAX, Shared};
 use crate::runtime;
 
 const HEAD_BYTES_MAX: usize = 64 * 1024;
 const BODY_BYTES_MAX: usize = 1024 * 1024;
 const HEADERS_MAX: usize = 100;
-const _: () =
-    assert!(CONNECTIONS_MAX * (HEAD_BYTES_MAX / 1024) < 2 * 1024 * 1024, "2 GiB of heads at the very most");
+const _: () = assert!(
+    CONNECTIONS_MAX * (HEAD_BYTES_MAX / 1024) < 2 * 1024 * 1024,
+    "all heads together stay below 2 GiB"
+);
 
-/// Serves a connection until it ends, one way or another. That it broke is its peer's business.
+/// Serves a connection until it ends. Errors of the connection are ignored.
 pub(super) async fn run_connection(stream: TcpStream, acceptor: Option<TlsAcceptor>, shared: Arc<Shared>) {
     let ended = match acceptor {
         None => plain(stream, &shared).await,
         Some(acceptor) => match acceptor.accept(stream).await {
-            Ok(stream) => talk(stream, &shared).await.map(drop),
+            Ok(stream) => serve(stream, &shared).await.map(drop),
             Err(error) => Err(error),
         },
     };
@@ -33,59 +35,59 @@ pub(super) async fn run_connection(stream: TcpStream, acceptor: Option<TlsAccept
 }
 
 async fn plain(stream: TcpStream, shared: &Shared) -> io::Result<()> {
-    match talk(stream, shared).await? {
-        Parting::Close(_) => Ok(()),
-        // With nothing to linger for, what is closed is reset.
-        Parting::Reset(stream) => {
+    match serve(stream, shared).await? {
+        End::Close(_) => Ok(()),
+        // Closing with a linger time of zero resets the connection.
+        End::Reset(stream) => {
             rustix::net::sockopt::set_socket_linger(&stream, Some(Duration::ZERO)).map_err(io::Error::from)
         }
     }
 }
 
-/// How a connection is left.
-enum Parting<S> {
+/// How a connection ends.
+enum End<S> {
     Close(S),
     Reset(S),
 }
 
-async fn talk<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S, shared: &Shared) -> io::Result<Parting<S>> {
+async fn serve<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S, shared: &Shared) -> io::Result<End<S>> {
     let mut read = BytesMut::new();
     if *shared.behaviour.borrow() == ReceiverBehaviour::Deaf {
         std::future::pending::<()>().await;
     }
-    while let Some(post) = request(&mut stream, &mut read).await? {
+    while let Some(post) = read_request(&mut stream, &mut read).await? {
         let behaviour = shared.behaviour.borrow().clone();
-        let passed = shared.check.as_ref().is_none_or(|check| check(&post));
-        shared.record().catch(post);
-        if !passed {
-            answer(&mut stream, 403, "").await?;
+        let is_valid = shared.check.as_ref().is_none_or(|check| check(&post));
+        shared.record().add(post);
+        if !is_valid {
+            respond(&mut stream, 403, "").await?;
             continue;
         }
         match behaviour {
-            ReceiverBehaviour::Status(status) => answer(&mut stream, status, "").await?,
+            ReceiverBehaviour::Status(status) => respond(&mut stream, status, "").await?,
             ReceiverBehaviour::Slow(wait) => {
                 runtime::pause(wait).await;
-                answer(&mut stream, 200, "").await?;
+                respond(&mut stream, 200, "").await?;
             }
             ReceiverBehaviour::Hang | ReceiverBehaviour::Deaf => std::future::pending::<()>().await,
             ReceiverBehaviour::Drip => drip(&mut stream).await?,
             ReceiverBehaviour::Endless => endless(&mut stream).await?,
-            ReceiverBehaviour::Reset => return Ok(Parting::Reset(stream)),
+            ReceiverBehaviour::Reset => return Ok(End::Reset(stream)),
             ReceiverBehaviour::Redirect(url) => {
-                answer(&mut stream, 307, &format!("location: {url}\r\n")).await?
+                respond(&mut stream, 307, &format!("location: {url}\r\n")).await?
             }
             ReceiverBehaviour::Garbage => {
                 stream.write_all(b"\x00\x01\x02 this is not HTTP\r\n\r\n").await?;
-                return Ok(Parting::Close(stream));
+                return Ok(End::Close(stream));
             }
         }
     }
-    Ok(Parting::Close(stream))
+    Ok(End::Close(stream))
 }
 
-async fn answer<S: AsyncWrite + Unpin>(stream: &mut S, status: u16, header: &str) -> io::Result<()> {
-    let answer = format!("HTTP/1.1 {status} .\r\n{header}content-length: 2\r\n\r\nok");
-    stream.write_all(answer.as_bytes()).await?;
+async fn respond<S: AsyncWrite + Unpin>(stream: &mut S, status: u16, header: &str) -> io::Result<()> {
+    let response = format!("HTTP/1.1 {status} .\r\n{header}content-length: 2\r\n\r\nok");
+    stream.write_all(response.as_bytes()).await?;
     stream.flush().await
 }
 
@@ -106,8 +108,8 @@ async fn endless<S: AsyncWrite + Unpin>(stream: &mut S) -> io::Result<()> {
     }
 }
 
-/// The next request; nothing at the end of the connection.
-async fn request<S: AsyncRead + Unpin>(
+/// Reads the next request; none at the end of the connection.
+async fn read_request<S: AsyncRead + Unpin>(
     stream: &mut S,
     read: &mut BytesMut,
 ) -> io::Result<Option<ReceivedPost>> {
@@ -116,7 +118,7 @@ async fn request<S: AsyncRead + Unpin>(
             break read.split_to(end + 4);
         }
         if read.len() > HEAD_BYTES_MAX {
-            return Err(io::Error::other("a head that never ends"));
+            return Err(io::Error::other("the request head is too long"));
         }
         if stream.read_buf(read).await? == 0 {
             return Ok(None);
@@ -125,7 +127,7 @@ async fn request<S: AsyncRead + Unpin>(
     let mut post = parse_head(&head)?;
     let length = post.header("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
     if length > BODY_BYTES_MAX {
-        return Err(io::Error::other("a body beyond all measure"));
+        return Err(io::Error::other("the request body is too long"));
     }
     while read.len() < length {
         if stream.read_buf(read).await? == 0 {
@@ -138,11 +140,11 @@ async fn request<S: AsyncRead + Unpin>(
 }
 
 fn parse_head(head: &[u8]) -> io::Result<ReceivedPost> {
-    let odd = || io::Error::other("this is not an HTTP request");
-    let head = std::str::from_utf8(head).map_err(|_| odd())?;
+    let invalid = || io::Error::other("not an HTTP request");
+    let head = std::str::from_utf8(head).map_err(|_| invalid())?;
     let mut lines = head.split("\r\n");
     let mut request = lines.next().unwrap_or_default().split(' ');
-    let (method, path) = request.next().zip(request.next()).ok_or_else(odd)?;
+    let (method, path) = request.next().zip(request.next()).ok_or_else(invalid)?;
     let headers = lines
         .take(HEADERS_MAX)
         .filter_map(|line| line.split_once(':'))

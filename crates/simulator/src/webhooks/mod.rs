@@ -1,11 +1,9 @@
-//! A receiver of webhooks that keeps a record of everything it was posted, and behaves as well or as badly as it is told:
-//! healthy, failing, hanging, dripping, endless. It speaks HTTP/1.1 by hand, because most of its manners are ones that no
-//! HTTP server would let it have.
+//! A webhook receiver that records all posts and behaves well or badly: failing, hanging, slow, endless. HTTP/1.1 is written by
+//! hand, because an HTTP server library would not allow most of these faults.
 
 mod behaviour;
 mod connection;
 mod delays;
-mod post;
 mod record;
 
 use std::io;
@@ -20,23 +18,22 @@ use tokio_rustls::TlsAcceptor;
 
 pub use behaviour::{InvalidBehaviour, ReceiverBehaviour};
 pub use delays::{Delays, clock_number};
-pub use post::ReceivedPost;
-pub use record::{POSTS_KEPT_MAX, Record};
+pub use record::{POSTS_KEPT_MAX, ReceivedPost, Record};
 
 use crate::carrier::Tls;
 use crate::runtime;
 
-/// Connections at one time; more are closed as they come.
+/// Connections at one time; further ones are closed at once.
 pub const CONNECTIONS_MAX: usize = 20_000;
-/// Connections that may wait to be let in.
+/// Connections that may wait to be accepted.
 const BACKLOG: u32 = 4096;
-/// How often somebody who waits for posts looks whether they came.
-const LOOK: Duration = Duration::from_millis(5);
+/// How often `wait_for` checks the number of posts.
+const CHECK_INTERVAL: Duration = Duration::from_millis(5);
 
-/// Is a post what it should be?
+/// Returns whether a post is valid.
 pub type Check = Arc<dyn Fn(&ReceivedPost) -> bool + Send + Sync>;
 
-/// A running receiver.
+/// A running webhook receiver.
 pub struct WebhookReceiver {
     address: SocketAddr,
     scheme: &'static str,
@@ -45,7 +42,7 @@ pub struct WebhookReceiver {
     server: JoinHandle<()>,
 }
 
-/// What all its connections share.
+/// The state that all connections share.
 struct Shared {
     behaviour: watch::Sender<ReceiverBehaviour>,
     check: Option<Check>,
@@ -59,7 +56,7 @@ impl Shared {
 }
 
 impl WebhookReceiver {
-    /// Listens on `listen` (port 0: any free one), with TLS if there is a certificate, until stopped.
+    /// Listens on `listen` (port 0 selects a free one), with TLS if there is a certificate.
     pub fn start(
         listen: SocketAddr,
         behaviour: ReceiverBehaviour,
@@ -68,7 +65,7 @@ impl WebhookReceiver {
         WebhookReceiver::start_checking(listen, behaviour, tls, None)
     }
 
-    /// The same, for a receiver that answers 403 to what does not pass.
+    /// Starts a receiver that responds with 403 to posts that `check` rejects.
     pub fn start_checking(
         listen: SocketAddr,
         behaviour: ReceiverBehaviour,
@@ -93,17 +90,17 @@ impl WebhookReceiver {
         self.address
     }
 
-    /// Where to post to. The path ends up in the record.
+    /// The URL to post to.
     pub fn url(&self, path: &str) -> String {
         format!("{}://{}/{path}", self.scheme, self.address)
     }
 
-    /// From here on it behaves so, towards requests that come from now on.
+    /// Sets the behaviour for requests from now on.
     pub fn set_behaviour(&self, behaviour: ReceiverBehaviour) {
         self.shared.behaviour.send_replace(behaviour);
     }
 
-    /// Posts received so far, oldest first; at most [`POSTS_KEPT_MAX`] of it.
+    /// Posts received so far, oldest first; at most [`POSTS_KEPT_MAX`].
     pub fn posts(&self) -> Vec<ReceivedPost> {
         self.shared.record().posts.iter().cloned().collect()
     }
@@ -120,12 +117,12 @@ impl WebhookReceiver {
         self.shared.record().count
     }
 
-    /// Connections ever made.
+    /// Number of connections accepted.
     pub fn connections(&self) -> u64 {
         self.shared.record().connections
     }
 
-    /// How long posts took from the clock in their recipient's number; see [`clock_number`].
+    /// Delays of posts by the time in their recipients' numbers; see [`clock_number`].
     pub fn delays(&self) -> Delays {
         self.shared.record().delays.clone()
     }
@@ -134,12 +131,12 @@ impl WebhookReceiver {
     pub async fn wait_for(&self, posts: u64, patience: Duration) -> Vec<ReceivedPost> {
         let until = runtime::now() + patience;
         while self.count() < posts && runtime::now() < until {
-            runtime::pause(LOOK).await;
+            runtime::pause(CHECK_INTERVAL).await;
         }
         self.posts()
     }
 
-    /// Takes no new connections and cuts the open ones.
+    /// Stops listening and cuts open connections.
     pub async fn stop(self) {
         self.stop.send_replace(true);
         self.server.await.expect("the receiver's task does not panic");
@@ -165,7 +162,7 @@ async fn serve(
                 connections.spawn(connection::run_connection(stream, acceptor, shared));
             }
             Some(ended) = connections.join_next() => ended.expect("a connection's task does not panic"),
-            // The owner is gone or wants the end: it is the same.
+            // Stopped, or the receiver was dropped.
             _ = stop.changed() => break,
         }
     }

@@ -164,7 +164,7 @@ async fn load_and_idle_runs_are_reported_and_errors_fail_the_command() {
     let address = printed.next_line().await.unwrap().expect("the address comes first");
     let load = ["smpp-load", "--address", &address, "--messages", "3", "--receipt-wait", "50ms"];
     let (ok, table, stderr) = run(&load).await;
-    assert!(!ok && table.contains("3  receipts did not come") && stderr.contains("3 errors"), "{table}");
+    assert!(!ok && table.contains("3  missing receipts") && stderr.contains("3 errors"), "{table}");
     terminate(&carrier);
     assert!(carrier.wait().await.unwrap().success());
 }
@@ -173,13 +173,16 @@ async fn load_and_idle_runs_are_reported_and_errors_fail_the_command() {
 async fn invalid_arguments_are_rejected_with_their_reason() {
     for (arguments, sentence) in [
         (vec!["http-load"], "a run needs an end: give a number of requests, a duration, or both"),
-        (vec!["http-load", "--requests", "1", "--url", "https://x/api/v1"], "only http:// is spoken here"),
+        (vec!["http-load", "--requests", "1", "--url", "https://x/api/v1"], "only http:// is supported"),
         (vec!["http-load", "--requests", "1", "--to", "12"], "is not a recipient"),
         (vec!["http-load", "--duration", "10"], "expected a number and ms, s, m or h"),
         (vec!["smpp-load"], "a run needs an end"),
-        (vec!["smpp-load", "--messages", "1", "--text-length", "300"], "send it as payload"),
+        (vec!["smpp-load", "--messages", "1", "--text-length", "300"], "send it in message_payload"),
         (vec!["smpp-load", "--messages", "1", "--long", "--smpp", "3.3"], "SMPP 3.3 has no message_payload"),
-        (vec!["smpp-load", "--messages", "1", "--transceivers", "0"], "somebody has to send"),
+        (
+            vec!["smpp-load", "--messages", "1", "--transceivers", "0"],
+            "at least one transceiver or transmitter is needed",
+        ),
         (vec!["smpp-load", "--messages", "1", "--address", "127.0.0.1:1"], "cannot connect"),
         (vec!["smpp-load", "--messages", "1", "--tls-ca", "/nowhere"], "cannot read /nowhere"),
         (vec!["smpp-idle", "--binds", "0"], "is not in"),

@@ -154,7 +154,7 @@ async fn open_loop_that_falls_behind_ends_and_reports_unsent_requests() {
         options(&format!("http://{address}/api/v1"), Bound::duration(Duration::from_millis(200)));
     options.connections = 1;
     options.pace = Pace::OpenLoop { per_second: 1000.0 };
-    options.answer_wait_max = Duration::from_millis(300);
+    options.response_wait_max = Duration::from_millis(300);
 
     let report = http::run(options).await.unwrap();
 
@@ -196,7 +196,7 @@ async fn server_without_a_response_times_out() {
     let address = slow_server(Duration::from_secs(3600)).await;
     let mut options = options(&format!("http://{address}/api/v1"), Bound::requests(2));
     options.connections = 1;
-    options.answer_wait_max = Duration::from_millis(50);
+    options.response_wait_max = Duration::from_millis(50);
     check_failures(&http::run(options).await.unwrap(), Failure::Timeout, 2);
 }
 

@@ -52,7 +52,9 @@ async fn every_message_is_accepted_and_receipted_by_the_echo() {
     check_good(&report, 3_000);
     assert_eq!((report.run.binds, report.run.window, report.run.target_per_second), (1, 100, None));
     assert!(report.per_second > 0.0 && report.receipts.per_second > 0.0, "{report}");
-    assert!(report.answer.p50_us <= report.answer.p99_us && report.answer.p99_us <= report.answer.max_us);
+    assert!(
+        report.response.p50_us <= report.response.p99_us && report.response.p99_us <= report.response.max_us
+    );
 }
 
 #[tokio::test]
@@ -128,7 +130,7 @@ async fn carrier_errors_are_in_the_report() {
 
     let throttling = carrier(Script::new().throttle_every(10)).await;
     let report = against(&throttling, 100, Duration::from_secs(10)).await;
-    assert_eq!((report.accepted, report.refused, report.receipts.received), (90, 10, 90), "{report}");
+    assert_eq!((report.accepted, report.rejected, report.receipts.received), (90, 10, 90), "{report}");
     assert_eq!(report.statuses.get(&CommandStatus::THROTTLED.to_string()), Some(&10), "{report}");
 
     let failing = carrier(Script::new().receipt_after(ms(0), Outcome::Undeliverable)).await;
@@ -156,7 +158,7 @@ async fn duplicate_and_unknown_receipts_are_counted_separately() {
 async fn messages_in_flight_on_silent_or_lost_links_are_counted_as_failed() {
     let silent = carrier(Script::new().ignore_first(3)).await;
     let mut patient = options(silent.addr(), 10);
-    patient.answer_wait_max = ms(200);
+    patient.response_wait_max = ms(200);
     let report = smpp::run(patient).await.unwrap();
     assert_eq!((report.accepted, report.timed_out, report.errors()), (7, 3, 3), "{report}");
 
@@ -170,7 +172,7 @@ async fn messages_in_flight_on_silent_or_lost_links_are_counted_as_failed() {
 async fn run_with_a_rejected_bind_fails_with_its_status() {
     let closed = carrier(Script::new().reject_binds(1, CommandStatus::INVPASWD)).await;
     let refused = smpp::run(options(closed.addr(), 1)).await.expect_err("the bind is refused");
-    assert_eq!(refused.to_string(), "the bind was refused with ESME_RINVPASWD (0x0e)");
+    assert_eq!(refused.to_string(), "bind rejected with ESME_RINVPASWD (0x0e)");
     let nobody = LoadOptions { binds: Binds::default(), ..options(closed.addr(), 1) };
     assert!(matches!(smpp::run(nobody).await, Err(StartError::BadBinds)));
     let narrow = LoadOptions { window: 0, ..options(closed.addr(), 1) };
@@ -190,7 +192,7 @@ async fn load_over_tls_is_accepted_by_the_echo() {
 
     secured.target.tls = Some(Trust::from_pem(pem.as_bytes(), "elsewhere").expect("a certificate"));
     let refused = smpp::run(secured).await.expect_err("the certificate is for another name");
-    assert!(refused.to_string().starts_with("no TLS: "), "{refused}");
+    assert!(refused.to_string().starts_with("the TLS handshake failed: "), "{refused}");
 }
 
 async fn idle(address: SocketAddr, binds: u32, hold: Duration) -> IdleReport {
@@ -221,7 +223,7 @@ async fn rejected_and_cut_idle_binds_are_counted() {
     let carrier = carrier(Script::new().reject_binds(2, CommandStatus::BINDFAIL)).await;
     let report = idle(carrier.addr(), 5, ms(50)).await;
     assert_eq!((report.bound, report.errors()), (3, 2), "{report}");
-    assert_eq!(report.faults.get("the bind was refused with ESME_RBINDFAIL (0x0d)"), Some(&2), "{report}");
+    assert_eq!(report.failures.get("bind rejected with ESME_RBINDFAIL (0x0d)"), Some(&2), "{report}");
 
     let holding = tokio::join!(idle(carrier.addr(), 3, ms(400)), async {
         within(ms(200), std::future::pending::<()>()).await.expect_err("it only waits");

@@ -9,7 +9,7 @@ use semver::{Version, VersionReq};
 pub(super) struct Database {
     by_crate: BTreeMap<String, Vec<Advisory>>,
     pub(super) count: usize,
-    /// The date of the newest advisory: tells how old a copy is.
+    /// The date of the newest advisory, which shows the age of a copy.
     pub(super) newest: String,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Advisory {
 }
 
 impl Database {
-    /// Fails if any file cannot be read: an advisory that is skipped is one nobody sees.
+    /// Fails if any file cannot be read, so that no advisory is skipped.
     pub(super) fn read(folder: &Path) -> Result<Database, String> {
         let cannot = |path: &Path, cause: &dyn std::fmt::Display| {
             format!("{} cannot be read: {cause}", path.display())

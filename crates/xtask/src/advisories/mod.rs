@@ -1,5 +1,5 @@
 //! `cargo xtask advisories`: compares every crate of Cargo.lock with the RustSec advisory database. Its three results have
-//! three exit codes, so that "nothing is known" is never confused with "nothing could be asked".
+//! three exit codes, so that "no vulnerabilities" is never confused with "not checked".
 
 mod database;
 mod fetch;
@@ -70,9 +70,9 @@ fn check(options: &Options) -> Result<Report, String> {
 
 struct Report {
     found: Vec<String>,
-    /// What does not fail the check: unmaintained crates, and exceptions that nothing needs.
+    /// Notices that do not fail the check: unmaintained crates and unneeded exceptions.
     notes: Vec<String>,
-    /// How many crates were compared with what.
+    /// What was compared.
     basis: String,
 }
 
@@ -81,7 +81,7 @@ struct Crate {
     version: Version,
 }
 
-/// The crates of a Cargo.lock that come from a registry. Our own have no advisories.
+/// Returns the crates of a Cargo.lock that come from a registry. Our own have no advisories.
 fn crates_of(lock: &str) -> Result<Vec<Crate>, String> {
     let lock: toml::Table = lock.parse().map_err(|cause| format!("Cargo.lock is invalid: {cause}"))?;
     let packages = lock.get("package").and_then(toml::Value::as_array);

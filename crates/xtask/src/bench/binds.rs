@@ -1,4 +1,4 @@
-//! `cargo xtask bench binds`: customers who are bound and do nothing, weighed while they are there.
+//! `cargo xtask bench binds`: memory and CPU of idle SMPP binds.
 
 use std::time::Duration;
 
@@ -10,11 +10,11 @@ use super::process::Process;
 use super::{failure, load_average, start_watch};
 use crate::shell::{Failure, Outcome};
 
-/// Binds that come and go before the gateway is weighed, so that what only the first ones cost is not counted.
+/// Binds that are opened and closed before the measurement, so that one-time costs are not counted.
 const WARM_UP: u32 = 64;
-/// From the last bind to the first look.
+/// From the last bind to the first measurement.
 const SETTLE: Duration = Duration::from_secs(2);
-/// Between the last look and the end of the hold.
+/// From the last measurement to the end of the hold.
 const SLACK_SECONDS: u64 = 5;
 
 #[derive(Args)]
@@ -25,13 +25,13 @@ pub(crate) struct Options {
     /// Binds opened per second
     #[arg(long, default_value_t = 500)]
     rate: u32,
-    /// How long they are watched, in seconds
+    /// How long the binds are observed, in seconds
     #[arg(long, default_value_t = 60)]
     seconds: u64,
-    /// A thousand binds for five seconds: whether it works, and not what it costs
+    /// A thousand binds for five seconds, to test the benchmark
     #[arg(long)]
     short: bool,
-    /// Fail above so many KiB for each bind
+    /// Fail above this many KiB per bind
     #[arg(long, default_value_t = 16.0)]
     kib_per_bind: f64,
 }
@@ -82,10 +82,10 @@ pub(crate) fn run(options: &Options) -> Outcome {
 fn judge(report: &Value, binds: u64, kib: f64, options: &Options) -> Outcome {
     let fared_well = ["bound", "alive", "unbound"].iter().all(|name| report[*name].as_u64() == Some(binds));
     if !fared_well {
-        return Err(failure(format!("not all {binds} binds fared well: {report}")));
+        return Err(failure(format!("not all {binds} binds succeeded: {report}")));
     }
     if !options.short && kib > options.kib_per_bind {
-        return Err(failure(format!("{kib:.1} KiB for each bind are above {}", options.kib_per_bind)));
+        return Err(failure(format!("{kib:.1} KiB per bind exceed {}", options.kib_per_bind)));
     }
     Ok(())
 }
@@ -116,12 +116,12 @@ fn idle(address: &str, binds: u32, rate: u32, hold_seconds: u64) -> Result<Proce
     Process::start("hermod-sim", &args)
 }
 
-/// Reads on to the report.
+/// Reads the report.
 fn finish(idle: &mut Process) -> Outcome {
     idle.line()?;
     let report: Value = serde_json::from_str(&idle.line()?).map_err(failure)?;
     match report["bound"].as_u64() {
         Some(bound) if bound == u64::from(WARM_UP) => Ok(()),
-        _ => Err(failure(format!("the first binds did not fare well: {report}"))),
+        _ => Err(failure(format!("the first binds failed: {report}"))),
     }
 }

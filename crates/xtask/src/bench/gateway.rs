@@ -1,4 +1,4 @@
-//! The two processes a benchmark runs against: a carrier, and a gateway with one funded customer routed to it.
+//! The processes of a benchmark: a simulated carrier, and a gateway with one funded customer and a route to it.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -13,19 +13,19 @@ use crate::shell::{self, Failure, Outcome};
 
 const API_KEY: &str = "bench-key";
 const API_SECRET: &str = "bench-secret-of-no-importance";
-/// How long a gateway may take to start on an empty folder.
+/// Time for a gateway to start on an empty folder.
 const READY_WAIT: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(100);
 const SETTLED: &str = "hermod_messages_settled_total";
-/// Open files for posts under way.
+/// Open files for webhook posts.
 const WEBHOOK_SOCKETS: u64 = 10_000;
-/// Open files beside the sockets of customers.
+/// Open files besides the sockets of customers.
 const FILES_BESIDE: u64 = 1_000;
 
 pub(super) const SYSTEM_ID: &str = "bench";
 pub(super) const PASSWORD: &str = "bench123";
 
-/// A simulated carrier in a process of its own.
+/// A simulated carrier process.
 pub(super) struct Carrier {
     process: Process,
     pub(super) address: String,
@@ -52,34 +52,34 @@ impl Carrier {
         self.process.end()
     }
 
-    /// Ends it and holds what it saw against what was accepted: each message once, and its receipt taken.
+    /// Ends the carrier and compares its counts with the accepted messages: each submitted once, with its receipt accepted.
     pub(super) fn end_and_compare(self, messages: u64) -> Outcome {
-        let told = self.process.end_and_read()?;
+        let counts = self.process.end_and_read()?;
         for (name, expect) in [
             ("submits", messages),
             ("accepted", messages),
             ("receipts_accepted", messages),
             ("duplicates", 0),
         ] {
-            let count = told.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
+            let count = counts.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
             if count != Some(expect) {
                 let count = count.map_or("nothing".to_owned(), |count| count.to_string());
-                return Err(failure(format!("the carrier says {name}: {count} and not {expect}")));
+                return Err(failure(format!("the carrier counted {name}: {count}, expected {expect}")));
             }
         }
         Ok(())
     }
 }
 
-/// Where a gateway takes binds.
+/// The SMPP listeners of a gateway.
 pub(super) struct Smpp {
     pub(super) plain: String,
     pub(super) tls: String,
-    /// The certificate shown over TLS, which is its own authority.
+    /// The self-signed certificate.
     pub(super) certificate: PathBuf,
 }
 
-/// A customer who is told by webhook.
+/// A customer with a webhook.
 pub(super) struct Customer {
     pub(super) name: String,
     pub(super) url: String,
@@ -118,7 +118,7 @@ impl Gateway {
         Gateway::start_in(folder, &format!("{SETTINGS}{NO_BINDS}"), &provision, 0)
     }
 
-    /// A gateway that so many customers may bind to at a time.
+    /// Starts a gateway that accepts this many binds.
     pub(super) fn start_for(carrier: &str, binds: u64) -> Result<(Gateway, Smpp), Failure> {
         let folder = fresh_folder()?;
         let tls = folder.join("tls");
@@ -133,7 +133,7 @@ impl Gateway {
         Ok((gateway, smpp))
     }
 
-    /// A gateway with these customers beside its own, each told by webhook.
+    /// Starts a gateway with these customers besides its own, each with a webhook.
     pub(super) fn start_with_webhooks(carrier: &str, customers: &[Customer]) -> Result<Gateway, Failure> {
         let folder = fresh_folder()?;
         let mut provision = provision(carrier).replace("ACCOUNT_SMPP", "").replace("CONNECTION_SMPP", "");
@@ -178,7 +178,7 @@ impl Gateway {
         self.process.usage()
     }
 
-    /// Waits until so many messages have ended, and returns how many have.
+    /// Waits until this many messages are settled. Returns their number.
     pub(super) fn wait_until_settled(&self, messages: u64, wait: Duration) -> Result<u64, Failure> {
         let started = start_watch();
         loop {
@@ -226,7 +226,7 @@ impl Gateway {
             )));
         }
         if report["open_parts"].as_u64() != Some(0) {
-            return Err(failure(format!("{} parts are still under way", report["open_parts"])));
+            return Err(failure(format!("{} parts are still open", report["open_parts"])));
         }
         std::fs::remove_dir_all(&folder).map_err(failure)
     }
@@ -235,18 +235,18 @@ impl Gateway {
 const SETTINGS: &str = "[data]\nfolder = \"data\"\n[http]\nlisten = \"ADDRESS\"\n[log]\nlevel = \"warn\"\n\
                         [provision]\nfile = \"provision.toml\"\n";
 
-/// Written after those, where nobody binds: whoever has the usual port keeps it.
+/// Appended where no customer binds: a free port, because the default one may be in use.
 const NO_BINDS: &str = "[smpp]\nlisten = \"127.0.0.1:0\"\n";
 
-/// For a gateway that posts to this machine.
+/// Appended for a gateway that posts to this machine.
 const WEBHOOK_SETTINGS: &str = "[webhooks]\nallow_http = true\nallow = [\"127.0.0.0/8\"]\n";
 
-/// Written after those, for a gateway that takes binds.
+/// Appended for a gateway that accepts binds.
 const SMPP_SETTINGS: &str = "[smpp]\nlisten = \"SMPP_PLAIN\"\ntls_listen = \"SMPP_TLS\"\n\
                              certificate = \"tls/certificate.pem\"\nkey = \"tls/key.pem\"\n\
                              max_sessions_per_address = 20000\nmax_half_open_per_address = 20000\n";
 
-/// And for its customer: as fast as it can, and as often as it wants.
+/// The customer of a gateway that accepts binds, without limits.
 const ACCOUNT_SMPP: &str = "tier = \"enterprise\"\nsmpp_rate = 1000000\n";
 const CONNECTION_SMPP: &str =
     "system_id = \"SYSTEM_ID\"\npassword = \"PASSWORD\"\nwindow = 100\nmax_binds = 10000\n";
@@ -255,16 +255,16 @@ fn provision(carrier: &str) -> String {
     PROVISION.replace("CARRIER", carrier).replace("KEY", API_KEY).replace("SECRET", API_SECRET)
 }
 
-/// `certificate.pem` and `key.pem` for localhost in that folder.
+/// Writes `certificate.pem` and `key.pem` for localhost to this folder.
 pub(super) fn make_certificate(folder: &Path) -> Outcome {
     let sim = binary("hermod-sim");
     let folder = folder.to_string_lossy();
     shell::output_of(&sim.to_string_lossy(), &["certificate", &folder])
         .map(|_| ())
-        .ok_or_else(|| failure(format!("no certificate could be made in {folder}")))
+        .ok_or_else(|| failure(format!("cannot make a certificate in {folder}")))
 }
 
-/// An address nobody listens on yet.
+/// Returns an address with a free port.
 pub(super) fn free_address() -> Result<String, Failure> {
     let listener = TcpListener::bind("127.0.0.1:0").map_err(failure)?;
     Ok(listener.local_addr().map_err(failure)?.to_string())

@@ -1,5 +1,5 @@
-//! `cargo xtask bench http`: how many messages a second go the whole way, beside what the same client gets from an
-//! endpoint that does nothing.
+//! `cargo xtask bench http`: messages per second end to end, compared with an endpoint that stores nothing and the same
+//! client.
 
 use std::time::Duration;
 
@@ -11,12 +11,12 @@ use super::process::{Process, Usage};
 use super::{failure, load_average, start_watch};
 use crate::shell::{Failure, Outcome};
 
-/// How long everything accepted may take to be settled after the load ends.
+/// Time for all accepted messages to be settled after the load.
 const SETTLE_WAIT: Duration = Duration::from_secs(120);
 
 #[derive(Args)]
 pub(crate) struct Options {
-    /// How long to send, in seconds; the reference is measured for as long, half before and half after
+    /// Seconds of load; the reference is measured as long, half before and half after
     #[arg(long, default_value_t = 20)]
     seconds: u64,
     /// Connections, each with one request in flight
@@ -71,7 +71,7 @@ fn reference(options: &Options, seconds: u64) -> Result<Load, Failure> {
     Ok(load)
 }
 
-/// What the gateway did.
+/// The measured gateway.
 struct Measured {
     load: Load,
     /// Messages settled per second, from the first request until the last receipt was recorded.
@@ -108,7 +108,7 @@ impl Measured {
         let Load { answered, failed, accepted, p50_us, p99_us, p999_us, per_second } = self.load;
         println!("hermod end to end    {:>9.0} /s   ({} settled)", self.per_second, self.settled);
         println!(
-            "  accepted           {per_second:>9.0} /s   ({accepted} of {answered} answers, {failed} failed)"
+            "  accepted           {per_second:>9.0} /s   ({accepted} of {answered} responses, {failed} failed)"
         );
         println!(
             "  latency of 202     {:>9.1} ms p50, {:.1} ms p99, {:.1} ms p99.9",

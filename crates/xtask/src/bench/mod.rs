@@ -17,22 +17,22 @@ use crate::shell::{self, Failure, Outcome};
 
 #[derive(Subcommand)]
 pub(crate) enum Bench {
-    /// POST /sms end to end beside an empty endpoint with the same client
+    /// POST /sms end to end, compared with an empty endpoint and the same client
     ///
-    /// Every message counted is accepted, charged, at the carrier, and its receipt recorded. Prints the rate, the
+    /// Every counted message is accepted, charged, submitted to the carrier, and its receipt recorded. Prints the rate, the
     /// reference's rate, their ratio, latency, CPU and bytes written per message, and memory; audits the store.
     Http(http::Options),
-    /// Messages waiting for a carrier that is away: memory while they wait, order and time when it returns
+    /// Messages queued for a carrier that is down: memory of the queue, order and time when the carrier returns
     Queue(queue::Options),
-    /// submit_sm end to end beside an echo with the same client
+    /// submit_sm end to end, compared with an echo server and the same client
     ///
-    /// Every message counted is accepted, charged, at the carrier, and its receipt delivered back to the bind. Prints
-    /// the rate, the reference's rate, their ratio, latencies of answers and receipts, CPU and bytes written per
+    /// Every counted message is accepted, charged, submitted to the carrier, and its receipt delivered to the bind. Prints
+    /// the rate, the reference's rate, their ratio, latencies of responses and receipts, CPU and bytes written per
     /// message, and memory; audits the store and compares the carrier's record.
     Smpp(smpp::Options),
-    /// Customers who are bound and do nothing: memory of each, and CPU
+    /// Idle binds: memory per bind, and CPU
     Binds(binds::Options),
-    /// Reports posted to healthy endpoints while a hundred dead ones have long queues
+    /// Webhooks to healthy endpoints while a hundred dead ones have long queues
     ///
     /// Prints the time from sending a message to the post, as the receiver measures it, CPU, bytes and memory.
     Webhooks(webhooks::Options),
@@ -58,7 +58,7 @@ fn failure(what: impl std::fmt::Display) -> Failure {
     Failure(what.to_string())
 }
 
-/// How busy the machine was with other things; a figure without it is hard to judge.
+/// The load of the machine by other processes, which figures depend on.
 fn load_average() -> String {
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     load.split_whitespace().take(3).collect::<Vec<_>>().join(" ")
@@ -70,7 +70,7 @@ fn pause(wait: Duration) {
     std::thread::sleep(wait);
 }
 
-/// When a measurement began.
+/// Returns the start of a measurement.
 fn start_watch() -> Instant {
     #[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
     Instant::now()

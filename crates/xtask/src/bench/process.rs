@@ -1,4 +1,4 @@
-//! A process under measurement: started, asked for its first line, weighed by the kernel's own books, ended.
+//! A measured process: starting, reading its output, its usage by /proc, and ending.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ const TICKS_PER_SECOND: u64 = 100;
 
 /// Raises the soft limit of open files to the first argument and becomes the program that follows.
 const RAISE_AND_RUN: &str = r#"if [ "$(ulimit -n)" != unlimited ] && [ "$(ulimit -n)" -lt "$0" ]; then
-ulimit -n "$0" || { echo "this needs $0 open files: raise the hard limit (ulimit -Hn), or ask for less" >&2; exit 1; }
+ulimit -n "$0" || { echo "this needs $0 open files: raise the hard limit (ulimit -Hn), or use fewer" >&2; exit 1; }
 fi
 exec "$@""#;
 
@@ -22,7 +22,7 @@ pub(super) struct Process {
     stdout: BufReader<ChildStdout>,
 }
 
-/// What a process has used since it started.
+/// The resources that a process has used.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Usage {
     pub(super) cpu: Duration,
@@ -52,7 +52,7 @@ impl Process {
         Ok(Process { child, stdout })
     }
 
-    /// As `start`, allowed to have so many files open at a time.
+    /// As `start`, with this limit of open files.
     pub(super) fn start_with_files(program: &str, args: &[&str], files: u64) -> Result<Process, Failure> {
         let files = files.to_string();
         let mut command = Command::new("sh");
@@ -60,12 +60,12 @@ impl Process {
         Process::spawn(command, program)
     }
 
-    /// The next line it prints. Waits for it.
+    /// Waits for the next line of output.
     pub(super) fn line(&mut self) -> Result<String, Failure> {
         let mut line = String::new();
         let read = self.stdout.read_line(&mut line).map_err(failure)?;
         if read == 0 {
-            return Err(failure("a process ended before it said what it was asked"));
+            return Err(failure("a process ended before its output was complete"));
         }
         Ok(line.trim_end().to_owned())
     }
@@ -76,7 +76,7 @@ impl Process {
                 .map_err(|cause| failure(format!("a measured process is gone: {cause}")))
         };
         let stat = read("stat")?;
-        // The name in parentheses may hold spaces; what follows it does not.
+        // The process name in parentheses may contain spaces; the fields after it do not.
         let after_name = stat.rsplit(')').next().unwrap_or_default();
         let ticks: u64 =
             after_name.split_whitespace().skip(11).take(2).filter_map(|word| word.parse::<u64>().ok()).sum();
@@ -89,12 +89,12 @@ impl Process {
         })
     }
 
-    /// Asks it to end as an operator would, and waits.
+    /// Sends SIGTERM and waits.
     pub(super) fn end(self) -> Result<(), Failure> {
         self.end_and_read().map(|_| ())
     }
 
-    /// As `end`, and gives what it had still to say.
+    /// As `end`; returns the rest of its output.
     pub(super) fn end_and_read(mut self) -> Result<String, Failure> {
         shell::run(shell::command("kill", &["-TERM", &self.child.id().to_string()]))?;
         let mut rest = String::new();
@@ -110,7 +110,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Ended already is fine; this is for a bench that gave up half-way.
+        // For a benchmark that failed; the process may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -122,7 +122,7 @@ fn field(text: &str, name: &str) -> u64 {
 }
 
 impl Usage {
-    /// What was used between an earlier look and this one. Memory is as of now.
+    /// Returns the usage since an earlier measurement; memory is the current value.
     pub(super) fn since(self, earlier: Usage) -> Usage {
         Usage {
             cpu: self.cpu.saturating_sub(earlier.cpu),

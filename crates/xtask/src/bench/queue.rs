@@ -1,4 +1,4 @@
-//! `cargo xtask bench queue`: a carrier that is away while messages keep coming, and then comes back.
+//! `cargo xtask bench queue`: messages that queue for a carrier that is down, and the drain when it returns.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ const DRAIN_WAIT: Duration = Duration::from_secs(900);
 
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Messages that wait
+    /// Messages in the queue
     #[arg(long, default_value_t = 1_000_000)]
     messages: u64,
     /// Fail above this much memory, in MiB
@@ -30,7 +30,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
     println!("idle memory          {:>9} MiB", gateway.usage()?.resident_bytes >> 20);
     let accepted = fill(&gateway, options.messages)?;
     let waiting = gateway.usage()?;
-    println!("{accepted} messages wait for a carrier that is away");
+    println!("{accepted} messages are queued for a carrier that is down");
     println!(
         "memory while waiting {:>9} MiB, {} MiB at most",
         waiting.resident_bytes >> 20,
@@ -43,7 +43,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
     let peak = gateway.usage()?.resident_peak_bytes >> 20;
     #[expect(clippy::cast_precision_loss, reason = "a count of messages, for a rate")]
     let rate = accepted as f64 / took.as_secs_f64();
-    println!("\ndrained in           {:>9.1} s after it came back, {rate:.0} /s", took.as_secs_f64());
+    println!("\ndrained in           {:>9.1} s after it returned, {rate:.0} /s", took.as_secs_f64());
     println!("memory in all        {peak:>9} MiB at most");
     gateway.end_and_audit(accepted)?;
     carrier.end()?;

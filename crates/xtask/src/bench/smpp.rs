@@ -1,5 +1,5 @@
-//! `cargo xtask bench smpp`: how many messages a second go the whole way over SMPP and come back as receipts, beside
-//! what the same client gets from an echo that stores nothing.
+//! `cargo xtask bench smpp`: messages per second end to end over SMPP, with receipts, compared with an echo server that stores
+//! nothing and the same client.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,30 +12,30 @@ use super::process::{Process, Usage};
 use super::{failure, load_average};
 use crate::shell::{Failure, Outcome};
 
-/// How long everything accepted may take to be settled after its receipts are in.
+/// Time for all accepted messages to be settled after the last receipt.
 const SETTLE_WAIT: Duration = Duration::from_secs(120);
-/// The echo is measured for this long at most.
+/// The longest measurement of the echo.
 const ECHO_SECONDS_MAX: u64 = 10;
 
 #[derive(Args)]
 pub(crate) struct Options {
-    /// How long the main run sends, in seconds; the others take a quarter of it
+    /// Seconds of the main run; the others take a quarter of it
     #[arg(long, default_value_t = 60)]
     seconds: u64,
-    /// Two seconds of everything: whether it works, and not how fast
+    /// Two seconds per run, to test the benchmark
     #[arg(long)]
     short: bool,
     /// Only the main run and its reference
     #[arg(long)]
     main_only: bool,
-    /// Fail below so many messages a second in the main run
+    /// Fail below this many messages per second in the main run
     #[arg(long, default_value_t = 10_000.0)]
     floor: f64,
 }
 
-/// One way to bind.
+/// The binds of one run.
 #[derive(Clone, Copy)]
-struct Way {
+struct BindSetup {
     name: &'static str,
     binds: u32,
     window: u32,
@@ -43,17 +43,17 @@ struct Way {
     goal: &'static str,
 }
 
-const MAIN: Way = Way {
+const MAIN: BindSetup = BindSetup {
     name: "one bind, window 100",
     binds: 1,
     window: 100,
     tls: false,
     goal: "floor 10,000/s, aim 25,000/s",
 };
-const OTHERS: [Way; 3] = [
-    Way { name: "one bind, window 10", binds: 1, window: 10, tls: false, goal: "floor 8,000/s" },
-    Way { name: "four binds, window 100", binds: 4, window: 100, tls: false, goal: "no floor" },
-    Way { name: "one bind over TLS", binds: 1, window: 100, tls: true, goal: "no floor" },
+const OTHERS: [BindSetup; 3] = [
+    BindSetup { name: "one bind, window 10", binds: 1, window: 10, tls: false, goal: "floor 8,000/s" },
+    BindSetup { name: "four binds, window 100", binds: 4, window: 100, tls: false, goal: "no floor" },
+    BindSetup { name: "one bind over TLS", binds: 1, window: 100, tls: true, goal: "no floor" },
 ];
 
 pub(crate) fn run(options: &Options) -> Outcome {
@@ -62,23 +62,23 @@ pub(crate) fn run(options: &Options) -> Outcome {
     let others = if options.short { 2 } else { (seconds / 4).max(2) };
     let measured = compare(MAIN, seconds)?;
     if !options.main_only {
-        for way in OTHERS {
-            compare(way, others)?;
+        for setup in OTHERS {
+            compare(setup, others)?;
         }
     }
     println!("load average after:  {}", load_average());
     if !options.short && measured < options.floor {
-        return Err(failure(format!("{measured:.0} messages a second are below {:.0}", options.floor)));
+        return Err(failure(format!("{measured:.0} messages per second are below {:.0}", options.floor)));
     }
     Ok(())
 }
 
-/// The echo and the gateway in the same way, one after the other. Returns the gateway's rate.
-fn compare(way: Way, seconds: u64) -> Result<f64, Failure> {
-    let echo = reference(way, seconds.min(ECHO_SECONDS_MAX))?;
-    let measured = measure(way, seconds)?;
+/// Measures the echo and the gateway one after the other. Returns the gateway's rate.
+fn compare(setup: BindSetup, seconds: u64) -> Result<f64, Failure> {
+    let echo = reference(setup, seconds.min(ECHO_SECONDS_MAX))?;
+    let measured = measure(setup, seconds)?;
     let ratio = measured.load.per_second / echo.per_second.max(1e-9);
-    println!("\n{} ({seconds} s, {})", way.name, way.goal);
+    println!("\n{} ({seconds} s, {})", setup.name, setup.goal);
     println!("  echo               {:>9.0} /s   {}", echo.per_second, echo.latencies());
     measured.print();
     println!("  ratio              {ratio:>9.3}   (end to end / echo, same client)");
@@ -106,24 +106,24 @@ impl Load {
             us / 1000.0
         };
         format!(
-            "answer {:.1} ms p50, {:.1} ms p99; receipt {:.1} ms p50, {:.1} ms p99",
-            ms("/answer/p50_us"),
-            ms("/answer/p99_us"),
+            "response {:.1} ms p50, {:.1} ms p99; receipt {:.1} ms p50, {:.1} ms p99",
+            ms("/response/p50_us"),
+            ms("/response/p99_us"),
             ms("/receipt/p50_us"),
             ms("/receipt/p99_us")
         )
     }
 
-    /// Everything the generator calls an error, and every message that is not delivered.
+    /// The generator's errors and the messages that were not delivered.
     fn errors(&self) -> u64 {
         let ended: u64 = self.report["binds_ended"]
             .as_object()
             .map_or(0, |ends| ends.values().filter_map(Value::as_u64).sum());
-        let faults = ["/refused", "/timed_out", "/lost", "/bad_ids"];
+        let errors = ["/rejected", "/timed_out", "/lost", "/bad_ids"];
         let receipts = ["/receipts/duplicated", "/receipts/unknown", "/receipts/missing"];
-        let faults: u64 = faults.iter().chain(&receipts).map(|pointer| self.count(pointer)).sum();
+        let errors: u64 = errors.iter().chain(&receipts).map(|pointer| self.count(pointer)).sum();
         let undelivered = self.accepted.abs_diff(self.count("/receipts/states/DELIVRD"));
-        faults + ended + undelivered
+        errors + ended + undelivered
     }
 
     fn require_no_errors(&self) -> Outcome {
@@ -134,18 +134,18 @@ impl Load {
     }
 }
 
-fn reference(way: Way, seconds: u64) -> Result<Load, Failure> {
+fn reference(setup: BindSetup, seconds: u64) -> Result<Load, Failure> {
     let tls = std::env::temp_dir().join(format!("hermod-bench-tls-{}", std::process::id()));
     make_certificate(&tls)?;
     let (certificate, key) = (tls.join("certificate.pem"), tls.join("key.pem"));
     let (shown, hidden) = (certificate.to_string_lossy(), key.to_string_lossy());
     let mut args = vec!["smpp-echo", "--listen", "127.0.0.1:0"];
-    if way.tls {
+    if setup.tls {
         args.extend(["--tls-certificate", &*shown, "--tls-key", &*hidden]);
     }
     let mut echo = Process::start("hermod-sim", &args)?;
     let address = echo.line()?;
-    let load = load(way, &address, &certificate, seconds)?;
+    let load = load(setup, &address, &certificate, seconds)?;
     echo.end()?;
     std::fs::remove_dir_all(&tls).map_err(failure)?;
     load.require_no_errors()?;
@@ -159,12 +159,12 @@ struct Measured {
     carrier: Usage,
 }
 
-fn measure(way: Way, seconds: u64) -> Result<Measured, Failure> {
+fn measure(setup: BindSetup, seconds: u64) -> Result<Measured, Failure> {
     let carrier = Carrier::start(&["--receipt-after", "1ms"])?;
-    let (gateway, smpp) = Gateway::start_for(&carrier.address, way.binds.into())?;
+    let (gateway, smpp) = Gateway::start_for(&carrier.address, setup.binds.into())?;
     let before = (gateway.usage()?, carrier.usage()?);
-    let address = if way.tls { &smpp.tls } else { &smpp.plain };
-    let load = load(way, address, &smpp.certificate, seconds)?;
+    let address = if setup.tls { &smpp.tls } else { &smpp.plain };
+    let load = load(setup, address, &smpp.certificate, seconds)?;
     gateway.wait_until_settled(load.accepted, SETTLE_WAIT)?;
     let after = (gateway.usage()?, carrier.usage()?);
     if load.errors() == 0 {
@@ -195,10 +195,11 @@ impl Measured {
     }
 }
 
-fn load(way: Way, address: &str, certificate: &Path, seconds: u64) -> Result<Load, Failure> {
+fn load(setup: BindSetup, address: &str, certificate: &Path, seconds: u64) -> Result<Load, Failure> {
     // The certificate is for a name, and the listener's address has the number that name stands for.
     let address = address.replace("127.0.0.1", "localhost");
-    let (binds, window, duration) = (way.binds.to_string(), way.window.to_string(), format!("{seconds}s"));
+    let (binds, window, duration) =
+        (setup.binds.to_string(), setup.window.to_string(), format!("{seconds}s"));
     let certificate = certificate.to_string_lossy();
     let mut args = vec![
         "smpp-load",
@@ -216,7 +217,7 @@ fn load(way: Way, address: &str, certificate: &Path, seconds: u64) -> Result<Loa
         "--duration",
         &duration,
     ];
-    if way.tls {
+    if setup.tls {
         args.extend(["--tls-ca", &*certificate]);
     }
     let mut generator = Process::start("hermod-sim", &args)?;

@@ -1,7 +1,6 @@
-//! Finds the network of an operator. One package names the operators of number ranges, the other the operators of
-//! networks, and they rarely write a name the same way. A name joins when it says the same after what carries no
-//! meaning (case, accents, legal forms, words like "mobile") is taken off, and then only when one network follows
-//! from it. Everything else is left to the curated aliases, or unknown: a wrong network is worse than none.
+//! Finds the network of an operator. One package names the operators of number ranges, the other the operators of networks,
+//! and their spellings differ. Names match if they are equal without case, accents, legal forms and words like "mobile", and
+//! only if exactly one network matches. Other names need a curated alias or stay unknown: a wrong network is worse than none.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,21 +12,21 @@ const LEGAL_FORMS: &str = "ab ad ag aps as asa berhad bhd bv cjsc co company cor
     jsc kg kk limitada limited llc llp lp ltd ltda nv oao ohg ojsc oo ooo ou oy oyj pao pjsc plc private prjsc pt pte pty \
     public pvt rt sa sab sae sal saoc saog sarl sas sasu sau sdn se sia sl slu sp spa spol sro srl uab z zao zoo zrt";
 
-/// Words that say what every operator does.
+/// Words that do not distinguish operators.
 const GENERIC_WORDS: &str = "and cellular celular comunicaciones communication communications gsm group holding holdings \
     international mobil mobile mobiles movil network networks of operator phone service services solutions tel telecom \
     telecommunication telecommunications telecomunicacoes telecomunicaciones telecoms telekom the wireless";
 
-/// What came of an operator's name.
+/// How an operator's name was joined.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
 pub(crate) enum Joined {
-    /// A curated alias says so.
+    /// By a curated alias.
     Alias,
-    /// The names say the same.
+    /// By equal names.
     Name,
-    /// A curated alias says that there is no single one.
+    /// A curated alias states that there is no single network.
     NoneByAlias,
-    /// No network, or several with nothing to choose by.
+    /// No network, or several candidates.
     None,
 }
 
@@ -37,7 +36,7 @@ pub(crate) struct Join<'a> {
     aliases: BTreeMap<(&'a str, &'a str), &'a Alias>,
 }
 
-/// A network of a country, with all readings of its names.
+/// A network of a country, with all variants of its names.
 struct Candidate<'a> {
     network: &'a ListedNetwork,
     names: BTreeSet<(Reading, Vec<String>)>,
@@ -62,7 +61,7 @@ impl<'a> Join<'a> {
         join
     }
 
-    /// The code of the operator's network, such as `262-01`; empty when none follows from the name.
+    /// Returns the code of the operator's network, such as `262-01`; empty if it is unknown.
     pub(crate) fn network_of(&self, country: &str, operator: &str) -> (&'a str, Joined) {
         if let Some(alias) = self.aliases.get(&(country, operator)) {
             let joined = if alias.network.is_empty() { Joined::NoneByAlias } else { Joined::Alias };
@@ -87,7 +86,7 @@ impl<'a> Join<'a> {
         ("", Joined::None)
     }
 
-    /// The words of a name that carry meaning.
+    /// The distinguishing words of a name.
     fn read(&self, name: &str, country: &str, reading: Reading) -> Vec<String> {
         let mut words = words(name);
         words.retain(|word| !contains(LEGAL_FORMS, word));
@@ -102,8 +101,8 @@ impl<'a> Join<'a> {
         words
     }
 
-    /// Every alias must name an operator that has ranges and a network that is listed under the name beside it:
-    /// when a new release of a package renames either, a person has to look.
+    /// Fails unless every alias names an operator with ranges and a network that is listed under the given name, so that
+    /// renames in a new release of a package are noticed.
     pub(crate) fn check_aliases(&self, operators: &BTreeSet<(String, String)>) -> Result<(), Failure> {
         let mut stale = Vec::new();
         for ((country, operator), alias) in &self.aliases {
@@ -126,7 +125,7 @@ impl<'a> Join<'a> {
     }
 }
 
-/// The strict one first: where "Orange" is listed, "Orange Business" is somebody else.
+/// Strict names first: where "Orange" is listed, "Orange Business" is another operator.
 const READINGS: [Reading; 3] = [Reading::Strict, Reading::Together, Reading::Loose];
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

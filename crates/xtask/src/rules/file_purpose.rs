@@ -1,17 +1,17 @@
-//! Every Rust file opens with a sentence that says what it is for.
+//! Every Rust file begins with a sentence about its purpose.
 
 use crate::rules::Violation;
 use crate::tree::Tree;
 
 pub(crate) fn check(tree: &Tree) -> Vec<Violation> {
-    let silent = tree.with_extension("rs").filter(|file| !says_its_purpose(&file.text));
-    silent
-        .map(|file| Violation::new(&file.path, 1, "open the file with a `//!` sentence: what is it for?"))
+    let without = tree.with_extension("rs").filter(|file| !has_purpose(&file.text));
+    without
+        .map(|file| Violation::new(&file.path, 1, "begin the file with a `//!` sentence about its purpose"))
         .collect()
 }
 
-/// At least three words, which also refuses a word put there to hold the place.
-fn says_its_purpose(text: &str) -> bool {
+/// Requires at least three words, which excludes placeholders.
+fn has_purpose(text: &str) -> bool {
     text.lines()
         .next()
         .and_then(|line| line.strip_prefix("//! "))
@@ -24,22 +24,22 @@ mod tests {
     use crate::rules::check_rule;
 
     #[track_caller]
-    fn check_opening(text: &str, is_fine: bool) {
-        let refusal = ["a.rs:1: open the file with a `//!` sentence: what is it for?"];
-        check_rule(check, &[("a.rs", text)], if is_fine { &[] } else { &refusal });
+    fn check_first_line(text: &str, is_valid: bool) {
+        let violation = ["a.rs:1: begin the file with a `//!` sentence about its purpose"];
+        check_rule(check, &[("a.rs", text)], if is_valid { &[] } else { &violation });
     }
 
     #[test]
-    fn a_sentence_will_do() {
-        check_opening("//! Splits a body into parts.\nfn f() {}", true);
+    fn sentence_is_valid() {
+        check_first_line("//! Splits a body into parts.\nfn f() {}", true);
     }
 
     #[test]
-    fn silence_an_ordinary_comment_or_a_place_holder_will_not() {
-        check_opening("fn f() {}", false);
-        check_opening("", false);
-        check_opening("// Splits a body into parts.\n", false);
-        check_opening("//! Placeholder\n", false);
-        check_opening("//! (being written by somebody)\n", false);
+    fn missing_comment_or_placeholder_is_a_violation() {
+        check_first_line("fn f() {}", false);
+        check_first_line("", false);
+        check_first_line("// Splits a body into parts.\n", false);
+        check_first_line("//! Placeholder\n", false);
+        check_first_line("//! (being written by Alice)\n", false);
     }
 }

@@ -1,5 +1,4 @@
-//! Modules beside each other do not import each other in a circle: of two of them, one stands below the other and can be
-//! read, tested and moved alone.
+//! Sibling modules do not import each other in a cycle, so that each can be read, tested and moved alone.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -8,7 +7,7 @@ use crate::rust_paths::{absolute, module_of, named_paths};
 use crate::rust_source::{RustFile, rust_files};
 use crate::tree::Tree;
 
-/// Who imports whom among the children of one module, and where.
+/// The imports among the children of one module, and where they are.
 type Imports = BTreeMap<String, BTreeMap<String, Place>>;
 
 /// A crate's folder, and the path of a module in it.
@@ -23,7 +22,7 @@ struct Place {
 pub(crate) fn check(tree: &Tree) -> Vec<Violation> {
     let files = rust_files(tree);
     let modules: BTreeSet<Module<'_>> = files.iter().filter_map(|file| module_of(file.path)).collect();
-    let passed_on = passed_on(&files, &modules);
+    let re_exports = re_exports(&files, &modules);
     let mut families: BTreeMap<Module<'_>, Imports> = BTreeMap::new();
     for file in &files {
         let Some((folder, own)) = module_of(file.path) else { continue };
@@ -33,7 +32,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Violation> {
             let (Some(from), Some(to)) = (own.get(shared), target.get(shared)) else { continue };
             let parent = (folder, own[..shared].to_vec());
             let is_module = |name: &String| modules.contains(&child(&parent, name));
-            let names = passed_on.get(&parent);
+            let names = re_exports.get(&parent);
             let to = if is_module(to) { Some(to) } else { names.and_then(|names| names.get(to)) };
             if let Some(to) = to.filter(|to| is_module(from) && *to != from) {
                 let imports = families.entry(parent).or_default();
@@ -42,22 +41,22 @@ pub(crate) fn check(tree: &Tree) -> Vec<Violation> {
             }
         }
     }
-    families.values().flat_map(circles).collect()
+    families.values().flat_map(cycles).collect()
 }
 
 fn child<'t>((folder, path): &Module<'t>, name: &str) -> Module<'t> {
     (folder, path.iter().map(String::as_str).chain([name]).map(str::to_owned).collect())
 }
 
-/// For each module, the names that it passes on from its children (`pub use child::Name`, `pub use child::*`), each with its
-/// child: who imports such a name from the parent imports the child.
-fn passed_on<'t>(
+/// Returns for each module the names that it re-exports from its children (`pub use child::Name`, `pub use child::*`), each
+/// with its child: an import of such a name from the parent is an import of the child.
+fn re_exports<'t>(
     files: &[RustFile<'t>],
     modules: &BTreeSet<Module<'t>>,
 ) -> BTreeMap<Module<'t>, BTreeMap<String, String>> {
     let sources: BTreeMap<Module<'_>, &RustFile<'_>> =
         files.iter().filter_map(|file| Some((module_of(file.path)?, file))).collect();
-    let mut passed_on: BTreeMap<Module<'_>, BTreeMap<String, String>> = BTreeMap::new();
+    let mut re_exports: BTreeMap<Module<'_>, BTreeMap<String, String>> = BTreeMap::new();
     for (module, file) in &sources {
         for named in named_paths(&file.product) {
             let [first, .., last] = &named.segments[..] else { continue };
@@ -65,7 +64,7 @@ fn passed_on<'t>(
             if !modules.contains(&source) {
                 continue;
             }
-            let names = passed_on.entry(module.clone()).or_default();
+            let names = re_exports.entry(module.clone()).or_default();
             match last.as_str() {
                 "*" => {
                     let defined =
@@ -76,7 +75,7 @@ fn passed_on<'t>(
             }
         }
     }
-    passed_on
+    re_exports
 }
 
 /// The names that a module defines for others.
@@ -91,46 +90,46 @@ fn public_names(code: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// One violation for each group of modules that reach each other: its shortest circle.
-fn circles(imports: &Imports) -> Vec<Violation> {
+/// One violation for each group of modules that reach each other: its shortest cycle.
+fn cycles(imports: &Imports) -> Vec<Violation> {
     let mut told: BTreeSet<&str> = BTreeSet::new();
     let mut found = Vec::new();
     for start in imports.keys() {
-        let Some(circle) = shortest_circle(imports, start) else { continue };
-        if circle.iter().any(|module| told.contains(module)) {
+        let Some(cycle) = shortest_cycle(imports, start) else { continue };
+        if cycle.iter().any(|module| told.contains(module)) {
             continue;
         }
-        told.extend(&circle);
-        let hops: Vec<String> = circle
+        told.extend(&cycle);
+        let hops: Vec<String> = cycle
             .iter()
-            .zip(circle.iter().cycle().skip(1))
+            .zip(cycle.iter().cycle().skip(1))
             .map(|(from, to)| {
                 let Place { path, line } = &imports[*from][*to];
                 format!("{from} imports {to} ({path}:{line})")
             })
             .collect();
-        let Place { path, line } = &imports[circle[0]][circle[1 % circle.len()]];
+        let Place { path, line } = &imports[cycle[0]][cycle[1 % cycle.len()]];
         let message = format!("{}: move what both need below them", hops.join(", "));
         found.push(Violation::new(path, *line, message));
     }
     found
 }
 
-fn shortest_circle<'i>(imports: &'i Imports, start: &'i str) -> Option<Vec<&'i str>> {
-    let mut came_from: BTreeMap<&str, &str> = BTreeMap::new();
+fn shortest_cycle<'i>(imports: &'i Imports, start: &'i str) -> Option<Vec<&'i str>> {
+    let mut predecessors: BTreeMap<&str, &str> = BTreeMap::new();
     let mut waiting = VecDeque::from([start]);
     while let Some(module) = waiting.pop_front() {
         for next in imports.get(module).into_iter().flat_map(|targets| targets.keys()) {
             if next == start {
-                let mut circle = vec![module];
-                while let Some(before) = came_from.get(circle[circle.len() - 1]) {
-                    circle.push(before);
+                let mut cycle = vec![module];
+                while let Some(before) = predecessors.get(cycle[cycle.len() - 1]) {
+                    cycle.push(before);
                 }
-                circle.reverse();
-                return Some(circle);
+                cycle.reverse();
+                return Some(cycle);
             }
-            if !came_from.contains_key(next.as_str()) {
-                came_from.insert(next, module);
+            if !predecessors.contains_key(next.as_str()) {
+                predecessors.insert(next, module);
                 waiting.push_back(next);
             }
         }
@@ -146,7 +145,7 @@ mod tests {
     const BESIDE: &str = "use crate::b::B;";
 
     #[test]
-    fn modules_in_a_circle_are_named_with_the_imports_that_close_it() {
+    fn cycle_is_reported_with_its_imports() {
         check_rule(
             check,
             &[
@@ -161,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn modules_of_a_folder_are_compared_with_each_other() {
+    fn siblings_in_a_folder_are_checked() {
         check_rule(
             check,
             &[
@@ -175,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn name_that_the_parent_passes_on_is_an_import_of_its_module() {
+    fn re_exported_name_is_an_import_of_its_module() {
         check_rule(
             check,
             &[
@@ -189,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn parents_and_children_tests_and_other_crates_may_name_each_other() {
+    fn parents_children_tests_and_other_crates_are_not_siblings() {
         check_rule(
             check,
             &[

@@ -1,5 +1,4 @@
-//! A file is at most 400 lines. What is longer today stands in tidy-allow.toml with its exact length, a ratchet:
-//! the number goes down with the file and the line goes away, neither ever grows.
+//! A file has at most 400 lines. Exceptions are in tidy-allow.toml with their exact length, which may only shrink.
 
 use crate::rules::Violation;
 use crate::tree::Tree;
@@ -18,7 +17,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Violation> {
     let too_long = unlisted.filter_map(|file| {
         let lines = file.text.lines().count();
         (lines > LINES_MAX).then(|| {
-            let message = format!("{lines} lines, the limit is {LINES_MAX}: split the file along a noun");
+            let message = format!("{lines} lines, the limit is {LINES_MAX}: split the file");
             Violation::new(&file.path, LINES_MAX + 1, message)
         })
     });
@@ -57,18 +56,18 @@ mod tests {
     }
 
     #[test]
-    fn four_hundred_lines_fit() {
+    fn file_of_400_lines_is_allowed() {
         check_lines(400, "", &[]);
     }
 
     #[test]
-    fn the_401st_line_needs_an_entry() {
-        check_lines(401, "", &["a.rs:401: 401 lines, the limit is 400: split the file along a noun"]);
+    fn longer_file_needs_an_exception() {
+        check_lines(401, "", &["a.rs:401: 401 lines, the limit is 400: split the file"]);
         check_lines(401, "[long_files]\n\"a.rs\" = 401\n", &[]);
     }
 
     #[test]
-    fn an_exception_may_only_shrink() {
+    fn exception_may_only_shrink() {
         check_lines(
             450,
             "[long_files]\n\"a.rs\" = 440\n",
@@ -82,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_that_is_no_longer_needed_fails() {
+    fn unneeded_exception_is_a_violation() {
         check_lines(
             400,
             "[long_files]\n\"a.rs\" = 440\n\"gone.rs\" = 500\n",
@@ -94,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_allow_list_allows_nothing() {
+    fn invalid_exception_is_a_violation() {
         check_rule(
             check,
             &[(ALLOW_LIST, "[long_files]\n\"a.rs\" = \"x\"\n"), ("a.rs", "")],

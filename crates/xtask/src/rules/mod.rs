@@ -1,5 +1,4 @@
-//! The rules no compiler knows. Each is a pure function from the files of the workspace to what is wrong with them,
-//! in a file of its own with the table that shows it fails when it must.
+//! The rules of `cargo xtask tidy`. Each is a pure function from the files of the workspace to violations.
 
 mod dependency_reasons;
 mod file_purpose;
@@ -19,7 +18,7 @@ use crate::tree::Tree;
 
 pub(crate) type Rule = fn(&Tree) -> Vec<Violation>;
 
-/// What `cargo xtask tidy` checks. Unused dependencies are a step of their own.
+/// The rules of `cargo xtask tidy`. Unused dependencies are a separate step.
 pub(crate) const TIDY: [Rule; 10] = [
     long_files::check,
     file_purpose::check,
@@ -53,7 +52,7 @@ impl fmt::Display for Violation {
     }
 }
 
-/// The one assertion all rules are tested with: these files give exactly these violations.
+/// Asserts that these files give exactly these violations.
 #[cfg(test)]
 #[track_caller]
 pub(crate) fn check_rule(rule: Rule, files: &[(&str, &str)], expect: &[&str]) {

@@ -1,5 +1,4 @@
-//! Printing belongs to the rims of the binaries, where a person waits for it. Everywhere else a fact is logged with
-//! its fields, so that an operator can find it.
+//! Only the command lines of the binaries print. Other code logs with fields, so that an operator can search.
 
 use crate::rules::Violation;
 use crate::rust_source::{RustFile, rust_files};
@@ -7,8 +6,8 @@ use crate::tree::Tree;
 
 const PRINT_MACROS: [&str; 4] = ["print!", "println!", "eprint!", "eprintln!"];
 
-/// The rims: files and folders that talk to a person or to cargo.
-const RIMS: [&str; 4] =
+/// Files and folders that may print.
+const COMMAND_LINES: [&str; 4] =
     ["crates/hermod/src/", "crates/simulator/src/bin/", "crates/simulator/src/main.rs", "crates/xtask/src/"];
 
 pub(crate) fn check(tree: &Tree) -> Vec<Violation> {
@@ -16,20 +15,18 @@ pub(crate) fn check(tree: &Tree) -> Vec<Violation> {
 }
 
 fn check_file(file: &RustFile<'_>) -> Vec<Violation> {
-    let is_rim = RIMS.iter().any(|rim| file.path.starts_with(rim)) || file.path.ends_with("/build.rs");
+    let may_print =
+        COMMAND_LINES.iter().any(|folder| file.path.starts_with(folder)) || file.path.ends_with("/build.rs");
     let mut found = Vec::new();
     for (index, line) in file.code.lines().enumerate() {
         if calls(line, "dbg!") {
-            found.push(Violation::new(
-                file.path,
-                index + 1,
-                "`dbg!` is for the moment of writing: remove it",
-            ));
+            found.push(Violation::new(file.path, index + 1, "`dbg!` is for debugging: remove it"));
         }
     }
-    for (index, line) in file.product.lines().enumerate().filter(|_| !is_rim) {
+    for (index, line) in file.product.lines().enumerate().filter(|_| !may_print) {
         for name in PRINT_MACROS.iter().filter(|name| calls(line, name)) {
-            let message = format!("`{name}` outside a binary's rim: log a fact with `tracing`, or return it");
+            let message =
+                format!("`{name}` outside of a command line: log with `tracing`, or return the value");
             found.push(Violation::new(file.path, index + 1, message));
         }
     }
@@ -47,19 +44,19 @@ mod tests {
     use crate::rules::check_rule;
 
     #[test]
-    fn a_library_does_not_print() {
+    fn print_in_a_library_is_a_violation() {
         check_rule(
             check,
             &[("crates/gateway/src/a.rs", "fn f() {\n    println!();\n    eprint!();\n}")],
             &[
-                "crates/gateway/src/a.rs:2: `println!` outside a binary's rim: log a fact with `tracing`, or return it",
-                "crates/gateway/src/a.rs:3: `eprint!` outside a binary's rim: log a fact with `tracing`, or return it",
+                "crates/gateway/src/a.rs:2: `println!` outside of a command line: log with `tracing`, or return the value",
+                "crates/gateway/src/a.rs:3: `eprint!` outside of a command line: log with `tracing`, or return the value",
             ],
         );
     }
 
     #[test]
-    fn the_rims_and_the_tests_do() {
+    fn command_lines_and_tests_may_print() {
         for path in
             ["crates/hermod/src/demo.rs", "crates/xtask/src/tidy.rs", "crates/hermod/tests/it/crash.rs"]
         {
@@ -70,15 +67,15 @@ mod tests {
     }
 
     #[test]
-    fn nobody_keeps_a_dbg_not_even_a_test() {
+    fn dbg_is_a_violation_everywhere() {
         for path in ["crates/hermod/src/main.rs", "crates/hermod/tests/it/crash.rs"] {
-            let expect = format!("{path}:1: `dbg!` is for the moment of writing: remove it");
+            let expect = format!("{path}:1: `dbg!` is for debugging: remove it");
             check_rule(check, &[(path, "fn f() { dbg!(1); }")], &[&expect]);
         }
     }
 
     #[test]
-    fn comments_texts_and_longer_names_are_no_calls() {
+    fn comments_literals_and_longer_names_are_not_calls() {
         let text = "// println!()\nfn f() { let a = \"println!()\"; my_println!(); }";
         check_rule(check, &[("crates/gateway/src/a.rs", text)], &[]);
     }

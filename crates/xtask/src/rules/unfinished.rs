@@ -1,4 +1,4 @@
-//! A note about unfinished work names the issue that will finish it, as in `TODO(#12)`; otherwise nobody will.
+//! A note about unfinished work names its issue, as in `TODO(#12)`.
 
 use crate::rules::Violation;
 use crate::rust_source::rust_files;
@@ -6,7 +6,7 @@ use crate::tree::Tree;
 
 const MARKS: [&str; 2] = ["TODO", "FIXME"];
 
-/// File types whose text may hold such a note outside of Rust.
+/// Other file types that are checked.
 const OTHER_SOURCES: [&str; 3] = ["toml", "sql", "sh"];
 
 pub(crate) fn check(tree: &Tree) -> Vec<Violation> {
@@ -28,7 +28,7 @@ fn check_text(path: &str, text: &str) -> Vec<Violation> {
     found
 }
 
-/// Is there a mark on this line, as a word of its own, without an issue number after it?
+/// Whether the line has the mark as a word without an issue number.
 fn stands_alone(line: &str, mark: &str) -> bool {
     line.match_indices(mark).any(|(at, _)| {
         let is_word = |c: char| c.is_alphanumeric() || c == '_';
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_without_an_issue_fails_and_says_what_to_write() {
+    fn note_without_an_issue_is_a_violation() {
         check_rule(
             check,
             &[("a.rs", "fn f() {}\n// TODO: later\n")],
@@ -64,17 +64,17 @@ mod tests {
     }
 
     #[test]
-    fn only_an_issue_number_makes_a_note_complete() {
+    fn note_needs_an_issue_number() {
         check_line("a.rs", "// FIXME(#7): split", true);
         check_line("a.rs", "// FIXME(#): split", false);
-        check_line("a.rs", "// FIXME(somebody): split", false);
+        check_line("a.rs", "// FIXME(alice): split", false);
         check_line("a.rs", "/* FIXME */", false);
         check_line("a.toml", "# TODO", false);
         check_line("a.sql", "-- TODO", false);
     }
 
     #[test]
-    fn names_and_texts_are_not_notes() {
+    fn identifiers_and_literals_are_not_notes() {
         check_line("a.rs", "let x = \"TODO\"; // TODOS are a list", true);
         check_line("a.md", "TODO", true);
     }

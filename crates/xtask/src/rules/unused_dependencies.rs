@@ -1,5 +1,5 @@
-//! A dependency that no code names is only a risk. The crate's own sources are the witness: a dependency must be
-//! named as a path in the product's code, a dev-dependency anywhere, a build-dependency in the build script.
+//! Every dependency is used: as a path in the crate's product code, a dev-dependency in any code, a build-dependency in the
+//! build script.
 
 use std::collections::BTreeSet;
 
@@ -80,21 +80,21 @@ mod tests {
     }
 
     #[test]
-    fn a_named_dependency_is_used() {
+    fn dependency_in_a_path_is_used() {
         let manifest = "[dependencies]\ntracing-subscriber.workspace = true\n";
         check_crate(manifest, "use tracing_subscriber::fmt;", &[]);
         check_crate(manifest, "fn f() { tracing_subscriber::fmt().init(); }", &[]);
     }
 
     #[test]
-    fn a_dependency_nobody_names_fails() {
+    fn dependency_without_a_path_is_a_violation() {
         let manifest = "[dependencies]\nbytes.workspace = true\n";
         let expect = ["crates/a/Cargo.toml:2: `bytes` is unused: remove it"];
         check_crate(manifest, "fn f(bytes: &[u8]) { /* bytes::Bytes */ g(\"bytes::Bytes\") }", &expect);
     }
 
     #[test]
-    fn another_crate_cannot_vouch_for_it() {
+    fn use_in_another_crate_does_not_count() {
         check_rule(
             check,
             &[
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_tests_use_is_a_dev_dependency() {
+    fn dependency_of_tests_must_be_a_dev_dependency() {
         let source = "#[cfg(test)]\nmod tests { use proptest::prelude::*; }";
         check_crate("[dev-dependencies]\nproptest = \"1\"\n", source, &[]);
         let expect =
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_build_dependency_belongs_to_the_build_script() {
+    fn build_dependency_must_be_used_by_the_build_script() {
         let manifest = ("crates/a/Cargo.toml", "[build-dependencies]\ncc = \"1\"\n");
         check_rule(check, &[manifest, ("crates/a/build.rs", "fn main() { cc::Build::new(); }")], &[]);
         check_rule(
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn the_workspace_shares_only_what_some_crate_uses() {
+    fn workspace_dependency_must_be_used_by_a_crate() {
         check_rule(
             check,
             &[

@@ -104,7 +104,7 @@ fn demo_reports_the_errors_of_a_provision_file() {
     let (code, _, told) =
         ran(&["demo", "--data-dir", path(&real), "--http-port", "0", "--apply", path(&file)]);
     assert_eq!(
-        (code, told.contains("was not made by the demo; name another --data-dir")),
+        (code, told.contains("was not created by the demo; choose another --data-dir")),
         (2, true),
         "{told}"
     );

@@ -106,7 +106,7 @@ fn demo_prints_commands_and_rejects_other_data_folders() {
     std::fs::remove_file(data.join("demo-credentials.json")).unwrap();
     let (code, _, told) = ran(&["demo", "--data-dir", path(&data), "--http-port", "0"]);
     assert_eq!(
-        (code, told.contains("was not made by the demo; name another --data-dir")),
+        (code, told.contains("was not created by the demo; choose another --data-dir")),
         (2, true),
         "{told}"
     );

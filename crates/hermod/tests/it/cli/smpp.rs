@@ -26,7 +26,7 @@ fn test_bind_binds_sends_a_message_and_prints_its_receipt() {
     let (code, out, told) = tries(&ready["smpp_port"], &right, &sending);
     assert_eq!((code, told.as_str()), (0, ""), "{out}");
     for part in
-        ["Bound in ", "as transceiver", "\"hermod\" and speaks SMPP 3.4", "Accepted in ", "stat:DELIVRD"]
+        ["Bound in ", "as transceiver", "\"hermod\" and uses SMPP 3.4", "Accepted in ", "stat:DELIVRD"]
     {
         assert!(out.contains(part), "{part} in {out}");
     }
@@ -56,14 +56,10 @@ fn test_bind_names_the_other_protocol_at_the_port() {
     let http: u16 = base.trim_end_matches("/api/v1").rsplit(':').next().unwrap().parse().unwrap();
     let (code, out, told) = tries(&http.into(), &password, &["--system-id", "demo"]);
     assert_eq!((code, out.as_str()), (1, ""), "{told}");
-    let expect = format!("no bind at 127.0.0.1:{http}: an HTTP server answered there, not an SMPP server");
+    let expect = format!("no bind at 127.0.0.1:{http}: an HTTP server responded, not an SMPP server");
     assert!(told.contains(&expect), "{told}");
     let (code, _, told) = tries(&ready["smpp_tls_port"], &password, &["--system-id", "demo"]);
-    assert_eq!(
-        (code, told.contains("the server speaks TLS there: try again with --tls")),
-        (1, true),
-        "{told}"
-    );
+    assert_eq!((code, told.contains("the server uses TLS: try again with --tls")), (1, true), "{told}");
     assert_eq!(demo.terminate(), 0);
 }
 

@@ -123,7 +123,7 @@ impl HttpLoad {
         let mut options = LoadOptions::new(target, messages, bound);
         options.connections = self.connections;
         options.which = Which::From(self.first);
-        options.answer_wait_max = self.timeout;
+        options.response_wait_max = self.timeout;
         if let Some(per_second) = self.rate {
             options.pace = Pace::OpenLoop { per_second };
         }

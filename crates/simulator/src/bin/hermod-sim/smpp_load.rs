@@ -142,7 +142,7 @@ impl SmppLoad {
         };
         options.window = self.window;
         options.first = self.first;
-        options.answer_wait_max = self.timeout;
+        options.response_wait_max = self.timeout;
         options.receipt_wait_max = self.receipt_wait;
         options.enquire_after = self.enquire_after;
         if let Some(per_second) = self.rate {

@@ -1,5 +1,5 @@
-//! One connection of a run: takes the next message, sends it, reads its answer whole, and so on to the end. The
-//! connection's own work (hyper's) runs inside the same task, so a request costs no switch to another one.
+//! One connection of a run: takes a message from the schedule, sends it and reads its response, until the end of the run.
+//! Hyper's connection task runs inside the same task, so that a request costs no task switch.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -19,33 +19,33 @@ use super::{Attempt, Outcome, Shared};
 use crate::load::report::Failure;
 use crate::runtime;
 
-/// An answer longer than this is none.
-const ANSWER_BYTES_MAX: usize = 64 * 1024;
+/// Octets of a response body.
+const RESPONSE_BYTES_MAX: usize = 64 * 1024;
 /// Pause between attempts to connect.
 const CONNECT_PAUSE: Duration = Duration::from_millis(20);
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
-type Wire = http1::Connection<TokioIo<TcpStream>, Full<Bytes>>;
+type ConnectionTask = http1::Connection<TokioIo<TcpStream>, Full<Bytes>>;
 
-/// An open connection: the handle that sends, and the work behind it.
+/// An open connection: hyper's sender, and its connection task.
 struct Open {
     sender: http1::SendRequest<Full<Bytes>>,
-    wire: Wire,
+    task: ConnectionTask,
 }
 
-struct Answer {
+struct ReceivedResponse {
     status: u16,
     body: Bytes,
 }
 
-/// Sends until the schedule has nothing more.
+/// Sends until the schedule ends.
 pub(super) async fn run(shared: Arc<Shared>, address: SocketAddr, number: u32) {
     let options = &shared.options;
     let tally = &shared.tallies[number as usize % shared.tallies.len()];
     let mut open: Option<Open> = None;
     loop {
         if let Some(permits) = &shared.permits {
-            permits.pass().await;
+            permits.acquire().await;
         }
         let Some(arrival) = shared.schedule.take(runtime::now()) else { return };
         let index = options.which.index(arrival.position);
@@ -87,35 +87,35 @@ fn request(shared: &Shared, index: u64, key: Option<&str>) -> Request<Full<Bytes
     request
 }
 
-/// Sends one request, on a new connection if there is none, and reads its answer. After a failure the connection
-/// is gone: nobody can say what of it is still to come.
+/// Sends one request, on a new connection if needed, and reads its response. After a failure the connection is dropped,
+/// because its state is unknown.
 async fn exchange(
     shared: &Shared,
     open: &mut Option<Open>,
     address: SocketAddr,
     request: Request<Full<Bytes>>,
-) -> Result<Answer, Failure> {
+) -> Result<ReceivedResponse, Failure> {
     let mut connection = match reusable(open.take()).await {
         Some(connection) => connection,
         None => connect(address, shared.options.connect_wait_max).await?,
     };
-    let talk = talk(&mut connection, request);
-    let answer = runtime::within(shared.options.answer_wait_max, talk).await;
+    let call = call(&mut connection, request);
+    let answer = runtime::within(shared.options.response_wait_max, call).await;
     let answer = answer.map_err(|_| Failure::Timeout)??;
     *open = Some(connection);
     Ok(answer)
 }
 
-/// The connection, if it takes another request. A server may have closed it after its last answer; as nothing of
-/// the next request was sent then, that is no failure.
+/// Returns the connection if it accepts another request. A server may have closed it after its last response, which is no
+/// failure.
 async fn reusable(open: Option<Open>) -> Option<Open> {
-    let Open { mut sender, mut wire } = open?;
+    let Open { mut sender, mut task } = open?;
     let ready = tokio::select! {
         biased;
         ready = sender.ready() => ready.is_ok(),
-        _ = &mut wire => false,
+        _ = &mut task => false,
     };
-    ready.then_some(Open { sender, wire })
+    ready.then_some(Open { sender, task })
 }
 
 async fn connect(address: SocketAddr, wait_max: Duration) -> Result<Open, Failure> {
@@ -133,49 +133,49 @@ async fn connect(address: SocketAddr, wait_max: Duration) -> Result<Open, Failur
 async fn dial(address: SocketAddr) -> std::io::Result<Open> {
     let stream = TcpStream::connect(address).await?;
     stream.set_nodelay(true)?;
-    let (sender, wire) = http1::handshake(TokioIo::new(stream)).await.map_err(std::io::Error::other)?;
-    Ok(Open { sender, wire })
+    let (sender, task) = http1::handshake(TokioIo::new(stream)).await.map_err(std::io::Error::other)?;
+    Ok(Open { sender, task })
 }
 
-/// One request and its answer, while the connection's own work goes on beside it.
-async fn talk(connection: &mut Open, request: Request<Full<Bytes>>) -> Result<Answer, Failure> {
-    let Open { sender, wire } = connection;
-    let answer = async {
+/// Sends a request and reads the response while it drives the connection.
+async fn call(connection: &mut Open, request: Request<Full<Bytes>>) -> Result<ReceivedResponse, Failure> {
+    let Open { sender, task } = connection;
+    let response = async {
         let response = sender.send_request(request).await.map_err(|error| failure(&error))?;
         read(response).await
     };
-    tokio::pin!(answer);
+    tokio::pin!(response);
     tokio::select! {
         biased;
-        answer = &mut answer => answer,
-        // The wire may end in the same step that brought the last bytes: ask once more before giving up.
-        _ = wire => {
-            let once = std::future::poll_fn(|cx| std::task::Poll::Ready(answer.as_mut().poll(cx)));
+        response = &mut response => response,
+        // The connection may end in the step that completed the response: it is polled once more.
+        _ = task => {
+            let once = std::future::poll_fn(|cx| std::task::Poll::Ready(response.as_mut().poll(cx)));
             match once.await {
-                std::task::Poll::Ready(answer) => answer,
+                std::task::Poll::Ready(response) => response,
                 std::task::Poll::Pending => Err(Failure::Closed),
             }
         }
     }
 }
 
-async fn read(response: Response<Incoming>) -> Result<Answer, Failure> {
+async fn read(response: Response<Incoming>) -> Result<ReceivedResponse, Failure> {
     let status = response.status().as_u16();
     let mut body = response.into_body();
     let mut first = Bytes::new();
     let mut more = BytesMut::new();
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame.map_err(|error| failure(&error))?.into_data() else { continue };
-        if first.len() + more.len() + data.len() > ANSWER_BYTES_MAX {
+        if first.len() + more.len() + data.len() > RESPONSE_BYTES_MAX {
             return Err(Failure::BadAnswer);
         }
-        // Nearly every answer is one frame, which is then kept without a copy.
+        // A response of one frame, as nearly all are, is not copied.
         if first.is_empty() { first = data } else { more.extend_from_slice(&data) }
     }
     if more.is_empty() {
-        return Ok(Answer { status, body: first });
+        return Ok(ReceivedResponse { status, body: first });
     }
-    Ok(Answer { status, body: [first, more.freeze()].concat().into() })
+    Ok(ReceivedResponse { status, body: [first, more.freeze()].concat().into() })
 }
 
 fn failure(error: &hyper::Error) -> Failure {
@@ -191,7 +191,7 @@ fn observe(
     observer: &(dyn Fn(&Attempt<'_>) + Send + Sync),
     index: u64,
     key: Option<&str>,
-    result: Result<&Answer, Failure>,
+    result: Result<&ReceivedResponse, Failure>,
 ) {
     let accepted: Option<Accepted> = result.ok().and_then(|answer| serde_json::from_slice(&answer.body).ok());
     let outcome = match result {

@@ -1,5 +1,5 @@
-//! The messages of a run, each computed from its index alone: recipient, text, idempotency key, and the JSON
-//! body with all of it. The body is laid out once; a request copies it and writes its digits in place.
+//! The messages of a run, computed from their index: recipient, text, idempotency key and JSON body. The body is written once
+//! as a template; each request copies it and fills in its digits.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use thiserror::Error;
 use crate::runtime;
 use crate::webhooks::clock_number;
 
-/// In place of a first recipient: see [`Messages::new`].
+/// Replaces the first recipient: see [`Messages::new`].
 pub const CLOCK: &str = "clock";
 
 /// Digits of the counter in texts and keys, so that every body has the same length.
 const COUNTER_DIGITS: usize = 10;
-/// Recipients and counters are written into these places of the body.
+/// Placeholders of recipient and counter in the template.
 const RECIPIENT_MARK: char = '\u{1}';
 const COUNTER_MARK: char = '\u{2}';
 
@@ -27,14 +27,14 @@ pub enum Keys {
     Prefixed(String),
 }
 
-/// A family of messages that differ in recipient, text and key.
+/// The messages of a run, which differ in recipient, text and key.
 #[derive(Debug, Clone)]
 pub struct Messages {
     recipient_first: u64,
     recipient_count: u64,
     recipient_digits: usize,
-    /// Recipients say when they were written to, instead of following one another.
-    by_the_clock: bool,
+    /// Each recipient is the time of its request.
+    is_clock: bool,
     text_prefix: String,
     keys: Keys,
     body: Vec<u8>,
@@ -44,7 +44,7 @@ pub struct Messages {
     counter_at: usize,
 }
 
-/// Why such messages cannot be sent.
+/// Why the parameters are invalid.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum MessagesRefusal {
     #[error("{0:?} is not a recipient: expected a plus, a first digit 1 to 9 and 7 to 15 digits in all")]
@@ -53,7 +53,7 @@ pub enum MessagesRefusal {
     BadRange { first: u64, count: u64, digits: usize },
     #[error("an idempotency key of {0} bytes is longer than 255 or not printable ASCII")]
     BadKey(usize),
-    #[error("control characters have no place in a sender or text prefix")]
+    #[error("a sender or text prefix must not contain control characters")]
     ControlCharacter,
 }
 
@@ -66,8 +66,9 @@ struct Body<'a> {
 }
 
 impl Messages {
-    /// `recipients` is the first number (`+` and digits) and how many follow it, counting the first; a run longer
-    /// than that starts over. [`CLOCK`] instead of a number: each is the time of its request. `from` absent leaves the sender to the connection's default.
+    /// `recipients` is the first number (`+` and digits) and the number of recipients; a longer run starts again with the
+    /// first. With [`CLOCK`] instead of a number each recipient is the time of its request. Without `from` the connection's
+    /// default sender is used.
     pub fn new(
         recipients: (&str, u64),
         from: Option<&str>,
@@ -75,8 +76,8 @@ impl Messages {
         keys: Keys,
     ) -> Result<Messages, MessagesRefusal> {
         let (first, count) = recipients;
-        let by_the_clock = first == CLOCK;
-        let (recipient_first, recipient_digits) = if by_the_clock {
+        let is_clock = first == CLOCK;
+        let (recipient_first, recipient_digits) = if is_clock {
             parse_recipient(&format!("+{}", clock_number(Duration::ZERO)))?
         } else {
             parse_recipient(first)?
@@ -107,7 +108,7 @@ impl Messages {
             recipient_first,
             recipient_count: count,
             recipient_digits,
-            by_the_clock,
+            is_clock,
             text_prefix: text_prefix.to_owned(),
             keys,
             body,
@@ -116,13 +117,13 @@ impl Messages {
         })
     }
 
-    /// The number a message goes to, with its plus.
+    /// The recipient with its plus.
     pub fn recipient(&self, index: u64) -> String {
         format!("+{}", self.number(index))
     }
 
     fn number(&self, index: u64) -> u64 {
-        if self.by_the_clock {
+        if self.is_clock {
             return clock_number(runtime::unix_time());
         }
         self.recipient_first + index % self.recipient_count
@@ -160,7 +161,7 @@ fn parse_recipient(text: &str) -> Result<(u64, usize), MessagesRefusal> {
     Ok((digits.parse().expect("15 digits fit in a u64"), digits.len()))
 }
 
-/// Writes the body once with marks where the digits go, and finds the marks.
+/// Writes the template and returns the positions of its placeholders.
 fn lay_out(from: Option<&str>, text_prefix: &str, recipient_digits: usize) -> (Vec<u8>, usize, usize) {
     let mark = |mark: char, digits: usize| mark.to_string().repeat(digits);
     let marked = serde_json::to_string(&Body {
@@ -198,14 +199,14 @@ mod tests {
     }
 
     #[test]
-    fn bodies_differ_in_recipient_and_text_only() {
+    fn bodies_differ_only_in_recipient_and_text() {
         check_body(0, r#"{"to":"+4915100000998","from":"Hermod","text":"say \"é\" 0000000000"}"#);
         check_body(2, r#"{"to":"+4915100001000","from":"Hermod","text":"say \"é\" 0000000002"}"#);
         check_body(3, r#"{"to":"+4915100000998","from":"Hermod","text":"say \"é\" 0000000003"}"#);
     }
 
     #[test]
-    fn the_body_says_what_the_message_says() {
+    fn body_has_recipient_and_text_of_the_message() {
         let messages = messages();
         for index in [0, 1, 4711, 9_999_999_999] {
             let body: serde_json::Value = serde_json::from_slice(&messages.body(index)).expect("JSON");
@@ -216,30 +217,31 @@ mod tests {
     }
 
     #[test]
-    fn without_a_sender_or_keys_neither_is_sent() {
+    fn body_without_sender_and_keys_has_neither() {
         let messages = Messages::new(("+4915100000000", 10), None, "x", Keys::None).expect("good messages");
         assert_eq!(messages.body(5), r#"{"to":"+4915100000005","text":"x0000000005"}"#);
         assert_eq!(messages.key(5), None);
     }
 
     #[test]
-    fn a_recipient_can_be_the_time_it_is_written_to() {
+    fn clock_recipient_is_the_time_of_the_request() {
         let messages = Messages::new((CLOCK, 1_000), None, "x", Keys::None).expect("good messages");
         let before = clock_number(runtime::unix_time());
         let body: serde_json::Value = serde_json::from_slice(&messages.body(7)).expect("JSON");
-        let told: u64 =
+        let sent: u64 =
             body["to"].as_str().and_then(|to| to.strip_prefix('+')?.parse().ok()).expect("a number");
-        assert!(told >= before && told <= clock_number(runtime::unix_time()), "{before} {told}");
+        assert!(sent >= before && sent <= clock_number(runtime::unix_time()), "{before} {sent}");
     }
 
     #[track_caller]
     fn check_refusal(recipients: (&str, u64), expect: &str) {
-        let refusal = Messages::new(recipients, None, "", Keys::None).expect_err("must be refused");
+        let refusal =
+            Messages::new(recipients, None, "", Keys::None).expect_err("the recipients are invalid");
         assert_eq!(refusal.to_string(), expect);
     }
 
     #[test]
-    fn recipients_that_are_not_numbers_are_refused() {
+    fn invalid_recipients_are_rejected() {
         let rule = "expected a plus, a first digit 1 to 9 and 7 to 15 digits in all";
         for text in ["4915100000000", "+0915100000000", "+123456", "+1234567890123456", "+49151x", ""] {
             check_refusal((text, 1), &format!("{text:?} is not a recipient: {rule}"));

@@ -1,6 +1,5 @@
-//! Load on the HTTP API: `POST /api/v1/sms` over keep-alive connections, one request in flight on each. Every
-//! message of a run has its own recipient, text and (if wanted) idempotency key, all computed from its index, so
-//! that a rig can send the very same message again after a crash.
+//! Load on the HTTP API: `POST /api/v1/sms` over keep-alive connections, one request in flight on each. Recipient, text and
+//! idempotency key of a message are computed from its index, so that a test can send the same message again after a crash.
 
 mod connection;
 mod messages;
@@ -22,10 +21,10 @@ use crate::load::schedule::Schedule;
 pub use crate::load::schedule::{Bound, BoundRefusal, Pace};
 use crate::runtime;
 
-/// At most this many connections: each is a task and a socket.
+/// Connections of a run: each is a task and a socket.
 pub const CONNECTIONS_MAX: u32 = 10_000;
 
-/// A run of load.
+/// Options of a run.
 #[derive(Clone)]
 pub struct LoadOptions {
     pub target: Target,
@@ -34,16 +33,16 @@ pub struct LoadOptions {
     pub bound: Bound,
     pub messages: Messages,
     pub which: Which,
-    /// A whole answer is awaited this long.
-    pub answer_wait_max: Duration,
-    /// A connection that cannot be made is tried again for this long before its request counts as failed.
+    /// Time to wait for a complete response.
+    pub response_wait_max: Duration,
+    /// Time to try to connect before the request counts as failed.
     pub connect_wait_max: Duration,
-    /// ReportStatus of every attempt, on the task that made it.
+    /// Called after every attempt, on its task.
     pub observer: Option<Observer>,
 }
 
 impl LoadOptions {
-    /// A closed loop of 32 connections with the usual limits.
+    /// A closed loop of 32 connections with default limits.
     pub fn new(target: Target, messages: Messages, bound: Bound) -> LoadOptions {
         LoadOptions {
             target,
@@ -52,7 +51,7 @@ impl LoadOptions {
             bound,
             messages,
             which: Which::From(0),
-            answer_wait_max: Duration::from_secs(30),
+            response_wait_max: Duration::from_secs(30),
             connect_wait_max: Duration::from_secs(5),
             observer: None,
         }
@@ -62,9 +61,9 @@ impl LoadOptions {
 /// Which messages a run sends.
 #[derive(Debug, Clone)]
 pub enum Which {
-    /// This index and those after it.
+    /// This index and the following ones.
     From(u64),
-    /// Exactly these, in this order, each once.
+    /// These, in this order.
     These(Arc<[u64]>),
 }
 
@@ -82,7 +81,7 @@ impl Which {
 
 pub type Observer = Arc<dyn Fn(&Attempt<'_>) + Send + Sync>;
 
-/// One request and what became of it.
+/// One request and its outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Attempt<'a> {
     /// The message's index in [`Messages`].
@@ -97,7 +96,7 @@ pub enum Outcome<'a> {
     Failed(Failure),
 }
 
-/// A run under way.
+/// A running load.
 pub struct Run {
     shared: Arc<Shared>,
     pacer: Option<Pacer>,
@@ -111,26 +110,29 @@ pub struct Stopper {
 }
 
 impl Stopper {
-    /// Nothing more is sent; requests in flight get their answers.
+    /// Sends nothing more; requests in flight are completed.
     pub fn stop(&self) {
         self.shared.schedule.stop();
     }
 }
 
-/// What all connections of a run share.
+/// The state that all connections share.
 struct Shared {
     options: LoadOptions,
     schedule: Arc<Schedule>,
-    /// Where the connections of an open loop wait until something is due.
+    /// Permits of an open loop.
     permits: Option<SendPermits>,
     live: Arc<Live>,
-    /// Connections are spread over a few tallies: one for each of thousands would cost more than the lock.
+    /// Connections share a few tallies: one for each of thousands would cost more than the lock.
     tallies: Vec<Mutex<Tally>>,
 }
 
 const TALLIES_MAX: u32 = 8;
 
-/// Starts a run. Fails only when the target's name cannot be resolved.
+/// Starts a run.
+///
+/// # Errors
+/// When the target's name cannot be resolved.
 pub async fn start(mut options: LoadOptions) -> io::Result<Run> {
     options.connections = options.connections.clamp(1, CONNECTIONS_MAX);
     if let Which::These(indices) = &options.which {
@@ -138,7 +140,7 @@ pub async fn start(mut options: LoadOptions) -> io::Result<Run> {
     }
     let address = options.target.resolve().await?;
     let started = runtime::now();
-    let schedule = Arc::new(Schedule::new(options.pace, options.bound, started, options.answer_wait_max));
+    let schedule = Arc::new(Schedule::new(options.pace, options.bound, started, options.response_wait_max));
     let pacer = match options.pace {
         Pace::ClosedLoop => None,
         Pace::OpenLoop { .. } => Some(Pacer::start(Arc::clone(&schedule), options.connections)),
@@ -162,17 +164,17 @@ pub async fn run(options: LoadOptions) -> io::Result<Report> {
 }
 
 impl Run {
-    /// Counters to look at while it runs.
+    /// Counters of the run.
     pub fn live(&self) -> Arc<Live> {
         Arc::clone(&self.shared.live)
     }
 
-    /// A handle that ends the run early, also while somebody waits for its end.
+    /// Returns a handle that ends the run early.
     pub fn stopper(&self) -> Stopper {
         Stopper { shared: Arc::clone(&self.shared) }
     }
 
-    /// Waits for the last answer.
+    /// Waits for the last response.
     pub async fn finish(self) -> Report {
         for connection in self.connections {
             connection.await.expect("a connection's task does not panic");

@@ -1,4 +1,4 @@
-//! Where a run sends its requests, and with which credentials.
+//! The server of a run and the credentials.
 
 use std::fmt;
 use std::io;
@@ -10,23 +10,23 @@ use hyper::Uri;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderValue};
 use thiserror::Error;
 
-/// A server's base URL (it ends in `/api/v1`) and the credentials of a connection there.
+/// A server's base URL, which ends in `/api/v1`, and API credentials.
 #[derive(Clone)]
 pub struct Target {
     host: String,
     port: u16,
     /// Path of `POST /sms`.
     path: Uri,
-    /// The headers every request carries.
+    /// The headers of every request.
     headers: HeaderMap,
 }
 
-/// Why a base URL or a credential cannot be used.
+/// Why a base URL is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum TargetRefusal {
-    #[error("{0:?} is not a base URL: expected something like http://127.0.0.1:8080/api/v1")]
+    #[error("{0:?} is not a base URL: expected one such as http://127.0.0.1:8080/api/v1")]
     BadUrl(String),
-    #[error("{0:?}: only http:// is spoken here")]
+    #[error("{0:?}: only http:// is supported")]
     NotHttp(String),
 }
 
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_base_url_gives_the_path_of_sms() {
+    fn base_url_gives_the_path_of_sms() {
         check("http://127.0.0.1:8080/api/v1", "Target(127.0.0.1:8080/api/v1/sms)");
         check("http://127.0.0.1:8080/api/v1/", "Target(127.0.0.1:8080/api/v1/sms)");
         check("http://[::1]:81/api/v1", "Target([::1]:81/api/v1/sms)");
@@ -97,16 +97,15 @@ mod tests {
     }
 
     #[test]
-    fn other_schemes_and_nonsense_are_refused() {
-        check("https://gateway/api/v1", r#""https://gateway/api/v1": only http:// is spoken here"#);
-        check("gateway", r#""gateway": only http:// is spoken here"#);
-        let wanted =
-            r#""http://a b" is not a base URL: expected something like http://127.0.0.1:8080/api/v1"#;
+    fn other_schemes_and_invalid_urls_are_rejected() {
+        check("https://gateway/api/v1", r#""https://gateway/api/v1": only http:// is supported"#);
+        check("gateway", r#""gateway": only http:// is supported"#);
+        let wanted = r#""http://a b" is not a base URL: expected one such as http://127.0.0.1:8080/api/v1"#;
         check("http://a b", wanted);
     }
 
     #[test]
-    fn credentials_go_out_as_basic_and_are_never_printed() {
+    fn credentials_are_sent_as_basic_and_never_printed() {
         let target = Target::new("http://gateway/api/v1", "key", "s:cret").expect("a good target");
         assert_eq!(target.headers()[AUTHORIZATION], "Basic a2V5OnM6Y3JldA==");
         assert!(!format!("{target:?} {:?}", target.headers()).contains("a2V5"));

@@ -1,5 +1,5 @@
-//! One bind of a run: takes what the session read, writes it into the matcher, fills the window, and so on to the end.
-//! Everything that came in one read is settled and answered together, and goes out in one write.
+//! One bind of a run: handles events, matches receipts to messages and fills the window. The PDUs of one read are handled
+//! together, and their responses leave in one write.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -13,26 +13,26 @@ use hermod_smpp::{
 use tokio::sync::watch;
 
 use super::Shared;
-use super::messages::Page;
+use super::messages::MessageBuffers;
 use super::receipt_matcher::ReceiptMatcher;
 use crate::runtime;
 use crate::session_driver::SessionDriver;
 
-/// When a message was due, or sent.
+/// When a message was due or sent.
 pub(super) struct Submitted(Instant);
 
 pub(super) struct Bind {
     shared: Arc<Shared>,
     kind: BindType,
-    line: SessionDriver<Submitted>,
+    driver: SessionDriver<Submitted>,
     over: watch::Receiver<bool>,
-    page: Page,
-    /// The schedule may have more for us.
+    buffers: MessageBuffers,
+    /// Whether the schedule may have more messages.
     has_more: bool,
-    /// It has sent and heard everything; the run knows.
+    /// All messages were sent and answered, and the run was told.
     is_done: bool,
-    /// A turn that was taken and not used yet.
-    has_turn: bool,
+    /// A permit that was taken and not used yet.
+    has_permit: bool,
     unbinding: bool,
 }
 
@@ -40,19 +40,19 @@ impl Bind {
     pub(super) fn new(
         shared: Arc<Shared>,
         kind: BindType,
-        line: SessionDriver<Submitted>,
+        driver: SessionDriver<Submitted>,
         over: watch::Receiver<bool>,
     ) -> Bind {
         let sends = kind.may_transmit();
         Bind {
             shared,
             kind,
-            line,
+            driver,
             over,
-            page: Page::default(),
+            buffers: MessageBuffers::default(),
             has_more: sends,
             is_done: !sends,
-            has_turn: false,
+            has_permit: false,
             unbinding: false,
         }
     }
@@ -60,13 +60,13 @@ impl Bind {
     pub(super) async fn run(mut self) {
         loop {
             let now = runtime::now();
-            let moment = self.line.tick(now);
-            self.take_events(now, moment);
-            if self.line.is_over() {
+            let moment = self.driver.tick(now);
+            self.handle_events(now, moment);
+            if self.driver.is_over() {
                 break;
             }
             self.fill_window(now, moment);
-            if !self.has_more && self.line.session.outstanding() == 0 {
+            if !self.has_more && self.driver.session.outstanding() == 0 {
                 self.note_done();
             }
             self.wait().await;
@@ -74,41 +74,41 @@ impl Bind {
         self.note_done();
         if self.kind.may_receive() {
             self.shared.receiving.fetch_sub(1, Relaxed);
-            self.shared.news.notify_one();
+            self.shared.progress.notify_one();
         }
-        self.line.close().await;
+        self.driver.close().await;
     }
 
-    /// Waits for the socket, for a message that is due, or for the end of the run.
+    /// Waits for the stream, for a message that is due, or for the end of the run.
     async fn wait(&mut self) {
-        let is_waiting = self.has_more && !self.has_turn && self.line.session.window_free() > 0;
+        let is_waiting = self.has_more && !self.has_permit && self.driver.session.window_free() > 0;
         tokio::select! {
             biased;
-            () = self.line.exchange() => {}
-            () = pass(&self.shared), if is_waiting && self.shared.permits.is_some() => self.has_turn = true,
+            () = self.driver.exchange() => {}
+            () = acquire_permit(&self.shared), if is_waiting && self.shared.permits.is_some() => self.has_permit = true,
             _ = self.over.changed(), if !self.unbinding => {
                 self.unbinding = true;
-                let moment = self.line.tick(runtime::now());
-                self.line.session.unbind(moment);
+                let moment = self.driver.tick(runtime::now());
+                self.driver.session.unbind(moment);
             }
         }
     }
 
-    fn take_events(&mut self, now: Instant, moment: Moment) {
-        let Some(first) = self.line.session.next_event(moment) else { return };
+    fn handle_events(&mut self, now: Instant, moment: Moment) {
+        let Some(first) = self.driver.session.next_event(moment) else { return };
         let shared = Arc::clone(&self.shared);
         let mut matcher = shared.matcher.lock().expect("no holder of the matcher panics");
         let mut next = Some(first);
         while let Some(event) = next {
-            self.take_event(&mut matcher, event, now, moment);
-            next = self.line.session.next_event(moment);
+            self.on_event(&mut matcher, event, now, moment);
+            next = self.driver.session.next_event(moment);
         }
-        if matcher.owed() == 0 && shared.sending.load(Relaxed) == 0 {
-            shared.news.notify_one();
+        if matcher.missing_receipts() == 0 && shared.sending.load(Relaxed) == 0 {
+            shared.progress.notify_one();
         }
     }
 
-    fn take_event(
+    fn on_event(
         &mut self,
         matcher: &mut ReceiptMatcher,
         event: Event<Submitted>,
@@ -116,9 +116,9 @@ impl Bind {
         moment: Moment,
     ) {
         match event {
-            Event::Answered { token, frame } => self.take_answer(matcher, &frame, Some(token), now),
-            Event::LateAnswer { frame, .. } => self.take_answer(matcher, &frame, None, now),
-            Event::Request(frame) => take_delivery(&mut self.line.session, matcher, &frame, now, moment),
+            Event::Answered { token, frame } => self.on_response(matcher, &frame, Some(token), now),
+            Event::LateAnswer { frame, .. } => self.on_response(matcher, &frame, None, now),
+            Event::Request(frame) => on_delivery(&mut self.driver.session, matcher, &frame, now, moment),
             Event::TimedOut { .. } => {
                 matcher.tally.timed_out += 1;
                 self.shared.live.count_failure();
@@ -129,7 +129,7 @@ impl Bind {
             }
             Event::Closed(CloseReason::Unbound) if self.unbinding => {}
             Event::Closed(reason) => matcher.tally.ended(&reason.to_string()),
-            // `Closed` follows those that matter.
+            // `Closed` follows where it matters.
             Event::Bound { .. }
             | Event::BindRefused(_)
             | Event::BindRequested(_)
@@ -138,7 +138,7 @@ impl Bind {
         }
     }
 
-    fn take_answer(
+    fn on_response(
         &self,
         matcher: &mut ReceiptMatcher,
         frame: &Frame,
@@ -151,22 +151,22 @@ impl Bind {
                 matcher.accepted(resp.message_id, submitted.map(|Submitted(at)| at), now);
                 self.shared.live.count_answer();
             }
-            // A nack refuses even where it says ok, and an answer nobody can read promises nothing.
+            // A generic_nack with status 0, or a response that cannot be decoded, counts as rejected.
             _ => {
-                matcher.refused(if status.is_ok() { CommandStatus::SYSERR } else { status }, now);
+                matcher.rejected(if status.is_ok() { CommandStatus::SYSERR } else { status }, now);
                 self.shared.live.count_failure();
             }
         }
     }
 
-    /// Sends as much as there is to send and the window has room for.
+    /// Sends messages until the window is full or none is due.
     fn fill_window(&mut self, now: Instant, moment: Moment) {
         let shared = Arc::clone(&self.shared);
         let mut submitted = 0;
-        while self.has_more && self.line.session.window_free() > 0 {
+        while self.has_more && self.driver.session.window_free() > 0 {
             if let Some(permits) = &shared.permits
-                && !std::mem::take(&mut self.has_turn)
-                && !permits.try_pass()
+                && !std::mem::take(&mut self.has_permit)
+                && !permits.try_acquire()
             {
                 break;
             }
@@ -175,15 +175,15 @@ impl Bind {
                 break;
             };
             let index = shared.options.first + arrival.position;
-            let pdu = Pdu::SubmitSm(shared.options.messages.write(index, &mut self.page));
+            let pdu = Pdu::SubmitSm(shared.options.messages.write(index, &mut self.buffers));
             let token = Submitted(arrival.due.unwrap_or(now).min(now));
-            match self.line.session.request(&pdu, token, moment) {
+            match self.driver.session.request(&pdu, token, moment) {
                 Ok(_) => submitted += 1,
-                Err(refused) => {
-                    // No other message would fare better: this bind has nothing to offer the run.
+                Err(error) => {
+                    // Other messages would fail too: this bind stops sending.
                     self.has_more = false;
                     let mut matcher = shared.matcher.lock().expect("no holder of the matcher panics");
-                    matcher.tally.ended(&format!("it could not send: {refused}"));
+                    matcher.tally.ended(&format!("cannot send: {error}"));
                 }
             }
         }
@@ -195,41 +195,41 @@ impl Bind {
     fn note_done(&mut self) {
         if !std::mem::replace(&mut self.is_done, true) {
             self.shared.sending.fetch_sub(1, Relaxed);
-            self.shared.news.notify_one();
+            self.shared.progress.notify_one();
         }
     }
 }
 
 /// Waits until a message is due.
-async fn pass(shared: &Shared) {
+async fn acquire_permit(shared: &Shared) {
     match &shared.permits {
-        Some(permits) => permits.pass().await,
+        Some(permits) => permits.acquire().await,
         None => std::future::pending().await,
     }
 }
 
-/// Answers a receipt or a message, and writes it down.
-fn take_delivery(
+/// Responds to a receipt or MO message and counts it.
+fn on_delivery(
     session: &mut Session<Submitted>,
     matcher: &mut ReceiptMatcher,
     frame: &Frame,
     now: Instant,
     moment: Moment,
 ) {
-    let (receipt, answer) = match frame.decode() {
+    let (receipt, response) = match frame.decode() {
         Ok(Pdu::DeliverSm(pdu)) => {
             (read_receipt(&pdu, ReceiptDialect::Standard), Pdu::DeliverSmResp(DeliverSmResp::default()))
         }
         Ok(Pdu::DataSm(pdu)) => {
             (read_data_sm_receipt(&pdu, ReceiptDialect::Standard), Pdu::DataSmResp(DataSmResp::default()))
         }
-        // The session hands over nothing else.
+        // The session reports no other requests.
         _ => return,
     };
     match &receipt {
         Some(receipt) => matcher.receipt(receipt, now),
         None => matcher.tally.messages += 1,
     }
-    // A session that ended in the same read takes no answer any more; its end is told by itself.
-    let _ = session.answer(frame.header, &answer, moment);
+    // A session that ended in the same read accepts no response.
+    let _ = session.answer(frame.header, &response, moment);
 }

@@ -1,5 +1,5 @@
-//! Binds that do nothing: opened at a pace, held for a while with an `enquire_link` now and then, asked whether they
-//! are alive, and unbound. What a server spends on customers who are only there.
+//! Idle binds: opened at a rate, held with `enquire_link`, checked and unbound. They measure what a server spends on customers
+//! without traffic.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,14 +18,14 @@ use crate::load::report::{Latency, latencies, latency_head, latency_row, micros}
 use crate::runtime;
 use crate::session_driver::SessionDriver;
 
-/// Idle binds at most.
+/// Idle binds of a run.
 pub const BINDS_MAX: u32 = 60_000;
-/// Room made for a read: what idle binds hear is short.
+/// Octets read at a time: idle binds receive little.
 const READ_BYTES: usize = 512;
-/// A bind that is asked whether it lives is given this long.
+/// Time for a bind to answer the last enquire_link.
 const CHECK_MAX: Duration = Duration::from_secs(15);
 
-/// Binds to open and hold.
+/// Options of a run.
 #[derive(Clone)]
 pub struct IdleOptions {
     pub target: Target,
@@ -33,38 +33,38 @@ pub struct IdleOptions {
     pub binds: u32,
     /// Binds opened per second.
     pub per_second: f64,
-    /// Binds waiting for their answer at one time.
+    /// Binds without a response at one time.
     pub at_once: u32,
-    /// A bind is given this long from connection to answer.
+    /// Time from the connection to the bind response.
     pub bind_wait_max: Duration,
     pub enquire_after: Duration,
 }
 
-/// What came of it.
+/// The result of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct IdleReport {
     pub binds: u32,
     pub bound: u32,
     /// From the first connection to the last bind.
     pub binding_s: f64,
-    /// From connecting to the answer.
+    /// From the connection to the bind response.
     pub bind: Latency,
-    /// Binds that were not to be had, by why.
-    pub faults: BTreeMap<String, u64>,
-    /// How long they were held.
+    /// Failed binds, by reason.
+    pub failures: BTreeMap<String, u64>,
+    /// How long the binds were held.
     pub held_s: f64,
-    /// Answered when they were asked at the end.
+    /// Binds that answered the last enquire_link.
     pub alive: u32,
-    /// Ended before they were told to, by why.
+    /// Binds that ended early, by reason.
     pub ended: BTreeMap<String, u64>,
-    /// Unbound in good order.
+    /// Binds with an unbind_resp.
     pub unbound: u32,
-    /// Processor time of the whole process.
+    /// CPU time of the process.
     pub cpu_us: u64,
 }
 
 impl IdleReport {
-    /// Binds that were not to be had, not alive at the end, or not unbound in good order.
+    /// Binds that failed, were not alive at the end, or got no unbind_resp.
     pub fn errors(&self) -> u64 {
         u64::from(self.binds - self.bound)
             + u64::from(self.bound - self.alive)
@@ -79,7 +79,7 @@ impl fmt::Display for IdleReport {
         writeln!(f, "  alive      {alive:>12}")?;
         writeln!(f, "  unbound    {unbound:>12}")?;
         writeln!(f, "  errors     {:>12}", self.errors())?;
-        for (why, count) in self.faults.iter().chain(&self.ended) {
+        for (why, count) in self.failures.iter().chain(&self.ended) {
             writeln!(f, "    {count:>9}  {why}")?;
         }
         latency_head(f)?;
@@ -87,7 +87,7 @@ impl fmt::Display for IdleReport {
     }
 }
 
-/// What idle binds are told.
+/// What idle binds are to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Hold,
@@ -100,20 +100,20 @@ struct Shared {
     started: Instant,
     at_once: Semaphore,
     tally: Mutex<Tally>,
-    news: Notify,
+    progress: Notify,
 }
 
 struct Tally {
     bind: Histogram<u32>,
     bound: u32,
     last_bound: Instant,
-    faults: BTreeMap<String, u64>,
+    failures: BTreeMap<String, u64>,
     alive: u32,
     ended: BTreeMap<String, u64>,
     unbound: u32,
 }
 
-/// Idle binds, opening or open.
+/// Running idle binds.
 pub struct Idle {
     shared: Arc<Shared>,
     phase: watch::Sender<Phase>,
@@ -121,16 +121,16 @@ pub struct Idle {
     cpu_before: Duration,
 }
 
-/// Begins to open the binds.
+/// Starts to open the binds.
 pub fn start(mut options: IdleOptions) -> Idle {
     options.binds = options.binds.clamp(1, BINDS_MAX);
     let started = runtime::now();
-    let (phase, told) = watch::channel(Phase::Hold);
+    let (phase, phases) = watch::channel(Phase::Hold);
     let tally = Tally {
         bind: latencies(),
         bound: 0,
         last_bound: started,
-        faults: BTreeMap::new(),
+        failures: BTreeMap::new(),
         alive: 0,
         ended: BTreeMap::new(),
         unbound: 0,
@@ -139,34 +139,36 @@ pub fn start(mut options: IdleOptions) -> Idle {
         started,
         at_once: Semaphore::new(options.at_once.max(1) as usize),
         tally: Mutex::new(tally),
-        news: Notify::new(),
+        progress: Notify::new(),
         options,
     });
     let binds = (0..shared.options.binds)
-        .map(|number| runtime::spawn(sit(Arc::clone(&shared), number, told.clone())))
+        .map(|number| runtime::spawn(run_bind(Arc::clone(&shared), number, phases.clone())))
         .collect();
     Idle { shared, phase, binds, cpu_before: runtime::cpu_time() }
 }
 
 impl Idle {
-    /// Waits until each bind stands or is known not to come; how many stand, and how long it took.
+    /// Waits until each bind is bound or has failed. Returns the number of bound ones and the time it took.
     pub async fn bound(&self) -> (u32, Duration) {
         let Shared { options, started, .. } = &*self.shared;
-        self.wait_for(|tally| u64::from(tally.bound) + sum(&tally.faults) >= u64::from(options.binds)).await;
+        self.wait_for(|tally| u64::from(tally.bound) + sum(&tally.failures) >= u64::from(options.binds))
+            .await;
         let tally = self.shared.tally();
         (tally.bound, tally.last_bound - *started)
     }
 
-    /// Holds them for so long, asks each whether it lives, unbinds, and reports.
+    /// Holds the binds for this long, checks that each is alive, unbinds and reports.
     pub async fn hold(self, hold: Duration) -> IdleReport {
         let (bound, binding) = self.bound().await;
         let held_from = runtime::now();
         runtime::pause(hold).await;
         let held = runtime::now() - held_from;
         self.phase.send_replace(Phase::Check);
-        let all_told = self.wait_for(|tally| u64::from(tally.alive) + sum(&tally.ended) >= u64::from(bound));
-        // Whoever says nothing until then is not counted among the living.
-        let _ = runtime::within(CHECK_MAX, all_told).await;
+        let all_checked =
+            self.wait_for(|tally| u64::from(tally.alive) + sum(&tally.ended) >= u64::from(bound));
+        // Binds without an answer by then do not count as alive.
+        let _ = runtime::within(CHECK_MAX, all_checked).await;
         let alive = self.shared.tally().alive;
         self.phase.send_replace(Phase::Leave);
         for bind in self.binds {
@@ -178,7 +180,7 @@ impl Idle {
             bound,
             binding_s: binding.as_secs_f64(),
             bind: Latency::of(&tally.bind),
-            faults: tally.faults.clone(),
+            failures: tally.failures.clone(),
             held_s: held.as_secs_f64(),
             alive,
             ended: tally.ended.clone(),
@@ -187,9 +189,9 @@ impl Idle {
         }
     }
 
-    async fn wait_for(&self, is_so: impl Fn(&Tally) -> bool) {
-        while !is_so(&self.shared.tally()) {
-            self.shared.news.notified().await;
+    async fn wait_for(&self, condition: impl Fn(&Tally) -> bool) {
+        while !condition(&self.shared.tally()) {
+            self.shared.progress.notified().await;
         }
     }
 }
@@ -205,7 +207,7 @@ impl Shared {
 
     fn note(&self, write: impl FnOnce(&mut Tally)) {
         write(&mut self.tally());
-        self.news.notify_one();
+        self.progress.notify_one();
     }
 
     fn config(&self) -> ClientConfig {
@@ -218,56 +220,56 @@ impl Shared {
     }
 }
 
-/// One idle bind from its connection to its end.
-async fn sit(shared: Arc<Shared>, number: u32, phase: watch::Receiver<Phase>) {
+/// Runs one idle bind.
+async fn run_bind(shared: Arc<Shared>, number: u32, phase: watch::Receiver<Phase>) {
     let Shared { options, started, at_once, .. } = &*shared;
     runtime::sleep_until(*started + Duration::from_secs_f64(f64::from(number) / options.per_second)).await;
-    let turn = at_once.acquire().await.expect("the semaphore is never closed");
-    let asked = runtime::now();
+    let permit = at_once.acquire().await.expect("the semaphore is never closed");
+    let started_at = runtime::now();
     let bound = options.target.bind::<()>(options.kind, shared.config()).await;
     let now = runtime::now();
-    drop(turn);
+    drop(permit);
     match bound {
-        Ok(line) => {
+        Ok(driver) => {
             shared.note(|tally| {
                 tally.bound += 1;
                 tally.last_bound = now;
-                tally.bind.saturating_record(micros(now - asked));
+                tally.bind.saturating_record(micros(now - started_at));
             });
-            hold(&shared, line, phase).await;
+            hold(&shared, driver, phase).await;
         }
-        Err(fault) => shared.note(|tally| *tally.faults.entry(fault.to_string()).or_default() += 1),
+        Err(error) => shared.note(|tally| *tally.failures.entry(error.to_string()).or_default() += 1),
     }
 }
 
-async fn hold(shared: &Shared, mut line: SessionDriver<()>, mut phase: watch::Receiver<Phase>) {
-    // What had been heard when it was asked whether it lives.
-    let mut heard = None;
+async fn hold(shared: &Shared, mut driver: SessionDriver<()>, mut phase: watch::Receiver<Phase>) {
+    // PDUs received when the check began.
+    let mut checked_at = None;
     let mut end = None;
     loop {
-        let moment = line.tick(runtime::now());
-        while let Some(event) = line.session.next_event(moment) {
-            if let Some(reason) = take_event(&mut line, &event, moment) {
+        let moment = driver.tick(runtime::now());
+        while let Some(event) = driver.session.next_event(moment) {
+            if let Some(reason) = on_event(&mut driver, &event, moment) {
                 end = Some(reason);
             }
         }
-        if heard.is_some_and(|before| line.session.counters().pdus_in > before) {
-            heard = None;
+        if checked_at.is_some_and(|before| driver.session.counters().pdus_in > before) {
+            checked_at = None;
             shared.note(|tally| tally.alive += 1);
         }
-        if line.is_over() {
+        if driver.is_over() {
             break;
         }
         tokio::select! {
-            () = line.exchange() => {}
+            () = driver.exchange() => {}
             changed = phase.changed() => {
-                let moment = line.tick(runtime::now());
-                let told = *phase.borrow_and_update();
-                if changed.is_err() || told == Phase::Leave {
-                    line.session.unbind(moment);
-                } else if told == Phase::Check {
-                    heard = Some(line.session.counters().pdus_in);
-                    line.session.probe(moment);
+                let moment = driver.tick(runtime::now());
+                let order = *phase.borrow_and_update();
+                if changed.is_err() || order == Phase::Leave {
+                    driver.session.unbind(moment);
+                } else if order == Phase::Check {
+                    checked_at = Some(driver.session.counters().pdus_in);
+                    driver.session.probe(moment);
                 }
             }
         }
@@ -275,17 +277,17 @@ async fn hold(shared: &Shared, mut line: SessionDriver<()>, mut phase: watch::Re
     shared.note(|tally| match end {
         Some(CloseReason::Unbound) => tally.unbound += 1,
         Some(reason) => *tally.ended.entry(reason.to_string()).or_default() += 1,
-        None => *tally.ended.entry("it ended".to_owned()).or_default() += 1,
+        None => *tally.ended.entry("ended".to_owned()).or_default() += 1,
     });
-    line.close().await;
+    driver.close().await;
 }
 
-/// Refuses whatever is delivered, because nobody here reads it; tells how the session ended, if it did.
-fn take_event(line: &mut SessionDriver<()>, event: &Event<()>, moment: Moment) -> Option<CloseReason> {
+/// Rejects deliveries. Returns the reason if the session ended.
+fn on_event(driver: &mut SessionDriver<()>, event: &Event<()>, moment: Moment) -> Option<CloseReason> {
     match event {
         Event::Request(frame) => {
-            // A session that ended in the same read takes no answer any more.
-            let _ = line.session.refuse(frame.header, CommandStatus::X_T_APPN, moment);
+            // A session that ended in the same read accepts no response.
+            let _ = driver.session.refuse(frame.header, CommandStatus::X_T_APPN, moment);
             None
         }
         Event::Closed(reason) => Some(*reason),

@@ -1,35 +1,35 @@
-//! The messages of a run as `submit_sm`, each computed from its index alone: a recipient of its own and a text that
-//! holds its number. Digits and text are written into room the caller keeps, so a message costs no allocation.
+//! The messages of a run as `submit_sm`, computed from their index: recipient and a text with the message's number. They are
+//! written into buffers of the caller, without allocation.
 
 use hermod_smpp::{Address, Hidden, SubmitSm, Tag, TlvBuffer, Tlvs};
 use thiserror::Error;
 
-/// Octets of a `short_message` at most.
+/// Octets of a `short_message`.
 const SHORT_MESSAGE_BYTES_MAX: usize = 254;
-/// Octets of a text at most: what the largest PDU a server is likely to take has room for.
+/// Octets of a text: what fits into the largest PDU that servers are likely to accept.
 const TEXT_BYTES_MAX: usize = 16_000;
 /// `data_coding` of UCS-2.
 const UCS2: u8 = 0x08;
-/// Digits of the number in a text; shorter texts have only its last ones.
+/// Digits of the number in a text; shorter texts have its last digits.
 const COUNTER_DIGITS: usize = 10;
-/// What texts are filled with.
+/// The text around the number.
 const FILLING: &[u8] = b"Load test message ";
-/// Characters of a sender that is no number.
+/// Characters of an alphanumeric sender.
 const NAME_CHARS_MAX: usize = 11;
 /// Digits of a number.
 const NUMBER_DIGITS_MAX: usize = 15;
 
-/// What the messages of a run have in common.
+/// The parameters of the messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MessageForm {
-    /// The first recipient, with its plus, and how many follow it, counting the first.
+    /// The first recipient, with its plus, and the number of recipients.
     pub recipients: (String, u64),
-    /// None leaves it to the server's default.
+    /// None: the server's default.
     pub sender: Option<String>,
     /// Characters of the text.
     pub text_chars: usize,
     pub data_coding: u8,
-    /// The text travels in `message_payload`.
+    /// Sends the text in `message_payload`.
     pub payload: bool,
     pub registered_delivery: u8,
 }
@@ -47,7 +47,7 @@ impl Default for MessageForm {
     }
 }
 
-/// Why such messages cannot be sent.
+/// Why the parameters are invalid.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum FormRefusal {
     #[error("{0:?} is not a recipient: expected a plus, a first digit 1 to 9 and 7 to 15 digits in all")]
@@ -56,13 +56,15 @@ pub enum FormRefusal {
     BadRange { first: u64, count: u64, digits: usize },
     #[error("{0:?} is not a sender: expected a plus and digits, digits, or 1 to 11 ASCII characters")]
     BadSender(String),
-    #[error("a text of {bytes} octets does not fit into short_message, which has 254: send it as payload")]
+    #[error(
+        "a text of {bytes} octets does not fit into short_message (254 octets): send it in message_payload"
+    )]
     NeedsPayload { bytes: usize },
-    #[error("a text has between 1 and {TEXT_BYTES_MAX} octets, and not {0}")]
+    #[error("a text must have between 1 and {TEXT_BYTES_MAX} octets, not {0}")]
     BadLength(usize),
 }
 
-/// A family of messages.
+/// The messages of a run.
 #[derive(Debug, Clone)]
 pub struct Messages {
     form: MessageForm,
@@ -73,9 +75,9 @@ pub struct Messages {
     sender: String,
 }
 
-/// The room one message is written into.
+/// The buffers of one message.
 #[derive(Default)]
-pub(super) struct Page {
+pub(super) struct MessageBuffers {
     recipient: Vec<u8>,
     text: Vec<u8>,
     tlvs: TlvBuffer,
@@ -95,14 +97,14 @@ impl Messages {
         Ok(Messages { form, first, digits, sender_ton, sender_npi, sender })
     }
 
-    /// A receipt is asked for, whatever becomes of the message.
+    /// Whether a receipt is requested for every outcome.
     pub(super) fn want_receipts(&self) -> bool {
         self.form.registered_delivery & 0x03 == 1
     }
 
-    /// Writes the message of that index.
-    pub(super) fn write<'a>(&'a self, index: u64, page: &'a mut Page) -> SubmitSm<'a> {
-        let Page { recipient, text, tlvs } = page;
+    /// Writes the message with this index.
+    pub(super) fn write<'a>(&'a self, index: u64, buffers: &'a mut MessageBuffers) -> SubmitSm<'a> {
+        let MessageBuffers { recipient, text, tlvs } = buffers;
         recipient.resize(self.digits, b'0');
         write_digits(recipient, self.first + index % self.form.recipients.1);
         self.write_text(index, text);
@@ -125,7 +127,7 @@ impl Messages {
         }
     }
 
-    /// The filling over and over, its end the message's number.
+    /// Writes the filling text, with the message's number at its end.
     fn write_text(&self, index: u64, text: &mut Vec<u8>) {
         let chars = self.form.text_chars;
         text.clear();
@@ -165,7 +167,7 @@ fn parse_recipient((text, count): &(String, u64)) -> Result<(u64, usize), FormRe
     Ok((first, digits.len()))
 }
 
-/// Type of number, numbering plan and the address as it travels.
+/// Returns TON, NPI and the address.
 fn parse_sender(text: &str) -> Result<(u8, u8, String), FormRefusal> {
     let digits = text.strip_prefix('+').unwrap_or(text);
     let is_digits = digits.bytes().all(|b| b.is_ascii_digit());
@@ -207,10 +209,10 @@ mod tests {
     #[track_caller]
     fn check(form: MessageForm, index: u64, recipient: &str, text: &[u8]) {
         let messages = Messages::new(form).expect("a good form");
-        let mut page = Page::default();
+        let mut buffers = MessageBuffers::default();
         // Whatever was written before leaves no trace.
-        messages.write(index + 1, &mut page);
-        let submit_sm = messages.write(index, &mut page);
+        messages.write(index + 1, &mut buffers);
+        let submit_sm = messages.write(index, &mut buffers);
         assert_eq!(submit_sm.destination, Address::international(recipient.as_bytes()));
         assert_eq!(submit_sm.text(), Hidden(text));
         assert_eq!(submit_sm.short_message.is_empty(), messages.form.payload);
@@ -230,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn senders_travel_by_their_kind() {
+    fn sender_kind_decides_ton_and_npi() {
         for (sender, expect) in [
             ("", Address::new(0, 0, b"")),
             ("Hermod", Address::alphanumeric(b"Hermod")),
@@ -239,7 +241,7 @@ mod tests {
         ] {
             let form = MessageForm { sender: Some(sender.to_owned()), ..form() };
             let messages = Messages::new(form).expect("a good form");
-            assert_eq!(messages.write(0, &mut Page::default()).source, expect, "{sender}");
+            assert_eq!(messages.write(0, &mut MessageBuffers::default()).source, expect, "{sender}");
         }
     }
 
@@ -249,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_sent_is_refused() {
+    fn invalid_parameters_are_rejected() {
         let rule = "expected a plus, a first digit 1 to 9 and 7 to 15 digits in all";
         let to = |text: &str, count| MessageForm { recipients: (text.to_owned(), count), ..form() };
         check_refusal(to("4915100000000", 1), &format!(r#""4915100000000" is not a recipient: {rule}"#));
@@ -259,9 +261,9 @@ mod tests {
         check_refusal(sender, &format!(r#""twelve chars" is not a sender: {kinds}"#));
         let long = MessageForm { text_chars: 255, ..form() };
         let sentence =
-            "a text of 255 octets does not fit into short_message, which has 254: send it as payload";
+            "a text of 255 octets does not fit into short_message (254 octets): send it in message_payload";
         check_refusal(long, sentence);
         let none = MessageForm { text_chars: 0, ..form() };
-        check_refusal(none, "a text has between 1 and 16000 octets, and not 0");
+        check_refusal(none, "a text must have between 1 and 16000 octets, not 0");
     }
 }

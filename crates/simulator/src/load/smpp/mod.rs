@@ -31,19 +31,19 @@ use crate::runtime;
 use bind::Bind;
 use receipt_matcher::ReceiptMatcher;
 
-/// Binds of a run at most.
+/// Binds of a run.
 pub const BINDS_MAX: u32 = 10_000;
-/// Messages a bind may have unanswered at most.
+/// Messages without a response per bind.
 pub const WINDOW_MAX: u32 = 10_000;
 
-/// Receipts read before their answers are written. They are answered at once, so this only has to be no brake.
+/// Receipts without a response. They get one at once, so this only has to be large enough.
 const RECEIPTS_OPEN_MAX: u32 = 10_000;
-/// One read takes about this much.
+/// Octets read at a time, about.
 const READ_BYTES: usize = 64 * 1024;
-/// Answers not yet written past which nothing more is read.
+/// Output beyond which nothing more is read.
 const OUTPUT_BYTES_MAX: usize = 1024 * 1024;
 
-/// How many binds of each kind.
+/// The number of binds of each type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Binds {
     pub transceivers: u32,
@@ -53,7 +53,7 @@ pub struct Binds {
 
 impl Binds {
     fn kinds(self) -> impl Iterator<Item = BindType> {
-        // Receivers first: receipts may come as soon as the first message is sent.
+        // Receivers first, because receipts may arrive after the first message.
         let kinds = [
             (BindType::Receiver, self.receivers),
             (BindType::Transceiver, self.transceivers),
@@ -71,28 +71,28 @@ impl Binds {
     }
 }
 
-/// A run of load.
+/// Options of a run.
 #[derive(Clone)]
 pub struct LoadOptions {
     pub target: Target,
     pub binds: Binds,
-    /// Messages each bind may have unanswered.
+    /// Messages without a response per bind.
     pub window: u32,
     pub pace: Pace,
     pub bound: Bound,
     pub messages: Messages,
     /// Index of the first message.
     pub first: u64,
-    /// An answer is awaited this long.
-    pub answer_wait_max: Duration,
-    /// After the last answer, receipts are awaited this long.
+    /// Time to wait for a response.
+    pub response_wait_max: Duration,
+    /// Time to wait for receipts after the last response.
     pub receipt_wait_max: Duration,
-    /// A bind that hears nothing for so long sends `enquire_link`.
+    /// Idle time before an `enquire_link`.
     pub enquire_after: Duration,
 }
 
 impl LoadOptions {
-    /// One transceiver with a window of 100, flat out, and the usual limits.
+    /// One transceiver that keeps a window of 100 full, with default limits.
     pub fn new(target: Target, messages: Messages, bound: Bound) -> LoadOptions {
         LoadOptions {
             target,
@@ -102,7 +102,7 @@ impl LoadOptions {
             bound,
             messages,
             first: 0,
-            answer_wait_max: Duration::from_secs(30),
+            response_wait_max: Duration::from_secs(30),
             receipt_wait_max: Duration::from_secs(30),
             enquire_after: Duration::from_secs(30),
         }
@@ -111,11 +111,11 @@ impl LoadOptions {
     fn config(&self) -> ClientConfig {
         let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let mut config = ClientConfig::standard();
-        config.bind_ms = ms(self.answer_wait_max);
+        config.bind_ms = ms(self.response_wait_max);
         let limits = &mut config.limits;
         limits.window_max = self.window;
         limits.inbound_max = RECEIPTS_OPEN_MAX;
-        limits.response_ms = ms(self.answer_wait_max);
+        limits.response_ms = ms(self.response_wait_max);
         limits.enquire_idle_ms = Some(ms(self.enquire_after));
         limits.read_chunk_bytes = READ_BYTES;
         limits.output_bytes_max = OUTPUT_BYTES_MAX;
@@ -123,34 +123,34 @@ impl LoadOptions {
     }
 }
 
-/// Why a run did not start.
+/// Why a run cannot start.
 #[derive(Debug, Error)]
 pub enum StartError {
-    #[error("somebody has to send: at least one transceiver or transmitter, and {BINDS_MAX} binds at most")]
+    #[error("at least one transceiver or transmitter is needed, and at most {BINDS_MAX} binds are allowed")]
     BadBinds,
-    #[error("a window has between 1 and {WINDOW_MAX} messages")]
+    #[error("the window must have between 1 and {WINDOW_MAX} messages")]
     BadWindow,
     #[error(transparent)]
     Bind(#[from] BindError),
 }
 
-/// What all binds of a run share.
+/// The state that all binds share.
 struct Shared {
     options: LoadOptions,
     schedule: Arc<Schedule>,
-    /// Where the binds of an open loop wait until something is due.
+    /// Permits of an open loop.
     permits: Option<SendPermits>,
     live: Arc<Live>,
     matcher: Mutex<ReceiptMatcher>,
-    /// Binds that have something to send, or an answer to wait for.
+    /// Binds with messages to send or responses to wait for.
     sending: AtomicU32,
-    /// Binds on which receipts can come.
+    /// Binds that may receive.
     receiving: AtomicU32,
-    /// One of the two has fallen, or the last receipt is in.
-    news: Notify,
+    /// Notified when one of the two decreases and when the last receipt arrives.
+    progress: Notify,
 }
 
-/// A run under way.
+/// A running load.
 pub struct Run {
     shared: Arc<Shared>,
     pacer: Option<Pacer>,
@@ -167,13 +167,13 @@ pub struct Stopper {
 }
 
 impl Stopper {
-    /// Nothing more is sent; answers and receipts are still waited for.
+    /// Sends nothing more; responses and receipts are still awaited.
     pub fn stop(&self) {
         self.schedule.stop();
     }
 }
 
-/// Binds, and starts to send when all binds stand.
+/// Opens all binds, then starts to send.
 pub async fn start(options: LoadOptions) -> Result<Run, StartError> {
     let binds = options.binds;
     if binds.senders() == 0 || binds.all() > BINDS_MAX {
@@ -182,15 +182,15 @@ pub async fn start(options: LoadOptions) -> Result<Run, StartError> {
     if !(1..=WINDOW_MAX).contains(&options.window) {
         return Err(StartError::BadWindow);
     }
-    let mut lines = Vec::new();
+    let mut drivers = Vec::new();
     for kind in binds.kinds() {
-        lines.push((kind, options.target.bind(kind, options.config()).await?));
+        drivers.push((kind, options.target.bind(kind, options.config()).await?));
     }
     let receiving = binds.transceivers + binds.receivers;
     let wants_receipts = receiving > 0 && options.messages.want_receipts();
     let cpu_before = runtime::cpu_time();
     let started = runtime::now();
-    let schedule = Arc::new(Schedule::new(options.pace, options.bound, started, options.answer_wait_max));
+    let schedule = Arc::new(Schedule::new(options.pace, options.bound, started, options.response_wait_max));
     let pacer = match options.pace {
         Pace::ClosedLoop => None,
         Pace::OpenLoop { .. } => Some(Pacer::start(Arc::clone(&schedule), binds.senders())),
@@ -202,13 +202,15 @@ pub async fn start(options: LoadOptions) -> Result<Run, StartError> {
         matcher: Mutex::new(ReceiptMatcher::new(started, wants_receipts)),
         sending: AtomicU32::new(binds.senders()),
         receiving: AtomicU32::new(receiving),
-        news: Notify::new(),
+        progress: Notify::new(),
         options,
     });
-    let (over, told) = watch::channel(false);
-    let binds = lines
+    let (over, ended) = watch::channel(false);
+    let binds = drivers
         .into_iter()
-        .map(|(kind, line)| runtime::spawn(Bind::new(Arc::clone(&shared), kind, line, told.clone()).run()))
+        .map(|(kind, driver)| {
+            runtime::spawn(Bind::new(Arc::clone(&shared), kind, driver, ended.clone()).run())
+        })
         .collect();
     Ok(Run { shared, pacer, binds, over, cpu_before })
 }
@@ -219,29 +221,29 @@ pub async fn run(options: LoadOptions) -> Result<Report, StartError> {
 }
 
 impl Run {
-    /// Counters to look at while it runs.
+    /// Counters of the run.
     pub fn live(&self) -> Arc<Live> {
         Arc::clone(&self.shared.live)
     }
 
-    /// A handle that ends the run early, also while somebody waits for its end.
+    /// Returns a handle that ends the run early.
     pub fn stopper(&self) -> Stopper {
         Stopper { schedule: Arc::clone(&self.shared.schedule) }
     }
 
-    /// Waits for the last answer, then for the receipts, and unbinds.
+    /// Waits for the last response, then for the receipts, and unbinds.
     pub async fn finish(self) -> Report {
         let Run { shared, pacer, binds, over, cpu_before } = self;
         while shared.sending.load(Relaxed) > 0 {
-            shared.news.notified().await;
+            shared.progress.notified().await;
         }
         let give_up = runtime::now() + shared.options.receipt_wait_max;
-        while shared.receiving.load(Relaxed) > 0 && shared.owed() > 0 {
-            if tokio::time::timeout_at(give_up.into(), shared.news.notified()).await.is_err() {
+        while shared.receiving.load(Relaxed) > 0 && shared.missing_receipts() > 0 {
+            if tokio::time::timeout_at(give_up.into(), shared.progress.notified()).await.is_err() {
                 break;
             }
         }
-        // Binds that have ended do not listen any more.
+        // All binds may have ended.
         let _ = over.send(true);
         for bind in binds {
             bind.await.expect("a bind's task does not panic");
@@ -264,7 +266,7 @@ impl Run {
 }
 
 impl Shared {
-    fn owed(&self) -> usize {
-        self.matcher.lock().expect("no holder of the matcher panics").owed()
+    fn missing_receipts(&self) -> usize {
+        self.matcher.lock().expect("no holder of the matcher panics").missing_receipts()
     }
 }

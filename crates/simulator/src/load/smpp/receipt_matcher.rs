@@ -1,5 +1,5 @@
-//! The generator's own account of a run: every id it was given, every receipt that came, and which belong together.
-//! A receipt may come before the answer that names its message, over another bind, twice, or for nobody.
+//! Matches the receipts of a run to its messages by their ids. A receipt may arrive before the response with its id, over
+//! another bind, twice, or with an unknown id.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -8,44 +8,44 @@ use hermod_smpp::{CommandStatus, Receipt, ReceiptKind};
 
 use super::tally::Tally;
 
-/// Receipts kept that match nothing yet; further ones count as unknown at once.
+/// Receipts that match no message yet; further ones count as unknown.
 const UNMATCHED_MAX: usize = 1_000_000;
 
-/// A message's id. Nearly all are numbers, which need no room of their own.
+/// A message id. Nearly all are numbers, which need no allocation.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-enum Name {
+enum RemoteId {
     Number(u64),
     Text(Box<[u8]>),
 }
 
-impl Name {
-    /// Two different ids never have the same name: a number with a leading zero is a text.
-    fn new(id: &[u8]) -> Name {
+impl RemoteId {
+    /// Different ids give different values: a number with a leading zero is a text.
+    fn new(id: &[u8]) -> RemoteId {
         let is_number = (1..=18).contains(&id.len()) && id[0] != b'0' && id.iter().all(u8::is_ascii_digit);
         if is_number {
-            Name::Number(id.iter().fold(0, |number, digit| number * 10 + u64::from(digit - b'0')))
+            RemoteId::Number(id.iter().fold(0, |number, digit| number * 10 + u64::from(digit - b'0')))
         } else {
-            Name::Text(id.into())
+            RemoteId::Text(id.into())
         }
     }
 }
 
-/// A receipt that matches nothing yet.
+/// Receipts of one id that match no message yet.
 struct UnmatchedReceipt {
-    came: Instant,
+    received: Instant,
     copies: u64,
 }
 
-/// What became of the messages.
+/// The state of all messages of a run.
 pub(super) struct ReceiptMatcher {
     pub(super) tally: Tally,
-    /// Whether accepted messages have a receipt to wait for.
+    /// Whether accepted messages get a receipt.
     wants_receipts: bool,
-    /// Accepted, with the moment it was submitted; its receipt is owed to us.
-    open: HashMap<Name, Instant>,
-    /// Accepted and receipted. A list, because a table would stand still now and then to grow.
-    settled: Vec<Name>,
-    unmatched: HashMap<Name, UnmatchedReceipt>,
+    /// Accepted messages without a receipt, and when they were submitted.
+    open: HashMap<RemoteId, Instant>,
+    /// Accepted messages with a receipt. A list, because a hash table would pause to grow.
+    settled: Vec<RemoteId>,
+    unmatched: HashMap<RemoteId, UnmatchedReceipt>,
 }
 
 impl ReceiptMatcher {
@@ -59,12 +59,12 @@ impl ReceiptMatcher {
         }
     }
 
-    /// Receipts that are still to come.
-    pub(super) fn owed(&self) -> usize {
+    /// Receipts that have not arrived yet.
+    pub(super) fn missing_receipts(&self) -> usize {
         self.open.len()
     }
 
-    /// The server took a message; `submitted` is none when it had been given up before.
+    /// Notes an accepted message; `submitted` is none if it had timed out before.
     pub(super) fn accepted(&mut self, id: &[u8], submitted: Option<Instant>, now: Instant) {
         self.tally.accepted(submitted, now);
         if id.is_empty() {
@@ -74,10 +74,10 @@ impl ReceiptMatcher {
         if !self.wants_receipts {
             return;
         }
-        let (name, submitted) = (Name::new(id), submitted.unwrap_or(now));
+        let (name, submitted) = (RemoteId::new(id), submitted.unwrap_or(now));
         match self.unmatched.remove(&name) {
-            Some(UnmatchedReceipt { came, copies }) => {
-                self.tally.receipted(submitted, came);
+            Some(UnmatchedReceipt { received, copies }) => {
+                self.tally.receipted(submitted, received);
                 self.tally.receipts_duplicated += copies - 1;
                 self.settled.push(name);
             }
@@ -89,30 +89,31 @@ impl ReceiptMatcher {
         }
     }
 
-    pub(super) fn refused(&mut self, status: CommandStatus, now: Instant) {
-        self.tally.refused(status, now);
+    pub(super) fn rejected(&mut self, status: CommandStatus, now: Instant) {
+        self.tally.rejected(status, now);
     }
 
     pub(super) fn receipt(&mut self, receipt: &Receipt<'_>, now: Instant) {
         if receipt.kind == ReceiptKind::Intermediate {
-            self.tally.notices += 1;
+            self.tally.intermediate += 1;
             return;
         }
         self.tally.count_state(receipt.stat.unwrap_or(b"-"), now);
-        let name = Name::new(receipt.message_id.unwrap_or_default());
+        let name = RemoteId::new(receipt.message_id.unwrap_or_default());
         match self.open.remove(&name) {
             Some(submitted) => {
                 self.tally.receipted(submitted, now);
                 self.settled.push(name);
             }
             None if self.unmatched.len() < UNMATCHED_MAX => {
-                self.unmatched.entry(name).or_insert(UnmatchedReceipt { came: now, copies: 0 }).copies += 1;
+                self.unmatched.entry(name).or_insert(UnmatchedReceipt { received: now, copies: 0 }).copies +=
+                    1;
             }
             None => self.tally.receipts_unknown += 1,
         }
     }
 
-    /// The end: what is still open is missing, and unmatched are copies or belong to nobody.
+    /// Ends the run: open messages miss their receipts, and unmatched receipts are duplicates or unknown.
     pub(super) fn close(mut self) -> Tally {
         self.settled.sort_unstable();
         self.tally.ids_repeated += self.settled.windows(2).filter(|pair| pair[0] == pair[1]).count() as u64;
@@ -137,13 +138,13 @@ mod tests {
     use super::*;
     use crate::runtime;
 
-    /// Plays `a7` (message 7 is accepted), `r7` (its receipt comes) and `n7` (a notice); tells what the matcher makes of
-    /// it: receipted, duplicated, unknown, missing, ids repeated.
+    /// Plays `a7` (message 7 is accepted), `r7` (its receipt) and `n7` (an intermediate one); checks the numbers of matched,
+    /// duplicated, unknown and missing receipts, and of repeated ids.
     #[track_caller]
-    fn check(happened: &str, expect: [u64; 5]) {
+    fn check(events: &str, expect: [u64; 5]) {
         let mut now = runtime::now();
         let mut matcher = ReceiptMatcher::new(now, true);
-        for word in happened.split(' ') {
+        for word in events.split(' ') {
             now += Duration::from_millis(1);
             let (kind, id) = word.split_at(1);
             let text = format!("id:{id} stat:DELIVRD");
@@ -158,11 +159,11 @@ mod tests {
         let Tally { receipts_duplicated, receipts_unknown, receipts_missing, ids_repeated, .. } = tally;
         let got =
             [tally.receipted_count(), receipts_duplicated, receipts_unknown, receipts_missing, ids_repeated];
-        assert_eq!(got, expect, "{happened}");
+        assert_eq!(got, expect, "{events}");
     }
 
     #[test]
-    fn receipts_find_their_messages_in_any_order() {
+    fn receipts_match_their_messages_in_any_order() {
         check("a1 r1", [1, 0, 0, 0, 0]);
         check("a1 a2 r2 r1", [2, 0, 0, 0, 0]);
         check("r1 a1", [1, 0, 0, 0, 0]);
@@ -171,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_counted_under_its_name() {
+    fn missing_duplicated_and_unknown_receipts_are_counted() {
         check("a1 a2 r1", [1, 0, 0, 1, 0]);
         check("a1 r1 r1 r1", [1, 2, 0, 0, 0]);
         check("r1 r1 a1 r1", [1, 2, 0, 0, 0]);
@@ -181,12 +182,12 @@ mod tests {
     }
 
     #[test]
-    fn without_a_wish_for_receipts_none_is_missing() {
+    fn no_receipt_is_missing_when_none_was_requested() {
         let now = runtime::now();
         let mut matcher = ReceiptMatcher::new(now, false);
         matcher.accepted(b"1", Some(now), now);
         matcher.accepted(b"", Some(now), now);
-        assert_eq!(matcher.owed(), 0);
+        assert_eq!(matcher.missing_receipts(), 0);
         let tally = matcher.close();
         assert_eq!((tally.receipts_missing, tally.without_id), (0, 1));
     }

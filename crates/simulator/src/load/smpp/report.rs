@@ -1,4 +1,4 @@
-//! What came of a run over SMPP: counts, rates and latencies, as a table for people and as JSON for programs.
+//! The report of a load run over SMPP: counts, rates and latencies, as a table or JSON.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,71 +9,71 @@ use serde::{Deserialize, Serialize};
 use super::tally::Tally;
 use crate::load::report::{Latency, latency_head, latency_row, micros};
 
-/// What a run was, as opposed to what came of it.
+/// The parameters of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RunFacts {
     pub binds: u32,
-    /// Messages a bind may have unanswered.
+    /// Messages without a response per bind.
     pub window: u32,
-    /// Messages due per second; none when each bind sends as fast as its window lets it.
+    /// Messages due per second; none when each bind keeps its window full.
     pub target_per_second: Option<f64>,
 }
 
-/// The outcome of a run. Every message submitted is accepted, refused, timed out or lost; one that is answered after
-/// it timed out is accepted too.
+/// The result of a run. Every submitted message is accepted, rejected, timed out or lost; one that is accepted after it timed
+/// out counts as both.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     #[serde(flatten)]
     pub run: RunFacts,
-    /// From the start to the last answer.
+    /// From the start to the last response.
     pub duration_s: f64,
     pub submitted: u64,
     pub accepted: u64,
-    pub refused: u64,
-    /// The refused ones by status.
+    pub rejected: u64,
+    /// Rejected messages by status.
     pub statuses: BTreeMap<String, u64>,
-    /// No answer in time.
+    /// No response in time.
     pub timed_out: u64,
-    /// Accepted after all, when they had timed out.
+    /// Accepted after they had timed out.
     pub late: u64,
-    /// Unanswered when their bind ended.
+    /// Without a response when their bind ended.
     pub lost: u64,
-    /// Due, but no window was free in time.
+    /// Due, but all windows were full.
     pub unsent: u64,
-    /// Accepted under no id, or under one that was given before.
+    /// Accepted without an id, or with one that was used before.
     pub bad_ids: u64,
     /// Accepted messages per second.
     pub per_second: f64,
     pub receipts: Receipts,
-    /// Messages from handsets, answered and forgotten.
+    /// MO messages.
     pub messages_received: u64,
-    /// Binds that ended before the run did, by why.
+    /// Binds that ended before the run, by reason.
     pub binds_ended: BTreeMap<String, u64>,
-    /// From the moment a message was due or sent to its `submit_sm_resp`.
-    pub answer: Latency,
-    /// From that moment to its receipt.
+    /// From the time a message was due or sent to its `submit_sm_resp`.
+    pub response: Latency,
+    /// From the same time to its receipt.
     pub receipt: Latency,
-    /// Processor time of the whole process during the run.
+    /// CPU time of the process during the run.
     pub cpu_us: u64,
     pub cpu_us_per_message: f64,
 }
 
-/// What the receipts were.
+/// The receipts of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Receipts {
-    /// Messages that got their receipt.
+    /// Messages with a receipt.
     pub received: u64,
-    /// Receipts that came again.
+    /// Repeated receipts.
     pub duplicated: u64,
-    /// Receipts for ids that were never given.
+    /// Receipts with an id of no message.
     pub unknown: u64,
-    /// Accepted messages whose receipt did not come in the time it was waited for.
+    /// Accepted messages without a receipt at the end of the wait.
     pub missing: u64,
-    /// Notices that a message is on its way.
-    pub notices: u64,
-    /// All receipts by what they say.
+    /// Intermediate receipts.
+    pub intermediate: u64,
+    /// All receipts by `stat`.
     pub states: BTreeMap<String, u64>,
-    /// From the start to the last one.
+    /// From the start to the last receipt.
     pub duration_s: f64,
     pub per_second: f64,
 }
@@ -86,41 +86,40 @@ impl Report {
         let received = tally.receipted_count();
         Report {
             run,
-            duration_s: since_start(tally.last_answer),
+            duration_s: since_start(tally.last_response),
             submitted: tally.submitted,
             accepted: tally.accepted,
-            refused: tally.refused.values().sum(),
-            statuses: tally.refused.iter().map(|(status, count)| (status.to_string(), *count)).collect(),
+            rejected: tally.rejected.values().sum(),
+            statuses: tally.rejected.iter().map(|(status, count)| (status.to_string(), *count)).collect(),
             timed_out: tally.timed_out,
             late: tally.late,
             lost: tally.lost,
             unsent,
             bad_ids: tally.without_id + tally.ids_repeated,
-            per_second: per_second(tally.accepted, tally.last_answer),
+            per_second: per_second(tally.accepted, tally.last_response),
             receipts: Receipts {
                 received,
                 duplicated: tally.receipts_duplicated,
                 unknown: tally.receipts_unknown,
                 missing: tally.receipts_missing,
-                notices: tally.notices,
+                intermediate: tally.intermediate,
                 states: tally.states(),
                 duration_s: since_start(tally.last_receipt),
                 per_second: per_second(received, tally.last_receipt),
             },
             messages_received: tally.messages,
             binds_ended: tally.ends.clone(),
-            answer: Latency::of(&tally.answer),
+            response: Latency::of(&tally.response),
             receipt: Latency::of(&tally.receipt),
             cpu_us,
             cpu_us_per_message: cpu_us as f64 / tally.submitted.max(1) as f64,
         }
     }
 
-    /// Everything that should not have happened. What was due and could not be sent is the answer to a question
-    /// and no error.
+    /// The number of errors. Unsent messages are a result and no error.
     pub fn errors(&self) -> u64 {
         let Receipts { duplicated, unknown, missing, .. } = &self.receipts;
-        self.refused
+        self.rejected
             + self.timed_out
             + self.lost
             + self.bad_ids
@@ -134,7 +133,7 @@ impl Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let RunFacts { binds, window, target_per_second } = self.run;
-        let pace = target_per_second.map_or("flat out".to_owned(), |rate| format!("{rate:.0} /s"));
+        let pace = target_per_second.map_or("full window".to_owned(), |rate| format!("{rate:.0} /s"));
         writeln!(f, "{pace}, {binds} binds, window {window}, {:.2} s", self.duration_s)?;
         writeln!(f, "  submitted  {:>12}", self.submitted)?;
         writeln!(f, "  accepted   {:>12}  {:>12.0} /s", self.accepted, self.per_second)?;
@@ -144,9 +143,9 @@ impl fmt::Display for Report {
         }
         writeln!(f, "  errors     {:>12}", self.errors())?;
         for (status, count) in &self.statuses {
-            writeln!(f, "    {count:>9}  refused with {status}")?;
+            writeln!(f, "    {count:>9}  rejected with {status}")?;
         }
-        for (count, what) in self.faults() {
+        for (count, what) in self.error_counts() {
             if count > 0 {
                 writeln!(f, "    {count:>9}  {what}")?;
             }
@@ -155,24 +154,24 @@ impl fmt::Display for Report {
             writeln!(f, "    {count:>9}  binds ended: {why}")?;
         }
         if self.unsent > 0 {
-            writeln!(f, "  unsent     {:>12}  due, but no window was free in time", self.unsent)?;
+            writeln!(f, "  unsent     {:>12}  due, but all windows were full", self.unsent)?;
         }
         latency_head(f)?;
-        latency_row(f, "answer", &self.answer)?;
+        latency_row(f, "response", &self.response)?;
         latency_row(f, "receipt", &self.receipt)?;
         writeln!(f, "  CPU of the generator {:.1} us per message", self.cpu_us_per_message)
     }
 }
 
 impl Report {
-    fn faults(&self) -> [(u64, &'static str); 6] {
+    fn error_counts(&self) -> [(u64, &'static str); 6] {
         [
             (self.timed_out, "timed out"),
             (self.lost, "lost with their bind"),
-            (self.bad_ids, "accepted under no id or under one given before"),
-            (self.receipts.duplicated, "receipts came again"),
-            (self.receipts.unknown, "receipts for ids that were never given"),
-            (self.receipts.missing, "receipts did not come"),
+            (self.bad_ids, "accepted without an id or with a repeated one"),
+            (self.receipts.duplicated, "duplicated receipts"),
+            (self.receipts.unknown, "receipts with an unknown id"),
+            (self.receipts.missing, "missing receipts"),
         ]
     }
 }
@@ -190,7 +189,7 @@ mod tests {
         tally.submitted = 4;
         tally.accepted(Some(now), now + Duration::from_millis(2));
         tally.accepted(Some(now), now + Duration::from_secs(1));
-        tally.refused(CommandStatus::THROTTLED, now + Duration::from_secs(2));
+        tally.rejected(CommandStatus::THROTTLED, now + Duration::from_secs(2));
         tally.lost = 1;
         tally.receipted(now, now + Duration::from_secs(3));
         tally.count_state(b"DELIVRD", now + Duration::from_secs(4));
@@ -202,9 +201,9 @@ mod tests {
     }
 
     #[test]
-    fn errors_are_all_that_should_not_have_happened() {
+    fn errors_are_summed() {
         let report = report();
-        assert_eq!((report.accepted, report.refused, report.errors()), (2, 1, 4));
+        assert_eq!((report.accepted, report.rejected, report.errors()), (2, 1, 4));
         assert_eq!((report.per_second, report.receipts.per_second), (1.0, 0.25));
         assert_eq!(report.cpu_us_per_message, 25.0);
         let states = [("DELIVRD".to_owned(), 1), ("UNDELIV".to_owned(), 1)];
@@ -212,15 +211,15 @@ mod tests {
     }
 
     #[test]
-    fn a_report_survives_json_and_the_table_names_each_error() {
+    fn report_survives_json_and_the_table_lists_each_error() {
         let report = report();
         let json = serde_json::to_string(&report).expect("a report is JSON");
         assert!(json.starts_with(r#"{"binds":2,"window":10,"#), "{json}");
         assert_eq!(serde_json::from_str::<Report>(&json).expect("and back"), report);
         let table = report.to_string();
         for line in [
-            "flat out, 2 binds, window 10, 2.00 s",
-            "        1  refused with ESME_RTHROTTLED (0x58)",
+            "full window, 2 binds, window 10, 2.00 s",
+            "        1  rejected with ESME_RTHROTTLED (0x58)",
             "        1  lost with their bind",
             "        1  binds ended: the connection was lost",
         ] {

@@ -1,4 +1,4 @@
-//! The figures of a run while it goes on.
+//! The counters of a running load.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -8,17 +8,17 @@ use hermod_smpp::CommandStatus;
 
 use crate::load::report::{latencies, micros};
 
-/// Kinds of state, or of end, that are told apart; a peer may invent any number.
+/// Different states, or reasons, that are counted; a peer may send any number of them.
 const KINDS_MAX: usize = 100;
 const DELIVERED: &[u8] = b"DELIVRD";
 
 pub(super) struct Tally {
     pub(super) started: Instant,
-    pub(super) answer: Histogram<u32>,
+    pub(super) response: Histogram<u32>,
     pub(super) receipt: Histogram<u32>,
     pub(super) submitted: u64,
     pub(super) accepted: u64,
-    pub(super) refused: BTreeMap<CommandStatus, u64>,
+    pub(super) rejected: BTreeMap<CommandStatus, u64>,
     pub(super) timed_out: u64,
     pub(super) late: u64,
     pub(super) lost: u64,
@@ -29,13 +29,12 @@ pub(super) struct Tally {
     pub(super) receipts_duplicated: u64,
     pub(super) receipts_unknown: u64,
     pub(super) receipts_missing: u64,
-    /// Receipts that say a message is on its way.
-    pub(super) notices: u64,
-    /// Messages from handsets.
+    pub(super) intermediate: u64,
+    /// MO messages.
     pub(super) messages: u64,
-    /// Binds that ended before they should, by why.
+    /// Binds that ended early, by reason.
     pub(super) ends: BTreeMap<String, u64>,
-    pub(super) last_answer: Instant,
+    pub(super) last_response: Instant,
     pub(super) last_receipt: Instant,
 }
 
@@ -43,11 +42,11 @@ impl Tally {
     pub(super) fn new(started: Instant) -> Tally {
         Tally {
             started,
-            answer: latencies(),
+            response: latencies(),
             receipt: latencies(),
             submitted: 0,
             accepted: 0,
-            refused: BTreeMap::new(),
+            rejected: BTreeMap::new(),
             timed_out: 0,
             late: 0,
             lost: 0,
@@ -58,10 +57,10 @@ impl Tally {
             receipts_duplicated: 0,
             receipts_unknown: 0,
             receipts_missing: 0,
-            notices: 0,
+            intermediate: 0,
             messages: 0,
             ends: BTreeMap::new(),
-            last_answer: started,
+            last_response: started,
             last_receipt: started,
         }
     }
@@ -69,22 +68,22 @@ impl Tally {
     pub(super) fn accepted(&mut self, submitted: Option<Instant>, now: Instant) {
         self.accepted += 1;
         match submitted {
-            Some(submitted) => self.answer.saturating_record(micros(now - submitted)),
+            Some(submitted) => self.response.saturating_record(micros(now - submitted)),
             None => self.late += 1,
         }
-        self.last_answer = now;
+        self.last_response = now;
     }
 
-    pub(super) fn refused(&mut self, status: CommandStatus, now: Instant) {
-        *self.refused.entry(status).or_default() += 1;
-        self.last_answer = now;
+    pub(super) fn rejected(&mut self, status: CommandStatus, now: Instant) {
+        *self.rejected.entry(status).or_default() += 1;
+        self.last_response = now;
     }
 
-    pub(super) fn receipted(&mut self, submitted: Instant, came: Instant) {
-        self.receipt.saturating_record(micros(came - submitted));
+    pub(super) fn receipted(&mut self, submitted: Instant, received: Instant) {
+        self.receipt.saturating_record(micros(received - submitted));
     }
 
-    /// Receipts whose message is known, each message once.
+    /// Messages with a receipt.
     pub(super) fn receipted_count(&self) -> u64 {
         self.receipt.len()
     }
@@ -98,7 +97,7 @@ impl Tally {
         }
     }
 
-    /// All receipts by what they say.
+    /// All receipts by `stat`.
     pub(super) fn states(&self) -> BTreeMap<String, u64> {
         let mut states = self.states.clone();
         if self.delivered > 0 {
@@ -107,8 +106,8 @@ impl Tally {
         states
     }
 
-    pub(super) fn ended(&mut self, why: &str) {
-        count(&mut self.ends, why);
+    pub(super) fn ended(&mut self, reason: &str) {
+        count(&mut self.ends, reason);
     }
 }
 

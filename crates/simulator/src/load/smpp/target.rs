@@ -1,4 +1,4 @@
-//! Where binds go and with which credentials, and how one is opened.
+//! The server of a run, the credentials, and opening a bind.
 
 use std::fmt;
 use std::io;
@@ -18,10 +18,10 @@ use tokio_rustls::rustls::{self, RootCertStore};
 use crate::runtime;
 use crate::session_driver::{ByteStream, SessionDriver};
 
-/// Connecting, and the handshake of TLS, may take this long.
+/// Time for connecting and the TLS handshake.
 const CONNECT_MAX: Duration = Duration::from_secs(30);
 
-/// Which SMPP is spoken.
+/// The SMPP version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Version {
     V3_3,
@@ -37,7 +37,7 @@ impl Version {
     }
 }
 
-/// A server, and who binds to it.
+/// A server and the credentials of a bind.
 #[derive(Clone)]
 pub struct Target {
     /// Host and port.
@@ -50,7 +50,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// A 3.4 server without TLS.
+    /// SMPP 3.4 without TLS.
     pub fn new(address: impl Into<String>, system_id: &str, password: &str) -> Target {
         Target {
             address: address.into(),
@@ -69,7 +69,7 @@ impl fmt::Debug for Target {
     }
 }
 
-/// Whose certificates are believed, and for which name.
+/// The trusted certificates and the server's name.
 #[derive(Clone)]
 pub struct Trust {
     config: Arc<rustls::ClientConfig>,
@@ -77,71 +77,70 @@ pub struct Trust {
 }
 
 impl Trust {
-    /// The authorities of a PEM file, or a self-signed certificate, and the name it is for.
+    /// Reads authorities, or a self-signed certificate, from PEM.
     pub fn from_pem(certificates: &[u8], name: &str) -> io::Result<Trust> {
-        let unusable = |error: &dyn fmt::Display| {
-            let sentence = format!("certificate or name cannot be used: {error}");
+        let invalid = |error: &dyn fmt::Display| {
+            let sentence = format!("invalid certificate or name: {error}");
             io::Error::new(io::ErrorKind::InvalidInput, sentence)
         };
         let mut roots = RootCertStore::empty();
         for certificate in CertificateDer::pem_slice_iter(certificates) {
-            let certificate = certificate.map_err(|error| unusable(&error))?;
-            roots.add(certificate).map_err(|error| unusable(&error))?;
+            let certificate = certificate.map_err(|error| invalid(&error))?;
+            roots.add(certificate).map_err(|error| invalid(&error))?;
         }
         if roots.is_empty() {
-            return Err(unusable(&"there is no certificate in the file"));
+            return Err(invalid(&"the file contains no certificate"));
         }
         let config = rustls::ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
-            .map_err(|error| unusable(&error))?
+            .map_err(|error| invalid(&error))?
             .with_root_certificates(roots)
             .with_no_client_auth();
-        let name = ServerName::try_from(name.to_owned()).map_err(|error| unusable(&error))?;
+        let name = ServerName::try_from(name.to_owned()).map_err(|error| invalid(&error))?;
         Ok(Trust { config: Arc::new(config), name })
     }
 }
 
-/// Why there is no bind.
+/// Why a bind failed.
 #[derive(Debug, Error)]
 pub enum BindError {
     #[error("cannot connect: {0}")]
     Connect(io::Error),
-    #[error("no TLS: {0}")]
+    #[error("the TLS handshake failed: {0}")]
     Tls(io::Error),
-    #[error("no connection within {} seconds", CONNECT_MAX.as_secs())]
-    Slow,
-    #[error("the bind cannot be written: {0}")]
-    Unfit(#[from] EncodeError),
-    #[error("the bind was refused with {0}")]
-    Refused(CommandStatus),
+    #[error("connecting timed out after {} s", CONNECT_MAX.as_secs())]
+    ConnectTimeout,
+    #[error("invalid bind: {0}")]
+    Invalid(#[from] EncodeError),
+    #[error("bind rejected with {0}")]
+    Rejected(CommandStatus),
     #[error("{0}")]
     Closed(CloseReason),
 }
 
 impl Target {
-    /// Connects, binds and waits for the answer.
+    /// Connects, binds and waits for the response.
     pub(crate) async fn bind<T>(
         &self,
         kind: BindType,
         config: ClientConfig,
     ) -> Result<SessionDriver<T>, BindError> {
         let connecting = runtime::within(CONNECT_MAX, self.connect());
-        let stream = connecting.await.map_err(|_| BindError::Slow)??;
+        let stream = connecting.await.map_err(|_| BindError::ConnectTimeout)??;
         let mut request = BindRequest::new(kind, self.system_id.as_bytes(), self.password.as_bytes())
             .speaking(self.version.octet());
         request.bind.system_type = self.system_type.as_bytes();
-        let born = runtime::now();
         let session = Session::client(config, &request, Moment(0))?;
-        let mut line = SessionDriver::new(stream, session, born);
+        let mut driver = SessionDriver::new(stream, session);
         loop {
-            let moment = line.tick(runtime::now());
-            match line.session.next_event(moment) {
-                Some(Event::Bound { .. }) => return Ok(line),
-                Some(Event::BindRefused(status)) => return Err(BindError::Refused(status)),
+            let moment = driver.tick(runtime::now());
+            match driver.session.next_event(moment) {
+                Some(Event::Bound { .. }) => return Ok(driver),
+                Some(Event::BindRefused(status)) => return Err(BindError::Rejected(status)),
                 Some(Event::Closed(reason)) => return Err(BindError::Closed(reason)),
-                // Nothing else can happen before a bind.
+                // No other event precedes the bind response.
                 Some(_) => {}
-                None => line.exchange().await,
+                None => driver.exchange().await,
             }
         }
     }
@@ -161,15 +160,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_target_never_prints_its_password() {
+    fn target_does_not_print_its_password() {
         let target = Target::new("127.0.0.1:2775", "acme", "s3cret");
         assert_eq!(format!("{target:?}"), "Target(127.0.0.1:2775 as acme)");
     }
 
     #[test]
-    fn what_holds_no_certificate_is_refused() {
+    fn pem_without_a_certificate_is_rejected() {
         let refused = Trust::from_pem(b"nothing", "localhost").err().map(|error| error.to_string());
-        let sentence = "certificate or name cannot be used: there is no certificate in the file";
+        let sentence = "invalid certificate or name: the file contains no certificate";
         assert_eq!(refused.as_deref(), Some(sentence));
     }
 }
