@@ -52,7 +52,7 @@ async fn trickled_header_bytes_do_not_extend_the_timeout() {
 }
 
 #[tokio::test]
-async fn incomplete_body_is_answered_with_408_and_closes_the_connection() {
+async fn incomplete_body_gets_400_after_its_timeout_and_closes_the_connection() {
     let service = Service::start().await;
     let mut client = service.client().await;
     client

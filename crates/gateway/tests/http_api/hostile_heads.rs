@@ -209,7 +209,7 @@ async fn unusual_but_valid_requests_are_served() {
 }
 
 #[tokio::test]
-async fn unusual_targets_are_answered_like_unknown_paths() {
+async fn unusual_methods_and_targets_get_their_status_and_keep_the_connection() {
     let service = Service::start().await;
     let bearer = bearer(ACME);
     let long = format!("/api/v1/inbound?{}", "&x=%zz".repeat(4_000));

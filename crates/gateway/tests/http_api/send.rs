@@ -188,7 +188,7 @@ async fn concurrent_sends_against_a_small_balance_accept_exactly_what_it_covers(
 }
 
 #[tokio::test]
-async fn draining_gateway_rejects_messages_and_answers_status_requests() {
+async fn draining_gateway_rejects_new_messages_and_answers_replays() {
     let service = Service::start().await;
     let first = service.send(ACME, &[("Idempotency-Key", "k")], SEND).await;
     service.world.start_draining();

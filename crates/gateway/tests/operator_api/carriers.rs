@@ -186,7 +186,7 @@ async fn carrier_test_sends_one_message() {
 }
 
 #[tokio::test]
-async fn parked_receipts_are_listed_beside_recent_carrier_ids() {
+async fn parked_receipts_are_listed_with_their_status() {
     let office = Office::open().await;
     let world = &office.world;
     let link = world.store.open_link(acme(&office), LinkKind::Sends, IdConversion::None).await.unwrap();
@@ -220,7 +220,7 @@ async fn parked_receipts_are_listed_beside_recent_carrier_ids() {
 }
 
 #[tokio::test]
-async fn delivery_stats_are_filtered_by_day_carrier_and_country() {
+async fn delivery_stats_query_has_defaults_and_bounds() {
     let office = Office::open().await;
     let none = office.get("/deliveries").await.body;
     assert_eq!(none, json!({"from": "2026-06-09", "to": "2026-06-15", "items": []}));

@@ -97,7 +97,7 @@ async fn account_traffic_has_its_controls() {
 }
 
 #[tokio::test]
-async fn number_lookup_returns_country_operator_and_price() {
+async fn number_lookup_returns_country_route_and_price() {
     let office = Office::open().await;
     let plain = office.get("/lookup/+4915112345678").await;
     assert_eq!(plain.status, 200, "{}", plain.text);

@@ -149,7 +149,7 @@ async fn daily_totals_begin_anew_at_midnight_utc_and_survive_a_restart() {
 }
 
 #[tokio::test]
-async fn clock_set_back_over_midnight_keeps_the_later_day() {
+async fn clock_set_back_by_a_day_keeps_counting_in_the_later_day() {
     let mut world = World::new().await;
     let sms = |world: &World| Acceptance { daily: messages(1), ..world.sms() };
     world.send(sms(&world)).await;

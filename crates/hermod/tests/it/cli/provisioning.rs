@@ -82,7 +82,7 @@ fn data_folder_is_created_only_with_create() {
         (0, format!("hermod: data folder {} (no gateway runs there)\n", folder.display()))
     );
     let (code, _, told) = office.ran(&["account", "list"]);
-    assert_eq!((code, told.as_str()), (0, ""), "a dry run writes nothing");
+    assert_eq!((code, told.as_str()), (0, ""), "a reading command prints nothing on standard error");
     for command in ["audit", "backup"] {
         let copy = office.file("copy");
         let nowhere = office.file("nowhere");

@@ -147,7 +147,7 @@ async fn restart_adopts_the_machine_clock_without_repeating_ids_or_messages() {
 }
 
 #[tokio::test]
-async fn message_is_sent_and_reported_in_years_2000_to_2099() {
+async fn message_is_sent_and_receipted_in_2037_2038_and_2069() {
     for date in ["2037-12-31T23:59:50Z", "2038-01-19T03:14:00Z", "2069-06-01T12:00:00Z"] {
         let s = Scenario::starting_at(date, Script::new()).await;
         provision_alice_smpp(&s, "").await;

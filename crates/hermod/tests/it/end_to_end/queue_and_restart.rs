@@ -23,7 +23,7 @@ async fn messages_wait_for_a_disconnected_carrier_and_are_sent_in_order() {
 }
 
 #[tokio::test]
-async fn restart_keeps_queued_and_submitted_messages() {
+async fn restart_keeps_submitted_messages_and_the_balance() {
     let mut s = Scenario::with(Script::new().no_receipts()).await;
     let sent = s.alice.send("+4915112345678", "before").await.accepted();
     s.alice.status_of(&sent).becomes("submitted").await;

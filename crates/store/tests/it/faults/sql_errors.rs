@@ -58,7 +58,7 @@ async fn failing_acceptance_fails_alone_in_its_batch() {
 }
 
 #[tokio::test]
-async fn failing_answer_record_fails_alone_in_its_batch() {
+async fn failing_response_record_fails_alone_in_its_batch() {
     let world = World::new().await;
     let link = world.link_with_slots(3).await;
     for _ in 0..4 {

@@ -69,7 +69,7 @@ async fn receipt_for_an_unknown_id_is_answered_and_changes_nothing() {
 }
 
 #[tokio::test]
-async fn id_assigned_twice_by_a_carrier_is_counted() {
+async fn id_assigned_twice_by_a_carrier_is_in_the_timeline() {
     let world = World::new().await;
     let link = world.link_with_slots(2).await;
     let first = world.send(world.sms()).await;

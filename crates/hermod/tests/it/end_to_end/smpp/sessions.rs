@@ -58,7 +58,7 @@ async fn inactive_bind_is_unbound_after_a_minute_and_one_with_enquire_link_is_no
 }
 
 #[tokio::test]
-async fn stopping_gateway_answers_accepted_submits_and_unbinds() {
+async fn stopping_gateway_unbinds_and_delivers_receipts_after_the_restart() {
     let mut s = Scenario::with(Script::new()).await;
     provision_alice_smpp(&s, "").await;
     let mut alice = Esme::bind(s.smpp_address(), BindType::Transmitter, "alice").await;
@@ -76,7 +76,7 @@ async fn stopping_gateway_answers_accepted_submits_and_unbinds() {
 }
 
 #[tokio::test]
-async fn bind_over_max_binds_is_rejected_until_another_unbinds() {
+async fn bind_over_max_binds_is_accepted_once_a_dead_bind_is_closed() {
     let s = Scenario::with(Script::new()).await;
     provision_alice_smpp(&s, "max_binds = 1\n").await;
     let first = Esme::bind(s.smpp_address(), BindType::Transceiver, "alice").await;

@@ -99,7 +99,7 @@ async fn sar_parts_are_converted_to_udh_for_a_carrier_with_udh() {
 }
 
 #[tokio::test]
-async fn data_codings_message_classes_and_binary_data_are_preserved() {
+async fn texts_message_classes_and_binary_data_are_encoded_for_the_carrier() {
     let s = Scenario::with(Script::new()).await;
     let mut alice = bound(&s).await;
     let mut flash = TlvBuffer::new();

@@ -149,7 +149,7 @@ async fn failure_5_receipt_text_dialects_are_parsed() {
 }
 
 #[tokio::test]
-async fn failure_5_receipts_without_labels_are_parsed_by_a_configured_pattern() {
+async fn failure_5_receipts_without_labels_are_parsed_in_a_configured_dialect() {
     let script = Script::new().receipt_format(ReceiptFormat::commas());
     let s = Scenario::with_settings(script, "receipts = \"commas\"").await;
     send_and_wait_for_delivery(&s, "only values").await;

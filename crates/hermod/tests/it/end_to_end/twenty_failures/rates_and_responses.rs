@@ -224,7 +224,7 @@ async fn failure_20_reconnects_are_limited_while_a_carrier_is_down() {
 }
 
 #[tokio::test]
-async fn failure_20_retried_message_is_charged_once() {
+async fn failure_20_rejected_long_message_is_charged_once() {
     let refused = Script::new().reject_when(SubmitFilter::to("4915112345678"), CommandStatus::SUBMITFAIL);
     let s = Scenario::with(refused).await;
     let message = s.alice.send(TO, LONG).await.accepted();
