@@ -1,51 +1,51 @@
-//! The rate that a carrier really takes, learned from its answers. A carrier throttles when it is sent more than it takes,
-//! and seldom says how much that is. What it accepted in the last seconds does say it: the rate restarts a little below
-//! that, climbs back slowly and then probes upward by a few per cent until it is throttled again or free. Each throttling
-//! costs a pause and some rejections, so the climb lasts long in comparison with both.
+//! Adapts the submit rate of a link to what its carrier accepts. A carrier that throttles seldom says which rate it
+//! allows, so the rate is learned from the parts accepted in the last seconds: it restarts slightly below that, climbs
+//! back slowly and then probes upward by a few per cent, until the carrier throttles again or the full rate is reached.
+//! Each throttling costs a pause and some rejected parts, so the climb is long in comparison.
 //!
-//! Counted in thousandths of parts per second, so that slow carriers are not rounded away.
+//! Rates are in thousandths of parts per second, so that slow carriers do not suffer from rounding.
 
 use std::time::Duration;
 
 use crate::pace::PER_SECOND_MAX;
 use crate::time::Timestamp;
 
-/// After a throttling the rate restarts at this share of what was accepted.
+/// After a throttling the rate restarts at this share of the accepted rate.
 const RESTART_PERCENT: u64 = 95;
-/// Beyond the learned rate it grows by this share each second.
+/// Above the learned rate, the rate grows by this share each second.
 const PROBE_PERCENT_PER_S: u64 = 2;
-/// The climb back to the learned rate lasts this many pauses, so that pausing costs about a thirtieth of the time, ...
+/// The climb back to the learned rate lasts this many pauses, so that pauses take about a thirtieth of the time, ...
 const CLIMB_PAUSES: u64 = 30;
-/// ... and this many parts, so that slow carriers reject less than one part in a hundred, too.
+/// ... and at least this many parts, so that slow carriers also reject less than one part in a hundred.
 const CLIMB_PARTS: u64 = 200;
 const CLIMB_MAX_S: u64 = 300;
-/// A rate that was throttled sooner than this was far too high, and what was accepted meanwhile may be what the carrier
-/// saved up during the pause: then the average with the pause counts.
+/// A rate that is throttled sooner than this was far too high, and the accepted parts may be a burst that the carrier
+/// allowed after the pause: then the average including the pause counts.
 const PROVEN_MS: i64 = 4_000;
 const MILLI: u64 = 1_000;
 const STEP: Duration = Duration::from_secs(1);
 
-/// What holds the rate below the full one.
+/// A rate below the configured one, after a throttling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hold {
-    /// The rate now.
+pub struct ReducedRate {
+    /// The current rate.
     milli: u64,
-    /// What the carrier was found to take.
+    /// The rate that the carrier accepted.
     learned_milli: u64,
     climb_milli_per_s: u64,
-    /// Nothing while the link is paused.
+    /// `None` while the link is paused.
     next_step_at: Option<Timestamp>,
 }
 
-/// The rate of one link.
+/// The submit rate of one link.
 #[derive(Clone, Debug)]
 pub struct AdaptiveRate {
     full_milli: u64,
-    hold: Option<Hold>,
+    reduced: Option<ReducedRate>,
     recent: Recent,
-    /// When the link was bound, or went on after a pause.
+    /// When the link was bound or resumed after a pause.
     opened_at: Timestamp,
-    /// The last throttling, if there was one, and how many parts were accepted since.
+    /// The last throttling, if any, and the number of parts accepted since.
     throttled_at: Option<Timestamp>,
     accepted_since: u64,
 }
@@ -54,7 +54,7 @@ impl AdaptiveRate {
     pub fn new(full_per_second: u32, now: Timestamp) -> AdaptiveRate {
         AdaptiveRate {
             full_milli: u64::from(full_per_second.clamp(1, PER_SECOND_MAX)) * MILLI,
-            hold: None,
+            reduced: None,
             recent: Recent::default(),
             opened_at: now,
             throttled_at: None,
@@ -62,34 +62,34 @@ impl AdaptiveRate {
         }
     }
 
-    /// Parts per second, at least 1.
+    /// Returns the rate in parts per second, at least 1.
     pub fn get(&self) -> u32 {
-        let milli = self.hold.map_or(self.full_milli, |hold| hold.milli);
+        let milli = self.reduced.map_or(self.full_milli, |reduced| reduced.milli);
         u32::try_from((milli + MILLI / 2) / MILLI).unwrap_or(PER_SECOND_MAX).max(1)
     }
 
-    /// What holds it back, to be given to [`AdaptiveRate::restore`] should the throttling prove to be no matter of rate.
-    pub fn hold(&self) -> Option<Hold> {
-        self.hold
+    /// Returns the reduced rate, for [`AdaptiveRate::restore`] if the throttling turns out not to depend on the rate.
+    pub fn reduced(&self) -> Option<ReducedRate> {
+        self.reduced
     }
 
-    pub fn restore(&mut self, hold: Option<Hold>, now: Timestamp) {
-        self.hold = hold.map(|hold| Hold { next_step_at: Some(now.plus(STEP)), ..hold });
+    pub fn restore(&mut self, reduced: Option<ReducedRate>, now: Timestamp) {
+        self.reduced = reduced.map(|reduced| ReducedRate { next_step_at: Some(now.plus(STEP)), ..reduced });
     }
 
-    /// The carrier accepted a part.
+    /// Records that the carrier accepted a part.
     pub fn accepted(&mut self, now: Timestamp) {
         self.recent.add(now);
         self.accepted_since += 1;
     }
 
-    /// The carrier throttled a part while only one was tried. That says nothing about a rate.
+    /// Records that the carrier throttled the single part that was tried, which tells nothing about the rate.
     pub fn still_throttled(&mut self, now: Timestamp) {
         self.throttled_at = Some(now);
         self.accepted_since = 0;
     }
 
-    /// The carrier throttled a part of several, and the link pauses.
+    /// Reduces the rate because the carrier throttled a part of several. The link pauses for `pause`.
     pub fn throttled(&mut self, pause: Duration, now: Timestamp) {
         let open_ms = millis_between(self.opened_at, now);
         let (accepted_milli, proven) = match self.throttled_at {
@@ -100,44 +100,44 @@ impl AdaptiveRate {
             Some(_) => (self.recent.per_second_milli(now, self.opened_at), true),
             None => (self.recent.per_second_milli(now, self.opened_at), open_ms >= PROVEN_MS),
         };
-        let now_milli = self.hold.map_or(self.full_milli, |hold| hold.milli);
+        let now_milli = self.reduced.map_or(self.full_milli, |reduced| reduced.milli);
         let learned_milli = accepted_milli.min(now_milli).max(MILLI);
         let milli = learned_milli * RESTART_PERCENT / 100;
         let climb_s = if proven { climb_seconds(pause, learned_milli) } else { 1 };
         let climb_milli_per_s = ((learned_milli - milli) / climb_s).max(1);
-        self.hold = Some(Hold { milli, learned_milli, climb_milli_per_s, next_step_at: None });
+        self.reduced = Some(ReducedRate { milli, learned_milli, climb_milli_per_s, next_step_at: None });
         self.still_throttled(now);
     }
 
-    /// The link goes on after a pause.
+    /// Records that the link resumed after a pause.
     pub fn opened(&mut self, now: Timestamp) {
         self.opened_at = now;
-        if let Some(hold) = &mut self.hold {
-            hold.next_step_at = Some(now.plus(STEP));
+        if let Some(reduced) = &mut self.reduced {
+            reduced.next_step_at = Some(now.plus(STEP));
         }
     }
 
-    /// When the rate changes by itself, if it will.
+    /// Returns when the rate next changes without an event, if it does.
     pub fn next_step_at(&self) -> Option<Timestamp> {
-        self.hold.and_then(|hold| hold.next_step_at)
+        self.reduced.and_then(|reduced| reduced.next_step_at)
     }
 
-    /// Lets the rate grow with the time that has passed. True if it has changed.
+    /// Raises the rate by the time that has passed. Returns true if it changed.
     pub fn step(&mut self, now: Timestamp) -> bool {
         let mut changed = false;
-        while let Some(hold) = &mut self.hold
-            && let Some(at) = hold.next_step_at
+        while let Some(reduced) = &mut self.reduced
+            && let Some(at) = reduced.next_step_at
             && at <= now
         {
-            hold.milli = if hold.milli < hold.learned_milli {
-                hold.learned_milli.min(hold.milli + hold.climb_milli_per_s)
+            reduced.milli = if reduced.milli < reduced.learned_milli {
+                reduced.learned_milli.min(reduced.milli + reduced.climb_milli_per_s)
             } else {
-                hold.milli + (hold.milli * PROBE_PERCENT_PER_S / 100).max(1)
+                reduced.milli + (reduced.milli * PROBE_PERCENT_PER_S / 100).max(1)
             };
-            hold.next_step_at = Some(at.plus(STEP));
+            reduced.next_step_at = Some(at.plus(STEP));
             changed = true;
-            if hold.milli >= self.full_milli {
-                self.hold = None;
+            if reduced.milli >= self.full_milli {
+                self.reduced = None;
             }
         }
         changed
@@ -157,7 +157,7 @@ fn millis_between(from: Timestamp, to: Timestamp) -> i64 {
 const BUCKETS: usize = 16;
 const BUCKET_MS: i64 = 250;
 
-/// How many parts were accepted in each quarter of the last four seconds.
+/// Parts accepted in each quarter second of the last four seconds.
 #[derive(Clone, Debug, Default)]
 struct Recent {
     counts: [u32; BUCKETS],
@@ -168,43 +168,43 @@ impl Recent {
     fn add(&mut self, now: Timestamp) {
         let bucket = now.as_millis().div_euclid(BUCKET_MS);
         if bucket > self.newest {
-            // What lies in between, or everything if that is longer than is kept, was empty.
+            // The buckets in between were empty.
             let span = bucket.saturating_sub(self.newest);
             let cleared = usize::try_from(span).map_or(BUCKETS, |span| span.min(BUCKETS));
             for back in 0..cleared {
-                self.counts[place(bucket - i64::try_from(back).unwrap_or(0))] = 0;
+                self.counts[index_of(bucket - i64::try_from(back).unwrap_or(0))] = 0;
             }
             self.newest = bucket;
         }
-        let count = &mut self.counts[place(bucket)];
+        let count = &mut self.counts[index_of(bucket)];
         *count = count.saturating_add(1);
     }
 
-    /// The average of the quarters in which anything was accepted: a link that had nothing to send is not a slow one. The
-    /// quarters that are not whole count only if there are no others.
+    /// Returns the average over the buckets in which parts were accepted, because a link without traffic is not slow.
+    /// Incomplete buckets count only if there are no others.
     fn per_second_milli(&self, now: Timestamp, since: Timestamp) -> u64 {
         let last = now.as_millis().div_euclid(BUCKET_MS);
         let first = since.as_millis().div_euclid(BUCKET_MS);
         let kept = i64::try_from(BUCKETS).unwrap_or(0);
         let used =
             (first..=last).rev().take_while(|bucket| last - bucket < kept && self.newest - bucket < kept);
-        let used = used.filter(|bucket| *bucket <= self.newest && self.counts[place(*bucket)] > 0);
+        let used = used.filter(|bucket| *bucket <= self.newest && self.counts[index_of(*bucket)] > 0);
         let used: smallvec::SmallVec<[i64; BUCKETS]> = used.collect();
-        let whole = |bucket: &&i64| **bucket > first && **bucket < last;
-        let (sum, count) = match used.iter().filter(whole).count() {
+        let complete = |bucket: &&i64| **bucket > first && **bucket < last;
+        let (sum, count) = match used.iter().filter(complete).count() {
             0 => (self.sum(used.iter()), used.len()),
-            count => (self.sum(used.iter().filter(whole)), count),
+            count => (self.sum(used.iter().filter(complete)), count),
         };
         let per_bucket_milli = (sum * MILLI).checked_div(u64::try_from(count).unwrap_or(1)).unwrap_or(0);
         per_bucket_milli * u64::try_from(1_000 / BUCKET_MS).unwrap_or(1)
     }
 
     fn sum<'a>(&self, buckets: impl Iterator<Item = &'a i64>) -> u64 {
-        buckets.map(|bucket| u64::from(self.counts[place(*bucket)])).sum()
+        buckets.map(|bucket| u64::from(self.counts[index_of(*bucket)])).sum()
     }
 }
 
-fn place(bucket: i64) -> usize {
+fn index_of(bucket: i64) -> usize {
     usize::try_from(bucket.rem_euclid(16)).unwrap_or(0)
 }
 
@@ -218,14 +218,14 @@ mod tests {
         Timestamp::from_millis(ms)
     }
 
-    /// Accepts so many parts a second from one time to another.
+    /// Accepts `per_second` parts per second within a time range.
     fn accept(rate: &mut AdaptiveRate, per_second: i64, ms: std::ops::Range<i64>) {
         let count = (ms.end - ms.start) * per_second / 1000;
         (0..count).for_each(|part| rate.accepted(at(ms.start + part * 1000 / per_second)));
     }
 
     #[test]
-    fn throttled_rate_restarts_from_what_was_accepted_and_not_from_what_is_configured() {
+    fn throttled_rate_restarts_from_the_accepted_rate() {
         for (full, accepted, expect) in
             [(1_000_000, 700, 665), (1_000_000, 50, 48), (1_000_000, 5_000, 4_750), (100, 700, 95)]
         {
@@ -253,17 +253,17 @@ mod tests {
                 assert!(near.contains(&rate.get()), "after {second} s: {}, not {expect}", rate.get());
             }
             rate.step(at((climb_s + 200) * 1_000));
-            assert_eq!((rate.get(), rate.hold()), (10_000, None), "free again");
+            assert_eq!((rate.get(), rate.reduced()), (10_000, None), "free again");
         }
     }
 
     #[test]
-    fn burst_saved_up_during_a_pause_is_not_taken_for_the_rate() {
+    fn burst_after_a_pause_is_not_learned_as_the_rate() {
         let mut rate = AdaptiveRate::new(1_000_000, at(0));
         accept(&mut rate, 3_000, 0..5_000);
         rate.throttled(PAUSE, at(5_000));
         rate.opened(at(6_000));
-        // 700 in a quarter of a second, saved up since the throttling: that is 560 a second with the pause.
+        // A burst of 700 parts in a quarter second after the pause: 560 per second including the pause.
         accept(&mut rate, 2_800, 6_000..6_250);
         rate.throttled(PAUSE, at(6_250));
         assert_eq!(rate.get(), 532);
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn link_that_had_little_to_send_is_not_taken_for_a_slow_one() {
+    fn idle_link_is_not_treated_as_slow() {
         let mut rate = AdaptiveRate::new(1_000, at(0));
         accept(&mut rate, 1_000, 60_000..60_100);
         rate.throttled(PAUSE, at(60_100));
@@ -288,9 +288,9 @@ mod tests {
     }
 
     #[test]
-    fn throttling_of_a_single_recipient_is_undone() {
+    fn rate_is_restored_after_throttling_of_a_single_recipient() {
         let mut rate = AdaptiveRate::new(1_000, at(0));
-        let before = rate.hold();
+        let before = rate.reduced();
         accept(&mut rate, 10, 0..5_000);
         rate.throttled(PAUSE, at(5_000));
         assert!(rate.get() < 20);

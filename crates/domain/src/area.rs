@@ -1,6 +1,5 @@
-//! Which destinations something is for: a network, the numbers that begin with some digits, a mobile country code or a
-//! whole country. Prices and routes are given that way, and both are found in the same order: the network first, then the
-//! longest prefix, then the MCC, then the country, then everywhere.
+//! Areas of destinations for prices and routes: a network, a prefix, an MCC or a country. The most specific area
+//! applies: the network, then the longest prefix, then the MCC, then the country, then everywhere.
 
 use crate::numbers::{Country, Destination, Mcc, Network};
 use crate::phone::Msisdn;
@@ -8,19 +7,19 @@ use crate::prefix::{Prefix, PrefixTable};
 use std::collections::HashMap;
 use std::fmt;
 
-/// What a price or a route is for. Everywhere is the empty prefix.
+/// The destinations that a price or a route covers. Everywhere is the empty prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Area {
     Network(Network),
     Prefix(Prefix),
-    /// The networks of a mobile country code.
+    /// All networks of a mobile country code.
     Mcc(Mcc),
-    /// Every number of a country, known by its ISO code. It needs no network in the number data.
+    /// All numbers of a country, also those whose network is unknown.
     Country(Country),
 }
 
 impl Area {
-    /// The one of the four that is given. Nothing if it is none, or more than one.
+    /// Returns the area of the one that is set; `None` if none or several are.
     pub fn one_of(
         prefix: Option<Prefix>,
         network: Option<Network>,
@@ -36,7 +35,7 @@ impl Area {
         }
     }
 
-    /// Is this number one of those?
+    /// Whether the area covers this number.
     pub fn covers(self, to: Msisdn, destination: &Destination<'_>) -> bool {
         match self {
             Area::Network(network) => destination.network == Some(network),
@@ -50,7 +49,7 @@ impl Area {
         matches!(self, Area::Prefix(prefix) if prefix.is_empty())
     }
 
-    /// Among several that cover a number the highest is meant.
+    /// Returns the precedence: of the areas that cover a number, the highest applies.
     pub const fn rank(self) -> u8 {
         match self {
             Area::Network(_) => u8::MAX,
@@ -73,7 +72,7 @@ impl fmt::Display for Area {
     }
 }
 
-/// Finds what a destination has.
+/// Finds the value for a destination.
 #[derive(Clone, Debug)]
 pub struct AreaTable<V> {
     networks: HashMap<Network, V>,
@@ -83,7 +82,7 @@ pub struct AreaTable<V> {
     everywhere: Option<V>,
 }
 
-/// Two entries for the same destinations: which one was meant is not for us to guess.
+/// Two entries have the same area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0} is listed twice")]
 pub struct DuplicateArea(pub Area);
@@ -161,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn network_then_prefix_then_mcc_then_country_then_everywhere() {
+    fn precedence_is_network_prefix_mcc_country_everywhere() {
         let to = Msisdn::parse("+4915112345678").unwrap();
         let destination = Numbers::embedded().find(to);
         let network = destination.network.expect("its range has a network").to_string();
@@ -180,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_country_is_found_where_the_data_know_no_network() {
+    fn country_applies_where_the_network_is_unknown() {
         let to = Msisdn::parse("+12025550123").unwrap();
         let destination = Numbers::embedded().find(to);
         assert_eq!(
@@ -194,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_listed_twice() {
+    fn duplicate_areas_are_refused() {
         for text in ["49", "", "262-01", "mcc262", "DE"] {
             let refused = AreaTable::build([(area(text), 1), (area(text), 2)]).map(drop);
             assert_eq!(refused, Err(DuplicateArea(area(text))));

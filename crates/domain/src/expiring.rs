@@ -16,7 +16,7 @@ impl<K: Copy + Eq + Hash> Expiring<K> {
         Expiring { keys_max: keys_max.max(1), expires_at_ms: HashMap::new() }
     }
 
-    /// The expiry time of a key, also if it has passed.
+    /// Returns the expiry time of a key, also if it has passed.
     pub fn get(&self, key: K) -> Option<i64> {
         self.expires_at_ms.get(&key).copied()
     }
@@ -28,7 +28,7 @@ impl<K: Copy + Eq + Hash> Expiring<K> {
         }
     }
 
-    /// Adds or replaces a key, dropping others if there is no room.
+    /// Adds or replaces a key, dropping others at the bound.
     pub fn insert(&mut self, key: K, expires_at_ms: i64, now_ms: i64) {
         if let Some(kept) = self.expires_at_ms.get_mut(&key) {
             *kept = expires_at_ms;
@@ -48,8 +48,8 @@ impl<K: Copy + Eq + Hash> Expiring<K> {
         self.expires_at_ms.is_empty()
     }
 
-    /// Frees a tenth at least, so that the cost of walking all keys is spread over many insertions. Dropping only what
-    /// has expired could cost a walk at each insertion, if one key expires for each that is added.
+    /// Drops at least a tenth of the keys, so that the cost of a full scan is spread over many insertions. Dropping
+    /// only expired keys could cost a scan per insertion, if one key expires for each that is added.
     fn make_room(&mut self, now_ms: i64) {
         self.expires_at_ms.retain(|_, expires_at| *expires_at > now_ms);
         let kept_max = self.keys_max - (self.keys_max / 10).max(1);
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_keys_that_expire_soonest_are_dropped_first() {
+    fn keys_that_expire_soonest_are_dropped_first() {
         let mut map = Expiring::new(10);
         for key in 0..10 {
             map.insert(key, 100 + i64::from(key), 0);
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_present_key_is_replaced_without_dropping_another() {
+    fn present_key_is_replaced_without_dropping_another() {
         let mut map = Expiring::new(2);
         map.insert(1, 10, 0);
         map.insert(2, 20, 0);

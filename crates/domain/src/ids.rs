@@ -1,8 +1,8 @@
-//! Identifiers. Each kind of thing has an id type of its own, so that two of them cannot be swapped unnoticed.
+//! Identifiers. Each kind has its own type, so that they cannot be confused.
 //!
-//! Message ids carry their own time: 41 bits of milliseconds since 2025, 8 bits of node, 10 bits of sequence. New
-//! rows therefore append, old ones are dropped by range, and what a customer sees is a plain decimal number of 10
-//! to 18 digits, which every SMPP client found so far survives.
+//! Message ids contain their time: 41 bits of milliseconds since 2025, 8 bits of node, 10 bits of sequence. New rows
+//! are therefore appended and old ones deleted by range, and customers get a decimal number of 10 to 18 digits, which
+//! all known SMPP clients accept.
 
 use std::fmt;
 use std::num::NonZeroU8;
@@ -42,7 +42,7 @@ id!(
     AccountId
 );
 id!(
-    /// One way in, HTTP or SMPP, of an account.
+    /// One access of an account, by HTTP or SMPP.
     ConnectionId
 );
 id!(
@@ -54,15 +54,15 @@ id!(
     CarrierId
 );
 id!(
-    /// Which carriers serve a destination.
+    /// A route.
     RouteId
 );
 id!(
-    /// A sender id registered for an account.
+    /// A sender ID registered for an account.
     SenderId
 );
 
-/// 2025-01-01T00:00:00Z. 41 bits of milliseconds reach from there into September 2094.
+/// 2025-01-01T00:00:00Z. 41 bits of milliseconds last from there until September 2094.
 const EPOCH_MS: i64 = 1_735_689_600_000;
 const MILLIS_BITS: u32 = 41;
 const NODE_BITS: u32 = 8;
@@ -77,12 +77,12 @@ const MINTED_MILLIS_MIN: u64 = 1_000_000_000_u64.div_ceil(1 << (NODE_BITS + SEQU
 const _: () = assert!(ID_BITS == 59);
 const _: () = assert!(1_u64 << ID_BITS < 10_u64.pow(18));
 
-/// The id of a message: 59 bits, in order of acceptance. Outside it is a decimal string.
+/// The id of a message: 59 bits, in order of acceptance. APIs write it as a decimal string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MessageId(u64);
 
 impl MessageId {
-    /// Reads the decimal form and nothing but it: an id that was padded, signed or re-based is not the id we gave.
+    /// Parses the decimal form only: a padded, signed or hexadecimal id is not the one that was issued.
     pub fn parse(text: &str) -> Option<MessageId> {
         if text.len() > ID_DIGITS_MAX || text.starts_with('0') || !text.bytes().all(|b| b.is_ascii_digit()) {
             return None;
@@ -90,7 +90,7 @@ impl MessageId {
         text.parse().ok().and_then(MessageId::from_bits)
     }
 
-    /// From the integer form that the store keeps. `None` for what no mint can have made.
+    /// Converts the integer that the store keeps; `None` if it is no message id.
     pub fn from_i64(stored: i64) -> Option<MessageId> {
         u64::try_from(stored).ok().and_then(MessageId::from_bits)
     }
@@ -99,13 +99,13 @@ impl MessageId {
         i64::try_from(self.0).expect("59 bits fit an i64")
     }
 
-    /// When the id was minted: the acceptance of its message, give or take the mint running ahead of the clock.
+    /// Returns the time of the id: the acceptance of its message, except where the mint ran ahead of the clock.
     pub fn accepted_at(self) -> Timestamp {
         let since_epoch = i64::try_from(self.millis()).expect("41 bits fit an i64");
         Timestamp::from_millis(EPOCH_MS + since_epoch)
     }
 
-    /// The lowest id of that millisecond, whatever the node: everything accepted before `at` is below it.
+    /// Returns the lowest id of a millisecond: all messages accepted before `at` have lower ids.
     pub fn first_at(at: Timestamp) -> MessageId {
         MessageId(millis_of(at) << (NODE_BITS + SEQUENCE_BITS))
     }
@@ -135,7 +135,7 @@ impl fmt::Display for MessageId {
     }
 }
 
-/// As a string: a JSON reader that keeps numbers as doubles would round it.
+/// Serializes as a string, because JSON readers with double-precision numbers would round it.
 impl Serialize for MessageId {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
@@ -149,19 +149,18 @@ impl<'de> Deserialize<'de> for MessageId {
     }
 }
 
-/// Makes message ids, each greater than the one before. When more than 1024 are asked for in a millisecond, or the
-/// clock is set back, the mint runs ahead of the clock rather than repeat itself.
+/// Issues message ids, each greater than the one before. With more than 1024 ids in a millisecond, or after the clock
+/// was set back, it runs ahead of the clock.
 #[derive(Debug)]
 pub struct IdMint {
     node: u8,
-    /// The millisecond and sequence of the id made last.
+    /// The millisecond and sequence of the last id.
     millis: u64,
     sequence: u64,
 }
 
 impl IdMint {
-    /// `after` is the highest id known to exist: every new one is greater, even if the clock was set back over a
-    /// restart.
+    /// `after` is the highest existing id: every new one is greater, even if the clock was set back during a restart.
     pub fn new(node: u8, after: Option<MessageId>) -> IdMint {
         let millis = after.map_or(0, MessageId::millis).max(MINTED_MILLIS_MIN);
         IdMint { node, millis, sequence: SEQUENCE_MAX }
@@ -182,7 +181,7 @@ impl IdMint {
     }
 }
 
-/// The position of a part in its message, from 1 as in a concatenation header.
+/// The number of a part in its message, from 1, as in a concatenation header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct PartNo(NonZeroU8);
@@ -201,12 +200,12 @@ impl PartNo {
         self.0.get()
     }
 
-    /// From zero, for indexing.
+    /// Returns the index, from 0.
     pub fn index(self) -> usize {
         usize::from(self.get()) - 1
     }
 
-    /// Parts 1 to `count`, in order.
+    /// Returns parts 1 to `count`.
     pub fn up_to(count: u8) -> impl Iterator<Item = PartNo> {
         (1..=count).filter_map(PartNo::new)
     }
@@ -218,23 +217,22 @@ impl fmt::Display for PartNo {
     }
 }
 
-/// SMPP v3.4 section 5.2.23: a message_id has at most 65 octets with its terminator.
+/// SMPP v3.4 section 5.2.23: a message_id has at most 65 octets including the null.
 pub const REMOTE_ID_OCTETS_MAX: usize = 64;
 
-/// A carrier's id for a part, exactly as the carrier wrote it: never trimmed, folded or re-based before it is
-/// kept. Carriers send any octet, so the text form maps each octet to the character of the same number (Latin-1),
-/// which loses nothing and leaves the usual ASCII ids as they are.
+/// A carrier's id of a part, exactly as the carrier sent it. Ids may contain any octet, so the text form is Latin-1,
+/// which is lossless and leaves ASCII ids unchanged.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RemoteId(SmallVec<[u8; 24]>);
 
-/// Copies the octets at once; the derived clone copies them one by one.
+/// Copies the octets at once; the derived `clone` would copy them one by one.
 impl Clone for RemoteId {
     fn clone(&self) -> RemoteId {
         RemoteId(SmallVec::from_slice(&self.0))
     }
 }
 
-/// Why octets cannot be a carrier's id.
+/// Why octets are not a carrier's id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RemoteIdRefusal {
     #[error("the carrier gave an empty message id")]
@@ -254,7 +252,7 @@ impl RemoteId {
         }
     }
 
-    /// Reads the text form back.
+    /// Parses the text form.
     pub fn from_text(text: &str) -> Result<RemoteId, RemoteIdRefusal> {
         let octets: Result<SmallVec<[u8; REMOTE_ID_OCTETS_MAX]>, _> =
             text.chars().map(u8::try_from).collect();
@@ -265,7 +263,7 @@ impl RemoteId {
         &self.0
     }
 
-    /// The text form, which is what the store keeps.
+    /// Returns the text form, which the store keeps.
     pub fn to_text(&self) -> String {
         self.0.iter().copied().map(char::from).collect()
     }
@@ -277,7 +275,7 @@ impl fmt::Display for RemoteId {
     }
 }
 
-/// Escaped: a carrier's octets must not be able to forge a line in a log.
+/// Prints the id escaped, so that a carrier cannot forge log lines.
 impl fmt::Debug for RemoteId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "RemoteId({:?})", self.to_text())

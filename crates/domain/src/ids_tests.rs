@@ -1,4 +1,4 @@
-//! Ids: the decimal form, the order of minted ids under an unruly clock, carriers' ids in any octets.
+//! Message ids in decimal form, their order when the clock jumps, and carriers' ids of any octets.
 
 use proptest::prelude::*;
 
@@ -6,7 +6,7 @@ use super::*;
 
 #[track_caller]
 fn check(text: &str, expect: &str) {
-    let told = match MessageId::parse(text) {
+    let result = match MessageId::parse(text) {
         Some(id) => {
             assert_eq!(id.to_string(), text);
             assert_eq!(MessageId::from_i64(id.as_i64()), Some(id));
@@ -14,17 +14,17 @@ fn check(text: &str, expect: &str) {
         }
         None => "not an id".to_owned(),
     };
-    assert_eq!(told, expect, "{text:?}");
+    assert_eq!(result, expect, "{text:?}");
 }
 
 #[test]
-fn an_id_tells_when_and_where_it_was_minted() {
+fn id_contains_time_and_node() {
     check("576460752303423487", "2094-09-07T15:47:35Z node 255");
     check("8266973184000007", "2026-01-01T00:00:00Z node 0");
 }
 
 #[test]
-fn only_the_decimal_form_is_an_id() {
+fn only_the_decimal_form_is_parsed() {
     for text in
         ["", "0", "01234567890", "+1234567890", "-1234567890", "1234567890 ", "12345678901a", "１２３４５"]
     {
@@ -38,7 +38,7 @@ fn only_the_decimal_form_is_an_id() {
 }
 
 #[test]
-fn ids_accepted_before_a_moment_are_below_its_first_id() {
+fn ids_before_a_time_are_below_its_first_id() {
     let noon = Timestamp::from_millis(EPOCH_MS + 43_200_000);
     let before = IdMint::new(255, None).mint(Timestamp::from_millis(EPOCH_MS + 43_199_999));
     let at_noon = IdMint::new(0, None).mint(noon);
@@ -49,13 +49,13 @@ fn ids_accepted_before_a_moment_are_below_its_first_id() {
 }
 
 #[test]
-fn even_a_clock_before_2025_gives_ids_of_ten_digits() {
+fn clock_before_2025_gives_ids_of_ten_digits() {
     let id = IdMint::new(0, None).mint(Timestamp::EPOCH);
     assert_eq!(id.to_string().len(), 10);
 }
 
 #[test]
-fn a_new_mint_goes_on_above_what_exists_even_if_another_node_made_it() {
+fn new_mint_starts_above_existing_ids_of_any_node() {
     let now = Timestamp::from_millis(EPOCH_MS + 10_000_000);
     let last = IdMint::new(255, None).mint(now);
     let next = IdMint::new(0, Some(last)).mint(now.minus(std::time::Duration::from_secs(60)));
@@ -84,7 +84,7 @@ fn part_numbers_start_at_one() {
 }
 
 #[test]
-fn a_carriers_id_is_kept_octet_by_octet() {
+fn carrier_id_keeps_every_octet() {
     for octets in [&b"0A1b"[..], b"00000123", b" 12 ", &[0x00, 0x7f, 0x80, 0xff], &[0xc3, 0xa9]] {
         let id = RemoteId::from_octets(octets).unwrap();
         assert_eq!(id.octets(), octets);
@@ -95,7 +95,7 @@ fn a_carriers_id_is_kept_octet_by_octet() {
 }
 
 #[test]
-fn a_carriers_id_has_1_to_64_octets() {
+fn carrier_id_has_1_to_64_octets() {
     assert_eq!(RemoteId::from_octets(b""), Err(RemoteIdRefusal::Empty));
     assert_eq!(RemoteId::from_octets(&[b'a'; 64]).unwrap().octets().len(), 64);
     assert_eq!(RemoteId::from_octets(&[b'a'; 65]), Err(RemoteIdRefusal::TooLong(65)));
@@ -105,7 +105,7 @@ fn a_carriers_id_has_1_to_64_octets() {
 
 proptest! {
     #[test]
-    fn minted_ids_increase_whatever_the_clock_does(clock in prop::collection::vec(-5_i64..5_000_000_000, 1..300)) {
+    fn minted_ids_increase_when_the_clock_jumps(clock in prop::collection::vec(-5_i64..5_000_000_000, 1..300)) {
         let mut mint = IdMint::new(3, None);
         let mut last = None;
         for offset_ms in clock {

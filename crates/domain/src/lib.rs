@@ -1,6 +1,6 @@
-//! What Hermod decides. Money, phone numbers, text and its parts, the life of a message, what a receipt means,
-//! prices, routes, rates and retries: all of it pure. Nothing here does I/O, waits, reads a clock or uses a
-//! floating point number, so every decision can be tested as a table.
+//! Hermod's business rules: money, phone numbers, texts and their parts, message states, delivery receipts, prices,
+//! routes, rates and retries. All of it is pure: nothing here does I/O, waits, reads a clock or uses floating point, so
+//! every decision can be tested as a table.
 
 #![deny(clippy::float_arithmetic, clippy::wildcard_enum_match_arm, clippy::as_conversions)]
 
@@ -13,6 +13,7 @@ pub mod ids;
 pub mod inbound;
 pub mod keyed_pace;
 pub mod lifecycle;
+pub mod log_throttle;
 pub mod money;
 pub mod monotonic_clock;
 pub mod numbers;
@@ -24,7 +25,6 @@ pub mod prefix;
 pub mod price;
 pub mod receipt;
 pub mod refusal;
-pub mod repeats;
 pub mod retry;
 pub mod route;
 pub mod screen;

@@ -1,5 +1,5 @@
-//! Amounts of money: whole millionths of a currency's major unit, so that a price of 0.0375 times three parts is
-//! exact. Amounts come in as decimal text and go out as decimal text; no binary fraction is involved on the way.
+//! Amounts of money as whole millionths of a currency's major unit, so that 0.0375 times three parts is exact. Amounts
+//! are parsed from and written as decimal text; no binary fraction is involved.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,27 +9,26 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 const DECIMALS: usize = 6;
 const MICROS_PER_UNIT: u64 = 1_000_000;
 
-/// Millionths of the major unit. Signed, because a postpaid balance is below zero; which currency it is in is a
-/// property of the account, and an account has exactly one.
+/// Millionths of the major unit. Signed, because a postpaid balance may be negative. The currency is a property of the
+/// account, which has exactly one.
 ///
-/// In JSON bodies an amount is a *number*: write the text of `Display` there verbatim. `Serialize` gives the same
-/// text as a string, the form that configuration files and `Deserialize` use.
+/// In JSON bodies an amount is a *number*: write the text of `Display` verbatim. `Serialize` gives the same text as a
+/// string, the format of configuration files and `Deserialize`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Money(i64);
 
 /// Why a text is not an amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MoneyRefusal {
-    #[error("an amount is written as digits with an optional decimal point, such as 12 or 0.035")]
+    #[error("an amount must be digits with an optional decimal point, such as 12 or 0.035")]
     NotDecimal,
-    #[error("an amount has at most 6 decimals")]
+    #[error("an amount must have at most 6 decimals")]
     TooManyDecimals,
     #[error("the amount is too large")]
     OutOfRange,
 }
 
-/// What a balance, a debt, a limit or a single amount may be at most: a million millions. Several of them can be added up
-/// and still be counted, so a sum of what is allowed is never refused for its size.
+/// The largest balance, debt, limit or single amount: 10^12 units. Sums of several such amounts do not overflow.
 pub const AMOUNT_MAX: Money = Money(1_000_000_000_000 * 1_000_000);
 
 const _: () = assert!(AMOUNT_MAX.0 < i64::MAX / 8);
@@ -64,13 +63,13 @@ impl Money {
         self.0.checked_neg().map(Money)
     }
 
-    /// The price of one part times the number of parts. `None` on overflow.
+    /// Multiplies the price of one part by the number of parts; `None` on overflow.
     #[must_use]
     pub fn times(self, parts: u8) -> Option<Money> {
         self.0.checked_mul(i64::from(parts)).map(Money)
     }
 
-    /// Reads `12`, `0.035`, `-1.5`. No exponent, no sign but a leading minus, no bare point, no grouping.
+    /// Parses `12`, `0.035`, `-1.5`: no exponent, no plus, digits on both sides of the point, no grouping.
     pub fn parse(text: &str) -> Result<Money, MoneyRefusal> {
         let (negative, unsigned) = match text.strip_prefix('-') {
             Some(rest) => (true, rest),
@@ -90,7 +89,7 @@ impl Money {
         let mut micros: i64 = 0;
         let padding = std::iter::repeat_n(b'0', DECIMALS - fraction.len());
         for digit in whole.bytes().chain(fraction.bytes()).chain(padding) {
-            // Built downwards from zero, because the lowest i64 has no positive twin.
+            // Computed as a negative number, because the lowest i64 has no positive counterpart.
             micros = micros
                 .checked_mul(10)
                 .and_then(|m| m.checked_sub(i64::from(digit - b'0')))
@@ -104,7 +103,7 @@ impl Money {
     }
 }
 
-/// The shortest decimal: `0.935`, `12`, `-0.5`. A valid JSON number.
+/// Writes the shortest decimal (`0.935`, `12`, `-0.5`), which is a valid JSON number.
 impl fmt::Display for Money {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.0 < 0 { "-" } else { "" };
@@ -143,12 +142,12 @@ impl<'de> Deserialize<'de> for Money {
     }
 }
 
-/// A currency code: three capital letters, as in ISO 4217. Which codes exist is not ours to say.
+/// A currency code: three capital letters, as in ISO 4217. Any three letters are accepted.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Currency([u8; 3]);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a currency is three capital letters, such as EUR")]
+#[error("a currency must be three capital letters, such as EUR")]
 pub struct CurrencyRefusal;
 
 impl Currency {
@@ -203,15 +202,15 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expect: &str) {
-        let told = match Money::parse(text) {
+        let result = match Money::parse(text) {
             Ok(money) => format!("{} micros, shown {money}", money.as_micros()),
             Err(refusal) => format!("{refusal:?}"),
         };
-        assert_eq!(told, expect, "{text:?}");
+        assert_eq!(result, expect, "{text:?}");
     }
 
     #[test]
-    fn amounts_are_read_and_shown_in_their_shortest_form() {
+    fn amounts_are_parsed_and_written_in_shortest_form() {
         check("0.935", "935000 micros, shown 0.935");
         check("12", "12000000 micros, shown 12");
         check("-0.5", "-500000 micros, shown -0.5");
@@ -223,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_the_range_are_exact() {
+    fn ends_of_the_range_are_exact() {
         check("9223372036854.775807", "9223372036854775807 micros, shown 9223372036854.775807");
         check("-9223372036854.775808", "-9223372036854775808 micros, shown -9223372036854.775808");
         check("9223372036854.775808", "OutOfRange");
@@ -232,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_plain_decimal_is_refused() {
+    fn non_decimal_text_is_refused() {
         for text in [
             "", "-", ".", ".5", "5.", "1e3", "1E3", "+1", "--1", "1,5", " 1", "1 ", "0x1", "NaN", "1.2.3",
             "٣",
@@ -244,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn arithmetic_is_exact_or_refused() {
+    fn arithmetic_is_exact_or_overflows() {
         let price = Money::parse("0.0375").unwrap();
         assert_eq!(price.times(3).unwrap().to_string(), "0.1125");
         assert_eq!(price.times(0), Some(Money::ZERO));
@@ -255,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_currency_is_three_capitals() {
+    fn currency_is_three_capital_letters() {
         assert_eq!(Currency::parse("EUR").unwrap().as_str(), "EUR");
         for text in ["", "EU", "EURO", "eur", "E R", "€"] {
             assert_eq!(Currency::parse(text), Err(CurrencyRefusal), "{text:?}");
@@ -264,7 +263,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_shown_reads_back(micros in any::<i64>()) {
+        fn written_amount_parses_to_the_same(micros in any::<i64>()) {
             let money = Money::from_micros(micros);
             prop_assert_eq!(Money::parse(&money.to_string()), Ok(money));
         }

@@ -1,81 +1,82 @@
-//! A wall clock that cannot jump. It starts where the machine's clock stands and counts on by itself; what the machine's
-//! clock says later is followed little by little and never backwards. Whatever is dated by it lapses when its time has
-//! really passed, and not because somebody corrected a clock.
+//! A wall clock that never jumps and never runs backwards. It starts at the system clock's time, counts the machine's
+//! uptime, and follows later changes of the system clock gradually. Deadlines therefore expire when their time has
+//! really passed, not because the system clock was set.
 
 use crate::time::Timestamp;
 
-/// Differences from here on are a jump: no time server slews a clock that is further off than this.
+/// Larger differences are a jump: NTP does not slew a clock that is further off.
 const JUMP_MS: i64 = 1_000;
-/// How fast a small difference is made up for, in thousandths: five milliseconds in a second.
+/// How fast a small difference is corrected, in thousandths: five milliseconds per second.
 const SLEW_PER_MILLE: i64 = 5;
-/// How fast a jump is approached, in thousandths.
+/// How fast a jump is followed, in thousandths.
 const APPROACH_PER_MILLE: i64 = 100;
 
-/// What a look at the machine's clock came to.
+/// The result of comparing with the system clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Observed {
-    /// It goes as we do.
+pub enum ClockObservation {
+    /// Both clocks agree.
     InStep,
-    /// It has just jumped, and is so many milliseconds ahead of us now.
+    /// The system clock jumped since the last observation, and is ahead by this now.
     Jumped { ahead_ms: i64 },
-    /// It jumped a while ago, and is still so many milliseconds ahead of us.
+    /// The system clock jumped earlier, and is still ahead by this.
     Following { ahead_ms: i64 },
 }
 
-impl Observed {
+impl ClockObservation {
     pub const fn ahead_ms(self) -> i64 {
         match self {
-            Observed::InStep => 0,
-            Observed::Jumped { ahead_ms } | Observed::Following { ahead_ms } => ahead_ms,
+            ClockObservation::InStep => 0,
+            ClockObservation::Jumped { ahead_ms } | ClockObservation::Following { ahead_ms } => ahead_ms,
         }
     }
 }
 
-/// Pure: how long the machine has been up and what its clock shows are told to it.
+/// The clock. Pure: callers pass the machine's uptime and the system clock's time.
 #[derive(Clone, Copy, Debug)]
-pub struct SteadyTime {
-    /// What this clock showed when the other was last looked at.
+pub struct MonotonicClock {
+    /// This clock's time at the last observation.
     from_ms: i64,
-    /// How long the machine had been up then.
+    /// The uptime at the last observation.
     up_ms: u64,
-    /// How far ahead the other was then: what is to be made up for.
+    /// How far the system clock was ahead at the last observation.
     ahead_ms: i64,
 }
 
-impl SteadyTime {
-    /// It starts where the machine's clock stands.
-    pub fn starting_at(wall: Timestamp, up_ms: u64) -> SteadyTime {
-        SteadyTime { from_ms: wall.as_millis(), up_ms, ahead_ms: 0 }
+impl MonotonicClock {
+    /// Starts at the system clock's time.
+    pub fn starting_at(wall: Timestamp, up_ms: u64) -> MonotonicClock {
+        MonotonicClock { from_ms: wall.as_millis(), up_ms, ahead_ms: 0 }
     }
 
     pub fn now(&self, up_ms: u64) -> Timestamp {
         let passed = i64::try_from(up_ms.saturating_sub(self.up_ms)).unwrap_or(i64::MAX);
-        Timestamp::from_millis(self.from_ms.saturating_add(passed).saturating_add(self.made_up(passed)))
+        Timestamp::from_millis(self.from_ms.saturating_add(passed).saturating_add(self.correction(passed)))
     }
 
-    /// To be called every second or so. Between two looks the course is straight, so a missed one does no harm.
-    pub fn observe(&mut self, wall: Timestamp, up_ms: u64) -> Observed {
+    /// Compares with the system clock; to be called about every second. The correction is linear in between, so a
+    /// missed call does no harm.
+    pub fn observe(&mut self, wall: Timestamp, up_ms: u64) -> ClockObservation {
         let now = self.now(up_ms).as_millis();
         let passed = i64::try_from(up_ms.saturating_sub(self.up_ms)).unwrap_or(i64::MAX);
-        let expected = self.ahead_ms.saturating_sub(self.made_up(passed));
+        let expected = self.ahead_ms.saturating_sub(self.correction(passed));
         let ahead_ms = wall.as_millis().saturating_sub(now);
         let was_apart = self.ahead_ms.saturating_abs() >= JUMP_MS;
-        *self = SteadyTime { from_ms: now, up_ms, ahead_ms };
+        *self = MonotonicClock { from_ms: now, up_ms, ahead_ms };
         if ahead_ms.saturating_abs() < JUMP_MS {
-            Observed::InStep
+            ClockObservation::InStep
         } else if was_apart && ahead_ms.saturating_sub(expected).saturating_abs() < JUMP_MS {
-            Observed::Following { ahead_ms }
+            ClockObservation::Following { ahead_ms }
         } else {
-            Observed::Jumped { ahead_ms }
+            ClockObservation::Jumped { ahead_ms }
         }
     }
 
-    /// How much of the difference is made up for after so long. Less than the time itself, so this clock never stops.
-    fn made_up(&self, passed: i64) -> i64 {
+    /// Returns the correction after `passed` milliseconds. It is less than the time passed, so the clock never stops.
+    fn correction(&self, passed: i64) -> i64 {
         let per_mille =
             if self.ahead_ms.saturating_abs() < JUMP_MS { SLEW_PER_MILLE } else { APPROACH_PER_MILLE };
-        let most = (passed / 1_000).saturating_mul(per_mille) + passed % 1_000 * per_mille / 1_000;
-        self.ahead_ms.clamp(-most, most)
+        let limit = (passed / 1_000).saturating_mul(per_mille) + passed % 1_000 * per_mille / 1_000;
+        self.ahead_ms.clamp(-limit, limit)
     }
 }
 
@@ -90,17 +91,17 @@ mod tests {
     const HOUR: i64 = 3_600 * SECOND;
     const DAY: i64 = 24 * HOUR;
 
-    /// A machine: its clock, how long it has been up, and ours, looked at every second.
+    /// A machine with its system clock, its uptime, and our clock, which observes every second.
     struct Machine {
         wall_ms: i64,
         up_ms: u64,
-        steady: SteadyTime,
+        steady: MonotonicClock,
     }
 
     impl Machine {
         fn starting_at(wall_ms: i64) -> Machine {
             let up_ms = 77_123;
-            let steady = SteadyTime::starting_at(Timestamp::from_millis(wall_ms), up_ms);
+            let steady = MonotonicClock::starting_at(Timestamp::from_millis(wall_ms), up_ms);
             Machine { wall_ms, up_ms, steady }
         }
 
@@ -108,78 +109,78 @@ mod tests {
             self.steady.now(self.up_ms).as_millis()
         }
 
-        fn passes(&mut self, ms: u32) {
+        fn advance(&mut self, ms: u32) {
             self.up_ms += u64::from(ms);
             self.wall_ms += i64::from(ms);
         }
 
-        fn looks(&mut self) -> Observed {
+        fn observe(&mut self) -> ClockObservation {
             self.steady.observe(Timestamp::from_millis(self.wall_ms), self.up_ms)
         }
 
-        /// The last of so many looks.
-        fn lives(&mut self, seconds: i64) -> Observed {
-            let mut observed = Observed::InStep;
+        /// Observes every second and returns the last observation.
+        fn run(&mut self, seconds: i64) -> ClockObservation {
+            let mut observed = ClockObservation::InStep;
             for _ in 0..seconds {
-                self.passes(1_000);
-                observed = self.looks();
+                self.advance(1_000);
+                observed = self.observe();
             }
             observed
         }
     }
 
     #[test]
-    fn a_jump_is_told_once_and_followed_by_a_tenth() {
+    fn jump_is_reported_once_and_followed_at_a_tenth() {
         for jump in [HOUR, -HOUR, DAY, -DAY, -5 * SECOND, 3 * SECOND] {
             let mut machine = Machine::starting_at(START);
-            machine.lives(60);
+            machine.run(60);
             let before = machine.now();
             machine.wall_ms += jump;
-            assert_eq!(machine.now(), before, "{jump} ms: nobody has looked yet");
-            assert_eq!(machine.looks(), Observed::Jumped { ahead_ms: jump });
+            assert_eq!(machine.now(), before, "{jump} ms: not observed yet");
+            assert_eq!(machine.observe(), ClockObservation::Jumped { ahead_ms: jump });
             assert_eq!(machine.now(), before, "{jump} ms");
             let share = (jump.abs() - SECOND).min(60 * SECOND / 10);
             let steps = share / (SECOND / 10);
-            let observed = machine.lives(steps);
+            let observed = machine.run(steps);
             let followed = steps * SECOND / 10 * jump.signum();
             assert_eq!(machine.now(), before + steps * SECOND + followed, "{jump} ms");
-            assert_eq!(observed, Observed::Following { ahead_ms: jump - followed }, "{jump} ms");
+            assert_eq!(observed, ClockObservation::Following { ahead_ms: jump - followed }, "{jump} ms");
         }
     }
 
     #[test]
-    fn in_the_end_it_goes_as_the_machine_does() {
+    fn clock_agrees_with_the_system_clock_eventually() {
         for jump in [HOUR, -HOUR, -5 * SECOND] {
             let mut machine = Machine::starting_at(START);
             machine.wall_ms += jump;
-            // Ten times as long, and a while for the last second.
-            let observed = machine.lives(jump.abs() / SECOND * 10 + 300);
-            assert_eq!((observed, machine.now()), (Observed::InStep, machine.wall_ms), "{jump} ms");
+            // Ten times as long, and more for the last second.
+            let observed = machine.run(jump.abs() / SECOND * 10 + 300);
+            assert_eq!((observed, machine.now()), (ClockObservation::InStep, machine.wall_ms), "{jump} ms");
         }
     }
 
     #[test]
-    fn a_second_jump_while_the_first_is_followed_is_told_as_well() {
+    fn second_jump_during_the_first_is_reported() {
         let mut machine = Machine::starting_at(START);
         machine.wall_ms += HOUR;
-        assert_eq!(machine.looks(), Observed::Jumped { ahead_ms: HOUR });
-        machine.lives(10);
+        assert_eq!(machine.observe(), ClockObservation::Jumped { ahead_ms: HOUR });
+        machine.run(10);
         machine.wall_ms -= 2 * HOUR;
-        assert_eq!(machine.looks(), Observed::Jumped { ahead_ms: -HOUR - SECOND });
+        assert_eq!(machine.observe(), ClockObservation::Jumped { ahead_ms: -HOUR - SECOND });
         machine.wall_ms += HOUR + SECOND;
-        assert_eq!(machine.looks(), Observed::InStep, "it was set right again");
+        assert_eq!(machine.observe(), ClockObservation::InStep, "the system clock was corrected");
     }
 
     #[test]
-    fn what_a_time_server_does_to_the_machine_is_followed_without_a_word() {
+    fn ntp_slew_is_followed_without_a_report() {
         for off in [999, -999, 40, -40] {
             let mut machine = Machine::starting_at(START);
             machine.wall_ms += off;
-            assert_eq!(machine.lives(1), Observed::InStep);
+            assert_eq!(machine.run(1), ClockObservation::InStep);
             let before = machine.now();
-            machine.lives(10);
+            machine.run(10);
             assert_eq!(machine.now() - before, 10 * SECOND + off.clamp(-50, 50), "{off} ms");
-            machine.lives(300);
+            machine.run(300);
             assert_eq!(machine.now(), machine.wall_ms, "{off} ms");
         }
     }
@@ -189,38 +190,38 @@ mod tests {
         for date in ["2037-12-31T23:59:30Z", "2038-01-19T03:13:50Z", "2090-02-28T23:59:30Z"] {
             let start = Timestamp::parse(date).unwrap().as_millis();
             let mut machine = Machine::starting_at(start);
-            assert_eq!(machine.lives(60), Observed::InStep);
+            assert_eq!(machine.run(60), ClockObservation::InStep);
             assert_eq!(machine.now(), start + 60 * SECOND, "{date}");
         }
         let mut machine = Machine::starting_at(START);
         machine.wall_ms = Timestamp::parse("2038-01-19T03:14:08Z").unwrap().as_millis();
-        assert!(matches!(machine.looks(), Observed::Jumped { .. }));
+        assert!(matches!(machine.observe(), ClockObservation::Jumped { .. }));
         assert_eq!(machine.now(), START);
     }
 
     #[test]
-    fn without_a_look_for_a_day_it_still_follows_no_further_than_it_should() {
+    fn a_day_without_observation_does_not_overcorrect() {
         let mut machine = Machine::starting_at(START);
         machine.wall_ms += 10 * SECOND;
-        machine.looks();
-        machine.passes(86_400_000);
+        machine.observe();
+        machine.advance(86_400_000);
         assert_eq!(machine.now(), machine.wall_ms);
-        assert_eq!(machine.looks(), Observed::InStep);
+        assert_eq!(machine.observe(), ClockObservation::InStep);
     }
 
     #[test]
-    fn no_clock_shows_what_it_cannot_hold() {
+    fn extreme_times_do_not_overflow() {
         let mut machine = Machine::starting_at(i64::MAX - 1);
         machine.up_ms = u64::MAX;
         assert_eq!(machine.now(), i64::MAX);
         machine.wall_ms = i64::MIN;
-        assert!(machine.looks().ahead_ms() < 0);
+        assert!(machine.observe().ahead_ms() < 0);
         assert_eq!(machine.now(), i64::MAX);
     }
 
     proptest! {
         #[test]
-        fn it_never_goes_back_and_never_runs_by_more_than_a_tenth(
+        fn clock_never_runs_backwards_and_deviates_by_at_most_a_tenth(
             steps in prop::collection::vec((0..5_000_u32, -2 * DAY..2 * DAY, 0..4_u8), 1..200)
         ) {
             let mut machine = Machine::starting_at(START);
@@ -229,13 +230,13 @@ mod tests {
                 if kind == 0 {
                     machine.wall_ms += jump;
                 }
-                machine.passes(ms);
+                machine.advance(ms);
                 let now = machine.now();
                 let passed = i64::from(ms);
                 prop_assert!(now >= last + passed - passed / 10 - 1, "{} after {}", now - last, passed);
                 prop_assert!(now <= last + passed + passed / 10 + 1, "{} after {}", now - last, passed);
                 if kind < 3 {
-                    machine.looks();
+                    machine.observe();
                     prop_assert_eq!(machine.now(), now, "a look changes nothing by itself");
                 }
                 last = now;

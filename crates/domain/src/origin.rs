@@ -1,51 +1,51 @@
-//! What an SMPP customer wants to hear about a message, and the words in which it is told: which receipts, under which
-//! addresses, with which reference. HTTP messages have none of it.
+//! The SMPP origin of a message: the DLRs that the customer requested, and the addresses and reference that they
+//! repeat. HTTP messages have none.
 
 use crate::ids::MessageId;
 use crate::receipt::{DlrCode, ReportStatus};
 use smallvec::SmallVec;
 use std::fmt;
 
-/// Characters of the text that a receipt repeats, for connections that ask for it.
+/// Characters of the text that a receipt repeats, if the connection has that enabled.
 pub const QUOTE_CHARS_MAX: usize = 20;
 
-/// How a message came in over SMPP.
+/// The parameters of the submit_sm that its receipts need.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Origin {
-    pub wish: RegisteredDelivery,
-    /// It came on a 3.3 bind, whose ids have at most eight characters: it gets an alias, and is known by that there.
+    pub registered_delivery: RegisteredDelivery,
+    /// Submitted on a 3.3 bind, whose message ids have at most eight characters: the message gets an [`Alias`].
     pub short_id: bool,
-    /// It came on a transmitter bind, which cannot take receipts.
+    /// Submitted on a transmitter bind, which cannot receive receipts.
     pub on_transmitter: bool,
-    /// The customer's own number for it, given back in the receipt.
+    /// The customer's `user_message_reference`, repeated in receipts.
     pub reference: Option<u16>,
-    /// Both ends as they stood in the request; a receipt names them the other way round.
-    pub source: WrittenAddress,
-    pub destination: WrittenAddress,
-    /// The beginning of the text in GSM septets, where the connection wants it in receipts.
+    /// The addresses of the submit_sm; a receipt has them swapped.
+    pub source: SmppAddress,
+    pub destination: SmppAddress,
+    /// The start of the text in GSM septets, if the connection's receipts repeat it.
     pub quote: SmallVec<[u8; QUOTE_CHARS_MAX]>,
 }
 
-/// An address as a customer wrote it.
+/// An SMPP address as the peer sent it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct WrittenAddress {
+pub struct SmppAddress {
     pub ton: u8,
     pub npi: u8,
     pub digits: SmallVec<[u8; 20]>,
 }
 
-impl WrittenAddress {
-    pub fn new(ton: u8, npi: u8, digits: &[u8]) -> WrittenAddress {
-        WrittenAddress { ton, npi, digits: SmallVec::from_slice(digits) }
+impl SmppAddress {
+    pub fn new(ton: u8, npi: u8, digits: &[u8]) -> SmppAddress {
+        SmppAddress { ton, npi, digits: SmallVec::from_slice(digits) }
     }
 }
 
-/// Never the quote, and of the numbers only what a log may hold: nothing.
+/// Prints neither the text nor the addresses.
 impl fmt::Debug for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Origin { wish, short_id, on_transmitter, reference, .. } = self;
+        let Origin { registered_delivery, short_id, on_transmitter, reference, .. } = self;
         f.debug_struct("Origin")
-            .field("wish", wish)
+            .field("registered_delivery", registered_delivery)
             .field("short_id", short_id)
             .field("on_transmitter", on_transmitter)
             .field("reference", reference)
@@ -53,19 +53,19 @@ impl fmt::Debug for Origin {
     }
 }
 
-/// Which receipts are wanted.
+/// The DLRs that a customer requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct RegisteredDelivery {
     pub success: bool,
     pub failure: bool,
-    /// While it is on its way.
+    /// Reports of non-final statuses.
     pub intermediate: bool,
 }
 
 impl RegisteredDelivery {
-    /// `registered_delivery` by its bits: 1 and 0 choose among final receipts, 4 asks for intermediate ones. Others mean
-    /// nothing here.
-    pub const fn of_registered_delivery(value: u8) -> RegisteredDelivery {
+    /// Decodes `registered_delivery`: bits 1 and 0 select final receipts, bit 4 requests intermediate ones, others are
+    /// ignored (SMPP v3.4 section 5.2.17).
+    pub const fn from_octet(value: u8) -> RegisteredDelivery {
         let (success, failure) = match value & 0b11 {
             0 => (false, false),
             1 => (true, true),
@@ -79,9 +79,9 @@ impl RegisteredDelivery {
         !(self.success || self.failure || self.intermediate)
     }
 
-    /// Is this news for the customer?
-    pub const fn wants(self, told: ReportStatus) -> bool {
-        match told {
+    /// Whether registered_delivery asks for a receipt with this status.
+    pub const fn asks_for(self, status: ReportStatus) -> bool {
+        match status {
             ReportStatus::Enroute | ReportStatus::Accepted => self.intermediate,
             ReportStatus::Final(DlrCode::Delivrd) => self.success,
             ReportStatus::Final(_) => self.failure,
@@ -89,7 +89,7 @@ impl RegisteredDelivery {
     }
 }
 
-/// The name of a message on 3.3 binds: eight hexadecimal digits, the first not zero, unique within its account.
+/// The id of a message on 3.3 binds: eight hexadecimal digits, the first not zero, unique within the account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Alias(u32);
 
@@ -104,7 +104,7 @@ impl Alias {
         self.0
     }
 
-    /// The one after it, the first after the last.
+    /// Returns the next alias; the first follows the last.
     #[must_use]
     pub const fn next(self) -> Alias {
         match self.0.checked_add(1) {
@@ -113,7 +113,7 @@ impl Alias {
         }
     }
 
-    /// Eight hexadecimal digits in any case: clients fold them.
+    /// Parses eight hexadecimal digits in either case, because some clients change it.
     pub fn parse(text: &str) -> Option<Alias> {
         if text.len() != 8 || !text.bytes().all(|octet| octet.is_ascii_hexdigit()) {
             return None;
@@ -128,7 +128,7 @@ impl fmt::Display for Alias {
     }
 }
 
-/// How a customer names a message: by its id, or on 3.3 binds by its alias. The two can be told apart by their length.
+/// The id by which a customer names a message: its message id, or on 3.3 binds its alias. They differ in length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageName {
     Id(MessageId),
@@ -147,15 +147,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn registered_delivery_is_read_by_its_bits() {
+    fn registered_delivery_is_decoded_by_bits() {
         let table: Vec<String> = [0x00, 0x01, 0x02, 0x03, 0x10, 0x11, 0x12, 0x13, 0x0c, 0xed]
             .into_iter()
             .map(|value| {
                 let RegisteredDelivery { success, failure, intermediate } =
-                    RegisteredDelivery::of_registered_delivery(value);
-                let told = [(success, "success"), (failure, "failure"), (intermediate, "intermediate")];
-                let told: Vec<&str> = told.into_iter().filter(|(is, _)| *is).map(|(_, word)| word).collect();
-                format!("{value:#04x} {}", told.join(" "))
+                    RegisteredDelivery::from_octet(value);
+                let status = [(success, "success"), (failure, "failure"), (intermediate, "intermediate")];
+                let status: Vec<&str> =
+                    status.into_iter().filter(|(is, _)| *is).map(|(_, word)| word).collect();
+                format!("{value:#04x} {}", status.join(" "))
             })
             .collect();
         let expect = [
@@ -174,16 +175,21 @@ mod tests {
     }
 
     #[test]
-    fn every_report_has_its_word_its_state_and_its_number() {
+    fn every_status_has_a_word_a_message_state_and_a_stored_number() {
         let all = [ReportStatus::Enroute, ReportStatus::Accepted]
             .into_iter()
             .chain(DlrCode::ALL.map(ReportStatus::Final));
-        let wish = RegisteredDelivery { success: true, ..RegisteredDelivery::default() };
+        let registered_delivery = RegisteredDelivery { success: true, ..RegisteredDelivery::default() };
         let table: Vec<String> = all
-            .map(|told| {
-                assert_eq!(ReportStatus::from_u8(told.as_u8()), Some(told));
-                let state = told.message_state().map_or("-".to_owned(), |state| state.to_string());
-                format!("{} {state} {} {}", told.word(), told.as_u8(), wish.wants(told))
+            .map(|status| {
+                assert_eq!(ReportStatus::from_u8(status.as_u8()), Some(status));
+                let state = status.message_state().map_or("-".to_owned(), |state| state.to_string());
+                format!(
+                    "{} {state} {} {}",
+                    status.word(),
+                    status.as_u8(),
+                    registered_delivery.asks_for(status)
+                )
             })
             .collect();
         let expect = [
@@ -201,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn an_alias_has_eight_hexadecimal_digits() {
+    fn alias_has_eight_hexadecimal_digits() {
         for (text, expect) in [
             ("10000000", Some("10000000")),
             ("ffffFFFF", Some("FFFFFFFF")),
@@ -220,17 +226,20 @@ mod tests {
     }
 
     #[test]
-    fn a_logged_origin_shows_neither_addresses_nor_text() {
+    fn debug_output_has_neither_addresses_nor_text() {
         let origin = Origin {
-            wish: RegisteredDelivery::of_registered_delivery(1),
+            registered_delivery: RegisteredDelivery::from_octet(1),
             short_id: false,
             on_transmitter: true,
             reference: Some(7),
-            source: WrittenAddress::new(5, 0, b"Hermod"),
-            destination: WrittenAddress::new(1, 1, b"491701234567"),
+            source: SmppAddress::new(5, 0, b"Hermod"),
+            destination: SmppAddress::new(1, 1, b"491701234567"),
             quote: SmallVec::from_slice(b"secret"),
         };
-        let shown = format!("{origin:?}");
-        assert!(!shown.contains("4917") && !shown.contains("secret") && !shown.contains("115"), "{shown}");
+        let printed = format!("{origin:?}");
+        assert!(
+            !printed.contains("4917") && !printed.contains("secret") && !printed.contains("115"),
+            "{printed}"
+        );
     }
 }

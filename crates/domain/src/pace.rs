@@ -1,8 +1,8 @@
-//! Rates as arithmetic on timestamps: a token bucket that holds a burst and refills continuously. Used for what
-//! customers may ask of us and for what we may send to a carrier.
+//! A token bucket on timestamps: it holds a burst and refills continuously. Limits the requests of customers and the
+//! submits to carriers.
 //!
-//! The level is kept in thousandths of a token, so that a rate of `r` per second is exactly `r` units per
-//! millisecond and nothing is ever rounded in anybody's favour.
+//! The level is in thousandths of a token, so that a rate of `r` per second is exactly `r` units per millisecond,
+//! without rounding.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ pub const PER_SECOND_MAX: u32 = 1_000_000;
 
 const UNITS_PER_TOKEN: u64 = 1000;
 
-/// How fast, and how much at once: both 1 to 1,000,000.
+/// A rate per second and a burst, both 1 to 1,000,000.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
     per_second: u32,
@@ -20,11 +20,11 @@ pub struct Rate {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a rate and its burst are between 1 and {PER_SECOND_MAX}")]
+#[error("a rate and its burst must be between 1 and {PER_SECOND_MAX}")]
 pub struct RateRefusal;
 
 impl Rate {
-    /// A rate whose bucket holds one second's worth.
+    /// Makes a rate whose burst is one second's worth.
     pub fn per_second(per_second: u32) -> Result<Rate, RateRefusal> {
         let allowed = (1..=PER_SECOND_MAX).contains(&per_second);
         if allowed { Ok(Rate { per_second, burst: per_second }) } else { Err(RateRefusal) }
@@ -47,22 +47,22 @@ impl Rate {
     }
 }
 
-/// A bucket. It never admits more than rate x time + burst, as long as the clock runs forward.
+/// A token bucket. It never admits more than rate x time + burst, as long as the clock runs forward.
 #[derive(Clone, Debug)]
 pub struct Pace {
     rate: Rate,
     level_units: u64,
-    /// When `level_units` was right.
+    /// The time of `level_units`.
     as_of: Timestamp,
 }
 
 impl Pace {
-    /// A full bucket.
+    /// Makes a full bucket.
     pub fn full(rate: Rate, now: Timestamp) -> Pace {
         Pace { rate, level_units: rate.capacity_units(), as_of: now }
     }
 
-    /// An empty one: after a restart the burst may just have been spent.
+    /// Makes an empty bucket, for a restart after which the burst may just have been used.
     pub fn empty(rate: Rate, now: Timestamp) -> Pace {
         Pace { rate, level_units: 0, as_of: now }
     }
@@ -71,7 +71,7 @@ impl Pace {
         self.rate
     }
 
-    /// Takes one token, or says how long until there is one.
+    /// Takes one token. Fails with the time until there is one.
     pub fn admit(&mut self, now: Timestamp) -> Result<(), Duration> {
         self.refill(now);
         if let Some(left) = self.level_units.checked_sub(UNITS_PER_TOKEN) {
@@ -82,14 +82,15 @@ impl Pace {
         Err(Duration::from_millis(missing_units.div_ceil(u64::from(self.rate.per_second))))
     }
 
-    /// Takes as many tokens as there are, up to `wanted`, and says how many it took.
+    /// Takes up to `wanted` tokens and returns how many it took.
     pub fn take_up_to(&mut self, wanted: u32, now: Timestamp) -> u32 {
         let granted = wanted.min(self.remaining(now));
         self.level_units -= u64::from(granted) * UNITS_PER_TOKEN;
         granted
     }
 
-    /// Takes all of `wanted`, or nothing. More than the bucket holds is as much as it holds: it would never be admitted.
+    /// Takes `wanted` tokens, or none and returns false. `wanted` above the burst counts as the burst, which otherwise
+    /// would never be admitted.
     pub fn take_all(&mut self, wanted: u32, now: Timestamp) -> bool {
         let wanted = wanted.min(self.rate.burst);
         if self.remaining(now) < wanted {
@@ -99,13 +100,13 @@ impl Pace {
         true
     }
 
-    /// Whole tokens in the bucket.
+    /// Returns the number of whole tokens in the bucket.
     pub fn remaining(&mut self, now: Timestamp) -> u32 {
         self.refill(now);
         u32::try_from(self.level_units / UNITS_PER_TOKEN).expect("no more than the burst")
     }
 
-    /// Goes on at another rate; what is in the bucket stays, up to the new burst.
+    /// Changes the rate; the tokens stay, up to the new burst.
     pub fn change_rate(&mut self, rate: Rate, now: Timestamp) {
         self.refill(now);
         self.rate = rate;
@@ -116,8 +117,8 @@ impl Pace {
         let elapsed_ms = u64::try_from(now.since(self.as_of).as_millis()).unwrap_or(u64::MAX);
         let gained_units = elapsed_ms.saturating_mul(u64::from(self.rate.per_second));
         self.level_units = self.level_units.saturating_add(gained_units).min(self.rate.capacity_units());
-        // Also when the clock was set back: the bucket then refills from the new time on instead of standing still
-        // until the old one comes round again.
+        // Also if the clock was set back: the bucket then refills from the new time on instead of stopping until the
+        // old time is reached again.
         self.as_of = now;
     }
 }
@@ -129,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_or_nothing_is_taken() {
+    fn take_all_takes_all_or_nothing() {
         let mut pace = Pace::full(Rate::per_second(10).unwrap(), Timestamp::EPOCH);
         let taken: Vec<bool> =
             [4, 7, 6, 1].into_iter().map(|wanted| pace.take_all(wanted, Timestamp::EPOCH)).collect();
@@ -147,45 +148,45 @@ mod tests {
         Rate::per_second(per_second).and_then(|rate| rate.with_burst(burst)).unwrap()
     }
 
-    /// Asks once at each time and writes down the answers: `+` for admitted, otherwise the wait in milliseconds.
+    /// Tries to admit at each time and compares the results: `+` if admitted, otherwise the wait in milliseconds.
     #[track_caller]
     fn check(rate: Rate, times_ms: &[i64], expect: &str) {
         let mut pace = Pace::full(rate, at(0));
-        let answers: Vec<String> = times_ms
+        let results: Vec<String> = times_ms
             .iter()
             .map(|ms| match pace.admit(at(*ms)) {
                 Ok(()) => "+".to_owned(),
                 Err(wait) => wait.as_millis().to_string(),
             })
             .collect();
-        assert_eq!(answers.join(" "), expect);
+        assert_eq!(results.join(" "), expect);
     }
 
     #[test]
-    fn a_burst_passes_and_then_one_per_interval() {
+    fn burst_passes_and_then_one_per_interval() {
         check(rate(10, 3), &[0, 0, 0, 0, 99, 100, 100, 200], "+ + + 100 1 + 100 +");
     }
 
     #[test]
-    fn waits_are_rounded_up_so_that_waiting_them_out_suffices() {
+    fn waits_are_rounded_up_to_be_sufficient() {
         check(rate(3, 1), &[0, 0, 333, 334], "+ 334 1 +");
         check(rate(1_000_000, 1), &[0, 0, 1], "+ 1 +");
     }
 
     #[test]
-    fn an_idle_bucket_never_holds_more_than_its_burst() {
+    fn idle_bucket_never_holds_more_than_its_burst() {
         check(rate(10, 2), &[1_000_000_000, 1_000_000_000, 1_000_000_000], "+ + 100");
         let mut pace = Pace::full(rate(1_000_000, 1_000_000), Timestamp::from_millis(i64::MIN));
         assert_eq!(pace.take_up_to(u32::MAX, Timestamp::from_millis(i64::MAX)), 1_000_000);
     }
 
     #[test]
-    fn a_clock_set_back_costs_no_more_than_the_usual_wait() {
+    fn clock_set_back_costs_no_more_than_the_usual_wait() {
         check(rate(10, 1), &[0, -3_600_000, -3_599_900], "+ 100 +");
     }
 
     #[test]
-    fn several_tokens_are_taken_at_once_as_far_as_they_go() {
+    fn take_up_to_takes_the_available_tokens() {
         let mut pace = Pace::full(rate(100, 50), at(0));
         assert_eq!(pace.take_up_to(30, at(0)), 30);
         assert_eq!(pace.take_up_to(30, at(0)), 20);
@@ -196,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_rate_keeps_what_is_in_the_bucket() {
+    fn new_rate_keeps_the_tokens_in_the_bucket() {
         let mut pace = Pace::full(rate(100, 100), at(0));
         pace.change_rate(rate(10, 10), at(0));
         assert_eq!(pace.take_up_to(100, at(0)), 10);
@@ -214,7 +215,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn never_more_than_rate_times_time_and_a_burst(
+        fn admits_never_more_than_rate_times_time_plus_burst(
             per_second in 1_u32..=PER_SECOND_MAX,
             burst in 1_u32..2000,
             steps in prop::collection::vec((0_u64..500, 0_u32..3000), 1..200),
@@ -232,7 +233,7 @@ mod tests {
         }
 
         #[test]
-        fn whoever_waits_as_told_is_admitted(
+        fn caller_is_admitted_after_the_returned_wait(
             per_second in 1_u32..=PER_SECOND_MAX,
             times_ms in prop::collection::vec(-5_000_i64..5_000, 1..50),
         ) {

@@ -1,5 +1,5 @@
-//! Phone numbers in E.164 form. Syntax alone is judged here: whether anybody serves a number is for routes and
-//! prices to say.
+//! Phone numbers in E.164 format. Only the syntax is checked here; routes and prices decide which numbers can be
+//! reached.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,11 +9,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 pub const DIGITS_MIN: usize = 7;
 pub const DIGITS_MAX: usize = 15;
 
-/// A recipient's number: 7 to 15 digits, the first of them not zero, so it fits an integer and loses nothing.
+/// A recipient's number: 7 to 15 digits, the first not zero, so an integer holds it without loss.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Msisdn(u64);
 
-/// Which rule a number breaks.
+/// The rule that a text breaks as a phone number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PhoneRefusal {
     #[error("it must be a string")]
@@ -29,12 +29,12 @@ pub enum PhoneRefusal {
 }
 
 impl Msisdn {
-    /// Reads `+` and 7 to 15 digits, nothing else.
+    /// Parses `+` and 7 to 15 digits.
     pub fn parse(text: &str) -> Result<Msisdn, PhoneRefusal> {
         Msisdn::parse_digits(text.strip_prefix('+').ok_or(PhoneRefusal::MissingPlus)?)
     }
 
-    /// Reads the digits alone, the form SMPP addresses have once any prefix has been taken off.
+    /// Parses the digits without the plus, as SMPP addresses have them.
     pub fn parse_digits(digits: &str) -> Result<Msisdn, PhoneRefusal> {
         if !digits.bytes().all(|b| b.is_ascii_digit()) {
             return Err(PhoneRefusal::NotDigits);
@@ -48,7 +48,7 @@ impl Msisdn {
         Ok(Msisdn(digits.parse().expect("at most 15 digits fit a u64")))
     }
 
-    /// From the integer form that the store keeps.
+    /// Converts the integer that the store keeps.
     pub fn from_number(number: u64) -> Option<Msisdn> {
         (1_000_000..=999_999_999_999_999).contains(&number).then_some(Msisdn(number))
     }
@@ -57,20 +57,20 @@ impl Msisdn {
         self.0
     }
 
-    /// The digits without the plus.
+    /// Returns the digits without the plus.
     pub fn digits(self) -> String {
         self.0.to_string()
     }
 }
 
-/// With the plus.
+/// Writes the number with its plus.
 impl fmt::Display for Msisdn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "+{}", self.0)
     }
 }
 
-/// Shortened: `Debug` is what ends up in logs, and a log is no place for whole phone numbers.
+/// Shortens the number: logs never hold whole phone numbers.
 impl fmt::Debug for Msisdn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let digits = self.digits();
@@ -106,15 +106,15 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expect: &str) {
-        let told = match Msisdn::parse(text) {
+        let result = match Msisdn::parse(text) {
             Ok(number) => format!("{number} {} logged {number:?}", number.digits()),
             Err(refusal) => format!("{refusal:?}"),
         };
-        assert_eq!(told, expect, "{text:?}");
+        assert_eq!(result, expect, "{text:?}");
     }
 
     #[test]
-    fn numbers_of_7_to_15_digits_are_read() {
+    fn numbers_of_7_to_15_digits_are_parsed() {
         check("+4915112345678", "+4915112345678 4915112345678 logged +49151…678");
         check("+1234567", "+1234567 1234567 logged +123…67");
         check("+1234567890", "+1234567890 1234567890 logged +123…90");
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn each_rule_is_told_apart() {
+    fn each_rule_has_its_own_refusal() {
         check("", "MissingPlus");
         check("4915112345678", "MissingPlus");
         check("004915112345678", "MissingPlus");
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn the_integer_form_holds_the_same_numbers_as_the_text() {
+    fn integer_and_text_hold_the_same_numbers() {
         for (number, valid) in
             [(999_999, false), (1_000_000, true), (999_999_999_999_999, true), (1_000_000_000_000_000, false)]
         {

@@ -1,93 +1,93 @@
-//! May this message be sent, by whom, to whom, for how much and which way: everything about a submission that can be
-//! judged from the catalogue alone, in the order that decides which refusal a customer sees. What only the store knows
-//! (keys used, opt-outs, approvals of reviews, daily totals, the balance) is settled there, in the same order.
+//! Checks a submission against the catalogue: sender, number of parts, verification, country, screening, price and
+//! route, in the order that decides which refusal a customer gets. What only the store knows (idempotency keys,
+//! opt-outs, approved reviews, daily totals, the balance) is checked there, in the same order.
 
 use crate::carrier::{DefaultAlphabet, Health, Profile};
-use crate::catalogue::{AccountView, Catalogue, Connection, Countries, SenderStanding};
+use crate::catalogue::{AccountView, Catalogue, Connection, Countries, SenderStatus};
 use crate::ids::CarrierId;
 use crate::lifecycle::DoubtPolicy;
 use crate::money::Money;
 use crate::numbers::Numbers;
-use crate::price::Asked;
+use crate::price::PriceQuery;
 use crate::refusal::Refusal;
-use crate::route::Sending;
+use crate::route::RouteQuery;
 use crate::sender::{Sender, SenderRefusal};
 use crate::submission::Submission;
 use crate::text::{Encoding, Measure, MessageText};
 use crate::time::Timestamp;
 use std::sync::Arc;
 
-/// A message that may be sent as far as the catalogue goes.
+/// A message that passed the checks of the catalogue.
 #[derive(Clone, Debug)]
-pub struct Judged {
+pub struct AllowedMessage {
     pub from: Sender,
-    /// What is sent: as given, or with plain punctuation if the connection asks for that.
+    /// The text to send: the customer's, or with smart encoding if the connection has it enabled.
     pub text: MessageText,
-    /// What the customer is charged for, and told.
+    /// The encoding and the parts that the customer is charged for and gets in the response.
     pub encoding: Encoding,
     pub parts: u8,
-    /// How it is sent. Differs where the carrier's alphabet lacks a character of a text that is too long for one part of
-    /// UCS-2: then all of it is UCS-2, in as many parts as that takes.
+    /// The encoding and the parts that are sent. They differ where the carrier's alphabet lacks a character of the text
+    /// and the text needs several parts of UCS-2.
     pub sent: Measure,
     pub cost: Money,
     pub carrier: CarrierId,
-    /// That carrier takes long messages whole and splits them itself.
+    /// Whether the message is sent as one submit_sm, which the carrier splits.
     pub whole: bool,
     pub doubt: DoubtPolicy,
 }
 
-/// How far a judgement got.
+/// The result of the checks.
 #[derive(Clone, Debug)]
-pub enum Judgement {
-    Fine(Judged),
-    /// These screening rules found something: only with a person's approval.
+pub enum PolicyDecision {
+    Allowed(AllowedMessage),
+    /// Screening rules matched: the message needs the operator's approval. `otherwise` is the result without them.
     Screened {
         rules: Vec<Arc<str>>,
         from: Sender,
-        otherwise: Result<Judged, Refusal>,
+        otherwise: Result<AllowedMessage, Refusal>,
     },
     Refused(Refusal),
 }
 
-pub fn judge(
+pub fn check_submission(
     catalogue: &Catalogue,
     view: &AccountView,
     connection: &Connection,
     submission: &Submission,
     now: Timestamp,
     health: &dyn Fn(CarrierId) -> Health,
-) -> Judgement {
+) -> PolicyDecision {
     let text = if connection.smart_encoding && submission.encoding.is_none() {
         submission.text.with_plain_punctuation()
     } else {
         submission.text.clone()
     };
     let measure = submission.measure(&text);
-    let from = match sender_of(view, connection, submission, measure) {
+    let from = match check_sender(view, connection, submission, measure) {
         Ok(from) => from,
-        Err(refusal) => return Judgement::Refused(refusal),
+        Err(refusal) => return PolicyDecision::Refused(refusal),
     };
     let destination = Numbers::embedded().find(submission.to);
-    let sending = Sending { account: connection.account, from: &from, to: submission.to, destination };
-    if !may_send_to(catalogue, view, &sending) {
-        return Judgement::Refused(Refusal::CountryBlocked);
+    let query = RouteQuery { account: connection.account, from: &from, to: submission.to, destination };
+    if !may_send_to(catalogue, view, &query) {
+        return PolicyDecision::Refused(Refusal::CountryBlocked);
     }
     let rules = view.screened(&from, &text, measure.encoding);
-    let judged = rate_and_route(catalogue, view, &sending, measure.parts, now, health).map(|way| {
-        let Way { cost, carrier, whole, alphabet, doubt } = way;
+    let allowed = price_and_route(catalogue, view, &query, measure.parts, now, health).map(|route| {
+        let PricedRoute { cost, carrier, whole, alphabet, doubt } = route;
         let Measure { encoding, parts } = measure;
-        let sent = if whole { measure } else { as_sent(submission, &text, measure, alphabet) };
-        Judged { from, text, encoding, parts, sent, cost, carrier, whole, doubt }
+        let sent = if whole { measure } else { measure_for_carrier(submission, &text, measure, alphabet) };
+        AllowedMessage { from, text, encoding, parts, sent, cost, carrier, whole, doubt }
     });
-    match (rules.is_empty(), judged) {
-        (false, otherwise) => Judgement::Screened { rules, from, otherwise },
-        (true, Ok(judged)) => Judgement::Fine(judged),
-        (true, Err(refusal)) => Judgement::Refused(refusal),
+    match (rules.is_empty(), allowed) {
+        (false, otherwise) => PolicyDecision::Screened { rules, from, otherwise },
+        (true, Ok(allowed)) => PolicyDecision::Allowed(allowed),
+        (true, Err(refusal)) => PolicyDecision::Refused(refusal),
     }
 }
 
-/// 400 for the sender and the parts, 403 for verification and the sender.
-fn sender_of(
+/// Returns the sender ID, or the first refusal about sender, parts and verification.
+fn check_sender(
     view: &AccountView,
     connection: &Connection,
     submission: &Submission,
@@ -101,40 +101,41 @@ fn sender_of(
     if !view.account.verified {
         return Err(Refusal::VerificationRequired);
     }
-    match view.standing_of(&from) {
-        SenderStanding::Approved => Ok(from),
-        SenderStanding::NotApproved => Err(Refusal::SenderNotApproved(from)),
-        SenderStanding::Blocked => Err(Refusal::SenderBlocked(from)),
+    match view.sender_status(&from) {
+        SenderStatus::Approved => Ok(from),
+        SenderStatus::NotApproved => Err(Refusal::SenderNotApproved(from)),
+        SenderStatus::Blocked => Err(Refusal::SenderBlocked(from)),
     }
 }
 
-/// A number of no country is on nobody's list of countries. Where no route names its digits it is a mistake rather than a
-/// country, and that is for the route to say.
-fn may_send_to(catalogue: &Catalogue, view: &AccountView, sending: &Sending<'_>) -> bool {
-    match (&view.account.countries, sending.destination.country) {
+/// Whether the account may send to the destination's country. A number that belongs to no country is blocked if a route
+/// covers its digits; otherwise the route check refuses it.
+fn may_send_to(catalogue: &Catalogue, view: &AccountView, query: &RouteQuery<'_>) -> bool {
+    match (&view.account.countries, query.destination.country) {
         (Countries::All, _) => true,
         (countries, Some(country)) => countries.allow(country),
-        (Countries::Only(_), None) => catalogue.routes().serving(sending).is_none(),
+        (Countries::Only(_), None) => catalogue.routes().serving(query).is_none(),
     }
 }
 
-/// How a message is sent to a carrier with this alphabet. A part that fits UCS-2 by itself is written so when it is sent;
-/// a longer text would have its missing characters replaced, so it is split anew.
-fn as_sent(
+/// Returns the encoding and the parts for a carrier with this alphabet. A single part that fits UCS-2 is converted when
+/// it is sent; a longer text would lose characters, so it is split again as UCS-2.
+fn measure_for_carrier(
     submission: &Submission,
     text: &MessageText,
     measure: Measure,
     alphabet: DefaultAlphabet,
 ) -> Measure {
-    let is_cut_by_customer = submission.shape.as_ref().is_some_and(|shape| shape.is_one_part());
+    let is_cut_by_customer = submission.options.as_ref().is_some_and(|options| options.is_one_part());
     if measure.encoding != Encoding::Gsm7 || is_cut_by_customer || alphabet.has_all_of(text.as_str()) {
         return measure;
     }
-    let wide = text.measure_in(Encoding::Ucs2);
-    if wide.parts > 1 { wide } else { measure }
+    let ucs2 = text.measure_in(Encoding::Ucs2);
+    if ucs2.parts > 1 { ucs2 } else { measure }
 }
 
-struct Way {
+/// The price, the carrier and the carrier's settings for a message.
+struct PricedRoute {
     cost: Money,
     carrier: CarrierId,
     whole: bool,
@@ -142,42 +143,43 @@ struct Way {
     doubt: DoubtPolicy,
 }
 
-fn rate_and_route(
+fn price_and_route(
     catalogue: &Catalogue,
     view: &AccountView,
-    sending: &Sending<'_>,
+    query: &RouteQuery<'_>,
     parts: u8,
     now: Timestamp,
     health: &dyn Fn(CarrierId) -> Health,
-) -> Result<Way, Refusal> {
-    let Sending { to, destination, .. } = sending;
-    let route = catalogue.routes().serving(sending);
+) -> Result<PricedRoute, Refusal> {
+    let RouteQuery { to, destination, .. } = query;
+    let route = catalogue.routes().serving(query);
     if route.is_none() && destination.country.is_none() {
         return Err(Refusal::NoRoute);
     }
-    let asked = Asked {
+    let price_query = PriceQuery {
         to: *to,
         network: destination.network,
         mcc: destination.mcc(),
         country: destination.country,
         now,
     };
-    let quote = view.prices().quote(asked, parts).ok_or(Refusal::NoPrice)?;
+    let quote = view.prices().quote(price_query, parts).ok_or(Refusal::NoPrice)?;
     let (_, route) = route.ok_or(Refusal::NoRoute)?;
     let carrier = route.choose(*to, health);
     let profile = catalogue.carrier(carrier).map(|carrier| &carrier.profile);
     let doubt = route.doubt().or_else(|| profile.and_then(|profile| profile.in_doubt));
-    Ok(Way {
+    Ok(PricedRoute {
         cost: quote.cost,
         carrier,
-        whole: profile.is_some_and(Profile::takes_whole_messages),
+        whole: profile.is_some_and(Profile::carrier_splits_messages),
         alphabet: profile.map_or(DefaultAlphabet::Gsm, |profile| profile.alphabet),
         doubt: doubt.unwrap_or_default(),
     })
 }
 
-/// Opt-outs are known to the store only. A refusal that stands after them in the order of checks gives way to one.
-pub const fn gives_way_to_opt_out(refusal: &Refusal) -> bool {
+/// Whether a refusal comes after the opt-out check in the order of checks. The opt-out, which only the store knows,
+/// takes precedence over such a refusal.
+pub const fn is_checked_after_opt_out(refusal: &Refusal) -> bool {
     match refusal {
         Refusal::CountryBlocked
         | Refusal::HeldForReview

@@ -1,4 +1,4 @@
-//! Which refusal a submission meets, as a table over one small catalogue.
+//! Which refusal a submission gets, as a table over one small catalogue.
 
 use super::*;
 use crate::carrier::{Health, Profile};
@@ -117,24 +117,36 @@ fn carrier() -> Carrier {
     }
 }
 
-/// `parts encoding cost`, the code of the refusal, or `screened by` and what else would have come.
-fn told(documents: Documents, from: &str, to: &str, text: &str) -> String {
+/// Returns `parts encoding cost`, the refusal's code, or `screened by` and the result without screening.
+fn result(documents: Documents, from: &str, to: &str, text: &str) -> String {
     let catalogue = Catalogue::build(documents).unwrap();
     let from = if from.is_empty() { None } else { Some(Sender::parse(from).unwrap()) };
     let submission = Submission::plain(Msisdn::parse(to).unwrap(), from, MessageText::parse(text).unwrap());
     let connection = catalogue.connection(ConnectionId::new(1)).unwrap();
-    let fine = |judged: Judged| format!("{} {} {}", judged.parts, judged.encoding.as_str(), judged.cost);
-    match judge(&catalogue, catalogue.account(ACME).unwrap(), connection, &submission, NOW, &|_| Health::Up) {
-        Judgement::Fine(judged) => fine(judged),
-        Judgement::Refused(refusal) => refusal.code().to_owned(),
-        Judgement::Screened { rules, otherwise, .. } => {
-            format!("screened by {}, else {}", rules[0], otherwise.map_or_else(|r| r.code().to_owned(), fine))
+    let summary =
+        |allowed: AllowedMessage| format!("{} {} {}", allowed.parts, allowed.encoding.as_str(), allowed.cost);
+    match check_submission(
+        &catalogue,
+        catalogue.account(ACME).unwrap(),
+        connection,
+        &submission,
+        NOW,
+        &|_| Health::Up,
+    ) {
+        PolicyDecision::Allowed(allowed) => summary(allowed),
+        PolicyDecision::Refused(refusal) => refusal.code().to_owned(),
+        PolicyDecision::Screened { rules, otherwise, .. } => {
+            format!(
+                "screened by {}, else {}",
+                rules[0],
+                otherwise.map_or_else(|r| r.code().to_owned(), summary)
+            )
         }
     }
 }
 
 #[test]
-fn each_check_has_its_refusal() {
+fn each_check_gives_its_refusal() {
     for (from, to, text, expect) in [
         ("", "+4915112345678", "hello", "1 gsm7 0.05"),
         ("Shop", "+33612345678", "h\u{2019}i", "1 ucs2 0.05"),
@@ -143,32 +155,32 @@ fn each_check_has_its_refusal() {
         ("Other", "+4915112345678", "hello", "SENDER_NOT_APPROVED"),
         ("Later", "+4915112345678", "hello", "SENDER_NOT_APPROVED"),
         ("Never", "+4915112345678", "hello", "SENDER_BLOCKED"),
-        ("BANK", "+4915112345678", "blocked for everyone", "SENDER_BLOCKED"),
+        ("BANK", "+4915112345678", "blocked for all accounts", "SENDER_BLOCKED"),
         ("", "+447700900123", "hello", "COUNTRY_BLOCKED"),
         ("", "+4915112345678", "see http://x.example", "screened by links, else 1 gsm7 0.05"),
-        ("", "+9991234567", "a country nobody knows", "NO_ROUTE"),
-        ("", "+88312345678", "a country nobody knows, and a route that names it", "COUNTRY_BLOCKED"),
-        ("", "+88112345678", "a satellite, and no route that names it", "NO_ROUTE"),
+        ("", "+9991234567", "an unassigned calling code", "NO_ROUTE"),
+        ("", "+88312345678", "an unassigned calling code with a route", "COUNTRY_BLOCKED"),
+        ("", "+88112345678", "a satellite number without a route", "NO_ROUTE"),
     ] {
-        assert_eq!(told(documents(), from, to, text), expect, "{from} {to} {text}");
+        assert_eq!(result(documents(), from, to, text), expect, "{from} {to} {text}");
     }
-    assert_eq!(told(documents(), "", "+4915112345678", &"x".repeat(307)), "TEXT_TOO_LONG");
+    assert_eq!(result(documents(), "", "+4915112345678", &"x".repeat(307)), "TEXT_TOO_LONG");
     let mut everywhere = documents();
     everywhere.accounts[0].2.countries = Countries::All;
-    assert_eq!(told(everywhere.clone(), "", "+88312345678", "a route names it"), "1 gsm7 0.05");
-    assert_eq!(told(everywhere, "", "+88112345678", "no route names it"), "NO_ROUTE");
+    assert_eq!(result(everywhere.clone(), "", "+88312345678", "a route names it"), "1 gsm7 0.05");
+    assert_eq!(result(everywhere, "", "+88112345678", "no route names it"), "NO_ROUTE");
 }
 
 #[test]
-fn a_sender_blocked_for_everyone_is_blocked_in_any_case() {
+fn sender_blocked_for_all_accounts_is_blocked_in_any_case() {
     let mut documents = documents();
     let entry = documents.senders[0].clone();
     documents.senders.push(SenderEntry { sender: Sender::parse("Bank").unwrap(), ..entry });
-    assert_eq!(told(documents, "Bank", "+4915112345678", "approved before"), "SENDER_BLOCKED");
+    assert_eq!(result(documents, "Bank", "+4915112345678", "approved before"), "SENDER_BLOCKED");
 }
 
 #[test]
-fn no_password_shows_where_a_catalogue_is_printed() {
+fn debug_output_has_no_password() {
     let mut documents = documents();
     documents.carriers[0].2.password = "hunter22".to_owned();
     assert!(!format!("{documents:?}").contains("hunter22"));
@@ -176,40 +188,40 @@ fn no_password_shows_where_a_catalogue_is_printed() {
 }
 
 #[test]
-fn the_order_of_checks_decides_which_refusal_is_seen() {
+fn order_of_checks_decides_the_refusal() {
     let mut everything_wrong = documents();
     everything_wrong.connections[0].1.default_sender = None;
     everything_wrong.accounts[0].2.verified = false;
     everything_wrong.prices.clear();
     everything_wrong.routes.clear();
     let long = "http://".repeat(100);
-    let told = |documents: &Documents, from: &str, text: &str| {
-        super::tests::told(documents.clone(), from, "+447700900123", text)
+    let result = |documents: &Documents, from: &str, text: &str| {
+        super::tests::result(documents.clone(), from, "+447700900123", text)
     };
-    assert_eq!(told(&everything_wrong, "", &long), "INVALID_SENDER");
-    assert_eq!(told(&everything_wrong, "Never", &long), "TEXT_TOO_LONG");
-    assert_eq!(told(&everything_wrong, "Never", "http://"), "VERIFICATION_REQUIRED");
+    assert_eq!(result(&everything_wrong, "", &long), "INVALID_SENDER");
+    assert_eq!(result(&everything_wrong, "Never", &long), "TEXT_TOO_LONG");
+    assert_eq!(result(&everything_wrong, "Never", "http://"), "VERIFICATION_REQUIRED");
     everything_wrong.accounts[0].2.verified = true;
-    assert_eq!(told(&everything_wrong, "Never", "http://"), "SENDER_BLOCKED");
-    assert_eq!(told(&everything_wrong, "Shop", "http://"), "COUNTRY_BLOCKED");
+    assert_eq!(result(&everything_wrong, "Never", "http://"), "SENDER_BLOCKED");
+    assert_eq!(result(&everything_wrong, "Shop", "http://"), "COUNTRY_BLOCKED");
     everything_wrong.accounts[0].2.countries = Countries::All;
-    assert_eq!(told(&everything_wrong, "Shop", "http://"), "screened by links, else NO_PRICE");
+    assert_eq!(result(&everything_wrong, "Shop", "http://"), "screened by links, else NO_PRICE");
     everything_wrong.screens.clear();
-    assert_eq!(told(&everything_wrong, "Shop", "http://"), "NO_PRICE");
+    assert_eq!(result(&everything_wrong, "Shop", "http://"), "NO_PRICE");
     everything_wrong.prices = documents().prices;
-    assert_eq!(told(&everything_wrong, "Shop", "http://"), "NO_ROUTE");
+    assert_eq!(result(&everything_wrong, "Shop", "http://"), "NO_ROUTE");
 }
 
 #[test]
-fn smart_encoding_is_asked_for() {
+fn smart_encoding_applies_only_if_enabled() {
     let mut documents = documents();
-    assert_eq!(told(documents.clone(), "", "+4915112345678", "it\u{2019}s"), "1 ucs2 0.05");
+    assert_eq!(result(documents.clone(), "", "+4915112345678", "it\u{2019}s"), "1 ucs2 0.05");
     documents.connections[0].1.smart_encoding = true;
-    assert_eq!(told(documents, "", "+4915112345678", "it\u{2019}s"), "1 gsm7 0.05");
+    assert_eq!(result(documents, "", "+4915112345678", "it\u{2019}s"), "1 gsm7 0.05");
 }
 
 #[test]
-fn an_account_pays_later_if_it_says_so_or_may_go_below_zero() {
+fn account_with_a_credit_limit_is_postpaid_unless_it_says_otherwise() {
     use crate::catalogue::Terms;
     let mut account = account();
     assert_eq!(account.terms(), Terms::Prepaid);
@@ -229,7 +241,7 @@ fn long_text_that_the_carriers_alphabet_lacks_is_charged_as_gsm7_and_sent_in_ucs
         (Latin1, &long, "1 gsm7", "2 ucs2"),
         (Latin1, &longer, "2 gsm7", "2 gsm7"),
         (Ascii, &longer, "2 gsm7", "3 ucs2"),
-        // It fits one part of UCS-2, which is decided when it is sent.
+        // It fits one part of UCS-2, so it is converted when it is sent.
         (Latin1, "10 €", "1 gsm7", "1 gsm7"),
     ] {
         let mut documents = documents();
@@ -242,10 +254,14 @@ fn long_text_that_the_carriers_alphabet_lacks_is_charged_as_gsm7_and_sent_in_ucs
         );
         let connection = catalogue.connection(ConnectionId::new(1)).unwrap();
         let view = catalogue.account(ACME).unwrap();
-        let judged = judge(&catalogue, view, connection, &submission, NOW, &|_| Health::Up);
-        let Judgement::Fine(judged) = judged else { panic!("{judged:?}") };
-        let told = |Measure { encoding, parts }| format!("{parts} {}", encoding.as_str());
-        let measure = Measure { encoding: judged.encoding, parts: judged.parts };
-        assert_eq!((told(measure).as_str(), told(judged.sent).as_str()), (charged, sent), "{alphabet:?}");
+        let allowed = check_submission(&catalogue, view, connection, &submission, NOW, &|_| Health::Up);
+        let PolicyDecision::Allowed(allowed) = allowed else { panic!("{allowed:?}") };
+        let result = |Measure { encoding, parts }| format!("{parts} {}", encoding.as_str());
+        let measure = Measure { encoding: allowed.encoding, parts: allowed.parts };
+        assert_eq!(
+            (result(measure).as_str(), result(allowed.sent).as_str()),
+            (charged, sent),
+            "{alphabet:?}"
+        );
     }
 }

@@ -1,9 +1,9 @@
-//! A table that finds what belongs to the longest matching prefix of a phone number. Prices and routes are two of
-//! them. Built once, never changed: a new catalogue brings new tables.
+//! Longest-prefix look-up of phone numbers, for prices, routes and number ranges. Tables are built once and never
+//! changed: a new catalogue has new tables.
 //!
-//! Every prefix covers an interval of numbers, and any two such intervals are nested or apart. Flattened, they are
-//! one sorted list of boundaries, each with the innermost prefix that holds from there on, so a look-up is one
-//! binary search: no hashing, no walk from long prefixes to short ones, no pointers.
+//! Every prefix covers an interval of numbers, and two intervals are either nested or disjoint. Flattened, they are one
+//! sorted list of boundaries, each with the innermost prefix that applies from there, so that a look-up is one binary
+//! search.
 
 use std::fmt;
 use std::str::FromStr;
@@ -48,24 +48,24 @@ impl Prefix {
         Ok(Prefix { digits, length })
     }
 
-    /// It and its neighbours up to the one whose last digit is `last`.
+    /// Returns this prefix and those after it, up to the one that ends in the digit `last`.
     pub(crate) fn up_to(self, last: u8) -> impl Iterator<Item = Prefix> {
         let end = self.digits - self.digits % 10 + u64::from(last);
         (self.digits..=end).map(move |digits| Prefix { digits, length: self.length })
     }
 
-    /// Where it stands among other prefixes: in the order of digits, a shorter one before those it contains.
-    pub(crate) fn place(self) -> (u64, u8) {
+    /// Returns the sort key: by digits, a prefix before the longer ones that it contains.
+    pub(crate) fn sort_key(self) -> (u64, u8) {
         (self.interval().0, self.length)
     }
 
-    /// Does the number begin with it?
+    /// Whether the number begins with this prefix.
     pub fn begins(self, number: Msisdn) -> bool {
         let (start, end) = self.interval();
         (start..end).contains(&key(number.number()))
     }
 
-    /// How many digits it has.
+    /// Returns the number of digits.
     pub const fn len(self) -> u8 {
         self.length
     }
@@ -74,7 +74,7 @@ impl Prefix {
         self.length == 0
     }
 
-    /// Without its last digit; nothing of the empty one.
+    /// Returns the prefix without its last digit; `None` for the empty one.
     pub const fn shorter(self) -> Option<Prefix> {
         match self.length {
             0 => None,
@@ -82,7 +82,7 @@ impl Prefix {
         }
     }
 
-    /// The interval of keys that begin with it.
+    /// Returns the interval of keys that begin with this prefix.
     fn interval(self) -> (u64, u64) {
         let start = key(self.digits);
         (start, start + POWERS_OF_11[DIGITS_MAX - usize::from(self.length)])
@@ -122,7 +122,7 @@ impl<'de> Deserialize<'de> for Prefix {
     }
 }
 
-/// Two entries for the same prefix: which one was meant is not for us to guess.
+/// Two entries have the same prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the prefix \"{0}\" is listed twice")]
 pub struct DuplicatePrefix(pub Prefix);
@@ -130,106 +130,106 @@ pub struct DuplicatePrefix(pub Prefix);
 #[derive(Clone, Debug)]
 pub struct PrefixTable<V> {
     entries: Box<[(Prefix, V)]>,
-    /// The entry that holds in each stretch of numbers.
-    stretches: Stretches<Option<u32>>,
+    /// The index of the entry that applies in each interval.
+    intervals: Intervals<Option<u32>>,
 }
 
-/// An empty table: one stretch that nobody holds.
 impl<V> Default for PrefixTable<V> {
     fn default() -> PrefixTable<V> {
-        PrefixTable { entries: Box::default(), stretches: Stretches::flatten(std::iter::empty(), None) }
+        PrefixTable { entries: Box::default(), intervals: Intervals::flatten(std::iter::empty(), None) }
     }
 }
 
 impl<V> PrefixTable<V> {
     pub fn build(entries: impl IntoIterator<Item = (Prefix, V)>) -> Result<PrefixTable<V>, DuplicatePrefix> {
         let mut entries: Vec<(Prefix, V)> = entries.into_iter().collect();
-        entries.sort_by_key(|(prefix, _)| prefix.place());
+        entries.sort_by_key(|(prefix, _)| prefix.sort_key());
         for pair in entries.windows(2) {
             if pair[0].0 == pair[1].0 {
                 return Err(DuplicatePrefix(pair[0].0));
             }
         }
         let indexed = (0_u32..).zip(&entries).map(|(index, (prefix, _))| (*prefix, Some(index)));
-        let stretches = Stretches::flatten(indexed, None);
-        Ok(PrefixTable { entries: entries.into(), stretches })
+        let intervals = Intervals::flatten(indexed, None);
+        Ok(PrefixTable { entries: entries.into(), intervals })
     }
 
-    /// The entry with the longest prefix of the number.
+    /// Returns the value of the longest prefix of the number.
     pub fn find(&self, number: Msisdn) -> Option<&V> {
         self.find_entry(number).map(|(_, value)| value)
     }
 
-    /// As `find`, with the prefix itself.
+    /// Returns the longest prefix of the number and its value.
     pub fn find_entry(&self, number: Msisdn) -> Option<&(Prefix, V)> {
-        let holder = self.stretches.find(number)?;
-        Some(&self.entries[usize::try_from(holder).expect("an index of entries")])
+        let index = self.intervals.find(number)?;
+        Some(&self.entries[usize::try_from(index).expect("an index of entries")])
     }
 
-    /// All entries in the order of their prefixes, shorter ones before those they contain.
+    /// Returns all entries by prefix, a prefix before the longer ones that it contains.
     pub fn entries(&self) -> &[(Prefix, V)] {
         &self.entries
     }
 }
 
-/// All numbers cut into stretches, each with its holder.
+/// All phone numbers as consecutive intervals, each with a value.
 #[derive(Clone, Debug)]
-pub(crate) struct Stretches<H> {
-    /// Where each stretch of numbers begins, ascending. The first is 0.
+pub(crate) struct Intervals<V> {
+    /// The first key of each interval, ascending. The first is 0.
     starts: Box<[u64]>,
-    holders: Box<[H]>,
+    values: Box<[V]>,
 }
 
-impl<H: Copy + PartialEq> Stretches<H> {
-    /// From prefixes in the order of their places, none of them twice. `nobody` holds what no prefix covers.
-    pub(crate) fn flatten(sorted: impl Iterator<Item = (Prefix, H)>, nobody: H) -> Stretches<H> {
-        let mut edges = Edges { starts: vec![0], holders: vec![nobody], nobody };
-        // The prefixes we are inside of, outermost first, with the ends of their intervals.
-        let mut open: Vec<(u64, H)> = Vec::new();
-        for (prefix, holder) in sorted {
+impl<V: Copy + PartialEq> Intervals<V> {
+    /// Builds the intervals from prefixes sorted by [`Prefix::sort_key`], without duplicates. Numbers that no prefix
+    /// covers get `default`.
+    pub(crate) fn flatten(sorted: impl Iterator<Item = (Prefix, V)>, default: V) -> Intervals<V> {
+        let mut builder = IntervalsBuilder { starts: vec![0], values: vec![default], default };
+        // The prefixes around the current position, outermost first, with the ends of their intervals.
+        let mut open: Vec<(u64, V)> = Vec::new();
+        for (prefix, value) in sorted {
             let (start, end) = prefix.interval();
-            edges.close_before(&mut open, start);
-            edges.begin(start, holder);
-            open.push((end, holder));
+            builder.close_before(&mut open, start);
+            builder.begin(start, value);
+            open.push((end, value));
         }
-        edges.close_before(&mut open, u64::MAX);
-        Stretches { starts: edges.starts.into(), holders: edges.holders.into() }
+        builder.close_before(&mut open, u64::MAX);
+        Intervals { starts: builder.starts.into(), values: builder.values.into() }
     }
 
-    /// Who holds the longest prefix of the number.
-    pub(crate) fn find(&self, number: Msisdn) -> H {
+    /// Returns the value of the longest prefix of the number.
+    pub(crate) fn find(&self, number: Msisdn) -> V {
         let key = key(number.number());
         let after = self.starts.partition_point(|start| *start <= key);
-        self.holders[after - 1]
+        self.values[after - 1]
     }
 }
 
-struct Edges<H> {
+struct IntervalsBuilder<V> {
     starts: Vec<u64>,
-    holders: Vec<H>,
-    nobody: H,
+    values: Vec<V>,
+    default: V,
 }
 
-impl<H: Copy + PartialEq> Edges<H> {
-    /// Leaves every open prefix that ends at or before `start`; the one around it holds again from there.
-    fn close_before(&mut self, open: &mut Vec<(u64, H)>, start: u64) {
+impl<V: Copy + PartialEq> IntervalsBuilder<V> {
+    /// Closes every open prefix that ends at or before `start`; the prefix around it applies again from its end.
+    fn close_before(&mut self, open: &mut Vec<(u64, V)>, start: u64) {
         while let Some((end, _)) = open.pop_if(|(end, _)| *end <= start) {
-            self.begin(end, open.last().map_or(self.nobody, |(_, around)| *around));
+            self.begin(end, open.last().map_or(self.default, |(_, around)| *around));
         }
     }
 
-    fn begin(&mut self, start: u64, holder: H) {
+    fn begin(&mut self, start: u64, value: V) {
         if self.starts.last() == Some(&start) {
-            // Nothing lies between: the later, inner or next one replaces it.
+            // The interval before is empty: this one replaces it.
             self.starts.pop();
-            self.holders.pop();
+            self.values.pop();
         }
-        if self.holders.last() == Some(&holder) {
-            // The stretch before goes on.
+        if self.values.last() == Some(&value) {
+            // The interval before continues.
             return;
         }
         self.starts.push(start);
-        self.holders.push(holder);
+        self.values.push(value);
     }
 }
 
@@ -243,9 +243,8 @@ const POWERS_OF_11: [u64; DIGITS_MAX + 1] = {
     powers
 };
 
-/// Digits as a left-aligned fraction in base 11, where digit `d` is `d + 1` and zero means "no digit". In base 10 a
-/// short number could not be told from the same one with zeros behind it, and would match prefixes longer than
-/// itself.
+/// Returns digits as a left-aligned number in base 11, where digit `d` is `d + 1` and zero means "no digit". In base 10
+/// a number would equal the same number followed by zeros, and match prefixes longer than itself.
 fn key(digits: u64) -> u64 {
     let mut rest = digits;
     let mut key = 0;
@@ -288,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn the_empty_prefix_takes_what_is_left() {
+    fn empty_prefix_matches_all_other_numbers() {
         check(&["", "49"], "+33612345678", Some(""));
         check(&["", "49"], "+4915112345", Some("49"));
         check(&[""], "+999999999999999", Some(""));
@@ -297,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_do_not_leak_into_each_other() {
+    fn neighbouring_prefixes_do_not_overlap() {
         let prefixes = ["48", "49", "499", "5"];
         check(&prefixes, "+489999999999999", Some("48"));
         check(&prefixes, "+490000000000000", Some("49"));
@@ -309,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_never_matches_a_prefix_longer_than_itself() {
+    fn number_never_matches_a_prefix_longer_than_itself() {
         check(&["12345670"], "+1234567", None);
         check(&["12", "12345670"], "+1234567", Some("12"));
         check(&["12", "1234567"], "+1234567", Some("1234567"));
@@ -317,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prefix_is_up_to_15_digits() {
+    fn prefix_has_up_to_15_digits() {
         for (text, expect) in [
             ("+49", PrefixRefusal::NotDigits),
             ("4 9", PrefixRefusal::NotDigits),
@@ -333,14 +332,14 @@ mod tests {
     }
 
     #[test]
-    fn a_prefix_listed_twice_is_refused() {
+    fn duplicate_prefix_is_refused() {
         let entries = ["49", "44", "49"].map(|text| (Prefix::parse(text).unwrap(), ()));
         let duplicate = PrefixTable::build(entries).unwrap_err();
         assert_eq!(duplicate.to_string(), "the prefix \"49\" is listed twice");
     }
 
-    /// Few digits, so that prefixes nest and touch all the time.
-    fn crowded_digits(lengths: std::ops::RangeInclusive<usize>) -> impl Strategy<Value = String> {
+    /// Uses few digits, so that prefixes often nest and touch.
+    fn few_digits(lengths: std::ops::RangeInclusive<usize>) -> impl Strategy<Value = String> {
         prop::collection::vec(prop::sample::select(vec!['1', '2', '9', '0']), lengths)
             .prop_map(String::from_iter)
             .prop_filter("no leading zero", |digits| !digits.starts_with('0'))
@@ -348,9 +347,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_search_finds_what_comparing_texts_finds(
-            prefixes in prop::collection::btree_set(crowded_digits(0..=9), 0..40),
-            numbers in prop::collection::vec(crowded_digits(7..=15), 1..40),
+        fn search_finds_the_same_as_comparing_texts(
+            prefixes in prop::collection::btree_set(few_digits(0..=9), 0..40),
+            numbers in prop::collection::vec(few_digits(7..=15), 1..40),
         ) {
             let prefixes: Vec<&str> = prefixes.iter().map(String::as_str).collect();
             let table = table(&prefixes);

@@ -1,9 +1,8 @@
-//! What a message costs: the price of a part by destination, times its parts.
+//! The cost of a message: the price per part for its destination, times its parts.
 //!
-//! An account may have a list of its own in front of the default one. Its list decides wherever it names the
-//! destination at all, by however short a prefix: whoever was promised one price for the whole of a country is not
-//! charged more because the default list has a dearer entry for one network in it. Everything else falls through
-//! to the default list.
+//! An account's own list takes precedence over the default list for every destination that it covers, even by a shorter
+//! prefix: a customer with one price for a whole country does not pay more because the default list has a higher one
+//! for a network in it. All other destinations use the default list.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -18,25 +17,25 @@ use crate::phone::Msisdn;
 use crate::prefix::{Prefix, PrefixTable};
 use crate::time::Timestamp;
 
-/// The dearest part: far above any real price, and low enough that no message's cost can overflow.
+/// The highest price per part: far above any real one, and low enough that no message's cost overflows.
 pub const PRICE_MAX: Money = Money::from_micros(1_000_000_000);
 
 const _: () = assert!(PRICE_MAX.as_micros() < i64::MAX / 255);
 
-/// A price and when it begins.
+/// A price for an area, valid from a time on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Priced {
-    pub what: Area,
+pub struct PriceEntry {
+    pub area: Area,
     pub per_part: Money,
-    /// [`Timestamp::EPOCH`] for what always was.
+    /// [`Timestamp::EPOCH`] if it was always valid.
     pub from: Timestamp,
 }
 
-/// Prices of one destination, by when they begin. Each knows what it was given for, because a longer prefix takes over
-/// what a shorter one has for the time before its own first price.
-type Versions = SmallVec<[Priced; 1]>;
+/// The prices of one area, by start. Each holds its own area, because a longer prefix uses the prices of a shorter one
+/// for the time before its own first price.
+type Versions = SmallVec<[PriceEntry; 1]>;
 
-/// Prices per part.
+/// A list of prices per part.
 #[derive(Clone, Debug, Default)]
 pub struct PriceList {
     networks: HashMap<Network, Versions>,
@@ -44,20 +43,20 @@ pub struct PriceList {
     mccs: HashMap<Mcc, Versions>,
     countries: HashMap<Country, Versions>,
     everywhere: Versions,
-    /// Asked where this list has nothing to say.
+    /// Used for destinations that this list does not cover.
     fallback: Option<Arc<PriceList>>,
 }
 
-/// Why prices do not make a list.
+/// Why a price list is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PriceRefusal {
-    #[error("there are two prices for {what} from the same time on")]
-    Duplicate { what: Area },
-    #[error("the price {price} for {what} is not between 0 and {PRICE_MAX}")]
-    OutOfRange { what: Area, price: Money },
+    #[error("there are two prices for {area} from the same time on")]
+    Duplicate { area: Area },
+    #[error("the price {price} for {area} is not between 0 and {PRICE_MAX}")]
+    OutOfRange { area: Area, price: Money },
 }
 
-/// What one message costs, and how that came about.
+/// The cost of one message and how it is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quote {
     pub per_part: Money,
@@ -65,17 +64,17 @@ pub struct Quote {
     pub cost: Money,
 }
 
-/// The price that decides for a destination.
+/// The price that applies to a destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Found<'a> {
-    pub price: &'a Priced,
-    /// It stands in the account's own list, not in the one for everyone.
+pub struct FoundPrice<'a> {
+    pub price: &'a PriceEntry,
+    /// Whether it is in the account's own list, not in the default one.
     pub is_own: bool,
 }
 
-/// What a price may depend on.
+/// The properties of a message by which its price is found.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked {
+pub struct PriceQuery {
     pub to: Msisdn,
     pub network: Option<Network>,
     pub mcc: Option<Mcc>,
@@ -84,44 +83,45 @@ pub struct Asked {
 }
 
 impl PriceList {
-    /// The default list.
-    pub fn new(prices: impl IntoIterator<Item = Priced>) -> Result<PriceList, PriceRefusal> {
+    /// Builds the default list.
+    pub fn new(prices: impl IntoIterator<Item = PriceEntry>) -> Result<PriceList, PriceRefusal> {
         let mut networks = HashMap::new();
         let mut mccs = HashMap::new();
         let mut countries = HashMap::new();
         let mut prefixes = HashMap::new();
-        for priced in prices {
-            if !(Money::ZERO..=PRICE_MAX).contains(&priced.per_part) {
-                return Err(PriceRefusal::OutOfRange { what: priced.what, price: priced.per_part });
+        for entry in prices {
+            if !(Money::ZERO..=PRICE_MAX).contains(&entry.per_part) {
+                return Err(PriceRefusal::OutOfRange { area: entry.area, price: entry.per_part });
             }
-            match priced.what {
-                Area::Network(network) => add(&mut networks, network, priced)?,
-                Area::Prefix(prefix) => add(&mut prefixes, prefix, priced)?,
-                Area::Mcc(mcc) => add(&mut mccs, mcc, priced)?,
-                Area::Country(country) => add(&mut countries, country, priced)?,
+            match entry.area {
+                Area::Network(network) => add(&mut networks, network, entry)?,
+                Area::Prefix(prefix) => add(&mut prefixes, prefix, entry)?,
+                Area::Mcc(mcc) => add(&mut mccs, mcc, entry)?,
+                Area::Country(country) => add(&mut countries, country, entry)?,
             }
         }
         let everywhere = prefixes.remove(&Prefix::ANY).unwrap_or_default();
-        let prefixes = PrefixTable::build(with_shorter_before(prefixes)).expect("a map has each prefix once");
+        let prefixes =
+            PrefixTable::build(with_earlier_prices_of_shorter(prefixes)).expect("a map has each prefix once");
         Ok(PriceList { networks, prefixes, mccs, countries, everywhere, fallback: None })
     }
 
-    /// An account's own list, with `fallback` for the destinations it does not name.
+    /// Makes this an account's own list, with `fallback` for other destinations.
     #[must_use]
     pub fn over(self, fallback: Arc<PriceList>) -> PriceList {
         PriceList { fallback: Some(fallback), ..self }
     }
 
-    /// `None` when there is no price for the destination, in which case nothing may be sent there.
-    pub fn quote(&self, asked: Asked, parts: u8) -> Option<Quote> {
-        let per_part = self.find(asked)?.price.per_part;
-        let cost = per_part.times(parts).expect("255 parts at the dearest price fit");
+    /// Returns the cost of a message; `None` without a price for the destination, to which nothing may be sent then.
+    pub fn quote(&self, query: PriceQuery, parts: u8) -> Option<Quote> {
+        let per_part = self.find(query)?.price.per_part;
+        let cost = per_part.times(parts).expect("255 parts at the highest price fit");
         Some(Quote { per_part, parts, cost })
     }
 
-    /// The price that decides, and whose list it stands in.
-    pub fn find(&self, asked: Asked) -> Option<Found<'_>> {
-        let Asked { to, network, mcc, country, now } = asked;
+    /// Returns the price that applies, and which list it is in.
+    pub fn find(&self, query: PriceQuery) -> Option<FoundPrice<'_>> {
+        let PriceQuery { to, network, mcc, country, now } = query;
         let own = network
             .and_then(|network| in_force(self.networks.get(&network)?, now))
             .or_else(|| in_force(self.prefixes.find(to)?, now))
@@ -129,25 +129,30 @@ impl PriceList {
             .or_else(|| in_force(self.countries.get(&country?)?, now))
             .or_else(|| in_force(&self.everywhere, now));
         match own {
-            Some(price) => Some(Found { price, is_own: self.fallback.is_some() }),
-            None => self.fallback.as_ref()?.find(asked),
+            Some(price) => Some(FoundPrice { price, is_own: self.fallback.is_some() }),
+            None => self.fallback.as_ref()?.find(query),
         }
     }
 }
 
-fn add<K: Eq + Hash>(prices: &mut HashMap<K, Versions>, key: K, priced: Priced) -> Result<(), PriceRefusal> {
+fn add<K: Eq + Hash>(
+    prices: &mut HashMap<K, Versions>,
+    key: K,
+    entry: PriceEntry,
+) -> Result<(), PriceRefusal> {
     let versions = prices.entry(key).or_default();
-    match versions.binary_search_by_key(&priced.from, |version| version.from) {
-        Ok(_) => Err(PriceRefusal::Duplicate { what: priced.what }),
-        Err(place) => {
-            versions.insert(place, priced);
+    match versions.binary_search_by_key(&entry.from, |version| version.from) {
+        Ok(_) => Err(PriceRefusal::Duplicate { area: entry.area }),
+        Err(index) => {
+            versions.insert(index, entry);
             Ok(())
         }
     }
 }
 
-/// A look-up finds the longest prefix only, so each has what holds before its own first price from the next shorter one.
-fn with_shorter_before(mut prices: HashMap<Prefix, Versions>) -> HashMap<Prefix, Versions> {
+/// A look-up finds the longest prefix only, so each prefix also gets the prices of the next shorter one that apply
+/// before its own first price.
+fn with_earlier_prices_of_shorter(mut prices: HashMap<Prefix, Versions>) -> HashMap<Prefix, Versions> {
     let mut shortest_first: Vec<Prefix> = prices.keys().copied().collect();
     shortest_first.sort_unstable_by_key(|prefix| prefix.len());
     for prefix in shortest_first {
@@ -162,7 +167,7 @@ fn with_shorter_before(mut prices: HashMap<Prefix, Versions>) -> HashMap<Prefix,
     prices
 }
 
-fn in_force(versions: &Versions, now: Timestamp) -> Option<&Priced> {
+fn in_force(versions: &Versions, now: Timestamp) -> Option<&PriceEntry> {
     let after = versions.partition_point(|version| version.from <= now);
     versions[..after].last()
 }

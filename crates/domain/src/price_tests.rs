@@ -1,4 +1,4 @@
-//! What messages cost, as tables.
+//! The cost of messages, as tables.
 
 use super::*;
 use crate::numbers::Numbers;
@@ -8,19 +8,19 @@ const NOW: Timestamp = Timestamp::from_millis(1_750_000_000_000);
 /// `49`, `262-01`, `mcc 262`, `US` or nothing, then a price, then optionally `from` and a number of days from now.
 fn list(prices: &[&str]) -> Result<PriceList, PriceRefusal> {
     PriceList::new(prices.iter().map(|line| {
-        let (what, price) = line.split_once(" = ").unwrap();
+        let (area, price) = line.split_once(" = ").unwrap();
         let (price, days) = price.split_once(" from ").unwrap_or((price, ""));
-        let what = match what.strip_prefix("mcc ") {
+        let area = match area.strip_prefix("mcc ") {
             Some(mcc) => Area::Mcc(Mcc::parse(mcc).unwrap()),
-            None if Country::parse(what).is_ok() => Area::Country(Country::parse(what).unwrap()),
-            None if what.contains('-') => Area::Network(Network::parse(what).unwrap()),
-            None => Area::Prefix(Prefix::parse(what.trim()).unwrap()),
+            None if Country::parse(area).is_ok() => Area::Country(Country::parse(area).unwrap()),
+            None if area.contains('-') => Area::Network(Network::parse(area).unwrap()),
+            None => Area::Prefix(Prefix::parse(area.trim()).unwrap()),
         };
         let from = match days {
             "" => Timestamp::EPOCH,
             days => Timestamp::from_millis(NOW.as_millis() + days.parse::<i64>().unwrap() * 86_400_000),
         };
-        Priced { what, per_part: Money::parse(price).unwrap(), from }
+        PriceEntry { area, per_part: Money::parse(price).unwrap(), from }
     }))
 }
 
@@ -35,13 +35,13 @@ fn check_at(list: &PriceList, to: &str, network: &str, parts: u8, now: Timestamp
     let mcc = network.map(|network| network.mcc);
     let to_number = Msisdn::parse(to).unwrap();
     let country = Numbers::embedded().find(to_number).country;
-    let quote = list.quote(Asked { to: to_number, network, mcc, country, now }, parts);
-    let told = quote.map(|quote| format!("{} x {} = {}", quote.parts, quote.per_part, quote.cost));
-    assert_eq!(told.as_deref(), expect, "{to}");
+    let quote = list.quote(PriceQuery { to: to_number, network, mcc, country, now }, parts);
+    let result = quote.map(|quote| format!("{} x {} = {}", quote.parts, quote.per_part, quote.cost));
+    assert_eq!(result.as_deref(), expect, "{to}");
 }
 
 #[test]
-fn a_message_costs_the_price_of_its_destination_times_its_parts() {
+fn message_costs_the_price_per_part_times_its_parts() {
     let list = list(&["49 = 0.0375", "49151 = 0.05", "1 = 0"]).unwrap();
     check(&list, "+498912345678", "", 1, Some("1 x 0.0375 = 0.0375"));
     check(&list, "+498912345678", "", 3, Some("3 x 0.0375 = 0.1125"));
@@ -51,7 +51,7 @@ fn a_message_costs_the_price_of_its_destination_times_its_parts() {
 }
 
 #[test]
-fn the_most_specific_price_wins() {
+fn most_specific_price_applies() {
     let list = list(&[" = 0.09", "mcc 262 = 0.08", "49 = 0.07", "49151 = 0.06", "262-01 = 0.05"]).unwrap();
     check(&list, "+4915112345678", "262-01", 1, Some("1 x 0.05 = 0.05"));
     check(&list, "+4915112345678", "262-02", 1, Some("1 x 0.06 = 0.06"));
@@ -62,7 +62,7 @@ fn the_most_specific_price_wins() {
 }
 
 #[test]
-fn an_accounts_own_list_decides_wherever_it_names_the_destination() {
+fn own_list_applies_wherever_it_covers_the_destination() {
     let default = Arc::new(list(&["49 = 0.04", "49151 = 0.08", "262-01 = 0.01", "44 = 0.03"]).unwrap());
     let own = list(&["49 = 0.05"]).unwrap().over(default);
     check(&own, "+498912345678", "", 1, Some("1 x 0.05 = 0.05"));
@@ -72,7 +72,7 @@ fn an_accounts_own_list_decides_wherever_it_names_the_destination() {
 }
 
 #[test]
-fn a_price_holds_from_its_date_until_the_next_one() {
+fn price_applies_from_its_date_until_the_next_one() {
     let list = list(&[
         "49 = 0.04",
         "49 = 0.05 from 10",
@@ -94,12 +94,12 @@ fn a_price_holds_from_its_date_until_the_next_one() {
 }
 
 #[test]
-fn impossible_prices_are_refused() {
-    let told = |prices: &[&str]| list(prices).unwrap_err().to_string();
-    assert_eq!(told(&["49 = 1", "49 = 2"]), "there are two prices for prefix \"49\" from the same time on");
-    assert_eq!(told(&["49 = -0.01"]), "the price -0.01 for prefix \"49\" is not between 0 and 1000");
+fn duplicate_and_out_of_range_prices_are_refused() {
+    let result = |prices: &[&str]| list(prices).unwrap_err().to_string();
+    assert_eq!(result(&["49 = 1", "49 = 2"]), "there are two prices for prefix \"49\" from the same time on");
+    assert_eq!(result(&["49 = -0.01"]), "the price -0.01 for prefix \"49\" is not between 0 and 1000");
     assert_eq!(
-        told(&["262-01 = 1000.000001"]),
+        result(&["262-01 = 1000.000001"]),
         "the price 1000.000001 for network 262-01 is not between 0 and 1000"
     );
     let dearest = list(&["49 = 1000"]).unwrap();
@@ -107,7 +107,7 @@ fn impossible_prices_are_refused() {
 }
 
 #[test]
-fn a_country_has_a_price_where_its_networks_are_not_known() {
+fn country_price_applies_where_the_network_is_unknown() {
     let list = list(&[" = 0.09", "US = 0.01", "CA = 0.02", "1204 = 0.03"]).unwrap();
     check(&list, "+12025550123", "", 1, Some("1 x 0.01 = 0.01"));
     check(&list, "+14165550123", "", 1, Some("1 x 0.02 = 0.02"));
@@ -116,15 +116,15 @@ fn a_country_has_a_price_where_its_networks_are_not_known() {
 }
 
 #[test]
-fn the_price_that_decides_says_what_it_was_given_for() {
+fn found_price_names_its_area() {
     let everyone = Arc::new(list(&[" = 0.09", "49 = 0.05", "49151 = 0.04 from 10"]).unwrap());
     let own = list(&["US = 0.01"]).unwrap().over(everyone);
     let found = |to: &str, days: i64| {
         let to = Msisdn::parse(to).unwrap();
         let country = Numbers::embedded().find(to).country;
         let now = Timestamp::from_millis(NOW.as_millis() + days * 86_400_000);
-        let found = own.find(Asked { to, network: None, mcc: None, country, now }).unwrap();
-        format!("{} {} {}", found.price.what, found.price.per_part, found.is_own)
+        let found = own.find(PriceQuery { to, network: None, mcc: None, country, now }).unwrap();
+        format!("{} {} {}", found.price.area, found.price.per_part, found.is_own)
     };
     assert_eq!(found("+12025550123", 0), "country US 0.01 true");
     assert_eq!(found("+4915112345678", 0), "prefix \"49\" 0.05 false", "the longer one has not begun");

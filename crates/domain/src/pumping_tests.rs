@@ -7,8 +7,8 @@ const ACME: AccountId = AccountId::new(1);
 /// Messages of a trace.
 const PUMPED: u64 = 10_000;
 const ORDINARY: u64 = 100_000;
-/// How many messages of a pumping trace may pass before the controls must have seen through it.
-const SEEN_THROUGH_AFTER: u64 = 100;
+/// Messages of a pumping trace that may pass before the controls must stop it.
+const STOPPED_AFTER: u64 = 100;
 
 /// The controls of docs/security.md, for a customer in Germany.
 fn recommended() -> Vec<Control> {
@@ -29,9 +29,9 @@ fn recommended() -> Vec<Control> {
 }
 
 /// A small generator, so that the traces are the same every time.
-struct Chance(u64);
+struct Random(u64);
 
-impl Chance {
+impl Random {
     fn below(&mut self, bound: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % bound
@@ -49,7 +49,7 @@ fn refused(trace: impl Iterator<Item = Msisdn>) -> (u64, u64) {
     for (n, to) in (0..).zip(trace) {
         let now = Timestamp::from_millis(1_750_000_000_000 + n * 100);
         let refused = u64::from(velocity.admit(ACME, &controls, to, now).refused.is_some());
-        if n < i64::try_from(SEEN_THROUGH_AFTER).unwrap() { early += refused } else { late += refused }
+        if n < i64::try_from(STOPPED_AFTER).unwrap() { early += refused } else { late += refused }
     }
     (early, late)
 }
@@ -57,32 +57,32 @@ fn refused(trace: impl Iterator<Item = Msisdn>) -> (u64, u64) {
 #[track_caller]
 fn assert_stopped(kind: &str, trace: impl Iterator<Item = Msisdn>) {
     let (_, late) = refused(trace);
-    let share = late * 1_000 / (PUMPED - SEEN_THROUGH_AFTER);
-    assert!(share >= 950, "{kind}: {share} per mille were stopped after the first {SEEN_THROUGH_AFTER}");
+    let share = late * 1_000 / (PUMPED - STOPPED_AFTER);
+    assert!(share >= 950, "{kind}: {share} per mille were stopped after the first {STOPPED_AFTER}");
 }
 
 #[test]
 fn pumping_is_stopped_within_a_hundred_messages() {
-    let mut chance = Chance(7);
-    // A rented block at home, walked through in order, again and again.
+    let mut chance = Random(7);
+    // A block of domestic numbers, in order, repeatedly.
     assert_stopped("sequential", (0..PUMPED).map(|n| to("4915", 9, 123_450_000 + n % 3_000)));
-    // The same block in no order.
+    // The same block in random order.
     assert_stopped(
         "random in a block",
         (0..PUMPED).map(|_| to("4915", 9, 123_450_000 + chance.below(10_000))),
     );
-    // Numbers all over an expensive country, one of every block.
+    // Numbers across an expensive country, one of every block.
     assert_stopped("over a country", (0..PUMPED).map(|_| to("99450", 7, chance.below(10_000_000))));
     assert_stopped("one of each block", (0..PUMPED).map(|n| to("99450", 7, n * 10_007 % 10_000_000)));
-    // One handset that is paid for each message.
+    // One number, repeatedly.
     assert_stopped("one number", (0..PUMPED).map(|_| to("4915", 9, 123_456_789)));
 }
 
 #[test]
 fn ordinary_traffic_passes() {
-    // A shop writes to customers all over its own country, and one in a hundred lives in one of thirty others.
+    // A shop's customers in its own country, and one in a hundred in one of thirty others.
     let abroad = ["43660", "41760", "33612", "39320", "34612", "44770", "48510", "31612", "32470", "45201"];
-    let mut chance = Chance(7);
+    let mut chance = Random(7);
     let trace = (0..ORDINARY).map(|n| match n % 100 {
         0 => {
             let prefix = abroad[usize::try_from(chance.below(10)).unwrap()];
@@ -95,7 +95,7 @@ fn ordinary_traffic_passes() {
 }
 
 #[test]
-fn country_limit_counts_each_country_on_its_own_and_excepts_the_usual_ones() {
+fn country_limit_counts_each_country_separately_and_skips_excepted_ones() {
     let controls = &recommended()[2..];
     let mut velocity = Velocity::default();
     let now = Timestamp::from_millis(1_750_000_000_000);

@@ -1,4 +1,4 @@
-//! Sender ids: what a handset shows as the origin of a message. Either a short name or a number.
+//! Sender IDs: what a handset shows as the origin of a message, a short name or a number.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -9,15 +9,15 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 pub const NAME_CHARS_MAX: usize = 11;
 pub const NUMBER_DIGITS_MIN: usize = 3;
 pub const NUMBER_DIGITS_MAX: usize = 15;
-/// Numbers up to this long, written without a plus, are short codes: no country has subscriber numbers in
-/// international form that are as short.
+/// Numbers up to this length, written without a plus, are short codes: no subscriber number in international format is
+/// as short.
 pub const SHORT_CODE_DIGITS_MAX: usize = 6;
 
 const OCTETS_MAX: usize = 1 + NUMBER_DIGITS_MAX;
 
-/// A sender id exactly as it was given. Sixteen octets hold the longest one, so it is copied, never allocated.
+/// A sender ID exactly as the customer wrote it. The longest has sixteen octets, so it is copied and never allocated.
 ///
-/// A number is the same sender with and without its plus, so that one approved in one form can be used in the other.
+/// A number with and without its plus is the same sender, so that approval of one form covers the other.
 #[derive(Clone, Copy)]
 pub struct Sender {
     octets: [u8; OCTETS_MAX],
@@ -25,21 +25,21 @@ pub struct Sender {
     kind: SenderKind,
 }
 
-/// What an SMPP address needs to know to choose its type of number.
+/// The kind of a sender ID, from which SMPP derives the type of number (TON).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SenderKind {
     Alphanumeric,
-    /// A number in international form, with or without its plus.
+    /// A number in international format, with or without its plus.
     International,
     ShortCode,
 }
 
-/// Which rule a sender id breaks.
+/// The rule that a text breaks as a sender ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SenderRefusal {
     #[error("it must be a string")]
     NotText,
-    #[error("no sender was given and the connection has no default sender")]
+    #[error("no sender was letters and the connection has no default sender")]
     NoDefault,
     #[error("it is empty")]
     Empty,
@@ -54,8 +54,8 @@ pub enum SenderRefusal {
 }
 
 impl Sender {
-    /// A number is an optional `+` and 3 to 15 digits; anything else is a name of 1 to 11 of the letters A to Z in
-    /// either case, digits, space and `- _ . &`, at least one of them a letter.
+    /// Parses a sender ID. A number is an optional `+` and 3 to 15 digits; anything else is a name of 1 to 11 letters A
+    /// to Z in either case, digits, spaces and `- _ . &`, with at least one letter.
     pub fn parse(text: &str) -> Result<Sender, SenderRefusal> {
         if text.is_empty() {
             return Err(SenderRefusal::Empty);
@@ -96,47 +96,47 @@ impl Sender {
         self.kind
     }
 
-    /// As it was given, with the plus if there was one.
+    /// Returns the sender as the customer wrote it, with the plus if there was one.
     pub fn as_str(&self) -> &str {
         let octets = &self.octets[..usize::from(self.length)];
         std::str::from_utf8(octets).expect("a sender is ASCII")
     }
 
-    /// What a hasty reader sees: in capitals, digits as the letters they look like, without punctuation. Names with the
-    /// same appearance pass for each other. A number is its own appearance.
+    /// Returns the form by which look-alike names are compared: in capitals, digits as the letters they resemble,
+    /// without punctuation. A number is returned unchanged.
     #[must_use]
     pub fn appearance(self) -> Sender {
         if self.kind != SenderKind::Alphanumeric {
             return self;
         }
-        let mut seen = Sender { octets: [0; OCTETS_MAX], length: 0, kind: self.kind };
-        let given = self.as_str().bytes().filter(u8::is_ascii_alphanumeric);
-        let mut given = given.map(|octet| octet.to_ascii_lowercase()).peekable();
-        while let Some(octet) = given.next() {
-            let letter = match (octet, given.peek()) {
+        let mut appearance = Sender { octets: [0; OCTETS_MAX], length: 0, kind: self.kind };
+        let letters = self.as_str().bytes().filter(u8::is_ascii_alphanumeric);
+        let mut letters = letters.map(|octet| octet.to_ascii_lowercase()).peekable();
+        while let Some(octet) = letters.next() {
+            let letter = match (octet, letters.peek()) {
                 (b'r', Some(b'n')) => b'M',
                 (b'v', Some(b'v')) => b'W',
-                (octet, _) => appearance_of(octet),
+                (octet, _) => look_alike(octet),
             };
-            // The second letter of a pair that reads as one.
+            // Skips the second letter of a pair that looks like one.
             if matches!((octet, letter), (b'r', b'M') | (b'v', b'W')) {
-                given.next();
+                letters.next();
             }
-            seen.octets[usize::from(seen.length)] = letter;
-            seen.length += 1;
+            appearance.octets[usize::from(appearance.length)] = letter;
+            appearance.length += 1;
         }
-        seen
+        appearance
     }
 
-    /// Without the plus: what goes into an SMPP address.
+    /// Returns the sender without its plus, as an SMPP address holds it.
     pub fn address(&self) -> &str {
         let text = self.as_str();
         text.strip_prefix('+').unwrap_or(text)
     }
 }
 
-/// The letter that all octets which look like it are read as.
-fn appearance_of(octet: u8) -> u8 {
+/// Returns the capital letter that an octet looks like.
+fn look_alike(octet: u8) -> u8 {
     match octet {
         b'0' => b'O',
         b'1' | b'l' | b'i' => b'I',
@@ -211,14 +211,14 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expect: &str) {
-        let told = match Sender::parse(text) {
+        let result = match Sender::parse(text) {
             Ok(sender) => {
                 assert_eq!(sender.as_str(), text);
                 format!("{:?} {}", sender.kind(), sender.address())
             }
             Err(refusal) => format!("{refusal:?}"),
         };
-        assert_eq!(told, expect, "{text:?}");
+        assert_eq!(result, expect, "{text:?}");
     }
 
     #[test]
@@ -245,14 +245,14 @@ mod tests {
     }
 
     #[test]
-    fn other_characters_are_refused_before_the_length_is() {
+    fn invalid_characters_are_reported_before_the_length() {
         for text in ["Müller", "A+B", "+", "+12a", "a\n", "a\0", "Acme!", "Ａcme", "name with a tab\t"] {
             check(text, "Characters");
         }
     }
 
     #[test]
-    fn a_number_is_the_same_sender_with_and_without_its_plus() {
+    fn number_with_and_without_plus_is_the_same_sender() {
         let same = |one: &str, other: &str| {
             let approved = HashSet::from([Sender::parse(one).unwrap()]);
             approved.contains(&Sender::parse(other).unwrap())
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_pass_for_each_other_have_the_same_appearance() {
+    fn look_alike_names_have_the_same_appearance() {
         for (name, fakes) in [
             (
                 "PayPal",

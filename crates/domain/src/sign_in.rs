@@ -2,7 +2,8 @@
 //!
 //! A source address that signed in with a key within the last day is *proven* for that key: its valid credentials are
 //! never refused. For every other address the guesses at a key have an allowance, and while it is used up a correct
-//! secret is refused exactly like a wrong one. Otherwise a storm of guesses would end with the right one being admitted.
+//! secret is refused exactly like a wrong one. Otherwise a storm of guesses would end with the right one being
+//! admitted.
 
 use crate::expiring::Expiring;
 use crate::keyed_pace::{Allowance, KeyedPace};
@@ -13,11 +14,11 @@ use std::time::Duration;
 /// How long an address stays proven after its last successful sign-in.
 pub const PROVEN_FOR: Duration = Duration::from_secs(24 * 3600);
 
-/// Entries in each of the three tables. Beyond it, those that matter for the shortest time are dropped.
+/// Entries in each of the three tables. Above it, the entries that expire soonest are dropped.
 const ENTRIES_MAX: usize = 100_000;
 
-/// Stands for a key, or for a key with its secret. The caller makes it with a keyed hash, so that no two can be made
-/// to collide.
+/// Identifies a key, or a key with its secret. The caller computes it with a keyed hash, so that collisions cannot be
+/// forged.
 pub type Fingerprint = u64;
 
 #[derive(Clone, Debug)]
@@ -25,12 +26,12 @@ pub struct SignIns {
     allowance: Allowance,
     failures_by_address: KeyedPace<IpAddr>,
     failures_by_key: KeyedPace<(Fingerprint, IpAddr)>,
-    /// By key and secret: a changed secret has to be proven anew.
+    /// By key and secret: a changed secret must be proven again.
     proven: Expiring<(Fingerprint, IpAddr)>,
 }
 
 impl SignIns {
-    /// `allowance` is what one address may get wrong, in all and for each key.
+    /// `allowance` is the number of failures per address, in total and per key.
     pub fn new(allowance: Allowance) -> SignIns {
         SignIns {
             allowance,
@@ -67,7 +68,7 @@ impl SignIns {
         Ok(())
     }
 
-    /// What the address may still get wrong, and how long until its allowance is whole again.
+    /// Returns how many failures the address has left, and the time until its allowance is full again.
     pub fn left(&self, address: IpAddr, now: Timestamp) -> (u32, Duration) {
         self.failures_by_address.left(address, self.allowance, now)
     }
@@ -82,8 +83,8 @@ mod tests {
     use super::*;
 
     const THREE_PER_MINUTE: Allowance = Allowance { most: 3, per: Duration::from_secs(60) };
-    const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1));
-    const THERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 2));
+    const ADDRESS: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1));
+    const OTHER_ADDRESS: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 2));
     const KEY: Fingerprint = 1;
     const SECRET: Fingerprint = 10;
 
@@ -91,51 +92,51 @@ mod tests {
         Timestamp::from_millis(1_750_000_000_000 + seconds * 1000)
     }
 
-    fn stormed(sign_ins: &mut SignIns, key: Fingerprint, second: i64) {
-        while sign_ins.fail(HERE, key, at(second)).is_ok() {}
+    fn fail_repeatedly(sign_ins: &mut SignIns, key: Fingerprint, second: i64) {
+        while sign_ins.fail(ADDRESS, key, at(second)).is_ok() {}
     }
 
     #[test]
-    fn correct_secret_within_a_storm_is_refused_until_the_allowance_returns() {
+    fn correct_secret_during_a_guessing_attack_is_refused_until_the_allowance_returns() {
         let mut sign_ins = SignIns::new(THREE_PER_MINUTE);
-        stormed(&mut sign_ins, KEY, 0);
-        assert_eq!(sign_ins.succeed(HERE, KEY, SECRET, at(0)), Err(Duration::from_secs(20)));
-        stormed(&mut sign_ins, KEY, 19);
-        assert_eq!(sign_ins.succeed(HERE, KEY, SECRET, at(19)), Err(Duration::from_secs(1)));
-        assert_eq!(sign_ins.succeed(HERE, KEY, SECRET, at(20)), Ok(()));
+        fail_repeatedly(&mut sign_ins, KEY, 0);
+        assert_eq!(sign_ins.succeed(ADDRESS, KEY, SECRET, at(0)), Err(Duration::from_secs(20)));
+        fail_repeatedly(&mut sign_ins, KEY, 19);
+        assert_eq!(sign_ins.succeed(ADDRESS, KEY, SECRET, at(19)), Err(Duration::from_secs(1)));
+        assert_eq!(sign_ins.succeed(ADDRESS, KEY, SECRET, at(20)), Ok(()));
     }
 
     #[test]
-    fn proven_address_is_admitted_within_a_storm() {
+    fn proven_address_is_admitted_during_a_guessing_attack() {
         let mut sign_ins = SignIns::new(THREE_PER_MINUTE);
-        assert_eq!(sign_ins.succeed(HERE, KEY, SECRET, at(0)), Ok(()));
-        stormed(&mut sign_ins, KEY, 1);
-        assert_eq!(sign_ins.succeed(HERE, KEY, SECRET, at(1)), Ok(()));
-        // Each success proves it for another day.
+        assert_eq!(sign_ins.succeed(ADDRESS, KEY, SECRET, at(0)), Ok(()));
+        fail_repeatedly(&mut sign_ins, KEY, 1);
+        assert_eq!(sign_ins.succeed(ADDRESS, KEY, SECRET, at(1)), Ok(()));
+        // Each success extends the proof by a day.
         let almost_a_day = 24 * 3600 - 1;
-        stormed(&mut sign_ins, KEY, almost_a_day);
-        assert_eq!(sign_ins.succeed(HERE, KEY, SECRET, at(almost_a_day)), Ok(()));
-        stormed(&mut sign_ins, KEY, 2 * almost_a_day);
-        assert_eq!(sign_ins.succeed(HERE, KEY, SECRET, at(2 * almost_a_day)), Ok(()));
-        stormed(&mut sign_ins, KEY, 4 * almost_a_day);
-        assert!(sign_ins.succeed(HERE, KEY, SECRET, at(4 * almost_a_day)).is_err(), "two days later");
+        fail_repeatedly(&mut sign_ins, KEY, almost_a_day);
+        assert_eq!(sign_ins.succeed(ADDRESS, KEY, SECRET, at(almost_a_day)), Ok(()));
+        fail_repeatedly(&mut sign_ins, KEY, 2 * almost_a_day);
+        assert_eq!(sign_ins.succeed(ADDRESS, KEY, SECRET, at(2 * almost_a_day)), Ok(()));
+        fail_repeatedly(&mut sign_ins, KEY, 4 * almost_a_day);
+        assert!(sign_ins.succeed(ADDRESS, KEY, SECRET, at(4 * almost_a_day)).is_err(), "two days later");
     }
 
     #[test]
-    fn storm_at_one_key_from_one_address_stops_no_other_key_and_no_other_address() {
+    fn guessing_attack_on_one_key_from_one_address_stops_no_other_key_and_no_other_address() {
         let mut sign_ins = SignIns::new(THREE_PER_MINUTE);
-        stormed(&mut sign_ins, KEY, 0);
-        assert_eq!(sign_ins.succeed(THERE, KEY, SECRET, at(0)), Ok(()));
-        assert_eq!(sign_ins.succeed(HERE, 2, 20, at(0)), Ok(()));
-        assert!(sign_ins.fail(HERE, 3, at(0)).is_err(), "failures are also counted for the address");
-        assert_eq!(sign_ins.fail(THERE, 3, at(0)), Ok(()));
+        fail_repeatedly(&mut sign_ins, KEY, 0);
+        assert_eq!(sign_ins.succeed(OTHER_ADDRESS, KEY, SECRET, at(0)), Ok(()));
+        assert_eq!(sign_ins.succeed(ADDRESS, 2, 20, at(0)), Ok(()));
+        assert!(sign_ins.fail(ADDRESS, 3, at(0)).is_err(), "failures are also counted for the address");
+        assert_eq!(sign_ins.fail(OTHER_ADDRESS, 3, at(0)), Ok(()));
     }
 
     #[test]
     fn changed_secret_is_not_proven() {
         let mut sign_ins = SignIns::new(THREE_PER_MINUTE);
-        assert_eq!(sign_ins.succeed(HERE, KEY, SECRET, at(0)), Ok(()));
-        stormed(&mut sign_ins, KEY, 1);
-        assert!(sign_ins.succeed(HERE, KEY, SECRET + 1, at(1)).is_err());
+        assert_eq!(sign_ins.succeed(ADDRESS, KEY, SECRET, at(0)), Ok(()));
+        fail_repeatedly(&mut sign_ins, KEY, 1);
+        assert!(sign_ins.succeed(ADDRESS, KEY, SECRET + 1, at(1)).is_err());
     }
 }

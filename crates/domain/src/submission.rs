@@ -1,5 +1,4 @@
-//! What a customer asks us to send, after the edge has parsed it and before anything has been decided. HTTP and SMPP
-//! both arrive at this one form.
+//! A submission: the message that a customer submits over HTTP or SMPP, after parsing and before any check.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,7 +6,7 @@ use std::sync::Arc;
 use crate::origin::Origin;
 use crate::phone::Msisdn;
 use crate::sender::Sender;
-use crate::text::{Encoding, Measure, MessageText, Shape};
+use crate::text::{Encoding, Measure, MessageText, SmsOptions};
 use std::time::Duration;
 
 pub const KEY_BYTES_MAX: usize = 255;
@@ -15,32 +14,32 @@ pub const KEY_BYTES_MAX: usize = 255;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Submission {
     pub to: Msisdn,
-    /// `None` takes the connection's default sender.
+    /// `None` uses the connection's default sender.
     pub from: Option<Sender>,
     pub text: MessageText,
-    /// The alphabet the customer chose, which has every character of the text. `None` takes the best one.
+    /// The encoding that the customer chose; it has every character of the text. `None` chooses one.
     pub encoding: Option<Encoding>,
-    pub shape: Option<Arc<Shape>>,
-    /// Optional parameters to be passed on to the carrier, as they came.
+    pub options: Option<Arc<SmsOptions>>,
+    /// TLVs that are passed on to the carrier unchanged.
     pub tlvs: Option<Arc<[u8]>>,
-    /// How long it may wait for its delivery, at most as long as the service allows. `None` takes the usual time.
+    /// The validity period, up to the service's maximum. `None` uses the default.
     pub validity: Option<Duration>,
-    /// Came in over SMPP: what its customer wants to hear about it.
+    /// Set for messages submitted over SMPP.
     pub origin: Option<Arc<Origin>>,
-    /// Where replies are to go, if not to the sender.
+    /// The number for replies, if not the sender.
     pub callback: Option<Sender>,
     pub key: Option<IdempotencyKey>,
 }
 
 impl Submission {
-    /// A text with nothing special about it.
+    /// Makes a submission of a plain text.
     pub fn plain(to: Msisdn, from: Option<Sender>, text: MessageText) -> Submission {
         Submission {
             to,
             from,
             text,
             encoding: None,
-            shape: None,
+            options: None,
             tlvs: None,
             validity: None,
             origin: None,
@@ -49,47 +48,47 @@ impl Submission {
         }
     }
 
-    /// Encoding and number of parts of a text that is sent in place of its own, which may have been rewritten.
+    /// Returns the encoding and the number of parts of `text`, which is the submission's own or a replacement by smart
+    /// encoding.
     pub fn measure(&self, text: &MessageText) -> Measure {
-        measure(text, self.encoding, self.shape.as_deref())
+        measure(text, self.encoding, self.options.as_deref())
     }
 
-    /// A number that differs, for all practical purposes, when recipient, sender or text differ. Kept beside an
-    /// idempotency key to notice that a key was used again for something else. It goes by what was asked for, so
-    /// changing a connection's default sender does not make an honest retry look like another message.
+    /// Returns a hash of recipient, sender and text. It is stored with the idempotency key to detect that a key is
+    /// reused for another message. It uses the sender of the request, so that changing the connection's default sender
+    /// does not affect retries.
     ///
-    /// It is stored, so it must come out the same in every release: FNV-1a, 64 bits, written out here rather than
-    /// borrowed from a library that may change its mind.
+    /// The hash is stored, so it must be the same in every release: FNV-1a, 64 bits.
     pub fn fingerprint(&self) -> u64 {
         let Submission { to, from, text, .. } = self;
         let from = from.as_ref().map_or("", Sender::as_str);
         let mut hash = Fnv1a::new();
         hash.add(&to.number().to_be_bytes());
         hash.add(from.as_bytes());
-        // No text holds this octet, so a sender's end cannot be mistaken for a text's beginning.
+        // This octet never occurs in UTF-8, so it separates sender and text.
         hash.add(&[0xff]);
         hash.add(text.as_str().as_bytes());
         hash.0
     }
 }
 
-/// Encoding and number of parts of what a customer submits.
-pub fn measure(text: &MessageText, encoding: Option<Encoding>, shape: Option<&Shape>) -> Measure {
-    match (encoding, shape) {
-        (Some(encoding), Some(shape)) if shape.is_one_part() => Measure { encoding, parts: 1 },
+/// Returns the encoding and the number of parts of a submission.
+pub fn measure(text: &MessageText, encoding: Option<Encoding>, options: Option<&SmsOptions>) -> Measure {
+    match (encoding, options) {
+        (Some(encoding), Some(options)) if options.is_one_part() => Measure { encoding, parts: 1 },
         (Some(encoding), _) => text.measure_in(encoding),
         (None, _) => text.measure(),
     }
 }
 
-/// The customer's own name for a request: repeated, it is answered and not carried out again.
+/// The customer's identifier of a request. A repeated one gets the first response and is not processed again.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IdempotencyKey(Arc<str>);
 
 /// Why a text is not an idempotency key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyRefusal {
-    /// Edges take this for "no key was given".
+    /// The APIs treat it as no key.
     #[error("it is empty")]
     Empty,
     #[error("it must have at most 255 bytes")]
@@ -110,7 +109,7 @@ impl IdempotencyKey {
     }
 }
 
-/// Escaped, because it is any string a stranger likes.
+/// Prints the key escaped, because it is arbitrary text.
 impl fmt::Debug for IdempotencyKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "IdempotencyKey({:?})", self.as_str())
@@ -147,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hash_is_fnv_1a() {
+    fn hash_is_fnv_1a() {
         // Test values published with the algorithm.
         for (text, expect) in
             [("", 0xcbf2_9ce4_8422_2325), ("a", 0xaf63_dc4c_8601_ec8c), ("foobar", 0x8594_4171_f739_67e8)]
@@ -165,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fingerprint_tells_recipient_sender_and_text_apart_but_not_keys() {
+    fn fingerprint_depends_on_recipient_sender_and_text_but_not_on_the_key() {
         let mut requests = [
             submission("+4915112345678", None, "hello"),
             submission("+4915112345679", None, "hello"),
@@ -183,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_has_1_to_255_bytes() {
+    fn key_has_1_to_255_bytes() {
         assert_eq!(IdempotencyKey::parse(""), Err(KeyRefusal::Empty));
         assert_eq!(IdempotencyKey::parse(&"k".repeat(256)), Err(KeyRefusal::TooLong));
         assert_eq!(IdempotencyKey::parse(&"é".repeat(128)), Err(KeyRefusal::TooLong));

@@ -1,5 +1,5 @@
-//! Points in time and UTC days. Nothing in this crate reads a clock: whoever decides something is handed `now`
-//! as a [`Timestamp`], which is what lets a test place an event on any millisecond it likes.
+//! Timestamps and UTC days. Nothing in this crate reads a clock: functions get `now` as a [`Timestamp`], so that tests
+//! can choose any time.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,12 +9,12 @@ use jiff::tz::Offset;
 use serde::{Deserialize, Serialize};
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
-/// 0001-01-01T00:00:00Z to 9998-12-31T23:59:59.999Z: the whole years that have four digits. Times outside are
-/// printed as the nearer end.
+/// 0001-01-01T00:00:00Z to 9998-12-31T23:59:59.999Z, the full years with four digits. Times outside are written as the
+/// nearer end.
 const CALENDAR_MS_MIN: i64 = -62_135_596_800_000;
 const CALENDAR_MS_MAX: i64 = 253_370_764_799_999;
 
-/// Milliseconds since 1970-01-01T00:00:00Z, the resolution of everything we store.
+/// Milliseconds since 1970-01-01T00:00:00Z, the resolution of all stored times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Timestamp(i64);
@@ -26,14 +26,14 @@ impl Timestamp {
         Timestamp(unix_ms)
     }
 
-    /// A time of the UTC calendar; `None` for one that the calendar does not have.
+    /// Converts a UTC date and time; `None` if it does not exist.
     pub fn from_utc(date: (i16, i8, i8), time: (i8, i8, i8)) -> Option<Timestamp> {
         let ((year, month, day), (hour, minute, second)) = (date, time);
         let civil = DateTime::new(year, month, day, hour, minute, second, 0).ok()?;
         Some(Timestamp(Offset::UTC.to_timestamp(civil).ok()?.as_millisecond()))
     }
 
-    /// The date and the time of the UTC calendar.
+    /// Returns the UTC date and time.
     pub fn to_utc(self) -> ((i16, i8, i8), (i8, i8, i8)) {
         let t = self.civil();
         ((t.year(), t.month(), t.day()), (t.hour(), t.minute(), t.second()))
@@ -43,13 +43,13 @@ impl Timestamp {
         self.0
     }
 
-    /// Saturates: a deadline beyond the end of time is simply never reached.
+    /// Adds a duration; saturates at the end of the range.
     #[must_use]
     pub fn plus(self, wait: Duration) -> Timestamp {
         Timestamp(self.0.saturating_add(whole_millis(wait)))
     }
 
-    /// So many months later by the calendar, on the month's last day where it has no such day. `None` beyond the calendar.
+    /// Adds calendar months; a day that the month lacks becomes its last day. `None` outside the calendar.
     pub fn plus_months(self, months: u32) -> Option<Timestamp> {
         if months == 0 {
             return Some(self);
@@ -65,8 +65,7 @@ impl Timestamp {
         Timestamp(self.0.saturating_sub(whole_millis(back)))
     }
 
-    /// How long ago `earlier` was; zero when it lies ahead, because clocks are set back now and then and an age
-    /// is never negative.
+    /// Returns the time since `earlier`; zero if it is later, which happens when a clock is set back.
     pub fn since(self, earlier: Timestamp) -> Duration {
         let ms = self.0.saturating_sub(earlier.0);
         Duration::from_millis(u64::try_from(ms).unwrap_or(0))
@@ -76,8 +75,8 @@ impl Timestamp {
         Day(self.0.div_euclid(DAY_MS))
     }
 
-    /// `YYYY-MM-DDThh:mm:ssZ`, the form of every time in a JSON body. Seconds are cut off, never rounded up, so
-    /// that a printed time is never in the future.
+    /// Writes `YYYY-MM-DDThh:mm:ssZ`, the format of all times in JSON bodies. Fractions are cut off, so that a written
+    /// time is never in the future.
     pub fn to_iso(self) -> String {
         let t = self.civil();
         format!(
@@ -91,7 +90,7 @@ impl Timestamp {
         )
     }
 
-    /// A time with its offset (RFC 3339), or a day, which begins at midnight UTC.
+    /// Parses a time with offset (RFC 3339), or a day, which means its midnight in UTC.
     pub fn parse(text: &str) -> Option<Timestamp> {
         if let Some(day) = Day::parse(text) {
             return Some(day.start());
@@ -101,7 +100,7 @@ impl Timestamp {
             .filter(|at| (CALENDAR_MS_MIN..=CALENDAR_MS_MAX).contains(&at.0))
     }
 
-    /// `YYMMDDhhmm`, the form of the two dates in the text of an SMPP receipt (v3.4 appendix B).
+    /// Writes `YYMMDDhhmm`, the date format of SMPP receipt texts (v3.4 appendix B).
     pub fn to_receipt_minute(self) -> String {
         let t = self.civil();
         format!(
@@ -127,7 +126,7 @@ impl fmt::Display for Timestamp {
     }
 }
 
-/// A UTC day, counted from 1970-01-01. Daily limits, and tables that are dropped a day at a time, go by it.
+/// A UTC day, as days since 1970-01-01. Daily limits and retention use it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Day(i64);
@@ -141,7 +140,7 @@ impl Day {
         self.0
     }
 
-    /// `YYYY-MM-DD` and nothing else.
+    /// Parses `YYYY-MM-DD`.
     pub fn parse(text: &str) -> Option<Day> {
         if text.len() != "YYYY-MM-DD".len() {
             return None;
@@ -149,7 +148,7 @@ impl Day {
         let date: jiff::civil::Date = text.parse().ok()?;
         let midnight = Offset::UTC.to_timestamp(date.at(0, 0, 0, 0)).ok()?;
         let day = Timestamp(midnight.as_millisecond()).day();
-        // Only what is printed the same way: the calendar's library knows more forms than we want to.
+        // Refuses other formats that the calendar library accepts.
         (day.to_string() == text).then_some(day)
     }
 
@@ -158,13 +157,13 @@ impl Day {
         Day(self.0.saturating_add(1))
     }
 
-    /// The first millisecond of the day.
+    /// Returns the first millisecond of the day.
     pub const fn start(self) -> Timestamp {
         Timestamp(self.0.saturating_mul(DAY_MS))
     }
 }
 
-/// `YYYY-MM-DD`.
+/// Writes `YYYY-MM-DD`.
 impl fmt::Display for Day {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let date = self.start().civil();
@@ -181,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn months_are_counted_by_the_calendar() {
+    fn months_are_calendar_months() {
         let at = |text| Timestamp::parse(text).unwrap();
         for (from, months, expect) in [
             ("2026-11-15T10:20:30Z", 0, "2026-11-15T10:20:30Z"),
@@ -202,12 +201,12 @@ mod tests {
     }
 
     #[test]
-    fn the_epoch_is_printed() {
+    fn epoch_is_written() {
         check(0, "1970-01-01T00:00:00Z 7001010000 1970-01-01");
     }
 
     #[test]
-    fn a_leap_day_is_printed() {
+    fn leap_day_is_written() {
         check(1_709_164_800_000, "2024-02-29T00:00:00Z 2402290000 2024-02-29");
     }
 
@@ -218,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_calendar_time_is_found_or_does_not_exist() {
+    fn utc_time_is_converted_or_does_not_exist() {
         let at = Timestamp::from_utc((2024, 2, 29), (23, 59, 59)).unwrap();
         assert_eq!(at.to_iso(), "2024-02-29T23:59:59Z");
         for (date, time) in
@@ -229,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn times_outside_the_calendar_are_printed_as_its_ends() {
+    fn times_outside_the_calendar_are_written_as_its_ends() {
         check(i64::MAX, "9998-12-31T23:59:59Z 9812312359 9998-12-31");
         check(i64::MIN, "0001-01-01T00:00:00Z 0101010000 0001-01-01");
     }
@@ -249,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn days_and_times_are_read() {
+    fn days_and_times_are_parsed() {
         let read = |text| Timestamp::parse(text).map(Timestamp::to_iso).unwrap_or_default();
         assert_eq!(read("2026-01-31"), "2026-01-31T00:00:00Z");
         assert_eq!(read("2026-01-31T12:00:00Z"), "2026-01-31T12:00:00Z");
@@ -275,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_day_begins_at_its_midnight() {
+    fn day_starts_at_midnight() {
         let day = Timestamp::from_millis(1_709_200_000_123).day();
         assert_eq!(day.start().to_iso(), "2024-02-29T00:00:00Z");
         assert_eq!(day.next().start().to_iso(), "2024-03-01T00:00:00Z");

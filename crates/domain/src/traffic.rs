@@ -1,6 +1,6 @@
-//! Traffic controls: what an account may send before somebody should look. Daily totals are counted with the charge, in
-//! the store; how often one recipient, one range of numbers or one country is written to is counted in memory, which is bounded. A
-//! control enforces its limit, or only watches and says what it would have refused.
+//! Traffic controls: limits on an account's messages and spend. Daily totals are counted in the store with the charge;
+//! messages per recipient, number range and country are counted in bounded memory. A control either enforces its limit
+//! or only watches and reports what it would have refused.
 
 use crate::ids::AccountId;
 use crate::keyed_pace::{Allowance, KeyedPace};
@@ -13,10 +13,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Recipients, ranges and countries remembered at a time, over all accounts.
+/// Recipients, ranges and countries that are counted at a time, over all accounts.
 pub const VELOCITY_KEYS_MAX: usize = 200_000;
 
-/// A range is a number without its last digits: pumping walks through one.
+/// Numbers in a range, which ends in four arbitrary digits. Traffic pumping goes through whole ranges.
 const RANGE_NUMBERS: u64 = 10_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,7 +29,7 @@ pub enum Mode {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "limit", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum TrafficRule {
-    /// UTC days.
+    /// Per UTC day.
     SpendPerDay {
         most: Money,
     },
@@ -46,7 +46,7 @@ pub enum TrafficRule {
         most: u32,
         per_ms: u64,
     },
-    /// Messages to one country that is not among those the account usually sends to.
+    /// Messages to one country, other than the excepted ones.
     PerCountry {
         most: u32,
         per_ms: u64,
@@ -60,29 +60,30 @@ pub struct Control {
     pub name: Arc<str>,
     pub mode: Mode,
     pub rule: TrafficRule,
-    /// What is counted for it is counted by its name: its place changes whenever another control comes or goes.
-    counted_as: u64,
+    /// Identifies the control's counts. Derived from its name, because its index changes when controls are added or
+    /// removed.
+    key: u64,
 }
 
 impl Control {
     pub fn new(name: &str, mode: Mode, rule: TrafficRule) -> Control {
         let mut hash = DefaultHasher::new();
         (name, std::mem::discriminant(&rule)).hash(&mut hash);
-        Control { name: name.into(), mode, rule, counted_as: hash.finish() }
+        Control { name: name.into(), mode, rule, key: hash.finish() }
     }
 }
 
-/// What a message counts towards in memory.
+/// The counter that a message counts towards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Counted {
+struct VelocityKey {
     account: AccountId,
     control: u64,
     number: u64,
 }
 
-/// How often recipients, ranges and countries were written to lately.
+/// Recent messages per recipient, range and country.
 #[derive(Debug)]
-pub struct Velocity(KeyedPace<Counted>);
+pub struct Velocity(KeyedPace<VelocityKey>);
 
 impl Default for Velocity {
     fn default() -> Velocity {
@@ -90,17 +91,17 @@ impl Default for Velocity {
     }
 }
 
-/// What admitting a message came to.
+/// The result of admitting a message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Admitted {
-    /// The enforced control that refuses it, and for how long.
+    /// The enforced control that refuses the message, and the time until it would admit one.
     pub refused: Option<(Arc<str>, Duration)>,
-    /// Controls that only watch and would have refused it.
+    /// Watching controls that would have refused the message.
     pub watched: Vec<Arc<str>>,
 }
 
 impl Velocity {
-    /// Counts one message, unless an enforced control refuses it: then nothing is counted.
+    /// Counts one message. If an enforced control refuses it, nothing is counted.
     pub fn admit(
         &mut self,
         account: AccountId,
@@ -109,13 +110,13 @@ impl Velocity {
         now: Timestamp,
     ) -> Admitted {
         let mut admitted = Admitted::default();
-        for (place, control) in controls.iter().enumerate() {
-            let Some((counted, allowance)) = counted(account, control, to) else { continue };
-            match (self.0.admit(counted, allowance, now), control.mode) {
+        for (index, control) in controls.iter().enumerate() {
+            let Some((key, allowance)) = velocity_key(account, control, to) else { continue };
+            match (self.0.admit(key, allowance, now), control.mode) {
                 (Ok(()), _) => {}
                 (Err(_), Mode::Watch) => admitted.watched.push(control.name.clone()),
                 (Err(wait), Mode::Enforce) => {
-                    self.give_back(account, &controls[..place], to, &admitted.watched);
+                    self.give_back(account, &controls[..index], to, &admitted.watched);
                     admitted.refused = Some((control.name.clone(), wait));
                     return admitted;
                 }
@@ -124,28 +125,28 @@ impl Velocity {
         admitted
     }
 
-    /// The message was not accepted after all. Those that only watched took nothing for it.
+    /// Undoes the count of a message that was not accepted. Controls in `watched` did not count it.
     pub fn give_back(&mut self, account: AccountId, controls: &[Control], to: Msisdn, watched: &[Arc<str>]) {
         for control in controls.iter().filter(|control| !watched.contains(&control.name)) {
-            if let Some((counted, allowance)) = counted(account, control, to) {
-                self.0.give_back(counted, allowance);
+            if let Some((key, allowance)) = velocity_key(account, control, to) {
+                self.0.give_back(key, allowance);
             }
         }
     }
 }
 
-fn counted(account: AccountId, control: &Control, to: Msisdn) -> Option<(Counted, Allowance)> {
+fn velocity_key(account: AccountId, control: &Control, to: Msisdn) -> Option<(VelocityKey, Allowance)> {
     let (number, most, per_ms) = match control.rule {
         TrafficRule::PerRecipient { most, per_ms } => (to.number(), most, per_ms),
         TrafficRule::PerRange { most, per_ms } => (to.number() / RANGE_NUMBERS, most, per_ms),
         TrafficRule::PerCountry { most, per_ms, ref except } => (country_key(to, except)?, most, per_ms),
         TrafficRule::SpendPerDay { .. } | TrafficRule::MessagesPerDay { .. } => return None,
     };
-    let control = control.counted_as;
-    Some((Counted { account, control, number }, Allowance { most, per: Duration::from_millis(per_ms) }))
+    let control = control.key;
+    Some((VelocityKey { account, control, number }, Allowance { most, per: Duration::from_millis(per_ms) }))
 }
 
-/// What a country is counted as, or nothing for an excepted one. Numbers of no country are counted together, as 0.
+/// Returns the key of a recipient's country; `None` for an excepted one. Numbers that belong to no country share key 0.
 fn country_key(to: Msisdn, except: &[Country]) -> Option<u64> {
     match Numbers::embedded().find(to).country {
         Some(country) if except.contains(&country) => None,
@@ -154,7 +155,7 @@ fn country_key(to: Msisdn, except: &[Country]) -> Option<u64> {
     }
 }
 
-/// The daily limits that are enforced: the lowest of each kind.
+/// The enforced daily limits: the lowest of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Daily {
     pub messages_max: Option<u64>,
@@ -179,7 +180,7 @@ pub fn enforced_daily(controls: &[Control]) -> Daily {
     daily
 }
 
-/// Controls that only watch and that a day's totals, this message counted, are beyond.
+/// Returns the watching controls whose limit the day's totals, including this message, exceed.
 pub fn watched_daily(controls: &[Control], messages: u64, spend: Money) -> impl Iterator<Item = &Arc<str>> {
     let beyond = move |control: &&Control| match control.rule {
         TrafficRule::MessagesPerDay { most } => messages > most,
@@ -210,68 +211,68 @@ mod tests {
         Msisdn::parse(number).unwrap()
     }
 
-    /// `+`, or the control that refused, and after `~` those that watched.
-    fn told(velocity: &mut Velocity, controls: &[Control], number: &str, seconds: i64) -> String {
+    /// Returns `+` or the refusing control, and after `~` the watching ones.
+    fn admit(velocity: &mut Velocity, controls: &[Control], number: &str, seconds: i64) -> String {
         let Admitted { refused, watched } = velocity.admit(ACME, controls, to(number), at(seconds));
         let refused = refused.map_or("+".to_owned(), |(name, wait)| format!("{name} {}", wait.as_secs()));
-        watched.iter().fold(refused, |told, name| format!("{told}~{name}"))
+        watched.iter().fold(refused, |text, name| format!("{text}~{name}"))
     }
 
     #[test]
-    fn one_recipient_and_one_range_have_their_own_allowance() {
+    fn recipient_and_range_have_separate_allowances() {
         let controls = [
             control("same", Mode::Enforce, TrafficRule::PerRecipient { most: 2, per_ms: 60_000 }),
             control("range", Mode::Enforce, TrafficRule::PerRange { most: 3, per_ms: 60_000 }),
         ];
         let mut velocity = Velocity::default();
-        assert_eq!(told(&mut velocity, &controls, "+4915112340001", 0), "+");
-        assert_eq!(told(&mut velocity, &controls, "+4915112340001", 0), "+");
-        assert_eq!(told(&mut velocity, &controls, "+4915112340001", 0), "same 30");
-        assert_eq!(told(&mut velocity, &controls, "+4915112340002", 0), "+");
-        assert_eq!(told(&mut velocity, &controls, "+4915112340003", 0), "range 20");
-        assert_eq!(told(&mut velocity, &controls, "+4915112350003", 0), "+", "another range");
+        assert_eq!(admit(&mut velocity, &controls, "+4915112340001", 0), "+");
+        assert_eq!(admit(&mut velocity, &controls, "+4915112340001", 0), "+");
+        assert_eq!(admit(&mut velocity, &controls, "+4915112340001", 0), "same 30");
+        assert_eq!(admit(&mut velocity, &controls, "+4915112340002", 0), "+");
+        assert_eq!(admit(&mut velocity, &controls, "+4915112340003", 0), "range 20");
+        assert_eq!(admit(&mut velocity, &controls, "+4915112350003", 0), "+", "another range");
         velocity.give_back(ACME, &controls, to("+4915112340002"), &[]);
         assert_eq!(
-            told(&mut velocity, &controls, "+4915112340003", 0),
+            admit(&mut velocity, &controls, "+4915112340003", 0),
             "+",
             "what was refused later counts not"
         );
     }
 
     #[test]
-    fn what_was_counted_for_a_control_stays_its_own_when_others_come_and_go() {
+    fn counts_of_a_control_survive_changes_of_other_controls() {
         let rule = |most| TrafficRule::PerRecipient { most, per_ms: 60_000 };
         let [many, few] =
             [("many", 10), ("few", 1)].map(|(name, most)| control(name, Mode::Enforce, rule(most)));
         let mut velocity = Velocity::default();
         for _ in 0..5 {
-            assert_eq!(told(&mut velocity, std::slice::from_ref(&many), "+4915112340001", 0), "+");
+            assert_eq!(admit(&mut velocity, std::slice::from_ref(&many), "+4915112340001", 0), "+");
         }
-        assert_eq!(told(&mut velocity, &[few.clone(), many.clone()], "+4915112340001", 0), "+");
-        assert_eq!(told(&mut velocity, &[few, many], "+4915112340001", 0), "few 60");
+        assert_eq!(admit(&mut velocity, &[few.clone(), many.clone()], "+4915112340001", 0), "+");
+        assert_eq!(admit(&mut velocity, &[few, many], "+4915112340001", 0), "few 60");
     }
 
     #[test]
-    fn a_control_that_only_watched_gets_nothing_back() {
+    fn watching_control_that_did_not_count_is_not_undone() {
         let rule = TrafficRule::PerRecipient { most: 1, per_ms: 60_000 };
         let controls = [control("watch", Mode::Watch, rule)];
         let mut velocity = Velocity::default();
-        assert_eq!(told(&mut velocity, &controls, "+4915112340001", 0), "+");
+        assert_eq!(admit(&mut velocity, &controls, "+4915112340001", 0), "+");
         let Admitted { watched, .. } = velocity.admit(ACME, &controls, to("+4915112340001"), at(0));
         velocity.give_back(ACME, &controls, to("+4915112340001"), &watched);
-        assert_eq!(told(&mut velocity, &controls, "+4915112340001", 0), "+~watch");
+        assert_eq!(admit(&mut velocity, &controls, "+4915112340001", 0), "+~watch");
     }
 
     #[test]
-    fn a_watching_control_refuses_nobody() {
+    fn watching_control_refuses_no_message() {
         let controls = [control("watch", Mode::Watch, TrafficRule::PerRecipient { most: 1, per_ms: 60_000 })];
         let mut velocity = Velocity::default();
-        assert_eq!(told(&mut velocity, &controls, "+4915112340001", 0), "+");
-        assert_eq!(told(&mut velocity, &controls, "+4915112340001", 0), "+~watch");
+        assert_eq!(admit(&mut velocity, &controls, "+4915112340001", 0), "+");
+        assert_eq!(admit(&mut velocity, &controls, "+4915112340001", 0), "+~watch");
     }
 
     #[test]
-    fn the_lowest_enforced_daily_limit_counts_and_watching_ones_tell() {
+    fn lowest_enforced_daily_limit_applies_and_watching_controls_report() {
         let money = |text| Money::parse(text).unwrap();
         let controls = [
             control("a", Mode::Enforce, TrafficRule::MessagesPerDay { most: 100 }),

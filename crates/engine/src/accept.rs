@@ -111,7 +111,7 @@ impl Batch<'_> {
             parts: *parts,
             whole: *whole,
             tlvs: acceptance.tlvs.clone(),
-            shape: acceptance.shape.clone(),
+            options: acceptance.options.clone(),
             origin: acceptance.origin.clone(),
             alias,
             reference,
@@ -137,7 +137,7 @@ impl Batch<'_> {
                 reference,
                 whole: *whole,
                 tlvs: acceptance.tlvs.clone(),
-                shape: acceptance.shape.clone(),
+                options: acceptance.options.clone(),
                 expires_at,
                 fresh: Some((self.number, self.fresh.len())),
             };
@@ -149,7 +149,7 @@ impl Batch<'_> {
                 expires_at,
                 doubt: acceptance.doubt,
                 report_target: report_target.clone(),
-                now: Part::WAITING,
+                now: Part::QUEUED,
             };
             match self.state.lanes.enqueue(job) {
                 Placed::Memory => self.fresh.push(row),

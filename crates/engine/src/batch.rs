@@ -25,7 +25,7 @@ use crate::steps::{MessageStep, StepKind};
 use crate::tables::{MessageKey, PartChange, PartRow, TableError, Tables, UnreadablePart, UnreadableReport};
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, IdMint, MessageId, PartNo};
-use hermod_domain::lifecycle::{DoubtPolicy, Event, Part, Progress};
+use hermod_domain::lifecycle::{DoubtPolicy, Part, PartEvent, Progress};
 use hermod_domain::time::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;
@@ -154,7 +154,7 @@ pub struct Doubts {
 pub struct ForbiddenEvent {
     pub message: MessageId,
     pub part: PartNo,
-    pub event: Event,
+    pub event: PartEvent,
     pub before: Progress,
 }
 

@@ -7,7 +7,7 @@ use crate::state::aliases;
 use crate::steps::StepKind;
 use crate::tables::{MessageKey, TableError};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
-use hermod_domain::lifecycle::{Event, Part};
+use hermod_domain::lifecycle::{Part, PartEvent};
 use hermod_domain::origin::MessageName;
 use hermod_domain::time::Timestamp;
 
@@ -35,7 +35,7 @@ impl Batch<'_> {
         if !self.is_untouched(key)? {
             return Ok(CancelOutcome::TooLate);
         }
-        match self.apply(key, PartNo::FIRST, Event::Withdrawn, 0, None, Some(StepKind::Cancelled))? {
+        match self.apply(key, PartNo::FIRST, PartEvent::Withdrawn, 0, None, Some(StepKind::Cancelled))? {
             Applied::Moved { ended: true, .. } => {
                 self.state.lanes.remove_message(carrier, account, message);
                 Ok(CancelOutcome::Cancelled)
@@ -61,6 +61,6 @@ impl Batch<'_> {
     /// Whether a message has parts and none of them was ever claimed.
     fn is_untouched(&self, key: MessageKey) -> Result<bool, TableError> {
         let Some(progress) = progress::load(self.tables, key)? else { return Ok(false) };
-        Ok(progress.parts.iter().all(|part| *part == Part::WAITING))
+        Ok(progress.parts.iter().all(|part| *part == Part::QUEUED))
     }
 }

@@ -9,7 +9,7 @@ use crate::state::lanes::Next;
 use crate::steps::StepKind;
 use crate::tables::{MessageKey, PartChange, TableError};
 use hermod_domain::ids::PartNo;
-use hermod_domain::lifecycle::{self, Event, PartState, Progress, Step};
+use hermod_domain::lifecycle::{self, PartEvent, PartState, Progress, Transition};
 use hermod_domain::time::Timestamp;
 
 /// Turns of lanes in one batch: each releases one due part or reads the next ones. The rest follow in the next batch.
@@ -70,8 +70,8 @@ impl Batch<'_> {
 
     fn claim(&mut self, link: LinkId, job: Job) -> Result<Claimed, TableError> {
         if let Some(fresh) = self.fresh_part(&job) {
-            let Step::Moved(moved) =
-                lifecycle::apply(&Progress::queued(job.submits()), job.part, Event::Claimed)
+            let Transition::Changed(moved) =
+                lifecycle::apply(&Progress::queued(job.submits()), job.part, PartEvent::Claimed)
             else {
                 return Err(TableError::unreadable("a fresh part could not be claimed"));
             };
@@ -91,10 +91,10 @@ impl Batch<'_> {
         }
         let key = MessageKey { carrier: job.carrier, account: job.account, message: job.message };
         if job.expires_at <= self.now {
-            self.apply(key, job.part, Event::ValidityEnded, 0, None, Some(StepKind::Expired))?;
+            self.apply(key, job.part, PartEvent::ValidityEnded, 0, None, Some(StepKind::Expired))?;
             return Ok(Claimed::Expired);
         }
-        match self.apply(key, job.part, Event::Claimed, 0, None, None)? {
+        match self.apply(key, job.part, PartEvent::Claimed, 0, None, None)? {
             Applied::Moved { part, .. } => {
                 if part.doubts > 0 {
                     self.tally.doubts.resent += 1;

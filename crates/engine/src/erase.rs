@@ -5,7 +5,7 @@
 use crate::batch::Batch;
 use crate::tables::{ErasableInbound, ErasableKind, ErasableMessage, ErasureChange, InboundKey, TableError};
 use hermod_domain::ids::{AccountId, MessageId};
-use hermod_domain::origin::{Origin, WrittenAddress};
+use hermod_domain::origin::{Origin, SmppAddress};
 use hermod_domain::phone::Msisdn;
 
 /// Replaces an erased number. Its country code 999 belongs to no country.
@@ -89,7 +89,7 @@ impl Batch<'_> {
 /// Removes the quote of the text, and the recipient as the customer wrote it.
 fn erase_origin(origin: &mut Origin) {
     origin.quote.clear();
-    origin.destination = WrittenAddress::default();
+    origin.destination = SmppAddress::default();
 }
 
 /// Whether a message, or a report or webhook event about it, is still being delivered.
@@ -105,17 +105,17 @@ mod tests {
     #[test]
     fn erased_origin_names_neither_recipient_nor_text() {
         let before = Origin {
-            wish: RegisteredDelivery::of_registered_delivery(1),
+            registered_delivery: RegisteredDelivery::from_octet(1),
             short_id: true,
             on_transmitter: false,
             reference: Some(7),
-            source: WrittenAddress::new(5, 0, b"Hermod"),
-            destination: WrittenAddress::new(1, 1, b"4915112345678"),
+            source: SmppAddress::new(5, 0, b"Hermod"),
+            destination: SmppAddress::new(1, 1, b"4915112345678"),
             quote: b"hello".iter().copied().collect(),
         };
         let mut erased = before.clone();
         erase_origin(&mut erased);
-        let (destination, quote) = (WrittenAddress::default(), Default::default());
+        let (destination, quote) = (SmppAddress::default(), Default::default());
         assert!(erased == Origin { destination, quote, ..before }, "everything else stays");
     }
 }

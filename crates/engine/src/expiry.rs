@@ -6,18 +6,18 @@ use crate::steps::StepKind;
 use crate::tables::{MessageKey, PartRow, TableError};
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::PartNo;
-use hermod_domain::lifecycle::{Event, PartState};
+use hermod_domain::lifecycle::{PartEvent, PartState};
 use hermod_domain::time::Timestamp;
 
 /// Returns the event of a part that is past its deadline; none if it is not. The carrier's entry in the catalogue says
 /// how long after the end of its validity a receipt is expected.
-pub fn expiry_event(row: &PartRow, now: Timestamp, catalogue: &Catalogue) -> Option<Event> {
+pub fn expiry_event(row: &PartRow, now: Timestamp, catalogue: &Catalogue) -> Option<PartEvent> {
     let PartRow { key, expires_at, .. } = *row;
     let receipt_until = || expires_at.plus(catalogue.receipt_wait(key.carrier));
     match row.now.state {
-        PartState::Queued | PartState::InDoubt => (expires_at <= now).then_some(Event::ValidityEnded),
+        PartState::Queued | PartState::InDoubt => (expires_at <= now).then_some(PartEvent::ValidityEnded),
         PartState::Sent | PartState::Presumed | PartState::Enroute => {
-            (expires_at <= now && receipt_until() <= now).then_some(Event::ReceiptOverdue)
+            (expires_at <= now && receipt_until() <= now).then_some(PartEvent::ReceiptOverdue)
         }
         PartState::Sending
         | PartState::Overdue
@@ -41,7 +41,7 @@ impl Batch<'_> {
             let Some(row) = self.read_part(*key, *part)? else { continue };
             if let Some(event) = expiry_event(&row, now, &self.catalogue) {
                 // A job that is still in a lane finds its message ended when its turn comes.
-                let step = (event == Event::ValidityEnded).then_some(StepKind::Expired);
+                let step = (event == PartEvent::ValidityEnded).then_some(StepKind::Expired);
                 let applied = self.apply(*key, *part, event, 0, None, step)?;
                 expired += usize::from(matches!(applied, Applied::Moved { .. }));
             }

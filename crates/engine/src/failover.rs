@@ -10,7 +10,7 @@ use crate::steps::StepKind;
 use crate::submit_response::scheduled;
 use crate::tables::{MessageChange, MessageExceptionChange, MessageKey, PartChange, PartRow, TableError};
 use hermod_domain::ids::{CarrierId, PartNo};
-use hermod_domain::lifecycle::{Event, PartState};
+use hermod_domain::lifecycle::{PartEvent, PartState};
 use hermod_domain::time::Timestamp;
 use std::time::Duration;
 
@@ -104,7 +104,8 @@ impl Batch<'_> {
         let due_at = self.now.plus(scheduled(attempts, key));
         let wait = Wait { until: due_at, attempts: Some(attempts) };
         let step = StepKind::Refused { carrier: key.carrier, status };
-        let Applied::Moved { .. } = self.apply(key, part, Event::Deferred, 0, Some(wait), Some(step))? else {
+        let Applied::Moved { .. } = self.apply(key, part, PartEvent::Deferred, 0, Some(wait), Some(step))?
+        else {
             return Ok(false);
         };
         self.tables.write(MessageExceptionChange::Refused { message: key.message, by: key.carrier });

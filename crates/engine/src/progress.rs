@@ -11,7 +11,9 @@ use crate::tables::{
     UnreadablePart,
 };
 use hermod_domain::ids::{MessageId, PartNo};
-use hermod_domain::lifecycle::{self, Event, MessageState, Moved, Part, PartState, Progress, Step};
+use hermod_domain::lifecycle::{
+    self, MessageState, Part, PartEvent, PartState, Progress, StateChange, Transition,
+};
 use hermod_domain::receipt::{DlrCode, ReportStatus};
 use hermod_domain::time::Timestamp;
 
@@ -50,7 +52,7 @@ impl Batch<'_> {
         &mut self,
         key: MessageKey,
         part: PartNo,
-        event: Event,
+        event: PartEvent,
         err: u16,
         wait: Option<Wait>,
         step: Option<StepKind>,
@@ -60,7 +62,7 @@ impl Batch<'_> {
             return Ok(Applied::Inactive);
         };
         match lifecycle::apply(&before, part, event) {
-            Step::Moved(moved) => {
+            Transition::Changed(moved) => {
                 let written = self.write(key, part, event, &before, &moved, err, wait, &report_target)?;
                 if written == Written::SetAside {
                     return Ok(Applied::Inactive);
@@ -98,8 +100,8 @@ impl Batch<'_> {
                 }
                 Ok(Applied::Moved { part: now, ended })
             }
-            Step::Ignored => Ok(Applied::Ignored),
-            Step::Illegal => {
+            Transition::Ignored => Ok(Applied::Ignored),
+            Transition::Illegal => {
                 self.tally.illegal += 1;
                 self.forbidden.push(ForbiddenEvent { message: key.message, part, event, before });
                 Ok(Applied::Ignored)
@@ -132,14 +134,14 @@ impl Batch<'_> {
         &mut self,
         key: MessageKey,
         part: PartNo,
-        event: Event,
+        event: PartEvent,
         before: &Progress,
-        moved: &Moved,
+        moved: &StateChange,
         err: u16,
         wait: Option<Wait>,
         report_target: &ReportTarget,
     ) -> Result<Written, TableError> {
-        let Moved { after, dlr, refund: _ } = moved;
+        let StateChange { after, dlr, refund: _ } = moved;
         if after.state.is_final() {
             if self.end_message(key, moved, err, report_target)? == Written::SetAside {
                 return Ok(Written::SetAside);
@@ -153,7 +155,7 @@ impl Batch<'_> {
         let (due_at, attempts) = (wait.map(|wait| wait.until), wait.and_then(|wait| wait.attempts));
         self.tables.write(PartChange::State { key, part, now: *now, due_at, attempts });
         let enroute = before.state != after.state && after.state == MessageState::Enroute;
-        if let Some(code) = dlr.filter(|_| enroute || event == Event::ReceiptOverdue) {
+        if let Some(code) = dlr.filter(|_| enroute || event == PartEvent::ReceiptOverdue) {
             let status = MessageStatus { state: after.state, code, err };
             self.tables.write(MessageChange::Status { message: key.message, status });
         }
@@ -165,7 +167,7 @@ impl Batch<'_> {
     fn end_message(
         &mut self,
         key: MessageKey,
-        moved: &Moved,
+        moved: &StateChange,
         err: u16,
         report_target: &ReportTarget,
     ) -> Result<Written, TableError> {

@@ -11,24 +11,24 @@ use crate::tables::{
 };
 use hermod_domain::carrier::{IdConversion, RemoteKey};
 use hermod_domain::ids::{CarrierId, PartNo, RemoteId};
-use hermod_domain::lifecycle::{Event, Verdict};
+use hermod_domain::lifecycle::{PartEvent, DeliveryOutcome};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::receipt::RAW_WORD_CHARS_MAX;
 use hermod_domain::time::Timestamp;
 
 /// What a receipt says about its part.
 struct Said {
-    verdict: Verdict,
+    verdict: DeliveryOutcome,
     err: u16,
     word: Option<Box<str>>,
     at: Timestamp,
 }
 
 /// Whether a receipt with this verdict is the last one for its part.
-pub fn is_final(verdict: Verdict) -> bool {
+pub fn is_final(verdict: DeliveryOutcome) -> bool {
     match verdict {
-        Verdict::Delivered | Verdict::Undeliverable | Verdict::Rejected | Verdict::Expired => true,
-        Verdict::Enroute | Verdict::Accepted | Verdict::NoNews => false,
+        DeliveryOutcome::Delivered | DeliveryOutcome::Undeliverable | DeliveryOutcome::Rejected | DeliveryOutcome::Expired => true,
+        DeliveryOutcome::Enroute | DeliveryOutcome::Accepted | DeliveryOutcome::NoChange => false,
     }
 }
 
@@ -169,14 +169,14 @@ impl Batch<'_> {
         let Said { verdict, err, word, at } = said;
         let key = MessageKey { carrier, account, message };
         let step = StepKind::Receipt { carrier, verdict: *verdict, err: *err };
-        let applied = self.apply(key, part, Event::Receipt(*verdict), *err, None, Some(step))?;
+        let applied = self.apply(key, part, PartEvent::Receipt(*verdict), *err, None, Some(step))?;
         if let Applied::Moved { .. } = applied {
             self.state.delivery.settled(carrier, assignment, *verdict, *at);
             return Ok(ReceiptOutcome::Applied);
         }
         self.tally.receipts_late += 1;
         let (verdict, err, word) = (*verdict, *err, word.clone().map(CarrierWord));
-        let step = if applied == Applied::Ignored && verdict == Verdict::NoNews {
+        let step = if applied == Applied::Ignored && verdict == DeliveryOutcome::NoChange {
             StepKind::UnreadableReceipt { verdict, err, word }
         } else {
             StepKind::LateReceipt { verdict, err, word }

@@ -15,7 +15,7 @@ use crate::tables::{
 };
 use crate::webhooks::{StatusChange, has_webhook};
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId, PartNo};
-use hermod_domain::lifecycle::{Event, MessageState, Moved, PartState, Progress};
+use hermod_domain::lifecycle::{MessageState, PartEvent, PartState, Progress, StateChange};
 use hermod_domain::receipt::{DlrCode, ReportStatus};
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::WebhookKind;
@@ -41,13 +41,13 @@ pub enum ReportChannel {
 
 /// Returns the status that an event makes reportable, whether or not a customer asked for it; none if the customer's
 /// view does not change.
-pub fn status_to_report(event: Event, before: &Progress, moved: &Moved) -> Option<ReportStatus> {
-    let Moved { after, dlr, .. } = moved;
+pub fn status_to_report(event: PartEvent, before: &Progress, moved: &StateChange) -> Option<ReportStatus> {
+    let StateChange { after, dlr, .. } = moved;
     let code = (*dlr)?;
     if after.state.is_final() {
         return Some(ReportStatus::Final(code));
     }
-    if event == Event::ReceiptOverdue {
+    if event == PartEvent::ReceiptOverdue {
         // Once for the message, not for each of its parts.
         let first = !before.parts.iter().any(|part| part.state == PartState::Overdue);
         return first.then_some(ReportStatus::Final(DlrCode::Unknown));
@@ -56,17 +56,17 @@ pub fn status_to_report(event: Event, before: &Progress, moved: &Moved) -> Optio
         return None;
     }
     Some(match event {
-        Event::Receipt(verdict) => verdict.notice(),
+        PartEvent::Receipt(verdict) => verdict.notice(),
         // Another part was enroute before, and only now all parts are accepted.
-        Event::Claimed
-        | Event::Released
-        | Event::Accepted
-        | Event::Deferred
-        | Event::Refused(_)
-        | Event::NoAnswer(_)
-        | Event::ValidityEnded
-        | Event::ReceiptOverdue
-        | Event::Withdrawn => ReportStatus::Enroute,
+        PartEvent::Claimed
+        | PartEvent::Released
+        | PartEvent::Accepted
+        | PartEvent::Deferred
+        | PartEvent::Rejected(_)
+        | PartEvent::NoResponse(_)
+        | PartEvent::ValidityEnded
+        | PartEvent::ReceiptOverdue
+        | PartEvent::Withdrawn => ReportStatus::Enroute,
     })
 }
 
@@ -105,7 +105,7 @@ impl Batch<'_> {
         if channel != ReportChannel::Bind {
             self.add_dlr_event(self.status_change(key, *connection, status, err))?;
         }
-        if channel == ReportChannel::Webhook || !origin.wish.wants(status) {
+        if channel == ReportChannel::Webhook || !origin.registered_delivery.asks_for(status) {
             return Ok(());
         }
         let content = ReportContent::Dlr(DlrReport {
@@ -163,7 +163,7 @@ impl Batch<'_> {
         // A status that registered_delivery does not ask for is never a row, so it cannot move to the webhook later.
         let nobody = || {
             receivers.away_since(*connection, self.now).is_some()
-                || (!origin.wish.wants(status) && !receivers.is_bound(*connection))
+                || (!origin.registered_delivery.asks_for(status) && !receivers.is_bound(*connection))
         };
         if !has_webhook(&self.catalogue, account, WebhookKind::Dlr) {
             ReportChannel::Bind

@@ -4,7 +4,7 @@
 
 use crate::ops::{EventId, LinkId, ReportId};
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, PartNo, RemoteId};
-use hermod_domain::lifecycle::Verdict;
+use hermod_domain::lifecycle::DeliveryOutcome;
 use hermod_domain::receipt::ReportStatus;
 use hermod_domain::time::Timestamp;
 use std::borrow::Cow;
@@ -99,18 +99,18 @@ pub enum StepKind {
     },
     Receipt {
         carrier: CarrierId,
-        verdict: Verdict,
+        verdict: DeliveryOutcome,
         err: u16,
     },
     /// A late or repeated receipt, which changed nothing.
     LateReceipt {
-        verdict: Verdict,
+        verdict: DeliveryOutcome,
         err: u16,
         word: Option<CarrierWord>,
     },
     /// A receipt with an unknown word, which changed nothing.
     UnreadableReceipt {
-        verdict: Verdict,
+        verdict: DeliveryOutcome,
         err: u16,
         word: Option<CarrierWord>,
     },
@@ -235,7 +235,7 @@ fn way(from: CarrierId, to: CarrierId) -> String {
     format!("carrier {from} -> carrier {to}")
 }
 
-fn receipt_text(verdict: Verdict, err: u16, word: Option<&CarrierWord>) -> String {
+fn receipt_text(verdict: DeliveryOutcome, err: u16, word: Option<&CarrierWord>) -> String {
     let word = word.map(|CarrierWord(word)| format!(" word {word:?}")).unwrap_or_default();
     format!("{verdict:?} err {err}{word}")
 }

@@ -9,7 +9,7 @@ use crate::steps::{LateResponse, NextResend, StepKind};
 use crate::tables::{MessageKey, PartChange, PartRow, TableError};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{CarrierId, PartNo};
-use hermod_domain::lifecycle::{Event, PartState, RefusedFor, resend_wait};
+use hermod_domain::lifecycle::{PartEvent, PartState, RejectionCause, resend_wait};
 use hermod_domain::receipt::ErrCode;
 use hermod_domain::retry::Schedule;
 use hermod_domain::time::Timestamp;
@@ -33,19 +33,19 @@ impl Batch<'_> {
         match response {
             SubmitResponse::Accepted(remote) => {
                 let step = StepKind::Answered { carrier, remote: remote.clone() };
-                if self.apply(key, *part, Event::Accepted, 0, None, Some(step))? == Applied::Inactive {
+                if self.apply(key, *part, PartEvent::Accepted, 0, None, Some(step))? == Applied::Inactive {
                     self.add_late_response(key, *part, LateResponse::Taken)?;
                 }
                 // Stored even if the message has ended, so that its receipts are recognised as late.
                 self.assign_carrier_id(key, *part, *to, remote, ids)
             }
             SubmitResponse::AcceptedWithoutId => self.accepted_without_id(key, *part, *to),
-            SubmitResponse::Throttled => self.back_to_front(key, *part, Event::Deferred, link),
+            SubmitResponse::Throttled => self.back_to_front(key, *part, PartEvent::Deferred, link),
             SubmitResponse::SteppedAside { wait, sent } => {
-                let event = if *sent { Event::Deferred } else { Event::Released };
+                let event = if *sent { PartEvent::Deferred } else { PartEvent::Released };
                 self.step_aside(key, *part, event, *wait, *failover_to)
             }
-            SubmitResponse::NotSent => self.back_to_front(key, *part, Event::Released, link),
+            SubmitResponse::NotSent => self.back_to_front(key, *part, PartEvent::Released, link),
             SubmitResponse::Temporary { status, after } => {
                 self.retry_later(key, *part, *status, *after, *failover_to)
             }
@@ -61,7 +61,7 @@ impl Batch<'_> {
         &mut self,
         key: MessageKey,
         part: PartNo,
-        event: Event,
+        event: PartEvent,
         link: Option<LinkId>,
     ) -> Result<(), TableError> {
         match self.apply(key, part, event, 0, None, Some(returned(key, event)))? {
@@ -82,7 +82,7 @@ impl Batch<'_> {
         &mut self,
         key: MessageKey,
         part: PartNo,
-        event: Event,
+        event: PartEvent,
         wait: Duration,
         failover_to: Option<TargetCarrier>,
     ) -> Result<(), TableError> {
@@ -120,7 +120,7 @@ impl Batch<'_> {
         let wait = Wait { until: due_at, attempts: Some(attempts) };
         let step = StepKind::TemporaryError { carrier: key.carrier, status };
         if let Applied::Moved { ended: false, .. } =
-            self.apply(key, part, Event::Deferred, 0, Some(wait), Some(step))?
+            self.apply(key, part, PartEvent::Deferred, 0, Some(wait), Some(step))?
         {
             if let Some(to) = failover_to
                 && self.fail_over(key, part, to, due_at)?
@@ -137,7 +137,7 @@ impl Batch<'_> {
         &mut self,
         key: MessageKey,
         part: PartNo,
-        about: RefusedFor,
+        about: RejectionCause,
         status: u32,
         failover_to: Option<TargetCarrier>,
     ) -> Result<(), TableError> {
@@ -148,7 +148,7 @@ impl Batch<'_> {
         }
         let err = ErrCode::of_status(status).get();
         let step = StepKind::Rejected { carrier: key.carrier, status };
-        match self.apply(key, part, Event::Refused(about), err, None, Some(step))? {
+        match self.apply(key, part, PartEvent::Rejected(about), err, None, Some(step))? {
             Applied::Inactive => self.add_late_response(key, part, LateResponse::Refused),
             Applied::Moved { .. } | Applied::Ignored => Ok(()),
         }
@@ -162,7 +162,7 @@ impl Batch<'_> {
         };
         let due_at = self.now.plus(resend_wait(self.state.in_doubt_wait, now.doubts.saturating_add(1)));
         let wait = Wait { until: due_at, attempts: None };
-        let applied = self.apply(key, part, Event::NoAnswer(doubt), 0, Some(wait), None)?;
+        let applied = self.apply(key, part, PartEvent::NoResponse(doubt), 0, Some(wait), None)?;
         let Applied::Moved { part: now, .. } = applied else { return Ok(()) };
         self.tally.doubts.in_doubt += 1;
         let is_resent = now.state == PartState::InDoubt;
@@ -198,9 +198,9 @@ impl Batch<'_> {
 }
 
 /// Returns the step of a part that goes back to its lane: not sent, or throttled.
-fn returned(key: MessageKey, event: Event) -> StepKind {
+fn returned(key: MessageKey, event: PartEvent) -> StepKind {
     let carrier = key.carrier;
-    if event == Event::Released { StepKind::NotSent { carrier } } else { StepKind::Throttled { carrier } }
+    if event == PartEvent::Released { StepKind::NotSent { carrier } } else { StepKind::Throttled { carrier } }
 }
 
 /// Returns the wait before the next attempt after this many temporary errors.

@@ -10,7 +10,7 @@ use crate::steps::{LateResponse, StepKind};
 use crate::tables::{IdAssignment, MessageKey, PartKey, TableError, UnnamedPart, UnnamedPartChange};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{CarrierId, PartNo};
-use hermod_domain::lifecycle::Event;
+use hermod_domain::lifecycle::PartEvent;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::{Day, Timestamp};
@@ -30,7 +30,7 @@ impl Batch<'_> {
         to: Msisdn,
     ) -> Result<(), TableError> {
         let step = StepKind::NoCarrierId { carrier: key.carrier };
-        match self.apply(key, part, Event::Accepted, 0, None, Some(step))? {
+        match self.apply(key, part, PartEvent::Accepted, 0, None, Some(step))? {
             Applied::Moved { .. } => {}
             Applied::Inactive => return self.add_late_response(key, part, LateResponse::TakenWithoutId),
             Applied::Ignored => return Ok(()),

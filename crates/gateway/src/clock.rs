@@ -1,8 +1,8 @@
 //! The only source of time. All code uses a [`Clock`]: the real one, or a manual one that a test advances.
 //! [`Clock::now`] is for timestamps: it starts with the machine's clock, follows it slowly and never jumps
-//! ([`SteadyTime`]). Timeouts use a monotonic count of milliseconds ([`Moment`]).
+//! ([`MonotonicClock`]). Timeouts use a monotonic count of milliseconds ([`Moment`]).
 
-use hermod_domain::monotonic_clock::{Observed, SteadyTime};
+use hermod_domain::monotonic_clock::{ClockObservation, MonotonicClock};
 use hermod_domain::time::Timestamp;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -28,7 +28,7 @@ pub struct Clock(Kind);
 
 #[derive(Clone)]
 enum Kind {
-    Real { start: tokio::time::Instant, steady: Arc<Mutex<SteadyTime>> },
+    Real { start: tokio::time::Instant, steady: Arc<Mutex<MonotonicClock>> },
     Manual(Arc<watch::Sender<ManualTime>>),
 }
 
@@ -36,18 +36,18 @@ enum Kind {
 struct ManualTime {
     wall: Timestamp,
     moment: Moment,
-    steady: SteadyTime,
+    steady: MonotonicClock,
 }
 
 impl Clock {
     pub fn real() -> Clock {
-        let steady = SteadyTime::starting_at(wall_time(), up_ms());
+        let steady = MonotonicClock::starting_at(wall_time(), up_ms());
         Clock(Kind::Real { start: tokio::time::Instant::now(), steady: Arc::new(Mutex::new(steady)) })
     }
 
     /// Returns a clock that only [`Clock::advance`] moves.
     pub fn manual(wall: Timestamp) -> Clock {
-        let steady = SteadyTime::starting_at(wall, 0);
+        let steady = MonotonicClock::starting_at(wall, 0);
         Clock(Kind::Manual(Arc::new(watch::Sender::new(ManualTime { wall, moment: Moment(0), steady }))))
     }
 
@@ -67,14 +67,14 @@ impl Clock {
     }
 
     /// Reads the machine's clock, to follow it. To be called every second.
-    pub fn observe(&self) -> Observed {
+    pub fn observe(&self) -> ClockObservation {
         match &self.0 {
             Kind::Real { steady, .. } => {
                 let mut steady = lock(steady);
                 steady.observe(wall_time(), up_ms())
             }
             Kind::Manual(time) => {
-                let mut observed = Observed::InStep;
+                let mut observed = ClockObservation::InStep;
                 time.send_if_modified(|time| {
                     observed = time.steady.observe(time.wall, time.moment.0);
                     // No one waits for this change.
@@ -182,7 +182,7 @@ mod tests {
         for _ in 0..3 {
             let apart = clock.now().as_millis() - clock.machine_time().as_millis();
             assert!(apart.abs() < 500, "{apart} ms");
-            assert_eq!(clock.observe(), Observed::InStep);
+            assert_eq!(clock.observe(), ClockObservation::InStep);
         }
         let (before, other) = (clock.now(), clock.clone());
         assert!(other.now() >= before, "clones share one count");
@@ -193,10 +193,10 @@ mod tests {
         let start = Timestamp::from_millis(1_794_700_800_000);
         let (clock, hour) = (Clock::manual(start), Duration::from_secs(3_600));
         clock.advance(hour);
-        assert_eq!((clock.now(), clock.observe()), (start.plus(hour), Observed::InStep));
+        assert_eq!((clock.now(), clock.observe()), (start.plus(hour), ClockObservation::InStep));
         clock.set_wall(start.plus(3 * hour));
         assert_eq!(clock.now(), start.plus(hour));
-        assert_eq!(clock.observe(), Observed::Jumped { ahead_ms: 7_200_000 });
+        assert_eq!(clock.observe(), ClockObservation::Jumped { ahead_ms: 7_200_000 });
         clock.advance(10 * Duration::from_secs(1));
         assert_eq!(clock.now(), start.plus(hour + Duration::from_secs(11)));
         assert_eq!(clock.machine_time(), start.plus(3 * hour + Duration::from_secs(10)));

@@ -9,12 +9,12 @@ use arc_swap::ArcSwap;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, ConnectionId};
 use hermod_domain::keyed_pace::Allowance;
-use hermod_domain::monotonic_clock::Observed;
+use hermod_domain::monotonic_clock::ClockObservation;
 use hermod_domain::pace::{Pace, Rate};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sign_in::SignIns;
 use hermod_domain::traffic::{Admitted, Control, Velocity};
-use hermod_domain::webhook::address::AddressRules;
+use hermod_domain::webhook::url::AddressRules;
 use hermod_store::{LogSize, Store};
 use metrics::gauge;
 use std::collections::HashMap;
@@ -247,7 +247,7 @@ impl World {
         let observed = self.clock.observe();
         let seconds = (observed.ahead_ms() / 1_000).clamp(i32::MIN.into(), i32::MAX.into());
         gauge!("hermod_clock_ahead_seconds").set(i32::try_from(seconds).expect("clamped to it"));
-        let cause = (observed != Observed::InStep).then(|| {
+        let cause = (observed != ClockObservation::InStep).then(|| {
             let (apart, way) = apart(observed.ahead_ms());
             let detail = format!(
                 "the machine's clock jumped and is {apart} {way} Hermod's clock, which follows it by at most 10 % (restart to \

@@ -10,7 +10,7 @@ use std::time::Duration;
 use bytes::Buf;
 use hermod_smpp::session::{BindRequest, ClientConfig};
 use hermod_smpp::{
-    Address, BindType, CommandId, DeliverSmResp, Event, Hidden, Moment, Pdu, Session, SubmitSm,
+    Address, BindType, CommandId, DeliverSmResp, Hidden, Moment, Pdu, Session, SessionEvent, SubmitSm,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -35,7 +35,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     stream.set_nodelay(true)?;
     let mut config = ClientConfig::standard();
     config.limits.window_max = window_max;
-    config.limits.inbound_max = 10_000;
+    config.limits.peer_window_max = 10_000;
     config.limits.read_chunk_bytes = 64 * 1024;
     let request = BindRequest::new(BindType::Transceiver, b"rate", b"secret");
     let mut session = Session::client(config, &request, Moment(0))?;
@@ -71,16 +71,16 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
 fn settle(
     session: &mut Session<()>,
-    event: Event<()>,
+    event: SessionEvent<()>,
     now: Moment,
     seen: &mut Seen,
 ) -> Result<(), Box<dyn Error>> {
     match event {
-        Event::Bound { .. } => {}
-        Event::Answered { frame, .. } if frame.header.status.is_ok() => seen.answers += 1,
-        Event::Request(frame) if frame.header.command == CommandId::DELIVER_SM => {
+        SessionEvent::Bound { .. } => {}
+        SessionEvent::Response { frame, .. } if frame.header.status.is_ok() => seen.answers += 1,
+        SessionEvent::Request(frame) if frame.header.command == CommandId::DELIVER_SM => {
             seen.receipts += 1;
-            session.answer(frame.header, &Pdu::DeliverSmResp(DeliverSmResp::default()), now)?;
+            session.respond(frame.header, &Pdu::DeliverSmResp(DeliverSmResp::default()), now)?;
         }
         other => return Err(format!("unexpected: {other:?}").into()),
     }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Buf;
 use hermod_smpp::session::State;
-use hermod_smpp::{Event, Moment, Session};
+use hermod_smpp::{SessionEvent, Moment, Session};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use crate::runtime::{self, Timer};
@@ -63,7 +63,7 @@ impl<T> SessionDriver<T> {
     }
 
     /// Returns the next event; none at `until`, or when the session has ended. It may be cancelled.
-    pub async fn next_event(&mut self, until: Instant) -> Option<Event<T>> {
+    pub async fn next_event(&mut self, until: Instant) -> Option<SessionEvent<T>> {
         loop {
             let moment = self.tick(runtime::now());
             if let Some(event) = self.session.next_event(moment) {

@@ -2,7 +2,7 @@
 //! `cargo run --release -p hermod-smpp --example speed`
 
 use bytes::BytesMut;
-use hermod_smpp::session::{Acceptance, BindRequest, ClientConfig, ServerConfig};
+use hermod_smpp::session::{BindAcceptance, BindRequest, ClientConfig, ServerConfig};
 use hermod_smpp::*;
 use std::{hint::black_box, time::Duration};
 
@@ -66,11 +66,11 @@ fn bound() -> (Session<u32>, Session<u32>) {
     let mut client = Session::client(config, &bind, now).expect("the bind fits");
     let mut server = Session::server(ServerConfig::standard(), now);
     server.receive(&client.output().split(), now);
-    assert!(matches!(server.next_event(now), Some(Event::BindRequested(_))));
-    let acceptance = Acceptance { system_id: b"speed", window_max: WINDOW, inbound_max: WINDOW };
+    assert!(matches!(server.next_event(now), Some(SessionEvent::BindRequested(_))));
+    let acceptance = BindAcceptance { system_id: b"speed", window_max: WINDOW, peer_window_max: WINDOW };
     server.accept_bind(&acceptance, now).expect("a bind is open");
     client.receive(&server.output().split(), now);
-    assert!(matches!(client.next_event(now), Some(Event::Bound { .. })));
+    assert!(matches!(client.next_event(now), Some(SessionEvent::Bound { .. })));
     (client, server)
 }
 
@@ -89,14 +89,14 @@ fn sessions() {
             server.read_buffer().extend_from_slice(client.output());
             client.output().clear();
             server.on_input(now);
-            while let Some(Event::Request(frame)) = server.next_event(now) {
+            while let Some(SessionEvent::Request(frame)) = server.next_event(now) {
                 black_box(frame.decode().expect("valid"));
-                server.answer(frame.header, &answer, now).expect("the request is open");
+                server.respond(frame.header, &answer, now).expect("the request is open");
             }
             client.read_buffer().extend_from_slice(server.output());
             server.output().clear();
             client.on_input(now);
-            while let Some(Event::Answered { token, frame }) = client.next_event(now) {
+            while let Some(SessionEvent::Response { token, frame }) = client.next_event(now) {
                 black_box((token, frame.decode().expect("valid")));
             }
             black_box(client.next_deadline());
@@ -115,8 +115,8 @@ fn receive_only() {
         for _ in 0..ROUNDS / WINDOW {
             server.read_buffer().extend_from_slice(&hundred);
             server.on_input(now);
-            while let Some(Event::Request(frame)) = server.next_event(now) {
-                server.refuse(frame.header, CommandStatus::THROTTLED, now).expect("the request is open");
+            while let Some(SessionEvent::Request(frame)) = server.next_event(now) {
+                server.reject(frame.header, CommandStatus::THROTTLED, now).expect("the request is open");
             }
             server.output().clear();
         }

@@ -1,20 +1,20 @@
-//! Why a PDU cannot be written.
+//! Why a PDU cannot be encoded.
 
 use thiserror::Error;
 
-/// The field that does not fit. Nothing was written.
+/// A field has a value that cannot be encoded. Nothing was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("{field} {why}")]
 pub struct EncodeError {
-    /// The first field at fault.
+    /// The first invalid field.
     pub field: &'static str,
     /// What is wrong with it.
-    pub why: Unfit,
+    pub why: EncodeErrorKind,
 }
 
-/// Why a value cannot be put on the wire.
+/// Why a value cannot be encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum Unfit {
+pub enum EncodeErrorKind {
     /// More octets than the field holds.
     #[error("is too long")]
     TooLong,

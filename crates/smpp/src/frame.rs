@@ -1,6 +1,5 @@
-//! Framing: cuts a stream into PDUs by `command_length` and keeps the header, so that whatever is wrong
-//! inside a PDU can still be answered under its own sequence number. Nothing is ever reserved from a
-//! length the peer merely claims.
+//! Framing: splits a stream into PDUs by `command_length`. A frame keeps its header, so that a malformed PDU gets a
+//! response with its sequence number. Memory is never reserved by a length that the peer claims.
 
 use bytes::{Buf, Bytes, BytesMut};
 use std::fmt;
@@ -8,40 +7,40 @@ use thiserror::Error;
 
 use crate::{CommandStatus, DecodeError, HEADER_BYTES, Header, Pdu, pdu};
 
-/// One whole PDU as it came: its header, and all its octets shared with the read buffer.
+/// A complete PDU: its header, and its octets shared with the read buffer.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Frame {
-    /// The header, already read.
+    /// The parsed header.
     pub header: Header,
     bytes: Bytes,
 }
 
 impl Frame {
-    /// All octets of the PDU, header included.
+    /// Returns all octets of the PDU, header included.
     pub fn bytes(&self) -> &Bytes {
         &self.bytes
     }
 
-    /// The octets after the header.
+    /// Returns the octets after the header.
     pub fn body(&self) -> &[u8] {
         self.bytes.get(HEADER_BYTES..).unwrap_or_default()
     }
 
-    /// Reads the PDU without copying or allocating. An error says what to answer and whether the link
-    /// can go on; framing is intact either way.
+    /// Decodes the PDU without copying or allocating. An error has the status of the response and what to do with the
+    /// connection; framing is intact.
     pub fn decode(&self) -> Result<Pdu<'_>, DecodeError> {
         pdu::decode(&self.header, self.body())
     }
 
-    /// Reads a request that a carrier sent. As [`Frame::decode`], except that over-long and unterminated strings are cut
-    /// to their maximum, odd TLVs are passed over, and a `data_sm` that is a receipt needs no payload. Returns the first
-    /// field that was cut beside the PDU.
+    /// Decodes a carrier's request. Unlike [`Frame::decode`], over-long and unterminated strings are cut to their
+    /// maximum, invalid TLVs are ignored, and a `data_sm` that is a receipt needs no payload. Also returns the first
+    /// field that was cut.
     pub fn decode_from_carrier(&self) -> Result<(Pdu<'_>, Option<&'static str>), DecodeError> {
         pdu::decode_from_carrier(&self.header, self.body())
     }
 }
 
-/// Bodies hold passwords and message text, so only the header prints.
+/// Prints only the header, because bodies hold passwords and message text.
 impl fmt::Debug for Frame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Header { length, command, status, sequence } = self.header;
@@ -49,25 +48,25 @@ impl fmt::Debug for Frame {
     }
 }
 
-/// The stream can no longer be trusted: nack once, then close.
+/// An invalid command_length: the framing is lost. Nack once, then close.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("command_length {length} is outside 16..={pdu_bytes_max}")]
 pub struct FrameError {
-    /// What the peer claimed.
+    /// The received command_length.
     pub length: u32,
-    /// The limit it was held against.
+    /// The limit.
     pub pdu_bytes_max: u32,
-    /// Known only when the whole header had arrived; the nack carries 0 otherwise (§4.3).
+    /// The sequence number, if the whole header was received; otherwise the nack has 0 (§4.3).
     pub sequence: Option<u32>,
 }
 
 impl FrameError {
-    /// What the `generic_nack` says.
+    /// The status of the `generic_nack`.
     pub const STATUS: CommandStatus = CommandStatus::INVCMDLEN;
 }
 
-/// Takes the next whole PDU off the front of `buf`, `None` when there is none yet. On an error the buffer
-/// is left as it is: there is nothing after it worth reading.
+/// Removes the next complete PDU from the front of `buf`; `None` if there is none yet. On an error the buffer stays
+/// unchanged.
 pub fn next_frame(buf: &mut BytesMut, pdu_bytes_max: u32) -> Result<Option<Frame>, FrameError> {
     let Some(mut claimed) = buf.get(..4) else { return Ok(None) };
     let length = claimed.get_u32();
@@ -92,7 +91,7 @@ mod tests {
     const ENQUIRE_LINK: [u8; 16] = [0, 0, 0, 16, 0, 0, 0, 0x15, 0, 0, 0, 0, 0, 0, 0, 9];
 
     #[test]
-    fn a_frame_appears_only_when_its_last_octet_is_there() {
+    fn frame_is_returned_only_when_complete() {
         let mut buf = BytesMut::new();
         for octet in &ENQUIRE_LINK[..15] {
             buf.extend_from_slice(&[*octet]);
@@ -107,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_a_frame_stays_in_the_buffer() {
+    fn octets_after_a_frame_stay_in_the_buffer() {
         let mut buf = BytesMut::from(&[ENQUIRE_LINK, ENQUIRE_LINK].concat()[..]);
         buf.extend_from_slice(b"\0\0");
         assert!(next_frame(&mut buf, 16_384).unwrap().is_some());
@@ -116,9 +115,9 @@ mod tests {
         assert_eq!(&buf[..], b"\0\0");
     }
 
-    /// Section 1.2, first two rows: what scanners send costs one nack, and no memory.
+    /// Contract section 1.2, first two rows: port scanners get one nack and cost no memory.
     #[test]
-    fn bad_lengths_are_refused_before_anything_is_reserved() {
+    fn invalid_lengths_are_refused_before_memory_is_reserved() {
         let cases: [(&[u8], Option<u32>, Option<u32>); 7] = [
             (b"HTTP", Some(0x4854_5450), None),
             (b"AMQP\0\0\x09\x01", Some(0x414d_5150), None),

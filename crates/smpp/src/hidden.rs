@@ -1,5 +1,4 @@
-//! Octets that must never reach a log: passwords and message text. They are read freely in code, and
-//! print as a length only.
+//! Octets that must never be logged: passwords and message text. They print as a length only.
 
 use std::{fmt, ops::Deref};
 
@@ -37,9 +36,8 @@ impl fmt::Debug for Hidden<'_> {
 mod tests {
     use crate::*;
 
-    /// Whatever somebody logs by accident, texts and passwords are not in it.
     #[test]
-    fn secrets_and_texts_never_print() {
+    fn debug_output_has_neither_texts_nor_passwords() {
         let mut tlvs = TlvBuffer::new();
         tlvs.push(Tag::MESSAGE_PAYLOAD, b"SECRET");
         let mut destinations = DestinationsBuffer::default();

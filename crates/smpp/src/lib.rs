@@ -1,17 +1,17 @@
-//! What Hermod speaks: SMPP 3.4 (and 3.3) without sockets and without a clock.
+//! SMPP 3.4 and 3.3, without sockets and without a clock.
 //!
-//! **Codec.** [`next_frame`] cuts a stream into [`Frame`]s and keeps each header; [`Frame::decode`] reads
-//! one into a borrowed [`Pdu`] without allocating; [`encode`] writes one. An unreadable PDU gives a
-//! [`DecodeError`] that says what to answer and whether the link can go on. TLVs stay raw.
+//! **Codec.** [`next_frame`] splits a stream into [`Frame`]s; [`Frame::decode`] reads one into a borrowed [`Pdu`]
+//! without allocating; [`encode`] writes one. An unreadable PDU gives a [`DecodeError`] with the status of the response
+//! and whether the connection can continue. TLVs stay raw.
 //!
-//! **Session.** [`Session`] is the protocol in both roles as a pure state machine: octets and moments in,
-//! octets, [`Event`]s and the next deadline out. The driver around it is a short loop.
+//! **Session.** [`Session`] is the protocol in both roles (ESME and SMSC) as a pure state machine: octets and times in;
+//! octets, [`SessionEvent`]s and the next deadline out. The driver around it is a short loop.
 //!
-//! **Meaning.** [`read_receipt`] and [`receipt_text`] for delivery receipts, [`time`] for SMPP times,
-//! [`udh`] for concatenated messages, [`trace`] for people who want to see what was said.
+//! **Content.** [`read_receipt`] and [`receipt_text`] for delivery receipts, [`time`] for SMPP times, [`udh`] for
+//! concatenated messages, [`trace`] for troubleshooting.
 //!
 //! ```
-//! use hermod_smpp::session::{Acceptance, BindRequest, ClientConfig, ServerConfig};
+//! use hermod_smpp::session::{BindAcceptance, BindRequest, ClientConfig, ServerConfig};
 //! use hermod_smpp::*;
 //!
 //! let now = Moment(0);
@@ -21,10 +21,10 @@
 //!
 //! // The driver carries octets from one output to the other input.
 //! server.receive(&client.output().split(), now);
-//! let Some(Event::BindRequested(_)) = server.next_event(now) else { panic!("a bind") };
-//! server.accept_bind(&Acceptance { system_id: b"carrier", window_max: 10, inbound_max: 10 }, now)?;
+//! let Some(SessionEvent::BindRequested(_)) = server.next_event(now) else { panic!("a bind") };
+//! server.accept_bind(&BindAcceptance { system_id: b"carrier", window_max: 10, peer_window_max: 10 }, now)?;
 //! client.receive(&server.output().split(), now);
-//! let Some(Event::Bound { .. }) = client.next_event(now) else { panic!("bound") };
+//! let Some(SessionEvent::Bound { .. }) = client.next_event(now) else { panic!("bound") };
 //!
 //! let submit = SubmitSm {
 //!     source: Address::alphanumeric(b"Hermod"),
@@ -34,23 +34,22 @@
 //! };
 //! client.request(&Pdu::SubmitSm(submit), "part 1", now)?;
 //! server.receive(&client.output().split(), now);
-//! let Some(Event::Request(frame)) = server.next_event(now) else { panic!("a request") };
+//! let Some(SessionEvent::Request(frame)) = server.next_event(now) else { panic!("a request") };
 //! assert_eq!(frame.decode()?, Pdu::SubmitSm(submit));
 //! let accepted = SubmitSmResp { message_id: b"42", ..SubmitSmResp::default() };
-//! server.answer(frame.header, &Pdu::SubmitSmResp(accepted), now)?;
+//! server.respond(frame.header, &Pdu::SubmitSmResp(accepted), now)?;
 //!
 //! client.receive(&server.output().split(), now);
-//! let Some(Event::Answered { token, frame }) = client.next_event(now) else { panic!("an answer") };
+//! let Some(SessionEvent::Response { token, frame }) = client.next_event(now) else { panic!("a response") };
 //! assert_eq!(token, "part 1");
 //! assert_eq!(frame.decode()?, Pdu::SubmitSmResp(accepted));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-// A test that slips should panic, so the rule is for what ships.
+// Tests may panic, so these lints apply to other code only.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 mod address;
-mod command;
 mod encode_error;
 mod frame;
 mod header;
@@ -58,7 +57,7 @@ mod hidden;
 mod pdu;
 mod reader;
 mod receipt;
-mod receipt_shape;
+mod receipt_dialect;
 pub mod receipt_text;
 pub mod session;
 mod status;
@@ -69,16 +68,15 @@ pub mod udh;
 mod writer;
 
 pub use address::Address;
-pub use command::CommandId;
-pub use encode_error::{EncodeError, Unfit};
+pub use encode_error::{EncodeError, EncodeErrorKind};
 pub use frame::{Frame, FrameError, next_frame};
-pub use header::{HEADER_BYTES, Header};
+pub use header::{CommandId, HEADER_BYTES, Header};
 pub use hidden::Hidden;
 pub use pdu::*;
 pub use receipt::{NetworkError, Receipt, ReceiptKind, read_data_sm_receipt, read_receipt};
-pub use receipt_shape::{PLACES_MAX, ReceiptDialect, ReceiptDialectError, ReceiptShape};
+pub use receipt_dialect::{LAYOUT_FIELDS_MAX, ReceiptDialect, ReceiptDialectError, ReceiptLayout};
 pub use receipt_text::{ReceiptDate, ReceiptField, ReceiptFields, ReceiptText};
-pub use session::{Event, Moment, Session};
+pub use session::{Moment, Session, SessionEvent};
 pub use status::CommandStatus;
 pub use tlv::{Tag, Tlv, TlvBuffer, Tlvs};
-pub use trace::Traced;
+pub use trace::TracedPdu;

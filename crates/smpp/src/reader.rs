@@ -1,17 +1,16 @@
-//! Reads PDU fields one by one. Every read is checked, and a field that cannot be read says which
-//! `command_status` its PDU is answered with. `Writer` has the same verbs, so that a PDU's field list
-//! (see `pdu::fields!`) is stated once for both directions.
+//! Reads PDU fields. An unreadable field gives the `command_status` of the response. `Writer` has methods of the same
+//! names, so that a PDU's field list (see `pdu::fields!`) serves both directions.
 
 use crate::{Address, CommandStatus, Hidden, Tlvs, tlv};
 
-/// Why a body could not be read: the first field at fault, and what to answer.
+/// The first unreadable field of a body, and the status of the response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FieldError {
     pub(crate) status: CommandStatus,
     pub(crate) field: &'static str,
 }
 
-/// "Body ends before the mandatory fields do".
+/// The body ends before its mandatory fields.
 pub(crate) const fn ended(field: &'static str) -> FieldError {
     FieldError { status: CommandStatus::INVCMDLEN, field }
 }
@@ -19,7 +18,7 @@ pub(crate) const fn ended(field: &'static str) -> FieldError {
 pub(crate) struct Reader<'a> {
     rest: &'a [u8],
     is_lenient: bool,
-    /// The first field that did not fit its maximum and was cut.
+    /// The first field that exceeded its maximum and was cut.
     cut: Option<&'static str>,
 }
 
@@ -28,8 +27,8 @@ impl<'a> Reader<'a> {
         Reader { rest, is_lenient: false, cut: None }
     }
 
-    /// Reads what a carrier sends: over-long and unterminated strings are cut to their maximum, and TLVs are read as
-    /// [`Reader::lenient_tlvs`] does. Refusing a receipt over them would lose it.
+    /// Reads a request of a carrier: over-long and unterminated strings are cut to their maximum, and TLVs are read by
+    /// [`Reader::lenient_tlvs`]. Rejecting a receipt for them would lose it.
     pub(crate) const fn lenient(rest: &'a [u8]) -> Self {
         Reader { rest, is_lenient: true, cut: None }
     }
@@ -60,8 +59,8 @@ impl<'a> Reader<'a> {
         Ok(u32::from_be_bytes(*octets))
     }
 
-    /// A C-octet string of at most `octets_max` octets, null included. A body that stops first was cut
-    /// short; a full field without a null is the field's own fault.
+    /// Reads a C-octet string of at most `octets_max` octets, null included. A body that ends first is too short; a
+    /// field without a null has the field's own status.
     #[inline]
     pub(crate) fn text(
         &mut self,
@@ -82,21 +81,21 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A string that has no null within its maximum. It ends at the next null, or at a control octet: then it has no
-    /// terminator, and that octet is the next field's (a type of number, say). Text never holds one.
+    /// Reads a string without a null within its maximum. It ends at the next null, or before a control octet, which
+    /// never occurs in text: then it has no terminator, and the octet belongs to the next field (such as a TON).
     #[cold]
     fn cut_text(&mut self, field: &'static str, octets_max: usize) -> Result<&'a [u8], FieldError> {
         let end = self.rest.iter().position(|octet| *octet < b' ').ok_or(ended(field))?;
         let (value, rest) = self.rest.split_at_checked(end).ok_or(ended(field))?;
         self.rest = match rest.split_first() {
-            Some((0, behind_null)) => behind_null,
+            Some((0, after_null)) => after_null,
             _ => rest,
         };
         self.cut.get_or_insert(field);
         Ok(value.get(..octets_max.saturating_sub(1)).unwrap_or(value))
     }
 
-    /// As `text`, where the octets must not be printed.
+    /// Reads a C-octet string that must not be printed.
     pub(crate) fn secret(
         &mut self,
         field: &'static str,
@@ -119,7 +118,7 @@ impl<'a> Reader<'a> {
         Ok(Address { ton, npi, value })
     }
 
-    /// `sm_length` and the text it counts. The octets may be anything, nulls included (`@` in GSM).
+    /// Reads `sm_length` and its octets, which may include nulls (`@` in GSM).
     #[inline]
     pub(crate) fn short_message(
         &mut self,
@@ -127,16 +126,16 @@ impl<'a> Reader<'a> {
         octets_max: u8,
     ) -> Result<Hidden<'a>, FieldError> {
         let length = self.octet(field)?;
-        let fault = FieldError { status: CommandStatus::INVMSGLEN, field };
+        let error = FieldError { status: CommandStatus::INVMSGLEN, field };
         if length > octets_max {
-            return Err(fault);
+            return Err(error);
         }
-        let (value, rest) = self.rest.split_at_checked(usize::from(length)).ok_or(fault)?;
+        let (value, rest) = self.rest.split_at_checked(usize::from(length)).ok_or(error)?;
         self.rest = rest;
         Ok(Hidden(value))
     }
 
-    /// The optional part of a request we serve: held to the rules.
+    /// Reads the TLVs of a customer's request, strictly.
     pub(crate) fn tlvs(&mut self, field: &'static str, request: u8) -> Result<Tlvs<'a>, FieldError> {
         if self.is_lenient {
             return self.lenient_tlvs(field);
@@ -145,14 +144,14 @@ impl<'a> Reader<'a> {
         tlv::parse_strict(rest, request).map_err(|status| FieldError { status, field })
     }
 
-    /// The optional part of what a carrier sends: whatever reads as TLVs is kept and trailing octets are
-    /// forgiven, because refusing a receipt over them helps nobody.
+    /// Reads the TLVs of a carrier's PDU. Trailing octets that are no TLV are ignored, because rejecting a receipt for
+    /// them would lose it.
     pub(crate) fn lenient_tlvs(&mut self, _field: &'static str) -> Result<Tlvs<'a>, FieldError> {
         let rest = std::mem::take(&mut self.rest);
         Ok(tlv::parse_with_stray_null(rest).unwrap_or_else(|| Tlvs::from_prefix(rest)))
     }
 
-    /// A string in an answer. Absent reads as empty, and a body that ends without the null is forgiven.
+    /// Reads a string of a response. A missing string is empty, and a missing null is tolerated.
     pub(crate) fn lenient_text(
         &mut self,
         field: &'static str,
@@ -160,7 +159,7 @@ impl<'a> Reader<'a> {
         status: CommandStatus,
     ) -> Result<&'a [u8], FieldError> {
         match self.text(field, octets_max, status) {
-            Err(fault) if fault.status == CommandStatus::INVCMDLEN => Ok(std::mem::take(&mut self.rest)),
+            Err(error) if error.status == CommandStatus::INVCMDLEN => Ok(std::mem::take(&mut self.rest)),
             other => other,
         }
     }
@@ -171,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cut_string_and_an_endless_string_are_different_faults() {
+    fn short_body_and_missing_null_have_different_statuses() {
         let status = CommandStatus::INVSRCADR;
         assert_eq!(Reader::new(b"12").text("f", 3, status), Err(ended("f")));
         assert_eq!(Reader::new(b"123").text("f", 3, status), Err(FieldError { status, field: "f" }));
@@ -197,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn text_may_hold_nulls() {
+    fn short_message_may_contain_nulls() {
         let mut reader = Reader::new(b"\x03\0\0\0rest");
         assert_eq!(reader.short_message("f", 254), Ok(Hidden(b"\0\0\0")));
         assert_eq!(reader.rest(), b"rest");

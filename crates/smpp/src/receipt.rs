@@ -1,36 +1,36 @@
-//! Reads a receipt out of a `deliver_sm`: the TLVs where they are, the text where they are not.
+//! Reads a delivery receipt from a `deliver_sm` or `data_sm`: from TLVs, and from the text where they are missing.
 
 use crate::{DataSm, DeliverSm, Hidden, ReceiptDialect, ReceiptText, Tag, Tlvs, esm_class};
 
-/// What a carrier says about one message. Values are raw: what they mean is decided elsewhere.
+/// A delivery receipt, with raw values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Receipt<'a> {
-    /// Final or on the way, as `esm_class` announces it.
+    /// Final or intermediate, by `esm_class`.
     pub kind: ReceiptKind,
-    /// The carrier's id of the message.
+    /// The carrier's message id.
     pub message_id: Option<&'a [u8]>,
-    /// The `message_state` TLV (§5.2.28). Prefer it to `stat`.
+    /// The `message_state` TLV (§5.2.28); takes precedence over `stat`.
     pub message_state: Option<u8>,
-    /// The state as a word of the text.
+    /// The `stat` word of the text.
     pub stat: Option<&'a [u8]>,
-    /// The `network_error_code` TLV. Prefer it to the text's `err`.
+    /// The `network_error_code` TLV; takes precedence over the text's `err`.
     pub network_error: Option<NetworkError>,
-    /// Our reference, where the carrier gives it back.
+    /// The `user_message_reference`, if the carrier repeats it.
     pub user_message_reference: Option<u16>,
-    /// Everything the text says.
+    /// The fields of the text.
     pub text: ReceiptText<'a>,
 }
 
-/// What `esm_class` says a receipt is.
+/// The kind of a receipt, by `esm_class`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceiptKind {
-    /// A delivery receipt, mostly final.
+    /// A delivery receipt, usually final.
     Delivery,
     /// An intermediate notification.
     Intermediate,
 }
 
-/// A network's own code for a failure (§5.3.2.31).
+/// A network's error code (§5.3.2.31).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NetworkError {
     /// 1 ANSI-136, 2 IS-95, 3 GSM.
@@ -39,15 +39,15 @@ pub struct NetworkError {
     pub code: u16,
 }
 
-/// The receipt in a `deliver_sm`, `None` when it is a message from a subscriber.
+/// Returns the receipt of a `deliver_sm`; `None` for an MO message.
 ///
-/// `esm_class` decides, and so does a `receipted_message_id`, which only a message centre adds. The text
-/// alone does not: a subscriber can write it, and would settle messages that are not his.
+/// A receipt is recognised by `esm_class` or by `receipted_message_id`, which only an SMSC adds. The text alone is not
+/// enough, because a subscriber could write it and forge the status of messages.
 pub fn read_receipt<'a>(deliver_sm: &DeliverSm<'a>, dialect: ReceiptDialect) -> Option<Receipt<'a>> {
     receipt_in(deliver_sm.esm_class, deliver_sm.text(), deliver_sm.tlvs, dialect)
 }
 
-/// The receipt in a `data_sm`: some carriers send them so.
+/// Returns the receipt of a `data_sm`, which some carriers use.
 pub fn read_data_sm_receipt<'a>(data_sm: &DataSm<'a>, dialect: ReceiptDialect) -> Option<Receipt<'a>> {
     receipt_in(data_sm.esm_class, data_sm.text(), data_sm.tlvs, dialect)
 }
@@ -86,7 +86,7 @@ impl NetworkError {
         }
     }
 
-    /// The three octets of the TLV.
+    /// Returns the three octets of the TLV.
     pub const fn to_bytes(self) -> [u8; 3] {
         let [high, low] = self.code.to_be_bytes();
         [self.network, high, low]
@@ -109,7 +109,7 @@ mod tests {
             tlvs: tlvs.as_tlvs(),
             ..DeliverSm::default()
         };
-        let shown = match read_receipt(&deliver_sm, dialect) {
+        let result = match read_receipt(&deliver_sm, dialect) {
             None => "message".into(),
             Some(r) => format!(
                 "{:?} id={} state={:?} stat={} error={:?}",
@@ -120,11 +120,11 @@ mod tests {
                 r.network_error.map(|e| (e.network, e.code)),
             ),
         };
-        assert_eq!(shown, expect);
+        assert_eq!(result, expect);
     }
 
     #[test]
-    fn tlvs_are_preferred_and_either_alone_is_enough() {
+    fn tlvs_take_precedence_and_text_alone_is_enough() {
         let text = b"id:9 stat:DELIVRD err:000";
         let none = TlvBuffer::new();
         check(0x04, text, &none, "Delivery id=9 state=None stat=DELIVRD error=None");
@@ -144,14 +144,14 @@ mod tests {
     }
 
     #[test]
-    fn a_receipt_may_travel_in_the_payload() {
+    fn receipt_is_read_from_the_payload() {
         let mut tlvs = TlvBuffer::new();
         tlvs.push(Tag::MESSAGE_PAYLOAD, b"id:5 stat:EXPIRED");
         check(0x44, b"", &tlvs, "Delivery id=5 state=None stat=EXPIRED error=None");
     }
 
     #[test]
-    fn a_receipt_may_travel_in_a_data_sm() {
+    fn receipt_is_read_from_a_data_sm() {
         let mut tlvs = TlvBuffer::new();
         tlvs.push_c_string(Tag::RECEIPTED_MESSAGE_ID, b"ab").push_u8(Tag::MESSAGE_STATE, 5);
         let data_sm = DataSm { esm_class: 0x04, tlvs: tlvs.as_tlvs(), ..DataSm::default() };
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_carriers_own_dialect_is_read_and_its_tlvs_still_win() {
+    fn positional_dialect_is_read_and_tlvs_take_precedence() {
         let dialect: ReceiptDialect = "id,stat,err".parse().unwrap();
         let mut tlvs = TlvBuffer::new();
         check_in(dialect, 0x04, b"9,EXPIRED,012", &tlvs, "Delivery id=9 state=None stat=EXPIRED error=None");
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_subscriber_cannot_write_a_receipt() {
+    fn mo_message_is_never_a_receipt() {
         let none = TlvBuffer::new();
         check(0x00, b"id:9 sub:001 dlvrd:001 stat:DELIVRD", &none, "message");
         check(0x40, b"id:9 stat:DELIVRD", &none, "message");

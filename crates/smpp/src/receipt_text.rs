@@ -1,12 +1,12 @@
-//! The text of delivery receipts. Reading forgives everything carriers do to it; writing gives exactly
-//! the one shape that the strictest clients parse.
+//! The text of delivery receipts. Parsing tolerates all known variations of carriers; writing gives exactly the format
+//! that the strictest clients parse.
 
 use bytes::{BufMut, BytesMut};
 use thiserror::Error;
 
 use crate::time::{full_year, is_date, two_chars, two_digits};
 
-/// What a receipt text says. Any part may be missing; values are raw and trimmed of spaces.
+/// The fields of a receipt text. Any may be missing; values are raw and trimmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct ReceiptText<'a> {
     /// The carrier's message id.
@@ -15,19 +15,19 @@ pub struct ReceiptText<'a> {
     pub sub: Option<&'a [u8]>,
     /// Parts delivered.
     pub dlvrd: Option<&'a [u8]>,
-    /// When it was submitted, in the carrier's own time zone.
+    /// The time of the submit, in the carrier's time zone.
     pub submit_date: Option<&'a [u8]>,
-    /// When it became what `stat` says, in the carrier's own time zone.
+    /// The time of the status, in the carrier's time zone.
     pub done_date: Option<&'a [u8]>,
-    /// The state, as a word.
+    /// The status word.
     pub stat: Option<&'a [u8]>,
-    /// A network's code: any length, digits or letters.
+    /// The network's error code: any length, digits or letters.
     pub err: Option<&'a [u8]>,
     /// The start of the message; never printed.
     pub text: Option<crate::Hidden<'a>>,
 }
 
-/// A date of a receipt.
+/// A date of a receipt text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiptDate {
     /// The full year.
@@ -44,7 +44,7 @@ pub struct ReceiptDate {
     pub second: u8,
 }
 
-/// One value of a receipt text.
+/// A field of a receipt text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceiptField {
     /// The carrier's message id.
@@ -53,20 +53,20 @@ pub enum ReceiptField {
     Sub,
     /// Parts delivered.
     Dlvrd,
-    /// When it was submitted.
+    /// The time of the submit.
     SubmitDate,
-    /// When it became what `stat` says.
+    /// The time of the status.
     DoneDate,
-    /// The state, as a word.
+    /// The status word.
     Stat,
-    /// A network's code.
+    /// The network's error code.
     Err,
     /// The start of the message.
     Text,
 }
 
 impl ReceiptField {
-    /// Every value, in the order the specification has them.
+    /// All fields, in the order of the specification.
     pub const ALL: [ReceiptField; 8] = [
         ReceiptField::Id,
         ReceiptField::Sub,
@@ -78,7 +78,7 @@ impl ReceiptField {
         ReceiptField::Text,
     ];
 
-    /// Its label in one word.
+    /// Returns the name: the label as one word.
     pub const fn name(self) -> &'static str {
         match self {
             ReceiptField::Id => "id",
@@ -99,7 +99,7 @@ impl ReceiptField {
 
 use ReceiptField as Label;
 
-/// A label's words; between two words any number of spaces, or an underscore, or nothing.
+/// The words of each label, which spaces or underscores may separate.
 const LABELS: [(Label, &[&[u8]]); 8] = [
     (Label::Id, &[b"id"]),
     (Label::Sub, &[b"sub"]),
@@ -111,14 +111,13 @@ const LABELS: [(Label, &[&[u8]]); 8] = [
     (Label::Text, &[b"text"]),
 ];
 
-/// Finds labels anywhere, in any case and order; a value runs to the next label. The first of a repeated
-/// label counts. Once id and state are known, what follows `text:` is the message's own words, and a label
-/// in there means nothing.
+/// Parses labels in any case and order; a value extends to the next label, and the first of a repeated label counts.
+/// After id and stat, the text behind `text:` is the quoted message, in which labels are ignored.
 pub fn parse(text: &[u8]) -> ReceiptText<'_> {
     parse_until(text, |label, receipt| label == Label::Text && receipt.id.is_some() && receipt.stat.is_some())
 }
 
-/// As `parse`, but nothing behind `text:` is looked at, in whatever order the labels come.
+/// Parses only up to the first `text:` label.
 pub(crate) fn parse_before_text(text: &[u8]) -> ReceiptText<'_> {
     parse_until(text, |label, _| label == Label::Text)
 }
@@ -148,7 +147,7 @@ fn parse_until(text: &[u8], is_last: impl Fn(Label, &ReceiptText<'_>) -> bool) -
 }
 
 impl<'a> ReceiptText<'a> {
-    /// One value by its name.
+    /// Returns the value of a field.
     pub fn get(&self, field: ReceiptField) -> Option<&'a [u8]> {
         match field {
             ReceiptField::Id => self.id,
@@ -184,13 +183,13 @@ fn is_word(char: u8) -> bool {
     char.is_ascii_alphanumeric() || char == b'_'
 }
 
-/// Labels begin words, so that `valid:` is not `id:`; only there are they looked for.
+/// Returns the start of the next word. Labels start words, so that `valid:` is not `id:`.
 fn next_word(text: &[u8], at: usize) -> Option<usize> {
     let word_at = skip(text, at, |char| !is_word(char));
     (word_at < text.len()).then_some(word_at)
 }
 
-/// A label that starts here, and where its value starts.
+/// Returns the label at this position, and the start of its value.
 fn label_at(text: &[u8], at: usize) -> Option<(Label, usize)> {
     let initial = text.get(at)?.to_ascii_lowercase();
     let mut labels =
@@ -214,12 +213,12 @@ fn match_words(text: &[u8], at: usize, words: &[&[u8]]) -> Option<usize> {
     (*text.get(at)? == b':').then(|| at.saturating_add(1))
 }
 
-fn skip(text: &[u8], at: usize, what: impl Fn(u8) -> bool) -> usize {
-    let skipped = text.get(at..).unwrap_or_default().iter().take_while(|char| what(**char)).count();
+fn skip(text: &[u8], at: usize, is_skipped: impl Fn(u8) -> bool) -> usize {
+    let skipped = text.get(at..).unwrap_or_default().iter().take_while(|char| is_skipped(**char)).count();
     at.saturating_add(skipped)
 }
 
-/// Spaces, nulls and stray separators around a value mean nothing.
+/// Removes spaces, nulls and separators around a value.
 pub(crate) fn trim(value: &[u8]) -> &[u8] {
     let is_edge = |char: &u8| matches!(char, b' ' | 0 | b'\r' | b'\n' | b'\t' | b',' | b';');
     let start = value.iter().position(|char| !is_edge(char)).unwrap_or(value.len());
@@ -228,8 +227,8 @@ pub(crate) fn trim(value: &[u8]) -> &[u8] {
 }
 
 impl ReceiptDate {
-    /// Reads `YYMMDDhhmm`, `YYMMDDhhmmss`, `YYYYMMDDhhmmss` and, where the second makes no date,
-    /// `YYYYMMDDhhmm`. The sixteen characters of an SMPP time are read as its local time.
+    /// Parses `YYMMDDhhmm`, `YYMMDDhhmmss`, `YYYYMMDDhhmmss`, and `YYYYMMDDhhmm` where the second is no valid date. The
+    /// sixteen characters of an SMPP time are read as its local time.
     pub fn parse(digits: &[u8]) -> Option<ReceiptDate> {
         match digits.len() {
             10 => ReceiptDate::from_parts(short_year(digits)?, digits.get(2..)?),
@@ -249,10 +248,10 @@ impl ReceiptDate {
         let second = if rest.len() > 8 { pair(8)? } else { 0 };
         let date =
             ReceiptDate { year, month: pair(0)?, day: pair(2)?, hour: pair(4)?, minute: pair(6)?, second };
-        date.is_real().then_some(date)
+        date.is_valid().then_some(date)
     }
 
-    fn is_real(self) -> bool {
+    fn is_valid(self) -> bool {
         is_date(self.year, self.month, self.day) && self.hour <= 23 && self.minute <= 59 && self.second <= 59
     }
 
@@ -281,12 +280,12 @@ fn long_year(digits: &[u8]) -> Option<u16> {
     }
 }
 
-/// Everything a receipt text of ours says.
+/// The fields of a receipt text to be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiptFields<'a> {
-    /// Byte for byte the id of the `submit_sm_resp`: printable, without spaces and separators.
+    /// The message id of the `submit_sm_resp`: printable, without spaces and separators.
     pub id: &'a [u8],
-    /// Parts, up to 999.
+    /// Parts submitted, up to 999.
     pub sub: u16,
     /// Parts delivered, up to 999.
     pub dlvrd: u16,
@@ -298,25 +297,25 @@ pub struct ReceiptFields<'a> {
     pub stat: &'a [u8; 7],
     /// Three characters.
     pub err: &'a [u8; 3],
-    /// Up to 20 characters, mostly none.
+    /// The start of the message, up to 20 characters, usually empty.
     pub text: crate::Hidden<'a>,
 }
 
-/// A field that would break the shape. Nothing was written.
+/// A field has a value that the format cannot hold. Nothing was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("{0} does not fit a receipt text")]
 pub struct Unwritable(pub &'static str);
 
-/// Appends `id:… sub:001 dlvrd:001 submit date:… done date:… stat:… err:… text:…`, every label present,
-/// in this order, with single spaces: clients exist that fail on anything else.
+/// Appends `id:… sub:001 dlvrd:001 submit date:… done date:… stat:… err:… text:…` with all labels, in this order and
+/// with single spaces, because some clients fail on anything else.
 pub fn write(fields: &ReceiptFields<'_>, out: &mut BytesMut) -> Result<(), Unwritable> {
     let ReceiptFields { id, sub, dlvrd, submit_date, done_date, stat, err, text } = fields;
     let checks = [
         ("id", !id.is_empty() && id.len() <= 64 && id.iter().all(is_id)),
         ("sub", *sub <= 999),
         ("dlvrd", *dlvrd <= 999),
-        ("submit date", submit_date.is_real()),
-        ("done date", done_date.is_real()),
+        ("submit date", submit_date.is_valid()),
+        ("done date", done_date.is_valid()),
         ("stat", stat.iter().all(u8::is_ascii_uppercase)),
         ("err", err.iter().all(u8::is_ascii_alphanumeric)),
         ("text", text.len() <= 20),
@@ -343,7 +342,7 @@ pub fn write(fields: &ReceiptFields<'_>, out: &mut BytesMut) -> Result<(), Unwri
     Ok(())
 }
 
-/// What survives every reader: no space ends it early, and no separator looks like the end of a label.
+/// Whether an octet is safe in an id for all clients: no space, and no separator.
 fn is_id(char: &u8) -> bool {
     char.is_ascii_graphic() && !b":,;".contains(char)
 }

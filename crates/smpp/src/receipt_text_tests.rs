@@ -1,9 +1,9 @@
-//! Receipt texts as carriers really send them, and the one text we send.
+//! Receipt texts of carriers, and the format that Hermod writes.
 
 use super::*;
 
-/// What a text is understood as, one field a word, missing fields left out.
-fn shown(text: &str) -> String {
+/// Returns the parsed fields, without missing ones.
+fn describe(text: &str) -> String {
     let receipt = parse(text.as_bytes());
     let ReceiptText { id, sub, dlvrd, submit_date, done_date, stat, err, text } = receipt;
     let fields = [
@@ -22,7 +22,7 @@ fn shown(text: &str) -> String {
 }
 
 #[test]
-fn texts_are_understood_whatever_their_dialect() {
+fn texts_are_parsed_in_every_variation() {
     let cases = [
         (
             "id:0123456789 sub:001 dlvrd:001 submit date:2504011230 done date:2504011231 stat:DELIVRD err:000 text:Hello",
@@ -42,9 +42,9 @@ fn texts_are_understood_whatever_their_dialect() {
             "Id:7 Submit_Date:2504011230 donedate:2504011231 Stat:ACCEPTD",
             "id=7 submit=2504011230 done=2504011231 stat=ACCEPTD",
         ),
-        // A value without spaces after it, and separators of other kinds.
+        // No spaces after a value, and other separators.
         ("id:1,sub:1,stat:REJECTD;err:12\0", "id=1 sub=1 stat=REJECTD err=12"),
-        // The message's own words may look like labels; the first of a repeated label counts.
+        // The quoted message may contain labels; the first of a repeated label counts.
         ("id:1 id:2 stat:DELIVRD text:id:9 stat:UNDELIV", "id=1 stat=DELIVRD text=id:9 stat:UNDELIV"),
         ("text:hello id:9 stat:UNDELIV", "id=9 stat=UNDELIV text=hello"),
         ("valid:1 resub:2 stat:ENROUTE", "stat=ENROUTE"),
@@ -55,17 +55,17 @@ fn texts_are_understood_whatever_their_dialect() {
         ("submit date", ""),
     ];
     for (text, expect) in cases {
-        assert_eq!(shown(text), expect, "{text}");
+        assert_eq!(describe(text), expect, "{text}");
     }
 }
 
 #[test]
-fn dates_of_ten_twelve_and_fourteen_digits_are_read() {
+fn dates_of_ten_twelve_and_fourteen_digits_are_parsed() {
     let cases = [
         ("2504011230", Some("2025-04-01 12:30:00")),
         ("250401123059", Some("2025-04-01 12:30:59")),
         ("20250401123059", Some("2025-04-01 12:30:59")),
-        // Month 25 is none, so the year has four digits.
+        // There is no month 25, so the year has four digits.
         ("202504011230", Some("2025-04-01 12:30:00")),
         ("180711070003912+", Some("2018-07-11 07:00:03")),
         ("1807110700039120", None),
@@ -99,7 +99,7 @@ fn fields() -> ReceiptFields<'static> {
 }
 
 #[test]
-fn our_text_has_every_label_in_order_with_single_spaces() {
+fn written_text_has_every_label_in_order_with_single_spaces() {
     let mut out = BytesMut::from(&b"before "[..]);
     write(&fields(), &mut out).unwrap();
     let expect = "before id:314159265358979 sub:002 dlvrd:001 submit date:2504010905 done date:2504010906 \
@@ -112,7 +112,7 @@ fn our_text_has_every_label_in_order_with_single_spaces() {
 }
 
 #[test]
-fn what_would_break_the_shape_is_not_written() {
+fn invalid_fields_are_not_written() {
     let no_day = ReceiptDate { day: 31, ..fields().submit_date };
     let cases = [
         (ReceiptFields { id: b"", ..fields() }, "id"),

@@ -1,10 +1,9 @@
-//! Command statuses: the whole of SMPP v3.4 §5.1.3 by name, and what 5.0 added, because carriers answer with
-//! those on any bind. We send only those of 3.4. A constant's name is the specification's
-//! without `ESME_R`, so that `ESME_RTHROTTLED` is found as `THROTTLED`.
+//! Command statuses of SMPP v3.4 §5.1.3 and those that 5.0 added, which carriers use on any bind; Hermod sends only
+//! those of 3.4. A constant's name is the specification's without `ESME_R`: `ESME_RTHROTTLED` is `THROTTLED`.
 
 use std::fmt;
 
-/// `command_status` as it travels. Any value can arrive (vendors invent them), so this is not an enum.
+/// A `command_status`. A peer can send any value, including vendor-specific ones, so this is not an enum.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CommandStatus(pub u32);
 
@@ -13,10 +12,10 @@ macro_rules! statuses {
         impl CommandStatus {
             $(#[doc = concat!("`", $text, "`")] pub const $name: CommandStatus = CommandStatus($value);)*
 
-            /// Every status with a name: the 3.4 table in its order, then what 5.0 added.
+            /// All statuses with a name: the 3.4 table in its order, then those of 5.0.
             pub const ALL: &'static [CommandStatus] = &[$(CommandStatus::$name),*];
 
-            /// The specification's name, if it has one.
+            /// Returns the specification's name, if it has one.
             pub const fn name(self) -> Option<&'static str> {
                 match self.0 {
                     $($value => Some($text),)*
@@ -98,18 +97,18 @@ statuses! {
 }
 
 impl CommandStatus {
-    /// The status with this name, with or without its `ESME_R` and in any case: `RTHROTTLED`, `throttled`.
+    /// Finds a status by name, with or without `ESME_R` and in any case: `RTHROTTLED`, `throttled`.
     pub fn from_name(name: &str) -> Option<CommandStatus> {
-        let is_it = |status: &CommandStatus| {
+        let has_name = |status: &CommandStatus| {
             status.name().is_some_and(|known| {
                 let forms = [known.strip_prefix("ESME_R"), known.strip_prefix("ESME_"), Some(known)];
                 forms.into_iter().flatten().any(|form| form.eq_ignore_ascii_case(name))
             })
         };
-        CommandStatus::ALL.iter().copied().find(is_it)
+        CommandStatus::ALL.iter().copied().find(has_name)
     }
 
-    /// Only zero means yes.
+    /// Whether the status is ESME_ROK.
     pub const fn is_ok(self) -> bool {
         self.0 == 0
     }
@@ -142,14 +141,14 @@ mod tests {
     }
 
     #[test]
-    fn the_table_is_in_order_and_has_no_value_twice() {
+    fn table_is_in_order_without_duplicates() {
         assert!(CommandStatus::ALL.is_sorted_by(|a, b| a < b));
         let of_3_4 = CommandStatus::ALL.iter().filter(|status| status.0 < 0x100).count();
         assert_eq!((of_3_4, CommandStatus::ALL.len()), (48, 67));
     }
 
     #[test]
-    fn names_are_found_in_every_form_they_are_written_in() {
+    fn names_are_found_in_every_notation() {
         for status in CommandStatus::ALL {
             let name = status.name().unwrap();
             let forms = [name, &name[5..], &name[6..], &name.to_lowercase()];

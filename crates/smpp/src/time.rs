@@ -1,24 +1,23 @@
-//! SMPP times (§7.1.1): sixteen characters, absolute with an offset from UTC or relative to a moment the
-//! caller knows. Plain values only; nothing here asks what time it is.
+//! SMPP times (§7.1.1): sixteen characters, absolute with an offset from UTC, or relative.
 
 use thiserror::Error;
 
-/// Characters of a time, without its null.
+/// Characters of a time, without the null.
 pub const TIME_CHARS: usize = 16;
 
-/// A time field that is not empty.
+/// The value of a time field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SmppTime {
     /// A point in time.
     Absolute(Absolute),
-    /// A span from now; years and months count by the calendar.
+    /// A period from now; years and months are calendar ones.
     Relative(Relative),
 }
 
-/// A local time and how far it is from UTC.
+/// A local time and its offset from UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Absolute {
-    /// 1938 to 2037: two digits, 00 to 37 meaning 20xx (Appendix C).
+    /// 1938 to 2037: two digits, where 00 to 37 mean 20xx (Appendix C).
     pub year: u16,
     /// 1 to 12.
     pub month: u8,
@@ -36,12 +35,12 @@ pub struct Absolute {
     pub utc_quarters: i8,
 }
 
-/// A span of time. Not all zero.
+/// A period, not zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Relative {
     /// 0 to 99.
     pub years: u8,
-    /// 0 to 99, counted by the calendar.
+    /// 0 to 99 calendar months.
     pub months: u8,
     /// 0 to 99.
     pub days: u8,
@@ -53,27 +52,27 @@ pub struct Relative {
     pub seconds: u8,
 }
 
-/// Why a time cannot be read or written.
+/// Why a time cannot be parsed or written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum TimeError {
     /// Not empty and not sixteen characters.
     #[error("a time has 16 characters, not {0}")]
     Length(usize),
-    /// A letter where a digit belongs, or an unknown last character.
+    /// A character is no digit, or the last one is unknown.
     #[error("a time is digits and one of + - R")]
     Characters,
-    /// No such day or hour.
+    /// The date or time does not exist.
     #[error("there is no such date")]
     NoSuchDate,
     /// More than twelve hours from UTC.
     #[error("the offset is more than 48 quarter hours")]
     Offset,
-    /// A relative time of nothing.
+    /// A relative time of zero.
     #[error("a relative time of zero")]
     Zero,
 }
 
-/// Reads a time field; `None` for an empty one, which means the default.
+/// Parses a time field; `None` for an empty one, which means the default.
 pub fn parse(field: &[u8]) -> Result<Option<SmppTime>, TimeError> {
     if field.is_empty() {
         return Ok(None);
@@ -106,7 +105,7 @@ pub fn parse(field: &[u8]) -> Result<Option<SmppTime>, TimeError> {
 }
 
 impl SmppTime {
-    /// The sixteen characters, without a null. Refuses what `parse` would.
+    /// Returns the sixteen characters, without a null. Fails for values that `parse` refuses.
     pub fn to_chars(self) -> Result<[u8; TIME_CHARS], TimeError> {
         match self {
             SmppTime::Absolute(absolute) => absolute.to_chars(),
@@ -115,13 +114,13 @@ impl SmppTime {
     }
 }
 
-/// The time this many seconds from now, as carriers take a `validity_period`: `000003000000000R` is three days.
-/// At least one second; see [`Relative::from_seconds`] for the most.
+/// Writes a relative time, as for `validity_period`: `000003000000000R` is three days. At least one second; see
+/// [`Relative::from_seconds`] for the maximum.
 pub fn relative(seconds: u64) -> Result<[u8; TIME_CHARS], TimeError> {
     Relative::from_seconds(seconds).to_chars()
 }
 
-/// A moment as UTC, so that nobody's time zone is in it: `261115093000000+`.
+/// Writes an absolute time in UTC: `261115093000000+`.
 pub fn utc(unix_seconds: i64) -> Result<[u8; TIME_CHARS], TimeError> {
     Absolute::from_unix_seconds(unix_seconds)?.to_chars()
 }
@@ -129,8 +128,7 @@ pub fn utc(unix_seconds: i64) -> Result<[u8; TIME_CHARS], TimeError> {
 const DAY_SECONDS: i64 = 86_400;
 
 impl Absolute {
-    /// The moment that many seconds after 1970 began, in UTC. Two digits of a year reach from 1938 to 2037;
-    /// what lies outside is refused.
+    /// Converts a Unix time to UTC. Fails outside 1938 to 2037, the years of two digits.
     pub fn from_unix_seconds(seconds: i64) -> Result<Absolute, TimeError> {
         let (year, month, day) = date_of(seconds.div_euclid(DAY_SECONDS)).ok_or(TimeError::NoSuchDate)?;
         let of_day = seconds.rem_euclid(DAY_SECONDS);
@@ -176,8 +174,7 @@ impl Absolute {
 }
 
 impl Relative {
-    /// A span in seconds as days, hours, minutes and seconds: `validity_period` is mostly made from one.
-    /// Longer than 99 days stays at 99 days and the rest.
+    /// Converts seconds to days, hours, minutes and seconds. Days are limited to 99.
     pub fn from_seconds(seconds: u64) -> Relative {
         let unit = |count: u64| u8::try_from(count.min(99)).unwrap_or(99);
         let (minutes, hours, days) = (seconds / 60, seconds / 3_600, seconds / 86_400);
@@ -217,13 +214,13 @@ pub(crate) fn two_digits(tens: u8, ones: u8) -> Option<u8> {
     digit(tens)?.checked_mul(10)?.checked_add(digit(ones)?)
 }
 
-/// Two decimal characters of a value below 100.
+/// Writes a value below 100 as two digits.
 pub(crate) fn two_chars(value: u8) -> [u8; 2] {
     let char = |digit: u8| b'0'.wrapping_add(digit);
     [char(value / 10), char(value % 10)]
 }
 
-/// Appendix C: 00 to 37 are 20xx, the rest 19xx.
+/// Expands a year: 00 to 37 are 20xx, others 19xx (Appendix C).
 pub(crate) fn full_year(two_digits: u8) -> u16 {
     let century: u16 = if two_digits <= 37 { 2000 } else { 1900 };
     century.saturating_add(u16::from(two_digits))
@@ -244,8 +241,7 @@ fn month_days(year: u16, month: u8) -> u8 {
     }
 }
 
-/// The date this many days after 1970 began, within the years a time can hold. One step a year and a month:
-/// a hundred small steps at most.
+/// Converts days since 1970 to a date; `None` outside the years that an SMPP time can hold.
 fn date_of(days: i64) -> Option<(u16, u8, u8)> {
     let mut rest = days.checked_sub(FIRST_DAY)?;
     if rest < 0 {
@@ -268,7 +264,7 @@ fn date_of(days: i64) -> Option<(u16, u8, u8)> {
     None
 }
 
-/// The first day of 1938, in days after 1970 began.
+/// The first day of 1938, in days since 1970.
 const FIRST_DAY: i64 = -11_688;
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! Times as the specification writes them, and moments as we write them.
+//! Parsing and writing of SMPP times.
 
 use super::*;
 
-fn shown(field: &str) -> String {
+fn describe(field: &str) -> String {
     match parse(field.as_bytes()) {
         Ok(None) => "default".into(),
         Ok(Some(SmppTime::Absolute(a))) => format!(
@@ -17,7 +17,7 @@ fn shown(field: &str) -> String {
 }
 
 #[test]
-fn times_read_as_the_specification_says() {
+fn times_are_parsed_as_specified() {
     let cases = [
         ("", "default"),
         ("000001000000000R", "0y 0m 1d 0h 0m 0s"),
@@ -43,12 +43,12 @@ fn times_read_as_the_specification_says() {
         ("250101", "a time has 16 characters, not 6"),
     ];
     for (field, expect) in cases {
-        assert_eq!(shown(field), expect, "{field}");
+        assert_eq!(describe(field), expect, "{field}");
     }
 }
 
 #[test]
-fn what_is_written_reads_back() {
+fn written_time_parses_to_the_same() {
     for field in ["000001000000000R", "020610233429000R", "251231235959948+", "380101000000048-"] {
         let time = parse(field.as_bytes()).unwrap().unwrap();
         assert_eq!(time.to_chars().unwrap(), *field.as_bytes());
@@ -56,7 +56,7 @@ fn what_is_written_reads_back() {
 }
 
 #[test]
-fn spans_are_spread_over_the_units() {
+fn seconds_are_converted_to_units() {
     let chars = |seconds| {
         let chars = SmppTime::Relative(Relative::from_seconds(seconds)).to_chars();
         chars.map(|chars| String::from_utf8(chars.to_vec()).unwrap())
@@ -68,7 +68,7 @@ fn spans_are_spread_over_the_units() {
 }
 
 #[test]
-fn moments_are_written_as_utc() {
+fn absolute_times_are_written_in_utc() {
     let cases = [
         (0, Some("700101000000000+")),
         (-1, Some("691231235959000+")),
@@ -76,7 +76,7 @@ fn moments_are_written_as_utc() {
         (951_868_799, Some("000229235959000+")),
         (1_794_733_201, Some("261115090001000+")),
         (1_767_225_599, Some("251231235959000+")),
-        // The first and the last second two digits can name.
+        // The first and the last second of the range.
         (-1_009_843_200, Some("380101000000000+")),
         (-1_009_843_201, None),
         (2_145_916_799, Some("371231235959000+")),
@@ -91,7 +91,7 @@ fn moments_are_written_as_utc() {
 }
 
 #[test]
-fn validity_is_written_as_a_span() {
+fn validity_is_written_as_a_relative_time() {
     let cases = [
         (1, Some("000000000001000R")),
         (3 * 86_400, Some("000003000000000R")),
@@ -105,7 +105,7 @@ fn validity_is_written_as_a_span() {
 }
 
 #[test]
-fn impossible_values_are_not_written() {
+fn invalid_values_are_not_written() {
     let new_year =
         Absolute { year: 2025, month: 1, day: 1, hour: 0, minute: 0, second: 0, tenths: 0, utc_quarters: 0 };
     let fault = |absolute| SmppTime::Absolute(absolute).to_chars().unwrap_err();

@@ -1,5 +1,5 @@
-//! User data headers: what precedes the text when `esm_class` has its UDHI bit. Read element by element,
-//! because matching a fixed prefix misses messages that carry another element first.
+//! User data headers, which precede the text if `esm_class` has its UDHI bit. They are parsed element by element,
+//! because a fixed prefix would miss messages with another element first.
 
 use thiserror::Error;
 
@@ -8,17 +8,17 @@ const CONCATENATION_8: u8 = 0x00;
 /// Element: concatenated message with a 16-bit reference (§9.2.3.24.8).
 const CONCATENATION_16: u8 = 0x08;
 
-/// Octets of the header `concatenation_header` builds.
+/// Octets of the header that `concatenation_header` returns.
 pub const CONCATENATION_HEADER_BYTES: usize = 6;
 
-/// Which part of which message this is.
+/// The position of a part in a concatenated message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Concatenation {
-    /// Same on all parts of a message.
+    /// The same on all parts of a message.
     pub reference: u16,
-    /// Parts in all, at least 1.
+    /// The number of parts, at least 1.
     pub total: u8,
-    /// Which one this is, from 1 to `total`.
+    /// The number of this part, from 1 to `total`.
     pub part: u8,
 }
 
@@ -35,35 +35,35 @@ pub struct Element<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Udh<'a> {
     elements: &'a [u8],
-    /// What follows the header.
+    /// The text after the header.
     pub text: crate::Hidden<'a>,
 }
 
-/// The header's lengths contradict each other.
+/// The lengths of the header and its elements contradict each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("the user data header does not fit its lengths")]
+#[error("the lengths in the user data header are inconsistent")]
 pub struct BadUdh;
 
-/// Splits user data into header and text. Every element must end where the header does.
+/// Splits user data into header and text. The last element must end at the end of the header.
 pub fn parse(user_data: &[u8]) -> Result<Udh<'_>, BadUdh> {
     let (length, rest) = user_data.split_first().ok_or(BadUdh)?;
     let (elements, text) = rest.split_at_checked(usize::from(*length)).ok_or(BadUdh)?;
-    let mut walk = Elements { rest: elements };
-    while walk.next().is_some() {}
-    if !walk.rest.is_empty() {
+    let mut iter = Elements { rest: elements };
+    while iter.next().is_some() {}
+    if !iter.rest.is_empty() {
         return Err(BadUdh);
     }
     Ok(Udh { elements, text: crate::Hidden(text) })
 }
 
 impl<'a> Udh<'a> {
-    /// All elements, in order.
+    /// Returns all elements, in order.
     pub fn elements(&self) -> impl Iterator<Item = Element<'a>> {
         Elements { rest: self.elements }
     }
 
-    /// The concatenation element, if there is a sensible one. Where elements are repeated the last one
-    /// counts (3GPP TS 23.040 §9.2.3.24); one with a part outside its total is passed by.
+    /// Returns the concatenation element. Of repeated elements the last counts (3GPP TS 23.040 §9.2.3.24); one whose
+    /// part exceeds its total is ignored.
     pub fn concatenation(&self) -> Option<Concatenation> {
         self.elements().filter_map(concatenation).last()
     }
@@ -93,7 +93,7 @@ fn concatenation(element: Element<'_>) -> Option<Concatenation> {
     (1..=total).contains(&part).then_some(Concatenation { reference, total, part })
 }
 
-/// The header that precedes one part's text: 8-bit reference, as every network takes it.
+/// Returns the header of one part, with an 8-bit reference, which all networks support.
 pub const fn concatenation_header(reference: u8, total: u8, part: u8) -> [u8; CONCATENATION_HEADER_BYTES] {
     [5, CONCATENATION_8, 3, reference, total, part]
 }
@@ -102,7 +102,7 @@ pub const fn concatenation_header(reference: u8, total: u8, part: u8) -> [u8; CO
 mod tests {
     use super::*;
 
-    fn shown(user_data: &[u8]) -> String {
+    fn describe(user_data: &[u8]) -> String {
         match parse(user_data) {
             Ok(udh) => {
                 let ids: Vec<u8> = udh.elements().map(|element| element.id).collect();
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_are_read_element_by_element() {
+    fn headers_are_parsed_by_element() {
         let cases: [(&[u8], &str); 14] = [
             (b"\x05\x00\x03\xab\x02\x01hi", r#"[0] 171 1/2 "hi""#),
             (b"\x06\x08\x04\x12\x34\x03\x03hi", r#"[8] 4660 3/3 "hi""#),
@@ -137,12 +137,12 @@ mod tests {
             (b"", "bad"),
         ];
         for (user_data, expect) in cases {
-            assert_eq!(shown(user_data), expect, "{user_data:02x?}");
+            assert_eq!(describe(user_data), expect, "{user_data:02x?}");
         }
     }
 
     #[test]
-    fn a_built_header_reads_back() {
+    fn built_header_parses_to_the_same() {
         let header = concatenation_header(7, 3, 2);
         assert_eq!(header, [5, 0, 3, 7, 3, 2]);
         let udh = parse(&header).unwrap();

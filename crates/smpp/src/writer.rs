@@ -1,14 +1,14 @@
-//! Writes PDU fields one by one, with the verbs of `Reader`. What would not survive the way (a string
-//! that is too long for its field or holds a null) is refused instead of being cut.
+//! Writes PDU fields, with the method names of `Reader`. A string that is too long for its field or contains a null is
+//! refused instead of being cut.
 
 use bytes::BytesMut;
 
-use crate::{Address, CommandStatus, EncodeError, Hidden, Tlvs, Unfit};
+use crate::{Address, CommandStatus, EncodeError, EncodeErrorKind, Hidden, Tlvs};
 
-/// Room made at a time. Most PDUs need one step, so that a field costs a store and not a call.
+/// Octets by which the buffer grows. One step is enough for most PDUs.
 const ROOM_BYTES: usize = 256;
 
-/// Writes behind what `out` already holds. The room made ahead of the fields is given back at the end.
+/// Appends to `out`. The buffer grows ahead of the fields and is truncated at the end.
 pub(crate) struct Writer<'o> {
     out: &'o mut BytesMut,
     at: usize,
@@ -22,7 +22,7 @@ impl<'o> Writer<'o> {
         Writer { out, at }
     }
 
-    /// Gives back the room that was not used.
+    /// Truncates the buffer to the written octets.
     pub(crate) fn finish(self) {
         self.out.truncate(self.at);
     }
@@ -68,10 +68,10 @@ impl<'o> Writer<'o> {
         _status: CommandStatus,
     ) -> Written {
         if value.len() >= octets_max {
-            return Err(EncodeError { field, why: Unfit::TooLong });
+            return Err(EncodeError { field, why: EncodeErrorKind::TooLong });
         }
         if value.contains(&0) {
-            return Err(EncodeError { field, why: Unfit::ContainsNull });
+            return Err(EncodeError { field, why: EncodeErrorKind::ContainsNull });
         }
         if !value.is_empty() {
             self.raw(value);
@@ -107,7 +107,7 @@ impl<'o> Writer<'o> {
         octets_max: u8,
     ) -> Written {
         let length = u8::try_from(value.len()).ok().filter(|length| *length <= octets_max);
-        self.octet(field, length.ok_or(EncodeError { field, why: Unfit::TooLong })?)?;
+        self.octet(field, length.ok_or(EncodeError { field, why: EncodeErrorKind::TooLong })?)?;
         self.raw(&value);
         Ok(())
     }

@@ -15,7 +15,7 @@ mod traffic;
 use carrier::{receipt, response};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId};
-use hermod_domain::origin::{Origin, RegisteredDelivery, WrittenAddress};
+use hermod_domain::origin::{Origin, RegisteredDelivery, SmppAddress};
 use hermod_store::{AcceptOutcome, Acceptance, LinkKind, LinkPort, ReceiverPort, ReportOutcome, Store};
 use setup::{instant, open, wall_clock};
 use std::path::{Path, PathBuf};
@@ -102,12 +102,12 @@ async fn run(plan: Plan) {
 
 fn origin() -> Origin {
     Origin {
-        wish: RegisteredDelivery::of_registered_delivery(1),
+        registered_delivery: RegisteredDelivery::from_octet(1),
         short_id: false,
         on_transmitter: false,
         reference: None,
-        source: WrittenAddress::new(5, 0, b"Hermod"),
-        destination: WrittenAddress::new(1, 1, b"4915112345678"),
+        source: SmppAddress::new(5, 0, b"Hermod"),
+        destination: SmppAddress::new(1, 1, b"4915112345678"),
         quote: smallvec::SmallVec::new(),
     }
 }

@@ -1,44 +1,44 @@
-//! What a carrier's refusal of a part means for the part, for the link and for the people who run it. The numbers are
-//! SMPP's command_status; carriers that use one in a sense of their own have an override in their profile.
+//! Classifies the SMPP error statuses of carriers by what they mean for the part, the link and the operator. A carrier
+//! that uses a status with another meaning has an override in its profile.
 
-use crate::lifecycle::RefusedFor;
+use crate::lifecycle::RejectionCause;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// How long a link pauses when its carrier says that it goes too fast.
+/// How long a link pauses after ESME_RTHROTTLED.
 pub const THROTTLED_PAUSE: Duration = Duration::from_secs(1);
-/// How long when it has no room.
+/// How long a link pauses after ESME_RMSGQFUL.
 pub const QUEUE_FULL_PAUSE: Duration = Duration::from_secs(5);
 
-/// The classes of refusals.
+/// The class of an error status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ErrorClass {
-    /// The link goes too fast: it pauses, the part goes back to the front and no attempt is counted.
+    /// The link pauses and the part returns to the front of the queue; no attempt is counted.
     Throttled,
-    /// Try again later, then elsewhere.
+    /// The part is retried later, then on another carrier.
     Temporary,
-    /// As temporary, and the carrier thinks that we are not bound: bind anew first.
+    /// As `Temporary`, and the link binds again first, because the carrier considers it not bound.
     NotBound,
-    /// This carrier does not want it. Another might, where the route says so.
+    /// This carrier rejects the part; another may accept it, if the route fails over.
     RejectedRoute,
-    /// Nobody will want it.
+    /// Every carrier would reject the message.
     RejectedMessage,
-    /// Nobody will want it, for its destination.
+    /// Every carrier would reject the destination.
     RejectedDestination,
-    /// The carrier could not make sense of what we sent. Somebody must look into it.
+    /// The carrier could not parse the PDU. The operator must investigate.
     ProtocolError,
-    /// A number nobody has told us about: as if the route said no, and somebody should look it up.
+    /// An unknown status, handled as `RejectedRoute`. The operator should add an override.
     Unknown,
 }
 
-/// A carrier's own meaning of a number.
+/// A carrier's own meaning of an error status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RetryOverride {
     pub status: u32,
     pub class: ErrorClass,
-    /// For [`ErrorClass::Throttled`] the pause of the link, for [`ErrorClass::Temporary`] the wait of the part.
+    /// The pause of the link for [`ErrorClass::Throttled`], the retry wait of the part for [`ErrorClass::Temporary`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait_ms: Option<u64>,
 }
@@ -55,7 +55,7 @@ impl ErrorClass {
         ErrorClass::Unknown,
     ];
 
-    /// What a number means unless the carrier's profile says otherwise.
+    /// Returns the class of a status without an override.
     pub const fn of_status(status: u32) -> ErrorClass {
         match status {
             // RTHROTTLED, RMSGQFUL
@@ -70,13 +70,13 @@ impl ErrorClass {
             0x0B | 0x50 | 0x51 => ErrorClass::RejectedDestination,
             // RINVMSGLEN, RINVEXPIRY, RINVSCHED
             0x01 | 0x62 | 0x61 => ErrorClass::RejectedMessage,
-            // RINVCMDLEN, RINVCMDID, RINVESMCLASS, and what is wrong with optional parameters
+            // RINVCMDLEN, RINVCMDID, RINVESMCLASS, and errors of TLVs
             0x02 | 0x03 | 0x43 | 0xC0..=0xC4 => ErrorClass::ProtocolError,
             _ => ErrorClass::Unknown,
         }
     }
 
-    /// How long the link pauses for a number of the class [`ErrorClass::Throttled`].
+    /// Returns how long the link pauses for a status of class [`ErrorClass::Throttled`].
     pub const fn pause_of(status: u32) -> Duration {
         match status {
             0x14 => QUEUE_FULL_PAUSE,
@@ -84,22 +84,22 @@ impl ErrorClass {
         }
     }
 
-    /// What a final refusal of this class was about.
-    pub const fn about(self) -> RefusedFor {
+    /// Returns the cause of a permanent rejection of this class.
+    pub const fn rejection_cause(self) -> RejectionCause {
         match self {
-            ErrorClass::RejectedDestination => RefusedFor::Destination,
+            ErrorClass::RejectedDestination => RejectionCause::Destination,
             ErrorClass::Throttled
             | ErrorClass::Temporary
             | ErrorClass::NotBound
             | ErrorClass::RejectedRoute
             | ErrorClass::RejectedMessage
             | ErrorClass::ProtocolError
-            | ErrorClass::Unknown => RefusedFor::Anything,
+            | ErrorClass::Unknown => RejectionCause::Other,
         }
     }
 
-    /// Might another carrier take what this one refused?
-    pub const fn another_might(self) -> bool {
+    /// Whether another carrier may accept a part that this one rejected.
+    pub const fn may_fail_over(self) -> bool {
         match self {
             ErrorClass::RejectedRoute | ErrorClass::Unknown | ErrorClass::ProtocolError => true,
             ErrorClass::Throttled
@@ -110,7 +110,7 @@ impl ErrorClass {
         }
     }
 
-    /// As it stands in settings, metrics and the operator's pages.
+    /// Returns the name in settings, metrics and the operator API.
     pub const fn as_str(self) -> &'static str {
         match self {
             ErrorClass::Throttled => "throttled",
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_number_has_one_class() {
+    fn every_status_has_one_class() {
         let table = [
             (ErrorClass::Throttled, &[0x58, 0x14][..]),
             (ErrorClass::Temporary, &[0x08, 0x64, 0xFE]),
@@ -148,14 +148,14 @@ mod tests {
     }
 
     #[test]
-    fn a_class_is_written_the_same_everywhere() {
+    fn class_name_equals_its_serialized_form() {
         for class in ErrorClass::ALL {
             assert_eq!(serde_json::to_string(&class).unwrap(), format!("\"{}\"", class.as_str()));
         }
     }
 
     #[test]
-    fn a_full_queue_pauses_a_link_longer_than_its_pace() {
+    fn full_queue_pauses_a_link_longer_than_throttling() {
         assert_eq!(ErrorClass::pause_of(0x58), THROTTLED_PAUSE);
         assert_eq!(ErrorClass::pause_of(0x14), QUEUE_FULL_PAUSE);
     }

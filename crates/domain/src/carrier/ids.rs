@@ -1,13 +1,13 @@
-//! Matching the id in a receipt to the id in an answer. What a carrier wrote is kept as it wrote it; it is looked up by a
-//! key that forgives what carriers do to their own ids on the way: other capitals, leading zeros lost or added, and a
-//! number written in hexadecimal here and in decimal there.
+//! Matches the message id of a receipt to that of the submit_sm_resp. Ids are stored as the carrier sent them and
+//! looked up by a key that ignores the differences carriers introduce: case, leading zeros, and hexadecimal in one and
+//! decimal in the other.
 
 use crate::ids::RemoteId;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 use std::fmt;
 
-/// An id without its capitals and leading zeros. Two ids with the same key are probably the same one.
+/// A carrier's id in capitals and without leading zeros. Ids with the same key are probably the same.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RemoteKey(SmallVec<[u8; 24]>);
 
@@ -18,7 +18,7 @@ impl RemoteKey {
 
     fn of_octets(octets: &[u8]) -> RemoteKey {
         let zeros = octets.iter().take_while(|octet| **octet == b'0').count();
-        // An id of nothing but zeros keeps one.
+        // An id of zeros only keeps one.
         let rest = octets.get(zeros..).filter(|rest| !rest.is_empty()).unwrap_or(b"0");
         RemoteKey(rest.iter().map(u8::to_ascii_uppercase).collect())
     }
@@ -28,23 +28,23 @@ impl RemoteKey {
     }
 }
 
-/// Escaped, as every word of a carrier's.
+/// Prints the key escaped, because it comes from a carrier.
 impl fmt::Debug for RemoteKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "RemoteKey({:?})", String::from_utf8_lossy(&self.0))
     }
 }
 
-/// How a carrier writes the same number in its answers and in its receipts.
+/// The notation of ids in a carrier's responses and receipts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum IdConversion {
-    /// In the same way.
+    /// The same notation.
     #[default]
     None,
-    /// Hexadecimal in the answer, decimal in the receipt.
+    /// Hexadecimal in the response, decimal in the receipt.
     HexToDecimal,
-    /// Decimal in the answer, hexadecimal in the receipt.
+    /// Decimal in the response, hexadecimal in the receipt.
     DecimalToHex,
 }
 
@@ -60,8 +60,8 @@ impl IdConversion {
         }
     }
 
-    /// The key that the answer had, if this id stands in a receipt. Nothing where there is nothing to convert.
-    pub fn key_in_answer(self, receipt: &RemoteId) -> Option<RemoteKey> {
+    /// Converts the id of a receipt to the key of the response; `None` if there is nothing to convert.
+    pub fn key_in_response(self, receipt: &RemoteId) -> Option<RemoteKey> {
         match self {
             IdConversion::None => None,
             IdConversion::HexToDecimal => to_hex(receipt.octets()),
@@ -69,17 +69,17 @@ impl IdConversion {
         }
     }
 
-    /// The key that a receipt would have, if this id stands in an answer.
-    pub fn key_in_receipt(self, answer: &RemoteId) -> Option<RemoteKey> {
+    /// Converts the id of a response to the key of the receipt; `None` if there is nothing to convert.
+    pub fn key_in_receipt(self, response: &RemoteId) -> Option<RemoteKey> {
         match self {
             IdConversion::None => None,
-            IdConversion::HexToDecimal => to_decimal(answer.octets()),
-            IdConversion::DecimalToHex => to_hex(answer.octets()),
+            IdConversion::HexToDecimal => to_decimal(response.octets()),
+            IdConversion::DecimalToHex => to_hex(response.octets()),
         }
     }
 }
 
-/// Ids are wider than 64 bits sometimes, and wider than 128 never where they are numbers.
+/// Numeric ids may exceed 64 bits, but not 128.
 fn to_hex(decimal: &[u8]) -> Option<RemoteKey> {
     let number = number(decimal, 10)?;
     Some(RemoteKey::of_octets(format!("{number:X}").as_bytes()))
@@ -92,7 +92,7 @@ fn to_decimal(hex: &[u8]) -> Option<RemoteKey> {
 
 fn number(octets: &[u8], radix: u32) -> Option<u128> {
     let text = std::str::from_utf8(octets).ok()?;
-    // A sign would be read as one.
+    // `from_str_radix` accepts a sign.
     text.bytes().all(|octet| octet.is_ascii_alphanumeric()).then_some(())?;
     u128::from_str_radix(text, radix).ok()
 }
@@ -106,15 +106,15 @@ mod tests {
         RemoteId::from_text(text).unwrap()
     }
 
-    /// As the store does it: by its own key, then by the converted one.
-    fn matches(conversion: IdConversion, answer: &str, receipt: &str) -> bool {
-        let stored = RemoteKey::of(&id(answer));
-        stored == RemoteKey::of(&id(receipt)) || conversion.key_in_answer(&id(receipt)) == Some(stored)
+    /// Whether the ids match, by key or by converted key.
+    fn matches(conversion: IdConversion, response: &str, receipt: &str) -> bool {
+        let stored = RemoteKey::of(&id(response));
+        stored == RemoteKey::of(&id(receipt)) || conversion.key_in_response(&id(receipt)) == Some(stored)
     }
 
     #[test]
-    fn ids_are_matched_through_what_carriers_do_to_them() {
-        for (conversion, answer, receipt, expect) in [
+    fn ids_match_in_spite_of_case_zeros_and_notation() {
+        for (conversion, response, receipt, expect) in [
             (IdConversion::None, "77", "77", true),
             (IdConversion::None, "0a1B", "0A1B", true),
             (IdConversion::None, "0000077", "77", true),
@@ -132,28 +132,28 @@ mod tests {
             (IdConversion::DecimalToHex, "27", "-1b", false),
             (IdConversion::HexToDecimal, "a3f0c2de-1111", "a3f0c2de-1111", true),
         ] {
-            assert_eq!(matches(conversion, answer, receipt), expect, "{conversion:?} {answer} {receipt}");
+            assert_eq!(matches(conversion, response, receipt), expect, "{conversion:?} {response} {receipt}");
         }
     }
 
     #[test]
-    fn what_is_no_number_is_not_converted() {
+    fn non_numeric_id_is_not_converted() {
         for text in ["", "+5", "-5", "0x1b", "g", "ffffffffffffffffffffffffffffffff0", "\u{e9}"] {
             let Ok(id) = RemoteId::from_text(text) else { continue };
-            assert_eq!(IdConversion::DecimalToHex.key_in_answer(&id), None, "{text}");
+            assert_eq!(IdConversion::DecimalToHex.key_in_response(&id), None, "{text}");
         }
     }
 
     proptest! {
         #[test]
-        fn both_ways_of_asking_agree(number in any::<u128>(), upper in any::<bool>()) {
+        fn both_directions_of_conversion_agree(number in any::<u128>(), upper in any::<bool>()) {
             let hex = if upper { format!("{number:X}") } else { format!("{number:x}") };
             let (hex, decimal) = (id(&hex), id(&number.to_string()));
             let there = IdConversion::HexToDecimal;
-            prop_assert_eq!(there.key_in_answer(&decimal), Some(RemoteKey::of(&hex)));
+            prop_assert_eq!(there.key_in_response(&decimal), Some(RemoteKey::of(&hex)));
             prop_assert_eq!(there.key_in_receipt(&hex), Some(RemoteKey::of(&decimal)));
             let back = IdConversion::DecimalToHex;
-            prop_assert_eq!(back.key_in_answer(&hex), Some(RemoteKey::of(&decimal)));
+            prop_assert_eq!(back.key_in_response(&hex), Some(RemoteKey::of(&decimal)));
             prop_assert_eq!(back.key_in_receipt(&decimal), Some(RemoteKey::of(&hex)));
         }
     }

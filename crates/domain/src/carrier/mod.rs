@@ -1,17 +1,51 @@
-//! Carriers as they really are. Every difference between them that has ever mattered is one field of a [`Profile`];
-//! what their error codes mean is one table ([`ErrorClass`]), and how the ids in their answers and receipts are matched
-//! is one function ([`RemoteKey`]). A carrier that needs something special gets a setting, never a branch elsewhere.
+//! Differences between carriers. Each is a field of a carrier's [`Profile`]; the meaning of error statuses is one table
+//! ([`ErrorClass`]), and [`RemoteKey`] matches the ids of responses and receipts. A carrier with special needs gets a
+//! setting, never a branch elsewhere.
 
 mod error_class;
-mod health;
 mod ids;
 mod profile;
 
 pub use error_class::{ErrorClass, QUEUE_FULL_PAUSE, RetryOverride, THROTTLED_PAUSE};
-pub use health::Health;
 pub use ids::{IdConversion, RemoteKey};
 pub use profile::{
     Addressing, Binds, DefaultAlphabet, LINKS_MAX, LongMessages, Profile, ProfileRefusal, RECEIPT_WAIT_MAX_S,
     REWRITES_MAX, ReceiptDialect, SenderRewrite, SmppVersion, TLV_OCTETS_MAX, TLVS_MAX, TonNpi,
     ValidityFormat, VendorTlv,
 };
+
+/// The health of a carrier, from best to worst. Routing uses it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Health {
+    /// A sending link is bound and works well.
+    Up,
+    /// Bound, but with too many rejections or missing receipts: used only if no carrier is up.
+    Poor,
+    /// No sending link is bound.
+    #[default]
+    Down,
+    /// Stopped by too many protocol errors or by the operator. Nothing is sent; the queue is kept.
+    Stopped,
+    /// The operator disabled it.
+    Disabled,
+}
+
+impl Health {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Health::Up => "up",
+            Health::Poor => "poor",
+            Health::Down => "down",
+            Health::Stopped => "stopped",
+            Health::Disabled => "disabled",
+        }
+    }
+
+    /// Whether it can send a part now.
+    pub const fn can_send(self) -> bool {
+        match self {
+            Health::Up | Health::Poor => true,
+            Health::Down | Health::Stopped | Health::Disabled => false,
+        }
+    }
+}

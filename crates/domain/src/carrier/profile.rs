@@ -1,5 +1,5 @@
-//! Everything that differs from carrier to carrier, with the default that suits most of them. A profile is part of a
-//! carrier's document; what is not said there is as it stands in [`Profile::default`].
+//! A carrier's profile: all settings that differ between carriers, with defaults that suit most. It is part of the
+//! carrier's document; unset fields have the values of [`Profile::default`].
 
 use crate::carrier::{ErrorClass, IdConversion, RetryOverride};
 use crate::lifecycle::DoubtPolicy;
@@ -8,58 +8,58 @@ use crate::sender::{Sender, SenderKind};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::time::Duration;
 
-/// Links one carrier can have.
+/// The maximum number of links of a carrier.
 pub const LINKS_MAX: u8 = 16;
-/// The longest wait for a receipt beyond the end of validity: carrier ids are kept no longer than that allows.
+/// The longest wait for a receipt after the end of validity, limited by the retention of carrier ids.
 pub const RECEIPT_WAIT_MAX_S: u32 = 48 * 3600;
-/// Parameters a carrier can have added, and passed through.
+/// The maximum number of added TLVs, and of passed ones.
 pub const TLVS_MAX: usize = 16;
 pub const TLV_OCTETS_MAX: usize = 256;
-/// Rules for rewriting senders.
+/// The maximum number of sender rewrites.
 pub const REWRITES_MAX: usize = 1_000;
-/// Overrides of what error codes mean.
+/// The maximum number of error status overrides.
 const OVERRIDES_MAX: usize = 256;
-/// Parameters that Hermod writes itself: sar_msg_ref_num, sar_total_segments, sar_segment_seqnum, message_payload.
+/// TLVs that Hermod writes itself: sar_msg_ref_num, sar_total_segments, sar_segment_seqnum, message_payload.
 const OWN_TLVS: [u16; 4] = [0x020C, 0x020E, 0x020F, 0x0424];
 
-/// How to talk to one carrier.
+/// The settings of one carrier.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Profile {
     pub version: SmppVersion,
     pub binds: Binds,
-    /// How many links; a transmitter and its receiver are one.
+    /// The number of links; a transmitter and its receiver count as one.
     pub links: u8,
-    /// Parts per second of one link. Nothing: only the carrier's whole rate counts.
+    /// Parts per second of one link. `None`: only the carrier's total rate applies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link_rate: Option<u32>,
-    /// Connecting, and the answer to a bind, each.
+    /// The timeout of connecting, and of the bind response.
     pub bind_wait_ms: u64,
-    /// The answer to an enquire_link.
+    /// The timeout of an enquire_link response.
     pub enquire_wait_ms: u64,
     pub ids: IdConversion,
     pub receipts: ReceiptDialect,
-    /// How long after the end of validity a receipt is waited for.
+    /// The wait for a receipt after the end of validity.
     pub receipt_wait_s: u32,
-    /// What data_coding 0 means to it.
+    /// The alphabet of data_coding 0.
     pub alphabet: DefaultAlphabet,
     pub long_messages: LongMessages,
     pub source: Addressing,
     pub destination: TonNpi,
-    /// International numbers are written with a plus.
+    /// Write international numbers with a plus.
     pub plus: bool,
     pub service_type: String,
     pub validity: ValidityFormat,
     pub registered_delivery: u8,
-    /// Error codes that mean something else here.
+    /// Error statuses with another meaning.
     pub retry: Vec<RetryOverride>,
-    /// Senders that must be written differently; the first that applies.
+    /// Sender rewrites; the first that applies is used.
     pub senders: Vec<SenderRewrite>,
-    /// Added to every submit_sm.
+    /// TLVs added to every submit_sm.
     pub tlvs: Vec<VendorTlv>,
-    /// Taken over from what a customer sent, where there is something.
+    /// Tags of customers' TLVs that are passed on.
     pub pass_tlvs: Vec<u16>,
-    /// About parts whose answer never came, where the route does not say.
+    /// The policy for parts in doubt, unless the route sets one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_doubt: Option<DoubtPolicy>,
 }
@@ -93,35 +93,35 @@ impl Default for Profile {
     }
 }
 
-/// Why settings do not make a profile.
+/// Why a profile is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProfileRefusal {
-    #[error("links is from 1 to {LINKS_MAX}")]
+    #[error("links must be from 1 to {LINKS_MAX}")]
     Links,
     #[error("SMPP 3.3 has no transceiver: set binds to \"transmitter-and-receiver\"")]
     TransceiverOf33,
-    #[error("SMPP 3.3 has no optional parameters: long_messages must be \"udh\", tlvs and pass_tlvs empty")]
+    #[error("SMPP 3.3 has no TLVs: long_messages must be \"udh\", tlvs and pass_tlvs empty")]
     ParametersOf33,
-    #[error("receipt_wait is at most 48 hours")]
+    #[error("receipt_wait must be at most 48 hours")]
     ReceiptWait,
-    #[error("service_type has at most 5 ASCII characters")]
+    #[error("service_type must have at most 5 ASCII characters")]
     ServiceType,
-    #[error("the parameter {0:#06x} is Hermod's own")]
+    #[error("the TLV {0:#06x} is written by Hermod itself")]
     OwnParameter(u16),
-    #[error("a parameter has at most {TLV_OCTETS_MAX} octets")]
+    #[error("a TLV must have at most {TLV_OCTETS_MAX} octets")]
     ParameterTooLong,
-    #[error("at most {TLVS_MAX} parameters are added, and {TLVS_MAX} passed through")]
+    #[error("tlvs and pass_tlvs must have at most {TLVS_MAX} entries each")]
     TooManyParameters,
-    #[error("at most {REWRITES_MAX} senders are rewritten")]
+    #[error("senders must have at most {REWRITES_MAX} rewrites")]
     TooManyRewrites,
-    #[error("at most {OVERRIDES_MAX} error codes have another meaning, and each once")]
+    #[error("retry must have at most {OVERRIDES_MAX} entries, one per status")]
     Overrides,
     #[error("registered_delivery must ask for receipts: its lowest two bits are 1, 2 or 3")]
     NoReceipts,
 }
 
 impl Profile {
-    /// Do the settings make sense together?
+    /// Checks the settings and their combinations.
     pub fn check(&self) -> Result<(), ProfileRefusal> {
         if !(1..=LINKS_MAX).contains(&self.links) {
             return Err(ProfileRefusal::Links);
@@ -162,14 +162,15 @@ impl Profile {
         if senders.len() > REWRITES_MAX {
             return Err(ProfileRefusal::TooManyRewrites);
         }
-        let twice = |place: usize| retry[..place].iter().any(|before| before.status == retry[place].status);
-        if retry.len() > OVERRIDES_MAX || (0..retry.len()).any(twice) {
+        let is_duplicate =
+            |index: usize| retry[..index].iter().any(|before| before.status == retry[index].status);
+        if retry.len() > OVERRIDES_MAX || (0..retry.len()).any(is_duplicate) {
             return Err(ProfileRefusal::Overrides);
         }
         Ok(())
     }
 
-    /// What a carrier's error code means, and how long to wait if this carrier has its own idea of that.
+    /// Returns the class of an error status, and the wait of its override if there is one.
     pub fn class_of(&self, status: u32) -> (ErrorClass, Option<Duration>) {
         match self.retry.iter().find(|entry| entry.status == status) {
             Some(entry) => (entry.class, entry.wait_ms.map(Duration::from_millis)),
@@ -177,14 +178,14 @@ impl Profile {
         }
     }
 
-    /// The sender as this carrier must see it in that country.
+    /// Returns the sender after this carrier's rewrites for the country.
     pub fn sender_for(&self, sender: &Sender, country: Option<Country>) -> Sender {
         let rule = self.senders.iter().find(|rule| rule.applies(sender, country));
         rule.map_or(*sender, |rule| rule.to)
     }
 
-    /// A long message is one submit_sm, and the carrier splits it.
-    pub fn takes_whole_messages(&self) -> bool {
+    /// Whether a long message is sent as one submit_sm, which the carrier splits.
+    pub fn carrier_splits_messages(&self) -> bool {
         self.long_messages == LongMessages::Payload
     }
 
@@ -198,7 +199,7 @@ const fn seconds(seconds: u32) -> u64 {
     u64::from_be_bytes([0, 0, 0, 0, a, b, c, d])
 }
 
-/// The protocol spoken.
+/// The SMPP version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum SmppVersion {
     #[serde(rename = "3.3")]
@@ -207,38 +208,38 @@ pub enum SmppVersion {
     V34,
 }
 
-/// What a link is made of.
+/// The binds of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Binds {
     /// One bind for both directions.
     Transceiver,
-    /// A bind to send and one for what comes back.
+    /// One bind to send and one to receive.
     TransmitterAndReceiver,
 }
 
-/// The shape of a receipt's text.
+/// The format of receipt texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReceiptDialect {
-    /// `id:... stat:...`, in any order and case, whatever is missing.
+    /// `id:... stat:...`, in any order and case; any field may be missing.
     Standard,
     /// Values separated by commas.
     Commas,
 }
 
-/// What data_coding 0 means.
+/// The alphabet of data_coding 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DefaultAlphabet {
-    /// GSM 03.38, one character an octet.
+    /// GSM 03.38, unpacked.
     Gsm,
     Ascii,
     Latin1,
 }
 
 impl DefaultAlphabet {
-    /// Whether every character of a text that is GSM-7 can be written in this alphabet.
+    /// Whether the alphabet has every character of a GSM-7 text.
     pub fn has_all_of(self, text: &str) -> bool {
         match self {
             DefaultAlphabet::Gsm => true,
@@ -248,19 +249,19 @@ impl DefaultAlphabet {
     }
 }
 
-/// How a message of several parts is written.
+/// How a message of several parts is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LongMessages {
-    /// A user data header in front of each part's text.
+    /// A user data header before each part's text.
     Udh,
-    /// The sar_* parameters beside each part's text.
+    /// The sar_* TLVs with each part.
     Sar,
-    /// The whole message in one submit_sm, in the message_payload parameter: the carrier splits it.
+    /// The whole message in one submit_sm, in the message_payload TLV; the carrier splits it.
     Payload,
 }
 
-/// Type of number and numbering plan.
+/// Type of number (TON) and numbering plan indicator (NPI).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TonNpi {
@@ -268,7 +269,7 @@ pub struct TonNpi {
     pub npi: u8,
 }
 
-/// TON and NPI of a sender, by its kind.
+/// TON and NPI of senders, by kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Addressing {
@@ -297,25 +298,25 @@ impl Addressing {
     }
 }
 
-/// Whether the end of validity is told, and how.
+/// The format of validity_period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ValidityFormat {
     Off,
-    /// What is left of it.
+    /// The remaining time.
     Relative,
-    /// The time in UTC.
+    /// The end in UTC.
     Absolute,
 }
 
-/// A sender that a carrier wants to see as another one.
+/// Replaces a sender ID for a carrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SenderRewrite {
-    /// Only there.
+    /// Applies only to destinations in this country.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub country: Option<Country>,
-    /// Only this one.
+    /// Applies only to this sender.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<Sender>,
     pub to: Sender,
@@ -327,7 +328,7 @@ impl SenderRewrite {
     }
 }
 
-/// An optional parameter of the carrier's own.
+/// A vendor TLV of the carrier.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VendorTlv {
@@ -342,7 +343,7 @@ fn to_hex<S: Serializer>(octets: &[u8], serializer: S) -> Result<S::Ok, S::Error
 
 fn from_hex<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
     let text = String::deserialize(deserializer)?;
-    let wrong = || de::Error::custom("a parameter's value is written in hexadecimal, two digits an octet");
+    let wrong = || de::Error::custom("a TLV's value must be hexadecimal, two digits per octet");
     if text.len() % 2 != 0 || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
         return Err(wrong());
     }

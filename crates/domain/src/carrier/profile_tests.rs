@@ -1,4 +1,4 @@
-//! Profiles: what they refuse, and what they say.
+//! Checks of profiles, overrides, sender rewrites and serialization.
 
 use super::*;
 
@@ -14,7 +14,7 @@ fn tlv(tag: u16, octets: usize) -> VendorTlv {
 }
 
 #[test]
-fn settings_that_contradict_each_other_are_refused() {
+fn contradictory_settings_are_refused() {
     check(|_| {}, Ok(()));
     check(|profile| profile.links = 0, Err(ProfileRefusal::Links));
     check(|profile| profile.links = LINKS_MAX, Ok(()));
@@ -47,7 +47,7 @@ fn settings_that_contradict_each_other_are_refused() {
 }
 
 #[test]
-fn an_override_wins_over_the_table() {
+fn override_takes_precedence_over_the_table() {
     let profile = Profile {
         retry: vec![RetryOverride { status: 0x45, class: ErrorClass::Temporary, wait_ms: Some(9_000) }],
         ..Profile::default()
@@ -58,7 +58,7 @@ fn an_override_wins_over_the_table() {
 }
 
 #[test]
-fn the_first_rule_that_applies_rewrites_a_sender() {
+fn first_applicable_rewrite_replaces_the_sender() {
     let sender = |text| Sender::parse(text).unwrap();
     let (us, de) = (Country::parse("US").unwrap(), Country::parse("DE").unwrap());
     let profile = Profile {
@@ -82,7 +82,7 @@ fn the_first_rule_that_applies_rewrites_a_sender() {
 }
 
 #[test]
-fn an_empty_document_is_the_default_and_everything_comes_back() {
+fn empty_document_is_the_default_and_all_fields_round_trip() {
     let empty: Profile = serde_json::from_str("{}").unwrap();
     assert_eq!(empty, Profile::default());
     let full = Profile {

@@ -1,4 +1,4 @@
-//! An account as a submission meets it: its senders, prices, rules and limits at hand.
+//! An account with its senders, prices, screening rules and traffic controls, as submissions need it.
 
 use super::{Account, SenderState};
 use crate::price::PriceList;
@@ -14,31 +14,31 @@ pub struct AccountView {
     pub name: String,
     pub account: Account,
     pub(super) senders: HashMap<Sender, SenderState>,
-    /// For everybody, by appearance: blocking Bank blocks BANK and 8ank as well.
+    /// Senders blocked for all accounts, by appearance: blocking Bank also blocks BANK and 8ank.
     pub(super) blocked: Arc<HashSet<Sender>>,
     pub(super) prices: PriceList,
-    /// Everybody's, then its own.
+    /// The rules of all accounts, then its own.
     pub(super) screens: [Arc<Screens>; 2],
     pub(super) controls: Vec<Control>,
 }
 
-/// What may be done with a sender id.
+/// Whether an account may use a sender ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SenderStanding {
+pub enum SenderStatus {
     Approved,
     NotApproved,
     Blocked,
 }
 
 impl AccountView {
-    pub fn standing_of(&self, sender: &Sender) -> SenderStanding {
+    pub fn sender_status(&self, sender: &Sender) -> SenderStatus {
         if !self.blocked.is_empty() && self.blocked.contains(&sender.appearance()) {
-            return SenderStanding::Blocked;
+            return SenderStatus::Blocked;
         }
         match self.senders.get(sender) {
-            Some(SenderState::Approved) => SenderStanding::Approved,
-            Some(SenderState::Blocked) => SenderStanding::Blocked,
-            Some(SenderState::Pending) | None => SenderStanding::NotApproved,
+            Some(SenderState::Approved) => SenderStatus::Approved,
+            Some(SenderState::Blocked) => SenderStatus::Blocked,
+            Some(SenderState::Pending) | None => SenderStatus::NotApproved,
         }
     }
 
@@ -46,15 +46,15 @@ impl AccountView {
         &self.prices
     }
 
-    /// Everybody's and its own, by name.
+    /// Returns the controls of all accounts and its own, by name.
     pub fn controls(&self) -> &[Control] {
         &self.controls
     }
 
-    /// The screening rules that find something in a message.
+    /// Returns the screening rules that match a message.
     pub fn screened(&self, from: &Sender, text: &MessageText, encoding: Encoding) -> Vec<Arc<str>> {
         let mut screens = self.screens.iter().filter(|screens| !screens.is_empty()).peekable();
-        // Without rules a message costs nothing here.
+        // Without rules there is nothing to prepare.
         if screens.peek().is_none() {
             return Vec::new();
         }

@@ -1,5 +1,5 @@
-//! The documents a catalogue is made of, as they stand in the store. Fields are added with a default that keeps what
-//! was stored before meaning what it meant.
+//! The stored documents that make up the catalogue. A new field has a default under which documents stored before keep
+//! their meaning.
 
 use crate::carrier::Profile;
 use crate::catalogue::{SmppAccess, Webhooks};
@@ -26,42 +26,42 @@ pub struct Account {
     pub currency: Currency,
     /// How far below zero the balance may go.
     pub credit_limit: Money,
-    /// What must stay in the account after a charge.
+    /// The balance that a charge must leave.
     pub minimum: Money,
-    /// The operator has checked who this is.
+    /// The operator verified the customer's identity.
     pub verified: bool,
-    /// Sender ids from before senders were documents of their own.
+    /// Approved sender IDs, stored before senders had documents of their own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub senders: Vec<Sender>,
-    /// Who does not say is postpaid if it may go below zero.
+    /// `None`: postpaid if it has a credit limit, otherwise prepaid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terms: Option<Terms>,
     #[serde(default)]
     pub countries: Countries,
-    /// Nobody signs in any more.
+    /// Sign-ins and binds are rejected.
     #[serde(default)]
     pub closed: bool,
     #[serde(default)]
     pub tier: Tier,
-    /// Submissions per second over SMPP, where it is not what the tier gives.
+    /// Messages per second over SMPP, instead of the tier's rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smpp_rate: Option<u32>,
-    /// Nothing: it is told nothing over HTTP.
+    /// `None`: no webhooks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub webhooks: Option<Webhooks>,
-    /// Words of its own that opt a handset out, beside the usual ones.
+    /// Opt-out keywords in addition to the standard ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stop_words: Vec<String>,
 }
 
-/// How fast an account may send over SMPP.
+/// The SMPP rate of an account.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tier {
-    /// 100 a second for the account, all its binds together.
+    /// 100 messages per second for all binds of the account together.
     #[default]
     Standard,
-    /// 10,000 a second on each bind.
+    /// 10,000 messages per second on each bind.
     Enterprise,
 }
 
@@ -89,7 +89,7 @@ impl Terms {
     }
 }
 
-/// Where an account may send: `"*"`, or a list of country codes.
+/// The countries an account may send to: `"*"`, or a list of country codes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Countries {
     #[default]
@@ -133,7 +133,7 @@ impl<'de> Deserialize<'de> for Countries {
     }
 }
 
-/// Networks that may call. An empty list is everyone.
+/// Networks from which requests are allowed. An empty list allows all.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct AllowList(pub Vec<IpNet>);
@@ -149,35 +149,35 @@ impl AllowList {
     }
 }
 
-/// One way in for an account.
+/// One access of an account, by HTTP or SMPP.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Connection {
     pub account: AccountId,
-    /// Used when a request names no sender.
+    /// The sender for requests without one.
     pub default_sender: Option<Sender>,
     pub requests_per_second: u32,
-    /// Refuse messages of more parts than this.
+    /// Messages of more parts are refused.
     pub max_parts: Option<u8>,
     #[serde(default)]
     pub allow: AllowList,
-    /// Write typographic characters plainly where that keeps a text in GSM-7.
+    /// Replace typographic characters where that makes a text GSM-7.
     #[serde(default)]
     pub smart_encoding: bool,
     #[serde(default)]
     pub closed: bool,
-    /// Nothing: nobody binds to it.
+    /// `None`: no SMPP access.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smpp: Option<SmppAccess>,
-    /// How its delivery reports are written in webhooks.
+    /// The payload format of its DLR webhooks.
     #[serde(default)]
     pub dlr_form: DlrForm,
-    /// What came in over SMPP is reported by webhook too, not only where it came from.
+    /// Messages submitted over SMPP are also reported by webhook.
     #[serde(default)]
     pub webhooks_too: bool,
 }
 
-/// What an API key opens. The secret itself is nowhere; its keyed digest is.
+/// An API key. Only a keyed digest of the secret is stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ApiKey {
@@ -198,8 +198,7 @@ impl ApiKey {
     }
 }
 
-/// What one part to a destination costs, for everyone or for one account. It is for exactly one of a prefix, a
-/// network, an MCC and a country.
+/// The price of one part, for all accounts or for one. Exactly one of prefix, network, MCC and country is set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
@@ -213,13 +212,13 @@ pub struct Price {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub country: Option<Country>,
     pub per_part: Money,
-    /// In force from here on; nothing: always was.
+    /// When the price becomes valid; `None`: always valid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<Timestamp>,
 }
 
-/// Which carriers serve a destination, for everyone or for one account or sender. It is for exactly one of a prefix, a
-/// network, an MCC and a country.
+/// A route: the carriers for a destination, for all accounts and senders or for one. Exactly one of prefix, network,
+/// MCC and country is set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RouteEntry {
@@ -237,83 +236,83 @@ pub struct RouteEntry {
     pub country: Option<Country>,
     #[serde(deserialize_with = "route_carriers")]
     pub carriers: Vec<RouteCarrier>,
-    /// Nothing: as the carrier's profile says.
+    /// `None`: the carrier's profile decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_doubt: Option<DoubtPolicy>,
-    /// What one carrier refuses is offered to the next.
+    /// A message that one carrier rejects fails over to the next.
     #[serde(default)]
     pub fail_over_refusals: bool,
 }
 
-/// A carrier's place on a route.
+/// A carrier of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RouteCarrier {
     pub carrier: CarrierId,
-    /// The lowest goes first.
+    /// The lowest is tried first.
     pub priority: u8,
-    /// Its share among those of the same priority.
+    /// The share among carriers of the same priority.
     pub weight: u16,
 }
 
-/// From before carriers had weights: a list of them in order of preference.
+/// Also accepts the old format, a list of carrier ids in order of preference.
 fn route_carriers<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<RouteCarrier>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum Stored {
-        Bare(CarrierId),
-        Placed(RouteCarrier),
+        IdOnly(CarrierId),
+        WithWeight(RouteCarrier),
     }
     let stored = Vec::<Stored>::deserialize(deserializer)?;
-    let placed = (1..).zip(stored).map(|(place, stored)| match stored {
-        Stored::Bare(carrier) => RouteCarrier { carrier, priority: place, weight: 1 },
-        Stored::Placed(placed) => placed,
+    let carriers = (1..).zip(stored).map(|(priority, stored)| match stored {
+        Stored::IdOnly(carrier) => RouteCarrier { carrier, priority, weight: 1 },
+        Stored::WithWeight(carrier) => carrier,
     });
-    Ok(placed.collect())
+    Ok(carriers.collect())
 }
 
-/// An upstream SMSC and how to talk to it.
+/// A carrier: the address, credentials and settings of an upstream SMSC.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Carrier {
     /// `host:port`.
     pub address: String,
     pub system_id: String,
-    /// Sealed: only the process that has the key of its data folder can open it.
+    /// Sealed with the key of the data folder.
     pub password: String,
     pub system_type: String,
-    /// Parts sent and not yet answered, at most.
+    /// The maximum number of outstanding submits per link.
     pub window: u16,
-    /// Parts per second, at most.
+    /// The maximum rate in parts per second, over all links.
     pub parts_per_second: u32,
     pub response_timeout_ms: u64,
     pub enquire_link_ms: u64,
-    /// No link is kept; what is routed to it waits.
+    /// No link is bound; messages routed to it stay queued.
     #[serde(default)]
     pub disabled: bool,
-    /// Nothing: plain TCP.
+    /// `None`: plain TCP.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tls: Option<CarrierTls>,
     #[serde(default)]
     pub profile: Profile,
 }
 
-/// How a carrier proves who it is.
+/// How a carrier's TLS certificate is verified.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CarrierTls {
-    /// The name in its certificate, where that is not the host of its address.
+    /// The name in the certificate, if it is not the host of the address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// A PEM file with the authorities to trust. Nothing: those of this machine.
+    /// A PEM file with trusted CA certificates. `None`: those of the system.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ca: Option<String>,
-    /// The SHA-256 of the one certificate it may show, in hexadecimal; nothing else is looked at then.
+    /// The SHA-256 of the only accepted certificate, in hexadecimal. Name and CA are not checked then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
 }
 
-/// Without its password.
+/// Prints no password.
 impl fmt::Debug for Carrier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Carrier { address, system_id, window, parts_per_second, disabled, tls, profile, .. } = self;
@@ -329,7 +328,7 @@ impl fmt::Debug for Carrier {
     }
 }
 
-/// A sender id and what may be done with it: for one account, or for everyone.
+/// The state of a sender ID, for one account or for all.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SenderEntry {
@@ -342,23 +341,23 @@ pub struct SenderEntry {
 #[serde(rename_all = "lowercase")]
 pub enum SenderState {
     Approved,
-    /// Asked for, and not looked at yet.
+    /// Requested and not yet approved.
     Pending,
     Blocked,
 }
 
-/// A number that handsets can write to. Whoever owns one may also send from it.
+/// A number that receives MO messages. Its account may also use it as a sender ID.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NumberEntry {
     pub number: Sender,
     pub account: AccountId,
-    /// Several accounts can share a number if each has a word that its messages begin with.
+    /// The first word of messages for this account, where several accounts share the number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keyword: Option<String>,
 }
 
-/// A pattern that holds a message for review, in everybody's messages or in one account's.
+/// A screening rule, for all accounts or for one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScreenEntry {
@@ -367,7 +366,7 @@ pub struct ScreenEntry {
     pub pattern: String,
 }
 
-/// A limit on an account's traffic, or on every account's.
+/// A traffic control, for each account or for one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ControlEntry {
@@ -376,19 +375,19 @@ pub struct ControlEntry {
     pub rule: TrafficRule,
 }
 
-/// Every document, as read from the store.
+/// All documents of the store.
 #[derive(Clone, Debug, Default)]
 pub struct Documents {
     pub accounts: Vec<(AccountId, String, Account)>,
     pub connections: Vec<(ConnectionId, Connection)>,
-    /// By the public half of the key.
+    /// By the public part of the key.
     pub keys: Vec<(String, ApiKey)>,
     pub prices: Vec<Price>,
     pub routes: Vec<(RouteId, RouteEntry)>,
     pub carriers: Vec<(CarrierId, String, Carrier)>,
     pub senders: Vec<SenderEntry>,
     pub numbers: Vec<NumberEntry>,
-    /// By the name the operator gave the rule.
+    /// By the rule's name.
     pub screens: Vec<(String, ScreenEntry)>,
     pub controls: Vec<(String, ControlEntry)>,
 }

@@ -1,6 +1,6 @@
-//! The slow-changing things a message is judged by: accounts, connections, keys, senders, prices, routes, carriers,
-//! rules. Each is a small named document in the store; all of them together are the [`Catalogue`], an immutable snapshot
-//! that is swapped whole, so that no send waits for a look-up and no half-made change is ever seen.
+//! The catalogue: accounts, connections, keys, senders, prices, routes, carriers and rules. Each is a document in the
+//! store; together they form the [`Catalogue`], an immutable snapshot in memory that is replaced as a whole, so that
+//! submissions need no database look-up and never see a partial change.
 
 mod account_view;
 mod documents;
@@ -8,9 +8,9 @@ mod number_owners;
 mod smpp_access;
 mod webhooks;
 
-pub use account_view::{AccountView, SenderStanding};
+pub use account_view::{AccountView, SenderStatus};
 pub use documents::*;
-pub use number_owners::Claim;
+pub use number_owners::NumberOwner;
 pub use smpp_access::{
     BINDS_DEFAULT, BindTypes, CodingZero, InboundForm, SMPP_PASSWORD_CHARS, SYSTEM_ID_CHARS_MAX, SmppAccess,
     WINDOW_DEFAULT, WINDOW_MAX,
@@ -20,8 +20,8 @@ pub use webhooks::{PreviousSecret, Webhooks};
 use crate::area::Area;
 use crate::carrier::{Profile, ProfileRefusal};
 use crate::ids::{AccountId, CarrierId, ConnectionId, RouteId};
-use crate::price::{PriceList, PriceRefusal, Priced};
-use crate::route::{Candidate, DuplicateRoute, Route, RouteFor, RouteRefusal, RouteRules, Routes};
+use crate::price::{PriceEntry, PriceList, PriceRefusal};
+use crate::route::{Candidate, DuplicateRoute, Route, RouteRefusal, RouteRules, RouteScope, Routes};
 use crate::screen::{Pattern, PatternRefusal, Screens};
 use crate::sender::Sender;
 use crate::time::Timestamp;
@@ -31,7 +31,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Why documents do not make a catalogue. Whoever changed them is told; the old catalogue stays.
+/// Why documents do not form a valid catalogue. The change is refused and the old catalogue stays.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CatalogueError {
     #[error("key {key} belongs to connection {connection}, which does not exist")]
@@ -60,7 +60,7 @@ pub enum CatalogueError {
     WithoutAccount { what: &'static str, account: AccountId },
 }
 
-/// Everything a submission is judged by, at one moment.
+/// A snapshot of all documents.
 #[derive(Debug, Default)]
 pub struct Catalogue {
     accounts: HashMap<AccountId, AccountView>,
@@ -70,7 +70,7 @@ pub struct Catalogue {
     routes: Routes,
     carriers: Vec<(CarrierId, String, Carrier)>,
     numbers: NumberOwners,
-    /// Where each account's messages from handsets go over SMPP.
+    /// The connection that gets each account's MO messages over SMPP.
     inbound: HashMap<AccountId, ConnectionId>,
 }
 
@@ -114,8 +114,8 @@ impl Catalogue {
         self.keys.get(public)
     }
 
-    /// The connection that binds under this name.
-    pub fn bound_as(&self, system_id: &str) -> Option<ConnectionId> {
+    /// Returns the connection with this system_id.
+    pub fn connection_by_system_id(&self, system_id: &str) -> Option<ConnectionId> {
         self.system_ids.get(system_id).copied()
     }
 
@@ -127,20 +127,20 @@ impl Catalogue {
         self.accounts.get(&id)
     }
 
-    /// Whose a message to this number is, by its digits alone; of several who share it, by the message's first word.
-    /// `None` if nobody has the number.
-    pub fn claim<'a>(&self, number: &str, text: &'a str) -> Option<Claim<'a>> {
-        self.numbers.claim(number, text)
+    /// Returns the owner of an MO message to this number (digits only): the number's account, or on a shared number the
+    /// account of the message's first word. `None` if no account has the number.
+    pub fn find_owner<'a>(&self, number: &str, text: &'a str) -> Option<NumberOwner<'a>> {
+        self.numbers.find_owner(number, text)
     }
 
-    /// The connection that an account's messages from handsets go to over SMPP.
+    /// Returns the connection that gets an account's MO messages over SMPP.
     pub fn inbound_connection(&self, account: AccountId) -> Option<ConnectionId> {
         self.inbound.get(&account).copied()
     }
 
-    /// Is it open to messages from handsets?
-    pub fn takes_inbound(&self, connection: ConnectionId) -> bool {
-        self.connection(connection).is_some_and(number_owners::takes_inbound)
+    /// Whether the connection can receive MO messages.
+    pub fn can_receive_mo(&self, connection: ConnectionId) -> bool {
+        self.connection(connection).is_some_and(number_owners::can_receive_mo)
     }
 
     pub fn routes(&self) -> &Routes {
@@ -155,12 +155,13 @@ impl Catalogue {
         &self.carriers
     }
 
-    /// There are never so many that looking through them would take longer than hashing.
+    /// A linear search, because there are few carriers.
     pub fn carrier(&self, id: CarrierId) -> Option<&Carrier> {
         self.carriers.iter().find(|(known, ..)| *known == id).map(|(_, _, carrier)| carrier)
     }
 
-    /// Returns how long after the end of validity a carrier's receipt is waited for, also of a carrier that is gone.
+    /// Returns how long Hermod waits for a carrier's receipt after the end of validity; the default for a deleted
+    /// carrier.
     pub fn receipt_wait(&self, carrier: CarrierId) -> Duration {
         let profile = self.carrier(carrier).map(|carrier| &carrier.profile);
         profile.map_or_else(|| Profile::default().receipt_wait(), Profile::receipt_wait)
@@ -180,8 +181,7 @@ fn system_ids(
     Ok(system_ids)
 }
 
-/// Documents by the account they are for, `None` for everyone's: with many accounts and prices, each account looking
-/// through all of them would take minutes.
+/// Documents by account, `None` for those of all accounts. Scanning all documents for each account would take minutes.
 struct Owned<'a> {
     prices: ByOwner<&'a Price>,
     senders: ByOwner<&'a SenderEntry>,
@@ -216,7 +216,7 @@ fn of_owner<'a, T>(owned: &'a ByOwner<&'a T>, owner: Option<AccountId>) -> impl 
     owned.get(&owner).into_iter().flatten().copied()
 }
 
-/// What documents say for every account.
+/// The documents that apply to all accounts.
 struct Common {
     prices: Arc<PriceList>,
     blocked: Arc<HashSet<Sender>>,
@@ -287,8 +287,12 @@ fn check_owners(documents: &Documents) -> Result<(), CatalogueError> {
 
 fn price_list<'a>(prices: impl Iterator<Item = &'a Price>) -> Result<PriceList, CatalogueError> {
     let list = prices.map(|Price { prefix, network, mcc, country, per_part, from, .. }| {
-        let what = Area::one_of(*prefix, *network, *mcc, *country).ok_or(CatalogueError::PriceForNothing)?;
-        Ok::<_, CatalogueError>(Priced { what, per_part: *per_part, from: from.unwrap_or(Timestamp::EPOCH) })
+        let area = Area::one_of(*prefix, *network, *mcc, *country).ok_or(CatalogueError::PriceForNothing)?;
+        Ok::<_, CatalogueError>(PriceEntry {
+            area,
+            per_part: *per_part,
+            from: from.unwrap_or(Timestamp::EPOCH),
+        })
     });
     Ok(PriceList::new(list.collect::<Result<Vec<_>, _>>()?)?)
 }
@@ -334,7 +338,7 @@ fn build_routes(
         let rules = RouteRules { doubt: *in_doubt, fail_over_refusals: *fail_over_refusals };
         let route =
             Route::new(*id, &candidates, rules).map_err(|refusal| CatalogueError::Route { area, refusal })?;
-        built.push((RouteFor { account: *account, sender: *sender, area }, route));
+        built.push((RouteScope { account: *account, sender: *sender, area }, route));
     }
     Ok(Routes::new(built)?)
 }

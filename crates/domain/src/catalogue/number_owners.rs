@@ -1,41 +1,42 @@
-//! Whose a number is that handsets write to, and where its account's messages go over SMPP.
+//! Finds the account that owns an MO message, and the connection that gets an account's MO messages over SMPP.
 
 use super::{Connection, InboundForm, NumberEntry, SmppAccess};
 use crate::ids::{AccountId, ConnectionId};
 use std::collections::HashMap;
 
-/// Numbers by their digits: with and without a plus they are the same.
+/// The owners of each number, by its digits without a plus.
 #[derive(Debug, Default)]
 pub(super) struct NumberOwners(HashMap<String, Owners>);
 
 #[derive(Debug, Default)]
 struct Owners {
-    /// Of the entry without a keyword.
-    otherwise: Option<AccountId>,
-    /// In capitals.
+    /// The account of the entry without a keyword.
+    default: Option<AccountId>,
+    /// By keyword, in capitals.
     keywords: HashMap<String, AccountId>,
 }
 
-/// What a number, and the first word of a message to it, say about whose the message is.
+/// The owner of an MO message, by its number and first word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Claim<'a> {
-    /// The number is one account's alone.
+pub enum NumberOwner<'a> {
+    /// The number belongs to one account.
     Number(AccountId),
-    /// The number is shared, and the first word is this account's; the rest is what is said to it.
+    /// The number is shared and the first word is this account's keyword; `rest` is the text after it.
     Keyword { account: AccountId, rest: &'a str },
-    /// The number is shared, and the first word is nobody's. The account that has the number without a keyword, if any.
+    /// The number is shared and the first word is no keyword. Holds the account that has the number without a keyword,
+    /// if any.
     Shared(Option<AccountId>),
 }
 
 impl NumberOwners {
-    /// Of several entries for the same, the first counts.
+    /// Builds the index. Of duplicate entries the first counts.
     pub(super) fn of(entries: &[NumberEntry]) -> NumberOwners {
         let mut numbers: HashMap<String, Owners> = HashMap::new();
         for NumberEntry { number, account, keyword } in entries {
             let owners = numbers.entry(number.address().to_owned()).or_default();
             match keyword {
                 None => {
-                    owners.otherwise.get_or_insert(*account);
+                    owners.default.get_or_insert(*account);
                 }
                 Some(keyword) => {
                     owners.keywords.entry(keyword.to_uppercase()).or_insert(*account);
@@ -45,38 +46,38 @@ impl NumberOwners {
         NumberOwners(numbers)
     }
 
-    /// `number`: digits alone. Its keyword is the first word of a message.
-    pub(super) fn claim<'a>(&self, number: &str, text: &'a str) -> Option<Claim<'a>> {
-        let Owners { otherwise, keywords } = self.0.get(number)?;
+    /// Returns the owner of a message; `number` is digits only.
+    pub(super) fn find_owner<'a>(&self, number: &str, text: &'a str) -> Option<NumberOwner<'a>> {
+        let Owners { default, keywords } = self.0.get(number)?;
         if keywords.is_empty() {
-            return otherwise.map(Claim::Number);
+            return default.map(NumberOwner::Number);
         }
-        let said = text.trim_start();
-        let (first, rest) = said.split_once(char::is_whitespace).unwrap_or((said, ""));
+        let text = text.trim_start();
+        let (first, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         let word = first.trim_matches(|character: char| !character.is_alphanumeric()).to_uppercase();
-        let keyword = keywords.get(&word).map(|account| Claim::Keyword { account: *account, rest });
-        Some(keyword.unwrap_or(Claim::Shared(*otherwise)))
+        let keyword = keywords.get(&word).map(|account| NumberOwner::Keyword { account: *account, rest });
+        Some(keyword.unwrap_or(NumberOwner::Shared(*default)))
     }
 }
 
-/// Of an account's connections that take messages from handsets, the one with the lowest number.
+/// Returns for each account the connection with the lowest id that can receive MO messages.
 pub(super) fn inbound_connections(
     connections: &HashMap<ConnectionId, Connection>,
 ) -> HashMap<AccountId, ConnectionId> {
     let mut chosen: HashMap<AccountId, ConnectionId> = HashMap::new();
-    for (id, connection) in connections.iter().filter(|(_, connection)| takes_inbound(connection)) {
+    for (id, connection) in connections.iter().filter(|(_, connection)| can_receive_mo(connection)) {
         let lowest = chosen.entry(connection.account).or_insert(*id);
         *lowest = (*lowest).min(*id);
     }
     chosen
 }
 
-pub(super) fn takes_inbound(connection: &Connection) -> bool {
+pub(super) fn can_receive_mo(connection: &Connection) -> bool {
     let Connection { closed, smpp, .. } = connection;
-    let takes = |access: &SmppAccess| {
+    let receives = |access: &SmppAccess| {
         access.inbound != InboundForm::None && (access.bind_types.receiver || access.bind_types.transceiver)
     };
-    !closed && smpp.as_ref().is_some_and(takes)
+    !closed && smpp.as_ref().is_some_and(receives)
 }
 
 #[cfg(test)]
@@ -93,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_or_its_keyword_says_whose_a_message_is() {
+    fn owner_is_found_by_number_and_keyword() {
         let owners = NumberOwners::of(&[
             entry("+4915799999999", 1, None),
             entry("80800", 2, Some("VOTE")),
@@ -102,9 +103,9 @@ mod tests {
             entry("80801", 5, Some("ONLY")),
             entry("4915799999999", 9, None),
         ]);
-        let alone = |account| Some(Claim::Number(AccountId::new(account)));
-        let word = |account, rest| Some(Claim::Keyword { account: AccountId::new(account), rest });
-        let shared = |account: Option<u32>| Some(Claim::Shared(account.map(AccountId::new)));
+        let alone = |account| Some(NumberOwner::Number(AccountId::new(account)));
+        let word = |account, rest| Some(NumberOwner::Keyword { account: AccountId::new(account), rest });
+        let shared = |account: Option<u32>| Some(NumberOwner::Shared(account.map(AccountId::new)));
         for (number, text, expect) in [
             ("4915799999999", "anything", alone(1)),
             ("4915799999999", "", alone(1)),
@@ -120,12 +121,12 @@ mod tests {
             ("80802", "vote", None),
             ("", "vote", None),
         ] {
-            assert_eq!(owners.claim(number, text), expect, "{number} {text:?}");
+            assert_eq!(owners.find_owner(number, text), expect, "{number} {text:?}");
         }
     }
 
     #[test]
-    fn the_first_open_connection_that_takes_them_gets_an_accounts_messages() {
+    fn first_open_connection_with_inbound_gets_the_accounts_mo_messages() {
         let connection = |account, change: fn(&mut Connection)| {
             let mut connection = Connection {
                 account: AccountId::new(account),

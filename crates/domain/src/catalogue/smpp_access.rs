@@ -1,27 +1,27 @@
-//! The SMPP half of a connection: how its customer binds, and how what it submits is read.
+//! The SMPP settings of a connection: credentials and limits of binds, and how its submits are interpreted.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// SMPP v3.4 section 5.2.1: 15 characters and a null.
+/// SMPP v3.4 section 5.2.1: 16 octets including the null.
 pub const SYSTEM_ID_CHARS_MAX: usize = 15;
-/// SMPP v3.4 section 5.2.2 has room for no more, and fewer could be guessed.
+/// The length of generated passwords: the maximum of SMPP v3.4 section 5.2.2, because shorter ones could be guessed.
 pub const SMPP_PASSWORD_CHARS: usize = 8;
-/// Requests that may be unanswered at once, unless the connection has more.
+/// The default window: outstanding requests per bind.
 pub const WINDOW_DEFAULT: u16 = 10;
 pub const WINDOW_MAX: u16 = 100;
-/// Binds of one connection at a time, unless it has more.
+/// The default maximum of concurrent binds per connection.
 pub const BINDS_DEFAULT: u32 = 10;
 
-/// How a customer binds to a connection.
+/// The SMPP access of a connection.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SmppAccess {
-    /// Of 1 to 15 characters, and no other connection's.
+    /// 1 to 15 characters, unique among all connections.
     pub system_id: String,
-    /// Argon2id, in the usual text form. The password itself is nowhere.
+    /// The Argon2id hash in PHC format. The password itself is not stored.
     pub password_hash: String,
-    /// A value that a bind must give, instead of `SMS` or nothing.
+    /// The system_type that a bind must give. `None`: `SMS` or empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system_type: Option<String>,
     #[serde(default)]
@@ -30,40 +30,40 @@ pub struct SmppAccess {
     pub max_binds: u32,
     #[serde(default = "window_default")]
     pub window: u16,
-    /// Plain connections are refused.
+    /// Binds without TLS are rejected.
     #[serde(default)]
     pub tls_only: bool,
-    /// What `data_coding` 0 means.
+    /// The alphabet of `data_coding` 0.
     #[serde(default)]
     pub alphabet: CodingZero,
-    /// Octets beyond GSM-7 in such a text make all of it Latin-1, instead of being refused.
+    /// A text of data_coding 0 that is not GSM-7 is read as Latin-1 instead of being refused.
     #[serde(default)]
     pub latin1_fallback: bool,
-    /// Odd types of numbers, numbering plans and receipt flags are refused, instead of being read sensibly.
+    /// Unusual TON, NPI and registered_delivery values are refused instead of being corrected.
     #[serde(default)]
     pub strict: bool,
-    /// Refusals are told with vendor codes (0x0400 to 0x0407), on 3.4 binds.
+    /// Refusals have vendor statuses (0x0400 to 0x0407), on 3.4 binds.
     #[serde(default)]
     pub extended_codes: bool,
     /// Receipts repeat the first 20 characters of the text.
     #[serde(default)]
     pub receipt_text: bool,
-    /// Vendor parameters (0x1400 to 0x3FFF) are passed on, where the carrier's profile does so too.
+    /// Vendor TLVs (0x1400 to 0x3FFF) are passed on, if the carrier's profile also passes them.
     #[serde(default)]
     pub pass_tlvs: bool,
-    /// Silent messages, replacing ones and messages to the SIM (protocol_id 0x40 to 0x47 and 0x7F, message class 2,
+    /// Silent messages, replace messages and messages to the SIM (protocol_id 0x40 to 0x47 and 0x7F, message class 2,
     /// `dest_addr_subunit` 3, user data header elements 0x70 to 0x7F) are accepted.
     #[serde(default)]
     pub special_protocol_ids: bool,
     /// Message waiting indications (`data_coding` 0xC0 to 0xDF) are accepted.
     #[serde(default)]
     pub message_waiting: bool,
-    /// How messages from handsets reach its receivers.
+    /// How MO messages are delivered.
     #[serde(default)]
     pub inbound: InboundForm,
 }
 
-/// Which binds a connection may make.
+/// The bind types that a connection allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BindTypes {
@@ -78,20 +78,20 @@ impl Default for BindTypes {
     }
 }
 
-/// How messages from handsets are brought to a connection's receivers.
+/// How MO messages are delivered to a connection's binds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum InboundForm {
-    /// Long ones in parts, each with a user data header.
+    /// Long messages in parts, each with a user data header.
     #[default]
     Parts,
-    /// Long ones whole, in `message_payload`.
+    /// Long messages as a whole in `message_payload`.
     Payload,
     /// Not at all.
     None,
 }
 
-/// What `data_coding` 0 means on a connection.
+/// The alphabet of `data_coding` 0 on a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CodingZero {
@@ -103,7 +103,7 @@ pub enum CodingZero {
 }
 
 impl SmppAccess {
-    /// With everything as it usually is.
+    /// Makes an access with default settings.
     pub fn new(system_id: &str, password_hash: &str) -> SmppAccess {
         SmppAccess {
             system_id: system_id.to_owned(),
@@ -126,7 +126,7 @@ impl SmppAccess {
     }
 }
 
-/// Without the hash: eight characters can be guessed from it.
+/// Prints no hash: eight characters can be guessed from it.
 impl fmt::Debug for SmppAccess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let SmppAccess { system_id, bind_types, max_binds, window, tls_only, .. } = self;

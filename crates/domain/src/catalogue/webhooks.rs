@@ -1,22 +1,22 @@
-//! Where an account is told by webhook, and what it is signed with.
+//! An account's webhook URLs and signing secrets.
 
 use crate::time::Timestamp;
 use crate::webhook::WebhookKind;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// An account's webhooks. Secrets are sealed: only the process that has the key of its data folder can open them.
+/// An account's webhooks. Secrets are sealed with the key of the data folder.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Webhooks {
-    /// Where delivery reports are posted.
+    /// The URL for DLRs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dlr_url: Option<String>,
-    /// Where messages from handsets are posted.
+    /// The URL for MO messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inbound_url: Option<String>,
     pub secret: String,
-    /// Staged: everything is signed with it too, so that receivers can learn it before it counts.
+    /// The staged secret, which also signs every webhook, so that receivers can adopt it before the switch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -28,7 +28,7 @@ pub struct Webhooks {
 #[serde(deny_unknown_fields)]
 pub struct PreviousSecret {
     pub secret: String,
-    /// Nothing is signed with it from here on.
+    /// When it stops signing.
     pub until: Timestamp,
 }
 
@@ -41,7 +41,7 @@ impl Webhooks {
     }
 }
 
-/// Without the secrets, and without the addresses: those may hold a token.
+/// Prints neither secrets nor URLs, which may hold a token.
 impl fmt::Debug for Webhooks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Webhooks")

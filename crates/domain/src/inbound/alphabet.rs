@@ -1,10 +1,10 @@
-//! What `data_coding` says about a text from a handset, and the text itself. Septets come one to an octet. Nothing is
-//! refused: what cannot be read is handed on as it is.
+//! Decodes MO texts by their `data_coding`. Septets are unpacked, one per octet. No message is refused: undecodable
+//! octets are passed on unchanged.
 
 use crate::carrier::DefaultAlphabet;
 use crate::text::{gsm7, iso8859};
 
-/// How the octets of a message from a handset are to be read.
+/// The alphabet of an MO message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Alphabet {
     Gsm,
@@ -13,12 +13,12 @@ pub enum Alphabet {
     Cyrillic,
     Hebrew,
     Ucs2,
-    /// Binary data, or a coding that nobody knows.
+    /// Binary data, or an unknown data_coding.
     Octets,
 }
 
 impl Alphabet {
-    /// `zero`: what the carrier means by 0.
+    /// Returns the alphabet of a `data_coding`; `zero` is the carrier's alphabet for data_coding 0.
     pub const fn of_data_coding(data_coding: u8, zero: DefaultAlphabet) -> Alphabet {
         match data_coding {
             0x00 => match zero {
@@ -31,7 +31,7 @@ impl Alphabet {
             0x06 => Alphabet::Cyrillic,
             0x07 => Alphabet::Hebrew,
             0x08 => Alphabet::Ucs2,
-            // With a class; then message waiting; then the other way of writing a class.
+            // With a message class; then message waiting; then the other group with a message class.
             0x10..=0x1F => match data_coding & 0b1100 {
                 0b0000 => Alphabet::Gsm,
                 0b1000 => Alphabet::Ucs2,
@@ -44,7 +44,8 @@ impl Alphabet {
         }
     }
 
-    /// `None` for what is no text. Half a surrogate pair is shown as a replacement character: its other half is lost.
+    /// Decodes a text; `None` for binary data and invalid octets. Half a surrogate pair becomes a replacement
+    /// character, because its other half is lost.
     pub fn decode(self, octets: &[u8]) -> Option<String> {
         match self {
             Alphabet::Gsm => gsm7::decode(octets).ok(),
@@ -61,7 +62,7 @@ impl Alphabet {
         }
     }
 
-    /// The number the store keeps. Never change one.
+    /// Returns the number that the store keeps. Existing numbers never change.
     pub const fn as_u8(self) -> u8 {
         match self {
             Alphabet::Gsm => 1,
@@ -114,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn octets_become_text_in_every_alphabet() {
+    fn octets_are_decoded_in_every_alphabet() {
         let cases: [(Alphabet, &[u8], Option<&str>); 16] = [
             (Gsm, b"\x00 \x1b\x65 \x7c", Some("@ € ö")),
             (Gsm, b"a\x80", None),
@@ -139,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn stored_numbers_are_read_back() {
+    fn stored_numbers_round_trip() {
         for stored in 0..=u8::MAX {
             if let Some(alphabet) = Alphabet::from_u8(stored) {
                 assert_eq!(alphabet.as_u8(), stored);

@@ -1,58 +1,59 @@
-//! Messages from handsets: what one `deliver_sm` of a carrier holds, how parts become a message again, whose number was
-//! written to, and what a handset says that concerns us before anybody else.
+//! MO messages: the content of one `deliver_sm`, its alphabet and addresses, reassembly of concatenated parts, and
+//! opt-out keywords.
 
+mod addresses;
 mod alphabet;
-mod ends;
-mod stop_words;
-mod whole;
+mod opt_keywords;
+mod reassembly;
 
+pub use addresses::{display_address, msisdn_of, normalized_address, number_of};
 pub use alphabet::Alphabet;
-pub use ends::{handset, number, shown, tidied};
-pub use stop_words::{OptKeyword, STOP_WORD_CHARS_MAX, STOP_WORDS_MAX, is_stop_word, opt_keyword};
-pub use whole::{Form, Whole};
+pub use opt_keywords::{
+    OPT_OUT_KEYWORD_CHARS_MAX, OPT_OUT_KEYWORDS_MAX, OptKeyword, is_opt_out_keyword, opt_keyword,
+};
+pub use reassembly::{MoContent, MoEncoding};
 
-use crate::origin::WrittenAddress;
-use crate::text::Joined;
+use crate::origin::SmppAddress;
+use crate::text::ConcatPart;
 use std::fmt;
 
-/// What a carrier brought in one PDU: a message, or a part of one.
+/// One `deliver_sm` with an MO message or a part of one.
 #[derive(Clone, PartialEq, Eq)]
 pub struct InboundPart {
-    /// The handset, as the carrier wrote it.
-    pub source: WrittenAddress,
-    /// What it was written to.
-    pub destination: WrittenAddress,
-    /// Nothing: it is a whole message.
-    pub joined: Option<Joined>,
-    /// The handset's own number for it, where the carrier tells it: two messages of the same words are two then.
+    /// The handset's address, as the carrier sent it.
+    pub source: SmppAddress,
+    /// The address that the handset wrote to.
+    pub destination: SmppAddress,
+    /// The position in a concatenated message; `None` for a single-part message.
+    pub concat: Option<ConcatPart>,
+    /// The `user_message_reference`, if the carrier sends it. It distinguishes two messages with the same text.
     pub reference: Option<u16>,
-    pub piece: Piece,
+    pub segment: MoSegment,
 }
 
-/// The text of one PDU, as it came.
+/// The text of one `deliver_sm`, as received.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Piece {
+pub struct MoSegment {
     pub data_coding: u8,
     pub alphabet: Alphabet,
-    /// Elements of the user data header, but for the one that numbers parts, and without its length octet.
+    /// The elements of the user data header except concatenation, without the length octet.
     pub header: Box<[u8]>,
     pub octets: Box<[u8]>,
 }
 
 impl InboundPart {
-    /// A number that differs, for all practical purposes, when any of it differs: a carrier that got no answer brings
-    /// the very same again. Everything counts, the text too: handsets use the same reference for one message after the
-    /// other.
+    /// Returns a digest by which duplicates are recognised: a carrier that got no response sends the same PDU again.
+    /// All fields count, also the text, because handsets reuse references.
     ///
-    /// It is stored, so it must come out the same in every release: FNV-1a, 128 bits.
+    /// The digest is stored, so it must be the same in every release: FNV-1a, 128 bits.
     pub fn digest(&self) -> [u8; 16] {
-        let InboundPart { source, destination, joined, reference, piece } = self;
-        let Piece { data_coding, alphabet: _, header, octets } = piece;
+        let InboundPart { source, destination, concat, reference, segment } = self;
+        let MoSegment { data_coding, alphabet: _, header, octets } = segment;
         let mut hash = Fnv1a::new();
-        hash.add_field(number(source).as_bytes());
-        hash.add_field(number(destination).as_bytes());
-        let [high, low] = joined.map_or(0, |joined| joined.reference).to_be_bytes();
-        let (total, part) = joined.map_or((0, 0), |joined| (joined.total, joined.part));
+        hash.add_field(number_of(source).as_bytes());
+        hash.add_field(number_of(destination).as_bytes());
+        let [high, low] = concat.map_or(0, |concat| concat.reference).to_be_bytes();
+        let (total, part) = concat.map_or((0, 0), |concat| (concat.total, concat.part));
         hash.add(&[high, low, total, part, *data_coding]);
         let [high, low] = reference.unwrap_or(0).to_be_bytes();
         hash.add(&[u8::from(reference.is_some()), high, low]);
@@ -62,19 +63,19 @@ impl InboundPart {
     }
 }
 
-/// Neither the text nor whose handset it is.
+/// Prints neither the text nor the addresses.
 impl fmt::Debug for InboundPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("InboundPart")
-            .field("joined", &self.joined)
-            .field("piece", &self.piece)
+            .field("concat", &self.concat)
+            .field("segment", &self.segment)
             .finish_non_exhaustive()
     }
 }
 
-impl fmt::Debug for Piece {
+impl fmt::Debug for MoSegment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Piece({:?}, {} octets)", self.alphabet, self.octets.len())
+        write!(f, "MoSegment({:?}, {} octets)", self.alphabet, self.octets.len())
     }
 }
 
@@ -91,7 +92,7 @@ impl Fnv1a {
         }
     }
 
-    /// With its length, so that the end of one field cannot be mistaken for the beginning of the next.
+    /// Adds the length and the octets of a field, so that field boundaries count.
     fn add_field(&mut self, octets: &[u8]) {
         self.add(&u64::try_from(octets.len()).unwrap_or(u64::MAX).to_be_bytes());
         self.add(octets);
@@ -104,11 +105,11 @@ mod tests {
 
     fn part() -> InboundPart {
         InboundPart {
-            source: WrittenAddress::new(1, 1, b"4915112345678"),
-            destination: WrittenAddress::new(1, 1, b"4915799999999"),
-            joined: None,
+            source: SmppAddress::new(1, 1, b"4915112345678"),
+            destination: SmppAddress::new(1, 1, b"4915799999999"),
+            concat: None,
             reference: None,
-            piece: Piece {
+            segment: MoSegment {
                 data_coding: 0,
                 alphabet: Alphabet::Gsm,
                 header: Box::default(),
@@ -118,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hash_is_fnv_1a() {
+    fn hash_is_fnv_1a() {
         // Test values published with the algorithm.
         for (text, expect) in [
             ("", 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d),
@@ -132,35 +133,38 @@ mod tests {
     }
 
     #[test]
-    fn only_the_very_same_part_has_the_same_digest() {
-        let joined = |reference, total, part| Some(Joined { reference, total, part });
+    fn only_identical_parts_have_the_same_digest() {
+        let concat = |reference, total, part| Some(ConcatPart { reference, total, part });
         let mut parts = vec![part()];
-        parts.push(InboundPart { source: WrittenAddress::new(1, 1, b"4915112345679"), ..part() });
-        parts.push(InboundPart { destination: WrittenAddress::new(1, 1, b"4915112345678"), ..part() });
-        parts.push(InboundPart { joined: joined(1, 2, 1), ..part() });
-        parts.push(InboundPart { joined: joined(1, 2, 2), ..part() });
-        parts.push(InboundPart { joined: joined(2, 2, 1), ..part() });
+        parts.push(InboundPart { source: SmppAddress::new(1, 1, b"4915112345679"), ..part() });
+        parts.push(InboundPart { destination: SmppAddress::new(1, 1, b"4915112345678"), ..part() });
+        parts.push(InboundPart { concat: concat(1, 2, 1), ..part() });
+        parts.push(InboundPart { concat: concat(1, 2, 2), ..part() });
+        parts.push(InboundPart { concat: concat(2, 2, 1), ..part() });
         parts.push(InboundPart { reference: Some(0), ..part() });
         parts.push(InboundPart { reference: Some(1), ..part() });
-        parts.push(InboundPart { piece: Piece { data_coding: 1, ..part().piece }, ..part() });
-        parts
-            .push(InboundPart { piece: Piece { octets: b"yes!".to_vec().into(), ..part().piece }, ..part() });
-        let split = Piece { header: b"ye".to_vec().into(), octets: b"s".to_vec().into(), ..part().piece };
-        parts.push(InboundPart { piece: split, ..part() });
+        parts.push(InboundPart { segment: MoSegment { data_coding: 1, ..part().segment }, ..part() });
+        parts.push(InboundPart {
+            segment: MoSegment { octets: b"yes!".to_vec().into(), ..part().segment },
+            ..part()
+        });
+        let split =
+            MoSegment { header: b"ye".to_vec().into(), octets: b"s".to_vec().into(), ..part().segment };
+        parts.push(InboundPart { segment: split, ..part() });
         let mut digests: Vec<_> = parts.iter().map(InboundPart::digest).collect();
         digests.sort_unstable();
         digests.dedup();
         assert_eq!(digests.len(), parts.len());
-        // The same handset, written differently on another link.
-        let plus = InboundPart { source: WrittenAddress::new(0, 0, b"+4915112345678"), ..part() };
+        // The same handset in another notation.
+        let plus = InboundPart { source: SmppAddress::new(0, 0, b"+4915112345678"), ..part() };
         assert_eq!(plus.digest(), part().digest());
-        assert_eq!(format!("{:02x?}", part().digest()), DIGEST_OF_PART, "it is on disks");
+        assert_eq!(format!("{:02x?}", part().digest()), DIGEST_OF_PART, "digests are stored");
     }
 
     const DIGEST_OF_PART: &str = "[3c, e3, fe, db, b2, 34, 5c, 39, 06, 93, 58, 7b, a0, 66, cb, b8]";
 
     #[test]
-    fn neither_text_nor_handset_is_printed() {
+    fn debug_output_has_neither_text_nor_addresses() {
         let printed = format!("{:?}", part());
         assert!(printed.contains("3 octets") && !printed.contains("4915"), "{printed}");
     }

@@ -1,5 +1,5 @@
-//! Parts in doubt: their bytes may have left, and no answer came. The policy of the route says how often such a part is
-//! resent, and after which waits.
+//! Parts in doubt: their submit_sm may have been sent, and no response arrived. The policy of the route or carrier says
+//! how often such a part is resent.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ const RESEND_WAITS: [u32; 3] = [1, 4, 20];
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DoubtPolicy {
-    /// Up to three times, with growing waits. A duplicate is better than a loss.
+    /// Up to three times, with growing waits: prefers a duplicate to a loss.
     #[default]
     Resend,
     /// Once.
     ResendOnce,
-    /// Never. A loss is better than a duplicate.
+    /// Never: prefers a loss to a duplicate.
     NeverResend,
 }
 
@@ -23,7 +23,7 @@ impl DoubtPolicy {
     pub const ALL: [DoubtPolicy; 3] =
         [DoubtPolicy::Resend, DoubtPolicy::ResendOnce, DoubtPolicy::NeverResend];
 
-    /// How many resends a part gets. The store keeps the policy as this number.
+    /// Returns the maximum number of resends. The store keeps the policy as this number.
     pub const fn resends_max(self) -> u8 {
         match self {
             DoubtPolicy::Resend => 3,
@@ -32,7 +32,7 @@ impl DoubtPolicy {
         }
     }
 
-    /// The policy that the store has kept as this number of resends.
+    /// Converts the number that the store keeps.
     pub const fn from_resends_max(resends: u8) -> DoubtPolicy {
         match resends {
             0 => DoubtPolicy::NeverResend,
@@ -51,10 +51,10 @@ impl DoubtPolicy {
 }
 
 /// Returns how long a part waits before it is resent: `first` after its first doubt, longer after each further one.
-/// Carriers that crash under their load again and again need the growing waits.
+/// The waits grow for carriers that crash repeatedly under load.
 pub fn resend_wait(first: Duration, doubts: u8) -> Duration {
-    let place = usize::from(doubts.saturating_sub(1)).min(RESEND_WAITS.len() - 1);
-    first.saturating_mul(RESEND_WAITS[place])
+    let index = usize::from(doubts.saturating_sub(1)).min(RESEND_WAITS.len() - 1);
+    first.saturating_mul(RESEND_WAITS[index])
 }
 
 #[cfg(test)]

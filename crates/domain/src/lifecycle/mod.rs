@@ -1,10 +1,9 @@
-//! The life of a message and of its parts, as one function: [`apply`]. Every change of state in the product goes
-//! through it, so what may follow what is written in one place and printed in full by the golden grid
-//! (`golden/lifecycle.txt`).
+//! The state machine of messages and parts: [`apply`]. Every state change of a message goes through it. The golden file
+//! `golden/lifecycle.txt` lists all transitions.
 //!
 //! A message is what was accepted and charged; a part is one SMS of it. Events happen to parts, and the state of the
-//! message follows from its parts: the first final failure decides, delivered means all of them, and a message stays
-//! `queued` until its last part was handed to a carrier.
+//! message follows from its parts: the first final failure decides, `delivered` means all parts, and a message stays
+//! `queued` until its last part was sent to a carrier.
 
 mod doubt;
 mod state;
@@ -15,29 +14,29 @@ pub use doubt::{DoubtPolicy, resend_wait};
 pub use state::{MessageState, PartState, UnknownState};
 
 use crate::ids::PartNo;
-use crate::receipt::{DlrCode, Outcome, ReportStatus};
+use crate::receipt::{DlrCode, ReceiptStatus, ReportStatus};
 use smallvec::SmallVec;
 
-/// What is known of one part.
+/// The state of one part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
     pub state: PartState,
-    /// How often its bytes may have left without an answer coming back.
+    /// How often the part was sent, or may have been, without a response.
     pub doubts: u8,
 }
 
 impl Part {
-    pub const WAITING: Part = Part { state: PartState::Queued, doubts: 0 };
+    pub const QUEUED: Part = Part { state: PartState::Queued, doubts: 0 };
 
-    /// May a carrier have this part? If so, its money never comes back.
-    fn may_have_left(self) -> bool {
-        self.doubts > 0 || self.state.left()
+    /// Whether a carrier may have this part, so that it is never refunded.
+    fn may_be_sent(self) -> bool {
+        self.doubts > 0 || self.state.may_be_with_carrier()
     }
 }
 
 pub type Parts = SmallVec<[Part; 8]>;
 
-/// A message's state together with its parts'. Invariant: `state` is what [`summary`] makes of `parts`.
+/// The states of a message and its parts. Invariant: `state` follows from `parts` by [`message_state`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Progress {
     pub state: MessageState,
@@ -46,199 +45,198 @@ pub struct Progress {
 
 impl Progress {
     pub fn queued(parts: u8) -> Progress {
-        Progress {
-            state: MessageState::Queued,
-            parts: SmallVec::from_elem(Part::WAITING, usize::from(parts)),
-        }
+        Progress { state: MessageState::Queued, parts: SmallVec::from_elem(Part::QUEUED, usize::from(parts)) }
     }
 
-    /// From what is remembered: the parts, and the state that was last noted for the message.
+    /// Restores the states from stored parts and the stored state of the message.
     pub fn of(remembered: MessageState, parts: Parts) -> Progress {
-        Progress { state: summary(remembered, &parts), parts }
+        Progress { state: message_state(remembered, &parts), parts }
     }
 }
 
-/// What a carrier's permanent refusal of a part was about.
+/// The cause of a carrier's permanent rejection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RefusedFor {
+pub enum RejectionCause {
     /// The destination: reported as UNDELIV.
     Destination,
-    /// Anything else: reported as REJECTD.
-    Anything,
+    /// Any other cause: reported as REJECTD.
+    Other,
 }
 
-/// What happens to a part.
+/// An event of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// It was given a slot on a link; its bytes may leave any moment.
+pub enum PartEvent {
+    /// The part was claimed for a link; its submit_sm may be sent any moment.
     Claimed,
-    /// The slot was lost before a single byte of it left.
+    /// The claim was released before any byte was sent.
     Released,
-    /// The carrier took it.
+    /// The carrier accepted the part.
     Accepted,
-    /// The carrier said "later": throttled, or a temporary error.
+    /// The carrier throttled the part or responded with a temporary error.
     Deferred,
-    /// The carrier refused it for good.
-    Refused(RefusedFor),
-    /// No answer came: time-out, lost link, or our own crash.
-    NoAnswer(DoubtPolicy),
-    /// A receipt says so.
-    Receipt(Verdict),
-    /// Its validity ended.
+    /// The carrier rejected the part permanently.
+    Rejected(RejectionCause),
+    /// No response arrived: timeout, lost link, or a crash of the gateway.
+    NoResponse(DoubtPolicy),
+    /// A receipt arrived.
+    Receipt(DeliveryOutcome),
+    /// The validity period ended.
     ValidityEnded,
-    /// No receipt came for a day after its validity ended.
+    /// No receipt arrived within the carrier's receipt wait after the end of validity.
     ReceiptOverdue,
-    /// Cancelled, or its route, sender or account was withdrawn.
+    /// The message was cancelled, or its route, sender or account was removed.
     Withdrawn,
 }
 
-/// What a receipt says, once its dialect is out of the way.
+/// What a receipt means for its part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum DeliveryOutcome {
     Enroute,
-    /// As `Enroute`; the carrier's own word for it was another, and customers are told in that word.
+    /// As `Enroute`, but reported as ACCEPTD, the carrier's word.
     Accepted,
     Delivered,
     Undeliverable,
     Rejected,
     Expired,
-    /// UNKNOWN, or a word nobody knows: timeline only.
-    NoNews,
+    /// UNKNOWN or an unrecognised word: recorded in the timeline only.
+    NoChange,
 }
 
-impl Verdict {
-    /// Returns what customers are told of a receipt that leaves a message on its way.
+impl DeliveryOutcome {
+    /// Returns the status of the intermediate report for this receipt.
     pub const fn notice(self) -> ReportStatus {
         match self {
-            Verdict::Accepted => ReportStatus::Accepted,
-            Verdict::Enroute
-            | Verdict::Delivered
-            | Verdict::Undeliverable
-            | Verdict::Rejected
-            | Verdict::Expired
-            | Verdict::NoNews => ReportStatus::Enroute,
+            DeliveryOutcome::Accepted => ReportStatus::Accepted,
+            DeliveryOutcome::Enroute
+            | DeliveryOutcome::Delivered
+            | DeliveryOutcome::Undeliverable
+            | DeliveryOutcome::Rejected
+            | DeliveryOutcome::Expired
+            | DeliveryOutcome::NoChange => ReportStatus::Enroute,
         }
     }
 
-    pub fn of(outcome: &Outcome) -> Verdict {
-        match outcome {
-            Outcome::Enroute => Verdict::Enroute,
-            Outcome::Accepted => Verdict::Accepted,
-            Outcome::Delivered => Verdict::Delivered,
-            Outcome::Undeliverable => Verdict::Undeliverable,
-            Outcome::Rejected => Verdict::Rejected,
-            Outcome::Expired => Verdict::Expired,
-            Outcome::Unknown | Outcome::Unrecognised(_) => Verdict::NoNews,
+    pub fn of(status: &ReceiptStatus) -> DeliveryOutcome {
+        match status {
+            ReceiptStatus::Enroute => DeliveryOutcome::Enroute,
+            ReceiptStatus::Accepted => DeliveryOutcome::Accepted,
+            ReceiptStatus::Delivered => DeliveryOutcome::Delivered,
+            ReceiptStatus::Undeliverable => DeliveryOutcome::Undeliverable,
+            ReceiptStatus::Rejected => DeliveryOutcome::Rejected,
+            ReceiptStatus::Expired => DeliveryOutcome::Expired,
+            ReceiptStatus::Unknown | ReceiptStatus::Unrecognised(_) => DeliveryOutcome::NoChange,
         }
     }
 }
 
-/// What became of an event.
+/// The result of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
-    Moved(Moved),
-    /// A legal repeat or latecomer: keep it in the timeline, change nothing.
+pub enum Transition {
+    Changed(StateChange),
+    /// A permitted duplicate or late event: recorded in the timeline, nothing changes.
     Ignored,
-    /// Cannot happen by the rules. Count it, keep the message, raise an alarm.
+    /// Not permitted in this state: counted, with an alarm; the message stays unchanged.
     Illegal,
 }
 
-/// A change to be written as one fact.
+/// A state change, to be written in one transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Moved {
+pub struct StateChange {
     pub after: Progress,
-    /// The code the customer sees from now on, if this changes it.
+    /// The new DLR code, if it changed.
     pub dlr: Option<DlrCode>,
-    /// The message ended without a carrier ever having seen a byte of it: its cost goes back.
+    /// The message ended before any carrier may have received a part of it: its cost is refunded.
     pub refund: bool,
 }
 
 /// Applies one event to one part of a message.
-pub fn apply(before: &Progress, part: PartNo, event: Event) -> Step {
+pub fn apply(before: &Progress, part: PartNo, event: PartEvent) -> Transition {
     let index = part.index();
-    let Some(was) = before.parts.get(index).copied() else { return Step::Illegal };
+    let Some(was) = before.parts.get(index).copied() else { return Transition::Illegal };
     if before.state.is_final() {
-        return latecomer(event);
+        return apply_late(event);
     }
     let now = match step_part(was, event) {
         PartStep::To(state) => Part { state, doubts: was.doubts },
         PartStep::Doubt(state) => Part { state, doubts: was.doubts.saturating_add(1) },
-        PartStep::Ignored => return Step::Ignored,
-        PartStep::Illegal => return Step::Illegal,
+        PartStep::Ignored => return Transition::Ignored,
+        PartStep::Illegal => return Transition::Illegal,
     };
     let mut after = before.clone();
     if let Some(slot) = after.parts.get_mut(index) {
         *slot = now;
     }
-    after.state = summary(before.state, &after.parts);
-    let refund = ended_before_leaving(event, &after);
-    Step::Moved(Moved { dlr: dlr_after(before.state, after.state, event), refund, after })
+    after.state = message_state(before.state, &after.parts);
+    let refund = is_refunded(event, &after);
+    Transition::Changed(StateChange { dlr: dlr_after(before.state, after.state, event), refund, after })
 }
 
-/// Only what ends in our own queue can be refunded, and only while no other part of it may be with a carrier.
-fn ended_before_leaving(event: Event, after: &Progress) -> bool {
-    let ended_by_us = match event {
-        Event::ValidityEnded | Event::Withdrawn => after.state.is_final(),
-        Event::Claimed
-        | Event::Released
-        | Event::Accepted
-        | Event::Deferred
-        | Event::Refused(_)
-        | Event::NoAnswer(_)
-        | Event::Receipt(_)
-        | Event::ReceiptOverdue => false,
+/// Whether the message is refunded: it ended in Hermod's queue, and no part may be with a carrier.
+fn is_refunded(event: PartEvent, after: &Progress) -> bool {
+    let has_ended_in_queue = match event {
+        PartEvent::ValidityEnded | PartEvent::Withdrawn => after.state.is_final(),
+        PartEvent::Claimed
+        | PartEvent::Released
+        | PartEvent::Accepted
+        | PartEvent::Deferred
+        | PartEvent::Rejected(_)
+        | PartEvent::NoResponse(_)
+        | PartEvent::Receipt(_)
+        | PartEvent::ReceiptOverdue => false,
     };
-    ended_by_us && !after.parts.iter().any(|part| part.may_have_left())
+    has_ended_in_queue && !after.parts.iter().any(|part| part.may_be_sent())
 }
 
-/// Anything that reaches a message which has ended: answers and receipts may be late, we may not claim it again.
-fn latecomer(event: Event) -> Step {
+/// Applies an event to a message in a final state: responses and receipts may be late, but no part may be claimed.
+fn apply_late(event: PartEvent) -> Transition {
     match event {
-        Event::Claimed | Event::Withdrawn => Step::Illegal,
-        Event::Released
-        | Event::Accepted
-        | Event::Deferred
-        | Event::Refused(_)
-        | Event::NoAnswer(_)
-        | Event::Receipt(_)
-        | Event::ValidityEnded
-        | Event::ReceiptOverdue => Step::Ignored,
+        PartEvent::Claimed | PartEvent::Withdrawn => Transition::Illegal,
+        PartEvent::Released
+        | PartEvent::Accepted
+        | PartEvent::Deferred
+        | PartEvent::Rejected(_)
+        | PartEvent::NoResponse(_)
+        | PartEvent::Receipt(_)
+        | PartEvent::ValidityEnded
+        | PartEvent::ReceiptOverdue => Transition::Ignored,
     }
 }
 
 enum PartStep {
     To(PartState),
-    /// As `To`, and one more doubt.
+    /// As `To`, and counts one more doubt.
     Doubt(PartState),
     Ignored,
     Illegal,
 }
 
-fn step_part(part: Part, event: Event) -> PartStep {
+fn step_part(part: Part, event: PartEvent) -> PartStep {
     use PartState as S;
     use PartStep::{Doubt, Ignored, Illegal, To};
     match (part.state, event) {
-        (S::Queued | S::InDoubt, Event::Claimed) => To(S::Sending),
-        (S::Sending, Event::Released) if part.doubts > 0 => To(S::InDoubt),
-        (S::Sending, Event::Released | Event::Deferred) => To(S::Queued),
-        (S::Sending, Event::Accepted) => To(S::Sent),
-        (S::Sending, Event::Refused(_)) => To(S::Undeliverable),
-        (S::Sending, Event::NoAnswer(policy)) if part.doubts < policy.resends_max() => Doubt(S::InDoubt),
-        (S::Sending, Event::NoAnswer(_)) => Doubt(S::Presumed),
-        // A resend may not outlive the message.
-        (S::InDoubt, Event::ValidityEnded) => To(S::Presumed),
-        (S::Queued, Event::ValidityEnded) if part.doubts > 0 => To(S::Presumed),
-        (S::Queued, Event::ValidityEnded) => To(S::Expired),
-        (S::Queued, Event::Withdrawn) => To(S::Rejected),
-        (S::Sent | S::Presumed | S::Enroute | S::Overdue, Event::Receipt(verdict)) => {
-            by_receipt(part, verdict)
+        (S::Queued | S::InDoubt, PartEvent::Claimed) => To(S::Sending),
+        (S::Sending, PartEvent::Released) if part.doubts > 0 => To(S::InDoubt),
+        (S::Sending, PartEvent::Released | PartEvent::Deferred) => To(S::Queued),
+        (S::Sending, PartEvent::Accepted) => To(S::Sent),
+        (S::Sending, PartEvent::Rejected(_)) => To(S::Undeliverable),
+        (S::Sending, PartEvent::NoResponse(policy)) if part.doubts < policy.resends_max() => {
+            Doubt(S::InDoubt)
         }
-        (S::Sent | S::Presumed | S::Enroute, Event::ReceiptOverdue) => To(S::Overdue),
-        // Carriers repeat receipts, and clocks tick for parts that have nothing to fear from them.
-        (S::Delivered, Event::Receipt(_) | Event::ReceiptOverdue | Event::ValidityEnded)
-        | (S::Sending | S::Sent | S::Presumed | S::Enroute | S::Overdue, Event::ValidityEnded)
-        | (S::Overdue, Event::ReceiptOverdue) => Ignored,
-        // An answer that comes after we gave up waiting for it: the slot was settled once already.
+        (S::Sending, PartEvent::NoResponse(_)) => Doubt(S::Presumed),
+        // No resend after the end of validity.
+        (S::InDoubt, PartEvent::ValidityEnded) => To(S::Presumed),
+        (S::Queued, PartEvent::ValidityEnded) if part.doubts > 0 => To(S::Presumed),
+        (S::Queued, PartEvent::ValidityEnded) => To(S::Expired),
+        (S::Queued, PartEvent::Withdrawn) => To(S::Rejected),
+        (S::Sent | S::Presumed | S::Enroute | S::Overdue, PartEvent::Receipt(outcome)) => {
+            apply_receipt(part, outcome)
+        }
+        (S::Sent | S::Presumed | S::Enroute, PartEvent::ReceiptOverdue) => To(S::Overdue),
+        // Carriers repeat receipts, and timers fire for parts that they no longer concern.
+        (S::Delivered, PartEvent::Receipt(_) | PartEvent::ReceiptOverdue | PartEvent::ValidityEnded)
+        | (S::Sending | S::Sent | S::Presumed | S::Enroute | S::Overdue, PartEvent::ValidityEnded)
+        | (S::Overdue, PartEvent::ReceiptOverdue) => Ignored,
+        // Includes responses after a timeout, whose claim has already ended.
         (
             S::Queued
             | S::InDoubt
@@ -252,31 +250,32 @@ fn step_part(part: Part, event: Event) -> PartStep {
             | S::Rejected,
             _,
         )
-        | (S::Sending, Event::Claimed | Event::Receipt(_) | Event::ReceiptOverdue | Event::Withdrawn) => {
-            Illegal
-        }
+        | (
+            S::Sending,
+            PartEvent::Claimed | PartEvent::Receipt(_) | PartEvent::ReceiptOverdue | PartEvent::Withdrawn,
+        ) => Illegal,
     }
 }
 
-fn by_receipt(part: Part, verdict: Verdict) -> PartStep {
-    match verdict {
-        // Once it was reported UNKNOWN only an end is news: "still on its way" would have it reported so again.
-        Verdict::Enroute | Verdict::Accepted
+fn apply_receipt(part: Part, outcome: DeliveryOutcome) -> PartStep {
+    match outcome {
+        // After a report of UNKNOWN only a final status counts: ENROUTE would lead to another UNKNOWN.
+        DeliveryOutcome::Enroute | DeliveryOutcome::Accepted
             if matches!(part.state, PartState::Enroute | PartState::Overdue) =>
         {
             PartStep::Ignored
         }
-        Verdict::Enroute | Verdict::Accepted => PartStep::To(PartState::Enroute),
-        Verdict::Delivered => PartStep::To(PartState::Delivered),
-        Verdict::Undeliverable | Verdict::Rejected => PartStep::To(PartState::Undeliverable),
-        Verdict::Expired => PartStep::To(PartState::Expired),
-        Verdict::NoNews => PartStep::Ignored,
+        DeliveryOutcome::Enroute | DeliveryOutcome::Accepted => PartStep::To(PartState::Enroute),
+        DeliveryOutcome::Delivered => PartStep::To(PartState::Delivered),
+        DeliveryOutcome::Undeliverable | DeliveryOutcome::Rejected => PartStep::To(PartState::Undeliverable),
+        DeliveryOutcome::Expired => PartStep::To(PartState::Expired),
+        DeliveryOutcome::NoChange => PartStep::Ignored,
     }
 }
 
-/// What the message is, given its parts. `before` matters only where parts alone cannot tell: a message that was
-/// enroute does not fall back because its last enroute part was delivered or went overdue.
-fn summary(before: MessageState, parts: &[Part]) -> MessageState {
+/// Returns the message's state for the states of its parts. `before` matters only for a message that was enroute: it
+/// stays so when its last enroute part is delivered or overdue.
+fn message_state(before: MessageState, parts: &[Part]) -> MessageState {
     for part in parts {
         match part.state {
             PartState::Undeliverable => return MessageState::Undeliverable,
@@ -304,8 +303,8 @@ fn summary(before: MessageState, parts: &[Part]) -> MessageState {
     }
 }
 
-fn dlr_after(before: MessageState, after: MessageState, event: Event) -> Option<DlrCode> {
-    if event == Event::ReceiptOverdue {
+fn dlr_after(before: MessageState, after: MessageState, event: PartEvent) -> Option<DlrCode> {
+    if event == PartEvent::ReceiptOverdue {
         return Some(DlrCode::Unknown);
     }
     if before == after {
@@ -318,17 +317,19 @@ fn dlr_after(before: MessageState, after: MessageState, event: Event) -> Option<
         MessageState::Expired => Some(DlrCode::Expired),
         MessageState::Rejected => Some(DlrCode::Rejectd),
         MessageState::Undeliverable => Some(match event {
-            Event::Refused(RefusedFor::Anything) | Event::Receipt(Verdict::Rejected) => DlrCode::Rejectd,
-            Event::Claimed
-            | Event::Released
-            | Event::Accepted
-            | Event::Deferred
-            | Event::Refused(RefusedFor::Destination)
-            | Event::NoAnswer(_)
-            | Event::Receipt(_)
-            | Event::ValidityEnded
-            | Event::ReceiptOverdue
-            | Event::Withdrawn => DlrCode::Undeliv,
+            PartEvent::Rejected(RejectionCause::Other) | PartEvent::Receipt(DeliveryOutcome::Rejected) => {
+                DlrCode::Rejectd
+            }
+            PartEvent::Claimed
+            | PartEvent::Released
+            | PartEvent::Accepted
+            | PartEvent::Deferred
+            | PartEvent::Rejected(RejectionCause::Destination)
+            | PartEvent::NoResponse(_)
+            | PartEvent::Receipt(_)
+            | PartEvent::ValidityEnded
+            | PartEvent::ReceiptOverdue
+            | PartEvent::Withdrawn => DlrCode::Undeliv,
         }),
     }
 }

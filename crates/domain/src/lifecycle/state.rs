@@ -1,14 +1,13 @@
-//! The states themselves, with the small integers the store keeps them as. Those numbers are on disk for ever: add,
-//! never renumber.
+//! The states of messages and parts, and the numbers that the store keeps for them. Existing numbers never change.
 
 use std::fmt;
 
-/// A number in the store that names no state: the data comes from a newer release, or is damaged.
+/// A stored number that is no known state: the data comes from a newer release or is damaged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0} is not a known state")]
 pub struct UnknownState(pub i64);
 
-/// What a customer sees as `status`.
+/// The state of a message, the `status` of the API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MessageState {
     Queued,
@@ -76,22 +75,22 @@ impl fmt::Display for MessageState {
     }
 }
 
-/// Where one part is.
+/// The state of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PartState {
-    /// Waiting for a slot on a link.
+    /// Waits for a link.
     Queued,
-    /// Given a slot: bytes may leave, or have left.
+    /// Claimed by a link: the submit_sm may have been sent.
     Sending,
-    /// Bytes may have left and no answer came; waits to be resent.
+    /// Sent, or possibly sent, without a response; waits for a resend.
     InDoubt,
-    /// In doubt for good: taken as handed over, though no carrier id will ever match a receipt to it.
+    /// Permanently in doubt: treated as sent, but without a carrier id to match receipts.
     Presumed,
-    /// The carrier answered with its id.
+    /// The carrier accepted it and returned its id.
     Sent,
-    /// A receipt said it is on its way.
+    /// A receipt reported a non-final status.
     Enroute,
-    /// Handed over, and no receipt came in time.
+    /// Sent, and no final receipt arrived in time.
     Overdue,
     Delivered,
     Undeliverable,
@@ -114,9 +113,9 @@ impl PartState {
         PartState::Rejected,
     ];
 
-    /// Did a carrier certainly or possibly take it? Asked only when a message ends in our own queue, where `Expired`
-    /// and `Rejected` are the names of parts that never left.
-    pub(super) fn left(self) -> bool {
+    /// Whether a carrier may have received the part. Used only when a message ends in Hermod's queue, where `Expired`
+    /// and `Rejected` parts were never sent.
+    pub(super) fn may_be_with_carrier(self) -> bool {
         match self {
             PartState::Queued | PartState::Expired | PartState::Rejected => false,
             PartState::Sending

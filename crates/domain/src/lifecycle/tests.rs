@@ -1,46 +1,46 @@
-//! The grid, printed and compared with `golden/lifecycle.txt` (run with `UPDATE=1` to accept a change), and the laws
+//! Compares all transitions with `golden/lifecycle.txt` (run with `UPDATE=1` to accept a change), and checks properties
 //! that hold for every sequence of events.
 
 use super::*;
 use proptest::prelude::*;
 use std::fmt::Write;
 
-const EVENTS: [(&str, Event); 17] = [
-    ("claimed", Event::Claimed),
-    ("released", Event::Released),
-    ("accepted", Event::Accepted),
-    ("deferred", Event::Deferred),
-    ("refused_destination", Event::Refused(RefusedFor::Destination)),
-    ("refused", Event::Refused(RefusedFor::Anything)),
-    ("no_answer_resend", Event::NoAnswer(DoubtPolicy::Resend)),
-    ("no_answer_resend_once", Event::NoAnswer(DoubtPolicy::ResendOnce)),
-    ("no_answer_never_resend", Event::NoAnswer(DoubtPolicy::NeverResend)),
-    ("receipt_enroute", Event::Receipt(Verdict::Enroute)),
-    ("receipt_delivered", Event::Receipt(Verdict::Delivered)),
-    ("receipt_undeliverable", Event::Receipt(Verdict::Undeliverable)),
-    ("receipt_rejected", Event::Receipt(Verdict::Rejected)),
-    ("receipt_expired", Event::Receipt(Verdict::Expired)),
-    ("receipt_no_news", Event::Receipt(Verdict::NoNews)),
-    ("validity_ended", Event::ValidityEnded),
-    ("receipt_overdue", Event::ReceiptOverdue),
+const EVENTS: [(&str, PartEvent); 17] = [
+    ("claimed", PartEvent::Claimed),
+    ("released", PartEvent::Released),
+    ("accepted", PartEvent::Accepted),
+    ("deferred", PartEvent::Deferred),
+    ("refused_destination", PartEvent::Rejected(RejectionCause::Destination)),
+    ("refused", PartEvent::Rejected(RejectionCause::Other)),
+    ("no_answer_resend", PartEvent::NoResponse(DoubtPolicy::Resend)),
+    ("no_answer_resend_once", PartEvent::NoResponse(DoubtPolicy::ResendOnce)),
+    ("no_answer_never_resend", PartEvent::NoResponse(DoubtPolicy::NeverResend)),
+    ("receipt_enroute", PartEvent::Receipt(DeliveryOutcome::Enroute)),
+    ("receipt_delivered", PartEvent::Receipt(DeliveryOutcome::Delivered)),
+    ("receipt_undeliverable", PartEvent::Receipt(DeliveryOutcome::Undeliverable)),
+    ("receipt_rejected", PartEvent::Receipt(DeliveryOutcome::Rejected)),
+    ("receipt_expired", PartEvent::Receipt(DeliveryOutcome::Expired)),
+    ("receipt_no_news", PartEvent::Receipt(DeliveryOutcome::NoChange)),
+    ("validity_ended", PartEvent::ValidityEnded),
+    ("receipt_overdue", PartEvent::ReceiptOverdue),
 ];
-const WITHDRAWN: (&str, Event) = ("withdrawn", Event::Withdrawn);
+const WITHDRAWN: (&str, PartEvent) = ("withdrawn", PartEvent::Withdrawn);
 
-fn all_events() -> impl Iterator<Item = (&'static str, Event)> {
+fn all_events() -> impl Iterator<Item = (&'static str, PartEvent)> {
     EVENTS.into_iter().chain([WITHDRAWN])
 }
 
 fn one_part(state: PartState, doubts: u8) -> Progress {
     let parts: Parts = SmallVec::from_elem(Part { state, doubts }, 1);
     let before = if state == PartState::Enroute { MessageState::Enroute } else { MessageState::Submitted };
-    Progress { state: summary(before, &parts), parts }
+    Progress { state: message_state(before, &parts), parts }
 }
 
-fn print_step(step: &Step) -> String {
+fn print_step(step: &Transition) -> String {
     match step {
-        Step::Ignored => "ignored".to_owned(),
-        Step::Illegal => "illegal".to_owned(),
-        Step::Moved(Moved { after, dlr, refund }) => {
+        Transition::Ignored => "ignored".to_owned(),
+        Transition::Illegal => "illegal".to_owned(),
+        Transition::Changed(StateChange { after, dlr, refund }) => {
             let part = after.parts[0];
             let mut line = format!("{} (message {})", part.state.as_str(), after.state);
             if let Some(code) = dlr {
@@ -72,7 +72,7 @@ fn grid() -> String {
 }
 
 #[test]
-fn the_grid_is_what_the_golden_file_says() {
+fn transitions_match_the_golden_file() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/golden/lifecycle.txt");
     let printed = grid();
     if std::env::var_os("UPDATE").is_some() {
@@ -85,13 +85,13 @@ fn the_grid_is_what_the_golden_file_says() {
     );
 }
 
-/// Plays events on parts `(part index from 0, event)` and says how the message ended up.
+/// Applies events `(part index from 0, event)` and compares the final state of the message.
 #[track_caller]
-fn check(parts: u8, events: &[(u8, Event)], expect: &str) {
+fn check(parts: u8, events: &[(u8, PartEvent)], expect: &str) {
     let mut progress = Progress::queued(parts);
     let mut refunds = 0;
     for (index, event) in events {
-        if let Step::Moved(moved) = apply(&progress, PartNo::new(index + 1).unwrap(), *event) {
+        if let Transition::Changed(moved) = apply(&progress, PartNo::new(index + 1).unwrap(), *event) {
             progress = moved.after;
             refunds += u8::from(moved.refund);
         }
@@ -100,74 +100,91 @@ fn check(parts: u8, events: &[(u8, Event)], expect: &str) {
 }
 
 #[test]
-fn a_message_of_two_is_queued_until_its_last_part_left() {
-    check(2, &[(0, Event::Claimed), (0, Event::Accepted)], "queued refunds=0");
+fn message_of_two_parts_is_queued_until_its_last_part_is_sent() {
+    check(2, &[(0, PartEvent::Claimed), (0, PartEvent::Accepted)], "queued refunds=0");
 }
 
 #[test]
-fn a_message_of_two_is_submitted_when_both_left() {
+fn message_of_two_parts_is_submitted_when_both_are_sent() {
     check(
         2,
-        &[(0, Event::Claimed), (0, Event::Accepted), (1, Event::Claimed), (1, Event::Accepted)],
+        &[
+            (0, PartEvent::Claimed),
+            (0, PartEvent::Accepted),
+            (1, PartEvent::Claimed),
+            (1, PartEvent::Accepted),
+        ],
         "submitted refunds=0",
     );
 }
 
 #[test]
-fn the_first_final_failure_decides_and_what_was_paid_stays_paid() {
+fn first_final_failure_decides_without_refund() {
     check(
         2,
         &[
-            (0, Event::Claimed),
-            (0, Event::Accepted),
-            (0, Event::Receipt(Verdict::Undeliverable)),
-            (1, Event::ValidityEnded),
+            (0, PartEvent::Claimed),
+            (0, PartEvent::Accepted),
+            (0, PartEvent::Receipt(DeliveryOutcome::Undeliverable)),
+            (1, PartEvent::ValidityEnded),
         ],
         "undeliverable refunds=0",
     );
 }
 
 #[test]
-fn what_expires_in_the_queue_is_refunded_once() {
-    check(2, &[(0, Event::ValidityEnded), (1, Event::ValidityEnded)], "expired refunds=1");
+fn message_expired_in_the_queue_is_refunded_once() {
+    check(2, &[(0, PartEvent::ValidityEnded), (1, PartEvent::ValidityEnded)], "expired refunds=1");
 }
 
 #[test]
-fn what_expires_after_answered_attempts_is_refunded() {
-    check(1, &[(0, Event::Claimed), (0, Event::Deferred), (0, Event::ValidityEnded)], "expired refunds=1");
+fn message_expired_after_deferred_attempts_is_refunded() {
+    check(
+        1,
+        &[(0, PartEvent::Claimed), (0, PartEvent::Deferred), (0, PartEvent::ValidityEnded)],
+        "expired refunds=1",
+    );
 }
 
 #[test]
-fn what_was_ever_in_doubt_is_never_refunded() {
+fn message_that_was_in_doubt_is_never_refunded() {
     check(
         1,
         &[
-            (0, Event::Claimed),
-            (0, Event::NoAnswer(DoubtPolicy::ResendOnce)),
-            (0, Event::Claimed),
-            (0, Event::Deferred),
-            (0, Event::ValidityEnded),
+            (0, PartEvent::Claimed),
+            (0, PartEvent::NoResponse(DoubtPolicy::ResendOnce)),
+            (0, PartEvent::Claimed),
+            (0, PartEvent::Deferred),
+            (0, PartEvent::ValidityEnded),
         ],
         "submitted refunds=0",
     );
 }
 
 #[test]
-fn a_half_sent_message_that_expires_is_not_refunded() {
-    check(2, &[(0, Event::Claimed), (0, Event::Accepted), (1, Event::ValidityEnded)], "expired refunds=0");
-}
-
-#[test]
-fn what_a_receipt_calls_expired_is_not_refunded() {
+fn partly_sent_message_that_expires_is_not_refunded() {
     check(
-        1,
-        &[(0, Event::Claimed), (0, Event::Accepted), (0, Event::Receipt(Verdict::Expired))],
+        2,
+        &[(0, PartEvent::Claimed), (0, PartEvent::Accepted), (1, PartEvent::ValidityEnded)],
         "expired refunds=0",
     );
 }
 
 #[test]
-fn states_survive_the_store() {
+fn message_expired_by_receipt_is_not_refunded() {
+    check(
+        1,
+        &[
+            (0, PartEvent::Claimed),
+            (0, PartEvent::Accepted),
+            (0, PartEvent::Receipt(DeliveryOutcome::Expired)),
+        ],
+        "expired refunds=0",
+    );
+}
+
+#[test]
+fn stored_states_round_trip() {
     for state in MessageState::ALL {
         assert_eq!(MessageState::from_stored(state.to_stored()), Ok(state));
     }
@@ -190,12 +207,12 @@ proptest! {
             let (_, event) = all_events().nth(event).unwrap();
             let step = apply(&progress, PartNo::new(index + 1).unwrap(), event);
             if progress.state.is_final() {
-                prop_assert!(!matches!(step, Step::Moved(_)));
+                prop_assert!(!matches!(step, Transition::Changed(_)));
             }
-            if let Step::Moved(moved) = step {
-                left |= matches!(event, Event::Accepted | Event::NoAnswer(_));
+            if let Transition::Changed(moved) = step {
+                left |= matches!(event, PartEvent::Accepted | PartEvent::NoResponse(_));
                 refunds += u8::from(moved.refund);
-                prop_assert_eq!(moved.after.state, summary(progress.state, &moved.after.parts));
+                prop_assert_eq!(moved.after.state, message_state(progress.state, &moved.after.parts));
                 progress = moved.after;
             }
         }

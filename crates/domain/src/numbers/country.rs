@@ -10,11 +10,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::network::Mcc;
 
-/// A country or territory, written as its two capital letters. One that is not listed cannot be made.
+/// A country or territory by its two-letter code. Only listed countries can be constructed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Country([u8; 2]);
 
-/// The text is not the code of a country.
+/// The text is not a country code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("it must be a country's two-letter code in capitals, as in DE")]
 pub struct CountryRefusal;
@@ -25,7 +25,7 @@ impl Country {
         LISTED.position(code).map(|_| code).ok_or(CountryRefusal)
     }
 
-    /// Every country, in the order of the codes.
+    /// Returns all countries, by code.
     pub fn all() -> &'static [Country] {
         &LISTED.codes
     }
@@ -34,19 +34,19 @@ impl Country {
         std::str::from_utf8(&self.0).expect("two ASCII letters")
     }
 
-    /// In English.
+    /// Returns the English name.
     pub fn name(self) -> &'static str {
         LISTED.details(self).name
     }
 }
 
-/// The mobile country codes in use in a country, ascending. None for a few without a network of their own.
+/// Returns the mobile country codes of a country, ascending; empty for countries without their own network.
 pub fn mccs_of(country: Country) -> &'static [Mcc] {
     &LISTED.details(country).mccs
 }
 
-/// The country a mobile country code was assigned to. Where several share one, the largest of them; none for codes
-/// of no country, such as those of satellite networks.
+/// Returns the country of a mobile country code: the largest one where several share it; `None` for codes of no
+/// country, such as satellite networks.
 pub fn country_of_mcc(mcc: Mcc) -> Option<Country> {
     let found = LISTED.homes.binary_search_by_key(&mcc, |(listed, _)| *listed).ok()?;
     Some(LISTED.homes[found].1)
@@ -57,7 +57,7 @@ static LISTED: LazyLock<Listed> = LazyLock::new(|| Listed::read(include_str!("..
 struct Listed {
     /// Ascending.
     codes: Box<[Country]>,
-    /// Of the country at the same place in `codes`.
+    /// Of the country at the same index in `codes`.
     details: Box<[Details]>,
     /// Ascending.
     homes: Box<[(Mcc, Country)]>,
@@ -69,7 +69,7 @@ struct Details {
 }
 
 impl Listed {
-    /// Reads lines of code, name and mobile country codes; a code in brackets is another country's, used here too.
+    /// Parses lines of country code, name and MCCs; an MCC in brackets is shared and belongs to another country.
     fn read(text: &'static str) -> Listed {
         let mut codes = Vec::new();
         let mut details = Vec::new();

@@ -1,7 +1,6 @@
-//! Where a phone number belongs: its country, the operator its range was given to, and that operator's network.
-//! The answers come from two data files in the binary, which `cargo xtask numbers` builds; `docs/number-data.md` says
-//! from what. They describe how ranges were handed out. Whether a subscriber has since taken a number to another
-//! operator is known only to the carriers.
+//! Looks up the country, the mobile operator and the network of a phone number, in two data files that are embedded in
+//! the binary. `cargo xtask numbers` builds them; see `docs/number-data.md`. They hold the assignment of number ranges;
+//! number portability is known only to the carriers.
 
 mod country;
 mod network;
@@ -17,26 +16,26 @@ pub use network::{Mcc, Mnc, Network, NetworkRefusal};
 use crate::phone::Msisdn;
 use ranges::Ranges;
 
-/// What is known about a number before anyone is asked.
+/// The destination of a number, by its number range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Destination<'a> {
-    /// None for numbers of no country (satellites, international services) and for codes nobody was given.
+    /// `None` for numbers of no country (satellites, international services) and unassigned codes.
     pub country: Option<Country>,
-    /// Empty where it is not known.
+    /// The mobile operator; empty if unknown.
     pub operator: &'a str,
-    /// None where the operator is not known, or its network does not follow from the range.
+    /// `None` if the operator is unknown or its network does not follow from the range.
     pub network: Option<Network>,
 }
 
 impl Destination<'_> {
     pub const UNKNOWN: Destination<'static> = Destination { country: None, operator: "", network: None };
 
-    /// In English, empty where it is not known.
+    /// Returns the English name of the country; empty if unknown.
     pub fn country_name(&self) -> &'static str {
         self.country.map_or("", Country::name)
     }
 
-    /// The network's mobile country code; without a network the country's, provided it has exactly one.
+    /// Returns the network's MCC; without a network the country's, if it has exactly one.
     pub fn mcc(&self) -> Option<Mcc> {
         if let Some(network) = self.network {
             return Some(network.mcc);
@@ -48,15 +47,14 @@ impl Destination<'_> {
     }
 }
 
-/// The ranges of phone numbers and whose they are.
+/// All number ranges with their destinations.
 #[derive(Debug)]
 pub struct Numbers {
     ranges: Ranges,
 }
 
 impl Numbers {
-    /// The data this program was built with. Reading it takes some milliseconds, once: ask before the first customer
-    /// does.
+    /// Returns the embedded data. The first call parses it, which takes some milliseconds, so call it at startup.
     pub fn embedded() -> &'static Numbers {
         static EMBEDDED: LazyLock<Numbers> =
             LazyLock::new(|| Numbers { ranges: Ranges::read(include_str!("../../data/numbers.tsv")) });
@@ -67,8 +65,8 @@ impl Numbers {
         self.ranges.find(to)
     }
 
-    /// Whether numbers of the country that a mobile country code was assigned to can be found to have it: a range of that
-    /// country names a network of it, or the country has no other. For a code of no country, any range counts.
+    /// Whether a look-up can return this MCC for numbers of its country: a range names a network with it, or the
+    /// country has no other MCC. For an MCC of no country, any range counts.
     pub fn has_mcc(&self, mcc: Mcc) -> bool {
         let home = country_of_mcc(mcc);
         let named = self.ranges.any(|known| {
@@ -78,12 +76,12 @@ impl Numbers {
         named || home.is_some_and(|home| mccs_of(home) == [mcc])
     }
 
-    /// Whether any range of numbers is known to be this network's.
+    /// Whether any range belongs to this network.
     pub fn has_network(&self, network: Network) -> bool {
         self.ranges.any(|known| known.network == Some(network))
     }
 
-    /// Whose network it is, empty where that is not known. It looks through all there are.
+    /// Returns the operator of a network; empty if unknown. A linear search.
     pub fn operator_of(&self, network: Network) -> &'static str {
         self.ranges.operator_of(network)
     }

@@ -23,7 +23,7 @@ pub struct Network {
     pub mnc: Mnc,
 }
 
-/// Why a text does not name a network.
+/// Why a text is not a network, MCC or MNC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NetworkRefusal {
     #[error("an MCC has three digits, as in 262")]
@@ -62,7 +62,7 @@ impl Network {
     }
 }
 
-/// `str::parse` alone would take a sign.
+/// Parses digits; `str::parse` alone would accept a sign.
 fn number(text: &str) -> Option<u16> {
     if text.bytes().all(|b| b.is_ascii_digit()) { text.parse().ok() } else { None }
 }
@@ -85,7 +85,7 @@ impl fmt::Display for Network {
     }
 }
 
-/// Text in and out is the same for all three: what `parse` reads and `Display` writes.
+/// Implements text formats by `parse` and `Display`.
 macro_rules! text_form {
     ($($name:ident),+) => {$(
         impl fmt::Debug for $name {
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_network_is_written_as_it_was_read() {
+    fn network_is_written_as_it_was_parsed() {
         for text in ["262-01", "262-001", "310-410", "001-01", "404-00", "901-99"] {
             assert_eq!(Network::parse(text).unwrap().to_string(), text);
         }
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_refused() {
+    fn invalid_networks_are_refused() {
         for (text, expect) in [
             ("", NetworkRefusal::MissingHyphen),
             ("26201", NetworkRefusal::MissingHyphen),

@@ -8,48 +8,51 @@ use super::Destination;
 use super::country::Country;
 use super::network::Network;
 use crate::phone::Msisdn;
-use crate::prefix::{Prefix, Stretches};
+use crate::prefix::{Intervals, Prefix};
 
 #[derive(Debug)]
 pub(super) struct Ranges {
-    /// The first is the unknown one.
+    /// The first is [`Destination::UNKNOWN`].
     destinations: Box<[Destination<'static>]>,
-    /// The place of the destination that holds each stretch of numbers.
-    stretches: Stretches<u16>,
+    /// The index in `destinations` for each interval of numbers.
+    intervals: Intervals<u16>,
 }
 
-const NOBODY: u16 = 0;
+const UNKNOWN: u16 = 0;
 
 impl Ranges {
-    /// The file is part of the program: a mistake in it is a bug, which a test finds before anyone else does.
+    /// Parses the data file, which is embedded in the program.
+    ///
+    /// # Panics
+    /// When the file is malformed; a test checks that it is not.
     pub(super) fn read(text: &'static str) -> Ranges {
         let mut destinations = vec![Destination::UNKNOWN];
-        let mut holder = NOBODY;
+        let mut index = UNKNOWN;
         let mut prefixes: Vec<(Prefix, u16)> = Vec::new();
         for line in text.lines().filter(|line| !line.starts_with('#')) {
             let fields = match line.strip_prefix(' ') {
                 Some(more) => more,
                 None => {
                     let (destination, fields) = destination(line);
-                    holder = u16::try_from(destinations.len())
+                    index = u16::try_from(destinations.len())
                         .expect("the file has fewer than 65536 destinations");
                     destinations.push(destination);
                     fields
                 }
             };
             for field in fields.split(' ') {
-                prefixes.extend(run(field).map(|prefix| (prefix, holder)));
+                prefixes.extend(run(field).map(|prefix| (prefix, index)));
             }
         }
-        prefixes.sort_by_cached_key(|(prefix, _)| prefix.place());
+        prefixes.sort_by_cached_key(|(prefix, _)| prefix.sort_key());
         Ranges {
             destinations: destinations.into(),
-            stretches: Stretches::flatten(prefixes.into_iter(), NOBODY),
+            intervals: Intervals::flatten(prefixes.into_iter(), UNKNOWN),
         }
     }
 
     pub(super) fn find(&self, number: Msisdn) -> Destination<'static> {
-        self.destinations[usize::from(self.stretches.find(number))]
+        self.destinations[usize::from(self.intervals.find(number))]
     }
 
     pub(super) fn any(&self, fits: impl Fn(&Destination<'static>) -> bool) -> bool {
@@ -62,7 +65,7 @@ impl Ranges {
     }
 }
 
-/// Reads a line up to its prefixes.
+/// Parses a line up to its prefixes.
 fn destination(line: &'static str) -> (Destination<'static>, &'static str) {
     let mut fields = line.splitn(4, '\t');
     let mut next = || fields.next().expect("the file has four fields a line");
@@ -77,7 +80,7 @@ fn optional(field: &str) -> Option<&str> {
     if field.is_empty() { None } else { Some(field) }
 }
 
-/// The prefixes a field stands for: one, or a run of neighbours that differ in their last digit.
+/// Returns the prefixes that a field stands for: one, or a run that differs in the last digit.
 pub(super) fn run(field: &str) -> impl Iterator<Item = Prefix> {
     let (first, last) = field.split_once('-').unwrap_or((field, &field[field.len() - 1..]));
     let first = Prefix::parse(first).expect("the file has prefixes of digits");

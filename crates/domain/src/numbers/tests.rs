@@ -1,4 +1,4 @@
-//! Well-known numbers and whose they are, and what must hold for the data files.
+//! Destinations of well-known numbers, and checks of the data files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,7 +47,7 @@ fn pairs(text: &'static str) -> impl Iterator<Item = (&'static str, &'static str
 fn every_calling_code_has_a_country() {
     let listed = listed_prefixes();
     for (code, country) in pairs(CALLING_CODES) {
-        // Whatever follows the code belongs to its main country or to one that shares it.
+        // All numbers with the code belong to its main country or to one that shares it.
         for rest in ["0000000", "9999999"] {
             assert!(find(&format!("+{code}{rest}")).country.is_some(), "+{code}{rest}");
         }
@@ -56,7 +56,7 @@ fn every_calling_code_has_a_country() {
     assert_eq!(pairs(CALLING_CODES).count(), 206);
 }
 
-/// Every prefix of the file with its country.
+/// Returns every prefix of the file with its country.
 fn listed_prefixes() -> BTreeMap<String, &'static str> {
     let mut country = "";
     let mut listed = BTreeMap::new();
@@ -74,7 +74,7 @@ fn listed_prefixes() -> BTreeMap<String, &'static str> {
 }
 
 #[test]
-fn shared_calling_codes_are_told_apart() {
+fn shared_calling_codes_are_resolved() {
     for (number, country) in pairs(SHARED) {
         assert_eq!(find(number).country.map(|found| found.to_string()).as_deref(), Some(country), "{number}");
     }
@@ -127,18 +127,18 @@ fn operators_and_networks_of_well_known_numbers() {
         ("+61412345678", "Optus", "505-02"),
         // An Indian operator has a network in each circle, and the range does not say which.
         ("+919810012345", "Airtel", ""),
-        // Fixed lines, and countries where ranges do not tell the operator.
+        // Fixed lines, and countries where ranges do not identify the operator.
         ("+498912345678", "", ""),
         ("+12025550123", "", ""),
     ] {
         let found = find(number);
-        let told = found.network.map(|network| network.to_string()).unwrap_or_default();
-        assert_eq!((found.operator, &*told), (operator, network), "{number}");
+        let text = found.network.map(|network| network.to_string()).unwrap_or_default();
+        assert_eq!((found.operator, &*text), (operator, network), "{number}");
     }
 }
 
 #[test]
-fn the_country_gives_the_mcc_only_where_it_has_one() {
+fn mcc_follows_from_the_country_only_if_it_has_one() {
     for (number, country, mcc) in [
         ("+4915112345678", "Germany", "262"),
         ("+498912345678", "Germany", "262"),
@@ -148,13 +148,13 @@ fn the_country_gives_the_mcc_only_where_it_has_one() {
         ("+358181234567", "Åland Islands", ""),
     ] {
         let found = find(number);
-        let told = found.mcc().map(|mcc| mcc.to_string()).unwrap_or_default();
-        assert_eq!((found.country_name(), &*told), (country, mcc), "{number}");
+        let text = found.mcc().map(|mcc| mcc.to_string()).unwrap_or_default();
+        assert_eq!((found.country_name(), &*text), (country, mcc), "{number}");
     }
 }
 
 #[test]
-fn a_country_is_a_listed_code() {
+fn country_is_a_listed_code() {
     for (code, name) in
         [("DE", "Germany"), ("US", "United States"), ("MK", "North Macedonia"), ("XK", "Kosovo")]
     {
@@ -172,7 +172,7 @@ fn a_country_is_a_listed_code() {
 }
 
 #[test]
-fn countries_and_mobile_country_codes_know_each_other() {
+fn countries_and_mccs_are_consistent() {
     let mcc = |text: &str| Mcc::parse(text).unwrap();
     let country = |text: &str| Country::parse(text).unwrap();
     for (code, expect) in
@@ -193,7 +193,7 @@ fn countries_and_mobile_country_codes_know_each_other() {
 }
 
 #[test]
-fn the_data_files_are_well_formed() {
+fn data_files_are_well_formed() {
     assert!(NUMBERS_FILE.ends_with('\n') && COUNTRIES_FILE.ends_with('\n'));
     let codes: Vec<&str> = COUNTRIES_FILE.lines().skip(1).map(|line| &line[..2]).collect();
     assert!(codes.is_sorted_by(|one, next| one < next), "each country once, in order");

@@ -1,110 +1,122 @@
-//! What carriers' receipts mean. A carrier tells the fate of a part by a word in the text of its receipt, by the
-//! `message_state` parameter, or by both; carriers agree on neither spelling nor use. Here all of it becomes one
-//! [`Outcome`]. What an outcome does to a message is the lifecycle's business.
+//! Interprets carriers' delivery receipts. A receipt gives the status of a part as a word in its text (`stat`), as the
+//! `message_state` TLV, or as both, and carriers differ in spelling and use. Both become one [`ReceiptStatus`];
+//! `lifecycle` decides how that changes the message.
 
 mod errors;
 mod report_status;
 
-pub use errors::{NETWORK_CODE_MAX, PUBLISHED, PublishedError, STATUS_BASE};
+pub use errors::{DLR_ERRORS, DlrError, NETWORK_CODE_MAX, STATUS_BASE};
 pub use report_status::ReportStatus;
 
 use std::fmt;
 
-/// Longest unrecognised word kept, in characters.
+/// The longest unrecognised word that is stored, in characters.
 pub const RAW_WORD_CHARS_MAX: usize = 32;
 
-/// What a receipt says about a part.
+/// The status of a part that a receipt reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum ReceiptStatus {
     Enroute,
     Accepted,
     Delivered,
     Undeliverable,
     Rejected,
     Expired,
-    /// The carrier says that it does not know.
+    /// The carrier reports that it does not know the status.
     Unknown,
-    /// A word or number nobody has told us about, as it was received.
+    /// An unknown word or state, as received.
     Unrecognised(Box<str>),
 }
 
-impl Outcome {
-    /// Reads a receipt that has a `message_state`, a `stat` word, or both. The number wins, being the one that no
-    /// text template can garble, except where the word says more within the same fate: many carriers send 5 for
-    /// everything that failed, and customers are told the carrier's own word.
-    pub fn read(message_state: Option<u8>, stat: Option<&str>) -> Outcome {
-        let by_number = message_state.map(Outcome::of_message_state);
-        let by_word = stat.map(Outcome::of_word);
-        match (by_number, by_word) {
-            (Some(number), Some(word)) => number.refined_by(word),
+impl ReceiptStatus {
+    /// Returns the status of a receipt with a `message_state`, a `stat` word, or both. `message_state` takes
+    /// precedence, because no text template can garble it, except where the word is more specific within the same
+    /// group: many carriers send 5 for every failure, and customers get the carrier's own word.
+    pub fn read(message_state: Option<u8>, stat: Option<&str>) -> ReceiptStatus {
+        let by_state = message_state.map(ReceiptStatus::of_message_state);
+        let by_word = stat.map(ReceiptStatus::parse);
+        match (by_state, by_word) {
+            (Some(state), Some(word)) => state.refined_by(word),
             (Some(only), None) | (None, Some(only)) => only,
-            (None, None) => Outcome::Unrecognised("".into()),
+            (None, None) => ReceiptStatus::Unrecognised("".into()),
         }
     }
 
-    /// Reads the `stat` word in any case. Besides the words of SMPP v3.4 appendix B these are the spellings seen in
-    /// the field, those for "buffered" as Kannel collected them.
-    pub fn of_word(word: &str) -> Outcome {
+    /// Parses the `stat` word in any case: the words of SMPP v3.4 appendix B, and spellings that carriers use (those
+    /// for "buffered" as Kannel lists them).
+    pub fn parse(word: &str) -> ReceiptStatus {
         let word = word.trim();
         match word.to_ascii_uppercase().as_str() {
-            "ENROUTE" | "BUFFRED" | "BUFFERD" | "BUFFERED" => Outcome::Enroute,
-            "ACCEPTD" | "ACCEPTED" | "ACKED" => Outcome::Accepted,
-            "DELIVRD" | "DELIVERED" => Outcome::Delivered,
-            "UNDELIV" | "UNDELIVERED" | "UNDELIVERABLE" | "FAILED" | "DELETED" => Outcome::Undeliverable,
-            "REJECTD" | "REJECTED" => Outcome::Rejected,
-            "EXPIRED" => Outcome::Expired,
-            "UNKNOWN" => Outcome::Unknown,
-            _ => Outcome::Unrecognised(word.chars().take(RAW_WORD_CHARS_MAX).collect()),
+            "ENROUTE" | "BUFFRED" | "BUFFERD" | "BUFFERED" => ReceiptStatus::Enroute,
+            "ACCEPTD" | "ACCEPTED" | "ACKED" => ReceiptStatus::Accepted,
+            "DELIVRD" | "DELIVERED" => ReceiptStatus::Delivered,
+            "UNDELIV" | "UNDELIVERED" | "UNDELIVERABLE" | "FAILED" | "DELETED" => {
+                ReceiptStatus::Undeliverable
+            }
+            "REJECTD" | "REJECTED" => ReceiptStatus::Rejected,
+            "EXPIRED" => ReceiptStatus::Expired,
+            "UNKNOWN" => ReceiptStatus::Unknown,
+            _ => ReceiptStatus::Unrecognised(word.chars().take(RAW_WORD_CHARS_MAX).collect()),
         }
     }
 
-    /// Reads the `message_state` parameter, SMPP v3.4 section 5.2.28.
-    pub fn of_message_state(state: u8) -> Outcome {
+    /// Interprets the `message_state` TLV (SMPP v3.4 section 5.2.28).
+    pub fn of_message_state(state: u8) -> ReceiptStatus {
         match state {
-            1 => Outcome::Enroute,
-            2 => Outcome::Delivered,
-            3 => Outcome::Expired,
-            // 4 is DELETED: somebody removed it at the carrier, so it will not arrive.
-            4 | 5 => Outcome::Undeliverable,
-            6 => Outcome::Accepted,
-            7 => Outcome::Unknown,
-            8 => Outcome::Rejected,
-            other => Outcome::Unrecognised(other.to_string().into()),
+            1 => ReceiptStatus::Enroute,
+            2 => ReceiptStatus::Delivered,
+            3 => ReceiptStatus::Expired,
+            // 4 is DELETED: removed at the carrier, so it will not be delivered.
+            4 | 5 => ReceiptStatus::Undeliverable,
+            6 => ReceiptStatus::Accepted,
+            7 => ReceiptStatus::Unknown,
+            8 => ReceiptStatus::Rejected,
+            other => ReceiptStatus::Unrecognised(other.to_string().into()),
         }
     }
 
-    fn refined_by(self, word: Outcome) -> Outcome {
-        let word_says_more = match (self.fate(), word.fate()) {
-            (Fate::Silent, Fate::Pending | Fate::Delivered | Fate::Failed | Fate::Expired) => true,
-            (Fate::Pending, Fate::Pending) | (Fate::Failed, Fate::Failed) => true,
-            (Fate::Silent | Fate::Pending | Fate::Delivered | Fate::Failed | Fate::Expired, _) => false,
+    fn refined_by(self, word: ReceiptStatus) -> ReceiptStatus {
+        let is_word_more_specific = match (self.group(), word.group()) {
+            (
+                StatusGroup::Unknown,
+                StatusGroup::Pending | StatusGroup::Delivered | StatusGroup::Failed | StatusGroup::Expired,
+            ) => true,
+            (StatusGroup::Pending, StatusGroup::Pending) | (StatusGroup::Failed, StatusGroup::Failed) => true,
+            (
+                StatusGroup::Unknown
+                | StatusGroup::Pending
+                | StatusGroup::Delivered
+                | StatusGroup::Failed
+                | StatusGroup::Expired,
+                _,
+            ) => false,
         };
-        if word_says_more { word } else { self }
+        if is_word_more_specific { word } else { self }
     }
 
-    fn fate(&self) -> Fate {
+    fn group(&self) -> StatusGroup {
         match self {
-            Outcome::Enroute | Outcome::Accepted => Fate::Pending,
-            Outcome::Delivered => Fate::Delivered,
-            Outcome::Undeliverable | Outcome::Rejected => Fate::Failed,
-            Outcome::Expired => Fate::Expired,
-            Outcome::Unknown | Outcome::Unrecognised(_) => Fate::Silent,
+            ReceiptStatus::Enroute | ReceiptStatus::Accepted => StatusGroup::Pending,
+            ReceiptStatus::Delivered => StatusGroup::Delivered,
+            ReceiptStatus::Undeliverable | ReceiptStatus::Rejected => StatusGroup::Failed,
+            ReceiptStatus::Expired => StatusGroup::Expired,
+            ReceiptStatus::Unknown | ReceiptStatus::Unrecognised(_) => StatusGroup::Unknown,
         }
     }
 }
 
-/// What an outcome comes to, whatever it is called.
+/// Statuses that mean the same for the message.
 #[derive(Clone, Copy)]
-enum Fate {
+enum StatusGroup {
     Pending,
     Delivered,
     Failed,
     Expired,
-    /// It tells nothing.
-    Silent,
+    /// Nothing is known.
+    Unknown,
 }
 
-/// The code a customer sees, in the `dlr` field and in reports.
+/// The DLR code that customers get, in the `dlr` field and in reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DlrCode {
     Delivrd,
@@ -136,7 +148,7 @@ impl DlrCode {
         }
     }
 
-    /// The number the store keeps: SMPP's own for the same state. Never change one.
+    /// Returns the number that the store keeps, which is SMPP's `message_state`. Existing numbers never change.
     pub const fn as_u8(self) -> u8 {
         match self {
             DlrCode::Delivrd => 2,
@@ -174,8 +186,7 @@ impl ErrCode {
         self.0
     }
 
-    /// Reads the `network_error_code` parameter: one octet for the kind of network, then the code (SMPP v3.4
-    /// section 5.3.2.31).
+    /// Reads the `network_error_code` TLV: one octet for the network type, then the code (SMPP v3.4 section 5.3.2.31).
     pub fn of_network_error([_network, high, low]: [u8; 3]) -> ErrCode {
         ErrCode::of_network(u16::from_be_bytes([high, low]))
     }
@@ -193,12 +204,12 @@ mod tests {
 
     #[track_caller]
     fn check(message_state: Option<u8>, stat: Option<&str>, expect: &str) {
-        let told = format!("{:?}", Outcome::read(message_state, stat));
-        assert_eq!(told, expect, "message_state {message_state:?}, stat {stat:?}");
+        let status = format!("{:?}", ReceiptStatus::read(message_state, stat));
+        assert_eq!(status, expect, "message_state {message_state:?}, stat {stat:?}");
     }
 
     #[test]
-    fn words_alone_are_read_in_every_spelling() {
+    fn stat_word_alone_is_read_in_every_spelling() {
         for (words, expect) in [
             ("ENROUTE BUFFRED BUFFERD BUFFERED enroute", "Enroute"),
             ("ACCEPTD ACCEPTED ACKED", "Accepted"),
@@ -216,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_alone_are_read() {
+    fn message_state_alone_is_read() {
         let expect = [
             r#"Unrecognised("0")"#,
             "Enroute",
@@ -236,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_wins_over_the_word() {
+    fn message_state_takes_precedence_over_the_stat_word() {
         check(Some(2), Some("UNDELIV"), "Delivered");
         check(Some(5), Some("DELIVRD"), "Undeliverable");
         check(Some(1), Some("DELIVRD"), "Enroute");
@@ -245,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn the_word_wins_where_it_says_more() {
+    fn stat_word_takes_precedence_where_it_is_more_specific() {
         check(Some(5), Some("REJECTD"), "Rejected");
         check(Some(8), Some("UNDELIV"), "Undeliverable");
         check(Some(1), Some("ACCEPTD"), "Accepted");
@@ -255,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_knows_is_kept_as_it_came() {
+    fn unrecognised_status_is_kept_as_received() {
         check(None, Some("Gone-42"), r#"Unrecognised("Gone-42")"#);
         check(None, Some(""), r#"Unrecognised("")"#);
         check(None, None, r#"Unrecognised("")"#);

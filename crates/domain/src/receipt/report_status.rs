@@ -1,14 +1,15 @@
-//! What a report says of a message.
+//! The message status that a report to a customer carries.
 
 use super::DlrCode;
 
-/// What a report says.
+/// The status in a DLR to a customer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReportStatus {
-    /// On its way, as the carrier's receipt said.
+    /// Not final: the carrier's receipt said ENROUTE.
     Enroute,
+    /// Not final: the carrier's receipt said ACCEPTD.
     Accepted,
-    /// It ended so; or UNKNOWN, which may be corrected once.
+    /// The final status; or UNKNOWN, which a later receipt may correct once.
     Final(DlrCode),
 }
 
@@ -17,7 +18,7 @@ impl ReportStatus {
         matches!(self, ReportStatus::Final(_))
     }
 
-    /// The word of a receipt's `stat`.
+    /// Returns the `stat` word of a receipt text.
     pub const fn word(self) -> &'static str {
         match self {
             ReportStatus::Enroute => "ENROUTE",
@@ -26,7 +27,7 @@ impl ReportStatus {
         }
     }
 
-    /// The `message_state` that goes with it: only the five that are documented, none where nothing is known.
+    /// Returns the `message_state`: one of the five documented values, or none for UNKNOWN.
     pub const fn message_state(self) -> Option<u8> {
         match self {
             ReportStatus::Enroute => Some(1),
@@ -38,7 +39,7 @@ impl ReportStatus {
         }
     }
 
-    /// The number the store keeps. Never change one.
+    /// Returns the number that the store keeps. Existing numbers never change.
     pub const fn as_u8(self) -> u8 {
         match self {
             ReportStatus::Enroute => 101,

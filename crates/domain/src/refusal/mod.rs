@@ -1,6 +1,6 @@
-//! What we say no to, and why. A refusal is part of the product: its code stands in the published catalogue, its
-//! sentence tells the caller what to do, and it always means that nothing was stored and nothing was charged. The
-//! edges turn refusals into HTTP and SMPP status codes by one table, [`published`].
+//! Refusals: why Hermod does not do what a customer requests. A refusal's code is in the published catalogue
+//! ([`published`]), which also gives its HTTP and SMPP status; its sentence tells the caller what to do. A refusal
+//! always means that nothing was stored and nothing was charged.
 
 pub mod published;
 
@@ -15,14 +15,14 @@ use crate::text::{TEXT_CHARS_MAX, TextRefusal};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// The body is not the JSON we asked for; the text says where it stops being so.
+    /// The body is not a JSON object; the text says what is wrong and where.
     InvalidJson(Cow<'static, str>),
     InvalidContentType,
     BodyTooLarge {
         bytes_max: u32,
     },
     MissingField(&'static str),
-    /// A field or parameter breaks its own rule and has no code of its own.
+    /// A field or parameter without a code of its own is invalid.
     InvalidField {
         field: &'static str,
         rule: &'static str,
@@ -32,15 +32,15 @@ pub enum Refusal {
     TextTooLong {
         chars: usize,
     },
-    /// The connection's own guard against costly texts.
+    /// More parts than the connection's `max_parts`.
     TooManyParts {
         parts: u8,
         parts_max: u8,
     },
     InvalidApiKey,
-    /// The unspecified address where it cannot be told.
+    /// The caller's address; the unspecified address if it is unknown.
     IpNotAllowed(IpAddr),
-    /// A page for callers on the gateway's own machine.
+    /// The page is only for callers on the gateway's machine.
     LocalOnly,
     VerificationRequired,
     SenderNotApproved(Sender),
@@ -61,12 +61,12 @@ pub enum Refusal {
     TrafficControl {
         retry_after_s: u32,
     },
-    /// `available` is what may still be spent, less any threshold the account must stay above.
+    /// `available` is what the account may still spend, less the minimum it must keep.
     InsufficientCredit {
         cost: Money,
         available: Money,
     },
-    /// Something failed inside, and it is certain that nothing was committed.
+    /// An internal error occurred, and nothing was committed.
     SubmitFailed,
     GatewayUnavailable {
         cause: Unavailable,
@@ -76,17 +76,17 @@ pub enum Refusal {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotFound {
-    /// Foreign, malformed and unknown ids alike: an answer must not tell whose ids exist.
+    /// Also for malformed ids and ids of other accounts: a response must not tell which ids exist.
     Message,
     Path,
 }
 
-/// Which bucket ran dry.
+/// The rate limit that was exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RateLimit {
-    /// The connection's, shared by all its keys.
+    /// The connection's limit, shared by all its keys.
     Connection,
-    /// That of failed sign-ins from one source address.
+    /// The limit of failed sign-ins per source address.
     FailedSignIns,
 }
 
@@ -96,13 +96,13 @@ pub enum Unavailable {
     DiskLow,
     QueueFull,
     Draining,
-    /// An earlier request with the same idempotency key has not been answered yet.
+    /// An earlier request with the same idempotency key is still being processed.
     KeyInFlight,
-    /// Large request bodies use up the memory there is for them.
+    /// The memory for large request bodies is used up.
     BodiesFull,
 }
 
-/// Whether the same request can succeed later without anybody changing anything.
+/// Whether the same request can succeed later without a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     Permanent,
@@ -110,7 +110,7 @@ pub enum Class {
 }
 
 impl Refusal {
-    /// The name in the published catalogue.
+    /// Returns the code in the published catalogue.
     pub const fn code(&self) -> &'static str {
         self.published().code
     }
@@ -119,7 +119,7 @@ impl Refusal {
         self.published().class
     }
 
-    /// How long the caller should wait before it tries again, where we know.
+    /// Returns the time to wait before a retry, if known.
     pub const fn retry_after_s(&self) -> Option<u32> {
         if let Refusal::RateLimited { retry_after_s, .. }
         | Refusal::TrafficControl { retry_after_s }
@@ -130,7 +130,7 @@ impl Refusal {
         None
     }
 
-    /// One sentence or two for the person who reads the answer: what is wrong, and what to do about it.
+    /// Returns one or two sentences for the caller: what is wrong and what to do.
     pub fn sentence(&self) -> Cow<'static, str> {
         match self {
             Refusal::InvalidJson(reason) => format!("The body must be one JSON object: {reason}.").into(),
@@ -156,14 +156,14 @@ impl Refusal {
                     .into()
             }
             Refusal::IpNotAllowed(peer) if peer.is_unspecified() => {
-                "The source IP is not allowed: the proxy in front of us did not say readably which it is.".into()
+                "The source IP is not allowed: the proxy's header does not name a valid address.".into()
             }
             Refusal::IpNotAllowed(peer) => {
                 format!("The source IP {peer} is not allowed. Add it to the lists of the key and of the connection.")
                     .into()
             }
             Refusal::LocalOnly => {
-                "This page answers direct callers on this machine only. Give [operations] an address of its own, or set \
+                "This page is only available to direct callers on this machine. Set a separate [operations] address, or set \
                  [operator] from_anywhere = true."
                     .into()
             }
@@ -180,22 +180,22 @@ impl Refusal {
             }
             Refusal::CountryBlocked => "The destination country is not enabled on this account.".into(),
             Refusal::HeldForReview => {
-                "The message was not accepted: it awaits review. Send it again once it has been approved.".into()
+                "The message was not accepted: it is held for review. Send it again after its approval.".into()
             }
             Refusal::NotFound(NotFound::Message) => "This account has no message with that id.".into(),
-            Refusal::NotFound(NotFound::Path) => "There is nothing at this path.".into(),
-            Refusal::MethodNotAllowed { allow } => format!("This path answers only {allow}.").into(),
-            Refusal::NoPrice => "There is no price for this destination. Ask for it to be added.".into(),
+            Refusal::NotFound(NotFound::Path) => "This path does not exist.".into(),
+            Refusal::MethodNotAllowed { allow } => format!("This path allows only {allow}.").into(),
+            Refusal::NoPrice => "There is no price for this destination. Ask the operator to add one.".into(),
             Refusal::NoRoute => "There is no route to this destination. Check the number.".into(),
             Refusal::RateLimited { limit, retry_after_s } => limit.sentence(*retry_after_s).into(),
             Refusal::TrafficControl { retry_after_s } => {
-                format!("A traffic control of the account refused this message. Try again in {retry_after_s} s.")
+                format!("A traffic control of the account rejected this message. Try again in {retry_after_s} s.")
                     .into()
             }
             Refusal::InsufficientCredit { cost, available } => {
                 format!("The message costs {cost} and {available} is available. Top up the account.").into()
             }
-            Refusal::SubmitFailed => "The message was not accepted because of a fault here. Try again.".into(),
+            Refusal::SubmitFailed => "The message was not accepted because of an internal error. Try again.".into(),
             Refusal::GatewayUnavailable { cause, retry_after_s } => {
                 format!("{} Nothing was accepted or charged. Try again in {retry_after_s} s.", cause.sentence())
                     .into()
@@ -225,14 +225,14 @@ impl Unavailable {
             Unavailable::QueueFull => "Too many messages are waiting.",
             Unavailable::Draining => "The gateway is shutting down.",
             Unavailable::KeyInFlight => {
-                "An earlier request with this idempotency key is still being worked on."
+                "An earlier request with this idempotency key is still being processed."
             }
             Unavailable::BodiesFull => "Too many large requests are arriving.",
         }
     }
 }
 
-/// Code and sentence, the form an error body has.
+/// Writes code and sentence.
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.code(), self.sentence())

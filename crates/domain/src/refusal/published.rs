@@ -1,6 +1,5 @@
-//! The published error catalogue: one row for each code, with what it means over HTTP and over SMPP, whether trying
-//! again can help, and what to do. Both protocols and the documentation take their answers from here. No row is ever
-//! charged: an error means that nothing was stored.
+//! The published error catalogue: one row per code with its HTTP and SMPP status, whether a retry can help, and what to
+//! do. Both APIs and the documentation use it. An error is never charged: nothing was stored.
 
 use super::{Class, Refusal, Unavailable};
 
@@ -9,9 +8,9 @@ use super::{Class, Refusal, Unavailable};
 pub struct PublishedError {
     pub code: &'static str,
     pub http: u16,
-    /// The command_status of the answer to a submit_sm.
+    /// The command_status of the submit_sm_resp.
     pub smpp: u32,
-    /// What a bind that asks for detail gets instead.
+    /// The vendor status for connections with `extended_codes`.
     pub smpp_extended: Option<u32>,
     pub class: Class,
     pub charged: bool,
@@ -32,10 +31,10 @@ const MSGQFUL: u32 = 0x14;
 const SUBMITFAIL: u32 = 0x45;
 const THROTTLED: u32 = 0x58;
 
-/// A traffic control that reopens later than this is worth no retry over SMPP.
-const HARD_STOP_S: u32 = 15 * 60;
+/// A traffic control that admits messages only after this time is a permanent error over SMPP.
+const RETRYABLE_MAX_S: u32 = 15 * 60;
 
-/// A row for what only changes if somebody changes something.
+/// Makes a row for an error that a retry without changes does not solve.
 pub const fn permanent(
     code: &'static str,
     http: u16,
@@ -55,7 +54,7 @@ pub const fn permanent(
     }
 }
 
-/// A row for what may well work later.
+/// Makes a row for an error that a retry may solve.
 pub const fn temporary(
     code: &'static str,
     http: u16,
@@ -67,7 +66,7 @@ pub const fn temporary(
 }
 
 impl PublishedError {
-    const fn in_detail(self, smpp_extended: u32) -> PublishedError {
+    const fn with_extended(self, smpp_extended: u32) -> PublishedError {
         PublishedError { smpp_extended: Some(smpp_extended), ..self }
     }
 }
@@ -75,7 +74,7 @@ impl PublishedError {
 macro_rules! catalogue {
     ($($name:ident = $row:expr;)*) => {
         $(const $name: PublishedError = $row;)*
-        /// Every row, in the order in which checks are made.
+        /// All rows, in the order of the checks.
         pub const PUBLISHED: &[PublishedError] = &[$($name),*];
     };
 }
@@ -83,7 +82,7 @@ macro_rules! catalogue {
 catalogue! {
     INVALID_API_KEY = permanent("INVALID_API_KEY", 401, INVPASWD,
         "The API key or its secret is missing, wrong, expired or revoked.",
-        "Check both halves of the key in the client portal.");
+        "Check the key and its secret in the client portal.");
     IP_NOT_ALLOWED = permanent("IP_NOT_ALLOWED", 403, BINDFAIL,
         "The source address is not on the allow-list of the key or of the connection.",
         "Add the address to both lists, or call from an address that is on them.");
@@ -112,44 +111,44 @@ catalogue! {
         "The recipient is not a valid E.164 number: a plus, then 7 to 15 digits, the first not 0.",
         "Correct the number.");
     INVALID_SENDER = permanent("INVALID_SENDER", 400, INVSRCADR,
-        "The sender is too long, has characters that are not allowed, or is missing and the connection has no default.",
+        "The sender is too long, has invalid characters, or is missing and the connection has no default.",
         "Use 1 to 11 letters, digits, spaces and - _ . & with a letter among them, or a number of 3 to 15 digits.");
     TEXT_TOO_LONG = permanent("TEXT_TOO_LONG", 400, INVMSGLEN,
         "The text has more than 1600 characters, or needs more parts than the connection allows.",
         "Shorten the text, or send it as several messages.");
     VERIFICATION_REQUIRED = permanent("VERIFICATION_REQUIRED", 403, SUBMITFAIL,
         "The account has not completed its identity verification.",
-        "Complete it in the client portal.").in_detail(0x0405);
+        "Complete it in the client portal.").with_extended(0x0405);
     SENDER_NOT_APPROVED = permanent("SENDER_NOT_APPROVED", 403, INVSRCADR,
         "The sender is not approved for this account.",
-        "Register the sender, or use one that is approved.").in_detail(0x0402);
+        "Register the sender, or use one that is approved.").with_extended(0x0402);
     SENDER_BLOCKED = permanent("SENDER_BLOCKED", 403, INVSRCADR,
         "The sender is blocked.",
-        "Use another sender.").in_detail(0x0402);
+        "Use another sender.").with_extended(0x0402);
     RECIPIENT_OPTED_OUT = permanent("RECIPIENT_OPTED_OUT", 403, SUBMITFAIL,
         "The recipient has opted out of messages from this account.",
-        "Remove the number from your list.").in_detail(0x0401);
+        "Remove the number from your list.").with_extended(0x0401);
     COUNTRY_BLOCKED = permanent("COUNTRY_BLOCKED", 403, INVDSTADR,
         "The destination country is not enabled on the account.",
-        "Ask for the country to be enabled.").in_detail(0x0404);
+        "Ask the operator to enable the country.").with_extended(0x0404);
     HELD_FOR_REVIEW = permanent("HELD_FOR_REVIEW", 403, SUBMITFAIL,
         "The message was not accepted: the operator has to review it first.",
-        "Send it again after approval; an approval is valid for seven days.").in_detail(0x0407);
+        "Send it again after approval; an approval is valid for seven days.").with_extended(0x0407);
     NOT_FOUND = permanent("NOT_FOUND", 404, INVMSGID,
         "This account has no such message, or the path does not exist.",
         "Check the id or the path.");
     NO_PRICE = permanent("NO_PRICE", 422, INVDSTADR,
         "There is no price for the destination.",
-        "Ask for the destination to be added.").in_detail(0x0403);
+        "Ask the operator to add the destination.").with_extended(0x0403);
     NO_ROUTE = permanent("NO_ROUTE", 422, INVDSTADR,
         "There is no route to the destination.",
-        "Check the number, or ask for the destination to be added.").in_detail(0x0403);
+        "Check the number, or ask the operator to add the destination.").with_extended(0x0403);
     TRAFFIC_CONTROL = temporary("TRAFFIC_CONTROL", 429, MSGQFUL,
         "A traffic control of the account rejected the message: daily limit reached, or too many messages to one recipient, number range or country.",
-        "Wait as long as Retry-After says, or ask for the limit to be raised.").in_detail(0x0406);
+        "Wait as long as Retry-After says, or ask for the limit to be raised.").with_extended(0x0406);
     INSUFFICIENT_CREDIT = permanent("INSUFFICIENT_CREDIT", 402, SUBMITFAIL,
         "The message costs more than the account has available.",
-        "Top up the account, or pay its invoices.").in_detail(0x0400);
+        "Top up the account, or pay its invoices.").with_extended(0x0400);
     SUBMIT_FAILED = temporary("SUBMIT_FAILED", 500, SYSERR,
         "Internal error; nothing was stored.",
         "Try again, with the same idempotency key.");
@@ -159,7 +158,7 @@ catalogue! {
 }
 
 impl Refusal {
-    /// Its row in the catalogue.
+    /// Returns the row in the catalogue.
     pub const fn published(&self) -> &'static PublishedError {
         match self {
             Refusal::InvalidJson(_) => &INVALID_JSON,
@@ -190,11 +189,12 @@ impl Refusal {
         }
     }
 
-    /// The command_status of the answer to a submit_sm. A full queue is told from a fault: clients wait longer for it.
-    /// A traffic control that stays shut for long is a hard stop: software would try for ever.
+    /// Returns the command_status of the submit_sm_resp. A full queue has its own status, because clients wait longer
+    /// for it. A traffic control that refuses for a long time gives a permanent status, because clients would retry
+    /// without end.
     pub const fn smpp_status(&self) -> u32 {
         if let Refusal::TrafficControl { retry_after_s } = self
-            && *retry_after_s > HARD_STOP_S
+            && *retry_after_s > RETRYABLE_MAX_S
         {
             return SUBMITFAIL;
         }
@@ -212,7 +212,7 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn every_code_stands_once_and_nothing_is_charged() {
+    fn every_code_is_listed_once_and_nothing_is_charged() {
         let codes: HashSet<&str> = PUBLISHED.iter().map(|row| row.code).collect();
         assert_eq!(codes.len(), PUBLISHED.len());
         for row in PUBLISHED {
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_queue_and_a_fault_differ_over_smpp() {
+    fn full_queue_and_internal_error_have_different_smpp_statuses() {
         let unavailable = |cause| Refusal::GatewayUnavailable { cause, retry_after_s: 1 }.smpp_status();
         assert_eq!(unavailable(Unavailable::QueueFull), 0x14);
         assert_eq!(unavailable(Unavailable::DiskLow), 0x14);

@@ -1,4 +1,4 @@
-//! Every refusal as its caller reads it: code, class, waiting time and sentence, one line each.
+//! Every refusal as its caller gets it: code, class, wait and sentence.
 
 use super::*;
 
@@ -9,7 +9,7 @@ fn check(refusal: Refusal, expect: &str) {
 }
 
 #[test]
-fn what_is_wrong_with_the_request_is_told_with_its_remedy() {
+fn invalid_request_is_refused_with_its_remedy() {
     check(
         Refusal::InvalidJson("expected `,` at line 1 column 9".into()),
         "Permanent | INVALID_JSON: The body must be one JSON object: expected `,` at line 1 column 9.",
@@ -53,17 +53,17 @@ fn what_is_wrong_with_the_request_is_told_with_its_remedy() {
     );
     check(
         Refusal::MethodNotAllowed { allow: "GET, HEAD" },
-        "Permanent | METHOD_NOT_ALLOWED: This path answers only GET, HEAD.",
+        "Permanent | METHOD_NOT_ALLOWED: This path allows only GET, HEAD.",
     );
     check(
         Refusal::NotFound(NotFound::Message),
         "Permanent | NOT_FOUND: This account has no message with that id.",
     );
-    check(Refusal::NotFound(NotFound::Path), "Permanent | NOT_FOUND: There is nothing at this path.");
+    check(Refusal::NotFound(NotFound::Path), "Permanent | NOT_FOUND: This path does not exist.");
 }
 
 #[test]
-fn what_the_caller_may_not_do_is_told_with_its_remedy() {
+fn forbidden_request_is_refused_with_its_remedy() {
     let acme = Sender::parse("Acme").unwrap();
     check(
         Refusal::InvalidApiKey,
@@ -99,12 +99,12 @@ fn what_the_caller_may_not_do_is_told_with_its_remedy() {
     );
     check(
         Refusal::HeldForReview,
-        "Permanent | HELD_FOR_REVIEW: The message was not accepted: it awaits review. Send it again once it has been \
-         approved.",
+        "Permanent | HELD_FOR_REVIEW: The message was not accepted: it is held for review. Send it again after its \
+         approval.",
     );
     check(
         Refusal::NoPrice,
-        "Permanent | NO_PRICE: There is no price for this destination. Ask for it to be added.",
+        "Permanent | NO_PRICE: There is no price for this destination. Ask the operator to add one.",
     );
     check(Refusal::NoRoute, "Permanent | NO_ROUTE: There is no route to this destination. Check the number.");
     check(
@@ -117,7 +117,7 @@ fn what_the_caller_may_not_do_is_told_with_its_remedy() {
 }
 
 #[test]
-fn what_passes_by_itself_says_when_to_come_back() {
+fn temporary_refusal_says_when_to_retry() {
     check(
         Refusal::RateLimited { limit: RateLimit::Connection, retry_after_s: 1 },
         "Temporary 1 | RATE_LIMITED: Too many requests on this connection. Try again in 1 s, backing off.",
@@ -128,18 +128,18 @@ fn what_passes_by_itself_says_when_to_come_back() {
     );
     check(
         Refusal::TrafficControl { retry_after_s: 3600 },
-        "Temporary 3600 | TRAFFIC_CONTROL: A traffic control of the account refused this message. Try again in 3600 s.",
+        "Temporary 3600 | TRAFFIC_CONTROL: A traffic control of the account rejected this message. Try again in 3600 s.",
     );
     check(
         Refusal::SubmitFailed,
-        "Temporary | SUBMIT_FAILED: The message was not accepted because of a fault here. Try again.",
+        "Temporary | SUBMIT_FAILED: The message was not accepted because of an internal error. Try again.",
     );
     for (cause, says) in [
         (Unavailable::StoreAway, "The message store cannot be reached."),
         (Unavailable::DiskLow, "The gateway is short of disk space."),
         (Unavailable::QueueFull, "Too many messages are waiting."),
         (Unavailable::Draining, "The gateway is shutting down."),
-        (Unavailable::KeyInFlight, "An earlier request with this idempotency key is still being worked on."),
+        (Unavailable::KeyInFlight, "An earlier request with this idempotency key is still being processed."),
         (Unavailable::BodiesFull, "Too many large requests are arriving."),
     ] {
         check(
@@ -152,7 +152,7 @@ fn what_passes_by_itself_says_when_to_come_back() {
 }
 
 #[test]
-fn what_does_not_parse_becomes_the_refusal_of_its_field() {
+fn parse_errors_become_the_refusal_of_their_field() {
     for (refusal, code) in [
         (PhoneRefusal::NotDigits.into(), "INVALID_NUMBER"),
         (SenderRefusal::NoLetter.into(), "INVALID_SENDER"),

@@ -1,128 +1,137 @@
-//! Why a message goes where it goes: every route that has something to say about the destination with what became of
-//! it, and every carrier of the chosen one with how it is doing and whether it would be taken.
+//! Explains how a message is routed: every route that covers the destination with the decision about it, and every
+//! carrier of the chosen route with its health and the decision about it.
 
-use super::{Candidate, Route, RouteFor, Routes, Sending};
+use super::{Candidate, Route, RouteQuery, RouteScope, Routes};
 use crate::carrier::Health;
 use crate::ids::{CarrierId, RouteId};
 
-/// The whole story.
+/// How one message is routed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
-    /// The chosen one first, then those that would have been asked after it, then those of other people.
-    pub routes: Vec<Looked>,
-    /// In the order in which they are tried. Empty where there is no route.
-    pub carriers: Vec<Considered>,
+    /// The chosen route first, then less specific ones, then those of other accounts and senders.
+    pub routes: Vec<ConsideredRoute>,
+    /// The carriers of the chosen route in the order in which they are tried. Empty without a route.
+    pub carriers: Vec<ConsideredCarrier>,
 }
 
-/// A route whose destinations include the one asked for.
+/// A route that covers the destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Looked {
+pub struct ConsideredRoute {
     pub route: RouteId,
-    pub whose: RouteFor,
-    pub verdict: RouteVerdict,
+    pub scope: RouteScope,
+    pub decision: RouteDecision,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RouteVerdict {
+pub enum RouteDecision {
     Chosen,
-    /// Another one says more exactly who or where.
+    /// Another route is more specific.
     LessExact,
     OtherAccount,
     OtherSender,
-    /// A route for everywhere is for every country there is, and this number is of none.
+    /// A route for everywhere does not apply, because the number belongs to no country.
     NoCountry,
 }
 
-impl RouteVerdict {
+impl RouteDecision {
     pub const fn as_str(self) -> &'static str {
         match self {
-            RouteVerdict::Chosen => "chosen",
-            RouteVerdict::LessExact => "less-exact",
-            RouteVerdict::OtherAccount => "other-account",
-            RouteVerdict::OtherSender => "other-sender",
-            RouteVerdict::NoCountry => "no-country",
+            RouteDecision::Chosen => "chosen",
+            RouteDecision::LessExact => "less-exact",
+            RouteDecision::OtherAccount => "other-account",
+            RouteDecision::OtherSender => "other-sender",
+            RouteDecision::NoCountry => "no-country",
         }
     }
 }
 
 /// One carrier of the chosen route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Considered {
+pub struct ConsideredCarrier {
     pub candidate: Candidate,
     pub health: Health,
-    pub standing: Standing,
+    pub decision: CarrierDecision,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
-    /// It would take the message.
+pub enum CarrierDecision {
+    /// The message is sent through it.
     Chosen,
-    /// It would if those before it could not.
+    /// It is used if the carriers before it cannot send.
     InReserve,
-    /// It stands before the chosen one and cannot be taken.
+    /// It is before the chosen carrier and cannot send.
     Skipped,
 }
 
-impl Standing {
+impl CarrierDecision {
     pub const fn as_str(self) -> &'static str {
         match self {
-            Standing::Chosen => "chosen",
-            Standing::InReserve => "in-reserve",
-            Standing::Skipped => "skipped",
+            CarrierDecision::Chosen => "chosen",
+            CarrierDecision::InReserve => "in-reserve",
+            CarrierDecision::Skipped => "skipped",
         }
     }
 }
 
 impl Routes {
-    pub fn explain(&self, sending: &Sending<'_>, health: &dyn Fn(CarrierId) -> Health) -> Explanation {
-        let chosen = self.serving(sending);
-        let mut routes: Vec<Looked> = self
+    pub fn explain(&self, query: &RouteQuery<'_>, health: &dyn Fn(CarrierId) -> Health) -> Explanation {
+        let chosen = self.serving(query);
+        let mut routes: Vec<ConsideredRoute> = self
             .entries()
             .iter()
-            .filter(|(whose, _)| whose.area.covers(sending.to, &sending.destination))
-            .map(|(whose, route)| Looked {
+            .filter(|(scope, _)| scope.area.covers(query.to, &query.destination))
+            .map(|(scope, route)| ConsideredRoute {
                 route: route.id(),
-                whose: *whose,
-                verdict: verdict(whose, route, chosen.map(|(_, route)| route), sending),
+                scope: *scope,
+                decision: decision(scope, route, chosen.map(|(_, route)| route), query),
             })
             .collect();
-        routes.sort_by_key(|looked| {
-            let RouteFor { account, sender, area } = looked.whose;
-            let foreign = matches!(looked.verdict, RouteVerdict::OtherAccount | RouteVerdict::OtherSender);
-            (foreign, account.is_none(), sender.is_none(), std::cmp::Reverse(area.rank()))
+        routes.sort_by_key(|route| {
+            let RouteScope { account, sender, area } = route.scope;
+            let is_other = matches!(route.decision, RouteDecision::OtherAccount | RouteDecision::OtherSender);
+            (is_other, account.is_none(), sender.is_none(), std::cmp::Reverse(area.rank()))
         });
-        let carriers = chosen.map(|(_, route)| considered(route, sending, health)).unwrap_or_default();
+        let carriers = chosen.map(|(_, route)| considered_carriers(route, query, health)).unwrap_or_default();
         Explanation { routes, carriers }
     }
 }
 
-fn verdict(whose: &RouteFor, route: &Route, chosen: Option<&Route>, sending: &Sending<'_>) -> RouteVerdict {
-    if whose.account.is_some_and(|account| account != sending.account) {
-        return RouteVerdict::OtherAccount;
+fn decision(
+    scope: &RouteScope,
+    route: &Route,
+    chosen: Option<&Route>,
+    query: &RouteQuery<'_>,
+) -> RouteDecision {
+    if scope.account.is_some_and(|account| account != query.account) {
+        return RouteDecision::OtherAccount;
     }
-    if whose.sender.is_some_and(|sender| sender != *sending.from) {
-        return RouteVerdict::OtherSender;
+    if scope.sender.is_some_and(|sender| sender != *query.from) {
+        return RouteDecision::OtherSender;
     }
     match chosen {
-        Some(chosen) if chosen.id() == route.id() => RouteVerdict::Chosen,
-        _ if sending.destination.country.is_none() && whose.area.is_everywhere() => RouteVerdict::NoCountry,
-        _ => RouteVerdict::LessExact,
+        Some(chosen) if chosen.id() == route.id() => RouteDecision::Chosen,
+        _ if query.destination.country.is_none() && scope.area.is_everywhere() => RouteDecision::NoCountry,
+        _ => RouteDecision::LessExact,
     }
 }
 
-fn considered(route: &Route, sending: &Sending<'_>, health: &dyn Fn(CarrierId) -> Health) -> Vec<Considered> {
-    let taken = route.choose(sending.to, health);
-    let mut before = true;
-    let stand = |candidate: Candidate| {
-        let standing = if candidate.carrier == taken {
-            before = false;
-            Standing::Chosen
-        } else if before {
-            Standing::Skipped
+fn considered_carriers(
+    route: &Route,
+    query: &RouteQuery<'_>,
+    health: &dyn Fn(CarrierId) -> Health,
+) -> Vec<ConsideredCarrier> {
+    let chosen = route.choose(query.to, health);
+    let mut is_before_chosen = true;
+    let decide = |candidate: Candidate| {
+        let decision = if candidate.carrier == chosen {
+            is_before_chosen = false;
+            CarrierDecision::Chosen
+        } else if is_before_chosen {
+            CarrierDecision::Skipped
         } else {
-            Standing::InReserve
+            CarrierDecision::InReserve
         };
-        Considered { candidate, health: health(candidate.carrier), standing }
+        ConsideredCarrier { candidate, health: health(candidate.carrier), decision }
     };
-    route.order(sending.to).into_iter().map(stand).collect()
+    route.order(query.to).into_iter().map(decide).collect()
 }

@@ -1,14 +1,14 @@
-//! Which carriers serve a message. Routes are found by who sends and where to; a route names carriers with a priority
-//! and a weight, and which of them takes a message follows from the recipient and from how the carriers are doing.
+//! Routing: finds the route of a message by account, sender and destination, and chooses one of its carriers by
+//! priority, weight and health.
 //!
-//! The order of a route's carriers is the same every time for the same recipient: shares come out by weight over many
-//! recipients, while one handset keeps its carrier, and so the order of its messages, for as long as that one is well.
+//! The order of a route's carriers is always the same for one recipient. Over many recipients the shares follow the
+//! weights, while one handset keeps its carrier, and with it the order of its messages, as long as that carrier is up.
 
 mod explain;
 #[cfg(test)]
 mod tests;
 
-pub use explain::{Considered, Explanation, Looked, RouteVerdict, Standing};
+pub use explain::{CarrierDecision, ConsideredCarrier, ConsideredRoute, Explanation, RouteDecision};
 
 use crate::area::{Area, AreaTable};
 use crate::carrier::Health;
@@ -27,13 +27,13 @@ pub const WEIGHT_MAX: u16 = 10_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Candidate {
     pub carrier: CarrierId,
-    /// The lowest goes first.
+    /// The lowest is tried first.
     pub priority: u8,
-    /// Its share among those of the same priority, 1 to [`WEIGHT_MAX`].
+    /// The share among carriers of the same priority, 1 to [`WEIGHT_MAX`].
     pub weight: u16,
 }
 
-/// Carriers for a destination: at least one, none twice.
+/// The carriers for a destination: at least one, without duplicates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Route {
     id: RouteId,
@@ -43,29 +43,29 @@ pub struct Route {
     fail_over_refusals: bool,
 }
 
-/// What a route is asked to decide beside its carriers.
+/// The rules of a route besides its carriers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct RouteRules {
-    /// About parts whose answer never came. Nothing: as the carrier's profile says.
+    /// The policy for parts in doubt. `None`: the carrier's profile decides.
     pub doubt: Option<DoubtPolicy>,
-    /// A message that one carrier refuses is offered to the next.
+    /// Whether a message that one carrier rejects fails over to the next.
     pub fail_over_refusals: bool,
 }
 
-/// Why carriers do not make a route.
+/// Why a route is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RouteRefusal {
-    #[error("it names no carrier")]
+    #[error("it must name at least one carrier")]
     NoCarrier,
-    #[error("it names more than {ROUTE_CARRIERS_MAX} carriers")]
+    #[error("it must name at most {ROUTE_CARRIERS_MAX} carriers")]
     TooManyCarriers,
     #[error("it names carrier {0} twice")]
     CarrierTwice(CarrierId),
-    #[error("a weight is from 1 to {WEIGHT_MAX}")]
+    #[error("a weight must be from 1 to {WEIGHT_MAX}")]
     Weight,
 }
 
-/// A route's carriers in the order in which one recipient's messages would try them.
+/// A route's carriers in the order in which they are tried for one recipient.
 pub type Order = SmallVec<[Candidate; ROUTE_CARRIERS_MAX]>;
 
 impl Route {
@@ -76,8 +76,8 @@ impl Route {
         if candidates.len() > ROUTE_CARRIERS_MAX {
             return Err(RouteRefusal::TooManyCarriers);
         }
-        for (place, candidate) in candidates.iter().enumerate() {
-            if candidates[..place].iter().any(|before| before.carrier == candidate.carrier) {
+        for (index, candidate) in candidates.iter().enumerate() {
+            if candidates[..index].iter().any(|before| before.carrier == candidate.carrier) {
                 return Err(RouteRefusal::CarrierTwice(candidate.carrier));
             }
             if !(1..=WEIGHT_MAX).contains(&candidate.weight) {
@@ -94,12 +94,12 @@ impl Route {
         self.id
     }
 
-    /// By priority, never empty.
+    /// Returns the carriers by priority; never empty.
     pub fn candidates(&self) -> &[Candidate] {
         &self.candidates
     }
 
-    /// What to do on this route about a part whose answer never came, if it has an opinion.
+    /// Returns the policy for parts in doubt, if the route sets one.
     pub const fn doubt(&self) -> Option<DoubtPolicy> {
         self.doubt
     }
@@ -108,24 +108,25 @@ impl Route {
         self.fail_over_refusals
     }
 
-    /// By priority, and within a priority by a draw that is the same every time for the same recipient.
+    /// Orders the carriers by priority, and within a priority by a weighted draw that is always the same for one
+    /// recipient.
     pub fn order(&self, to: Msisdn) -> Order {
         let mut order = Order::from_slice(&self.candidates);
         let mut draw = to.number();
-        for place in 0..order.len() {
-            let priority = order[place].priority;
-            let peers = order[place..].iter().take_while(|peer| peer.priority == priority).count();
+        for index in 0..order.len() {
+            let priority = order[index].priority;
+            let peers = order[index..].iter().take_while(|peer| peer.priority == priority).count();
             if peers > 1 {
-                draw = mixed(draw);
-                let drawn = place + drawn(&order[place..place + peers], draw);
-                order[place..=drawn].rotate_right(1);
+                draw = hash(draw);
+                let drawn = index + drawn(&order[index..index + peers], draw);
+                order[index..=drawn].rotate_right(1);
             }
         }
         order
     }
 
-    /// Who takes a message: the first that does well, else the first that sends at all, else the first that may come
-    /// back by itself, else the first.
+    /// Returns the carrier for a message: the first that is up, else the first that can send, else the first that is
+    /// down, else the first.
     pub fn choose(&self, to: Msisdn, health: &dyn Fn(CarrierId) -> Health) -> CarrierId {
         if let [only] = self.candidates.as_slice() {
             return only.carrier;
@@ -133,14 +134,14 @@ impl Route {
         let order = self.order(to);
         let first = |wanted: &dyn Fn(Health) -> bool| order.iter().find(|one| wanted(health(one.carrier)));
         let chosen = first(&|health| health == Health::Up)
-            .or_else(|| first(&|health| health.sends()))
+            .or_else(|| first(&|health| health.can_send()))
             .or_else(|| first(&|health| health == Health::Down))
             .unwrap_or(&order[0]);
         chosen.carrier
     }
 
-    /// Another carrier that would send it now, for a message that `current` cannot send or put off.
-    pub fn instead_of(
+    /// Returns another carrier that can send now, for a message that `current` cannot send or deferred.
+    pub fn alternative_to(
         &self,
         current: CarrierId,
         to: Msisdn,
@@ -151,13 +152,13 @@ impl Route {
             order.iter().find(|one| one.carrier != current && wanted(health(one.carrier)))
         };
         other(&|health| health == Health::Up)
-            .or_else(|| other(&|health| health.sends()))
+            .or_else(|| other(&|health| health.can_send()))
             .map(|one| one.carrier)
     }
 
-    /// The next carrier for a message that `current` refused. Only those behind it are asked, so that no message goes
-    /// round in circles; nothing if the route does not fail over refusals.
-    pub fn after_refusal_by(
+    /// Returns the next carrier for a message that `current` rejected: only carriers after it, so that no message
+    /// cycles. `None` if the route does not fail over rejected messages.
+    pub fn next_after_rejection(
         &self,
         current: CarrierId,
         to: Msisdn,
@@ -167,77 +168,77 @@ impl Route {
             return None;
         }
         let order = self.order(to);
-        let behind = order.iter().skip_while(|one| one.carrier != current).skip(1);
-        behind.map(|one| one.carrier).find(|carrier| health(*carrier).sends())
+        let after = order.iter().skip_while(|one| one.carrier != current).skip(1);
+        after.map(|one| one.carrier).find(|carrier| health(*carrier).can_send())
     }
 }
 
-/// Which of these the draw falls on, each having as many chances as its weight.
+/// Returns the index that a draw selects, in proportion to the weights.
 fn drawn(peers: &[Candidate], draw: u64) -> usize {
     let total: u64 = peers.iter().map(|peer| u64::from(peer.weight)).sum();
     let mut rest = draw % total;
-    for (place, peer) in peers.iter().enumerate() {
+    for (index, peer) in peers.iter().enumerate() {
         match rest.checked_sub(u64::from(peer.weight)) {
             Some(left) => rest = left,
-            None => return place,
+            None => return index,
         }
     }
     unreachable!("the rest is below the sum of the weights")
 }
 
-/// Spreads neighbouring numbers out (SplitMix64).
-fn mixed(number: u64) -> u64 {
+/// Hashes a number (SplitMix64), so that consecutive phone numbers give unrelated draws.
+fn hash(number: u64) -> u64 {
     let mut z = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     z ^ (z >> 31)
 }
 
-/// Whose messages a route is for, and where to.
+/// The messages that a route applies to: account, sender and destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct RouteFor {
+pub struct RouteScope {
     pub account: Option<AccountId>,
     pub sender: Option<Sender>,
     pub area: Area,
 }
 
-/// What a route is found by.
+/// The properties of a message by which its route is found.
 #[derive(Clone, Copy, Debug)]
-pub struct Sending<'a> {
+pub struct RouteQuery<'a> {
     pub account: AccountId,
     pub from: &'a Sender,
     pub to: Msisdn,
     pub destination: Destination<'a>,
 }
 
-/// Two routes for the same messages.
+/// Two routes have the same scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there are two routes for the same account, sender and {}", .0.area)]
-pub struct DuplicateRoute(pub RouteFor);
+pub struct DuplicateRoute(pub RouteScope);
 
-/// Every route. One account's route for one sender goes before its route for all senders, that before everyone's for
-/// that sender, that before everyone's; within each, the destination decides as for prices.
+/// All routes. Precedence: a route of the account for the sender, of the account for all senders, of all accounts for
+/// the sender, of all accounts. Within each, the most specific destination wins, as for prices.
 #[derive(Clone, Debug, Default)]
 pub struct Routes {
-    entries: Vec<(RouteFor, Route)>,
+    entries: Vec<(RouteScope, Route)>,
     of_account_and_sender: HashMap<(AccountId, Sender), AreaTable<usize>>,
     of_account: HashMap<AccountId, AreaTable<usize>>,
     of_sender: HashMap<Sender, AreaTable<usize>>,
-    of_everyone: AreaTable<usize>,
+    of_all: AreaTable<usize>,
 }
 
 impl Routes {
-    pub fn new(routes: impl IntoIterator<Item = (RouteFor, Route)>) -> Result<Routes, DuplicateRoute> {
-        let entries: Vec<(RouteFor, Route)> = routes.into_iter().collect();
-        type Whose = (Option<AccountId>, Option<Sender>);
-        let mut by_whom: HashMap<Whose, Vec<(Area, usize)>> = HashMap::new();
-        for (place, (RouteFor { account, sender, area }, _)) in entries.iter().enumerate() {
-            by_whom.entry((*account, *sender)).or_default().push((*area, place));
+    pub fn new(routes: impl IntoIterator<Item = (RouteScope, Route)>) -> Result<Routes, DuplicateRoute> {
+        let entries: Vec<(RouteScope, Route)> = routes.into_iter().collect();
+        type AccountAndSender = (Option<AccountId>, Option<Sender>);
+        let mut by_owner: HashMap<AccountAndSender, Vec<(Area, usize)>> = HashMap::new();
+        for (index, (RouteScope { account, sender, area }, _)) in entries.iter().enumerate() {
+            by_owner.entry((*account, *sender)).or_default().push((*area, index));
         }
         let mut routes = Routes { entries, ..Routes::default() };
-        for ((account, sender), listed) in by_whom {
+        for ((account, sender), listed) in by_owner {
             let table = AreaTable::build(listed)
-                .map_err(|duplicate| DuplicateRoute(RouteFor { account, sender, area: duplicate.0 }))?;
+                .map_err(|duplicate| DuplicateRoute(RouteScope { account, sender, area: duplicate.0 }))?;
             match (account, sender) {
                 (Some(account), Some(sender)) => {
                     routes.of_account_and_sender.insert((account, sender), table);
@@ -248,37 +249,37 @@ impl Routes {
                 (None, Some(sender)) => {
                     routes.of_sender.insert(sender, table);
                 }
-                (None, None) => routes.of_everyone = table,
+                (None, None) => routes.of_all = table,
             }
         }
         Ok(routes)
     }
 
-    /// `None` when nobody serves the destination.
-    pub fn find(&self, sending: &Sending<'_>) -> Option<(&RouteFor, &Route)> {
-        let Sending { account, from, to, destination } = sending;
-        let within = |table: &AreaTable<usize>| table.find(*to, destination).map(|(_, place)| *place);
-        let place = of(&self.of_account_and_sender, &(*account, **from))
+    /// Returns the most specific route for a message.
+    pub fn find(&self, query: &RouteQuery<'_>) -> Option<(&RouteScope, &Route)> {
+        let RouteQuery { account, from, to, destination } = query;
+        let within = |table: &AreaTable<usize>| table.find(*to, destination).map(|(_, index)| *index);
+        let index = look_up(&self.of_account_and_sender, &(*account, **from))
             .and_then(within)
-            .or_else(|| of(&self.of_account, account).and_then(within))
-            .or_else(|| of(&self.of_sender, *from).and_then(within))
-            .or_else(|| within(&self.of_everyone))?;
-        self.entries.get(place).map(|(whose, route)| (whose, route))
+            .or_else(|| look_up(&self.of_account, account).and_then(within))
+            .or_else(|| look_up(&self.of_sender, *from).and_then(within))
+            .or_else(|| within(&self.of_all))?;
+        self.entries.get(index).map(|(scope, route)| (scope, route))
     }
 
-    /// As [`Routes::find`], for a message that is to be sent: a route for "everywhere" is for every country there is, so a
-    /// number of none needs a route that names its digits.
-    pub fn serving(&self, sending: &Sending<'_>) -> Option<(&RouteFor, &Route)> {
-        let known_country = sending.destination.country.is_some();
-        self.find(sending).filter(|(whose, _)| known_country || !whose.area.is_everywhere())
+    /// Returns the route for a message that is to be sent. A route for "everywhere" covers all countries, so a number
+    /// that belongs to none needs a route for its digits.
+    pub fn serving(&self, query: &RouteQuery<'_>) -> Option<(&RouteScope, &Route)> {
+        let known_country = query.destination.country.is_some();
+        self.find(query).filter(|(scope, _)| known_country || !scope.area.is_everywhere())
     }
 
-    pub fn entries(&self) -> &[(RouteFor, Route)] {
+    pub fn entries(&self) -> &[(RouteScope, Route)] {
         &self.entries
     }
 }
 
-/// Most installations have no such routes at all, and then there is nothing to hash.
-fn of<'a, K: std::hash::Hash + Eq, V>(tables: &'a HashMap<K, V>, key: &K) -> Option<&'a V> {
+/// Looks up a key without hashing it if there are no entries, which is the usual case.
+fn look_up<'a, K: std::hash::Hash + Eq, V>(tables: &'a HashMap<K, V>, key: &K) -> Option<&'a V> {
     if tables.is_empty() { None } else { tables.get(key) }
 }

@@ -1,4 +1,4 @@
-//! Routes: who is asked, and who is taken.
+//! Which route and which carrier a message gets.
 
 use super::*;
 use crate::numbers::{Mcc, Network, Numbers};
@@ -20,26 +20,26 @@ fn number(text: &str) -> Msisdn {
     Msisdn::parse(text).unwrap()
 }
 
-fn whose(account: Option<u32>, from: Option<&str>, area: Area) -> RouteFor {
-    RouteFor { account: account.map(AccountId::new), sender: from.map(sender), area }
+fn scope(account: Option<u32>, from: Option<&str>, area: Area) -> RouteScope {
+    RouteScope { account: account.map(AccountId::new), sender: from.map(sender), area }
 }
 
 fn prefix(text: &str) -> Area {
     Area::Prefix(Prefix::parse(text).unwrap())
 }
 
-fn everyones() -> Routes {
+fn sample_routes() -> Routes {
     let mcc = Area::Mcc(Mcc::parse("262").unwrap());
     let network = Area::Network(Network::parse("262-01").unwrap());
     let one = |id| route(id, &[candidate(id, 1, 1)]);
     Routes::new([
-        (whose(None, None, prefix("")), one(1)),
-        (whose(None, None, mcc), one(2)),
-        (whose(None, None, prefix("49")), one(3)),
-        (whose(None, None, network), one(4)),
-        (whose(None, Some("ACME"), prefix("")), one(5)),
-        (whose(Some(7), None, prefix("")), one(6)),
-        (whose(Some(7), Some("ACME"), prefix("44")), one(7)),
+        (scope(None, None, prefix("")), one(1)),
+        (scope(None, None, mcc), one(2)),
+        (scope(None, None, prefix("49")), one(3)),
+        (scope(None, None, network), one(4)),
+        (scope(None, Some("ACME"), prefix("")), one(5)),
+        (scope(Some(7), None, prefix("")), one(6)),
+        (scope(Some(7), Some("ACME"), prefix("44")), one(7)),
     ])
     .unwrap()
 }
@@ -48,17 +48,17 @@ fn everyones() -> Routes {
 fn check(routes: &Routes, account: u32, from: &str, to: &str, expect: Option<u32>) {
     let (from, to) = (sender(from), number(to));
     let destination = Numbers::embedded().find(to);
-    let sending = Sending { account: AccountId::new(account), from: &from, to, destination };
-    let found = routes.find(&sending).map(|(_, route)| route.id());
+    let query = RouteQuery { account: AccountId::new(account), from: &from, to, destination };
+    let found = routes.find(&query).map(|(_, route)| route.id());
     assert_eq!(found, expect.map(RouteId::new), "account {account} from {from:?} to {to}");
-    let told = routes.explain(&sending, &|_| Health::Up);
-    let chosen = told.routes.iter().find(|looked| looked.verdict == RouteVerdict::Chosen);
-    assert_eq!(chosen.map(|looked| looked.route), found, "the explanation says the same");
+    let explanation = routes.explain(&query, &|_| Health::Up);
+    let chosen = explanation.routes.iter().find(|route| route.decision == RouteDecision::Chosen);
+    assert_eq!(chosen.map(|route| route.route), found, "the explanation says the same");
 }
 
 #[test]
-fn who_sends_goes_before_where_to() {
-    let routes = everyones();
+fn account_and_sender_take_precedence_over_destination() {
+    let routes = sample_routes();
     check(&routes, 1, "Other", "+33612345678", Some(1));
     check(&routes, 1, "Other", "+4915112345678", Some(4));
     check(&routes, 1, "Other", "+498912345678", Some(3));
@@ -70,30 +70,30 @@ fn who_sends_goes_before_where_to() {
 }
 
 #[test]
-fn two_routes_for_the_same_messages_are_refused() {
-    let twice = whose(Some(1), None, prefix("49"));
+fn duplicate_routes_are_refused() {
+    let twice = scope(Some(1), None, prefix("49"));
     let listed = [(twice, route(1, &[candidate(1, 1, 1)])), (twice, route(2, &[candidate(1, 1, 1)]))];
     assert_eq!(Routes::new(listed).map(drop), Err(DuplicateRoute(twice)));
 }
 
 #[test]
-fn an_explanation_names_every_route_that_covers_the_number() {
+fn explanation_names_every_route_that_covers_the_number() {
     let (from, to) = (sender("ACME"), number("+447911123456"));
     let destination = Numbers::embedded().find(to);
-    let sending = Sending { account: AccountId::new(7), from: &from, to, destination };
-    let told = everyones().explain(&sending, &|_| Health::Down);
+    let query = RouteQuery { account: AccountId::new(7), from: &from, to, destination };
+    let explanation = sample_routes().explain(&query, &|_| Health::Down);
     let verdicts: Vec<_> =
-        told.routes.iter().map(|looked| (looked.route.get(), looked.verdict.as_str())).collect();
+        explanation.routes.iter().map(|route| (route.route.get(), route.decision.as_str())).collect();
     assert_eq!(verdicts, [(7, "chosen"), (6, "less-exact"), (5, "less-exact"), (1, "less-exact")]);
-    let other = Sending { account: AccountId::new(8), from: &sender("Else"), ..sending };
-    let told = everyones().explain(&other, &|_| Health::Up);
+    let other = RouteQuery { account: AccountId::new(8), from: &sender("Else"), ..query };
+    let explanation = sample_routes().explain(&other, &|_| Health::Up);
     let verdicts: Vec<_> =
-        told.routes.iter().map(|looked| (looked.route.get(), looked.verdict.as_str())).collect();
+        explanation.routes.iter().map(|route| (route.route.get(), route.decision.as_str())).collect();
     assert_eq!(verdicts, [(1, "chosen"), (7, "other-account"), (6, "other-account"), (5, "other-sender")]);
 }
 
 #[test]
-fn carriers_are_taken_by_priority_and_health() {
+fn carriers_are_chosen_by_priority_and_health() {
     use Health::{Disabled, Down, Poor, Stopped, Up};
     let served = route(1, &[candidate(3, 3, 1), candidate(1, 1, 1), candidate(2, 2, 1)]);
     let to = number("+4915112345678");
@@ -110,30 +110,30 @@ fn carriers_are_taken_by_priority_and_health() {
     ] {
         let health = |carrier: CarrierId| healths[usize::try_from(carrier.get()).unwrap() - 1];
         assert_eq!(served.choose(to, &health), CarrierId::new(chosen), "{healths:?}");
-        let instead = served.instead_of(CarrierId::new(1), to, &health);
+        let instead = served.alternative_to(CarrierId::new(1), to, &health);
         assert_eq!(instead, instead_of_1.map(CarrierId::new), "{healths:?}");
     }
-    let routes = Routes::new([(whose(None, None, prefix("")), served)]).unwrap();
+    let routes = Routes::new([(scope(None, None, prefix("")), served)]).unwrap();
     let (from, destination) = (sender("ACME"), Numbers::embedded().find(to));
-    let sending = Sending { account: AccountId::new(1), from: &from, to, destination };
+    let query = RouteQuery { account: AccountId::new(1), from: &from, to, destination };
     let first_is_down = |carrier: CarrierId| if carrier.get() == 1 { Down } else { Up };
-    let told = routes.explain(&sending, &first_is_down).carriers;
-    let told: Vec<_> = told
+    let explanation = routes.explain(&query, &first_is_down).carriers;
+    let explanation: Vec<_> = explanation
         .iter()
-        .map(|one| (one.candidate.carrier.get(), one.health.as_str(), one.standing.as_str()))
+        .map(|one| (one.candidate.carrier.get(), one.health.as_str(), one.decision.as_str()))
         .collect();
-    assert_eq!(told, [(1, "down", "skipped"), (2, "up", "chosen"), (3, "up", "in-reserve")]);
+    assert_eq!(explanation, [(1, "down", "skipped"), (2, "up", "chosen"), (3, "up", "in-reserve")]);
 }
 
 #[test]
-fn a_refused_message_only_goes_on_never_back() {
+fn rejected_message_fails_over_to_later_carriers_only() {
     let candidates = [candidate(1, 1, 1), candidate(2, 2, 1), candidate(3, 3, 1)];
     let to = number("+4915112345678");
     let rules = RouteRules { fail_over_refusals: true, ..RouteRules::default() };
     let willing = Route::new(RouteId::new(1), &candidates, rules).unwrap();
     let after = |carrier, healthy: &[u32]| {
         let health = |id: CarrierId| if healthy.contains(&id.get()) { Health::Up } else { Health::Down };
-        willing.after_refusal_by(CarrierId::new(carrier), to, &health).map(CarrierId::get)
+        willing.next_after_rejection(CarrierId::new(carrier), to, &health).map(CarrierId::get)
     };
     assert_eq!(after(1, &[1, 2, 3]), Some(2));
     assert_eq!(after(1, &[1, 3]), Some(3));
@@ -141,11 +141,11 @@ fn a_refused_message_only_goes_on_never_back() {
     assert_eq!(after(3, &[1, 2, 3]), None);
     assert_eq!(after(9, &[1, 2, 3]), None);
     let unwilling = route(1, &candidates);
-    assert_eq!(unwilling.after_refusal_by(CarrierId::new(1), to, &|_| Health::Up), None);
+    assert_eq!(unwilling.next_after_rejection(CarrierId::new(1), to, &|_| Health::Up), None);
 }
 
 #[test]
-fn shares_follow_the_weights_and_a_recipient_keeps_its_carrier() {
+fn shares_follow_weights_and_a_recipient_keeps_its_carrier() {
     let served =
         route(1, &[candidate(1, 1, 70), candidate(2, 1, 20), candidate(3, 1, 10), candidate(4, 2, 1)]);
     let mut taken = [0_u32; 5];
@@ -165,15 +165,15 @@ fn shares_follow_the_weights_and_a_recipient_keeps_its_carrier() {
 }
 
 #[test]
-fn a_route_has_one_to_eight_different_carriers() {
-    let told = |carriers: &[u32]| {
+fn route_has_one_to_eight_different_carriers() {
+    let explanation = |carriers: &[u32]| {
         let candidates: Vec<_> = carriers.iter().map(|carrier| candidate(*carrier, 1, 1)).collect();
         Route::new(RouteId::new(5), &candidates, RouteRules::default()).map(|route| route.candidates().len())
     };
-    assert_eq!(told(&[]), Err(RouteRefusal::NoCarrier));
-    assert_eq!(told(&[1, 2, 1]), Err(RouteRefusal::CarrierTwice(CarrierId::new(1))));
-    assert_eq!(told(&[1, 2, 3, 4, 5, 6, 7, 8, 9]), Err(RouteRefusal::TooManyCarriers));
-    assert_eq!(told(&[1, 2, 3, 4, 5, 6, 7, 8]), Ok(8));
+    assert_eq!(explanation(&[]), Err(RouteRefusal::NoCarrier));
+    assert_eq!(explanation(&[1, 2, 1]), Err(RouteRefusal::CarrierTwice(CarrierId::new(1))));
+    assert_eq!(explanation(&[1, 2, 3, 4, 5, 6, 7, 8, 9]), Err(RouteRefusal::TooManyCarriers));
+    assert_eq!(explanation(&[1, 2, 3, 4, 5, 6, 7, 8]), Ok(8));
     for weight in [0, WEIGHT_MAX + 1] {
         let refused = Route::new(RouteId::new(5), &[candidate(1, 1, weight)], RouteRules::default());
         assert_eq!(refused, Err(RouteRefusal::Weight));

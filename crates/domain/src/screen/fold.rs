@@ -1,15 +1,15 @@
-//! Folds a text to what a reader takes it for, so that two texts that look alike fold to the same characters: compatibility
-//! forms (NFKC), invisible characters, look-alikes (UTS #39 confusables) and capitals make no difference any more.
+//! Folds a text so that texts that look alike become equal: removes differences of compatibility forms (NFKC),
+//! invisible characters, look-alikes (UTS #39 confusables) and case.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_security::skeleton;
 
-/// Stands in a folded text for what can be read as i, l or 1.
+/// Replaces characters that can be read as i, l or 1.
 pub(super) const I_OR_L: char = '\u{e000}';
-/// Stands in a folded text for what can be read as o or 0.
+/// Replaces characters that can be read as o or 0.
 pub(super) const O_OR_ZERO: char = '\u{e001}';
 
-/// Returns the text as it looks, in lower case. Accents stay, because they make other words ("año").
+/// Returns the folded text in lower case. Accents stay, because they make other words ("año").
 pub(super) fn fold(text: &str) -> String {
     if text.is_ascii() {
         return read_words(text);
@@ -19,7 +19,7 @@ pub(super) fn fold(text: &str) -> String {
     read_words(&plain)
 }
 
-/// Returns one letter of a pattern as [`fold`] has it in a text.
+/// Folds one letter of a pattern as [`fold`] does in texts.
 pub(super) fn fold_character(character: char) -> String {
     let mut plain = String::new();
     std::iter::once(character).nfkc().for_each(|character| push_plain(character, &mut plain));
@@ -34,19 +34,19 @@ fn push_plain(character: char, plain: &mut String) {
     if is_stray_mark(character) {
         return;
     }
-    // A skeleton leaves zero-width characters out.
+    // A skeleton omits zero-width characters.
     for prototype in skeleton(character.encode_utf8(&mut [0; 4])) {
         let letter = letter_of_symbol(prototype).or_else(|| letter_of_small_capital(prototype));
         match letter.unwrap_or(prototype) {
-            // UTS #39 takes every capital I for an l.
+            // UTS #39 maps every capital I to l.
             'l' if character.is_uppercase() => plain.push('I'),
             letter => plain.push(letter),
         }
     }
 }
 
-/// Decides by the word they stand in what I, 1 and 0 can be read as: a number has no letters, and in a word of capitals an I
-/// does not look like an L.
+/// Replaces I, 1 and 0 where their word makes them ambiguous: not in numbers, and not an I in a word of capitals, where
+/// it does not look like an L.
 fn read_words(plain: &str) -> String {
     let mut read = String::with_capacity(plain.len());
     for word in plain.split_inclusive(|character: char| !character.is_alphanumeric()) {
@@ -65,7 +65,7 @@ fn read_words(plain: &str) -> String {
     read
 }
 
-/// A mark that NFKC could not join with the letter before it: no alphabet has that letter, so it is decoration.
+/// Whether this is a combining mark that NFKC could not compose with the letter before it, and thus decoration.
 const fn is_stray_mark(character: char) -> bool {
     matches!(character,
         '\u{300}'..='\u{36f}'
@@ -75,15 +75,15 @@ const fn is_stray_mark(character: char) -> bool {
         | '\u{fe20}'..='\u{fe2f}')
 }
 
-/// Letters in dark circles and squares, and the letters of flags, which neither NFKC nor UTS #39 resolves.
+/// Returns the letter of a dark circle, dark square or flag symbol, which neither NFKC nor UTS #39 resolves.
 fn letter_of_symbol(symbol: char) -> Option<char> {
     let first = [0x1f150, 0x1f170, 0x1f1e6].into_iter();
-    let mut places =
-        first.filter_map(|first| u32::from(symbol).checked_sub(first).filter(|place| *place < 26));
-    places.next().and_then(|place| char::from_digit(place + 10, 36))
+    let mut indexes =
+        first.filter_map(|first| u32::from(symbol).checked_sub(first).filter(|index| *index < 26));
+    indexes.next().and_then(|index| char::from_digit(index + 10, 36))
 }
 
-/// UTS #39 keeps small capitals apart from letters, and names them as the look-alikes of Cyrillic letters.
+/// Returns the letter of a small capital. UTS #39 does not map them, and maps Cyrillic letters to them.
 const fn letter_of_small_capital(character: char) -> Option<char> {
     Some(match character {
         'ᴀ' => 'a',
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_that_look_alike_fold_to_the_same() {
+    fn look_alike_texts_fold_to_the_same() {
         for (plain, disguised) in [
             ("bank", "BANK"),
             ("bank", "b\u{200b}a\u{200d}n\u{feff}k\u{ad}"),

@@ -1,8 +1,8 @@
-//! Screening: the operator's patterns on text and sender. A message that one of them finds is held for a person to look
-//! at. Patterns ignore case, a dot also stands for a line's end, and they are matched in time linear in the text,
-//! whatever they are.
+//! Screening rules: the operator's patterns on text and sender. A message that matches one is held for review. Patterns
+//! ignore case, a dot also matches a line break, and matching takes time linear in the text.
 //!
-//! Each pattern is matched twice: against the text as written, and, with both folded, against what the text looks like.
+//! Each pattern is matched twice: against the text as written, and folded against the folded text, so that disguised
+//! words match.
 
 mod fold;
 mod pattern;
@@ -17,10 +17,10 @@ use regex::{RegexSet, RegexSetBuilder};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// What a compiled set of patterns may take. A pattern that needs more is refused when it is made.
+/// Memory of a compiled set of patterns. A pattern that needs more is refused when it is provisioned.
 const COMPILED_BYTES_MAX: usize = 4 << 20;
 
-/// What a pattern is looked for in.
+/// The field that a pattern is matched against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Field {
@@ -37,7 +37,7 @@ pub struct Pattern<'a> {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the pattern of the screening rule \"{name}\" cannot be used: {reason}")]
+#[error("invalid pattern in screening rule \"{name}\": {reason}")]
 pub struct PatternRefusal {
     pub name: String,
     pub reason: String,
@@ -46,24 +46,24 @@ pub struct PatternRefusal {
 /// Compiled patterns.
 #[derive(Clone, Debug, Default)]
 pub struct Screens {
-    text: Named,
-    sender: Named,
+    text: NamedSets,
+    sender: NamedSets,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Named {
+struct NamedSets {
     sets: Option<Sets>,
     names: Vec<Arc<str>>,
 }
 
-/// The same patterns for texts as written and for folded ones.
+/// The same patterns for written and for folded texts.
 #[derive(Clone, Debug)]
 struct Sets {
     as_written: RegexSet,
     folded: RegexSet,
 }
 
-/// A message as the patterns look at it, read once for all of them.
+/// A message prepared for matching, once for all patterns.
 #[derive(Debug)]
 pub struct Subject {
     sender: Reading,
@@ -71,7 +71,7 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// What the sender is and what the text says, under every decoding that a handset may use.
+    /// Prepares the sender and the text, in every decoding that a handset may use.
     pub fn new(from: &Sender, text: &MessageText, encoding: Encoding) -> Subject {
         Subject { sender: Reading::new(from.as_str().to_owned()), texts: reading::of(text, encoding) }
     }
@@ -86,14 +86,14 @@ impl Screens {
                 Field::Sender => sender.push(pattern),
             }
         }
-        Ok(Screens { text: Named::build(&text)?, sender: Named::build(&sender)? })
+        Ok(Screens { text: NamedSets::build(&text)?, sender: NamedSets::build(&sender)? })
     }
 
     pub const fn is_empty(&self) -> bool {
         self.text.sets.is_none() && self.sender.sets.is_none()
     }
 
-    /// The names of the rules that find something.
+    /// Returns the names of the rules that match.
     pub fn hits(&self, subject: &Subject) -> Vec<Arc<str>> {
         let mut hits = self.sender.hits(std::slice::from_ref(&subject.sender));
         hits.extend(self.text.hits(&subject.texts));
@@ -101,35 +101,35 @@ impl Screens {
     }
 }
 
-impl Named {
-    fn build(patterns: &[Pattern<'_>]) -> Result<Named, PatternRefusal> {
+impl NamedSets {
+    fn build(patterns: &[Pattern<'_>]) -> Result<NamedSets, PatternRefusal> {
         if patterns.is_empty() {
-            return Ok(Named::default());
+            return Ok(NamedSets::default());
         }
         let all: Vec<&str> = patterns.iter().map(|pattern| pattern.pattern).collect();
-        let as_written = compile(&all).map_err(|reason| blame(patterns, reason))?;
+        let as_written = compile(&all).map_err(|reason| find_faulty(patterns, reason))?;
         let folded: Vec<String> =
             all.iter().map(|one| pattern::fold_pattern(one).unwrap_or_else(|| (*one).to_owned())).collect();
-        // Patterns that are stored must go on working: where folding makes them too large, they stay as they are.
+        // Stored patterns must keep working: if folding makes them too large, they are used unfolded.
         let folded = compile(&folded).unwrap_or_else(|_| as_written.clone());
         let names = patterns.iter().map(|pattern| pattern.name.into()).collect();
-        Ok(Named { sets: Some(Sets { as_written, folded }), names })
+        Ok(NamedSets { sets: Some(Sets { as_written, folded }), names })
     }
 
-    /// In the order of the patterns, each once.
+    /// Returns the matching rules in the order of the patterns, each once.
     fn hits(&self, readings: &[Reading]) -> Vec<Arc<str>> {
         let Some(Sets { as_written, folded }) = &self.sets else { return Vec::new() };
         let mut found = vec![false; self.names.len()];
         for Reading { written, looks } in readings {
-            let places = as_written.matches(written).into_iter().chain(folded.matches(looks));
-            places.for_each(|place| found[place] = true);
+            let indexes = as_written.matches(written).into_iter().chain(folded.matches(looks));
+            indexes.for_each(|index| found[index] = true);
         }
         self.names.iter().zip(found).filter(|(_, found)| *found).map(|(name, _)| name.clone()).collect()
     }
 }
 
-/// An error must name the pattern that is at fault; where each would do alone, they are too much together.
-fn blame(patterns: &[Pattern<'_>], together: String) -> PatternRefusal {
+/// Names the pattern that caused the error; the last one if each compiles alone and only all together are too large.
+fn find_faulty(patterns: &[Pattern<'_>], together: String) -> PatternRefusal {
     let alone = patterns.iter().find_map(|pattern| {
         compile(&[pattern.pattern])
             .err()
@@ -141,15 +141,15 @@ fn blame(patterns: &[Pattern<'_>], together: String) -> PatternRefusal {
 
 fn compile(patterns: &[impl AsRef<str>]) -> Result<RegexSet, String> {
     let mut builder = RegexSetBuilder::new(patterns);
-    // A text of two lines must not pass where the same words on one would not.
+    // A line break must not hide a match.
     builder.case_insensitive(true).dot_matches_new_line(true);
     builder.size_limit(COMPILED_BYTES_MAX).dfa_size_limit(COMPILED_BYTES_MAX);
     builder.build().map_err(|error| {
         if matches!(error, regex::Error::CompiledTooBig(_)) {
             return "it is too large".to_owned();
         }
-        // The last line says what is wrong; the ones before draw the pattern.
-        let told = error.to_string();
-        told.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
+        // The last line is the message; the lines before show the pattern.
+        let message = error.to_string();
+        message.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
     })
 }

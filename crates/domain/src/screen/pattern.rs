@@ -1,15 +1,15 @@
-//! Folds a screening pattern the way texts are folded, so that it finds what looks like the words it names.
+//! Folds a screening pattern as texts are folded, so that it matches look-alikes of its words.
 
 use super::fold::{I_OR_L, O_OR_ZERO, fold_character};
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Capture, Class, ClassUnicode, Hir, HirKind, Literal, Repetition};
 use std::collections::BTreeSet;
 
-/// Classes up to this size are spelt out: a letter in both cases, or `[a-z]`. Larger ones (`\w`, `\d`, `[^x]`) say nothing
-/// about how a character looks, and stay as they are.
-const SPELT_OUT_MAX: usize = 64;
+/// Classes up to this size are folded character by character, such as a letter in both cases or `[a-z]`. Larger ones
+/// (`\w`, `\d`, `[^x]`) do not name characters and stay unchanged.
+const FOLDED_CLASS_MAX: usize = 64;
 
-/// Returns a pattern for folded texts, in lower case and with its flags applied. `None` where the pattern has an error.
+/// Returns the pattern for folded texts, in lower case and with its flags applied; `None` if the pattern is invalid.
 pub(super) fn fold_pattern(pattern: &str) -> Option<String> {
     let mut builder = ParserBuilder::new();
     builder.case_insensitive(true).dot_matches_new_line(true);
@@ -45,7 +45,7 @@ fn folded_literal(character: char) -> Hir {
     Hir::alternation(readings.iter().map(|reading| literal(reading)).collect())
 }
 
-/// Everything that a reader takes for this letter in a folded text.
+/// Returns everything that looks like this letter in a folded text.
 fn readings_of(letter: &str) -> Vec<String> {
     let imitation = match letter {
         "i" | "l" | "|" => I_OR_L.to_string(),
@@ -57,10 +57,10 @@ fn readings_of(letter: &str) -> Vec<String> {
     vec![letter.to_owned(), imitation]
 }
 
-/// A class of digits means numbers, so its digits stay digits.
+/// Folds a class. Its digits stay digits, because a class of digits means numbers.
 fn folded_class(class: &ClassUnicode) -> Option<Hir> {
     let size: usize = class.ranges().iter().map(regex_syntax::hir::ClassUnicodeRange::len).sum();
-    if !(1..=SPELT_OUT_MAX).contains(&size) {
+    if !(1..=FOLDED_CLASS_MAX).contains(&size) {
         return None;
     }
     let members = class.ranges().iter().flat_map(|range| range.start()..=range.end());
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn folded_patterns_find_imitations_of_their_letters() {
+    fn folded_patterns_match_look_alikes() {
         for (pattern, text) in [
             ("bank", "Your ВАNК"),
             ("paypal", "PayPa1"),
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn folded_patterns_do_not_find_other_words() {
+    fn folded_patterns_do_not_match_other_words() {
         for (pattern, text) in [
             ("mail", "small"),
             ("mall", "E-MAIL"),

@@ -1,9 +1,9 @@
-//! What a message may read as: one text, or for binary data every decoding that a handset or carrier may choose.
+//! The readings of a message: its text, or for binary data every decoding that a handset or carrier may use.
 
 use super::fold::fold;
 use crate::text::{Encoding, MessageText, gsm7};
 
-/// A text as written, and as it looks.
+/// A text as written, and folded.
 #[derive(Debug)]
 pub(super) struct Reading {
     pub(super) written: String,
@@ -17,8 +17,8 @@ impl Reading {
     }
 }
 
-/// Every reading of a text. Binary data may be Latin-1 or ASCII (which is how a [`MessageText`] holds it), UTF-16 in either
-/// byte order, UTF-8, or GSM septets one to an octet.
+/// Returns every reading of a text. Binary data may be Latin-1 or ASCII (as a [`MessageText`] holds it), UTF-16 in
+/// either byte order, UTF-8, or unpacked GSM septets.
 pub(super) fn of(text: &MessageText, encoding: Encoding) -> Vec<Reading> {
     let mut texts = vec![text.as_str().to_owned()];
     if encoding == Encoding::Octets {
@@ -31,10 +31,10 @@ pub(super) fn of(text: &MessageText, encoding: Encoding) -> Vec<Reading> {
     texts.into_iter().map(Reading::new).collect()
 }
 
-/// Halves of surrogate pairs are left out: a handset shows nothing for them, or a box inside the word.
+/// Decodes UTF-16 without lone surrogates, for which handsets show nothing or a box inside the word.
 fn utf16(octets: &[u8], unit: fn([u8; 2]) -> u16) -> String {
     let (units, rest) = octets.as_chunks::<2>();
-    // One octet too many in front turns one byte order into the other, and leaves half of the last character here.
+    // With one extra octet in front, the other byte order fits, and the last character is one octet short.
     let last = rest.first().map(|octet| [*octet, 0]);
     char::decode_utf16(units.iter().copied().chain(last).map(unit)).filter_map(Result::ok).collect()
 }

@@ -1,4 +1,4 @@
-//! What screening finds, in every disguise we know of.
+//! What screening rules match, in plain and disguised texts.
 
 use super::*;
 
@@ -19,7 +19,7 @@ fn check_in(screens: &Screens, from: &str, text: &MessageText, encoding: Encodin
 }
 
 #[test]
-fn patterns_find_texts_and_senders_in_any_case() {
+fn patterns_match_texts_and_senders_in_any_case() {
     let screens = screens(&[
         ("links", Field::Text, r"https?://"),
         ("bank", Field::Sender, "bank"),
@@ -33,21 +33,21 @@ fn patterns_find_texts_and_senders_in_any_case() {
 }
 
 #[test]
-fn a_new_line_hides_nothing() {
+fn line_break_does_not_hide_a_match() {
     let screens = screens(&[("prize", Field::Text, "won.*prize")]).unwrap();
     check(&screens, "Shop", "you won\na\r\nprize", &["prize"]);
 }
 
 #[test]
-fn a_pattern_that_cannot_be_used_is_named() {
-    let told = |pattern| screens(&[("ok", Field::Text, "a"), ("bad", Field::Text, pattern)]).unwrap_err();
-    assert_eq!(told("(").name, "bad");
-    assert_eq!(told("(").reason, "unclosed group");
-    assert_eq!(told(r"\w{1000}{1000}").reason, "it is too large");
+fn invalid_pattern_is_named() {
+    let refusal = |pattern| screens(&[("ok", Field::Text, "a"), ("bad", Field::Text, pattern)]).unwrap_err();
+    assert_eq!(refusal("(").name, "bad");
+    assert_eq!(refusal("(").reason, "unclosed group");
+    assert_eq!(refusal(r"\w{1000}{1000}").reason, "it is too large");
 }
 
 #[test]
-fn disguised_words_are_found_like_plain_ones() {
+fn disguised_words_match_like_plain_ones() {
     let screens = screens(&[
         ("link", Field::Text, r"https?://bit\.ly"),
         ("bank", Field::Text, r"\byour bank\b"),
@@ -72,7 +72,7 @@ fn disguised_words_are_found_like_plain_ones() {
 }
 
 #[test]
-fn binary_messages_are_read_under_every_plausible_decoding() {
+fn binary_messages_are_matched_in_every_plausible_decoding() {
     let screens = screens(&[("bank", Field::Text, "your bank")]).unwrap();
     let utf16 =
         |text: &str, unit: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(unit).collect::<Vec<u8>>();
@@ -94,7 +94,7 @@ fn binary_messages_are_read_under_every_plausible_decoding() {
 }
 
 #[test]
-fn numbers_in_texts_do_not_read_as_words() {
+fn numbers_do_not_match_words() {
     let screens = screens(&[("oil", Field::Text, "oil"), ("code", Field::Text, r"\b\d{6}\b")]).unwrap();
     check(&screens, "Shop", "call 0111 0110", &[]);
     check(&screens, "Shop", "hello hollow lolly", &[]);

@@ -1,10 +1,10 @@
-//! The GSM 7-bit default alphabet with its extension table (3GPP TS 23.038, sections 6.2.1 and 6.2.1.1), one
-//! septet to an octet, as SMPP carries it. `@` is octet zero, so nothing here may end at a zero.
+//! The GSM 7-bit default alphabet with its extension table (3GPP TS 23.038, sections 6.2.1 and 6.2.1.1), unpacked: one
+//! septet per octet, as SMPP carries it. `@` is octet zero, so a zero is no terminator.
 
 const ESCAPE: u8 = 0x1b;
 
-/// The default alphabet in the order of its septets. The place of the escape holds the space that receivers show
-/// for one they cannot interpret.
+/// The default alphabet, by septet. The entry of the escape is the space that handsets show for an unknown escape
+/// sequence.
 #[rustfmt::skip]
 const BASIC: [char; 128] = [
     '@', '£', '$', '¥', 'è', 'é', 'ù', 'ì', 'ò', 'Ç', '\n', 'Ø', 'ø', '\r', 'Å', 'å',
@@ -17,19 +17,19 @@ const BASIC: [char; 128] = [
     'p', 'q', 'r', 's', 't', 'u', 'v', 'w', 'x', 'y', 'z', 'ä', 'ö', 'ñ', 'ü', 'à',
 ];
 
-/// The extension table: what a septet means after an escape.
+/// The extension table: the character of a septet after an escape.
 #[rustfmt::skip]
 const EXTENSION: [(u8, char); 10] = [
     (0x0a, '\u{c}'), (0x14, '^'), (0x28, '{'), (0x29, '}'), (0x2f, '\\'),
     (0x3c, '['), (0x3d, '~'), (0x3e, ']'), (0x40, '|'), (0x65, '€'),
 ];
 
-/// How a character is written.
+/// The GSM-7 code of a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
     /// One septet.
     Basic(u8),
-    /// An escape and one more septet. The two stay together.
+    /// An escape and one more septet, which are never separated.
     Extended(u8),
 }
 
@@ -42,7 +42,7 @@ impl Code {
     }
 }
 
-/// The codes of the ASCII characters, which are nearly all that is ever asked for.
+/// The codes of the ASCII characters, as a table because nearly all texts are ASCII.
 #[expect(clippy::as_conversions, reason = "the conversion traits cannot be called in a constant")]
 const ASCII: [Option<Code>; 128] = {
     let mut codes = [None; 128];
@@ -54,18 +54,18 @@ const ASCII: [Option<Code>; 128] = {
         }
         septet += 1;
     }
-    let mut place = 0;
-    while place < EXTENSION.len() {
-        let (septet, character) = EXTENSION[place];
+    let mut index = 0;
+    while index < EXTENSION.len() {
+        let (septet, character) = EXTENSION[index];
         if character.is_ascii() {
             codes[character as usize] = Some(Code::Extended(septet));
         }
-        place += 1;
+        index += 1;
     }
     codes
 };
 
-/// `None` for a character the alphabet does not have.
+/// Returns the code of a character; `None` if the alphabet lacks it.
 #[inline]
 pub fn code(character: char) -> Option<Code> {
     match u8::try_from(character).ok().and_then(|octet| ASCII.get(usize::from(octet))) {
@@ -121,8 +121,8 @@ fn code_beyond_ascii(character: char) -> Option<Code> {
     Some(Code::Basic(basic))
 }
 
-/// Appends the text's septets. False when a character is not in the alphabet; what stood before it has been
-/// appended then.
+/// Appends the text's septets. Returns false at the first character that is not in the alphabet; the characters before
+/// it have been appended.
 #[must_use]
 pub fn encode(text: &str, septets: &mut Vec<u8>) -> bool {
     for character in text.chars() {
@@ -135,15 +135,15 @@ pub fn encode(text: &str, septets: &mut Vec<u8>) -> bool {
     true
 }
 
-/// An octet with its top bit set: not GSM 7-bit text.
+/// The octet at this position has its top bit set, so this is not GSM 7-bit text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("octet {at} is not a septet")]
 pub struct NotSeptet {
     pub at: usize,
 }
 
-/// Reads septets as a handset does. TS 23.038 section 6.2.1.1 says how unknown escapes are shown: a septet without
-/// a meaning in the extension table as the default alphabet has it, and a second escape as a space.
+/// Decodes septets as a handset does. Unknown escape sequences follow TS 23.038 section 6.2.1.1: a septet that the
+/// extension table lacks is read from the default alphabet, and a second escape is a space.
 pub fn decode(octets: &[u8]) -> Result<String, NotSeptet> {
     let mut text = String::with_capacity(octets.len());
     let mut escaped = false;
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn words_become_septets_and_back() {
+    fn text_is_encoded_and_decoded() {
         check("Hello @ $5", "48 65 6c 6c 6f 20 00 20 02 35");
         check("@@", "00 00");
         check("Ärger_ÜBER", "5b 72 67 65 72 11 5e 42 45 52");
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn every_character_of_unicode_is_in_both_directions_or_in_none() {
+    fn every_unicode_character_round_trips_or_has_no_code() {
         let (mut basic, mut extended) = (0, 0);
         for character in '\0'..=char::MAX {
             match code(character) {
@@ -213,14 +213,14 @@ mod tests {
     }
 
     #[test]
-    fn lookalikes_are_not_in_the_alphabet() {
+    fn look_alike_characters_have_no_code() {
         for character in ['`', '\t', 'ç', 'á', '’', '–', '\u{1b}', '\0', '\u{7f}', 'Α', '\u{a0}'] {
             assert_eq!(code(character), None, "{character:?}");
         }
     }
 
     #[test]
-    fn odd_escapes_are_shown_as_the_standard_says() {
+    fn unknown_escape_sequences_decode_as_the_standard_says() {
         for (octets, expect) in [
             (&[0x1b, 0x41][..], "A"),
             (&[0x1b, 0x1b, 0x41], " A"),
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn encoding_stops_at_a_foreign_character() {
+    fn encoding_stops_at_a_character_outside_the_alphabet() {
         let mut septets = Vec::new();
         assert!(!encode("ab`cd", &mut septets));
         assert_eq!(septets, b"ab");

@@ -1,11 +1,11 @@
-//! The alphabets of ISO 8859 that `data_coding` names, one octet a character.
+//! Decodes the ISO 8859 alphabets that `data_coding` names.
 
-/// ISO 8859-1: every octet is the character of its number.
+/// Decodes ISO 8859-1, where every octet is the code point of its character.
 pub fn latin1(octets: &[u8]) -> String {
     octets.iter().copied().map(char::from).collect()
 }
 
-/// ISO 8859-5.
+/// Decodes an octet of ISO 8859-5.
 pub fn cyrillic(octet: u8) -> Option<char> {
     match octet {
         0x00..=0xA0 | 0xAD => Some(char::from(octet)),
@@ -15,7 +15,7 @@ pub fn cyrillic(octet: u8) -> Option<char> {
     }
 }
 
-/// ISO 8859-8.
+/// Decodes an octet of ISO 8859-8; `None` where the alphabet has no character.
 pub fn hebrew(octet: u8) -> Option<char> {
     match octet {
         0xAA => Some('\u{D7}'),

@@ -1,30 +1,29 @@
-//! Message text: its limit, its two alphabets ([`gsm7`], [`ucs2`]), how it falls into parts ([`segment`]), and what else
-//! a customer may say about it ([`shape`]).
+//! Message text: its length limit, its encodings ([`gsm7`], [`ucs2`]), segmentation into parts ([`segment`]), and the
+//! SMS options of SMPP customers ([`sms_options`]).
 
 pub mod gsm7;
 pub mod iso8859;
 pub mod segment;
-pub mod shape;
 mod smart;
+pub mod sms_options;
 pub mod ucs2;
 
 use std::fmt;
 use std::sync::Arc;
 
 pub use segment::{Encoding, Measure, Segments};
-pub use shape::{Joined, Shape};
+pub use sms_options::{ConcatPart, SmsOptions};
 
-/// The longest text, in Unicode code points: neither parts nor bytes. It makes 11 parts of plain GSM-7, 24 of UCS-2
-/// and 49 if it is nothing but emoji.
+/// The longest text, in Unicode code points. It makes 11 parts of GSM-7, 24 of UCS-2, and 49 if it is all emoji.
 pub const TEXT_CHARS_MAX: usize = 1600;
 
-/// A text that can be sent: 1 to 1600 characters. Cheap to clone, because the store and the queue both hold it.
+/// The text of a message: 1 to 1600 characters. Cheap to clone, because the store and the queue both hold it.
 ///
-/// Binary messages are texts too, of [`Encoding::Octets`]: each octet is the character of the same number.
+/// Binary messages are texts of [`Encoding::Octets`]: each octet is the character with the same code point.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct MessageText(Arc<str>);
 
-/// Why a text cannot be sent.
+/// Why a text is not a message text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TextRefusal {
     #[error("the text is empty")]
@@ -38,7 +37,7 @@ impl MessageText {
         if text.is_empty() {
             return Err(TextRefusal::Empty);
         }
-        // No text has more characters than bytes, so most need no counting.
+        // A text never has more characters than bytes, so short ones need no counting.
         if text.len() > TEXT_CHARS_MAX {
             let chars = text.chars().count();
             if chars > TEXT_CHARS_MAX {
@@ -48,7 +47,7 @@ impl MessageText {
         Ok(MessageText(text.into()))
     }
 
-    /// Binary data, to be sent as [`Encoding::Octets`].
+    /// Wraps binary data, to be sent as [`Encoding::Octets`].
     pub fn of_octets(octets: &[u8]) -> Result<MessageText, TextRefusal> {
         let text: String = octets.iter().copied().map(char::from).collect();
         MessageText::parse(&text)
@@ -58,34 +57,34 @@ impl MessageText {
         &self.0
     }
 
-    /// Encoding and number of parts: what a price needs to know.
+    /// Returns the encoding and the number of parts, from which the price follows.
     pub fn measure(&self) -> Measure {
         segment::measure(self)
     }
 
-    /// The same where the customer chose the alphabet.
+    /// Returns the number of parts in the encoding that the customer chose.
     pub fn measure_in(&self, encoding: Encoding) -> Measure {
         segment::measure_in(self, encoding)
     }
 
-    /// In GSM-7 if typographic characters were all that kept it out of it, otherwise as it is.
+    /// Returns the text with typographic characters replaced if that makes it GSM-7, otherwise unchanged.
     #[must_use]
     pub fn with_plain_punctuation(&self) -> MessageText {
         smart::in_gsm7(self).unwrap_or_else(|| self.clone())
     }
 
-    /// The parts themselves: what a carrier is sent.
+    /// Splits the text into the segments that are sent to a carrier.
     pub fn segments(&self) -> Segments<'_> {
         Segments::of(self)
     }
 
-    /// The parts in an alphabet that has every character of the text.
+    /// Splits the text in an encoding that has all its characters.
     pub fn segments_in(&self, encoding: Encoding) -> Segments<'_> {
         Segments::of_encoding(self, encoding)
     }
 }
 
-/// Never the text itself, which has no business in a log.
+/// Prints the length only: message texts are never logged.
 impl fmt::Debug for MessageText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "MessageText({} bytes)", self.0.len())
@@ -102,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_have_1_to_1600_characters_however_many_bytes() {
+    fn text_has_1_to_1600_characters_regardless_of_bytes() {
         check("", Err(TextRefusal::Empty));
         check(" ", Ok(()));
         for letter in ["a", "é", "€", "😀"] {
@@ -112,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_logged_text_does_not_show_itself() {
+    fn debug_output_hides_the_text() {
         assert_eq!(format!("{:?}", MessageText::parse("secret").unwrap()), "MessageText(6 bytes)");
     }
 }

@@ -1,26 +1,26 @@
-//! Cuts a text into parts and counts them. Prices, previews and links to carriers all ask here, so a part can never
-//! be charged differently from how it is sent.
+//! Splits a text into segments and counts them. Pricing and sending use the same code, so the number of parts charged
+//! is the number sent.
 //!
-//! Counting and cutting share one rule, [`Cutter`]: characters fill a part until the next one does not fit. A
-//! character is never divided, hence neither is an escape pair nor a surrogate pair, and a part may stay one unit
-//! short because of it.
+//! Counting and splitting share [`Cutter`]: characters fill a part until the next one does not fit. A character is
+//! never divided, so neither is an escape sequence nor a surrogate pair, and a part may be one unit short because of
+//! it.
 
 use smallvec::SmallVec;
 
 use super::{MessageText, gsm7, ucs2};
 use crate::ids::PartNo;
 
-/// How the parts of a text are written.
+/// The encoding of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Encoding {
     Gsm7,
     Ucs2,
-    /// Binary data: every character of the text is an octet.
+    /// Binary data: every character of the text stands for one octet.
     Octets,
 }
 
 impl Encoding {
-    /// GSM-7 if it has every character of the text, else UCS-2 for all of it.
+    /// Returns GSM-7 if it has every character of the text, otherwise UCS-2.
     pub fn choose(text: &str) -> Encoding {
         if Encoding::Gsm7.has_all_of(text) { Encoding::Gsm7 } else { Encoding::Ucs2 }
     }
@@ -33,7 +33,7 @@ impl Encoding {
         }
     }
 
-    /// Has it every character of the text?
+    /// Whether the encoding has every character of the text.
     pub fn has_all_of(self, text: &str) -> bool {
         match self {
             Encoding::Gsm7 => text.chars().all(|character| gsm7::code(character).is_some()),
@@ -42,7 +42,7 @@ impl Encoding {
         }
     }
 
-    /// Septets, UTF-16 units or octets that a message of one part holds: 140 octets in any case.
+    /// Returns how many septets, UTF-16 units or octets a single-part message holds: 140 octets in each case.
     pub const fn units_alone(self) -> usize {
         match self {
             Encoding::Gsm7 => 160,
@@ -51,7 +51,7 @@ impl Encoding {
         }
     }
 
-    /// Units in each part of several: six octets go to the header that joins them again.
+    /// Returns how many units each part of a concatenated message holds: six octets go to the user data header.
     pub const fn units_joined(self) -> usize {
         match self {
             Encoding::Gsm7 => 153,
@@ -60,7 +60,7 @@ impl Encoding {
         }
     }
 
-    /// What a text takes in it.
+    /// Returns the number of units that the text needs.
     pub fn units_of(self, text: &str) -> usize {
         text.chars().map(|character| self.units(character)).sum()
     }
@@ -74,19 +74,19 @@ impl Encoding {
     }
 }
 
-/// What a text comes to.
+/// The encoding and the number of parts of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Measure {
     pub encoding: Encoding,
     pub parts: u8,
 }
 
-/// Encoding and number of parts, without producing them.
+/// Returns the encoding and the number of parts without splitting the text.
 pub fn measure(text: &MessageText) -> Measure {
     measure_gsm7(text.as_str()).unwrap_or_else(|| measure_in(text, Encoding::Ucs2))
 }
 
-/// Number of parts in an alphabet that has every character of the text.
+/// Returns the number of parts in an encoding that has every character of the text.
 pub fn measure_in(text: &MessageText, encoding: Encoding) -> Measure {
     let mut cutter = Cutter::new(encoding);
     for character in text.as_str().chars() {
@@ -95,7 +95,7 @@ pub fn measure_in(text: &MessageText, encoding: Encoding) -> Measure {
     Measure { encoding, parts: cutter.parts() }
 }
 
-/// `None` as soon as a character is not GSM-7: choosing and counting are one pass.
+/// Returns `None` at the first character that is not GSM-7, so that choosing the encoding and counting are one pass.
 fn measure_gsm7(text: &str) -> Option<Measure> {
     let mut cutter = Cutter::new(Encoding::Gsm7);
     for character in text.chars() {
@@ -104,12 +104,12 @@ fn measure_gsm7(text: &str) -> Option<Measure> {
     Some(Measure { encoding: Encoding::Gsm7, parts: cutter.parts() })
 }
 
-/// Decides where parts end. It is fed the size of each character in turn.
+/// Decides where parts end, from the size of each character in turn.
 struct Cutter {
     encoding: Encoding,
-    /// Units in all, as if there were no parts.
+    /// Units of the whole text.
     total: usize,
-    /// Units in the part being filled.
+    /// Units in the current part.
     filled: usize,
     parts: u8,
 }
@@ -119,7 +119,7 @@ impl Cutter {
         Cutter { encoding, total: 0, filled: 0, parts: 1 }
     }
 
-    /// True when this character begins a new part, should there be more than one in the end.
+    /// Adds a character. Returns true if it begins a new part, provided that the text needs more than one.
     fn add(&mut self, units: usize) -> bool {
         self.total += units;
         self.filled += units;
@@ -136,12 +136,12 @@ impl Cutter {
     }
 }
 
-/// A text and where its parts end.
+/// A text split into segments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segments<'text> {
     text: &'text str,
     encoding: Encoding,
-    /// The byte at which each part ends; the last is the length of the text.
+    /// The byte offset at which each part ends; the last is the length of the text.
     ends: SmallVec<[usize; 8]>,
 }
 
@@ -150,7 +150,7 @@ impl<'text> Segments<'text> {
         Segments::of_encoding(text, Encoding::choose(text.as_str()))
     }
 
-    /// In an alphabet that has every character of the text.
+    /// Splits the text in an encoding that has all its characters.
     pub fn of_encoding(text: &'text MessageText, encoding: Encoding) -> Segments<'text> {
         let text = text.as_str();
         let mut cutter = Cutter::new(encoding);
@@ -161,7 +161,7 @@ impl<'text> Segments<'text> {
             }
         }
         if cutter.parts() == 1 {
-            // It was cut as if a header were needed, and needs none.
+            // The text fits one part without a header.
             ends.clear();
         }
         ends.push(text.len());
@@ -173,7 +173,7 @@ impl<'text> Segments<'text> {
         Measure { encoding: self.encoding, parts }
     }
 
-    /// The characters of one part. `None` past the last.
+    /// Returns the characters of one part; `None` past the last.
     pub fn slice(&self, part: PartNo) -> Option<&'text str> {
         let end = *self.ends.get(part.index())?;
         let start = match part.index().checked_sub(1) {
@@ -183,8 +183,8 @@ impl<'text> Segments<'text> {
         Some(&self.text[start..end])
     }
 
-    /// The octets of one part as SMPP carries them, without any header: septets one to an octet, or UTF-16. `None`
-    /// past the last.
+    /// Returns the octets of one part as SMPP carries them, without a header: unpacked septets, UTF-16 or binary data.
+    /// `None` past the last part.
     pub fn part(&self, part: PartNo) -> Option<Vec<u8>> {
         let slice = self.slice(part)?;
         let mut octets = Vec::with_capacity(2 * slice.len());
@@ -200,7 +200,7 @@ impl<'text> Segments<'text> {
     }
 }
 
-/// Appends binary data that was written as text.
+/// Appends the octets of a text of [`Encoding::Octets`].
 pub fn write_octets(text: &str, octets: &mut Vec<u8>) {
     octets.extend(
         text.chars().map(|character| u8::try_from(character).expect("the text was found to be octets")),

@@ -1,12 +1,12 @@
-//! Parts at their boundaries, and the laws that hold for every text. The counts are checked against an independent
-//! splitter as well.
+//! Segmentation at its boundaries, and properties that hold for every text. Counts are also checked against an
+//! independent splitter.
 
 use proptest::prelude::*;
 use sms_splitter::SplitSms;
 
 use super::*;
 
-/// Shows the units in each part, which is where a wrong cut would be seen.
+/// Compares the encoding, the number of parts and the units in each part.
 #[track_caller]
 fn check(text: &str, expect: &str) {
     let text = MessageText::parse(text).unwrap();
@@ -19,12 +19,12 @@ fn check(text: &str, expect: &str) {
         })
         .collect();
     assert_eq!(format!("{} {parts}: {}", encoding.as_str(), units.join(" ")), expect);
-    check_laws(&text);
+    check_properties(&text);
 }
 
-/// What must hold for any text whatever.
+/// Checks the properties that hold for every text.
 #[track_caller]
-fn check_laws(text: &MessageText) {
+fn check_properties(text: &MessageText) {
     let (measure, segments) = (text.measure(), text.segments());
     assert_eq!(measure, segments.measure(), "counted and produced");
     assert_eq!(measure.encoding, Encoding::choose(text.as_str()));
@@ -38,12 +38,12 @@ fn check_laws(text: &MessageText) {
         let octets = segments.part(part).unwrap();
         let header_octets = if measure.parts > 1 { 6 } else { 0 };
         let (packed_octets, part_text) = match measure.encoding {
-            // A part that ended in half an escape pair would not decode to its own characters.
+            // A part that ended within an escape sequence would not decode to its own characters.
             Encoding::Gsm7 => {
                 let header_septets = (header_octets * 8_usize).div_ceil(7);
                 (((header_septets + octets.len()) * 7).div_ceil(8), gsm7::decode(&octets).unwrap())
             }
-            Encoding::Octets => panic!("nobody chooses octets for a text"),
+            Encoding::Octets => panic!("binary is never chosen for a text"),
             // Half a surrogate pair does not decode at all.
             Encoding::Ucs2 => (header_octets + octets.len(), ucs2::decode(&octets).unwrap()),
         };
@@ -73,7 +73,7 @@ fn one_part_holds_160_septets() {
 }
 
 #[test]
-fn from_161_septets_on_each_part_pays_for_its_header() {
+fn more_than_160_septets_are_split_into_parts_of_153() {
     check(&letters("a", 161), "gsm7 2: 153 8");
     check(&letters("a", 306), "gsm7 2: 153 153");
     check(&letters("a", 307), "gsm7 3: 153 153 1");
@@ -82,7 +82,7 @@ fn from_161_septets_on_each_part_pays_for_its_header() {
 }
 
 #[test]
-fn an_escape_pair_is_never_divided() {
+fn escape_sequence_is_never_divided() {
     check(&(letters("a", 159) + "€"), "gsm7 2: 153 8");
     check(&(letters("a", 152) + "€" + &letters("a", 7)), "gsm7 2: 152 9");
     check(&(letters("a", 151) + "€" + &letters("a", 8)), "gsm7 2: 153 8");
@@ -101,7 +101,7 @@ fn one_part_holds_70_units() {
 }
 
 #[test]
-fn from_71_units_on_each_part_pays_for_its_header() {
+fn more_than_70_units_are_split_into_parts_of_67() {
     check(&letters("я", 71), "ucs2 2: 67 4");
     check(&letters("я", 134), "ucs2 2: 67 67");
     check(&letters("я", 135), "ucs2 3: 67 67 1");
@@ -109,7 +109,7 @@ fn from_71_units_on_each_part_pays_for_its_header() {
 }
 
 #[test]
-fn a_surrogate_pair_is_never_divided() {
+fn surrogate_pair_is_never_divided() {
     check(&(letters("я", 69) + "😀"), "ucs2 2: 67 4");
     check(&(letters("я", 66) + "😀" + &letters("я", 3)), "ucs2 2: 66 5");
     check(&(letters("я", 65) + "😀" + &letters("я", 4)), "ucs2 2: 67 4");
@@ -119,7 +119,7 @@ fn a_surrogate_pair_is_never_divided() {
 }
 
 #[test]
-fn the_longest_texts_have_11_22_24_and_49_parts() {
+fn longest_texts_have_11_22_24_and_49_parts() {
     for (letter, expect) in [
         ("a", Measure { encoding: Encoding::Gsm7, parts: 11 }),
         ("€", Measure { encoding: Encoding::Gsm7, parts: 22 }),
@@ -128,11 +128,11 @@ fn the_longest_texts_have_11_22_24_and_49_parts() {
     ] {
         let text = MessageText::parse(&letters(letter, 1600)).unwrap();
         assert_eq!(text.measure(), expect, "{letter}");
-        check_laws(&text);
+        check_properties(&text);
     }
 }
 
-/// Letters that cost one or two units in either encoding, drawn so that texts end near the seams.
+/// Texts of characters of one and two units, so that parts end near and within pairs.
 fn gsm7_text() -> impl Strategy<Value = String> {
     let letter = prop_oneof![8 => Just('a'), 1 => Just('@'), 1 => Just('Δ'), 3 => Just('€'), 2 => Just('[')];
     prop::collection::vec(letter, 1..700).prop_map(String::from_iter)
@@ -149,23 +149,23 @@ fn any_text() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn the_laws_hold_for_gsm7_texts(text in gsm7_text()) {
-        check_laws(&MessageText::parse(&text).unwrap());
+    fn gsm7_texts_are_split_correctly(text in gsm7_text()) {
+        check_properties(&MessageText::parse(&text).unwrap());
     }
 
     #[test]
-    fn the_laws_hold_for_ucs2_texts(text in ucs2_text()) {
-        check_laws(&MessageText::parse(&text).unwrap());
+    fn ucs2_texts_are_split_correctly(text in ucs2_text()) {
+        check_properties(&MessageText::parse(&text).unwrap());
     }
 
     #[test]
-    fn the_laws_hold_for_any_text(text in any_text()) {
-        check_laws(&MessageText::parse(&text).unwrap());
+    fn any_text_is_split_correctly(text in any_text()) {
+        check_properties(&MessageText::parse(&text).unwrap());
     }
 }
 
 #[test]
-fn an_alphabet_that_the_customer_chose_counts_its_own_units() {
+fn chosen_encoding_counts_its_own_units() {
     for (text, encoding, parts) in [
         ("a".repeat(70), Encoding::Ucs2, 1),
         ("a".repeat(71), Encoding::Ucs2, 2),

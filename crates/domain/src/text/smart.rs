@@ -1,11 +1,10 @@
-//! Smart encoding: one curly quote turns a text of 160 characters into three parts of UCS-2. A connection may ask for
-//! typographic characters to be written in their plain form where that keeps the whole text in GSM-7. A text that would
-//! need UCS-2 all the same is left exactly as it was.
+//! Smart encoding: replaces typographic characters by plain ones where that makes the whole text GSM-7. One curly quote
+//! otherwise turns 160 characters into three parts of UCS-2. A text that needs UCS-2 anyway stays unchanged.
 
 use super::gsm7;
 use super::{MessageText, TEXT_CHARS_MAX};
 
-/// The plain form of a typographic character, nothing for any other.
+/// Returns the plain form of a typographic character; `None` for any other.
 const fn plain(character: char) -> Option<&'static str> {
     Some(match character {
         '\u{2018}' | '\u{2019}' | '\u{201A}' | '\u{201B}' | '\u{2032}' | '\u{2035}' | '\u{02BC}'
@@ -20,7 +19,7 @@ const fn plain(character: char) -> Option<&'static str> {
         '\u{2044}' => "/",
         '\u{00A0}' | '\u{2002}'..='\u{200A}' | '\u{202F}' | '\u{205F}' | '\u{3000}' | '\u{0009}' => " ",
         '\u{2028}' | '\u{2029}' => "\n",
-        // Marks that nobody sees: soft hyphen, zero-width characters, byte order mark, variation selectors.
+        // Invisible characters: soft hyphen, zero-width characters, byte order mark, variation selectors.
         '\u{00AD}' | '\u{200B}'..='\u{200D}' | '\u{2060}' | '\u{FEFF}' | '\u{FE0E}' | '\u{FE0F}' => "",
         '\u{2122}' => "TM",
         '\u{00A9}' => "(c)",
@@ -33,21 +32,21 @@ const fn plain(character: char) -> Option<&'static str> {
     })
 }
 
-/// The text in GSM-7, if typographic characters were all that kept it out. `None`: leave it as it is.
+/// Returns the text in GSM-7 if only typographic characters prevented that; `None` to leave it unchanged.
 pub(super) fn in_gsm7(text: &MessageText) -> Option<MessageText> {
     if text.as_str().chars().all(|character| gsm7::code(character).is_some()) {
         return None;
     }
-    let mut made = String::with_capacity(text.as_str().len());
+    let mut replaced = String::with_capacity(text.as_str().len());
     for character in text.as_str().chars() {
         match plain(character) {
-            _ if gsm7::code(character).is_some() => made.push(character),
-            Some(plain) => made.push_str(plain),
+            _ if gsm7::code(character).is_some() => replaced.push(character),
+            Some(plain) => replaced.push_str(plain),
             None => return None,
         }
     }
-    // Longer than may be sent, or nothing left of it: neither is what was meant.
-    if made.chars().count() > TEXT_CHARS_MAX { None } else { MessageText::parse(&made).ok() }
+    // The replacement may be too long or empty; then the text stays unchanged.
+    if replaced.chars().count() > TEXT_CHARS_MAX { None } else { MessageText::parse(&replaced).ok() }
 }
 
 #[cfg(test)]
@@ -57,33 +56,33 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expect: Option<&str>) {
-        let made = in_gsm7(&MessageText::parse(text).unwrap());
-        assert_eq!(made.as_ref().map(MessageText::as_str), expect, "{text:?}");
-        if let Some(made) = made {
-            assert_eq!(made.measure().encoding, Encoding::Gsm7, "{text:?}");
+        let replaced = in_gsm7(&MessageText::parse(text).unwrap());
+        assert_eq!(replaced.as_ref().map(MessageText::as_str), expect, "{text:?}");
+        if let Some(replaced) = replaced {
+            assert_eq!(replaced.measure().encoding, Encoding::Gsm7, "{text:?}");
         }
     }
 
     #[test]
-    fn typographic_characters_become_plain_ones() {
+    fn typographic_characters_are_replaced() {
         check("\u{201C}It\u{2019}s here\u{201D} \u{2013} now\u{2026}", Some("\"It's here\" - now..."));
         check("a\u{00A0}b\u{200B}c\u{00AD}d", Some("a bcd"));
         check("\u{00AB}caf\u{00E9}\u{00BB}", Some("\"caf\u{00E9}\""));
     }
 
     #[test]
-    fn a_text_that_needs_ucs2_all_the_same_stays_as_it_is() {
+    fn text_that_needs_ucs2_anyway_is_unchanged() {
         check("\u{201C}\u{43F}\u{440}\u{438}\u{432}\u{435}\u{442}\u{201D}", None);
         check("\u{2019}\u{1F600}", None);
     }
 
     #[test]
-    fn a_text_that_is_gsm7_already_is_not_touched() {
+    fn gsm7_text_is_unchanged() {
         check("plain \u{20AC} [text]", None);
     }
 
     #[test]
-    fn nothing_is_made_empty_or_too_long() {
+    fn replacement_is_never_empty_or_too_long() {
         check("\u{200B}", None);
         check(&"\u{2026}".repeat(1600), None);
         check(&"\u{2026}".repeat(100), Some(&"...".repeat(100)));

@@ -1,7 +1,7 @@
-//! UCS-2 as networks really carry it: UTF-16, big-endian, without a byte order mark. Characters beyond the basic
-//! plane are surrogate pairs, which every handset that shows emoji understands.
+//! UCS-2 as networks carry it: UTF-16, big-endian, without a byte order mark. Characters outside the basic plane are
+//! surrogate pairs, which every handset with emoji supports.
 
-/// Appends the text's octets, two to a unit.
+/// Appends the text's octets, two per unit.
 pub fn encode(text: &str, octets: &mut Vec<u8>) {
     for unit in text.encode_utf16() {
         octets.extend(unit.to_be_bytes());
@@ -11,9 +11,9 @@ pub fn encode(text: &str, octets: &mut Vec<u8>) {
 /// Why octets are not UTF-16.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotUcs2 {
-    #[error("{0} octets are no whole number of units")]
+    #[error("the length of {0} octets is odd")]
     OddLength(usize),
-    #[error("half a surrogate pair stands alone")]
+    #[error("a surrogate pair is incomplete")]
     LoneSurrogate,
 }
 
@@ -25,8 +25,8 @@ pub fn decode(octets: &[u8]) -> Result<String, NotUcs2> {
     char::decode_utf16(units).collect::<Result<_, _>>().map_err(|_| NotUcs2::LoneSurrogate)
 }
 
-/// Whether the octets are UTF-16 once the second half of a surrogate pair at the beginning and the first half of one at the
-/// end are left out: that is how a text cut into parts at any unit looks.
+/// Whether the octets are a part of a UTF-16 text that was split at any unit: UTF-16 without half a surrogate pair at
+/// the beginning and at the end.
 pub fn is_part(octets: &[u8]) -> bool {
     let (units, []) = octets.as_chunks::<2>() else { return false };
     let units = match units {
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn octets_become_text_and_back() {
+    fn text_is_encoded_and_decoded() {
         check(&[], Ok(""));
         check(&[0x00, 0x41], Ok("A"));
         check(&[0x20, 0xac, 0x04, 0x16], Ok("€Ж"));
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_units_are_refused() {
+    fn odd_length_and_lone_surrogates_are_refused() {
         check(&[0x00], Err(NotUcs2::OddLength(1)));
         check(&[0xd8, 0x3d], Err(NotUcs2::LoneSurrogate));
         check(&[0xde, 0x00, 0xd8, 0x3d], Err(NotUcs2::LoneSurrogate));
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_may_begin_and_end_inside_a_pair() {
+    fn part_may_begin_and_end_within_a_surrogate_pair() {
         for (octets, expect) in [
             (&[][..], true),
             (&[0xde, 0x00, 0x00, 0x41, 0xd8, 0x3d], true),

@@ -1,27 +1,25 @@
-//! What customers are told over HTTP: which kinds there are, how each is written, signed, and where it may go.
+//! Webhooks: their kinds, payloads, signatures, URLs, and how many are posted to an endpoint at a time.
 
-pub mod address;
-#[cfg(test)]
-mod address_tests;
 pub mod payload;
-pub mod pressure;
+pub mod post_concurrency;
 pub mod signature;
+pub mod url;
 
 use serde::{Deserialize, Serialize};
 
-/// What a webhook tells.
+/// The kind of a webhook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum WebhookKind {
-    /// What became of a message.
+    /// The status of a message.
     Dlr,
-    /// A message from a handset.
+    /// An MO message.
     Inbound,
 }
 
 impl WebhookKind {
     pub const ALL: [WebhookKind; 2] = [WebhookKind::Dlr, WebhookKind::Inbound];
 
-    /// The number the store keeps. Never change one.
+    /// Returns the number that the store keeps. Existing numbers never change.
     pub const fn as_u8(self) -> u8 {
         match self {
             WebhookKind::Dlr => 1,
@@ -45,7 +43,7 @@ impl WebhookKind {
     }
 }
 
-/// How a delivery report is written.
+/// The payload format of a DLR.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DlrForm {
@@ -55,7 +53,7 @@ pub enum DlrForm {
 }
 
 impl DlrForm {
-    /// The number the store keeps. Never change one.
+    /// Returns the number that the store keeps. Existing numbers never change.
     pub const fn as_u8(self) -> u8 {
         match self {
             DlrForm::Full => 1,
@@ -72,16 +70,16 @@ impl DlrForm {
     }
 }
 
-/// What an event is called outside: the value of `webhook-id`, the same for every attempt and replay of it.
+/// Returns the external id of an event, the value of `webhook-id`. All attempts and replays have the same one.
 pub fn event_name(event: u64) -> String {
     format!("{EVENT_PREFIX}{event}")
 }
 
-/// The number of an event, from its name.
+/// Parses the external id of an event.
 pub fn event_number(name: &str) -> Option<u64> {
     let digits = name.strip_prefix(EVENT_PREFIX)?;
     let number: u64 = digits.parse().ok()?;
-    // Only what is printed the same way.
+    // Refuses a sign and leading zeros.
     (number.to_string() == digits).then_some(number)
 }
 
@@ -92,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_event_has_one_name() {
+    fn event_has_exactly_one_name() {
         assert_eq!(event_name(7), "evt_7");
         for (name, expect) in [
             ("evt_7", Some(7)),

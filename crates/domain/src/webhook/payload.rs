@@ -1,5 +1,5 @@
-//! The bodies of webhooks, field by field as the contract has them. The same facts always give the same octets, so that a
-//! repetition has the same body as the first attempt.
+//! The JSON bodies of webhooks, with the fields of the contract in its order. Equal input always gives equal octets, so
+//! that every attempt has the same body.
 
 use super::DlrForm;
 use crate::ids::MessageId;
@@ -13,32 +13,32 @@ use crate::time::Timestamp;
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 
-/// What a delivery report tells.
+/// The content of a DLR.
 #[derive(Clone, Copy, Debug)]
 pub struct Dlr<'a> {
     pub message: MessageId,
     pub from: &'a Sender,
     pub to: Msisdn,
-    pub told: ReportStatus,
-    /// The message's state when it was told.
+    pub status: ReportStatus,
+    /// The message's state at the time of the report.
     pub state: MessageState,
     pub err: ErrCode,
     /// When the message was accepted.
     pub submitted_at: Timestamp,
-    /// When it became what is told.
+    /// When the status was reached.
     pub at: Timestamp,
 }
 
-/// A message from a handset. Without `Debug`: it holds the text.
+/// An MO message. It has no `Debug`, because it holds the text.
 #[derive(Clone, Copy)]
-pub struct InboundFacts<'a> {
+pub struct InboundMessage<'a> {
     pub from: &'a str,
     pub to: &'a str,
     pub text: &'a str,
     pub received_at: Timestamp,
 }
 
-/// The body of a delivery report.
+/// Returns the body of a DLR.
 pub fn dlr(report: &Dlr<'_>, form: DlrForm, destination: &Destination<'_>) -> String {
     match form {
         DlrForm::Full => full(report, destination),
@@ -47,17 +47,17 @@ pub fn dlr(report: &Dlr<'_>, form: DlrForm, destination: &Destination<'_>) -> St
 }
 
 fn full(report: &Dlr<'_>, destination: &Destination<'_>) -> String {
-    let err = error_told(report);
+    let err = reported_error(report);
     let network = destination.network;
     Body::default()
         .text("message_id", report.message)
-        // There are no batches.
+        // Hermod has no batches.
         .text("batch_id", "")
         .text("to", report.to)
         .text("from", with_plus(report.from.as_str()))
-        .text("status", status_of(report.told))
+        .text("status", status_of(report.status))
         .number("err_code", Some(err.get()))
-        .text("err_desc", err.description(report.told))
+        .text("err_desc", err.description(report.status))
         .text("submitted_at", report.submitted_at)
         .text("delivered_at", report.at)
         .text("network", destination.operator)
@@ -67,7 +67,7 @@ fn full(report: &Dlr<'_>, destination: &Destination<'_>) -> String {
 }
 
 fn short(report: &Dlr<'_>) -> String {
-    let err = Some(error_told(report)).filter(|err| *err != ErrCode::NONE);
+    let err = Some(reported_error(report)).filter(|err| *err != ErrCode::NONE);
     Body::default()
         .text("id", report.message)
         .text("to", report.to)
@@ -77,9 +77,9 @@ fn short(report: &Dlr<'_>) -> String {
         .end()
 }
 
-/// The body that brings a message from a handset.
-pub fn inbound(facts: &InboundFacts<'_>) -> String {
-    let InboundFacts { from, to, text, received_at } = *facts;
+/// Returns the body of an MO message.
+pub fn inbound(message: &InboundMessage<'_>) -> String {
+    let InboundMessage { from, to, text, received_at } = *message;
     Body::default()
         .text("from", with_plus(from))
         .text("to", with_plus(to))
@@ -88,19 +88,19 @@ pub fn inbound(facts: &InboundFacts<'_>) -> String {
         .end()
 }
 
-/// The word of the full form. Whatever a carrier calls a message on its way, webhooks say ACCEPTD.
-pub const fn status_of(told: ReportStatus) -> &'static str {
-    match told {
+/// Returns the `status` of the full form, which is ACCEPTD for every message that is not final.
+pub const fn status_of(status: ReportStatus) -> &'static str {
+    match status {
         ReportStatus::Enroute | ReportStatus::Accepted => DlrCode::Acceptd.as_str(),
         ReportStatus::Final(code) => code.as_str(),
     }
 }
 
-/// The state's name, except that UNKNOWN, which changes no state, is told as what it is.
+/// Returns the `status` of the short form: the message's state, or `unknown` for UNKNOWN, which changes no state.
 fn short_status_of(report: &Dlr<'_>) -> &'static str {
-    match report.told {
+    match report.status {
         ReportStatus::Final(DlrCode::Unknown) => "unknown",
-        // A late notice must not tell more than it says.
+        // An intermediate report that is sent late must not give the final state.
         ReportStatus::Enroute | ReportStatus::Accepted => MessageState::Enroute.as_str(),
         ReportStatus::Final(
             DlrCode::Delivrd | DlrCode::Acceptd | DlrCode::Undeliv | DlrCode::Rejectd | DlrCode::Expired,
@@ -108,9 +108,9 @@ fn short_status_of(report: &Dlr<'_>) -> &'static str {
     }
 }
 
-/// Zero on success, whatever the carrier wrote beside it.
-fn error_told(report: &Dlr<'_>) -> ErrCode {
-    match report.told {
+/// Returns the error code, which is zero on delivery even if the carrier sent one.
+fn reported_error(report: &Dlr<'_>) -> ErrCode {
+    match report.status {
         ReportStatus::Final(DlrCode::Delivrd) => ErrCode::NONE,
         ReportStatus::Enroute
         | ReportStatus::Accepted
@@ -120,7 +120,7 @@ fn error_told(report: &Dlr<'_>) -> ErrCode {
     }
 }
 
-/// A number in international form has its plus, whoever wrote it; short codes and names stay as they are.
+/// Adds the plus to a number in international format; short codes and names stay unchanged.
 fn with_plus(number_or_name: &str) -> Cow<'_, str> {
     let bare = !number_or_name.starts_with('+');
     match Sender::parse(number_or_name).map(|sender| sender.kind()) {
@@ -131,7 +131,7 @@ fn with_plus(number_or_name: &str) -> Cow<'_, str> {
     }
 }
 
-/// A JSON object on its way.
+/// A JSON object under construction.
 #[derive(Default)]
 struct Body(String);
 
@@ -196,12 +196,12 @@ mod tests {
         Timestamp::parse(text).unwrap()
     }
 
-    fn report(told: ReportStatus, state: MessageState, err: u16, from: &Sender) -> Dlr<'_> {
+    fn report(status: ReportStatus, state: MessageState, err: u16, from: &Sender) -> Dlr<'_> {
         Dlr {
             message: MessageId::parse("123456789012345").unwrap(),
             from,
             to: Msisdn::parse("+4915112345678").unwrap(),
-            told,
+            status,
             state,
             err: ErrCode::new(err),
             submitted_at: at("2026-11-15T09:30:00.999Z"),
@@ -210,14 +210,14 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(form: DlrForm, told: ReportStatus, state: MessageState, err: u16, expect: &str) {
+    fn check(form: DlrForm, status: ReportStatus, state: MessageState, err: u16, expect: &str) {
         let from = Sender::parse("Shop").unwrap();
-        let body = dlr(&report(told, state, err, &from), form, &Destination::UNKNOWN);
+        let body = dlr(&report(status, state, err, &from), form, &Destination::UNKNOWN);
         assert!(body.contains(expect), "{expect} is not in\n{body}");
     }
 
     #[test]
-    fn the_full_form_has_the_contracts_fields_in_its_order() {
+    fn full_form_has_the_fields_of_the_contract_in_order() {
         let from = Sender::parse("Shop").unwrap();
         let report = report(ReportStatus::Final(DlrCode::Delivrd), MessageState::Delivered, 0, &from);
         let destination = Numbers::embedded().find(report.to);
@@ -228,13 +228,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_of_a_number_is_empty() {
-        let told = ReportStatus::Final(DlrCode::Delivrd);
-        check(DlrForm::Full, told, MessageState::Delivered, 0, r#""network":"","mcc":"","mnc":"""#);
+    fn unknown_network_fields_are_empty() {
+        let status = ReportStatus::Final(DlrCode::Delivrd);
+        check(DlrForm::Full, status, MessageState::Delivered, 0, r#""network":"","mcc":"","mnc":"""#);
     }
 
     #[test]
-    fn the_short_form_has_the_contracts_fields_in_its_order() {
+    fn short_form_has_the_fields_of_the_contract_in_order() {
         let from = Sender::parse("Shop").unwrap();
         let report = report(ReportStatus::Final(DlrCode::Undeliv), MessageState::Undeliverable, 27, &from);
         assert_eq!(
@@ -244,9 +244,9 @@ mod tests {
     }
 
     #[test]
-    fn every_report_has_its_words_in_both_forms() {
+    fn every_status_is_written_in_both_forms() {
         use MessageState as State;
-        for (told, state, err, full, short) in [
+        for (status, state, err, full, short) in [
             (ReportStatus::Enroute, State::Enroute, 0, ("ACCEPTD", "No error"), ("enroute", "null")),
             (ReportStatus::Accepted, State::Enroute, 0, ("ACCEPTD", "No error"), ("enroute", "null")),
             (
@@ -267,7 +267,7 @@ mod tests {
                 ReportStatus::Final(DlrCode::Rejectd),
                 State::Undeliverable,
                 10_069,
-                ("REJECTD", "The carrier refused it: submission failed"),
+                ("REJECTD", "Rejected by the carrier: submit failed"),
                 ("undeliverable", "10069"),
             ),
             (
@@ -292,17 +292,17 @@ mod tests {
                 ("unknown", "null"),
             ),
         ] {
-            let code = if told == ReportStatus::Final(DlrCode::Delivrd) { 0 } else { err };
+            let code = if status == ReportStatus::Final(DlrCode::Delivrd) { 0 } else { err };
             let (word, words) = full;
             let expect = format!(r#""status":"{word}","err_code":{code},"err_desc":"{words}""#);
-            check(DlrForm::Full, told, state, err, &expect);
+            check(DlrForm::Full, status, state, err, &expect);
             let (word, code) = short;
-            check(DlrForm::Short, told, state, err, &format!(r#""status":"{word}","error_code":{code},"#));
+            check(DlrForm::Short, status, state, err, &format!(r#""status":"{word}","error_code":{code},"#));
         }
     }
 
     #[test]
-    fn numbers_have_their_plus_and_names_and_short_codes_stay() {
+    fn international_numbers_get_a_plus_and_others_are_unchanged() {
         for (given, expect) in [
             ("4915112345678", "+4915112345678"),
             ("+4915112345678", "+4915112345678"),
@@ -320,24 +320,24 @@ mod tests {
     }
 
     #[test]
-    fn a_message_from_a_handset_has_four_fields_and_any_text() {
-        let facts = InboundFacts {
+    fn mo_message_has_four_fields_and_any_text() {
+        let message = InboundMessage {
             from: "4915112345678",
             to: "12345",
             text: "a \"quote\", a\nline and \u{1f600}",
             received_at: at("2026-11-15T09:30:00Z"),
         };
         assert_eq!(
-            inbound(&facts),
+            inbound(&message),
             "{\"from\":\"+4915112345678\",\"to\":\"12345\",\"text\":\"a \\\"quote\\\", a\\nline and \u{1f600}\",\
              \"received_at\":\"2026-11-15T09:30:00Z\"}"
         );
     }
     proptest! {
         #[test]
-        fn whatever_a_handset_writes_is_read_back(text in any::<String>(), from in any::<String>()) {
+        fn mo_text_is_escaped_and_read_back(text in any::<String>(), from in any::<String>()) {
             let at = Timestamp::EPOCH;
-            let body = inbound(&InboundFacts { from: &from, to: "12345", text: &text, received_at: at });
+            let body = inbound(&InboundMessage { from: &from, to: "12345", text: &text, received_at: at });
             let read: serde_json::Value = serde_json::from_str(&body).unwrap();
             prop_assert_eq!(&read["text"], &serde_json::Value::from(text));
         }

@@ -1,6 +1,6 @@
-//! How a receiver knows that a webhook is ours and whole: an HMAC-SHA256 of the raw body in hexadecimal, and beside it the
-//! signature of the Standard Webhooks convention, which covers the event's id and the time of the attempt too. While a
-//! secret is being changed, everything is signed with both.
+//! Webhook signatures: an HMAC-SHA256 of the raw body in hexadecimal, and the signature of the Standard Webhooks
+//! convention, which also covers the event's id and the time of the attempt. During a change of secrets, both secrets
+//! sign.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -9,19 +9,19 @@ use sha2::Sha256;
 use std::fmt;
 
 pub const SIGNATURE: &str = "x-svc-signature";
-/// With the secret that is staged.
+/// The signature with the staged secret.
 pub const SIGNATURE_NEXT: &str = "x-svc-signature-next";
-/// With the one before the last switch.
+/// The signature with the secret before the last switch.
 pub const SIGNATURE_PREVIOUS: &str = "x-svc-signature-previous";
 pub const ATTEMPT: &str = "x-svc-attempt";
 pub const WEBHOOK_ID: &str = "webhook-id";
 pub const WEBHOOK_TIMESTAMP: &str = "webhook-timestamp";
 pub const WEBHOOK_SIGNATURE: &str = "webhook-signature";
 
-/// The version of a signature in `webhook-signature`.
+/// The version prefix of a signature in `webhook-signature`.
 const VERSION: &str = "v1,";
 
-/// Signs with one secret, whose text is the key as it is. Made once: the key's part of the work is done then.
+/// Signs with one secret, whose text is the HMAC key. Reusable, so that the key is processed once.
 #[derive(Clone)]
 pub struct Signer(Hmac<Sha256>);
 
@@ -30,12 +30,12 @@ impl Signer {
         Signer(Hmac::new_from_slice(secret.as_bytes()).expect("HMAC takes a key of any length"))
     }
 
-    /// Over the body alone, in lower-case hexadecimal: what `X-SVC-Signature` holds.
+    /// Returns the signature of the body in lower-case hexadecimal, the value of `X-SVC-Signature`.
     pub fn of_body(&self, body: &[u8]) -> String {
         hex(&self.mac([body]))
     }
 
-    /// Over `id.timestamp.body`, as one signature of `webhook-signature`.
+    /// Returns the signature of `id.timestamp.body`, as in `webhook-signature`.
     pub fn of_event(&self, id: &str, unix_seconds: i64, body: &[u8]) -> String {
         let time = unix_seconds.to_string();
         let mac = self.mac([id.as_bytes(), b".", time.as_bytes(), b".", body]);
@@ -50,7 +50,7 @@ impl Signer {
         mac.finalize().into_bytes().into()
     }
 
-    /// Compares in time that does not depend on where they differ.
+    /// Verifies in constant time.
     fn is_body(&self, body: &[u8], signature: &str) -> bool {
         let mut mac = self.0.clone();
         mac.update(body);
@@ -68,14 +68,14 @@ impl Signer {
     }
 }
 
-/// Not the key.
+/// Prints no key.
 impl fmt::Debug for Signer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Signer(…)")
     }
 }
 
-/// The secrets of an account at one moment.
+/// The signers for the current secrets of an account.
 #[derive(Clone, Debug)]
 pub struct Signers {
     pub current: Signer,
@@ -83,18 +83,18 @@ pub struct Signers {
     pub previous: Option<Signer>,
 }
 
-/// The headers of one attempt that prove where it comes from.
+/// The signature headers of one attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Signed {
+pub struct Signatures {
     pub current: String,
     pub next: Option<String>,
     pub previous: Option<String>,
-    /// All of them, separated by spaces.
+    /// The Standard Webhooks signatures of all secrets, separated by spaces.
     pub standard: String,
 }
 
 impl Signers {
-    pub fn sign(&self, id: &str, unix_seconds: i64, body: &[u8]) -> Signed {
+    pub fn sign(&self, id: &str, unix_seconds: i64, body: &[u8]) -> Signatures {
         let others = [&self.next, &self.previous];
         let mut standard = self.current.of_event(id, unix_seconds, body);
         for signer in others.into_iter().flatten() {
@@ -102,7 +102,7 @@ impl Signers {
             standard.push_str(&signer.of_event(id, unix_seconds, body));
         }
         let of_body = |signer: &Option<Signer>| signer.as_ref().map(|signer| signer.of_body(body));
-        Signed {
+        Signatures {
             current: self.current.of_body(body),
             next: of_body(&self.next),
             previous: of_body(&self.previous),
@@ -111,38 +111,49 @@ impl Signers {
     }
 }
 
-/// A header that can prove where a webhook comes from.
+/// A header that holds a signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Proof {
+pub enum SignatureHeader {
     Current,
     Next,
     Previous,
     Standard,
 }
 
-impl Proof {
-    pub const ALL: [Proof; 4] = [Proof::Current, Proof::Next, Proof::Previous, Proof::Standard];
+impl SignatureHeader {
+    pub const ALL: [SignatureHeader; 4] = [
+        SignatureHeader::Current,
+        SignatureHeader::Next,
+        SignatureHeader::Previous,
+        SignatureHeader::Standard,
+    ];
 
-    /// As it is written in documents.
+    /// Returns the header's name as documentation writes it.
     pub const fn header(self) -> &'static str {
         match self {
-            Proof::Current => "X-SVC-Signature",
-            Proof::Next => "X-SVC-Signature-Next",
-            Proof::Previous => "X-SVC-Signature-Previous",
-            Proof::Standard => "webhook-signature",
+            SignatureHeader::Current => "X-SVC-Signature",
+            SignatureHeader::Next => "X-SVC-Signature-Next",
+            SignatureHeader::Previous => "X-SVC-Signature-Previous",
+            SignatureHeader::Standard => "webhook-signature",
         }
     }
 }
 
-/// Which headers of a request were made with this secret over this body. `header` gives a header's value by its name in
-/// lower case.
-pub fn proofs<'a>(secret: &str, body: &[u8], header: impl Fn(&str) -> Option<&'a str>) -> Vec<Proof> {
+/// Returns the headers whose signature of the body is valid for the secret. `header` returns a header's value by its
+/// name in lower case.
+pub fn valid_signatures<'a>(
+    secret: &str,
+    body: &[u8],
+    header: impl Fn(&str) -> Option<&'a str>,
+) -> Vec<SignatureHeader> {
     let signer = Signer::new(secret);
-    let made = |proof: &Proof| match proof {
-        Proof::Current => header(SIGNATURE).is_some_and(|given| signer.is_body(body, given)),
-        Proof::Next => header(SIGNATURE_NEXT).is_some_and(|given| signer.is_body(body, given)),
-        Proof::Previous => header(SIGNATURE_PREVIOUS).is_some_and(|given| signer.is_body(body, given)),
-        Proof::Standard => {
+    let made = |kind: &SignatureHeader| match kind {
+        SignatureHeader::Current => header(SIGNATURE).is_some_and(|given| signer.is_body(body, given)),
+        SignatureHeader::Next => header(SIGNATURE_NEXT).is_some_and(|given| signer.is_body(body, given)),
+        SignatureHeader::Previous => {
+            header(SIGNATURE_PREVIOUS).is_some_and(|given| signer.is_body(body, given))
+        }
+        SignatureHeader::Standard => {
             let given = (header(WEBHOOK_ID), header(WEBHOOK_TIMESTAMP), header(WEBHOOK_SIGNATURE));
             match given {
                 (Some(id), Some(time), Some(signatures)) => signer.is_event(id, time, body, signatures),
@@ -150,7 +161,7 @@ pub fn proofs<'a>(secret: &str, body: &[u8], header: impl Fn(&str) -> Option<&'a
             }
         }
     };
-    Proof::ALL.into_iter().filter(made).collect()
+    SignatureHeader::ALL.into_iter().filter(made).collect()
 }
 
 fn hex(octets: &[u8]) -> String {
@@ -159,7 +170,7 @@ fn hex(octets: &[u8]) -> String {
     octets.iter().flat_map(|octet| [digit(octet >> 4), digit(octet & 15)]).collect()
 }
 
-/// Capitals are read too: some receivers keep what they got in them.
+/// Parses hexadecimal digits in either case.
 fn unhex(text: &str) -> Option<Vec<u8>> {
     let digit = |octet: u8| char::from(octet).to_digit(16).and_then(|value| u8::try_from(value).ok());
     let pairs = text.as_bytes().chunks_exact(2);
@@ -173,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_body_is_signed_as_everybody_does_it() {
+    fn body_signature_is_hmac_sha256() {
         // RFC 4231, test case 2.
         let signer = Signer::new("Jefe");
         assert_eq!(
@@ -184,8 +195,8 @@ mod tests {
     }
 
     #[test]
-    fn the_standard_signature_is_the_one_of_its_convention() {
-        // The example of the Standard Webhooks libraries, whose key is what stands behind `whsec_`, decoded.
+    fn standard_signature_matches_the_convention() {
+        // The example of the Standard Webhooks libraries, with the decoded key after `whsec_`.
         let key = STANDARD.decode("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
         let signer = Signer(Hmac::new_from_slice(&key).unwrap());
         let signed =
@@ -193,8 +204,8 @@ mod tests {
         assert_eq!(signed, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
     }
 
-    /// The names of the proofs that hold for a secret.
-    fn proven(secret: &str, signed: &Signed, id: &str, body: &[u8]) -> String {
+    /// Returns the names of the headers that are valid for a secret.
+    fn valid_headers(secret: &str, signed: &Signatures, id: &str, body: &[u8]) -> String {
         let header = |name: &str| match name {
             SIGNATURE => Some(signed.current.as_str()),
             SIGNATURE_NEXT => signed.next.as_deref(),
@@ -204,12 +215,12 @@ mod tests {
             WEBHOOK_SIGNATURE => Some(signed.standard.as_str()),
             _ => None,
         };
-        let proofs = proofs(secret, body, header);
-        proofs.iter().map(|proof| format!("{proof:?}")).collect::<Vec<_>>().join(" ")
+        let valid_signatures = valid_signatures(secret, body, header);
+        valid_signatures.iter().map(|kind| format!("{kind:?}")).collect::<Vec<_>>().join(" ")
     }
 
     #[test]
-    fn each_secret_is_proven_by_its_own_header() {
+    fn each_secret_has_its_own_header() {
         let signers = Signers {
             current: Signer::new("current"),
             next: Some(Signer::new("next")),
@@ -224,16 +235,16 @@ mod tests {
             ("another", ""),
             ("", ""),
         ] {
-            assert_eq!(proven(secret, &signed, "evt_7", b"{}"), expect, "{secret}");
+            assert_eq!(valid_headers(secret, &signed, "evt_7", b"{}"), expect, "{secret}");
         }
-        assert_eq!(proven("current", &signed, "evt_8", b"{}"), "Current", "another event");
-        assert_eq!(proven("current", &signed, "evt_7", b"{} "), "", "another body");
+        assert_eq!(valid_headers("current", &signed, "evt_8", b"{}"), "Current", "another event");
+        assert_eq!(valid_headers("current", &signed, "evt_7", b"{} "), "", "another body");
         let later = signers.sign("evt_7", 1_763_200_001, b"{}");
-        assert_eq!(proven("current", &later, "evt_7", b"{}"), "Current", "another time");
+        assert_eq!(valid_headers("current", &later, "evt_7", b"{}"), "Current", "another time");
     }
 
     #[test]
-    fn without_a_change_of_secrets_there_is_one_signature_of_each_kind() {
+    fn single_secret_gives_one_signature_of_each_kind() {
         let signers = Signers { current: Signer::new("s"), next: None, previous: None };
         let signed = signers.sign("evt_7", 1_763_200_000, b"{}");
         assert_eq!((signed.next.as_ref(), signed.previous.as_ref()), (None, None));
@@ -241,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_garbled_signature_proves_nothing() {
+    fn garbled_signature_is_invalid() {
         let whole = Signer::new("s").of_body(b"{}");
         for (given, expect) in [
             (whole.clone(), true),
@@ -254,7 +265,7 @@ mod tests {
             (String::new(), false),
             ("é".repeat(32), false),
         ] {
-            let found = proofs("s", b"{}", |name| (name == SIGNATURE).then_some(given.as_str()));
+            let found = valid_signatures("s", b"{}", |name| (name == SIGNATURE).then_some(given.as_str()));
             assert_eq!(!found.is_empty(), expect, "{given}");
         }
     }

@@ -7,10 +7,10 @@ use crate::ops::{
 };
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId};
-use hermod_domain::inbound::{Alphabet, InboundPart, Piece};
+use hermod_domain::inbound::{Alphabet, InboundPart, MoSegment};
 use hermod_domain::lifecycle::DoubtPolicy;
 use hermod_domain::money::Money;
-use hermod_domain::origin::WrittenAddress;
+use hermod_domain::origin::SmppAddress;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_domain::text::{Encoding, MessageText};
@@ -38,7 +38,7 @@ fn acceptance() -> Acceptance {
         parts: 1,
         whole: false,
         tlvs: None,
-        shape: None,
+        options: None,
         origin: None,
         reply_to: None,
         cost: Money::ZERO,
@@ -53,15 +53,15 @@ fn acceptance() -> Acceptance {
 }
 
 fn link_batch() -> LinkBatch {
-    let address = |number: &str| WrittenAddress::new(1, 1, number.as_bytes());
-    let piece = Piece {
+    let address = |number: &str| SmppAddress::new(1, 1, number.as_bytes());
+    let segment = MoSegment {
         data_coding: 0,
         alphabet: Alphabet::Latin1,
         header: Box::default(),
         octets: SECRET.as_bytes().into(),
     };
     let (source, destination) = (address("4915112345678"), address("80800"));
-    let part = InboundPart { source, destination, joined: None, reference: None, piece };
+    let part = InboundPart { source, destination, concat: None, reference: None, segment };
     let record = MoRecord { sequence: 1, part };
     LinkBatch {
         carrier: CarrierId::new(1),

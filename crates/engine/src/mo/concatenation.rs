@@ -8,8 +8,8 @@ use crate::tables::{
     MoPartChange, TableError, Unfinished, UnfinishedFound, UnfinishedId, UnfinishedKey, UnfinishedSize,
 };
 use hermod_domain::ids::CarrierId;
-use hermod_domain::inbound::{InboundPart, Whole, number};
-use hermod_domain::text::Joined;
+use hermod_domain::inbound::{InboundPart, MoContent, number_of};
+use hermod_domain::text::ConcatPart;
 use hermod_domain::time::Timestamp;
 
 /// Incomplete messages delivered in one batch because their wait is over; the rest follow in the next batch.
@@ -17,9 +17,14 @@ const UNFINISHED_PER_BATCH_MAX: u32 = 200;
 
 impl Batch<'_> {
     /// Adds a part to its message, and delivers the message if it is complete. The part must be new.
-    pub fn join(&mut self, carrier: CarrierId, part: &InboundPart, joined: Joined) -> Result<(), TableError> {
+    pub fn join(
+        &mut self,
+        carrier: CarrierId,
+        part: &InboundPart,
+        joined: ConcatPart,
+    ) -> Result<(), TableError> {
         let mut group = self.find_group(carrier, part, joined)?;
-        let length = part.piece.octets.len();
+        let length = part.segment.octets.len();
         // The handset reused the reference for another message, or this one would grow without limit.
         let is_full = |group: &UnfinishedFound| group.size.octets + length > JOINED_OCTETS_MAX;
         if let Some(ended) = group.take_if(|group| group.has_part || is_full(group)) {
@@ -34,7 +39,7 @@ impl Batch<'_> {
             Some(group) => (group.id, group.size),
             None => (self.begin_group(carrier, part, joined)?, UnfinishedSize { parts: 0, octets: 0 }),
         };
-        self.tables.write(MoPartChange::AddPart { id, no: joined.part, piece: part.piece.clone() });
+        self.tables.write(MoPartChange::AddPart { id, no: joined.part, segment: part.segment.clone() });
         let size = UnfinishedSize { parts: size.parts + 1, octets: size.octets + length };
         self.tables.write(MoPartChange::UnfinishedSize { id, size });
         self.state.mo_parts.added(carrier, self.now);
@@ -49,7 +54,7 @@ impl Batch<'_> {
         &self,
         carrier: CarrierId,
         part: &InboundPart,
-        joined: Joined,
+        joined: ConcatPart,
     ) -> Result<bool, TableError> {
         Ok(self.find_group(carrier, part, joined)?.is_some_and(|group| !group.has_part))
     }
@@ -59,11 +64,11 @@ impl Batch<'_> {
         &self,
         carrier: CarrierId,
         part: &InboundPart,
-        joined: Joined,
+        joined: ConcatPart,
     ) -> Result<Option<UnfinishedFound>, TableError> {
         let (source, destination) =
-            (number(&part.source).into_owned(), number(&part.destination).into_owned());
-        let Joined { reference, total, part } = joined;
+            (number_of(&part.source).into_owned(), number_of(&part.destination).into_owned());
+        let ConcatPart { reference, total, part } = joined;
         let key = UnfinishedKey { carrier, source, destination, reference, total };
         self.tables.read()?.find_unfinished(&key, part)
     }
@@ -73,12 +78,12 @@ impl Batch<'_> {
         &self,
         carrier: CarrierId,
         part: &InboundPart,
-        joined: Joined,
+        joined: ConcatPart,
     ) -> Result<UnfinishedId, TableError> {
         let InboundPart { source: written_source, destination: written_destination, .. } = part;
         let (source, destination) =
-            (number(written_source).into_owned(), number(written_destination).into_owned());
-        let Joined { reference, total, .. } = joined;
+            (number_of(written_source).into_owned(), number_of(written_destination).into_owned());
+        let ConcatPart { reference, total, .. } = joined;
         let key = UnfinishedKey { carrier, source, destination, reference, total };
         let id = UnfinishedId(self.tables.read()?.last_unfinished()?.map_or(1, |last| last.0 + 1));
         let unfinished = Box::new(Unfinished {
@@ -120,7 +125,7 @@ impl Batch<'_> {
         if missing > 0 {
             self.tally.inbound_incomplete += 1;
         }
-        let whole = Whole::of(&pieces);
+        let whole = MoContent::of(&pieces);
         self.deliver_mo(&ReceivedMo { carrier, source, destination, whole, missing, at: since })
     }
 }

@@ -12,10 +12,13 @@ use crate::batch::Batch;
 use crate::ops::{InboundRecord, OptOut, PART_REPEATS_KNOWN, REPEATS_KNOWN, ReportContent};
 use crate::report::ReportChannel;
 use crate::tables::{InboundRow, MoPartChange, SeenKey, TableError, Wire};
-use hermod_domain::catalogue::Claim;
+use hermod_domain::catalogue::NumberOwner;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
-use hermod_domain::inbound::{InboundPart, OptKeyword, Whole, handset, number, opt_keyword, shown, tidied};
-use hermod_domain::origin::WrittenAddress;
+use hermod_domain::inbound::{
+    InboundPart, MoContent, OptKeyword, display_address, msisdn_of, normalized_address, number_of,
+    opt_keyword,
+};
+use hermod_domain::origin::SmppAddress;
 use hermod_domain::time::Timestamp;
 use std::time::Duration;
 
@@ -25,9 +28,9 @@ const BY_STOP_WORD: &str = "a stop word from the handset";
 /// An MO message with all parts that arrived.
 pub struct ReceivedMo {
     pub carrier: CarrierId,
-    pub source: WrittenAddress,
-    pub destination: WrittenAddress,
-    pub whole: Whole,
+    pub source: SmppAddress,
+    pub destination: SmppAddress,
+    pub whole: MoContent,
     /// The number of parts that never arrived.
     pub missing: u8,
     /// When its first part arrived.
@@ -45,9 +48,9 @@ pub struct Owner {
 impl Batch<'_> {
     /// Receives one deliver_sm. A duplicate is only counted, except that its opt-out keyword still applies.
     pub fn receive_mo(&mut self, carrier: CarrierId, part: &InboundPart) -> Result<(), TableError> {
-        let known = if part.joined.is_some() { PART_REPEATS_KNOWN } else { REPEATS_KNOWN };
+        let known = if part.concat.is_some() { PART_REPEATS_KNOWN } else { REPEATS_KNOWN };
         let mut is_new = self.is_new(carrier, part.digest(), known)?;
-        if let Some(joined) = part.joined {
+        if let Some(joined) = part.concat {
             // Handsets reuse references: a message that lacks exactly this part is another one.
             is_new = is_new || self.is_lacking(carrier, part, joined)?;
             if is_new {
@@ -60,7 +63,7 @@ impl Batch<'_> {
             carrier,
             source: part.source.clone(),
             destination: part.destination.clone(),
-            whole: Whole::of(&[(1, part.piece.clone())]),
+            whole: MoContent::of(&[(1, part.segment.clone())]),
             missing: 0,
             at: self.now,
         };
@@ -120,14 +123,16 @@ impl Batch<'_> {
     /// last conversation. On a shared number with a default account, the conversation decides only about opt-out
     /// keywords.
     fn owner(&self, mo: &ReceivedMo) -> Result<Option<Owner>, TableError> {
-        let to = number(&mo.destination);
+        let to = number_of(&mo.destination);
         let owned = |account| Owner { account, connection: None };
-        let otherwise = match self.catalogue.claim(&to, &mo.whole.text) {
-            Some(Claim::Number(account) | Claim::Keyword { account, .. }) => return Ok(Some(owned(account))),
-            Some(Claim::Shared(otherwise)) => otherwise.map(owned),
+        let otherwise = match self.catalogue.find_owner(&to, &mo.whole.text) {
+            Some(NumberOwner::Number(account) | NumberOwner::Keyword { account, .. }) => {
+                return Ok(Some(owned(account)));
+            }
+            Some(NumberOwner::Shared(otherwise)) => otherwise.map(owned),
             None => None,
         };
-        let wrote_last = self.conversation(handset(&mo.source), &to)?;
+        let wrote_last = self.conversation(msisdn_of(&mo.source), &to)?;
         let is_meant =
             |owner: &Owner| otherwise.is_none() || self.opt_keyword_of(owner.account, mo).is_some();
         Ok(wrote_last.filter(is_meant).or(otherwise))
@@ -146,15 +151,15 @@ impl Batch<'_> {
         let record = self.add_inbound(InboundRow {
             account,
             message,
-            from: shown(source),
-            to: shown(destination),
+            from: display_address(source),
+            to: display_address(destination),
             text: whole.text.clone(),
             wire: Some(mo.wire()),
             missing: *missing,
             received_at: *at,
         })?;
         let over_smpp = connection
-            .filter(|connection| self.catalogue.takes_inbound(*connection))
+            .filter(|connection| self.catalogue.can_receive_mo(*connection))
             .or_else(|| self.catalogue.inbound_connection(account));
         if let Some(connection) = over_smpp {
             self.report(
@@ -171,7 +176,7 @@ impl Batch<'_> {
     /// Opts the handset out of the account's messages, or in again, if the message is an opt-out keyword.
     fn apply_opt_keyword(&mut self, account: AccountId, mo: &ReceivedMo) -> Result<(), TableError> {
         // A sender without a number cannot receive messages.
-        let Some(number) = handset(&mo.source) else { return Ok(()) };
+        let Some(number) = msisdn_of(&mo.source) else { return Ok(()) };
         match self.opt_keyword_of(account, mo) {
             Some(OptKeyword::Stop) => {
                 let entry = OptOut { account, number, how: BY_STOP_WORD.to_owned(), now: mo.at };
@@ -191,9 +196,11 @@ impl Batch<'_> {
         let text = mo.whole.text.as_str();
         let own = self.catalogue.account(account).map(|view| view.account.stop_words.as_slice());
         let own = own.unwrap_or_default();
-        let behind_keyword = match self.catalogue.claim(&number(&mo.destination), text) {
-            Some(Claim::Keyword { account: whose, rest }) if whose == account => opt_keyword(rest, own),
-            Some(Claim::Keyword { .. } | Claim::Number(_) | Claim::Shared(_)) | None => None,
+        let behind_keyword = match self.catalogue.find_owner(&number_of(&mo.destination), text) {
+            Some(NumberOwner::Keyword { account: whose, rest }) if whose == account => opt_keyword(rest, own),
+            Some(NumberOwner::Keyword { .. } | NumberOwner::Number(_) | NumberOwner::Shared(_)) | None => {
+                None
+            }
         };
         behind_keyword.or_else(|| opt_keyword(text, own))
     }
@@ -203,8 +210,8 @@ impl ReceivedMo {
     /// Returns how the message arrived, without its text.
     pub fn wire(&self) -> Wire {
         Wire {
-            source: tidied(&self.source),
-            destination: tidied(&self.destination),
+            source: normalized_address(&self.source),
+            destination: normalized_address(&self.destination),
             form: self.whole.form,
             header: self.whole.header.clone(),
         }

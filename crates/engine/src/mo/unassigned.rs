@@ -5,7 +5,7 @@ use crate::mo::{Owner, ReceivedMo};
 use crate::ops::{InboundRecord, UNASSIGNED_KEPT};
 use crate::tables::{TableError, UnassignedInboundChange, UnassignedMessage, UnassignedRow, Wire};
 use hermod_domain::ids::{AccountId, MessageId};
-use hermod_domain::inbound::{Whole, shown};
+use hermod_domain::inbound::{MoContent, display_address};
 use hermod_domain::time::Timestamp;
 
 impl Batch<'_> {
@@ -15,8 +15,8 @@ impl Batch<'_> {
         self.tables.write(UnassignedInboundChange::Add(Box::new(UnassignedRow {
             message,
             carrier: *carrier,
-            from: shown(source),
-            to: shown(destination),
+            from: display_address(source),
+            to: display_address(destination),
             text: whole.text.clone(),
             wire: mo.wire(),
             missing: *missing,
@@ -52,6 +52,6 @@ impl ReceivedMo {
     fn from_unassigned(message: UnassignedMessage) -> ReceivedMo {
         let UnassignedMessage { carrier, text, wire, missing, received_at: at } = message;
         let Wire { source, destination, form, header } = wire;
-        ReceivedMo { carrier, source, destination, whole: Whole { text, form, header }, missing, at }
+        ReceivedMo { carrier, source, destination, whole: MoContent { text, form, header }, missing, at }
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::ops::Hidden;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
-use hermod_domain::inbound::{InboundPart, Whole};
-use hermod_domain::origin::WrittenAddress;
+use hermod_domain::inbound::{InboundPart, MoContent};
+use hermod_domain::origin::SmppAddress;
 use hermod_domain::time::Timestamp;
 use std::fmt;
 use std::time::Duration;
@@ -37,9 +37,9 @@ pub struct MoRecord {
 pub struct MoMessage {
     /// Its number in its account.
     pub id: u64,
-    pub source: WrittenAddress,
-    pub destination: WrittenAddress,
-    pub whole: Whole,
+    pub source: SmppAddress,
+    pub destination: SmppAddress,
+    pub whole: MoContent,
 }
 
 /// An MO message without an owner: no account owns the number, and no account wrote to the handset from it.

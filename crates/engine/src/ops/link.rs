@@ -3,10 +3,10 @@
 use crate::ops::{CustomerTlvs, MoRecord, ReceiptRecord, RecordedReceipt, TargetCarrier};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo, RemoteId};
-use hermod_domain::lifecycle::RefusedFor;
+use hermod_domain::lifecycle::RejectionCause;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
-use hermod_domain::text::{Encoding, MessageText, Shape};
+use hermod_domain::text::{Encoding, MessageText, SmsOptions};
 use hermod_domain::time::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,7 +44,7 @@ pub struct Job {
     /// Optional parameters of the customer, passed on unchanged.
     pub tlvs: Option<CustomerTlvs>,
     /// How it differs from a plain text.
-    pub shape: Option<Arc<Shape>>,
+    pub options: Option<Arc<SmsOptions>>,
     pub expires_at: Timestamp,
     /// The number of the batch that holds its row back, and the index there. Only the engine uses it.
     pub fresh: Option<(u64, usize)>,
@@ -77,7 +77,7 @@ pub enum SubmitResponse {
         after: Option<Duration>,
     },
     Refused {
-        about: RefusedFor,
+        about: RejectionCause,
         status: u32,
     },
     /// The link was lost, or the response timed out, after the part may have been sent.

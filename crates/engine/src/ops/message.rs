@@ -8,7 +8,7 @@ use hermod_domain::origin::{Alias, Origin};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::receipt::DlrCode;
 use hermod_domain::sender::Sender;
-use hermod_domain::text::{Encoding, MessageText, Shape};
+use hermod_domain::text::{Encoding, MessageText, SmsOptions};
 use hermod_domain::time::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,7 +38,7 @@ pub struct Acceptance {
     /// Optional parameters of the customer, passed on to the carrier unchanged.
     pub tlvs: Option<CustomerTlvs>,
     /// How it differs from a plain text.
-    pub shape: Option<Arc<Shape>>,
+    pub options: Option<Arc<SmsOptions>>,
     /// How it was submitted over SMPP, with the DLRs that its customer requests; none if it came over HTTP.
     pub origin: Option<Arc<Origin>>,
     /// The number that the recipient can reply to, if only this message tells which account owns the reply. None for

@@ -2,7 +2,7 @@
 
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{CarrierId, RemoteId};
-use hermod_domain::lifecycle::Verdict;
+use hermod_domain::lifecycle::DeliveryOutcome;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::{Day, Timestamp};
@@ -24,7 +24,7 @@ pub struct ReceiptRecord {
     pub sequence: u32,
     /// The carrier's id of the part; none if the receipt has no usable one.
     pub remote: Option<RemoteId>,
-    pub verdict: Verdict,
+    pub verdict: DeliveryOutcome,
     pub err: u16,
     /// The carrier's own status word, if it is not a known one.
     pub word: Option<Box<str>>,
@@ -70,7 +70,7 @@ impl ReceiptOutcome {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParkedReceipt {
     pub remote: RemoteId,
-    pub verdict: Verdict,
+    pub verdict: DeliveryOutcome,
     pub err: u16,
     pub word: Option<Box<str>>,
     pub source: Option<Msisdn>,

@@ -115,7 +115,9 @@ impl Outbox {
             if id > self.read_to || self.knows(id) {
                 continue;
             }
-            let wants = |end: &ReportStatus| report.dlr().is_some_and(|news| news.origin.wish.wants(*end));
+            let wants = |end: &ReportStatus| {
+                report.dlr().is_some_and(|news| news.origin.registered_delivery.asks_for(*end))
+            };
             if is_open_ended(&report) && page.ended.get(&id).is_some_and(wants) {
                 // Its message has ended since, and that is told by itself.
                 self.supersede(id);

@@ -158,7 +158,7 @@ impl Outbox {
             return self.go_on(message);
         }
         entry.failures = entry.failures.saturating_add(1);
-        let wait = Schedule::after_untaken_report().wait(entry.failures, 0);
+        let wait = Schedule::after_failed_report().wait(entry.failures, 0);
         let due = now.plus(wait.expect("reports are offered again until they are given up"));
         if self.deferred.len() < DEFERRED_IN_MEMORY_MAX {
             return self.deferred.put(due, entry);

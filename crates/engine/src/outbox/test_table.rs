@@ -4,7 +4,7 @@ use super::{NextReports, Outbox, PortNo, REPORTS_IN_ALL_MAX, Refill};
 use crate::ops::{DlrReport, REPORTS_IN_MEMORY_MAX, Report, ReportContent, ReportId, ReportOutcome};
 use crate::tables::ReportPage;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
-use hermod_domain::origin::{Origin, RegisteredDelivery, WrittenAddress};
+use hermod_domain::origin::{Origin, RegisteredDelivery, SmppAddress};
 use hermod_domain::receipt::{DlrCode, ReportStatus};
 use hermod_domain::time::Timestamp;
 use std::collections::{BTreeMap, HashSet};
@@ -26,12 +26,12 @@ pub(super) fn report(id: u64, message: i64, status: ReportStatus) -> Report {
         content: ReportContent::Dlr(DlrReport {
             alias: None,
             origin: Arc::new(Origin {
-                wish: RegisteredDelivery::of_registered_delivery(0x11),
+                registered_delivery: RegisteredDelivery::from_octet(0x11),
                 short_id: false,
                 on_transmitter: false,
                 reference: None,
-                source: WrittenAddress::default(),
-                destination: WrittenAddress::default(),
+                source: SmppAddress::default(),
+                destination: SmppAddress::default(),
                 quote: smallvec::SmallVec::new(),
             }),
             status,

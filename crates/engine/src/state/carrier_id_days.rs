@@ -97,7 +97,7 @@ impl CarrierIdDays {
         if !same_key.is_empty() {
             return Ok(choose(&same_key, source));
         }
-        let Some(converted) = ids.key_in_answer(remote) else { return Ok(Match::Nothing) };
+        let Some(converted) = ids.key_in_response(remote) else { return Ok(Match::Nothing) };
         let mut candidates = CarrierIds::new();
         for CarrierIdDay { day, .. } in &self.days {
             tables.read()?.read_carrier_ids(*day, carrier, &converted, SAME_KEY_MAX, &mut candidates)?;

@@ -61,7 +61,7 @@ impl CarrierIdIndex {
             }
             .then_some(hit.assignment);
         }
-        let hit = self.recent.get(&(carrier, ids.key_in_answer(remote)?))?;
+        let hit = self.recent.get(&(carrier, ids.key_in_response(remote)?))?;
         hit.matches_number(source).then_some(hit.assignment)
     }
 

@@ -7,7 +7,7 @@ use crate::tables::{
     DeliveryCell, DeliveryFigureChange, IdAssignment, ParkedReceiptChange, TableError, Tables,
 };
 use hermod_domain::ids::CarrierId;
-use hermod_domain::lifecycle::Verdict;
+use hermod_domain::lifecycle::DeliveryOutcome;
 use hermod_domain::numbers::{Destination, Numbers};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
@@ -58,15 +58,17 @@ impl DeliveryStats {
         &mut self,
         carrier: CarrierId,
         assignment: &IdAssignment,
-        verdict: Verdict,
+        verdict: DeliveryOutcome,
         at: Timestamp,
     ) {
         let counted = match verdict {
-            Verdict::Delivered => Counted::Delivered(assignment.at.map(|assigned_at| at.since(assigned_at))),
-            Verdict::Undeliverable => Counted::Failed,
-            Verdict::Expired => Counted::Expired,
-            Verdict::Rejected => Counted::Rejected,
-            Verdict::Enroute | Verdict::Accepted | Verdict::NoNews => return,
+            DeliveryOutcome::Delivered => {
+                Counted::Delivered(assignment.at.map(|assigned_at| at.since(assigned_at)))
+            }
+            DeliveryOutcome::Undeliverable => Counted::Failed,
+            DeliveryOutcome::Expired => Counted::Expired,
+            DeliveryOutcome::Rejected => Counted::Rejected,
+            DeliveryOutcome::Enroute | DeliveryOutcome::Accepted | DeliveryOutcome::NoChange => return,
         };
         self.counted.push((cell_of(assignment.day, carrier, assignment.to), counted));
     }

@@ -7,7 +7,7 @@ use crate::state::carrier_id_days::{CarrierIdDays, Match};
 use crate::tables::{ParkedReceiptChange, TableError, Tables};
 use hermod_domain::carrier::{IdConversion, RemoteKey};
 use hermod_domain::ids::{CarrierId, RemoteId};
-use hermod_domain::lifecycle::Verdict;
+use hermod_domain::lifecycle::DeliveryOutcome;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
 
@@ -217,11 +217,17 @@ impl ParkedPage {
 }
 
 /// Says a later receipt about the same id more than an earlier one? A final word does, unless there is one already.
-fn outdoes(later: Verdict, earlier: Verdict) -> bool {
+fn outdoes(later: DeliveryOutcome, earlier: DeliveryOutcome) -> bool {
     match (earlier, later) {
-        (Verdict::NoNews, _) => true,
-        (Verdict::Enroute | Verdict::Accepted, Verdict::NoNews) => false,
-        (Verdict::Enroute | Verdict::Accepted, _) => true,
-        (Verdict::Delivered | Verdict::Undeliverable | Verdict::Rejected | Verdict::Expired, _) => false,
+        (DeliveryOutcome::NoChange, _) => true,
+        (DeliveryOutcome::Enroute | DeliveryOutcome::Accepted, DeliveryOutcome::NoChange) => false,
+        (DeliveryOutcome::Enroute | DeliveryOutcome::Accepted, _) => true,
+        (
+            DeliveryOutcome::Delivered
+            | DeliveryOutcome::Undeliverable
+            | DeliveryOutcome::Rejected
+            | DeliveryOutcome::Expired,
+            _,
+        ) => false,
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::tables::TableError;
 use hermod_domain::ids::{AccountId, MessageId};
-use hermod_domain::inbound::Form;
-use hermod_domain::origin::WrittenAddress;
+use hermod_domain::inbound::MoEncoding;
+use hermod_domain::origin::SmppAddress;
 use hermod_domain::time::Timestamp;
 
 /// The last number that an account's MO messages were given.
@@ -32,9 +32,9 @@ pub struct InboundRow {
 /// How an MO message came, without its text: enough to deliver it over SMPP in its own alphabet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wire {
-    pub source: WrittenAddress,
-    pub destination: WrittenAddress,
-    pub form: Form,
+    pub source: SmppAddress,
+    pub destination: SmppAddress,
+    pub form: MoEncoding,
     pub header: Box<[u8]>,
 }
 

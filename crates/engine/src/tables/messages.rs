@@ -9,7 +9,7 @@ use hermod_domain::origin::{Alias, Origin};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::receipt::DlrCode;
 use hermod_domain::sender::Sender;
-use hermod_domain::text::{Encoding, MessageText, Shape};
+use hermod_domain::text::{Encoding, MessageText, SmsOptions};
 use hermod_domain::time::Timestamp;
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub struct MessageRow {
     /// Its carrier takes it whole.
     pub whole: bool,
     pub tlvs: Option<CustomerTlvs>,
-    pub shape: Option<Arc<Shape>>,
+    pub options: Option<Arc<SmsOptions>>,
     /// How it was submitted over SMPP. None: it came over HTTP.
     pub origin: Option<Arc<Origin>>,
     /// Its name where ids must be short.

@@ -2,8 +2,8 @@
 
 use crate::tables::TableError;
 use hermod_domain::ids::CarrierId;
-use hermod_domain::inbound::Piece;
-use hermod_domain::origin::WrittenAddress;
+use hermod_domain::inbound::MoSegment;
+use hermod_domain::origin::SmppAddress;
 use hermod_domain::time::Timestamp;
 
 /// The id of an unfinished MO message: one of which parts are missing.
@@ -40,8 +40,8 @@ pub struct UnfinishedFound {
 #[derive(Clone, PartialEq, Eq)]
 pub struct Unfinished {
     pub carrier: CarrierId,
-    pub source: WrittenAddress,
-    pub destination: WrittenAddress,
+    pub source: SmppAddress,
+    pub destination: SmppAddress,
     pub total: u8,
     pub since: Timestamp,
 }
@@ -81,7 +81,7 @@ pub enum MoPartChange {
     AddPart {
         id: UnfinishedId,
         no: u8,
-        piece: Piece,
+        segment: MoSegment,
     },
     /// The parts of a message are deleted.
     DeleteParts(UnfinishedId),
@@ -126,5 +126,5 @@ pub trait MoPartRows {
     fn unfinished(&self, id: UnfinishedId) -> Result<Unfinished, TableError>;
 
     /// Returns the parts of a message in their order, each with its number.
-    fn mo_parts(&self, id: UnfinishedId) -> Result<Vec<(u8, Piece)>, TableError>;
+    fn mo_parts(&self, id: UnfinishedId) -> Result<Vec<(u8, MoSegment)>, TableError>;
 }

@@ -3,9 +3,9 @@
 use crate::memory::MemoryTables;
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, PartNo, RemoteId};
-use hermod_domain::lifecycle::{DoubtPolicy, RefusedFor, Verdict};
+use hermod_domain::lifecycle::{DoubtPolicy, RejectionCause, DeliveryOutcome};
 use hermod_domain::money::Money;
-use hermod_domain::origin::{Origin, RegisteredDelivery, WrittenAddress};
+use hermod_domain::origin::{Origin, RegisteredDelivery, SmppAddress};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::receipt::{DlrCode, ReportStatus};
 use hermod_domain::sender::Sender;
@@ -29,7 +29,7 @@ const OTHER: CarrierId = CarrierId::new(2);
 const ACME_LINK: LinkId = LinkId(7);
 const OTHER_LINK: LinkId = LinkId(8);
 const IN_DOUBT_WAIT: Duration = Duration::from_secs(5);
-const NO: SubmitResponse = SubmitResponse::Refused { about: RefusedFor::Anything, status: 0x45 };
+const NO: SubmitResponse = SubmitResponse::Refused { about: RejectionCause::Other, status: 0x45 };
 
 struct AllBound;
 
@@ -100,12 +100,12 @@ impl World {
     /// Returns an SMPP message that requests a final receipt.
     fn sms(&self) -> Acceptance {
         let origin = Origin {
-            wish: RegisteredDelivery::of_registered_delivery(1),
+            registered_delivery: RegisteredDelivery::from_octet(1),
             short_id: false,
             on_transmitter: false,
             reference: None,
-            source: WrittenAddress::default(),
-            destination: WrittenAddress::default(),
+            source: SmppAddress::default(),
+            destination: SmppAddress::default(),
             quote: Default::default(),
         };
         Acceptance {
@@ -119,7 +119,7 @@ impl World {
             parts: 1,
             whole: false,
             tlvs: None,
-            shape: None,
+            options: None,
             origin: Some(Arc::new(origin)),
             reply_to: None,
             cost: Money::ZERO,
@@ -163,12 +163,12 @@ impl World {
         LinkBatch { responses: vec![record], ..self.link_batch(carrier, link) }
     }
 
-    fn receipt(&mut self, id: &str, verdict: Verdict, word: Option<&str>) -> Vec<MessageStep> {
+    fn receipt(&mut self, id: &str, verdict: DeliveryOutcome, word: Option<&str>) -> Vec<MessageStep> {
         let batch = self.receipt_batch(id, verdict, word);
         self.runs(batch)
     }
 
-    fn receipt_batch(&mut self, id: &str, verdict: Verdict, word: Option<&str>) -> LinkBatch {
+    fn receipt_batch(&mut self, id: &str, verdict: DeliveryOutcome, word: Option<&str>) -> LinkBatch {
         self.sequence += 1;
         let (remote, word) = (Some(remote(id)), word.map(Into::into));
         let (sequence, source, sender) = (self.sequence, None, None);
@@ -194,7 +194,7 @@ fn ordinary_message_has_accepted_sent_answered_receipt_and_report_steps_in_order
     let began = world.now;
     let mut steps = world.accepts();
     steps.extend(world.answers(SubmitResponse::Accepted(remote("a"))));
-    steps.extend(world.receipt("a", Verdict::Delivered, None));
+    steps.extend(world.receipt("a", DeliveryOutcome::Delivered, None));
     let told = ReportStatus::Final(DlrCode::Delivrd);
     assert_eq!(
         kinds(&steps),
@@ -202,7 +202,7 @@ fn ordinary_message_has_accepted_sent_answered_receipt_and_report_steps_in_order
             ACCEPTED,
             SENT,
             StepKind::Answered { carrier: ACME, remote: remote("a") },
-            StepKind::Receipt { carrier: ACME, verdict: Verdict::Delivered, err: 3 },
+            StepKind::Receipt { carrier: ACME, verdict: DeliveryOutcome::Delivered, err: 3 },
             StepKind::Reported { connection: CONNECTION, report: ReportId(1), status: told },
         ]
     );
@@ -261,13 +261,13 @@ fn late_receipts_are_steps_up_to_the_timeline_limit() {
     let mut world = World::new();
     world.accepts();
     world.answers(SubmitResponse::Accepted(remote("a")));
-    world.receipt("a", Verdict::Delivered, None);
+    world.receipt("a", DeliveryOutcome::Delivered, None);
     let mut late = Vec::new();
     for _ in 0..20 {
-        late.extend(world.receipt("a", Verdict::Expired, Some("EXPIRED")));
+        late.extend(world.receipt("a", DeliveryOutcome::Expired, Some("EXPIRED")));
     }
     let word = Some(CarrierWord("EXPIRED".into()));
-    let expected = StepKind::LateReceipt { verdict: Verdict::Expired, err: 3, word };
+    let expected = StepKind::LateReceipt { verdict: DeliveryOutcome::Expired, err: 3, word };
     assert_eq!(kinds(&late), vec![expected; 10]);
     assert!(!format!("{late:?}").contains("EXPIRED"), "the receipt's text is not printed");
 }
@@ -278,12 +278,12 @@ fn late_receipt_and_purge_of_its_message_in_one_batch_leave_no_rows() {
         let mut world = World::new();
         world.accepts();
         world.answers(SubmitResponse::Accepted(remote("a")));
-        world.receipt("a", Verdict::Delivered, None);
+        world.receipt("a", DeliveryOutcome::Delivered, None);
         let keep = Duration::from_secs(400 * 86_400);
         world.now = world.now.plus(keep + Duration::from_secs(2 * 86_400));
         let keep = Retention { text: keep, messages: keep, idempotency_keys: keep, inbound: keep };
         let purge = AnyCommand::from(PurgeRecords { keep, now: world.now });
-        let late = AnyCommand::from(world.receipt_batch("a", Verdict::Expired, None));
+        let late = AnyCommand::from(world.receipt_batch("a", DeliveryOutcome::Expired, None));
         let commands = if receipt_is_first { vec![late, purge] } else { vec![purge, late] };
         world.executes_all(commands);
         world.tables.commit();

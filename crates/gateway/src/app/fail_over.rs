@@ -14,7 +14,7 @@ use hermod_domain::carrier::Health;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::numbers::Numbers;
-use hermod_domain::route::Sending;
+use hermod_domain::route::RouteQuery;
 use hermod_domain::time::Timestamp;
 use hermod_store::{CarrierQueue, Move, QueuePosition, StoreError, TargetCarrier, WaitingMessage};
 use std::collections::HashMap;
@@ -110,7 +110,7 @@ impl FailOver {
 }
 
 fn trouble(world: &World, carrier: CarrierId) -> Option<Why> {
-    if !world.carriers.health(carrier).sends() {
+    if !world.carriers.health(carrier).can_send() {
         return Some(Why::Unable);
     }
     let slow = world.carriers.get(carrier).is_some_and(|state| state.is_slow(world.clock.now()));
@@ -125,7 +125,7 @@ impl Room {
         let waiting =
             |carrier| queues.iter().find(|queue| queue.carrier == carrier).map_or(0, |queue| queue.waiting);
         let catalogue = world.catalogue();
-        let sending = catalogue.carriers().iter().filter(|(id, ..)| world.carriers.health(*id).sends());
+        let sending = catalogue.carriers().iter().filter(|(id, ..)| world.carriers.health(*id).can_send());
         let room = sending.map(|(id, _, carrier)| {
             // The accepted rate, if the carrier throttles.
             let now = world.carriers.get(*id).map_or(0, |state| state.rate_now());
@@ -204,7 +204,7 @@ impl Why {
 
     fn may_go_to(self, health: Health) -> bool {
         match self {
-            Why::Unable => health.sends(),
+            Why::Unable => health.can_send(),
             Why::Slow => health == Health::Up,
         }
     }
@@ -218,10 +218,10 @@ fn elsewhere(
 ) -> Option<Move> {
     let WaitingMessage { message, account, from, to, .. } = waiting;
     let destination = Numbers::embedded().find(*to);
-    let sending = Sending { account: *account, from, to: *to, destination };
+    let sending = RouteQuery { account: *account, from, to: *to, destination };
     let (_, route) = catalogue.routes().serving(&sending)?;
-    let other = route.instead_of(carrier, *to, health)?;
-    let whole = catalogue.carrier(other).is_some_and(|other| other.profile.takes_whole_messages());
+    let other = route.alternative_to(carrier, *to, health)?;
+    let whole = catalogue.carrier(other).is_some_and(|other| other.profile.carrier_splits_messages());
     let to = TargetCarrier { carrier: other, whole };
     Some(Move { message: *message, account: *account, from: carrier, to })
 }

@@ -4,13 +4,13 @@
 use crate::app::authenticate::Caller;
 use crate::app::store_errors::refusal_of;
 use crate::world::World;
-use hermod_domain::catalogue::{Claim, SenderStanding};
+use hermod_domain::catalogue::{NumberOwner, SenderStatus};
 use hermod_domain::ids::{CarrierId, MessageId};
 use hermod_domain::money::Money;
 use hermod_domain::numbers::Numbers;
 use hermod_domain::origin::Alias;
 use hermod_domain::phone::Msisdn;
-use hermod_domain::policy::{Judged, Judgement, gives_way_to_opt_out, judge};
+use hermod_domain::policy::{AllowedMessage, PolicyDecision, check_submission, is_checked_after_opt_out};
 use hermod_domain::refusal::{Refusal, Unavailable};
 use hermod_domain::sender::{Sender, SenderKind};
 use hermod_domain::submission::{IdempotencyKey, Submission};
@@ -66,10 +66,17 @@ pub async fn submit_message(
     }
     let now = world.clock.now();
     let health = |carrier| world.carriers.health(carrier);
-    match judge(caller.catalogue(), caller.account(), caller.connection(), submission, now, &health) {
-        Judgement::Fine(judged) => accept(world, caller, submission, judged, now).await,
-        Judgement::Refused(refusal) => refused(world, caller, submission, refusal).await,
-        Judgement::Screened { rules, from, otherwise } => {
+    match check_submission(
+        caller.catalogue(),
+        caller.account(),
+        caller.connection(),
+        submission,
+        now,
+        &health,
+    ) {
+        PolicyDecision::Allowed(judged) => accept(world, caller, submission, judged, now).await,
+        PolicyDecision::Refused(refusal) => refused(world, caller, submission, refusal).await,
+        PolicyDecision::Screened { rules, from, otherwise } => {
             if let Some(replay) = replay_of(world, caller, submission).await? {
                 return Ok(Submitted::Replayed(replay));
             }
@@ -90,7 +97,7 @@ async fn accept(
     world: &World,
     caller: &Caller,
     submission: &Submission,
-    judged: Judged,
+    judged: AllowedMessage,
     now: Timestamp,
 ) -> Result<Submitted, Refusal> {
     let controls = caller.account().controls();
@@ -100,7 +107,7 @@ async fn accept(
         let refusal = Refusal::TrafficControl { retry_after_s: whole_seconds(wait) };
         return refused(world, caller, submission, refusal).await;
     }
-    let Judged { from, cost, parts, encoding, .. } = judged;
+    let AllowedMessage { from, cost, parts, encoding, .. } = judged;
     let waited = world.clock.sleep(ACCEPT_WAIT_MAX);
     let outcome =
         world.store.accept_with_deadline(acceptance(world, caller, submission, judged, now), waited).await;
@@ -172,7 +179,7 @@ async fn refused(
     if let Some(replay) = replay_of(world, caller, submission).await? {
         return Ok(Submitted::Replayed(replay));
     }
-    if gives_way_to_opt_out(&refusal) && opted_out(world, caller, submission).await? {
+    if is_checked_after_opt_out(&refusal) && opted_out(world, caller, submission).await? {
         return Err(Refusal::RecipientOptedOut);
     }
     Err(refusal)
@@ -196,10 +203,11 @@ fn acceptance(
     world: &World,
     caller: &Caller,
     submission: &Submission,
-    judged: Judged,
+    judged: AllowedMessage,
     now: Timestamp,
 ) -> Acceptance {
-    let Judged { from, text, sent: Measure { encoding, parts }, cost, carrier, whole, doubt, .. } = judged;
+    let AllowedMessage { from, text, sent: Measure { encoding, parts }, cost, carrier, whole, doubt, .. } =
+        judged;
     let view = caller.account();
     let Daily { messages_max, spend_max } = enforced_daily(view.controls());
     Acceptance {
@@ -213,7 +221,7 @@ fn acceptance(
         parts,
         whole,
         tlvs: submission.tlvs.clone().map(CustomerTlvs),
-        shape: submission.shape.clone(),
+        options: submission.options.clone(),
         origin: submission.origin.clone(),
         reply_to: reply_to(caller, submission, from, carrier),
         cost,
@@ -240,10 +248,11 @@ fn reply_to(caller: &Caller, submission: &Submission, from: Sender, carrier: Car
         })
     };
     let view = caller.account();
-    let callback = submission.callback.filter(|number| view.standing_of(number) == SenderStanding::Approved);
+    let callback = submission.callback.filter(|number| view.sender_status(number) == SenderStatus::Approved);
     let number = callback.unwrap_or_else(seen);
     let is_number = number.kind() != SenderKind::Alphanumeric;
-    let is_owned = is_number && matches!(catalogue.claim(number.address(), ""), Some(Claim::Number(_)));
+    let is_owned =
+        is_number && matches!(catalogue.find_owner(number.address(), ""), Some(NumberOwner::Number(_)));
     (is_number && !is_owned).then_some(number)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::config::values::{Bytes, Network, Period};
 use crate::tls::CertificateFiles;
-use hermod_domain::webhook::address::AddressRules;
+use hermod_domain::webhook::url::AddressRules;
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 use std::path::PathBuf;

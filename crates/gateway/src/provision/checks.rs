@@ -6,7 +6,7 @@ use crate::secrets::Secret;
 use crate::secrets::webhook_secret;
 use hermod_domain::carrier::{LINKS_MAX, RECEIPT_WAIT_MAX_S, SmppVersion, TLV_OCTETS_MAX};
 use hermod_domain::catalogue::{SMPP_PASSWORD_CHARS, SYSTEM_ID_CHARS_MAX, WINDOW_MAX as CUSTOMER_WINDOW_MAX};
-use hermod_domain::inbound::{STOP_WORD_CHARS_MAX, STOP_WORDS_MAX, is_stop_word};
+use hermod_domain::inbound::{OPT_OUT_KEYWORD_CHARS_MAX, OPT_OUT_KEYWORDS_MAX, is_opt_out_keyword};
 use hermod_domain::pace::PER_SECOND_MAX;
 use hermod_domain::route::WEIGHT_MAX;
 use hermod_domain::sender::{Sender, SenderKind};
@@ -221,13 +221,16 @@ pub(super) fn keyword<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Opti
 
 pub(super) fn stop_words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     let words = Vec::<String>::deserialize(deserializer)?;
-    if words.len() > STOP_WORDS_MAX {
-        return Err(D::Error::custom(format!("at most {STOP_WORDS_MAX} stop words, not {}", words.len())));
+    if words.len() > OPT_OUT_KEYWORDS_MAX {
+        return Err(D::Error::custom(format!(
+            "at most {OPT_OUT_KEYWORDS_MAX} stop words, not {}",
+            words.len()
+        )));
     }
-    match words.iter().find(|word| !is_stop_word(word)) {
+    match words.iter().find(|word| !is_opt_out_keyword(word)) {
         None => Ok(words),
         Some(word) => Err(D::Error::custom(format!(
-            "a stop word has 1 to {STOP_WORD_CHARS_MAX} characters, a letter or digit among them, and is not START or \
+            "a stop word has 1 to {OPT_OUT_KEYWORD_CHARS_MAX} characters, a letter or digit among them, and is not START or \
              UNSTOP (not \"{word}\")"
         ))),
     }

@@ -12,7 +12,7 @@ use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
-use hermod_domain::webhook::address::AddressRules;
+use hermod_domain::webhook::url::AddressRules;
 use hermod_store::CatalogueRow;
 use serde::Serialize;
 use serde::de::DeserializeOwned;

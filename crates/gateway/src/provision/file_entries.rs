@@ -13,7 +13,7 @@ use crate::provision::price::WantedPrice;
 use crate::provision::route::WantedRoute;
 use crate::provision::screen::WantedScreen;
 use crate::provision::sender::WantedSender;
-use hermod_domain::webhook::address::AddressRules;
+use hermod_domain::webhook::url::AddressRules;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 

@@ -59,7 +59,7 @@ use crate::secrets::Pepper;
 use hermod_domain::area::Area;
 use hermod_domain::catalogue::{Catalogue, CatalogueError};
 use hermod_domain::money::Money;
-use hermod_domain::price::Priced;
+use hermod_domain::price::PriceEntry;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
 use hermod_store::{CatalogueChange, CatalogueRow, LedgerEntry, LedgerKind, Store, StoreError};
@@ -113,9 +113,9 @@ pub fn route_name(account: Option<&str>, area: Area, sender: Option<&Sender>) ->
 }
 
 /// Returns the name of a price, such as `shop/49@2027-01-01` or `US`.
-pub fn price_name(account: Option<&str>, price: &Priced) -> String {
+pub fn price_name(account: Option<&str>, price: &PriceEntry) -> String {
     let from = (price.from != Timestamp::EPOCH).then_some(price.from);
-    names::of_price(account, Some(price.what), from)
+    names::of_price(account, Some(price.area), from)
 }
 
 /// Plans the changes of a file without applying them.

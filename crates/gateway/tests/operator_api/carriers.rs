@@ -3,7 +3,7 @@
 use crate::office::Office;
 use hermod_domain::carrier::{ErrorClass, Health, IdConversion};
 use hermod_domain::ids::{CarrierId, RemoteId};
-use hermod_domain::lifecycle::Verdict;
+use hermod_domain::lifecycle::DeliveryOutcome;
 use hermod_gateway::board::{AlarmKind, Direction, LinkSettings, LinkState, PduDirection};
 use hermod_gateway::edges::carrier::serve_probes;
 use hermod_gateway::workers::Workers;
@@ -193,7 +193,7 @@ async fn parked_receipts_are_listed_with_their_status() {
     let receipt = |sequence, id: &str, word: Option<&str>| ReceiptRecord {
         sequence,
         remote: Some(RemoteId::from_text(id).unwrap()),
-        verdict: if word.is_some() { Verdict::NoNews } else { Verdict::Delivered },
+        verdict: if word.is_some() { DeliveryOutcome::NoChange } else { DeliveryOutcome::Delivered },
         err: 0,
         word: word.map(Box::from),
         source: None,

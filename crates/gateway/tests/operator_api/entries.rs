@@ -296,7 +296,7 @@ async fn invalid_entry_is_rejected_with_its_reason_and_changes_nothing() {
         (
             "/screens/x",
             json!({"pattern": "["}),
-            "422 REFUSED: the pattern of the screening rule \"x\" cannot be used: unclosed character class",
+            "422 REFUSED: invalid pattern in screening rule \"x\": unclosed character class",
         ),
         (
             "/senders/shop/Shop",

@@ -105,11 +105,11 @@ async fn invalid_ledger_entry_is_rejected() {
         (json!({"kind": "adjustment", "amount": "0"}), "422 REFUSED: an adjustment of zero adjusts nothing"),
         (
             json!({"kind": "top-up", "amount": "0.0000001"}),
-            "400 INVALID_FIELD: amount: \"0.0000001\": an amount has at most 6 decimals",
+            "400 INVALID_FIELD: amount: \"0.0000001\": an amount must have at most 6 decimals",
         ),
         (
             json!({"kind": "top-up", "amount": true}),
-            "400 INVALID_FIELD: amount: true: an amount is written as digits with an optional decimal point, such as 12 or 0.035",
+            "400 INVALID_FIELD: amount: true: an amount must be digits with an optional decimal point, such as 12 or 0.035",
         ),
         (
             json!({"kind": "top-up", "amount": "9223372036854"}),

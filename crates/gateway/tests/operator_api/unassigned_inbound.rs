@@ -2,8 +2,8 @@
 
 use crate::office::Office;
 use hermod_domain::carrier::IdConversion;
-use hermod_domain::inbound::{Alphabet, InboundPart, Piece};
-use hermod_domain::origin::WrittenAddress;
+use hermod_domain::inbound::{Alphabet, InboundPart, MoSegment};
+use hermod_domain::origin::SmppAddress;
 use hermod_store::{LinkKind, MoRecord};
 use serde_json::json;
 
@@ -13,11 +13,11 @@ async fn says(office: &Office, text: &str) {
     let acme = world.catalogue().carriers()[0].0;
     let link = world.store.open_link(acme, LinkKind::ReceivesOnly, IdConversion::None).await.unwrap();
     let part = InboundPart {
-        source: WrittenAddress::new(1, 1, b"4915112345678"),
-        destination: WrittenAddress::new(3, 0, b"80800"),
-        joined: None,
+        source: SmppAddress::new(1, 1, b"4915112345678"),
+        destination: SmppAddress::new(3, 0, b"80800"),
+        concat: None,
         reference: None,
-        piece: Piece {
+        segment: MoSegment {
             data_coding: 0,
             alphabet: Alphabet::Gsm,
             header: Box::default(),

@@ -11,7 +11,7 @@ use hermod_gateway::clock::within;
 use hermod_simulator::session_driver::{ByteStream, SessionDriver, now};
 use hermod_smpp::session::{BindRequest, ClientConfig};
 use hermod_smpp::{
-    Address, BindType, CommandStatus, DeliverSmResp, Event, Frame, Hidden, Moment, Pdu, Session, SubmitSm,
+    Address, BindType, CommandStatus, DeliverSmResp, SessionEvent, Frame, Hidden, Moment, Pdu, Session, SubmitSm,
 };
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -127,7 +127,7 @@ impl TestBind {
         let mut request = BindRequest::new(self.kind(), self.system_id.as_bytes(), password.as_bytes());
         request.bind.system_type = self.system_type.as_bytes();
         if self.v3_3 {
-            request = request.speaking(hermod_smpp::VERSION_3_3);
+            request = request.with_version(hermod_smpp::VERSION_3_3);
         }
         let session = Session::client(ClientConfig::standard(), &request, Moment(0))
             .map_err(|error| Failure::mend(format!("invalid bind: {error}")))?;
@@ -159,14 +159,14 @@ impl TestBind {
     async fn run_session(&self, driver: &mut Driver, text: &Text) -> Ended {
         let started = now();
         match driver.next_event(started + RESPONSE_WAIT).await {
-            Some(Event::Bound { frame, .. }) => say(&self.bound(&frame, ms_since(started)))?,
-            Some(Event::BindRefused(status)) => {
+            Some(SessionEvent::Bound { frame, .. }) => say(&self.bound(&frame, ms_since(started)))?,
+            Some(SessionEvent::BindRejected(status)) => {
                 return Err(Failure::failed(format!(
                     "bind rejected with {status}.\n{}",
                     explanations::of_bind(status)
                 )));
             }
-            Some(Event::Closed(reason)) => {
+            Some(SessionEvent::Closed(reason)) => {
                 return Err(Failure::failed(self.no_bind(driver, &reason.to_string())));
             }
             Some(_) | None => {
@@ -223,9 +223,9 @@ impl TestBind {
         let started = now();
         let id = loop {
             match driver.next_event(started + RESPONSE_WAIT).await {
-                Some(Event::Answered { frame, .. }) => break accepted(&frame)?,
-                Some(Event::Request(frame)) => acknowledge(driver, &frame),
-                Some(Event::Closed(reason)) => return Err(Failure::failed(format!("no response: {reason}"))),
+                Some(SessionEvent::Response { frame, .. }) => break accepted(&frame)?,
+                Some(SessionEvent::Request(frame)) => acknowledge(driver, &frame),
+                Some(SessionEvent::Closed(reason)) => return Err(Failure::failed(format!("no response: {reason}"))),
                 Some(_) => {}
                 None => {
                     return Err(Failure::failed("no response to the message; it may have been accepted"));
@@ -244,7 +244,7 @@ impl TestBind {
         let until = started + Duration::from_secs(self.wait);
         while let Some(event) = driver.next_event(until).await {
             match event {
-                Event::Request(frame) => {
+                SessionEvent::Request(frame) => {
                     let text = receipt_text(&frame);
                     acknowledge(driver, &frame);
                     if text.as_deref().is_some_and(|text| text.starts_with(&prefix)) {
@@ -252,7 +252,7 @@ impl TestBind {
                         return say(&format!("Receipt after {} ms: {}\n", ms_since(started), safe(&text)));
                     }
                 }
-                Event::Closed(reason) => return Err(Failure::failed(format!("no receipt: {reason}"))),
+                SessionEvent::Closed(reason) => return Err(Failure::failed(format!("no receipt: {reason}"))),
                 _ => {}
             }
         }
@@ -265,13 +265,13 @@ async fn hold(driver: &mut Driver, wait: Duration) -> Ended {
     let until = now() + wait;
     while let Some(event) = driver.next_event(until).await {
         match event {
-            Event::Request(frame) => {
+            SessionEvent::Request(frame) => {
                 if let Some(text) = receipt_text(&frame) {
                     say(&format!("Delivered: {}\n", safe(&text)))?;
                 }
                 acknowledge(driver, &frame);
             }
-            Event::Closed(reason) => return Err(Failure::failed(format!("the bind ended: {reason}"))),
+            SessionEvent::Closed(reason) => return Err(Failure::failed(format!("the bind ended: {reason}"))),
             _ => {}
         }
     }
@@ -341,9 +341,9 @@ fn acknowledge(driver: &mut Driver, frame: &Frame) {
     // A session that has ended accepts no response.
     let _ = match frame.decode() {
         Ok(Pdu::DeliverSm(_)) => {
-            driver.session.answer(frame.header, &Pdu::DeliverSmResp(DeliverSmResp::default()), moment)
+            driver.session.respond(frame.header, &Pdu::DeliverSmResp(DeliverSmResp::default()), moment)
         }
-        _ => driver.session.refuse(frame.header, CommandStatus::INVCMDID, moment),
+        _ => driver.session.reject(frame.header, CommandStatus::INVCMDID, moment),
     };
 }
 
@@ -353,7 +353,7 @@ async fn unbind(mut driver: Driver) {
     let moment = driver.tick(now());
     driver.session.unbind(moment);
     while let Some(event) = driver.next_event(until).await {
-        if matches!(event, Event::Closed(_)) {
+        if matches!(event, SessionEvent::Closed(_)) {
             break;
         }
     }

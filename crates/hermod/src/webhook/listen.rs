@@ -9,7 +9,7 @@ use crate::show::{fields, safe, say};
 use crate::signals::Signals;
 use clap::Args;
 use hermod_gateway::clock::Clock;
-use hermod_gateway::webhook_signature::proofs;
+use hermod_gateway::webhook_signature::valid_signatures;
 use hermod_simulator::webhooks::{Check, ReceivedPost, ReceiverBehaviour, WebhookReceiver};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -85,7 +85,7 @@ impl Listen {
 }
 
 fn is_genuine(secret: &str, caught: &ReceivedPost) -> bool {
-    !proofs(secret, &caught.body, |name| caught.header(name)).is_empty()
+    !valid_signatures(secret, &caught.body, |name| caught.header(name)).is_empty()
 }
 
 /// A post, for a person: where it went, the headers that matter, whether it is genuine, and the body.
@@ -94,7 +94,7 @@ fn told(caught: &ReceivedPost, secret: Option<&str>) -> String {
     let headers: Vec<_> =
         interesting.into_iter().filter_map(|name| Some((name, caught.header(name)?.to_owned()))).collect();
     let verdict = match secret {
-        Some(secret) => verdict(&proofs(secret, &caught.body, |name| caught.header(name))),
+        Some(secret) => verdict(&valid_signatures(secret, &caught.body, |name| caught.header(name))),
         None => "not checked: give --secret-file\n".to_owned(),
     };
     format!(

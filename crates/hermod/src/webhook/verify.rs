@@ -4,7 +4,7 @@ use crate::ending::{Ended, Failure};
 use crate::secret_file::first_line;
 use crate::show::say;
 use clap::Args;
-use hermod_gateway::webhook_signature::{Proof, SIGNATURE, proofs};
+use hermod_gateway::webhook_signature::{SIGNATURE, SignatureHeader, valid_signatures};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
@@ -47,7 +47,7 @@ impl Verify {
             let found = headers.iter().find(|(known, _)| known == name);
             found.map(|(_, value)| value.as_str())
         };
-        let found = proofs(&secret, &body, header);
+        let found = valid_signatures(&secret, &body, header);
         say(&verdict(&found))?;
         if found.is_empty() { Err(Failure::told()) } else { Ok(()) }
     }
@@ -65,7 +65,7 @@ impl Verify {
 }
 
 /// What the headers prove, for a person.
-pub(super) fn verdict(found: &[Proof]) -> String {
+pub(super) fn verdict(found: &[SignatureHeader]) -> String {
     if found.is_empty() {
         return "NOT genuine: no signature among the headers was made with this secret over this body\n"
             .to_owned();

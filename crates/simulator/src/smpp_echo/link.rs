@@ -6,9 +6,9 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use bytes::BytesMut;
 use hermod_domain::time::Timestamp;
-use hermod_smpp::session::{Acceptance, ServerConfig, State};
+use hermod_smpp::session::{BindAcceptance, ServerConfig, State};
 use hermod_smpp::{
-    CommandStatus, DeliverSm, Event, Frame, Hidden, Moment, Pdu, ReceiptDate, ReceiptFields, Session,
+    CommandStatus, DeliverSm, SessionEvent, Frame, Hidden, Moment, Pdu, ReceiptDate, ReceiptFields, Session,
     SubmitSm, SubmitSmResp, Tag, TlvBuffer, Tlvs, esm_class, receipt_text,
 };
 use tokio::sync::watch;
@@ -82,24 +82,24 @@ impl Link {
         self.driver.close().await;
     }
 
-    fn on_event(&mut self, event: &Event<()>, moment: Moment) {
+    fn on_event(&mut self, event: &SessionEvent<()>, moment: Moment) {
         match event {
-            Event::BindRequested(_) => {
-                let acceptance = Acceptance {
+            SessionEvent::BindRequested(_) => {
+                let acceptance = BindAcceptance {
                     system_id: b"echo",
                     window_max: RECEIPT_WINDOW,
-                    inbound_max: SUBMITS_OPEN_MAX,
+                    peer_window_max: SUBMITS_OPEN_MAX,
                 };
                 self.driver.session.accept_bind(&acceptance, moment).expect("the bind was just requested");
             }
-            Event::Request(frame) => self.on_request(frame, moment),
+            SessionEvent::Request(frame) => self.on_request(frame, moment),
             // Responses to receipts are not checked.
-            Event::Answered { .. } | Event::TimedOut { .. } | Event::LateAnswer { .. } | Event::Lost(_) => {}
-            Event::Bound { .. }
-            | Event::BindRefused(_)
-            | Event::Notification(_)
-            | Event::PeerUnbound
-            | Event::Closed(_) => {}
+            SessionEvent::Response { .. } | SessionEvent::TimedOut { .. } | SessionEvent::LateResponse { .. } | SessionEvent::Lost(_) => {}
+            SessionEvent::Bound { .. }
+            | SessionEvent::BindRejected(_)
+            | SessionEvent::Notification(_)
+            | SessionEvent::PeerUnbound
+            | SessionEvent::Closed(_) => {}
         }
     }
 
@@ -107,19 +107,19 @@ impl Link {
         let session = &mut self.driver.session;
         let Ok(Pdu::SubmitSm(submit_sm)) = frame.decode() else {
             // Other requests are not supported. A session that ended in the same read accepts no response.
-            let _ = session.refuse(frame.header, CommandStatus::INVCMDID, moment);
+            let _ = session.reject(frame.header, CommandStatus::INVCMDID, moment);
             return;
         };
         let wants_receipt = submit_sm.registered_delivery & 0x03 == 1
             && matches!(session.state(), State::Bound(kind) if kind.may_receive());
         if wants_receipt && self.receipts.len() >= RECEIPTS_WAITING_MAX {
-            let _ = session.refuse(frame.header, CommandStatus::MSGQFUL, moment);
+            let _ = session.reject(frame.header, CommandStatus::MSGQFUL, moment);
             return;
         }
         let id = self.shared.ids.fetch_add(1, Relaxed) + 1;
         let digits = self.writer.digits(id);
         let accepted = SubmitSmResp { message_id: digits, ..SubmitSmResp::default() };
-        let _ = session.answer(frame.header, &Pdu::SubmitSmResp(accepted), moment);
+        let _ = session.respond(frame.header, &Pdu::SubmitSmResp(accepted), moment);
         if wants_receipt {
             self.receipts.push_back(Receipt { id, frame: frame.clone() });
         }

@@ -74,6 +74,6 @@ async fn unbind_stays_unanswered_if_scripted() {
     let carrier = carrier(Script::new().ignore_unbinds()).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     esme.unbind().await;
-    assert_eq!(esme.next().await, "closed: we unbound without an answer");
+    assert_eq!(esme.next().await, "closed: we unbound and the peer did not respond");
     assert_eq!(carrier.record().counts().unbinds, 1);
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use hermod_smpp::session::{BindRequest, ClientConfig};
 use hermod_smpp::{
-    Address, BindType, CommandStatus, DataSmResp, DeliverSm, DeliverSmResp, Event, Frame, Hidden, Moment,
+    Address, BindType, CommandStatus, DataSmResp, DeliverSm, DeliverSmResp, SessionEvent, Frame, Hidden, Moment,
     Pdu, Receipt, ReceiptDialect, Session, SubmitSm, VERSION_3_3, read_data_sm_receipt, read_receipt,
 };
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -205,21 +205,21 @@ impl Esme {
         }
     }
 
-    fn on_event(&mut self, event: Event<String>) {
+    fn on_event(&mut self, event: SessionEvent<String>) {
         let told = match event {
-            Event::Bound { .. } => "bound".to_owned(),
-            Event::BindRefused(status) => format!("bind refused 0x{:02x}", status.0),
-            Event::Answered { token, frame } => {
+            SessionEvent::Bound { .. } => "bound".to_owned(),
+            SessionEvent::BindRejected(status) => format!("bind refused 0x{:02x}", status.0),
+            SessionEvent::Response { token, frame } => {
                 self.last_answer = frame.bytes().to_vec();
                 answered(&token, &frame)
             }
-            Event::Request(frame) => self.on_request(&frame),
-            Event::TimedOut { token, .. } => format!("{token}: timed out"),
-            Event::LateAnswer { frame, .. } => answered("late", &frame),
-            Event::Lost(tokens) => format!("lost {}", tokens.join(" ")),
-            Event::PeerUnbound => "unbound".to_owned(),
-            Event::Closed(reason) => format!("closed: {reason}"),
-            Event::BindRequested(_) | Event::Notification(_) => panic!("no carrier sends that"),
+            SessionEvent::Request(frame) => self.on_request(&frame),
+            SessionEvent::TimedOut { token, .. } => format!("{token}: timed out"),
+            SessionEvent::LateResponse { frame, .. } => answered("late", &frame),
+            SessionEvent::Lost(tokens) => format!("lost {}", tokens.join(" ")),
+            SessionEvent::PeerUnbound => "unbound".to_owned(),
+            SessionEvent::Closed(reason) => format!("closed: {reason}"),
+            SessionEvent::BindRequested(_) | SessionEvent::Notification(_) => panic!("no carrier sends that"),
         };
         self.happened.push_back(told);
     }
@@ -244,10 +244,10 @@ impl Esme {
         match self.on_receipt {
             OnReceipt::Ignore => {}
             OnReceipt::Take => {
-                self.session.answer(frame.header, &resp, now).expect("a receipt can be answered");
+                self.session.respond(frame.header, &resp, now).expect("a receipt can be answered");
             }
             OnReceipt::Reject(status) => {
-                self.session.refuse(frame.header, status, now).expect("a receipt can be answered");
+                self.session.reject(frame.header, status, now).expect("a receipt can be answered");
             }
         }
         told

@@ -50,7 +50,7 @@ async fn half_open_link_accepts_octets_and_answers_nothing() {
     assert_eq!(esme.next().await, "a: 1");
     esme.submit("b").await;
     esme.enquire().await;
-    assert_eq!(esme.next_many(2).await, ["lost b", "closed: the peer does not answer enquire_link"]);
+    assert_eq!(esme.next_many(2).await, ["lost b", "closed: the peer does not respond to enquire_link"]);
     let record = carrier.record();
     assert_eq!((record.counts().submits, record.counts().enquire_links), (1, 1));
     assert!(record.counts().dropped_pdus >= 2, "{:?}", record.counts());
@@ -78,7 +78,7 @@ async fn black_hole_link_answers_only_its_bind() {
     let mut esme = Esme::bound(carrier.addr()).await;
     esme.submit("a").await;
     esme.enquire().await;
-    assert_eq!(esme.next_many(2).await, ["lost a", "closed: the peer does not answer enquire_link"]);
+    assert_eq!(esme.next_many(2).await, ["lost a", "closed: the peer does not respond to enquire_link"]);
     assert_eq!(carrier.record().counts().submits, 0);
 }
 

@@ -1,9 +1,8 @@
-//! Binding: the three bind requests (one shape, §4.1), their answers, and `outbind`.
+//! The three bind requests (§4.1), which have the same fields, their responses, and `outbind`.
 
-use super::fields::fields;
 use crate::{CommandId, CommandStatus, Hidden, Tag, Tlvs};
 
-/// What a bound session may do.
+/// The type of a bind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BindType {
     /// Sends only.
@@ -15,7 +14,7 @@ pub enum BindType {
 }
 
 impl BindType {
-    /// The request that asks for it.
+    /// Returns the bind request.
     pub const fn request(self) -> CommandId {
         match self {
             BindType::Transmitter => CommandId::BIND_TRANSMITTER,
@@ -24,8 +23,8 @@ impl BindType {
         }
     }
 
-    /// The answer to that request.
-    pub const fn answer(self) -> CommandId {
+    /// Returns the bind response.
+    pub const fn response(self) -> CommandId {
         match self {
             BindType::Transmitter => CommandId::BIND_TRANSMITTER_RESP,
             BindType::Receiver => CommandId::BIND_RECEIVER_RESP,
@@ -33,12 +32,12 @@ impl BindType {
         }
     }
 
-    /// The ESME may submit on it.
+    /// Whether the ESME may submit.
     pub const fn may_transmit(self) -> bool {
         matches!(self, BindType::Transmitter | BindType::Transceiver)
     }
 
-    /// The ESME is delivered to on it.
+    /// Whether the ESME receives deliveries.
     pub const fn may_receive(self) -> bool {
         matches!(self, BindType::Receiver | BindType::Transceiver)
     }
@@ -46,40 +45,40 @@ impl BindType {
 
 /// `interface_version` of SMPP 3.4.
 pub const VERSION_3_4: u8 = 0x34;
-/// `interface_version` of SMPP 3.3; everything below 0x34 means this.
+/// `interface_version` of SMPP 3.3; all values below 0x34 mean 3.3.
 pub const VERSION_3_3: u8 = 0x33;
 
 fields! {
     /// The body of `bind_transmitter`, `bind_receiver` and `bind_transceiver`.
     Bind<'a> {
-        /// Who binds: up to 15 octets.
+        /// The ESME's id, up to 15 octets.
         system_id: &'a [u8] = text(16, CommandStatus::INVSYSID),
         /// Up to 8 octets; never printed.
         password: Hidden<'a> = secret(9, CommandStatus::INVPASWD),
-        /// Up to 12 octets, often blank.
+        /// Up to 12 octets, often empty.
         system_type: &'a [u8] = text(13, CommandStatus::INVSYSTYP),
-        /// 0x34 for 3.4; anything below means 3.3.
+        /// 0x34 for 3.4; lower values mean 3.3.
         interface_version: u8 = octet(),
-        /// Type of number of the addresses served.
+        /// TON of the ESME's addresses.
         addr_ton: u8 = octet(),
-        /// Numbering plan of the addresses served.
+        /// NPI of the ESME's addresses.
         addr_npi: u8 = octet(),
-        /// Which addresses are served: up to 40 octets, kept but not routed on.
+        /// The ESME's addresses, up to 40 octets; not used for routing.
         address_range: &'a [u8] = text(41, CommandStatus::BINDFAIL),
     }
 }
 
 impl Bind<'_> {
-    /// The peer speaks 3.4 or later, so it may be sent TLVs (§3.4).
+    /// Whether the peer uses 3.4 or later, so that TLVs may be sent (§3.4).
     pub const fn is_3_4(&self) -> bool {
         self.interface_version >= VERSION_3_4
     }
 }
 
 fields! {
-    /// The answer to any bind.
+    /// The response to any bind.
     BindResp<'a> {
-        /// Who answers.
+        /// The SMSC's id.
         system_id: &'a [u8] = lenient_text(16, CommandStatus::INVSYSID),
         /// `sc_interface_version` from a 3.4 server.
         tlvs: Tlvs<'a> = lenient_tlvs(),
@@ -87,17 +86,17 @@ fields! {
 }
 
 impl BindResp<'_> {
-    /// The version the server says it speaks. Without it the specification assumes 3.3 (§5.3.2.25); what a
-    /// session assumes stands at [`crate::Session::peer_is_3_4`].
+    /// Returns the server's version. Without it the specification assumes 3.3 (§5.3.2.25); see
+    /// [`crate::Session::peer_is_3_4`] for what a session assumes.
     pub fn sc_interface_version(&self) -> Option<u8> {
         self.tlvs.get_u8(Tag::SC_INTERFACE_VERSION)
     }
 }
 
 fields! {
-    /// A message centre asking an ESME to bind (§4.1.7). It has no answer.
+    /// An SMSC's request that an ESME bind (§4.1.7). It has no response.
     Outbind<'a> {
-        /// Who asks.
+        /// The SMSC's id.
         system_id: &'a [u8] = text(16, CommandStatus::INVSYSID),
         /// Up to 8 octets; never printed.
         password: Hidden<'a> = secret(9, CommandStatus::INVPASWD),

@@ -1,14 +1,12 @@
-//! Asking about, withdrawing and replacing a submitted message (§4.8 to §4.10), and `alert_notification`
-//! (§4.12).
+//! `query_sm`, `cancel_sm`, `replace_sm` (§4.8 to §4.10) and `alert_notification` (§4.12).
 
-use super::fields::fields;
 use super::message::{
     ADDRESS_BYTES, LONG_ADDRESS_BYTES, MESSAGE_ID_BYTES, SERVICE_TYPE_BYTES, SHORT_MESSAGE_BYTES, TIME_BYTES,
 };
 use crate::{Address, CommandStatus, Hidden, Tlvs};
 
 fields! {
-    /// Asks for the state of one message.
+    /// Queries the state of one message.
     QuerySm<'a> {
         /// The id of the `submit_sm_resp`.
         message_id: &'a [u8] = text(MESSAGE_ID_BYTES, CommandStatus::INVMSGID),
@@ -20,21 +18,21 @@ fields! {
 fields! {
     /// The state of one message.
     QuerySmResp<'a> {
-        /// The id asked for.
+        /// The id of the query.
         message_id: &'a [u8] = text(MESSAGE_ID_BYTES, CommandStatus::INVMSGID),
-        /// When it became final; empty before.
+        /// The time of the final state; empty before.
         final_date: &'a [u8] = text(TIME_BYTES, CommandStatus::QUERYFAIL),
         /// As in the `message_state` TLV (§5.2.28).
         message_state: u8 = octet(),
-        /// A network's code for a failure.
+        /// The network's error code.
         error_code: u8 = octet(),
     }
 }
 
 fields! {
-    /// Withdraws one message, or all between two addresses when the id is empty.
+    /// Cancels one message, or all between two addresses if the id is empty.
     CancelSm<'a> {
-        /// Set where the original had one.
+        /// Set if the original had one.
         service_type: &'a [u8] = text(SERVICE_TYPE_BYTES, CommandStatus::INVSERTYP),
         /// The id of the `submit_sm_resp`, or empty.
         message_id: &'a [u8] = text(MESSAGE_ID_BYTES, CommandStatus::INVMSGID),
@@ -46,7 +44,7 @@ fields! {
 }
 
 fields! {
-    /// Replaces a message that has not left yet.
+    /// Replaces a message that was not sent yet.
     ReplaceSm<'a> {
         /// The id of the `submit_sm_resp`.
         message_id: &'a [u8] = text(MESSAGE_ID_BYTES, CommandStatus::INVMSGID),
@@ -56,9 +54,9 @@ fields! {
         schedule_delivery_time: &'a [u8] = text(TIME_BYTES, CommandStatus::INVSCHED),
         /// Empty keeps the original.
         validity_period: &'a [u8] = text(TIME_BYTES, CommandStatus::INVEXPIRY),
-        /// Which receipts are wanted.
+        /// The requested receipts.
         registered_delivery: u8 = octet(),
-        /// A canned message, 0 for none.
+        /// A predefined message, 0 for none.
         sm_default_msg_id: u8 = octet(),
         /// The new text; never printed.
         short_message: Hidden<'a> = short_message(SHORT_MESSAGE_BYTES),
@@ -66,11 +64,11 @@ fields! {
 }
 
 fields! {
-    /// A subscriber has become reachable. It has no answer.
+    /// A subscriber has become reachable. It has no response.
     AlertNotification<'a> {
         /// The subscriber.
         source: Address<'a> = address(LONG_ADDRESS_BYTES, CommandStatus::INVSRCADR),
-        /// The ESME that asked to be told.
+        /// The ESME that requested the notification.
         esme: Address<'a> = address(LONG_ADDRESS_BYTES, CommandStatus::INVDSTADR),
         /// `ms_availability_status`.
         tlvs: Tlvs<'a> = lenient_tlvs(),

@@ -1,6 +1,5 @@
-//! Carrying messages: `submit_sm` (§4.4), `deliver_sm` (§4.6) and `data_sm` (§4.7) with their answers.
+//! `submit_sm` (§4.4), `deliver_sm` (§4.6) and `data_sm` (§4.7) with their responses.
 
-use super::fields::fields;
 use crate::{Address, CommandStatus, Hidden, Tag, Tlvs, tlv};
 
 /// Octets of an address field, null included (§4.4.1).
@@ -17,13 +16,13 @@ pub(super) const SERVICE_TYPE_BYTES: usize = 6;
 pub(super) const SHORT_MESSAGE_BYTES: u8 = 254;
 
 fields! {
-    /// A message on its way out.
+    /// An MT message.
     SubmitSm<'a> {
-        /// Up to 5 octets, blank for the default.
+        /// Up to 5 octets, empty for the default.
         service_type: &'a [u8] = text(SERVICE_TYPE_BYTES, CommandStatus::INVSERTYP),
-        /// Who sends; empty means the bind's default sender.
+        /// The sender; empty means the connection's default.
         source: Address<'a> = address(ADDRESS_BYTES, CommandStatus::INVSRCADR),
-        /// Who is to get it.
+        /// The recipient.
         destination: Address<'a> = address(ADDRESS_BYTES, CommandStatus::INVDSTADR),
         /// Mode, type and features; see [`esm_class`].
         esm_class: u8 = octet(),
@@ -31,36 +30,36 @@ fields! {
         protocol_id: u8 = octet(),
         /// 0 to 3.
         priority_flag: u8 = octet(),
-        /// Empty for now; see [`crate::time`].
+        /// Empty for immediate delivery; see [`crate::time`].
         schedule_delivery_time: &'a [u8] = text(TIME_BYTES, CommandStatus::INVSCHED),
         /// Empty for the default; see [`crate::time`].
         validity_period: &'a [u8] = text(TIME_BYTES, CommandStatus::INVEXPIRY),
-        /// Which receipts are wanted.
+        /// The requested receipts.
         registered_delivery: u8 = octet(),
         /// 1 replaces an earlier message.
         replace_if_present_flag: u8 = octet(),
         /// Alphabet and class of the text.
         data_coding: u8 = octet(),
-        /// A canned message, 0 for none.
+        /// A predefined message, 0 for none.
         sm_default_msg_id: u8 = octet(),
         /// The text, or UDH and text; never printed.
         short_message: Hidden<'a> = short_message(SHORT_MESSAGE_BYTES),
-        /// Optional parameters.
+        /// TLVs.
         tlvs: Tlvs<'a> = tlvs(tlv::SUBMIT),
     }
 }
 
 impl<'a> SubmitSm<'a> {
-    /// The text wherever it travels: `short_message`, or the `message_payload` when that is empty.
+    /// Returns the text: `short_message`, or `message_payload` if that is empty.
     pub fn text(&self) -> Hidden<'a> {
         text_of(self.short_message, self.tlvs)
     }
 }
 
 fields! {
-    /// The answer to `submit_sm`. A missing body reads as an empty id: accepted, but under no name.
+    /// The response to `submit_sm`. A missing body reads as an empty message id.
     SubmitSmResp<'a> {
-        /// The name under which receipts will speak of it; raw.
+        /// The message id that receipts repeat; raw.
         message_id: &'a [u8] = lenient_text(MESSAGE_ID_BYTES, CommandStatus::INVMSGID),
         /// None in 3.4, but some servers add them.
         tlvs: Tlvs<'a> = lenient_tlvs(),
@@ -68,15 +67,15 @@ fields! {
 }
 
 fields! {
-    /// A message or a receipt on its way in.
+    /// An MO message or a receipt.
     DeliverSm<'a> {
-        /// Up to 5 octets, often blank.
+        /// Up to 5 octets, often empty.
         service_type: &'a [u8] = text(SERVICE_TYPE_BYTES, CommandStatus::INVSERTYP),
-        /// Who sent it; in a receipt, who got the original.
+        /// The sender; in a receipt, the recipient of the message.
         source: Address<'a> = address(ADDRESS_BYTES, CommandStatus::INVSRCADR),
-        /// Whom it is for; in a receipt, who sent the original.
+        /// The recipient; in a receipt, the sender of the message.
         destination: Address<'a> = address(ADDRESS_BYTES, CommandStatus::INVDSTADR),
-        /// 0x04 marks a receipt, 0x20 an intermediate notice; see [`esm_class`].
+        /// 0x04 marks a receipt, 0x20 an intermediate notification; see [`esm_class`].
         esm_class: u8 = octet(),
         /// GSM protocol identifier.
         protocol_id: u8 = octet(),
@@ -86,7 +85,7 @@ fields! {
         schedule_delivery_time: &'a [u8] = text(TIME_BYTES, CommandStatus::INVSCHED),
         /// Unused: empty.
         validity_period: &'a [u8] = text(TIME_BYTES, CommandStatus::INVEXPIRY),
-        /// Whether the far end wants an acknowledgement.
+        /// Whether an SME acknowledgement is requested.
         registered_delivery: u8 = octet(),
         /// Unused: 0.
         replace_if_present_flag: u8 = octet(),
@@ -94,23 +93,23 @@ fields! {
         data_coding: u8 = octet(),
         /// Unused: 0.
         sm_default_msg_id: u8 = octet(),
-        /// The text, UDH and text, or the receipt text; never printed. 255 octets are read from a
-        /// carrier although 254 is the rule.
+        /// The text, UDH and text, or the receipt text; never printed. Up to 255 octets are accepted from a carrier,
+        /// although the specification allows 254.
         short_message: Hidden<'a> = short_message(u8::MAX),
-        /// Optional parameters.
+        /// TLVs.
         tlvs: Tlvs<'a> = lenient_tlvs(),
     }
 }
 
 impl<'a> DeliverSm<'a> {
-    /// The text wherever it travels: `short_message`, or the `message_payload` when that is empty.
+    /// Returns the text: `short_message`, or `message_payload` if that is empty.
     pub fn text(&self) -> Hidden<'a> {
         text_of(self.short_message, self.tlvs)
     }
 }
 
 fields! {
-    /// The answer to `deliver_sm`. Its id is unused (§4.6.2) and its absence is tolerated.
+    /// The response to `deliver_sm`. Its message id is unused (§4.6.2) and may be missing.
     DeliverSmResp<'a> {
         /// Empty.
         message_id: &'a [u8] = lenient_text(MESSAGE_ID_BYTES, CommandStatus::INVMSGID),
@@ -120,43 +119,43 @@ fields! {
 }
 
 fields! {
-    /// A message in either direction with everything optional in TLVs.
+    /// A message in either direction, with its text and options in TLVs.
     DataSm<'a> {
-        /// Up to 5 octets, blank for the default.
+        /// Up to 5 octets, empty for the default.
         service_type: &'a [u8] = text(SERVICE_TYPE_BYTES, CommandStatus::INVSERTYP),
-        /// Who sends.
+        /// The sender.
         source: Address<'a> = address(LONG_ADDRESS_BYTES, CommandStatus::INVSRCADR),
-        /// Who is to get it.
+        /// The recipient.
         destination: Address<'a> = address(LONG_ADDRESS_BYTES, CommandStatus::INVDSTADR),
         /// Mode, type and features; see [`esm_class`].
         esm_class: u8 = octet(),
-        /// Which receipts are wanted.
+        /// The requested receipts.
         registered_delivery: u8 = octet(),
         /// Alphabet and class of the text.
         data_coding: u8 = octet(),
-        /// `message_payload` and the rest.
+        /// `message_payload` and others.
         tlvs: Tlvs<'a> = tlvs(tlv::DATA),
     }
 }
 
 impl<'a> DataSm<'a> {
-    /// The payload, empty when there is none (a receipt may have none).
+    /// Returns the payload; empty if there is none, as in some receipts.
     pub fn text(&self) -> Hidden<'a> {
         text_of(Hidden::default(), self.tlvs)
     }
 
-    /// A plain message has to bring its payload; a receipt may live in its TLVs alone.
+    /// Whether the required payload is missing. A receipt needs none.
     pub(super) fn lacks_payload(&self) -> bool {
         self.esm_class & esm_class::TYPE_MASK == 0 && self.tlvs.get(Tag::MESSAGE_PAYLOAD).is_none()
     }
 }
 
 fields! {
-    /// The answer to `data_sm`.
+    /// The response to `data_sm`.
     DataSmResp<'a> {
-        /// The name under which receipts will speak of it; raw.
+        /// The message id that receipts repeat; raw.
         message_id: &'a [u8] = lenient_text(MESSAGE_ID_BYTES, CommandStatus::INVMSGID),
-        /// Why a delivery failed, where the peer says so.
+        /// The cause of a failed delivery, if the peer sends it.
         tlvs: Tlvs<'a> = lenient_tlvs(),
     }
 }
@@ -174,7 +173,7 @@ pub mod esm_class {
     pub const MODE_MASK: u8 = 0x03;
     /// Bits 5 to 2: message type.
     pub const TYPE_MASK: u8 = 0x3C;
-    /// Type: a receipt of the message centre.
+    /// Type: a receipt of the SMSC.
     pub const RECEIPT: u8 = 0x04;
     /// Type: an intermediate notification.
     pub const INTERMEDIATE: u8 = 0x20;

@@ -1,7 +1,37 @@
-//! Every PDU of SMPP 3.4 as borrowed values, and the two functions that read and write them.
+//! All PDUs of SMPP 3.4 as borrowed values, and their decoding and encoding.
+
+/// Declares a PDU's fields once: `name: type = verb(arguments)`, where the verb is a method of both `Reader` and
+/// `Writer`. The order gives the struct, its reader and its writer, so that they can be checked against chapter 4 line
+/// by line.
+macro_rules! fields {
+    ($(#[$meta:meta])* $name:ident<'a> {
+        $($(#[$field_meta:meta])* $field:ident: $type:ty = $verb:ident($($argument:expr),*),)*
+    }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+        pub struct $name<'a> {
+            $($(#[$field_meta])* pub $field: $type,)*
+        }
+
+        impl<'a> $name<'a> {
+            pub(crate) fn read(
+                reader: &mut $crate::reader::Reader<'a>,
+            ) -> Result<Self, $crate::reader::FieldError> {
+                Ok($name { $($field: reader.$verb(stringify!($field) $(, $argument)*)?,)* })
+            }
+
+            pub(crate) fn write(
+                &self,
+                writer: &mut $crate::writer::Writer<'_>,
+            ) -> Result<(), $crate::EncodeError> {
+                $(writer.$verb(stringify!($field), self.$field $(, $argument)*)?;)*
+                Ok(())
+            }
+        }
+    };
+}
 
 mod bind;
-mod fields;
 mod manage;
 mod message;
 mod multi;
@@ -23,12 +53,12 @@ use crate::{
     writer::Writer,
 };
 
-/// One PDU's body. Status and sequence travel in the header.
+/// The body of a PDU. Status and sequence number are in the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pdu<'a> {
     /// `bind_transmitter`, `bind_receiver` or `bind_transceiver`.
     Bind(BindType, Bind<'a>),
-    /// The answer to a bind of that type.
+    /// The response to a bind of that type.
     BindResp(BindType, BindResp<'a>),
     /// `outbind`
     Outbind(Outbind<'a>),
@@ -76,35 +106,35 @@ pub enum Pdu<'a> {
     Unknown(CommandId, Hidden<'a>),
 }
 
-/// Whether the connection can go on after an error.
+/// What to do with the connection after an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LinkFate {
-    /// Answer and read on: framing is intact.
+pub enum AfterError {
+    /// Respond and continue: framing is intact.
     Continue,
-    /// Answer, flush, close.
+    /// Respond and close.
     Close,
 }
 
-/// A whole PDU with an unreadable body.
+/// A PDU with an unreadable body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("{} seq={}: {field} is unreadable, {status}", header.command, header.sequence)]
 pub struct DecodeError {
-    /// What its answer says.
+    /// The status of the response.
     pub status: CommandStatus,
-    /// Whether the connection can go on.
-    pub link: LinkFate,
-    /// The first field at fault.
+    /// What to do with the connection.
+    pub link: AfterError,
+    /// The first unreadable field.
     pub field: &'static str,
-    /// Under which command and sequence to answer.
+    /// The header of the request, for the response.
     pub header: Header,
 }
 
-/// Reads a body. Answers are read leniently: a carrier's oddities must not cost the outcome it reports.
+/// Decodes a body. Responses are read leniently, because a malformed response must not cost the result it carries.
 pub(crate) fn decode<'a>(header: &Header, body: &'a [u8]) -> Result<Pdu<'a>, DecodeError> {
     decode_with(header, Reader::new(body)).map(|(pdu, _)| pdu)
 }
 
-/// Reads what a carrier sends by itself as leniently as its answers. Also returns the first field that had to be cut.
+/// Decodes a carrier's request as leniently as its responses. Also returns the first field that was cut.
 pub(crate) fn decode_from_carrier<'a>(
     header: &Header,
     body: &'a [u8],
@@ -118,25 +148,25 @@ fn decode_with<'a>(
 ) -> Result<(Pdu<'a>, Option<&'static str>), DecodeError> {
     let read = read_body(header.command, &mut reader);
     let read = match read {
-        // Rule 6: an error answer has no body, and one that is there anyway need not make sense.
-        Err(_) if header.command.is_answer() && !header.status.is_ok() => {
-            read_body(header.command, &mut Reader::new(EMPTY_ANSWER))
+        // A response with an error status has no body (§4.4.2); an unreadable one is ignored.
+        Err(_) if header.command.is_response() && !header.status.is_ok() => {
+            read_body(header.command, &mut Reader::new(EMPTY_RESPONSE))
         }
         other => other,
     };
     read.map(|pdu| (pdu, reader.cut())).map_err(|FieldError { status, field }| {
         let link = match header.command {
             CommandId::BIND_RECEIVER | CommandId::BIND_TRANSMITTER | CommandId::BIND_TRANSCEIVER => {
-                LinkFate::Close
+                AfterError::Close
             }
-            _ => LinkFate::Continue,
+            _ => AfterError::Continue,
         };
         DecodeError { status, link, field, header: *header }
     })
 }
 
-/// Enough nulls to read as the emptiest possible answer of any kind.
-const EMPTY_ANSWER: &[u8] = &[0; 4];
+/// Enough nulls to decode as an empty response of any kind.
+const EMPTY_RESPONSE: &[u8] = &[0; 4];
 
 fn read_body<'a>(command: CommandId, reader: &mut Reader<'a>) -> Result<Pdu<'a>, FieldError> {
     Ok(match command {
@@ -173,7 +203,7 @@ fn read_body<'a>(command: CommandId, reader: &mut Reader<'a>) -> Result<Pdu<'a>,
 
 fn read_data_sm<'a>(reader: &mut Reader<'a>) -> Result<DataSm<'a>, FieldError> {
     let data_sm = DataSm::read(reader)?;
-    // Some carriers send receipts of which only the TLVs say that they are receipts.
+    // Some carriers mark receipts only by TLVs.
     let is_receipt = reader.is_lenient() && data_sm.tlvs.get(Tag::RECEIPTED_MESSAGE_ID).is_some();
     if data_sm.lacks_payload() && !is_receipt {
         return Err(FieldError { status: CommandStatus::MISSINGOPTPARAM, field: "message_payload" });
@@ -181,8 +211,7 @@ fn read_data_sm<'a>(reader: &mut Reader<'a>) -> Result<DataSm<'a>, FieldError> {
     Ok(data_sm)
 }
 
-/// Appends one PDU to `out`. An answer with a non-zero status is its header alone (§4.4.2). On an error
-/// nothing is appended.
+/// Appends a PDU to `out`. A response with an error status has no body (§4.4.2). On an error nothing is appended.
 pub fn encode(
     pdu: &Pdu<'_>,
     status: CommandStatus,
@@ -195,7 +224,7 @@ pub fn encode(
     for field in [0, command.0, status.0, sequence] {
         writer.u32(field);
     }
-    if status.is_ok() || !command.is_answer() {
+    if status.is_ok() || !command.is_response() {
         let written = pdu.write(&mut writer);
         writer.finish();
         written.inspect_err(|_| out.truncate(start))?;
@@ -209,7 +238,7 @@ pub fn encode(
     Ok(())
 }
 
-/// Appends a PDU that is its header alone: refusals, nacks, `enquire_link` and `unbind`.
+/// Appends a PDU without a body: error responses, nacks, `enquire_link` and `unbind`.
 pub fn encode_header(command: CommandId, status: CommandStatus, sequence: u32, out: &mut BytesMut) {
     out.reserve(HEADER_BYTES);
     out.put_u32(16);
@@ -219,11 +248,11 @@ pub fn encode_header(command: CommandId, status: CommandStatus, sequence: u32, o
 }
 
 impl Pdu<'_> {
-    /// The command id it travels under.
+    /// Returns the command id.
     pub const fn command(&self) -> CommandId {
         match self {
             Pdu::Bind(kind, _) => kind.request(),
-            Pdu::BindResp(kind, _) => kind.answer(),
+            Pdu::BindResp(kind, _) => kind.response(),
             Pdu::Outbind(_) => CommandId::OUTBIND,
             Pdu::Unbind => CommandId::UNBIND,
             Pdu::UnbindResp => CommandId::UNBIND_RESP,
@@ -249,7 +278,7 @@ impl Pdu<'_> {
         }
     }
 
-    /// Its optional parameters; none for a PDU that has no place for them.
+    /// Returns the TLVs; none for a PDU that has no TLVs.
     pub const fn tlvs(&self) -> Tlvs<'_> {
         match self {
             Pdu::BindResp(_, pdu) => pdu.tlvs,
@@ -266,7 +295,7 @@ impl Pdu<'_> {
         }
     }
 
-    /// 3.3 has no `data_sm` and no optional parameters (§3.4).
+    /// Whether the PDU needs 3.4: 3.3 has no `data_sm` and no TLVs (§3.4).
     pub(crate) fn needs_3_4(&self) -> bool {
         matches!(self, Pdu::DataSm(_)) || !self.tlvs().is_empty()
     }

@@ -1,31 +1,29 @@
-//! One message to many: `submit_multi` (§4.5). Its lists are kept raw like TLVs, so that reading them
-//! allocates nothing.
+//! `submit_multi` (§4.5). Its lists stay raw, as TLVs do, so that reading them allocates nothing.
 
 use bytes::BytesMut;
 use std::fmt;
 
-use super::fields::fields;
 use super::message::{ADDRESS_BYTES, MESSAGE_ID_BYTES, SERVICE_TYPE_BYTES, SHORT_MESSAGE_BYTES, TIME_BYTES};
 use crate::{
-    Address, CommandStatus, EncodeError, Hidden, Tlvs, Unfit,
+    Address, CommandStatus, EncodeError, EncodeErrorKind, Hidden, Tlvs,
     reader::{FieldError, Reader},
     tlv,
     writer::Writer,
 };
 
-/// `number_of_dests` goes up to this (§4.5.1).
+/// The maximum of `number_of_dests` (§4.5.1).
 const DESTINATIONS_MAX: u8 = 254;
 const SME_ADDRESS: u8 = 1;
 const DISTRIBUTION_LIST: u8 = 2;
 
 fields! {
-    /// One message to many recipients.
+    /// One message to several recipients.
     SubmitMulti<'a> {
-        /// Up to 5 octets, blank for the default.
+        /// Up to 5 octets, empty for the default.
         service_type: &'a [u8] = text(SERVICE_TYPE_BYTES, CommandStatus::INVSERTYP),
-        /// Who sends.
+        /// The sender.
         source: Address<'a> = address(ADDRESS_BYTES, CommandStatus::INVSRCADR),
-        /// Who is to get it.
+        /// The recipient.
         destinations: Destinations<'a> = destinations(),
         /// Mode, type and features; see [`super::esm_class`].
         esm_class: u8 = octet(),
@@ -33,31 +31,31 @@ fields! {
         protocol_id: u8 = octet(),
         /// 0 to 3.
         priority_flag: u8 = octet(),
-        /// Empty for now; see [`crate::time`].
+        /// Empty for immediate delivery; see [`crate::time`].
         schedule_delivery_time: &'a [u8] = text(TIME_BYTES, CommandStatus::INVSCHED),
         /// Empty for the default; see [`crate::time`].
         validity_period: &'a [u8] = text(TIME_BYTES, CommandStatus::INVEXPIRY),
-        /// Which receipts are wanted.
+        /// The requested receipts.
         registered_delivery: u8 = octet(),
         /// 1 replaces an earlier message.
         replace_if_present_flag: u8 = octet(),
         /// Alphabet and class of the text.
         data_coding: u8 = octet(),
-        /// A canned message, 0 for none.
+        /// A predefined message, 0 for none.
         sm_default_msg_id: u8 = octet(),
         /// The text, or UDH and text; never printed.
         short_message: Hidden<'a> = short_message(SHORT_MESSAGE_BYTES),
-        /// Optional parameters.
+        /// TLVs.
         tlvs: Tlvs<'a> = tlvs(tlv::MULTI),
     }
 }
 
 fields! {
-    /// The answer to `submit_multi`: one id, and who will not get it.
+    /// The response to `submit_multi`: one message id, and the rejected recipients.
     SubmitMultiResp<'a> {
-        /// The name under which receipts will speak of it; raw.
+        /// The message id that receipts repeat; raw.
         message_id: &'a [u8] = lenient_text(MESSAGE_ID_BYTES, CommandStatus::INVMSGID),
-        /// Recipients that were refused.
+        /// The rejected recipients.
         unsuccessful: Unsuccessful<'a> = unsuccessful(),
         /// None in 3.4, but some servers add them.
         tlvs: Tlvs<'a> = lenient_tlvs(),
@@ -69,7 +67,7 @@ fields! {
 pub enum Destination<'a> {
     /// One subscriber.
     Sme(Address<'a>),
-    /// A list kept by the message centre, by name.
+    /// A distribution list of the SMSC, by name.
     DistributionList(&'a [u8]),
 }
 
@@ -80,16 +78,16 @@ pub struct Destinations<'a> {
     bytes: &'a [u8],
 }
 
-/// One recipient that was refused, and why.
+/// A rejected recipient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnsuccessfulSme<'a> {
-    /// Who.
+    /// The recipient.
     pub destination: Address<'a>,
-    /// Why.
+    /// The error status.
     pub status: CommandStatus,
 }
 
-/// The refused recipients of a `submit_multi`.
+/// The rejected recipients of a `submit_multi`.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Unsuccessful<'a> {
     count: u8,
@@ -97,17 +95,17 @@ pub struct Unsuccessful<'a> {
 }
 
 impl<'a> Destinations<'a> {
-    /// How many there are.
+    /// Returns the number of entries.
     pub const fn len(self) -> usize {
         self.count as usize
     }
 
-    /// There are none, which no valid PDU says.
+    /// Whether the list is empty, as in no valid PDU.
     pub const fn is_empty(self) -> bool {
         self.count == 0
     }
 
-    /// All of them, in order.
+    /// Returns all entries, in order.
     pub fn iter(self) -> impl Iterator<Item = Destination<'a>> {
         let mut reader = Reader::new(self.bytes);
         std::iter::from_fn(move || read_destination(&mut reader, "destinations").ok())
@@ -115,24 +113,24 @@ impl<'a> Destinations<'a> {
 }
 
 impl<'a> Unsuccessful<'a> {
-    /// How many there are.
+    /// Returns the number of entries.
     pub const fn len(self) -> usize {
         self.count as usize
     }
 
-    /// Nobody was refused.
+    /// Whether no recipient was rejected.
     pub const fn is_empty(self) -> bool {
         self.count == 0
     }
 
-    /// All of them, in order.
+    /// Returns all entries, in order.
     pub fn iter(self) -> impl Iterator<Item = UnsuccessfulSme<'a>> {
         let mut reader = Reader::new(self.bytes);
-        std::iter::from_fn(move || read_refusal(&mut reader, "unsuccessful").ok())
+        std::iter::from_fn(move || read_unsuccessful(&mut reader, "unsuccessful").ok())
     }
 }
 
-/// Subscribers' numbers are shortened wherever they are printed.
+/// Prints the numbers shortened, as in logs.
 impl fmt::Debug for Destinations<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.iter()).finish()
@@ -153,11 +151,11 @@ pub struct DestinationsBuffer {
 }
 
 impl DestinationsBuffer {
-    /// Adds one recipient; refuses the 255th and what does not fit its field.
+    /// Adds a recipient. Fails for the 255th, and if it does not fit its field.
     pub fn push(&mut self, destination: Destination<'_>) -> Result<(), EncodeError> {
         let field = "destinations";
         let room = self.count.checked_add(1).filter(|count| *count <= DESTINATIONS_MAX);
-        let count = room.ok_or(EncodeError { field, why: Unfit::BadCount })?;
+        let count = room.ok_or(EncodeError { field, why: EncodeErrorKind::BadCount })?;
         undo_on_error(&mut self.bytes, |writer| match destination {
             Destination::Sme(address) => {
                 writer.octet(field, SME_ADDRESS)?;
@@ -172,13 +170,13 @@ impl DestinationsBuffer {
         Ok(())
     }
 
-    /// What was built, to put into a PDU.
+    /// Returns the list.
     pub fn as_destinations(&self) -> Destinations<'_> {
         Destinations { count: self.count, bytes: &self.bytes }
     }
 }
 
-/// Builds a list of refused recipients.
+/// Builds a list of rejected recipients.
 #[derive(Clone, Default)]
 pub struct UnsuccessfulBuffer {
     count: u8,
@@ -186,20 +184,20 @@ pub struct UnsuccessfulBuffer {
 }
 
 impl UnsuccessfulBuffer {
-    /// Adds one refusal; refuses the 256th and what does not fit its field.
-    pub fn push(&mut self, refusal: UnsuccessfulSme<'_>) -> Result<(), EncodeError> {
+    /// Adds a rejected recipient. Fails for the 256th, and if it does not fit its field.
+    pub fn push(&mut self, recipient: UnsuccessfulSme<'_>) -> Result<(), EncodeError> {
         let field = "unsuccessful";
-        let count = self.count.checked_add(1).ok_or(EncodeError { field, why: Unfit::BadCount })?;
+        let count = self.count.checked_add(1).ok_or(EncodeError { field, why: EncodeErrorKind::BadCount })?;
         undo_on_error(&mut self.bytes, |writer| {
-            writer.address(field, refusal.destination, ADDRESS_BYTES, CommandStatus::INVDSTADR)?;
-            writer.u32(refusal.status.0);
+            writer.address(field, recipient.destination, ADDRESS_BYTES, CommandStatus::INVDSTADR)?;
+            writer.u32(recipient.status.0);
             Ok(())
         })?;
         self.count = count;
         Ok(())
     }
 
-    /// What was built, to put into a PDU.
+    /// Returns the list.
     pub fn as_unsuccessful(&self) -> Unsuccessful<'_> {
         Unsuccessful { count: self.count, bytes: &self.bytes }
     }
@@ -226,12 +224,15 @@ fn read_destination<'a>(reader: &mut Reader<'a>, field: &'static str) -> Result<
     }
 }
 
-fn read_refusal<'a>(reader: &mut Reader<'a>, field: &'static str) -> Result<UnsuccessfulSme<'a>, FieldError> {
+fn read_unsuccessful<'a>(
+    reader: &mut Reader<'a>,
+    field: &'static str,
+) -> Result<UnsuccessfulSme<'a>, FieldError> {
     let destination = reader.address(field, ADDRESS_BYTES, CommandStatus::INVDSTADR)?;
     Ok(UnsuccessfulSme { destination, status: CommandStatus(reader.u32(field)?) })
 }
 
-/// Walks `count` entries and gives back the octets they took.
+/// Reads `count` entries and returns their octets.
 fn span<'a, E>(
     reader: &mut Reader<'a>,
     count: u8,
@@ -260,7 +261,7 @@ impl<'a> Reader<'a> {
             return Ok(Unsuccessful::default());
         }
         let count = self.octet(field)?;
-        let bytes = span(self, count, |reader| read_refusal(reader, field))?;
+        let bytes = span(self, count, |reader| read_unsuccessful(reader, field))?;
         Ok(Unsuccessful { count, bytes })
     }
 }
@@ -268,7 +269,7 @@ impl<'a> Reader<'a> {
 impl Writer<'_> {
     fn destinations(&mut self, field: &'static str, value: Destinations<'_>) -> Result<(), EncodeError> {
         if value.is_empty() {
-            return Err(EncodeError { field, why: Unfit::BadCount });
+            return Err(EncodeError { field, why: EncodeErrorKind::BadCount });
         }
         self.octet(field, value.count)?;
         self.raw(value.bytes);

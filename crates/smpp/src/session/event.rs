@@ -1,57 +1,56 @@
-//! What a session tells its driver, and what it refuses.
+//! The events, errors and counters of a session.
 
 use thiserror::Error;
 
 use crate::{BindType, CommandStatus, DecodeError, EncodeError, Frame};
 
-/// Something the application has to know or do. Everything else the session settles by itself.
+/// An event for the application. The session handles everything else by itself.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Event<T> {
+pub enum SessionEvent<T> {
     /// Client: the bind was accepted. Requests may be sent from now on.
     Bound {
-        /// What we bound as.
+        /// The bind type.
         kind: BindType,
         /// The `bind_*_resp`.
         frame: Frame,
     },
-    /// Client: the bind was refused (or nacked). `Closed` follows.
-    BindRefused(CommandStatus),
-    /// Server: somebody wants to bind. Answer with `accept_bind` or `refuse_bind`; nothing more is read
-    /// until then. The time to bind runs on: an answer that comes after it is refused, and `Closed` has
-    /// been told. The frame is known to decode as `Pdu::Bind`.
+    /// Client: the bind was rejected (or nacked). `Closed` follows.
+    BindRejected(CommandStatus),
+    /// Server: the peer requests a bind. Respond with `accept_bind` or `reject_bind`; nothing more is read until then.
+    /// The bind timeout continues: after it, `Closed` follows and the response fails. The frame decodes as `Pdu::Bind`.
     BindRequested(Frame),
-    /// A request the application must answer, by `answer` or `refuse` with this frame's header. The frame
-    /// is known to decode; a client's by `decode_from_carrier`.
+    /// A request of the peer. Respond with `respond` or `reject` and this frame's header. The frame decodes; a client's
+    /// by `decode_from_carrier`.
     Request(Frame),
-    /// `alert_notification`: there is nothing to answer. The frame is known to decode.
+    /// `alert_notification`, which has no response. The frame decodes.
     Notification(Frame),
-    /// One of our requests has its answer: the matching `_resp`, or a `generic_nack`. The status is in the
-    /// frame's header. The slot is free.
-    Answered {
-        /// What the request was sent with.
+    /// The response to one of our requests: the matching `_resp`, or a `generic_nack`. The status is in the frame's
+    /// header. The window slot is free.
+    Response {
+        /// The request's token.
         token: T,
-        /// The answer.
+        /// The response.
         frame: Frame,
     },
-    /// No answer in time: in doubt. The slot is free. While the session lives, an answer may still come as
-    /// `LateAnswer`; with the session's end the doubt is final.
+    /// No response in time: the request is in doubt and its window slot is free. A response may still follow as
+    /// `LateResponse` until the session ends.
     TimedOut {
-        /// What the request was sent under; a late answer says it again.
+        /// The request's sequence number, which a late response repeats.
         sequence: u32,
-        /// What the request was sent with.
+        /// The request's token.
         token: T,
     },
-    /// The answer to a request that had timed out, at most once. As many of the latest time-outs are
-    /// remembered as the window is wide.
-    LateAnswer {
+    /// The response to a request that timed out, at most once. The session remembers as many timed-out requests as the
+    /// window has slots.
+    LateResponse {
         /// As in `TimedOut`.
         sequence: u32,
-        /// The answer: the matching `_resp`, or a `generic_nack`.
+        /// The response: the matching `_resp`, or a `generic_nack`.
         frame: Frame,
     },
-    /// The peer has unbound. Send nothing more; `Closed` follows when open work is done.
+    /// The peer unbound. No more requests can be sent; `Closed` follows when outstanding requests are done.
     PeerUnbound,
-    /// Sent and unanswered when the session ended: in doubt, oldest first. `Closed` follows.
+    /// The tokens of requests without a response when the session ended, oldest first: in doubt. `Closed` follows.
     Lost(Vec<T>),
     /// The last event. Flush the output, half-close, wait briefly for the peer, close.
     Closed(CloseReason),
@@ -63,35 +62,35 @@ pub enum CloseReason {
     /// The connection broke or the peer closed it.
     #[error("the connection was lost")]
     ConnectionLost,
-    /// We unbound, and the peer agreed.
+    /// We unbound, and the peer responded.
     #[error("we unbound")]
     Unbound,
-    /// We unbound, and the peer did not answer in time.
-    #[error("we unbound without an answer")]
+    /// We unbound, and the peer did not respond in time.
+    #[error("we unbound and the peer did not respond")]
     UnbindTimeout,
-    /// The peer unbound, and its open work is done or out of time.
+    /// The peer unbound, and its outstanding requests are done or timed out.
     #[error("the peer unbound")]
     PeerUnbound,
-    /// Client: the server refused the bind. Server: the application or a bad field did.
-    #[error("the bind was refused with {0}")]
-    BindRefused(CommandStatus),
-    /// Client: no answer to the bind.
-    #[error("the bind was not answered in time")]
+    /// The bind was rejected: by the server, or on a server by the application or for an invalid field.
+    #[error("the bind was rejected with {0}")]
+    BindRejected(CommandStatus),
+    /// Client: no response to the bind.
+    #[error("the bind timed out")]
     BindTimeout,
     /// Server: no valid bind in time.
-    #[error("nobody bound in time")]
+    #[error("no bind was received in time")]
     SessionInit,
-    /// Too many `enquire_link`s went unanswered.
-    #[error("the peer does not answer enquire_link")]
+    /// Too many `enquire_link` requests had no response.
+    #[error("the peer does not respond to enquire_link")]
     PeerSilent,
     /// Nothing was received for too long.
     #[error("the peer was idle for too long")]
     Inactive,
-    /// A PDU was begun and not finished in time.
-    #[error("a PDU was not finished in time")]
+    /// A PDU was not received completely in time.
+    #[error("a PDU was not received completely in time")]
     PduRead,
-    /// The stream lost its framing.
-    #[error("command_length {0} is not a PDU's")]
+    /// The stream has an invalid command_length.
+    #[error("invalid command_length {0}")]
     BadFrame(u32),
     /// Too many requests in a wrong state or direction.
     #[error("too many requests in a wrong state")]
@@ -104,10 +103,10 @@ pub enum CloseReason {
     BadBind(DecodeError),
 }
 
-/// Why `request` did not send. Nothing was written and no slot is taken.
+/// Why `request` failed. Nothing was written and no window slot is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum Refused {
-    /// Every slot waits for an answer.
+pub enum RequestError {
+    /// All window slots are in use.
     #[error("the window is full")]
     WindowFull,
     /// Not bound yet.
@@ -119,55 +118,55 @@ pub enum Refused {
     /// The session has closed.
     #[error("the session is closed")]
     Closed,
-    /// This role and bind type do not send this PDU as a request.
-    #[error("this bind may not send that request")]
+    /// This role and bind type may not send this request.
+    #[error("this bind type does not allow the request")]
     NotAllowed,
-    /// A `data_sm`, or a TLV, to a peer that speaks 3.3: ask `peer_is_3_4` first.
-    #[error("the peer speaks 3.3, which has neither data_sm nor TLVs")]
+    /// A `data_sm` or a TLV on a 3.3 session; see `peer_is_3_4`.
+    #[error("the session is SMPP 3.3, which has neither data_sm nor TLVs")]
     Needs3_4,
-    /// A field does not fit.
+    /// A field cannot be encoded.
     #[error(transparent)]
     Encode(#[from] EncodeError),
 }
 
-/// Why an answer was not sent.
+/// Why a response was not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum AnswerRefused {
-    /// No such request is open: answered already, or the session has closed.
-    #[error("no such request is open")]
+pub enum RespondError {
+    /// The request is not outstanding: it has a response already, or the session has closed.
+    #[error("the request is not outstanding")]
     NotOpen,
-    /// The PDU is not the answer to that request.
-    #[error("that is not the answer to this request")]
+    /// The PDU is not the response to that request.
+    #[error("the PDU is not the response to this request")]
     Mismatched,
-    /// A TLV to a peer that speaks 3.3. The request is still open.
-    #[error("the peer speaks 3.3, which has no TLVs")]
+    /// A TLV on a 3.3 session. The request is still outstanding.
+    #[error("the session is SMPP 3.3, which has no TLVs")]
     Needs3_4,
-    /// A field does not fit. The request is still open.
+    /// A field cannot be encoded. The request is still outstanding.
     #[error(transparent)]
     Encode(#[from] EncodeError),
 }
 
-/// What a session has seen and settled by itself.
+/// The counters of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Counters {
-    /// Whole PDUs read.
+    /// PDUs received.
     pub pdus_in: u64,
-    /// PDUs written.
+    /// PDUs sent.
     pub pdus_out: u64,
-    /// Answers nobody waited for: unknown ones, doubled ones.
-    pub unmatched_answers: u64,
+    /// Responses without a matching request.
+    pub unmatched_responses: u64,
     /// Requests that timed out.
     pub timeouts: u64,
-    /// Answers that came after their request had timed out.
-    pub late_answers: u64,
-    /// Requests answered with an error because their body was unreadable.
+    /// Responses to requests that had timed out.
+    pub late_responses: u64,
+    /// Requests rejected because their body was unreadable.
     pub undecodable: u64,
     /// Requests in a wrong state or direction.
     pub wrong_state: u64,
-    /// Commands outside the table.
+    /// Unknown commands.
     pub unknown_commands: u64,
     /// Requests whose sequence number was 0 or above 0x7FFFFFFF.
     pub odd_sequences: u64,
-    /// `enquire_link`s of ours that went unanswered.
+    /// Our `enquire_link` requests without a response.
     pub enquire_misses: u64,
 }

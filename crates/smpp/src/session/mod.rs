@@ -1,38 +1,26 @@
-//! A session without a socket or a clock, in both roles. Octets and moments go in; octets, events and the
-//! next deadline come out. It settles by itself whatever needs no application: enquiries, wrong states,
-//! unreadable PDUs, nacks, the unbind handshake and every timer.
+//! An SMPP session without a socket or a clock, in both roles. Octets and times go in; octets, events and the next
+//! deadline come out. It handles enquire_link, wrong states, unreadable PDUs, nacks, the unbind handshake and all
+//! timers by itself.
 //!
-//! A driver is a loop: call `next_event` until it gives `None`, write `output`, then wait for whichever
-//! comes first of readable octets (only while `may_read`), `next_deadline`, and work from the application.
+//! A driver is a loop: call `next_event` until it returns `None`, write `output`, then wait for the first of readable
+//! octets (only while `may_read`), `next_deadline`, and requests of the application.
 
+mod capture;
 mod config;
-mod ending;
 mod event;
-mod gate;
-mod inbound;
-mod overdue;
 mod per_minute;
+mod receive;
+mod state_table;
+mod timed_out;
 mod timers;
-mod watching;
+mod unbind;
 mod window;
 
 #[cfg(test)]
-mod bind_type_tests;
-#[cfg(test)]
-mod late_tests;
-#[cfg(test)]
-mod pair_tests;
-#[cfg(test)]
-mod row_tests;
-#[cfg(test)]
-mod story_tests;
-#[cfg(test)]
-mod testing;
-#[cfg(test)]
-mod timer_tests;
+mod tests;
 
-pub use config::{Acceptance, BindRequest, ClientConfig, Limits, Moment, ServerConfig};
-pub use event::{AnswerRefused, CloseReason, Counters, Event, Refused};
+pub use config::{BindAcceptance, BindRequest, ClientConfig, Limits, Moment, ServerConfig};
+pub use event::{CloseReason, Counters, RequestError, RespondError, SessionEvent};
 
 use bytes::BytesMut;
 use std::collections::VecDeque;
@@ -40,75 +28,75 @@ use std::collections::VecDeque;
 use crate::{
     BindResp, BindType, CommandId, CommandStatus, EncodeError, Header, Pdu, Tag, TlvBuffer, VERSION_3_4, pdu,
 };
-use ending::Drain;
-use gate::{Column, Role};
-use inbound::OpenRequest;
-use overdue::Overdue;
+use capture::CapturedPdus;
 use per_minute::PerMinute;
+use receive::OpenRequest;
+use state_table::{Column, Role};
+use timed_out::TimedOutRequests;
 use timers::Enquiry;
-use watching::Seen;
+use unbind::Drain;
 use window::{SEQUENCE_MAX, Window};
 
-/// Where a session stands.
+/// The state of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// Server: connected, not bound.
     Open,
-    /// Client: the bind is on its way. Server: the application is checking it.
+    /// Client: the bind was sent. Server: the application is checking it.
     Binding,
     /// Bound.
     Bound(BindType),
     /// Unbinding, by us or by the peer.
     Draining,
-    /// Over.
+    /// Ended.
     Closed,
 }
 
 #[derive(Clone, Copy)]
 enum Stage {
     Open,
-    /// The bind and its sequence, under which it is answered.
+    /// The bind type and the bind's sequence number.
     Binding(BindType, u32),
     Bound(BindType),
     Draining(Drain),
     Closed,
 }
 
-/// One SMPP session. `T` is the caller's token for each request it sends.
+/// An SMPP session. `T` is the caller's token for each request.
 pub struct Session<T> {
     role: Role,
     stage: Stage,
     limits: Limits,
-    /// By when the session has to be bound.
+    /// The deadline of the bind.
     init_by: Moment,
     is_3_4: bool,
     input: BytesMut,
     output: BytesMut,
-    events: VecDeque<Event<T>>,
+    events: VecDeque<SessionEvent<T>>,
     window: Window<T>,
-    overdue: Overdue,
-    /// After a timeout a server delivers one at a time until one succeeds.
-    narrowed: bool,
+    timed_out: TimedOutRequests,
+    /// After a timeout a server has a window of one until a request succeeds.
+    is_window_reduced: bool,
     next_sequence: u32,
-    /// The peer's requests the application has not answered, mostly answered from the front.
+    /// The peer's requests without a response, usually completed from the front.
     open: VecDeque<OpenRequest>,
-    /// The next PDU waits for the application or for the output: we are not reading.
-    stalled: bool,
-    /// The last whole PDU, or when we began to read again.
-    quiet_since: Moment,
-    /// The first octets of a PDU that is not whole yet.
+    /// The next PDU waits for the application or the output: the session does not read.
+    is_stalled: bool,
+    /// The time of the last PDU, or when the session resumed reading.
+    idle_since: Moment,
+    /// The time of the first octets of an incomplete PDU.
     partial_since: Option<Moment>,
     enquiry: Enquiry,
     wrong_state: PerMinute,
     unknown: PerMinute,
     counters: Counters,
-    seen: Seen,
-    /// The latest moment told. Time never runs backward in here, whatever the caller's clock does.
+    captured: CapturedPdus,
+    /// The latest time passed in. The session's time never runs backward.
     latest: Moment,
 }
 
 impl<T> Session<T> {
-    /// A client that binds at once: the bind is already in the output.
+    /// Makes a client session, with the bind in its output.
     pub fn client(config: ClientConfig, request: &BindRequest<'_>, now: Moment) -> Result<Self, EncodeError> {
         let init_by = now.plus_ms(config.bind_ms);
         let mut session = Session::new(Role::Client, config.limits, init_by, now);
@@ -121,7 +109,7 @@ impl<T> Session<T> {
         Ok(session)
     }
 
-    /// A server that waits for a bind.
+    /// Makes a server session that waits for a bind.
     pub fn server(config: ServerConfig, now: Moment) -> Self {
         Session::new(Role::Server, config.limits, now.plus_ms(config.session_init_ms), now)
     }
@@ -137,135 +125,135 @@ impl<T> Session<T> {
             output: BytesMut::new(),
             events: VecDeque::new(),
             window: Window::new(),
-            overdue: Overdue::default(),
-            narrowed: false,
+            timed_out: TimedOutRequests::default(),
+            is_window_reduced: false,
             next_sequence: 1,
             open: VecDeque::new(),
-            stalled: false,
-            quiet_since: now,
+            is_stalled: false,
+            idle_since: now,
             partial_since: None,
             enquiry: Enquiry::default(),
             wrong_state: PerMinute::new(limits.wrong_state_per_minute_max),
             unknown: PerMinute::new(limits.unknown_command_per_minute_max),
             counters: Counters::default(),
-            seen: Seen::default(),
+            captured: CapturedPdus::default(),
             latest: now,
         }
     }
 
-    /// The buffer to read into, with `read_chunk_bytes` of room made. The room never depends on what a
+    /// Returns the buffer to read into, with a capacity of `read_chunk_bytes`, which never depends on a length that the
     /// peer claims. Call `on_input` after reading.
     pub fn read_buffer(&mut self) -> &mut BytesMut {
         self.input.reserve(self.limits.read_chunk_bytes);
         &mut self.input
     }
 
-    /// Octets were read into `read_buffer`. Call `next_event` after it.
+    /// Processes octets that were read into `read_buffer`. Call `next_event` afterwards.
     pub fn on_input(&mut self, now: Moment) {
-        let now = self.told(now);
+        let now = self.advance_clock(now);
         if !self.input.is_empty() {
             self.partial_since.get_or_insert(now);
         }
     }
 
-    /// Octets came: `read_buffer` and `on_input` in one.
+    /// Processes received octets: `read_buffer` and `on_input` in one.
     pub fn receive(&mut self, octets: &[u8], now: Moment) {
         self.input.extend_from_slice(octets);
         self.on_input(now);
     }
 
-    /// The driver may read from the socket. While it is false, stop reading: that is the back-pressure.
+    /// Whether the driver may read from the socket. Not reading is the back-pressure.
     pub fn may_read(&self) -> bool {
         match self.stage {
             Stage::Closed => false,
-            // One bind at a time, and nothing behind it.
+            // Nothing is read while a bind is being checked.
             Stage::Binding(..) if self.role == Role::Server => false,
             Stage::Draining(drain) if self.role == Role::Server && drain.is_by_peer() => false,
-            _ => !self.stalled,
+            _ => !self.is_stalled,
         }
     }
 
-    /// Reads on through what has been received, up to the next thing the application must know. Call it
-    /// until `None` after every other call, then write the output.
-    pub fn next_event(&mut self, now: Moment) -> Option<Event<T>> {
-        let now = self.told(now);
+    /// Processes received PDUs up to the next event. Call it until it returns `None` after every other call, then write
+    /// the output.
+    pub fn next_event(&mut self, now: Moment) -> Option<SessionEvent<T>> {
+        let now = self.advance_clock(now);
         if self.events.is_empty() {
-            self.read_on(now);
+            self.process_input(now);
         }
         self.events.pop_front()
     }
 
-    /// Octets to write. The driver takes them off the front.
+    /// Returns the octets to write. The driver removes them from the front.
     pub fn output(&mut self) -> &mut BytesMut {
         &mut self.output
     }
 
-    /// Sends a request and takes a window slot for it; gives its sequence number. The token comes back in
-    /// exactly one of `Answered`, `TimedOut` and `Lost`; a `LateAnswer` to a `TimedOut` names the sequence.
-    pub fn request(&mut self, pdu: &Pdu<'_>, token: T, now: Moment) -> Result<u32, Refused> {
-        let now = self.told(now);
+    /// Sends a request, which uses a window slot, and returns its sequence number. The token is returned in exactly one
+    /// of `Response`, `TimedOut` and `Lost`; a `LateResponse` after `TimedOut` has the sequence number.
+    pub fn request(&mut self, pdu: &Pdu<'_>, token: T, now: Moment) -> Result<u32, RequestError> {
+        let now = self.advance_clock(now);
         let kind = match self.stage {
             Stage::Bound(kind) => kind,
-            Stage::Open | Stage::Binding(..) => return Err(Refused::NotBound),
-            Stage::Draining(_) => return Err(Refused::Draining),
-            Stage::Closed => return Err(Refused::Closed),
+            Stage::Open | Stage::Binding(..) => return Err(RequestError::NotBound),
+            Stage::Draining(_) => return Err(RequestError::Draining),
+            Stage::Closed => return Err(RequestError::Closed),
         };
         let command = pdu.command();
-        let answer = command.answer().filter(|_| gate::may_request(self.role, kind, command));
-        let answer = answer.ok_or(Refused::NotAllowed)?;
+        let response = command.response().filter(|_| state_table::may_request(self.role, kind, command));
+        let response = response.ok_or(RequestError::NotAllowed)?;
         if !self.is_3_4 && pdu.needs_3_4() {
-            return Err(Refused::Needs3_4);
+            return Err(RequestError::Needs3_4);
         }
         if self.window_free() == 0 {
-            return Err(Refused::WindowFull);
+            return Err(RequestError::WindowFull);
         }
         pdu::encode(pdu, CommandStatus::OK, self.next_sequence, &mut self.output)?;
         let sequence = self.take_sequence();
-        self.overdue.forget(sequence);
-        self.window.insert(sequence, answer, now.plus_ms(self.limits.response_ms), token);
+        self.timed_out.forget(sequence);
+        self.window.insert(sequence, response, now.plus_ms(self.limits.response_ms), token);
         self.counters.pdus_out = self.counters.pdus_out.saturating_add(1);
         Ok(sequence)
     }
 
-    /// Answers a request with status 0. The header is that of the request's frame.
-    pub fn answer(&mut self, request: Header, pdu: &Pdu<'_>, now: Moment) -> Result<(), AnswerRefused> {
-        let now = self.told(now);
-        if request.command.answer() != Some(pdu.command()) {
-            return Err(AnswerRefused::Mismatched);
+    /// Responds to a request with status 0. `request` is the header of the request's frame.
+    pub fn respond(&mut self, request: Header, pdu: &Pdu<'_>, now: Moment) -> Result<(), RespondError> {
+        let now = self.advance_clock(now);
+        if request.command.response() != Some(pdu.command()) {
+            return Err(RespondError::Mismatched);
         }
-        let at = self.open_at(request)?;
+        let index = self.outstanding_index(request)?;
         if !self.is_3_4 && !pdu.tlvs().is_empty() {
-            return Err(AnswerRefused::Needs3_4);
+            return Err(RespondError::Needs3_4);
         }
         pdu::encode(pdu, CommandStatus::OK, request.sequence, &mut self.output)?;
         self.counters.pdus_out = self.counters.pdus_out.saturating_add(1);
-        self.close_request(at, now);
+        self.remove_outstanding(index, now);
         Ok(())
     }
 
-    /// Answers a request with an error status: the header alone.
-    pub fn refuse(
+    /// Responds to a request with an error status and no body.
+    pub fn reject(
         &mut self,
         request: Header,
         status: CommandStatus,
         now: Moment,
-    ) -> Result<(), AnswerRefused> {
-        let now = self.told(now);
-        let at = self.open_at(request)?;
-        let answer = request.command.answer().ok_or(AnswerRefused::Mismatched)?;
-        self.send_header(answer, status, request.sequence);
-        self.close_request(at, now);
+    ) -> Result<(), RespondError> {
+        let now = self.advance_clock(now);
+        let index = self.outstanding_index(request)?;
+        let response = request.command.response().ok_or(RespondError::Mismatched)?;
+        self.send_header(response, status, request.sequence);
+        self.remove_outstanding(index, now);
         Ok(())
     }
 
-    /// Server: accepts the bind of `Event::BindRequested`.
-    pub fn accept_bind(&mut self, acceptance: &Acceptance<'_>, now: Moment) -> Result<(), AnswerRefused> {
-        let now = self.told(now);
-        let Stage::Binding(kind, sequence) = self.stage else { return Err(AnswerRefused::NotOpen) };
+    /// Server: accepts the bind of `SessionEvent::BindRequested`.
+    pub fn accept_bind(&mut self, acceptance: &BindAcceptance<'_>, now: Moment) -> Result<(), RespondError> {
+        let now = self.advance_clock(now);
+        let Stage::Binding(kind, sequence) = self.stage else { return Err(RespondError::NotOpen) };
         if self.role != Role::Server {
-            return Err(AnswerRefused::NotOpen);
+            return Err(RespondError::NotOpen);
         }
-        let Acceptance { system_id, window_max, inbound_max } = *acceptance;
+        let BindAcceptance { system_id, window_max, peer_window_max } = *acceptance;
         let mut tlvs = TlvBuffer::new();
         if self.is_3_4 {
             tlvs.push_u8(Tag::SC_INTERFACE_VERSION, VERSION_3_4);
@@ -274,25 +262,25 @@ impl<T> Session<T> {
         pdu::encode(&pdu, CommandStatus::OK, sequence, &mut self.output)?;
         self.counters.pdus_out = self.counters.pdus_out.saturating_add(1);
         self.limits.window_max = window_max;
-        self.limits.inbound_max = inbound_max;
+        self.limits.peer_window_max = peer_window_max;
         self.stage = Stage::Bound(kind);
         self.resume(now);
         Ok(())
     }
 
-    /// Server: refuses the bind of `Event::BindRequested` and closes.
-    pub fn refuse_bind(&mut self, status: CommandStatus, now: Moment) -> Result<(), AnswerRefused> {
-        self.told(now);
-        let Stage::Binding(kind, sequence) = self.stage else { return Err(AnswerRefused::NotOpen) };
+    /// Server: rejects the bind of `SessionEvent::BindRequested` and closes.
+    pub fn reject_bind(&mut self, status: CommandStatus, now: Moment) -> Result<(), RespondError> {
+        self.advance_clock(now);
+        let Stage::Binding(kind, sequence) = self.stage else { return Err(RespondError::NotOpen) };
         if self.role != Role::Server {
-            return Err(AnswerRefused::NotOpen);
+            return Err(RespondError::NotOpen);
         }
-        self.send_header(kind.answer(), status, sequence);
-        self.close(CloseReason::BindRefused(status));
+        self.send_header(kind.response(), status, sequence);
+        self.close(CloseReason::BindRejected(status));
         Ok(())
     }
 
-    /// Where the session stands.
+    /// Returns the state.
     pub const fn state(&self) -> State {
         match self.stage {
             Stage::Open => State::Open,
@@ -303,45 +291,44 @@ impl<T> Session<T> {
         }
     }
 
-    /// Both sides speak 3.4, so `data_sm` and TLVs may be sent; otherwise `request` refuses them. Known once
+    /// Whether both sides use 3.4, so that `data_sm` and TLVs may be sent; otherwise `request` refuses them. Known once
     /// bound.
     ///
-    /// A server takes the client's `interface_version`. A client takes the lower of its own and the server's
-    /// `sc_interface_version`: it is 3.4 only if we bound as 3.4 and the server does not say less. A server
-    /// that says nothing is taken for 3.4, because many that take TLVs leave it out; a carrier that really
-    /// speaks 3.3 is bound to as 3.3.
+    /// A server uses the client's `interface_version`. A client uses the lower of its own and the server's
+    /// `sc_interface_version`. A server that does not send it is taken for 3.4, because many that accept TLVs omit it;
+    /// carriers with 3.3 are bound as 3.3.
     pub const fn peer_is_3_4(&self) -> bool {
         self.is_3_4
     }
 
-    /// Slots free for `request`.
+    /// Returns the number of free window slots.
     pub fn window_free(&self) -> u32 {
         match self.stage {
-            Stage::Bound(_) => self.window_max().saturating_sub(self.window.live()),
+            Stage::Bound(_) => self.window_max().saturating_sub(self.window.used()),
             _ => 0,
         }
     }
 
     fn window_max(&self) -> u32 {
-        if self.narrowed { self.limits.window_max.min(1) } else { self.limits.window_max }
+        if self.is_window_reduced { self.limits.window_max.min(1) } else { self.limits.window_max }
     }
 
-    /// Our requests waiting for an answer.
+    /// Returns the number of our outstanding requests.
     pub const fn outstanding(&self) -> u32 {
-        self.window.live()
+        self.window.used()
     }
 
-    /// The peer's requests the application has not answered.
-    pub fn inbound_open(&self) -> u32 {
+    /// Returns the number of the peer's outstanding requests.
+    pub fn peer_outstanding(&self) -> u32 {
         u32::try_from(self.open.len()).unwrap_or(u32::MAX)
     }
 
-    /// What the session has seen and settled by itself.
+    /// Returns the counters.
     pub const fn counters(&self) -> Counters {
         self.counters
     }
 
-    fn told(&mut self, now: Moment) -> Moment {
+    fn advance_clock(&mut self, now: Moment) -> Moment {
         self.latest = self.latest.max(now);
         self.latest
     }

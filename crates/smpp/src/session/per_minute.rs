@@ -1,4 +1,4 @@
-//! Counts offences within the last minute and says when there are too many.
+//! Limits the number of protocol violations per minute.
 
 use std::collections::VecDeque;
 
@@ -16,7 +16,7 @@ impl PerMinute {
         PerMinute { max, recent: VecDeque::new() }
     }
 
-    /// Notes one more; true when the minute is full. Holds at most `max` moments.
+    /// Counts one more and returns whether the limit is reached. Holds at most `max` times.
     pub(super) fn is_full_after(&mut self, now: Moment) -> bool {
         while self.recent.front().is_some_and(|first| now.ms_since(*first) >= MINUTE_MS) {
             self.recent.pop_front();
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_tenth_within_a_minute_is_one_too_many() {
+    fn tenth_violation_within_a_minute_reaches_the_limit() {
         let mut offences = PerMinute::new(10);
         for second in 0..9 {
             assert!(!offences.is_full_after(Moment(second * 1_000)));
@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_costs_no_memory() {
+    fn flood_uses_bounded_memory() {
         let mut offences = PerMinute::new(10);
         for moment in 0..1_000 {
             assert_eq!(offences.is_full_after(Moment(moment)), moment >= 9);
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn offences_older_than_a_minute_are_forgotten() {
+    fn violations_older_than_a_minute_do_not_count() {
         let mut offences = PerMinute::new(2);
         for minute in 0..5 {
             assert!(!offences.is_full_after(Moment(minute * MINUTE_MS)));

@@ -1,22 +1,21 @@
-//! Every timer of a session: when the next one is due, and what it does then. Timers that measure the
-//! peer's silence stand still while we are the ones not reading.
+//! The timers of a session. Timers of the peer's silence stop while the session does not read.
 
-use super::{CloseReason, Event, Moment, Session, Stage, gate::Role, window::Expired};
+use super::{CloseReason, Moment, Session, SessionEvent, Stage, state_table::Role, window::Expired};
 use crate::{CommandId, CommandStatus};
 
-/// Our `enquire_link`s.
+/// Our `enquire_link` requests.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Enquiry {
-    /// The one we sent last, until it is answered.
+    /// The sequence number of the last one, until its response.
     pub(super) sequence: Option<u32>,
-    /// When it counts as missed. Any PDU in between proves life and clears it.
-    pub(super) answer_by: Option<Moment>,
-    /// Misses in a row.
+    /// When it counts as missed. Any received PDU clears it.
+    pub(super) response_by: Option<Moment>,
+    /// Consecutive misses.
     pub(super) misses: u32,
 }
 
 impl<T> Session<T> {
-    /// When `on_deadline` wants to be called next.
+    /// Returns when `on_deadline` must be called next.
     pub fn next_deadline(&self) -> Option<Moment> {
         let of_stage = match self.stage {
             Stage::Open | Stage::Binding(..) => Some(self.init_by),
@@ -27,14 +26,14 @@ impl<T> Session<T> {
         [of_stage, self.window.deadline(), self.partial_by()].into_iter().flatten().min()
     }
 
-    /// Lets every timer that is due act. Call `next_event` after it.
+    /// Processes all timers that are due. Call `next_event` afterwards.
     pub fn on_deadline(&mut self, now: Moment) {
-        let now = self.told(now);
-        while let Some(Expired { sequence, answer, token }) = self.window.expire(now) {
+        let now = self.advance_clock(now);
+        while let Some(Expired { sequence, response, token }) = self.window.expire(now) {
             self.counters.timeouts = self.counters.timeouts.saturating_add(1);
-            self.narrowed = self.role == Role::Server;
-            self.overdue.remember(sequence, answer, self.limits.window_max);
-            self.events.push_back(Event::TimedOut { sequence, token });
+            self.is_window_reduced = self.role == Role::Server;
+            self.timed_out.add(sequence, response, self.limits.window_max);
+            self.events.push_back(SessionEvent::TimedOut { sequence, token });
         }
         self.advance_drain(now);
         match self.stage {
@@ -58,20 +57,20 @@ impl<T> Session<T> {
         }
     }
 
-    /// Sends `enquire_link` now; going unanswered for `enquire_wait_ms` closes the session.
+    /// Sends `enquire_link` now; without a response within `enquire_wait_ms` the session closes.
     pub fn probe(&mut self, now: Moment) {
-        let now = self.told(now);
+        let now = self.advance_clock(now);
         if !matches!(self.stage, Stage::Bound(_)) {
             return;
         }
-        if self.enquiry.answer_by.is_none() {
+        if self.enquiry.response_by.is_none() {
             self.enquire(now);
         }
         self.enquiry.misses = self.limits.enquire_misses_max.saturating_sub(1);
     }
 
     fn on_enquiry_due(&mut self, now: Moment) {
-        if self.enquiry.answer_by.is_some() {
+        if self.enquiry.response_by.is_some() {
             self.enquiry.misses = self.enquiry.misses.saturating_add(1);
             self.counters.enquire_misses = self.counters.enquire_misses.saturating_add(1);
             if self.enquiry.misses >= self.limits.enquire_misses_max {
@@ -85,21 +84,21 @@ impl<T> Session<T> {
         let sequence = self.take_sequence();
         self.send_header(CommandId::ENQUIRE_LINK, CommandStatus::OK, sequence);
         self.enquiry.sequence = Some(sequence);
-        self.enquiry.answer_by = Some(now.plus_ms(self.limits.enquire_wait_ms));
+        self.enquiry.response_by = Some(now.plus_ms(self.limits.enquire_wait_ms));
     }
 
     fn inactive_at(&self) -> Option<Moment> {
-        let limit = self.limits.inactivity_ms.filter(|_| !self.stalled)?;
-        Some(self.quiet_since.plus_ms(limit))
+        let limit = self.limits.inactivity_ms.filter(|_| !self.is_stalled)?;
+        Some(self.idle_since.plus_ms(limit))
     }
 
-    /// When the open `enquire_link` is missed, or else when the next one goes out.
+    /// Returns when the outstanding `enquire_link` is missed, or when the next one is sent.
     fn enquire_at(&self) -> Option<Moment> {
-        if self.stalled {
+        if self.is_stalled {
             return None;
         }
-        let idle = || self.limits.enquire_idle_ms.map(|ms| self.quiet_since.plus_ms(ms));
-        self.enquiry.answer_by.or_else(idle)
+        let idle = || self.limits.enquire_idle_ms.map(|ms| self.idle_since.plus_ms(ms));
+        self.enquiry.response_by.or_else(idle)
     }
 
     fn partial_by(&self) -> Option<Moment> {

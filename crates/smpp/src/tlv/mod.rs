@@ -1,5 +1,5 @@
-//! Optional parameters. They are kept raw, exactly as they came: unknown ones survive, order survives,
-//! and reading one costs a walk instead of an allocation.
+//! Optional parameters (TLVs). They stay raw, so that unknown ones and their order are kept, and reading one costs a
+//! scan instead of an allocation.
 
 mod tag;
 
@@ -9,40 +9,40 @@ pub(crate) use tag::{DATA, MULTI, SUBMIT};
 use smallvec::SmallVec;
 use std::fmt;
 
-use crate::{CommandStatus, EncodeError, Unfit, udh::Concatenation};
+use crate::{CommandStatus, EncodeError, EncodeErrorKind, udh::Concatenation};
 
-/// Octets of a TLV before its value: two of tag, two of length.
+/// Octets of a TLV before its value: tag and length, two each.
 const TLV_HEADER_BYTES: usize = 4;
 
-/// Octets a TLV's value can have: its length has two octets.
+/// The maximum octets of a TLV's value, whose length field has two octets.
 pub const VALUE_BYTES_MAX: usize = 65_535;
 
 /// One optional parameter.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Tlv<'a> {
-    /// Which parameter.
+    /// The tag.
     pub tag: Tag,
-    /// Its octets.
+    /// The value.
     pub value: &'a [u8],
 }
 
-/// The optional parameters of one PDU: well-formed TLVs, back to back.
+/// The TLVs of one PDU: well-formed and consecutive.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tlvs<'a> {
     bytes: &'a [u8],
 }
 
 impl<'a> Tlvs<'a> {
-    /// No optional parameters.
+    /// No TLVs.
     pub const EMPTY: Tlvs<'static> = Tlvs { bytes: &[] };
 
-    /// Reads all of `bytes` as TLVs; `None` if anything is left over. No value is judged.
+    /// Parses all of `bytes` as TLVs; `None` if octets remain. Values are not checked.
     pub fn parse(bytes: &'a [u8]) -> Option<Tlvs<'a>> {
         let tlvs = Tlvs::from_prefix(bytes);
         (tlvs.bytes.len() == bytes.len()).then_some(tlvs)
     }
 
-    /// As many whole TLVs as `bytes` starts with; what follows is left out.
+    /// Parses the complete TLVs at the start of `bytes` and ignores what follows.
     pub(crate) fn from_prefix(bytes: &'a [u8]) -> Tlvs<'a> {
         let mut iter = Iter { rest: bytes };
         while iter.next().is_some() {}
@@ -50,27 +50,27 @@ impl<'a> Tlvs<'a> {
         Tlvs { bytes: bytes.get(..used).unwrap_or_default() }
     }
 
-    /// The octets as they travel.
+    /// Returns the encoded octets.
     pub const fn as_bytes(self) -> &'a [u8] {
         self.bytes
     }
 
-    /// There are none.
+    /// Whether there are no TLVs.
     pub const fn is_empty(self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// All of them, in order, repeats included.
+    /// Returns all TLVs in order, including repeated ones.
     pub const fn iter(self) -> Iter<'a> {
         Iter { rest: self.bytes }
     }
 
-    /// The first value of this tag: where a parameter is repeated, the first wins.
+    /// Returns the first value of a tag.
     pub fn get(self, tag: Tag) -> Option<&'a [u8]> {
         self.iter().find(|tlv| tlv.tag == tag).map(|tlv| tlv.value)
     }
 
-    /// A one-octet value; `None` if absent or of another size.
+    /// Returns a one-octet value; `None` if absent or of another size.
     pub fn get_u8(self, tag: Tag) -> Option<u8> {
         match self.get(tag)? {
             [value] => Some(*value),
@@ -78,20 +78,19 @@ impl<'a> Tlvs<'a> {
         }
     }
 
-    /// A two-octet value; `None` if absent or of another size.
+    /// Returns a two-octet value; `None` if absent or of another size.
     pub fn get_u16(self, tag: Tag) -> Option<u16> {
         self.get(tag)?.try_into().ok().map(u16::from_be_bytes)
     }
 
-    /// A text value up to its null, if it has one: many peers leave the null out.
+    /// Returns a text value up to its null, which many peers omit.
     pub fn get_text(self, tag: Tag) -> Option<&'a [u8]> {
         self.get(tag)?.split(|octet| *octet == 0).next()
     }
 }
 
 impl Tlvs<'_> {
-    /// Which part of which message this is, when all three `sar_*` are there and make sense; one alone means
-    /// nothing (§5.3.2.22 to 24).
+    /// Returns the concatenation of the three `sar_*` TLVs; `None` unless all are present and valid (§5.3.2.22 to 24).
     pub fn sar(self) -> Option<Concatenation> {
         let reference = self.get_u16(Tag::SAR_MSG_REF_NUM)?;
         let total = self.get_u8(Tag::SAR_TOTAL_SEGMENTS)?;
@@ -109,7 +108,7 @@ impl<'a> IntoIterator for Tlvs<'a> {
     }
 }
 
-/// Payloads are message text, so only tags and sizes print.
+/// Prints only tags and sizes, because payloads are message text.
 impl fmt::Debug for Tlvs<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_map().entries(self.iter().map(|tlv| (tlv.tag, tlv.value.len()))).finish()
@@ -128,7 +127,7 @@ impl fmt::Debug for Tlv<'_> {
     }
 }
 
-/// Walks the TLVs of a PDU.
+/// Iterates over the TLVs of a PDU.
 #[derive(Clone)]
 pub struct Iter<'a> {
     rest: &'a [u8],
@@ -146,11 +145,11 @@ impl<'a> Iterator for Iter<'a> {
     }
 }
 
-/// The rules for requests we serve: the stream must be whole, and a parameter meant for the request must
-/// have its size and range. Others pass.
+/// Parses the TLVs of a customer's request: they must be complete, and TLVs that the request allows must have a valid
+/// size and value. Others are ignored.
 pub(crate) fn parse_strict(bytes: &[u8], request: u8) -> Result<Tlvs<'_>, CommandStatus> {
     let tlvs = parse_with_stray_null(bytes).ok_or(CommandStatus::INVOPTPARSTREAM)?;
-    for Tlv { tag, value } in tlvs.iter().filter(|tlv| tlv.tag.is_meant_for(request)) {
+    for Tlv { tag, value } in tlvs.iter().filter(|tlv| tlv.tag.is_allowed_in(request)) {
         let Some(octets) = tag.octets() else { continue };
         if !u16::try_from(value.len()).is_ok_and(|length| octets.contains(&length)) {
             return Err(CommandStatus::INVPARLEN);
@@ -162,28 +161,28 @@ pub(crate) fn parse_strict(bytes: &[u8], request: u8) -> Result<Tlvs<'_>, Comman
     Ok(tlvs)
 }
 
-/// Reads all of `bytes` as TLVs, without the one octet 0x00 that may follow the last field or the last TLV.
-/// php-smpp and naz terminate `short_message`, an octet string that needs no terminator: alone it stands at
-/// the end of the PDU, and before the TLVs where php-smpp adds `sar_*`. Anything else left over is `None`.
+/// Parses all of `bytes` as TLVs, ignoring one octet 0x00 before or after them; `None` if anything else remains.
+/// php-smpp and naz terminate `short_message`, an octet string that needs no terminator: the null is at the end of the
+/// PDU, or before the `sar_*` TLVs that php-smpp adds.
 pub(crate) fn parse_with_stray_null(bytes: &[u8]) -> Option<Tlvs<'_>> {
     let without_last = || Tlvs::parse(bytes.strip_suffix(&[0])?);
     let without_first = || Tlvs::parse(bytes.strip_prefix(&[0])?);
     Tlvs::parse(bytes).or_else(without_last).or_else(without_first)
 }
 
-/// Builds optional parameters; a receipt's fit without allocating.
+/// Builds TLVs, without allocating for those of a receipt.
 #[derive(Clone, Default)]
 pub struct TlvBuffer {
     bytes: SmallVec<[u8; 64]>,
 }
 
 impl TlvBuffer {
-    /// An empty list.
+    /// Makes an empty buffer.
     pub fn new() -> Self {
         TlvBuffer::default()
     }
 
-    /// Adds one parameter.
+    /// Adds a TLV.
     ///
     /// # Panics
     /// When the value is longer than the 65,535 octets a TLV can hold.
@@ -195,17 +194,17 @@ impl TlvBuffer {
         self
     }
 
-    /// Adds a one-octet parameter.
+    /// Adds a one-octet TLV.
     pub fn push_u8(&mut self, tag: Tag, value: u8) -> &mut Self {
         self.push(tag, &[value])
     }
 
-    /// Adds a two-octet parameter.
+    /// Adds a two-octet TLV.
     pub fn push_u16(&mut self, tag: Tag, value: u16) -> &mut Self {
         self.push(tag, &value.to_be_bytes())
     }
 
-    /// Adds a null-terminated parameter, as `receipted_message_id` is.
+    /// Adds a null-terminated TLV, such as `receipted_message_id`.
     ///
     /// # Panics
     /// When value and null are longer than the 65,535 octets a TLV can hold.
@@ -219,28 +218,28 @@ impl TlvBuffer {
         self
     }
 
-    /// Adds a parameter of any tag whose value comes from outside, as a carrier's own parameters do. Refuses
-    /// what no TLV can hold, and adds nothing then.
+    /// Adds a TLV with a value of untrusted size, such as a vendor TLV. Fails without adding it if the value is too
+    /// long.
     pub fn try_push(&mut self, tag: Tag, value: &[u8]) -> Result<&mut Self, EncodeError> {
         if value.len() > VALUE_BYTES_MAX {
-            return Err(EncodeError { field: tag.name().unwrap_or("tlv"), why: Unfit::TooLong });
+            return Err(EncodeError { field: tag.name().unwrap_or("tlv"), why: EncodeErrorKind::TooLong });
         }
         Ok(self.push(tag, value))
     }
 
-    /// Adds the three `sar_*` parameters of one part.
+    /// Adds the three `sar_*` TLVs of one part.
     pub fn push_sar(&mut self, part: Concatenation) -> &mut Self {
         self.push_u16(Tag::SAR_MSG_REF_NUM, part.reference)
             .push_u8(Tag::SAR_TOTAL_SEGMENTS, part.total)
             .push_u8(Tag::SAR_SEGMENT_SEQNUM, part.part)
     }
 
-    /// Takes everything out and keeps the room, so that the next PDU's are built without allocating.
+    /// Removes all TLVs and keeps the capacity.
     pub fn clear(&mut self) {
         self.bytes.clear();
     }
 
-    /// What was built, to put into a PDU.
+    /// Returns the TLVs.
     pub fn as_tlvs(&self) -> Tlvs<'_> {
         Tlvs { bytes: &self.bytes }
     }
@@ -252,17 +251,17 @@ mod tests {
     use crate::{Address, Hidden, Pdu, SubmitSm, encode, next_frame};
 
     #[test]
-    fn sar_parameters_read_back_and_count_only_together() {
+    fn sar_tlvs_round_trip_and_count_only_together() {
         let part = |reference, total, part| Concatenation { reference, total, part };
-        let whole = |total, seqnum| {
+        let sar_of = |total, seqnum| {
             let mut tlvs = TlvBuffer::new();
             tlvs.push_sar(part(0x1234, total, seqnum));
             tlvs.as_tlvs().sar()
         };
-        assert_eq!(whole(3, 1), Some(part(0x1234, 3, 1)));
-        assert_eq!(whole(255, 255), Some(part(0x1234, 255, 255)));
+        assert_eq!(sar_of(3, 1), Some(part(0x1234, 3, 1)));
+        assert_eq!(sar_of(255, 255), Some(part(0x1234, 255, 255)));
         for (total, seqnum) in [(0, 0), (3, 0), (3, 4)] {
-            assert_eq!(whole(total, seqnum), None, "{seqnum} of {total}");
+            assert_eq!(sar_of(total, seqnum), None, "{seqnum} of {total}");
         }
         let mut two = TlvBuffer::new();
         two.push_u16(Tag::SAR_MSG_REF_NUM, 7).push_u8(Tag::SAR_TOTAL_SEGMENTS, 2);
@@ -272,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_from_outside_are_held_to_what_a_tlv_can_hold() {
+    fn value_too_long_for_a_tlv_is_refused() {
         let mut tlvs = TlvBuffer::new();
         let cases = [
             (Tag(0x1403), 0, Ok(())),
@@ -315,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_travels_with_sar_payload_and_a_carriers_own_parameter() {
+    fn part_round_trips_with_sar_payload_and_vendor_tlv() {
         let mut tlvs = TlvBuffer::new();
         tlvs.push_sar(Concatenation { reference: 9, total: 2, part: 2 });
         tlvs.try_push(Tag::MESSAGE_PAYLOAD, b"hello").unwrap().try_push(Tag(0x1501), b"1207\0").unwrap();

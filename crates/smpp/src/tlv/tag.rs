@@ -2,18 +2,18 @@
 
 use std::{fmt, ops::RangeInclusive};
 
-/// A TLV tag as it travels. Unknown tags are kept and passed by.
+/// A TLV tag. Unknown tags are kept and ignored.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Tag(pub u16);
 
-/// Requests whose parameters are held to the rules, as bits: the optional parts of §4.4.1, §4.5.1, §4.7.1.
+/// Requests whose TLVs are checked, as bits: submit_sm (§4.4.1), submit_multi (§4.5.1) and data_sm (§4.7.1).
 pub(crate) const SUBMIT: u8 = 1;
 pub(crate) const MULTI: u8 = 2;
 pub(crate) const DATA: u8 = 4;
 const NONE: u8 = 0;
 
 macro_rules! tags {
-    ($($name:ident = $value:literal, $octets:expr, $meant:expr, $text:literal;)*) => {
+    ($($name:ident = $value:literal, $octets:expr, $allowed:expr, $text:literal;)*) => {
         impl Tag {
             $(#[doc = concat!("`", $text, "`")] pub const $name: Tag = Tag($value);)*
 
@@ -28,7 +28,7 @@ macro_rules! tags {
                 }
             }
 
-            /// How many octets a value may have; `None` for tags we do not know.
+            /// Returns the permitted octets of a value; `None` for unknown tags.
             pub const fn octets(self) -> Option<RangeInclusive<u16>> {
                 match self.0 {
                     $($value => Some($octets),)*
@@ -36,14 +36,13 @@ macro_rules! tags {
                 }
             }
 
-            /// The parameter is listed for one of these requests. One that is not is passed by, whatever
-            /// it holds (§3.3).
-            pub(crate) const fn is_meant_for(self, requests: u8) -> bool {
-                let meant: u8 = match self.0 {
-                    $($value => $meant,)*
+            /// Whether one of these requests allows the TLV. Others are ignored (§3.3).
+            pub(crate) const fn is_allowed_in(self, requests: u8) -> bool {
+                let allowed: u8 = match self.0 {
+                    $($value => $allowed,)*
                     _ => NONE,
                 };
-                meant & requests != 0
+                allowed & requests != 0
             }
         }
     };
@@ -97,8 +96,8 @@ tags! {
 }
 
 impl Tag {
-    /// Whether the value is in the tag's range. Only counted values can be out of it: enumerated ones
-    /// have a default that reserved values fall back to (§3.3).
+    /// Whether the value is in the tag's range. Only counts can be out of range; reserved values of enumerations mean
+    /// the default (§3.3).
     pub const fn permits(self, value: &[u8]) -> bool {
         match (self, value) {
             (Tag::SAR_TOTAL_SEGMENTS | Tag::SAR_SEGMENT_SEQNUM, [0]) => false,

@@ -1,5 +1,5 @@
-//! What a trace says of each PDU, in the order of its fields. Those that are nearly always at their default are told
-//! only when they are not.
+//! Writes the fields of each PDU into a trace line, in their order. Fields that are usually at their default are
+//! omitted then.
 
 use super::line::Line;
 use crate::{
@@ -7,10 +7,10 @@ use crate::{
     SubmitMulti, SubmitMultiResp, SubmitSm, esm_class,
 };
 
-/// Entries of a list that are told; of the others only how many there are.
-const ENTRIES_TOLD_MAX: usize = 5;
+/// Entries of a list that are written; the total is written as well.
+const ENTRIES_MAX: usize = 5;
 
-pub(super) fn tell(line: &mut Line, pdu: &Pdu<'_>, dialect: ReceiptDialect) {
+pub(super) fn write_fields(line: &mut Line, pdu: &Pdu<'_>, dialect: ReceiptDialect) {
     match pdu {
         Pdu::Bind(_, pdu) => bind(line, pdu),
         Pdu::BindResp(_, pdu) => {
@@ -94,7 +94,7 @@ fn submit_multi(line: &mut Line, pdu: &SubmitMulti<'_>) {
     line.address("source", pdu.source);
     line.field("dests", pdu.destinations.len());
     line.list("first", |line| {
-        for destination in pdu.destinations.iter().take(ENTRIES_TOLD_MAX) {
+        for destination in pdu.destinations.iter().take(ENTRIES_MAX) {
             match destination {
                 Destination::Sme(address) => line.address("dest", address),
                 Destination::DistributionList(name) => line.octets("list", name),
@@ -119,9 +119,9 @@ fn submit_multi_resp(line: &mut Line, pdu: &SubmitMultiResp<'_>) {
     line.field("unsuccessful", pdu.unsuccessful.len());
     if !pdu.unsuccessful.is_empty() {
         line.list("first", |line| {
-            for refused in pdu.unsuccessful.iter().take(ENTRIES_TOLD_MAX) {
-                line.address("dest", refused.destination);
-                line.field("status", refused.status);
+            for entry in pdu.unsuccessful.iter().take(ENTRIES_MAX) {
+                line.address("dest", entry.destination);
+                line.field("status", entry.status);
             }
         });
     }
@@ -174,7 +174,7 @@ fn replace_sm(line: &mut Line, pdu: &ReplaceSm<'_>) {
     line.hidden("text", pdu.short_message.len());
 }
 
-/// The values of a receipt. Only `esm_class` makes one here: a subscriber cannot set it.
+/// Writes the fields of a receipt, recognised by `esm_class` only, which a subscriber cannot set.
 fn receipt(line: &mut Line, class: u8, text: Hidden<'_>, dialect: ReceiptDialect) {
     if class & (esm_class::RECEIPT | esm_class::INTERMEDIATE) == 0 {
         return;
@@ -189,8 +189,8 @@ fn receipt(line: &mut Line, class: u8, text: Hidden<'_>, dialect: ReceiptDialect
     });
 }
 
-/// Values are single words. Where a carrier writes its labels so that we miss one, a value runs on into what follows,
-/// and that may be the message.
+/// Returns the first word of a value. If a label is not recognised, the value before it would extend into the message
+/// text.
 fn first_word(value: &[u8]) -> &[u8] {
     value.split(|octet| octet.is_ascii_whitespace() || b",;\0".contains(octet)).next().unwrap_or_default()
 }

@@ -1,14 +1,14 @@
-//! A line that cannot grow beyond its limit and holds nothing a terminal would act on.
+//! A trace line of limited length, without control characters.
 
 use std::fmt::{self, Write};
 
 use crate::{Address, Tag, Tlv, Tlvs};
 
-/// Characters of a line's details; what is longer is cut and ends in `...`.
+/// Characters of a line's details; longer ones are cut and end in `...`.
 pub const DETAILS_CHARS_MAX: usize = 1_000;
 const CUT: &str = "...";
 const KEPT_CHARS_MAX: usize = DETAILS_CHARS_MAX - CUT.len();
-/// Values of known parameters up to this size are numbers, and are shown.
+/// TLVs up to this size are numbers and are written.
 const NUMBER_BYTES_MAX: u16 = 4;
 
 #[derive(Default)]
@@ -17,7 +17,7 @@ pub(super) struct Line {
     is_cut: bool,
 }
 
-/// Only printable ASCII ever arrives here, so that octets are characters and any of them may be the last.
+/// Only printable ASCII is written, so that the line can be cut at any octet.
 impl fmt::Write for Line {
     fn write_str(&mut self, part: &str) -> fmt::Result {
         let room = KEPT_CHARS_MAX.saturating_sub(self.text.len());
@@ -39,21 +39,21 @@ impl Line {
         self.text
     }
 
-    fn put(&mut self, words: fmt::Arguments<'_>) {
+    fn append(&mut self, words: fmt::Arguments<'_>) {
         let space = if self.text.is_empty() || self.text.ends_with('[') { "" } else { " " };
         write!(self, "{space}{words}").expect("a line takes everything");
     }
 
-    /// A field whose value needs no care: a number, or words of our own.
+    /// Writes a field with a trusted value: a number or a constant.
     pub(super) fn field(&mut self, name: &str, value: impl fmt::Display) {
-        self.put(format_args!("{name}={value}"));
+        self.append(format_args!("{name}={value}"));
     }
 
     pub(super) fn hex(&mut self, name: &str, value: u8) {
-        self.put(format_args!("{name}=0x{value:02x}"));
+        self.append(format_args!("{name}=0x{value:02x}"));
     }
 
-    /// A field that is mostly at its default, which then says nothing.
+    /// Writes a field unless it is zero, the default.
     pub(super) fn hex_if_set(&mut self, name: &str, value: u8) {
         if value != 0 {
             self.hex(name, value);
@@ -61,7 +61,7 @@ impl Line {
     }
 
     pub(super) fn octets(&mut self, name: &str, value: &[u8]) {
-        self.put(format_args!("{name}={}", Shown(value)));
+        self.append(format_args!("{name}={}", Quoted(value)));
     }
 
     pub(super) fn octets_if_set(&mut self, name: &str, value: &[u8]) {
@@ -71,18 +71,18 @@ impl Line {
     }
 
     pub(super) fn address(&mut self, name: &str, value: Address<'_>) {
-        self.put(format_args!("{name}={}/{} {}", value.ton, value.npi, Shown(value.value)));
+        self.append(format_args!("{name}={}/{} {}", value.ton, value.npi, Quoted(value.value)));
     }
 
-    /// A value that must not be read: only how long it is.
+    /// Writes only the length of a value.
     pub(super) fn hidden(&mut self, name: &str, octets: usize) {
-        self.put(format_args!("{name}=({octets} octets)"));
+        self.append(format_args!("{name}=({octets} octets)"));
     }
 
-    /// Opens a bracket, lets `tell` fill it and closes it.
-    pub(super) fn list(&mut self, name: &str, tell: impl FnOnce(&mut Line)) {
-        self.put(format_args!("{name}=["));
-        tell(self);
+    /// Writes a bracketed list, whose content `fill` writes.
+    pub(super) fn list(&mut self, name: &str, fill: impl FnOnce(&mut Line)) {
+        self.append(format_args!("{name}=["));
+        fill(self);
         self.write_str("]").expect("a line takes everything");
     }
 
@@ -92,18 +92,18 @@ impl Line {
         }
     }
 
-    /// Numbers, ids and a status in words are shown. Anything else may be somebody's text, above all in
-    /// parameters nobody has heard of.
+    /// Writes a TLV. Values are written for numbers, ids and status texts; any other may be message text, so only its
+    /// length is.
     fn tlv(&mut self, tlv: Tlv<'_>) {
         let Tlv { tag, value } = tlv;
         let is_number = tag.octets().is_some_and(|octets| *octets.end() <= NUMBER_BYTES_MAX);
         let short = value.len() <= usize::from(NUMBER_BYTES_MAX) && !value.is_empty();
-        let is_words = matches!(tag, Tag::RECEIPTED_MESSAGE_ID | Tag::ADDITIONAL_STATUS_INFO_TEXT);
+        let is_text = matches!(tag, Tag::RECEIPTED_MESSAGE_ID | Tag::ADDITIONAL_STATUS_INFO_TEXT);
         match tag.name() {
-            Some(name) if is_number && short => self.put(format_args!("{name}=0x{}", Hex(value))),
-            Some(name) if is_words => self.octets(name, value.strip_suffix(b"\0").unwrap_or(value)),
+            Some(name) if is_number && short => self.append(format_args!("{name}=0x{}", Hex(value))),
+            Some(name) if is_text => self.octets(name, value.strip_suffix(b"\0").unwrap_or(value)),
             Some(name) => self.hidden(name, value.len()),
-            None => self.put(format_args!("0x{:04x}=({} octets)", tag.0, value.len())),
+            None => self.append(format_args!("0x{:04x}=({} octets)", tag.0, value.len())),
         }
     }
 }
@@ -116,11 +116,10 @@ impl fmt::Display for Hex<'_> {
     }
 }
 
-/// Octets from outside: as they are where they cannot be taken for anything else, quoted and escaped where
-/// they could.
-struct Shown<'a>(&'a [u8]);
+/// Octets from a peer: written as they are if unambiguous, otherwise quoted and escaped.
+struct Quoted<'a>(&'a [u8]);
 
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for Quoted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let is_plain = |octet: &u8| octet.is_ascii_alphanumeric() || b"+-_.:/#*@".contains(octet);
         match std::str::from_utf8(self.0) {

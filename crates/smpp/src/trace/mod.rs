@@ -1,8 +1,7 @@
-//! PDUs as lines for people: every command and every field that helps to find out what went wrong with a link.
-//! Passwords never appear, message texts and payloads only as lengths. The text of a receipt is shown value by
-//! value up to the message's own words, because that is what most questions are about.
+//! PDUs as text lines, for troubleshooting links. Passwords are never written, message texts and payloads only as
+//! lengths. The fields of a receipt text are written up to the quoted message.
 //!
-//! Nothing here is on the way of a message: a trace allocates, and is asked for.
+//! Tracing allocates, so it is off unless the operator requests it.
 
 mod fields;
 mod line;
@@ -17,59 +16,59 @@ use std::{borrow::Cow, fmt};
 use crate::{CommandId, CommandStatus, Frame, HEADER_BYTES, Header, ReceiptDialect, pdu};
 use line::Line;
 
-/// One PDU, told. As a line by `Display`, or field by field.
+/// A traced PDU; `Display` writes it as one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Traced {
+pub struct TracedPdu {
     /// Which PDU it is.
     pub command: CommandId,
-    /// Meaningful in answers.
+    /// Meaningful in responses.
     pub status: CommandStatus,
-    /// Matches an answer to its request.
+    /// Matches a response to its request.
     pub sequence: u32,
     /// Octets of the whole PDU.
     pub length: u32,
-    /// What its body says: printable ASCII, at most [`DETAILS_CHARS_MAX`] of it.
+    /// The body's fields: printable ASCII, at most [`DETAILS_CHARS_MAX`] characters.
     pub details: String,
 }
 
-/// Tells a PDU that was read. `dialect` is the carrier's, for its receipts.
-pub fn describe(frame: &Frame, dialect: ReceiptDialect) -> Traced {
-    told(frame.header, frame.body(), dialect)
+/// Traces a received PDU. `dialect` is the carrier's receipt dialect.
+pub fn describe(frame: &Frame, dialect: ReceiptDialect) -> TracedPdu {
+    trace_pdu(frame.header, frame.body(), dialect)
 }
 
-/// Tells every whole PDU in `octets`, as a session's output holds them, and stops where one is not whole.
-pub fn describe_all(octets: &[u8], dialect: ReceiptDialect) -> impl Iterator<Item = Traced> {
+/// Traces every PDU in `octets`, such as a session's output, and stops at an incomplete one.
+pub fn describe_all(octets: &[u8], dialect: ReceiptDialect) -> impl Iterator<Item = TracedPdu> {
     let mut rest = octets;
     std::iter::from_fn(move || {
         let header = Header::parse(rest)?;
-        let (pdu, behind) = rest.split_at_checked(usize::try_from(header.length).ok()?)?;
+        let (pdu, remaining) = rest.split_at_checked(usize::try_from(header.length).ok()?)?;
         let body = pdu.get(HEADER_BYTES..)?;
-        rest = behind;
-        Some(told(header, body, dialect))
+        rest = remaining;
+        Some(trace_pdu(header, body, dialect))
     })
 }
 
-fn told(header: Header, body: &[u8], dialect: ReceiptDialect) -> Traced {
+fn trace_pdu(header: Header, body: &[u8], dialect: ReceiptDialect) -> TracedPdu {
     let Header { length, command, status, sequence } = header;
     let mut line = Line::default();
     match pdu::decode(&header, body) {
-        Ok(pdu) => fields::tell(&mut line, &pdu, dialect),
-        Err(fault) => {
-            line.field("unreadable", fault.field);
-            line.field("because", fault.status);
+        Ok(pdu) => fields::write_fields(&mut line, &pdu, dialect),
+        Err(error) => {
+            line.field("unreadable", error.field);
+            line.field("because", error.status);
             line.hidden("body", body.len());
         }
     }
-    Traced { command, status, sequence, length, details: line.finish() }
+    TracedPdu { command, status, sequence, length, details: line.finish() }
 }
 
-impl Traced {
-    /// The specification's name, or the number where it has none.
+impl TracedPdu {
+    /// Returns the specification's name of the command, or its number.
     pub fn command_name(&self) -> Cow<'static, str> {
         name_or_number(self.command.name(), self.command.0)
     }
 
-    /// The specification's name, or the number where it has none.
+    /// Returns the specification's name of the status, or its number.
     pub fn status_name(&self) -> Cow<'static, str> {
         name_or_number(self.status.name(), self.status.0)
     }
@@ -79,10 +78,10 @@ fn name_or_number(name: Option<&'static str>, number: u32) -> Cow<'static, str> 
     name.map_or_else(|| Cow::Owned(format!("0x{number:08x}")), Cow::Borrowed)
 }
 
-impl fmt::Display for Traced {
+impl fmt::Display for TracedPdu {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} seq={}", self.command_name(), self.sequence)?;
-        if self.command.is_answer() || !self.status.is_ok() {
+        if self.command.is_response() || !self.status.is_ok() {
             write!(f, " status={}", self.status_name())?;
         }
         if !self.details.is_empty() {

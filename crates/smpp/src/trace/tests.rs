@@ -1,4 +1,4 @@
-//! What a trace tells, what it hides, and how long it may get.
+//! What a trace line contains and hides, and its maximum length.
 
 use bytes::BytesMut;
 
@@ -28,7 +28,7 @@ fn submit_sm() -> SubmitSm<'static> {
 }
 
 #[test]
-fn a_submit_sm_tells_everything_but_its_text() {
+fn submit_sm_is_traced_without_its_text() {
     let mut tlvs = TlvBuffer::new();
     tlvs.push_sar(udh::Concatenation { reference: 258, total: 2, part: 1 });
     tlvs.push(Tag::MESSAGE_PAYLOAD, b"SECRET")
@@ -53,14 +53,14 @@ fn receipt_of(class: u8, text: &[u8], dialect: &str) -> String {
 }
 
 #[test]
-fn a_receipt_is_told_value_by_value_up_to_the_messages_own_words() {
-    let whole = b"id:77 sub:001 dlvrd:001 submit date:2611150101 done date:2611150102 stat:DELIVRD err:000 text:SECRET";
-    let told = "receipt=[id=77 sub=001 dlvrd=001 submit_date=2611150101 done_date=2611150102 stat=DELIVRD err=000] \
+fn receipt_is_traced_by_field_up_to_the_message_text() {
+    let complete = b"id:77 sub:001 dlvrd:001 submit date:2611150101 done date:2611150102 stat:DELIVRD err:000 text:SECRET";
+    let traced = "receipt=[id=77 sub=001 dlvrd=001 submit_date=2611150101 done_date=2611150102 stat=DELIVRD err=000] \
                 text=(100 octets)";
     let cases: [(u8, &[u8], &str, &str); 10] = [
-        (0x04, whole, "standard", told),
+        (0x04, complete, "standard", traced),
         (0x20, b"id:77 stat:ENROUTE", "standard", "receipt=[id=77 stat=ENROUTE] text=(18 octets)"),
-        // A label without its colon: the value would run on into the message.
+        // A label without its colon: the value would extend into the message.
         (
             0x04,
             b"id:77 stat:DELIVRD Text SECRET",
@@ -72,8 +72,8 @@ fn a_receipt_is_told_value_by_value_up_to_the_messages_own_words() {
         (0x04, b"", "standard", "receipt=[] text=(0 octets)"),
         (0x04, b"id:\x1b[31m\" stat:", "standard", r#"receipt=[id="\x1b[31m\"" stat=""] text=(15 octets)"#),
         (0x04, b"77,DELIVRD,SECRET,x", "id,stat,text", "receipt=[id=77 stat=DELIVRD] text=(19 octets)"),
-        // A subscriber writes what he likes; that is his text.
-        (0x00, whole, "standard", "text=(100 octets)"),
+        // An MO message may look like a receipt.
+        (0x00, complete, "standard", "text=(100 octets)"),
         (0x40, b"id:SECRET", "standard", "text=(9 octets)"),
     ];
     for (class, text, dialect, expect) in cases {
@@ -82,7 +82,7 @@ fn a_receipt_is_told_value_by_value_up_to_the_messages_own_words() {
 }
 
 #[test]
-fn secrets_never_appear() {
+fn secrets_are_never_traced() {
     let mut tlvs = TlvBuffer::new();
     tlvs.push(Tag::MESSAGE_PAYLOAD, b"SECRET").push(Tag(0x2000), b"SECRET");
     let secret = Hidden(b"SECRET");
@@ -111,7 +111,7 @@ fn secrets_never_appear() {
 }
 
 #[test]
-fn a_line_is_cut_at_its_limit() {
+fn line_is_cut_at_its_limit() {
     let long = [b'9'; 20];
     let mut destinations = DestinationsBuffer::default();
     let mut tlvs = TlvBuffer::new();
@@ -136,7 +136,7 @@ fn a_line_is_cut_at_its_limit() {
 }
 
 #[test]
-fn what_comes_from_outside_cannot_pose_as_a_field_or_steer_a_terminal() {
+fn peer_octets_are_quoted_and_escaped() {
     let hostile = SubmitSm { source: Address::alphanumeric(b"X dest=1/1\n\x1b[2J\""), ..submit_sm() };
     let line = line_of(&Pdu::SubmitSm(hostile));
     let expect =
@@ -145,12 +145,12 @@ fn what_comes_from_outside_cannot_pose_as_a_field_or_steer_a_terminal() {
 }
 
 #[test]
-fn fields_can_be_had_one_by_one() {
-    let answer = Pdu::SubmitSmResp(SubmitSmResp { message_id: b"42", ..SubmitSmResp::default() });
+fn traced_pdu_has_separate_fields() {
+    let response = Pdu::SubmitSmResp(SubmitSmResp { message_id: b"42", ..SubmitSmResp::default() });
     let cases = [
-        (answer, CommandStatus::OK, "submit_sm_resp", "ESME_ROK", "message_id=42"),
-        (answer, CommandStatus::THROTTLED, "submit_sm_resp", "ESME_RTHROTTLED", "message_id=\"\""),
-        (answer, CommandStatus(0x0400), "submit_sm_resp", "0x00000400", "message_id=\"\""),
+        (response, CommandStatus::OK, "submit_sm_resp", "ESME_ROK", "message_id=42"),
+        (response, CommandStatus::THROTTLED, "submit_sm_resp", "ESME_RTHROTTLED", "message_id=\"\""),
+        (response, CommandStatus(0x0400), "submit_sm_resp", "0x00000400", "message_id=\"\""),
         (Pdu::EnquireLink, CommandStatus::OK, "enquire_link", "ESME_ROK", ""),
         (
             Pdu::Unknown(CommandId(0x0001_0200), Hidden(b"abc")),
@@ -162,7 +162,7 @@ fn fields_can_be_had_one_by_one() {
     ];
     for (pdu, status, command, status_name, details) in cases {
         let octets = octets(&pdu, status);
-        let traced: Vec<Traced> = describe_all(&octets, ReceiptDialect::Standard).collect();
+        let traced: Vec<TracedPdu> = describe_all(&octets, ReceiptDialect::Standard).collect();
         let [one] = &traced[..] else { panic!("one PDU: {traced:?}") };
         assert_eq!(
             (&*one.command_name(), &*one.status_name(), &*one.details),
@@ -173,16 +173,16 @@ fn fields_can_be_had_one_by_one() {
 }
 
 #[test]
-fn an_output_is_told_pdu_by_pdu_until_one_is_not_whole() {
+fn output_is_traced_until_an_incomplete_pdu() {
     let mut out = octets(&Pdu::EnquireLink, CommandStatus::OK);
     out.extend_from_slice(&octets(&Pdu::SubmitSm(SubmitSm::default()), CommandStatus::OK));
-    let told = |octets: &[u8]| {
+    let traced = |octets: &[u8]| {
         let all = describe_all(octets, ReceiptDialect::Standard);
         all.map(|traced| traced.command.to_string()).collect::<Vec<_>>()
     };
-    assert_eq!(told(&out), ["enquire_link", "submit_sm"]);
-    assert_eq!(told(&out[..out.len() - 1]), ["enquire_link"]);
-    assert_eq!(told(&out[..10]), [""; 0]);
-    assert_eq!(told(&[0; 64]), [""; 0], "a length of nothing");
-    assert_eq!(told(&[0xff; 64]), [""; 0], "a length beyond the octets");
+    assert_eq!(traced(&out), ["enquire_link", "submit_sm"]);
+    assert_eq!(traced(&out[..out.len() - 1]), ["enquire_link"]);
+    assert_eq!(traced(&out[..10]), [""; 0]);
+    assert_eq!(traced(&[0; 64]), [""; 0], "a length of nothing");
+    assert_eq!(traced(&[0xff; 64]), [""; 0], "a length beyond the octets");
 }

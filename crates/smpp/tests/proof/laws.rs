@@ -87,7 +87,7 @@ proptest! {
             encode(pdu, CommandStatus(status), 1, &mut out).expect("the PDU is valid");
             let frame = framed(&out);
             assert_eq!(frame.header.status, CommandStatus(status));
-            assert!(!pdu.command().is_answer() || frame.body().is_empty());
+            assert!(!pdu.command().is_response() || frame.body().is_empty());
             assert_eq!(frame.decode().expect("decodes").command(), pdu.command());
         });
     }

@@ -5,7 +5,7 @@
 //! `MUTATIONS=1000000 SEED=7 cargo test -p hermod-smpp mutator` runs longer, or again.
 
 use bytes::BytesMut;
-use hermod_smpp::session::{Acceptance, BindRequest, ClientConfig, ServerConfig, State};
+use hermod_smpp::session::{BindAcceptance, BindRequest, ClientConfig, ServerConfig, State};
 use hermod_smpp::*;
 
 use crate::chance::{Breadcrumb, Chance, mutate, setting};
@@ -80,7 +80,7 @@ fn client(now: Moment) -> Session<u64> {
     let pdu = Pdu::BindResp(BindType::Transceiver, BindResp::default());
     encode(&pdu, CommandStatus::OK, 1, &mut answer).expect("it fits");
     client.receive(&answer, now);
-    assert!(matches!(client.next_event(now), Some(Event::Bound { .. })));
+    assert!(matches!(client.next_event(now), Some(SessionEvent::Bound { .. })));
     client
 }
 
@@ -110,39 +110,42 @@ fn check_session(session: &mut Session<u64>, role: Role, octets: &[u8], now: Mom
     }
     while let Some(event) = session.next_event(now) {
         match event {
-            Event::BindRequested(frame) => {
+            SessionEvent::BindRequested(frame) => {
                 assert!(matches!(frame.decode(), Ok(Pdu::Bind(..))));
-                let acceptance = Acceptance { system_id: b"hermod", window_max: 5, inbound_max: 3 };
+                let acceptance = BindAcceptance { system_id: b"hermod", window_max: 5, peer_window_max: 3 };
                 session.accept_bind(&acceptance, now).expect("a bind is open");
             }
-            Event::Request(frame) => {
+            SessionEvent::Request(frame) => {
                 // Only a client reads its peer, the carrier, leniently.
                 let is_readable = match role {
                     Role::Server => frame.decode().is_ok(),
                     Role::Client => frame.decode_from_carrier().is_ok(),
                 };
                 assert!(is_readable, "a request is known to decode");
-                assert!(!frame.header.command.is_answer());
+                assert!(!frame.header.command.is_response());
                 *requests += 1;
-                session.refuse(frame.header, CommandStatus::SYSERR, now).expect("the request is open");
+                session.reject(frame.header, CommandStatus::SYSERR, now).expect("the request is open");
             }
-            Event::Answered { token, frame } => {
-                assert!(token < *sent && frame.header.command.is_answer());
+            SessionEvent::Response { token, frame } => {
+                assert!(token < *sent && frame.header.command.is_response());
                 *back += 1;
             }
-            Event::TimedOut { token, .. } => {
+            SessionEvent::TimedOut { token, .. } => {
                 assert!(token < *sent);
                 *back += 1;
                 *timed_out += 1;
             }
-            Event::LateAnswer { sequence, frame } => {
-                assert!(sequence == frame.header.sequence && frame.header.command.is_answer());
+            SessionEvent::LateResponse { sequence, frame } => {
+                assert!(sequence == frame.header.sequence && frame.header.command.is_response());
                 *late += 1;
                 assert!(*late <= *timed_out, "only a timed-out request has a late response");
             }
-            Event::Lost(tokens) => *back += tokens.len() as u64,
-            Event::Closed(_) => assert_eq!(session.state(), State::Closed),
-            Event::Bound { .. } | Event::BindRefused(_) | Event::Notification(_) | Event::PeerUnbound => {}
+            SessionEvent::Lost(tokens) => *back += tokens.len() as u64,
+            SessionEvent::Closed(_) => assert_eq!(session.state(), State::Closed),
+            SessionEvent::Bound { .. }
+            | SessionEvent::BindRejected(_)
+            | SessionEvent::Notification(_)
+            | SessionEvent::PeerUnbound => {}
         }
     }
     let submit = Pdu::SubmitSm(SubmitSm::default());
@@ -215,5 +218,5 @@ fn mutated_responses_are_never_answered() {
         assert_eq!(bound.next_event(now), None);
         assert!(bound.output().is_empty(), "{octets:02x?}");
     }
-    assert_eq!(bound.counters().unmatched_answers, setting("MUTATIONS", MUTATIONS) / 10);
+    assert_eq!(bound.counters().unmatched_responses, setting("MUTATIONS", MUTATIONS) / 10);
 }

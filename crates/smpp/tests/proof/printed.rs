@@ -29,8 +29,8 @@ pub(crate) fn meaning(octets: &[u8]) -> String {
 fn refusal_line(fault: &DecodeError) -> String {
     let DecodeError { status, link, field, header } = fault;
     let link = match link {
-        LinkFate::Continue => "goes on",
-        LinkFate::Close => "closes",
+        AfterError::Continue => "goes on",
+        AfterError::Close => "closes",
     };
     format!("refused: {} seq={} {status} for {field}, link {link}\n", header.command, header.sequence)
 }

@@ -1,7 +1,7 @@
 //! A carrier that accepts every part and delivers it.
 
 use hermod_domain::ids::RemoteId;
-use hermod_domain::lifecycle::Verdict;
+use hermod_domain::lifecycle::DeliveryOutcome;
 use hermod_store::{Job, ReceiptRecord, ResponseRecord, SubmitResponse};
 
 fn remote(job: &Job) -> RemoteId {
@@ -19,7 +19,7 @@ pub(crate) fn receipt(job: &Job) -> ReceiptRecord {
     ReceiptRecord {
         sequence: 1,
         remote: Some(remote(job)),
-        verdict: Verdict::Delivered,
+        verdict: DeliveryOutcome::Delivered,
         err: 0,
         word: None,
         source: Some(job.to),

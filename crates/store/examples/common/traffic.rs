@@ -45,7 +45,7 @@ pub(crate) fn submission(account: AccountId, number: u64) -> Acceptance {
         parts: 1,
         whole: false,
         tlvs: None,
-        shape: None,
+        options: None,
         origin: None,
         reply_to: None,
         cost: Money::from_micros(65_000),

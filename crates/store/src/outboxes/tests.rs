@@ -2,7 +2,7 @@
 
 use super::Outboxes;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
-use hermod_domain::origin::{Origin, RegisteredDelivery, WrittenAddress};
+use hermod_domain::origin::{Origin, RegisteredDelivery, SmppAddress};
 use hermod_domain::receipt::{DlrCode, ReportStatus};
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{DlrReport, Report, ReportContent, ReportId, ReportOutcome};
@@ -23,12 +23,12 @@ fn report(id: u64, message: i64, told: ReportStatus) -> Report {
         content: ReportContent::Dlr(DlrReport {
             alias: None,
             origin: Arc::new(Origin {
-                wish: RegisteredDelivery::of_registered_delivery(0x11),
+                registered_delivery: RegisteredDelivery::from_octet(0x11),
                 short_id: false,
                 on_transmitter: false,
                 reference: None,
-                source: WrittenAddress::default(),
-                destination: WrittenAddress::default(),
+                source: SmppAddress::default(),
+                destination: SmppAddress::default(),
                 quote: smallvec::SmallVec::new(),
             }),
             status: told,

@@ -1,8 +1,8 @@
-//! The stored form of a message's shape and origin: a version, flags for the optional fields, and the fields. The format is
+//! The stored form of a message's SMS options and origin: a version, flags for the optional fields, and the fields. The format is
 //! permanent: a new field needs a new flag, a changed meaning a new version.
 
-use hermod_domain::origin::{Alias, Origin, RegisteredDelivery, WrittenAddress};
-use hermod_domain::text::{Joined, Shape};
+use hermod_domain::origin::{Alias, Origin, RegisteredDelivery, SmppAddress};
+use hermod_domain::text::{ConcatPart, SmsOptions};
 use hermod_engine::tables::TableError;
 use smallvec::SmallVec;
 
@@ -11,11 +11,11 @@ pub(crate) type Blob = SmallVec<[u8; 64]>;
 
 const VERSION: u8 = 1;
 
-mod shape_flag {
-    pub(super) const JOINED: u8 = 1;
+mod options_flag {
+    pub(super) const CONCAT: u8 = 1;
     pub(super) const CLASS: u8 = 2;
     pub(super) const DATA_CODING: u8 = 4;
-    pub(super) const ALL: u8 = JOINED | CLASS | DATA_CODING;
+    pub(super) const ALL: u8 = CONCAT | CLASS | DATA_CODING;
 }
 
 mod origin_flag {
@@ -29,15 +29,15 @@ mod origin_flag {
     pub(super) const ALL: u8 = 127;
 }
 
-/// Returns the stored form of a shape.
-pub(crate) fn shape_to_blob(shape: &Shape) -> Blob {
-    use shape_flag::{CLASS, DATA_CODING, JOINED};
-    let Shape { header, joined, class, protocol_id, data_coding } = shape;
-    let flags = flag(JOINED, joined.is_some())
+/// Returns the stored form of a options.
+pub(crate) fn options_to_blob(options: &SmsOptions) -> Blob {
+    use options_flag::{CLASS, DATA_CODING, CONCAT};
+    let SmsOptions { header, concat, class, protocol_id, data_coding } = options;
+    let flags = flag(CONCAT, concat.is_some())
         | flag(CLASS, class.is_some())
         | flag(DATA_CODING, data_coding.is_some());
     let mut blob = Blob::from_slice(&[VERSION, flags, *protocol_id]);
-    if let Some(Joined { reference, total, part }) = joined {
+    if let Some(ConcatPart { reference, total, part }) = concat {
         blob.extend_from_slice(&reference.to_be_bytes());
         blob.extend_from_slice(&[*total, *part]);
     }
@@ -47,30 +47,30 @@ pub(crate) fn shape_to_blob(shape: &Shape) -> Blob {
     blob
 }
 
-/// Reads a stored shape. Fails if the version or a flag is unknown, or if octets are missing.
-pub(crate) fn shape_of(blob: &[u8]) -> Result<Shape, TableError> {
-    read_shape(&mut Octets(blob)).ok_or_else(|| TableError::unreadable("a message's shape"))
+/// Reads a stored options. Fails if the version or a flag is unknown, or if octets are missing.
+pub(crate) fn options_of(blob: &[u8]) -> Result<SmsOptions, TableError> {
+    read_options(&mut Octets(blob)).ok_or_else(|| TableError::unreadable("a message's SMS options"))
 }
 
-fn read_shape(octets: &mut Octets<'_>) -> Option<Shape> {
-    use shape_flag::{ALL, CLASS, DATA_CODING, JOINED};
+fn read_options(octets: &mut Octets<'_>) -> Option<SmsOptions> {
+    use options_flag::{ALL, CLASS, DATA_CODING, CONCAT};
     let flags = octets.flags(ALL)?;
     let protocol_id = octets.one()?;
-    let joined = if flags & JOINED == 0 {
+    let concat = if flags & CONCAT == 0 {
         None
     } else {
-        Some(Joined { reference: octets.two()?, total: octets.one()?, part: octets.one()? })
+        Some(ConcatPart { reference: octets.two()?, total: octets.one()?, part: octets.one()? })
     };
     let class = if flags & CLASS == 0 { None } else { Some(octets.one()?) };
     let data_coding = if flags & DATA_CODING == 0 { None } else { Some(octets.one()?) };
-    Some(Shape { header: octets.rest().into(), joined, class, protocol_id, data_coding })
+    Some(SmsOptions { header: octets.rest().into(), concat, class, protocol_id, data_coding })
 }
 
 /// Returns the stored form of an origin and the message's alias. They are stored together so that a report needs one read.
 pub(crate) fn origin_to_blob(origin: &Origin, alias: Option<Alias>) -> Blob {
     use origin_flag as is;
-    let Origin { wish, short_id, on_transmitter, reference, source, destination, quote } = origin;
-    let RegisteredDelivery { success, failure, intermediate } = *wish;
+    let Origin { registered_delivery, short_id, on_transmitter, reference, source, destination, quote } = origin;
+    let RegisteredDelivery { success, failure, intermediate } = *registered_delivery;
     let flags = flag(is::SUCCESS, success)
         | flag(is::FAILURE, failure)
         | flag(is::INTERMEDIATE, intermediate)
@@ -103,7 +103,7 @@ fn read_origin(octets: &mut Octets<'_>) -> Option<(Origin, Option<Alias>)> {
     let reference = if has(is::REFERENCE) { Some(octets.two()?) } else { None };
     let alias = if has(is::ALIAS) { Some(Alias::new(octets.four()?)?) } else { None };
     let origin = Origin {
-        wish: RegisteredDelivery {
+        registered_delivery: RegisteredDelivery {
             success: has(is::SUCCESS),
             failure: has(is::FAILURE),
             intermediate: has(is::INTERMEDIATE),
@@ -120,8 +120,8 @@ fn read_origin(octets: &mut Octets<'_>) -> Option<(Origin, Option<Alias>)> {
 
 /// Appends an address: TON, NPI, one length octet and the digits. SMPP addresses are shorter than 255 octets; a longer one
 /// is cut.
-pub(crate) fn write_address(blob: &mut Blob, address: &WrittenAddress) {
-    let WrittenAddress { ton, npi, digits } = address;
+pub(crate) fn write_address(blob: &mut Blob, address: &SmppAddress) {
+    let SmppAddress { ton, npi, digits } = address;
     let length = u8::try_from(digits.len()).unwrap_or(u8::MAX);
     blob.extend_from_slice(&[*ton, *npi, length]);
     blob.extend(digits.iter().take(usize::from(length)).copied());
@@ -167,9 +167,9 @@ impl<'a> Octets<'a> {
         (version == VERSION && flags & !known == 0).then_some(flags)
     }
 
-    pub(crate) fn address(&mut self) -> Option<WrittenAddress> {
+    pub(crate) fn address(&mut self) -> Option<SmppAddress> {
         let [ton, npi, length] = self.array()?;
-        Some(WrittenAddress::new(ton, npi, self.take(usize::from(length))?))
+        Some(SmppAddress::new(ton, npi, self.take(usize::from(length))?))
     }
 }
 
@@ -181,13 +181,13 @@ mod tests {
     use proptest::option;
     use proptest::prelude::*;
 
-    fn shapes() -> impl Strategy<Value = Shape> {
-        let joined = option::of(any::<(u16, u8, u8)>());
+    fn all_options() -> impl Strategy<Value = SmsOptions> {
+        let concat = option::of(any::<(u16, u8, u8)>());
         let codes = (option::of(any::<u8>()), any::<u8>(), option::of(any::<u8>()));
-        (vec(any::<u8>(), 0..140), joined, codes).prop_map(
-            |(header, joined, (class, protocol_id, data_coding))| {
-                let joined = joined.map(|(reference, total, part)| Joined { reference, total, part });
-                Shape { header: header.into(), joined, class, protocol_id, data_coding }
+        (vec(any::<u8>(), 0..140), concat, codes).prop_map(
+            |(header, concat, (class, protocol_id, data_coding))| {
+                let concat = concat.map(|(reference, total, part)| ConcatPart { reference, total, part });
+                SmsOptions { header: header.into(), concat, class, protocol_id, data_coding }
             },
         )
     }
@@ -195,24 +195,24 @@ mod tests {
     fn origins() -> impl Strategy<Value = (Origin, Option<Alias>)> {
         let address = || {
             (any::<u8>(), any::<u8>(), vec(any::<u8>(), 0..66))
-                .prop_map(|(ton, npi, digits)| WrittenAddress::new(ton, npi, &digits))
+                .prop_map(|(ton, npi, digits)| SmppAddress::new(ton, npi, &digits))
         };
         let alias = option::of(Alias::FIRST.get()..=u32::MAX).prop_map(|number| number.and_then(Alias::new));
         let rest = (option::of(any::<u16>()), vec(any::<u8>(), 0..20), alias);
         (any::<[bool; 5]>(), address(), address(), rest).prop_map(
             |([success, failure, intermediate, short_id, on_transmitter], source, destination, rest)| {
                 let (reference, quote, alias) = rest;
-                let wish = RegisteredDelivery { success, failure, intermediate };
+                let registered_delivery = RegisteredDelivery { success, failure, intermediate };
                 let quote = SmallVec::from_slice(&quote);
-                (Origin { wish, short_id, on_transmitter, reference, source, destination, quote }, alias)
+                (Origin { registered_delivery, short_id, on_transmitter, reference, source, destination, quote }, alias)
             },
         )
     }
 
     proptest! {
         #[test]
-        fn every_shape_is_read_back_as_it_was(shape in shapes()) {
-            prop_assert_eq!(shape_of(&shape_to_blob(&shape)).unwrap(), shape);
+        fn every_option_is_read_back_as_it_was(options in all_options()) {
+            prop_assert_eq!(options_of(&options_to_blob(&options)).unwrap(), options);
         }
 
         #[test]
@@ -222,8 +222,8 @@ mod tests {
 
         #[test]
         fn any_octets_are_rejected_or_written_back_unchanged(octets in vec(any::<u8>(), 0..40)) {
-            if let Ok(shape) = shape_of(&octets) {
-                prop_assert_eq!(&shape_to_blob(&shape)[..], &octets[..]);
+            if let Ok(options) = options_of(&octets) {
+                prop_assert_eq!(&options_to_blob(&options)[..], &octets[..]);
             }
             if let Ok((origin, alias)) = origin_of(&octets) {
                 prop_assert_eq!(&origin_to_blob(&origin, alias)[..], &octets[..]);
@@ -233,18 +233,18 @@ mod tests {
 
     #[test]
     fn stored_format_does_not_change() {
-        let joined = Some(Joined { reference: 0x0102, total: 3, part: 2 });
-        let shape = Shape { joined, class: Some(0), protocol_id: 7, ..Shape::default() };
-        assert_eq!(shape_to_blob(&shape)[..], [1, 3, 7, 1, 2, 3, 2, 0]);
-        let header = Shape { header: [5, 0, 3, 9, 2, 1].into(), data_coding: Some(0xf5), ..Shape::default() };
-        assert_eq!(shape_to_blob(&header)[..], [1, 4, 0, 0xf5, 5, 0, 3, 9, 2, 1]);
+        let concat = Some(ConcatPart { reference: 0x0102, total: 3, part: 2 });
+        let options = SmsOptions { concat, class: Some(0), protocol_id: 7, ..SmsOptions::default() };
+        assert_eq!(options_to_blob(&options)[..], [1, 3, 7, 1, 2, 3, 2, 0]);
+        let header = SmsOptions { header: [5, 0, 3, 9, 2, 1].into(), data_coding: Some(0xf5), ..SmsOptions::default() };
+        assert_eq!(options_to_blob(&header)[..], [1, 4, 0, 0xf5, 5, 0, 3, 9, 2, 1]);
         let origin = Origin {
-            wish: RegisteredDelivery { success: true, failure: false, intermediate: true },
+            registered_delivery: RegisteredDelivery { success: true, failure: false, intermediate: true },
             short_id: true,
             on_transmitter: false,
             reference: Some(0x0a0b),
-            source: WrittenAddress::new(5, 0, b"Ab"),
-            destination: WrittenAddress::new(1, 1, b"49"),
+            source: SmppAddress::new(5, 0, b"Ab"),
+            destination: SmppAddress::new(1, 1, b"49"),
             quote: SmallVec::from_slice(b"q"),
         };
         let expect = [1, 0x6d, 0x0a, 0x0b, 0x10, 0, 0, 0, 5, 0, 2, b'A', b'b', 1, 1, 2, b'4', b'9', b'q'];
@@ -254,8 +254,8 @@ mod tests {
     #[test]
     fn damaged_blob_is_reported_as_invalid_data() {
         for blob in [&[][..], &[1], &[2, 0, 0], &[1, 0], &[1, 8, 0], &[1, 1, 0, 1, 2, 3], &[1, 2, 0]] {
-            let text = StoreError::from(shape_of(blob).unwrap_err()).to_string();
-            assert_eq!(text, "invalid data in the database: a message's shape", "{blob:?}");
+            let text = StoreError::from(options_of(blob).unwrap_err()).to_string();
+            assert_eq!(text, "invalid data in the database: a message's SMS options", "{blob:?}");
         }
         let no_alias = [1, 64, 0x0f, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 0];
         for blob in [&[][..], &[1, 128], &[1, 0, 1, 1, 3, 1, 1], &[3, 0, 0, 0, 0, 0, 0, 0], &no_alias] {

@@ -5,7 +5,7 @@ use crate::sqlite::delivery_figures::delivery_rows;
 use crate::sqlite::schema;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::ids::{AccountId, MessageId, PartNo};
-use hermod_domain::lifecycle::Verdict;
+use hermod_domain::lifecycle::DeliveryOutcome;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::ops::DeliveryRow;
@@ -54,10 +54,10 @@ fn figures_are_collected_and_written_together_when_due() {
     let mut world = World::new();
     assert_eq!(world.stats.due_at(), None);
     world.stats.sent(ACME, german(), Day::new(0));
-    world.stats.settled(ACME, &tie(german(), Some(1)), Verdict::Enroute, at(5));
+    world.stats.settled(ACME, &tie(german(), Some(1)), DeliveryOutcome::Enroute, at(5));
     world.stats.committed(at(1_000));
     assert_eq!(world.stats.due_at(), Some(at(11_000)));
-    world.stats.settled(ACME, &tie(german(), Some(1)), Verdict::Delivered, at(2_001));
+    world.stats.settled(ACME, &tie(german(), Some(1)), DeliveryOutcome::Delivered, at(2_001));
     changing(&world.connection, |tables| world.stats.write_if_due(tables, at(10_999))).unwrap();
     world.stats.committed(at(10_999));
     assert!(world.rows().is_empty(), "not yet");
@@ -103,11 +103,11 @@ fn delivery_times_fall_into_their_ranges() {
     let mut world = World::new();
     let seconds = [0, 5, 6, 15, 16, 60, 61, 300, 301, 3_600, 3_601, 90_000];
     for second in seconds {
-        world.stats.settled(ACME, &tie(german(), Some(1)), Verdict::Delivered, at(1 + second * 1_000));
+        world.stats.settled(ACME, &tie(german(), Some(1)), DeliveryOutcome::Delivered, at(1 + second * 1_000));
     }
     // One receipt came before its response, and for one the time of the response is unknown.
-    world.stats.settled(ACME, &tie(german(), Some(5_000)), Verdict::Delivered, at(4_000));
-    world.stats.settled(ACME, &tie(german(), None), Verdict::Delivered, at(4_000));
+    world.stats.settled(ACME, &tie(german(), Some(5_000)), DeliveryOutcome::Delivered, at(4_000));
+    world.stats.settled(ACME, &tie(german(), None), DeliveryOutcome::Delivered, at(4_000));
     world.stats.committed(at(1));
     changing(&world.connection, |tables| world.stats.write(tables)).unwrap();
     let figures = world.rows()[0].figures;
@@ -120,7 +120,7 @@ fn each_final_state_is_counted_in_its_column_per_network() {
     let mut world = World::new();
     let american = Msisdn::from_number(12_125_550_123).unwrap();
     let unassigned_range = Msisdn::from_number(999_000_000_000_000).unwrap();
-    for verdict in [Verdict::Undeliverable, Verdict::Expired, Verdict::Rejected, Verdict::NoNews] {
+    for verdict in [DeliveryOutcome::Undeliverable, DeliveryOutcome::Expired, DeliveryOutcome::Rejected, DeliveryOutcome::NoChange] {
         world.stats.settled(ACME, &tie(german(), Some(1)), verdict, at(5));
     }
     world.stats.sent(ACME, american, Day::new(1));

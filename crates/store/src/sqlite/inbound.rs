@@ -3,7 +3,7 @@
 use crate::sqlite::SqliteTables;
 use crate::sqlite::mo_blobs;
 use hermod_domain::ids::{AccountId, MessageId};
-use hermod_domain::inbound::Whole;
+use hermod_domain::inbound::MoContent;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{InboundRecord, MoMessage, PAGE_ROWS_MAX};
 use hermod_engine::tables::{InboundChange, InboundCounter, InboundRow, InboundRows, TableError, Wire};
@@ -92,7 +92,7 @@ pub(crate) fn read_mo_message(
         .optional()?
         .map(|(text, wire)| {
             let Wire { source, destination, form, header } = wire?;
-            Ok(MoMessage { id, source, destination, whole: Whole { text, form, header } })
+            Ok(MoMessage { id, source, destination, whole: MoContent { text, form, header } })
         })
         .transpose()
 }

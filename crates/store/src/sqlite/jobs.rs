@@ -35,12 +35,12 @@ pub(crate) fn read_waiting(connection: &Connection, refill: Refill) -> Result<Re
     let mut jobs: Readings<Job> = Readings::default();
     while let Some(row) = rows.next()? {
         let mut read = read(row);
-        // The parts of one message share its text and shape.
+        // The parts of one message share its text and options.
         if let (Ok(job), Some(last)) = (&mut read, jobs.rows.last())
             && last.message == job.message
         {
             job.text = last.text.clone();
-            job.shape = last.shape.clone();
+            job.options = last.options.clone();
         }
         sort_in(&mut jobs, row, KEY, read)?;
     }
@@ -99,8 +99,8 @@ fn read(row: &Row<'_>) -> Result<Job, TableError> {
     let Some(parts) = row.get(2)? else { return Err(TableError::unreadable(NO_MESSAGE)) };
     let source: String = row.get(5)?;
     let text: Option<String> = row.get(7)?;
-    let shape = row.get_ref(13)?.as_blob_or_null().map_err(TableError::unreadable)?;
-    let shape = shape.map(|blob| blobs::shape_of(blob).map(Arc::new)).transpose()?;
+    let options = row.get_ref(13)?.as_blob_or_null().map_err(TableError::unreadable)?;
+    let options = options.map(|blob| blobs::options_of(blob).map(Arc::new)).transpose()?;
     let (message, part) = message_and_part(row, 0, 1)?;
     Ok(Job {
         message,
@@ -116,7 +116,7 @@ fn read(row: &Row<'_>) -> Result<Job, TableError> {
         expires_at: Timestamp::from_millis(row.get(10)?),
         whole: row.get(11)?,
         tlvs: row.get::<_, Option<Vec<u8>>>(12)?.map(|tlvs| CustomerTlvs(tlvs.into())),
-        shape,
+        options,
         fresh: None,
     })
 }

@@ -14,8 +14,8 @@ use rusqlite::{OptionalExtension, params};
 
 impl SqliteTables<'_> {
     fn add_message(&self, row: &MessageRow) -> Result<(), TableError> {
-        let shape = row.shape.as_ref().filter(|shape| !shape.is_plain());
-        let shape = shape.map(|shape| blobs::shape_to_blob(shape));
+        let options = row.options.as_ref().filter(|options| !options.is_plain());
+        let options = options.map(|options| blobs::options_to_blob(options));
         let origin = row.origin.as_ref().map(|origin| blobs::origin_to_blob(origin, row.alias));
         self.connection
             .prepare_cached(
@@ -41,7 +41,7 @@ impl SqliteTables<'_> {
                 row.status.err,
                 row.whole,
                 row.tlvs.as_ref().map(|tlvs| &*tlvs.0),
-                shape.as_deref(),
+                options.as_deref(),
                 origin.as_deref(),
             ])?;
         Ok(())

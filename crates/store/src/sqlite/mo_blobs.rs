@@ -2,8 +2,8 @@
 //! is permanent: a changed meaning needs a new version.
 
 use crate::sqlite::blobs::{Blob, Octets, write_address};
-use hermod_domain::inbound::Form;
-use hermod_domain::origin::WrittenAddress;
+use hermod_domain::inbound::MoEncoding;
+use hermod_domain::origin::SmppAddress;
 use hermod_engine::tables::{TableError, Wire};
 
 const VERSION: u8 = 1;
@@ -15,9 +15,9 @@ const OCTETS: u8 = 3;
 pub(crate) fn to_blob(wire: &Wire) -> Blob {
     let Wire { source, destination, form, header } = wire;
     let (form, data_coding) = match form {
-        Form::Narrow => (NARROW, 0),
-        Form::Ucs2 => (UCS2, 0),
-        Form::Octets { data_coding } => (OCTETS, *data_coding),
+        MoEncoding::SingleByte => (NARROW, 0),
+        MoEncoding::Ucs2 => (UCS2, 0),
+        MoEncoding::Octets { data_coding } => (OCTETS, *data_coding),
     };
     let mut blob = Blob::from_slice(&[VERSION, form, data_coding]);
     write_address(&mut blob, source);
@@ -37,9 +37,9 @@ fn read(octets: &mut Octets<'_>) -> Option<Wire> {
         return None;
     }
     let form = match form {
-        NARROW => Form::Narrow,
-        UCS2 => Form::Ucs2,
-        OCTETS => Form::Octets { data_coding },
+        NARROW => MoEncoding::SingleByte,
+        UCS2 => MoEncoding::Ucs2,
+        OCTETS => MoEncoding::Octets { data_coding },
         _ => return None,
     };
     let (source, destination) = (octets.address()?, octets.address()?);
@@ -47,7 +47,7 @@ fn read(octets: &mut Octets<'_>) -> Option<Wire> {
 }
 
 /// Returns the stored form of the addresses of a message with missing parts.
-pub(crate) fn ends_to_blob(source: &WrittenAddress, destination: &WrittenAddress) -> Blob {
+pub(crate) fn ends_to_blob(source: &SmppAddress, destination: &SmppAddress) -> Blob {
     let mut blob = Blob::new();
     write_address(&mut blob, source);
     write_address(&mut blob, destination);
@@ -55,7 +55,7 @@ pub(crate) fn ends_to_blob(source: &WrittenAddress, destination: &WrittenAddress
 }
 
 /// Returns source and destination; `None` if the blob is damaged.
-pub(crate) fn ends_of(blob: &[u8]) -> Option<(WrittenAddress, WrittenAddress)> {
+pub(crate) fn ends_of(blob: &[u8]) -> Option<(SmppAddress, SmppAddress)> {
     let mut octets = Octets(blob);
     octets.address().zip(octets.address())
 }
@@ -65,10 +65,10 @@ mod tests {
     use super::*;
     use crate::error::StoreError;
 
-    fn wire(form: Form, header: &[u8]) -> Wire {
+    fn wire(form: MoEncoding, header: &[u8]) -> Wire {
         Wire {
-            source: WrittenAddress::new(1, 1, b"49"),
-            destination: WrittenAddress::new(3, 0, b"808"),
+            source: SmppAddress::new(1, 1, b"49"),
+            destination: SmppAddress::new(3, 0, b"808"),
             form,
             header: header.into(),
         }
@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn wire_is_read_back_unchanged_and_its_stored_format_does_not_change() {
         for (form, stored) in
-            [(Form::Narrow, [1, 0]), (Form::Ucs2, [2, 0]), (Form::Octets { data_coding: 0xf5 }, [3, 0xf5])]
+            [(MoEncoding::SingleByte, [1, 0]), (MoEncoding::Ucs2, [2, 0]), (MoEncoding::Octets { data_coding: 0xf5 }, [3, 0xf5])]
         {
             let came = wire(form, &[5, 0]);
             let blob = to_blob(&came);
@@ -85,7 +85,7 @@ mod tests {
             assert_eq!(blob[3..], [1, 1, 2, b'4', b'9', 3, 0, 3, b'8', b'0', b'8', 5, 0]);
             assert_eq!(of_blob(&blob).unwrap(), came);
         }
-        let Wire { source, destination, .. } = wire(Form::Ucs2, b"");
+        let Wire { source, destination, .. } = wire(MoEncoding::Ucs2, b"");
         let ends = ends_to_blob(&source, &destination);
         assert_eq!(ends_of(&ends).unwrap(), (source, destination));
     }

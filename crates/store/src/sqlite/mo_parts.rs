@@ -3,8 +3,8 @@
 use crate::sqlite::SqliteTables;
 use crate::sqlite::mo_blobs;
 use hermod_domain::ids::CarrierId;
-use hermod_domain::inbound::{Alphabet, Piece};
-use hermod_domain::origin::WrittenAddress;
+use hermod_domain::inbound::{Alphabet, MoSegment};
+use hermod_domain::origin::SmppAddress;
 use hermod_domain::time::Timestamp;
 use hermod_engine::tables::{
     MoPartChange, MoPartRows, SeenKey, TableError, Unfinished, UnfinishedFound, UnfinishedId, UnfinishedKey,
@@ -77,8 +77,8 @@ impl SqliteTables<'_> {
         Ok(())
     }
 
-    fn add_mo_part(&self, id: UnfinishedId, no: u8, piece: &Piece) -> Result<(), TableError> {
-        let Piece { data_coding, alphabet, header, octets } = piece;
+    fn add_mo_part(&self, id: UnfinishedId, no: u8, segment: &MoSegment) -> Result<(), TableError> {
+        let MoSegment { data_coding, alphabet, header, octets } = segment;
         self.connection
             .prepare_cached(
                 "INSERT INTO inbound_part (grp, no, coding, alphabet, header, octets) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
@@ -104,7 +104,7 @@ impl MoPartRows for SqliteTables<'_> {
             MoPartChange::UnfinishedSince { id, since } => self.put_unfinished_since(*id, *since),
             MoPartChange::UnfinishedSize { id, size } => self.put_unfinished_size(*id, *size),
             MoPartChange::DeleteUnfinished(id) => self.delete_unfinished(*id),
-            MoPartChange::AddPart { id, no, piece } => self.add_mo_part(*id, *no, piece),
+            MoPartChange::AddPart { id, no, segment } => self.add_mo_part(*id, *no, segment),
             MoPartChange::DeleteParts(id) => self.delete_mo_parts(*id),
         }
     }
@@ -215,21 +215,21 @@ impl MoPartRows for SqliteTables<'_> {
         Ok(message)
     }
 
-    fn mo_parts(&self, id: UnfinishedId) -> Result<Vec<(u8, Piece)>, TableError> {
+    fn mo_parts(&self, id: UnfinishedId) -> Result<Vec<(u8, MoSegment)>, TableError> {
         let mut statement = self.connection.prepare_cached(
             "SELECT no, coding, alphabet, header, octets FROM inbound_part WHERE grp = ?1 ORDER BY no",
         )?;
         let mut rows = statement.query([stored_id(id)])?;
         let mut pieces = Vec::new();
         while let Some(row) = rows.next()? {
-            let piece = Piece {
+            let segment = MoSegment {
                 data_coding: row.get(1)?,
                 // A text in an unknown alphabet is delivered as hexadecimal digits.
                 alphabet: Alphabet::from_u8(row.get(2)?).unwrap_or(Alphabet::Octets),
                 header: row.get::<_, Vec<u8>>(3)?.into(),
                 octets: row.get::<_, Vec<u8>>(4)?.into(),
             };
-            pieces.push((row.get(0)?, piece));
+            pieces.push((row.get(0)?, segment));
         }
         Ok(pieces)
     }
@@ -247,11 +247,11 @@ fn read_found(row: &Row<'_>) -> Result<UnfinishedFound, rusqlite::Error> {
 
 /// Returns the addresses of a message. If they are damaged, returns the digits without TON and NPI, because an undeliverable
 /// message would block all others.
-fn read_ends(row: &Row<'_>) -> Result<(WrittenAddress, WrittenAddress), rusqlite::Error> {
+fn read_ends(row: &Row<'_>) -> Result<(SmppAddress, SmppAddress), rusqlite::Error> {
     if let Some(ends) = mo_blobs::ends_of(row.get_ref(3)?.as_blob()?) {
         return Ok(ends);
     }
-    let written = |digits: String| WrittenAddress::new(0, 0, digits.as_bytes());
+    let written = |digits: String| SmppAddress::new(0, 0, digits.as_bytes());
     Ok((written(row.get(4)?), written(row.get(5)?)))
 }
 

@@ -4,7 +4,7 @@ use crate::sqlite::SqliteTables;
 use crate::sqlite::carrier_ids::{read_id, split_id};
 use hermod_domain::carrier::RemoteKey;
 use hermod_domain::ids::{CarrierId, RemoteId};
-use hermod_domain::lifecycle::Verdict;
+use hermod_domain::lifecycle::DeliveryOutcome;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::ops::{PAGE_ROWS_MAX, ParkedReceipt, ReceiptLoss};
@@ -257,27 +257,27 @@ fn read_loss(row: &Row<'_>) -> Result<ReceiptLoss, rusqlite::Error> {
 }
 
 /// Returns the stored form of a verdict. The numbers are permanent: add new ones, never renumber.
-fn verdict_to_stored(verdict: Verdict) -> i64 {
+fn verdict_to_stored(verdict: DeliveryOutcome) -> i64 {
     match verdict {
-        Verdict::Enroute => 1,
-        Verdict::Delivered => 2,
-        Verdict::Undeliverable => 3,
-        Verdict::Rejected => 4,
-        Verdict::Expired => 5,
-        Verdict::NoNews => 6,
-        Verdict::Accepted => 7,
+        DeliveryOutcome::Enroute => 1,
+        DeliveryOutcome::Delivered => 2,
+        DeliveryOutcome::Undeliverable => 3,
+        DeliveryOutcome::Rejected => 4,
+        DeliveryOutcome::Expired => 5,
+        DeliveryOutcome::NoChange => 6,
+        DeliveryOutcome::Accepted => 7,
     }
 }
 
-fn verdict_from_stored(number: i64) -> Result<Verdict, TableError> {
+fn verdict_from_stored(number: i64) -> Result<DeliveryOutcome, TableError> {
     Ok(match number {
-        1 => Verdict::Enroute,
-        2 => Verdict::Delivered,
-        3 => Verdict::Undeliverable,
-        4 => Verdict::Rejected,
-        5 => Verdict::Expired,
-        6 => Verdict::NoNews,
-        7 => Verdict::Accepted,
+        1 => DeliveryOutcome::Enroute,
+        2 => DeliveryOutcome::Delivered,
+        3 => DeliveryOutcome::Undeliverable,
+        4 => DeliveryOutcome::Rejected,
+        5 => DeliveryOutcome::Expired,
+        6 => DeliveryOutcome::NoChange,
+        7 => DeliveryOutcome::Accepted,
         other => return Err(TableError::unreadable(format!("{other} is not a receipt verdict"))),
     })
 }

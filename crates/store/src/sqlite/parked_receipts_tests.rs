@@ -5,7 +5,7 @@ use crate::sqlite::schema;
 use crate::sqlite::{SqliteTables, changing};
 use hermod_domain::carrier::RemoteKey;
 use hermod_domain::ids::{CarrierId, RemoteId};
-use hermod_domain::lifecycle::Verdict;
+use hermod_domain::lifecycle::DeliveryOutcome;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::ParkedReceipt;
@@ -31,7 +31,7 @@ impl World {
         World { connection, parked, _folder: folder }
     }
 
-    fn parks(&mut self, carrier: CarrierId, remote: &str, verdict: Verdict, at: i64) -> u64 {
+    fn parks(&mut self, carrier: CarrierId, remote: &str, verdict: DeliveryOutcome, at: i64) -> u64 {
         changing(&self.connection, |tables| self.parked.park(tables, carrier, &receipt(remote, verdict, at)))
             .unwrap()
     }
@@ -64,7 +64,7 @@ fn id(text: &str) -> RemoteId {
     RemoteId::from_text(text).unwrap()
 }
 
-fn receipt(remote: &str, verdict: Verdict, at: i64) -> ParkedReceipt {
+fn receipt(remote: &str, verdict: DeliveryOutcome, at: i64) -> ParkedReceipt {
     ParkedReceipt {
         remote: id(remote),
         verdict,
@@ -80,14 +80,14 @@ fn receipt(remote: &str, verdict: Verdict, at: i64) -> ParkedReceipt {
 fn parked_receipt_is_read_back_unchanged() {
     let mut world = World::with_limit(10);
     for (remote, ambiguous) in [("00aB", false), ("77", true), ("\u{0}", false)] {
-        let kept = ParkedReceipt { ambiguous, ..receipt(remote, Verdict::Delivered, 5) };
+        let kept = ParkedReceipt { ambiguous, ..receipt(remote, DeliveryOutcome::Delivered, 5) };
         changing(&world.connection, |tables| world.parked.park(tables, ACME, &kept)).unwrap();
         assert_eq!(
             tables(&world.connection).read().unwrap().parked_receipt(ACME, &kept.remote).unwrap(),
             Some(kept)
         );
     }
-    let bare = ParkedReceipt { word: None, source: None, ..receipt("bare", Verdict::NoNews, 6) };
+    let bare = ParkedReceipt { word: None, source: None, ..receipt("bare", DeliveryOutcome::NoChange, 6) };
     changing(&world.connection, |tables| world.parked.park(tables, ACME, &bare)).unwrap();
     assert_eq!(
         tables(&world.connection).read().unwrap().parked_receipt(ACME, &bare.remote).unwrap(),
@@ -102,15 +102,15 @@ fn parked_receipt_is_read_back_unchanged() {
 
 #[test]
 fn first_final_receipt_of_an_id_stays_parked() {
-    use Verdict::{Delivered, Enroute, Expired, NoNews, Rejected, Undeliverable};
+    use DeliveryOutcome::{Delivered, Enroute, Expired, NoChange, Rejected, Undeliverable};
     for (said, stays) in [
         (&[Enroute, Delivered][..], Delivered),
-        (&[NoNews, Enroute], Enroute),
-        (&[Enroute, NoNews], Enroute),
-        (&[NoNews, Undeliverable, Enroute], Undeliverable),
+        (&[NoChange, Enroute], Enroute),
+        (&[Enroute, NoChange], Enroute),
+        (&[NoChange, Undeliverable, Enroute], Undeliverable),
         (&[Delivered, Undeliverable], Delivered),
         (&[Rejected, Delivered], Rejected),
-        (&[Expired, Enroute, NoNews], Expired),
+        (&[Expired, Enroute, NoChange], Expired),
     ] {
         let mut world = World::with_limit(10);
         for (at, verdict) in (1..).zip(said) {
@@ -123,12 +123,12 @@ fn first_final_receipt_of_an_id_stays_parked() {
 #[test]
 fn receipts_beyond_the_limit_push_out_the_oldest_and_are_counted() {
     let mut world = World::with_limit(2);
-    world.parks(OTHER, "x", Verdict::Delivered, 1);
+    world.parks(OTHER, "x", DeliveryOutcome::Delivered, 1);
     let gone: Vec<u64> =
-        (1..=4).map(|at| world.parks(ACME, &at.to_string(), Verdict::Delivered, at)).collect();
+        (1..=4).map(|at| world.parks(ACME, &at.to_string(), DeliveryOutcome::Delivered, at)).collect();
     assert_eq!(gone, [0, 0, 1, 1]);
     assert_eq!(world.has(ACME), ["3 Delivered", "4 Delivered"]);
-    assert_eq!(world.parks(ACME, "3", Verdict::Undeliverable, 9), 0, "it is parked already");
+    assert_eq!(world.parks(ACME, "3", DeliveryOutcome::Undeliverable, 9), 0, "it is parked already");
     assert_eq!(world.has(OTHER), ["x Delivered"]);
     assert_eq!(world.losses(), [(0, 1, 0, 2)]);
 }
@@ -138,7 +138,7 @@ fn receipt_parked_for_three_days_is_given_up_and_counted() {
     let mut world = World::with_limit(10);
     let day = 86_400_000;
     for (carrier, remote, at) in [(ACME, "a", 1), (ACME, "b", day), (OTHER, "c", 2)] {
-        world.parks(carrier, remote, Verdict::Delivered, at);
+        world.parks(carrier, remote, DeliveryOutcome::Delivered, at);
     }
     let now = |ms| Timestamp::from_millis(ms);
     assert_eq!(
@@ -157,11 +157,11 @@ fn receipt_parked_for_three_days_is_given_up_and_counted() {
 #[test]
 fn rollback_restores_the_counts() {
     let mut world = World::with_limit(10);
-    world.parks(ACME, "a", Verdict::Delivered, 1);
+    world.parks(ACME, "a", DeliveryOutcome::Delivered, 1);
     world.parked.committed();
     world.connection.execute_batch("BEGIN").unwrap();
-    world.parks(ACME, "b", Verdict::Delivered, 1);
-    world.parks(OTHER, "b", Verdict::Delivered, 1);
+    world.parks(ACME, "b", DeliveryOutcome::Delivered, 1);
+    world.parks(OTHER, "b", DeliveryOutcome::Delivered, 1);
     changing(&world.connection, |tables| world.parked.remove(tables, ACME, &id("a"))).unwrap();
     changing(&world.connection, |tables| world.parked.remove(tables, ACME, &id("b"))).unwrap();
     changing(&world.connection, |tables| world.parked.remove(tables, ACME, &id("unknown"))).unwrap();
@@ -175,13 +175,13 @@ fn rollback_restores_the_counts() {
 #[test]
 fn every_verdict_is_read_back_as_it_was_stored() {
     let verdicts = [
-        Verdict::Enroute,
-        Verdict::Delivered,
-        Verdict::Undeliverable,
-        Verdict::Rejected,
-        Verdict::Expired,
-        Verdict::NoNews,
-        Verdict::Accepted,
+        DeliveryOutcome::Enroute,
+        DeliveryOutcome::Delivered,
+        DeliveryOutcome::Undeliverable,
+        DeliveryOutcome::Rejected,
+        DeliveryOutcome::Expired,
+        DeliveryOutcome::NoChange,
+        DeliveryOutcome::Accepted,
     ];
     for verdict in verdicts {
         assert_eq!(verdict_from_stored(verdict_to_stored(verdict)).unwrap(), verdict);

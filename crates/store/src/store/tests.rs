@@ -43,7 +43,7 @@ fn free_message() -> Acceptance {
         parts: 1,
         whole: false,
         tlvs: None,
-        shape: None,
+        options: None,
         origin: None,
         reply_to: None,
         cost: Money::ZERO,

@@ -3,7 +3,7 @@
 use crate::reports::{CONNECTION, origin};
 use crate::webhook_queue::MESSAGES;
 use crate::world::*;
-use hermod_domain::lifecycle::Verdict;
+use hermod_domain::lifecycle::DeliveryOutcome;
 use hermod_domain::origin::Origin;
 use hermod_store::{Acceptance, Inbound, LedgerKind, OptOut, ReportOutcome, Screened, Store, SubmitResponse};
 use std::sync::Arc;
@@ -187,9 +187,9 @@ async fn store_with_traffic() -> World {
     world.send(world.sms()).await;
     let jobs = link.take_jobs(3).await;
     link.accept(&jobs[0], "a").await;
-    link.receipt("a", Verdict::Delivered).await;
+    link.receipt("a", DeliveryOutcome::Delivered).await;
     link.accept(&jobs[1], "b").await;
-    link.receipt("unknown", Verdict::Delivered).await;
+    link.receipt("unknown", DeliveryOutcome::Delivered).await;
     link.answer(&jobs[2], SubmitResponse::NoResponse).await;
     world.send(Acceptance { parts: 2, ..world.sms() }).await;
     add_entries_beside_messages(&world).await;
@@ -238,10 +238,10 @@ async fn add_smpp_messages(world: &World) {
     let port = world.store.open_receiver(CONNECTION);
     let short = Origin { short_id: true, ..origin(1) };
     world.send_accepted_as(&link, Acceptance { origin: Some(Arc::new(short)), ..world.sms() }, "c").await;
-    link.receipt("c", Verdict::Delivered).await;
+    link.receipt("c", DeliveryOutcome::Delivered).await;
     world.take_reports(&port, 1).await;
     world.send_accepted_as(&link, world.smpp_message(1), "d").await;
-    link.receipt("d", Verdict::Delivered).await;
+    link.receipt("d", DeliveryOutcome::Delivered).await;
     let report = world.take_reports(&port, 1).await;
     world.settle(&port, &[report[0].id], ReportOutcome::Refused(8)).await;
     link.close().await.expect("it closes");

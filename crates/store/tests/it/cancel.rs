@@ -3,7 +3,7 @@
 use crate::reports::{CONNECTION, news, origin};
 use crate::world::*;
 use hermod_domain::ids::{AccountId, MessageId};
-use hermod_domain::lifecycle::{MessageState, Verdict};
+use hermod_domain::lifecycle::{MessageState, DeliveryOutcome};
 use hermod_domain::origin::{Alias, MessageName, Origin};
 use hermod_domain::receipt::{DlrCode, ReportStatus};
 use hermod_domain::sender::Sender;
@@ -164,7 +164,7 @@ async fn short_names_are_assigned_in_order_per_account_and_only_to_3_3_binds() {
     link.accept(&job, "id").await;
     world.flush().await;
     world.restart().await;
-    world.link().await.receipt("id", Verdict::Delivered).await;
+    world.link().await.receipt("id", DeliveryOutcome::Delivered).await;
     let port = world.store.open_receiver(CONNECTION);
     let report = world.take_reports(&port, 1).await.remove(0);
     assert_eq!(

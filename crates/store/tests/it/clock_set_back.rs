@@ -2,7 +2,7 @@
 
 use crate::webhook_queue::results::settled;
 use crate::world::*;
-use hermod_domain::lifecycle::{MessageState, Verdict};
+use hermod_domain::lifecycle::{MessageState, DeliveryOutcome};
 use hermod_store::{Acceptance, AfterAttempt, SubmitResponse};
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ async fn retries_and_resends_of_a_clock_ahead_are_due_within_their_schedules_aft
     assert_eq!(link.take_job().await.message, deferred);
     for job in &jobs {
         link.accept(job, &job.message.to_string()).await;
-        link.receipt(&job.message.to_string(), Verdict::Delivered).await;
+        link.receipt(&job.message.to_string(), DeliveryOutcome::Delivered).await;
     }
     world.flush().await;
     assert_eq!(world.state(deferred).await, MessageState::Delivered);
@@ -67,8 +67,8 @@ async fn webhook_events_of_a_clock_ahead_are_due_by_their_failure_count_after_a_
     let mut world = World::with_webhooks().await;
     let right = world.now;
     world.now = right.plus(AHEAD);
-    world.send_with_receipts(Acceptance { key: None, ..world.sms() }, "new", &[Verdict::Delivered]).await;
-    world.send_with_receipts(world.sms(), "failed", &[Verdict::Delivered]).await;
+    world.send_with_receipts(Acceptance { key: None, ..world.sms() }, "new", &[DeliveryOutcome::Delivered]).await;
+    world.send_with_receipts(world.sms(), "failed", &[DeliveryOutcome::Delivered]).await;
     let due = world.due_events().await;
     let again = AfterAttempt::RetryAt(world.now.plus(Duration::from_secs(50)));
     world.settle_events(vec![settled(&due[1], 500, again, world.now)]).await;

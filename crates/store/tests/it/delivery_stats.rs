@@ -4,7 +4,7 @@ use crate::world::*;
 use hermod_domain::carrier::{IdConversion, Profile};
 use hermod_domain::catalogue::{Carrier, Catalogue, Documents};
 use hermod_domain::ids::CarrierId;
-use hermod_domain::lifecycle::{MessageState, Verdict};
+use hermod_domain::lifecycle::{MessageState, DeliveryOutcome};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::receipt::DlrCode;
 use hermod_domain::time::Day;
@@ -51,13 +51,13 @@ async fn parts_are_counted_by_day_carrier_and_country_once_each() {
     }
     link.now = link.now.plus(secs(20));
     for (remote, verdict) in [
-        ("r0", Verdict::Enroute),
-        ("r0", Verdict::Delivered),
-        ("r0", Verdict::Delivered),
-        ("r1", Verdict::Delivered),
-        ("r2", Verdict::Undeliverable),
-        ("r2", Verdict::Delivered),
-        ("r3", Verdict::Rejected),
+        ("r0", DeliveryOutcome::Enroute),
+        ("r0", DeliveryOutcome::Delivered),
+        ("r0", DeliveryOutcome::Delivered),
+        ("r1", DeliveryOutcome::Delivered),
+        ("r2", DeliveryOutcome::Undeliverable),
+        ("r2", DeliveryOutcome::Delivered),
+        ("r3", DeliveryOutcome::Rejected),
     ] {
         link.receipt(remote, verdict).await;
     }
@@ -81,7 +81,7 @@ async fn parts_are_counted_by_day_carrier_and_country_once_each() {
     // The last receipt arrives the next day and counts for the day its part was sent. Closing the store loses no figures.
     world.now = world.now.plus(secs(24 * 3600));
     let link = world.link().await;
-    link.receipt("r4", Verdict::Delivered).await;
+    link.receipt("r4", DeliveryOutcome::Delivered).await;
     world.restart().await;
     let late = DeliveryFigures { delivered: 1, times: [0, 0, 0, 0, 0, 1], time_ms: 86_460_000, ..american };
     assert_eq!(figures(&world).await[1].figures, late);
@@ -116,12 +116,12 @@ async fn receipts_are_waited_for_as_long_as_their_carrier_is_configured() {
     // One final receipt replaces UNKNOWN; later receipts do not.
     world.restart().await;
     let link = world.link_with_ids(quick, LinkKind::Sends, IdConversion::None).await;
-    link.receipt("a", Verdict::Enroute).await;
+    link.receipt("a", DeliveryOutcome::Enroute).await;
     world.flush().await;
     let seen = world.record(messages[1]).await;
     assert_eq!((seen.state, seen.dlr), unknown);
-    link.receipt("a", Verdict::Undeliverable).await;
-    link.receipt("a", Verdict::Delivered).await;
+    link.receipt("a", DeliveryOutcome::Undeliverable).await;
+    link.receipt("a", DeliveryOutcome::Delivered).await;
     world.flush().await;
     let seen = world.record(messages[1]).await;
     assert_eq!((seen.state, seen.dlr), (MessageState::Undeliverable, DlrCode::Undeliv));

@@ -3,7 +3,7 @@
 use crate::mo::text;
 use crate::world::block;
 use crate::world::*;
-use hermod_domain::lifecycle::{MessageState, Verdict};
+use hermod_domain::lifecycle::{MessageState, DeliveryOutcome};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::text::MessageText;
 use hermod_store::{Acceptance, Inbound, MoRecord, OptOut};
@@ -31,7 +31,7 @@ async fn erasing_the_substitute_number_erases_what_an_earlier_version_left() {
     let link = world.link_with_slots(1).await;
     let message = world.send(Acceptance { to: person(), ..world.smpp_message(2) }).await;
     link.accept(&link.take_job().await, "id").await;
-    link.receipt("id", Verdict::Delivered).await;
+    link.receipt("id", DeliveryOutcome::Delivered).await;
     world.flush().await;
     let digits = b"4915112345678";
     let origin = || -> Vec<u8> {
@@ -65,8 +65,8 @@ async fn erased_number_and_texts_are_in_no_file_and_money_stays_provable() {
     for (job, id) in link.take_jobs(3).await.iter().zip(["done", "other", "open"]) {
         link.accept(job, id).await;
     }
-    link.receipt("done", Verdict::Delivered).await;
-    link.receipt("other", Verdict::Delivered).await;
+    link.receipt("done", DeliveryOutcome::Delivered).await;
+    link.receipt("other", DeliveryOutcome::Delivered).await;
     let inbound = Inbound {
         account: ALICE,
         from: format!("+{PERSON}"),
@@ -88,7 +88,7 @@ async fn erased_number_and_texts_are_in_no_file_and_money_stays_provable() {
     let erased = world.store.erase_number(person(), None).await.expect("it is erased");
     assert_eq!((erased.messages, erased.inbound, erased.others), (1, 1, 1));
     assert_eq!((erased.in_progress, erased.named.as_slice()), (1, &[open][..]));
-    link.receipt("open", Verdict::Delivered).await;
+    link.receipt("open", DeliveryOutcome::Delivered).await;
     world.flush().await;
     let erased = world.store.erase_number(person(), None).await.expect("the rest is erased");
     assert_eq!((erased.messages, erased.inbound, erased.in_progress), (1, 0, 0));

@@ -1,7 +1,7 @@
 //! Expiry: queued messages end in bounded steps and are refunded if no carrier can have them.
 
 use crate::world::*;
-use hermod_domain::lifecycle::{MessageState, Verdict};
+use hermod_domain::lifecycle::{MessageState, DeliveryOutcome};
 use hermod_domain::receipt::DlrCode;
 use hermod_store::{AcceptOutcome, Acceptance, SubmitResponse};
 use tokio::task::JoinSet;
@@ -109,8 +109,8 @@ async fn receipt_after_unknown_ends_the_message_once() {
     link.accept(&link.take_job().await, "id").await;
     world.advance(VALIDITY + RECEIPT_WAIT).await;
     assert_eq!(world.sweep(world.now).await, 1);
-    link.receipt("id", Verdict::Delivered).await;
-    link.receipt("id", Verdict::Undeliverable).await;
+    link.receipt("id", DeliveryOutcome::Delivered).await;
+    link.receipt("id", DeliveryOutcome::Undeliverable).await;
     world.flush().await;
     let record = world.record(message).await;
     assert_eq!((record.state, record.dlr), (MessageState::Delivered, DlrCode::Delivrd));

@@ -2,12 +2,12 @@
 
 use crate::world::*;
 use hermod_domain::ids::{CarrierId, MessageId};
-use hermod_domain::lifecycle::{DoubtPolicy, MessageState, RefusedFor, Verdict};
+use hermod_domain::lifecycle::{DoubtPolicy, MessageState, RejectionCause, DeliveryOutcome};
 use hermod_store::{Acceptance, Job, ResponseRecord, SubmitResponse};
 
 const PAID_IN: i64 = 1_000_000_000;
 const TROUBLE: SubmitResponse = SubmitResponse::Temporary { status: 0x64, after: None };
-const NO: SubmitResponse = SubmitResponse::Refused { about: RefusedFor::Anything, status: 0x45 };
+const NO: SubmitResponse = SubmitResponse::Refused { about: RejectionCause::Other, status: 0x45 };
 
 fn or(job: &Job, said: SubmitResponse, otherwise: CarrierId) -> ResponseRecord {
     ResponseRecord { failover_to: Some(split(otherwise)), ..answer(job, said) }
@@ -42,7 +42,7 @@ async fn message_after_two_temporary_errors_moves_to_the_other_carrier_at_once()
     assert_eq!((job.message, job.carrier), (message, OTHER));
     other.accept(&job, "over there").await;
     link.add_slots(5).await;
-    other.receipt("over there", Verdict::Delivered).await;
+    other.receipt("over there", DeliveryOutcome::Delivered).await;
     world.flush().await;
     let record = world.record(message).await;
     assert_eq!((record.state, record.carrier), (MessageState::Delivered, OTHER));
@@ -280,7 +280,7 @@ async fn late_response_of_the_old_carrier_is_in_the_timeline_and_changes_nothing
             let moved = other.take_job().await;
             link.respond(
                 vec![or(&job, said.clone(), OTHER)],
-                vec![receipt(9, "late", Verdict::Undeliverable)],
+                vec![receipt(9, "late", DeliveryOutcome::Undeliverable)],
             )
             .await;
             assert_eq!(link.take_recorded().await, [9]);
@@ -291,7 +291,7 @@ async fn late_response_of_the_old_carrier_is_in_the_timeline_and_changes_nothing
                 "{told:?}"
             );
             other.accept(&moved, "good").await;
-            other.receipt("good", Verdict::Delivered).await;
+            other.receipt("good", DeliveryOutcome::Delivered).await;
             world.flush().await;
             link.assert_idle().await;
             assert_eq!(world.state(message).await, MessageState::Delivered, "{said:?}");

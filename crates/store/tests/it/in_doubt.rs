@@ -1,7 +1,7 @@
 //! Parts in doubt: the number of resends, their waits, and the state after the last resend.
 
 use crate::world::*;
-use hermod_domain::lifecycle::{DoubtPolicy, MessageState, Verdict};
+use hermod_domain::lifecycle::{DoubtPolicy, MessageState, DeliveryOutcome};
 use hermod_store::{Acceptance, Store, SubmitResponse};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -65,7 +65,7 @@ async fn crash_during_a_resend_uses_up_one_resend() {
     let link = world.link_with_slots(1).await;
     let job = link.take_job().await;
     link.accept(&job, "third time lucky").await;
-    link.receipt("third time lucky", Verdict::Delivered).await;
+    link.receipt("third time lucky", DeliveryOutcome::Delivered).await;
     world.flush().await;
     assert_eq!(world.state(message).await, MessageState::Delivered);
     assert_eq!(Store::audit(world.path()).unwrap().resends, 3);

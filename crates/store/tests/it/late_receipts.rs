@@ -3,7 +3,7 @@
 use crate::migrations::UNDO_14;
 use crate::world::*;
 use hermod_domain::ids::MessageId;
-use hermod_domain::lifecycle::{MessageState, Verdict};
+use hermod_domain::lifecycle::{MessageState, DeliveryOutcome};
 use hermod_domain::receipt::DlrCode;
 use hermod_store::{Acceptance, Store};
 use std::time::Duration;
@@ -44,13 +44,13 @@ async fn late_message_moves_out_of_the_part_table_and_its_receipt_settles_it() {
     world.sweep(world.now).await;
     assert_eq!(world.parts_and_late(), (1, 1));
     world.assert_audit_clean();
-    link.receipt("a", Verdict::Enroute).await;
+    link.receipt("a", DeliveryOutcome::Enroute).await;
     world.flush().await;
     assert_eq!(world.state(message).await, MessageState::Enroute);
     world.restart().await;
     let link = world.link().await;
-    link.receipt("a", Verdict::Delivered).await;
-    link.receipt("b", Verdict::Delivered).await;
+    link.receipt("a", DeliveryOutcome::Delivered).await;
+    link.receipt("b", DeliveryOutcome::Delivered).await;
     world.flush().await;
     assert_eq!(world.state(message).await, MessageState::Delivered);
     assert_eq!(world.state(young).await, MessageState::Delivered);
@@ -77,7 +77,7 @@ async fn late_message_is_reported_unknown_when_due_and_later_delivered() {
     assert_eq!(world.parts_and_late(), (0, 1));
     world.assert_audit_clean();
     let link = world.link().await;
-    link.receipt("a", Verdict::Delivered).await;
+    link.receipt("a", DeliveryOutcome::Delivered).await;
     world.flush().await;
     assert_eq!(world.state(message).await, MessageState::Delivered);
     assert_eq!(world.parts_and_late(), (0, 0));
@@ -98,10 +98,10 @@ async fn message_with_a_queued_part_stays_in_the_part_table() {
     world.flush().await;
     world.sweep(world.now).await;
     assert_eq!(world.parts_and_late(), (0, 2));
-    link.receipt("a", Verdict::Delivered).await;
+    link.receipt("a", DeliveryOutcome::Delivered).await;
     world.flush().await;
     assert_eq!(world.parts_and_late(), (0, 2));
-    link.receipt("b", Verdict::Undeliverable).await;
+    link.receipt("b", DeliveryOutcome::Undeliverable).await;
     world.flush().await;
     assert_eq!(world.parts_and_late(), (0, 0));
     world.assert_audit_clean();
@@ -127,7 +127,7 @@ async fn overdue_parts_of_the_previous_schema_are_moved_by_a_sweep() {
     assert_eq!(world.sweep(world.now).await, 0);
     assert_eq!(world.parts_and_late(), (0, 1));
     let link = world.link().await;
-    link.receipt("a", Verdict::Delivered).await;
+    link.receipt("a", DeliveryOutcome::Delivered).await;
     world.flush().await;
     assert_eq!(world.state(message).await, MessageState::Delivered);
     world.assert_audit_clean();
@@ -147,7 +147,7 @@ async fn invalid_late_part_is_reported_by_the_audit_and_set_aside_by_its_receipt
     assert!(rules(&world).contains(&"every part is readable"));
     world.restart().await;
     let link = world.link().await;
-    link.receipt("a", Verdict::Delivered).await;
+    link.receipt("a", DeliveryOutcome::Delivered).await;
     world.flush().await;
     assert_eq!(world.parts_and_late(), (0, 0));
     assert_eq!(rules(&world), ["no row is set aside"]);

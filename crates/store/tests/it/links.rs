@@ -1,7 +1,7 @@
 //! Several links to one carrier: a message is sent on one of them in order; receive-only links.
 
 use crate::world::*;
-use hermod_domain::lifecycle::{MessageState, Verdict};
+use hermod_domain::lifecycle::{MessageState, DeliveryOutcome};
 use hermod_store::{Acceptance, LinkKind, SubmitResponse};
 
 #[tokio::test]
@@ -15,7 +15,7 @@ async fn receive_only_link_settles_messages_and_gets_no_job() {
 
     let sending = world.link_with_slots(1).await;
     sending.accept(&sending.take_job().await, "pair").await;
-    listening.receipt("pair", Verdict::Delivered).await;
+    listening.receipt("pair", DeliveryOutcome::Delivered).await;
     assert_eq!(listening.take_recorded().await, [1], "the receipt is answered on its own link");
     assert_eq!(world.state(message).await, MessageState::Delivered);
     assert!(listening.close().await.unwrap().is_empty());

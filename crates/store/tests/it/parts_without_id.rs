@@ -2,7 +2,7 @@
 
 use crate::world::*;
 use hermod_domain::ids::MessageId;
-use hermod_domain::lifecycle::{MessageState, Verdict};
+use hermod_domain::lifecycle::{MessageState, DeliveryOutcome};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::receipt::DlrCode;
 use hermod_domain::sender::Sender;
@@ -56,26 +56,26 @@ async fn receipt_for_the_number_of_the_only_part_without_an_id_settles_it() {
     link = world.link().await;
     // Receipts for another number or of another carrier do not match.
     let other = world.link_to(OTHER, 0).await;
-    other.respond(vec![], vec![about(recipient(), receipt(1, "77", Verdict::Delivered))]).await;
+    other.respond(vec![], vec![about(recipient(), receipt(1, "77", DeliveryOutcome::Delivered))]).await;
     assert_eq!(other.take_fates().await, [ReceiptOutcome::Parked]);
-    link.respond(vec![], vec![about(other_recipient(), receipt(1, "76", Verdict::Delivered))]).await;
+    link.respond(vec![], vec![about(other_recipient(), receipt(1, "76", DeliveryOutcome::Delivered))]).await;
     assert_eq!(link.take_fates().await, [ReceiptOutcome::Parked]);
     assert_eq!(world.state(message).await, MessageState::Submitted);
 
-    link.respond(vec![], vec![about(recipient(), receipt(2, "78", Verdict::Enroute))]).await;
+    link.respond(vec![], vec![about(recipient(), receipt(2, "78", DeliveryOutcome::Enroute))]).await;
     assert_eq!(link.take_fates().await, [ReceiptOutcome::Applied]);
     assert_eq!(world.state(message).await, MessageState::Enroute);
     // From here on the part has the id of its receipts.
-    link.respond(vec![], vec![receipt(3, "78", Verdict::Delivered)]).await;
+    link.respond(vec![], vec![receipt(3, "78", DeliveryOutcome::Delivered)]).await;
     assert_eq!(link.take_fates().await, [ReceiptOutcome::Applied]);
     assert_eq!(world.state(message).await, MessageState::Delivered);
 
     // A repeated receipt of the first message does not match the next one to the same number.
     let next = taken(&world, &link, world.sms()).await;
-    link.respond(vec![], vec![about(recipient(), receipt(4, "78", Verdict::Delivered))]).await;
+    link.respond(vec![], vec![about(recipient(), receipt(4, "78", DeliveryOutcome::Delivered))]).await;
     assert_eq!(link.take_fates().await, [ReceiptOutcome::Unchanged]);
     assert_eq!(world.state(next).await, MessageState::Submitted);
-    link.respond(vec![], vec![about(recipient(), receipt(5, "79", Verdict::Delivered))]).await;
+    link.respond(vec![], vec![about(recipient(), receipt(5, "79", DeliveryOutcome::Delivered))]).await;
     assert_eq!(link.take_fates().await, [ReceiptOutcome::Applied]);
     assert_eq!(world.state(next).await, MessageState::Delivered);
     world.assert_audit_clean();
@@ -90,13 +90,13 @@ async fn receipt_that_fits_several_parts_without_an_id_is_parked_unless_the_send
     let second = taken(&world, &link, from("+4915799999999")).await;
     let by = |name: &str, receipt: ReceiptRecord| ReceiptRecord { sender: Some(sender(name)), ..receipt };
     for name in ["Florist", "80808"] {
-        let unclear = by(name, about(recipient(), receipt(1, name, Verdict::Delivered)));
+        let unclear = by(name, about(recipient(), receipt(1, name, DeliveryOutcome::Delivered)));
         link.respond(vec![], vec![unclear]).await;
         assert_eq!(link.take_fates().await, [ReceiptOutcome::Parked], "{name}");
     }
-    link.respond(vec![], vec![about(recipient(), receipt(1, "x", Verdict::Delivered))]).await;
+    link.respond(vec![], vec![about(recipient(), receipt(1, "x", DeliveryOutcome::Delivered))]).await;
     assert_eq!(link.take_fates().await, [ReceiptOutcome::Parked]);
-    let clear = by("4915799999999", about(recipient(), receipt(2, "y", Verdict::Delivered)));
+    let clear = by("4915799999999", about(recipient(), receipt(2, "y", DeliveryOutcome::Delivered)));
     link.respond(vec![], vec![clear]).await;
     assert_eq!(link.take_fates().await, [ReceiptOutcome::Applied]);
     assert_eq!(world.state(second).await, MessageState::Delivered);
@@ -110,7 +110,7 @@ async fn receipt_that_overtakes_its_answer_without_an_id_settles_the_part() {
     let link = world.link_with_slots(2).await;
     let message = world.send(world.sms()).await;
     let job = link.take_job().await;
-    link.respond(vec![], vec![about(recipient(), receipt(1, "early", Verdict::Delivered))]).await;
+    link.respond(vec![], vec![about(recipient(), receipt(1, "early", DeliveryOutcome::Delivered))]).await;
     assert_eq!(link.take_fates().await, [ReceiptOutcome::Parked]);
     link.answer(&job, SubmitResponse::AcceptedWithoutId).await;
     world.flush().await;
@@ -125,17 +125,17 @@ async fn receipt_without_an_id_is_matched_by_number_or_dropped() {
     let link = world.link().await;
     let nameless =
         |verdict| ReceiptRecord { remote: None, ..about(recipient(), receipt(1, "none", verdict)) };
-    link.respond(vec![], vec![nameless(Verdict::Delivered)]).await;
+    link.respond(vec![], vec![nameless(DeliveryOutcome::Delivered)]).await;
     assert_eq!(link.take_fates().await, [ReceiptOutcome::Dropped]);
     let message = taken(&world, &link, world.sms()).await;
     for (verdict, state) in
-        [(Verdict::Enroute, MessageState::Enroute), (Verdict::Undeliverable, MessageState::Undeliverable)]
+        [(DeliveryOutcome::Enroute, MessageState::Enroute), (DeliveryOutcome::Undeliverable, MessageState::Undeliverable)]
     {
         link.respond(vec![], vec![nameless(verdict)]).await;
         assert_eq!(link.take_fates().await, [ReceiptOutcome::Applied]);
         assert_eq!(world.state(message).await, state);
     }
-    link.respond(vec![], vec![nameless(Verdict::Delivered)]).await;
+    link.respond(vec![], vec![nameless(DeliveryOutcome::Delivered)]).await;
     assert_eq!(link.take_fates().await, [ReceiptOutcome::Dropped], "the final receipt was applied");
     assert!(world.store.parked(ACME, 10).await.unwrap().is_empty());
     world.assert_audit_clean();
@@ -175,7 +175,7 @@ async fn old_part_without_an_id_behind_many_new_ones_is_deleted_by_a_later_call(
     assert_eq!(rows(&world), 60_001, "one call does not read all rows");
     link.now = world.now;
     let nameless =
-        ReceiptRecord { remote: None, ..about(recipient(), receipt(1, "none", Verdict::Delivered)) };
+        ReceiptRecord { remote: None, ..about(recipient(), receipt(1, "none", DeliveryOutcome::Delivered)) };
     link.respond(vec![], vec![nameless]).await;
     assert_eq!(link.take_fates().await, [ReceiptOutcome::Dropped], "its receipt wait is over");
     world.store.delete_expired(world.now).await.unwrap();

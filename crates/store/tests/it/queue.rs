@@ -2,7 +2,7 @@
 
 use crate::world::*;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
-use hermod_domain::lifecycle::{MessageState, Verdict};
+use hermod_domain::lifecycle::{MessageState, DeliveryOutcome};
 use hermod_domain::money::Money;
 use hermod_store::{Acceptance, JOBS_IN_MEMORY_MAX, Store, SubmitResponse};
 use metrics::{Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit};
@@ -196,7 +196,7 @@ async fn receipt_on_one_link_settles_a_part_sent_over_another() {
     let message = world.send(world.sms()).await;
     one.accept(&one.take_job().await, "shared").await;
     world.flush().await;
-    two.receipt("shared", Verdict::Delivered).await;
+    two.receipt("shared", DeliveryOutcome::Delivered).await;
     world.flush().await;
     assert_eq!(world.state(message).await, MessageState::Delivered);
     one.assert_idle().await;

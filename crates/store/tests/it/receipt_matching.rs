@@ -3,7 +3,7 @@
 use crate::world::*;
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{CarrierId, MessageId};
-use hermod_domain::lifecycle::{MessageState, Verdict};
+use hermod_domain::lifecycle::{MessageState, DeliveryOutcome};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Day;
 use hermod_store::{
@@ -60,7 +60,7 @@ async fn receipt_after_its_response_is_matched_in_every_id_format() {
                 world.restart().await;
                 link = link_with(&world, ids).await;
             }
-            let fate = send_receipt(&link, receipt(1, in_receipt, Verdict::Delivered)).await;
+            let fate = send_receipt(&link, receipt(1, in_receipt, DeliveryOutcome::Delivered)).await;
             assert_eq!(fate, ReceiptOutcome::Applied, "{in_answer} {in_receipt} {restart}");
             assert_eq!(world.state(message).await, MessageState::Delivered);
             world.assert_audit_clean();
@@ -74,7 +74,7 @@ async fn receipt_before_its_response_is_parked_and_matched_in_every_id_format() 
         for restart in [false, true] {
             let mut world = World::new().await;
             let mut link = link_with(&world, ids).await;
-            let fate = send_receipt(&link, receipt(1, in_receipt, Verdict::Delivered)).await;
+            let fate = send_receipt(&link, receipt(1, in_receipt, DeliveryOutcome::Delivered)).await;
             assert_eq!(fate, ReceiptOutcome::Parked, "{in_answer} {in_receipt}");
             if restart {
                 world.restart().await;
@@ -96,13 +96,13 @@ async fn receipt_before_its_response_is_parked_and_matched_in_every_id_format() 
 async fn receipt_is_matched_over_several_days_in_both_orders() {
     let mut world = World::new().await;
     let link = link_with(&world, IdConversion::None).await;
-    send_receipt(&link, receipt(1, "early", Verdict::Delivered)).await;
+    send_receipt(&link, receipt(1, "early", DeliveryOutcome::Delivered)).await;
     let late = send_submitted(&world, &link, number(1), "late").await;
     world.advance(secs(2 * DAY)).await;
     let link = link_with(&world, IdConversion::None).await;
     let early = send_submitted(&world, &link, number(2), "early").await;
     assert_eq!(world.state(early).await, MessageState::Delivered);
-    assert_eq!(send_receipt(&link, receipt(1, "late", Verdict::Delivered)).await, ReceiptOutcome::Applied);
+    assert_eq!(send_receipt(&link, receipt(1, "late", DeliveryOutcome::Delivered)).await, ReceiptOutcome::Applied);
     assert_eq!(world.state(late).await, MessageState::Delivered);
     world.assert_audit_clean();
 }
@@ -112,8 +112,8 @@ async fn corrected_id_conversion_matches_parked_receipts() {
     let mut world = World::new().await;
     let link = link_with(&world, IdConversion::None).await;
     let message = send_submitted(&world, &link, number(1), "1B").await;
-    let stranger = receipt(2, "999", Verdict::Delivered);
-    for record in [receipt(1, "27", Verdict::Undeliverable), stranger] {
+    let stranger = receipt(2, "999", DeliveryOutcome::Delivered);
+    for record in [receipt(1, "27", DeliveryOutcome::Undeliverable), stranger] {
         assert_eq!(send_receipt(&link, record).await, ReceiptOutcome::Parked);
     }
     let nothing = Rematched { tried: 2, matched: 0 };
@@ -140,8 +140,8 @@ async fn receipt_that_fits_two_parts_is_ambiguous_until_the_number_or_exact_id_d
     let link = link_with(&world, IdConversion::None).await;
     let first = send_submitted(&world, &link, number(1), "a1").await;
     let second = send_submitted(&world, &link, number(2), "0a1").await;
-    assert_eq!(send_receipt(&link, receipt(1, "A1", Verdict::Delivered)).await, ReceiptOutcome::Ambiguous);
-    assert_eq!(send_receipt(&link, receipt(1, "00A1", Verdict::Delivered)).await, ReceiptOutcome::Ambiguous);
+    assert_eq!(send_receipt(&link, receipt(1, "A1", DeliveryOutcome::Delivered)).await, ReceiptOutcome::Ambiguous);
+    assert_eq!(send_receipt(&link, receipt(1, "00A1", DeliveryOutcome::Delivered)).await, ReceiptOutcome::Ambiguous);
     assert!(parked(&world).await.iter().all(|parked| parked.ambiguous));
     // A third candidate does not resolve the ambiguity.
     send_submitted(&world, &link, number(3), "000a1").await;
@@ -150,11 +150,11 @@ async fn receipt_that_fits_two_parts_is_ambiguous_until_the_number_or_exact_id_d
     }
     // The recipient's number resolves it, and so does the exact id.
     assert_eq!(
-        send_receipt(&link, about(number(2), receipt(1, "A1", Verdict::Delivered))).await,
+        send_receipt(&link, about(number(2), receipt(1, "A1", DeliveryOutcome::Delivered))).await,
         ReceiptOutcome::Applied
     );
     assert_eq!(world.state(second).await, MessageState::Delivered);
-    assert_eq!(send_receipt(&link, receipt(1, "a1", Verdict::Delivered)).await, ReceiptOutcome::Applied);
+    assert_eq!(send_receipt(&link, receipt(1, "a1", DeliveryOutcome::Delivered)).await, ReceiptOutcome::Applied);
     assert_eq!(world.state(first).await, MessageState::Delivered);
     world.assert_audit_clean();
 }
@@ -164,7 +164,7 @@ async fn response_settles_a_parked_receipt_or_makes_it_ambiguous() {
     let world = World::new().await;
     let link = link_with(&world, IdConversion::None).await;
     // Both parts match, and both responses arrive in one batch.
-    send_receipt(&link, about(number(2), receipt(1, "A1", Verdict::Delivered))).await;
+    send_receipt(&link, about(number(2), receipt(1, "A1", DeliveryOutcome::Delivered))).await;
     let first = world.send(Acceptance { to: number(1), ..world.sms() }).await;
     let second = world.send(Acceptance { to: number(2), ..world.sms() }).await;
     let jobs = link.take_jobs(2).await;
@@ -181,12 +181,12 @@ async fn response_settles_a_parked_receipt_or_makes_it_ambiguous() {
 async fn unmatched_receipt_is_listed_and_given_up_after_three_days() {
     let mut world = World::new().await;
     let link = link_with(&world, IdConversion::None).await;
-    let odd = ReceiptRecord { word: Some("BORKED".into()), ..receipt(1, "0ff", Verdict::NoNews) };
+    let odd = ReceiptRecord { word: Some("BORKED".into()), ..receipt(1, "0ff", DeliveryOutcome::NoChange) };
     send_receipt(&link, about(number(1), odd)).await;
     let parked_at = world.now;
     let shown = ParkedReceipt {
         remote: remote("0ff"),
-        verdict: Verdict::NoNews,
+        verdict: DeliveryOutcome::NoChange,
         err: 0,
         word: Some("BORKED".into()),
         source: Some(number(1)),
@@ -217,7 +217,7 @@ async fn unknown_receipt_status_changes_nothing_and_is_in_the_timeline() {
     let message = send_submitted(&world, &link, number(1), "a").await;
     let before = world.record(message).await;
     let word = "x".repeat(1_000);
-    let odd = ReceiptRecord { word: Some(word.into()), ..receipt(1, "a", Verdict::NoNews) };
+    let odd = ReceiptRecord { word: Some(word.into()), ..receipt(1, "a", DeliveryOutcome::NoChange) };
     assert_eq!(send_receipt(&link, odd).await, ReceiptOutcome::Unchanged);
     assert_eq!(world.record(message).await, before);
     assert_eq!(world.timeline(message), ["unknown_receipt"]);
@@ -225,9 +225,9 @@ async fn unknown_receipt_status_changes_nothing_and_is_in_the_timeline() {
         .raw()
         .query_row("SELECT detail FROM timeline WHERE message = ?1", [message.as_i64()], |row| row.get(0))
         .unwrap();
-    assert_eq!(detail, format!("NoNews err 0 word \"{}\"", "x".repeat(32)));
+    assert_eq!(detail, format!("NoChange err 0 word \"{}\"", "x".repeat(32)));
     // It can be parked, and then matched by its response.
-    let early = ReceiptRecord { word: Some("ODD".into()), ..receipt(1, "b", Verdict::NoNews) };
+    let early = ReceiptRecord { word: Some("ODD".into()), ..receipt(1, "b", DeliveryOutcome::NoChange) };
     assert_eq!(send_receipt(&link, early).await, ReceiptOutcome::Parked);
     let second = send_submitted(&world, &link, number(2), "b").await;
     assert_eq!(world.timeline(second), ["unknown_receipt"]);
@@ -240,10 +240,10 @@ async fn repeated_receipts_add_a_bounded_number_of_rows() {
     let world = World::new().await;
     let link = link_with(&world, IdConversion::None).await;
     let message = send_submitted(&world, &link, number(1), "a").await;
-    link.receipt("a", Verdict::Delivered).await;
+    link.receipt("a", DeliveryOutcome::Delivered).await;
     assert_eq!(link.take_fates().await, [ReceiptOutcome::Applied]);
     let before = world.record(message).await;
-    let verdicts = [Verdict::Delivered, Verdict::Enroute, Verdict::Undeliverable];
+    let verdicts = [DeliveryOutcome::Delivered, DeliveryOutcome::Enroute, DeliveryOutcome::Undeliverable];
     for verdict in verdicts.into_iter().cycle().take(30) {
         assert_eq!(send_receipt(&link, receipt(1, "a", verdict)).await, ReceiptOutcome::Unchanged);
     }

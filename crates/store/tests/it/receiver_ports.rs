@@ -4,7 +4,7 @@ use crate::reports::{CONNECTION, news};
 use crate::world::within;
 use crate::world::*;
 use hermod_domain::ids::{ConnectionId, MessageId};
-use hermod_domain::lifecycle::Verdict;
+use hermod_domain::lifecycle::DeliveryOutcome;
 use hermod_domain::receipt::{DlrCode, ReportStatus};
 use hermod_store::{
     Acceptance, GIVEN_UP_KEPT, GivenUpReport, REPORT_KEPT, REPORTS_IN_MEMORY_MAX, ReportGiveUpReason,
@@ -130,7 +130,7 @@ async fn report_answered_with_later_is_retried_on_the_schedule_and_replaced_by_a
     let link = world.link().await;
     let port = world.store.open_receiver(CONNECTION);
     let message = world.send_accepted_as(&link, world.smpp_message(0x11), "id").await;
-    link.receipt("id", Verdict::Enroute).await;
+    link.receipt("id", DeliveryOutcome::Enroute).await;
     for wait in [30, 60, 300] {
         let reports = world.take_reports(&port, 1).await;
         assert_eq!((reports[0].message, news(&reports[0]).status), (message, ReportStatus::Enroute));
@@ -141,7 +141,7 @@ async fn report_answered_with_later_is_retried_on_the_schedule_and_replaced_by_a
     }
     let reports = world.take_reports(&port, 1).await;
     world.settle(&port, &[reports[0].id], ReportOutcome::RetryLater).await;
-    link.receipt("id", Verdict::Delivered).await;
+    link.receipt("id", DeliveryOutcome::Delivered).await;
     let told = world.take_and_answer_reports(&port, 1).await;
     assert_eq!(told, [(message, ReportStatus::Final(DlrCode::Delivrd))]);
     world.advance(secs(100_000)).await;

@@ -3,10 +3,10 @@
 use crate::world::within;
 use crate::world::*;
 use hermod_domain::ids::{ConnectionId, MessageId};
-use hermod_domain::lifecycle::Verdict;
-use hermod_domain::origin::{Origin, RegisteredDelivery, WrittenAddress};
+use hermod_domain::lifecycle::DeliveryOutcome;
+use hermod_domain::origin::{Origin, RegisteredDelivery, SmppAddress};
 use hermod_domain::receipt::{DlrCode, ReportStatus};
-use hermod_domain::text::Shape;
+use hermod_domain::text::SmsOptions;
 use hermod_store::{Acceptance, DlrReport, ReceiverPort, Report, ReportContent, ReportId, ReportOutcome};
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,12 +16,12 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) fn origin(registered_delivery: u8) -> Origin {
     Origin {
-        wish: RegisteredDelivery::of_registered_delivery(registered_delivery),
+        registered_delivery: RegisteredDelivery::from_octet(registered_delivery),
         short_id: false,
         on_transmitter: false,
         reference: Some(7),
-        source: WrittenAddress::new(5, 0, b"Hermod"),
-        destination: WrittenAddress::new(1, 1, b"4915112345678"),
+        source: SmppAddress::new(5, 0, b"Hermod"),
+        destination: SmppAddress::new(1, 1, b"4915112345678"),
         quote: b"hello".iter().copied().collect(),
     }
 }
@@ -88,7 +88,7 @@ async fn delivery_is_reported_once_it_is_durable() {
     let (link, port) = (world.link().await, world.store.open_receiver(CONNECTION));
     world.assert_no_reports(&port).await;
     let message = world.send_accepted_as(&link, Acceptance { parts: 1, ..world.smpp_message(1) }, "id").await;
-    link.receipt("id", Verdict::Delivered).await;
+    link.receipt("id", DeliveryOutcome::Delivered).await;
     let reports = world.take_reports(&port, 10).await;
     let expect = Report {
         id: reports[0].id,
@@ -117,17 +117,17 @@ async fn delivery_is_reported_once_it_is_durable() {
 #[tokio::test]
 async fn reports_are_those_that_registered_delivery_asks_for() {
     // (registered_delivery, receipts of the carrier, reports)
-    let cases: &[(u8, &[Verdict], &[&str])] = &[
-        (0x00, &[Verdict::Enroute, Verdict::Delivered], &[]),
-        (0x01, &[Verdict::Enroute, Verdict::Delivered], &["DELIVRD"]),
-        (0x01, &[Verdict::Undeliverable], &["UNDELIV"]),
-        (0x02, &[Verdict::Delivered], &[]),
-        (0x02, &[Verdict::Rejected], &["REJECTD"]),
-        (0x03, &[Verdict::Delivered], &["DELIVRD"]),
-        (0x03, &[Verdict::Expired], &[]),
-        (0x10, &[Verdict::Enroute, Verdict::Accepted, Verdict::Delivered], &["ENROUTE"]),
-        (0x11, &[Verdict::Accepted, Verdict::Enroute, Verdict::Expired], &["ACCEPTD", "EXPIRED"]),
-        (0x11, &[Verdict::NoNews, Verdict::Delivered, Verdict::Undeliverable], &["DELIVRD"]),
+    let cases: &[(u8, &[DeliveryOutcome], &[&str])] = &[
+        (0x00, &[DeliveryOutcome::Enroute, DeliveryOutcome::Delivered], &[]),
+        (0x01, &[DeliveryOutcome::Enroute, DeliveryOutcome::Delivered], &["DELIVRD"]),
+        (0x01, &[DeliveryOutcome::Undeliverable], &["UNDELIV"]),
+        (0x02, &[DeliveryOutcome::Delivered], &[]),
+        (0x02, &[DeliveryOutcome::Rejected], &["REJECTD"]),
+        (0x03, &[DeliveryOutcome::Delivered], &["DELIVRD"]),
+        (0x03, &[DeliveryOutcome::Expired], &[]),
+        (0x10, &[DeliveryOutcome::Enroute, DeliveryOutcome::Accepted, DeliveryOutcome::Delivered], &["ENROUTE"]),
+        (0x11, &[DeliveryOutcome::Accepted, DeliveryOutcome::Enroute, DeliveryOutcome::Expired], &["ACCEPTD", "EXPIRED"]),
+        (0x11, &[DeliveryOutcome::NoChange, DeliveryOutcome::Delivered, DeliveryOutcome::Undeliverable], &["DELIVRD"]),
     ];
     let world = World::new().await;
     let (link, port) = (world.link().await, world.store.open_receiver(CONNECTION));
@@ -171,10 +171,10 @@ async fn long_message_makes_one_report_with_its_part_counts() {
     let link = world.link_with_slots(6).await;
     let port = world.store.open_receiver(CONNECTION);
     for (last, whole, expect) in [
-        (Verdict::Delivered, false, ("DELIVRD", 3, 3)),
-        (Verdict::Undeliverable, false, ("UNDELIV", 3, 2)),
-        (Verdict::Delivered, true, ("DELIVRD", 3, 3)),
-        (Verdict::Expired, true, ("EXPIRED", 3, 0)),
+        (DeliveryOutcome::Delivered, false, ("DELIVRD", 3, 3)),
+        (DeliveryOutcome::Undeliverable, false, ("UNDELIV", 3, 2)),
+        (DeliveryOutcome::Delivered, true, ("DELIVRD", 3, 3)),
+        (DeliveryOutcome::Expired, true, ("EXPIRED", 3, 0)),
     ] {
         let message = world.send(Acceptance { parts: 3, whole, ..world.smpp_message(1) }).await;
         let jobs = link.take_jobs(if whole { 1 } else { 3 }).await;
@@ -182,7 +182,7 @@ async fn long_message_makes_one_report_with_its_part_counts() {
         for (place, job) in jobs.iter().enumerate() {
             let id = format!("{message}-{place}");
             link.accept(job, &id).await;
-            let verdict = if place + 1 == jobs.len() { last } else { Verdict::Delivered };
+            let verdict = if place + 1 == jobs.len() { last } else { DeliveryOutcome::Delivered };
             link.receipt(&id, verdict).await;
         }
         let reports = world.take_reports(&port, 10).await;
@@ -209,8 +209,8 @@ async fn message_without_receipt_in_time_is_reported_unknown_once_and_corrected_
     world.sweep(world.now).await;
     let unknown = ReportStatus::Final(DlrCode::Unknown);
     assert_eq!(world.take_and_answer_reports(&port, 1).await, [(message, unknown)]);
-    link.receipt("a", Verdict::Delivered).await;
-    link.receipt("b", Verdict::Delivered).await;
+    link.receipt("a", DeliveryOutcome::Delivered).await;
+    link.receipt("b", DeliveryOutcome::Delivered).await;
     assert_eq!(world.take_and_answer_reports(&port, 1).await, [(message, DELIVERED)]);
     world.assert_no_reports(&port).await;
     world.assert_audit_clean();
@@ -224,8 +224,8 @@ async fn unanswered_report_is_sent_again_after_a_kill_and_an_answered_one_is_not
     let mut sent = Vec::new();
     for id in ["a", "b", "c"] {
         sent.push(world.send_accepted_as(&link, world.smpp_message(0x11), id).await);
-        link.receipt(id, Verdict::Accepted).await;
-        link.receipt(id, Verdict::Delivered).await;
+        link.receipt(id, DeliveryOutcome::Accepted).await;
+        link.receipt(id, DeliveryOutcome::Delivered).await;
     }
     let first = world.take_reports(&port, 1).await;
     world.settle(&port, &[first[0].id], ReportOutcome::Accepted).await;
@@ -258,21 +258,21 @@ async fn unanswered_report_is_sent_again_after_a_kill_and_an_answered_one_is_not
 async fn shape_and_origin_survive_a_restart() {
     let mut world = World::new().await;
     let header: Box<[u8]> = [5, 0, 3, 9, 2, 1].into();
-    let shape = Arc::new(Shape { header, class: Some(1), protocol_id: 3, ..Shape::default() });
-    let acceptance = Acceptance { shape: Some(shape.clone()), ..world.smpp_message(1) };
-    // Without a link the message waits in the tables. A default shape is stored as none.
+    let options = Arc::new(SmsOptions { header, class: Some(1), protocol_id: 3, ..SmsOptions::default() });
+    let acceptance = Acceptance { options: Some(options.clone()), ..world.smpp_message(1) };
+    // Without a link the message waits in the tables. A default options is stored as none.
     let message = world.send(acceptance).await;
-    world.send(Acceptance { shape: Some(Arc::default()), ..world.sms() }).await;
+    world.send(Acceptance { options: Some(Arc::default()), ..world.sms() }).await;
     world.restart().await;
     let link = world.link_with_slots(2).await;
     let jobs = link.take_jobs(2).await;
-    assert_eq!((jobs[0].message, jobs[0].shape.as_ref()), (message, Some(&shape)));
-    assert_eq!(jobs[1].shape, None);
+    assert_eq!((jobs[0].message, jobs[0].options.as_ref()), (message, Some(&options)));
+    assert_eq!(jobs[1].options, None);
     link.accept(&jobs[0], "id").await;
     world.flush().await;
     world.restart().await;
     let port = world.store.open_receiver(CONNECTION);
-    world.link().await.receipt("id", Verdict::Delivered).await;
+    world.link().await.receipt("id", DeliveryOutcome::Delivered).await;
     let reports = world.take_reports(&port, 1).await;
     assert_eq!((reports[0].message, &*news(&reports[0]).origin), (message, &origin(1)));
     world.assert_audit_clean();

@@ -1,7 +1,7 @@
 //! Restarts at any point: nothing changes, except that parts that were being sent are in doubt.
 
 use crate::world::*;
-use hermod_domain::lifecycle::{MessageState, Verdict};
+use hermod_domain::lifecycle::{MessageState, DeliveryOutcome};
 use hermod_store::{Acceptance, Store, StoreError, SubmitResponse};
 use std::time::Duration;
 
@@ -19,11 +19,11 @@ async fn restart_at_every_step_changes_nothing() {
     world.restart().await;
     assert_eq!(world.state(message).await, MessageState::Submitted);
 
-    world.link().await.receipt("id", Verdict::Enroute).await;
+    world.link().await.receipt("id", DeliveryOutcome::Enroute).await;
     world.restart().await;
     assert_eq!(world.state(message).await, MessageState::Enroute);
 
-    world.link().await.receipt("id", Verdict::Delivered).await;
+    world.link().await.receipt("id", DeliveryOutcome::Delivered).await;
     world.flush().await;
     let before = world.record(message).await;
     world.restart().await;
@@ -40,7 +40,7 @@ async fn parked_receipt_survives_a_restart() {
     let link = world.link_with_slots(2).await;
     let message = world.send(world.sms()).await;
     let job = link.take_job().await;
-    link.receipt("early", Verdict::Delivered).await;
+    link.receipt("early", DeliveryOutcome::Delivered).await;
     world.flush().await;
     world.restart().await;
     // The part is in doubt; its resend gets the id of the receipt.
@@ -211,7 +211,7 @@ async fn carrier_id_tables_of_old_days_are_dropped() {
     let link = world.link_with_slots(1).await;
     world.send(world.sms()).await;
     link.accept(&link.take_job().await, "old").await;
-    link.receipt("old", Verdict::Delivered).await;
+    link.receipt("old", DeliveryOutcome::Delivered).await;
     world.flush().await;
     let tables = |world: &World| -> i64 {
         let query = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name GLOB '*remote_[0-9]*'";
@@ -221,7 +221,7 @@ async fn carrier_id_tables_of_old_days_are_dropped() {
     world.now = world.now.plus(Duration::from_secs(10 * 86_400));
     world.purge_all().await;
     assert_eq!(tables(&world), 0);
-    link.receipt("old", Verdict::Delivered).await;
+    link.receipt("old", DeliveryOutcome::Delivered).await;
     world.flush().await;
     world.assert_audit_clean();
 }

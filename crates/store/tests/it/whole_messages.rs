@@ -1,7 +1,7 @@
 //! Long messages in one message_payload: one submit_sm and one receipt, charged by their parts.
 
 use crate::world::*;
-use hermod_domain::lifecycle::{MessageState, Verdict};
+use hermod_domain::lifecycle::{MessageState, DeliveryOutcome};
 use hermod_domain::money::Money;
 use hermod_store::{Acceptance, CustomerTlvs, LinkKind, Move, ResponseRecord, SubmitResponse, TargetCarrier};
 
@@ -22,7 +22,7 @@ async fn whole_message_is_one_submit_and_settled_by_one_receipt() {
     world.flush().await;
     assert_eq!(world.state(message).await, MessageState::Submitted);
     world.assert_audit_clean();
-    link.receipt("a", Verdict::Delivered).await;
+    link.receipt("a", DeliveryOutcome::Delivered).await;
     world.flush().await;
     let seen = world.record(message).await;
     assert_eq!(
@@ -97,7 +97,7 @@ async fn moved_message_is_split_or_joined_as_its_new_carrier_requires() {
         assert_eq!(shape, [(joined, 1, false), (joined, 2, false), (joined, 3, false)]);
         for (count, job) in jobs.iter().enumerate() {
             link.accept(job, &format!("{joined}-{count}")).await;
-            link.receipt(&format!("{joined}-{count}"), Verdict::Delivered).await;
+            link.receipt(&format!("{joined}-{count}"), DeliveryOutcome::Delivered).await;
         }
         world.flush().await;
         assert_eq!(world.state(joined).await, MessageState::Delivered);

@@ -2,7 +2,7 @@
 
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, RemoteId};
-use hermod_domain::lifecycle::{DoubtPolicy, MessageState, RefusedFor, Verdict};
+use hermod_domain::lifecycle::{DoubtPolicy, MessageState, RejectionCause, DeliveryOutcome};
 use hermod_domain::money::Money;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
@@ -75,7 +75,7 @@ pub(crate) fn sms(now: Timestamp) -> Acceptance {
         parts: 1,
         whole: false,
         tlvs: None,
-        shape: None,
+        options: None,
         origin: None,
         reply_to: None,
         cost: Money::from_micros(PRICE),
@@ -100,7 +100,7 @@ pub(crate) fn remote(text: &str) -> RemoteId {
 }
 
 pub(crate) fn refused(status: u32) -> SubmitResponse {
-    SubmitResponse::Refused { about: RefusedFor::Destination, status }
+    SubmitResponse::Refused { about: RejectionCause::Destination, status }
 }
 
 pub(crate) struct World {
@@ -330,7 +330,7 @@ impl Link {
         self.answer(job, SubmitResponse::Accepted(remote(id))).await;
     }
 
-    pub(crate) async fn receipt(&self, id: &str, verdict: Verdict) {
+    pub(crate) async fn receipt(&self, id: &str, verdict: DeliveryOutcome) {
         self.respond(Vec::new(), vec![receipt(1, id, verdict)]).await;
     }
 
@@ -352,7 +352,7 @@ pub(crate) fn sequences(handout: &Handout) -> Vec<u32> {
     handout.recorded.iter().map(|recorded| recorded.sequence).collect()
 }
 
-pub(crate) fn receipt(sequence: u32, id: &str, verdict: Verdict) -> ReceiptRecord {
+pub(crate) fn receipt(sequence: u32, id: &str, verdict: DeliveryOutcome) -> ReceiptRecord {
     ReceiptRecord {
         sequence,
         remote: Some(remote(id)),

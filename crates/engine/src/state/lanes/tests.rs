@@ -30,7 +30,7 @@ fn part_of(carrier: CarrierId, account: u32, message: i64, part: u8) -> Job {
         expires_at: Timestamp::EPOCH,
         whole: false,
         tlvs: None,
-        shape: None,
+        options: None,
         fresh: None,
     }
 }

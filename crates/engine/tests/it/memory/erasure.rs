@@ -20,7 +20,7 @@ impl MemoryTables {
             row.to = to;
             row.text = None;
             row.tlvs = None;
-            row.shape = None;
+            row.options = None;
             row.origin = origin.cloned().map(StoredOrigin);
         });
         Ok(())

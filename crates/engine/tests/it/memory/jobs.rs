@@ -36,7 +36,7 @@ pub(super) fn read(rows: &Rows, row: &PartRow) -> Result<Job, TableError> {
         expires_at: message.expires_at,
         whole: message.whole,
         tlvs: message.tlvs.clone().map(CustomerTlvs),
-        shape: message.shape.clone(),
+        options: message.options.clone(),
         fresh: None,
     })
 }

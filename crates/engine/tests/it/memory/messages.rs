@@ -5,7 +5,7 @@ use super::{MemoryTables, Rows};
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
 use hermod_domain::lifecycle::MessageState;
 use hermod_domain::money::Money;
-use hermod_domain::text::{Encoding, Shape};
+use hermod_domain::text::{Encoding, SmsOptions};
 use hermod_domain::time::Timestamp;
 use hermod_engine::tables::{
     MessageChange, MessageOrigin, MessageParties, MessageRow, MessageRows, MessageStatus, OriginRow,
@@ -26,7 +26,7 @@ pub(super) struct Row {
     pub(super) parts: u8,
     pub(super) whole: bool,
     pub(super) tlvs: Option<Arc<[u8]>>,
-    pub(super) shape: Option<Arc<Shape>>,
+    pub(super) options: Option<Arc<SmsOptions>>,
     pub(super) origin: Option<StoredOrigin>,
     pub(super) reference: u8,
     pub(super) cost: Money,
@@ -51,7 +51,7 @@ impl Row {
             parts: row.parts,
             whole: row.whole,
             tlvs: row.tlvs.as_ref().map(|tlvs| tlvs.0.clone()),
-            shape: row.shape.clone().filter(|shape| !shape.is_plain()),
+            options: row.options.clone().filter(|options| !options.is_plain()),
             origin,
             reference: row.reference,
             cost: row.cost,

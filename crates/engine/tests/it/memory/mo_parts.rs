@@ -3,8 +3,8 @@
 use super::columns::NoRow;
 use super::{MemoryTables, Rows};
 use hermod_domain::ids::CarrierId;
-use hermod_domain::inbound::{Alphabet, Piece};
-use hermod_domain::origin::WrittenAddress;
+use hermod_domain::inbound::{Alphabet, MoSegment};
+use hermod_domain::origin::SmppAddress;
 use hermod_domain::time::Timestamp;
 use hermod_engine::tables::{
     MoPartChange, MoPartRows, SeenKey, TableError, Unfinished, UnfinishedFound, UnfinishedId, UnfinishedKey,
@@ -20,7 +20,7 @@ pub(super) struct Group {
     destination: String,
     reference: u16,
     total: u8,
-    ends: (WrittenAddress, WrittenAddress),
+    ends: (SmppAddress, SmppAddress),
     parts: u32,
     octets: usize,
     since: Timestamp,
@@ -92,8 +92,8 @@ impl MoPartRows for MemoryTables {
                 group.octets = size.octets;
             }),
             MoPartChange::DeleteUnfinished(id) => drop(rows.inbound_group.delete(&id.0)),
-            MoPartChange::AddPart { id, no, piece } => {
-                let Piece { data_coding, alphabet, header, octets } = piece.clone();
+            MoPartChange::AddPart { id, no, segment } => {
+                let MoSegment { data_coding, alphabet, header, octets } = segment.clone();
                 rows.inbound_part.add((id.0, *no), Part { data_coding, alphabet, header, octets });
             }
             MoPartChange::DeleteParts(id) => {
@@ -173,12 +173,12 @@ impl MoPartRows for MemoryTables {
         Ok(Unfinished { carrier, source, destination, total, since })
     }
 
-    fn mo_parts(&self, id: UnfinishedId) -> Result<Vec<(u8, Piece)>, TableError> {
+    fn mo_parts(&self, id: UnfinishedId) -> Result<Vec<(u8, MoSegment)>, TableError> {
         let rows = self.read();
         let parts = rows.inbound_part.range((id.0, 0)..=(id.0, u8::MAX));
         let parts = parts.map(|((_, no), part)| {
             let Part { data_coding, alphabet, header, octets } = part.clone();
-            (*no, Piece { data_coding, alphabet, header, octets })
+            (*no, MoSegment { data_coding, alphabet, header, octets })
         });
         Ok(parts.collect())
     }

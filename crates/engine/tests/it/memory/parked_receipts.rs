@@ -4,7 +4,7 @@ use super::columns::{stored_raw, stored_remote};
 use super::{MemoryTables, Rows};
 use hermod_domain::carrier::RemoteKey;
 use hermod_domain::ids::{CarrierId, RemoteId};
-use hermod_domain::lifecycle::Verdict;
+use hermod_domain::lifecycle::DeliveryOutcome;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::ops::{ParkedReceipt, ReceiptLoss};
@@ -18,7 +18,7 @@ type Key = (u32, Vec<u8>, Vec<u8>);
 /// The row of a receipt that waits.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
-    verdict: Verdict,
+    verdict: DeliveryOutcome,
     err: u16,
     word: Option<Box<str>>,
     pub(super) source: Option<u64>,

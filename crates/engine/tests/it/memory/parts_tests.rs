@@ -59,7 +59,7 @@ pub(super) fn message(id: i64) -> MessageRow {
         parts: 2,
         whole: false,
         tlvs: None,
-        shape: None,
+        options: None,
         origin: None,
         alias: None,
         reference: 7,

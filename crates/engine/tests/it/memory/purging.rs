@@ -47,7 +47,7 @@ impl MemoryTables {
             rows.message.update(&key, |row| {
                 row.text = None;
                 row.tlvs = None;
-                row.shape = None;
+                row.options = None;
             });
         }
         Ok(())

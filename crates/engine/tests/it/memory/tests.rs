@@ -4,7 +4,7 @@ use super::MemoryTables;
 use super::parts_tests::{message, row};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::lifecycle::PartState;
-use hermod_domain::origin::WrittenAddress;
+use hermod_domain::origin::SmppAddress;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::Balance;
 use hermod_engine::tables::{
@@ -19,7 +19,7 @@ fn write_part(tables: &Tables<'_>, id: i64) {
 
 fn unfinished(tables: &MemoryTables, id: u64, carrier: u32, since: i64) {
     let (carrier, since) = (CarrierId::new(carrier), Timestamp::from_millis(since));
-    let address = WrittenAddress::new(1, 1, b"491700000001");
+    let address = SmppAddress::new(1, 1, b"491700000001");
     let key = UnfinishedKey {
         carrier,
         source: "491700000001".into(),

@@ -6,7 +6,7 @@ use super::{erasure, links, mo, move_messages, reports, retention, webhooks};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::lifecycle::DoubtPolicy;
 use hermod_domain::money::Money;
-use hermod_domain::origin::{MessageName, Origin, RegisteredDelivery, WrittenAddress};
+use hermod_domain::origin::{MessageName, Origin, RegisteredDelivery, SmppAddress};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_domain::text::{Encoding, MessageText};
@@ -177,12 +177,12 @@ fn key(world: &mut World, account: AccountId) -> KeyClaim {
 fn origin(world: &mut World, to: Msisdn) -> Arc<Origin> {
     let random = &mut world.random;
     Arc::new(Origin {
-        wish: RegisteredDelivery::of_registered_delivery(random.one_of(&[0, 1, 1, 1, 2, 0x11])),
+        registered_delivery: RegisteredDelivery::from_octet(random.one_of(&[0, 1, 1, 1, 2, 0x11])),
         short_id: random.once_in(4),
         on_transmitter: random.once_in(2),
         reference: None,
-        source: WrittenAddress::default(),
-        destination: WrittenAddress::new(1, 1, to.digits().as_bytes()),
+        source: SmppAddress::default(),
+        destination: SmppAddress::new(1, 1, to.digits().as_bytes()),
         quote: TEXT.bytes().collect(),
     })
 }
@@ -206,7 +206,7 @@ fn accept(world: &mut World) -> Option<AnyCommand> {
         parts,
         whole: random.once_in(6),
         tlvs: None,
-        shape: None,
+        options: None,
         origin,
         reply_to: reply_to.map(|number| Sender::parse(number).expect("a number")),
         cost: Money::from_micros(PRICE * i64::from(parts)),

@@ -6,7 +6,7 @@ use super::world::{CARRIERS, IN_DOUBT_WAIT, Link, World};
 use super::{mo, move_messages};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{CarrierId, MessageId, PartNo, RemoteId};
-use hermod_domain::lifecycle::{Event, PartState, RefusedFor, Verdict, resend_wait};
+use hermod_domain::lifecycle::{PartEvent, PartState, DeliveryOutcome, RejectionCause, resend_wait};
 use hermod_domain::phone::Msisdn;
 use hermod_engine::commands::{AnyCommand, CloseLink, OpenLink};
 use hermod_engine::ops::{Job, LinkBatch, LinkId, LinkKind, ReceiptRecord, ResponseRecord, SubmitResponse};
@@ -110,7 +110,7 @@ fn answer(world: &mut World, job: &Job) -> ResponseRecord {
     let wait = Duration::from_secs(world.random.below(20) + 1);
     let otherwise = world.random.once_in(2).then(|| move_messages::elsewhere(world));
     let after = (otherwise.is_some() || world.random.once_in(2)).then_some(wait);
-    let about = world.random.one_of(&[RefusedFor::Destination, RefusedFor::Anything]);
+    let about = world.random.one_of(&[RejectionCause::Destination, RejectionCause::Other]);
     let answer = match world.random.below(24) {
         0 => SubmitResponse::Throttled,
         1..=3 => SubmitResponse::Temporary { status: 0x58, after },
@@ -148,15 +148,15 @@ fn newest_id(world: &mut World, carrier: CarrierId) -> Option<RemoteId> {
 /// Returns a receipt of an answered part, or, seldom, of one without a response yet.
 fn receipt(world: &mut World, carrier: CarrierId) -> Option<ReceiptRecord> {
     let verdict = world.random.one_of(&[
-        Verdict::Delivered,
-        Verdict::Delivered,
-        Verdict::Delivered,
-        Verdict::Enroute,
-        Verdict::Accepted,
-        Verdict::Undeliverable,
-        Verdict::Rejected,
-        Verdict::Expired,
-        Verdict::NoNews,
+        DeliveryOutcome::Delivered,
+        DeliveryOutcome::Delivered,
+        DeliveryOutcome::Delivered,
+        DeliveryOutcome::Enroute,
+        DeliveryOutcome::Accepted,
+        DeliveryOutcome::Undeliverable,
+        DeliveryOutcome::Rejected,
+        DeliveryOutcome::Expired,
+        DeliveryOutcome::NoChange,
     ]);
     if world.random.once_in(12)
         && let Some(unnamed) = world.model.unnamed.iter().rev().find(|part| part.carrier == carrier)
@@ -176,7 +176,7 @@ fn receipt(world: &mut World, carrier: CarrierId) -> Option<ReceiptRecord> {
     Some(receipt_of(remote, verdict, source))
 }
 
-fn receipt_of(remote: RemoteId, verdict: Verdict, source: Option<Msisdn>) -> ReceiptRecord {
+fn receipt_of(remote: RemoteId, verdict: DeliveryOutcome, source: Option<Msisdn>) -> ReceiptRecord {
     let remote = Some(remote);
     ReceiptRecord { sequence: 1, remote, verdict, err: 0, word: None, source, sender: None }
 }
@@ -199,25 +199,25 @@ impl World {
         let model = &mut self.model;
         match answer {
             SubmitResponse::Accepted(remote) => {
-                model.happens(message, part, Event::Accepted);
+                model.happens(message, part, PartEvent::Accepted);
                 model.tie(carrier, remote, (message, part), *to);
             }
             SubmitResponse::AcceptedWithoutId => model.accepted_without_id(carrier, message, part, *to),
             SubmitResponse::Throttled => {
-                model.happens(message, part, Event::Deferred);
+                model.happens(message, part, PartEvent::Deferred);
             }
             SubmitResponse::NotSent => {
-                model.happens(message, part, Event::Released);
+                model.happens(message, part, PartEvent::Released);
             }
             SubmitResponse::Temporary { after, .. } => {
                 model.temporary_error(message, part, *after, *otherwise)
             }
             SubmitResponse::SteppedAside { wait, sent } => {
-                let event = if *sent { Event::Deferred } else { Event::Released };
+                let event = if *sent { PartEvent::Deferred } else { PartEvent::Released };
                 model.step_aside(message, part, event, *wait, *otherwise);
             }
             SubmitResponse::Refused { about, .. } => {
-                model.refused(message, part, Event::Refused(*about), *otherwise)
+                model.refused(message, part, PartEvent::Rejected(*about), *otherwise)
             }
             SubmitResponse::NoResponse => model.no_answer(message, part),
         }
@@ -229,7 +229,7 @@ impl Model {
     pub(super) fn no_answer(&mut self, message: MessageId, part: PartNo) {
         let Some(entry) = self.messages.get(&message).filter(|entry| !entry.has_ended()) else { return };
         let doubts = entry.progress.parts[part.index()].doubts;
-        if self.happens(message, part, Event::NoAnswer(entry.doubt)) {
+        if self.happens(message, part, PartEvent::NoResponse(entry.doubt)) {
             let wait = resend_wait(IN_DOUBT_WAIT, doubts + 1);
             self.defer(message, part, self.now.plus(wait));
         }

@@ -6,9 +6,9 @@ use super::setup::{FOREIGN, OWNED, SHARED, SHARED_BY_NONE};
 use super::world::World;
 use crate::memory::MoRow;
 use hermod_domain::ids::MessageId;
-use hermod_domain::inbound::{Alphabet, InboundPart, Piece};
-use hermod_domain::origin::WrittenAddress;
-use hermod_domain::text::Joined;
+use hermod_domain::inbound::{Alphabet, InboundPart, MoSegment};
+use hermod_domain::origin::SmppAddress;
+use hermod_domain::text::ConcatPart;
 use hermod_engine::commands::{
     AnyCommand, AssignInbound, ForgetConversations, ForgetRepeats, ForgetUnassigned,
 };
@@ -56,8 +56,8 @@ fn long_part(world: &mut World) -> InboundPart {
     let reference = u16::try_from(world.random.below(REFERENCES)).expect("a few");
     let place = world.random.index(texts.len());
     let count = |count: usize| u8::try_from(count).expect("a few");
-    let joined = Some(Joined { reference, total: count(texts.len()), part: count(place + 1) });
-    InboundPart { joined, ..part(world, texts[place]) }
+    let concat = Some(ConcatPart { reference, total: count(texts.len()), part: count(place + 1) });
+    InboundPart { concat, ..part(world, texts[place]) }
 }
 
 fn part(world: &mut World, text: &str) -> InboundPart {
@@ -65,11 +65,11 @@ fn part(world: &mut World, text: &str) -> InboundPart {
     let source = if world.random.once_in(3) { format!("+{source}") } else { source };
     let destination = world.random.one_of(&DESTINATIONS);
     InboundPart {
-        source: WrittenAddress::new(1, 1, source.as_bytes()),
-        destination: WrittenAddress::new(1, 1, destination.as_bytes()),
-        joined: None,
+        source: SmppAddress::new(1, 1, source.as_bytes()),
+        destination: SmppAddress::new(1, 1, destination.as_bytes()),
+        concat: None,
         reference: None,
-        piece: Piece {
+        segment: MoSegment {
             data_coding: 0,
             alphabet: Alphabet::Latin1,
             header: Box::default(),

@@ -8,7 +8,7 @@ use crate::memory::{MemoryTables, MoRow};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::inbound::InboundPart;
 use hermod_domain::phone::Msisdn;
-use hermod_domain::text::Joined;
+use hermod_domain::text::ConcatPart;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::WebhookKind;
 use hermod_engine::ops::{CONVERSATION_KEPT, Endpoint, JOINING_WAIT, PART_REPEATS_KNOWN, REPEATS_KNOWN};
@@ -161,8 +161,8 @@ impl Model {
     /// A carrier brings a message, or a part of one.
     pub(super) fn bring(&mut self, carrier: CarrierId, part: &InboundPart) {
         let (source, destination) = (digits(&part.source.digits), digits(&part.destination.digits));
-        let text = String::from_utf8(part.piece.octets.to_vec()).expect("plain letters");
-        let numbers = part.joined.map(|Joined { reference, total, part }| (reference, total, part));
+        let text = String::from_utf8(part.segment.octets.to_vec()).expect("plain letters");
+        let numbers = part.concat.map(|ConcatPart { reference, total, part }| (reference, total, part));
         let content = (carrier, source.clone(), destination.clone(), numbers, part.reference, text.clone());
         let is_new = self.mo.is_new(content, self.now);
         let Some((reference, total, no)) = numbers else {

@@ -11,7 +11,7 @@ use super::setup::{Setup, connection_of};
 use super::webhook_model::WebhookModel;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, PartNo, RemoteId};
-use hermod_domain::lifecycle::{self, DoubtPolicy, Event, Part, PartState, Progress, Step};
+use hermod_domain::lifecycle::{self, DoubtPolicy, PartEvent, Part, PartState, Progress, Transition};
 use hermod_domain::origin::{Alias, RegisteredDelivery};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
@@ -25,7 +25,7 @@ pub(super) enum ReportTarget {
     /// Submitted over HTTP.
     Web,
     /// Submitted over SMPP.
-    Customer { wish: RegisteredDelivery, on_transmitter: bool },
+    Customer { registered_delivery: RegisteredDelivery, on_transmitter: bool },
 }
 
 /// Facts about a part beside its state.
@@ -84,7 +84,7 @@ impl Message {
 
     /// Returns whether no part was ever given to a link.
     pub(super) fn can_be_cancelled(&self) -> bool {
-        !self.has_ended() && self.progress.parts.iter().all(|part| *part == Part::WAITING)
+        !self.has_ended() && self.progress.parts.iter().all(|part| *part == Part::QUEUED)
     }
 }
 
@@ -221,14 +221,14 @@ impl Model {
     }
 
     /// Applies an event to a part of a message that has not ended. Returns whether it moved the part.
-    pub(super) fn happens(&mut self, message: MessageId, part: PartNo, event: Event) -> bool {
+    pub(super) fn happens(&mut self, message: MessageId, part: PartNo, event: PartEvent) -> bool {
         let Some(entry) = self.messages.get_mut(&message).filter(|entry| !entry.has_ended()) else {
             return false;
         };
         let moved = match lifecycle::apply(&entry.progress, part, event) {
-            Step::Moved(moved) => moved,
-            Step::Ignored => return false,
-            Step::Illegal => panic!("{event:?} cannot happen to part {part} of {:?}", entry.progress),
+            Transition::Changed(moved) => moved,
+            Transition::Ignored => return false,
+            Transition::Illegal => panic!("{event:?} cannot happen to part {part} of {:?}", entry.progress),
         };
         let before = std::mem::replace(&mut entry.progress, moved.after.clone());
         entry.tries[part.index()].due_at = None;
@@ -258,17 +258,17 @@ impl Model {
     }
 
     /// Returns lapsed parts with their events; not necessarily all of them.
-    pub(super) fn lapsed(&self, now: Timestamp, catalogue: &Catalogue) -> Vec<(MessageId, PartNo, Event)> {
+    pub(super) fn lapsed(&self, now: Timestamp, catalogue: &Catalogue) -> Vec<(MessageId, PartNo, PartEvent)> {
         let mut lapsed = Vec::new();
         for (message, entry) in self.open() {
             for (part, no) in entry.parts() {
                 let overdue = entry.expires_at.plus(catalogue.receipt_wait(entry.carrier)) <= now;
                 match part.state {
                     PartState::Queued | PartState::InDoubt if entry.expires_at <= now => {
-                        lapsed.push((message, no, Event::ValidityEnded));
+                        lapsed.push((message, no, PartEvent::ValidityEnded));
                     }
                     PartState::Sent | PartState::Presumed | PartState::Enroute if overdue => {
-                        lapsed.push((message, no, Event::ReceiptOverdue));
+                        lapsed.push((message, no, PartEvent::ReceiptOverdue));
                     }
                     _ => {}
                 }
@@ -283,7 +283,7 @@ impl Model {
         let parts: Vec<(Part, PartNo)> = self.messages[&message].parts().collect();
         for (part, no) in parts.into_iter().filter(|(part, _)| WAITING.contains(&part.state)) {
             if stored.is_none_or(|stored| stored.parts[no.index()] != part) {
-                self.happens(message, no, Event::ValidityEnded);
+                self.happens(message, no, PartEvent::ValidityEnded);
             }
         }
     }
@@ -334,7 +334,7 @@ fn new_message(acceptance: &Acceptance, alias: Option<Alias>) -> Message {
         doubt: acceptance.doubt,
         expires_at: acceptance.now.plus(acceptance.validity),
         report_target: origin.map_or(ReportTarget::Web, |origin| ReportTarget::Customer {
-            wish: origin.wish,
+            registered_delivery: origin.registered_delivery,
             on_transmitter: origin.on_transmitter,
         }),
         alias,

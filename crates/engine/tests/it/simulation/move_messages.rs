@@ -4,7 +4,7 @@ use super::commands::pick_message;
 use super::model::{Model, Tries, WAITING};
 use super::world::{CARRIERS, World};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
-use hermod_domain::lifecycle::{Event, Part, PartState};
+use hermod_domain::lifecycle::{Part, PartEvent, PartState};
 use hermod_engine::commands::{AnyCommand, MoveWaiting};
 use hermod_engine::ops::{Move, TargetCarrier};
 use smallvec::SmallVec;
@@ -114,7 +114,7 @@ impl Model {
         after: Option<Duration>,
         otherwise: Option<TargetCarrier>,
     ) {
-        if !self.happens(message, part, Event::Deferred) {
+        if !self.happens(message, part, PartEvent::Deferred) {
             return;
         }
         let now = self.now;
@@ -140,7 +140,7 @@ impl Model {
         &mut self,
         message: MessageId,
         part: PartNo,
-        event: Event,
+        event: PartEvent,
         wait: Duration,
         otherwise: Option<TargetCarrier>,
     ) {
@@ -163,7 +163,7 @@ impl Model {
         &mut self,
         message: MessageId,
         part: PartNo,
-        event: Event,
+        event: PartEvent,
         otherwise: Option<TargetCarrier>,
     ) {
         let Some(entry) = self.messages.get(&message).filter(|entry| !entry.has_ended()) else { return };
@@ -179,7 +179,7 @@ impl Model {
             self.happens(message, part, event);
             return;
         };
-        self.happens(message, part, Event::Deferred);
+        self.happens(message, part, PartEvent::Deferred);
         let entry = self.messages.get_mut(&message).expect("a message that waits");
         entry.tries[part.index()].attempts += 1;
         entry.refused_by.insert(entry.carrier);

@@ -2,7 +2,7 @@
 
 use super::world::{CARRIERS, World};
 use hermod_domain::ids::PartNo;
-use hermod_domain::lifecycle::{Event, PartState};
+use hermod_domain::lifecycle::{PartEvent, PartState};
 use hermod_domain::origin::MessageName;
 use hermod_engine::commands::{
     AnyCommand, AnyOutcome, Cancel, CloseLink, ExpireParts, ForgetUnnamedParts, OptIn,
@@ -156,7 +156,7 @@ impl World {
         assert_eq!(outcome, expected, "{message:?}");
         if let (CancelOutcome::Cancelled, Some(message)) = (outcome, message) {
             self.model.coverage.count("cancelled", 1);
-            self.model.happens(message, PartNo::FIRST, Event::Withdrawn);
+            self.model.happens(message, PartNo::FIRST, PartEvent::Withdrawn);
         }
     }
 

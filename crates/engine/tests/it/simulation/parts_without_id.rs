@@ -5,7 +5,7 @@ use super::model::Model;
 use super::receipts::{Early, TiedPart};
 use super::world::{CARRIERS, World};
 use hermod_domain::ids::{CarrierId, MessageId, PartNo, RemoteId};
-use hermod_domain::lifecycle::{Event, Verdict};
+use hermod_domain::lifecycle::{PartEvent, DeliveryOutcome};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::commands::{AnyCommand, ForgetUnnamedParts, GiveUpParked, Rematch};
@@ -37,7 +37,7 @@ impl Model {
         part: PartNo,
         to: Msisdn,
     ) {
-        if !self.happens(message, part, Event::Accepted) {
+        if !self.happens(message, part, PartEvent::Accepted) {
             return;
         }
         self.unnamed.retain(|other| (other.message, other.part) != (message, part));
@@ -60,7 +60,7 @@ impl Model {
         carrier: CarrierId,
         remote: &RemoteId,
         source: Option<Msisdn>,
-        verdict: Verdict,
+        verdict: DeliveryOutcome,
     ) -> bool {
         let Some(to) = source else { return false };
         let waited_for = Day::new(self.now.day().get() - DAYS_KEPT).start();
@@ -70,7 +70,7 @@ impl Model {
         self.unnamed.retain(|part| *part != found);
         let Unnamed { message, part, at, .. } = found;
         self.note_id(remote, TiedPart { message, part, to, day: at.day() });
-        self.happens(message, part, Event::Receipt(verdict));
+        self.happens(message, part, PartEvent::Receipt(verdict));
         true
     }
 

@@ -2,7 +2,7 @@
 
 use super::model::Model;
 use hermod_domain::ids::{CarrierId, MessageId, PartNo, RemoteId};
-use hermod_domain::lifecycle::{Event, Verdict};
+use hermod_domain::lifecycle::{PartEvent, DeliveryOutcome};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::commands::Rematch;
@@ -10,7 +10,7 @@ use hermod_engine::commands::Rematch;
 /// A receipt before the response with its id.
 #[derive(Clone, Copy)]
 pub(super) struct Early {
-    pub(super) verdict: Verdict,
+    pub(super) verdict: DeliveryOutcome,
     pub(super) at: Timestamp,
     pub(super) source: Option<Msisdn>,
 }
@@ -25,11 +25,11 @@ pub(super) struct TiedPart {
 }
 
 /// Whether a later receipt of an id replaces an earlier one.
-fn replaces(later: Verdict, earlier: Verdict) -> bool {
+fn replaces(later: DeliveryOutcome, earlier: DeliveryOutcome) -> bool {
     match earlier {
-        Verdict::NoNews => true,
-        Verdict::Enroute | Verdict::Accepted => later != Verdict::NoNews,
-        Verdict::Delivered | Verdict::Undeliverable | Verdict::Rejected | Verdict::Expired => false,
+        DeliveryOutcome::NoChange => true,
+        DeliveryOutcome::Enroute | DeliveryOutcome::Accepted => later != DeliveryOutcome::NoChange,
+        DeliveryOutcome::Delivered | DeliveryOutcome::Undeliverable | DeliveryOutcome::Rejected | DeliveryOutcome::Expired => false,
     }
 }
 
@@ -64,7 +64,7 @@ impl Model {
         self.note_id(remote, TiedPart { message, part, to, day: self.now.day() });
         if let Some(Early { verdict, source, .. }) = self.early.remove(&(carrier, remote.octets().to_vec())) {
             let tied = self.find_tied(remote, source).expect("it was tied");
-            self.happens(tied.message, tied.part, Event::Receipt(verdict));
+            self.happens(tied.message, tied.part, PartEvent::Receipt(verdict));
         }
     }
 
@@ -72,11 +72,11 @@ impl Model {
         &mut self,
         carrier: CarrierId,
         remote: &RemoteId,
-        verdict: Verdict,
+        verdict: DeliveryOutcome,
         source: Option<Msisdn>,
     ) {
         if let Some(TiedPart { message, part, .. }) = self.find_tied(remote, source) {
-            self.happens(message, part, Event::Receipt(verdict));
+            self.happens(message, part, PartEvent::Receipt(verdict));
             return;
         }
         if self.matches_number(carrier, remote, source, verdict) {
@@ -97,7 +97,7 @@ impl Model {
             let Some(Early { verdict, source, .. }) = self.early.get(&key).copied() else { continue };
             let Some(tied) = self.find_tied(remote, source) else { continue };
             self.early.remove(&key);
-            self.happens(tied.message, tied.part, Event::Receipt(verdict));
+            self.happens(tied.message, tied.part, PartEvent::Receipt(verdict));
             matched += 1;
         }
         matched

@@ -4,7 +4,7 @@ use super::model::{Model, ReportTarget};
 use super::random::Random;
 use super::setup::{ACCOUNTS, connection_of};
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
-use hermod_domain::lifecycle::{Event, MessageState, Moved, Progress};
+use hermod_domain::lifecycle::{PartEvent, MessageState, StateChange, Progress};
 use hermod_domain::receipt::{DlrCode, ReportStatus};
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::WebhookKind;
@@ -62,12 +62,12 @@ impl BoundReceivers for Receivers {
 
 impl Model {
     /// Expects the report of an event. A final status is reported once, and UNKNOWN once before it.
-    pub(super) fn expect_news(&mut self, message: MessageId, event: Event, before: &Progress, moved: &Moved) {
+    pub(super) fn expect_news(&mut self, message: MessageId, event: PartEvent, before: &Progress, moved: &StateChange) {
         let now = self.now;
         let entry = self.messages.get_mut(&message).expect("a message that was accepted");
         let told = if entry.has_ended() {
             ReportStatus::Final(moved.dlr.expect("an end has a code"))
-        } else if event == Event::ReceiptOverdue {
+        } else if event == PartEvent::ReceiptOverdue {
             if entry.unknown_at.is_some() {
                 return;
             }
@@ -75,7 +75,7 @@ impl Model {
             ReportStatus::Final(DlrCode::Unknown)
         } else if before.state != MessageState::Enroute && moved.after.state == MessageState::Enroute {
             match event {
-                Event::Receipt(verdict) => verdict.notice(),
+                PartEvent::Receipt(verdict) => verdict.notice(),
                 _ => ReportStatus::Enroute,
             }
         } else {
@@ -90,8 +90,8 @@ impl Model {
         let has_webhook = self.setup().has_webhook(account, WebhookKind::Dlr);
         let (by_webhook, by_bind, on_transmitter) = match entry.report_target {
             ReportTarget::Web => (has_webhook, false, false),
-            ReportTarget::Customer { wish, on_transmitter } => {
-                let wants = wish.wants(told);
+            ReportTarget::Customer { registered_delivery, on_transmitter } => {
+                let wants = registered_delivery.asks_for(told);
                 let is_absent =
                     self.receivers.is_away(connection) || (!wants && !self.receivers.is_bound(connection));
                 let only_webhook = has_webhook && on_transmitter && is_absent;

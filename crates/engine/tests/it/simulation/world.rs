@@ -8,7 +8,7 @@ use super::webhooks::Post;
 use crate::memory::MemoryTables;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::inbound::InboundPart;
-use hermod_domain::lifecycle::Event;
+use hermod_domain::lifecycle::PartEvent;
 use hermod_domain::time::Timestamp;
 use hermod_engine::batch::{Batch, EngineState, Tally};
 use hermod_engine::commands::{AnyCommand, AnyOutcome};
@@ -192,7 +192,7 @@ impl World {
                 assert_eq!((entry.carrier, entry.account), (job.carrier, job.account), "{job:?}");
                 assert_eq!((job.text.as_str(), job.to), (TEXT, entry.to), "{job:?}");
                 assert_eq!(usize::from(job.submits()), entry.progress.parts.len(), "{job:?}");
-                self.model.happens(job.message, job.part, Event::Claimed);
+                self.model.happens(job.message, job.part, PartEvent::Claimed);
             }
             match self.links.iter_mut().find(|link| link.id == id) {
                 Some(link) => link.under_way.extend(handout.jobs),

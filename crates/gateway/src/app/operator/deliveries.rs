@@ -129,7 +129,7 @@ fn hint(
     let answered: HashSet<RemoteKey> = answers.iter().map(|tied| RemoteKey::of(&tied.remote)).collect();
     let matching = |conversion: IdConversion| {
         let fits =
-            |remote: &RemoteId| conversion.key_in_answer(remote).is_some_and(|key| answered.contains(&key));
+            |remote: &RemoteId| conversion.key_in_response(remote).is_some_and(|key| answered.contains(&key));
         parked.iter().filter(|receipt| fits(&receipt.remote)).count()
     };
     let others = IdConversion::ALL.into_iter().filter(|other| *other != ids);
@@ -142,7 +142,7 @@ fn hint(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hermod_domain::lifecycle::Verdict;
+    use hermod_domain::lifecycle::DeliveryOutcome;
     use hermod_domain::time::Timestamp;
 
     #[test]
@@ -150,7 +150,7 @@ mod tests {
         let remote = |text: &str| RemoteId::from_text(text).unwrap();
         let receipt = |text: &str| ParkedReceipt {
             remote: remote(text),
-            verdict: Verdict::Delivered,
+            verdict: DeliveryOutcome::Delivered,
             err: 0,
             word: None,
             source: None,

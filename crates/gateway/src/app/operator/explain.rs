@@ -12,7 +12,9 @@ use hermod_domain::ids::{AccountId, CarrierId};
 use hermod_domain::lifecycle::DoubtPolicy;
 use hermod_domain::numbers::Numbers;
 use hermod_domain::phone::Msisdn;
-use hermod_domain::route::{Considered, Looked, RouteFor, RouteVerdict, Sending, Standing};
+use hermod_domain::route::{
+    CarrierDecision, ConsideredCarrier, ConsideredRoute, RouteDecision, RouteQuery, RouteScope,
+};
 use hermod_domain::sender::Sender;
 
 /// Numbers of accounts begin at 1: this one is nobody's.
@@ -49,7 +51,7 @@ pub struct Explained {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExplainedRoute {
     pub route: String,
-    pub verdict: RouteVerdict,
+    pub verdict: RouteDecision,
     pub why: String,
 }
 
@@ -60,7 +62,7 @@ pub struct ExplainedCarrier {
     pub weight: u16,
     /// Not known where no gateway runs.
     pub health: Option<Health>,
-    pub standing: Standing,
+    pub standing: CarrierDecision,
     pub why: &'static str,
 }
 
@@ -76,7 +78,7 @@ pub fn explain(world: &World, question: &Question, running: bool) -> Result<Expl
         _ if !running => Health::Up,
         _ => world.carriers.health(carrier),
     };
-    let sending = Sending {
+    let sending = RouteQuery {
         account: account.unwrap_or(AccountId::new(NOBODY)),
         from: &from,
         to: *to,
@@ -84,8 +86,8 @@ pub fn explain(world: &World, question: &Question, running: bool) -> Result<Expl
     };
     let told = catalogue.routes().explain(&sending, &health);
     let taken = catalogue.routes().serving(&sending);
-    let chosen = told.carriers.iter().find(|one| one.standing == Standing::Chosen);
-    let name_of = |whose: &RouteFor| named(&catalogue, whose);
+    let chosen = told.carriers.iter().find(|one| one.decision == CarrierDecision::Chosen);
+    let name_of = |whose: &RouteScope| named(&catalogue, whose);
     let explained = Explained {
         sentence: sentence(*to, taken.map(|(whose, _)| name_of(whose)), chosen, &catalogue),
         route: taken.map(|(whose, _)| name_of(whose)),
@@ -121,12 +123,17 @@ fn account_name(catalogue: &Catalogue, id: AccountId) -> String {
     catalogue.account(id).map_or_else(|| id.to_string(), |view| view.name.clone())
 }
 
-fn named(catalogue: &Catalogue, whose: &RouteFor) -> String {
+fn named(catalogue: &Catalogue, whose: &RouteScope) -> String {
     let account = whose.account.map(|id| account_name(catalogue, id));
     route_name(account.as_deref(), whose.area, whose.sender.as_ref())
 }
 
-fn sentence(to: Msisdn, route: Option<String>, chosen: Option<&Considered>, catalogue: &Catalogue) -> String {
+fn sentence(
+    to: Msisdn,
+    route: Option<String>,
+    chosen: Option<&ConsideredCarrier>,
+    catalogue: &Catalogue,
+) -> String {
     let (Some(route), Some(chosen)) = (route, chosen) else {
         return format!("No route is for {to}: such a message is refused with NO_ROUTE.");
     };
@@ -140,8 +147,8 @@ fn sentence(to: Msisdn, route: Option<String>, chosen: Option<&Considered>, cata
     format!("A message to {to} goes by route {route} to carrier {carrier}{then}.")
 }
 
-fn route_told(catalogue: &Catalogue, looked: &Looked) -> ExplainedRoute {
-    let RouteFor { account, sender, area } = &looked.whose;
+fn route_told(catalogue: &Catalogue, looked: &ConsideredRoute) -> ExplainedRoute {
+    let RouteScope { account, sender, area } = &looked.scope;
     let who = match (account.map(|id| account_name(catalogue, id)), sender) {
         (Some(account), Some(sender)) => format!("messages of account {account} from {sender}"),
         (Some(account), None) => format!("messages of account {account}"),
@@ -155,44 +162,58 @@ fn route_told(catalogue: &Catalogue, looked: &Looked) -> ExplainedRoute {
         Area::Mcc(mcc) => format!("networks of MCC {mcc}"),
         Area::Country(country) => country.name().to_owned(),
     };
-    let verdict = match looked.verdict {
-        RouteVerdict::Chosen => "taken, because none says more exactly who sends and where to",
-        RouteVerdict::LessExact => {
+    let verdict = match looked.decision {
+        RouteDecision::Chosen => "taken, because none says more exactly who sends and where to",
+        RouteDecision::LessExact => {
             "not taken, because the one that is says more exactly who sends or where to"
         }
-        RouteVerdict::OtherAccount => "not taken, because another account sends",
-        RouteVerdict::OtherSender => "not taken, because the message is from another sender",
-        RouteVerdict::NoCountry => "not taken, because the number belongs to no country",
+        RouteDecision::OtherAccount => "not taken, because another account sends",
+        RouteDecision::OtherSender => "not taken, because the message is from another sender",
+        RouteDecision::NoCountry => "not taken, because the number belongs to no country",
     };
     ExplainedRoute {
-        route: named(catalogue, &looked.whose),
-        verdict: looked.verdict,
+        route: named(catalogue, &looked.scope),
+        verdict: looked.decision,
         why: format!("for {who} to {place}: {verdict}"),
     }
 }
 
-fn carrier_told(catalogue: &Catalogue, one: &Considered, running: bool) -> ExplainedCarrier {
-    let why = match (one.standing, one.health) {
-        _ if !running && one.health == Health::Up => match one.standing {
-            Standing::Chosen => "would take it, if a link is bound; no gateway runs here that would know",
-            Standing::InReserve | Standing::Skipped => "stands in if those before it cannot take it",
+fn carrier_told(catalogue: &Catalogue, one: &ConsideredCarrier, running: bool) -> ExplainedCarrier {
+    let why = match (one.decision, one.health) {
+        _ if !running && one.health == Health::Up => match one.decision {
+            CarrierDecision::Chosen => {
+                "would take it, if a link is bound; no gateway runs here that would know"
+            }
+            CarrierDecision::InReserve | CarrierDecision::Skipped => {
+                "stands in if those before it cannot take it"
+            }
         },
-        (Standing::Chosen, Health::Up) => "takes it",
-        (Standing::Chosen, Health::Poor) => {
+        (CarrierDecision::Chosen, Health::Up) => "takes it",
+        (CarrierDecision::Chosen, Health::Poor) => {
             "takes it although it refuses or loses much: nobody better is there"
         }
-        (Standing::Chosen, Health::Down) => "keeps it until a link is bound: nobody else could send it now",
-        (Standing::Chosen, Health::Stopped) => {
+        (CarrierDecision::Chosen, Health::Down) => {
+            "keeps it until a link is bound: nobody else could send it now"
+        }
+        (CarrierDecision::Chosen, Health::Stopped) => {
             "keeps it until somebody resumes it: nobody else could send it"
         }
-        (Standing::Chosen, Health::Disabled) => {
+        (CarrierDecision::Chosen, Health::Disabled) => {
             "keeps it until somebody enables it: nobody else could send it"
         }
-        (Standing::InReserve, Health::Up | Health::Poor) => "stands in if those before it cannot take it",
-        (Standing::InReserve | Standing::Skipped, Health::Down) => "could not: no link that sends is bound",
-        (Standing::InReserve | Standing::Skipped, Health::Stopped) => "could not: it is stopped",
-        (Standing::InReserve | Standing::Skipped, Health::Disabled) => "could not: it is disabled",
-        (Standing::Skipped, Health::Up | Health::Poor) => {
+        (CarrierDecision::InReserve, Health::Up | Health::Poor) => {
+            "stands in if those before it cannot take it"
+        }
+        (CarrierDecision::InReserve | CarrierDecision::Skipped, Health::Down) => {
+            "could not: no link that sends is bound"
+        }
+        (CarrierDecision::InReserve | CarrierDecision::Skipped, Health::Stopped) => {
+            "could not: it is stopped"
+        }
+        (CarrierDecision::InReserve | CarrierDecision::Skipped, Health::Disabled) => {
+            "could not: it is disabled"
+        }
+        (CarrierDecision::Skipped, Health::Up | Health::Poor) => {
             "passed over: it refuses or loses much, and one behind it does better"
         }
     };
@@ -201,7 +222,7 @@ fn carrier_told(catalogue: &Catalogue, one: &Considered, running: bool) -> Expla
         priority: one.candidate.priority,
         weight: one.candidate.weight,
         health: (running || one.health != Health::Up).then_some(one.health),
-        standing: one.standing,
+        standing: one.decision,
         why,
     }
 }

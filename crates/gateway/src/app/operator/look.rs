@@ -6,12 +6,12 @@ use crate::app::operator::refusal::OperatorRefusal;
 use crate::app::operator::{find_account, money};
 use crate::provision::price_name;
 use crate::world::World;
-use hermod_domain::catalogue::{AccountView, Countries, SenderStanding};
+use hermod_domain::catalogue::{AccountView, Countries, SenderStatus};
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::{Currency, Money};
 use hermod_domain::numbers::{Destination, Numbers};
 use hermod_domain::phone::Msisdn;
-use hermod_domain::price::{Asked, Found};
+use hermod_domain::price::{FoundPrice, PriceQuery};
 use hermod_domain::refusal::Refusal;
 use hermod_domain::traffic::{Daily, enforced_daily};
 
@@ -67,14 +67,14 @@ async fn for_account(
     let id = find_account(world, name)?;
     let catalogue = world.catalogue();
     let view = catalogue.account(id).ok_or_else(|| OperatorRefusal::no_such("account", name))?;
-    let asked = Asked {
+    let asked = PriceQuery {
         to: question.to,
         network: destination.network,
         mcc: destination.mcc(),
         country: destination.country,
         now: world.clock.now(),
     };
-    let price = view.prices().find(asked).map(|Found { price, is_own }| PriceFound {
+    let price = view.prices().find(asked).map(|FoundPrice { price, is_own }| PriceFound {
         name: price_name(is_own.then_some(name), price),
         per_part: price.per_part,
     });
@@ -107,10 +107,10 @@ async fn for_account(
 /// What the account and the sender are refused for, wherever the message goes.
 fn standing_refusals(view: &AccountView, question: &Question) -> Vec<Refusal> {
     let unverified = (!view.account.verified).then_some(Refusal::VerificationRequired);
-    let sender = question.from.and_then(|from| match view.standing_of(&from) {
-        SenderStanding::Approved => None,
-        SenderStanding::NotApproved => Some(Refusal::SenderNotApproved(from)),
-        SenderStanding::Blocked => Some(Refusal::SenderBlocked(from)),
+    let sender = question.from.and_then(|from| match view.sender_status(&from) {
+        SenderStatus::Approved => None,
+        SenderStatus::NotApproved => Some(Refusal::SenderNotApproved(from)),
+        SenderStatus::Blocked => Some(Refusal::SenderBlocked(from)),
     });
     unverified.into_iter().chain(sender).collect()
 }

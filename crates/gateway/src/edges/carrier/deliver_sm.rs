@@ -4,9 +4,9 @@ use crate::edges::carrier::mo;
 use hermod_domain::carrier::{self, DefaultAlphabet, Profile};
 use hermod_domain::ids::{REMOTE_ID_OCTETS_MAX, RemoteId};
 use hermod_domain::inbound::InboundPart;
-use hermod_domain::lifecycle::Verdict;
+use hermod_domain::lifecycle::DeliveryOutcome;
 use hermod_domain::phone::Msisdn;
-use hermod_domain::receipt::{ErrCode, Outcome};
+use hermod_domain::receipt::{ErrCode, ReceiptStatus};
 use hermod_domain::sender::Sender;
 use hermod_smpp::{Address, DataSm, DeliverSm, Frame, Hidden, Pdu, Receipt, ReceiptDialect, read_receipt};
 use hermod_store::ReceiptRecord;
@@ -83,14 +83,14 @@ pub(super) fn dialect(profile: &Profile) -> ReceiptDialect {
 
 fn incoming(sequence: u32, source: Address<'_>, destination: Address<'_>, receipt: &Receipt<'_>) -> Incoming {
     let stat = receipt.stat.map(String::from_utf8_lossy);
-    let outcome = Outcome::read(receipt.message_state, stat.as_deref());
+    let outcome = ReceiptStatus::read(receipt.message_state, stat.as_deref());
     Incoming::Receipt(ReceiptRecord {
         sequence,
         remote: receipt.message_id.and_then(remote_id),
-        verdict: Verdict::of(&outcome),
+        verdict: DeliveryOutcome::of(&outcome),
         err: err_code(receipt).get(),
         word: match outcome {
-            Outcome::Unrecognised(word) if !word.is_empty() => Some(word),
+            ReceiptStatus::Unrecognised(word) if !word.is_empty() => Some(word),
             _ => None,
         },
         source: number(source.value),
@@ -118,7 +118,7 @@ fn err_code(receipt: &Receipt<'_>) -> ErrCode {
     if let Some(network) = receipt.network_error {
         return ErrCode::of_network_error(network.to_bytes());
     }
-    receipt.text.err.map_or(ErrCode::NONE, |err| ErrCode::of_word(&String::from_utf8_lossy(err)))
+    receipt.text.err.map_or(ErrCode::NONE, |err| ErrCode::parse(&String::from_utf8_lossy(err)))
 }
 
 #[cfg(test)]
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_receipt(text: &'static [u8], expect: Option<(&[u8], Verdict, u16)>) {
+    fn check_receipt(text: &'static [u8], expect: Option<(&[u8], DeliveryOutcome, u16)>) {
         match read(&Pdu::DeliverSm(deliver_sm(esm_class::RECEIPT, text))) {
             Incoming::Receipt(ReceiptRecord { sequence, remote, verdict, err, .. }) => {
                 assert_eq!(sequence, 7);
@@ -165,11 +165,11 @@ mod tests {
     fn receipts_are_read_from_their_text() {
         check_receipt(
             b"id:77 sub:001 dlvrd:001 submit date:2611150101 done date:2611150102 stat:DELIVRD err:000 text:",
-            Some((b"77", Verdict::Delivered, 0)),
+            Some((b"77", DeliveryOutcome::Delivered, 0)),
         );
-        check_receipt(b"id:7A stat:UNDELIV err:012", Some((b"7A", Verdict::Undeliverable, 12)));
-        check_receipt(b"id:7A stat:BUFFRED", Some((b"7A", Verdict::Enroute, 0)));
-        check_receipt(b"id:7A stat:WHATEVR", Some((b"7A", Verdict::NoNews, 0)));
+        check_receipt(b"id:7A stat:UNDELIV err:012", Some((b"7A", DeliveryOutcome::Undeliverable, 12)));
+        check_receipt(b"id:7A stat:BUFFRED", Some((b"7A", DeliveryOutcome::Enroute, 0)));
+        check_receipt(b"id:7A stat:WHATEVR", Some((b"7A", DeliveryOutcome::NoChange, 0)));
         check_receipt(b"stat:DELIVRD err:000", None);
     }
 
@@ -199,7 +199,7 @@ mod tests {
         let receipt =
             DeliverSm { tlvs: tlvs.as_tlvs(), ..deliver_sm(esm_class::RECEIPT, b"id:77 stat:DELIVRD") };
         let Incoming::Receipt(record) = read(&Pdu::DeliverSm(receipt)) else { panic!("no receipt") };
-        assert_eq!((id_of(&record), record.verdict), (&b"99"[..], Verdict::Undeliverable));
+        assert_eq!((id_of(&record), record.verdict), (&b"99"[..], DeliveryOutcome::Undeliverable));
     }
 
     #[test]
@@ -214,7 +214,7 @@ mod tests {
         tlvs.push_c_string(Tag::RECEIPTED_MESSAGE_ID, b"99").push_u8(Tag::MESSAGE_STATE, 2);
         let receipt = DataSm { esm_class: esm_class::RECEIPT, tlvs: tlvs.as_tlvs(), ..DataSm::default() };
         let Incoming::Receipt(record) = read(&Pdu::DataSm(receipt)) else { panic!("no receipt") };
-        assert_eq!((id_of(&record), record.verdict), (&b"99"[..], Verdict::Delivered));
+        assert_eq!((id_of(&record), record.verdict), (&b"99"[..], DeliveryOutcome::Delivered));
 
         let mut tlvs = TlvBuffer::new();
         tlvs.push(Tag::MESSAGE_PAYLOAD, b"id:77 stat:DELIVRD");
@@ -229,7 +229,7 @@ mod tests {
         tlvs.push_c_string(Tag::RECEIPTED_MESSAGE_ID, b"99").push_u8(Tag::MESSAGE_STATE, 2);
         let receipt = DataSm { tlvs: tlvs.as_tlvs(), ..DataSm::default() };
         let Incoming::Receipt(record) = read(&Pdu::DataSm(receipt)) else { panic!("no receipt") };
-        assert_eq!((id_of(&record), record.verdict), (&b"99"[..], Verdict::Delivered));
+        assert_eq!((id_of(&record), record.verdict), (&b"99"[..], DeliveryOutcome::Delivered));
         assert!(matches!(read(&Pdu::DataSm(DataSm::default())), Incoming::Other), "no text and no receipt");
     }
 
@@ -248,7 +248,7 @@ mod tests {
             };
             let Incoming::Receipt(record) = read(&Pdu::DeliverSm(pdu)) else { panic!("no receipt") };
             let told = (id_of(&record), record.verdict, record.err);
-            assert_eq!(told, (&b"7A"[..], Verdict::Undeliverable, 12));
+            assert_eq!(told, (&b"7A"[..], DeliveryOutcome::Undeliverable, 12));
         }
     }
 
@@ -275,7 +275,10 @@ mod tests {
         let pdu = Pdu::DeliverSm(deliver_sm(esm_class::RECEIPT, b"7A,UNDELIV,012,2611150101,2611150102"));
         let read = |dialect| read_request(&frame(&pdu), dialect, DefaultAlphabet::Gsm, |_| ());
         let Incoming::Receipt(record) = read(dialect(&commas)) else { panic!("no receipt") };
-        assert_eq!((id_of(&record), record.verdict, record.err), (&b"7A"[..], Verdict::Undeliverable, 12));
+        assert_eq!(
+            (id_of(&record), record.verdict, record.err),
+            (&b"7A"[..], DeliveryOutcome::Undeliverable, 12)
+        );
         let Incoming::Receipt(standard) = read(dialect(&Profile::default())) else { panic!("no receipt") };
         assert_eq!(standard.remote, None);
     }

@@ -11,7 +11,7 @@ use crate::world::World;
 use hermod_domain::carrier::{ErrorClass, Health, IdConversion, Profile};
 use hermod_domain::catalogue::{Carrier, Catalogue, Documents, RouteCarrier, RouteEntry};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo, RemoteId, RouteId};
-use hermod_domain::lifecycle::Verdict;
+use hermod_domain::lifecycle::DeliveryOutcome;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::prefix::Prefix;
 use hermod_domain::sender::Sender;
@@ -178,7 +178,7 @@ async fn throttled_carrier_with_waiting_messages_is_poor_until_they_are_sent() {
 /// A receipt with an id that matches no part.
 fn stray(sequence: u32) -> ReceiptRecord {
     let remote = RemoteId::from_text(&format!("27{sequence:03}")).ok();
-    let verdict = Verdict::Delivered;
+    let verdict = DeliveryOutcome::Delivered;
     ReceiptRecord { sequence, remote, verdict, err: 0, word: None, source: None, sender: None }
 }
 

@@ -2,9 +2,9 @@
 //! cannot be decoded is passed on as octets.
 
 use hermod_domain::carrier::DefaultAlphabet;
-use hermod_domain::inbound::{Alphabet, InboundPart, Piece};
-use hermod_domain::origin::WrittenAddress;
-use hermod_domain::text::Joined;
+use hermod_domain::inbound::{Alphabet, InboundPart, MoSegment};
+use hermod_domain::origin::SmppAddress;
+use hermod_domain::text::ConcatPart;
 use hermod_smpp::udh::{self, Concatenation};
 use hermod_smpp::{Address, DataSm, DeliverSm, Tag, Tlvs, esm_class};
 
@@ -62,16 +62,16 @@ fn read(fields: &Fields<'_>, zero: DefaultAlphabet) -> InboundPart {
     InboundPart {
         source: written(source),
         destination: written(destination),
-        joined: joined
+        concat: joined
             .filter(|joined| joined.total > 1)
-            .map(|Concatenation { reference, total, part }| Joined { reference, total, part }),
+            .map(|Concatenation { reference, total, part }| ConcatPart { reference, total, part }),
         reference: tlvs.get_u16(Tag::USER_MESSAGE_REFERENCE),
-        piece: Piece { data_coding, alphabet, header: header.into(), octets: octets.into() },
+        segment: MoSegment { data_coding, alphabet, header: header.into(), octets: octets.into() },
     }
 }
 
-fn written(address: Address<'_>) -> WrittenAddress {
-    WrittenAddress::new(address.ton, address.npi, address.value)
+fn written(address: Address<'_>) -> SmppAddress {
+    SmppAddress::new(address.ton, address.npi, address.value)
 }
 
 #[cfg(test)]
@@ -82,8 +82,8 @@ mod tests {
     const UDHI: u8 = esm_class::UDHI;
 
     fn shown(part: &InboundPart) -> String {
-        let joined = part.joined.map(|it| format!("{} {}/{} ", it.reference, it.part, it.total));
-        let Piece { alphabet, header, octets, .. } = &part.piece;
+        let joined = part.concat.map(|it| format!("{} {}/{} ", it.reference, it.part, it.total));
+        let MoSegment { alphabet, header, octets, .. } = &part.segment;
         format!("{}{alphabet:?} {header:02x?} {}", joined.unwrap_or_default(), octets.escape_ascii())
     }
 
@@ -100,8 +100,8 @@ mod tests {
         };
         let part = of_deliver_sm(&pdu, DefaultAlphabet::Gsm);
         assert_eq!(shown(&part), expect);
-        assert_eq!(part.source, WrittenAddress::new(1, 1, b"4915112345678"));
-        assert_eq!(part.destination, WrittenAddress::new(3, 0, b"80800"));
+        assert_eq!(part.source, SmppAddress::new(1, 1, b"4915112345678"));
+        assert_eq!(part.destination, SmppAddress::new(3, 0, b"80800"));
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub(super) fn read_submit_response(frame: &Frame, profile: &Profile) -> ParsedRe
         | ErrorClass::RejectedDestination
         | ErrorClass::ProtocolError
         | ErrorClass::Unknown => {
-            (SubmitResponse::Refused { about: class.about(), status }, LinkNext::Continue)
+            (SubmitResponse::Refused { about: class.rejection_cause(), status }, LinkNext::Continue)
         }
     };
     ParsedResponse { answer, class: Some(class), next }

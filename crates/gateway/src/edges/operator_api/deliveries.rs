@@ -8,7 +8,7 @@ use crate::app::operator::{
 };
 use crate::config::Period;
 use axum::extract::State;
-use hermod_domain::lifecycle::Verdict;
+use hermod_domain::lifecycle::DeliveryOutcome;
 use hermod_domain::numbers::{Country, Numbers};
 use hermod_domain::time::Timestamp;
 use hermod_store::{AssignedId, DELIVERY_TIMES, DeliveryFigures, ParkedReceipt};
@@ -224,13 +224,13 @@ pub(super) async fn receipts(
     })
 }
 
-const fn verdict_text(verdict: Verdict) -> &'static str {
+const fn verdict_text(verdict: DeliveryOutcome) -> &'static str {
     match verdict {
-        Verdict::Enroute | Verdict::Accepted => "enroute",
-        Verdict::Delivered => "delivered",
-        Verdict::Undeliverable => "undeliverable",
-        Verdict::Rejected => "rejected",
-        Verdict::Expired => "expired",
-        Verdict::NoNews => "unknown",
+        DeliveryOutcome::Enroute | DeliveryOutcome::Accepted => "enroute",
+        DeliveryOutcome::Delivered => "delivered",
+        DeliveryOutcome::Undeliverable => "undeliverable",
+        DeliveryOutcome::Rejected => "rejected",
+        DeliveryOutcome::Expired => "expired",
+        DeliveryOutcome::NoChange => "unknown",
     }
 }

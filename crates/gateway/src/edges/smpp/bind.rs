@@ -91,7 +91,7 @@ async fn admit(
     }
     let catalogue = world.catalogue();
     let known = std::str::from_utf8(bind.system_id).ok().and_then(|system_id| {
-        let connection = catalogue.bound_as(system_id)?;
+        let connection = catalogue.connection_by_system_id(system_id)?;
         let document = catalogue.connection(connection)?;
         Some((connection, document, document.smpp.as_ref()?))
     });

@@ -2,9 +2,9 @@
 //! message in parts with a user data header, or whole in one `message_payload`.
 
 use hermod_domain::catalogue::{CodingZero, InboundForm, SmppAccess};
-use hermod_domain::inbound::Form;
-use hermod_domain::origin::WrittenAddress;
-use hermod_domain::text::shape::PART_OCTETS_MAX;
+use hermod_domain::inbound::MoEncoding;
+use hermod_domain::origin::SmppAddress;
+use hermod_domain::text::sms_options::PART_OCTETS_MAX;
 use hermod_domain::text::{gsm7, ucs2};
 use hermod_smpp::tlv::VALUE_BYTES_MAX;
 use hermod_smpp::{Address, DeliverSm, Hidden, Pdu, Tag, TlvBuffer, esm_class, udh};
@@ -18,8 +18,8 @@ const HEADER_KEPT_OCTETS_MAX: usize = 64;
 
 /// One MO message, encoded.
 pub(super) struct MoDraft {
-    source: WrittenAddress,
-    destination: WrittenAddress,
+    source: SmppAddress,
+    destination: SmppAddress,
     data_coding: u8,
     has_header: bool,
     bodies: Bodies,
@@ -103,19 +103,19 @@ impl MoDraft {
     }
 }
 
-fn address(written: &WrittenAddress) -> Address<'_> {
+fn address(written: &SmppAddress) -> Address<'_> {
     Address::new(written.ton, written.npi, &written.digits)
 }
 
 /// Encodes the text in the alphabet it came in, if the connection can read it, else in UCS-2.
-fn write(text: &str, form: Form, zero: CodingZero) -> Option<Written> {
+fn write(text: &str, form: MoEncoding, zero: CodingZero) -> Option<Written> {
     match form {
-        Form::Octets { data_coding } => {
+        MoEncoding::Octets { data_coding } => {
             let units = form.octets_of(text)?.into_iter().map(|octet| Unit::from_slice(&[octet])).collect();
             Some(Written { data_coding, units, is_septets: false })
         }
-        Form::Ucs2 => Some(in_ucs2(text)),
-        Form::Narrow => Some(in_default(text, zero).unwrap_or_else(|| in_ucs2(text))),
+        MoEncoding::Ucs2 => Some(in_ucs2(text)),
+        MoEncoding::SingleByte => Some(in_default(text, zero).unwrap_or_else(|| in_ucs2(text))),
     }
 }
 
@@ -202,14 +202,14 @@ fn parts(kept: &[u8], written: &Written, reference: u8) -> Option<Vec<Vec<u8>>> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hermod_domain::inbound::Whole;
+    use hermod_domain::inbound::MoContent;
 
-    fn message(form: Form, text: &str, header: &[u8]) -> MoMessage {
+    fn message(form: MoEncoding, text: &str, header: &[u8]) -> MoMessage {
         MoMessage {
             id: 0x0102_0304,
-            source: WrittenAddress::new(1, 1, b"4915112345678"),
-            destination: WrittenAddress::new(3, 0, b"80800"),
-            whole: Whole { text: text.to_owned(), form, header: header.into() },
+            source: SmppAddress::new(1, 1, b"4915112345678"),
+            destination: SmppAddress::new(3, 0, b"80800"),
+            whole: MoContent { text: text.to_owned(), form, header: header.into() },
         }
     }
 
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(form: Form, text: &str, zero: CodingZero, data_coding: u8, octets: &[u8]) {
+    fn check(form: MoEncoding, text: &str, zero: CodingZero, data_coding: u8, octets: &[u8]) {
         let found = brought(&message(form, text, &[]), &access(zero, InboundForm::Parts), true);
         assert_eq!(found, Some(vec![(0, data_coding, octets.to_vec())]), "{text} {zero:?}");
     }
@@ -245,19 +245,19 @@ mod tests {
     #[test]
     fn text_keeps_its_alphabet_if_the_connection_can_read_it() {
         use CodingZero::{Ascii, Gsm, Latin1, Utf8};
-        check(Form::Narrow, "@ €", Gsm, 0, b"\x00 \x1b\x65");
-        check(Form::Narrow, "@ a", Ascii, 0, b"@ a");
-        check(Form::Narrow, "@ é", Latin1, 0, b"@ \xe9");
-        check(Form::Narrow, "é", Utf8, 0, "é".as_bytes());
-        check(Form::Narrow, "é", Ascii, 8, b"\x00\xe9");
-        check(Form::Narrow, "€", Latin1, 8, b"\x20\xac");
-        check(Form::Narrow, "ç", Gsm, 8, b"\x00\xe7");
-        check(Form::Ucs2, "a", Gsm, 8, b"\x00a");
-        check(Form::Ucs2, "Ж😀", Gsm, 8, b"\x04\x16\xd8\x3d\xde\x00");
-        check(Form::Octets { data_coding: 4 }, "00ff", Gsm, 4, b"\x00\xff");
-        check(Form::Octets { data_coding: 0xf5 }, "1b", Utf8, 0xf5, b"\x1b");
-        check(Form::Narrow, "", Gsm, 0, b"");
-        check(Form::Narrow, &"x".repeat(160), Gsm, 0, &[b'x'; 160]);
+        check(MoEncoding::SingleByte, "@ €", Gsm, 0, b"\x00 \x1b\x65");
+        check(MoEncoding::SingleByte, "@ a", Ascii, 0, b"@ a");
+        check(MoEncoding::SingleByte, "@ é", Latin1, 0, b"@ \xe9");
+        check(MoEncoding::SingleByte, "é", Utf8, 0, "é".as_bytes());
+        check(MoEncoding::SingleByte, "é", Ascii, 8, b"\x00\xe9");
+        check(MoEncoding::SingleByte, "€", Latin1, 8, b"\x20\xac");
+        check(MoEncoding::SingleByte, "ç", Gsm, 8, b"\x00\xe7");
+        check(MoEncoding::Ucs2, "a", Gsm, 8, b"\x00a");
+        check(MoEncoding::Ucs2, "Ж😀", Gsm, 8, b"\x04\x16\xd8\x3d\xde\x00");
+        check(MoEncoding::Octets { data_coding: 4 }, "00ff", Gsm, 4, b"\x00\xff");
+        check(MoEncoding::Octets { data_coding: 0xf5 }, "1b", Utf8, 0xf5, b"\x1b");
+        check(MoEncoding::SingleByte, "", Gsm, 0, b"");
+        check(MoEncoding::SingleByte, &"x".repeat(160), Gsm, 0, &[b'x'; 160]);
     }
 
     #[test]
@@ -267,17 +267,17 @@ mod tests {
                 brought(&message(form, text, header), &access(CodingZero::Gsm, InboundForm::Parts), false);
             parts.unwrap().into_iter().map(|(_, _, octets)| octets.len()).collect()
         };
-        assert_eq!(lengths(Form::Narrow, &"x".repeat(161), &[]), [6 + 153, 6 + 8]);
-        assert_eq!(lengths(Form::Narrow, &format!("{}€€€€€", "x".repeat(152)), &[]), [6 + 152, 6 + 10]);
-        assert_eq!(lengths(Form::Ucs2, &"Ж".repeat(71), &[]), [6 + 134, 6 + 8]);
-        assert_eq!(lengths(Form::Ucs2, &format!("{}😀😀😀", "Ж".repeat(66)), &[]), [6 + 132, 6 + 12]);
-        assert_eq!(lengths(Form::Octets { data_coding: 4 }, &"ab".repeat(141), &[]), [6 + 134, 6 + 7]);
+        assert_eq!(lengths(MoEncoding::SingleByte, &"x".repeat(161), &[]), [6 + 153, 6 + 8]);
+        assert_eq!(lengths(MoEncoding::SingleByte, &format!("{}€€€€€", "x".repeat(152)), &[]), [6 + 152, 6 + 10]);
+        assert_eq!(lengths(MoEncoding::Ucs2, &"Ж".repeat(71), &[]), [6 + 134, 6 + 8]);
+        assert_eq!(lengths(MoEncoding::Ucs2, &format!("{}😀😀😀", "Ж".repeat(66)), &[]), [6 + 132, 6 + 12]);
+        assert_eq!(lengths(MoEncoding::Octets { data_coding: 4 }, &"ab".repeat(141), &[]), [6 + 134, 6 + 7]);
         assert_eq!(
-            lengths(Form::Octets { data_coding: 4 }, &"ab".repeat(134), &[5, 4, 0, 1, 0, 2]),
+            lengths(MoEncoding::Octets { data_coding: 4 }, &"ab".repeat(134), &[5, 4, 0, 1, 0, 2]),
             [12 + 128, 12 + 6]
         );
         let parts = brought(
-            &message(Form::Narrow, &"x".repeat(161), &[]),
+            &message(MoEncoding::SingleByte, &"x".repeat(161), &[]),
             &access(CodingZero::Gsm, InboundForm::None),
             true,
         );
@@ -289,14 +289,14 @@ mod tests {
     #[test]
     fn long_message_is_one_payload_if_configured_and_the_bind_is_3_4() {
         let payload = access(CodingZero::Gsm, InboundForm::Payload);
-        let long = message(Form::Narrow, &"x".repeat(400), &[]);
+        let long = message(MoEncoding::SingleByte, &"x".repeat(400), &[]);
         assert_eq!(brought(&long, &payload, true), Some(vec![(0, 0, vec![b'x'; 400])]));
         assert_eq!(brought(&long, &payload, false).unwrap().len(), 3);
         assert_eq!(
-            brought(&message(Form::Narrow, "hi", &[]), &payload, true),
+            brought(&message(MoEncoding::SingleByte, "hi", &[]), &payload, true),
             Some(vec![(0, 0, b"hi".to_vec())])
         );
-        let ported = message(Form::Octets { data_coding: 4 }, &"ab".repeat(200), &[5, 4, 0, 1, 0, 2]);
+        let ported = message(MoEncoding::Octets { data_coding: 4 }, &"ab".repeat(200), &[5, 4, 0, 1, 0, 2]);
         let found = brought(&ported, &payload, true).unwrap();
         assert_eq!((found.len(), found[0].0, &found[0].2[..8]), (1, 0x40, &[6, 5, 4, 0, 1, 0, 2, 0xab][..]));
     }
@@ -304,12 +304,12 @@ mod tests {
     #[test]
     fn user_data_header_of_the_handset_is_kept() {
         let found = brought(
-            &message(Form::Octets { data_coding: 4 }, "cafe", &[5, 4, 0, 1, 0, 2]),
+            &message(MoEncoding::Octets { data_coding: 4 }, "cafe", &[5, 4, 0, 1, 0, 2]),
             &access(CodingZero::Gsm, InboundForm::Parts),
             true,
         );
         assert_eq!(found, Some(vec![(0x40, 4, vec![6, 5, 4, 0, 1, 0, 2, 0xca, 0xfe])]));
-        let huge = message(Form::Narrow, "text", &[0x70; 100]);
+        let huge = message(MoEncoding::SingleByte, "text", &[0x70; 100]);
         let found = brought(&huge, &access(CodingZero::Gsm, InboundForm::Parts), true);
         assert_eq!(found, Some(vec![(0, 0, b"text".to_vec())]), "a header that is too long is dropped");
     }
@@ -317,12 +317,12 @@ mod tests {
     #[test]
     fn message_of_more_than_255_parts_needs_a_payload_or_is_not_encoded() {
         let parts = access(CodingZero::Gsm, InboundForm::Parts);
-        let many = message(Form::Ucs2, &"Ж".repeat(67 * 255 + 1), &[]);
+        let many = message(MoEncoding::Ucs2, &"Ж".repeat(67 * 255 + 1), &[]);
         assert_eq!(brought(&many, &parts, true).unwrap().len(), 1);
         assert_eq!(brought(&many, &parts, false), None);
-        let most = message(Form::Ucs2, &"Ж".repeat(67 * 255), &[]);
+        let most = message(MoEncoding::Ucs2, &"Ж".repeat(67 * 255), &[]);
         assert_eq!(brought(&most, &parts, false).unwrap().len(), 255);
-        assert_eq!(brought(&message(Form::Ucs2, &"Ж".repeat(33_000), &[]), &parts, true), None);
-        assert_eq!(brought(&message(Form::Octets { data_coding: 4 }, "xyz", &[]), &parts, true), None);
+        assert_eq!(brought(&message(MoEncoding::Ucs2, &"Ж".repeat(33_000), &[]), &parts, true), None);
+        assert_eq!(brought(&message(MoEncoding::Octets { data_coding: 4 }, "xyz", &[]), &parts, true), None);
     }
 }

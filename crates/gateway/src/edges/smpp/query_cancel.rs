@@ -58,7 +58,7 @@ impl MessageStatus {
                 MessageState::Expired => 3,
                 MessageState::Undeliverable | MessageState::Rejected => 5,
             },
-            error_code: u8::try_from(ErrCode::new(record.err).on_the_wire()).unwrap_or(u8::MAX),
+            error_code: u8::try_from(ErrCode::new(record.err).smpp_code()).unwrap_or(u8::MAX),
         }
     }
 }

@@ -2,7 +2,7 @@
 //! 3.4 binds the optional parameters with the same values. Source and destination are the customer's own, swapped.
 
 use bytes::BytesMut;
-use hermod_domain::origin::WrittenAddress;
+use hermod_domain::origin::SmppAddress;
 use hermod_domain::receipt::ErrCode;
 use hermod_domain::receipt::ReportStatus;
 use hermod_domain::time::Timestamp;
@@ -41,7 +41,7 @@ impl ReceiptDraft {
             None => write!(self.id, "{message}"),
         }
         .expect("a Vec takes everything");
-        let err = ErrCode::new(*err).on_the_wire();
+        let err = ErrCode::new(*err).smpp_code();
         let err_text = format!("{:03}", err.min(ERR_MAX));
         self.text.clear();
         let fields = ReceiptFields {
@@ -84,7 +84,7 @@ fn write_tlvs(tlvs: &mut TlvBuffer, id: &[u8], status: ReportStatus, err: u16, r
     }
 }
 
-fn address(written: &WrittenAddress) -> Address<'_> {
+fn address(written: &SmppAddress) -> Address<'_> {
     Address::new(written.ton, written.npi, &written.digits)
 }
 
@@ -110,12 +110,12 @@ mod tests {
     fn report(status: ReportStatus) -> (Report, DlrReport) {
         let accepted = Timestamp::from_utc((2026, 11, 15), (9, 30, 0)).unwrap();
         let origin = Origin {
-            wish: RegisteredDelivery::of_registered_delivery(1),
+            registered_delivery: RegisteredDelivery::from_octet(1),
             short_id: false,
             on_transmitter: false,
             reference: None,
-            source: WrittenAddress::new(5, 0, b"Shop"),
-            destination: WrittenAddress::new(2, 8, b"004915112345678"),
+            source: SmppAddress::new(5, 0, b"Shop"),
+            destination: SmppAddress::new(2, 8, b"004915112345678"),
             quote: Default::default(),
         };
         let origin = Arc::new(origin);

@@ -2,7 +2,7 @@
 //! each would let strangers fill the disk.
 
 use crate::clock::Clock;
-use hermod_domain::repeats::{Repeated, Repeats};
+use hermod_domain::log_throttle::{SuppressedLines, LogThrottle};
 use hermod_domain::time::Timestamp;
 use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,16 +15,16 @@ const KINDS_MAX: usize = 1_000;
 /// Address and reason.
 type Kind = (IpAddr, &'static str);
 
-pub(super) struct RejectedBindLog(Mutex<Repeats<Kind>>);
+pub(super) struct RejectedBindLog(Mutex<LogThrottle<Kind>>);
 
 impl RejectedBindLog {
     pub(super) fn new() -> RejectedBindLog {
-        RejectedBindLog(Mutex::new(Repeats::new(INTERVAL, KINDS_MAX)))
+        RejectedBindLog(Mutex::new(LogThrottle::new(INTERVAL, KINDS_MAX)))
     }
 
     /// Counts a rejected bind. Returns true if it is to be logged.
     pub(super) fn note(&self, kind: Kind, now: Timestamp) -> bool {
-        self.repeats().note(kind, now)
+        self.repeats().should_log(kind, now)
     }
 
     /// Logs the counts every minute. Never returns.
@@ -32,7 +32,7 @@ impl RejectedBindLog {
         loop {
             clock.sleep(INTERVAL).await;
             let due = self.repeats().due(clock.now());
-            for Repeated { kind, times } in due {
+            for SuppressedLines { kind, times } in due {
                 match kind {
                     Some((peer, why)) => tracing::info!(%peer, times, "Rejected more binds: {why}"),
                     None => tracing::info!(times, "Rejected more binds from many addresses"),
@@ -41,7 +41,7 @@ impl RejectedBindLog {
         }
     }
 
-    fn repeats(&self) -> MutexGuard<'_, Repeats<Kind>> {
+    fn repeats(&self) -> MutexGuard<'_, LogThrottle<Kind>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

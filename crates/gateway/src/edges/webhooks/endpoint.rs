@@ -10,7 +10,7 @@ use crate::clock::Moment;
 use crate::clock::within;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use hermod_domain::time::Timestamp;
-use hermod_domain::webhook::pressure::Pressure;
+use hermod_domain::webhook::post_concurrency::PostConcurrency;
 use hermod_store::{
     AfterAttempt, AttemptOutcome, Endpoint, EventId, SettledAttempt, StoreError, WebhookEvent, WebhookPage,
 };
@@ -58,7 +58,7 @@ impl Wakeup {
 struct EndpointTask {
     endpoint: Endpoint,
     shared: Arc<Shared>,
-    pressure: Pressure,
+    pressure: PostConcurrency,
     target: Option<Arc<Target>>,
     pool: Arc<Pool>,
     /// Events that are not posted yet.
@@ -232,7 +232,7 @@ impl EndpointTask {
         while self.may_begin(moment) {
             let Some(target) = self.current_target() else { return };
             if self.lingering.load(Ordering::Relaxed) > 0 {
-                self.pressure.lingers();
+                self.pressure.exceeded_wait();
             }
             let doubtful = self.pressure.is_doubtful();
             match self.shared.post_limiter.try_acquire(doubtful) {
@@ -314,12 +314,12 @@ impl EndpointTask {
     fn finish(&mut self, posted: Posted) {
         let Posted { settled, answered, took } = posted;
         if answered {
-            self.pressure.answered(took);
+            self.pressure.succeeded(took);
             self.recovered();
         } else {
             self.pressure.failed();
             self.failed(settled.attempt.as_ref().map(|attempt| &attempt.outcome));
-            self.rest_until = self.shared.world.clock.moment().plus(self.pressure.breath());
+            self.rest_until = self.shared.world.clock.moment().plus(self.pressure.backoff());
         }
         self.finished.push(settled);
     }

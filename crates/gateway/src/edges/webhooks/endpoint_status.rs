@@ -4,7 +4,7 @@
 use crate::board::AlarmKind;
 use crate::world::World;
 use hermod_domain::time::Timestamp;
-use hermod_domain::webhook::pressure::Pressure;
+use hermod_domain::webhook::post_concurrency::PostConcurrency;
 use hermod_store::{AttemptOutcome, Endpoint, FailingEndpoint};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -26,16 +26,16 @@ pub(super) struct Failing {
 /// Bounded by the number of endpoints: two per account.
 #[derive(Default)]
 pub(super) struct EndpointStatuses {
-    pressures: Mutex<HashMap<Endpoint, Pressure>>,
+    pressures: Mutex<HashMap<Endpoint, PostConcurrency>>,
     failing: Mutex<BTreeMap<Endpoint, Failing>>,
 }
 
 impl EndpointStatuses {
-    pub(super) fn of(&self, endpoint: Endpoint) -> Pressure {
+    pub(super) fn of(&self, endpoint: Endpoint) -> PostConcurrency {
         lock(&self.pressures).get(&endpoint).copied().unwrap_or_default()
     }
 
-    pub(super) fn keep(&self, endpoint: Endpoint, pressure: Pressure) {
+    pub(super) fn keep(&self, endpoint: Endpoint, pressure: PostConcurrency) {
         lock(&self.pressures).insert(endpoint, pressure);
     }
 

@@ -14,7 +14,7 @@ use crate::workers::Workers;
 use crate::world::World;
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::webhook::WebhookKind;
-use hermod_domain::webhook::address::AddressRules;
+use hermod_domain::webhook::url::AddressRules;
 use hermod_domain::webhook::signature::WEBHOOK_TIMESTAMP;
 use hermod_simulator::webhooks::{ReceiverBehaviour, WebhookReceiver};
 use hermod_store::{InboundRecord, OpenOptions, Store, WebhookContent};

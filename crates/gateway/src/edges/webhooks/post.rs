@@ -10,9 +10,9 @@ use hermod_domain::receipt::ErrCode;
 use hermod_domain::retry::Schedule;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::event_name;
-use hermod_domain::webhook::payload::{self, Dlr, InboundFacts};
-use hermod_domain::webhook::pressure::QUICK;
-use hermod_domain::webhook::signature::{self, Signed};
+use hermod_domain::webhook::payload::{self, Dlr, InboundMessage};
+use hermod_domain::webhook::post_concurrency::FAST_RESPONSE_MAX;
+use hermod_domain::webhook::signature::{self, Signatures};
 use hermod_store::{
     AfterAttempt, AttemptOutcome, DlrEvent, GiveUpReason, InboundRecord, SettledAttempt, WebhookAttempt,
     WebhookContent, WebhookEvent,
@@ -58,7 +58,7 @@ impl Attempt {
         tokio::pin!(post);
         let answered = tokio::select! {
             answered = &mut post => answered,
-            () = clock.sleep(QUICK) => {
+            () = clock.sleep(FAST_RESPONSE_MAX) => {
                 shared.post_limiter.move_slow(&mut permit);
                 lingering.fetch_add(1, Ordering::Relaxed);
                 let answered = post.await;
@@ -146,7 +146,7 @@ fn record_lag(event: &WebhookEvent, at: Timestamp) {
 fn draft_of(target: &Target, event: &WebhookEvent, at: Timestamp, signed_at: Timestamp) -> Draft {
     let body = body_of(&event.content);
     let (name, seconds) = (event_name(event.id.0), signed_at.as_millis().div_euclid(1_000));
-    let Signed { current, next, previous, standard } =
+    let Signatures { current, next, previous, standard } =
         target.signers_at(at).sign(&name, seconds, body.as_bytes());
     let mut headers = HeaderMap::with_capacity(12);
     headers.insert(HOST, target.host.clone());
@@ -180,7 +180,7 @@ fn body_of(content: &WebhookContent) -> String {
                 message: *message,
                 from,
                 to: *to,
-                told: *status,
+                status: *status,
                 state: *state,
                 err: ErrCode::new(*err),
                 submitted_at: *submitted_at,
@@ -190,7 +190,7 @@ fn body_of(content: &WebhookContent) -> String {
         }
         WebhookContent::Inbound(record) => {
             let InboundRecord { id: _, message: _, from, to, text, received_at } = record;
-            payload::inbound(&InboundFacts { from, to, text, received_at: *received_at })
+            payload::inbound(&InboundMessage { from, to, text, received_at: *received_at })
         }
     }
 }

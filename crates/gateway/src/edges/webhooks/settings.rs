@@ -3,7 +3,7 @@
 use super::resolver::Resolver;
 use crate::config;
 use hermod_domain::retry::Schedule;
-use hermod_domain::webhook::address::AddressRules;
+use hermod_domain::webhook::url::AddressRules;
 use std::path::PathBuf;
 use std::time::Duration;
 

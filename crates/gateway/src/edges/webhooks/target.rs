@@ -4,7 +4,7 @@ use crate::secrets::webhook_secret;
 use crate::world::World;
 use hermod_domain::catalogue::{Catalogue, PreviousSecret, Webhooks};
 use hermod_domain::time::Timestamp;
-use hermod_domain::webhook::address::{AddressRules, WebhookUrl};
+use hermod_domain::webhook::url::{AddressRules, WebhookUrl};
 use hermod_domain::webhook::signature::{Signer, Signers};
 use hermod_store::Endpoint;
 use hyper::Uri;
@@ -39,7 +39,7 @@ impl Target {
         let catalogue = world.catalogue();
         let webhooks = webhooks_of(&catalogue, endpoint).ok_or(NoTarget::NoAddress)?;
         let text = webhooks.url(endpoint.kind).ok_or(NoTarget::NoAddress)?;
-        let url = rules.judge(text).map_err(|refusal| NoTarget::Unusable(refusal.to_string()))?;
+        let url = rules.check(text).map_err(|refusal| NoTarget::Unusable(refusal.to_string()))?;
         let open = |stored: &str| {
             let secret = webhook_secret::open(&world.pepper, endpoint.account, stored);
             let secret = secret.map_err(|unopened| NoTarget::Unusable(unopened.to_string()))?;

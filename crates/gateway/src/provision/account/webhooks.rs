@@ -11,7 +11,7 @@ use crate::secrets::{Pepper, Secret};
 use hermod_domain::catalogue::{Account, PreviousSecret, Webhooks};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
-use hermod_domain::webhook::address::AddressRules;
+use hermod_domain::webhook::url::AddressRules;
 use hermod_store::CatalogueRow;
 use std::time::Duration;
 
@@ -43,7 +43,7 @@ pub(super) fn document(
     let given = [("dlr_webhook", dlr_webhook.as_ref()), ("inbound_webhook", inbound_webhook.as_ref())];
     for ((field, url), old) in given.into_iter().zip(stored) {
         if let Some(url) = url.filter(|url| Some(*url) != old) {
-            let judged = draft.rules.judge(url);
+            let judged = draft.rules.check(url);
             judged.map_err(|refusal| {
                 ProvisionRefusal::about(&what, format!("cannot have this {field}: {refusal}"))
             })?;

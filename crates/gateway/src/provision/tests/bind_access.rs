@@ -8,7 +8,7 @@ use hermod_store::Store;
 
 async fn access(store: &Store, system_id: &str) -> SmppAccess {
     let catalogue = load_catalogue(store).await.unwrap();
-    let connection = catalogue.bound_as(system_id).expect("it binds");
+    let connection = catalogue.connection_by_system_id(system_id).expect("it binds");
     catalogue.connection(connection).unwrap().smpp.clone().unwrap()
 }
 
@@ -40,7 +40,7 @@ async fn password_is_stored_as_hash_kept_and_changed() {
         applied(&store, &format!("{CUSTOMER}system_id = \"\"\n")).await.contains("system_id \"me\" -> null"),
         "the connection cannot bind any more"
     );
-    assert_eq!(load_catalogue(&store).await.unwrap().bound_as("me"), None);
+    assert_eq!(load_catalogue(&store).await.unwrap().connection_by_system_id("me"), None);
 }
 
 #[tokio::test]

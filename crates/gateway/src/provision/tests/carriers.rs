@@ -236,10 +236,10 @@ async fn contradictory_carrier_settings_are_rejected() {
             "registered_delivery = 0x10",
             "registered_delivery must ask for receipts: its lowest two bits are 1, 2 or 3",
         ),
-        ("tlvs = [{ tag = 0x424, hex = \"00\" }]", "the parameter 0x0424 is Hermod's own"),
+        ("tlvs = [{ tag = 0x424, hex = \"00\" }]", "the TLV 0x0424 is written by Hermod itself"),
         (
             "retry = [{ status = 1, class = \"unknown\" }, { status = 1, class = \"temporary\" }]",
-            "at most 256 error codes have another meaning, and each once",
+            "retry must have at most 256 entries, one per status",
         ),
     ] {
         let told = applied(&store, &format!("{PLAIN}{lines}\n")).await;

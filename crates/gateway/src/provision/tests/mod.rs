@@ -11,11 +11,11 @@ mod webhooks;
 
 use super::*;
 use crate::config::Source;
-use hermod_domain::catalogue::{Countries, SenderStanding};
+use hermod_domain::catalogue::{Countries, SenderStatus};
 use hermod_domain::ids::{AccountId, CarrierId};
 use hermod_domain::phone::Msisdn;
-use hermod_domain::price::Asked;
-use hermod_domain::route::Sending;
+use hermod_domain::price::PriceQuery;
+use hermod_domain::route::RouteQuery;
 use hermod_store::OpenOptions;
 use std::path::Path;
 use std::time::Duration;
@@ -36,7 +36,7 @@ fn open(folder: &Path) -> Store {
 fn everyones_route(catalogue: &Catalogue, to: Msisdn) -> Option<CarrierId> {
     let from = hermod_domain::sender::Sender::parse("Anyone").unwrap();
     let destination = hermod_domain::numbers::Numbers::embedded().find(to);
-    let sending = Sending { account: AccountId::new(u32::MAX), from: &from, to, destination };
+    let sending = RouteQuery { account: AccountId::new(u32::MAX), from: &from, to, destination };
     catalogue.routes().find(&sending).map(|(_, route)| route.candidates()[0].carrier)
 }
 
@@ -107,7 +107,7 @@ async fn example_file_creates_its_entries_and_applies_again_without_changes() {
     assert_eq!(
         account
             .prices()
-            .quote(Asked { to, network: None, mcc: None, country: None, now: Timestamp::EPOCH }, 2)
+            .quote(PriceQuery { to, network: None, mcc: None, country: None, now: Timestamp::EPOCH }, 2)
             .unwrap()
             .cost
             .to_string(),
@@ -241,7 +241,7 @@ async fn senders_in_an_old_account_document_become_entries() {
     assert_eq!(told, "~account a (senders [\"Old\"] -> null), +sender a/New, +sender a/Old, +connection c");
     let catalogue = load_catalogue(&store).await.unwrap();
     let (_, view) = catalogue.accounts().next().unwrap();
-    assert_eq!(view.standing_of(&"Old".parse().unwrap()), SenderStanding::Approved);
+    assert_eq!(view.sender_status(&"Old".parse().unwrap()), SenderStatus::Approved);
 }
 
 #[tokio::test]

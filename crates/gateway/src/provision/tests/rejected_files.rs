@@ -13,7 +13,10 @@ async fn inconsistent_file_is_rejected_completely() {
             "[[route]]\nprefix = \"*\"\ncarriers = [\"x\"]",
             "route \"*\" refers to carrier \"x\", which does not exist here or in the store",
         ),
-        ("[[route]]\nprefix = \"49\"\ncarriers = []", "the route for prefix \"49\": it names no carrier"),
+        (
+            "[[route]]\nprefix = \"49\"\ncarriers = []",
+            "the route for prefix \"49\": it must name at least one carrier",
+        ),
         (
             "[[price]]\nprefix = \"*\"\nper_part = 1\naccount = \"x\"",
             "price \"x/*\" refers to account \"x\", which does not exist here or in the store",
@@ -61,7 +64,7 @@ async fn inconsistent_file_is_rejected_completely() {
         ),
         (
             "[[screen]]\nname = \"s\"\npattern = \"(\"",
-            "the pattern of the screening rule \"s\" cannot be used: unclosed group",
+            "invalid pattern in screening rule \"s\": unclosed group",
         ),
         (
             "[[control]]\nname = \"x\"",

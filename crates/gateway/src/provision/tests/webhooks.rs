@@ -4,7 +4,7 @@ use super::*;
 use crate::secrets::webhook_secret;
 use hermod_domain::catalogue::Webhooks;
 use hermod_domain::webhook::DlrForm;
-use hermod_domain::webhook::address::AddressRules;
+use hermod_domain::webhook::url::AddressRules;
 
 const ACCOUNT: &str = "[[account]]\nname = \"a\"\ncurrency = \"EUR\"\nsenders = [\"Me\"]\n";
 
@@ -56,11 +56,11 @@ async fn forbidden_webhook_url_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     for (url, expect) in [
-        ("https://127.0.0.1/", "127.0.0.1 is not to be called: it is this machine"),
-        ("https://169.254.169.254/", "169.254.169.254 is not to be called: it tells a machine about itself"),
-        ("http://a.example/", "plain http is not allowed by this installation"),
-        ("https://u:p@a.example/", "a name and password before the host are not allowed"),
-        ("a.example", "it begins with https:// (or http://, where that is allowed)"),
+        ("https://127.0.0.1/", "127.0.0.1 must not be called: it is a loopback address"),
+        ("https://169.254.169.254/", "169.254.169.254 must not be called: it is a cloud metadata service"),
+        ("http://a.example/", "plain http is not allowed here"),
+        ("https://u:p@a.example/", "a user name and password are not allowed"),
+        ("a.example", "it must begin with https:// (or http://, where that is allowed)"),
     ] {
         let told = applied(&store, &file(&format!("dlr_webhook = \"{url}\"\n"))).await;
         assert_eq!(told, format!("refused: account \"a\" cannot have this dlr_webhook: {expect}"), "{url}");

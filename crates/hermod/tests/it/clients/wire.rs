@@ -41,7 +41,7 @@ impl Wire {
         self.send(request, sequence).await;
         loop {
             let frame = self.read_pdu().await.expect("a response before the end");
-            if frame.header.command.is_answer() && frame.header.sequence == sequence {
+            if frame.header.command.is_response() && frame.header.sequence == sequence {
                 return frame;
             }
         }

@@ -108,7 +108,7 @@ impl Esme {
     }
 
     pub(crate) async fn response_to(&mut self, sequence: u32) -> Frame {
-        let is_it = |frame: &Frame| frame.header.command.is_answer() && frame.header.sequence == sequence;
+        let is_it = |frame: &Frame| frame.header.command.is_response() && frame.header.sequence == sequence;
         if let Some(at) = self.waiting.iter().position(is_it) {
             return self.waiting.remove(at).expect("it was just found");
         }

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hermod_domain::time::Timestamp;
-use hermod_smpp::session::{Acceptance, CloseReason, ServerConfig, State};
-use hermod_smpp::{BindType, CommandStatus, Event, Frame, Pdu, Session};
+use hermod_smpp::session::{BindAcceptance, CloseReason, ServerConfig, State};
+use hermod_smpp::{BindType, CommandStatus, SessionEvent, Frame, Pdu, Session};
 
 use super::context::LinkContext;
 use super::delay_queue::DelayQueue;
@@ -152,23 +152,23 @@ impl Link {
         }
     }
 
-    fn on_event(&mut self, event: Event<InFlight>, context: &mut LinkContext<'_>) {
+    fn on_event(&mut self, event: SessionEvent<InFlight>, context: &mut LinkContext<'_>) {
         match event {
-            Event::BindRequested(frame) => self.on_bind(&frame, context),
-            Event::Request(frame) => self.on_request(&frame, context),
-            Event::Answered { token, frame } => deliveries::on_response(token, frame.header.status, context),
-            Event::TimedOut { token, .. } => deliveries::requeue(token, context),
-            Event::Lost(tokens) => {
+            SessionEvent::BindRequested(frame) => self.on_bind(&frame, context),
+            SessionEvent::Request(frame) => self.on_request(&frame, context),
+            SessionEvent::Response { token, frame } => deliveries::on_response(token, frame.header.status, context),
+            SessionEvent::TimedOut { token, .. } => deliveries::requeue(token, context),
+            SessionEvent::Lost(tokens) => {
                 for token in tokens {
                     deliveries::requeue(token, context);
                 }
             }
-            Event::PeerUnbound => context.log.counts().unbinds += 1,
-            Event::Closed(reason) => self.on_closed(reason, context),
+            SessionEvent::PeerUnbound => context.log.counts().unbinds += 1,
+            SessionEvent::Closed(reason) => self.on_closed(reason, context),
             // The delivery was queued again when it timed out; gateways accept a receipt twice.
-            Event::LateAnswer { .. } => {}
+            SessionEvent::LateResponse { .. } => {}
             // Events of a client session.
-            Event::Bound { .. } | Event::BindRefused(_) | Event::Notification(_) => {
+            SessionEvent::Bound { .. } | SessionEvent::BindRejected(_) | SessionEvent::Notification(_) => {
                 context.log.counts().protocol_errors += 1;
             }
         }
@@ -184,7 +184,7 @@ impl Link {
             | CloseReason::Unbound
             | CloseReason::UnbindTimeout
             | CloseReason::PeerUnbound
-            | CloseReason::BindRefused(_) => {}
+            | CloseReason::BindRejected(_) => {}
             CloseReason::BindTimeout
             | CloseReason::SessionInit
             | CloseReason::PeerSilent
@@ -220,10 +220,10 @@ impl Link {
             context.bound_links.add(self.number, bind.system_id);
             let window_max = self.shared.receipt_window;
             let acceptance =
-                Acceptance { system_id: b"hermod-sim", window_max, inbound_max: SUBMITS_OPEN_MAX };
+                BindAcceptance { system_id: b"hermod-sim", window_max, peer_window_max: SUBMITS_OPEN_MAX };
             self.session.accept_bind(&acceptance, context.moment)
         } else {
-            self.session.refuse_bind(status, context.moment)
+            self.session.reject_bind(status, context.moment)
         };
         done.expect("a bind that was just requested can be answered");
     }
@@ -233,7 +233,7 @@ impl Link {
             Ok(Pdu::SubmitSm(submit_sm)) => {
                 let facts = submit::LinkFacts {
                     link: self.number,
-                    unanswered: self.session.inbound_open(),
+                    unanswered: self.session.peer_outstanding(),
                     receipts_full: context.outbox.is_full(),
                 };
                 let handled = submit::handle(frame, &submit_sm, facts, context);

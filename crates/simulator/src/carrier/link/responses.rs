@@ -127,7 +127,7 @@ impl Link {
         let sent = match kind {
             PendingKind::Reject(status) | PendingKind::Nack(status) => {
                 let start = self.session.output().len();
-                let sent = self.session.refuse(*request, *status, context.moment);
+                let sent = self.session.reject(*request, *status, context.moment);
                 if sent.is_ok() {
                     match (kind, quirk) {
                         (PendingKind::Nack(_), _) => response_quirk::make_nack(self.session.output(), start),
@@ -147,7 +147,7 @@ impl Link {
                     quirk => *quirk,
                 };
                 let pdu = response_quirk::success(quirk, id.as_bytes(), &mut tlvs, &mut body);
-                self.session.answer(*request, &pdu, context.moment)
+                self.session.respond(*request, &pdu, context.moment)
             }
         };
         if sent.is_err() {

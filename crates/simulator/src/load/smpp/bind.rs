@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use hermod_smpp::session::CloseReason;
 use hermod_smpp::{
-    BindType, CommandStatus, DataSmResp, DeliverSmResp, Event, Frame, Moment, Pdu, ReceiptDialect, Session,
+    BindType, CommandStatus, DataSmResp, DeliverSmResp, SessionEvent, Frame, Moment, Pdu, ReceiptDialect, Session,
     read_data_sm_receipt, read_receipt,
 };
 use tokio::sync::watch;
@@ -111,30 +111,30 @@ impl Bind {
     fn on_event(
         &mut self,
         matcher: &mut ReceiptMatcher,
-        event: Event<Submitted>,
+        event: SessionEvent<Submitted>,
         now: Instant,
         moment: Moment,
     ) {
         match event {
-            Event::Answered { token, frame } => self.on_response(matcher, &frame, Some(token), now),
-            Event::LateAnswer { frame, .. } => self.on_response(matcher, &frame, None, now),
-            Event::Request(frame) => on_delivery(&mut self.driver.session, matcher, &frame, now, moment),
-            Event::TimedOut { .. } => {
+            SessionEvent::Response { token, frame } => self.on_response(matcher, &frame, Some(token), now),
+            SessionEvent::LateResponse { frame, .. } => self.on_response(matcher, &frame, None, now),
+            SessionEvent::Request(frame) => on_delivery(&mut self.driver.session, matcher, &frame, now, moment),
+            SessionEvent::TimedOut { .. } => {
                 matcher.tally.timed_out += 1;
                 self.shared.live.count_failure();
             }
-            Event::Lost(tokens) => {
+            SessionEvent::Lost(tokens) => {
                 matcher.tally.lost += tokens.len() as u64;
                 tokens.iter().for_each(|_| self.shared.live.count_failure());
             }
-            Event::Closed(CloseReason::Unbound) if self.unbinding => {}
-            Event::Closed(reason) => matcher.tally.ended(&reason.to_string()),
+            SessionEvent::Closed(CloseReason::Unbound) if self.unbinding => {}
+            SessionEvent::Closed(reason) => matcher.tally.ended(&reason.to_string()),
             // `Closed` follows where it matters.
-            Event::Bound { .. }
-            | Event::BindRefused(_)
-            | Event::BindRequested(_)
-            | Event::Notification(_)
-            | Event::PeerUnbound => {}
+            SessionEvent::Bound { .. }
+            | SessionEvent::BindRejected(_)
+            | SessionEvent::BindRequested(_)
+            | SessionEvent::Notification(_)
+            | SessionEvent::PeerUnbound => {}
         }
     }
 
@@ -231,5 +231,5 @@ fn on_delivery(
         None => matcher.tally.messages += 1,
     }
     // A session that ended in the same read accepts no response.
-    let _ = session.answer(frame.header, &response, moment);
+    let _ = session.respond(frame.header, &response, moment);
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
 use hermod_smpp::session::{ClientConfig, CloseReason};
-use hermod_smpp::{BindType, CommandStatus, Event, Moment};
+use hermod_smpp::{BindType, CommandStatus, SessionEvent, Moment};
 use serde::{Deserialize, Serialize};
 use tokio::sync::{Notify, Semaphore, watch};
 use tokio::task::JoinHandle;
@@ -283,22 +283,22 @@ async fn hold(shared: &Shared, mut driver: SessionDriver<()>, mut phase: watch::
 }
 
 /// Rejects deliveries. Returns the reason if the session ended.
-fn on_event(driver: &mut SessionDriver<()>, event: &Event<()>, moment: Moment) -> Option<CloseReason> {
+fn on_event(driver: &mut SessionDriver<()>, event: &SessionEvent<()>, moment: Moment) -> Option<CloseReason> {
     match event {
-        Event::Request(frame) => {
+        SessionEvent::Request(frame) => {
             // A session that ended in the same read accepts no response.
-            let _ = driver.session.refuse(frame.header, CommandStatus::X_T_APPN, moment);
+            let _ = driver.session.reject(frame.header, CommandStatus::X_T_APPN, moment);
             None
         }
-        Event::Closed(reason) => Some(*reason),
-        Event::Bound { .. }
-        | Event::BindRefused(_)
-        | Event::BindRequested(_)
-        | Event::Notification(_)
-        | Event::Answered { .. }
-        | Event::TimedOut { .. }
-        | Event::LateAnswer { .. }
-        | Event::PeerUnbound
-        | Event::Lost(_) => None,
+        SessionEvent::Closed(reason) => Some(*reason),
+        SessionEvent::Bound { .. }
+        | SessionEvent::BindRejected(_)
+        | SessionEvent::BindRequested(_)
+        | SessionEvent::Notification(_)
+        | SessionEvent::Response { .. }
+        | SessionEvent::TimedOut { .. }
+        | SessionEvent::LateResponse { .. }
+        | SessionEvent::PeerUnbound
+        | SessionEvent::Lost(_) => None,
     }
 }

@@ -114,7 +114,7 @@ impl LoadOptions {
         config.bind_ms = ms(self.response_wait_max);
         let limits = &mut config.limits;
         limits.window_max = self.window;
-        limits.inbound_max = RECEIPTS_OPEN_MAX;
+        limits.peer_window_max = RECEIPTS_OPEN_MAX;
         limits.response_ms = ms(self.response_wait_max);
         limits.enquire_idle_ms = Some(ms(self.enquire_after));
         limits.read_chunk_bytes = READ_BYTES;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hermod_smpp::session::{BindRequest, ClientConfig, CloseReason};
-use hermod_smpp::{BindType, CommandStatus, EncodeError, Event, Moment, Session, VERSION_3_3, VERSION_3_4};
+use hermod_smpp::{BindType, CommandStatus, EncodeError, SessionEvent, Moment, Session, VERSION_3_3, VERSION_3_4};
 use thiserror::Error;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
@@ -128,16 +128,16 @@ impl Target {
         let connecting = runtime::within(CONNECT_MAX, self.connect());
         let stream = connecting.await.map_err(|_| BindError::ConnectTimeout)??;
         let mut request = BindRequest::new(kind, self.system_id.as_bytes(), self.password.as_bytes())
-            .speaking(self.version.octet());
+            .with_version(self.version.octet());
         request.bind.system_type = self.system_type.as_bytes();
         let session = Session::client(config, &request, Moment(0))?;
         let mut driver = SessionDriver::new(stream, session);
         loop {
             let moment = driver.tick(runtime::now());
             match driver.session.next_event(moment) {
-                Some(Event::Bound { .. }) => return Ok(driver),
-                Some(Event::BindRefused(status)) => return Err(BindError::Rejected(status)),
-                Some(Event::Closed(reason)) => return Err(BindError::Closed(reason)),
+                Some(SessionEvent::Bound { .. }) => return Ok(driver),
+                Some(SessionEvent::BindRejected(status)) => return Err(BindError::Rejected(status)),
+                Some(SessionEvent::Closed(reason)) => return Err(BindError::Closed(reason)),
                 // No other event precedes the bind response.
                 Some(_) => {}
                 None => driver.exchange().await,

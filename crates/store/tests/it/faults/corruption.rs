@@ -2,7 +2,7 @@
 //! acknowledged data. A balance is never silently wrong.
 
 use crate::world::*;
-use hermod_domain::lifecycle::Verdict;
+use hermod_domain::lifecycle::DeliveryOutcome;
 use hermod_store::{Acceptance, Store};
 use proptest::prelude::Rng;
 use proptest::test_runner::{RngAlgorithm, TestRng};
@@ -33,7 +33,7 @@ async fn crashed() -> Image {
         for job in jobs.iter().skip(10) {
             let id = job.message.to_string();
             let accepted = answer(job, hermod_store::SubmitResponse::Accepted(remote(&id)));
-            link.respond(vec![accepted], vec![receipt(1, &id, Verdict::Delivered)]).await;
+            link.respond(vec![accepted], vec![receipt(1, &id, DeliveryOutcome::Delivered)]).await;
         }
         world.flush().await;
         if round == 0 {

@@ -6,7 +6,7 @@ use crate::webhook_queue::results::settled;
 use crate::world::*;
 use crate::world::{block, within};
 use hermod_domain::carrier::IdConversion;
-use hermod_domain::lifecycle::{MessageState, Verdict};
+use hermod_domain::lifecycle::{MessageState, DeliveryOutcome};
 use hermod_store::{
     AcceptOutcome, Acceptance, AfterAttempt, LinkKind, MoRecord, OpenOptions, REPEATS_KNOWN, ReportOutcome,
     Store, StoreError, SubmitResponse, WebhookState,
@@ -113,7 +113,7 @@ async fn below_the_low_water_mark_new_messages_are_rejected_and_everything_else_
     disk.fill(LOW_WATER_BYTES / 2);
     world.store.measure_disk();
     link.accept(&link.take_job().await, "id").await;
-    link.receipt("id", Verdict::Delivered).await;
+    link.receipt("id", DeliveryOutcome::Delivered).await;
     world.flush().await;
     assert_eq!(world.state(message).await, MessageState::Delivered);
     world.store.close().await.unwrap();
@@ -127,7 +127,7 @@ async fn report_answered_on_a_full_disk_is_settled_later_and_an_unanswered_one_i
     let link = world.link().await;
     for id in ["a", "b", "c"] {
         world.send_accepted_as(&link, world.smpp_message(1), id).await;
-        link.receipt(id, Verdict::Delivered).await;
+        link.receipt(id, DeliveryOutcome::Delivered).await;
     }
     world.flush().await;
     let port = world.store.open_receiver(CONNECTION);
@@ -156,7 +156,7 @@ async fn webhook_result_on_a_full_disk_is_kept_and_confirmed_when_written() {
     let mut world = opened_on(&disk, 0).await;
     world.enable_webhooks();
     for id in ["a", "b"] {
-        world.send_with_receipts(world.sms(), id, &[Verdict::Delivered]).await;
+        world.send_with_receipts(world.sms(), id, &[DeliveryOutcome::Delivered]).await;
     }
     let due = world.due_events().await;
     disk.fill(0);
@@ -189,7 +189,7 @@ async fn webhook_result_kept_for_lack_of_space_returns_disk_low() {
     let world = opened_on(&disk, 0).await;
     world.enable_webhooks();
     for id in ["a", "b"] {
-        world.send_with_receipts(world.sms(), id, &[Verdict::Delivered]).await;
+        world.send_with_receipts(world.sms(), id, &[DeliveryOutcome::Delivered]).await;
     }
     let due = world.due_events().await;
     // The trigger rejects the first event, so both are written one by one; for the second there is no room.
@@ -264,7 +264,7 @@ async fn full_disk_rejects_messages_and_keeps_responses_and_receipts_in_memory()
         let id = format!("id{round}");
         link.respond(
             vec![answer(&job, SubmitResponse::Accepted(remote(&id)))],
-            vec![receipt(9, &id, Verdict::Delivered)],
+            vec![receipt(9, &id, DeliveryOutcome::Delivered)],
         )
         .await;
         let other = world

@@ -3,7 +3,7 @@
 use crate::reports::CONNECTION;
 use crate::webhook_queue::results::settled;
 use crate::world::*;
-use hermod_domain::lifecycle::{MessageState, Verdict};
+use hermod_domain::lifecycle::{MessageState, DeliveryOutcome};
 use hermod_domain::phone::Msisdn;
 use hermod_store::{
     AcceptOutcome, Acceptance, AfterAttempt, DailyLimits, Inbound, LedgerKind, OptOut, PostOutcome,
@@ -73,7 +73,7 @@ async fn failing_response_record_fails_alone_in_its_batch() {
     world.raw().execute_batch(&trigger).unwrap();
     let accepted =
         |index: usize| answer(&jobs[index], SubmitResponse::Accepted(remote(&format!("r{index}"))));
-    let receipts = vec![receipt(5, "r0", Verdict::Delivered), receipt(6, "r2", Verdict::Delivered)];
+    let receipts = vec![receipt(5, "r0", DeliveryOutcome::Delivered), receipt(6, "r2", DeliveryOutcome::Delivered)];
     link.port.record((0..3).map(accepted).collect(), receipts, Vec::new(), 1, world.now).await.unwrap();
     // The two receipts are recorded and the slot is used.
     let (mut recorded, mut more) = (Vec::new(), Vec::new());
@@ -94,8 +94,8 @@ async fn failing_report_or_webhook_result_fails_alone_in_its_batch() {
     let world = World::with_webhooks().await;
     for place in 0..3 {
         let (bind, web) = (format!("bind{place}"), format!("web{place}"));
-        world.send_with_receipts(world.smpp_message(1), &bind, &[Verdict::Delivered]).await;
-        world.send_with_receipts(world.sms(), &web, &[Verdict::Delivered]).await;
+        world.send_with_receipts(world.smpp_message(1), &bind, &[DeliveryOutcome::Delivered]).await;
+        world.send_with_receipts(world.sms(), &web, &[DeliveryOutcome::Delivered]).await;
     }
     let port = world.store.open_receiver(CONNECTION);
     let reports: Vec<_> = world.take_reports(&port, 3).await.iter().map(|report| report.id).collect();
@@ -128,13 +128,13 @@ async fn state_change_and_its_webhook_event_are_written_together_or_not_at_all()
     let message = world.send_accepted_as(&link, world.sms(), "id").await;
     let trigger = "CREATE TRIGGER poison BEFORE INSERT ON webhook BEGIN SELECT RAISE(ABORT, 'poisoned'); END";
     world.raw().execute_batch(trigger).unwrap();
-    link.receipt("id", Verdict::Delivered).await;
+    link.receipt("id", DeliveryOutcome::Delivered).await;
     world.flush().await;
     assert_eq!(world.state(message).await, MessageState::Submitted);
     world.raw().execute_batch("DROP TRIGGER poison").unwrap();
     assert_eq!(world.due_events().await, []);
     // The receipt was not answered, so the carrier sends it again.
-    link.receipt("id", Verdict::Delivered).await;
+    link.receipt("id", DeliveryOutcome::Delivered).await;
     world.flush().await;
     assert_eq!((world.state(message).await, world.due_events().await.len()), (MessageState::Delivered, 1));
     world.assert_audit_clean();

@@ -4,7 +4,7 @@ mod receipts;
 
 use crate::world::*;
 use hermod_domain::ids::PartNo;
-use hermod_domain::lifecycle::{DoubtPolicy, MessageState, RefusedFor, Verdict};
+use hermod_domain::lifecycle::{DoubtPolicy, MessageState, RejectionCause, DeliveryOutcome};
 use hermod_domain::receipt::DlrCode;
 use hermod_store::{Acceptance, Store, SubmitResponse};
 use std::time::Duration;
@@ -28,12 +28,12 @@ async fn accepted_message_with_a_delivered_receipt_is_delivered() {
     world.flush().await;
     assert_eq!(world.state(message).await, MessageState::Submitted);
 
-    link.respond(Vec::new(), vec![receipt(42, "a1", Verdict::Enroute)]).await;
+    link.respond(Vec::new(), vec![receipt(42, "a1", DeliveryOutcome::Enroute)]).await;
     assert_eq!(link.take_recorded().await, [42], "the receipt is answered once it is durable");
     let record = world.record(message).await;
     assert_eq!((record.state, record.dlr), (MessageState::Enroute, DlrCode::Acceptd));
 
-    link.receipt("a1", Verdict::Delivered).await;
+    link.receipt("a1", DeliveryOutcome::Delivered).await;
     world.flush().await;
     let record = world.record(message).await;
     assert_eq!((record.state, record.dlr, record.err), (MessageState::Delivered, DlrCode::Delivrd, 0));
@@ -47,12 +47,12 @@ async fn every_final_receipt_ends_the_message_and_keeps_the_charge() {
     let by_receipt = |verdict| (SubmitResponse::Accepted(remote("r")), Some(verdict));
     let refusal = |about| (SubmitResponse::Refused { about, status: 11 }, None);
     let cases = [
-        (by_receipt(Verdict::Delivered), MessageState::Delivered, DlrCode::Delivrd),
-        (by_receipt(Verdict::Undeliverable), MessageState::Undeliverable, DlrCode::Undeliv),
-        (by_receipt(Verdict::Rejected), MessageState::Undeliverable, DlrCode::Rejectd),
-        (by_receipt(Verdict::Expired), MessageState::Expired, DlrCode::Expired),
-        (refusal(RefusedFor::Destination), MessageState::Undeliverable, DlrCode::Undeliv),
-        (refusal(RefusedFor::Anything), MessageState::Undeliverable, DlrCode::Rejectd),
+        (by_receipt(DeliveryOutcome::Delivered), MessageState::Delivered, DlrCode::Delivrd),
+        (by_receipt(DeliveryOutcome::Undeliverable), MessageState::Undeliverable, DlrCode::Undeliv),
+        (by_receipt(DeliveryOutcome::Rejected), MessageState::Undeliverable, DlrCode::Rejectd),
+        (by_receipt(DeliveryOutcome::Expired), MessageState::Expired, DlrCode::Expired),
+        (refusal(RejectionCause::Destination), MessageState::Undeliverable, DlrCode::Undeliv),
+        (refusal(RejectionCause::Other), MessageState::Undeliverable, DlrCode::Rejectd),
     ];
     for ((answered, verdict), state, dlr) in cases {
         let world = World::new().await;
@@ -193,7 +193,7 @@ async fn resend_with_a_response_continues_as_usual() {
     world.advance(IN_DOUBT_WAIT).await;
     let again = link.take_job().await;
     link.accept(&again, "x").await;
-    link.receipt("x", Verdict::Delivered).await;
+    link.receipt("x", DeliveryOutcome::Delivered).await;
     world.flush().await;
     assert_eq!(world.state(message).await, MessageState::Delivered);
     world.assert_audit_clean();
@@ -277,7 +277,7 @@ async fn message_in_doubt_or_submitted_at_expiry_is_not_refunded() {
     assert_eq!(world.sweep(world.now).await, 0);
     let record = world.record(submitted).await;
     assert_eq!((record.state, record.dlr), (MessageState::Submitted, DlrCode::Unknown));
-    link.receipt("s", Verdict::Delivered).await;
+    link.receipt("s", DeliveryOutcome::Delivered).await;
     world.flush().await;
     assert_eq!(world.state(submitted).await, MessageState::Delivered);
     world.assert_audit_clean();
@@ -289,7 +289,7 @@ async fn enroute_message_stays_enroute_when_its_receipt_is_overdue() {
     let link = world.link_with_slots(1).await;
     let message = world.send(world.sms()).await;
     link.accept(&link.take_job().await, "e").await;
-    link.receipt("e", Verdict::Enroute).await;
+    link.receipt("e", DeliveryOutcome::Enroute).await;
     world.flush().await;
     world.now = world.now.plus(VALIDITY + secs(24 * 3600));
     assert_eq!(world.sweep(world.now).await, 1);
@@ -307,7 +307,7 @@ async fn long_message_is_delivered_when_all_its_parts_are() {
     assert_eq!(jobs.iter().map(|job| job.part.get()).collect::<Vec<_>>(), [1, 2, 3]);
     assert!(jobs.iter().all(|job| job.reference == jobs[0].reference));
     link.accept(&jobs[0], "p1").await;
-    link.receipt("p1", Verdict::Delivered).await;
+    link.receipt("p1", DeliveryOutcome::Delivered).await;
     link.accept(&jobs[1], "p2").await;
     world.flush().await;
     assert_eq!(
@@ -316,15 +316,15 @@ async fn long_message_is_delivered_when_all_its_parts_are() {
         "the carrier has not accepted its last part"
     );
     link.accept(&jobs[2], "p3").await;
-    link.receipt("p2", Verdict::Enroute).await;
+    link.receipt("p2", DeliveryOutcome::Enroute).await;
     world.flush().await;
     assert_eq!(world.state(message).await, MessageState::Enroute);
     world.restart().await;
     let link = world.link().await;
-    link.receipt("p2", Verdict::Delivered).await;
+    link.receipt("p2", DeliveryOutcome::Delivered).await;
     world.flush().await;
     assert_eq!(world.state(message).await, MessageState::Enroute, "the state does not go back");
-    link.receipt("p3", Verdict::Delivered).await;
+    link.receipt("p3", DeliveryOutcome::Delivered).await;
     world.flush().await;
     assert_eq!(world.state(message).await, MessageState::Delivered);
     assert_eq!(world.balance(ALICE).await, PAID_IN - PRICE);
@@ -344,7 +344,7 @@ async fn first_failed_part_ends_a_long_message_and_its_queued_parts() {
     assert_eq!(world.state(message).await, MessageState::Undeliverable);
     // The response and receipt of the second part change nothing.
     link.accept(&jobs[1], "late").await;
-    link.receipt("late", Verdict::Delivered).await;
+    link.receipt("late", DeliveryOutcome::Delivered).await;
     world.flush().await;
     assert_eq!(world.state(message).await, MessageState::Undeliverable);
     assert_eq!(world.timeline(message), ["late_receipt"]);

@@ -2,7 +2,7 @@
 
 use super::PAID_IN;
 use crate::world::*;
-use hermod_domain::lifecycle::{MessageState, Verdict};
+use hermod_domain::lifecycle::{MessageState, DeliveryOutcome};
 use hermod_store::SubmitResponse;
 
 #[tokio::test]
@@ -11,7 +11,7 @@ async fn receipt_before_its_response_waits_for_it() {
     let link = world.link_with_slots(1).await;
     let message = world.send(world.sms()).await;
     let job = link.take_job().await;
-    link.respond(Vec::new(), vec![receipt(1, "z", Verdict::Enroute), receipt(2, "z", Verdict::Delivered)])
+    link.respond(Vec::new(), vec![receipt(1, "z", DeliveryOutcome::Enroute), receipt(2, "z", DeliveryOutcome::Delivered)])
         .await;
     assert_eq!(link.take_recorded().await, [1, 2]);
     assert_eq!(world.state(message).await, MessageState::Queued);
@@ -29,7 +29,7 @@ async fn response_and_receipt_in_one_batch_settle_the_message() {
     let job = link.take_job().await;
     link.respond(
         vec![answer(&job, SubmitResponse::Accepted(remote("q")))],
-        vec![receipt(1, "q", Verdict::Delivered), receipt(2, "q", Verdict::Delivered)],
+        vec![receipt(1, "q", DeliveryOutcome::Delivered), receipt(2, "q", DeliveryOutcome::Delivered)],
     )
     .await;
     assert_eq!(link.take_recorded().await, [1, 2], "a repeated receipt is answered too");
@@ -44,12 +44,12 @@ async fn late_and_repeated_receipts_only_add_to_the_timeline() {
     let link = world.link_with_slots(1).await;
     let message = world.send(world.sms()).await;
     link.accept(&link.take_job().await, "a").await;
-    link.receipt("a", Verdict::Delivered).await;
+    link.receipt("a", DeliveryOutcome::Delivered).await;
     world.flush().await;
     let before = world.record(message).await;
     world.restart().await;
     let link = world.link().await;
-    for verdict in [Verdict::Delivered, Verdict::Undeliverable, Verdict::NoNews] {
+    for verdict in [DeliveryOutcome::Delivered, DeliveryOutcome::Undeliverable, DeliveryOutcome::NoChange] {
         link.receipt("a", verdict).await;
     }
     world.flush().await;
@@ -63,7 +63,7 @@ async fn late_and_repeated_receipts_only_add_to_the_timeline() {
 async fn receipt_for_an_unknown_id_is_answered_and_changes_nothing() {
     let world = World::new().await;
     let link = world.link().await;
-    link.respond(Vec::new(), vec![receipt(9, "stranger", Verdict::Delivered)]).await;
+    link.respond(Vec::new(), vec![receipt(9, "stranger", DeliveryOutcome::Delivered)]).await;
     assert_eq!(link.take_recorded().await, [9]);
     world.assert_audit_clean();
 }
@@ -77,7 +77,7 @@ async fn id_assigned_twice_by_a_carrier_is_in_the_timeline() {
     for job in link.take_jobs(2).await {
         link.accept(&job, "same").await;
     }
-    link.receipt("same", Verdict::Delivered).await;
+    link.receipt("same", DeliveryOutcome::Delivered).await;
     world.flush().await;
     assert_eq!(world.state(first).await, MessageState::Submitted);
     assert_eq!(world.state(second).await, MessageState::Delivered);

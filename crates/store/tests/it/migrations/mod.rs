@@ -3,7 +3,7 @@
 use crate::mo::{FOREIGN, HANDSET, text};
 use crate::world::*;
 use hermod_domain::ids::{CarrierId, ConnectionId, MessageId};
-use hermod_domain::lifecycle::{MessageState, RefusedFor, Verdict};
+use hermod_domain::lifecycle::{MessageState, RejectionCause, DeliveryOutcome};
 use hermod_domain::money::Money;
 use hermod_domain::origin::{Alias, MessageName};
 use hermod_domain::time::{Day, Timestamp};
@@ -88,7 +88,7 @@ async fn folder_of_schema_1_opens_with_all_its_data() {
     assert_eq!(world.store.day_totals(ALICE, Day::new(0), Day::new(99_999)).await.unwrap(), counted);
 
     // Unfinished messages are finished.
-    world.link().await.receipt("b", Verdict::Delivered).await;
+    world.link().await.receipt("b", DeliveryOutcome::Delivered).await;
     world.flush().await;
     assert_eq!(world.state(message(15_526_526_976_000_001)).await, MessageState::Delivered);
     world.advance(IN_DOUBT_WAIT).await;
@@ -111,9 +111,9 @@ async fn carrier_ids_and_parked_receipts_of_schema_2_are_matched() {
     world.assert_audit_clean();
     let parked = world.store.parked(ACME, 10).await.unwrap();
     let shown: Vec<_> = parked.iter().map(|parked| (parked.remote.to_text(), parked.verdict)).collect();
-    assert_eq!(shown, [("ppp".to_owned(), Verdict::Delivered)], "the final one of two receipts");
+    assert_eq!(shown, [("ppp".to_owned(), DeliveryOutcome::Delivered)], "the final one of two receipts");
     let others = world.store.parked(CarrierId::new(2), 10).await.unwrap();
-    assert_eq!((others[0].verdict, others[0].err), (Verdict::Undeliverable, 12));
+    assert_eq!((others[0].verdict, others[0].err), (DeliveryOutcome::Undeliverable, 12));
 
     let link = world.link_with_slots(10).await;
     for (remote, id, state) in [
@@ -121,7 +121,7 @@ async fn carrier_ids_and_parked_receipts_of_schema_2_are_matched() {
         ("AE", 15_526_526_976_000_002, MessageState::Delivered),
         ("0", 15_458_579_251_200_000, MessageState::Expired),
     ] {
-        link.receipt(remote, Verdict::Delivered).await;
+        link.receipt(remote, DeliveryOutcome::Delivered).await;
         world.flush().await;
         assert_eq!(world.state(message(id)).await, state, "{remote}");
     }
@@ -134,7 +134,7 @@ async fn carrier_ids_and_parked_receipts_of_schema_2_are_matched() {
     let jobs = link.take_jobs(2).await;
     link.accept(&jobs[0], "ppp").await;
     link.accept(&jobs[1], "qqq").await;
-    link.receipt("qqq", Verdict::Delivered).await;
+    link.receipt("qqq", DeliveryOutcome::Delivered).await;
     world.flush().await;
     assert_eq!(world.state(jobs[0].message).await, MessageState::Delivered);
     assert!(world.store.parked(ACME, 10).await.unwrap().is_empty());
@@ -258,14 +258,14 @@ async fn exceptions_in_the_timeline_of_schema_14_are_migrated_to_their_tables() 
     let other = world.link_to(OTHER, 9).await;
     let late = world.send_submitted(&link, world.sms(), "late").await;
     for _ in 0..3 {
-        link.receipt("late", Verdict::Delivered).await;
+        link.receipt("late", DeliveryOutcome::Delivered).await;
     }
     let unknown = world.send_submitted(&link, world.sms(), "unknown").await;
     world.advance(VALIDITY_AND_A_DAY).await;
     world.sweep(world.now).await;
     let refused = world.send(world.sms()).await;
     let job = link.take_job().await;
-    let no = SubmitResponse::Refused { about: RefusedFor::Anything, status: 0x45 };
+    let no = SubmitResponse::Refused { about: RejectionCause::Other, status: 0x45 };
     let says = |job, carrier| ResponseRecord { failover_to: Some(split(carrier)), ..answer(job, no.clone()) };
     link.respond(vec![says(&job, OTHER)], Vec::new()).await;
     other.take_job().await;
@@ -302,8 +302,8 @@ async fn step_counter_of_schema_15_begins_after_the_last_step_of_the_timeline() 
     let link = world.link_with_slots(9).await;
     for id in ["a", "b"] {
         let message = world.send_submitted(&link, world.sms(), id).await;
-        link.receipt(id, Verdict::Delivered).await;
-        link.receipt(id, Verdict::Delivered).await;
+        link.receipt(id, DeliveryOutcome::Delivered).await;
+        link.receipt(id, DeliveryOutcome::Delivered).await;
         world.flush().await;
         assert_eq!(world.timeline(message), ["late_receipt"]);
     }
@@ -316,7 +316,7 @@ async fn step_counter_of_schema_15_begins_after_the_last_step_of_the_timeline() 
     assert_eq!(number("SELECT reserved FROM step_counter"), last_step);
     world.assert_audit_clean();
 
-    world.link().await.receipt("b", Verdict::Delivered).await;
+    world.link().await.receipt("b", DeliveryOutcome::Delivered).await;
     world.flush().await;
     let next_step = number("SELECT max(rowid) FROM timeline");
     assert!(next_step > last_step, "step {next_step} after {last_step}");

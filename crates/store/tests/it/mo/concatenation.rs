@@ -47,7 +47,7 @@ async fn parts_of_different_messages_are_not_joined() {
     link.receive_mo(piece(1, 1, 3, "c1")).await;
     other.receive_mo(piece(1, 2, 2, "other carrier's")).await;
     link.receive_mo(InboundPart {
-        source: WrittenAddress::new(1, 1, b"4915100000000"),
+        source: SmppAddress::new(1, 1, b"4915100000000"),
         ..piece(1, 2, 2, "d2")
     })
     .await;

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::reports::origin;
-use hermod_domain::inbound::Form;
-use hermod_domain::lifecycle::Verdict;
+use hermod_domain::inbound::MoEncoding;
+use hermod_domain::lifecycle::DeliveryOutcome;
 use hermod_store::{Acceptance, REPORT_KEPT, Report, ReportContent, ReportGiveUpReason, ReportOutcome};
 
 async fn world_with_smpp_connection() -> World {
@@ -37,9 +37,9 @@ async fn mo_message_is_delivered_to_the_accounts_connection_and_can_be_polled() 
     let messages = port.inbound(&reports).await.unwrap();
     let (id, message) = &messages[0];
     assert_eq!((*id, message.id, message.whole.text.as_str()), (reports[0].id, 1, "hello"));
-    assert_eq!((message.whole.form, &message.whole.header), (Form::Narrow, &header));
-    assert_eq!(message.source, WrittenAddress::new(1, 1, HANDSET.as_bytes()));
-    assert_eq!(message.destination, WrittenAddress::new(1, 1, NUMBER.as_bytes()));
+    assert_eq!((message.whole.form, &message.whole.header), (MoEncoding::SingleByte, &header));
+    assert_eq!(message.source, SmppAddress::new(1, 1, HANDSET.as_bytes()));
+    assert_eq!(message.destination, SmppAddress::new(1, 1, NUMBER.as_bytes()));
     let printed = format!("{messages:?}");
     assert!(!printed.contains("hello") && !printed.contains(HANDSET), "{printed}");
     world.settle(&port, &[reports[0].id], ReportOutcome::Accepted).await;
@@ -56,7 +56,7 @@ async fn receipts_and_mo_messages_are_delivered_in_the_order_of_their_creation()
     link.receive_mo(text(HANDSET, NUMBER, "first")).await;
     let sent = Acceptance { connection: OVER_SMPP, origin: Some(Arc::new(origin(1))), ..world.sms() };
     let message = world.send_accepted_as(&link, sent, "id").await;
-    link.receipt("id", Verdict::Delivered).await;
+    link.receipt("id", DeliveryOutcome::Delivered).await;
     link.take_handout().await;
     link.receive_mo(text(HANDSET, NUMBER, "last")).await;
     let mut reports = Vec::new();

@@ -9,11 +9,11 @@ use hermod_domain::catalogue::{
     Account, Catalogue, Connection, Countries, Documents, InboundForm, NumberEntry, SmppAccess,
 };
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId};
-use hermod_domain::inbound::{Alphabet, InboundPart, Piece};
+use hermod_domain::inbound::{Alphabet, InboundPart, MoSegment};
 use hermod_domain::money::{Currency, Money};
-use hermod_domain::origin::WrittenAddress;
+use hermod_domain::origin::SmppAddress;
 use hermod_domain::sender::Sender;
-use hermod_domain::text::Joined;
+use hermod_domain::text::ConcatPart;
 use hermod_store::{MoRecord, REPEATS_KNOWN};
 use std::sync::Arc;
 use tokio::task::JoinSet;
@@ -90,11 +90,11 @@ pub(crate) async fn receive_one_for_bind_and_one_part(world: &World) {
 
 pub(crate) fn text(from: &str, to: &str, text: &str) -> InboundPart {
     InboundPart {
-        source: WrittenAddress::new(1, 1, from.as_bytes()),
-        destination: WrittenAddress::new(1, 1, to.as_bytes()),
-        joined: None,
+        source: SmppAddress::new(1, 1, from.as_bytes()),
+        destination: SmppAddress::new(1, 1, to.as_bytes()),
+        concat: None,
         reference: None,
-        piece: Piece {
+        segment: MoSegment {
             data_coding: 0,
             alphabet: Alphabet::Latin1,
             header: Box::default(),
@@ -104,7 +104,7 @@ pub(crate) fn text(from: &str, to: &str, text: &str) -> InboundPart {
 }
 
 fn piece(reference: u16, part: u8, total: u8, words: &str) -> InboundPart {
-    InboundPart { joined: Some(Joined { reference, total, part }), ..text(HANDSET, NUMBER, words) }
+    InboundPart { concat: Some(ConcatPart { reference, total, part }), ..text(HANDSET, NUMBER, words) }
 }
 
 impl Link {
@@ -190,7 +190,7 @@ async fn undecodable_mo_text_is_delivered_as_hexadecimal() {
         (Alphabet::Ucs2, 8, b"\x04\x16\x00"),
         (Alphabet::Ucs2, 8, b"\x04\x16"),
     ] {
-        let piece = Piece { data_coding, alphabet, header: Box::default(), octets: octets.into() };
+        let segment = MoSegment { data_coding, alphabet, header: Box::default(), octets: octets.into() };
         world.receive_mo(InboundPart { piece, ..text(HANDSET, NUMBER, "") }).await;
     }
     assert_eq!(world.inbound_texts(ALICE).await, ["00ff", "80", "041600", "Ж"]);

@@ -53,7 +53,7 @@ impl Pair {
                 panic!("{outcome:?}")
             };
             assert_eq!(balance.as_micros(), purse.balance - cost);
-            let wish = wish.map(RegisteredDelivery::of_registered_delivery);
+            let wish = wish.map(RegisteredDelivery::from_octet);
             self.books.accept(message, account, parts, cost, doubt, wish, self.world.now);
             self.books.keys.extend(number.map(|number| (number, message)));
             assert_eq!(self.books.purses[&account].days().last(), Some(&today));

@@ -4,7 +4,7 @@ use super::accounts::Purse;
 use crate::world::{ALICE, IN_DOUBT_WAIT, RECEIPT_WAIT, VALIDITY};
 use hermod_domain::ids::{AccountId, MessageId, PartNo};
 use hermod_domain::lifecycle::{
-    self, DoubtPolicy, Event, MessageState, Moved, PartState, Progress, Step, Verdict,
+    self, DoubtPolicy, PartEvent, MessageState, StateChange, PartState, Progress, Transition, DeliveryOutcome,
 };
 use hermod_domain::origin::RegisteredDelivery;
 use hermod_domain::receipt::{DlrCode, ReportStatus};
@@ -23,7 +23,7 @@ pub(super) struct Message {
     pub progress: Progress,
     pub dlr: DlrCode,
     /// The customer's registered_delivery; none for HTTP.
-    wish: Option<RegisteredDelivery>,
+    registered_delivery: Option<RegisteredDelivery>,
     attempts: HashMap<PartNo, u32>,
     /// Due times of deferred parts.
     due: HashMap<PartNo, Timestamp>,
@@ -34,7 +34,7 @@ pub(super) struct Books {
     pub messages: BTreeMap<MessageId, Message>,
     pub keys: HashMap<u64, MessageId>,
     tied: HashMap<String, MessageKey>,
-    parked: HashMap<String, Verdict>,
+    parked: HashMap<String, DeliveryOutcome>,
     /// Reports that no bind has taken yet.
     pub owed: Vec<Owed>,
     /// Events that Alice's webhook has not received yet.
@@ -71,7 +71,7 @@ impl Books {
         parts: u8,
         cost: i64,
         doubt: DoubtPolicy,
-        wish: Option<RegisteredDelivery>,
+        registered_delivery: Option<RegisteredDelivery>,
         now: Timestamp,
     ) {
         self.purses.entry(account).or_default().charge(cost, id.accepted_at().day());
@@ -82,7 +82,7 @@ impl Books {
             expires_at: now.plus(VALIDITY),
             progress: Progress::queued(parts),
             dlr: DlrCode::Unknown,
-            wish,
+            registered_delivery,
             attempts: HashMap::new(),
             due: HashMap::new(),
         };
@@ -113,14 +113,14 @@ impl Books {
     }
 
     /// Applies an event. Returns whether it moved the part.
-    pub(super) fn apply(&mut self, (id, part): MessageKey, event: Event) -> bool {
+    pub(super) fn apply(&mut self, (id, part): MessageKey, event: PartEvent) -> bool {
         let message = self.messages.get_mut(&id).expect("a message that was accepted");
         match lifecycle::apply(&message.progress, part, event) {
-            Step::Moved(moved) => {
+            Transition::Changed(moved) => {
                 let told = news(event, &message.progress, &moved);
-                match message.wish {
-                    Some(wish) => {
-                        let told = told.filter(|told| wish.wants(*told));
+                match message.registered_delivery {
+                    Some(registered_delivery) => {
+                        let told = told.filter(|told| registered_delivery.asks_for(*told));
                         self.owed.extend(told.map(|told| Owed { message: id, told, at: self.now }));
                     }
                     None if message.account == ALICE => self.posts.extend(told.map(|told| (id, told))),
@@ -133,13 +133,13 @@ impl Books {
                 }
                 true
             }
-            Step::Ignored => false,
-            Step::Illegal => panic!("the store allowed {event:?} for {id} {part}"),
+            Transition::Ignored => false,
+            Transition::Illegal => panic!("the store allowed {event:?} for {id} {part}"),
         }
     }
 
     pub(super) fn claimed(&mut self, place: MessageKey) {
-        assert!(self.apply(place, Event::Claimed));
+        assert!(self.apply(place, PartEvent::Claimed));
     }
 
     /// Whether the message has ended and events no longer change it.
@@ -149,7 +149,7 @@ impl Books {
 
     pub(super) fn accepted(&mut self, place: MessageKey, remote: &str) {
         if !self.is_over(place) {
-            self.apply(place, Event::Accepted);
+            self.apply(place, PartEvent::Accepted);
         }
         self.tied.insert(remote.to_owned(), place);
         if let Some(verdict) = self.parked.remove(remote) {
@@ -157,14 +157,14 @@ impl Books {
         }
     }
 
-    pub(super) fn refused(&mut self, place: MessageKey, event: Event) {
+    pub(super) fn refused(&mut self, place: MessageKey, event: PartEvent) {
         if !self.is_over(place) {
             self.apply(place, event);
         }
     }
 
     pub(super) fn temporary(&mut self, place: MessageKey, now: Timestamp) {
-        if self.is_over(place) || !self.apply(place, Event::Deferred) {
+        if self.is_over(place) || !self.apply(place, PartEvent::Deferred) {
             return;
         }
         let (id, part) = place;
@@ -179,7 +179,7 @@ impl Books {
 
     /// Defers the part without counting an attempt.
     pub(super) fn stepped_aside(&mut self, place: MessageKey, due_at: Timestamp) {
-        if !self.is_over(place) && self.apply(place, Event::Deferred) {
+        if !self.is_over(place) && self.apply(place, PartEvent::Deferred) {
             let (id, part) = place;
             self.messages.get_mut(&id).expect("a message").due.insert(part, due_at);
         }
@@ -190,7 +190,7 @@ impl Books {
             return;
         }
         let (id, part) = place;
-        self.apply(place, Event::NoAnswer(self.messages[&id].doubt));
+        self.apply(place, PartEvent::NoResponse(self.messages[&id].doubt));
         if self.state(place) == Some(PartState::InDoubt) {
             let message = self.messages.get_mut(&id).expect("a message");
             let doubts = message.progress.parts[part.index()].doubts;
@@ -198,22 +198,22 @@ impl Books {
         }
     }
 
-    pub(super) fn receipt(&mut self, remote: &str, verdict: Verdict) {
+    pub(super) fn receipt(&mut self, remote: &str, verdict: DeliveryOutcome) {
         if let Some(place) = self.tied.get(remote) {
             self.settle(*place, verdict);
             return;
         }
         match self.parked.get_mut(remote) {
-            Some(earlier @ Verdict::NoNews) => *earlier = verdict,
-            Some(earlier @ Verdict::Enroute) if verdict != Verdict::NoNews => *earlier = verdict,
+            Some(earlier @ DeliveryOutcome::NoChange) => *earlier = verdict,
+            Some(earlier @ DeliveryOutcome::Enroute) if verdict != DeliveryOutcome::NoChange => *earlier = verdict,
             Some(_) => {}
             None => drop(self.parked.insert(remote.to_owned(), verdict)),
         }
     }
 
-    fn settle(&mut self, place: MessageKey, verdict: Verdict) {
+    fn settle(&mut self, place: MessageKey, verdict: DeliveryOutcome) {
         if !self.is_over(place) {
-            self.apply(place, Event::Receipt(verdict));
+            self.apply(place, PartEvent::Receipt(verdict));
         }
     }
 
@@ -232,13 +232,13 @@ impl Books {
             for part in PartNo::up_to(u8::try_from(parts).expect("few parts")) {
                 match self.state((id, part)) {
                     Some(PartState::Queued | PartState::InDoubt) if expires_at <= now => {
-                        self.apply((id, part), Event::ValidityEnded);
+                        self.apply((id, part), PartEvent::ValidityEnded);
                         self.messages.get_mut(&id).expect("a message").due.remove(&part);
                     }
                     Some(PartState::Sent | PartState::Presumed | PartState::Enroute)
                         if expires_at.plus(RECEIPT_WAIT) <= now =>
                     {
-                        self.apply((id, part), Event::ReceiptOverdue);
+                        self.apply((id, part), PartEvent::ReceiptOverdue);
                     }
                     _ => {}
                 }
@@ -258,13 +258,13 @@ impl Books {
 }
 
 /// Returns the status that an event reports to the customer.
-fn news(event: Event, before: &Progress, moved: &Moved) -> Option<ReportStatus> {
+fn news(event: PartEvent, before: &Progress, moved: &StateChange) -> Option<ReportStatus> {
     let (was, is) = (before.state, moved.after.state);
     let overdue = |progress: &Progress| progress.parts.iter().any(|part| part.state == PartState::Overdue);
     match event {
         _ if is.is_final() => moved.dlr.map(ReportStatus::Final),
-        Event::ReceiptOverdue => (!overdue(before)).then_some(ReportStatus::Final(DlrCode::Unknown)),
-        Event::Receipt(Verdict::Accepted) if was != is && is == MessageState::Enroute => {
+        PartEvent::ReceiptOverdue => (!overdue(before)).then_some(ReportStatus::Final(DlrCode::Unknown)),
+        PartEvent::Receipt(DeliveryOutcome::Accepted) if was != is && is == MessageState::Enroute => {
             Some(ReportStatus::Accepted)
         }
         _ => (was != is && is == MessageState::Enroute).then_some(ReportStatus::Enroute),

@@ -11,7 +11,7 @@ mod responses;
 use crate::world::*;
 use accounts::Purse;
 use expected::{Books, MessageKey};
-use hermod_domain::lifecycle::{DoubtPolicy, Event, Verdict};
+use hermod_domain::lifecycle::{DoubtPolicy, PartEvent, DeliveryOutcome};
 use hermod_domain::money::Money;
 use hermod_store::{DailyLimits, Job, LedgerKind, SubmitResponse};
 use proptest::prelude::*;
@@ -72,20 +72,20 @@ struct Sent {
 
 #[derive(Clone, Copy, Debug)]
 struct Says {
-    verdict: Verdict,
+    verdict: DeliveryOutcome,
     early: bool,
 }
 
 fn operation() -> impl Strategy<Value = Operation> {
     let said = said();
     let verdict = prop_oneof![
-        2 => Just(Verdict::Enroute),
-        1 => Just(Verdict::Accepted),
-        4 => Just(Verdict::Delivered),
-        1 => Just(Verdict::Undeliverable),
-        1 => Just(Verdict::Rejected),
-        1 => Just(Verdict::Expired),
-        1 => Just(Verdict::NoNews),
+        2 => Just(DeliveryOutcome::Enroute),
+        1 => Just(DeliveryOutcome::Accepted),
+        4 => Just(DeliveryOutcome::Delivered),
+        1 => Just(DeliveryOutcome::Undeliverable),
+        1 => Just(DeliveryOutcome::Rejected),
+        1 => Just(DeliveryOutcome::Expired),
+        1 => Just(DeliveryOutcome::NoChange),
     ];
     let says = (verdict, prop::bool::weighted(0.3)).prop_map(|(verdict, early)| Says { verdict, early });
     let waits = prop_oneof![
@@ -245,13 +245,13 @@ impl Pair {
                 self.remotes.push(id);
             }
             Said::Throttled => {
-                self.books.refused(place, Event::Deferred);
+                self.books.refused(place, PartEvent::Deferred);
                 // A throttled link loses its free slots.
                 self.slots = 0;
             }
             Said::SteppedAside => self.books.stepped_aside(place, now.plus(ASIDE_WAIT)),
-            Said::NotSent => self.books.refused(place, Event::Released),
-            Said::Refused(about) => self.books.refused(place, Event::Refused(about)),
+            Said::NotSent => self.books.refused(place, PartEvent::Released),
+            Said::Refused(about) => self.books.refused(place, PartEvent::Rejected(about)),
             Said::Temporary => self.books.temporary(place, now),
             Said::NoAnswer => self.books.no_answer(place, now),
         }

@@ -1,6 +1,6 @@
 //! Random responses of a carrier to a submit_sm.
 
-use hermod_domain::lifecycle::RefusedFor;
+use hermod_domain::lifecycle::RejectionCause;
 use proptest::prelude::*;
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ pub(super) enum Said {
     Throttled,
     SteppedAside,
     Temporary,
-    Refused(RefusedFor),
+    Refused(RejectionCause),
     NoAnswer,
     NotSent,
 }
@@ -24,8 +24,8 @@ pub(super) fn said() -> impl Strategy<Value = Said> {
         1 => Just(Said::Throttled),
         1 => Just(Said::SteppedAside),
         1 => Just(Said::Temporary),
-        1 => Just(Said::Refused(RefusedFor::Destination)),
-        1 => Just(Said::Refused(RefusedFor::Anything)),
+        1 => Just(Said::Refused(RejectionCause::Destination)),
+        1 => Just(Said::Refused(RejectionCause::Other)),
         2 => Just(Said::NoAnswer),
         1 => Just(Said::NotSent),
     ]

@@ -4,7 +4,7 @@ mod random_traffic;
 
 use crate::world::*;
 use hermod_domain::ids::MessageId;
-use hermod_domain::lifecycle::{MessageState, Verdict};
+use hermod_domain::lifecycle::{MessageState, DeliveryOutcome};
 use hermod_store::{Acceptance, CarrierQueue, Job, Move, SubmitResponse, WaitingMessage};
 
 const PAID_IN: i64 = 1_000_000_000;
@@ -184,7 +184,7 @@ async fn move_of_messages_is_all_or_nothing_and_survives_a_kill() {
     let (link, other) = (world.link_with_slots(9).await, world.link_to(OTHER, 9).await);
     for job in other.take_jobs(5).await {
         other.accept(&job, &format!("{}.{}", job.message, job.part)).await;
-        other.receipt(&format!("{}.{}", job.message, job.part), Verdict::Delivered).await;
+        other.receipt(&format!("{}.{}", job.message, job.part), DeliveryOutcome::Delivered).await;
     }
     assert_eq!(messages(&link.take_jobs(1).await), sent[..1]);
     world.flush().await;

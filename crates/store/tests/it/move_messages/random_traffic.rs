@@ -4,7 +4,7 @@
 use crate::world::within;
 use crate::world::*;
 use hermod_domain::ids::{CarrierId, MessageId};
-use hermod_domain::lifecycle::{MessageState, RefusedFor, Verdict};
+use hermod_domain::lifecycle::{MessageState, RejectionCause, DeliveryOutcome};
 use hermod_store::{Acceptance, Handout, Job, Move, ResponseRecord, Store, SubmitResponse};
 use metrics::{Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit};
 use proptest::prelude::*;
@@ -154,7 +154,7 @@ impl Traffic {
             Said::Throttled => SubmitResponse::Throttled,
             Said::SteppedAside => SubmitResponse::SteppedAside { wait: secs(5), sent: true },
             Said::Temporary => SubmitResponse::Temporary { status: 8, after: None },
-            Said::Refused => SubmitResponse::Refused { about: RefusedFor::Anything, status: 0x45 },
+            Said::Refused => SubmitResponse::Refused { about: RejectionCause::Other, status: 0x45 },
             Said::NoAnswer => SubmitResponse::NoResponse,
         };
         let otherwise = elsewhere.then_some(split(CARRIERS[1 - carrier]));
@@ -267,8 +267,8 @@ async fn receipts_of_both_carriers_match_moved_messages() {
     for (_, job) in traffic.in_flight.clone() {
         traffic.apply_operation(Happens::Answers { which: 0, said: Said::Accepted, elsewhere: true }).await;
         // The same id at the other carrier matches no part.
-        traffic.links[0].receipt(&name(&job), Verdict::Undeliverable).await;
-        traffic.links[1].receipt(&name(&job), Verdict::Delivered).await;
+        traffic.links[0].receipt(&name(&job), DeliveryOutcome::Undeliverable).await;
+        traffic.links[1].receipt(&name(&job), DeliveryOutcome::Delivered).await;
     }
     traffic.world.flush().await;
     assert_eq!(traffic.world.state(traffic.sent[0]).await, MessageState::Delivered);

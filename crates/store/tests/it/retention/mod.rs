@@ -5,9 +5,9 @@ mod random_history;
 use crate::reports::{CONNECTION, origin};
 use crate::world::*;
 use hermod_domain::ids::MessageId;
-use hermod_domain::lifecycle::{MessageState, Verdict};
+use hermod_domain::lifecycle::{MessageState, DeliveryOutcome};
 use hermod_domain::origin::{MessageName, Origin};
-use hermod_domain::text::Shape;
+use hermod_domain::text::SmsOptions;
 use hermod_domain::time::Day;
 use hermod_store::{
     Acceptance, CustomerTlvs, Inbound, LedgerKind, PURGED_PER_STEP_MAX, Purged, Retention, StatementLine,
@@ -60,10 +60,10 @@ impl World {
 
 /// Returns a message whose text is stored in every place that can hold it.
 fn message_with_text_everywhere(world: &World) -> Acceptance {
-    let shape = Arc::new(Shape { header: [5, 0, 3, 9, 2, 1].into(), ..Shape::default() });
+    let options = Arc::new(SmsOptions { header: [5, 0, 3, 9, 2, 1].into(), ..SmsOptions::default() });
     Acceptance {
         tlvs: Some(CustomerTlvs([0x14, 0x00, 0, 1, 65][..].into())),
-        shape: Some(shape),
+        options: Some(options),
         origin: Some(Arc::new(Origin { short_id: true, ..origin(1) })),
         ..world.sms()
     }
@@ -75,7 +75,7 @@ async fn text_is_deleted_after_its_retention_and_its_record_is_kept() {
     let link = world.link_with_slots(1).await;
     let message = world.send(message_with_text_everywhere(&world)).await;
     link.accept(&link.take_job().await, "id").await;
-    link.receipt("id", Verdict::Delivered).await;
+    link.receipt("id", DeliveryOutcome::Delivered).await;
     world.pass_days(29).await;
     assert_eq!(world.purge_all().await, Purged::default());
     let young = world.send(world.sms()).await;
@@ -128,7 +128,7 @@ async fn record_is_deleted_with_its_rows_and_its_charge_is_rolled_up() {
     link.accept(&jobs[0], "a").await;
     link.accept(&jobs[1], "b").await;
     link.answer(&jobs[2], hermod_store::SubmitResponse::NoResponse).await;
-    link.receipt("a", Verdict::Delivered).await;
+    link.receipt("a", DeliveryOutcome::Delivered).await;
     link.close().await.unwrap();
     let expired = world.send(world.sms()).await;
     let balance = world.balance(ALICE).await;
@@ -189,7 +189,7 @@ async fn record_is_deleted_with_its_rows_and_its_charge_is_rolled_up() {
     assert_eq!(report.purged_before.map(|before| before.day()), Some(first));
     // A late receipt of a deleted message matches no part.
     let link = world.link().await;
-    link.receipt("b", Verdict::Delivered).await;
+    link.receipt("b", DeliveryOutcome::Delivered).await;
     world.flush().await;
     world.assert_audit_clean();
 }
@@ -363,7 +363,7 @@ async fn audit_reports_wrong_purges() {
         let link = world.link_with_slots(1).await;
         world.send(world.sms()).await;
         link.accept(&link.take_job().await, "id").await;
-        link.receipt("id", Verdict::Delivered).await;
+        link.receipt("id", DeliveryOutcome::Delivered).await;
         world.pass_days(350).await;
         world.send(world.sms()).await;
         world.pass_days(51).await;

@@ -4,7 +4,7 @@ use crate::reports::origin;
 use crate::world::within;
 use crate::world::*;
 use hermod_domain::ids::AccountId;
-use hermod_domain::lifecycle::Verdict;
+use hermod_domain::lifecycle::DeliveryOutcome;
 use hermod_domain::origin::Origin;
 use hermod_store::{Acceptance, Inbound, Job, Retention, SubmitResponse};
 use proptest::prelude::*;
@@ -132,7 +132,7 @@ impl History {
                 Said::Delivered => {
                     link.accept(job, &id).await;
                     if self.named.is_multiple_of(2) {
-                        link.receipt(&id, Verdict::Delivered).await;
+                        link.receipt(&id, DeliveryOutcome::Delivered).await;
                     }
                 }
                 Said::Nothing => link.answer(job, SubmitResponse::NoResponse).await,

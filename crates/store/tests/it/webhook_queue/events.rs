@@ -4,7 +4,7 @@ use super::results::settled;
 use super::{DLRS, EXPIRED, MESSAGES, assert_no_wakeup, woken_endpoints};
 use crate::retention::KEEP;
 use crate::world::*;
-use hermod_domain::lifecycle::Verdict;
+use hermod_domain::lifecycle::DeliveryOutcome;
 use hermod_domain::webhook::WebhookKind;
 use hermod_store::{
     Acceptance, AfterAttempt, Endpoint, EventId, FAILED_PASSED_OVER_MAX, GiveUpReason, ReplayProgress,
@@ -119,7 +119,7 @@ async fn figures_and_list_of_very_many_events_stop_at_their_limit() {
 #[tokio::test]
 async fn replay_has_the_same_event_id_and_body_and_a_new_retry_schedule() {
     let mut world = World::with_webhooks().await;
-    world.send_with_receipts(world.sms(), "a", &[Verdict::Delivered]).await;
+    world.send_with_receipts(world.sms(), "a", &[DeliveryOutcome::Delivered]).await;
     let event = world.due_events().await.remove(0);
     woken_endpoints(&world.store).await;
     // A waiting event, a failed one and a delivered one.
@@ -152,7 +152,7 @@ async fn replay_has_the_same_event_id_and_body_and_a_new_retry_schedule() {
 #[tokio::test]
 async fn attempt_that_ends_after_a_replay_does_not_undo_it() {
     let mut world = World::with_webhooks().await;
-    world.send_with_receipts(world.sms(), "a", &[Verdict::Delivered]).await;
+    world.send_with_receipts(world.sms(), "a", &[DeliveryOutcome::Delivered]).await;
     let id = world.due_events().await[0].id;
     let in_an_hour = |world: &World| AfterAttempt::RetryAt(world.now.plus(secs(3600)));
     let give_up = AfterAttempt::GiveUp(GiveUpReason::AttemptsUsedUp);

@@ -12,7 +12,7 @@ use hermod_domain::catalogue::{
     Account, AllowList, Catalogue, Connection, Countries, Documents, Tier, Webhooks,
 };
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
-use hermod_domain::lifecycle::{MessageState, Verdict};
+use hermod_domain::lifecycle::{MessageState, DeliveryOutcome};
 use hermod_domain::money::Money;
 use hermod_domain::receipt::{DlrCode, ReportStatus};
 use hermod_domain::sender::Sender;
@@ -133,7 +133,7 @@ impl World {
         &self,
         acceptance: Acceptance,
         id: &str,
-        verdicts: &[Verdict],
+        verdicts: &[DeliveryOutcome],
     ) -> MessageId {
         let link = self.link().await;
         let message = self.send_accepted_as(&link, acceptance, id).await;
@@ -181,7 +181,7 @@ pub(crate) async fn assert_no_wakeup(store: &Store) {
 async fn change_of_an_http_message_is_due_at_once_and_wakes_the_endpoint_after_the_commit() {
     let world = World::with_webhooks().await;
     assert_no_wakeup(&world.store).await;
-    let message = world.send_with_receipts(world.sms(), "id", &[Verdict::Delivered]).await;
+    let message = world.send_with_receipts(world.sms(), "id", &[DeliveryOutcome::Delivered]).await;
     assert_eq!(woken_endpoints(&world.store).await, [DLRS]);
     assert_no_wakeup(&world.store).await;
     let due = world.due_events().await;
@@ -213,15 +213,15 @@ async fn change_of_an_http_message_is_due_at_once_and_wakes_the_endpoint_after_t
 
 #[tokio::test]
 async fn enroute_and_every_final_status_make_an_event_and_others_do_not() {
-    let cases: &[(&[Verdict], &[&str])] = &[
+    let cases: &[(&[DeliveryOutcome], &[&str])] = &[
         (&[], &[]),
-        (&[Verdict::NoNews], &[]),
-        (&[Verdict::Enroute, Verdict::Accepted, Verdict::Delivered], &["ENROUTE", "DELIVRD"]),
-        (&[Verdict::Accepted], &["ACCEPTD"]),
-        (&[Verdict::Delivered, Verdict::Undeliverable], &["DELIVRD"]),
-        (&[Verdict::Undeliverable], &["UNDELIV"]),
-        (&[Verdict::Rejected], &["REJECTD"]),
-        (&[Verdict::Expired], &["EXPIRED"]),
+        (&[DeliveryOutcome::NoChange], &[]),
+        (&[DeliveryOutcome::Enroute, DeliveryOutcome::Accepted, DeliveryOutcome::Delivered], &["ENROUTE", "DELIVRD"]),
+        (&[DeliveryOutcome::Accepted], &["ACCEPTD"]),
+        (&[DeliveryOutcome::Delivered, DeliveryOutcome::Undeliverable], &["DELIVRD"]),
+        (&[DeliveryOutcome::Undeliverable], &["UNDELIV"]),
+        (&[DeliveryOutcome::Rejected], &["REJECTD"]),
+        (&[DeliveryOutcome::Expired], &["EXPIRED"]),
     ];
     let world = World::with_webhooks().await;
     for (place, (verdicts, expect)) in cases.iter().enumerate() {
@@ -243,7 +243,7 @@ async fn message_without_receipt_in_time_makes_one_unknown_event_and_a_late_rece
     world.sweep(world.now).await;
     world.sweep(world.now).await;
     let link = Link { now: world.now, ..link };
-    link.receipt("id", Verdict::Delivered).await;
+    link.receipt("id", DeliveryOutcome::Delivered).await;
     assert_eq!(
         world.due_statuses().await,
         [(message, ReportStatus::Final(DlrCode::Unknown)), (message, DELIVERED)]
@@ -262,11 +262,11 @@ async fn message_with_parts_overdue_at_different_times_makes_one_unknown_event()
     let link = Link { now: world.now, ..link };
     // The second part is still being sent.
     world.sweep(world.now).await;
-    link.receipt("a", Verdict::Delivered).await;
+    link.receipt("a", DeliveryOutcome::Delivered).await;
     link.accept(&jobs[1], "b").await;
     world.flush().await;
     world.sweep(world.now).await;
-    link.receipt("b", Verdict::Delivered).await;
+    link.receipt("b", DeliveryOutcome::Delivered).await;
     assert_eq!(
         world.due_statuses().await,
         [(message, ReportStatus::Final(DlrCode::Unknown)), (message, DELIVERED)]
@@ -277,11 +277,11 @@ async fn message_with_parts_overdue_at_different_times_makes_one_unknown_event()
 #[tokio::test]
 async fn change_without_a_webhook_of_its_kind_makes_no_event() {
     let mut world = World::new().await;
-    world.send_with_receipts(world.sms(), "no catalogue", &[Verdict::Delivered]).await;
+    world.send_with_receipts(world.sms(), "no catalogue", &[DeliveryOutcome::Delivered]).await;
     world.store.set_catalogue(catalogue(None, |_| {}));
-    world.send_with_receipts(world.sms(), "none", &[Verdict::Delivered]).await;
+    world.send_with_receipts(world.sms(), "none", &[DeliveryOutcome::Delivered]).await;
     world.store.set_catalogue(catalogue(Some(webhooks(false, true)), |_| {}));
-    world.send_with_receipts(world.sms(), "for messages only", &[Verdict::Delivered]).await;
+    world.send_with_receipts(world.sms(), "for messages only", &[DeliveryOutcome::Delivered]).await;
     world.store.set_catalogue(catalogue(Some(webhooks(true, false)), |_| {}));
     world.receive_inbound("hi").await;
     assert_eq!(world.store.webhooks_waiting().await.unwrap(), []);
@@ -301,12 +301,12 @@ async fn event_has_the_form_of_its_connection_at_the_time_of_the_change() {
     let world = World::new().await;
     let short = |connection: &mut Connection| connection.dlr_form = DlrForm::Short;
     world.store.set_catalogue(catalogue(Some(webhooks(true, true)), short));
-    world.send_with_receipts(world.sms(), "a", &[Verdict::Delivered]).await;
+    world.send_with_receipts(world.sms(), "a", &[DeliveryOutcome::Delivered]).await;
     world
-        .send_with_receipts(Acceptance { connection: SECOND, ..world.sms() }, "b", &[Verdict::Delivered])
+        .send_with_receipts(Acceptance { connection: SECOND, ..world.sms() }, "b", &[DeliveryOutcome::Delivered])
         .await;
     world.enable_webhooks();
-    world.send_with_receipts(world.sms(), "c", &[Verdict::Delivered]).await;
+    world.send_with_receipts(world.sms(), "c", &[DeliveryOutcome::Delivered]).await;
     let forms: Vec<_> = world.due_events().await.iter().map(|event| dlr(event).form).collect();
     assert_eq!(forms, [DlrForm::Short, DlrForm::Full, DlrForm::Full]);
 }
@@ -315,7 +315,7 @@ async fn event_has_the_form_of_its_connection_at_the_time_of_the_change() {
 async fn mo_message_makes_an_event_with_its_text_on_its_own_endpoint() {
     let world = World::with_webhooks().await;
     let message = world.receive_inbound("hi there").await;
-    world.send_with_receipts(world.sms(), "id", &[Verdict::Delivered]).await;
+    world.send_with_receipts(world.sms(), "id", &[DeliveryOutcome::Delivered]).await;
     let due = world.page(MESSAGES).await;
     assert_eq!((due.events.len(), due.next_due), (1, None));
     let WebhookContent::Inbound(inbound) = &due.events[0].content else { panic!("{due:?}") };
@@ -332,7 +332,7 @@ async fn webhooks_too_reports_over_smpp_by_registered_delivery_and_every_change_
     let too = |connection: &mut Connection| connection.webhooks_too = true;
     world.store.set_catalogue(catalogue(Some(webhooks(true, true)), too));
     let port = world.store.open_receiver(CONNECTION);
-    let verdicts = [Verdict::Enroute, Verdict::Delivered];
+    let verdicts = [DeliveryOutcome::Enroute, DeliveryOutcome::Delivered];
     let asked = world.send_with_receipts(world.smpp_message(1), "a", &verdicts).await;
     let silent = world.send_with_receipts(world.smpp_message(0), "b", &verdicts).await;
     assert_eq!(

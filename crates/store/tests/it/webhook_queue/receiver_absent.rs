@@ -7,7 +7,7 @@ use crate::reports::{CONNECTION, origin};
 use crate::world::*;
 use hermod_domain::catalogue::Connection;
 use hermod_domain::ids::ConnectionId;
-use hermod_domain::lifecycle::Verdict;
+use hermod_domain::lifecycle::DeliveryOutcome;
 use hermod_domain::origin::Origin;
 use hermod_domain::receipt::ReportStatus;
 use hermod_store::{Acceptance, RECEIVER_AWAY_MAX, REPORT_KEPT, ReportGiveUpReason, ReportOutcome};
@@ -28,7 +28,7 @@ impl World {
 #[tokio::test]
 async fn every_change_goes_to_the_webhook_after_a_minute_without_a_receiver() {
     let mut world = World::with_webhooks().await;
-    let verdicts = [Verdict::Enroute, Verdict::Delivered];
+    let verdicts = [DeliveryOutcome::Enroute, DeliveryOutcome::Delivered];
     world.advance(RECEIVER_AWAY_MAX - secs(1)).await;
     let early = world.send_with_receipts(world.transmitted(1), "a", &verdicts).await;
     // A status that registered_delivery does not ask for is posted at once.
@@ -70,7 +70,7 @@ async fn every_change_goes_to_the_webhook_after_a_minute_without_a_receiver() {
 #[tokio::test]
 async fn unrequested_report_is_posted_at_once_without_a_receiver_and_dropped_with_one() {
     let mut world = World::with_webhooks().await;
-    let verdicts = [Verdict::Enroute, Verdict::Delivered];
+    let verdicts = [DeliveryOutcome::Enroute, DeliveryOutcome::Delivered];
     let posted = |message| vec![(message, ReportStatus::Enroute), (message, DELIVERED)];
     // Right after the start.
     let first = world.send_with_receipts(world.transmitted(0), "a", &verdicts).await;
@@ -107,7 +107,7 @@ async fn reports_of_a_hundred_connections_without_receiver_all_move_to_the_webho
     world.advance(RECEIVER_AWAY_MAX).await;
     // New reports arrive and the catalogue changes in every round.
     for round in 0..5 {
-        world.send_with_receipts(world.smpp_message(1), &format!("id{round}"), &[Verdict::Delivered]).await;
+        world.send_with_receipts(world.smpp_message(1), &format!("id{round}"), &[DeliveryOutcome::Delivered]).await;
         world.store.set_catalogue(crowd());
         world.advance(secs(1)).await;
     }
@@ -120,7 +120,7 @@ async fn reports_of_a_hundred_connections_without_receiver_all_move_to_the_webho
 async fn damaged_report_does_not_keep_the_others_from_moving() {
     let mut world = World::with_webhooks().await;
     for id in ["a", "b", "c"] {
-        world.send_with_receipts(world.transmitted(1), id, &[Verdict::Delivered]).await;
+        world.send_with_receipts(world.transmitted(1), id, &[DeliveryOutcome::Delivered]).await;
     }
     let raw = world.raw();
     raw.execute("UPDATE report SET told = 99 WHERE id = (SELECT min(id) FROM report)", []).unwrap();
@@ -131,8 +131,8 @@ async fn damaged_report_does_not_keep_the_others_from_moving() {
 #[tokio::test]
 async fn damaged_report_does_not_keep_the_others_from_being_given_up() {
     let mut world = World::new().await;
-    world.send_with_receipts(world.smpp_message(1), "a", &[Verdict::Delivered]).await;
-    let readable = world.send_with_receipts(world.smpp_message(1), "b", &[Verdict::Delivered]).await;
+    world.send_with_receipts(world.smpp_message(1), "a", &[DeliveryOutcome::Delivered]).await;
+    let readable = world.send_with_receipts(world.smpp_message(1), "b", &[DeliveryOutcome::Delivered]).await;
     let raw = world.raw();
     raw.execute("UPDATE report SET told = 99 WHERE id = (SELECT min(id) FROM report)", []).unwrap();
     world.advance(REPORT_KEPT).await;
@@ -145,9 +145,9 @@ async fn damaged_report_does_not_keep_the_others_from_being_given_up() {
 #[tokio::test]
 async fn report_of_a_message_from_a_transceiver_waits_for_a_bind() {
     let mut world = World::with_webhooks().await;
-    world.send_with_receipts(world.smpp_message(1), "a", &[Verdict::Delivered]).await;
+    world.send_with_receipts(world.smpp_message(1), "a", &[DeliveryOutcome::Delivered]).await;
     world.advance(RECEIVER_AWAY_MAX).await;
-    let message = world.send_with_receipts(world.smpp_message(1), "b", &[Verdict::Delivered]).await;
+    let message = world.send_with_receipts(world.smpp_message(1), "b", &[DeliveryOutcome::Delivered]).await;
     world.advance(RECEIVER_AWAY_MAX).await;
     assert_eq!((world.waiting_reports().await, world.due_events().await.len()), (2, 0));
     let port = world.store.open_receiver(CONNECTION);
@@ -160,7 +160,7 @@ async fn report_without_a_webhook_waits_for_one_until_it_is_given_up() {
     let mut world = World::new().await;
     world.store.set_catalogue(catalogue(Some(webhooks(false, true)), |_| {}));
     world.advance(RECEIVER_AWAY_MAX).await;
-    let held = world.send_with_receipts(world.transmitted(1), "a", &[Verdict::Delivered]).await;
+    let held = world.send_with_receipts(world.transmitted(1), "a", &[DeliveryOutcome::Delivered]).await;
     world.advance(REPORT_KEPT - secs(1)).await;
     world.sweep(world.now).await;
     assert_eq!((world.waiting_reports().await, world.due_events().await.len()), (1, 0));
@@ -169,7 +169,7 @@ async fn report_without_a_webhook_waits_for_one_until_it_is_given_up() {
     let given_up = world.store.given_up(Some(ALICE), None, 9).await.unwrap();
     assert_eq!((given_up[0].message, given_up[0].reason), (held, ReportGiveUpReason::TooOld));
 
-    let moved = world.send_with_receipts(world.transmitted(1), "b", &[Verdict::Delivered]).await;
+    let moved = world.send_with_receipts(world.transmitted(1), "b", &[DeliveryOutcome::Delivered]).await;
     world.advance(secs(60)).await;
     assert_eq!(world.waiting_reports().await, 1);
     world.enable_webhooks();
@@ -222,14 +222,14 @@ async fn report_that_already_has_a_webhook_event_does_not_move_to_the_webhook() 
     let too = |connection: &mut Connection| connection.webhooks_too = true;
     // One message before `webhooks_too` was set, one after.
     world.enable_webhooks();
-    let before = world.send_with_receipts(world.transmitted(1), "a", &[Verdict::Delivered]).await;
+    let before = world.send_with_receipts(world.transmitted(1), "a", &[DeliveryOutcome::Delivered]).await;
     world.store.set_catalogue(catalogue(Some(webhooks(true, true)), too));
-    let both = world.send_with_receipts(world.transmitted(1), "b", &[Verdict::Delivered]).await;
+    let both = world.send_with_receipts(world.transmitted(1), "b", &[DeliveryOutcome::Delivered]).await;
     assert_eq!((world.waiting_reports().await, world.due_statuses().await), (2, vec![(both, DELIVERED)]));
     world.advance(RECEIVER_AWAY_MAX).await;
     assert_eq!(world.waiting_reports().await, 1, "the report of the second message waits for a bind");
     assert_eq!(world.due_statuses().await, [(both, DELIVERED), (before, DELIVERED)]);
-    let once = world.send_with_receipts(world.transmitted(1), "c", &[Verdict::Delivered]).await;
+    let once = world.send_with_receipts(world.transmitted(1), "c", &[DeliveryOutcome::Delivered]).await;
     assert_eq!((world.waiting_reports().await, world.due_statuses().await[2]), (1, (once, DELIVERED)));
     world.assert_audit_clean();
 }
@@ -238,7 +238,7 @@ async fn report_that_already_has_a_webhook_event_does_not_move_to_the_webhook() 
 async fn report_taken_by_a_lost_bind_moves_to_the_webhook() {
     let mut world = World::with_webhooks().await;
     let port = world.store.open_receiver(CONNECTION);
-    let message = world.send_with_receipts(world.transmitted(1), "a", &[Verdict::Delivered]).await;
+    let message = world.send_with_receipts(world.transmitted(1), "a", &[DeliveryOutcome::Delivered]).await;
     let taken = world.take_reports(&port, 1).await;
     world.settle(&port, &[taken[0].id], ReportOutcome::RetryLater).await;
     drop(port);

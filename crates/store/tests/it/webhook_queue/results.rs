@@ -2,7 +2,7 @@
 
 use super::{DLRS, MESSAGES, dlr};
 use crate::world::*;
-use hermod_domain::lifecycle::Verdict;
+use hermod_domain::lifecycle::DeliveryOutcome;
 use hermod_domain::time::Timestamp;
 use hermod_store::{
     Acceptance, AfterAttempt, AttemptOutcome, Endpoint, EventId, GiveUpReason, RESPONSE_KEPT_BYTES_MAX,
@@ -53,8 +53,8 @@ impl World {
 #[tokio::test]
 async fn delivered_event_is_not_due_again_after_a_kill() {
     let mut world = World::with_webhooks().await;
-    world.send_with_receipts(world.sms(), "a", &[Verdict::Delivered]).await;
-    world.send_with_receipts(world.sms(), "b", &[Verdict::Delivered]).await;
+    world.send_with_receipts(world.sms(), "a", &[DeliveryOutcome::Delivered]).await;
+    world.send_with_receipts(world.sms(), "b", &[DeliveryOutcome::Delivered]).await;
     let due = world.due_events().await;
     world.settle_as_delivered(&due[..1]).await;
     assert_eq!(world.due_events().await, due[1..]);
@@ -69,7 +69,7 @@ async fn delivered_event_is_not_due_again_after_a_kill() {
 #[tokio::test]
 async fn retry_is_due_at_its_time_over_kills_and_restarts() {
     let mut world = World::with_webhooks().await;
-    world.send_with_receipts(world.sms(), "a", &[Verdict::Delivered]).await;
+    world.send_with_receipts(world.sms(), "a", &[DeliveryOutcome::Delivered]).await;
     let event = world.due_events().await.remove(0);
     let at = world.now.plus(secs(50));
     world.settle_events(vec![settled(&event, 503, AfterAttempt::RetryAt(at), world.now)]).await;
@@ -86,7 +86,7 @@ async fn retry_is_due_at_its_time_over_kills_and_restarts() {
     assert_eq!((again.failures, again.attempts, again.due_at), (1, 1, at));
     // New events are due beside it.
     world.enable_webhooks();
-    world.send_with_receipts(world.sms(), "b", &[Verdict::Delivered]).await;
+    world.send_with_receipts(world.sms(), "b", &[DeliveryOutcome::Delivered]).await;
     assert!(world.due_events().await[1].id > event.id);
     world.assert_audit_clean();
 }
@@ -95,7 +95,7 @@ async fn retry_is_due_at_its_time_over_kills_and_restarts() {
 async fn due_events_are_taken_in_pages_in_order() {
     let world = World::with_webhooks().await;
     for place in 0..5 {
-        world.send_with_receipts(world.sms(), &format!("id{place}"), &[Verdict::Delivered]).await;
+        world.send_with_receipts(world.sms(), &format!("id{place}"), &[DeliveryOutcome::Delivered]).await;
     }
     let all = world.due_events().await;
     assert!(all.is_sorted_by_key(|event| (event.due_at, event.id)));
@@ -120,7 +120,7 @@ async fn due_events_are_taken_in_pages_in_order() {
 async fn failed_event_has_its_reason_and_settling_it_again_changes_nothing() {
     let world = World::with_webhooks().await;
     for id in ["a", "b"] {
-        world.send_with_receipts(world.sms(), id, &[Verdict::Delivered]).await;
+        world.send_with_receipts(world.sms(), id, &[DeliveryOutcome::Delivered]).await;
     }
     let due = world.due_events().await;
     let (used_up, no_address) = (GiveUpReason::AttemptsUsedUp, GiveUpReason::NoAddress);
@@ -172,7 +172,7 @@ async fn concurrent_results_end_each_event_once() {
 #[tokio::test]
 async fn attempts_are_stored_up_to_their_limits() {
     let world = World::with_webhooks().await;
-    world.send_with_receipts(world.sms(), "a", &[Verdict::Delivered]).await;
+    world.send_with_receipts(world.sms(), "a", &[DeliveryOutcome::Delivered]).await;
     let event = world.due_events().await.remove(0);
     let retry = |attempt| SettledAttempt {
         attempt: Some(attempt),
@@ -212,7 +212,7 @@ async fn attempts_are_stored_up_to_their_limits() {
 async fn event_whose_message_was_deleted_fails_and_holds_up_no_other() {
     let world = World::with_webhooks().await;
     for id in ["a", "b"] {
-        world.send_with_receipts(world.sms(), id, &[Verdict::Delivered]).await;
+        world.send_with_receipts(world.sms(), id, &[DeliveryOutcome::Delivered]).await;
         world.receive_inbound("hi").await;
     }
     let (due, received) = (world.due_events().await, world.page(MESSAGES).await.events);
@@ -232,7 +232,7 @@ async fn event_whose_message_was_deleted_fails_and_holds_up_no_other() {
 async fn invalid_event_fails_and_an_unreadable_table_is_an_error() {
     let world = World::with_webhooks().await;
     for id in ["a", "b"] {
-        world.send_with_receipts(world.sms(), id, &[Verdict::Delivered]).await;
+        world.send_with_receipts(world.sms(), id, &[DeliveryOutcome::Delivered]).await;
     }
     world.receive_inbound("hi").await;
     let (due, received) = (world.due_events().await, world.page(MESSAGES).await.events);
@@ -280,7 +280,7 @@ async fn event_behind_many_unusable_ones_is_found() {
 #[tokio::test]
 async fn event_ids_are_not_reused_after_purge_and_restart() {
     let mut world = World::with_webhooks().await;
-    world.send_with_receipts(world.sms(), "a", &[Verdict::Delivered]).await;
+    world.send_with_receipts(world.sms(), "a", &[DeliveryOutcome::Delivered]).await;
     let first = world.due_events().await;
     world.settle_as_delivered(&first).await;
     // The event is deleted, and there is no other.
@@ -289,6 +289,6 @@ async fn event_ids_are_not_reused_after_purge_and_restart() {
     assert_eq!(world.state_of(first[0].id).await, None);
     world.restart().await;
     world.enable_webhooks();
-    world.send_with_receipts(world.sms(), "b", &[Verdict::Delivered]).await;
+    world.send_with_receipts(world.sms(), "b", &[DeliveryOutcome::Delivered]).await;
     assert!(world.due_events().await[0].id > first[0].id);
 }

@@ -17,7 +17,7 @@ mod tests;
 use super::shaper::{Shaper, as_timestamp, burst_of, rate_of};
 use super::throttled_recipients::ThrottledRecipients;
 use crate::clock::Moment;
-use hermod_domain::adaptive_rate::{AdaptiveRate, Hold};
+use hermod_domain::adaptive_rate::{AdaptiveRate, ReducedRate};
 use hermod_domain::pace::{PER_SECOND_MAX, Pace};
 use hermod_domain::phone::Msisdn;
 use std::time::Duration;
@@ -50,7 +50,7 @@ pub(super) struct Flow<'a> {
     phase: Phase,
     suspects: ThrottleSuspects,
     /// The rate hold before the first suspect was throttled.
-    hold_before: Option<Hold>,
+    hold_before: Option<ReducedRate>,
 }
 
 impl<'a> Flow<'a> {
@@ -84,7 +84,7 @@ impl<'a> Flow<'a> {
 
     /// Whether throttling by the carrier keeps the link below its configured rate.
     pub(super) fn is_throttled(&self) -> bool {
-        self.phase != Phase::Open || self.rate.hold().is_some()
+        self.phase != Phase::Open || self.rate.reduced().is_some()
     }
 
     /// Records that the store filled granted slots.
@@ -201,7 +201,7 @@ impl<'a> Flow<'a> {
             }
             Phase::Open => {
                 if self.suspects.is_empty() {
-                    self.hold_before = self.rate.hold();
+                    self.hold_before = self.rate.reduced();
                 }
                 self.suspects.add(to, now);
                 self.rate.throttled(pause, as_timestamp(now));
@@ -227,7 +227,7 @@ impl<'a> Flow<'a> {
     }
 
     fn set_pace(&mut self, now: Moment) {
-        let (rate, held) = (self.rate(), self.rate.hold().is_some());
+        let (rate, held) = (self.rate(), self.rate.reduced().is_some());
         let burst = burst_of(rate, self.window);
         let burst = if held { burst.min(rate / HELD_BURSTS_PER_S).max(1) } else { burst };
         self.pace.change_rate(rate_of(rate, burst), as_timestamp(now));

@@ -4,7 +4,7 @@ use super::SentPart;
 use crate::edges::carrier::link_group::LinkGroup;
 use hermod_domain::carrier::ErrorClass;
 use hermod_domain::numbers::Numbers;
-use hermod_domain::route::Sending;
+use hermod_domain::route::RouteQuery;
 use hermod_store::TargetCarrier;
 
 /// Returns the next carrier of the message's route, by the current routes and health; `None` if another carrier would
@@ -23,20 +23,20 @@ pub(in crate::edges::carrier) fn alternative_carrier(
         | ErrorClass::ProtocolError
         | ErrorClass::Unknown => false,
     };
-    if !put_off && !class.another_might() {
+    if !put_off && !class.may_fail_over() {
         return None;
     }
     let world = &group.world;
     let catalogue = world.catalogue();
     let SentPart { account: customer, from, to, .. } = sent;
-    let sending = Sending { account: *customer, from, to: *to, destination: Numbers::embedded().find(*to) };
+    let sending = RouteQuery { account: *customer, from, to: *to, destination: Numbers::embedded().find(*to) };
     let (_, route) = catalogue.routes().serving(&sending)?;
     let health = |carrier| world.carriers.health(carrier);
     let carrier = if put_off {
-        route.instead_of(group.id(), *to, &health)
+        route.alternative_to(group.id(), *to, &health)
     } else {
-        route.after_refusal_by(group.id(), *to, &health)
+        route.next_after_rejection(group.id(), *to, &health)
     }?;
-    let whole = catalogue.carrier(carrier).is_some_and(|entry| entry.profile.takes_whole_messages());
+    let whole = catalogue.carrier(carrier).is_some_and(|entry| entry.profile.carrier_splits_messages());
     Some(TargetCarrier { carrier, whole })
 }

@@ -4,7 +4,7 @@
 use super::{Link, STOP_WAIT, SentPart, smpp_moment};
 use crate::board::{AlarmKind, LinkState};
 use crate::edges::carrier::backoff::Ended;
-use hermod_smpp::Event;
+use hermod_smpp::SessionEvent;
 use hermod_store::SubmitResponse;
 use std::time::Duration;
 
@@ -54,7 +54,7 @@ impl Link<'_> {
         let now = clock.moment();
         while let Some(event) = self.session.next_event(smpp_moment(now)) {
             // A request cannot be answered any more; the carrier sends it again.
-            if !matches!(event, Event::Request(_)) {
+            if !matches!(event, SessionEvent::Request(_)) {
                 self.on_event(event, now);
             }
         }

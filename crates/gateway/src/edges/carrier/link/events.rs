@@ -7,7 +7,7 @@ use crate::clock::Moment;
 use crate::edges::carrier::backoff::Ended;
 use crate::edges::carrier::submit_responses::{LinkNext, ParsedResponse, read_submit_response};
 use hermod_smpp::session::State;
-use hermod_smpp::{Event, Frame};
+use hermod_smpp::{SessionEvent, Frame};
 use hermod_store::{LinkKind, StoreError, SubmitResponse};
 
 impl Link<'_> {
@@ -16,7 +16,7 @@ impl Link<'_> {
         let now = self.group.world.clock.moment();
         self.pdu_trace.begin(&mut self.session);
         while let Some(event) = self.session.next_event(smpp_moment(now)) {
-            if let Event::Bound { .. } = event {
+            if let SessionEvent::Bound { .. } = event {
                 self.on_bound(now).await?;
             } else {
                 self.on_event(event, now);
@@ -44,28 +44,28 @@ impl Link<'_> {
         Ok(())
     }
 
-    pub(super) fn on_event(&mut self, event: Event<SentPart>, now: Moment) {
+    pub(super) fn on_event(&mut self, event: SessionEvent<SentPart>, now: Moment) {
         match event {
-            Event::Answered { token, frame } => self.on_answer(token, &frame, now),
-            Event::Request(frame) => self.on_request(&frame),
-            Event::TimedOut { sequence, token } => {
+            SessionEvent::Response { token, frame } => self.on_answer(token, &frame, now),
+            SessionEvent::Request(frame) => self.on_request(&frame),
+            SessionEvent::TimedOut { sequence, token } => {
                 self.figures.timed_out();
                 self.overdue.insert(sequence, token);
             }
-            Event::LateAnswer { sequence, frame } => {
+            SessionEvent::LateResponse { sequence, frame } => {
                 if let Some(sent) = self.overdue.remove(&sequence) {
                     self.on_answer(sent, &frame, now);
                 }
             }
-            Event::Lost(tokens) => self.unanswered.extend(tokens),
-            Event::BindRefused(status) => self.ended = Some(Ended::BindRefused(status)),
-            Event::Closed(reason) => {
+            SessionEvent::Lost(tokens) => self.unanswered.extend(tokens),
+            SessionEvent::BindRejected(status) => self.ended = Some(Ended::BindRefused(status)),
+            SessionEvent::Closed(reason) => {
                 if self.ended.is_none() {
                     self.ended = Some(self.closed(reason, now));
                 }
             }
             // An alert_notification is of no use to us.
-            Event::PeerUnbound | Event::Bound { .. } | Event::BindRequested(_) | Event::Notification(_) => {}
+            SessionEvent::PeerUnbound | SessionEvent::Bound { .. } | SessionEvent::BindRequested(_) | SessionEvent::Notification(_) => {}
         }
     }
 

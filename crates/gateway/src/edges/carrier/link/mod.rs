@@ -253,7 +253,7 @@ fn session(
     let config = ClientConfig {
         limits: Limits {
             window_max: group.window(),
-            inbound_max: RECEIPTS_OPEN_MAX,
+            peer_window_max: RECEIPTS_OPEN_MAX,
             response_ms: entry.response_timeout_ms,
             enquire_idle_ms: Some(entry.enquire_link_ms),
             enquire_wait_ms: profile.enquire_wait_ms,
@@ -268,7 +268,7 @@ fn session(
     };
     let mut request = BindRequest::new(kind, entry.system_id.as_bytes(), password.reveal().as_bytes());
     if profile.version == SmppVersion::V33 {
-        request = request.speaking(VERSION_3_3);
+        request = request.with_version(VERSION_3_3);
     }
     request.bind.system_type = entry.system_type.as_bytes();
     Session::client(config, &request, smpp_moment(now))

@@ -23,7 +23,7 @@ impl<'a> PduTrace<'a> {
         let wanted = self.trace.is_on();
         if wanted != self.open {
             self.open = wanted;
-            session.watch(wanted);
+            session.capture(wanted);
         }
     }
 
@@ -33,7 +33,7 @@ impl<'a> PduTrace<'a> {
             return;
         }
         let now = clock.now();
-        while let Some(frame) = session.next_seen() {
+        while let Some(frame) = session.next_captured() {
             let line = trace::describe(&frame, self.dialect).to_string();
             self.trace.note(self.link, PduDirection::In, line, now);
         }

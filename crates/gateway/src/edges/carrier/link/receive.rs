@@ -49,7 +49,7 @@ impl Link<'_> {
 
     fn refuse(&mut self, header: Header, status: CommandStatus) {
         let now = self.smpp_now();
-        if let Err(error) = self.session.refuse(header, status, now) {
+        if let Err(error) = self.session.reject(header, status, now) {
             tracing::debug!(%error, "Session ended before a request could be refused");
         }
     }
@@ -88,6 +88,6 @@ impl Link<'_> {
         let request = Header { length: 0, command, status: CommandStatus::OK, sequence };
         let now = self.smpp_now();
         // If the session has ended meanwhile, the carrier sends it again.
-        let _ = self.session.answer(request, &answer, now);
+        let _ = self.session.respond(request, &answer, now);
     }
 }

@@ -6,10 +6,10 @@ use crate::clock::Moment;
 use crate::edges::carrier::submit_sm::Part;
 use bytes::Buf;
 use hermod_domain::carrier::ErrorClass;
-use hermod_domain::lifecycle::RefusedFor;
+use hermod_domain::lifecycle::RejectionCause;
 use hermod_domain::time::Timestamp;
 use hermod_smpp::CommandStatus;
-use hermod_smpp::session::Refused;
+use hermod_smpp::session::RequestError;
 use hermod_store::{Handout, Job, SubmitResponse};
 
 impl Link<'_> {
@@ -42,15 +42,15 @@ impl Link<'_> {
         let pdu = self.draft.submit_sm(&Part::of(job), wall);
         match pdu.map(|pdu| self.session.request(&pdu, sent, smpp_moment(now))) {
             Some(Ok(_)) => return true,
-            Some(Err(Refused::WindowFull | Refused::NotBound | Refused::Draining | Refused::Closed)) => {
+            Some(Err(RequestError::WindowFull | RequestError::NotBound | RequestError::Draining | RequestError::Closed)) => {
                 self.answers.push(sent.record(SubmitResponse::NotSent));
             }
             // A retry would fail too.
-            Some(Err(Refused::NotAllowed | Refused::Needs3_4 | Refused::Encode(_))) | None => {
+            Some(Err(RequestError::NotAllowed | RequestError::Needs3_4 | RequestError::Encode(_))) | None => {
                 tracing::error!(message.id = %job.message, part = %job.part, "Could not encode a part as submit_sm");
                 let status = CommandStatus::SUBMITFAIL.0;
                 self.answers
-                    .push(sent.record(SubmitResponse::Refused { about: RefusedFor::Anything, status }));
+                    .push(sent.record(SubmitResponse::Refused { about: RejectionCause::Other, status }));
             }
         }
         false

@@ -18,7 +18,7 @@ use hermod_domain::carrier::{Binds, SmppVersion};
 use hermod_domain::catalogue::Carrier;
 use hermod_domain::ids::{PartNo, RemoteId};
 use hermod_smpp::session::{BindRequest, ClientConfig, CloseReason, Limits};
-use hermod_smpp::{BindType, CommandStatus, Event, Frame, Pdu, Session};
+use hermod_smpp::{BindType, CommandStatus, Frame, Pdu, Session, SessionEvent};
 use receipt::Receipts;
 use std::sync::Arc;
 use std::time::Duration;
@@ -121,7 +121,7 @@ impl Dialer<'_> {
         })?;
         log.note(format!("connected to {}, {}", carrier.address, stream.described()));
         let request = BindRequest::new(kind, carrier.system_id.as_bytes(), password.reveal().as_bytes());
-        let mut request = request.speaking(match carrier.profile.version {
+        let mut request = request.with_version(match carrier.profile.version {
             SmppVersion::V33 => 0x33,
             SmppVersion::V34 => hermod_smpp::VERSION_3_4,
         });
@@ -129,7 +129,7 @@ impl Dialer<'_> {
         let standard = ClientConfig::standard();
         let limits = Limits {
             window_max: WINDOW,
-            inbound_max: INBOUND_MAX,
+            peer_window_max: INBOUND_MAX,
             response_ms: carrier.response_timeout_ms,
             enquire_idle_ms: Some(carrier.enquire_link_ms),
             enquire_wait_ms: carrier.profile.enquire_wait_ms,
@@ -148,9 +148,9 @@ impl Dialer<'_> {
         let until = world.clock.moment().plus(wait);
         loop {
             match wire.next(until).await {
-                Some(Event::Bound { .. }) => return Ok(wire),
-                Some(Event::BindRefused(status)) => return Err(bind_refused(status)),
-                Some(Event::Closed(reason)) => return Err(not_bound(reason)),
+                Some(SessionEvent::Bound { .. }) => return Ok(wire),
+                Some(SessionEvent::BindRejected(status)) => return Err(bind_refused(status)),
+                Some(SessionEvent::Closed(reason)) => return Err(not_bound(reason)),
                 Some(_) => {}
                 None => return Err(not_bound(CloseReason::BindTimeout)),
             }
@@ -218,7 +218,7 @@ async fn talk(
         reference: 0,
         expires_at: world.clock.now().plus(world.validity),
         tlvs: &[],
-        shape: None,
+        options: None,
     };
     let unwritten = |why: String| {
         Ended::at(ProbeStep::Settings, format!("the message cannot be encoded as submit_sm: {why}"))
@@ -253,10 +253,10 @@ async fn answer_to_submit(
     loop {
         let Some((side, event)) = wires.next(until).await else { return Err(no_answer()) };
         match event {
-            Event::Answered { frame, .. } => return Ok(frame),
-            Event::TimedOut { .. } => return Err(no_answer()),
-            Event::Request(frame) => receipts.hold(side, frame, wires),
-            Event::Closed(reason) if side == Side::Sender => {
+            SessionEvent::Response { frame, .. } => return Ok(frame),
+            SessionEvent::TimedOut { .. } => return Err(no_answer()),
+            SessionEvent::Request(frame) => receipts.hold(side, frame, wires),
+            SessionEvent::Closed(reason) if side == Side::Sender => {
                 return Err(Ended::at(
                     ProbeStep::Submit,
                     format!(

@@ -7,8 +7,8 @@ use crate::edges::carrier::deliver_sm::{Incoming, read_request};
 use crate::world::World;
 use hermod_domain::carrier::{DefaultAlphabet, IdConversion, Profile, RemoteKey};
 use hermod_domain::ids::RemoteId;
-use hermod_domain::lifecycle::Verdict;
-use hermod_smpp::{CommandId, DataSmResp, DeliverSmResp, Event, Frame, Pdu, ReceiptDialect};
+use hermod_domain::lifecycle::DeliveryOutcome;
+use hermod_smpp::{CommandId, DataSmResp, DeliverSmResp, SessionEvent, Frame, Pdu, ReceiptDialect};
 use hermod_store::ReceiptRecord;
 use std::time::Duration;
 
@@ -50,8 +50,8 @@ impl Receipts {
         while !last.is_some_and(is_final) {
             let Some((side, event)) = wires.next(until).await else { break };
             match event {
-                Event::Request(frame) => self.look(&remote, side, &frame, wires, world, &mut last),
-                Event::Closed(reason) => {
+                SessionEvent::Request(frame) => self.look(&remote, side, &frame, wires, world, &mut last),
+                SessionEvent::Closed(reason) => {
                     let outcome =
                         format!("accepted as {remote}, and the link ended before a receipt came: {reason}");
                     return Err(Ended::at(ProbeStep::Receipt, outcome));
@@ -88,7 +88,7 @@ impl Receipts {
         frame: &Frame,
         wires: &mut Wires,
         world: &World,
-        last: &mut Option<Verdict>,
+        last: &mut Option<DeliveryOutcome>,
     ) {
         let wire = wires.at(side);
         match read_request(frame, self.dialect, DefaultAlphabet::Gsm, |_| ()) {
@@ -101,7 +101,7 @@ impl Receipts {
                     _ => Pdu::DeliverSmResp(DeliverSmResp::default()),
                 };
                 // Fails only if the session has ended.
-                let _ = wire.session.answer(frame.header, &answer, smpp_moment(&world.clock));
+                let _ = wire.session.respond(frame.header, &answer, smpp_moment(&world.clock));
             }
             Incoming::Receipt(_) | Incoming::Message(_) | Incoming::Other => {
                 wire.refuse(frame.header);
@@ -112,13 +112,13 @@ impl Receipts {
     /// Matches ids as the store does.
     fn is_ours(&self, answered: &RemoteId, receipted: &RemoteId) -> bool {
         let key = RemoteKey::of(answered);
-        RemoteKey::of(receipted) == key || self.ids.key_in_answer(receipted) == Some(key)
+        RemoteKey::of(receipted) == key || self.ids.key_in_response(receipted) == Some(key)
     }
 }
 
-fn is_final(verdict: Verdict) -> bool {
+fn is_final(verdict: DeliveryOutcome) -> bool {
     match verdict {
-        Verdict::Delivered | Verdict::Undeliverable | Verdict::Rejected | Verdict::Expired => true,
-        Verdict::Enroute | Verdict::Accepted | Verdict::NoNews => false,
+        DeliveryOutcome::Delivered | DeliveryOutcome::Undeliverable | DeliveryOutcome::Rejected | DeliveryOutcome::Expired => true,
+        DeliveryOutcome::Enroute | DeliveryOutcome::Accepted | DeliveryOutcome::NoChange => false,
     }
 }

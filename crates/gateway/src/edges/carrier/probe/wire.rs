@@ -4,7 +4,7 @@ use crate::board::{PduDirection, ProbeLine};
 use crate::clock::{Clock, Moment};
 use crate::edges::carrier::connect::{Stream, close};
 use bytes::{Buf, BytesMut};
-use hermod_smpp::{CommandStatus, Event, Header, ReceiptDialect, Session, trace};
+use hermod_smpp::{CommandStatus, SessionEvent, Header, ReceiptDialect, Session, trace};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -59,12 +59,12 @@ pub(super) struct Wire {
 
 impl Wire {
     pub(super) fn new(stream: Stream, mut session: Session<()>, dialect: ReceiptDialect, log: Log) -> Wire {
-        session.watch(true);
+        session.capture(true);
         Wire { stream, session, dialect, output: BytesMut::new(), log }
     }
 
     /// Returns the next event of the session, or `None` if there is none before `until`. Cancel-safe.
-    pub(super) async fn next(&mut self, until: Moment) -> Option<Event<()>> {
+    pub(super) async fn next(&mut self, until: Moment) -> Option<SessionEvent<()>> {
         loop {
             let event = self.session.next_event(smpp_moment(&self.log.clock));
             self.tell();
@@ -108,7 +108,7 @@ impl Wire {
 
     /// Logs the PDUs that were read, including those that the session answers itself, and takes over its output.
     fn tell(&mut self) {
-        while let Some(frame) = self.session.next_seen() {
+        while let Some(frame) = self.session.next_captured() {
             self.log.add(Some(PduDirection::In), trace::describe(&frame, self.dialect).to_string());
         }
         let written = self.session.output().split();
@@ -121,7 +121,7 @@ impl Wire {
     /// Refuses a request temporarily, so that the carrier delivers it over another link.
     pub(super) fn refuse(&mut self, request: Header) {
         // Fails only if the session has ended.
-        let _ = self.session.refuse(request, CommandStatus::X_T_APPN, smpp_moment(&self.log.clock));
+        let _ = self.session.reject(request, CommandStatus::X_T_APPN, smpp_moment(&self.log.clock));
     }
 
     async fn leave(mut self) {
@@ -129,8 +129,8 @@ impl Wire {
         self.session.unbind(smpp_moment(&self.log.clock));
         while let Some(event) = self.next(until).await {
             match event {
-                Event::Request(frame) => self.refuse(frame.header),
-                Event::Closed(_) => break,
+                SessionEvent::Request(frame) => self.refuse(frame.header),
+                SessionEvent::Closed(_) => break,
                 _ => {}
             }
         }
@@ -168,7 +168,7 @@ impl Wires {
     }
 
     /// Returns the next event of either connection.
-    pub(super) async fn next(&mut self, until: Moment) -> Option<(Side, Event<()>)> {
+    pub(super) async fn next(&mut self, until: Moment) -> Option<(Side, SessionEvent<()>)> {
         let Wires { sender, receiver } = self;
         match receiver {
             None => sender.next(until).await.map(|event| (Side::Sender, event)),

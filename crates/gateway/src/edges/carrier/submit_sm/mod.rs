@@ -8,8 +8,8 @@ use hermod_domain::ids::PartNo;
 use hermod_domain::numbers::Numbers;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::{Sender, SenderKind};
-use hermod_domain::text::shape::PART_OCTETS_MAX;
-use hermod_domain::text::{self as domain, Encoding, MessageText, Shape};
+use hermod_domain::text::sms_options::PART_OCTETS_MAX;
+use hermod_domain::text::{self as domain, Encoding, MessageText, SmsOptions};
 use hermod_domain::time::Timestamp;
 use hermod_smpp::time::TIME_CHARS;
 use hermod_smpp::udh::{self, CONCATENATION_HEADER_BYTES, Concatenation};
@@ -37,7 +37,7 @@ pub(super) struct Part<'a> {
     pub(super) expires_at: Timestamp,
     /// The customer's optional parameters, encoded.
     pub(super) tlvs: &'a [u8],
-    pub(super) shape: Option<&'a Shape>,
+    pub(super) options: Option<&'a SmsOptions>,
 }
 
 impl<'a> Part<'a> {
@@ -53,14 +53,14 @@ impl<'a> Part<'a> {
             reference: job.reference,
             expires_at: job.expires_at,
             tlvs: job.tlvs.as_ref().map_or(&[], |tlvs| &tlvs.0),
-            shape: job.shape.as_deref(),
+            options: job.options.as_deref(),
         }
     }
 
     /// Returns the characters of the part, and the octets that they may take in UCS-2.
     fn characters(&self, joined_by: Joined) -> Option<(&'a str, usize)> {
-        if let Some(shape) = self.shape.filter(|shape| shape.is_one_part()) {
-            return Some((self.text.as_str(), 2 * shape.units_max(Encoding::Ucs2)));
+        if let Some(options) = self.options.filter(|options| options.is_one_part()) {
+            return Some((self.text.as_str(), 2 * options.units_max(Encoding::Ucs2)));
         }
         match joined_by {
             Joined::Alone if self.number.index() == 0 => Some((self.text.as_str(), PART_OCTETS_MAX)),
@@ -155,7 +155,7 @@ impl Draft {
             esm_class: if joined_by == Joined::Udh { esm_class::UDHI } else { 0 },
             validity_period: if has_validity { &self.validity } else { &[] },
             registered_delivery: self.profile.registered_delivery,
-            protocol_id: part.shape.map_or(0, |shape| shape.protocol_id),
+            protocol_id: part.options.map_or(0, |options| options.protocol_id),
             data_coding: data_coding(part, written.data_coding),
             short_message: Hidden(if in_payload { &[] } else { &self.body }),
             tlvs: self.tlvs.as_tlvs(),
@@ -164,10 +164,10 @@ impl Draft {
     }
 
     fn joined_by(&self, part: &Part<'_>) -> Option<Joined> {
-        if let Some(shape) = part.shape.filter(|shape| shape.is_one_part()) {
+        if let Some(options) = part.options.filter(|options| options.is_one_part()) {
             let as_parameters = self.parameters && self.profile.long_messages == LongMessages::Sar;
             // A header with other elements than the concatenation must stay a header.
-            return Some(if as_parameters && place_of(shape).is_some() { Joined::Sar } else { Joined::Udh });
+            return Some(if as_parameters && place_of(options).is_some() { Joined::Sar } else { Joined::Udh });
         }
         if part.whole && part.text.measure_in(part.encoding).parts > 1 {
             return self.parameters.then_some(Joined::Payload);
@@ -195,7 +195,7 @@ impl Draft {
                     total: part.of,
                     part: part.number.get(),
                 };
-                tlvs.push_sar(part.shape.and_then(place_of).unwrap_or(ours));
+                tlvs.push_sar(part.options.and_then(place_of).unwrap_or(ours));
             }
             Joined::Payload => {
                 tlvs.try_push(Tag::MESSAGE_PAYLOAD, body).ok()?;
@@ -244,9 +244,9 @@ impl Draft {
 
 /// Writes the user data header: the customer's own, or a concatenation header.
 fn write_header(part: &Part<'_>, body: &mut Vec<u8>) {
-    let (reference, total, number) = match part.shape {
-        Some(shape) if !shape.header.is_empty() => return body.extend_from_slice(&shape.header),
-        Some(Shape { joined: Some(joined), .. }) => {
+    let (reference, total, number) = match part.options {
+        Some(options) if !options.header.is_empty() => return body.extend_from_slice(&options.header),
+        Some(SmsOptions { concat: Some(joined), .. }) => {
             // A 16-bit reference needs one octet more than the part has room for.
             let [high, low] = joined.reference.to_be_bytes();
             (high ^ low, joined.total, joined.part)
@@ -257,19 +257,19 @@ fn write_header(part: &Part<'_>, body: &mut Vec<u8>) {
 }
 
 /// Returns the customer's own concatenation, if its header contains nothing else.
-fn place_of(shape: &Shape) -> Option<Concatenation> {
-    if let Some(domain::Joined { reference, total, part }) = shape.joined {
+fn place_of(options: &SmsOptions) -> Option<Concatenation> {
+    if let Some(domain::ConcatPart { reference, total, part }) = options.concat {
         return Some(Concatenation { reference, total, part });
     }
-    let header = udh::parse(&shape.header).ok()?;
+    let header = udh::parse(&options.header).ok()?;
     header.concatenation().filter(|_| header.elements().count() == 1)
 }
 
 /// Returns the customer's data_coding for octets passed through, else ours, with the message class if there is one.
 fn data_coding(part: &Part<'_>, ours: u8) -> u8 {
-    match part.shape {
-        Some(Shape { data_coding: Some(theirs), .. }) => *theirs,
-        Some(Shape { class: Some(class), .. }) => alphabet::with_class(ours, *class),
+    match part.options {
+        Some(SmsOptions { data_coding: Some(theirs), .. }) => *theirs,
+        Some(SmsOptions { class: Some(class), .. }) => alphabet::with_class(ours, *class),
         _ => ours,
     }
 }

@@ -15,7 +15,7 @@ struct Case {
     whole: bool,
     left: Duration,
     tlvs: TlvBuffer,
-    shape: Option<Shape>,
+    options: Option<SmsOptions>,
     is_3_4: bool,
 }
 
@@ -29,7 +29,7 @@ impl Case {
             whole: false,
             left: THREE_DAYS,
             tlvs: TlvBuffer::new(),
-            shape: None,
+            options: None,
             is_3_4: true,
         }
     }
@@ -54,7 +54,7 @@ impl Case {
             reference: 0xAB,
             expires_at: NOW.plus(self.left),
             tlvs: &raw,
-            shape: self.shape.as_ref(),
+            options: self.options.as_ref(),
         };
         let mut draft = Draft::new(&self.profile, "acme");
         draft.on_bound(self.is_3_4);
@@ -282,7 +282,7 @@ fn ordinary_part_reuses_the_buffers() {
         reference: 0,
         expires_at: NOW,
         tlvs: &[],
-        shape: None,
+        options: None,
     };
     let mut draft = Draft::new(&Profile::default(), "acme");
     let mut room = |_| {

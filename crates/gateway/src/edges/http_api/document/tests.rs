@@ -124,7 +124,7 @@ fn webhook_bodies_match_the_document() {
         message: MessageId::from_i64(7).unwrap(),
         from: &from,
         to,
-        told: ReportStatus::Final(DlrCode::Delivrd),
+        status: ReportStatus::Final(DlrCode::Delivrd),
         state: MessageState::Delivered,
         err: ErrCode::NONE,
         submitted_at: Timestamp::from_millis(1_750_000_000_000),
@@ -136,7 +136,7 @@ fn webhook_bodies_match_the_document() {
     let short: webhook_bodies::ShortDeliveryReport = serde_json::from_str(&body(DlrForm::Short)).unwrap();
     assert_eq!((short.status.as_str(), short.error_code), ("delivered", None));
     let facts =
-        payload::InboundFacts { from: "4915112345678", to: "80808", text: "Yes", received_at: report.at };
+        payload::InboundMessage { from: "4915112345678", to: "80808", text: "Yes", received_at: report.at };
     let inbound: webhook_bodies::InboundEvent = serde_json::from_str(&payload::inbound(&facts)).unwrap();
     assert_eq!((inbound.from.as_str(), inbound.text.as_str()), ("+4915112345678", "Yes"));
     let names = json()["webhooks"].as_object().unwrap().keys().cloned().collect::<Vec<_>>();

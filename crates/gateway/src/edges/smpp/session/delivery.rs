@@ -7,7 +7,7 @@ use super::{CustomerSession, moment};
 use crate::clock::Moment;
 use crate::edges::smpp::receipt_pdu::ReceiptDraft;
 use hermod_domain::time::Timestamp;
-use hermod_smpp::session::Refused;
+use hermod_smpp::session::RequestError;
 use hermod_smpp::{CommandStatus, Frame};
 use hermod_store::{ReceiverPort, ReportContent, ReportId, ReportOutcome};
 use std::collections::VecDeque;
@@ -130,11 +130,11 @@ impl CustomerSession {
             let pdu = report_delivery.draft.deliver_sm(report, news, bound.is_3_4);
             match pdu.map(|pdu| self.session.request(&pdu, report.id, now)) {
                 Some(Ok(_)) => {}
-                Some(Err(Refused::WindowFull | Refused::NotBound | Refused::Draining | Refused::Closed)) => {
+                Some(Err(RequestError::WindowFull | RequestError::NotBound | RequestError::Draining | RequestError::Closed)) => {
                     report_delivery.settled.push((report.id, ReportOutcome::NotSent));
                 }
                 // A retry would fail too.
-                Some(Err(Refused::NotAllowed | Refused::Needs3_4 | Refused::Encode(_))) | None => {
+                Some(Err(RequestError::NotAllowed | RequestError::Needs3_4 | RequestError::Encode(_))) | None => {
                     tracing::error!(message.id = %report.message, "Could not encode a report as deliver_sm");
                     report_delivery
                         .settled

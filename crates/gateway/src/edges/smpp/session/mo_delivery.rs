@@ -6,7 +6,7 @@ use super::{CustomerSession, moment};
 use crate::edges::smpp::mo_pdu::MoDraft;
 use hermod_smpp::CommandStatus;
 use hermod_smpp::TlvBuffer;
-use hermod_smpp::session::Refused;
+use hermod_smpp::session::RequestError;
 use hermod_store::{MoMessage, Report, ReportId, ReportOutcome, StoreError};
 use std::collections::{HashMap, VecDeque};
 
@@ -147,15 +147,15 @@ impl CustomerSession {
                     }
                     continue;
                 }
-                Some(Err(Refused::WindowFull)) => return,
-                Some(Err(Refused::NotBound | Refused::Draining | Refused::Closed)) if message.sent == 0 => {
+                Some(Err(RequestError::WindowFull)) => return,
+                Some(Err(RequestError::NotBound | RequestError::Draining | RequestError::Closed)) if message.sent == 0 => {
                     ReportOutcome::NotSent
                 }
-                Some(Err(Refused::NotBound | Refused::Draining | Refused::Closed)) => {
+                Some(Err(RequestError::NotBound | RequestError::Draining | RequestError::Closed)) => {
                     ReportOutcome::RetryLater
                 }
                 // A retry would fail too.
-                Some(Err(Refused::NotAllowed | Refused::Needs3_4 | Refused::Encode(_))) | None => {
+                Some(Err(RequestError::NotAllowed | RequestError::Needs3_4 | RequestError::Encode(_))) | None => {
                     ReportOutcome::Refused(CommandStatus::SYSERR.0)
                 }
             };
@@ -168,8 +168,8 @@ impl CustomerSession {
 mod tests {
     use super::*;
     use hermod_domain::catalogue::SmppAccess;
-    use hermod_domain::inbound::{Form, Whole};
-    use hermod_domain::origin::WrittenAddress;
+    use hermod_domain::inbound::{MoEncoding, MoContent};
+    use hermod_domain::origin::SmppAddress;
 
     const REPORT: ReportId = ReportId(1);
 
@@ -177,9 +177,9 @@ mod tests {
     fn sent(count: usize) -> MoDeliveries {
         let message = MoMessage {
             id: 1,
-            source: WrittenAddress::default(),
-            destination: WrittenAddress::default(),
-            whole: Whole { text: "x".repeat(400), form: Form::Narrow, header: Box::default() },
+            source: SmppAddress::default(),
+            destination: SmppAddress::default(),
+            whole: MoContent { text: "x".repeat(400), form: MoEncoding::SingleByte, header: Box::default() },
         };
         let mut mo_deliveries = MoDeliveries::default();
         mo_deliveries.begin(REPORT, MoDraft::of(&message, &SmppAccess::new("shop", ""), true).unwrap());

@@ -20,8 +20,8 @@ use delivery::ReportDelivery;
 use futures_util::FutureExt;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use hermod_domain::ids::ConnectionId;
-use hermod_smpp::session::{Acceptance, CloseReason};
-use hermod_smpp::{BindType, CommandStatus, Event, Frame, Pdu, Session};
+use hermod_smpp::session::{BindAcceptance, CloseReason};
+use hermod_smpp::{BindType, CommandStatus, SessionEvent, Frame, Pdu, Session};
 use hermod_store::ReportId;
 use mo_delivery::TakenReports;
 use requests::RequestOutcome;
@@ -197,7 +197,7 @@ impl CustomerSession {
         }
         self.settle_and_request_more(now);
         if let Some(bound) = &self.bound {
-            bound.place.set_window_in(self.session.inbound_open());
+            bound.place.set_window_in(self.session.peer_outstanding());
             bound.place.set_window_out(self.session.outstanding());
         }
         if self.session.output().is_empty() {
@@ -207,17 +207,17 @@ impl CustomerSession {
         }
     }
 
-    fn on_event(&mut self, event: Event<ReportId>) {
+    fn on_event(&mut self, event: SessionEvent<ReportId>) {
         match event {
-            Event::BindRequested(frame) => self.on_bind(frame),
-            Event::Request(frame) => self.on_request(frame),
-            Event::Answered { token, frame } => self.on_report_answered(token, &frame),
-            Event::TimedOut { sequence, token } => self.on_report_timed_out(sequence, token),
-            Event::LateAnswer { sequence, frame } => self.on_report_answered_late(sequence, &frame),
-            Event::Lost(tokens) => self.on_reports_lost(&tokens),
+            SessionEvent::BindRequested(frame) => self.on_bind(frame),
+            SessionEvent::Request(frame) => self.on_request(frame),
+            SessionEvent::Response { token, frame } => self.on_report_answered(token, &frame),
+            SessionEvent::TimedOut { sequence, token } => self.on_report_timed_out(sequence, token),
+            SessionEvent::LateResponse { sequence, frame } => self.on_report_answered_late(sequence, &frame),
+            SessionEvent::Lost(tokens) => self.on_reports_lost(&tokens),
             // Frees the bind slot now, not when the connection is closed.
-            Event::PeerUnbound => self.sign_off("The client unbound"),
-            Event::Closed(reason) => {
+            SessionEvent::PeerUnbound => self.sign_off("The client unbound"),
+            SessionEvent::Closed(reason) => {
                 self.sign_off("The session has ended");
                 if matches!(reason, CloseReason::BadBind(_)) {
                     // Counts as a malformed bind; the response was sent already.
@@ -226,7 +226,7 @@ impl CustomerSession {
                 }
                 self.over = Some(reason);
             }
-            Event::Bound { .. } | Event::BindRefused(_) | Event::Notification(_) => {}
+            SessionEvent::Bound { .. } | SessionEvent::BindRejected(_) | SessionEvent::Notification(_) => {}
         }
     }
 
@@ -253,16 +253,16 @@ impl CustomerSession {
             Ok(admitted) => (bind::has_current_password(&self.world, &admitted), admitted),
             Err(BindRejection { status, .. }) => {
                 // Fails only if the session has ended.
-                let _ = self.session.refuse_bind(status, now);
+                let _ = self.session.reject_bind(status, now);
                 return;
             }
         };
         let AcceptedBind { connection, access, bind: place } = admitted;
         let window = u32::from(access.window);
-        let acceptance = Acceptance {
+        let acceptance = BindAcceptance {
             system_id: self.settings.system_id.as_bytes(),
             window_max: window,
-            inbound_max: window,
+            peer_window_max: window,
         };
         if let Err(refused) = self.session.accept_bind(&acceptance, now) {
             tracing::debug!(%refused, "Session ended before its bind was accepted");
@@ -325,7 +325,7 @@ impl CustomerSession {
     fn on_stopping(&mut self, now: Moment) {
         self.stopping = true;
         // Rejects a bind in progress; has no effect on a bound session.
-        let _ = self.session.refuse_bind(CommandStatus::BINDFAIL, moment(now));
+        let _ = self.session.reject_bind(CommandStatus::BINDFAIL, moment(now));
         self.unbind("Unbinding, the gateway is stopping");
     }
 

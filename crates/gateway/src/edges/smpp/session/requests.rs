@@ -13,7 +13,7 @@ use futures_util::future::join_all;
 use hermod_domain::catalogue::SmppAccess;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::submission::Submission;
-use hermod_smpp::session::AnswerRefused;
+use hermod_smpp::session::RespondError;
 use hermod_smpp::{
     Address, BindType, CommandId, CommandStatus, DataSmResp, Destination, Frame, Header, Pdu, QuerySmResp,
     SubmitMulti, SubmitMultiResp, SubmitSmResp, UnsuccessfulBuffer, UnsuccessfulSme,
@@ -210,7 +210,7 @@ impl CustomerSession {
     }
 
     fn answer(&mut self, header: Header, pdu: &Pdu<'_>) {
-        let told = self.session.answer(header, pdu, moment(self.world.clock.moment()));
+        let told = self.session.respond(header, pdu, moment(self.world.clock.moment()));
         note_unanswered(told);
     }
 
@@ -225,7 +225,7 @@ impl CustomerSession {
                 .place
                 .failed(format!("{} was rejected with {status}", header.command), self.world.clock.now());
         }
-        let told = self.session.refuse(header, status, moment(self.world.clock.moment()));
+        let told = self.session.reject(header, status, moment(self.world.clock.moment()));
         note_unanswered(told);
     }
 
@@ -241,7 +241,7 @@ impl CustomerSession {
 }
 
 /// Logs a response that could not be sent because the session has ended.
-fn note_unanswered(told: Result<(), AnswerRefused>) {
+fn note_unanswered(told: Result<(), RespondError>) {
     if let Err(refused) = told {
         tracing::debug!(%refused, "Session ended before a request was answered");
     }

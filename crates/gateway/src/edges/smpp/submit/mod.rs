@@ -11,10 +11,10 @@ pub(super) use addresses::{recipient, sender};
 
 use data_coding::{Alphabet, Coding, Extent, Written};
 use hermod_domain::catalogue::SmppAccess;
-use hermod_domain::origin::{Origin, QUOTE_CHARS_MAX, RegisteredDelivery, WrittenAddress};
+use hermod_domain::origin::{Origin, QUOTE_CHARS_MAX, RegisteredDelivery, SmppAddress};
 use hermod_domain::sender::{Sender, SenderKind};
 use hermod_domain::submission::{Submission, measure};
-use hermod_domain::text::{Encoding, Joined, MessageText, Shape, gsm7};
+use hermod_domain::text::{Encoding, ConcatPart, MessageText, SmsOptions, gsm7};
 use hermod_domain::time::Timestamp;
 use hermod_smpp::{Address, CommandStatus, DataSm, SubmitMulti, SubmitSm, Tag, Tlv, Tlvs, esm_class, udh};
 use smallvec::SmallVec;
@@ -118,11 +118,11 @@ pub(super) struct Draft {
     from: Option<Sender>,
     text: MessageText,
     encoding: Option<Encoding>,
-    shape: Option<Arc<Shape>>,
+    options: Option<Arc<SmsOptions>>,
     tlvs: Option<Arc<[u8]>>,
     validity: Option<Duration>,
-    source: WrittenAddress,
-    wish: RegisteredDelivery,
+    source: SmppAddress,
+    registered_delivery: RegisteredDelivery,
     reference: Option<u16>,
     short_id: bool,
     on_transmitter: bool,
@@ -136,17 +136,17 @@ pub(super) fn draft(fields: &Fields<'_>, terms: &Terms<'_>) -> Result<Draft, Com
     let from = addresses::sender(fields.source, access)?;
     check_flags(fields, access)?;
     let validity = validity::read(fields.validity_period, now)?;
-    let Content { text, encoding, shape } = content(fields, access)?;
+    let Content { text, encoding, options } = content(fields, access)?;
     let quote = if access.receipt_text { quote(&text) } else { SmallVec::new() };
     Ok(Draft {
         from,
         text,
         encoding,
-        shape: Some(shape).filter(|shape| !shape.is_plain()).map(Arc::new),
+        options: Some(options).filter(|options| !options.is_plain()).map(Arc::new),
         tlvs: passed(fields.tlvs, access)?,
         validity,
         source: written_source(fields.source, default_sender),
-        wish: RegisteredDelivery::of_registered_delivery(fields.registered_delivery),
+        registered_delivery: RegisteredDelivery::from_octet(fields.registered_delivery),
         reference: fields.tlvs.get_u16(Tag::USER_MESSAGE_REFERENCE),
         short_id: !is_3_4,
         on_transmitter,
@@ -158,7 +158,7 @@ pub(super) fn draft(fields: &Fields<'_>, terms: &Terms<'_>) -> Result<Draft, Com
 impl Draft {
     /// Returns the number of parts, which is what counts towards the rate.
     pub(super) fn parts(&self) -> u8 {
-        measure(&self.text, self.encoding, self.shape.as_deref()).parts
+        measure(&self.text, self.encoding, self.options.as_deref()).parts
     }
 
     pub(super) fn addressed_to(
@@ -169,7 +169,7 @@ impl Draft {
         let to = addresses::recipient(destination, access)?;
         let mut submission = Submission {
             encoding: self.encoding,
-            shape: self.shape.clone(),
+            options: self.options.clone(),
             tlvs: self.tlvs.clone(),
             validity: self.validity,
             callback: self.callback,
@@ -177,12 +177,12 @@ impl Draft {
         };
         // Always set: it marks a message that came over SMPP.
         submission.origin = Some(Arc::new(Origin {
-            wish: self.wish,
+            registered_delivery: self.registered_delivery,
             short_id: self.short_id,
             on_transmitter: self.on_transmitter,
             reference: self.reference,
             source: self.source.clone(),
-            destination: WrittenAddress::new(destination.ton, destination.npi, destination.value),
+            destination: SmppAddress::new(destination.ton, destination.npi, destination.value),
             quote: self.quote.clone(),
         }));
         Ok(submission)
@@ -190,13 +190,13 @@ impl Draft {
 }
 
 /// Returns the source address for receipts: as submitted, else the default sender.
-fn written_source(source: Address<'_>, default_sender: Option<Sender>) -> WrittenAddress {
+fn written_source(source: Address<'_>, default_sender: Option<Sender>) -> SmppAddress {
     match default_sender {
         Some(sender) if source.value.is_empty() => {
             let (ton, npi) = if sender.kind() == SenderKind::Alphanumeric { (5, 0) } else { (1, 1) };
-            WrittenAddress::new(ton, npi, sender.address().as_bytes())
+            SmppAddress::new(ton, npi, sender.address().as_bytes())
         }
-        _ => WrittenAddress::new(source.ton, source.npi, source.value),
+        _ => SmppAddress::new(source.ton, source.npi, source.value),
     }
 }
 
@@ -238,7 +238,7 @@ fn names_sim(tlvs: Tlvs<'_>) -> bool {
 struct Content {
     text: MessageText,
     encoding: Option<Encoding>,
-    shape: Shape,
+    options: SmsOptions,
 }
 
 fn content(fields: &Fields<'_>, access: &SmppAccess) -> Result<Content, CommandStatus> {
@@ -273,9 +273,9 @@ fn content(fields: &Fields<'_>, access: &SmppAccess) -> Result<Content, CommandS
         Some(SUBUNIT_SIM) => Some(CLASS_SIM),
         Some(_) | None => coding.class,
     };
-    let shape = Shape {
+    let options = SmsOptions {
         header: header.into(),
-        joined,
+        concat: joined,
         class,
         protocol_id: if matches!(fields.protocol_id, 0..=0x1F | 0x40..=0x47 | 0x7F) {
             fields.protocol_id
@@ -284,29 +284,29 @@ fn content(fields: &Fields<'_>, access: &SmppAccess) -> Result<Content, CommandS
         },
         data_coding: (is_untouched || coding.is_special).then_some(fields.data_coding),
     };
-    if extent != Extent::Whole && !fits(&text, encoding, &coding, &shape) {
+    if extent != Extent::Whole && !fits(&text, encoding, &coding, &options) {
         return Err(CommandStatus::INVMSGLEN);
     }
-    Ok(Content { text, encoding, shape })
+    Ok(Content { text, encoding, options })
 }
 
 /// Whether a part that the customer has split fits in one SMS.
-fn fits(text: &MessageText, encoding: Option<Encoding>, coding: &Coding, shape: &Shape) -> bool {
+fn fits(text: &MessageText, encoding: Option<Encoding>, coding: &Coding, options: &SmsOptions) -> bool {
     let encoding = encoding.unwrap_or(Encoding::Ucs2);
     // Octets passed through may be septets.
     let is_gsm = matches!(coding.alphabet, Alphabet::Gsm | Alphabet::Default);
-    let room = if shape.data_coding.is_some() && is_gsm { Encoding::Gsm7 } else { encoding };
-    encoding.units_of(text.as_str()) <= shape.units_max(room)
+    let room = if options.data_coding.is_some() && is_gsm { Encoding::Gsm7 } else { encoding };
+    encoding.units_of(text.as_str()) <= options.units_max(room)
 }
 
 /// Reads the sar_* parameters. All three must be present, else they are ignored.
-fn joined(tlvs: Tlvs<'_>) -> Result<Option<Joined>, CommandStatus> {
+fn joined(tlvs: Tlvs<'_>) -> Result<Option<ConcatPart>, CommandStatus> {
     let reference = tlvs.get_u16(Tag::SAR_MSG_REF_NUM);
     let total = tlvs.get_u8(Tag::SAR_TOTAL_SEGMENTS);
     let part = tlvs.get_u8(Tag::SAR_SEGMENT_SEQNUM);
     match (reference, total, part) {
         (Some(reference), Some(total), Some(part)) if (1..=total).contains(&part) => {
-            Ok(Some(Joined { reference, total, part }).filter(|joined| joined.total > 1))
+            Ok(Some(ConcatPart { reference, total, part }).filter(|joined| joined.total > 1))
         }
         (Some(_), Some(_), Some(_)) => Err(CommandStatus::INVOPTPARAMVAL),
         _ => Ok(None),

@@ -33,17 +33,17 @@ fn refused(pdu: &SubmitSm<'_>, status: u32) {
 #[test]
 fn plain_submit_has_no_shape_and_no_options() {
     let (submission, parts) = read(&plain()).unwrap();
-    let Submission { to, from, text, encoding, shape, tlvs, validity, origin, callback, key } = submission;
+    let Submission { to, from, text, encoding, options, tlvs, validity, origin, callback, key } = submission;
     assert_eq!(
         (to.to_string().as_str(), from.unwrap().as_str(), text.as_str()),
         ("+4915112345678", "Shop", "hello")
     );
     assert_eq!(
-        (encoding, shape, tlvs, validity, callback, key),
+        (encoding, options, tlvs, validity, callback, key),
         (Some(Encoding::Gsm7), None, None, None, None, None)
     );
     let origin = origin.expect("every SMPP message has an origin");
-    assert!(origin.wish.is_none() && !origin.on_transmitter);
+    assert!(origin.registered_delivery.is_none() && !origin.on_transmitter);
     assert_eq!(parts, 1);
 }
 
@@ -86,7 +86,7 @@ fn invalid_field_is_rejected_with_its_own_status() {
 fn protocol_id_is_passed_on_ignored_or_needs_permission() {
     let pid = |protocol_id, access: &SmppAccess| {
         let read = read_on(&SubmitSm { protocol_id, ..plain() }, access, true);
-        read.map(|(submission, _)| submission.shape.map_or(0, |shape| shape.protocol_id))
+        read.map(|(submission, _)| submission.options.map_or(0, |options| options.protocol_id))
     };
     let usual = SmppAccess::new("shop", "");
     let special = SmppAccess { special_protocol_ids: true, ..usual.clone() };
@@ -149,16 +149,16 @@ fn origin_keeps_registered_delivery_and_the_submitted_addresses() {
         ..plain()
     };
     let origin = read(&pdu).unwrap().0.origin.unwrap();
-    assert_eq!(origin.wish, RegisteredDelivery { success: true, failure: true, intermediate: true });
+    assert_eq!(origin.registered_delivery, RegisteredDelivery { success: true, failure: true, intermediate: true });
     assert_eq!((origin.reference, origin.short_id, origin.on_transmitter), (Some(0x1234), false, false));
-    assert_eq!(origin.destination, WrittenAddress::new(2, 8, b"004915112345678"));
-    assert_eq!(origin.source, WrittenAddress::new(5, 0, b"Shop"));
+    assert_eq!(origin.destination, SmppAddress::new(2, 8, b"004915112345678"));
+    assert_eq!(origin.source, SmppAddress::new(5, 0, b"Shop"));
     assert!(origin.quote.is_empty());
 
     let nameless = SubmitSm { source: Address::default(), ..pdu };
     let (submission, _) = read(&nameless).unwrap();
     assert_eq!(submission.from, None);
-    assert_eq!(submission.origin.unwrap().source, WrittenAddress::new(5, 0, b"Default"));
+    assert_eq!(submission.origin.unwrap().source, SmppAddress::new(5, 0, b"Default"));
 
     let quoting = SmppAccess { receipt_text: true, ..SmppAccess::new("shop", "") };
     let long = SubmitSm { short_message: Hidden(b"0123456789 0123456789 more"), ..pdu };
@@ -193,7 +193,7 @@ fn parts_split_by_the_client_are_kept() {
     let pdu = SubmitSm { esm_class: esm_class::UDHI, short_message: Hidden(&whole), ..plain() };
     let (submission, parts) = read(&pdu).unwrap();
     assert_eq!((submission.text.as_str().len(), parts, submission.encoding), (153, 1, Some(Encoding::Gsm7)));
-    assert_eq!(&submission.shape.unwrap().header[..], concat);
+    assert_eq!(&submission.options.unwrap().header[..], concat);
 
     let long = udh(&concat, &[b'a'; 154]);
     refused(&SubmitSm { short_message: Hidden(&long), ..pdu }, 0x01);
@@ -202,7 +202,7 @@ fn parts_split_by_the_client_are_kept() {
     let half_escape = udh(&concat, b"abc\x1b");
     let (submission, _) = read(&SubmitSm { short_message: Hidden(&half_escape), ..pdu }).unwrap();
     assert_eq!(
-        (submission.encoding, submission.shape.unwrap().data_coding),
+        (submission.encoding, submission.options.unwrap().data_coding),
         (Some(Encoding::Octets), Some(0))
     );
     let full_septets = udh(&concat, &[&[b'a'; 152][..], b"\x1b"].concat());
@@ -211,7 +211,7 @@ fn parts_split_by_the_client_are_kept() {
     let (submission, _) =
         read(&SubmitSm { short_message: Hidden(&half_pair), data_coding: 8, ..pdu }).unwrap();
     assert_eq!(
-        (submission.encoding, submission.shape.unwrap().data_coding),
+        (submission.encoding, submission.options.unwrap().data_coding),
         (Some(Encoding::Octets), Some(8))
     );
 }
@@ -247,7 +247,7 @@ fn silent_and_sim_messages_are_rejected_unless_permitted() {
         let read = read_on(pdu, &permitted, true).map(|_| ()).map_err(|status| status.0);
         assert_eq!(read, Ok(()), "{pdu:?}");
     }
-    let class = |pdu| read_on(pdu, &permitted, true).unwrap().0.shape.unwrap().class;
+    let class = |pdu| read_on(pdu, &permitted, true).unwrap().0.options.unwrap().class;
     assert_eq!(class(&SubmitSm { tlvs: sim.as_tlvs(), ..base }), Some(2));
     for fine in [
         SubmitSm { data_coding: 0x10, ..base },
@@ -278,9 +278,9 @@ fn sar_parameters_need_all_three_and_no_udh() {
     };
     let joined = |tlvs: &TlvBuffer| {
         let read = read(&SubmitSm { tlvs: tlvs.as_tlvs(), ..plain() });
-        read.map(|(submission, _)| submission.shape.and_then(|shape| shape.joined)).map_err(|status| status.0)
+        read.map(|(submission, _)| submission.options.and_then(|options| options.concat)).map_err(|status| status.0)
     };
-    let expect = Joined { reference: 300, total: 3, part: 2 };
+    let expect = ConcatPart { reference: 300, total: 3, part: 2 };
     assert_eq!(joined(&sar(Some(300), Some(3), Some(2))), Ok(Some(expect)));
     assert_eq!(joined(&sar(Some(300), Some(1), Some(1))), Ok(None));
     assert_eq!(joined(&sar(Some(300), None, Some(2))), Ok(None));
@@ -298,7 +298,7 @@ fn sar_parameters_need_all_three_and_no_udh() {
 
 #[test]
 fn flash_is_class_0_from_data_coding_or_subunit() {
-    let class = |pdu: SubmitSm<'_>| read(&pdu).unwrap().0.shape.and_then(|shape| shape.class);
+    let class = |pdu: SubmitSm<'_>| read(&pdu).unwrap().0.options.and_then(|options| options.class);
     let mut tlvs = TlvBuffer::new();
     tlvs.push_u8(Tag::DEST_ADDR_SUBUNIT, 1);
     let mut mobile = TlvBuffer::new();

@@ -5,7 +5,7 @@ use crate::clock::Moment;
 use crate::stream::Stream;
 use crate::workers::Workers;
 use bytes::Bytes;
-use hermod_domain::webhook::pressure::POSTS_MAX;
+use hermod_domain::webhook::post_concurrency::POSTS_MAX;
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::client::conn::http1;

@@ -5,7 +5,7 @@ use super::Client;
 use crate::clock::Moment;
 use crate::stream::Stream;
 use crate::tls;
-use hermod_domain::webhook::address::{Host, WebhookUrl};
+use hermod_domain::webhook::url::{Host, WebhookUrl};
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
@@ -60,7 +60,7 @@ impl Client {
             return Err("the name has no address".to_owned());
         }
         for address in &found {
-            self.rules.judge_address(*address).map_err(|refusal| refusal.to_string())?;
+            self.rules.check_address(*address).map_err(|refusal| refusal.to_string())?;
         }
         Ok(found)
     }
@@ -75,7 +75,7 @@ impl Client {
         let count = addresses.len().min(ADDRESSES_MAX);
         for (place, address) in addresses.iter().take(count).enumerate() {
             // Checked again here, so that no code path connects to an unchecked address.
-            self.rules.judge_address(*address).map_err(|refusal| refusal.to_string())?;
+            self.rules.check_address(*address).map_err(|refusal| refusal.to_string())?;
             // An address that never answers must not use up the time of the next ones.
             let share = share_of(self.clock.moment(), until, count - place);
             failed = tokio::select! {

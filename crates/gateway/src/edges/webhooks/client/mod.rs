@@ -15,7 +15,7 @@ use crate::clock::{Clock, Moment};
 use crate::workers::Workers;
 use bytes::Bytes;
 use connection::Ask;
-use hermod_domain::webhook::address::{AddressRules, WebhookUrl};
+use hermod_domain::webhook::url::{AddressRules, WebhookUrl};
 use hermod_store::{AttemptOutcome, RESPONSE_KEPT_BYTES_MAX};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;

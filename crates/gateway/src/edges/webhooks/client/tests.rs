@@ -172,12 +172,12 @@ async fn name_with_a_forbidden_address_is_not_connected() {
     let good: IpAddr = Ipv4Addr::LOCALHOST.into();
     let inside: IpAddr = Ipv4Addr::new(127, 0, 0, 2).into();
     let (told, calls) = resolved(vec![vec![good], vec![inside], vec![good]], 3).await;
-    assert_eq!(told, ["200", "127.0.0.2 is not to be called: it is this machine", "200"]);
+    assert_eq!(told, ["200", "127.0.0.2 must not be called: it is a loopback address", "200"]);
     assert_eq!(calls, 2);
     let (told, calls) = resolved(vec![vec![good, inside]], 1).await;
     assert_eq!(
         told,
-        ["127.0.0.2 is not to be called: it is this machine"],
+        ["127.0.0.2 must not be called: it is a loopback address"],
         "one forbidden address rejects the name"
     );
     assert_eq!(calls, 0);
@@ -193,7 +193,7 @@ async fn forbidden_address_is_not_connected() {
     let PostResult { outcome, .. } = post(&client(&settings), &Pool::default(), &hooks.url("")).await;
     assert_eq!(
         outcome,
-        AttemptOutcome::Failed("127.0.0.1 is not to be called: it is this machine".to_owned())
+        AttemptOutcome::Failed("127.0.0.1 must not be called: it is a loopback address".to_owned())
     );
     assert_eq!(hooks.connections(), 0);
     hooks.stop().await;

@@ -55,7 +55,7 @@ async fn webhook_name_rebound_to_a_private_address_is_not_called() {
     let s = Scenario::with_setup(Script::new(), staged).await;
     s.alice.send(TO, "hello").await.accepted();
     let told = outcomes(&s, 1).await;
-    assert_eq!(told, ["169.254.169.254 is not to be called: it tells a machine about itself"]);
+    assert_eq!(told, ["169.254.169.254 must not be called: it is a cloud metadata service"]);
     assert_eq!(hooks.connections(), 0);
     turned.store(false, Ordering::Relaxed);
     s.skip(Duration::from_secs(56));

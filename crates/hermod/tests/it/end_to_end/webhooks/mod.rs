@@ -11,7 +11,7 @@ mod smpp_customers;
 
 use crate::real_time::PATIENCE;
 use crate::scenario::{GatewaySetup, Scenario};
-use hermod_domain::webhook::signature::{Proof, proofs};
+use hermod_domain::webhook::signature::{SignatureHeader, valid_signatures};
 use hermod_simulator::carrier::Script;
 use hermod_simulator::webhooks::{ReceivedPost, ReceiverBehaviour, WebhookReceiver};
 use serde_json::Value;
@@ -63,8 +63,8 @@ fn body(caught: &ReceivedPost) -> Value {
 }
 
 /// Returns the signatures that this secret verifies.
-fn verified_signatures(caught: &ReceivedPost, secret: &str) -> Vec<Proof> {
-    proofs(secret, &caught.body, |name| caught.header(name))
+fn verified_signatures(caught: &ReceivedPost, secret: &str) -> Vec<SignatureHeader> {
+    valid_signatures(secret, &caught.body, |name| caught.header(name))
 }
 
 fn header<'a>(caught: &'a ReceivedPost, name: &str) -> &'a str {

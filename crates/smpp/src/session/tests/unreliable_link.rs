@@ -1,16 +1,16 @@
-//! Two sessions over a bad virtual link: delayed, trickled, coalesced, cut. Whatever the link does, every
-//! request's token comes back exactly once, and what is reported as answered was answered.
+//! Two sessions over an unreliable virtual link that delays, fragments, coalesces and cuts. Every request's token is
+//! returned exactly once, and every reported response was sent.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::testing::{START, acceptance, deliver, submit};
-use super::*;
+use super::{START, acceptance, deliver, submit};
+use crate::session::*;
 use crate::*;
 
-/// A small seeded generator: enough chance for a link, and the same every time.
-struct Chance(u64);
+/// A small seeded random generator.
+struct Random(u64);
 
-impl Chance {
+impl Random {
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;
@@ -24,13 +24,13 @@ impl Chance {
     }
 }
 
-/// How a link treats octets.
+/// How a link transports octets.
 #[derive(Clone, Copy, Debug)]
 struct Style {
     delay_ms_max: u64,
-    /// Octets that arrive together at most; 1 trickles.
+    /// The maximum of octets that arrive together.
     chunk_max: u64,
-    /// Octets wait until this many milliseconds have gathered; 0 sends at once.
+    /// Octets are collected for this many milliseconds; 0 sends at once.
     gather_ms: u64,
 }
 
@@ -41,15 +41,15 @@ struct Wire {
 }
 
 impl Wire {
-    fn send(&mut self, octets: &[u8], now: Moment, chance: &mut Chance) {
+    fn send(&mut self, octets: &[u8], now: Moment, random: &mut Random) {
         let Style { delay_ms_max, chunk_max, gather_ms } = self.style;
         let mut rest = octets;
         while !rest.is_empty() {
-            let size = (1 + chance.below(chunk_max)).min(rest.len() as u64) as usize;
+            let size = (1 + random.below(chunk_max)).min(rest.len() as u64) as usize;
             let (chunk, behind) = rest.split_at(size);
             let gathered = now.0.checked_div(gather_ms).map_or(now.0, |slot| (slot + 1) * gather_ms);
             let last = self.in_flight.back().map_or(START, |(at, _)| *at);
-            let at = Moment(gathered + chance.below(delay_ms_max + 1)).max(last);
+            let at = Moment(gathered + random.below(delay_ms_max + 1)).max(last);
             self.in_flight.push_back((at, chunk.to_vec()));
             rest = behind;
         }
@@ -65,56 +65,56 @@ impl Wire {
     }
 }
 
-/// How often each token came back, and as what.
+/// The results of the tokens.
 #[derive(Default, Debug)]
 struct Outcomes {
-    answered: BTreeSet<u32>,
+    responded: BTreeSet<u32>,
     in_doubt: BTreeSet<u32>,
-    /// Timed out and not answered late, by sequence.
+    /// Timed out without a late response, by sequence number.
     overdue: BTreeMap<u32, u32>,
     late: BTreeSet<u32>,
 }
 
 impl Outcomes {
-    fn note<T>(&mut self, event: &Event<u32>, other: T) -> T {
+    fn note<T>(&mut self, event: &SessionEvent<u32>, other: T) -> T {
         let fresh = match event {
-            Event::Answered { token, .. } => self.answered.insert(*token),
-            Event::TimedOut { sequence, token } => {
+            SessionEvent::Response { token, .. } => self.responded.insert(*token),
+            SessionEvent::TimedOut { sequence, token } => {
                 self.in_doubt.insert(*token) && self.overdue.insert(*sequence, *token).is_none()
             }
-            Event::LateAnswer { sequence, .. } => {
-                let token = self.overdue.remove(sequence).expect("only what timed out is answered late");
+            SessionEvent::LateResponse { sequence, .. } => {
+                let token = self.overdue.remove(sequence).expect("only what timed out is responded late");
                 self.late.insert(token)
             }
-            Event::Lost(tokens) => tokens.iter().all(|token| self.in_doubt.insert(*token)),
+            SessionEvent::Lost(tokens) => tokens.iter().all(|token| self.in_doubt.insert(*token)),
             _ => true,
         };
         assert!(fresh, "a token came back twice: {event:?}");
-        assert!(self.answered.is_disjoint(&self.in_doubt), "a token came back as two things: {event:?}");
+        assert!(self.responded.is_disjoint(&self.in_doubt), "a token came back as two things: {event:?}");
         other
     }
 }
 
 struct Pair {
     now: Moment,
-    chance: Chance,
+    random: Random,
     client: Session<u32>,
     server: Session<u32>,
     to_server: Wire,
     to_client: Wire,
     cut_at: Option<Moment>,
-    /// Submits to send, and sent.
+    /// Submits to send and sent.
     unsent: u32,
     submits: Outcomes,
     deliveries: Outcomes,
-    /// Requests the server's application will answer, by when.
+    /// Requests that the server's application will respond to, by time.
     pending: BTreeMap<(Moment, u32), Header>,
-    /// The longest it takes to answer one.
+    /// The longest time for a response.
     answer_ms_max: u64,
-    /// Receipts the server owes, and sent.
+    /// Receipts to send and sent.
     receipts_due: VecDeque<u32>,
     receipts_sent: u32,
-    /// What the server accepted, by the client's sequence.
+    /// Submits that the server accepted, by sequence number.
     accepted: BTreeSet<u32>,
     closed: [Option<CloseReason>; 2],
 }
@@ -125,7 +125,7 @@ impl Pair {
         let wire = || Wire { style, in_flight: VecDeque::new() };
         Pair {
             now: START,
-            chance: Chance(seed),
+            random: Random(seed),
             client: Session::client(ClientConfig::standard(), &bind, START).unwrap(),
             server: Session::server(ServerConfig::standard(), START),
             to_server: wire(),
@@ -143,16 +143,16 @@ impl Pair {
         }
     }
 
-    /// Runs until both sides have closed. Virtual time only moves when nothing is left to do in it.
+    /// Runs until both sides have closed. Virtual time advances only when nothing is left to do.
     fn run(mut self, submits: u32) -> Pair {
         for _ in 0..1_000_000 {
             if self.closed.iter().all(Option::is_some) {
                 assert_eq!(
-                    self.submits.answered.len() + self.submits.in_doubt.len() + self.unsent as usize,
+                    self.submits.responded.len() + self.submits.in_doubt.len() + self.unsent as usize,
                     submits as usize
                 );
                 assert_eq!(
-                    self.deliveries.answered.len() + self.deliveries.in_doubt.len(),
+                    self.deliveries.responded.len() + self.deliveries.in_doubt.len(),
                     self.receipts_sent as usize
                 );
                 return self;
@@ -169,11 +169,11 @@ impl Pair {
         while let Some(event) = self.client.next_event(self.now) {
             busy = true;
             match self.submits.note(&event, event_of(&event)) {
-                Some(ReportStatus::Request(header)) => {
-                    let answer = Pdu::DeliverSmResp(DeliverSmResp::default());
-                    self.client.answer(header, &answer, self.now).unwrap();
+                Some(ResultKind::Request(header)) => {
+                    let response = Pdu::DeliverSmResp(DeliverSmResp::default());
+                    self.client.respond(header, &response, self.now).unwrap();
                 }
-                Some(ReportStatus::Closed(reason)) => self.closed[0] = Some(reason),
+                Some(ResultKind::Closed(reason)) => self.closed[0] = Some(reason),
                 None => {}
             }
         }
@@ -189,7 +189,7 @@ impl Pair {
             busy = true;
         }
         let octets = self.client.output().split();
-        self.to_server.send(&octets, self.now, &mut self.chance);
+        self.to_server.send(&octets, self.now, &mut self.random);
         busy
     }
 
@@ -198,12 +198,14 @@ impl Pair {
         while let Some(event) = self.server.next_event(self.now) {
             busy = true;
             match (&event, self.deliveries.note(&event, event_of(&event))) {
-                (Event::BindRequested(_), _) => self.server.accept_bind(&acceptance(), self.now).unwrap(),
-                (_, Some(ReportStatus::Request(header))) => {
-                    let due = self.now.plus_ms(self.chance.below(self.answer_ms_max));
+                (SessionEvent::BindRequested(_), _) => {
+                    self.server.accept_bind(&acceptance(), self.now).unwrap()
+                }
+                (_, Some(ResultKind::Request(header))) => {
+                    let due = self.now.plus_ms(self.random.below(self.answer_ms_max));
                     self.pending.insert((due, header.sequence), header);
                 }
-                (_, Some(ReportStatus::Closed(reason))) => self.closed[1] = Some(reason),
+                (_, Some(ResultKind::Closed(reason))) => self.closed[1] = Some(reason),
                 (_, None) => {}
             }
         }
@@ -211,7 +213,7 @@ impl Pair {
             busy = true;
             let header = entry.remove();
             let pdu = Pdu::SubmitSmResp(SubmitSmResp { message_id: b"1", ..SubmitSmResp::default() });
-            if self.server.answer(header, &pdu, self.now).is_ok() {
+            if self.server.respond(header, &pdu, self.now).is_ok() {
                 self.accepted.insert(header.sequence);
                 self.receipts_due.push_back(header.sequence);
             }
@@ -224,7 +226,7 @@ impl Pair {
             self.receipts_sent += 1;
         }
         let octets = self.server.output().split();
-        self.to_client.send(&octets, self.now, &mut self.chance);
+        self.to_client.send(&octets, self.now, &mut self.random);
         busy
     }
 
@@ -248,7 +250,7 @@ impl Pair {
             self.client.receive(&octets, self.now);
             busy = true;
         }
-        // A side that has closed closes the connection; the other hears of it when it has read all.
+        // A side that has closed closes the connection; the other notices after it has read everything.
         if self.closed[0].is_some() && self.closed[1].is_none() && self.to_server.in_flight.is_empty() {
             self.server.connection_lost(self.now);
             busy = true;
@@ -267,22 +269,22 @@ impl Pair {
         ];
         let work = self.pending.first_key_value().map(|((at, _), _)| *at);
         let timers = [self.client.next_deadline(), self.server.next_deadline(), work, self.cut_at];
-        let next = arrivals.into_iter().chain(timers).flatten().min().expect("something is still to come");
+        let next = arrivals.into_iter().chain(timers).flatten().min().expect("an event is still due");
         self.now = self.now.max(next);
         self.client.on_deadline(self.now);
         self.server.on_deadline(self.now);
     }
 }
 
-enum ReportStatus {
+enum ResultKind {
     Request(Header),
     Closed(CloseReason),
 }
 
-fn event_of(event: &Event<u32>) -> Option<ReportStatus> {
+fn event_of(event: &SessionEvent<u32>) -> Option<ResultKind> {
     match event {
-        Event::Request(frame) => Some(ReportStatus::Request(frame.header)),
-        Event::Closed(reason) => Some(ReportStatus::Closed(*reason)),
+        SessionEvent::Request(frame) => Some(ResultKind::Request(frame.header)),
+        SessionEvent::Closed(reason) => Some(ResultKind::Closed(*reason)),
         _ => None,
     }
 }
@@ -295,17 +297,17 @@ const STYLES: [Style; 4] = [
 ];
 
 #[test]
-fn a_slow_link_delays_everything_and_loses_nothing() {
+fn slow_link_loses_nothing() {
     for style in STYLES {
         for seed in 0..5 {
             let pair = Pair::new(seed, style, 40, None).run(40);
-            assert_eq!(pair.submits.answered.len(), 40, "{style:?} seed {seed}");
-            assert_eq!(pair.deliveries.answered.len(), 40, "{style:?} seed {seed}");
+            assert_eq!(pair.submits.responded.len(), 40, "{style:?} seed {seed}");
+            assert_eq!(pair.deliveries.responded.len(), 40, "{style:?} seed {seed}");
             assert_eq!(pair.closed, [Some(CloseReason::Unbound), Some(CloseReason::PeerUnbound)]);
             for session in [&pair.client, &pair.server] {
-                let Counters { unmatched_answers, timeouts, wrong_state, undecodable, .. } =
+                let Counters { unmatched_responses, timeouts, wrong_state, undecodable, .. } =
                     session.counters();
-                assert_eq!((unmatched_answers, timeouts, wrong_state, undecodable), (0, 0, 0, 0));
+                assert_eq!((unmatched_responses, timeouts, wrong_state, undecodable), (0, 0, 0, 0));
             }
             assert_eq!(pair.client.counters().pdus_out, pair.server.counters().pdus_in);
         }
@@ -313,15 +315,15 @@ fn a_slow_link_delays_everything_and_loses_nothing() {
 }
 
 #[test]
-fn a_cut_link_leaves_nothing_unaccounted_for() {
+fn every_token_is_returned_after_a_cut_link() {
     let mut in_doubt = 0;
     for style in STYLES {
         for seed in 0..25 {
-            let cut_at = START.plus_ms(Chance(seed).below(1_000));
+            let cut_at = START.plus_ms(Random(seed).below(1_000));
             let pair = Pair::new(seed, style, 60, Some(cut_at)).run(60);
-            assert!(pair.submits.answered.len() <= pair.accepted.len(), "{style:?} seed {seed}");
-            // Accepted without the client knowing is exactly what in doubt is for.
-            let unknown = pair.accepted.len() - pair.submits.answered.len();
+            assert!(pair.submits.responded.len() <= pair.accepted.len(), "{style:?} seed {seed}");
+            // Accepted without a response to the client: in doubt.
+            let unknown = pair.accepted.len() - pair.submits.responded.len();
             assert!(unknown <= pair.submits.in_doubt.len(), "{style:?} seed {seed}");
             in_doubt += pair.submits.in_doubt.len();
         }
@@ -330,29 +332,29 @@ fn a_cut_link_leaves_nothing_unaccounted_for() {
 }
 
 #[test]
-fn a_slow_peers_late_answers_take_every_doubt_away() {
+fn late_responses_of_a_slow_peer_resolve_every_doubt() {
     let mut late = 0;
     for seed in 0..10 {
         let mut pair = Pair::new(seed, STYLES[1], 60, None);
         pair.answer_ms_max = 70_000;
         let pair = pair.run(60);
-        let Outcomes { answered, in_doubt, overdue, late: told } = &pair.submits;
-        assert_eq!(answered.len() + in_doubt.len(), 60, "seed {seed}");
-        // The client parted only after the server had answered everything.
-        assert_eq!((in_doubt, overdue.len()), (told, 0), "seed {seed}");
+        let Outcomes { responded, in_doubt, overdue, late: late_tokens } = &pair.submits;
+        assert_eq!(responded.len() + in_doubt.len(), 60, "seed {seed}");
+        // The client unbound only after the server had responded to everything.
+        assert_eq!((in_doubt, overdue.len()), (late_tokens, 0), "seed {seed}");
         assert_eq!(pair.accepted.len(), 60, "seed {seed}");
-        let Counters { timeouts, late_answers, unmatched_answers, .. } = pair.client.counters();
-        assert_eq!((timeouts, unmatched_answers), (late_answers, 0), "seed {seed}");
-        late += told.len();
+        let Counters { timeouts, late_responses, unmatched_responses, .. } = pair.client.counters();
+        assert_eq!((timeouts, unmatched_responses), (late_responses, 0), "seed {seed}");
+        late += late_tokens.len();
     }
-    assert!(late > 30, "some answers were late: {late}");
+    assert!(late > 30, "some responses were late: {late}");
 }
 
 #[test]
-fn a_link_that_stops_carrying_is_noticed_by_both_sides() {
+fn dead_link_is_detected_by_both_sides() {
     let style = Style { delay_ms_max: 1, chunk_max: 1 << 20, gather_ms: 0 };
     let mut pair = Pair::new(7, style, 1_000_000, None);
-    while pair.submits.answered.len() < 50 {
+    while pair.submits.responded.len() < 50 {
         if !(pair.client_turn() | pair.server_turn() | pair.link_turn()) {
             pair.advance();
         }

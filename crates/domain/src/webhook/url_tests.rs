@@ -1,10 +1,9 @@
-//! Addresses that customers could give us, good, odd and hostile, and what becomes of each.
+//! Valid, unusual and hostile webhook URLs, and the result for each.
 
-use super::address::{AddressRules, UrlRefusal, WebhookUrl, forbidden};
-use std::net::IpAddr;
+use super::*;
 
-fn told(rules: &AddressRules, text: &str) -> String {
-    match rules.judge(text) {
+fn check_result(rules: &AddressRules, text: &str) -> String {
+    match rules.check(text) {
         Ok(WebhookUrl { tls, authority, port, target, .. }) => {
             format!("{} {authority} {port} {target}", if tls { "tls" } else { "plain" })
         }
@@ -16,22 +15,22 @@ fn told(rules: &AddressRules, text: &str) -> String {
 #[track_caller]
 fn check_all(rules: &AddressRules, table: &[(&str, &str)]) {
     for (text, expect) in table {
-        assert_eq!(told(rules, text), *expect, "{text}");
+        assert_eq!(check_result(rules, text), *expect, "{text}");
     }
 }
 
-fn usual() -> AddressRules {
+fn default_rules() -> AddressRules {
     AddressRules::default()
 }
 
 fn allowing_http() -> AddressRules {
-    AddressRules { allow_http: true, ..usual() }
+    AddressRules { allow_http: true, ..default_rules() }
 }
 
 #[test]
-fn good_addresses_are_taken_apart() {
+fn valid_urls_are_parsed() {
     check_all(
-        &usual(),
+        &default_rules(),
         &[
             ("https://example.com", "tls example.com 443 /"),
             ("https://example.com/", "tls example.com 443 /"),
@@ -63,7 +62,7 @@ fn good_addresses_are_taken_apart() {
     );
 }
 
-const NO_ADDRESSES: &[(&str, &str)] = &[
+const INVALID_URLS: &[(&str, &str)] = &[
     ("", "Scheme"),
     ("example.com", "Scheme"),
     ("//example.com/", "Scheme"),
@@ -142,18 +141,18 @@ const NO_ADDRESSES: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn what_is_no_address_is_refused() {
-    check_all(&usual(), NO_ADDRESSES);
+fn invalid_urls_are_refused() {
+    check_all(&default_rules(), INVALID_URLS);
     let long = format!("https://example.com/{}", "a".repeat(2_048 - 20));
     assert_eq!(long.len(), 2_048);
-    assert!(told(&usual(), &long).starts_with("tls"));
-    assert_eq!(told(&usual(), &format!("{long}a")), "TooLong");
-    assert_eq!(told(&usual(), &format!("https://{}.example/", "a".repeat(64))), "Host");
-    assert_eq!(told(&usual(), &format!("https://{}example/", "a.".repeat(124))), "Host");
+    assert!(check_result(&default_rules(), &long).starts_with("tls"));
+    assert_eq!(check_result(&default_rules(), &format!("{long}a")), "TooLong");
+    assert_eq!(check_result(&default_rules(), &format!("https://{}.example/", "a".repeat(64))), "Host");
+    assert_eq!(check_result(&default_rules(), &format!("https://{}example/", "a.".repeat(124))), "Host");
 }
 
 #[test]
-fn odd_spellings_of_addresses_are_no_hosts() {
+fn non_canonical_addresses_are_refused() {
     for host in [
         "2130706433",
         "0x7f000001",
@@ -179,15 +178,15 @@ fn odd_spellings_of_addresses_are_no_hosts() {
         "4294967296",
         "127.0.0.-1",
     ] {
-        assert_eq!(told(&usual(), &format!("https://{host}/")), "Host", "{host}");
+        assert_eq!(check_result(&default_rules(), &format!("https://{host}/")), "Host", "{host}");
     }
-    assert_eq!(told(&usual(), "https://１２７.0.0.1/"), "Characters");
+    assert_eq!(check_result(&default_rules(), "https://１２７.0.0.1/"), "Characters");
 }
 
 #[test]
-fn plain_http_is_for_those_who_allow_it() {
-    assert_eq!(told(&usual(), "http://example.com/"), "PlainHttp");
-    assert_eq!(told(&usual(), "HTTP://8.8.8.8/"), "PlainHttp");
+fn plain_http_is_refused_unless_allowed() {
+    assert_eq!(check_result(&default_rules(), "http://example.com/"), "PlainHttp");
+    assert_eq!(check_result(&default_rules(), "HTTP://8.8.8.8/"), "PlainHttp");
     check_all(
         &allowing_http(),
         &[
@@ -203,13 +202,13 @@ fn plain_http_is_for_those_who_allow_it() {
 }
 
 #[test]
-fn localhost_is_this_machine_by_whatever_name() {
+fn every_localhost_name_is_loopback() {
     for host in ["localhost", "LOCALHOST", "a.localhost", "localhost:8443"] {
-        assert_eq!(told(&usual(), &format!("https://{host}/")), "Loopback", "{host}");
+        assert_eq!(check_result(&default_rules(), &format!("https://{host}/")), "Loopback", "{host}");
     }
-    assert_eq!(told(&usual(), "https://localhost.example/"), "tls localhost.example 443 /");
-    let here = AddressRules { allow: vec!["127.0.0.0/8".parse().unwrap()], ..usual() };
-    assert_eq!(told(&here, "https://localhost:8443/"), "tls localhost:8443 8443 /");
+    assert_eq!(check_result(&default_rules(), "https://localhost.example/"), "tls localhost.example 443 /");
+    let here = AddressRules { allow: vec!["127.0.0.0/8".parse().unwrap()], ..default_rules() };
+    assert_eq!(check_result(&here, "https://localhost:8443/"), "tls localhost:8443 8443 /");
 }
 
 const V4: &[(&str, &str)] = &[
@@ -318,22 +317,22 @@ const V6: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn networks_that_only_we_can_reach_are_forbidden() {
+fn special_purpose_networks_are_forbidden() {
     for (address, expect) in V4.iter().chain(V6) {
         let address: IpAddr = address.parse().unwrap();
-        let told = forbidden(address).map_or("free".to_owned(), |why| format!("{why:?}"));
-        assert_eq!(told, *expect, "{address}");
+        let reason = forbidden(address).map_or("free".to_owned(), |why| format!("{why:?}"));
+        assert_eq!(reason, *expect, "{address}");
         let written = match address {
             IpAddr::V4(_) => format!("https://{address}/"),
             IpAddr::V6(_) => format!("https://[{address}]/"),
         };
-        let saved = self::told(&usual(), &written);
+        let saved = check_result(&default_rules(), &written);
         assert_eq!(saved.starts_with("tls"), *expect == "free", "{written}: {saved}");
     }
 }
 
 #[test]
-fn an_allow_list_opens_exactly_its_networks() {
+fn allow_list_permits_exactly_its_networks() {
     let rules = AddressRules {
         allow_http: false,
         allow: vec!["10.1.0.0/16".parse().unwrap(), "fd00::/64".parse().unwrap()],
@@ -353,7 +352,7 @@ fn an_allow_list_opens_exactly_its_networks() {
 }
 
 #[test]
-fn a_logged_address_has_no_path() {
-    let url = usual().judge("https://example.com/hook?token=s3cret").unwrap();
+fn debug_output_has_no_path() {
+    let url = default_rules().check("https://example.com/hook?token=s3cret").unwrap();
     assert_eq!(format!("{url:?}"), r#"WebhookUrl { tls: true, authority: "example.com", .. }"#);
 }

@@ -1,24 +1,22 @@
-//! How a server answers what is wrong with a PDU: the contract's rows on framing and decoding, one test
-//! each, from octets in to octets out.
+//! How a server responds to malformed PDUs: the contract's rows on framing and decoding, one test each.
 
-use super::testing::*;
 use super::*;
-use crate::*;
+use crate::session::*;
 
 fn server() -> Session<u32> {
     bound_server(BindType::Transceiver, VERSION_3_4)
 }
 
-/// A submit_sm with this tail after `sm_default_msg_id`.
+/// Encodes a submit_sm with this tail after `sm_default_msg_id`.
 fn submit_with(tail: &[u8]) -> Vec<u8> {
     let mut body = b"\0\x05\0Hermod\0\x01\x01491701234567\0\0\0\0\0\0\0\0\0\0".to_vec();
     body.extend_from_slice(tail);
     raw(CommandId::SUBMIT_SM, 0, 7, &body)
 }
 
-/// The link goes on: the answer is as given and an enquiry after it is answered too.
+/// Compares the response, and checks that the session continues.
 #[track_caller]
-fn check_goes_on(octets: &[u8], output: &[&str]) {
+fn check_and_continue(octets: &[u8], output: &[&str]) {
     let mut server = server();
     check(&mut server, octets, START, &[], output);
     check(&mut server, &octets_of_enquiry(), START, &[], &["enquire_link_resp ok 99"]);
@@ -29,19 +27,19 @@ fn octets_of_enquiry() -> Vec<u8> {
 }
 
 #[test]
-fn a_bad_length_costs_one_nack_and_one_close() {
+fn invalid_command_length_is_nacked_and_closes_the_session() {
     let cases: [(&[u8], &str, &str); 4] = [
-        (b"HTTP", "generic_nack 02 0", "closed: command_length 1213486160 is not a PDU's"),
-        (b"AMQP\0\0\x09\x01", "generic_nack 02 0", "closed: command_length 1095586128 is not a PDU's"),
+        (b"HTTP", "generic_nack 02 0", "closed: invalid command_length 1213486160"),
+        (b"AMQP\0\0\x09\x01", "generic_nack 02 0", "closed: invalid command_length 1095586128"),
         (
             &[0, 0, 0, 15, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 7],
             "generic_nack 02 7",
-            "closed: command_length 15 is not a PDU's",
+            "closed: invalid command_length 15",
         ),
         (
             &[0, 0, 64, 1, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 8],
             "generic_nack 02 8",
-            "closed: command_length 16385 is not a PDU's",
+            "closed: invalid command_length 16385",
         ),
     ];
     for (octets, nack, closed) in cases {
@@ -54,7 +52,7 @@ fn a_bad_length_costs_one_nack_and_one_close() {
 }
 
 #[test]
-fn unknown_requests_are_nacked_and_ten_in_a_minute_close() {
+fn unknown_requests_are_nacked_and_ten_in_a_minute_close_the_session() {
     let mut server = server();
     for sequence in 1..=9 {
         let octets = raw(CommandId(0x0001_0200), 0, sequence, b"body");
@@ -65,39 +63,39 @@ fn unknown_requests_are_nacked_and_ten_in_a_minute_close() {
 }
 
 #[test]
-fn unknown_answers_and_nacks_are_counted_and_never_nacked() {
+fn unknown_responses_and_nacks_are_counted_and_never_nacked() {
     let mut server = server();
     for command in [CommandId(0x8000_0111), CommandId::SUBMIT_SM_RESP, CommandId::DELIVER_SM_RESP] {
         check(&mut server, &raw(command, 0, 5, b"\0"), START, &[], &[]);
     }
     check(&mut server, &raw(CommandId::GENERIC_NACK, 3, 5, b""), START, &[], &[]);
-    assert_eq!(server.counters().unmatched_answers, 4);
+    assert_eq!(server.counters().unmatched_responses, 4);
 }
 
 #[test]
-fn a_known_command_in_the_wrong_direction_gets_its_own_answer() {
-    check_goes_on(&octets(&deliver(), 7), &["deliver_sm_resp 03 7"]);
+fn known_command_in_the_wrong_direction_gets_its_own_response() {
+    check_and_continue(&octets(&deliver(), 7), &["deliver_sm_resp 03 7"]);
 }
 
 #[test]
-fn a_body_that_ends_early_is_a_bad_length_and_the_link_goes_on() {
-    check_goes_on(&raw(CommandId::SUBMIT_SM, 0, 7, b""), &["submit_sm_resp 02 7"]);
-    check_goes_on(&raw(CommandId::SUBMIT_SM, 0, 7, b"\0\x05\0Herm"), &["submit_sm_resp 02 7"]);
-    check_goes_on(&raw(CommandId::QUERY_SM, 0, 7, b"42"), &["query_sm_resp 02 7"]);
-    check_goes_on(&raw(CommandId::CANCEL_SM, 0, 7, b"\0"), &["cancel_sm_resp 02 7"]);
-    check_goes_on(&raw(CommandId::REPLACE_SM, 0, 7, b"\0"), &["replace_sm_resp 02 7"]);
-    check_goes_on(&raw(CommandId::DATA_SM, 0, 7, b"\0"), &["data_sm_resp 02 7"]);
-    check_goes_on(&raw(CommandId::SUBMIT_MULTI, 0, 7, b"\0"), &["submit_multi_resp 02 7"]);
+fn short_body_is_an_invalid_length_and_the_session_continues() {
+    check_and_continue(&raw(CommandId::SUBMIT_SM, 0, 7, b""), &["submit_sm_resp 02 7"]);
+    check_and_continue(&raw(CommandId::SUBMIT_SM, 0, 7, b"\0\x05\0Herm"), &["submit_sm_resp 02 7"]);
+    check_and_continue(&raw(CommandId::QUERY_SM, 0, 7, b"42"), &["query_sm_resp 02 7"]);
+    check_and_continue(&raw(CommandId::CANCEL_SM, 0, 7, b"\0"), &["cancel_sm_resp 02 7"]);
+    check_and_continue(&raw(CommandId::REPLACE_SM, 0, 7, b"\0"), &["replace_sm_resp 02 7"]);
+    check_and_continue(&raw(CommandId::DATA_SM, 0, 7, b"\0"), &["data_sm_resp 02 7"]);
+    check_and_continue(&raw(CommandId::SUBMIT_MULTI, 0, 7, b"\0"), &["submit_multi_resp 02 7"]);
 }
 
 #[test]
-fn a_text_longer_than_the_body_is_a_bad_message_length() {
-    check_goes_on(&submit_with(b"\x05hi"), &["submit_sm_resp 01 7"]);
-    check_goes_on(&submit_with(&[255; 256]), &["submit_sm_resp 01 7"]);
+fn text_longer_than_the_body_is_an_invalid_message_length() {
+    check_and_continue(&submit_with(b"\x05hi"), &["submit_sm_resp 01 7"]);
+    check_and_continue(&submit_with(&[255; 256]), &["submit_sm_resp 01 7"]);
 }
 
 #[test]
-fn an_endless_string_gets_its_fields_own_code() {
+fn unterminated_string_gets_the_status_of_its_field() {
     let fill = |before: &[u8], count: usize| [before, &vec![b'1'; count]].concat();
     let cases = [
         (CommandId::SUBMIT_SM, fill(b"", 6), "submit_sm_resp 15 7"),
@@ -107,13 +105,13 @@ fn an_endless_string_gets_its_fields_own_code() {
         (CommandId::SUBMIT_SM, fill(b"\0\0\0\0\0\0\0\0\0\0\0", 17), "submit_sm_resp 62 7"),
         (CommandId::QUERY_SM, fill(b"", 65), "query_sm_resp 0c 7"),
     ];
-    for (command, body, answer) in cases {
-        check_goes_on(&raw(command, 0, 7, &body), &[answer]);
+    for (command, body, response) in cases {
+        check_and_continue(&raw(command, 0, 7, &body), &[response]);
     }
 }
 
 #[test]
-fn a_recipient_list_has_1_to_254_entries_of_two_kinds() {
+fn destination_list_has_1_to_254_entries_of_two_kinds() {
     let list = |count: u8, entries: &[u8]| [&b"\0\0\0\0"[..], &[count], entries].concat();
     let cases = [
         (list(0, b""), "submit_multi_resp 33 7"),
@@ -122,13 +120,13 @@ fn a_recipient_list_has_1_to_254_entries_of_two_kinds() {
         (list(1, &[b"\x02".as_slice(), &[b'a'; 21]].concat()), "submit_multi_resp 34 7"),
         (list(2, b"\x01\x01\x01491\0"), "submit_multi_resp 02 7"),
     ];
-    for (body, answer) in cases {
-        check_goes_on(&raw(CommandId::SUBMIT_MULTI, 0, 7, &body), &[answer]);
+    for (body, response) in cases {
+        check_and_continue(&raw(CommandId::SUBMIT_MULTI, 0, 7, &body), &[response]);
     }
 }
 
 #[test]
-fn a_bind_with_an_endless_string_is_refused_and_closed() {
+fn bind_with_an_unterminated_string_is_rejected_and_closed() {
     let fill = |before: &[u8], count: usize| [before, &vec![b'1'; count]].concat();
     let cases = [
         (fill(b"", 16), "bind_transceiver_resp 0f 7"),
@@ -136,17 +134,17 @@ fn a_bind_with_an_endless_string_is_refused_and_closed() {
         (fill(b"acme\0pw\0", 13), "bind_transceiver_resp 53 7"),
         (b"acme\0pw\0".to_vec(), "bind_transceiver_resp 02 7"),
     ];
-    for (body, answer) in cases {
+    for (body, response) in cases {
         let mut server = Session::<u32>::server(ServerConfig::standard(), START);
         server.receive(&raw(CommandId::BIND_TRANSCEIVER, 0, 7, &body), START);
-        assert!(matches!(server.next_event(START), Some(Event::Closed(CloseReason::BadBind(_)))));
-        assert_eq!(written(&mut server), [answer]);
+        assert!(matches!(server.next_event(START), Some(SessionEvent::Closed(CloseReason::BadBind(_)))));
+        assert_eq!(output_of(&mut server), [response]);
         assert_eq!(server.state(), State::Closed);
     }
 }
 
 #[test]
-fn odd_sequences_are_taken_and_echoed() {
+fn unusual_sequence_numbers_are_accepted_and_echoed() {
     let mut server = server();
     for sequence in [0, 0x8000_0000, u32::MAX, 7, 7] {
         let words = format!("request submit_sm ok {sequence}");
@@ -155,60 +153,60 @@ fn odd_sequences_are_taken_and_echoed() {
     assert_eq!(server.counters().odd_sequences, 3);
     for sequence in [7, 7, u32::MAX, 0, 0x8000_0000] {
         let request = Header::parse(&raw(CommandId::SUBMIT_SM, 0, sequence, b"")).unwrap();
-        server.answer(request, &accepted(), START).unwrap();
-        assert_eq!(written(&mut server), [format!("submit_sm_resp ok {sequence}")]);
+        server.respond(request, &accepted(), START).unwrap();
+        assert_eq!(output_of(&mut server), [format!("submit_sm_resp ok {sequence}")]);
     }
-    assert_eq!(server.inbound_open(), 0);
+    assert_eq!(server.peer_outstanding(), 0);
 }
 
 #[test]
-fn a_status_in_a_request_means_nothing() {
+fn status_in_a_request_is_ignored() {
     let mut octets = octets(&submit(), 7);
     octets[8..12].copy_from_slice(&0x45u32.to_be_bytes());
     check(&mut server(), &octets, START, &["request submit_sm 45 7"], &[]);
 }
 
 #[test]
-fn a_broken_tlv_stream_is_refused() {
-    check_goes_on(&submit_with(b"\x02hi\x02\x04\0"), &["submit_sm_resp c0 7"]);
-    check_goes_on(&submit_with(b"\x02hi\x02\x04\0\x03\0\x01"), &["submit_sm_resp c0 7"]);
+fn broken_tlv_stream_is_rejected() {
+    check_and_continue(&submit_with(b"\x02hi\x02\x04\0"), &["submit_sm_resp c0 7"]);
+    check_and_continue(&submit_with(b"\x02hi\x02\x04\0\x03\0\x01"), &["submit_sm_resp c0 7"]);
 }
 
 #[test]
-fn unknown_and_misplaced_tlvs_are_passed_by() {
+fn unknown_and_misplaced_tlvs_are_ignored() {
     let octets = submit_with(b"\x02hi\x14\x03\0\x01\xff\x04\x27\0\x02\x02\x02");
     check(&mut server(), &octets, START, &["request submit_sm ok 7"], &[]);
 }
 
 #[test]
-fn a_known_tlv_is_held_to_length_value_and_presence() {
-    check_goes_on(&submit_with(b"\x02hi\x02\x04\0\x01\x07"), &["submit_sm_resp c2 7"]);
-    check_goes_on(&submit_with(b"\x02hi\0\x05\0\x02\x01\x01"), &["submit_sm_resp c2 7"]);
-    check_goes_on(&submit_with(b"\x02hi\x03\x81\0\x03\x01\x01\x01"), &["submit_sm_resp c2 7"]);
-    check_goes_on(&submit_with(b"\x02hi\x02\x0e\0\x01\0"), &["submit_sm_resp c4 7"]);
+fn known_tlv_is_checked_for_length_value_and_presence() {
+    check_and_continue(&submit_with(b"\x02hi\x02\x04\0\x01\x07"), &["submit_sm_resp c2 7"]);
+    check_and_continue(&submit_with(b"\x02hi\0\x05\0\x02\x01\x01"), &["submit_sm_resp c2 7"]);
+    check_and_continue(&submit_with(b"\x02hi\x03\x81\0\x03\x01\x01\x01"), &["submit_sm_resp c2 7"]);
+    check_and_continue(&submit_with(b"\x02hi\x02\x0e\0\x01\0"), &["submit_sm_resp c4 7"]);
     let data_sm = b"\0\x05\0Hermod\0\x01\x01491701234567\0\0\0\0";
-    check_goes_on(&raw(CommandId::DATA_SM, 0, 7, data_sm), &["data_sm_resp c3 7"]);
+    check_and_continue(&raw(CommandId::DATA_SM, 0, 7, data_sm), &["data_sm_resp c3 7"]);
 }
 
 #[test]
-fn the_first_of_a_repeated_tlv_wins() {
+fn first_of_a_repeated_tlv_counts() {
     let octets = submit_with(b"\0\x04\x24\0\x02hi\x04\x24\0\x02ho\x02\x04\0\x02\0\x01\x02\x04\0\x02\0\x02");
     let mut server = server();
     server.receive(&octets, START);
-    let Some(Event::Request(frame)) = server.next_event(START) else { panic!("a request") };
+    let Some(SessionEvent::Request(frame)) = server.next_event(START) else { panic!("a request") };
     let Ok(Pdu::SubmitSm(submit)) = frame.decode() else { panic!("a submit_sm") };
     assert_eq!(submit.text(), Hidden(b"hi"));
     assert_eq!(submit.tlvs.get_u16(Tag::USER_MESSAGE_REFERENCE), Some(1));
 }
 
 #[test]
-fn a_3_3_bind_gets_no_3_4_codes_and_no_data_sm() {
+fn bind_of_3_3_gets_no_3_4_statuses_and_no_data_sm() {
     let mut server = bound_server(BindType::Transceiver, VERSION_3_3);
     check(&mut server, &submit_with(b"\x02hi\x02\x04\0\x01\x07"), START, &[], &["submit_sm_resp 45 7"]);
     check(&mut server, &submit_with(b"\x02hi\x02\x04\0"), START, &[], &["submit_sm_resp 45 7"]);
     check(&mut server, &submit_with(b"\x02hi\x02\x0e\0\x01\0"), START, &[], &["submit_sm_resp 45 7"]);
     check(&mut server, &raw(CommandId::DATA_SM, 0, 8, b""), START, &[], &["data_sm_resp 03 8"]);
-    // TLVs that are right are read all the same.
+    // Valid TLVs are read nevertheless.
     let with_tlv = submit_with(b"\x02hi\x02\x04\0\x02\0\x07");
     check(&mut server, &with_tlv, START, &["request submit_sm ok 7"], &[]);
 }

@@ -1,12 +1,11 @@
-//! What a handset says to be left alone, and to be written to again. The whole message has to be it: whoever writes "stop
-//! by on Monday" means something else.
+//! Opt-out and opt-in keywords of MO messages. The whole message must be the keyword: "stop by on Monday" is not one.
 
-/// Words of its own that an account can have.
-pub const STOP_WORDS_MAX: usize = 50;
-/// Characters of such a word, or of several.
-pub const STOP_WORD_CHARS_MAX: usize = 40;
+/// Additional opt-out keywords of one account.
+pub const OPT_OUT_KEYWORDS_MAX: usize = 50;
+/// Characters of an opt-out keyword, which may have several words.
+pub const OPT_OUT_KEYWORD_CHARS_MAX: usize = 40;
 
-/// As [`plain`] writes them.
+/// Opt-out keywords, as [`normalized`] writes them.
 const STOP: [&str; 12] = [
     "STOP",
     "STOPALL",
@@ -23,39 +22,41 @@ const STOP: [&str; 12] = [
 ];
 const START: [&str; 2] = ["START", "UNSTOP"];
 
-/// What a handset wants of an account.
+/// What an MO message requests from an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptKeyword {
-    /// No more messages.
+    /// Opt out: no more messages.
     Stop,
-    /// Messages again.
+    /// Opt in again.
     Start,
 }
 
-/// What a message asks for, if it is nothing but that. `own`: the account's words beside the usual ones.
+/// Returns the keyword, if the message is nothing else. `own` are the account's additional opt-out keywords.
 pub fn opt_keyword(text: &str, own: &[String]) -> Option<OptKeyword> {
-    // No stop word is longer, whatever stands around it.
-    if text.chars().filter(|character| character.is_alphanumeric()).nth(STOP_WORD_CHARS_MAX).is_some() {
+    // No keyword is longer.
+    if text.chars().filter(|character| character.is_alphanumeric()).nth(OPT_OUT_KEYWORD_CHARS_MAX).is_some() {
         return None;
     }
-    let said = plain(text);
-    if said.is_empty() {
+    let keyword = normalized(text);
+    if keyword.is_empty() {
         return None;
     }
-    if STOP.contains(&said.as_str()) || own.iter().any(|word| plain(word) == said) {
+    if STOP.contains(&keyword.as_str()) || own.iter().any(|word| normalized(word) == keyword) {
         return Some(OptKeyword::Stop);
     }
-    START.contains(&said.as_str()).then_some(OptKeyword::Start)
+    START.contains(&keyword.as_str()).then_some(OptKeyword::Start)
 }
 
-/// Can it be one of an account's own? It must say something, and not be what lifts an opt-out.
-pub fn is_stop_word(word: &str) -> bool {
-    let said = plain(word);
-    !said.is_empty() && word.chars().count() <= STOP_WORD_CHARS_MAX && !START.contains(&said.as_str())
+/// Whether a word is valid as an account's opt-out keyword: not empty, not too long, and not an opt-in keyword.
+pub fn is_opt_out_keyword(word: &str) -> bool {
+    let keyword = normalized(word);
+    !keyword.is_empty()
+        && word.chars().count() <= OPT_OUT_KEYWORD_CHARS_MAX
+        && !START.contains(&keyword.as_str())
 }
 
-/// In capitals, without punctuation, one space between words.
-fn plain(text: &str) -> String {
+/// Returns the text in capitals, without punctuation, with single spaces.
+fn normalized(text: &str) -> String {
     let kept = text.chars().filter(|character| character.is_alphanumeric() || character.is_whitespace());
     let capitals: String = kept.flat_map(char::to_uppercase).collect();
     capitals.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -66,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_whole_message_is_a_stop_word_or_it_is_none() {
+    fn only_a_whole_message_is_an_opt_keyword() {
         let own = ["Basta".to_owned(), "no more!".to_owned(), "СТОП".to_owned()];
         let stop = [
             "STOP",
@@ -113,12 +114,12 @@ mod tests {
     }
 
     #[test]
-    fn an_accounts_own_words_say_something_and_never_start() {
+    fn own_opt_out_keyword_is_neither_empty_nor_an_opt_in_keyword() {
         for word in ["BASTA", "no more", "停止", "stop"] {
-            assert!(is_stop_word(word), "{word}");
+            assert!(is_opt_out_keyword(word), "{word}");
         }
         for word in ["", "!?", "start", "UNSTOP.", &"x".repeat(41)] {
-            assert!(!is_stop_word(word), "{word}");
+            assert!(!is_opt_out_keyword(word), "{word}");
         }
     }
 }

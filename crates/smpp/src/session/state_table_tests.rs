@@ -1,5 +1,5 @@
-//! The contract's table of PDUs and states, as data. A cell is what the other side sees: `04` a `_resp`
-//! with that status, `n03` a `generic_nack`, `app` a request for the application, `settle`, `ignore`.
+//! The contract's table of PDUs and states. A cell is the action: `04` a `_resp` with that status, `n03` a
+//! `generic_nack`, `app` a request for the application, `settle` a response, `ignore`.
 
 use super::*;
 
@@ -11,22 +11,22 @@ const COLUMNS: [Column; 5] = [
     Column::Drain,
 ];
 
-fn cell(verdict: Verdict) -> String {
-    match verdict {
-        V::Authenticate => "bind".into(),
-        V::BindAnswered => "bound".into(),
-        V::Deliver => "app".into(),
-        V::Notify => "tell".into(),
-        V::Refuse(status) => format!("{:02x}", status.0),
-        V::Nack(status) => format!("n{:02x}", status.0),
-        V::AnswerEnquiry => "ok".into(),
-        V::Settle => "settle".into(),
-        V::Unbind => "drain".into(),
-        V::UnbindUnbound => "04+close".into(),
-        V::UnbindAgain => "ok".into(),
-        V::UnbindAnswered => "close".into(),
-        V::Ignore => "ignore".into(),
-        V::Unknown => "n03+count".into(),
+fn cell(action: Action) -> String {
+    match action {
+        A::Authenticate => "bind".into(),
+        A::BindResponse => "bound".into(),
+        A::Request => "app".into(),
+        A::Notify => "tell".into(),
+        A::Reject(status) => format!("{:02x}", status.0),
+        A::Nack(status) => format!("n{:02x}", status.0),
+        A::RespondEnquireLink => "ok".into(),
+        A::Response => "settle".into(),
+        A::Unbind => "drain".into(),
+        A::UnbindUnbound => "04+close".into(),
+        A::UnbindAgain => "ok".into(),
+        A::UnbindResponse => "close".into(),
+        A::Ignore => "ignore".into(),
+        A::Unknown => "n03+count".into(),
     }
 }
 
@@ -41,7 +41,7 @@ fn check(role: Role, table: &str) {
                 CommandId(u32::from_str_radix(name, 16).expect("a command's name or number"))
             });
             known.retain(|other| *other != command);
-            let found = COLUMNS.map(|column| cell(decide(role, column, command)));
+            let found = COLUMNS.map(|column| cell(action_for(role, column, command)));
             assert_eq!(found.to_vec(), expect, "{role:?} {command}");
         }
     }
@@ -49,7 +49,7 @@ fn check(role: Role, table: &str) {
 }
 
 #[test]
-fn the_server_does_what_the_contract_says_in_every_state() {
+fn server_follows_the_contract_in_every_state() {
     check(
         Role::Server,
         "
@@ -75,7 +75,7 @@ fn the_server_does_what_the_contract_says_in_every_state() {
 }
 
 #[test]
-fn the_client_forgives_carriers_and_never_nacks_an_answer() {
+fn client_accepts_receipts_on_every_bind_and_never_nacks_a_response() {
     check(
         Role::Client,
         "
@@ -99,7 +99,7 @@ fn the_client_forgives_carriers_and_never_nacks_an_answer() {
 }
 
 #[test]
-fn requests_of_ours_keep_to_role_and_bind() {
+fn requests_are_limited_by_role_and_bind_type() {
     use BindType::{Receiver, Transceiver, Transmitter};
     let may =
         |role, command| [Transmitter, Receiver, Transceiver].map(|kind| may_request(role, kind, command));

@@ -1,0 +1,143 @@
+//! Reassembles the parts of an MO message, as far as they were received.
+
+use crate::inbound::{Alphabet, MoSegment};
+use std::fmt;
+use std::fmt::Write;
+
+/// The content of an MO message.
+#[derive(Clone, PartialEq, Eq)]
+pub struct MoContent {
+    /// The decoded text; binary data as hexadecimal digits.
+    pub text: String,
+    pub form: MoEncoding,
+    /// The elements of the first part's user data header, except concatenation.
+    pub header: Box<[u8]>,
+}
+
+/// How the text was encoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MoEncoding {
+    /// One octet or septet per character.
+    SingleByte,
+    Ucs2,
+    /// Binary data, in the text as hexadecimal digits, with the carrier's data_coding.
+    Octets {
+        data_coding: u8,
+    },
+}
+
+impl MoContent {
+    /// Joins segments with their part numbers, in order; parts may be missing. Consecutive segments in the same
+    /// alphabet are decoded together, because a character may be divided between them.
+    pub fn of(segments: &[(u8, MoSegment)]) -> MoContent {
+        let mut content =
+            MoContent { text: String::new(), form: MoEncoding::SingleByte, header: Box::default() };
+        let Some((_, first)) = segments.first() else { return content };
+        content.header.clone_from(&first.header);
+        let (mut texts, mut wide, mut octets) = (false, false, None);
+        for run in segments.chunk_by(|one, next| {
+            one.0.checked_add(1) == Some(next.0)
+                && one.1.data_coding == next.1.data_coding
+                && one.1.alphabet == next.1.alphabet
+        }) {
+            let Some((_, MoSegment { data_coding, alphabet, .. })) = run.first() else { continue };
+            let octets_of_run: Vec<u8> =
+                run.iter().flat_map(|(_, segment)| segment.octets.iter().copied()).collect();
+            match alphabet.decode(&octets_of_run) {
+                Some(text) => {
+                    content.text.push_str(&text);
+                    texts = true;
+                    wide |= *alphabet == Alphabet::Ucs2;
+                }
+                None => {
+                    write_hex(&octets_of_run, &mut content.text);
+                    octets.get_or_insert(*data_coding);
+                }
+            }
+        }
+        content.form = match octets {
+            Some(data_coding) if !texts => MoEncoding::Octets { data_coding },
+            _ if wide => MoEncoding::Ucs2,
+            _ => MoEncoding::SingleByte,
+        };
+        content
+    }
+}
+
+fn write_hex(octets: &[u8], text: &mut String) {
+    for octet in octets {
+        write!(text, "{octet:02x}").expect("a String takes everything");
+    }
+}
+
+impl MoEncoding {
+    /// Returns the octets of a binary message; `None` for a text message or invalid digits.
+    pub fn octets_of(self, text: &str) -> Option<Vec<u8>> {
+        let MoEncoding::Octets { .. } = self else { return None };
+        let (pairs, []) = text.as_bytes().as_chunks::<2>() else { return None };
+        let octet = |pair: &[u8; 2]| {
+            let digits = std::str::from_utf8(pair).ok()?;
+            u8::from_str_radix(digits, 16).ok()
+        };
+        pairs.iter().map(octet).collect()
+    }
+}
+
+/// Prints no text.
+impl fmt::Debug for MoContent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "MoContent({:?}, {} bytes)", self.form, self.text.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn segment(data_coding: u8, alphabet: Alphabet, octets: &[u8]) -> MoSegment {
+        MoSegment { data_coding, alphabet, header: Box::default(), octets: octets.into() }
+    }
+
+    #[track_caller]
+    fn check(segments: &[(u8, u8, Alphabet, &[u8])], text: &str, form: MoEncoding) {
+        let segments: Vec<_> = segments
+            .iter()
+            .map(|(no, coding, alphabet, octets)| (*no, segment(*coding, *alphabet, octets)))
+            .collect();
+        let content = MoContent::of(&segments);
+        assert_eq!((content.text.as_str(), content.form), (text, form));
+    }
+
+    #[test]
+    fn segments_are_decoded_across_their_boundaries() {
+        use Alphabet::{Gsm, Latin1, Octets, Ucs2};
+        let binary = |data_coding| MoEncoding::Octets { data_coding };
+        check(&[(1, 0, Gsm, b"hello")], "hello", MoEncoding::SingleByte);
+        check(&[(1, 0, Gsm, b"1 \x1b"), (2, 0, Gsm, b"\x65")], "1 €", MoEncoding::SingleByte);
+        check(&[(1, 8, Ucs2, b"\xd8\x3d"), (2, 8, Ucs2, b"\xde\x00")], "😀", MoEncoding::Ucs2);
+        check(&[(1, 8, Ucs2, b"\x00a\xd8"), (2, 8, Ucs2, b"\x3d\xde\x00")], "a😀", MoEncoding::Ucs2);
+        // The part between them is missing, so they are decoded separately.
+        check(&[(1, 8, Ucs2, b"\xd8\x3d"), (3, 8, Ucs2, b"\xde\x00")], "\u{fffd}\u{fffd}", MoEncoding::Ucs2);
+        check(&[(2, 0, Gsm, b"only"), (4, 0, Gsm, b"these")], "onlythese", MoEncoding::SingleByte);
+        check(&[(1, 3, Latin1, b"\xe9"), (2, 8, Ucs2, b"\x04\x16")], "éЖ", MoEncoding::Ucs2);
+        check(&[(1, 4, Octets, b"\x01\xff"), (2, 4, Octets, b"\x00")], "01ff00", binary(4));
+        check(&[(1, 0, Gsm, b"a\x80")], "6180", binary(0));
+        check(&[(1, 8, Ucs2, b"\x00")], "00", binary(8));
+        check(&[(1, 0, Gsm, b"a"), (2, 4, Octets, b"\x0b")], "a0b", MoEncoding::SingleByte);
+        check(&[(1, 0, Gsm, b"")], "", MoEncoding::SingleByte);
+        check(&[], "", MoEncoding::SingleByte);
+    }
+
+    #[test]
+    fn header_of_the_first_part_is_kept_and_binary_data_round_trips() {
+        let first =
+            MoSegment { header: [5, 4, 1, 2, 3, 4].into(), ..segment(4, Alphabet::Octets, b"\xca\xfe") };
+        let content = MoContent::of(&[(1, first), (2, segment(4, Alphabet::Octets, b"\x00"))]);
+        assert_eq!((&content.header[..], content.text.as_str()), (&[5, 4, 1, 2, 3, 4][..], "cafe00"));
+        assert_eq!(content.form.octets_of(&content.text), Some(vec![0xca, 0xfe, 0]));
+        assert_eq!(content.form.octets_of("caf"), None);
+        assert_eq!(content.form.octets_of("zz"), None);
+        assert_eq!(MoEncoding::Ucs2.octets_of("cafe"), None);
+        assert_eq!(format!("{content:?}"), "MoContent(Octets { data_coding: 4 }, 6 bytes)");
+    }
+}
