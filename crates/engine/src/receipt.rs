@@ -11,7 +11,7 @@ use crate::tables::{
 };
 use hermod_domain::carrier::{IdConversion, RemoteKey};
 use hermod_domain::ids::{CarrierId, PartNo, RemoteId};
-use hermod_domain::lifecycle::{PartEvent, DeliveryOutcome};
+use hermod_domain::lifecycle::{DeliveryOutcome, PartEvent};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::receipt::RAW_WORD_CHARS_MAX;
 use hermod_domain::time::Timestamp;
@@ -27,7 +27,10 @@ struct Said {
 /// Whether a receipt with this verdict is the last one for its part.
 pub fn is_final(verdict: DeliveryOutcome) -> bool {
     match verdict {
-        DeliveryOutcome::Delivered | DeliveryOutcome::Undeliverable | DeliveryOutcome::Rejected | DeliveryOutcome::Expired => true,
+        DeliveryOutcome::Delivered
+        | DeliveryOutcome::Undeliverable
+        | DeliveryOutcome::Rejected
+        | DeliveryOutcome::Expired => true,
         DeliveryOutcome::Enroute | DeliveryOutcome::Accepted | DeliveryOutcome::NoChange => false,
     }
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Buf;
 use hermod_smpp::session::State;
-use hermod_smpp::{SessionEvent, Moment, Session};
+use hermod_smpp::{Moment, Session, SessionEvent};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use crate::runtime::{self, Timer};

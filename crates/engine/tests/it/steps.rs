@@ -3,7 +3,7 @@
 use crate::memory::MemoryTables;
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, PartNo, RemoteId};
-use hermod_domain::lifecycle::{DoubtPolicy, RejectionCause, DeliveryOutcome};
+use hermod_domain::lifecycle::{DeliveryOutcome, DoubtPolicy, RejectionCause};
 use hermod_domain::money::Money;
 use hermod_domain::origin::{Origin, RegisteredDelivery, SmppAddress};
 use hermod_domain::phone::Msisdn;

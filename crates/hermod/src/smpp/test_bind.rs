@@ -11,7 +11,8 @@ use hermod_gateway::clock::within;
 use hermod_simulator::session_driver::{ByteStream, SessionDriver, now};
 use hermod_smpp::session::{BindRequest, ClientConfig};
 use hermod_smpp::{
-    Address, BindType, CommandStatus, DeliverSmResp, SessionEvent, Frame, Hidden, Moment, Pdu, Session, SubmitSm,
+    Address, BindType, CommandStatus, DeliverSmResp, Frame, Hidden, Moment, Pdu, Session, SessionEvent,
+    SubmitSm,
 };
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -225,7 +226,9 @@ impl TestBind {
             match driver.next_event(started + RESPONSE_WAIT).await {
                 Some(SessionEvent::Response { frame, .. }) => break accepted(&frame)?,
                 Some(SessionEvent::Request(frame)) => acknowledge(driver, &frame),
-                Some(SessionEvent::Closed(reason)) => return Err(Failure::failed(format!("no response: {reason}"))),
+                Some(SessionEvent::Closed(reason)) => {
+                    return Err(Failure::failed(format!("no response: {reason}")));
+                }
                 Some(_) => {}
                 None => {
                     return Err(Failure::failed("no response to the message; it may have been accepted"));

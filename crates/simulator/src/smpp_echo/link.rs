@@ -8,7 +8,7 @@ use bytes::BytesMut;
 use hermod_domain::time::Timestamp;
 use hermod_smpp::session::{BindAcceptance, ServerConfig, State};
 use hermod_smpp::{
-    CommandStatus, DeliverSm, SessionEvent, Frame, Hidden, Moment, Pdu, ReceiptDate, ReceiptFields, Session,
+    CommandStatus, DeliverSm, Frame, Hidden, Moment, Pdu, ReceiptDate, ReceiptFields, Session, SessionEvent,
     SubmitSm, SubmitSmResp, Tag, TlvBuffer, Tlvs, esm_class, receipt_text,
 };
 use tokio::sync::watch;
@@ -94,7 +94,10 @@ impl Link {
             }
             SessionEvent::Request(frame) => self.on_request(frame, moment),
             // Responses to receipts are not checked.
-            SessionEvent::Response { .. } | SessionEvent::TimedOut { .. } | SessionEvent::LateResponse { .. } | SessionEvent::Lost(_) => {}
+            SessionEvent::Response { .. }
+            | SessionEvent::TimedOut { .. }
+            | SessionEvent::LateResponse { .. }
+            | SessionEvent::Lost(_) => {}
             SessionEvent::Bound { .. }
             | SessionEvent::BindRejected(_)
             | SessionEvent::Notification(_)

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use hermod_smpp::session::{BindRequest, ClientConfig};
 use hermod_smpp::{
-    Address, BindType, CommandStatus, DataSmResp, DeliverSm, DeliverSmResp, SessionEvent, Frame, Hidden, Moment,
-    Pdu, Receipt, ReceiptDialect, Session, SubmitSm, VERSION_3_3, read_data_sm_receipt, read_receipt,
+    Address, BindType, CommandStatus, DataSmResp, DeliverSm, DeliverSmResp, Frame, Hidden, Moment, Pdu,
+    Receipt, ReceiptDialect, Session, SessionEvent, SubmitSm, VERSION_3_3, read_data_sm_receipt,
+    read_receipt,
 };
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;

@@ -8,10 +8,9 @@ use crate::helpers::{carrier, check};
 
 #[test]
 fn invalid_command_length_ends_the_link() {
-    for (length, expect) in [
-        (4, "closed: invalid command_length 4"),
-        (0x4854_5450, "closed: invalid command_length 1213486160"),
-    ] {
+    for (length, expect) in
+        [(4, "closed: invalid command_length 4"), (0x4854_5450, "closed: invalid command_length 1213486160")]
+    {
         let expect = Box::leak(Box::new(["a: 1", expect]));
         check(Script::new().no_receipts().bad_length_after(1, length), &["a"], expect);
     }

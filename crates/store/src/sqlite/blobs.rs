@@ -31,7 +31,7 @@ mod origin_flag {
 
 /// Returns the stored form of a options.
 pub(crate) fn options_to_blob(options: &SmsOptions) -> Blob {
-    use options_flag::{CLASS, DATA_CODING, CONCAT};
+    use options_flag::{CLASS, CONCAT, DATA_CODING};
     let SmsOptions { header, concat, class, protocol_id, data_coding } = options;
     let flags = flag(CONCAT, concat.is_some())
         | flag(CLASS, class.is_some())
@@ -53,7 +53,7 @@ pub(crate) fn options_of(blob: &[u8]) -> Result<SmsOptions, TableError> {
 }
 
 fn read_options(octets: &mut Octets<'_>) -> Option<SmsOptions> {
-    use options_flag::{ALL, CLASS, DATA_CODING, CONCAT};
+    use options_flag::{ALL, CLASS, CONCAT, DATA_CODING};
     let flags = octets.flags(ALL)?;
     let protocol_id = octets.one()?;
     let concat = if flags & CONCAT == 0 {
@@ -69,7 +69,8 @@ fn read_options(octets: &mut Octets<'_>) -> Option<SmsOptions> {
 /// Returns the stored form of an origin and the message's alias. They are stored together so that a report needs one read.
 pub(crate) fn origin_to_blob(origin: &Origin, alias: Option<Alias>) -> Blob {
     use origin_flag as is;
-    let Origin { registered_delivery, short_id, on_transmitter, reference, source, destination, quote } = origin;
+    let Origin { registered_delivery, short_id, on_transmitter, reference, source, destination, quote } =
+        origin;
     let RegisteredDelivery { success, failure, intermediate } = *registered_delivery;
     let flags = flag(is::SUCCESS, success)
         | flag(is::FAILURE, failure)
@@ -204,7 +205,18 @@ mod tests {
                 let (reference, quote, alias) = rest;
                 let registered_delivery = RegisteredDelivery { success, failure, intermediate };
                 let quote = SmallVec::from_slice(&quote);
-                (Origin { registered_delivery, short_id, on_transmitter, reference, source, destination, quote }, alias)
+                (
+                    Origin {
+                        registered_delivery,
+                        short_id,
+                        on_transmitter,
+                        reference,
+                        source,
+                        destination,
+                        quote,
+                    },
+                    alias,
+                )
             },
         )
     }
@@ -236,7 +248,11 @@ mod tests {
         let concat = Some(ConcatPart { reference: 0x0102, total: 3, part: 2 });
         let options = SmsOptions { concat, class: Some(0), protocol_id: 7, ..SmsOptions::default() };
         assert_eq!(options_to_blob(&options)[..], [1, 3, 7, 1, 2, 3, 2, 0]);
-        let header = SmsOptions { header: [5, 0, 3, 9, 2, 1].into(), data_coding: Some(0xf5), ..SmsOptions::default() };
+        let header = SmsOptions {
+            header: [5, 0, 3, 9, 2, 1].into(),
+            data_coding: Some(0xf5),
+            ..SmsOptions::default()
+        };
         assert_eq!(options_to_blob(&header)[..], [1, 4, 0, 0xf5, 5, 0, 3, 9, 2, 1]);
         let origin = Origin {
             registered_delivery: RegisteredDelivery { success: true, failure: false, intermediate: true },

@@ -103,7 +103,12 @@ fn delivery_times_fall_into_their_ranges() {
     let mut world = World::new();
     let seconds = [0, 5, 6, 15, 16, 60, 61, 300, 301, 3_600, 3_601, 90_000];
     for second in seconds {
-        world.stats.settled(ACME, &tie(german(), Some(1)), DeliveryOutcome::Delivered, at(1 + second * 1_000));
+        world.stats.settled(
+            ACME,
+            &tie(german(), Some(1)),
+            DeliveryOutcome::Delivered,
+            at(1 + second * 1_000),
+        );
     }
     // One receipt came before its response, and for one the time of the response is unknown.
     world.stats.settled(ACME, &tie(german(), Some(5_000)), DeliveryOutcome::Delivered, at(4_000));
@@ -120,7 +125,12 @@ fn each_final_state_is_counted_in_its_column_per_network() {
     let mut world = World::new();
     let american = Msisdn::from_number(12_125_550_123).unwrap();
     let unassigned_range = Msisdn::from_number(999_000_000_000_000).unwrap();
-    for verdict in [DeliveryOutcome::Undeliverable, DeliveryOutcome::Expired, DeliveryOutcome::Rejected, DeliveryOutcome::NoChange] {
+    for verdict in [
+        DeliveryOutcome::Undeliverable,
+        DeliveryOutcome::Expired,
+        DeliveryOutcome::Rejected,
+        DeliveryOutcome::NoChange,
+    ] {
         world.stats.settled(ACME, &tie(german(), Some(1)), verdict, at(5));
     }
     world.stats.sent(ACME, american, Day::new(1));

@@ -76,9 +76,11 @@ mod tests {
 
     #[test]
     fn wire_is_read_back_unchanged_and_its_stored_format_does_not_change() {
-        for (form, stored) in
-            [(MoEncoding::SingleByte, [1, 0]), (MoEncoding::Ucs2, [2, 0]), (MoEncoding::Octets { data_coding: 0xf5 }, [3, 0xf5])]
-        {
+        for (form, stored) in [
+            (MoEncoding::SingleByte, [1, 0]),
+            (MoEncoding::Ucs2, [2, 0]),
+            (MoEncoding::Octets { data_coding: 0xf5 }, [3, 0xf5]),
+        ] {
             let came = wire(form, &[5, 0]);
             let blob = to_blob(&came);
             assert_eq!(blob[..3], [1, stored[0], stored[1]]);

@@ -3,7 +3,7 @@
 use crate::reports::{CONNECTION, news, origin};
 use crate::world::*;
 use hermod_domain::ids::{AccountId, MessageId};
-use hermod_domain::lifecycle::{MessageState, DeliveryOutcome};
+use hermod_domain::lifecycle::{DeliveryOutcome, MessageState};
 use hermod_domain::origin::{Alias, MessageName, Origin};
 use hermod_domain::receipt::{DlrCode, ReportStatus};
 use hermod_domain::sender::Sender;

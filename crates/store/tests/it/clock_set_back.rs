@@ -2,7 +2,7 @@
 
 use crate::webhook_queue::results::settled;
 use crate::world::*;
-use hermod_domain::lifecycle::{MessageState, DeliveryOutcome};
+use hermod_domain::lifecycle::{DeliveryOutcome, MessageState};
 use hermod_store::{Acceptance, AfterAttempt, SubmitResponse};
 use std::time::Duration;
 
@@ -67,7 +67,9 @@ async fn webhook_events_of_a_clock_ahead_are_due_by_their_failure_count_after_a_
     let mut world = World::with_webhooks().await;
     let right = world.now;
     world.now = right.plus(AHEAD);
-    world.send_with_receipts(Acceptance { key: None, ..world.sms() }, "new", &[DeliveryOutcome::Delivered]).await;
+    world
+        .send_with_receipts(Acceptance { key: None, ..world.sms() }, "new", &[DeliveryOutcome::Delivered])
+        .await;
     world.send_with_receipts(world.sms(), "failed", &[DeliveryOutcome::Delivered]).await;
     let due = world.due_events().await;
     let again = AfterAttempt::RetryAt(world.now.plus(Duration::from_secs(50)));

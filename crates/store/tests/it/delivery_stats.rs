@@ -4,7 +4,7 @@ use crate::world::*;
 use hermod_domain::carrier::{IdConversion, Profile};
 use hermod_domain::catalogue::{Carrier, Catalogue, Documents};
 use hermod_domain::ids::CarrierId;
-use hermod_domain::lifecycle::{MessageState, DeliveryOutcome};
+use hermod_domain::lifecycle::{DeliveryOutcome, MessageState};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::receipt::DlrCode;
 use hermod_domain::time::Day;

@@ -3,7 +3,7 @@
 use crate::mo::text;
 use crate::world::block;
 use crate::world::*;
-use hermod_domain::lifecycle::{MessageState, DeliveryOutcome};
+use hermod_domain::lifecycle::{DeliveryOutcome, MessageState};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::text::MessageText;
 use hermod_store::{Acceptance, Inbound, MoRecord, OptOut};

@@ -1,7 +1,7 @@
 //! Expiry: queued messages end in bounded steps and are refunded if no carrier can have them.
 
 use crate::world::*;
-use hermod_domain::lifecycle::{MessageState, DeliveryOutcome};
+use hermod_domain::lifecycle::{DeliveryOutcome, MessageState};
 use hermod_domain::receipt::DlrCode;
 use hermod_store::{AcceptOutcome, Acceptance, SubmitResponse};
 use tokio::task::JoinSet;

@@ -2,7 +2,7 @@
 
 use crate::world::*;
 use hermod_domain::ids::{CarrierId, MessageId};
-use hermod_domain::lifecycle::{DoubtPolicy, MessageState, RejectionCause, DeliveryOutcome};
+use hermod_domain::lifecycle::{DeliveryOutcome, DoubtPolicy, MessageState, RejectionCause};
 use hermod_store::{Acceptance, Job, ResponseRecord, SubmitResponse};
 
 const PAID_IN: i64 = 1_000_000_000;

@@ -1,7 +1,7 @@
 //! Parts in doubt: the number of resends, their waits, and the state after the last resend.
 
 use crate::world::*;
-use hermod_domain::lifecycle::{DoubtPolicy, MessageState, DeliveryOutcome};
+use hermod_domain::lifecycle::{DeliveryOutcome, DoubtPolicy, MessageState};
 use hermod_store::{Acceptance, Store, SubmitResponse};
 use std::collections::BTreeMap;
 use std::time::Duration;

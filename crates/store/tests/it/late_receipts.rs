@@ -3,7 +3,7 @@
 use crate::migrations::UNDO_14;
 use crate::world::*;
 use hermod_domain::ids::MessageId;
-use hermod_domain::lifecycle::{MessageState, DeliveryOutcome};
+use hermod_domain::lifecycle::{DeliveryOutcome, MessageState};
 use hermod_domain::receipt::DlrCode;
 use hermod_store::{Acceptance, Store};
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! Several links to one carrier: a message is sent on one of them in order; receive-only links.
 
 use crate::world::*;
-use hermod_domain::lifecycle::{MessageState, DeliveryOutcome};
+use hermod_domain::lifecycle::{DeliveryOutcome, MessageState};
 use hermod_store::{Acceptance, LinkKind, SubmitResponse};
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use crate::world::*;
 use hermod_domain::ids::MessageId;
-use hermod_domain::lifecycle::{MessageState, DeliveryOutcome};
+use hermod_domain::lifecycle::{DeliveryOutcome, MessageState};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::receipt::DlrCode;
 use hermod_domain::sender::Sender;
@@ -128,9 +128,10 @@ async fn receipt_without_an_id_is_matched_by_number_or_dropped() {
     link.respond(vec![], vec![nameless(DeliveryOutcome::Delivered)]).await;
     assert_eq!(link.take_fates().await, [ReceiptOutcome::Dropped]);
     let message = taken(&world, &link, world.sms()).await;
-    for (verdict, state) in
-        [(DeliveryOutcome::Enroute, MessageState::Enroute), (DeliveryOutcome::Undeliverable, MessageState::Undeliverable)]
-    {
+    for (verdict, state) in [
+        (DeliveryOutcome::Enroute, MessageState::Enroute),
+        (DeliveryOutcome::Undeliverable, MessageState::Undeliverable),
+    ] {
         link.respond(vec![], vec![nameless(verdict)]).await;
         assert_eq!(link.take_fates().await, [ReceiptOutcome::Applied]);
         assert_eq!(world.state(message).await, state);

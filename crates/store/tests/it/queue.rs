@@ -2,7 +2,7 @@
 
 use crate::world::*;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
-use hermod_domain::lifecycle::{MessageState, DeliveryOutcome};
+use hermod_domain::lifecycle::{DeliveryOutcome, MessageState};
 use hermod_domain::money::Money;
 use hermod_store::{Acceptance, JOBS_IN_MEMORY_MAX, Store, SubmitResponse};
 use metrics::{Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit};

@@ -3,7 +3,7 @@
 use crate::world::*;
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{CarrierId, MessageId};
-use hermod_domain::lifecycle::{MessageState, DeliveryOutcome};
+use hermod_domain::lifecycle::{DeliveryOutcome, MessageState};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Day;
 use hermod_store::{
@@ -102,7 +102,10 @@ async fn receipt_is_matched_over_several_days_in_both_orders() {
     let link = link_with(&world, IdConversion::None).await;
     let early = send_submitted(&world, &link, number(2), "early").await;
     assert_eq!(world.state(early).await, MessageState::Delivered);
-    assert_eq!(send_receipt(&link, receipt(1, "late", DeliveryOutcome::Delivered)).await, ReceiptOutcome::Applied);
+    assert_eq!(
+        send_receipt(&link, receipt(1, "late", DeliveryOutcome::Delivered)).await,
+        ReceiptOutcome::Applied
+    );
     assert_eq!(world.state(late).await, MessageState::Delivered);
     world.assert_audit_clean();
 }
@@ -140,8 +143,14 @@ async fn receipt_that_fits_two_parts_is_ambiguous_until_the_number_or_exact_id_d
     let link = link_with(&world, IdConversion::None).await;
     let first = send_submitted(&world, &link, number(1), "a1").await;
     let second = send_submitted(&world, &link, number(2), "0a1").await;
-    assert_eq!(send_receipt(&link, receipt(1, "A1", DeliveryOutcome::Delivered)).await, ReceiptOutcome::Ambiguous);
-    assert_eq!(send_receipt(&link, receipt(1, "00A1", DeliveryOutcome::Delivered)).await, ReceiptOutcome::Ambiguous);
+    assert_eq!(
+        send_receipt(&link, receipt(1, "A1", DeliveryOutcome::Delivered)).await,
+        ReceiptOutcome::Ambiguous
+    );
+    assert_eq!(
+        send_receipt(&link, receipt(1, "00A1", DeliveryOutcome::Delivered)).await,
+        ReceiptOutcome::Ambiguous
+    );
     assert!(parked(&world).await.iter().all(|parked| parked.ambiguous));
     // A third candidate does not resolve the ambiguity.
     send_submitted(&world, &link, number(3), "000a1").await;
@@ -154,7 +163,10 @@ async fn receipt_that_fits_two_parts_is_ambiguous_until_the_number_or_exact_id_d
         ReceiptOutcome::Applied
     );
     assert_eq!(world.state(second).await, MessageState::Delivered);
-    assert_eq!(send_receipt(&link, receipt(1, "a1", DeliveryOutcome::Delivered)).await, ReceiptOutcome::Applied);
+    assert_eq!(
+        send_receipt(&link, receipt(1, "a1", DeliveryOutcome::Delivered)).await,
+        ReceiptOutcome::Applied
+    );
     assert_eq!(world.state(first).await, MessageState::Delivered);
     world.assert_audit_clean();
 }

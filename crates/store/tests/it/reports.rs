@@ -125,9 +125,21 @@ async fn reports_are_those_that_registered_delivery_asks_for() {
         (0x02, &[DeliveryOutcome::Rejected], &["REJECTD"]),
         (0x03, &[DeliveryOutcome::Delivered], &["DELIVRD"]),
         (0x03, &[DeliveryOutcome::Expired], &[]),
-        (0x10, &[DeliveryOutcome::Enroute, DeliveryOutcome::Accepted, DeliveryOutcome::Delivered], &["ENROUTE"]),
-        (0x11, &[DeliveryOutcome::Accepted, DeliveryOutcome::Enroute, DeliveryOutcome::Expired], &["ACCEPTD", "EXPIRED"]),
-        (0x11, &[DeliveryOutcome::NoChange, DeliveryOutcome::Delivered, DeliveryOutcome::Undeliverable], &["DELIVRD"]),
+        (
+            0x10,
+            &[DeliveryOutcome::Enroute, DeliveryOutcome::Accepted, DeliveryOutcome::Delivered],
+            &["ENROUTE"],
+        ),
+        (
+            0x11,
+            &[DeliveryOutcome::Accepted, DeliveryOutcome::Enroute, DeliveryOutcome::Expired],
+            &["ACCEPTD", "EXPIRED"],
+        ),
+        (
+            0x11,
+            &[DeliveryOutcome::NoChange, DeliveryOutcome::Delivered, DeliveryOutcome::Undeliverable],
+            &["DELIVRD"],
+        ),
     ];
     let world = World::new().await;
     let (link, port) = (world.link().await, world.store.open_receiver(CONNECTION));

@@ -1,7 +1,7 @@
 //! Restarts at any point: nothing changes, except that parts that were being sent are in doubt.
 
 use crate::world::*;
-use hermod_domain::lifecycle::{MessageState, DeliveryOutcome};
+use hermod_domain::lifecycle::{DeliveryOutcome, MessageState};
 use hermod_store::{Acceptance, Store, StoreError, SubmitResponse};
 use std::time::Duration;
 

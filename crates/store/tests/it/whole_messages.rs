@@ -1,7 +1,7 @@
 //! Long messages in one message_payload: one submit_sm and one receipt, charged by their parts.
 
 use crate::world::*;
-use hermod_domain::lifecycle::{MessageState, DeliveryOutcome};
+use hermod_domain::lifecycle::{DeliveryOutcome, MessageState};
 use hermod_domain::money::Money;
 use hermod_store::{Acceptance, CustomerTlvs, LinkKind, Move, ResponseRecord, SubmitResponse, TargetCarrier};
 

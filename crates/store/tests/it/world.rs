@@ -2,7 +2,7 @@
 
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, RemoteId};
-use hermod_domain::lifecycle::{DoubtPolicy, MessageState, RejectionCause, DeliveryOutcome};
+use hermod_domain::lifecycle::{DeliveryOutcome, DoubtPolicy, MessageState, RejectionCause};
 use hermod_domain::money::Money;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;

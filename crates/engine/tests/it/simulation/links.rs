@@ -6,7 +6,7 @@ use super::world::{CARRIERS, IN_DOUBT_WAIT, Link, World};
 use super::{mo, move_messages};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{CarrierId, MessageId, PartNo, RemoteId};
-use hermod_domain::lifecycle::{PartEvent, PartState, DeliveryOutcome, RejectionCause, resend_wait};
+use hermod_domain::lifecycle::{DeliveryOutcome, PartEvent, PartState, RejectionCause, resend_wait};
 use hermod_domain::phone::Msisdn;
 use hermod_engine::commands::{AnyCommand, CloseLink, OpenLink};
 use hermod_engine::ops::{Job, LinkBatch, LinkId, LinkKind, ReceiptRecord, ResponseRecord, SubmitResponse};

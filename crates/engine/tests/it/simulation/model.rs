@@ -11,7 +11,7 @@ use super::setup::{Setup, connection_of};
 use super::webhook_model::WebhookModel;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, PartNo, RemoteId};
-use hermod_domain::lifecycle::{self, DoubtPolicy, PartEvent, Part, PartState, Progress, Transition};
+use hermod_domain::lifecycle::{self, DoubtPolicy, Part, PartEvent, PartState, Progress, Transition};
 use hermod_domain::origin::{Alias, RegisteredDelivery};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
@@ -258,7 +258,11 @@ impl Model {
     }
 
     /// Returns lapsed parts with their events; not necessarily all of them.
-    pub(super) fn lapsed(&self, now: Timestamp, catalogue: &Catalogue) -> Vec<(MessageId, PartNo, PartEvent)> {
+    pub(super) fn lapsed(
+        &self,
+        now: Timestamp,
+        catalogue: &Catalogue,
+    ) -> Vec<(MessageId, PartNo, PartEvent)> {
         let mut lapsed = Vec::new();
         for (message, entry) in self.open() {
             for (part, no) in entry.parts() {

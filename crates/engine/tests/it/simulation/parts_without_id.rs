@@ -5,7 +5,7 @@ use super::model::Model;
 use super::receipts::{Early, TiedPart};
 use super::world::{CARRIERS, World};
 use hermod_domain::ids::{CarrierId, MessageId, PartNo, RemoteId};
-use hermod_domain::lifecycle::{PartEvent, DeliveryOutcome};
+use hermod_domain::lifecycle::{DeliveryOutcome, PartEvent};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::commands::{AnyCommand, ForgetUnnamedParts, GiveUpParked, Rematch};

@@ -2,7 +2,7 @@
 
 use super::model::Model;
 use hermod_domain::ids::{CarrierId, MessageId, PartNo, RemoteId};
-use hermod_domain::lifecycle::{PartEvent, DeliveryOutcome};
+use hermod_domain::lifecycle::{DeliveryOutcome, PartEvent};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::commands::Rematch;
@@ -29,7 +29,10 @@ fn replaces(later: DeliveryOutcome, earlier: DeliveryOutcome) -> bool {
     match earlier {
         DeliveryOutcome::NoChange => true,
         DeliveryOutcome::Enroute | DeliveryOutcome::Accepted => later != DeliveryOutcome::NoChange,
-        DeliveryOutcome::Delivered | DeliveryOutcome::Undeliverable | DeliveryOutcome::Rejected | DeliveryOutcome::Expired => false,
+        DeliveryOutcome::Delivered
+        | DeliveryOutcome::Undeliverable
+        | DeliveryOutcome::Rejected
+        | DeliveryOutcome::Expired => false,
     }
 }
 

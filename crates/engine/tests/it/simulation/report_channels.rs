@@ -4,7 +4,7 @@ use super::model::{Model, ReportTarget};
 use super::random::Random;
 use super::setup::{ACCOUNTS, connection_of};
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
-use hermod_domain::lifecycle::{PartEvent, MessageState, StateChange, Progress};
+use hermod_domain::lifecycle::{MessageState, PartEvent, Progress, StateChange};
 use hermod_domain::receipt::{DlrCode, ReportStatus};
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::WebhookKind;
@@ -62,7 +62,13 @@ impl BoundReceivers for Receivers {
 
 impl Model {
     /// Expects the report of an event. A final status is reported once, and UNKNOWN once before it.
-    pub(super) fn expect_news(&mut self, message: MessageId, event: PartEvent, before: &Progress, moved: &StateChange) {
+    pub(super) fn expect_news(
+        &mut self,
+        message: MessageId,
+        event: PartEvent,
+        before: &Progress,
+        moved: &StateChange,
+    ) {
         let now = self.now;
         let entry = self.messages.get_mut(&message).expect("a message that was accepted");
         let told = if entry.has_ended() {

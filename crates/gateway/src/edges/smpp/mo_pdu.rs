@@ -268,7 +268,10 @@ mod tests {
             parts.unwrap().into_iter().map(|(_, _, octets)| octets.len()).collect()
         };
         assert_eq!(lengths(MoEncoding::SingleByte, &"x".repeat(161), &[]), [6 + 153, 6 + 8]);
-        assert_eq!(lengths(MoEncoding::SingleByte, &format!("{}€€€€€", "x".repeat(152)), &[]), [6 + 152, 6 + 10]);
+        assert_eq!(
+            lengths(MoEncoding::SingleByte, &format!("{}€€€€€", "x".repeat(152)), &[]),
+            [6 + 152, 6 + 10]
+        );
         assert_eq!(lengths(MoEncoding::Ucs2, &"Ж".repeat(71), &[]), [6 + 134, 6 + 8]);
         assert_eq!(lengths(MoEncoding::Ucs2, &format!("{}😀😀😀", "Ж".repeat(66)), &[]), [6 + 132, 6 + 12]);
         assert_eq!(lengths(MoEncoding::Octets { data_coding: 4 }, &"ab".repeat(141), &[]), [6 + 134, 6 + 7]);

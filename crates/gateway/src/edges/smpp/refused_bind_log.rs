@@ -2,7 +2,7 @@
 //! each would let strangers fill the disk.
 
 use crate::clock::Clock;
-use hermod_domain::log_throttle::{SuppressedLines, LogThrottle};
+use hermod_domain::log_throttle::{LogThrottle, SuppressedLines};
 use hermod_domain::time::Timestamp;
 use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use hermod_domain::time::Timestamp;
 use hermod_smpp::session::{BindAcceptance, CloseReason, ServerConfig, State};
-use hermod_smpp::{BindType, CommandStatus, SessionEvent, Frame, Pdu, Session};
+use hermod_smpp::{BindType, CommandStatus, Frame, Pdu, Session, SessionEvent};
 
 use super::context::LinkContext;
 use super::delay_queue::DelayQueue;
@@ -156,7 +156,9 @@ impl Link {
         match event {
             SessionEvent::BindRequested(frame) => self.on_bind(&frame, context),
             SessionEvent::Request(frame) => self.on_request(&frame, context),
-            SessionEvent::Response { token, frame } => deliveries::on_response(token, frame.header.status, context),
+            SessionEvent::Response { token, frame } => {
+                deliveries::on_response(token, frame.header.status, context)
+            }
             SessionEvent::TimedOut { token, .. } => deliveries::requeue(token, context),
             SessionEvent::Lost(tokens) => {
                 for token in tokens {

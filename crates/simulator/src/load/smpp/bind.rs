@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use hermod_smpp::session::CloseReason;
 use hermod_smpp::{
-    BindType, CommandStatus, DataSmResp, DeliverSmResp, SessionEvent, Frame, Moment, Pdu, ReceiptDialect, Session,
-    read_data_sm_receipt, read_receipt,
+    BindType, CommandStatus, DataSmResp, DeliverSmResp, Frame, Moment, Pdu, ReceiptDialect, Session,
+    SessionEvent, read_data_sm_receipt, read_receipt,
 };
 use tokio::sync::watch;
 
@@ -118,7 +118,9 @@ impl Bind {
         match event {
             SessionEvent::Response { token, frame } => self.on_response(matcher, &frame, Some(token), now),
             SessionEvent::LateResponse { frame, .. } => self.on_response(matcher, &frame, None, now),
-            SessionEvent::Request(frame) => on_delivery(&mut self.driver.session, matcher, &frame, now, moment),
+            SessionEvent::Request(frame) => {
+                on_delivery(&mut self.driver.session, matcher, &frame, now, moment)
+            }
             SessionEvent::TimedOut { .. } => {
                 matcher.tally.timed_out += 1;
                 self.shared.live.count_failure();

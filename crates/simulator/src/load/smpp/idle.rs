@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
 use hermod_smpp::session::{ClientConfig, CloseReason};
-use hermod_smpp::{BindType, CommandStatus, SessionEvent, Moment};
+use hermod_smpp::{BindType, CommandStatus, Moment, SessionEvent};
 use serde::{Deserialize, Serialize};
 use tokio::sync::{Notify, Semaphore, watch};
 use tokio::task::JoinHandle;

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hermod_smpp::session::{BindRequest, ClientConfig, CloseReason};
-use hermod_smpp::{BindType, CommandStatus, EncodeError, SessionEvent, Moment, Session, VERSION_3_3, VERSION_3_4};
+use hermod_smpp::{
+    BindType, CommandStatus, EncodeError, Moment, Session, SessionEvent, VERSION_3_3, VERSION_3_4,
+};
 use thiserror::Error;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;

@@ -6,7 +6,7 @@ use crate::webhook_queue::results::settled;
 use crate::world::*;
 use crate::world::{block, within};
 use hermod_domain::carrier::IdConversion;
-use hermod_domain::lifecycle::{MessageState, DeliveryOutcome};
+use hermod_domain::lifecycle::{DeliveryOutcome, MessageState};
 use hermod_store::{
     AcceptOutcome, Acceptance, AfterAttempt, LinkKind, MoRecord, OpenOptions, REPEATS_KNOWN, ReportOutcome,
     Store, StoreError, SubmitResponse, WebhookState,

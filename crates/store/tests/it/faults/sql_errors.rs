@@ -3,7 +3,7 @@
 use crate::reports::CONNECTION;
 use crate::webhook_queue::results::settled;
 use crate::world::*;
-use hermod_domain::lifecycle::{MessageState, DeliveryOutcome};
+use hermod_domain::lifecycle::{DeliveryOutcome, MessageState};
 use hermod_domain::phone::Msisdn;
 use hermod_store::{
     AcceptOutcome, Acceptance, AfterAttempt, DailyLimits, Inbound, LedgerKind, OptOut, PostOutcome,
@@ -73,7 +73,8 @@ async fn failing_response_record_fails_alone_in_its_batch() {
     world.raw().execute_batch(&trigger).unwrap();
     let accepted =
         |index: usize| answer(&jobs[index], SubmitResponse::Accepted(remote(&format!("r{index}"))));
-    let receipts = vec![receipt(5, "r0", DeliveryOutcome::Delivered), receipt(6, "r2", DeliveryOutcome::Delivered)];
+    let receipts =
+        vec![receipt(5, "r0", DeliveryOutcome::Delivered), receipt(6, "r2", DeliveryOutcome::Delivered)];
     link.port.record((0..3).map(accepted).collect(), receipts, Vec::new(), 1, world.now).await.unwrap();
     // The two receipts are recorded and the slot is used.
     let (mut recorded, mut more) = (Vec::new(), Vec::new());

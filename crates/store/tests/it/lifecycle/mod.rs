@@ -4,7 +4,7 @@ mod receipts;
 
 use crate::world::*;
 use hermod_domain::ids::PartNo;
-use hermod_domain::lifecycle::{DoubtPolicy, MessageState, RejectionCause, DeliveryOutcome};
+use hermod_domain::lifecycle::{DeliveryOutcome, DoubtPolicy, MessageState, RejectionCause};
 use hermod_domain::receipt::DlrCode;
 use hermod_store::{Acceptance, Store, SubmitResponse};
 use std::time::Duration;

@@ -2,7 +2,7 @@
 
 use super::PAID_IN;
 use crate::world::*;
-use hermod_domain::lifecycle::{MessageState, DeliveryOutcome};
+use hermod_domain::lifecycle::{DeliveryOutcome, MessageState};
 use hermod_store::SubmitResponse;
 
 #[tokio::test]
@@ -11,8 +11,11 @@ async fn receipt_before_its_response_waits_for_it() {
     let link = world.link_with_slots(1).await;
     let message = world.send(world.sms()).await;
     let job = link.take_job().await;
-    link.respond(Vec::new(), vec![receipt(1, "z", DeliveryOutcome::Enroute), receipt(2, "z", DeliveryOutcome::Delivered)])
-        .await;
+    link.respond(
+        Vec::new(),
+        vec![receipt(1, "z", DeliveryOutcome::Enroute), receipt(2, "z", DeliveryOutcome::Delivered)],
+    )
+    .await;
     assert_eq!(link.take_recorded().await, [1, 2]);
     assert_eq!(world.state(message).await, MessageState::Queued);
     link.accept(&job, "z").await;

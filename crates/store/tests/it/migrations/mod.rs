@@ -3,7 +3,7 @@
 use crate::mo::{FOREIGN, HANDSET, text};
 use crate::world::*;
 use hermod_domain::ids::{CarrierId, ConnectionId, MessageId};
-use hermod_domain::lifecycle::{MessageState, RejectionCause, DeliveryOutcome};
+use hermod_domain::lifecycle::{DeliveryOutcome, MessageState, RejectionCause};
 use hermod_domain::money::Money;
 use hermod_domain::origin::{Alias, MessageName};
 use hermod_domain::time::{Day, Timestamp};

@@ -46,11 +46,8 @@ async fn parts_of_different_messages_are_not_joined() {
     link.receive_mo(piece(2, 1, 2, "b1")).await;
     link.receive_mo(piece(1, 1, 3, "c1")).await;
     other.receive_mo(piece(1, 2, 2, "other carrier's")).await;
-    link.receive_mo(InboundPart {
-        source: SmppAddress::new(1, 1, b"4915100000000"),
-        ..piece(1, 2, 2, "d2")
-    })
-    .await;
+    link.receive_mo(InboundPart { source: SmppAddress::new(1, 1, b"4915100000000"), ..piece(1, 2, 2, "d2") })
+        .await;
     assert!(world.inbound_texts(ALICE).await.is_empty());
     world.assert_audit_clean();
     link.receive_mo(piece(2, 2, 2, "b2")).await;

@@ -4,7 +4,7 @@ use super::accounts::Purse;
 use crate::world::{ALICE, IN_DOUBT_WAIT, RECEIPT_WAIT, VALIDITY};
 use hermod_domain::ids::{AccountId, MessageId, PartNo};
 use hermod_domain::lifecycle::{
-    self, DoubtPolicy, PartEvent, MessageState, StateChange, PartState, Progress, Transition, DeliveryOutcome,
+    self, DeliveryOutcome, DoubtPolicy, MessageState, PartEvent, PartState, Progress, StateChange, Transition,
 };
 use hermod_domain::origin::RegisteredDelivery;
 use hermod_domain::receipt::{DlrCode, ReportStatus};
@@ -205,7 +205,9 @@ impl Books {
         }
         match self.parked.get_mut(remote) {
             Some(earlier @ DeliveryOutcome::NoChange) => *earlier = verdict,
-            Some(earlier @ DeliveryOutcome::Enroute) if verdict != DeliveryOutcome::NoChange => *earlier = verdict,
+            Some(earlier @ DeliveryOutcome::Enroute) if verdict != DeliveryOutcome::NoChange => {
+                *earlier = verdict
+            }
             Some(_) => {}
             None => drop(self.parked.insert(remote.to_owned(), verdict)),
         }

@@ -11,7 +11,7 @@ mod responses;
 use crate::world::*;
 use accounts::Purse;
 use expected::{Books, MessageKey};
-use hermod_domain::lifecycle::{DoubtPolicy, PartEvent, DeliveryOutcome};
+use hermod_domain::lifecycle::{DeliveryOutcome, DoubtPolicy, PartEvent};
 use hermod_domain::money::Money;
 use hermod_store::{DailyLimits, Job, LedgerKind, SubmitResponse};
 use proptest::prelude::*;

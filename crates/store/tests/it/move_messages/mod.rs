@@ -4,7 +4,7 @@ mod random_traffic;
 
 use crate::world::*;
 use hermod_domain::ids::MessageId;
-use hermod_domain::lifecycle::{MessageState, DeliveryOutcome};
+use hermod_domain::lifecycle::{DeliveryOutcome, MessageState};
 use hermod_store::{Acceptance, CarrierQueue, Job, Move, SubmitResponse, WaitingMessage};
 
 const PAID_IN: i64 = 1_000_000_000;

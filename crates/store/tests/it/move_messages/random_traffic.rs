@@ -4,7 +4,7 @@
 use crate::world::within;
 use crate::world::*;
 use hermod_domain::ids::{CarrierId, MessageId};
-use hermod_domain::lifecycle::{MessageState, RejectionCause, DeliveryOutcome};
+use hermod_domain::lifecycle::{DeliveryOutcome, MessageState, RejectionCause};
 use hermod_store::{Acceptance, Handout, Job, Move, ResponseRecord, Store, SubmitResponse};
 use metrics::{Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit};
 use proptest::prelude::*;

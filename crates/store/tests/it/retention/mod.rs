@@ -5,7 +5,7 @@ mod random_history;
 use crate::reports::{CONNECTION, origin};
 use crate::world::*;
 use hermod_domain::ids::MessageId;
-use hermod_domain::lifecycle::{MessageState, DeliveryOutcome};
+use hermod_domain::lifecycle::{DeliveryOutcome, MessageState};
 use hermod_domain::origin::{MessageName, Origin};
 use hermod_domain::text::SmsOptions;
 use hermod_domain::time::Day;

@@ -12,7 +12,7 @@ use hermod_domain::catalogue::{
     Account, AllowList, Catalogue, Connection, Countries, Documents, Tier, Webhooks,
 };
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
-use hermod_domain::lifecycle::{MessageState, DeliveryOutcome};
+use hermod_domain::lifecycle::{DeliveryOutcome, MessageState};
 use hermod_domain::money::Money;
 use hermod_domain::receipt::{DlrCode, ReportStatus};
 use hermod_domain::sender::Sender;
@@ -216,7 +216,10 @@ async fn enroute_and_every_final_status_make_an_event_and_others_do_not() {
     let cases: &[(&[DeliveryOutcome], &[&str])] = &[
         (&[], &[]),
         (&[DeliveryOutcome::NoChange], &[]),
-        (&[DeliveryOutcome::Enroute, DeliveryOutcome::Accepted, DeliveryOutcome::Delivered], &["ENROUTE", "DELIVRD"]),
+        (
+            &[DeliveryOutcome::Enroute, DeliveryOutcome::Accepted, DeliveryOutcome::Delivered],
+            &["ENROUTE", "DELIVRD"],
+        ),
         (&[DeliveryOutcome::Accepted], &["ACCEPTD"]),
         (&[DeliveryOutcome::Delivered, DeliveryOutcome::Undeliverable], &["DELIVRD"]),
         (&[DeliveryOutcome::Undeliverable], &["UNDELIV"]),
@@ -303,7 +306,11 @@ async fn event_has_the_form_of_its_connection_at_the_time_of_the_change() {
     world.store.set_catalogue(catalogue(Some(webhooks(true, true)), short));
     world.send_with_receipts(world.sms(), "a", &[DeliveryOutcome::Delivered]).await;
     world
-        .send_with_receipts(Acceptance { connection: SECOND, ..world.sms() }, "b", &[DeliveryOutcome::Delivered])
+        .send_with_receipts(
+            Acceptance { connection: SECOND, ..world.sms() },
+            "b",
+            &[DeliveryOutcome::Delivered],
+        )
         .await;
     world.enable_webhooks();
     world.send_with_receipts(world.sms(), "c", &[DeliveryOutcome::Delivered]).await;

@@ -107,7 +107,9 @@ async fn reports_of_a_hundred_connections_without_receiver_all_move_to_the_webho
     world.advance(RECEIVER_AWAY_MAX).await;
     // New reports arrive and the catalogue changes in every round.
     for round in 0..5 {
-        world.send_with_receipts(world.smpp_message(1), &format!("id{round}"), &[DeliveryOutcome::Delivered]).await;
+        world
+            .send_with_receipts(world.smpp_message(1), &format!("id{round}"), &[DeliveryOutcome::Delivered])
+            .await;
         world.store.set_catalogue(crowd());
         world.advance(secs(1)).await;
     }

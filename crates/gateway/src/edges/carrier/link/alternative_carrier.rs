@@ -29,7 +29,8 @@ pub(in crate::edges::carrier) fn alternative_carrier(
     let world = &group.world;
     let catalogue = world.catalogue();
     let SentPart { account: customer, from, to, .. } = sent;
-    let sending = RouteQuery { account: *customer, from, to: *to, destination: Numbers::embedded().find(*to) };
+    let sending =
+        RouteQuery { account: *customer, from, to: *to, destination: Numbers::embedded().find(*to) };
     let (_, route) = catalogue.routes().serving(&sending)?;
     let health = |carrier| world.carriers.health(carrier);
     let carrier = if put_off {

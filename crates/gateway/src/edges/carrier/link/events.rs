@@ -7,7 +7,7 @@ use crate::clock::Moment;
 use crate::edges::carrier::backoff::Ended;
 use crate::edges::carrier::submit_responses::{LinkNext, ParsedResponse, read_submit_response};
 use hermod_smpp::session::State;
-use hermod_smpp::{SessionEvent, Frame};
+use hermod_smpp::{Frame, SessionEvent};
 use hermod_store::{LinkKind, StoreError, SubmitResponse};
 
 impl Link<'_> {
@@ -65,7 +65,10 @@ impl Link<'_> {
                 }
             }
             // An alert_notification is of no use to us.
-            SessionEvent::PeerUnbound | SessionEvent::Bound { .. } | SessionEvent::BindRequested(_) | SessionEvent::Notification(_) => {}
+            SessionEvent::PeerUnbound
+            | SessionEvent::Bound { .. }
+            | SessionEvent::BindRequested(_)
+            | SessionEvent::Notification(_) => {}
         }
     }
 

@@ -42,7 +42,12 @@ impl Link<'_> {
         let pdu = self.draft.submit_sm(&Part::of(job), wall);
         match pdu.map(|pdu| self.session.request(&pdu, sent, smpp_moment(now))) {
             Some(Ok(_)) => return true,
-            Some(Err(RequestError::WindowFull | RequestError::NotBound | RequestError::Draining | RequestError::Closed)) => {
+            Some(Err(
+                RequestError::WindowFull
+                | RequestError::NotBound
+                | RequestError::Draining
+                | RequestError::Closed,
+            )) => {
                 self.answers.push(sent.record(SubmitResponse::NotSent));
             }
             // A retry would fail too.

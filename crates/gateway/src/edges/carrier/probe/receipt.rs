@@ -8,7 +8,7 @@ use crate::world::World;
 use hermod_domain::carrier::{DefaultAlphabet, IdConversion, Profile, RemoteKey};
 use hermod_domain::ids::RemoteId;
 use hermod_domain::lifecycle::DeliveryOutcome;
-use hermod_smpp::{CommandId, DataSmResp, DeliverSmResp, SessionEvent, Frame, Pdu, ReceiptDialect};
+use hermod_smpp::{CommandId, DataSmResp, DeliverSmResp, Frame, Pdu, ReceiptDialect, SessionEvent};
 use hermod_store::ReceiptRecord;
 use std::time::Duration;
 
@@ -118,7 +118,10 @@ impl Receipts {
 
 fn is_final(verdict: DeliveryOutcome) -> bool {
     match verdict {
-        DeliveryOutcome::Delivered | DeliveryOutcome::Undeliverable | DeliveryOutcome::Rejected | DeliveryOutcome::Expired => true,
+        DeliveryOutcome::Delivered
+        | DeliveryOutcome::Undeliverable
+        | DeliveryOutcome::Rejected
+        | DeliveryOutcome::Expired => true,
         DeliveryOutcome::Enroute | DeliveryOutcome::Accepted | DeliveryOutcome::NoChange => false,
     }
 }

@@ -4,7 +4,7 @@ use crate::board::{PduDirection, ProbeLine};
 use crate::clock::{Clock, Moment};
 use crate::edges::carrier::connect::{Stream, close};
 use bytes::{Buf, BytesMut};
-use hermod_smpp::{CommandStatus, SessionEvent, Header, ReceiptDialect, Session, trace};
+use hermod_smpp::{CommandStatus, Header, ReceiptDialect, Session, SessionEvent, trace};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

@@ -167,7 +167,11 @@ impl Draft {
         if let Some(options) = part.options.filter(|options| options.is_one_part()) {
             let as_parameters = self.parameters && self.profile.long_messages == LongMessages::Sar;
             // A header with other elements than the concatenation must stay a header.
-            return Some(if as_parameters && place_of(options).is_some() { Joined::Sar } else { Joined::Udh });
+            return Some(if as_parameters && place_of(options).is_some() {
+                Joined::Sar
+            } else {
+                Joined::Udh
+            });
         }
         if part.whole && part.text.measure_in(part.encoding).parts > 1 {
             return self.parameters.then_some(Joined::Payload);

@@ -130,11 +130,17 @@ impl CustomerSession {
             let pdu = report_delivery.draft.deliver_sm(report, news, bound.is_3_4);
             match pdu.map(|pdu| self.session.request(&pdu, report.id, now)) {
                 Some(Ok(_)) => {}
-                Some(Err(RequestError::WindowFull | RequestError::NotBound | RequestError::Draining | RequestError::Closed)) => {
+                Some(Err(
+                    RequestError::WindowFull
+                    | RequestError::NotBound
+                    | RequestError::Draining
+                    | RequestError::Closed,
+                )) => {
                     report_delivery.settled.push((report.id, ReportOutcome::NotSent));
                 }
                 // A retry would fail too.
-                Some(Err(RequestError::NotAllowed | RequestError::Needs3_4 | RequestError::Encode(_))) | None => {
+                Some(Err(RequestError::NotAllowed | RequestError::Needs3_4 | RequestError::Encode(_)))
+                | None => {
                     tracing::error!(message.id = %report.message, "Could not encode a report as deliver_sm");
                     report_delivery
                         .settled

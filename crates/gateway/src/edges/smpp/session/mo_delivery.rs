@@ -148,16 +148,17 @@ impl CustomerSession {
                     continue;
                 }
                 Some(Err(RequestError::WindowFull)) => return,
-                Some(Err(RequestError::NotBound | RequestError::Draining | RequestError::Closed)) if message.sent == 0 => {
+                Some(Err(RequestError::NotBound | RequestError::Draining | RequestError::Closed))
+                    if message.sent == 0 =>
+                {
                     ReportOutcome::NotSent
                 }
                 Some(Err(RequestError::NotBound | RequestError::Draining | RequestError::Closed)) => {
                     ReportOutcome::RetryLater
                 }
                 // A retry would fail too.
-                Some(Err(RequestError::NotAllowed | RequestError::Needs3_4 | RequestError::Encode(_))) | None => {
-                    ReportOutcome::Refused(CommandStatus::SYSERR.0)
-                }
+                Some(Err(RequestError::NotAllowed | RequestError::Needs3_4 | RequestError::Encode(_)))
+                | None => ReportOutcome::Refused(CommandStatus::SYSERR.0),
             };
             settled.extend(mo_deliveries.fails(report, failed).map(|result| (report, result)));
         }
@@ -168,7 +169,7 @@ impl CustomerSession {
 mod tests {
     use super::*;
     use hermod_domain::catalogue::SmppAccess;
-    use hermod_domain::inbound::{MoEncoding, MoContent};
+    use hermod_domain::inbound::{MoContent, MoEncoding};
     use hermod_domain::origin::SmppAddress;
 
     const REPORT: ReportId = ReportId(1);

@@ -21,7 +21,7 @@ use futures_util::FutureExt;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use hermod_domain::ids::ConnectionId;
 use hermod_smpp::session::{BindAcceptance, CloseReason};
-use hermod_smpp::{BindType, CommandStatus, SessionEvent, Frame, Pdu, Session};
+use hermod_smpp::{BindType, CommandStatus, Frame, Pdu, Session, SessionEvent};
 use hermod_store::ReportId;
 use mo_delivery::TakenReports;
 use requests::RequestOutcome;

@@ -14,7 +14,7 @@ use hermod_domain::catalogue::SmppAccess;
 use hermod_domain::origin::{Origin, QUOTE_CHARS_MAX, RegisteredDelivery, SmppAddress};
 use hermod_domain::sender::{Sender, SenderKind};
 use hermod_domain::submission::{Submission, measure};
-use hermod_domain::text::{Encoding, ConcatPart, MessageText, SmsOptions, gsm7};
+use hermod_domain::text::{ConcatPart, Encoding, MessageText, SmsOptions, gsm7};
 use hermod_domain::time::Timestamp;
 use hermod_smpp::{Address, CommandStatus, DataSm, SubmitMulti, SubmitSm, Tag, Tlv, Tlvs, esm_class, udh};
 use smallvec::SmallVec;

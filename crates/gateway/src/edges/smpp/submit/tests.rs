@@ -149,7 +149,10 @@ fn origin_keeps_registered_delivery_and_the_submitted_addresses() {
         ..plain()
     };
     let origin = read(&pdu).unwrap().0.origin.unwrap();
-    assert_eq!(origin.registered_delivery, RegisteredDelivery { success: true, failure: true, intermediate: true });
+    assert_eq!(
+        origin.registered_delivery,
+        RegisteredDelivery { success: true, failure: true, intermediate: true }
+    );
     assert_eq!((origin.reference, origin.short_id, origin.on_transmitter), (Some(0x1234), false, false));
     assert_eq!(origin.destination, SmppAddress::new(2, 8, b"004915112345678"));
     assert_eq!(origin.source, SmppAddress::new(5, 0, b"Shop"));
@@ -278,7 +281,8 @@ fn sar_parameters_need_all_three_and_no_udh() {
     };
     let joined = |tlvs: &TlvBuffer| {
         let read = read(&SubmitSm { tlvs: tlvs.as_tlvs(), ..plain() });
-        read.map(|(submission, _)| submission.options.and_then(|options| options.concat)).map_err(|status| status.0)
+        read.map(|(submission, _)| submission.options.and_then(|options| options.concat))
+            .map_err(|status| status.0)
     };
     let expect = ConcatPart { reference: 300, total: 3, part: 2 };
     assert_eq!(joined(&sar(Some(300), Some(3), Some(2))), Ok(Some(expect)));

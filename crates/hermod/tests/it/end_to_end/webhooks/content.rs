@@ -18,7 +18,7 @@ async fn enroute_and_final_status_are_posted_with_signature_and_headers() {
             (told["message_id"].as_str(), told["status"].as_str()),
             (Some(message.as_str()), Some(status))
         );
-        assert_eq!(verified_signatures(post, SECRET), [Proof::Current, Proof::Standard]);
+        assert_eq!(verified_signatures(post, SECRET), [SignatureHeader::Current, SignatureHeader::Standard]);
         assert_eq!((post.method.as_str(), post.path.as_str()), ("POST", "/dlr"));
         assert_eq!(header(post, "content-type"), "application/json");
         assert_eq!(header(post, "user-agent"), concat!("Hermod/", env!("CARGO_PKG_VERSION")));

@@ -24,7 +24,7 @@ async fn mo_message_is_posted_with_its_four_fields() {
             "{{\"from\":\"+4915112345678\",\"to\":\"80808\",\"text\":\"Ja, \\\"gern\\\" \u{1f600}\\n\",\"received_at\":\"{now}\"}}"
         )
     );
-    assert_eq!(verified_signatures(post, SECRET), [Proof::Current, Proof::Standard]);
+    assert_eq!(verified_signatures(post, SECRET), [SignatureHeader::Current, SignatureHeader::Standard]);
     assert!(header(post, "webhook-id").starts_with("evt_"));
     assert_post_count(&hooks, 1).await;
     hooks.stop().await;

@@ -18,7 +18,7 @@ async fn step(s: &Scenario, step: Rotation) -> Result<(), String> {
 }
 
 /// Returns the signatures of the next post that the old and the new secret verify.
-async fn signatures_of_next_post(s: &Scenario, hooks: &WebhookReceiver) -> (Vec<Proof>, Vec<Proof>) {
+async fn signatures_of_next_post(s: &Scenario, hooks: &WebhookReceiver) -> (Vec<SignatureHeader>, Vec<SignatureHeader>) {
     let count = hooks.count() + 1;
     s.alice.send(TO, "hello").await.accepted();
     let caught = wait_for_posts(hooks, count).await;
@@ -28,7 +28,7 @@ async fn signatures_of_next_post(s: &Scenario, hooks: &WebhookReceiver) -> (Vec<
 
 #[tokio::test]
 async fn staged_secret_is_switched_to_and_the_old_one_is_valid_for_a_day() {
-    use Proof::{Current, Next, Previous, Standard};
+    use SignatureHeader::{Current, Next, Previous, Standard};
     let hooks = receiver(ReceiverBehaviour::Status(200));
     let s = scenario_with_webhook(&hooks, Script::new()).await;
     assert_eq!(signatures_of_next_post(&s, &hooks).await, (vec![Current, Standard], vec![]));
@@ -48,7 +48,7 @@ async fn staged_secret_is_switched_to_and_the_old_one_is_valid_for_a_day() {
 
 #[tokio::test]
 async fn staged_and_previous_secret_can_be_dropped() {
-    use Proof::{Current, Previous, Standard};
+    use SignatureHeader::{Current, Previous, Standard};
     let hooks = receiver(ReceiverBehaviour::Status(200));
     let s = scenario_with_webhook(&hooks, Script::new()).await;
     step(&s, Rotation::Stage(Secret::new("never-to-be-used"))).await.expect("it is staged");
