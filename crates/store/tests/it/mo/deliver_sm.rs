@@ -28,7 +28,7 @@ async fn mo_message_is_delivered_to_the_accounts_connection_and_can_be_polled() 
     let mut world = world_with_smpp_connection().await;
     let header: Box<[u8]> = [5, 4, 0, 1, 0, 2].into();
     let mut part = text(HANDSET, NUMBER, "hello");
-    part.piece.header = header.clone();
+    part.segment.header = header.clone();
     world.receive_mo(part).await;
     world.restart().await;
     let port = world.store.open_receiver(OVER_SMPP);

@@ -191,7 +191,7 @@ async fn undecodable_mo_text_is_delivered_as_hexadecimal() {
         (Alphabet::Ucs2, 8, b"\x04\x16"),
     ] {
         let segment = MoSegment { data_coding, alphabet, header: Box::default(), octets: octets.into() };
-        world.receive_mo(InboundPart { piece, ..text(HANDSET, NUMBER, "") }).await;
+        world.receive_mo(InboundPart { segment, ..text(HANDSET, NUMBER, "") }).await;
     }
     assert_eq!(world.inbound_texts(ALICE).await, ["00ff", "80", "041600", "Ж"]);
     world.assert_audit_clean();

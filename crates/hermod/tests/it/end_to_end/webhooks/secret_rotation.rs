@@ -18,7 +18,10 @@ async fn step(s: &Scenario, step: Rotation) -> Result<(), String> {
 }
 
 /// Returns the signatures of the next post that the old and the new secret verify.
-async fn signatures_of_next_post(s: &Scenario, hooks: &WebhookReceiver) -> (Vec<SignatureHeader>, Vec<SignatureHeader>) {
+async fn signatures_of_next_post(
+    s: &Scenario,
+    hooks: &WebhookReceiver,
+) -> (Vec<SignatureHeader>, Vec<SignatureHeader>) {
     let count = hooks.count() + 1;
     s.alice.send(TO, "hello").await.accepted();
     let caught = wait_for_posts(hooks, count).await;
