@@ -29,8 +29,12 @@ async fn parts_in_every_order_over_two_links_become_one_message() {
 async fn character_split_between_two_parts_is_joined() {
     let world = World::with_numbers().await;
     for (no, octets) in [(2, &b"\xde\x00\x00!"[..]), (1, b"\x04\x16\xd8\x3d")] {
-        let halves =
-            MoSegment { data_coding: 8, alphabet: Alphabet::Ucs2, header: Box::default(), octets: octets.into() };
+        let halves = MoSegment {
+            data_coding: 8,
+            alphabet: Alphabet::Ucs2,
+            header: Box::default(),
+            octets: octets.into(),
+        };
         world.receive_mo(InboundPart { segment: halves, ..piece(1, no, 2, "") }).await;
     }
     assert_eq!(world.inbound_texts(ALICE).await, ["Ж😀!"]);
