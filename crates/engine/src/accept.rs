@@ -161,7 +161,7 @@ impl Batch<'_> {
     }
 }
 
-/// Returns what the account may spend: available credit minus the minimum that must remain. None if it overflows.
+/// Returns what the account may spend: what is available minus the minimum that must remain. None if it overflows.
 fn spendable(before: Balance, acceptance: &Acceptance) -> Option<Money> {
     let available = before.balance.checked_add(acceptance.credit_limit)?.checked_sub(before.credit_used)?;
     available.checked_sub(acceptance.minimum)

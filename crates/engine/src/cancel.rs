@@ -1,4 +1,4 @@
-//! Cancels a message while none of its parts was given to a link.
+//! Cancels a message while no carrier has, or may have, any of its parts.
 
 use crate::batch::Batch;
 use crate::ops::{CancelOutcome, ExpectedParties};
@@ -12,7 +12,8 @@ use hermod_domain::origin::MessageName;
 use hermod_domain::time::Timestamp;
 
 impl Batch<'_> {
-    /// Cancels a message of the account and refunds its cost, if none of its parts was ever claimed.
+    /// Cancels a message of the account and refunds its cost, if all its parts are queued and none is in doubt. Returns
+    /// `NotFound` if the account has no such message with these parties, and `TooLate` otherwise.
     pub fn cancel(
         &mut self,
         account: AccountId,
@@ -58,7 +59,7 @@ impl Batch<'_> {
         Ok(expected.map(|parties| parties.carrier))
     }
 
-    /// Whether a message has parts and none of them was ever claimed.
+    /// Whether all parts of a message are queued and none was ever in doubt. A part that the carrier throttled counts.
     fn is_untouched(&self, key: MessageKey) -> Result<bool, TableError> {
         let Some(progress) = progress::load(self.tables, key)? else { return Ok(false) };
         Ok(progress.parts.iter().all(|part| *part == Part::QUEUED))

@@ -20,8 +20,8 @@ const FAILURES_BEFORE_FAILOVER: u32 = 2;
 const THROTTLED_WAIT_MAX: Duration = Duration::from_secs(10);
 
 impl Batch<'_> {
-    /// Fails a message over after a temporary error. Returns whether it moved. After the first failover it is sent at
-    /// once; a message with more errors keeps its growing waits, or two failing carriers would pass it back and forth
+    /// Fails a message over after a temporary error. Returns whether it moved. With [`FAILURES_BEFORE_FAILOVER`] errors
+    /// it is sent at once. With more it keeps its growing waits, or two failing carriers would pass it back and forth
     /// without a pause.
     pub fn fail_over(
         &mut self,

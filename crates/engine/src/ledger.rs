@@ -10,7 +10,7 @@ use hermod_domain::money::{AMOUNT_MAX, Money};
 
 /// The cost of a message, and the balance after its refund.
 #[derive(Clone, Copy, Debug)]
-pub struct Refund {
+pub struct PlannedRefund {
     cost: Money,
     after: Balance,
 }
@@ -61,16 +61,21 @@ impl Batch<'_> {
     }
 
     /// Returns the refund of a message. Fails if the balance would overflow.
-    pub fn refund_of(&self, key: MessageKey) -> Result<Refund, TableError> {
+    pub fn refund_of(&self, key: MessageKey) -> Result<PlannedRefund, TableError> {
         let cost = self.tables.read()?.message_cost(key.message)?;
         let change = Balance { balance: cost, credit_used: Money::ZERO };
         let after = self.state.balances.of(key.account).checked_add(change);
         let after = after.ok_or_else(|| TableError::unreadable("its refund is too large for the balance"))?;
-        Ok(Refund { cost, after })
+        Ok(PlannedRefund { cost, after })
     }
 
     /// Posts the refund of a message.
-    pub fn refund(&mut self, account: AccountId, message: MessageId, Refund { cost, after }: Refund) {
+    pub fn refund(
+        &mut self,
+        account: AccountId,
+        message: MessageId,
+        PlannedRefund { cost, after }: PlannedRefund,
+    ) {
         let entry = LedgerEntry {
             account,
             kind: LedgerKind::Refund,

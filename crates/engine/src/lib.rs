@@ -31,7 +31,7 @@ pub mod late_receipts;
 pub mod receipt;
 pub mod unnamed_parts;
 
-// DLRs to customers (reports over SMPP, webhook events) and MO messages.
+// MO messages, and DLRs to customers: reports over SMPP, webhook events over HTTP.
 pub mod mo;
 pub mod opt_outs;
 pub mod outbox;

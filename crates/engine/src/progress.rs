@@ -1,6 +1,6 @@
 //! Applies events to messages: reads the progress, asks the lifecycle, writes the result. The rows of the parts hold
 //! the progress of a message that has not ended. The message's own row changes only when it becomes enroute, when its
-//! DLR code changes to UNKNOWN, and when it ends. That saves a write for each part.
+//! DLR code changes to UNKNOWN, and when it ends. All other events write only the row of a part.
 
 use crate::batch::{Batch, ForbiddenEvent, RecentMessage};
 use crate::report;

@@ -17,7 +17,7 @@ use hermod_domain::receipt::RAW_WORD_CHARS_MAX;
 use hermod_domain::time::Timestamp;
 
 /// What a receipt says about its part.
-struct Said {
+struct ReceiptFacts {
     verdict: DeliveryOutcome,
     err: u16,
     word: Option<Box<str>>,
@@ -74,7 +74,8 @@ impl Batch<'_> {
         record: &ReceiptRecord,
     ) -> Result<ReceiptOutcome, TableError> {
         let ReceiptRecord { sequence: _, remote, verdict, err, word, source, sender: _ } = record;
-        let said = Said { verdict: *verdict, err: *err, word: word.as_deref().map(bounded), at: self.now };
+        let facts =
+            ReceiptFacts { verdict: *verdict, err: *err, word: word.as_deref().map(bounded), at: self.now };
         let found = match remote {
             Some(remote) => {
                 let query = CarrierIdQuery { carrier, ids, remote, source: *source };
@@ -83,15 +84,15 @@ impl Batch<'_> {
             None => Match::Nothing,
         };
         let is_ambiguous = match found {
-            Match::Part(assignment) => return self.apply_receipt(carrier, &assignment, &said),
+            Match::Part(assignment) => return self.apply_receipt(carrier, &assignment, &facts),
             Match::Nothing => false,
             Match::Ambiguous => true,
         };
         if !is_ambiguous && let Some(assignment) = self.match_by_number(carrier, record)? {
-            return self.apply_receipt(carrier, &assignment, &said);
+            return self.apply_receipt(carrier, &assignment, &facts);
         }
         let Some(remote) = remote.clone() else { return Ok(ReceiptOutcome::Dropped) };
-        let Said { verdict, err, word, at } = said;
+        let ReceiptFacts { verdict, err, word, at } = facts;
         let ambiguous = is_ambiguous;
         self.park(carrier, &ParkedReceipt { remote, verdict, err, word, source: *source, at, ambiguous })?;
         if is_ambiguous {
@@ -123,8 +124,8 @@ impl Batch<'_> {
             Match::Part(assignment) => {
                 self.state.parked.remove(self.tables, carrier, remote)?;
                 self.tally.receipts_rematched += 1;
-                let said = Said { verdict: *verdict, err: *err, word: word.clone(), at: *at };
-                self.apply_receipt(carrier, &assignment, &said).map(|_| true)
+                let facts = ReceiptFacts { verdict: *verdict, err: *err, word: word.clone(), at: *at };
+                self.apply_receipt(carrier, &assignment, &facts).map(|_| true)
             }
             Match::Ambiguous if !receipt.ambiguous => {
                 self.tables.write(ParkedReceiptChange::Ambiguous { carrier, remote: remote.clone() });
@@ -166,10 +167,10 @@ impl Batch<'_> {
         &mut self,
         carrier: CarrierId,
         assignment: &IdAssignment,
-        said: &Said,
+        facts: &ReceiptFacts,
     ) -> Result<ReceiptOutcome, TableError> {
         let PartKey { account, message, part } = assignment.part;
-        let Said { verdict, err, word, at } = said;
+        let ReceiptFacts { verdict, err, word, at } = facts;
         let key = MessageKey { carrier, account, message };
         let step = StepKind::Receipt { carrier, verdict: *verdict, err: *err };
         let applied = self.apply(key, part, PartEvent::Receipt(*verdict), *err, None, Some(step))?;

@@ -21,7 +21,7 @@ use crate::state::parked_receipts::Parked;
 use crate::state::queues::Queues;
 use crate::state::recent::Recent;
 use crate::steps::MessageStep;
-use crate::tables::{DueRead, LaneCounts, MessageKey, Refill, SendingPart, TableError, Tables};
+use crate::tables::{DueRead, LaneCounts, LaneRead, MessageKey, SendingPart, TableError, Tables};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{IdMint, MessageId};
 use hermod_domain::lifecycle::PartState;
@@ -174,7 +174,7 @@ impl EngineState {
         for LaneCounts { carrier, account, for_a_slot, waiting, .. } in tables.read()?.lane_counts()? {
             let (after, limit) = (None, JOBS_IN_MEMORY_MAX);
             if for_a_slot > 0 {
-                let jobs = tables.read()?.waiting_jobs(Refill { carrier, account, after, limit })?.rows;
+                let jobs = tables.read()?.waiting_jobs(LaneRead { carrier, account, after, limit })?.rows;
                 let parts = jobs.iter().map(|job| (job.message, job.part));
                 let stranded = parts.filter(|part| !self.lanes.reaches(carrier, account, *part));
                 found.extend(stranded.map(|part| format!("{part:?} waits for carrier {carrier} in no lane")));

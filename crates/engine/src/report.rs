@@ -34,7 +34,7 @@ pub fn last_id(tables: &Tables<'_>) -> Result<u64, TableError> {
 pub enum ReportChannel {
     /// Over the binds of the connection, if registered_delivery asks for it.
     Bind,
-    /// By webhook, whatever registered_delivery says: the customer only transmits and has no receiver bound.
+    /// By webhook, independent of registered_delivery: the customer only transmits and has no receiver bound.
     Webhook,
     Both,
 }
@@ -161,13 +161,13 @@ impl Batch<'_> {
         let Customer { connection, origin, .. } = customer;
         let receivers = self.receivers;
         // A status that registered_delivery does not ask for is never a row, so it cannot move to the webhook later.
-        let nobody = || {
+        let has_no_receiver = || {
             receivers.away_since(*connection, self.now).is_some()
                 || (!origin.registered_delivery.asks_for(status) && !receivers.is_bound(*connection))
         };
         if !has_webhook(&self.catalogue, account, WebhookKind::Dlr) {
             ReportChannel::Bind
-        } else if origin.on_transmitter && nobody() {
+        } else if origin.on_transmitter && has_no_receiver() {
             ReportChannel::Webhook
         } else if self.catalogue.connection(*connection).is_some_and(|found| found.webhooks_too) {
             ReportChannel::Both

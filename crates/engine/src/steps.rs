@@ -49,7 +49,7 @@ pub enum StepKind {
         carrier: CarrierId,
     },
     /// The carrier accepted the part and gave it an id.
-    Answered {
+    CarrierAccepted {
         carrier: CarrierId,
         remote: RemoteId,
     },
@@ -144,9 +144,9 @@ pub struct NextResend {
 /// A response that arrived too late to change anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LateResponse {
-    Taken,
-    TakenWithoutId,
-    NotTaken,
+    Accepted,
+    AcceptedWithoutId,
+    NotAccepted,
     Throttled,
     TemporaryError,
     Refused,
@@ -156,9 +156,9 @@ pub enum LateResponse {
 impl LateResponse {
     const fn text(self) -> &'static str {
         match self {
-            LateResponse::Taken => "taken",
-            LateResponse::TakenWithoutId => "taken without an id",
-            LateResponse::NotTaken => "not taken",
+            LateResponse::Accepted => "accepted",
+            LateResponse::AcceptedWithoutId => "accepted without an id",
+            LateResponse::NotAccepted => "not accepted",
             LateResponse::Throttled => "throttled",
             LateResponse::TemporaryError => "temporary error",
             LateResponse::Refused => "refused",
@@ -191,15 +191,17 @@ impl StepKind {
             StepKind::Accepted { .. }
             | StepKind::Sent { .. }
             | StepKind::NotSent { .. }
-            | StepKind::Answered { .. }
+            | StepKind::CarrierAccepted { .. }
             | StepKind::Throttled { .. }
             | StepKind::Rejected { .. }
             | StepKind::Receipt { .. }
             | StepKind::Expired
             | StepKind::Reported { .. }
             | StepKind::WebhookAttempt { .. } => return None,
-            StepKind::Resent { resend, .. } => ("resent", format!("resend {resend} after no answer").into()),
-            StepKind::NoCarrierId { .. } => ("no_carrier_id", "taken without a usable message id".into()),
+            StepKind::Resent { resend, .. } => {
+                ("resent", format!("resend {resend} after no response").into())
+            }
+            StepKind::NoCarrierId { .. } => ("no_carrier_id", "accepted without a usable message id".into()),
             StepKind::CarrierIdReused { remote, .. } => ("carrier_id_reused", remote.to_text().into()),
             StepKind::TemporaryError { status, .. } => {
                 ("temporary_error", format!("status {status:#x}").into())
@@ -208,16 +210,16 @@ impl StepKind {
                 ("refused", format!("carrier {carrier}: status {status:#x}").into())
             }
             StepKind::InDoubt { next: Some(NextResend { number, max }), .. } => {
-                ("in_doubt", format!("no answer; resend {number} of {max} follows").into())
+                ("in_doubt", format!("no response; resend {number} of {max} follows").into())
             }
             StepKind::InDoubt { next: None, .. } => {
-                ("in_doubt", "no answer and no resend left; counts as submitted".into())
+                ("in_doubt", "no response and no resend left; counts as submitted".into())
             }
             StepKind::LateResponse { carrier, response } => {
                 ("late_response", format!("{}, by carrier {carrier}", response.text()).into())
             }
-            StepKind::Moved { from, to } => ("moved", way(*from, *to).into()),
-            StepKind::FailedOver { from, to } => ("failed_over", way(*from, *to).into()),
+            StepKind::Moved { from, to } => ("moved", carrier_change(*from, *to).into()),
+            StepKind::FailedOver { from, to } => ("failed_over", carrier_change(*from, *to).into()),
             StepKind::LateReceipt { verdict, err, word } => {
                 ("late_receipt", receipt_text(*verdict, *err, word.as_ref()).into())
             }
@@ -231,7 +233,7 @@ impl StepKind {
     }
 }
 
-fn way(from: CarrierId, to: CarrierId) -> String {
+fn carrier_change(from: CarrierId, to: CarrierId) -> String {
     format!("carrier {from} -> carrier {to}")
 }
 

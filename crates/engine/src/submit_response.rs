@@ -32,18 +32,18 @@ impl Batch<'_> {
         let key = MessageKey { carrier, account: *account, message: *message };
         match response {
             SubmitResponse::Accepted(remote) => {
-                let step = StepKind::Answered { carrier, remote: remote.clone() };
+                let step = StepKind::CarrierAccepted { carrier, remote: remote.clone() };
                 if self.apply(key, *part, PartEvent::Accepted, 0, None, Some(step))? == Applied::Inactive {
-                    self.add_late_response(key, *part, LateResponse::Taken)?;
+                    self.add_late_response(key, *part, LateResponse::Accepted)?;
                 }
                 // Stored even if the message has ended, so that its receipts are recognised as late.
                 self.assign_carrier_id(key, *part, *to, remote, ids)
             }
             SubmitResponse::AcceptedWithoutId => self.accepted_without_id(key, *part, *to),
             SubmitResponse::Throttled => self.back_to_front(key, *part, PartEvent::Deferred, link),
-            SubmitResponse::SteppedAside { wait, sent } => {
+            SubmitResponse::RecipientThrottled { wait, sent } => {
                 let event = if *sent { PartEvent::Deferred } else { PartEvent::Released };
-                self.step_aside(key, *part, event, *wait, *failover_to)
+                self.defer_throttled(key, *part, event, *wait, *failover_to)
             }
             SubmitResponse::NotSent => self.back_to_front(key, *part, PartEvent::Released, link),
             SubmitResponse::Temporary { status, after } => {
@@ -71,14 +71,14 @@ impl Batch<'_> {
                 }
                 Ok(())
             }
-            Applied::Inactive => self.add_late_response(key, part, LateResponse::NotTaken),
+            Applied::Inactive => self.add_late_response(key, part, LateResponse::NotAccepted),
             Applied::Ignored => Ok(()),
         }
     }
 
     /// Defers a part whose recipient the carrier throttles. It does not count as an attempt. A message that has waited
     /// too long fails over to another carrier, if one is given.
-    fn step_aside(
+    fn defer_throttled(
         &mut self,
         key: MessageKey,
         part: PartNo,

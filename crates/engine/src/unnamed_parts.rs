@@ -32,7 +32,7 @@ impl Batch<'_> {
         let step = StepKind::NoCarrierId { carrier: key.carrier };
         match self.apply(key, part, PartEvent::Accepted, 0, None, Some(step))? {
             Applied::Moved { .. } => {}
-            Applied::Inactive => return self.add_late_response(key, part, LateResponse::TakenWithoutId),
+            Applied::Inactive => return self.add_late_response(key, part, LateResponse::AcceptedWithoutId),
             Applied::Ignored => return Ok(()),
         }
         let MessageKey { carrier, account, message } = key;
@@ -104,7 +104,8 @@ impl Batch<'_> {
         for UnnamedPart { carrier, to, part, .. } in parts {
             let (carrier, to, part) = (*carrier, *to, *part);
             // The carrier may have accepted it again since it was listed.
-            if self.tables.read()?.unnamed_part_taken_at(carrier, to, &part)?.is_some_and(|at| at < before) {
+            if self.tables.read()?.unnamed_part_accepted_at(carrier, to, &part)?.is_some_and(|at| at < before)
+            {
                 self.tables.write(UnnamedPartChange::Delete { carrier, to, part });
             }
         }

@@ -22,14 +22,14 @@ impl Command for OpenLink {
     fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
         match self.kind {
             LinkKind::Sends => batch.state.lanes.link_opened(self.carrier, self.link),
-            // The lanes do not know it, so slots that it reports are ignored.
+            // Not added to the lanes, so slots that it reports are ignored.
             LinkKind::ReceivesOnly => {}
         }
         Ok(())
     }
 }
 
-/// Removes a link. No part is given to it any more.
+/// Removes a link. It gets no further parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CloseLink {
     pub carrier: CarrierId,
@@ -56,7 +56,7 @@ impl Command for LinkBatch {
         let LinkBatch { carrier, ids, link, responses, receipts, inbound, slots, now } = self;
         batch.advance_to(*now);
         if responses.iter().any(|record| record.response == SubmitResponse::Throttled) {
-            // "Slow down" is said to the link: what it had room for before that, it has not any more.
+            // The carrier throttles the link: slots that it granted before are void.
             batch.state.lanes.revoke(*carrier, *link);
         }
         for record in responses {

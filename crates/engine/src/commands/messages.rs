@@ -1,4 +1,4 @@
-//! Commands about messages: accept, cancel, move to another carrier, find an idempotency key, read what waits.
+//! Commands about messages: accept, cancel, move to another carrier, find an idempotency key, read the queues.
 
 use crate::batch::Batch;
 use crate::commands::{Command, OnFullDisk};
@@ -17,12 +17,12 @@ impl Command for Acceptance {
     }
 }
 
-/// Cancels a message of which no part was given to a link, and refunds its cost.
+/// Cancels a message while no carrier has, or may have, any part of it, and refunds its cost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cancel {
     pub account: AccountId,
     pub name: MessageName,
-    /// A message with other parties is unknown to the caller.
+    /// A message with other parties counts as not found.
     pub expected: ExpectedParties,
     pub now: Timestamp,
 }
@@ -52,7 +52,7 @@ impl Command for MoveWaiting {
     }
 }
 
-/// Finds the message that used an idempotency key. The writer is asked because it knows keys that are not durable yet.
+/// Finds the message that used an idempotency key. Runs on the writer, which also knows keys that are not committed yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FindKey {
     pub key: KeyClaim,
@@ -68,7 +68,7 @@ impl Command for FindKey {
     }
 }
 
-/// Reads what waits for each carrier.
+/// Reads the queues of all carriers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadQueues;
 

@@ -56,7 +56,7 @@ impl Command for OptIn {
     }
 }
 
-/// Deletes the digests of MO messages that are too old to be delivered again, `limit` at most. Returns how many.
+/// Deletes digests that are too old to recognise a duplicate MO message, at most `limit`. Returns how many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ForgetRepeats {
     pub now: Timestamp,
@@ -71,7 +71,7 @@ impl Command for ForgetRepeats {
     }
 }
 
-/// Deletes unassigned MO messages that were kept long enough, `limit` at most. Returns how many.
+/// Deletes unassigned MO messages that are past their retention, at most `limit`. Returns how many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ForgetUnassigned {
     pub now: Timestamp,

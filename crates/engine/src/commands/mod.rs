@@ -1,5 +1,5 @@
-//! Commands: everything the engine can be asked to do, as plain values. A command has no closure, no channel and no lock in
-//! it, so that it can be copied, run again after a rollback, and later be written to a journal or sent to another node.
+//! Commands: everything that the engine can do, as plain values. A command holds no closure, channel or lock. So it can be
+//! copied, run again after a rollback, and later be written to a journal or sent to another node.
 //!
 //! [`Command`] says what one command does and what its outcome is. The list at the end of this file names all of them once;
 //! [`AnyCommand`] and [`AnyOutcome`] come from it.
@@ -23,7 +23,7 @@ pub use mo::{AssignInbound, ForgetConversations, ForgetRepeats, ForgetUnassigned
 pub use receipts::{ForgetUnnamedParts, GiveUpParked, Rematch};
 pub use reports::{ForgetGivenUp, GiveUpOldReports, MoveToWebhook};
 pub use retention::{ExpireKeys, PurgeCarrierIds, PurgeInbound, PurgeRecords, PurgeTexts};
-pub use upkeep::{DropOldFigures, ExpireParts, ReleaseDue, SetAside, SetLate};
+pub use upkeep::{DropOldFigures, ExpireParts, ReleaseDue, SetLate, SetUnreadableAside};
 pub use webhooks::{ForgetWebhooks, LimitWebhookWaits, ReplayFailedWebhooks, ReplayWebhook};
 
 use crate::batch::Batch;
@@ -40,15 +40,15 @@ use std::fmt;
 pub enum OnFullDisk {
     /// Runs it: it writes nothing.
     Run,
-    /// Refuses it. The caller can ask again.
+    /// Refuses it. The caller can try again.
     Refuse,
     /// Keeps it until there is room: it reports a fact, which a refusal would not undo.
     Keep,
 }
 
-/// One thing the engine can be asked to do.
+/// One change that the engine can make.
 pub trait Command: Clone + fmt::Debug + Send + 'static {
-    /// What the caller is told once the change is durable. A refusal is an outcome too, and changes nothing.
+    /// What the caller gets after the commit. A refusal is an outcome too, and changes nothing.
     type Outcome: Send + 'static;
 
     const ON_FULL_DISK: OnFullDisk = OnFullDisk::Refuse;
@@ -174,7 +174,7 @@ commands! {
     ReplayWebhook(ReplayWebhook),
     ReportLink(LinkBatch),
     Screen(Screened),
-    SetAside(SetAside),
+    SetUnreadableAside(SetUnreadableAside),
     SetLate(SetLate),
     SettleReports(FinishedReports),
     SettleWebhooks(WebhookResults),

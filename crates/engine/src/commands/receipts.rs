@@ -7,7 +7,7 @@ use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{CarrierId, RemoteId};
 use hermod_domain::time::Timestamp;
 
-/// Looks again for the parts of these parked receipts. Returns how many receipts found theirs.
+/// Looks again for the parts of these parked receipts. Returns how many were applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rematch {
     pub carrier: CarrierId,
@@ -38,7 +38,7 @@ impl Command for GiveUpParked {
     }
 }
 
-/// Deletes those of these parts without a carrier id that were still taken before `before`.
+/// Deletes those of these parts without a carrier id that were accepted before `before`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForgetUnnamedParts {
     pub parts: Vec<UnnamedPart>,

@@ -17,7 +17,7 @@ impl Command for FinishedReports {
     }
 }
 
-/// Gives up reports of a connection that waited too long, a bounded number of them. Returns which.
+/// Gives up reports of a connection that are too old, a bounded number of them. Returns which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GiveUpOldReports {
     pub connection: ConnectionId,
@@ -32,7 +32,7 @@ impl Command for GiveUpOldReports {
     }
 }
 
-/// Deletes given-up reports that were listed long enough, a bounded number of them. Returns how many.
+/// Deletes given-up reports that are past their retention, a bounded number of them. Returns how many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ForgetGivenUp {
     pub now: Timestamp,

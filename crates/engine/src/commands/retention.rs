@@ -1,4 +1,4 @@
-//! Commands that delete what was kept long enough, one short step each.
+//! Commands that purge data past its retention, one short step each.
 
 use crate::batch::Batch;
 use crate::commands::Command;
@@ -7,7 +7,7 @@ use crate::tables::TableError;
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 
-/// Deletes the texts of old messages. Returns how many messages it dealt with.
+/// Deletes the texts of old messages. Returns how many messages it passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PurgeTexts {
     pub keep: Retention,
@@ -37,7 +37,7 @@ impl Command for ExpireKeys {
     }
 }
 
-/// Deletes the records of old messages. Returns how many messages it dealt with.
+/// Deletes the records of old messages. Returns how many messages it passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PurgeRecords {
     pub keep: Retention,
@@ -52,7 +52,7 @@ impl Command for PurgeRecords {
     }
 }
 
-/// Deletes ids that carriers gave so long ago that no receipt can ask for them. Returns how many.
+/// Deletes carrier ids that are so old that no receipt can refer to them. Returns how many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PurgeCarrierIds {
     pub now: Timestamp,

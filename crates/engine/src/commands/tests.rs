@@ -1,4 +1,4 @@
-//! Tests of the list of commands: conversions, what is kept on a full disk, and what a command prints.
+//! The list of commands: conversions, behaviour on a full disk, and debug output.
 
 use super::*;
 use crate::ops::{
@@ -120,7 +120,7 @@ fn outcome_belongs_to_its_own_command_only() {
     assert_eq!(Cancel::own_outcome(cancelled()), Some(CancelOutcome::Cancelled));
     assert_eq!(Screened::own_outcome(cancelled()), None);
     assert_eq!(Screened::own_outcome(AnyOutcome::Screen(Screening::Passed)), Some(Screening::Passed));
-    // Both say nothing, and still they are two.
+    // Both outcomes are empty, and still they belong to different commands.
     assert_eq!(LinkBatch::own_outcome(AnyOutcome::ReportLink(())), Some(()));
     assert_eq!(LinkBatch::own_outcome(AnyOutcome::SettleReports(())), None);
     assert_eq!(format!("{:?}", cancelled()), "Cancel");

@@ -1,4 +1,4 @@
-//! Commands that the passing of time brings.
+//! Commands that run on a schedule.
 
 use crate::batch::Batch;
 use crate::commands::Command;
@@ -8,8 +8,8 @@ use crate::tables::{MessageKey, TableError, UnreadablePart};
 use hermod_domain::ids::PartNo;
 use hermod_domain::time::{Day, Timestamp};
 
-/// Puts parts whose waiting time is over back into their lanes, and delivers MO messages whose other parts did not come in
-/// time.
+/// Puts deferred parts whose time has come back into their lanes, and delivers MO messages whose missing parts did not
+/// arrive in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReleaseDue {
     pub now: Timestamp,
@@ -24,7 +24,7 @@ impl Command for ReleaseDue {
     }
 }
 
-/// Ends those of these parts whose time is still up, each with its message. Returns how many.
+/// Ends those of these parts that are still past their deadline, with their messages. Returns how many.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExpireParts {
     pub parts: Vec<(MessageKey, PartNo)>,
@@ -41,12 +41,12 @@ impl Command for ExpireParts {
 
 /// Sets aside those of these messages that still have a part that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SetAside {
+pub struct SetUnreadableAside {
     pub parts: Vec<UnreadablePart>,
     pub now: Timestamp,
 }
 
-impl Command for SetAside {
+impl Command for SetUnreadableAside {
     type Outcome = ();
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
@@ -55,7 +55,7 @@ impl Command for SetAside {
     }
 }
 
-/// Moves those of these messages whose parts are all handed over among those whose receipts are late.
+/// Moves those of these messages whose parts are all accepted to the table of late parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SetLate {
     pub keys: Vec<MessageKey>,
@@ -70,7 +70,7 @@ impl Command for SetLate {
     }
 }
 
-/// Takes a step of merging idempotency keys, which a reader has prepared.
+/// Applies a step of merging idempotency keys that a reader prepared.
 impl Command for KeyStep {
     type Outcome = ();
 
@@ -79,7 +79,7 @@ impl Command for KeyStep {
     }
 }
 
-/// Deletes the delivery figures of days that are not kept any more.
+/// Deletes the delivery figures of days that are past their retention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DropOldFigures {
     pub today: Day,

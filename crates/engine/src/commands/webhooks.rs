@@ -71,8 +71,8 @@ impl Command for ForgetWebhooks {
     }
 }
 
-/// Brings back events that are due later than their schedule allows: `waits` are the longest waits after each failure, from
-/// the first. Returns how many were changed.
+/// Limits the due times of events to what their schedule allows: `waits` are the longest waits after each failure, from the
+/// first. Returns how many were changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LimitWebhookWaits {
     pub waits: Vec<Duration>,

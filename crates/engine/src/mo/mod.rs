@@ -46,7 +46,7 @@ pub struct Owner {
 }
 
 impl Batch<'_> {
-    /// Receives one deliver_sm. A duplicate is only counted, except that its opt-out keyword still applies.
+    /// Receives one deliver_sm. A duplicate is only counted, except that STOP in it still opts the handset out.
     pub fn receive_mo(&mut self, carrier: CarrierId, part: &InboundPart) -> Result<(), TableError> {
         let known = if part.concat.is_some() { PART_REPEATS_KNOWN } else { REPEATS_KNOWN };
         let mut is_new = self.is_new(carrier, part.digest(), known)?;

@@ -67,7 +67,7 @@ pub enum SubmitResponse {
     Throttled,
     /// The carrier throttles this recipient, not the link: the part waits, and others pass it. Does not count as an
     /// attempt. `sent`: whether the part was sent this time.
-    SteppedAside {
+    RecipientThrottled {
         wait: Duration,
         sent: bool,
     },

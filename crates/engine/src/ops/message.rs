@@ -88,6 +88,32 @@ pub struct Duplicate {
     pub is_same_request: bool,
 }
 
+/// The sender and recipient that a message must have for a `cancel_sm` to apply. A party that is not given is not
+/// compared (SMPP 3.4, section 4.9.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ExpectedParties {
+    pub from: Option<Sender>,
+    pub to: Option<Msisdn>,
+}
+
+impl ExpectedParties {
+    /// Whether a message has these parties.
+    pub fn include(&self, from: &Sender, to: Msisdn) -> bool {
+        self.from.is_none_or(|expected| expected == *from) && self.to.is_none_or(|expected| expected == to)
+    }
+}
+
+/// The result of cancelling a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CancelOutcome {
+    /// It was still waiting. It is `rejected` now, and its cost is refunded.
+    Cancelled,
+    /// A carrier has it or may have it, or it has ended.
+    TooLate,
+    /// The account has no such message with these parties.
+    NotFound,
+}
+
 /// A message as its status record shows it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MessageRecord {

@@ -22,7 +22,9 @@ pub use inbound::{
     PART_REPEATS_KNOWN, REPEATS_KNOWN, UNASSIGNED_KEPT, UNFINISHED_PARTS_PER_CARRIER_MAX, UnassignedMo,
 };
 pub use link::{Handout, Job, LinkBatch, LinkId, LinkKind, ResponseRecord, SubmitResponse};
-pub use message::{AcceptOutcome, Acceptance, Duplicate, KeyClaim, MessageRecord};
+pub use message::{
+    AcceptOutcome, Acceptance, CancelOutcome, Duplicate, ExpectedParties, KeyClaim, MessageRecord,
+};
 pub use money::{
     Balance, DailyLimit, DailyLimits, DayTotals, LedgerEntry, LedgerKind, LedgerRow, PostOutcome,
     PostRefusal, Statement, StatementLine,
@@ -37,8 +39,8 @@ pub use receipt::{
     REMATCH_ROWS_MAX, ReceiptLoss, ReceiptOutcome, ReceiptRecord, RecordedReceipt, Rematched,
 };
 pub use report::{
-    CancelOutcome, DlrReport, ExpectedParties, FinishedReports, GIVEN_UP_KEPT, GivenUpReport, REPORT_KEPT,
-    REPORTS_IN_MEMORY_MAX, Report, ReportContent, ReportGiveUpReason, ReportId, ReportOutcome,
+    DlrReport, FinishedReports, GIVEN_UP_KEPT, GivenUpReport, REPORT_KEPT, REPORTS_IN_MEMORY_MAX, Report,
+    ReportContent, ReportGiveUpReason, ReportId, ReportOutcome,
 };
 pub use retention::{Purged, Retention};
 pub use set_aside::{SetAside, SetAsideCount, StoredPart};

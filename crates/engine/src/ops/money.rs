@@ -136,15 +136,13 @@ pub enum PostOutcome {
 pub enum PostRefusal {
     #[error("the amount must be more than zero")]
     NotPositive,
-    #[error("an adjustment of zero adjusts nothing")]
+    #[error("an adjustment must not be zero")]
     Zero,
-    #[error("the balance would become too large to be counted")]
+    #[error("the balance would exceed the largest amount")]
     TooLarge,
-    #[error("the reference was used before, for another kind of entry or another amount")]
+    #[error("the reference was used before for another kind of entry or another amount")]
     ReferenceTaken,
-    #[error(
-        "refunds are made by the gateway itself, when a message never left, and rolled up with its record"
-    )]
+    #[error("only the gateway posts refunds and rolled-up entries")]
     RefundsAreAutomatic,
 }
 

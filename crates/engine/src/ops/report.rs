@@ -3,9 +3,7 @@
 
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::origin::{Alias, Origin};
-use hermod_domain::phone::Msisdn;
 use hermod_domain::receipt::ReportStatus;
-use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;
@@ -60,7 +58,7 @@ impl Report {
     /// Returns the DLR, if the report is one.
     pub fn dlr(&self) -> Option<&DlrReport> {
         match &self.content {
-            ReportContent::Dlr(news) => Some(news),
+            ReportContent::Dlr(dlr) => Some(dlr),
             ReportContent::Inbound(_) => None,
         }
     }
@@ -102,32 +100,6 @@ pub enum ReportGiveUpReason {
     TooOld,
     /// The customer refused it with this status.
     Refused(u32),
-}
-
-/// The sender and recipient that a message must have for a `cancel_sm` to apply. A party that is not given is not
-/// compared (SMPP 3.4, section 4.9.1).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ExpectedParties {
-    pub from: Option<Sender>,
-    pub to: Option<Msisdn>,
-}
-
-impl ExpectedParties {
-    /// Whether a message has these parties.
-    pub fn include(&self, from: &Sender, to: Msisdn) -> bool {
-        self.from.is_none_or(|expected| expected == *from) && self.to.is_none_or(|expected| expected == to)
-    }
-}
-
-/// The result of cancelling a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CancelOutcome {
-    /// It was still waiting. It is `rejected` now, and its cost is refunded.
-    Cancelled,
-    /// A carrier has it or may have it, or it has ended.
-    TooLate,
-    /// The account has no such message with these parties.
-    NotFound,
 }
 
 /// Reports of a connection that the customer has answered finally.

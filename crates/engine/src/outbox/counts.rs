@@ -1,5 +1,5 @@
-//! How many rows each connection has. Those that had rows at the start are counted when somebody asks: there may be
-//! millions, and a start does not wait for that.
+//! The number of stored reports per connection. Connections that had reports at the start are counted only on request:
+//! there may be millions of rows, and a start must not wait for that.
 
 use crate::batch::ALL_ROWS;
 use crate::maps::HashMap;
@@ -8,21 +8,21 @@ use hermod_domain::ids::ConnectionId;
 #[derive(Clone, Copy)]
 enum Rows {
     Counted(u64),
-    /// Only the tables know.
+    /// Not counted: only the tables know.
     InTables,
 }
 
-/// How many rows each connection has that has some.
+/// The number of reports of each connection that has some.
 #[derive(Default)]
 pub struct ReportCounts(HashMap<ConnectionId, Rows>);
 
 impl ReportCounts {
-    /// Counts none of these connections yet.
+    /// Creates counts in which none of these connections is counted yet.
     pub fn in_tables(connections: Vec<ConnectionId>) -> ReportCounts {
         ReportCounts(connections.into_iter().map(|connection| (connection, Rows::InTables)).collect())
     }
 
-    /// Counts rows that were written.
+    /// Adds rows that were written.
     pub fn add(&mut self, connection: ConnectionId, rows: u64) {
         match self.0.entry(connection).or_insert(Rows::Counted(0)) {
             Rows::Counted(count) => *count += rows,
@@ -30,7 +30,7 @@ impl ReportCounts {
         }
     }
 
-    /// Counts rows that are gone.
+    /// Subtracts rows that were deleted.
     pub fn subtract(&mut self, connection: ConnectionId, rows: u64) {
         let left = match self.0.get_mut(&connection) {
             Some(Rows::Counted(count)) => {

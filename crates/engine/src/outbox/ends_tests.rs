@@ -1,13 +1,13 @@
-//! How reports end: answered in time or late, given up under way, put aside for want of room, not written yet.
+//! How reports end: accepted in time or late, given up in flight, overflowed, or not written yet.
 
 use super::PortNo;
-use super::state::{DEFERRED_IN_MEMORY_MAX, NextReports};
 use super::test_table::{DELIVERED, ONE, TWO, Table, UNKNOWN};
+use super::{DEFERRED_IN_MEMORY_MAX, NextReports};
 use crate::ops::{REPORTS_IN_MEMORY_MAX, ReportId, ReportOutcome};
 use hermod_domain::receipt::ReportStatus;
 
 #[test]
-fn a_report_given_up_while_it_is_out_does_not_come_back() {
+fn report_given_up_in_flight_is_not_sent_again() {
     for how in [ReportOutcome::RetryLater, ReportOutcome::NotSent] {
         let mut table = Table::with_ports(&[ONE]);
         table.writes(1, ReportStatus::Enroute);
@@ -25,7 +25,7 @@ fn a_report_given_up_while_it_is_out_does_not_come_back() {
 }
 
 #[test]
-fn a_report_given_up_while_it_is_out_can_still_be_taken() {
+fn report_given_up_in_flight_can_still_be_accepted() {
     let mut table = Table::with_ports(&[ONE]);
     let id = table.writes(1, DELIVERED);
     assert_eq!(table.takes(ONE, 10), [id]);
@@ -35,7 +35,7 @@ fn a_report_given_up_while_it_is_out_can_still_be_taken() {
 }
 
 #[test]
-fn what_went_while_it_was_read_is_not_told() {
+fn report_deleted_during_a_read_is_not_sent() {
     for is_given_up in [true, false] {
         let mut table = Table::with_ports(&[]);
         for message in 0..3 {
@@ -45,7 +45,7 @@ fn what_went_while_it_was_read_is_not_told() {
         assert_eq!(table.takes(ONE, 1), [1]);
         table.closes(ONE, true);
         table.state.open(TWO);
-        // The first waits for its time; it is released into the tables while nobody is there, and read again.
+        // The first is deferred. It is released into the tables while no port is open, and read again.
         table.closes(TWO, true);
         table.passes(30);
         table.state.open(ONE);
@@ -70,7 +70,7 @@ fn what_went_while_it_was_read_is_not_told() {
 }
 
 #[test]
-fn on_a_full_disk_what_was_answered_is_not_told_again_on_whichever_page_it_stands() {
+fn answered_report_is_not_sent_again_while_the_disk_is_full() {
     let mut table = Table::with_ports(&[ONE]);
     let reports = 3_000;
     for message in 0..reports {
@@ -95,30 +95,30 @@ fn on_a_full_disk_what_was_answered_is_not_told_again_on_whichever_page_it_stand
 }
 
 #[test]
-fn answers_that_are_not_written_take_room_until_they_are() {
+fn unwritten_ends_use_memory_until_they_are_written() {
     let mut table = Table::with_ports(&[ONE]);
     table.is_full = true;
     let reports = u64::try_from(REPORTS_IN_MEMORY_MAX).unwrap() * 2;
     for message in 0..reports.cast_signed() {
         table.writes(message, DELIVERED);
     }
-    let mut told = 0;
+    let mut sent = 0;
     loop {
         let ids = table.takes(ONE, 100);
         if ids.is_empty() {
             break;
         }
-        told += ids.len();
+        sent += ids.len();
         table.settles(ONE, &ids, ReportOutcome::Accepted);
     }
-    assert_eq!(told, REPORTS_IN_MEMORY_MAX);
+    assert_eq!(sent, REPORTS_IN_MEMORY_MAX);
     table.is_full = false;
     table.ends(vec![]);
-    assert_eq!(table.takes(ONE, 1), [u64::try_from(told).unwrap() + 1]);
+    assert_eq!(table.takes(ONE, 1), [u64::try_from(sent).unwrap() + 1]);
 }
 
 #[test]
-fn an_answer_that_comes_late_stops_the_repeat() {
+fn late_response_prevents_a_second_sending() {
     for (waits, late, is_done) in [
         (0, ReportOutcome::Accepted, true),
         (31, ReportOutcome::Accepted, true),
@@ -132,7 +132,7 @@ fn an_answer_that_comes_late_stops_the_repeat() {
         table.settles(ONE, &[1], ReportOutcome::RetryLater);
         table.passes(waits);
         table.settles(TWO, &[1], late);
-        assert_eq!(table.rows.len(), 1, "it is not the second one's to answer");
+        assert_eq!(table.rows.len(), 1, "the second port does not have it");
         table.settles(ONE, &[1], late);
         assert_eq!(table.rows.is_empty(), is_done, "{late:?} after {waits} s");
         table.passes(31);
@@ -141,7 +141,7 @@ fn an_answer_that_comes_late_stops_the_repeat() {
 }
 
 #[test]
-fn a_late_answer_to_a_notice_lets_the_next_one_go() {
+fn late_response_to_an_intermediate_report_releases_the_next_one() {
     let mut table = Table::with_ports(&[ONE]);
     table.writes(1, ReportStatus::Enroute);
     assert_eq!(table.takes(ONE, 1), [1]);
@@ -153,7 +153,7 @@ fn a_late_answer_to_a_notice_lets_the_next_one_go() {
 }
 
 #[test]
-fn who_says_later_to_everything_is_still_brought_what_is_new() {
+fn customer_that_defers_everything_still_gets_new_reports() {
     let mut table = Table::with_ports(&[ONE]);
     let stuck = 6_000;
     for message in 0..stuck {
@@ -170,8 +170,8 @@ fn who_says_later_to_everything_is_still_brought_what_is_new() {
     let fresh = table.writes(stuck, DELIVERED);
     assert_eq!(table.takes(ONE, 100), [fresh]);
     table.settles(ONE, &[fresh], ReportOutcome::Accepted);
-    // And all the others are brought again in time, in memory or not, and what is new goes first all the while.
-    let mut told = 0;
+    // All others are sent again in time, in memory or not, and new reports always come first.
+    let mut sent = 0;
     for round in 0..200 {
         table.passes(31);
         let fresh = table.writes(stuck + 1 + round, DELIVERED);
@@ -182,17 +182,17 @@ fn who_says_later_to_everything_is_still_brought_what_is_new() {
                 break;
             }
             seen |= ids.contains(&fresh);
-            told += ids.len();
+            sent += ids.len();
             table.settles(ONE, &ids, ReportOutcome::Accepted);
         }
         assert!(seen, "round {round}");
     }
-    assert_eq!((told, table.rows.len()), (6_200, 0));
+    assert_eq!((sent, table.rows.len()), (6_200, 0));
     assert_eq!(table.state.in_memory(), 0);
 }
 
 #[test]
-fn a_notice_that_was_put_aside_is_not_told_once_its_message_has_ended() {
+fn overflowed_intermediate_report_is_dropped_after_the_final_one() {
     let mut table = Table::with_ports(&[ONE]);
     let filled = i64::try_from(DEFERRED_IN_MEMORY_MAX).unwrap();
     for message in 0..filled {
@@ -210,13 +210,13 @@ fn a_notice_that_was_put_aside_is_not_told_once_its_message_has_ended() {
     let ends = [table.writes(filled, DELIVERED), table.writes(filled + 1, DELIVERED)];
     assert_eq!(table.takes(ONE, 100), ends);
     table.settles(ONE, &ends, ReportOutcome::Accepted);
-    let mut told = Vec::new();
+    let mut sent = Vec::new();
     for _ in 0..40 {
         table.passes(31);
         let ids = table.takes(ONE, 10_000);
         table.settles(ONE, &ids, ReportOutcome::Accepted);
-        told.extend(ids);
+        sent.extend(ids);
     }
-    assert!(told.contains(&alone) && notices.iter().all(|notice| !told.contains(notice)), "{told:?}");
+    assert!(sent.contains(&alone) && notices.iter().all(|notice| !sent.contains(notice)), "{sent:?}");
     assert!(table.rows.is_empty());
 }

@@ -1,32 +1,33 @@
-//! Reading on from the tables: what is behind everything that is in memory, in order; and from time to time a look at
-//! the overflow: reports that have to wait and that memory had no room for.
+//! Reads reports from the tables: those behind everything in memory, in order; and from time to time the overflow,
+//! deferred reports for which memory had no room.
 
+use super::Outbox;
 use super::entry::{Entry, is_open_ended};
-use super::refill::{Overflow, Reading, Refill};
-use super::state::Outbox;
+use super::read_state::{Overflow, Reading, Refill};
 use crate::ops::ReportId;
 use crate::tables::ReportPage;
 use hermod_domain::receipt::ReportStatus;
 use hermod_domain::time::Timestamp;
 use std::time::Duration;
 
-/// Rows read at once.
+/// Rows that one read returns.
 const REFILL_ROWS: usize = 1_024;
-/// However much the other outboxes hold, nobody gets fewer.
+/// The least that one read returns, whatever the other outboxes hold.
 const REFILL_ROWS_MIN: usize = 64;
-/// Rows of the overflow read at once. Few: what is new does not wait for it.
+/// Rows of the overflow that one read returns. Few, so that new reports do not wait for it.
 pub(super) const OVERFLOW_ROWS: usize = 256;
-/// How long until the next look at the overflow.
+/// The pause between two reads of the overflow.
 const OVERFLOW_PAUSE: Duration = Duration::from_secs(30);
 
 impl Outbox {
+    /// Leaves a deferred report to the tables.
     pub(super) fn put_overflow(&mut self, id: ReportId, due: Timestamp) {
         let after = ReportId(id.0.saturating_sub(1));
         let Overflow { after: first, at } = self.overflow.unwrap_or(Overflow { after, at: due });
         self.overflow = Some(Overflow { after: first.min(after), at: at.min(due) });
     }
 
-    /// Has a port look at the overflow once it is due. Without a port it counts as unread, and the next one reads it.
+    /// Lets a port read the overflow once it is due. Without a port it counts as unread, and the next port reads it.
     pub(super) fn release_overflow(&mut self, now: Timestamp) {
         if self.ports.is_empty() {
             return self.unread_overflow();
@@ -34,6 +35,7 @@ impl Outbox {
         self.is_overflow_due = self.overflow.is_some_and(|overflow| overflow.at <= now);
     }
 
+    /// Treats the overflow like reports that were never read.
     pub(super) fn unread_overflow(&mut self) {
         self.is_overflow_due = false;
         if let Some(Overflow { after, .. }) = self.overflow.take() {
@@ -41,7 +43,7 @@ impl Outbox {
         }
     }
 
-    /// From this report on everything that is not in memory is in the tables, and only there.
+    /// Notes that from this report on everything that is not in memory must be read from the tables.
     pub(super) fn unread(&mut self, from: ReportId) {
         let before = ReportId(from.0.saturating_sub(1));
         if before < self.read_to {
@@ -50,6 +52,7 @@ impl Outbox {
         }
     }
 
+    /// Returns the next read, if one is needed and allowed now.
     pub(super) fn begin_reading(&mut self, room_in_all: usize) -> Option<Refill> {
         self.is_crowded = room_in_all == 0;
         let (after, until) = (self.read_to, self.stored_to);
@@ -57,7 +60,7 @@ impl Outbox {
             let limit = REFILL_ROWS.min(self.room()).min(room_in_all.max(REFILL_ROWS_MIN));
             Refill { after, until, limit, is_overflow: false }
         } else if self.can_read_overflow() {
-            // What is new went first.
+            // New reports come first.
             let after = self.overflow?.after;
             Refill { after, until, limit: OVERFLOW_ROWS.min(self.room()), is_overflow: true }
         } else {
@@ -72,15 +75,15 @@ impl Outbox {
     }
 
     pub(super) fn can_read(&self) -> bool {
-        // Where there is no room for all, nobody goes on before the writer has what was answered.
+        // If memory is short, answered reports must be written before more are read.
         let may = !self.is_crowded || self.unwritten.is_empty();
         may && self.stored_to > self.read_to && self.reading == Reading::Idle && self.room() > 0
     }
 
-    /// Takes in what was read. Fewer rows than asked for mean that there are no more up to [`Refill::until`].
+    /// Adds the reports of a page. Fewer rows than the limit mean that there are no more up to [`Refill::until`].
     pub fn refill(&mut self, refill: Refill, page: ReportPage, now: Timestamp) {
         if self.ports.is_empty() {
-            // Everybody left meanwhile, and what was read is not wanted.
+            // All ports have closed meanwhile.
             return;
         }
         if refill.is_overflow {
@@ -92,13 +95,13 @@ impl Outbox {
         let last = page.last.unwrap_or(refill.after);
         self.read_to = if page.rows < refill.limit { last.max(refill.until) } else { last };
         for report in page.reports {
-            if !self.knows(report.id) {
+            if !self.has(report.id) {
                 self.ready.insert(report.id, Entry::new(report));
             }
         }
     }
 
-    /// The next look is a while later, and from where this one ended.
+    /// Adds the overflow's reports of a page. The next read of the overflow follows after a pause, behind this page.
     fn refill_overflow(&mut self, refill: Refill, page: ReportPage, now: Timestamp) {
         let at = now.plus(OVERFLOW_PAUSE);
         self.is_overflow_due = false;
@@ -112,14 +115,14 @@ impl Outbox {
         };
         for report in page.reports {
             let id = report.id;
-            if id > self.read_to || self.knows(id) {
+            if id > self.read_to || self.has(id) {
                 continue;
             }
             let wants = |end: &ReportStatus| {
-                report.dlr().is_some_and(|news| news.origin.registered_delivery.asks_for(*end))
+                report.dlr().is_some_and(|dlr| dlr.origin.registered_delivery.asks_for(*end))
             };
             if is_open_ended(&report) && page.ended.get(&id).is_some_and(wants) {
-                // Its message has ended since, and that is told by itself.
+                // Its message has ended since, and its final report follows by itself.
                 self.supersede(id);
                 continue;
             }
@@ -127,7 +130,7 @@ impl Outbox {
         }
     }
 
-    /// The read has ended, with or without rows.
+    /// Notes that the read has ended, with or without rows.
     pub fn read_ended(&mut self) {
         if self.reading == Reading::Underway {
             self.reading = Reading::Idle;
@@ -135,7 +138,7 @@ impl Outbox {
         self.unwritten.read_ended();
     }
 
-    /// The read has failed. None is begun until [`Outbox::read_again`].
+    /// Notes that the read has failed. None is started until [`Outbox::read_again`].
     pub fn read_failed(&mut self) {
         self.reading = Reading::Paused;
     }

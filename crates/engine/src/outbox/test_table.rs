@@ -1,4 +1,4 @@
-//! What tests of an outbox stand on: an outbox, its connection's rows, played by a map, and a clock.
+//! Test support: an outbox, the rows of its connection in a map, and a clock.
 
 use super::{NextReports, Outbox, PortNo, REPORTS_IN_ALL_MAX, Refill};
 use crate::ops::{DlrReport, REPORTS_IN_MEMORY_MAX, Report, ReportContent, ReportId, ReportOutcome};
@@ -48,16 +48,16 @@ pub(super) struct Table {
     pub(super) rows: BTreeMap<ReportId, Report>,
     pub(super) now: Timestamp,
     written: u64,
-    /// The disk is full: what is answered is not written.
+    /// The disk is full: ends are not written.
     pub(super) is_full: bool,
     pub(super) answered: Vec<ReportId>,
-    /// Messages that have ended, for whoever reads.
+    /// Messages that have ended, for reads of the overflow.
     ended: HashSet<MessageId>,
 }
 
 impl Table {
     pub(super) fn with_ports(ports: &[PortNo]) -> Table {
-        let mut state = Outbox::behind(ReportId(0));
+        let mut state = Outbox::with_rows_up_to(ReportId(0));
         ports.iter().for_each(|port| state.open(*port));
         let (rows, answered, ended) = (BTreeMap::new(), Vec::new(), HashSet::new());
         Table { state, rows, now: Timestamp::EPOCH, written: 0, is_full: false, answered, ended }
@@ -105,7 +105,7 @@ impl Table {
         self.ends(settled.accepted.iter().copied().chain(refused).collect());
     }
 
-    /// The writer is status of these.
+    /// The writer writes these ends, unless the disk is full.
     pub(super) fn ends(&mut self, ids: Vec<ReportId>) {
         self.answered.extend(ids);
         if !self.is_full {
@@ -114,7 +114,7 @@ impl Table {
         }
     }
 
-    /// A port goes. What is superseded is status the writer if there is a way.
+    /// Closes a port. `can_tell`: whether the writer learns what was superseded.
     pub(super) fn closes(&mut self, port: PortNo, can_tell: bool) {
         self.state.close(port, self.now);
         if can_tell {
@@ -125,7 +125,7 @@ impl Table {
 
     pub(super) fn gives_up(&mut self, id: u64) {
         self.rows.remove(&ReportId(id));
-        self.state.forget(ReportId(id));
+        self.state.drop_report(ReportId(id));
     }
 
     pub(super) fn passes(&mut self, seconds: u64) {

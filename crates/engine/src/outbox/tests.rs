@@ -1,8 +1,8 @@
-//! The rules of an outbox, with the tables played by a map.
+//! The rules of an outbox, with a map in place of the tables.
 
 use super::PortNo;
-use super::state::{NextReports, Outbox};
 use super::test_table::{DELIVERED, ONE, TWO, Table, UNKNOWN};
+use super::{NextReports, Outbox};
 use crate::ops::{REPORTS_IN_MEMORY_MAX, ReportId, ReportOutcome};
 use hermod_domain::ids::MessageId;
 use hermod_domain::receipt::ReportStatus;
@@ -10,12 +10,12 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, HashSet};
 
 #[test]
-fn reports_go_out_in_order_and_to_whoever_waits_with_the_least_to_do() {
+fn reports_are_sent_in_order_to_the_waiting_port_with_the_fewest_in_flight() {
     let mut table = Table::with_ports(&[ONE, TWO]);
     for message in 0..4 {
         table.writes(message, DELIVERED);
     }
-    assert_eq!(table.takes(ONE, 3), [1, 2, 3], "nobody else waits");
+    assert_eq!(table.takes(ONE, 3), [1, 2, 3], "no other port waits");
     assert_eq!(table.takes(TWO, 3), [4]);
     assert!(table.takes(ONE, 3).is_empty() && table.takes(TWO, 3).is_empty());
     table.writes(9, DELIVERED);
@@ -30,12 +30,12 @@ fn reports_go_out_in_order_and_to_whoever_waits_with_the_least_to_do() {
 }
 
 #[test]
-fn a_later_report_waits_for_an_earlier_one_of_its_message_that_is_out() {
+fn later_report_waits_for_an_earlier_one_of_its_message_in_flight() {
     for (delivery, then) in [
         (ReportOutcome::Accepted, vec![2]),
         (ReportOutcome::Refused(8), vec![2]),
         (ReportOutcome::NotSent, vec![1]),
-        // What could not be told now is old news.
+        // A later report supersedes one that was not accepted.
         (ReportOutcome::RetryLater, vec![2]),
     ] {
         for first in [ReportStatus::Enroute, ReportStatus::Accepted, UNKNOWN] {
@@ -52,7 +52,7 @@ fn a_later_report_waits_for_an_earlier_one_of_its_message_that_is_out() {
 }
 
 #[test]
-fn a_deferred_report_is_dropped_in_favour_of_a_later_one_of_its_message() {
+fn deferred_report_is_superseded_by_a_later_one_of_its_message() {
     let mut table = Table::with_ports(&[ONE]);
     table.writes(1, ReportStatus::Enroute);
     let first = table.takes(ONE, 1);
@@ -66,7 +66,7 @@ fn a_deferred_report_is_dropped_in_favour_of_a_later_one_of_its_message() {
 }
 
 #[test]
-fn what_could_not_be_taken_is_offered_again_on_the_schedule() {
+fn deferred_report_is_sent_again_on_the_schedule() {
     let mut table = Table::with_ports(&[ONE]);
     table.writes(1, DELIVERED);
     for wait in [30, 60, 300, 900, 3_600, 3_600] {
@@ -81,7 +81,7 @@ fn what_could_not_be_taken_is_offered_again_on_the_schedule() {
 }
 
 #[test]
-fn only_the_port_that_took_a_report_can_settle_it() {
+fn only_the_port_that_has_a_report_can_finish_it() {
     let mut table = Table::with_ports(&[ONE, TWO]);
     table.writes(1, DELIVERED);
     assert_eq!(table.takes(ONE, 1), [1]);
@@ -93,7 +93,7 @@ fn only_the_port_that_took_a_report_can_settle_it() {
 }
 
 #[test]
-fn a_lost_bind_gives_back_what_it_took_after_a_while_and_nobody_holds_memory_for_nobody() {
+fn closed_port_returns_its_reports_after_a_wait_and_frees_memory() {
     let mut table = Table::with_ports(&[ONE]);
     for message in 0..100 {
         table.writes(message, DELIVERED);
@@ -116,21 +116,21 @@ fn a_lost_bind_gives_back_what_it_took_after_a_while_and_nobody_holds_memory_for
 }
 
 #[test]
-fn more_than_memory_holds_is_read_back_in_order() {
+fn reports_beyond_memory_are_read_back_in_order() {
     let mut table = Table::with_ports(&[ONE]);
     let reports = u64::try_from(REPORTS_IN_MEMORY_MAX).unwrap() * 3;
     for message in 0..reports.cast_signed() {
         table.writes(message, DELIVERED);
     }
     assert_eq!(table.state.in_memory(), REPORTS_IN_MEMORY_MAX);
-    let mut told = Vec::new();
-    while told.len() < usize::try_from(reports).unwrap() {
+    let mut sent = Vec::new();
+    while sent.len() < usize::try_from(reports).unwrap() {
         let ids = table.takes(ONE, 100);
         table.settles(ONE, &ids, ReportOutcome::Accepted);
-        told.extend(ids);
+        sent.extend(ids);
     }
-    assert_eq!(told, (1..=reports).collect::<Vec<_>>());
-    // And from here on without the tables.
+    assert_eq!(sent, (1..=reports).collect::<Vec<_>>());
+    // From here on no read is needed.
     let id = table.writes(0, DELIVERED);
     assert!(
         matches!(table.state.take(ONE, 1, 0, table.now), NextReports::Reports(reports) if reports[0].id.0 == id)
@@ -155,9 +155,9 @@ fn report_written_during_a_read_is_read_after_the_short_page() {
 }
 
 #[test]
-fn a_failed_read_is_tried_again_when_somebody_says_so() {
+fn failed_read_is_retried_only_after_read_again() {
     let mut table = Table::with_ports(&[]);
-    table.state = Outbox::behind(ReportId(5));
+    table.state = Outbox::with_rows_up_to(ReportId(5));
     table.state.open(ONE);
     assert!(matches!(table.state.take(ONE, 1, 0, table.now), NextReports::Read(_)));
     table.state.read_failed();
@@ -198,7 +198,7 @@ fn happens() -> impl Strategy<Value = Happens> {
     ]
 }
 
-/// Ports come and go, each under a new number.
+/// A bind; each one opens under a new port number.
 struct Bind {
     port: Option<PortNo>,
     holds: Vec<u64>,
@@ -206,7 +206,7 @@ struct Bind {
 
 proptest! {
     #[test]
-    fn nothing_is_lost_and_no_message_is_told_two_things_at_once(
+    fn no_report_is_lost_and_each_message_has_at_most_one_in_flight(
         story in prop::collection::vec(happens(), 1..120)
     ) {
         let mut table = Table::with_ports(&[]);
@@ -216,12 +216,12 @@ proptest! {
         for step in story {
             match step {
                 Happens::Written(message) => {
-                    // A notice, then UNKNOWN, then the end; then it is another message's turn.
+                    // An intermediate report, UNKNOWN, the final one; then the next message.
                     let round = (0..).find(|round| !notices.contains(&(message, *round))).unwrap();
                     notices.insert((message, round));
-                    let told = [ReportStatus::Enroute, UNKNOWN, DELIVERED][round % 3];
+                    let sent = [ReportStatus::Enroute, UNKNOWN, DELIVERED][round % 3];
                     let message = message + 10 * i64::try_from(round / 3).unwrap();
-                    all.insert(table.writes(message, told), message);
+                    all.insert(table.writes(message, sent), message);
                 }
                 Happens::Taken(second, most) => {
                     let bind = &mut binds[usize::from(second)];
@@ -276,12 +276,12 @@ proptest! {
     }
 }
 
-/// Everybody leaves, somebody comes and takes everything: nothing may be left, and each message's in order.
+/// Closes all binds, opens one that takes everything, and checks that nothing is left and each message is in order.
 fn finish(table: &mut Table, binds: &[Bind]) -> Result<(), TestCaseError> {
     binds.iter().filter_map(|bind| bind.port).for_each(|port| table.closes(port, true));
     let last = PortNo(u64::MAX);
     table.state.open(last);
-    let mut told: BTreeMap<MessageId, u64> = BTreeMap::new();
+    let mut sent: BTreeMap<MessageId, u64> = BTreeMap::new();
     for _ in 0..10 {
         table.passes(4_000);
         loop {
@@ -291,7 +291,7 @@ fn finish(table: &mut Table, binds: &[Bind]) -> Result<(), TestCaseError> {
             }
             for id in &ids {
                 let message = table.rows[&ReportId(*id)].message;
-                prop_assert!(told.insert(message, *id).is_none_or(|before| before < *id), "in order");
+                prop_assert!(sent.insert(message, *id).is_none_or(|before| before < *id), "in order");
             }
             table.settles(last, &ids, ReportOutcome::Accepted);
         }

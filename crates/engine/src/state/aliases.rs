@@ -1,5 +1,5 @@
-//! Short names of messages, for binds whose ids have at most eight characters. Each account has its own, given in order;
-//! one that is in use again after a whole round must have been free for as long as its customer may still ask for it.
+//! Aliases: short message ids for binds whose ids have at most eight characters. Each account has its own, assigned in
+//! order. After a whole round an alias is reused only if its message ended so long ago that no report about it is left.
 
 use crate::ops::REPORT_KEPT;
 use crate::state::overlay::Overlay;
@@ -8,10 +8,10 @@ use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::origin::{Alias, MessageName};
 use hermod_domain::time::Timestamp;
 
-/// Names looked at before a message is refused for want of one.
+/// Aliases that are tried before a message is refused because none is free.
 const ALIASES_TRIED_MAX: u32 = 64;
 
-/// The name each account was given last.
+/// The alias that was last assigned in each account.
 pub struct Aliases {
     last: Overlay<Alias>,
 }
@@ -21,7 +21,7 @@ impl Aliases {
         Ok(Aliases { last: Overlay::over(tables.read()?.last_aliases()?.into_iter().collect()) })
     }
 
-    /// The first free one behind the one that was given last. Writes nothing.
+    /// Returns the first free alias behind the last one; none if too many in a row are in use. Writes nothing.
     pub fn find(
         &self,
         tables: &Tables<'_>,
@@ -38,16 +38,18 @@ impl Aliases {
         Ok(None)
     }
 
+    /// Assigns an alias to a message.
     pub fn give(&mut self, tables: &Tables<'_>, account: AccountId, alias: Alias, message: MessageId) {
         tables.write(AliasChange::Name { account, alias, message });
         self.last.set(account, alias);
     }
 
+    /// Writes the last alias of each account that got one.
     pub fn write(&self, tables: &Tables<'_>) {
         self.last.changed().for_each(|(account, alias)| tables.write(AliasChange::Last { account, alias }));
     }
 
-    /// Returns the alias that each account was given last, in order.
+    /// Returns the last alias of each account, in order.
     pub fn rows(&self) -> Vec<(AccountId, Alias)> {
         self.last.rows()
     }
@@ -61,6 +63,7 @@ impl Aliases {
     }
 }
 
+/// Whether an alias has no message, or one that ended more than [`REPORT_KEPT`] ago.
 fn is_free(
     tables: &Tables<'_>,
     account: AccountId,
@@ -72,7 +75,7 @@ fn is_free(
     Ok(settled_at.is_some_and(|at| at.plus(REPORT_KEPT) < now))
 }
 
-/// The account's message of that name.
+/// Returns the account's message with this id or alias.
 pub fn named(
     tables: &Tables<'_>,
     account: AccountId,

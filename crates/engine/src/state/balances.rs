@@ -1,4 +1,4 @@
-//! Every account's balance, in memory, so that charging costs no look-up. Each account's row is written once per batch.
+//! The balance of every account in memory, so that a charge needs no read. Each row is written once per batch.
 
 use crate::ops::Balance;
 use crate::state::overlay::Overlay;
@@ -25,7 +25,7 @@ impl Balances {
         self.0.set(account, balance);
     }
 
-    /// Writes the changed rows. They count as durable only after [`Balances::committed`].
+    /// Writes the changed rows. They become final with [`Balances::committed`].
     pub fn write(&self, tables: &Tables<'_>) {
         self.0.changed().for_each(|(account, balance)| tables.write(BalanceChange::Put { account, balance }));
     }

@@ -1,5 +1,5 @@
-//! The days that have carrier ids, and the rules by which an id in a receipt is found in them. The newest days have a filter
-//! in memory, so that an id that is new is written without a look into the table.
+//! The tables of carrier ids, one per UTC day, and the rules by which the id in a receipt is found in them. The newest
+//! days have a filter in memory, so that a new id is written without a read.
 
 use crate::block_filter::GrowingFilter;
 use crate::ops::CarrierIdQuery;
@@ -13,48 +13,50 @@ use hermod_domain::time::Day;
 use smallvec::SmallVec;
 use std::hash::{DefaultHasher, Hasher};
 
-/// Validity (3 days), the longest wait for a receipt, late receipts (3), and the day itself.
+/// Days that are kept: validity (3), the longest wait for a receipt, late receipts (3), and the day itself.
 pub const DAYS_KEPT: i64 = 3 + (RECEIPT_WAIT_MAX_S / 86_400) as i64 + 3 + 1;
-/// Ids with one key that are looked at in a day. Honest carriers have one; beyond that nobody could tell anyway.
+/// Ids with one key that are compared in a day. Most keys have one; more than this could not be distinguished.
 const SAME_KEY_MAX: u32 = 64;
 
-/// Octets of a day's filter: 8 million ids. Beyond that the table is read before an id is written.
+/// Octets of a day's filter: 8 million ids. With more ids the table is read before an id is written.
 pub const FILTER_BYTES_MAX: usize = 16 * 1024 * 1024;
-/// Ids of the newest day that are read at start: less than a second. A day that has more is without a filter until midnight.
+/// Ids of the newest day that are read at the start, in less than a second. A day with more has no filter until
+/// midnight.
 pub const IDS_READ_MAX: u32 = 1_000_000;
-/// Days that have a filter: an answer of before midnight may be recorded after one of today.
+/// Days that have a filter: a response from before midnight may be recorded after one of today.
 const FILTERED_DAYS: usize = 2;
 
-/// What a receipt's id stands for.
+/// The part that a receipt's id belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Match {
     Part(IdAssignment),
     Nothing,
-    /// Several parts, and nothing says which.
+    /// Several parts, and nothing decides between them.
     Ambiguous,
 }
 
-/// The result of tying a carrier's id to a part.
+/// The result of assigning a carrier's id to a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Assigned {
     New,
-    /// The carrier gave the same id before on this day, for another part. The newer one has it now.
+    /// The carrier gave the same id to another part on this day. It belongs to the newer part now.
     Reused,
 }
 
-/// A day that has carrier ids.
+/// The table of a day.
 struct CarrierIdDay {
     day: Day,
-    /// Of all its ids.
+    /// The filter of all its ids; none if there are too many.
     filter: Option<GrowingFilter>,
 }
 
-/// The days that have carrier ids, newest first.
+/// The tables of all days, newest first.
 pub struct CarrierIdDays {
     days: Vec<CarrierIdDay>,
 }
 
 impl CarrierIdDays {
+    /// Reads the days, and the filter of the newest.
     pub fn load(tables: &Tables<'_>) -> Result<CarrierIdDays, TableError> {
         let days = tables.read()?.carrier_id_days()?;
         let mut days: Vec<CarrierIdDay> =
@@ -65,7 +67,7 @@ impl CarrierIdDays {
         Ok(CarrierIdDays { days })
     }
 
-    /// The batch came to nothing: days that it created or dropped are not. Filters stay, and say "perhaps" of its ids.
+    /// Undoes the days that the batch created or retired. Filters keep the batch's ids, which costs reads and no error.
     pub fn rolled_back(&mut self, tables: &Tables<'_>) -> Result<(), TableError> {
         let before = std::mem::take(&mut self.days);
         let mut before = before.into_iter().peekable();
@@ -77,6 +79,8 @@ impl CarrierIdDays {
         Ok(())
     }
 
+    /// Finds the part of an id: an id written exactly so, newest day first; else ids with the same key; else ids with
+    /// the converted key. A recipient that contradicts excludes an exact match while an older one fits.
     pub fn find(&self, tables: &Tables<'_>, query: &CarrierIdQuery<'_>) -> Result<Match, TableError> {
         let CarrierIdQuery { carrier, ids, remote, source } = *query;
         let key = RemoteKey::of(remote);
@@ -85,7 +89,7 @@ impl CarrierIdDays {
             let before = same_key.len();
             tables.read()?.read_carrier_ids(*day, carrier, &key, SAME_KEY_MAX, &mut same_key)?;
             let found = same_key[before..].iter().find(|candidate| candidate.remote == *remote);
-            // The newest id that is written just so, unless it went to somebody else and an older one did not.
+            // The newest id written exactly so, unless it went to another recipient and an older one did not.
             if let Some(found) = found.filter(|found| !contradicts(&found.assignment, source)) {
                 return Ok(Match::Part(found.assignment));
             }
@@ -105,6 +109,7 @@ impl CarrierIdDays {
         Ok(choose(&candidates, source))
     }
 
+    /// Assigns an id to a part, in the table of the assignment's day.
     pub fn assign(
         &mut self,
         tables: &Tables<'_>,
@@ -126,8 +131,8 @@ impl CarrierIdDays {
         Ok(if before.part == assignment.part { Assigned::New } else { Assigned::Reused })
     }
 
-    /// Retires the days that no receipt can ask for any more, but those in `retired`: a clock that was set back may have
-    /// brought such a day again. Returns whether it retired any.
+    /// Retires the days that no receipt can refer to any more, except those in `retired`, which a clock that was set
+    /// back may have created again. Returns whether it retired any.
     pub fn retire_before(
         &mut self,
         tables: &Tables<'_>,
@@ -143,7 +148,7 @@ impl CarrierIdDays {
         Ok(self.days.len() < before)
     }
 
-    /// Returns a day. Creates its table if there is none.
+    /// Returns the table of a day. Creates it if there is none.
     fn open(&mut self, tables: &Tables<'_>, today: Day) -> Result<&mut CarrierIdDay, TableError> {
         let place = self.days.partition_point(|known| known.day > today);
         if self.days.get(place).is_none_or(|known| known.day != today) {
@@ -157,7 +162,7 @@ impl CarrierIdDays {
 }
 
 impl CarrierIdDay {
-    /// Whether this id is certainly not in the table. Notes that it will be.
+    /// Whether an id is certainly not in the table. Adds it to the filter.
     fn is_new(&mut self, hash: u64) -> bool {
         let Some(filter) = &mut self.filter else { return false };
         if filter.may_hold(hash) {
@@ -170,7 +175,7 @@ impl CarrierIdDay {
     }
 }
 
-/// Reads a day's ids. None if there are too many.
+/// Reads the filter of a day. None if the day has too many ids.
 fn load_filter(tables: &Tables<'_>, day: Day) -> Result<Option<GrowingFilter>, TableError> {
     let mut filter = GrowingFilter::new(FILTER_BYTES_MAX);
     let mut is_whole = true;
@@ -187,12 +192,12 @@ fn hash(carrier: CarrierId, remote: &RemoteId) -> u64 {
     hasher.finish()
 }
 
-/// Of several ids none of which is written as the receipt writes it: the one that went to the receipt's number. An id
-/// that was given again stands for its newest part.
+/// Chooses between ids none of which is written exactly as in the receipt: the one whose part went to the receipt's
+/// number. An id that the carrier reused belongs to its newest part.
 fn choose(candidates: &[CarrierIdRow], source: Option<Msisdn>) -> Match {
     let by_number = |candidate: &&CarrierIdRow| source.is_some() && candidate.assignment.to == source;
-    let told: SmallVec<[&CarrierIdRow; 4]> = candidates.iter().filter(by_number).collect();
-    let left = if told.is_empty() { candidates.iter().collect() } else { told };
+    let with_number: SmallVec<[&CarrierIdRow; 4]> = candidates.iter().filter(by_number).collect();
+    let left = if with_number.is_empty() { candidates.iter().collect() } else { with_number };
     let Some(first) = left.first() else { return Match::Nothing };
     let same = |other: &&CarrierIdRow| {
         other.remote == first.remote || other.assignment.part == first.assignment.part
@@ -200,8 +205,8 @@ fn choose(candidates: &[CarrierIdRow], source: Option<Msisdn>) -> Match {
     if left.iter().all(same) { Match::Part(first.assignment) } else { Match::Ambiguous }
 }
 
-/// Does the receipt name another recipient than the part went to? Then an older id that was written the same way may be
-/// the one it is about. Carriers add and drop prefixes, so only the end of a number counts.
+/// Whether a receipt names another recipient than the part has. Then an older id that is written the same way may be
+/// meant. Carriers add and drop prefixes, so only the last digits are compared.
 pub fn contradicts(assignment: &IdAssignment, source: Option<Msisdn>) -> bool {
     const LAST_DIGITS: u64 = 10_000_000;
     match (assignment.to, source) {

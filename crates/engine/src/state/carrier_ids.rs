@@ -1,8 +1,8 @@
-//! Which part a carrier's id belongs to, one table per UTC day. An id is kept as the carrier wrote it, under a key that
-//! forgives what carriers do to ids between an answer and its receipt (`hermod_domain::carrier::RemoteKey`).
+//! Which part a carrier's id belongs to. An id is stored as the carrier wrote it, under a key that is equal for the
+//! forms in which carriers write one id in responses and receipts (`hermod_domain::carrier::RemoteKey`).
 //!
-//! A day goes as a whole, in steps: its messages were final, or reported UNKNOWN, within validity and the wait for a
-//! receipt, and late receipts are matched for 72 h more.
+//! A day's table is dropped as a whole, in steps, when no receipt can refer to it: its messages were final or reported
+//! UNKNOWN within validity plus the wait for a receipt, and late receipts are matched for 72 hours more.
 
 use crate::ops::CarrierIdQuery;
 use crate::state::carrier_id_days::{Assigned, CarrierIdDays, Match, contradicts};
@@ -13,16 +13,16 @@ use hermod_domain::ids::{CarrierId, RemoteId};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Day;
 
-/// An id tied lately.
+/// An id that was assigned lately.
 struct RecentId {
     assignment: IdAssignment,
-    /// What the carrier wrote, unless that is the key.
+    /// The id as the carrier wrote it, if that is not the key.
     raw: Option<Box<[u8]>>,
-    /// Another id with the same key was tied lately: what was written has to be compared.
+    /// Another id with the same key was assigned lately: the exact form must be compared.
     shared: bool,
 }
 
-/// All ids that carriers gave, and those of late at hand: most receipts come soon after the answer.
+/// All carrier ids, with the latest in memory: most receipts follow soon after the response.
 pub struct CarrierIdIndex {
     days: CarrierIdDays,
     recent: Recent<(CarrierId, RemoteKey), RecentId>,
@@ -33,13 +33,13 @@ impl CarrierIdIndex {
         Ok(CarrierIdIndex { days: CarrierIdDays::load(tables)?, recent: Recent::default() })
     }
 
-    /// The batch came to nothing.
+    /// Undoes what the batch changed.
     pub fn rolled_back(&mut self, tables: &Tables<'_>) -> Result<(), TableError> {
         self.recent.clear();
         self.days.rolled_back(tables)
     }
 
-    /// Whose id this is: the very same id, else one with the same key, else one with the converted key.
+    /// Finds the part of an id: the exact id, else one with the same key, else one with the converted key.
     pub fn find(&self, tables: &Tables<'_>, query: &CarrierIdQuery<'_>) -> Result<Match, TableError> {
         match self.find_recent(query) {
             Some(assignment) => Ok(Match::Part(assignment)),
@@ -47,8 +47,8 @@ impl CarrierIdIndex {
         }
     }
 
-    /// What can be told without a look at the tables. Where an older id could be meant as well, only the recipient can
-    /// tell, and if he cannot the tables are query.
+    /// Finds the part without reading the tables. Where an older id could be meant too, only a matching recipient
+    /// decides; otherwise returns none, and the tables are read.
     fn find_recent(&self, query: &CarrierIdQuery<'_>) -> Option<IdAssignment> {
         let CarrierIdQuery { carrier, ids, remote, source } = *query;
         let place = (carrier, RemoteKey::of(remote));
@@ -65,7 +65,7 @@ impl CarrierIdIndex {
         hit.matches_number(source).then_some(hit.assignment)
     }
 
-    /// On the usual way this is a single insert.
+    /// Assigns an id to a part. In the usual case this is a single insert.
     pub fn assign(
         &mut self,
         tables: &Tables<'_>,
@@ -82,9 +82,9 @@ impl CarrierIdIndex {
         Ok(assigned)
     }
 
-    /// Does one step of deleting the days that no receipt can ask for any more, and returns how many rows it dealt with.
-    /// The first step of a day retires it: from then on it is not query for. The others delete its ids, `limit` at most,
-    /// and the last one drops its table.
+    /// Runs one step of deleting old days, and returns how many rows it changed. The first step of a day retires its
+    /// table: no receipt reads it from then on. The next steps delete its ids, at most `limit` each, and the last one
+    /// drops it.
     pub fn purge_days(&mut self, tables: &Tables<'_>, today: Day, limit: u32) -> Result<u64, TableError> {
         let retired = tables.read()?.retired_carrier_id_days()?;
         if self.days.retire_before(tables, today, &retired)? {
@@ -98,12 +98,13 @@ impl CarrierIdIndex {
         if deleted < limit {
             tables.write(CarrierIdChange::DropRetiredDay(day));
         }
-        // The table itself is something too: the step was not for nothing.
+        // Dropping the table counts as a change too.
         Ok(u64::from(deleted).max(1))
     }
 }
 
 impl RecentId {
+    /// Whether this id is certainly meant, because its part went to the receipt's number and no other id has its key.
     fn matches_number(&self, source: Option<Msisdn>) -> bool {
         !self.shared && source.is_some() && self.assignment.to == source
     }

@@ -1,6 +1,6 @@
-//! The reference number that ties the parts of a long message together on the handset. It must differ between messages
-//! of one sender to one recipient that are under way at the same time, so it rotates per pair. A fixed table of
-//! counters, shared by pairs whose hash falls together, does that in 64 KiB.
+//! Concatenation references, which join the parts of a long message on the handset. Two messages of one sender to one
+//! recipient that are sent at the same time must have different references, so they rotate per pair. A fixed table of
+//! counters, shared by pairs with the same hash, takes 64 KiB.
 
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
@@ -14,18 +14,19 @@ pub struct ConcatReferences {
 }
 
 impl ConcatReferences {
-    /// The seed decides where each pair starts.
+    /// Creates the counters. The seed decides where each pair starts.
     pub fn new(seed: u64) -> ConcatReferences {
         ConcatReferences { seed, counters: vec![0; COUNTERS] }
     }
 
+    /// Returns the next reference of a sender and recipient.
     pub fn next(&mut self, from: &Sender, to: Msisdn) -> u8 {
         let mut hasher = DefaultHasher::new();
         (self.seed, from.as_str(), to.number()).hash(&mut hasher);
         let hash = hasher.finish();
         let index = usize::try_from(hash % 65_536).expect("below 65 536");
         let counter = &mut self.counters[index];
-        // The hash decides where a pair starts, so that a restart does not make everyone begin at 1.
+        // The hash decides where a pair starts, so that not every pair starts at 1 after a restart.
         *counter = counter.wrapping_add(1);
         counter.wrapping_add(hash.to_le_bytes()[7])
     }
@@ -37,7 +38,7 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn a_pair_goes_through_all_256_references_before_one_comes_again() {
+    fn pair_uses_all_256_references_before_one_repeats() {
         let mut references = ConcatReferences::new(7);
         let from = Sender::parse("Hermod").unwrap();
         let to = Msisdn::from_number(4_915_112_345_678).unwrap();

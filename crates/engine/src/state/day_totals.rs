@@ -1,8 +1,8 @@
-//! What every account has sent today, counted always and held against its limits in the transaction that accepts. Like
-//! balances they are in memory, and each account's row is written once per batch.
+//! The totals of every account for the current day, compared with its limits in the transaction that accepts a message.
+//! Like balances they are in memory, and each row is written once per batch.
 //!
-//! A message belongs to the UTC day of its id. Ids only grow, so an account's day only moves on, and the newest is all
-//! that is held here; the rows of past days stay for statements.
+//! A message belongs to the UTC day of its id. Ids only grow, so an account's day never goes back, and only its newest
+//! day is kept here; the rows of past days stay for statements.
 
 use crate::ops::{DailyLimit, DailyLimits, DayTotals};
 use crate::state::overlay::Overlay;
@@ -11,22 +11,23 @@ use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
 use hermod_domain::time::Day;
 
-/// Days read at once: a year and its leap day.
+/// Days that one read returns: a year and its leap day.
 pub const DAYS_PER_READ_MAX: i64 = 366;
 
 pub struct Today {
     newest: Overlay<DayTotals>,
-    /// Days that the batch under way has left behind: one that runs over midnight changes an account's two.
+    /// Totals of days that ended within this batch: a batch around midnight changes two days of an account.
     ended: Vec<(AccountId, DayTotals)>,
 }
 
 impl Today {
-    /// `day` is that of the newest id: no message will belong to an earlier one.
+    /// Loads the totals of a day, which must be that of the newest id: no later message belongs to an earlier day.
     pub fn load(tables: &Tables<'_>, day: Day) -> Result<Today, TableError> {
         let newest = Overlay::over(tables.read()?.day_totals_on(day)?.into_iter().collect());
         Ok(Today { newest, ended: Vec::new() })
     }
 
+    /// Returns the account's totals of a day.
     pub fn of(&self, account: AccountId, day: Day) -> DayTotals {
         self.newest.get(account).filter(|totals| totals.day == day).unwrap_or(DayTotals::none(day))
     }
@@ -41,7 +42,7 @@ impl Today {
         self.newest.set(account, totals);
     }
 
-    /// Writes the changed rows. They count as durable only after [`Today::committed`].
+    /// Writes the changed rows. They become final with [`Today::committed`].
     pub fn write(&self, tables: &Tables<'_>) {
         let changed = self.ended.iter().copied().chain(self.newest.changed());
         changed.for_each(|(account, totals)| tables.write(DayTotalsChange::Put { account, totals }));
@@ -63,13 +64,13 @@ impl Today {
     }
 }
 
-/// The totals with one more message, or the limit it would break.
+/// Returns the totals with one more message, or the limit that it would exceed.
 pub fn count(before: DayTotals, cost: Money, limits: DailyLimits) -> Result<DayTotals, DailyLimit> {
     let messages = before.messages + 1;
     if limits.messages_max.is_some_and(|messages_max| messages > messages_max) {
         return Err(DailyLimit::Messages);
     }
-    // More in a day than can be counted is more than any limit.
+    // A sum that overflows exceeds any limit.
     let spend = before.spend.checked_add(cost).ok_or(DailyLimit::Spend)?;
     if limits.spend_max.is_some_and(|spend_max| spend > spend_max) {
         return Err(DailyLimit::Spend);
@@ -84,7 +85,7 @@ mod tests {
     const MONDAY: Day = Day::new(20_771);
 
     #[test]
-    fn a_message_counts_up_to_each_limit_and_not_beyond() {
+    fn message_is_counted_up_to_each_limit_and_not_beyond() {
         let before = DayTotals { day: MONDAY, messages: 9, spend: Money::from_micros(900) };
         let limits = |messages_max, spend_max: Option<i64>| DailyLimits {
             messages_max,

@@ -1,5 +1,5 @@
-//! How well carriers deliver, counted as parts settle and never by looking at old rows. Counts are gathered in memory
-//! and written every few seconds: a crash loses the seconds since, which figures bear and messages would not.
+//! Counts how carriers deliver, as responses and receipts arrive. Counts are collected in memory and written every few
+//! seconds. A crash loses the last seconds of figures, and nothing else.
 
 use crate::maps::HashMap;
 use crate::ops::{DELIVERY_DAYS_KEPT, DELIVERY_TIMES, DeliveryFigures};
@@ -13,22 +13,23 @@ use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
 use std::time::Duration;
 
-/// How long counts are gathered before they are written.
+/// How long counts are collected before they are written.
 const WRITE_EVERY: Duration = Duration::from_secs(10);
-/// Counts gathered at most; with more they are written at once.
+/// Rows that are collected at most; more are written at once.
 pub const CELLS_MAX: usize = 20_000;
 
+/// Returns the row that a part is counted in.
 fn cell_of(day: Day, carrier: CarrierId, to: Option<Msisdn>) -> DeliveryCell {
     let Destination { country, network, .. } =
         to.map_or(Destination::UNKNOWN, |to| Numbers::embedded().find(to));
     DeliveryCell { day, carrier, country, network }
 }
 
-/// One thing that happened to a part.
+/// What happened to a part.
 #[derive(Clone, Copy, Debug)]
 enum Counted {
     Sent,
-    /// After so long, where that is known.
+    /// With the time from response to receipt, if it is known.
     Delivered(Option<Duration>),
     Failed,
     Expired,
@@ -37,23 +38,23 @@ enum Counted {
 
 #[derive(Default)]
 pub struct DeliveryStats {
-    /// Counted, durable in nothing yet.
+    /// Counts of committed batches that are not written yet.
     gathered: HashMap<DeliveryCell, DeliveryFigures>,
     /// When the first of those was counted.
     since: Option<Timestamp>,
-    /// What the batch under way has counted. It counts once the batch is durable.
+    /// Counts of this batch. They are collected after its commit.
     counted: Vec<(DeliveryCell, Counted)>,
-    /// The batch under way writes what was gathered.
+    /// This batch writes what was collected.
     written: bool,
 }
 
 impl DeliveryStats {
-    /// A carrier took a part.
+    /// Counts a part that a carrier accepted.
     pub fn sent(&mut self, carrier: CarrierId, to: Msisdn, day: Day) {
         self.counted.push((cell_of(day, carrier, Some(to)), Counted::Sent));
     }
 
-    /// A receipt of that time moved a part.
+    /// Counts a part that a receipt changed.
     pub fn settled(
         &mut self,
         carrier: CarrierId,
@@ -73,7 +74,7 @@ impl DeliveryStats {
         self.counted.push((cell_of(assignment.day, carrier, assignment.to), counted));
     }
 
-    /// When what was gathered is to be written.
+    /// Returns when the collected counts must be written.
     pub fn due_at(&self) -> Option<Timestamp> {
         if self.gathered.len() > CELLS_MAX { self.since } else { self.since.map(|at| at.plus(WRITE_EVERY)) }
     }
@@ -82,11 +83,12 @@ impl DeliveryStats {
         self.gathered.is_empty()
     }
 
+    /// Writes the collected counts if it is time.
     pub fn write_if_due(&mut self, tables: &Tables<'_>, now: Timestamp) -> Result<(), TableError> {
         if self.due_at().is_some_and(|due_at| due_at <= now) { self.write(tables) } else { Ok(()) }
     }
 
-    /// Adds what was gathered to the rows.
+    /// Adds the collected counts to the rows.
     pub fn write(&mut self, tables: &Tables<'_>) -> Result<(), TableError> {
         for (cell, figures) in &self.gathered {
             let mut sum = tables.read()?.delivery_figures(cell)?.unwrap_or_default();
@@ -145,7 +147,7 @@ fn add(sum: &mut DeliveryFigures, figures: &DeliveryFigures) {
     sum.time_ms = sum.time_ms.saturating_add(*time_ms);
 }
 
-/// Deletes figures that are kept no longer.
+/// Deletes figures that are older than they are kept.
 pub fn drop_before(tables: &Tables<'_>, today: Day) {
     let oldest = Day::new(today.get() - DELIVERY_DAYS_KEPT);
     tables.write(DeliveryFigureChange::DeleteBefore(oldest));

@@ -1,15 +1,15 @@
-//! The numbers that webhook events have, and when new events are due.
+//! The numbers of webhook events, and the due times of new events.
 
 use crate::ops::EventId;
 use crate::tables::{TableError, Tables};
 use hermod_domain::time::Timestamp;
 use std::time::Duration;
 
-/// How far apart the times are that operations of neighbouring batches are told. More than that is a clock that was set.
+/// How far apart the times of neighbouring batches can be. A larger difference means that the clock was set.
 const TIMES_APART_MAX: Duration = Duration::from_secs(5);
 
-/// The numbers of events, and when new ones are due: at once, but never before one that was written earlier. So whoever
-/// reads in the order of both has not passed by what comes to be later.
+/// Numbers events, and sets their due times: now, but never before an event that was written earlier. So a reader that
+/// reads in the order of due time and number never misses a later event.
 pub struct EventNumbers {
     last: u64,
     due: Timestamp,
@@ -20,6 +20,7 @@ impl EventNumbers {
         Ok(EventNumbers { last: tables.read()?.last_event()?.0, due: Timestamp::EPOCH })
     }
 
+    /// Returns the next number and its due time.
     pub fn next(&mut self, now: Timestamp) -> (EventId, Timestamp) {
         self.last += 1;
         let set_back = self.due.since(now) > TIMES_APART_MAX;
@@ -27,7 +28,7 @@ impl EventNumbers {
         (EventId(self.last), self.due)
     }
 
-    /// Returns the number that was given last.
+    /// Returns the last number.
     pub fn last(&self) -> EventId {
         EventId(self.last)
     }
@@ -38,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_comes_later_stands_behind_unless_the_clock_was_set() {
+    fn later_event_is_due_no_earlier_unless_the_clock_was_set_back() {
         let at = Timestamp::from_millis;
         let mut numbering = EventNumbers { last: 0, due: Timestamp::EPOCH };
         for (number, (now, due)) in
@@ -47,7 +48,7 @@ mod tests {
                 .enumerate()
         {
             let expect = (EventId(u64::try_from(number).unwrap() + 1), at(due));
-            assert_eq!(numbering.next(at(now)), expect, "told {now}");
+            assert_eq!(numbering.next(at(now)), expect, "at {now}");
         }
     }
 }

@@ -1,18 +1,18 @@
-//! The ids that were given last, for rows that have no key of their own.
+//! The last ids of rows that are numbered by the engine.
 
 use crate::steps::StepId;
 use crate::tables::{StepChange, TableError, Tables};
 
-/// Ids of steps that are reserved with one write. A start or a rollback goes on behind what is reserved, so that no id is
-/// given twice although most steps have no row.
+/// Step ids that one write reserves. A start or rollback continues behind the reserved ids, so that no id is used twice
+/// although most steps have no row.
 const STEP_IDS_RESERVED: u64 = 100_000;
 
-/// The highest ids of postings, cases of review, and steps.
+/// The highest ids of ledger entries, review cases and steps.
 pub struct LastIds {
     posting: i64,
     review: u64,
     step: StepId,
-    /// The last id of a step that may be given without another reservation.
+    /// The last step id that needs no further reservation.
     reserved_step: StepId,
 }
 

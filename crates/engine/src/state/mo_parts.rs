@@ -1,4 +1,4 @@
-//! How many parts of long MO messages wait for other parts, and since when.
+//! How many parts of concatenated MO messages wait for other parts, and since when.
 
 use crate::maps::HashMap;
 use crate::ops::{JOINING_WAIT, UNFINISHED_PARTS_PER_CARRIER_MAX};
@@ -6,7 +6,7 @@ use crate::tables::{TableError, Tables};
 use hermod_domain::ids::CarrierId;
 use hermod_domain::time::Timestamp;
 
-/// How many parts wait for others, and since when.
+/// Waiting parts per carrier, and the start of the longest wait.
 pub struct MoPartCounts {
     parts: HashMap<CarrierId, u64>,
     oldest: Option<Timestamp>,
@@ -20,12 +20,12 @@ impl MoPartCounts {
         Ok(MoPartCounts { parts, oldest, limit: UNFINISHED_PARTS_PER_CARRIER_MAX })
     }
 
-    /// When the next message has waited long enough.
+    /// Returns when the next incomplete message must be delivered.
     pub fn next_at(&self) -> Option<Timestamp> {
         self.oldest.map(|since| since.plus(JOINING_WAIT))
     }
 
-    /// Returns how many parts of each carrier wait for others, in order; not those of carriers without any.
+    /// Returns the waiting parts of each carrier that has some, in order.
     pub fn rows(&self) -> Vec<(CarrierId, u64)> {
         let mut rows: Vec<_> = self
             .parts
@@ -37,6 +37,7 @@ impl MoPartCounts {
         rows
     }
 
+    /// Whether a carrier has the most waiting parts that are allowed.
     pub fn is_full(&self, carrier: CarrierId) -> bool {
         self.parts.get(&carrier).is_some_and(|parts| *parts >= self.limit)
     }
@@ -52,7 +53,7 @@ impl MoPartCounts {
         }
     }
 
-    /// Messages whose time was up are delivered: `oldest` is since when the oldest of the others waits.
+    /// Sets since when the oldest message waits, after those whose wait was over were delivered.
     pub fn delivered_due(&mut self, oldest: Option<Timestamp>) {
         self.oldest = oldest;
     }

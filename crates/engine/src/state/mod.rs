@@ -1,5 +1,5 @@
-//! What the writer knows between batches, each kind in its file. Reads its rows when the store is opened, answers the
-//! decisions in memory where it can, and decides nothing itself.
+//! What the engine keeps in memory between batches, one kind per file. Each is loaded from its rows, saves reads for
+//! the decisions, and decides nothing itself.
 
 pub mod aliases;
 pub mod balances;

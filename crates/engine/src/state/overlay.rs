@@ -1,12 +1,12 @@
-//! Figures kept in memory, one per account, as of the batch under way: operations of one batch see each other's changes,
-//! and what the batch changed is written once, at its end. A batch that is rolled back leaves no trace here.
+//! Values in memory, one per account, with the changes of the current batch over them. Commands of one batch see each
+//! other's changes; each changed value is written once, at the end of the batch; a rollback drops the changes.
 
 use crate::maps::HashMap;
 use hermod_domain::ids::AccountId;
 
 pub struct Overlay<V> {
     durable: HashMap<AccountId, V>,
-    /// What the batch under way has made of some of them.
+    /// What the current batch changed.
     changed: HashMap<AccountId, V>,
 }
 
@@ -19,7 +19,7 @@ impl<V: Copy> Overlay<V> {
         self.changed.get(&account).or_else(|| self.durable.get(&account)).copied()
     }
 
-    /// Returns what is durable, in order.
+    /// Returns the committed values, in order.
     pub fn rows(&self) -> Vec<(AccountId, V)> {
         let mut rows: Vec<(AccountId, V)> =
             self.durable.iter().map(|(account, value)| (*account, *value)).collect();
@@ -31,6 +31,7 @@ impl<V: Copy> Overlay<V> {
         self.changed.insert(account, value);
     }
 
+    /// Returns what the current batch changed.
     pub fn changed(&self) -> impl Iterator<Item = (AccountId, V)> {
         self.changed.iter().map(|(account, value)| (*account, *value))
     }

@@ -1,5 +1,6 @@
-//! Receipts that found no part: the answer is still to come, the carrier writes its ids in a way nobody has told us of,
-//! or they are not ours. They wait in a table of their own, are tried again, and are given up after a while.
+//! Parked receipts: they match no part because the response has not arrived, the carrier's id format is not configured,
+//! or they are not for Hermod. They wait in a table of their own, are tried again, and are given up after
+//! [`PARKED_KEPT`].
 
 use crate::maps::HashMap;
 use crate::ops::{CarrierIdQuery, PARKED_KEPT, PARKED_PER_CARRIER_MAX, ParkedReceipt, ReceiptLoss};
@@ -11,24 +12,24 @@ use hermod_domain::lifecycle::DeliveryOutcome;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
 
-/// Parked receipts with one key that are tried when an answer brings it.
+/// Parked receipts with one key that are tried when a response brings that key.
 const SAME_KEY_MAX: u32 = 64;
-/// Parked receipts of the last minute that are looked through for a number.
+/// Parked receipts of the last minute that are searched for a number.
 const LATELY_MAX: u32 = 1_000;
-/// Parked receipts looked at in one read, so that no snapshot lasts long.
+/// Parked receipts that one read returns, so that no snapshot lasts long.
 const PAGE_ROWS: usize = 2_000;
-/// Receipts given up in one transaction.
+/// Receipts that are given up in one transaction.
 pub const GIVEN_UP_PER_BATCH_MAX: u64 = 1_000;
 
-/// How many are parked, by carrier. An ordinary answer asks this and nothing else.
+/// The number of parked receipts per carrier. Most responses need nothing else.
 pub struct Parked {
     counts: HashMap<CarrierId, u64>,
-    /// What the counts of the carriers that the batch under way has touched were before it.
+    /// The counts before this batch, of carriers that it changed.
     before: HashMap<CarrierId, u64>,
     limit: u64,
 }
 
-/// Why a receipt is not waited for any longer.
+/// Why a parked receipt is given up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum GiveUpCause {
     TooOld,
@@ -46,7 +47,7 @@ impl Parked {
         Ok(Parked { counts, before: HashMap::default(), limit })
     }
 
-    /// Returns how many receipts each carrier has parked, in order; not those of carriers without any.
+    /// Returns the number of parked receipts of each carrier that has some, in order.
     pub fn rows(&self) -> Vec<(CarrierId, u64)> {
         let mut rows: Vec<_> = self
             .counts
@@ -75,8 +76,8 @@ impl Parked {
         self.counts.extend(self.before.drain());
     }
 
-    /// Keeps a receipt. Of several about one id a final one stays, and the first of those; returns how many had to go
-    /// for it because there were too many.
+    /// Parks a receipt. For one id it keeps the first final receipt, or else the latest with news. Returns how many older
+    /// receipts were given up because the carrier has too many.
     pub fn park(
         &mut self,
         tables: &Tables<'_>,
@@ -102,7 +103,7 @@ impl Parked {
         Ok(crowded_out)
     }
 
-    /// Those that an answer with this key may be the one for.
+    /// Returns the receipts that a response with this key may belong to.
     pub fn under(
         &self,
         tables: &Tables<'_>,
@@ -112,7 +113,7 @@ impl Parked {
         tables.read()?.parked_receipts_with_key(carrier, key, SAME_KEY_MAX)
     }
 
-    /// Up to two receipts about a number that came since then.
+    /// Returns up to two receipts about a number that were parked since a time.
     pub fn lately_about(
         &self,
         tables: &Tables<'_>,
@@ -123,7 +124,7 @@ impl Parked {
         tables.read()?.parked_receipts_about(carrier, to, since, LATELY_MAX, 2)
     }
 
-    /// It has found its part.
+    /// Deletes a receipt that was matched.
     pub fn remove(
         &mut self,
         tables: &Tables<'_>,
@@ -137,7 +138,7 @@ impl Parked {
         Ok(())
     }
 
-    /// Gives up, and counts, some of those that have waited long enough. Returns how many; it may be called again.
+    /// Gives up, and counts, some receipts that are too old. Returns how many; there may be more.
     pub fn give_up_old(&mut self, tables: &Tables<'_>, now: Timestamp) -> Result<u64, TableError> {
         let carriers: Vec<CarrierId> = self.rows().into_iter().map(|(carrier, _)| carrier).collect();
         let mut given_up = 0;
@@ -148,7 +149,7 @@ impl Parked {
         Ok(given_up)
     }
 
-    /// The oldest go first.
+    /// Gives up the oldest receipts of a carrier, at most `limit`. Returns how many.
     fn give_up(
         &mut self,
         tables: &Tables<'_>,
@@ -184,10 +185,10 @@ impl Parked {
 
 /// A page of a carrier's parked receipts.
 pub struct ParkedPage {
-    /// The ids of those that have found their part, or turned out to be ambiguous.
+    /// The ids of receipts that match a part now, or became ambiguous.
     pub worth_trying: Vec<RemoteId>,
     pub looked_at: usize,
-    /// Where the next page begins; nothing at the end.
+    /// Where the next page begins; none at the end.
     pub last: Option<RemoteId>,
 }
 

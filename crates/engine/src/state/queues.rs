@@ -1,4 +1,4 @@
-//! How much waits for each carrier: counted as parts come and go, so that a million of them cost no scan.
+//! The lengths of the carriers' queues, counted as parts change, so that millions of parts need no scan.
 
 use crate::ops::CarrierQueue;
 use crate::state::deferred::Deferred;
@@ -7,7 +7,7 @@ use crate::tables::TableError;
 use hermod_domain::ids::{CarrierId, MessageId};
 use hermod_domain::lifecycle::{Part, PartState};
 
-/// Parts of one carrier that have not been handed over.
+/// Parts of one carrier that it has not accepted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Counts {
     waiting: u64,
@@ -31,7 +31,7 @@ impl Counts {
     }
 }
 
-/// How many parts wait for each carrier. There are few carriers: looking through them is faster than hashing.
+/// The counts of all carriers. There are few: a linear search is faster than hashing.
 #[derive(Default)]
 pub struct Queues {
     carriers: Vec<(CarrierId, Counts)>,
@@ -42,7 +42,7 @@ impl Queues {
         self.carriers.clear();
     }
 
-    /// Returns the parts of each carrier that wait and that are being sent, in order; not those of carriers without any.
+    /// Returns the waiting and in-flight parts of each carrier that has some, in order.
     pub fn rows(&self) -> Vec<(CarrierId, u64, u64)> {
         let rows = self.carriers.iter().map(|(carrier, counts)| (*carrier, counts.waiting, counts.in_flight));
         let mut rows: Vec<_> =
@@ -63,24 +63,25 @@ impl Queues {
         }
     }
 
-    /// Counts a part no longer that is set aside. Its row may say something else than what was counted.
+    /// Stops counting a part that is set aside. Its row may differ from what was counted.
     pub fn forget(&mut self, carrier: CarrierId, state: PartState) {
         if let Some(count) = self.counts(carrier).of(state) {
             *count = count.saturating_sub(1);
         }
     }
 
+    /// Counts a part under its new state.
     pub fn changed(&mut self, carrier: CarrierId, was: PartState, now: PartState) {
         self.remove(carrier, was);
         self.add(carrier, now, 1);
     }
 
-    /// A message has ended.
+    /// Stops counting the parts of a message that has ended.
     pub fn ended(&mut self, carrier: CarrierId, parts: &[Part]) {
         parts.iter().for_each(|part| self.remove(carrier, part.state));
     }
 
-    /// Returns what waits for each carrier that ever had something.
+    /// Returns the queue of each carrier that ever had parts.
     pub fn snapshots(&self, lanes: &Lanes, deferred: &Deferred) -> Vec<QueueSnapshot> {
         let snapshot = |(carrier, counts): &(CarrierId, Counts)| {
             let (oldest, unread) = lanes.heads(*carrier);
@@ -106,7 +107,7 @@ impl Queues {
     }
 }
 
-/// A carrier's queue as the engine knows it, and where to read what only the tables know.
+/// A carrier's queue as the engine knows it, and what must be read from the tables to complete it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueSnapshot {
     queue: CarrierQueue,
@@ -116,8 +117,8 @@ pub struct QueueSnapshot {
 }
 
 impl QueueSnapshot {
-    /// The queue with its oldest message, where `look` finds the first that waits in a lane behind the place it was read to,
-    /// and with its deferred parts, where `count` counts those of a carrier.
+    /// Returns the complete queue. `look` finds the first waiting message of a lane behind the place that was read;
+    /// `count` counts the deferred parts of a carrier.
     pub fn complete(
         self,
         look: &dyn Fn(CarrierId, Unread) -> Result<Option<MessageId>, TableError>,

@@ -1,11 +1,11 @@
-//! What was used lately, kept at hand: two generations, of which the older is forgotten whole when the younger is full.
-//! Lookups that find it here save a read of the tables; nothing is lost by forgetting.
+//! A cache of two generations: when the younger is full, the older is dropped as a whole. A hit saves a read of the
+//! tables; a miss costs one.
 
 use crate::maps::HashMap;
 use std::borrow::Borrow;
 use std::hash::Hash;
 
-/// Entries a generation holds. Two of them cover what a fast carrier has under way.
+/// Entries of a generation. Two generations cover the parts in flight of a fast carrier.
 const GENERATION: usize = 50_000;
 
 pub struct Recent<K, V> {
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_latest_are_at_hand_and_there_are_never_more_than_two_generations() {
+    fn latest_entries_are_kept_within_two_generations() {
         let mut recent = Recent { generation: 10, ..Recent::default() };
         for number in 0..1_000 {
             recent.insert(number, number);
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_later_value_takes_the_place_of_an_earlier_one_in_whatever_generation() {
+    fn later_value_replaces_an_earlier_one_in_either_generation() {
         let mut recent = Recent { generation: 2, ..Recent::default() };
         for (key, value) in [("a", 1), ("b", 1), ("c", 1), ("a", 2), ("a", 3)] {
             recent.insert(key, value);

@@ -1,4 +1,4 @@
-//! Who is told what becomes of a message. Remembered while the message is under way, so that its end needs no look-up.
+//! Where the status of a message is reported. Kept in memory until the message ends, so that its end needs no read.
 
 use crate::ops::Acceptance;
 use crate::tables::MessageOrigin;
@@ -6,18 +6,18 @@ use hermod_domain::ids::ConnectionId;
 use hermod_domain::origin::{Alias, Origin};
 use std::sync::Arc;
 
-/// Who is told what becomes of a message.
+/// Where the status of a message is reported.
 #[derive(Clone, Debug)]
 pub enum ReportTarget {
     Nobody,
-    /// The message came over HTTP, on this connection: the account's webhook is told, if it has one.
+    /// To the account's webhook, if it has one: the message came over HTTP on this connection.
     Web(ConnectionId),
     Customer(Arc<Customer>),
-    /// Not read yet: the message's row says.
+    /// Not read yet: the message's row tells.
     Unread,
 }
 
-/// A customer who submitted a message over SMPP.
+/// A customer that submitted a message over SMPP.
 #[derive(Debug)]
 pub struct Customer {
     pub connection: ConnectionId,
@@ -27,7 +27,7 @@ pub struct Customer {
 }
 
 impl ReportTarget {
-    /// Returns the report_target of a message that is being accepted.
+    /// Returns the target of a message that is being accepted.
     pub fn of(acceptance: &Acceptance, alias: Option<Alias>) -> ReportTarget {
         let Some(origin) = &acceptance.origin else { return ReportTarget::Web(acceptance.connection) };
         ReportTarget::Customer(Arc::new(Customer {
@@ -38,7 +38,7 @@ impl ReportTarget {
         }))
     }
 
-    /// Returns the report_target that a message's row tells; nobody, if there is no row.
+    /// Returns the target by a message's row; `Nobody` if there is no row.
     pub fn of_row(row: Option<MessageOrigin>) -> ReportTarget {
         let Some(MessageOrigin { connection, parts, origin }) = row else { return ReportTarget::Nobody };
         let Some((origin, alias)) = origin else { return ReportTarget::Web(connection) };

@@ -15,13 +15,13 @@ pub struct PartKey {
     pub part: PartNo,
 }
 
-/// What is known of an id that a carrier gave.
+/// The part that a carrier's id was assigned to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IdAssignment {
     pub part: PartKey,
-    /// Whom the part went to.
+    /// The recipient of the part.
     pub to: Option<Msisdn>,
-    /// When the carrier gave it; earlier releases noted only the day.
+    /// When the carrier gave it; none if an earlier release stored only the day.
     pub at: Option<Timestamp>,
     pub day: Day,
 }
@@ -36,7 +36,7 @@ pub struct CarrierIdKey<'a> {
     pub remote: &'a RemoteId,
 }
 
-/// An id as the carrier wrote it, and what is known of it.
+/// An id as the carrier wrote it, and its part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CarrierIdRow {
     pub remote: RemoteId,
@@ -87,7 +87,7 @@ pub trait CarrierIdRows {
         found: &mut CarrierIds,
     ) -> Result<(), TableError>;
 
-    /// Returns what is known of an id that a carrier gave on a day.
+    /// Returns the part of an id that a carrier gave on a day.
     fn carrier_id(&self, day: Day, id: CarrierIdKey<'_>) -> Result<Option<IdAssignment>, TableError>;
 
     /// Calls `visit` with up to `limit` ids of a day. Returns how many there were.

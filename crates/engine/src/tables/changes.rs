@@ -1,4 +1,4 @@
-//! What a batch changes in the tables, as data.
+//! The changes of a batch, as data, and the tables as a batch sees them.
 
 use crate::steps::MessageStep;
 use crate::tables::{
@@ -67,7 +67,7 @@ changes! {
     WebhookEvent(WebhookEventChange) => change_webhook_event,
 }
 
-/// Changes in the order in which they were decided. Applying them cannot conflict: what must be unique was decided before.
+/// Changes in the order in which they were decided. Applying them cannot conflict: uniqueness was checked before.
 #[derive(Default)]
 pub struct Changes {
     pending: Vec<Change>,
@@ -79,9 +79,9 @@ impl Changes {
     }
 }
 
-/// The tables as a batch sees them: what is stored, and the batch's own changes over it.
+/// The tables as a batch sees them: what is stored, with the batch's own changes.
 ///
-/// Changes are gathered. They are applied before anything is read, and at the end of the batch.
+/// Changes are collected, and applied before the next read and at the end of the batch.
 pub struct Tables<'a> {
     stored: Box<dyn StoredTables + 'a>,
     changes: RefCell<Changes>,
@@ -102,17 +102,17 @@ impl<'a> Tables<'a> {
         self.changes.borrow_mut().pending.push(change.into());
     }
 
-    /// Applies what has been gathered. Nothing is written after that.
+    /// Applies the collected changes. Nothing can be written after that.
     pub fn finish(self) -> Result<(), TableError> {
         self.apply()
     }
 
-    /// Applies what has been gathered, and has the store keep the steps of messages that it keeps.
+    /// Applies the collected changes, and lets the store keep the steps that belong to timelines.
     pub fn keep_steps(&self, steps: &[MessageStep]) -> Result<(), TableError> {
         self.read()?.keep_steps(steps)
     }
 
-    /// Applies what has been gathered.
+    /// Applies the collected changes.
     pub fn apply(&self) -> Result<(), TableError> {
         self.changes.borrow_mut().apply(&*self.stored)
     }

@@ -4,7 +4,7 @@ use crate::tables::{OriginRow, TableError};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::phone::Msisdn;
 
-/// What is still done with a message, and what of it is to be erased.
+/// A message as erasing needs it: what still uses it, and what is to be erased.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ErasableMessage {
     pub carrier: CarrierId,
@@ -24,7 +24,7 @@ pub struct InboundKey {
     pub id: u64,
 }
 
-/// What is still done with an MO message.
+/// What still uses an MO message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ErasableInbound {
     /// It waits for a connection.

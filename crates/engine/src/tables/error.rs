@@ -7,7 +7,7 @@ use std::fmt;
 #[derive(Debug)]
 pub struct TableError(Box<dyn Error + Send + Sync>);
 
-/// A row was read and makes no sense: it is damaged, or of another release.
+/// A row is invalid: it is damaged, or was written by another release.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Unreadable(pub String);
@@ -17,7 +17,7 @@ impl TableError {
         TableError(Box::new(Unreadable(what.to_string())))
     }
 
-    /// Returns whether a row was read that makes no sense. Reading it again gives the same, unlike after any other error.
+    /// Whether a row was invalid. Reading it again fails again, unlike after any other error.
     pub fn is_unreadable(&self) -> bool {
         self.0.is::<Unreadable>()
     }
@@ -32,7 +32,7 @@ impl TableError {
     }
 }
 
-/// So that a store's own errors become this one with `?`. For the same reason it is no [`Error`] itself.
+/// Lets `?` convert a store's own errors. For the same reason `TableError` is no [`Error`] itself.
 impl<E: Error + Send + Sync + 'static> From<E> for TableError {
     fn from(error: E) -> TableError {
         TableError(Box::new(error))

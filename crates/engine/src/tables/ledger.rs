@@ -1,4 +1,4 @@
-//! The table of postings to accounts.
+//! The table of ledger entries.
 
 use crate::ops::{Balance, LedgerKind, LedgerRow};
 use crate::tables::{MessageRange, TableError};
@@ -20,7 +20,7 @@ pub struct Posting {
     pub note: String,
 }
 
-/// The posting that gave a message's cost back.
+/// The posting that refunded a message's cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refund {
     pub message: MessageId,
@@ -28,7 +28,7 @@ pub struct Refund {
     pub amount: Money,
 }
 
-/// Costs or refunds of one account and day, of messages whose records are gone.
+/// The rolled-up costs or refunds of one account and day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RolledUpKey {
     pub account: AccountId,

@@ -29,11 +29,11 @@ pub struct MessageRow {
     pub whole: bool,
     pub tlvs: Option<CustomerTlvs>,
     pub options: Option<Arc<SmsOptions>>,
-    /// How it was submitted over SMPP. None: it came over HTTP.
+    /// How it was submitted over SMPP; none if it came over HTTP.
     pub origin: Option<Arc<Origin>>,
-    /// Its name where ids must be short.
+    /// Its short id, if its bind needs one.
     pub alias: Option<Alias>,
-    /// Ties its parts together on the handset.
+    /// The concatenation reference of its parts.
     pub reference: u8,
     pub cost: Money,
     pub expires_at: Timestamp,
@@ -66,7 +66,7 @@ pub enum MessageChange {
     },
 }
 
-/// Where a message stands, for its customer.
+/// The status of a message, as its customer sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageStatus {
     pub state: MessageState,
@@ -88,7 +88,7 @@ pub struct MessageParties {
 pub struct MessageOrigin {
     pub connection: ConnectionId,
     pub parts: u8,
-    /// How it was submitted over SMPP, and its name there if that is not its id. None: it came over HTTP.
+    /// How it was submitted over SMPP, with its alias; none if it came over HTTP.
     pub origin: Option<(Origin, Option<Alias>)>,
 }
 

@@ -1,6 +1,6 @@
-//! What the engine reads from tables and writes to them. One trait per table; a store implements all of them.
+//! The tables as the engine reads and writes them: one trait per table. A store implements all of them.
 //!
-//! A method says what is read or written, never how: no SQL, and no decision. A write has the whole key of its row and
+//! A method says what is read or written, never how: no SQL, and no decision. A write names the whole key of its row and
 //! absolute values.
 
 mod aliases;
@@ -63,7 +63,7 @@ pub use unnamed_parts::*;
 pub use webhook_attempts::*;
 pub use webhook_events::*;
 
-/// Names each trait once: for what [`StoredTables`] is, and for who has it.
+/// Names each trait once: for the definition of [`StoredTables`], and for its implementation.
 macro_rules! tables {
     ($($rows:ident),* $(,)?) => {
         /// All tables as they are stored.

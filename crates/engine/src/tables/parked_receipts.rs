@@ -1,4 +1,4 @@
-//! The tables of receipts that found no part: those that wait for one, and how many were given up.
+//! The tables of parked receipts, and of how many were given up.
 
 use crate::ops::{ParkedReceipt, ReceiptLoss};
 use crate::tables::TableError;
@@ -20,7 +20,7 @@ pub enum ParkedReceiptChange {
         remote: RemoteId,
         at: Timestamp,
     },
-    /// The receipt parked for this id could be about several parts.
+    /// The receipt parked for this id could belong to several parts.
     Ambiguous {
         carrier: CarrierId,
         remote: RemoteId,
@@ -35,7 +35,7 @@ pub enum ParkedReceiptChange {
     DeleteLossesBefore(Day),
 }
 
-/// Reads and writes receipts that found no part.
+/// Reads and writes parked receipts.
 pub trait ParkedReceiptRows {
     /// Applies a change.
     fn change_parked_receipt(&self, change: &ParkedReceiptChange) -> Result<(), TableError>;

@@ -7,7 +7,7 @@ use hermod_domain::lifecycle::{DoubtPolicy, Part, Parts};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
 
-/// A message, and where the rows of its parts are.
+/// The key of a message's parts. It names the carrier, because the parts of one lane are a range of keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageKey {
     pub carrier: CarrierId,
@@ -21,21 +21,21 @@ pub struct PartRow {
     pub key: MessageKey,
     pub part: PartNo,
     pub now: Part,
-    /// What is done when no answer comes.
+    /// What is done if there is no response.
     pub doubt: DoubtPolicy,
     /// Temporary errors so far.
     pub attempts: u32,
-    /// The time it waits for; none if it waits for a slot, or does not wait.
+    /// The time that it waits for; none if it waits for a slot, or does not wait.
     pub due_at: Option<Timestamp>,
     pub expires_at: Timestamp,
 }
 
-/// The key in a lane up to which the store has been read: (message, part).
+/// The place in a lane up to which the table was read: (message, part).
 pub type Cursor = (MessageId, PartNo);
 
 /// A read of the next jobs of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Refill {
+pub struct LaneRead {
     pub carrier: CarrierId,
     pub account: AccountId,
     pub after: Option<Cursor>,
@@ -64,7 +64,7 @@ pub enum PartChange {
         part: PartNo,
         expires_at: Timestamp,
     },
-    /// The parts of a message go to another carrier, and have this due time there.
+    /// The parts of a message move to another carrier, with this due time.
     Move {
         key: MessageKey,
         to: CarrierId,
@@ -90,7 +90,7 @@ pub struct LaneCounts {
     pub for_a_slot: u64,
 }
 
-/// The key of a part among those of its lane that wait for a time: the soonest is first.
+/// The key of a deferred part in its lane: the soonest is first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DueKey {
     pub at: Timestamp,
@@ -98,7 +98,7 @@ pub struct DueKey {
     pub part: PartNo,
 }
 
-/// Which parts that wait for a time are read: the next ones of a lane behind a key, so many at most.
+/// A read of the deferred parts of a lane: the next ones behind a key, at most `limit`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DueRead {
     pub carrier: CarrierId,
@@ -115,7 +115,7 @@ pub struct SendingPart {
     pub to: Msisdn,
 }
 
-/// Rows that were read, and the parts among them that make no sense.
+/// Rows that were read, and the parts among them whose rows are invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Readings<T> {
     pub rows: Vec<T>,
@@ -146,7 +146,7 @@ pub trait PartRows {
     fn waiting_job(&self, key: MessageKey, part: PartNo) -> Result<Option<Job>, TableError>;
 
     /// Returns the next parts of a lane that wait and have no due time, in order.
-    fn waiting_jobs(&self, refill: Refill) -> Result<Readings<Job>, TableError>;
+    fn waiting_jobs(&self, refill: LaneRead) -> Result<Readings<Job>, TableError>;
 
     /// Returns the counts of every lane that has parts.
     fn lane_counts(&self) -> Result<Vec<LaneCounts>, TableError>;
@@ -158,7 +158,7 @@ pub trait PartRows {
     /// first, so many at most.
     fn deferred_parts(&self, after: Option<&PartRow>, limit: usize) -> Result<Vec<PartRow>, TableError>;
 
-    /// Returns parts that wait, have a due time and make no sense.
+    /// Returns deferred parts whose rows are invalid.
     fn unreadable_deferred_parts(&self) -> Result<Vec<UnreadablePart>, TableError>;
 
     /// Returns the parts that are being sent.

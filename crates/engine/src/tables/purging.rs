@@ -1,4 +1,4 @@
-//! What retention reads and removes, and the marks of how far it is.
+//! What retention reads and deletes, and the marks up to which it has.
 
 use crate::tables::{TableError, UnreadablePart};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
@@ -6,12 +6,12 @@ use hermod_domain::money::Money;
 use hermod_domain::origin::{Alias, Origin};
 use hermod_domain::time::Timestamp;
 
-/// What a mark is about.
+/// What a mark counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PurgeMark {
     Texts,
     Records,
-    /// Idempotency keys: void up to there, and deleted some time later.
+    /// Idempotency keys: void up to the mark, and deleted some time later.
     Keys,
 }
 
@@ -19,7 +19,7 @@ pub enum PurgeMark {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OriginRow {
     pub origin: Origin,
-    /// The message's name where ids must be short.
+    /// The message's short id, if its bind needs one.
     pub alias: Option<Alias>,
 }
 
@@ -41,11 +41,11 @@ pub struct RecordRow {
     pub account: AccountId,
     pub cost: Money,
     pub settled_at: Option<Timestamp>,
-    /// None too if its origin makes no sense: the message goes all the same.
+    /// None also if its origin is invalid: the message is purged all the same.
     pub alias: Option<Alias>,
 }
 
-/// A message whose row makes no sense.
+/// A message whose row is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnreadableMessage {
     pub id: MessageId,
@@ -87,12 +87,12 @@ pub enum PurgeChange {
     },
 }
 
-/// Reads and removes what retention removes.
+/// Reads and deletes what is past its retention.
 pub trait PurgingRows {
     /// Applies a change.
     fn change_by_purging(&self, change: &PurgeChange) -> Result<(), TableError>;
 
-    /// Returns the last message that a mark says is purged.
+    /// Returns the last message that is purged, by a mark.
     fn last_purged(&self, mark: PurgeMark) -> Result<Option<MessageId>, TableError>;
 
     /// Returns messages behind one and before another, in order, as purging their texts needs them.

@@ -23,13 +23,13 @@ pub struct ReportPage {
 /// What the row of a report says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoredReport {
-    /// None: neither the report nor its message says.
+    /// None if neither the report nor its message tells.
     pub account: Option<AccountId>,
     pub message: MessageId,
-    /// None: it brings a message from a handset.
+    /// None if it delivers an MO message.
     pub status: Option<ReportStatus>,
     pub err: u16,
-    /// When the message became what is status, or came in.
+    /// When the message got this status, or was received.
     pub at: Timestamp,
 }
 
@@ -43,7 +43,7 @@ pub struct UnreadableReport {
 /// A change of the table.
 #[derive(Clone, Debug)]
 pub enum ReportChange {
-    /// A new report. `has_webhook_event`: a webhook tells the same.
+    /// A new report. `has_webhook_event`: whether a webhook event reports the same.
     Add { report: Report, has_webhook_event: bool },
     /// The reports of a connection from one id to another, both included, are deleted.
     Delete { connection: ConnectionId, first: ReportId, last: ReportId },

@@ -6,7 +6,7 @@ use hermod_domain::ids::AccountId;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
 
-/// Where a review case stands.
+/// The status of a review case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReviewStatus {
     pub id: u64,
@@ -22,7 +22,7 @@ pub struct ReviewStatus {
 pub struct ReopenedReview {
     pub to: Msisdn,
     pub rules: Vec<String>,
-    /// When it was opened and last met.
+    /// When it was opened and last matched.
     pub at: Timestamp,
     pub seen: u64,
 }
@@ -30,12 +30,12 @@ pub struct ReopenedReview {
 /// A change of the table.
 #[derive(Clone)]
 pub enum ReviewChange {
-    /// A case that is open and was met once.
+    /// An open case that was matched once.
     Add {
         id: u64,
         screened: Box<Screened>,
     },
-    /// When a case was last met, and how often.
+    /// When a case was last matched, and how often.
     Met {
         id: u64,
         last_at: Timestamp,
@@ -72,7 +72,7 @@ pub trait ReviewRows {
         digest: &[u8; 16],
     ) -> Result<Option<ReviewStatus>, TableError>;
 
-    /// Returns where a case stands.
+    /// Returns the status of a case.
     fn review_status(&self, id: u64) -> Result<Option<ReviewStatus>, TableError>;
 
     /// Returns how many open cases an account has, counted up to a limit.

@@ -1,11 +1,11 @@
-//! The table of parts that were set aside because their rows, or the rows of their messages, make no sense.
+//! The table of parts that were set aside because their rows, or the rows of their messages, are invalid.
 
 use crate::tables::{MessageKey, MessageRange, TableError};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
 
-/// A message and where the rows of its parts are, as it is stored. It may make no sense.
+/// The key of a message's parts as it is stored. It may be invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoredMessageKey {
     pub carrier: i64,
@@ -14,7 +14,7 @@ pub struct StoredMessageKey {
 }
 
 impl StoredMessageKey {
-    /// Returns the key, if all of its numbers make sense.
+    /// Returns the key, if all its numbers are valid.
     pub fn to_key(self) -> Option<MessageKey> {
         Some(MessageKey {
             carrier: CarrierId::new(u32::try_from(self.carrier).ok()?),
@@ -46,13 +46,13 @@ pub struct UnreadablePart {
 pub enum SetAsideChange {
     /// The rows of a message's parts move here from the table of parts, with the reason.
     Parts { key: StoredMessageKey, reason: String, at: Timestamp },
-    /// The row of a message makes no sense, unless that is written already. Its parts stay where they are.
+    /// The row of a message is invalid, unless that is written already. Its parts stay in the queues.
     Message { key: StoredMessageKey, reason: String, at: Timestamp },
     /// What was set aside of these messages is deleted.
     Delete(MessageRange),
 }
 
-/// Finds parts that make no sense, and sets them aside.
+/// Finds parts whose rows are invalid, and sets them aside.
 pub trait SetAsideRows {
     /// Returns the states of a message's parts; None for a state that is not known.
     fn stored_states(&self, key: StoredMessageKey) -> Result<Vec<Option<PartState>>, TableError>;
@@ -63,9 +63,9 @@ pub trait SetAsideRows {
     /// Applies a change.
     fn change_set_aside(&self, change: &SetAsideChange) -> Result<(), TableError>;
 
-    /// Returns why a row makes no sense, if that is what this error says. Returns the error otherwise.
+    /// Returns why a row is invalid, if the error says so. Returns any other error.
     fn why_unreadable(&self, error: TableError) -> Result<String, TableError>;
 
-    /// Returns parts whose own rows make no sense, so many at most. Looks at the row of every part.
+    /// Returns parts whose own rows are invalid, at most `limit`. Reads the row of every part.
     fn unreadable_parts(&self, limit: u32) -> Result<Vec<UnreadablePart>, TableError>;
 }

@@ -18,6 +18,6 @@ pub trait TimelineRows {
     /// Returns the last id of a step that is reserved, and may have been given.
     fn reserved_step(&self) -> Result<StepId, TableError>;
 
-    /// Adds a line to the timelines for each of these steps that is to be kept: those with a `StepKind::timeline_text`.
+    /// Adds a line to the timelines for each step that has a `StepKind::timeline_text`.
     fn keep_steps(&self, steps: &[MessageStep]) -> Result<(), TableError>;
 }

@@ -1,4 +1,4 @@
-//! The table of parts that carriers took without giving them an id.
+//! The table of parts that carriers accepted without an id.
 
 use crate::tables::{PartKey, TableError};
 use hermod_domain::ids::CarrierId;
@@ -6,13 +6,13 @@ use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
 
-/// A part that a carrier took without giving it an id.
+/// A part that a carrier accepted without an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnnamedPart {
     pub carrier: CarrierId,
     pub to: Msisdn,
     pub part: PartKey,
-    /// When the carrier took it.
+    /// When the carrier accepted it.
     pub at: Timestamp,
 }
 
@@ -23,12 +23,12 @@ pub enum UnnamedPartChange {
     Delete { carrier: CarrierId, to: Msisdn, part: PartKey },
 }
 
-/// Reads and writes parts that carriers took without giving them an id.
+/// Reads and writes parts that carriers accepted without an id.
 pub trait UnnamedPartRows {
     /// Applies a change.
     fn change_unnamed_part(&self, change: &UnnamedPartChange) -> Result<(), TableError>;
 
-    /// Returns up to `limit` parts that a carrier took for this recipient, each with the sender of its message, the
+    /// Returns up to `limit` parts that a carrier accepted for this recipient, each with the sender of its message, the
     /// oldest message first.
     fn unnamed_parts(
         &self,
@@ -37,8 +37,8 @@ pub trait UnnamedPartRows {
         limit: usize,
     ) -> Result<Vec<(UnnamedPart, Sender)>, TableError>;
 
-    /// Returns when the carrier took a part, if it has a row.
-    fn unnamed_part_taken_at(
+    /// Returns when the carrier accepted a part, if it has a row.
+    fn unnamed_part_accepted_at(
         &self,
         carrier: CarrierId,
         to: Msisdn,

@@ -12,16 +12,16 @@ pub struct StoredAttempt {
     pub at: Timestamp,
     pub took: Duration,
     pub outcome: StoredOutcome,
-    /// The beginning of the answer's body.
+    /// The beginning of the response's body.
     pub response: Vec<u8>,
 }
 
-/// What came of an attempt.
+/// The outcome of an attempt.
 #[derive(Clone)]
 pub enum StoredOutcome {
-    /// The receiver's status code.
+    /// The HTTP status of the response.
     Status(u16),
-    /// Why there was no answer.
+    /// Why there was no response.
     Failed(String),
 }
 

@@ -22,14 +22,14 @@ pub struct EventRange {
     pub last: EventId,
 }
 
-/// A new webhook event, which nobody has tried to post yet.
+/// A new webhook event, which was never posted.
 #[derive(Clone, Copy, Debug)]
 pub struct NewEvent {
     pub key: EventKey,
     pub due_at: Timestamp,
     /// The message sent or received.
     pub message: MessageId,
-    /// When what it tells happened.
+    /// When the reported change happened.
     pub at: Timestamp,
     pub content: EventContent,
 }
@@ -37,9 +37,9 @@ pub struct NewEvent {
 /// What a webhook event tells.
 #[derive(Clone, Copy, Debug)]
 pub enum EventContent {
-    /// What became of a message that was sent.
+    /// The status of a message.
     Dlr { connection: ConnectionId, status: ReportStatus, err: u16, form: DlrForm },
-    /// A message from a handset, by the number it has among its account's.
+    /// An MO message, by its number in its account.
     Inbound(u64),
 }
 
@@ -62,7 +62,7 @@ pub struct EventAttempts {
 /// An event that waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitingEvent {
-    /// What it is about; none if its id makes no sense.
+    /// The message that it reports; none if its id is invalid.
     pub message: Option<MessageId>,
     pub counts: EventAttempts,
 }
@@ -70,7 +70,7 @@ pub struct WaitingEvent {
 /// An event that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EndedEvent {
-    /// What it is about; none if its id makes no sense.
+    /// The message that it reports; none if its id is invalid.
     pub message: Option<MessageId>,
     pub attempts: u32,
 }
@@ -86,7 +86,7 @@ pub enum WebhookEventChange {
     Attempts { key: EventKey, attempts: u32 },
     /// When an event that waits is due, and how often it has failed.
     DueTime { key: EventKey, due_at: Timestamp, failures: u32 },
-    /// When an event that waits is due again, and all it has had.
+    /// When a waiting event is due again, and its attempts.
     PutOff { key: EventKey, due_at: Timestamp, counts: EventAttempts },
     /// An event that waits goes among those that have ended, with all its attempts.
     End { key: EventKey, end: EventEnd, ended_at: Timestamp, attempts: u32 },
@@ -109,7 +109,7 @@ pub trait WebhookEventRows {
     /// Returns an event that waits; None if it does not wait.
     fn waiting_event(&self, key: EventKey) -> Result<Option<WaitingEvent>, TableError>;
 
-    /// Returns the events that wait, have failed so often, and are due later than this.
+    /// Returns the waiting events that have failed this often and are due later than this.
     fn events_due_after(&self, failures: u32, due_at: Timestamp) -> Result<Vec<EventKey>, TableError>;
 
     /// Returns when an event ended; None if it has not.

@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_beginning_of_a_failure_ends_between_characters() {
+    fn stored_failure_is_cut_between_characters() {
         let longest = "ü".repeat(FAILURE_CHARS_MAX);
         for (failure, expect) in [("", ""), ("refused", "refused"), (&longest, &longest)] {
             assert_eq!(beginning_of(failure), expect);

@@ -201,7 +201,7 @@ fn ordinary_message_has_accepted_sent_answered_receipt_and_report_steps_in_order
         [
             ACCEPTED,
             SENT,
-            StepKind::Answered { carrier: ACME, remote: remote("a") },
+            StepKind::CarrierAccepted { carrier: ACME, remote: remote("a") },
             StepKind::Receipt { carrier: ACME, verdict: DeliveryOutcome::Delivered, err: 3 },
             StepKind::Reported { connection: CONNECTION, report: ReportId(1), status: told },
         ]

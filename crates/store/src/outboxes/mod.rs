@@ -214,7 +214,7 @@ impl Outboxes {
         }
         let outbox = self.boxes().open.get(&connection).cloned();
         if let Some(outbox) = outbox {
-            outbox.with(|state| deleted.iter().for_each(|id| state.forget(*id)));
+            outbox.with(|state| deleted.iter().for_each(|id| state.drop_report(*id)));
         }
     }
 
@@ -224,7 +224,7 @@ impl Outboxes {
         let mut boxes = self.boxes();
         let outbox = boxes.open.entry(connection).or_insert_with(|| {
             Arc::new(SharedOutbox {
-                inner: Mutex::new(Inner { state: Outbox::behind(self.newest()), wakes: Vec::new() }),
+                inner: Mutex::new(Inner { state: Outbox::with_rows_up_to(self.newest()), wakes: Vec::new() }),
                 in_all: self.in_all.clone(),
             })
         });

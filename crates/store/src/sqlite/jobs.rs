@@ -8,7 +8,7 @@ use hermod_domain::lifecycle::PartState;
 use hermod_domain::text::MessageText;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{CustomerTlvs, Job};
-use hermod_engine::tables::{MessageKey, Readings, Refill, TableError, UnreadablePart};
+use hermod_engine::tables::{LaneRead, MessageKey, Readings, TableError, UnreadablePart};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ const KEY: KeyColumns = [4, 3, 0, 1];
 pub(crate) const WAITING_FOR_A_SLOT: &str = "p.state IN (0, 2) AND p.due_at = 0";
 
 /// Returns the next waiting parts of a lane, in order.
-pub(crate) fn read_waiting(connection: &Connection, refill: Refill) -> Result<Readings<Job>, TableError> {
+pub(crate) fn read_waiting(connection: &Connection, refill: LaneRead) -> Result<Readings<Job>, TableError> {
     let (message, part) = refill.after.map_or((0, 0), |(message, part)| (message.as_i64(), part.get()));
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM part p LEFT JOIN message m ON m.id = p.message

@@ -11,7 +11,7 @@ use hermod_domain::lifecycle::{Part, PartState, Parts};
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::Job;
 use hermod_engine::tables::{
-    DueKey, DueRead, LaneCounts, MessageKey, PartChange, PartRow, PartRows, Readings, Refill, SendingPart,
+    DueKey, DueRead, LaneCounts, LaneRead, MessageKey, PartChange, PartRow, PartRows, Readings, SendingPart,
     TableError, UnreadablePart,
 };
 use rusqlite::{Connection, Row, Rows, params};
@@ -223,7 +223,7 @@ impl PartRows for SqliteTables<'_> {
         jobs::load(self.connection, key, part)
     }
 
-    fn waiting_jobs(&self, refill: Refill) -> Result<Readings<Job>, TableError> {
+    fn waiting_jobs(&self, refill: LaneRead) -> Result<Readings<Job>, TableError> {
         jobs::read_waiting(self.connection, refill)
     }
 

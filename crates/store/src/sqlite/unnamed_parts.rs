@@ -69,7 +69,7 @@ impl UnnamedPartRows for SqliteTables<'_> {
         Ok(found)
     }
 
-    fn unnamed_part_taken_at(
+    fn unnamed_part_accepted_at(
         &self,
         carrier: CarrierId,
         to: Msisdn,

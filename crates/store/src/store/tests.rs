@@ -8,7 +8,7 @@ use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_domain::text::{Encoding, MessageText};
 use hermod_domain::time::Timestamp;
-use hermod_engine::commands::{EraseMessages, ExpireParts, SetAside};
+use hermod_engine::commands::{EraseMessages, ExpireParts, SetUnreadableAside};
 use hermod_engine::ops::{AcceptOutcome, Acceptance, DailyLimits};
 use hermod_engine::tables::{MessageKey, StoredMessageKey, UnreadablePart};
 use std::time::Duration;
@@ -93,7 +93,7 @@ async fn readable_part_is_not_set_aside() {
     let message = send(&store).await;
     let key = StoredMessageKey::from(MessageKey { carrier: ACME, account: ALICE, message });
     let parts = vec![UnreadablePart { key, reason: "it was".to_owned() }];
-    store.request(SetAside { parts, now: NOW }).await.unwrap();
+    store.request(SetUnreadableAside { parts, now: NOW }).await.unwrap();
     assert_eq!(store.set_aside(None, 10).await.unwrap(), []);
     assert_eq!(store.queues().await.unwrap()[0].waiting, 1);
     store.close().await.unwrap();

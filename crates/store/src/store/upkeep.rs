@@ -8,7 +8,7 @@ use crate::store::Store;
 use crate::writer::operation::Op;
 use hermod_domain::ids::PartNo;
 use hermod_domain::time::Timestamp;
-use hermod_engine::commands::{DropOldFigures, ExpireParts, ReleaseDue, SetAside, SetLate};
+use hermod_engine::commands::{DropOldFigures, ExpireParts, ReleaseDue, SetLate, SetUnreadableAside};
 use hermod_engine::expiry::expiry_event;
 use hermod_engine::late_receipts::late_messages;
 use hermod_engine::state::idempotency_keys::KeyLimits;
@@ -139,7 +139,7 @@ impl Store {
             self.request(ExpireParts { parts: chunk.to_vec(), now }).await?;
         }
         if !parts.unreadable.is_empty() {
-            self.request(SetAside { parts: parts.unreadable, now }).await?;
+            self.request(SetUnreadableAside { parts: parts.unreadable, now }).await?;
         }
         Ok(lapsed.len())
     }

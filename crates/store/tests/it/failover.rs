@@ -77,7 +77,7 @@ async fn message_that_two_carriers_answer_with_errors_moves_only_on_the_retry_sc
 
 #[tokio::test]
 async fn message_whose_recipient_is_throttled_moves_to_the_other_carrier_after_ten_seconds_and_only_once() {
-    let aside = || SubmitResponse::SteppedAside { wait: secs(5), sent: true };
+    let aside = || SubmitResponse::RecipientThrottled { wait: secs(5), sent: true };
     let mut world = World::new().await;
     let mut link = world.link_with_slots(1).await;
     let mut other = world.link_to(OTHER, 1).await;

@@ -1,6 +1,6 @@
-//! Parts that wait for a time rather than for a slot: retries after a temporary error, and resends of what is in
-//! doubt. Each stands in the tables with its due time. Of every lane the soonest are in memory, and the rest is read when
-//! its time comes: any number of them costs disk, not memory, and no lane waits for another's.
+//! Parts that wait for a time instead of a slot: retries after a temporary error, and resends of parts in doubt. Each
+//! has its due time in the table of parts. The soonest parts of each lane are in memory; the others are read when their
+//! time comes. So any number of them costs disk, not memory, and lanes do not delay each other.
 
 use crate::maps::HashMap;
 use crate::tables::{DueKey, DueRead};
@@ -8,10 +8,10 @@ use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
 use hermod_domain::time::Timestamp;
 use std::collections::{BTreeSet, VecDeque};
 
-/// Parts in memory that wait for a time, between batches. Lanes share it evenly; each has at least one.
+/// Deferred parts in memory between batches. Lanes share it evenly; each has at least one.
 pub const DEFERRED_IN_MEMORY_MAX: usize = 10_000;
 
-/// A part that waits for a time.
+/// A part and its due time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DuePart {
     pub at: Timestamp,
@@ -21,33 +21,32 @@ pub struct DuePart {
     pub account: AccountId,
 }
 
-/// The parts of an account that wait for a carrier.
+/// The deferred parts of one account at one carrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeferredLane {
     pub carrier: CarrierId,
     pub account: AccountId,
 }
 
-/// What a lane has for its turn.
+/// The result of a lane's turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextDue {
     Part(DuePart),
-    /// The next parts are in the tables and have to be read first.
+    /// The next parts must be read from the tables first.
     Read(DueRead),
     Nothing,
 }
 
 #[derive(Default)]
 struct Waiting {
-    /// The soonest. May hold parts whose message has ended or gone elsewhere meanwhile: that is found out when their time
-    /// comes.
+    /// The soonest parts. May include parts whose message has ended or moved since; that is noticed when they are due.
     soonest: BTreeSet<DueKey>,
-    /// There may be more in the tables, behind this key.
+    /// The tables may have more parts behind this key.
     stored_after: Option<Option<DueKey>>,
 }
 
 impl Waiting {
-    /// When there is something to do about the lane: a part is due, or the tables have to be read.
+    /// Returns when the lane must have a turn: a part is due, or the tables must be read.
     fn next_at(&self) -> Option<Timestamp> {
         let read_at = || self.stored_after.map(|after| after.map_or(Timestamp::EPOCH, |after| after.at));
         self.soonest.first().map(|first| first.at).or_else(read_at)
@@ -59,7 +58,7 @@ pub struct Deferred {
     /// Every lane by [`Waiting::next_at`].
     clock: BTreeSet<(Timestamp, DeferredLane)>,
     in_memory: usize,
-    /// The lane that had its turn last.
+    /// The lane that had the last turn.
     last_turn: Option<DeferredLane>,
     limit: usize,
 }
@@ -71,13 +70,13 @@ impl Default for Deferred {
 }
 
 impl Deferred {
-    /// Limits the parts held in memory.
+    /// Creates empty lanes that hold at most `limit` parts in memory.
     pub fn with_limit(limit: usize) -> Deferred {
         let (lanes, clock) = (HashMap::default(), BTreeSet::new());
         Deferred { lanes, clock, in_memory: 0, last_turn: None, limit }
     }
 
-    /// A part waits for a time. Its row says so already.
+    /// Adds a deferred part. Its row must have the same due time.
     pub fn push(&mut self, due: DuePart) {
         let DuePart { at, message, part, carrier, account } = due;
         let key = DueKey { at, message, part };
@@ -88,12 +87,12 @@ impl Deferred {
         });
     }
 
-    /// The tables may have parts of this lane, of which none is in memory.
+    /// Notes that the tables may have deferred parts of this lane, and that none is in memory.
     pub fn spill(&mut self, lane: DeferredLane) {
         self.change(lane, |waiting| *waiting = Waiting { stored_after: Some(None), ..Waiting::default() });
     }
 
-    /// The lanes that have something due, in the order in which they take turns.
+    /// Returns the lanes that have a part due, in the order of their turns.
     pub fn due_lanes(&self, now: Timestamp) -> VecDeque<DeferredLane> {
         let mut lanes: Vec<_> =
             self.clock.iter().take_while(|(at, _)| *at <= now).map(|(_, lane)| *lane).collect();
@@ -103,7 +102,7 @@ impl Deferred {
         lanes.into()
     }
 
-    /// Takes the next part of a lane that is due.
+    /// Takes the next due part of a lane.
     pub fn next(&mut self, lane: DeferredLane, now: Timestamp) -> NextDue {
         self.last_turn = Some(lane);
         let Some(waiting) = self.lanes.get(&lane) else { return NextDue::Nothing };
@@ -121,7 +120,7 @@ impl Deferred {
         }
     }
 
-    /// Takes what was read for a lane. Fewer than asked for means the tables have no more.
+    /// Adds what was read for a lane. Fewer parts than the limit mean that the tables have no more.
     pub fn refill(&mut self, read: DueRead, found: Vec<DueKey>) {
         let DueRead { carrier, account, limit, .. } = read;
         self.change(DeferredLane { carrier, account }, |waiting| {
@@ -130,7 +129,7 @@ impl Deferred {
         });
     }
 
-    /// Gives memory back once more parts are in it than may be. Only between batches.
+    /// Drops parts from memory beyond the limit. Only between batches.
     pub fn trim(&mut self) {
         if self.in_memory <= self.limit {
             return;
@@ -145,13 +144,13 @@ impl Deferred {
         }
     }
 
-    /// When the next part is due, or the tables have to be read.
+    /// Returns when the next part is due, or the tables must be read.
     pub fn next_at(&self) -> Option<Timestamp> {
         self.clock.first().map(|(at, _)| *at)
     }
 
-    /// How many parts wait for a carrier's time, with those whose message has ended or gone elsewhere meanwhile; none if
-    /// only the tables know.
+    /// Returns how many parts of a carrier are deferred, including those whose message has ended or moved since; none
+    /// if only the tables know.
     pub fn count(&self, carrier: CarrierId) -> Option<usize> {
         let lanes = || self.lanes.iter().filter(|(lane, _)| lane.carrier == carrier);
         let known = lanes().all(|(_, waiting)| waiting.stored_after.is_none());
@@ -162,12 +161,12 @@ impl Deferred {
         *self = Deferred { last_turn: self.last_turn, ..Deferred::with_limit(self.limit) };
     }
 
-    /// Returns how many parts in memory are counted, and how many there are: the same, unless there is a defect.
+    /// Returns how many parts in memory are counted, and how many there are. Equal unless there is a defect.
     pub fn counted_and_held(&self) -> (usize, usize) {
         (self.in_memory, self.lanes.values().map(|waiting| waiting.soonest.len()).sum())
     }
 
-    /// Returns whether a part that waits for a time will be found when it is due: it is in memory, or will be read.
+    /// Whether a deferred part will be found when it is due: it is in memory, or will be read.
     pub fn reaches(&self, lane: DeferredLane, key: DueKey) -> bool {
         let is_there = |waiting: &Waiting| {
             waiting.soonest.contains(&key) || waiting.stored_after.is_some_and(|after| Some(key) > after)
@@ -177,12 +176,12 @@ impl Deferred {
         self.lanes.get(&lane).is_some_and(|waiting| is_there(waiting) && is_timed(waiting))
     }
 
-    /// Memory is shared out evenly between the lanes there are.
+    /// Returns how many parts a lane may hold: all lanes share the memory evenly.
     fn lane_max(&self) -> usize {
         (self.limit / self.lanes.len().max(1)).max(1)
     }
 
-    /// Changes a lane, which is made if need be and goes once there is nothing in it.
+    /// Changes a lane. Creates it first if needed, and removes it if it is empty afterwards.
     fn change(&mut self, lane: DeferredLane, change: impl FnOnce(&mut Waiting)) {
         let waiting = self.lanes.entry(lane).or_default();
         let (before_at, before) = (waiting.next_at(), waiting.soonest.len());

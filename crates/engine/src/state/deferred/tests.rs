@@ -1,4 +1,4 @@
-//! Parts that wait for a time, over a table of due times: in order, in turns, within bounded memory.
+//! Deferred parts over a table of due times: order, turns and bounded memory.
 
 use super::*;
 
@@ -16,7 +16,7 @@ fn due(at: i64, account: u32, message: i64) -> DuePart {
     DuePart { at: millis(at), message, part: PartNo::FIRST, carrier, account }
 }
 
-/// The clock face over a table of due times.
+/// The deferred parts, and the table behind them.
 #[derive(Default)]
 struct World {
     deferred: Deferred,
@@ -30,7 +30,7 @@ impl World {
         self.deferred.push(due);
     }
 
-    /// What is released in this many turns, as account and message.
+    /// Returns what is released in this many turns, as account and message.
     fn releases(&mut self, now: i64, turns_max: usize) -> Vec<(u32, i64)> {
         let (mut turns, mut released) = (self.deferred.due_lanes(millis(now)), Vec::new());
         for _ in 0..turns_max {
@@ -61,7 +61,7 @@ impl World {
 }
 
 #[test]
-fn parts_come_out_when_due_and_in_order() {
+fn deferred_parts_are_released_when_due_and_in_order() {
     let mut world = World::default();
     for (at, message) in [(30, 1), (10, 3), (20, 2), (10, 4)] {
         world.defers(due(at, 1, message));
@@ -78,7 +78,7 @@ fn parts_come_out_when_due_and_in_order() {
 }
 
 #[test]
-fn fifty_thousand_deferred_parts_come_out_in_order_within_bounded_memory() {
+fn fifty_thousand_deferred_parts_are_released_in_order_within_bounded_memory() {
     let mut world = World::default();
     let count = 50_000;
     let mut expected = Vec::new();
@@ -120,7 +120,7 @@ fn lanes_with_parts_due_take_turns() {
     assert_eq!(world.releases(8, 3), [(1, 1), (1, 2), (1, 3)]);
     let released: Vec<u32> = world.releases(9, 4).into_iter().map(|(account, _)| account).collect();
     assert_eq!(released, [2, 3, 4, 1]);
-    // Where a batch ends among the lanes, the next one goes on.
+    // The next batch continues with the lane after the one where the last batch ended.
     (2..=4).for_each(|account| world.defers(due(9, account, 40_000 + i64::from(account))));
     assert_eq!(world.releases(9, 2), [(2, 40_002), (3, 40_003)]);
     assert_eq!(world.releases(9, 1), [(4, 40_004)]);
@@ -141,7 +141,7 @@ fn many_lanes_share_the_memory() {
 }
 
 #[test]
-fn a_part_that_is_sooner_than_what_is_in_memory_comes_first() {
+fn sooner_part_is_released_before_those_in_memory() {
     let mut world = World::default();
     (1..=20_000).for_each(|message| world.defers(due(1_000 + message, 1, message)));
     world.deferred.trim();

@@ -1,8 +1,8 @@
-//! Merging buckets into larger ones, and dropping those that are void. It happens in steps: each is found by reading the
-//! tables, without the writer, and applied by the writer in a transaction. The tables say where to go on, so a merge that
-//! was begun before a crash is finished after it.
+//! Merges buckets of idempotency keys into larger ones, and drops void buckets. A reader finds each step in the tables,
+//! beside the writer, and the writer applies it in a transaction. The tables hold the progress, so a merge that a crash
+//! interrupted continues after the start.
 //!
-//! Keys are looked for in the buckets that are merged until the merged one is whole; that one transaction changes over.
+//! Keys are looked up in the merged buckets until the new bucket is complete. One transaction then replaces them by it.
 
 use super::segments::{BLOCKS_PER_SEGMENT, blocks_for, build_segment, prefix};
 use super::{Bucket, IdempotencyKeys, KeyLimits, filter_bytes, load_filter, missing_block};
@@ -16,30 +16,30 @@ use std::cmp::Reverse;
 use std::fmt;
 use std::sync::Arc;
 
-/// Buckets of about one size that are merged. At rest there are fewer of any size, and each size is so many times the one
-/// before: 21 buckets at most for 100 million keys.
+/// Buckets of about one size that are merged. Between merges there are fewer of each size, and each size is this many
+/// times the one before: at most 21 buckets for 100 million keys.
 const MERGED_MIN: usize = 4;
-/// Buckets merged at once, where there are more.
+/// The most buckets that one merge joins.
 const MERGED_MAX: usize = 16;
 
-/// What is to be done next.
+/// One step of merging or dropping.
 #[derive(Clone)]
 pub enum KeyStep {
-    /// Begin to merge the live buckets from this message to that one into a bucket of so many blocks.
+    /// Begin to merge the live buckets of these messages into a bucket of `blocks` blocks.
     Begin { first: MessageId, last: MessageId, blocks: u32 },
-    /// Write the next segment of a bucket that is being built.
+    /// Write the next segment of the bucket that is being built.
     Fill { bucket: KeyBucketId, segment: KeySegment },
-    /// Put a bucket that is whole in the place of those that were merged into it.
+    /// Put the complete bucket in place of those that were merged into it.
     Finish { bucket: KeyBucketId, filter: Option<Arc<[FilterBlock]>> },
-    /// Let go of a live bucket whose keys are all void.
+    /// Drop a live bucket whose keys are all void.
     Drop(KeyBucketId),
-    /// Delete a segment of a bucket that is not needed any more.
+    /// Delete a segment of a dropped bucket.
     DeleteSegment(KeyBucketId, u32),
-    /// Delete the row of such a bucket, now that it has no segments.
+    /// Delete the row of a dropped bucket that has no segments left.
     Delete(KeyBucketId),
 }
 
-/// Says which step it is, without the keys.
+/// Prints the step without the keys.
 impl fmt::Debug for KeyStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -53,7 +53,7 @@ impl fmt::Debug for KeyStep {
     }
 }
 
-/// Returns what is to be done next; none if there is nothing to merge and nothing to drop.
+/// Returns the next step; none if there is nothing to merge or drop.
 pub fn next_step(tables: &dyn StoredTables, limits: KeyLimits) -> Result<Option<KeyStep>, TableError> {
     let rows = tables.key_buckets()?;
     let void_up_to = tables.last_purged(PurgeMark::Keys)?;
@@ -76,7 +76,7 @@ pub fn next_step(tables: &dyn StoredTables, limits: KeyLimits) -> Result<Option<
     Ok(Some(KeyStep::Begin { first: first.first, last, blocks: blocks_for(keys) }))
 }
 
-/// Returns the oldest bucket if about half of its keys are void: it is written anew without them.
+/// Returns the oldest bucket if about half of its keys are void: it is rewritten without them.
 fn half_void(live: &[KeyBucketRow], void_up_to: Option<MessageId>) -> Option<&[KeyBucketRow]> {
     let void_up_to = void_up_to?.as_i64();
     let oldest = live.get(..1)?;
@@ -86,7 +86,7 @@ fn half_void(live: &[KeyBucketRow], void_up_to: Option<MessageId>) -> Option<&[K
     is_half_void.then_some(oldest)
 }
 
-/// Returns which buckets, next to each other in time, are to be merged: the smallest of which there are enough.
+/// Returns the buckets to merge, neighbours in time: the smallest size that has enough of them.
 fn choose(live: &[KeyBucketRow], limits: KeyLimits) -> Option<&[KeyBucketRow]> {
     let mut levels: Vec<u32> = live.iter().map(|row| level(row, limits)).collect();
     // A small bucket before a larger one is merged with it.
@@ -107,13 +107,14 @@ fn choose(live: &[KeyBucketRow], limits: KeyLimits) -> Option<&[KeyBucketRow]> {
     chosen
 }
 
-/// Returns the size of a bucket: how many times as many keys as were sealed at once, as a power.
+/// Returns the size class of a bucket: the power of [`MERGED_MIN`] by which it exceeds a freshly sealed one.
 fn level(row: &KeyBucketRow, limits: KeyLimits) -> u32 {
     let sealed = u64::try_from(limits.sealed_keys).unwrap_or(u64::MAX);
     let size = u64::try_from(MERGED_MIN).unwrap_or(u64::MAX);
     (row.keys / sealed).max(1).ilog(size)
 }
 
+/// Returns the next segment of the bucket that is being built, or its last step.
 fn continue_merge(
     tables: &dyn StoredTables,
     row: &KeyBucketRow,
@@ -131,11 +132,12 @@ fn continue_merge(
     Ok(KeyStep::Finish { bucket: row.id, filter })
 }
 
+/// Whether a bucket is an input of a merge.
 fn is_merged_into(input: &KeyBucketRow, merged: &KeyBucketRow) -> bool {
     input.state == KeyBucketState::Live && input.first >= merged.first && input.last <= merged.last
 }
 
-/// Returns the valid entries of the buckets that belong into this segment of the merged one, in the order of their digests.
+/// Returns the valid entries of the inputs that belong to one segment of the new bucket, in the order of their digests.
 fn read_segment<'a>(
     tables: &dyn StoredTables,
     merged: &KeyBucketRow,
@@ -156,19 +158,19 @@ fn read_segment<'a>(
     entries.retain(|entry| {
         (lowest..=highest).contains(&prefix(&entry.digest)) && Some(entry.message) > void_up_to
     });
-    // A key that was used again when it was void is the later message's.
+    // A key that was reused after it became void belongs to the later message.
     entries.sort_unstable_by_key(|entry| (u128::from_be_bytes(entry.digest), Reverse(entry.message)));
     entries.dedup_by_key(|entry| entry.digest);
     Ok(entries)
 }
 
 impl IdempotencyKeys {
-    /// Applies a step. One that was found before another changed the tables does nothing.
+    /// Applies a step. Does nothing if the tables changed since the step was found.
     pub fn apply(&mut self, tables: &Tables<'_>, step: &KeyStep) -> Result<(), TableError> {
         let rows = tables.read()?.key_buckets()?;
         let find =
             |id: KeyBucketId, state| rows.iter().find(|row| row.id == id && row.state == state).copied();
-        // Segments go from the last to the first, and then the bucket.
+        // Segments are deleted from the last to the first, and then the bucket.
         let is_next_deleted = |segment: Option<u32>, bucket: KeyBucketId| {
             let last = tables.read()?.last_key_segment(bucket)?;
             Ok::<_, TableError>(last == segment && find(bucket, KeyBucketState::Dropped).is_some())
@@ -217,6 +219,7 @@ impl IdempotencyKeys {
         Ok(())
     }
 
+    /// Makes the new bucket live and drops its inputs.
     fn finish_merge(
         &mut self,
         tables: &Tables<'_>,
@@ -228,7 +231,7 @@ impl IdempotencyKeys {
         for input in rows.iter().filter(|input| is_merged_into(input, &row)) {
             self.drop_bucket(tables, *input);
         }
-        // What was void when it was read is not in it.
+        // Keys that were void when they were read are not in it.
         let first_valid = self.void_up_to.and_then(|void| MessageId::from_i64(void.as_i64() + 1));
         let first = first_valid.map_or(row.first, |valid| row.first.max(valid).min(row.last));
         let row = KeyBucketRow { state: KeyBucketState::Live, first, ..row };

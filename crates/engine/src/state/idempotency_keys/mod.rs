@@ -1,8 +1,8 @@
-//! Idempotency keys. The latest are in memory, and each batch appends its own to a log. When there are enough, they are
-//! sealed: sorted into a bucket by digest. Buckets are merged (`merging.rs`) so that there are only a few, and each has a
-//! filter in memory: a new key costs an access to memory for each bucket, however many keys and days there are.
+//! Idempotency keys. The latest are in memory, and each batch appends its keys to a log. When the log is long enough it
+//! is sealed: its keys are sorted by digest into a bucket. Buckets are merged (`merging.rs`) so that there are few, and
+//! each has a Bloom filter in memory. So a new key costs one memory access per bucket, however many keys there are.
 //!
-//! A key is valid as long as its message's id is above a mark. What is below is dropped with its bucket, or when that is
+//! A key is valid while its message's id is above a mark. Void keys are deleted with their bucket, or when it is
 //! merged.
 
 mod merging;
@@ -23,13 +23,13 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
-/// Keys that a batch claims, as a rule at most.
+/// The most keys that a batch usually claims.
 const KEYS_PER_BATCH: usize = 512;
 
-/// Keys in memory. Their digests need no hash.
-type Recent = HashMap<[u8; 16], Used, BuildHasherDefault<DigestHasher>>;
+/// Keys in memory. Their digests need no further hash.
+type RecentKeys = HashMap<[u8; 16], Used, BuildHasherDefault<DigestHasher>>;
 
-/// Takes a piece of a digest, which is spread evenly, as its hash.
+/// Uses part of a digest, which is evenly distributed, as the hash.
 #[derive(Default)]
 struct DigestHasher(u64);
 
@@ -40,7 +40,7 @@ impl Hasher for DigestHasher {
         }
     }
 
-    /// The length of a digest, which says nothing.
+    /// Ignores the length of a digest, which is constant.
     fn write_usize(&mut self, _: usize) {}
 
     fn finish(&self) -> u64 {
@@ -51,10 +51,10 @@ impl Hasher for DigestHasher {
 /// How much of the keys is in memory.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyLimits {
-    /// Keys in memory and in the log, from which on they are sealed. Sealing them takes the writer some milliseconds.
+    /// Keys in the log from which on it is sealed. Sealing takes the writer some milliseconds.
     pub sealed_keys: usize,
-    /// Octets of filters in memory. Beyond that the oldest buckets have none, and a look-up in them reads a block of theirs:
-    /// slower, never wrong. There are twice as many for the moment in which a merged bucket replaces others.
+    /// Octets of filters in memory. Beyond that the oldest buckets have no filter, and a look-up reads one of their
+    /// blocks: slower, but correct. Doubles for the moment in which a merged bucket replaces others.
     pub filter_bytes: usize,
 }
 
@@ -62,10 +62,10 @@ impl KeyLimits {
     /// 3 MB of keys, and the filters of 134 million.
     pub const DEFAULT: KeyLimits = KeyLimits { sealed_keys: 32_768, filter_bytes: 256 * 1024 * 1024 };
 
-    /// Makes room for all keys that there are before they are sealed.
-    fn new_recent(self) -> Recent {
+    /// Allocates room for all keys of a log.
+    fn new_recent(self) -> RecentKeys {
         let all = self.sealed_keys.saturating_add(KEYS_PER_BATCH);
-        Recent::with_capacity_and_hasher(all, BuildHasherDefault::new())
+        RecentKeys::with_capacity_and_hasher(all, BuildHasherDefault::new())
     }
 }
 
@@ -83,29 +83,29 @@ struct Bucket {
     filter: Option<Arc<[FilterBlock]>>,
 }
 
-/// All idempotency keys that are valid.
+/// All valid idempotency keys.
 pub struct IdempotencyKeys {
-    /// Those of the log, and those that this batch has claimed.
-    recent: Recent,
+    /// The keys of the log, and those that this batch claimed.
+    recent: RecentKeys,
     /// No message in `recent` is older.
     oldest_recent: Option<MessageId>,
-    /// No key is of a later message.
+    /// No key belongs to a later message.
     newest: Option<MessageId>,
     /// Claimed by this batch.
     claimed: Vec<KeyEntry>,
-    /// The live ones, newest first.
+    /// The live buckets, newest first.
     buckets: Vec<Bucket>,
     last_bucket: u32,
     /// Keys of messages up to this one are void.
     void_up_to: Option<MessageId>,
     limits: KeyLimits,
-    /// What a batch that is rolled back goes back to, if it changed more than `claimed` says.
+    /// What a rollback restores, if the batch changed more than `claimed`.
     before: Option<Before>,
 }
 
 struct Before {
-    /// None: unchanged but for what was claimed.
-    recent: Option<Recent>,
+    /// None if it changed only by what was claimed.
+    recent: Option<RecentKeys>,
     buckets: Vec<Bucket>,
     void_up_to: Option<MessageId>,
 }
@@ -139,8 +139,8 @@ impl IdempotencyKeys {
         })
     }
 
-    /// Reads the blocks of the filters for keys that are going to be looked for. A large filter is not in the processor's cache,
-    /// and reads that do not wait for each other take a fraction of the time.
+    /// Reads the filter blocks of keys that will be looked up next. A large filter is not in the processor's cache, and
+    /// independent reads overlap.
     pub fn touch<'a>(&self, keys: impl Iterator<Item = &'a KeyClaim>) {
         let mut bits = 0;
         for KeyClaim { digest, .. } in keys {
@@ -171,7 +171,7 @@ impl IdempotencyKeys {
         Ok(None)
     }
 
-    /// Notes that a message uses a key, which is not found.
+    /// Claims a key for a message. The key must not be in use.
     pub fn claim(&mut self, key: &KeyClaim, message: MessageId) {
         let KeyClaim { digest, fingerprint } = *key;
         self.recent.insert(digest, Used { message, fingerprint });
@@ -180,7 +180,7 @@ impl IdempotencyKeys {
         self.claimed.push(KeyEntry { digest, message, fingerprint });
     }
 
-    /// Writes what the batch has claimed: to the log, or with all of the log to a bucket. The last step of a batch.
+    /// Writes the keys that the batch claimed to the log, or seals the log with them. The last step of a batch.
     pub fn write(&mut self, tables: &Tables<'_>) {
         if self.claimed.is_empty() {
             return;
@@ -192,13 +192,13 @@ impl IdempotencyKeys {
         }
     }
 
-    /// The batch is durable.
+    /// Makes the changes of the batch final.
     pub fn committed(&mut self) {
         self.claimed.clear();
         self.before = None;
     }
 
-    /// The batch came to nothing.
+    /// Undoes what the batch changed.
     pub fn rolled_back(&mut self) {
         if let Some(Before { recent, buckets, void_up_to }) = self.before.take() {
             self.buckets = buckets;
@@ -217,7 +217,7 @@ impl IdempotencyKeys {
 
     /// Makes the keys of all messages before this one void. Returns whether there may be any.
     pub fn expire(&mut self, tables: &Tables<'_>, before: MessageId) -> bool {
-        // Never above the newest key: with a clock that was ahead, the next message may be before that time.
+        // Never above the newest key: if the clock was ahead, the next message may be before that time.
         let last = before.as_i64().checked_sub(1).and_then(MessageId::from_i64).min(self.newest);
         let Some(last) = last else { return false };
         let oldest_sealed = self.buckets.last().map(|bucket| bucket.row.first);
@@ -235,6 +235,7 @@ impl IdempotencyKeys {
         true
     }
 
+    /// Writes all keys of the log into a new bucket and clears the log.
     fn seal(&mut self, tables: &Tables<'_>) {
         let entry = |(digest, used): (&[u8; 16], &Used)| KeyEntry {
             digest: *digest,
@@ -268,7 +269,7 @@ impl IdempotencyKeys {
         KeyBucketId(self.last_bucket)
     }
 
-    /// What to go back to. To be called before anything but `recent` is changed.
+    /// Returns what a rollback restores. Must be called before anything but `recent` changes.
     fn before(&mut self) -> &mut Before {
         let (buckets, void_up_to) = (&self.buckets, self.void_up_to);
         self.before.get_or_insert_with(|| Before { recent: None, buckets: buckets.clone(), void_up_to })
@@ -278,7 +279,7 @@ impl IdempotencyKeys {
         Some(message) > self.void_up_to
     }
 
-    /// Lets go of the oldest buckets' filters that are beyond the limit.
+    /// Drops the filters of the oldest buckets beyond the limit.
     fn limit_filters(&mut self) {
         let mut bytes_left = self.limits.filter_bytes;
         for Bucket { row, filter } in &mut self.buckets {
@@ -317,7 +318,7 @@ fn filter_bytes(row: &KeyBucketRow) -> usize {
     usize::try_from(row.blocks).unwrap_or(usize::MAX).saturating_mul(FilterBlock::BYTES)
 }
 
-/// Reads the filter of a bucket. None if it is not whole: the bucket's blocks are read instead.
+/// Reads the filter of a bucket. None if it is incomplete: then the bucket's blocks are read instead.
 fn load_filter(
     tables: &dyn StoredTables,
     row: &KeyBucketRow,

@@ -1,31 +1,31 @@
-//! How keys are laid out in a bucket: in blocks by the beginning of their digest, and so many blocks in a segment. Each
-//! block has its own block of the filter, so a segment of a filter is made from the same keys as the blocks beside it.
+//! The layout of a bucket: its keys are in blocks by the prefix of their digest, and blocks form segments. Each block
+//! has its own block of the filter, so a segment of the filter is built from the same keys as the blocks beside it.
 
 use crate::block_filter::{FilterBlock, KEYS_PER_BLOCK, block_of};
 use crate::tables::{KeyEntry, KeySegment};
 
-/// Blocks in a segment, which is written by one step: some 8,000 keys.
+/// Blocks of a segment, which one step writes: about 8,000 keys.
 pub const BLOCKS_PER_SEGMENT: u32 = 256;
 
-/// Returns how many blocks a bucket of so many keys has.
+/// Returns how many blocks a bucket with this many keys has.
 pub fn blocks_for(keys: u64) -> u32 {
     let per_block = u64::try_from(KEYS_PER_BLOCK).unwrap_or(u64::MAX);
     u32::try_from(keys.div_ceil(per_block)).unwrap_or(u32::MAX).max(1)
 }
 
-/// Returns the segments of a bucket that has these entries, which are in the order of their digests.
+/// Returns the segments of a bucket with these entries, which must be in the order of their digests.
 pub fn build_segments(entries: &[KeyEntry], blocks: u32) -> impl Iterator<Item = KeySegment> {
     let mut rest = entries;
     (0..blocks.div_ceil(BLOCKS_PER_SEGMENT)).map(move |no| {
         let end = (no + 1).saturating_mul(BLOCKS_PER_SEGMENT);
-        let here = rest.partition_point(|entry| block_of(prefix(&entry.digest), blocks) < end);
-        let (these, others) = rest.split_at(here);
+        let count = rest.partition_point(|entry| block_of(prefix(&entry.digest), blocks) < end);
+        let (these, others) = rest.split_at(count);
         rest = others;
         build_segment(no, these, blocks)
     })
 }
 
-/// Returns one segment of a bucket with so many blocks. The entries are its own, in the order of their digests.
+/// Returns one segment of a bucket with `blocks` blocks. The entries must be its own, in the order of their digests.
 pub(super) fn build_segment(no: u32, entries: &[KeyEntry], blocks: u32) -> KeySegment {
     let first = no * BLOCKS_PER_SEGMENT;
     let count = usize::try_from(BLOCKS_PER_SEGMENT.min(blocks - first)).unwrap_or(0);
@@ -44,12 +44,12 @@ pub(super) fn build_segment(no: u32, entries: &[KeyEntry], blocks: u32) -> KeySe
     segment
 }
 
-/// What says which block a digest is in.
+/// Returns the prefix of a digest, which selects its block.
 pub(super) fn prefix(digest: &[u8; 16]) -> u64 {
     (u128::from_be_bytes(*digest) >> 64) as u64
 }
 
-/// What says which bits a digest has in its block of the filter.
+/// Returns the rest of a digest, which selects its bits in a block of the filter.
 pub(super) fn filter_hash(digest: &[u8; 16]) -> u64 {
     u128::from_be_bytes(*digest) as u64
 }

@@ -1,4 +1,5 @@
-//! Several links to one carrier: every message leaves over one of them, whole and in order. Stories, then any traffic.
+//! Several links to one carrier: every message is sent over one of them, whole and in order. Examples, then random
+//! traffic.
 
 use super::*;
 use proptest::prelude::*;
@@ -28,22 +29,22 @@ impl World {
         self.lanes.requeue_from(Some(link), job);
     }
 
-    /// What goes out now, as `link:message.part`.
-    fn told(&mut self) -> String {
+    /// Returns what is sent now, as `link:message.part`.
+    fn sends_now(&mut self) -> String {
         let given = std::iter::from_fn(|| self.gives(ACME));
-        let told: Vec<String> =
+        let sent: Vec<String> =
             given.map(|(link, job)| format!("{}:{}.{}", link.0, job.message, job.part)).collect();
-        told.join(" ")
+        sent.join(" ")
     }
 
     fn room(&mut self, link: LinkId, slots: u32) -> String {
         self.lanes.grant(ACME, link, slots);
-        self.told()
+        self.sends_now()
     }
 }
 
 #[test]
-fn a_long_message_stays_on_its_link_and_others_pass_it_on_theirs() {
+fn long_message_stays_on_its_link_while_others_pass_on_another() {
     let mut world = World::with_two_links();
     world.accepts_long(ALICE, 1, 4);
     world.accepts_long(ALICE, 2, 2);
@@ -57,7 +58,7 @@ fn a_long_message_stays_on_its_link_and_others_pass_it_on_theirs() {
 }
 
 #[test]
-fn a_link_in_the_middle_of_a_message_takes_nothing_else() {
+fn link_in_the_middle_of_a_message_takes_no_other() {
     let mut world = World::with_two_links();
     world.accepts(job(BOB, 1));
     world.accepts_long(ALICE, 2, 3);
@@ -68,17 +69,17 @@ fn a_link_in_the_middle_of_a_message_takes_nothing_else() {
 }
 
 #[test]
-fn the_rest_of_a_message_goes_elsewhere_once_its_link_is_closed() {
+fn rest_of_a_message_moves_when_its_link_closes() {
     let mut world = World::with_two_links();
     world.accepts_long(ALICE, 1, 3);
     assert_eq!(world.room(LINK, 1), "1:1.1");
     assert_eq!(world.room(TWO, 5), "");
     world.lanes.link_closed(ACME, LINK);
-    assert_eq!(world.told(), "2:1.2 2:1.3");
+    assert_eq!(world.sends_now(), "2:1.2 2:1.3");
 }
 
 #[test]
-fn a_link_lets_go_of_a_message_whose_rest_is_not_there() {
+fn link_releases_a_message_whose_rest_does_not_wait() {
     let mut world = World::with_two_links();
     // Its second part waits for a later time.
     world.accepts_long(ALICE, 1, 1);
@@ -91,26 +92,26 @@ fn a_link_lets_go_of_a_message_whose_rest_is_not_there() {
 }
 
 #[test]
-fn the_rest_of_a_message_is_read_back_from_the_store() {
+fn rest_of_a_message_is_read_back() {
     let mut world = World::with_two_links();
-    // As if so many other lanes shared the memory: this one may hold two parts.
+    // As if many other lanes shared the memory: this one may hold two parts.
     world.lanes.lanes += JOBS_IN_MEMORY_MAX / 2;
     world.accepts_long(ALICE, 1, 40);
     world.accepts(job(ALICE, 2));
     assert_eq!(world.room(LINK, 1), "1:1.1");
     assert_eq!(world.room(TWO, 1), "2:2.1", "found behind the rest of the first");
-    let told = world.room(LINK, 39);
-    assert_eq!(told.split(' ').count(), 39);
-    assert!(told.starts_with("1:1.2 1:1.3 ") && told.ends_with(" 1:1.40"), "{told}");
+    let sent = world.room(LINK, 39);
+    assert_eq!(sent.split(' ').count(), 39);
+    assert!(sent.starts_with("1:1.2 1:1.3 ") && sent.ends_with(" 1:1.40"), "{sent}");
 }
 
 #[test]
-fn what_came_back_goes_out_over_the_same_link_before_anything_new() {
+fn returned_parts_are_sent_first_over_their_link() {
     let mut world = World::with_two_links();
     world.accepts_long(ALICE, 1, 2);
     world.accepts_long(ALICE, 2, 2);
     assert_eq!(world.room(LINK, 3), "1:1.1 1:1.2 1:2.1");
-    // "Slow down", to the first message and in the middle of the second.
+    // The carrier throttles the first message, and the second in the middle.
     world.lanes.revoke(ACME, LINK);
     long(ALICE, 1, 2).into_iter().for_each(|job| world.comes_back_from(LINK, job));
     world.accepts(job(BOB, 3));
@@ -119,7 +120,7 @@ fn what_came_back_goes_out_over_the_same_link_before_anything_new() {
 }
 
 #[test]
-fn a_lone_link_takes_what_came_back_in_order_of_acceptance() {
+fn single_link_takes_returned_parts_in_order_of_acceptance() {
     let mut world = World::new();
     world.accepts(job(ALICE, 1));
     world.accepts_long(ALICE, 2, 2);
@@ -140,13 +141,13 @@ enum Happens {
     Opens,
     Closes(usize),
     Room(usize, u32),
-    /// A part under way comes back from its link.
+    /// A part in flight comes back from its link.
     ComesBack(usize),
-    /// A part under way waits for a later time, and then for a slot again.
+    /// A part in flight waits for a later time, and then for a slot again.
     Deferred(usize),
     Due,
     Trims,
-    /// A batch came to nothing: everything is read from the store again.
+    /// A batch is rolled back: everything is read from the store again.
     RollsBack,
 }
 
@@ -165,7 +166,7 @@ fn traffic(comes_back: u32) -> impl Strategy<Value = Vec<Happens>> {
     prop::collection::vec(happens, 1..80)
 }
 
-/// Any traffic over links that come and go, with a record of what each of them was given.
+/// Random traffic over links that open and close, with a record of what each of them was given.
 struct Traffic {
     world: World,
     crowded: bool,
@@ -198,7 +199,7 @@ impl Traffic {
         traffic
     }
 
-    /// So many lanes elsewhere that each of these may hold two parts.
+    /// Simulates so many other lanes that each of these may hold two parts.
     fn crowds(&mut self) {
         self.world.lanes.lanes += if self.crowded { JOBS_IN_MEMORY_MAX / 2 } else { 0 };
     }
@@ -257,7 +258,7 @@ impl Traffic {
             assert!(self.open.contains(&link), "given to a link that is closed");
             let before = self.last_link.insert(job.message, link);
             if let Some(before) = before.filter(|before| *before != link && self.open.contains(before)) {
-                // A message of one part is whole wherever it goes.
+                // A message of one part may change links.
                 let free = job.parts == 1 || self.may_change.contains(&job.message);
                 assert!(free, "{job:?} left over {link:?}, its message over {before:?}");
             }
@@ -266,7 +267,7 @@ impl Traffic {
         }
     }
 
-    /// A new link takes the rest; then everything was given, and nothing twice (`gives` looks at that).
+    /// Opens a link that takes the rest. Then everything was sent, and nothing twice (`gives` checks that).
     fn ends(&mut self) {
         [Happens::Due, Happens::Opens].into_iter().for_each(|happens| self.does(happens));
         for link in self.open.clone() {
@@ -277,7 +278,7 @@ impl Traffic {
         assert_eq!(self.world.lanes.in_memory(), 0);
     }
 
-    /// On every link, after a part that is not its message's last comes the next one, unless the link ends there.
+    /// Checks that on every link each part that is not its message's last is followed by the next one.
     fn each_message_left_whole(&self) {
         for (link, jobs) in &self.given {
             for (job, next) in jobs.iter().zip(jobs.iter().skip(1)) {
@@ -291,7 +292,7 @@ impl Traffic {
 
 proptest! {
     #[test]
-    fn every_message_leaves_whole_over_one_link(happens in traffic(0), crowded in any::<bool>()) {
+    fn every_message_is_sent_whole_over_one_link(happens in traffic(0), crowded in any::<bool>()) {
         let mut traffic = Traffic::new(crowded);
         happens.into_iter().for_each(|happens| traffic.does(happens));
         traffic.ends();
@@ -299,7 +300,7 @@ proptest! {
     }
 
     #[test]
-    fn what_comes_back_keeps_its_link_and_nothing_is_lost(happens in traffic(6), crowded in any::<bool>()) {
+    fn returned_parts_keep_their_link_and_none_is_lost(happens in traffic(6), crowded in any::<bool>()) {
         let mut traffic = Traffic::new(crowded);
         happens.into_iter().for_each(|happens| traffic.does(happens));
         traffic.ends();

@@ -1,29 +1,29 @@
-//! What each link of a carrier has entry for, and which messages it must go on with: all parts of a message leave over one
-//! link, back to back and in order, because carriers put a long message together per link if at all.
+//! The free slots of a carrier's links, and the messages that each link must continue. All parts of a message are sent
+//! over one link, back to back and in order, because carriers join long messages per link, if at all.
 
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 
 use crate::ops::{Job, LinkId};
 use crate::state::lanes::{CarrierLanes, Lanes};
 
-/// Messages a link keeps to itself after parts of them came back. Beyond it the newest may go out over any link.
+/// Messages that a link keeps after parts of them came back. Beyond that the newest may be sent over any link.
 const RETURNED_MAX: usize = 1_000;
 
-/// How many parts a link can take, and of what.
+/// The free slots of a link, and the messages that it must continue.
 #[derive(Clone, Debug)]
 pub struct LinkSlots {
     link: LinkId,
     free: u32,
-    /// The message it is in the middle of: it takes nothing else before that one's last part.
+    /// The message that it is sending: it takes nothing else before that message's last part.
     current: Option<(MessageId, AccountId)>,
-    /// Long messages of which parts came back to the queue, in order. Where there are other links these leave over this
-    /// one, before anything else.
+    /// Long messages of which parts came back to the queue, in order. If there are other links, these are sent over
+    /// this one, before anything else.
     returned: Vec<(MessageId, AccountId)>,
 }
 
 impl LinkSlots {
-    /// A part came back to the queue, where order counts again: nothing that was accepted later goes before it, not even
-    /// the rest of what the link is in the middle of.
+    /// Notes that a part came back to the queue. Nothing that was accepted later is sent before it, not even the rest
+    /// of the link's current message.
     fn note_returned(&mut self, job: &Job) {
         if self.current.is_some_and(|(message, _)| message == job.message) {
             return;
@@ -37,6 +37,7 @@ impl LinkSlots {
         self.returned.truncate(RETURNED_MAX);
     }
 
+    /// Whether the message must be sent over this link.
     fn owns(&self, message: MessageId) -> bool {
         self.current.is_some_and(|(held, _)| held == message)
             || self.returned.binary_search_by_key(&message, |(returned, _)| *returned).is_ok()
@@ -63,15 +64,15 @@ impl CarrierLinks {
         self.all.iter().any(|entry| entry.free > 0)
     }
 
-    /// Of the links that may begin with something, the one with the most link_slots.
+    /// Returns the link with the most free slots, of those that may start a message.
     pub(super) fn link_with_most_slots(&self) -> Option<LinkId> {
         let open = self.all.iter().filter(|entry| entry.free > 0 && entry.current.is_none());
         open.max_by_key(|entry| entry.free).map(|entry| entry.link)
     }
 
-    /// A link that has link_slots for more of the message it is in the middle of, or of one that came back from it.
+    /// Returns a link with a free slot, and the message that it must continue: its current one, or one that came back.
     pub(super) fn message_in_progress(&self) -> Option<(LinkId, AccountId, MessageId)> {
-        // A lone link takes what came back in its turn: nobody else could.
+        // A single link takes what came back in its turn: there is no other link.
         let alone = self.all.len() == 1;
         let next_of = |entry: &LinkSlots| {
             let returned = || entry.returned.first().copied().filter(|_| !alone);
@@ -80,7 +81,7 @@ impl CarrierLinks {
         self.all.iter().filter(|entry| entry.free > 0).find_map(next_of)
     }
 
-    /// A link was given a part of a long message.
+    /// Notes that a link was given a part of a long message.
     pub(super) fn note_given(&mut self, link: LinkId, job: &Job) {
         if let Some(entry) = self.find(link) {
             entry.release(job.message);
@@ -89,20 +90,21 @@ impl CarrierLinks {
         }
     }
 
-    /// There is no more of this message for the link.
+    /// Notes that there are no more parts of this message for the link.
     pub(super) fn release(&mut self, link: LinkId, message: MessageId) {
         if let Some(entry) = self.find(link) {
             entry.release(message);
         }
     }
 
-    /// Must this part leave over another link than this one?
+    /// Whether this part must be sent over another link.
     pub(super) fn belongs_elsewhere(&self, job: &Job, link: LinkId) -> bool {
         job.parts > 1 && self.all.iter().any(|entry| entry.link != link && entry.owns(job.message))
     }
 }
 
 impl Lanes {
+    /// Adds a link without free slots.
     pub fn link_opened(&mut self, carrier: CarrierId, link: LinkId) {
         self.carriers.entry(carrier).or_default().links.all.push(LinkSlots {
             link,
@@ -112,35 +114,36 @@ impl Lanes {
         });
     }
 
-    /// What it held goes on over any other.
+    /// Removes a link. Its messages continue over any other link.
     pub fn link_closed(&mut self, carrier: CarrierId, link: LinkId) {
         if let Some(lanes) = self.carriers.get_mut(&carrier) {
             lanes.links.all.retain(|entry| entry.link != link);
         }
     }
 
-    /// A link can take this many parts more than it was last known to.
+    /// Adds free slots to a link.
     pub fn grant(&mut self, carrier: CarrierId, link: LinkId, slots: u32) {
         if let Some(entry) = self.slots_of(carrier, link) {
             entry.free = entry.free.saturating_add(slots);
         }
     }
 
-    /// A link takes nothing more until it grants link_slots again.
+    /// Removes all free slots of a link.
     pub fn revoke(&mut self, carrier: CarrierId, link: LinkId) {
         if let Some(entry) = self.slots_of(carrier, link) {
             entry.free = 0;
         }
     }
 
+    /// Takes one free slot. Panics if the link has none.
     pub fn use_slot(&mut self, carrier: CarrierId, link: LinkId) {
         let entry =
             self.slots_of(carrier, link).expect("a slot is used on the link that was just found to have one");
         entry.free = entry.free.checked_sub(1).expect("no slot is used twice");
     }
 
-    /// A part comes back from a link that did not send it or was told to slow down. It takes up its old place; if it is
-    /// one of several it goes out over the same link again, for as long as that is open.
+    /// Puts a part back that a link did not send, or that the carrier throttled. It returns to its old place. A part of
+    /// a long message is sent over the same link again, as long as that is open.
     pub fn requeue_from(&mut self, link: Option<LinkId>, job: Job) {
         if let Some(entry) = link.and_then(|link| self.slots_of(job.carrier, link)) {
             entry.note_returned(&job);
@@ -148,7 +151,7 @@ impl Lanes {
         self.requeue(job);
     }
 
-    /// Every link's link_slots, to go back to if the batch comes to nothing.
+    /// Returns the slots of all links, to restore them after a rollback.
     pub fn link_slots(&self) -> Vec<(CarrierId, LinkSlots)> {
         let links = |(carrier, lanes): (&CarrierId, &CarrierLanes)| {
             let carrier = *carrier;
@@ -157,6 +160,7 @@ impl Lanes {
         self.carriers.iter().flat_map(links).collect()
     }
 
+    /// Restores what [`Lanes::link_slots`] returned.
     pub fn restore_link_slots(&mut self, links: Vec<(CarrierId, LinkSlots)>) {
         self.carriers.values_mut().for_each(|lanes| lanes.links.all.clear());
         for (carrier, entry) in links {

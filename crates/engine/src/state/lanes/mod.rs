@@ -1,11 +1,11 @@
-//! Who sends next. For each carrier, one lane per account in order of acceptance; accounts take turns, so that a
-//! customer with a million messages waiting does not hold up one with a single message. The parts of one message go to
-//! one link, back to back. Pure: the writer tells it what was accepted and which links have link_slots, and it says which part
-//! goes to which link.
+//! Lanes decide which part is sent next. Each carrier has one lane per account, in the order of acceptance, and
+//! accounts take turns: a customer with a million waiting messages does not delay one with a single message. All parts
+//! of a message go to one link, back to back. Lanes are pure: the engine adds parts and free slots, and takes the next
+//! part for a link.
 //!
-//! Memory is bounded: a lane holds its head only, and none at all for a carrier without links. What does not fit is
-//! *spilled*: it stands in the store and is read back in order. While a lane is spilled nothing new enters its memory,
-//! so nothing overtakes.
+//! Memory is bounded: a lane holds only its first parts, and none for a carrier without links. The rest is *spilled*:
+//! it is in the table of parts and is read back in order. While a lane is spilled, no new part enters its memory, so no
+//! part overtakes another.
 
 mod link_slots;
 
@@ -15,34 +15,34 @@ use link_slots::CarrierLinks;
 use std::collections::VecDeque;
 
 use crate::ops::{Job, LinkId};
-use crate::tables::{Cursor, Refill};
+use crate::tables::{Cursor, LaneRead};
 
-/// Jobs that all lanes of the process together may hold in memory.
+/// Jobs that all lanes together hold in memory.
 pub const JOBS_IN_MEMORY_MAX: usize = 20_000;
-/// Parts one account may send before it is the next account's turn.
+/// Parts that one account sends before the next account's turn.
 const TURN_PARTS: u32 = 16;
-/// Read back at least a whole turn at once, however many lanes share the memory.
+/// The fewest jobs that are read back at once: a whole turn, however many lanes share the memory.
 const REFILL_MIN: usize = TURN_PARTS as usize;
 
 /// Where an accepted part was put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placed {
     Memory,
-    /// Not held: it must stand in the store as queued, and will be read back.
+    /// Not in memory: its row must be written as queued, and it will be read back.
     Spilled,
 }
 
-/// What there is to send for a carrier.
+/// What a carrier can send next.
 #[derive(Debug, PartialEq)]
 pub enum Next {
-    /// To be given to this link.
+    /// Send this job over this link.
     Job(LinkId, Box<Job>),
-    /// This lane's memory is used up: read on from the store, then ask again.
-    Refill(Refill),
+    /// Read the lane's next jobs from the tables, then call again.
+    Refill(LaneRead),
     Nothing,
 }
 
-/// A lane of which nothing is in memory: it is read on from the store behind this place.
+/// A lane of which nothing is in memory, and the place up to which it was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unread {
     pub account: AccountId,
@@ -51,23 +51,23 @@ pub struct Unread {
 
 #[derive(Default)]
 struct Lane {
-    /// In order of acceptance.
+    /// In the order of acceptance.
     jobs: VecDeque<Job>,
-    /// Set while the store holds more than memory does: everything that waits behind this place.
+    /// Set while the tables have more parts than memory: all that wait behind this place.
     spilled: Option<Option<Cursor>>,
 }
 
-/// A part looked for in a lane.
+/// The result of looking for a part in a lane.
 enum Sought {
-    /// At this place in its memory.
+    /// At this index in memory.
     At(usize),
-    /// Perhaps in the store, behind this place.
+    /// Perhaps in the tables, behind this place.
     Stored(Option<Cursor>),
     Nowhere,
 }
 
 impl Lane {
-    /// The first part that does not belong to another link.
+    /// Finds the first part that does not belong to another link.
     fn first(&self, belongs_elsewhere: impl Fn(&Job) -> bool) -> Sought {
         let mut place = 0;
         while let Some(job) = self.jobs.get(place) {
@@ -79,7 +79,7 @@ impl Lane {
         self.spilled.map_or(Sought::Nowhere, Sought::Stored)
     }
 
-    /// The first part of this message.
+    /// Finds the first part of this message.
     fn part_of(&self, message: MessageId) -> Sought {
         let place = self.jobs.partition_point(|job| job.message < message);
         if self.jobs.get(place).is_some_and(|job| job.message == message) {
@@ -95,13 +95,13 @@ impl Lane {
 #[derive(Default)]
 struct CarrierLanes {
     lanes: HashMap<AccountId, Lane>,
-    /// Accounts with something waiting, the one whose turn it is in front.
+    /// Accounts that have a lane; the first one has the turn.
     turns: VecDeque<AccountId>,
     turn_left: u32,
     links: CarrierLinks,
 }
 
-/// What a carrier's lanes come up with.
+/// What the lanes of a carrier can send.
 enum Picked {
     Job(LinkId, Box<Job>),
     Stored(AccountId, Option<Cursor>),
@@ -109,7 +109,7 @@ enum Picked {
 }
 
 impl CarrierLanes {
-    /// More of what a link has begun with.
+    /// Takes the next part of a message that a link must continue.
     fn continue_message(&mut self) -> Picked {
         while let Some((link, account, message)) = self.links.message_in_progress() {
             if let Some(lane) = self.lanes.get_mut(&account) {
@@ -122,13 +122,13 @@ impl CarrierLanes {
                     Sought::Nowhere => {}
                 }
             }
-            // The rest has ended, waits for a time or went to another carrier.
+            // The rest has ended, waits for a time, or moved to another carrier.
             self.links.release(link, message);
         }
         Picked::Nothing
     }
 
-    /// The next part of the account whose turn it is, for the link with the most link_slots.
+    /// Takes the next part of the account that has the turn, for the link with the most free slots.
     fn start_message(&mut self) -> Picked {
         let Some(link) = self.links.link_with_most_slots() else { return Picked::Nothing };
         for _ in 0..self.turns.len() {
@@ -146,7 +146,7 @@ impl CarrierLanes {
                     if lane.jobs.is_empty() {
                         self.lanes.remove(&account);
                     } else {
-                        // All it has is for links without link_slots. It has its turn again when the others had theirs.
+                        // All its parts are for links without slots. It has its next turn after the others.
                         self.turns.push_back(account);
                     }
                 }
@@ -159,7 +159,7 @@ impl CarrierLanes {
         if job.submits() > 1 {
             self.links.note_given(link, &job);
         }
-        // A message that is longer than its account's turn goes on without one.
+        // A message that is longer than its account's turn is sent to its end.
         if self.turns.front() == Some(&account) {
             self.turn_left = self.turn_left.saturating_sub(1);
             if self.turn_left == 0 {
@@ -185,12 +185,13 @@ impl Default for Lanes {
 }
 
 impl Lanes {
-    /// Makes lanes that hold so many jobs in memory together.
+    /// Creates lanes that together hold at most `limit` jobs in memory.
     pub fn with_limit(limit: usize) -> Lanes {
         Lanes { carriers: HashMap::default(), lanes: 0, in_memory: 0, limit }
     }
 
-    /// Forgets every lane, not the links' link_slots. What waits must then be announced again with [`Lanes::spill`].
+    /// Empties every lane, and keeps the slots of the links. Lanes with waiting parts must be announced by
+    /// [`Lanes::spill`].
     pub fn clear_lanes(&mut self) {
         for carrier in self.carriers.values_mut() {
             carrier.lanes.clear();
@@ -200,12 +201,12 @@ impl Lanes {
         self.in_memory = 0;
     }
 
-    /// Says that the store holds queued parts of this lane from its beginning on.
+    /// Notes that the tables have waiting parts of this lane from its beginning on.
     pub fn spill(&mut self, carrier: CarrierId, account: AccountId) {
         self.lane(carrier, account).spilled = Some(None);
     }
 
-    /// A freshly accepted part takes its place at the end of its lane.
+    /// Adds an accepted part at the end of its lane.
     pub fn enqueue(&mut self, job: Job) -> Placed {
         let lane_max = self.lane_max();
         let linked = self.has_links(job.carrier);
@@ -222,12 +223,12 @@ impl Lanes {
         Placed::Memory
     }
 
-    /// A part that had its slot and did not use it, or whose waiting time is over, takes up its old place: before
-    /// everything that was accepted after it.
+    /// Puts a part back that was not sent, or whose due time has come, at its old place: before everything accepted
+    /// later.
     pub fn requeue(&mut self, job: Job) {
         let lane = self.lane(job.carrier, job.account);
         if lane.spilled.is_some_and(|read_to| read_to < Some(cursor(&job))) {
-            // It stands in the store behind the place up to which the lane has been read, and will be read in order.
+            // Its row is behind the place up to which the lane was read: it will be read in order.
             return;
         }
         let place = lane.jobs.partition_point(|waiting| cursor(waiting) < cursor(&job));
@@ -238,8 +239,8 @@ impl Lanes {
         self.in_memory += 1;
     }
 
-    /// A part of a message that comes from another carrier takes its place by the time it was accepted. A carrier without
-    /// links holds nothing in memory: then it is read back like the rest.
+    /// Adds a part of a message that moved here from another carrier, by the time of its acceptance. A carrier without
+    /// links holds nothing in memory: then the part is read back from the tables.
     pub fn insert_moved(&mut self, job: Job) {
         let linked = self.has_links(job.carrier);
         let lane = self.lane(job.carrier, job.account);
@@ -250,7 +251,7 @@ impl Lanes {
         self.requeue(job);
     }
 
-    /// A message is not this carrier's any more.
+    /// Removes a message from its lane.
     pub fn remove_message(&mut self, carrier: CarrierId, account: AccountId, message: MessageId) {
         if let Some(lane) = self.carriers.get_mut(&carrier).and_then(|lanes| lanes.lanes.get_mut(&account)) {
             let first = lane.jobs.partition_point(|job| job.message < message);
@@ -260,7 +261,7 @@ impl Lanes {
         }
     }
 
-    /// The oldest message that a carrier's lanes hold, and the lanes that hold nothing and have to be read first.
+    /// Returns the oldest message in memory of a carrier's lanes, and the lanes that must be read to know theirs.
     pub fn heads(&self, carrier: CarrierId) -> (Option<MessageId>, Vec<Unread>) {
         let mut oldest: Option<MessageId> = None;
         let mut unread = Vec::new();
@@ -274,8 +275,8 @@ impl Lanes {
         (oldest, unread)
     }
 
-    /// Gives memory back once the lanes hold more than they may: the tail of the longest ones is read from the store
-    /// again when its time comes. Only between batches, when every job has its row.
+    /// Drops jobs from memory beyond the limit, from the ends of the longest lanes. They are read back in time. Only
+    /// between batches, when every job has its row.
     pub fn trim(&mut self) {
         if self.in_memory <= self.limit {
             return;
@@ -292,7 +293,7 @@ impl Lanes {
         }
     }
 
-    /// Takes the next part for a carrier's links: first for those in the middle of a message, then turn by turn.
+    /// Takes the next part for a carrier's links: first of messages that a link must continue, then by turns.
     pub fn next(&mut self, carrier: CarrierId) -> Next {
         let limit = self.lane_max().max(REFILL_MIN);
         let Some(lanes) = self.carriers.get_mut(&carrier) else { return Next::Nothing };
@@ -307,13 +308,13 @@ impl Lanes {
                 self.in_memory -= 1;
                 Next::Job(link, job)
             }
-            Picked::Stored(account, after) => Next::Refill(Refill { carrier, account, after, limit }),
+            Picked::Stored(account, after) => Next::Refill(LaneRead { carrier, account, after, limit }),
             Picked::Nothing => Next::Nothing,
         }
     }
 
-    /// Gives a lane what was read from the store for it. Fewer than asked for means the store has no more.
-    pub fn refill(&mut self, request: Refill, jobs: Vec<Job>) {
+    /// Adds the jobs that were read for a lane. Fewer than the limit mean that the tables have no more.
+    pub fn refill(&mut self, request: LaneRead, jobs: Vec<Job>) {
         let lane = self.lane(request.carrier, request.account);
         lane.spilled = if jobs.len() < request.limit { None } else { Some(jobs.last().map(cursor)) };
         let read = jobs.len();
@@ -321,7 +322,7 @@ impl Lanes {
         self.in_memory += read;
     }
 
-    /// Returns the carriers that have both a link with link_slots and something waiting, in order.
+    /// Returns the carriers that have both a free slot and a waiting part, in order.
     pub fn sendable(&self) -> Vec<CarrierId> {
         let ready = |lanes: &CarrierLanes| !lanes.turns.is_empty() && lanes.links.has_free_slot();
         let carriers = self.carriers.iter().filter(|(_, lanes)| ready(lanes));
@@ -334,14 +335,14 @@ impl Lanes {
         self.in_memory
     }
 
-    /// Returns how many lanes and jobs are counted, and how many there are: the same, unless there is a defect.
+    /// Returns how many lanes and jobs are counted, and how many there are. Equal unless there is a defect.
     pub fn counted_and_held(&self) -> [(usize, usize); 2] {
         let lanes = || self.carriers.values().flat_map(|carrier| carrier.lanes.values());
         let jobs = lanes().map(|lane| lane.jobs.len()).sum();
         [(self.lanes, self.in_memory), (lanes().count(), jobs)]
     }
 
-    /// Returns whether a part that waits for a slot will have its turn: it is in memory, or will be read from the store.
+    /// Whether a part that waits for a slot will have its turn: it is in memory, or will be read.
     pub fn reaches(&self, carrier: CarrierId, account: AccountId, part: Cursor) -> bool {
         let Some(carrier) = self.carriers.get(&carrier) else { return false };
         let is_there = |lane: &Lane| {
@@ -355,12 +356,12 @@ impl Lanes {
         self.carriers.get(&carrier).is_some_and(|lanes| !lanes.links.all.is_empty())
     }
 
-    /// Memory is shared out evenly between the lanes there are.
+    /// Returns how many jobs a lane may hold: all lanes share the memory evenly.
     fn lane_max(&self) -> usize {
         (self.limit / self.lanes.max(1)).max(1)
     }
 
-    /// The lane, made if need be. A lane exists exactly while its account is in turn.
+    /// Returns a lane. Creates it if needed: a lane exists exactly as long as its account takes turns.
     fn lane(&mut self, carrier: CarrierId, account: AccountId) -> &mut Lane {
         let CarrierLanes { lanes, turns, turn_left, .. } = self.carriers.entry(carrier).or_default();
         lanes.entry(account).or_insert_with(|| {

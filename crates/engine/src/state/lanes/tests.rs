@@ -1,4 +1,4 @@
-//! Order, turns, spilling and room, told as short stories. The store behind the lanes is a sorted map here.
+//! Order, turns, spilling and slots. The table behind the lanes is a sorted map.
 
 use super::*;
 use hermod_domain::ids::PartNo;
@@ -39,10 +39,10 @@ fn job(account: u32, message: i64) -> Job {
     part_of(ACME, account, message, 1)
 }
 
-/// More room than any story here needs.
+/// More slots than any test needs.
 const AMPLE: u32 = 1_000_000;
 
-/// Lanes with a link to ACME, and a store that holds every waiting part as the real one does.
+/// Lanes with a link to ACME, and a map that holds every waiting part like the table of parts.
 struct World {
     lanes: Lanes,
     stored: BTreeMap<(CarrierId, AccountId, Cursor), Job>,
@@ -56,7 +56,7 @@ impl World {
         World { lanes, stored: BTreeMap::new(), refills: 0 }
     }
 
-    /// With a link that takes whatever there is.
+    /// With a link that takes everything.
     fn open() -> World {
         let mut world = World::new();
         world.lanes.grant(ACME, LINK, AMPLE);
@@ -83,7 +83,7 @@ impl World {
         self.gives(carrier).map(|(_, job)| job)
     }
 
-    /// What is sent next and over which link: claimed, so no longer waiting in the store.
+    /// Returns the next part and its link. It is claimed, so it waits in the map no longer.
     fn gives(&mut self, carrier: CarrierId) -> Option<(LinkId, Job)> {
         loop {
             match self.lanes.next(carrier) {
@@ -103,8 +103,8 @@ impl World {
         }
     }
 
-    fn read(&self, refill: Refill) -> Vec<Job> {
-        let Refill { carrier, account, after, limit } = refill;
+    fn read(&self, refill: LaneRead) -> Vec<Job> {
+        let LaneRead { carrier, account, after, limit } = refill;
         let first = (MessageId::from_i64(0).unwrap(), PartNo::FIRST);
         let after = Bound::Excluded((carrier, account, after.unwrap_or(first)));
         let of_lane = self.stored.range((after, Bound::Unbounded));
@@ -113,18 +113,18 @@ impl World {
     }
 
     fn order_of_sending(&mut self) -> String {
-        let mut told = Vec::new();
+        let mut sent = Vec::new();
         while let Some(job) = self.sends(ACME) {
-            told.push(format!("{}:{}.{}", job.account, job.message, job.part));
+            sent.push(format!("{}:{}.{}", job.account, job.message, job.part));
         }
         assert_eq!(self.lanes.in_memory(), 0, "nothing waits and memory is empty");
         assert_eq!(self.stored.len(), 0, "everything that waited was sent");
-        told.join(" ")
+        sent.join(" ")
     }
 }
 
 #[test]
-fn an_account_is_served_in_order_of_acceptance() {
+fn account_is_served_in_order_of_acceptance() {
     let mut world = World::open();
     for (message, part) in [(7, 1), (7, 2), (8, 1), (9, 1)] {
         world.accepts(part_of(ACME, ALICE, message, part));
@@ -148,7 +148,7 @@ fn accounts_take_turns_of_sixteen_parts() {
 }
 
 #[test]
-fn one_message_does_not_wait_for_a_million() {
+fn single_message_does_not_wait_for_a_long_queue() {
     let mut world = World::open();
     world.accepts_all(1..=5_000, |message| job(ALICE, message));
     world.accepts(job(BOB, 9_999));
@@ -170,14 +170,14 @@ fn carriers_do_not_share_lanes() {
 }
 
 #[test]
-fn without_a_link_nothing_is_held_in_memory() {
+fn carrier_without_links_holds_nothing_in_memory() {
     let mut world = World::new();
     world.lanes.link_closed(ACME, LINK);
     (1..=500).for_each(|message| assert_eq!(world.accepts(job(ALICE, message)), Placed::Spilled));
     assert_eq!(world.lanes.in_memory(), 0);
     world.lanes.link_opened(ACME, LINK);
     world.lanes.grant(ACME, LINK, AMPLE);
-    // Spilled is spilled: what comes now must not overtake.
+    // The lane is spilled: a new part must not overtake.
     assert_eq!(world.accepts(job(ALICE, 501)), Placed::Spilled);
     let sent: Vec<i64> = std::iter::from_fn(|| world.sends(ACME)).map(|job| job.message.as_i64()).collect();
     assert_eq!(sent, (1..=501).collect::<Vec<_>>());
@@ -185,7 +185,7 @@ fn without_a_link_nothing_is_held_in_memory() {
 }
 
 #[test]
-fn a_spilled_lane_is_read_back_without_overtaking_or_repeating() {
+fn spilled_lane_is_read_back_without_overtaking_or_repeating() {
     let mut world = World::open();
     let last = i64::try_from(JOBS_IN_MEMORY_MAX).unwrap() * 2 + 10;
     for message in 1..=last {
@@ -207,19 +207,19 @@ fn a_spilled_lane_is_read_back_without_overtaking_or_repeating() {
 }
 
 #[test]
-fn what_was_put_back_is_first_again_and_in_its_old_order() {
+fn requeued_parts_are_first_in_their_old_order() {
     let mut world = World::open();
     world.accepts_all(1..=6, |message| job(ALICE, message));
     let throttled: Vec<Job> = (0..3).filter_map(|_| world.sends(ACME)).collect();
-    // Answers come in the order of the submits.
+    // Responses arrive in the order of the submits.
     throttled.into_iter().for_each(|job| world.comes_back(job));
     assert_eq!(world.order_of_sending(), "1:1.1 1:2.1 1:3.1 1:4.1 1:5.1 1:6.1");
 }
 
 #[test]
-fn what_is_put_back_into_a_spilled_lane_neither_repeats_nor_hides_what_is_stored() {
+fn requeue_into_a_spilled_lane_neither_repeats_nor_skips_stored_parts() {
     let mut world = World::open();
-    // Many lanes make each of them short.
+    // With many lanes each may hold only a few jobs.
     world.accepts_all(100..10_100, |account| job(u32::try_from(account).unwrap(), account));
     world.accepts_all(1..=8, |message| part_of(OTHER, ALICE, message, 1));
     world.lanes.link_opened(OTHER, LinkId(2));
@@ -227,7 +227,7 @@ fn what_is_put_back_into_a_spilled_lane_neither_repeats_nor_hides_what_is_stored
     let mut in_flight: Vec<Job> = (0..5).filter_map(|_| world.sends(OTHER)).collect();
     assert_eq!(in_flight.len(), 5);
     world.accepts_all(9..=12, |message| part_of(OTHER, ALICE, message, 1));
-    // They come back last first, which is the worst order for a lane that is read on from a place.
+    // They come back last first: the worst order for a lane that is read on from a place.
     while let Some(job) = in_flight.pop() {
         world.comes_back(job);
         world.lanes.trim();
@@ -237,10 +237,10 @@ fn what_is_put_back_into_a_spilled_lane_neither_repeats_nor_hides_what_is_stored
 }
 
 #[test]
-fn memory_is_bounded_however_lanes_come_and_grow() {
+fn memory_stays_bounded_while_lanes_grow() {
     let mut world = World::open();
     let mut message = 0;
-    // Early lanes take all they may get; the many later ones must still find room.
+    // Early lanes take all they may; the many later ones must still find room.
     for account in 1..=2_000_u32 {
         for _ in 0..(40_000 / account).max(3) {
             message += 1;
@@ -260,7 +260,7 @@ fn memory_is_bounded_however_lanes_come_and_grow() {
 }
 
 #[test]
-fn trimming_a_lane_that_was_put_back_to_keeps_everything_reachable() {
+fn trimming_after_requeues_keeps_every_part_reachable() {
     let mut world = World::open();
     world.accepts_all(1..=30_000, |message| job(ALICE, message));
     let in_flight: Vec<Job> = (0..25_000).filter_map(|_| world.sends(ACME)).collect();
@@ -273,7 +273,7 @@ fn trimming_a_lane_that_was_put_back_to_keeps_everything_reachable() {
 }
 
 #[test]
-fn forgetting_what_waits_keeps_the_links_and_reads_everything_again() {
+fn cleared_lanes_keep_slots_and_are_read_again() {
     let mut world = World::new();
     world.lanes.grant(ACME, LINK, 4);
     world.accepts_all(1..=4, |message| job(ALICE, message));
@@ -285,7 +285,7 @@ fn forgetting_what_waits_keeps_the_links_and_reads_everything_again() {
 }
 
 #[test]
-fn slots_go_to_the_link_with_the_most_room() {
+fn parts_go_to_the_link_with_the_most_free_slots() {
     let mut world = World::new();
     let two = LinkId(2);
     world.lanes.link_opened(ACME, two);
@@ -304,7 +304,7 @@ fn slots_go_to_the_link_with_the_most_room() {
 }
 
 #[test]
-fn only_carriers_with_room_and_work_can_send() {
+fn carrier_is_sendable_only_with_a_slot_and_a_waiting_part() {
     let mut world = World::new();
     assert_eq!(world.lanes.sendable(), []);
     world.accepts(job(ALICE, 1));
@@ -316,7 +316,7 @@ fn only_carriers_with_room_and_work_can_send() {
 }
 
 #[test]
-fn rooms_go_back_to_what_they_were() {
+fn rollback_restores_link_slots() {
     let mut world = World::new();
     world.lanes.grant(ACME, LINK, 2);
     let before = world.lanes.link_slots();

@@ -5,11 +5,11 @@ use super::columns::{NO_MESSAGE, stored_number, stored_sender};
 use super::parts::{lane, waits_for_a_slot};
 use hermod_domain::text::MessageText;
 use hermod_engine::ops::{CustomerTlvs, Job};
-use hermod_engine::tables::{PartRow, Readings, Refill, TableError, UnreadablePart};
+use hermod_engine::tables::{LaneRead, PartRow, Readings, TableError, UnreadablePart};
 
 /// Returns the next parts of a lane that wait for a slot, in order.
-pub(super) fn read_waiting(rows: &Rows, refill: Refill) -> Result<Readings<Job>, TableError> {
-    let Refill { carrier, account, after, limit } = refill;
+pub(super) fn read_waiting(rows: &Rows, refill: LaneRead) -> Result<Readings<Job>, TableError> {
+    let LaneRead { carrier, account, after, limit } = refill;
     let mut jobs = Readings::default();
     let waiting = lane(rows, carrier, account).filter(|row| waits_for_a_slot(row));
     let waiting = waiting.filter(|row| after.is_none_or(|after| (row.key.message, row.part) > after));

@@ -8,7 +8,7 @@ use hermod_domain::lifecycle::{PartState, Parts};
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::Job;
 use hermod_engine::tables::{
-    DueKey, DueRead, LaneCounts, MessageKey, PartChange, PartRow, PartRows, Readings, Refill, SendingPart,
+    DueKey, DueRead, LaneCounts, LaneRead, MessageKey, PartChange, PartRow, PartRows, Readings, SendingPart,
     TableError, UnreadablePart,
 };
 use std::collections::BTreeMap;
@@ -110,7 +110,7 @@ impl PartRows for MemoryTables {
         row.map(|row| jobs::read(&rows, row)).transpose()
     }
 
-    fn waiting_jobs(&self, refill: Refill) -> Result<Readings<Job>, TableError> {
+    fn waiting_jobs(&self, refill: LaneRead) -> Result<Readings<Job>, TableError> {
         jobs::read_waiting(&self.read(), refill)
     }
 

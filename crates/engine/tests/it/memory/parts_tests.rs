@@ -10,8 +10,8 @@ use hermod_domain::sender::Sender;
 use hermod_domain::text::{Encoding, MessageText};
 use hermod_domain::time::Timestamp;
 use hermod_engine::tables::{
-    DueKey, DueRead, LaneCounts, MessageChange, MessageKey, MessageRow, MessageRows, MessageStatus,
-    PartChange, PartRow, PartRows, Refill,
+    DueKey, DueRead, LaneCounts, LaneRead, MessageChange, MessageKey, MessageRow, MessageRows, MessageStatus,
+    PartChange, PartRow, PartRows,
 };
 
 const CARRIER: CarrierId = CarrierId::new(1);
@@ -120,7 +120,8 @@ fn lane_refill_returns_parts_without_a_due_time_and_lists_unreadable_ones_apart(
     }
     let check = |after: Option<(i64, u8)>, limit, expect: &[(i64, u8)], unreadable: &[i64]| {
         let after = after.map(|(message, no)| (message_id(message), part_no(no)));
-        let read = tables.waiting_jobs(Refill { carrier: CARRIER, account: ACCOUNT, after, limit }).unwrap();
+        let read =
+            tables.waiting_jobs(LaneRead { carrier: CARRIER, account: ACCOUNT, after, limit }).unwrap();
         let jobs: Vec<_> = read.rows.iter().map(|job| (job.message.as_i64(), job.part.get())).collect();
         let apart: Vec<_> = read.unreadable.iter().map(|part| part.key.message).collect();
         assert_eq!((jobs.as_slice(), apart.as_slice()), (expect, unreadable));

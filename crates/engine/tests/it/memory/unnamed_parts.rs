@@ -50,7 +50,7 @@ impl UnnamedPartRows for MemoryTables {
         found.collect()
     }
 
-    fn unnamed_part_taken_at(
+    fn unnamed_part_accepted_at(
         &self,
         carrier: CarrierId,
         to: Msisdn,

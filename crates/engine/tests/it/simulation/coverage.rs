@@ -4,7 +4,8 @@ use hermod_engine::commands::AnyCommand;
 use std::collections::BTreeMap;
 
 /// Commands that the simulation does not run.
-const NOT_SIMULATED: [&str; 5] = ["ChangeCatalogue", "DecideReview", "ForgetReviews", "Screen", "SetAside"];
+const NOT_SIMULATED: [&str; 5] =
+    ["ChangeCatalogue", "DecideReview", "ForgetReviews", "Screen", "SetUnreadableAside"];
 
 /// Outcomes and events that must happen, beside the commands.
 const MUST_HAPPEN: [&str; 12] = [

@@ -117,7 +117,7 @@ fn answer(world: &mut World, job: &Job) -> ResponseRecord {
         4 | 5 => SubmitResponse::Refused { about, status: 0x0b },
         6 => SubmitResponse::NoResponse,
         7 => SubmitResponse::NotSent,
-        8 => SubmitResponse::SteppedAside { wait, sent: world.random.once_in(2) },
+        8 => SubmitResponse::RecipientThrottled { wait, sent: world.random.once_in(2) },
         9 if world.random.once_in(4) => SubmitResponse::AcceptedWithoutId,
         10 if world.random.once_in(4) => SubmitResponse::Accepted(used_id(world, job)),
         _ => SubmitResponse::Accepted(remote_of(job)),
@@ -212,7 +212,7 @@ impl World {
             SubmitResponse::Temporary { after, .. } => {
                 model.temporary_error(message, part, *after, *otherwise)
             }
-            SubmitResponse::SteppedAside { wait, sent } => {
+            SubmitResponse::RecipientThrottled { wait, sent } => {
                 let event = if *sent { PartEvent::Deferred } else { PartEvent::Released };
                 model.step_aside(message, part, event, *wait, *otherwise);
             }

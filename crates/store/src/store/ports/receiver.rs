@@ -130,7 +130,7 @@ struct Waiting<'a>(&'a ReceiverPort);
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
         let Waiting(port) = self;
-        port.outbox.with(|state| state.no_longer_waits(port.number));
+        port.outbox.with(|state| state.stop_waiting(port.number));
     }
 }
 

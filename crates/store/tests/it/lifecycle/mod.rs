@@ -107,7 +107,7 @@ async fn part_that_steps_aside_is_overtaken_and_returns_first_without_an_attempt
         let third = world.send(world.sms()).await;
         let job = link.take_job().await;
         assert_eq!(job.message, first);
-        link.answer(&job, SubmitResponse::SteppedAside { wait: secs(5), sent }).await;
+        link.answer(&job, SubmitResponse::RecipientThrottled { wait: secs(5), sent }).await;
         link.add_slots(1).await;
         assert_eq!(link.take_job().await.message, second, "the next message overtakes it");
         world.advance(secs(4)).await;

@@ -231,7 +231,7 @@ impl Pair {
         let answered = match said {
             Said::Accepted => SubmitResponse::Accepted(remote(&id)),
             Said::Throttled => SubmitResponse::Throttled,
-            Said::SteppedAside => SubmitResponse::SteppedAside { wait: ASIDE_WAIT, sent: true },
+            Said::SteppedAside => SubmitResponse::RecipientThrottled { wait: ASIDE_WAIT, sent: true },
             Said::Temporary => SubmitResponse::Temporary { status: 8, after: None },
             Said::Refused(about) => SubmitResponse::Refused { about, status: 11 },
             Said::NoAnswer => SubmitResponse::NoResponse,

@@ -152,7 +152,7 @@ impl Traffic {
         let said = match said {
             Said::Accepted => SubmitResponse::Accepted(remote(&name(job))),
             Said::Throttled => SubmitResponse::Throttled,
-            Said::SteppedAside => SubmitResponse::SteppedAside { wait: secs(5), sent: true },
+            Said::SteppedAside => SubmitResponse::RecipientThrottled { wait: secs(5), sent: true },
             Said::Temporary => SubmitResponse::Temporary { status: 8, after: None },
             Said::Refused => SubmitResponse::Refused { about: RejectionCause::Other, status: 0x45 },
             Said::NoAnswer => SubmitResponse::NoResponse,

@@ -113,7 +113,7 @@ impl Link<'_> {
             (LinkNext::Rebind, _) => self.rebinding = true,
             (LinkNext::Pause(pause), _) => {
                 if let Some(wait) = self.flow.throttled(sent.to, pause, now) {
-                    answer = SubmitResponse::SteppedAside { wait, sent: true };
+                    answer = SubmitResponse::RecipientThrottled { wait, sent: true };
                 }
             }
         }

@@ -35,7 +35,10 @@ impl Link<'_> {
             // The carrier throttles this recipient: the part is deferred without being sent.
             let elsewhere = alternative_carrier(self.group, &sent, ErrorClass::Throttled);
             self.answers.push(
-                sent.record_with_failover(SubmitResponse::SteppedAside { wait, sent: false }, elsewhere),
+                sent.record_with_failover(
+                    SubmitResponse::RecipientThrottled { wait, sent: false },
+                    elsewhere,
+                ),
             );
             return false;
         }
