@@ -178,7 +178,7 @@ impl Outbox {
     fn release_held_back(&mut self, message: MessageId) {
         self.open_ended.remove(&message);
         let later: Vec<ReportId> = self
-            .behind
+            .held_back
             .iter()
             .filter(|(_, entry)| entry.report.message == message)
             .map(|(id, _)| *id)
