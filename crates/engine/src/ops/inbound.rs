@@ -1,4 +1,4 @@
-//! MO messages.
+//! MO messages: as they are received, stored and delivered, with the limits of joining their parts.
 
 use crate::ops::Hidden;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};

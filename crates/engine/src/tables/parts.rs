@@ -1,7 +1,7 @@
 //! The table of parts of messages that have not ended.
 
 use crate::ops::Job;
-use crate::tables::{TableError, UnreadablePart};
+use crate::tables::TableError;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
 use hermod_domain::lifecycle::{DoubtPolicy, Part, Parts};
 use hermod_domain::phone::Msisdn;
@@ -13,6 +13,42 @@ pub struct MessageKey {
     pub carrier: CarrierId,
     pub account: AccountId,
     pub message: MessageId,
+}
+
+/// The key of a message's parts as it is stored. It may be invalid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoredMessageKey {
+    pub carrier: i64,
+    pub account: i64,
+    pub message: i64,
+}
+
+impl StoredMessageKey {
+    /// Returns the key, if all its numbers are valid.
+    pub fn to_key(self) -> Option<MessageKey> {
+        Some(MessageKey {
+            carrier: CarrierId::new(u32::try_from(self.carrier).ok()?),
+            account: AccountId::new(u32::try_from(self.account).ok()?),
+            message: MessageId::from_i64(self.message)?,
+        })
+    }
+}
+
+impl From<MessageKey> for StoredMessageKey {
+    fn from(MessageKey { carrier, account, message }: MessageKey) -> StoredMessageKey {
+        StoredMessageKey {
+            carrier: carrier.get().into(),
+            account: account.get().into(),
+            message: message.as_i64(),
+        }
+    }
+}
+
+/// A message with a part that cannot be read, and the reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnreadablePart {
+    pub key: StoredMessageKey,
+    pub reason: String,
 }
 
 /// The row of a part.

@@ -1,45 +1,9 @@
 //! The table of parts that were set aside because their rows, or the rows of their messages, are invalid.
 
-use crate::tables::{MessageKey, MessageRange, TableError};
-use hermod_domain::ids::{AccountId, CarrierId, MessageId};
+use crate::tables::{MessageRange, StoredMessageKey, TableError, UnreadablePart};
+use hermod_domain::ids::MessageId;
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
-
-/// The key of a message's parts as it is stored. It may be invalid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StoredMessageKey {
-    pub carrier: i64,
-    pub account: i64,
-    pub message: i64,
-}
-
-impl StoredMessageKey {
-    /// Returns the key, if all its numbers are valid.
-    pub fn to_key(self) -> Option<MessageKey> {
-        Some(MessageKey {
-            carrier: CarrierId::new(u32::try_from(self.carrier).ok()?),
-            account: AccountId::new(u32::try_from(self.account).ok()?),
-            message: MessageId::from_i64(self.message)?,
-        })
-    }
-}
-
-impl From<MessageKey> for StoredMessageKey {
-    fn from(MessageKey { carrier, account, message }: MessageKey) -> StoredMessageKey {
-        StoredMessageKey {
-            carrier: carrier.get().into(),
-            account: account.get().into(),
-            message: message.as_i64(),
-        }
-    }
-}
-
-/// A message with a part that cannot be read, and the reason.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnreadablePart {
-    pub key: StoredMessageKey,
-    pub reason: String,
-}
 
 /// A change of the table.
 #[derive(Clone, Debug)]
