@@ -308,7 +308,7 @@ mod tests {
 
     #[test]
     fn clock_difference_is_described() {
-        for (ahead_ms, told) in [
+        for (ahead_ms, actual) in [
             (1_000, "1 s ahead of"),
             (-5_999, "5 s behind"),
             (61_000, "1 min 1 s ahead of"),
@@ -317,7 +317,7 @@ mod tests {
             (i64::MIN, "106751991167 d 7 h behind"),
         ] {
             let (apart, way) = apart(ahead_ms);
-            assert_eq!(format!("{apart} {way}"), told);
+            assert_eq!(format!("{apart} {way}"), actual);
         }
     }
 

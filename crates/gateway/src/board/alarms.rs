@@ -27,9 +27,9 @@ pub enum AlarmKind {
     CarrierDown,
     /// Messages wait too long for a carrier.
     QueueAge,
-    /// A carrier was stopped because it said too often that we are wrong.
+    /// A carrier was stopped after too many protocol errors.
     CarrierStopped,
-    /// A carrier could not make sense of what we sent.
+    /// A carrier answered with a protocol error.
     ProtocolError,
     /// A carrier answered with an unknown status.
     UnknownStatus,
@@ -296,13 +296,13 @@ mod tests {
         alarms.raise(AlarmKind::UnknownStatus, "acme", "0x400", "again", at(5));
         alarms.raise(AlarmKind::UnknownStatus, "acme", "0x401", "other", at(6));
         alarms.raise(AlarmKind::CarrierDown, "beta", "", "gone", at(7));
-        let told: Vec<_> = alarms
+        let actual: Vec<_> = alarms
             .list()
             .into_iter()
             .map(|alarm| format!("{} {} {} {}", alarm.carrier, alarm.kind.as_str(), alarm.about, alarm.count))
             .collect();
         assert_eq!(
-            told,
+            actual,
             ["acme unknown-status 0x400 2", "acme unknown-status 0x401 1", "beta carrier-down  1"]
         );
         let first = &alarms.list()[0];
@@ -319,7 +319,7 @@ mod tests {
     #[test]
     fn replace_raises_new_causes_and_clears_old_ones() {
         let alarms = Alarms::default();
-        let told = || -> Vec<String> {
+        let actual = || -> Vec<String> {
             let listed = alarms.list().into_iter();
             listed.map(|alarm| format!("{} {} x{}", alarm.about, alarm.detail, alarm.count)).collect()
         };
@@ -329,11 +329,11 @@ mod tests {
         alarms.raise(AlarmKind::DiskLow, "", "", "low", at(1));
         alarms.replace(AlarmKind::WebhookFailing, "", &causes(&["a/dlr", "b/dlr"]), at(2));
         alarms.replace(AlarmKind::WebhookFailing, "", &causes(&["a/dlr", "b/dlr"]), at(3));
-        assert_eq!(told(), [" low x1", "a/dlr a/dlr fails x1", "b/dlr b/dlr fails x1"]);
+        assert_eq!(actual(), [" low x1", "a/dlr a/dlr fails x1", "b/dlr b/dlr fails x1"]);
         let listed = alarms.list();
         assert_eq!((listed[1].first_at, listed[1].last_at), (at(2), at(3)));
         alarms.replace(AlarmKind::WebhookFailing, "", &causes(&["b/dlr", "c/dlr"]), at(4));
-        assert_eq!(told(), [" low x1", "b/dlr b/dlr fails x1", "c/dlr c/dlr fails x1"]);
+        assert_eq!(actual(), [" low x1", "b/dlr b/dlr fails x1", "c/dlr c/dlr fails x1"]);
 
         let many: Vec<String> = (0..ALARMS_OF_A_KIND_MAX + 7).map(|number| format!("{number:03}")).collect();
         let many: Vec<&str> = many.iter().map(String::as_str).collect();
@@ -343,7 +343,7 @@ mod tests {
         let others = listed.iter().find(|alarm| alarm.about == OTHERS).unwrap();
         assert_eq!(others.detail, "7 more; the first of them: 050 fails");
         alarms.replace(AlarmKind::WebhookFailing, "", &[], at(6));
-        assert_eq!(told(), [" low x1"]);
+        assert_eq!(actual(), [" low x1"]);
     }
 
     #[test]

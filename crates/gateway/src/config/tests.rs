@@ -5,11 +5,11 @@ use super::*;
 #[track_caller]
 fn check(text: &str, expect: &str) {
     let source = Source { path: "hermod.toml".into(), text: text.to_owned() };
-    let told = match Config::parse(&source) {
+    let actual = match Config::parse(&source) {
         Ok(_) => "fine".to_owned(),
         Err(error) => error.to_string(),
     };
-    assert_eq!(told, expect, "{text}");
+    assert_eq!(actual, expect, "{text}");
 }
 
 #[test]
@@ -27,8 +27,8 @@ fn retention_periods_have_bounds_and_order() {
         ("inbound = \"29d\"", "29d is not between 30d and 3650d"),
         ("inbound = \"for ever\"", "a time is a whole number and a unit"),
     ] {
-        let told = refused(lines).unwrap_err();
-        assert!(told.contains(why), "{lines}: {told}");
+        let actual = refused(lines).unwrap_err();
+        assert!(actual.contains(why), "{lines}: {actual}");
     }
     let kept = refused("text = \"60d\"\nmessages = \"60d\"\nidempotency_keys = \"60d\"").unwrap();
     assert_eq!(kept.idempotency_keys, Some(kept.messages));

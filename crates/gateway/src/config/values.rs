@@ -158,16 +158,16 @@ mod tests {
 
     #[track_caller]
     fn check_period(text: &str, expect: &str) {
-        let told = Period::parse(text)
+        let actual = Period::parse(text)
             .map_or("refused".to_owned(), |period| format!("{} ms, shown {period}", period.0.as_millis()));
-        assert_eq!(told, expect, "{text:?}");
+        assert_eq!(actual, expect, "{text:?}");
     }
 
     #[track_caller]
     fn check_bytes(text: &str, expect: &str) {
-        let told =
+        let actual =
             Bytes::parse(text).map_or("refused".to_owned(), |bytes| format!("{} B, shown {bytes}", bytes.0));
-        assert_eq!(told, expect, "{text:?}");
+        assert_eq!(actual, expect, "{text:?}");
     }
 
     #[test]

@@ -64,8 +64,8 @@ mod tests {
             headers.append(X_FORWARDED_FOR, HeaderValue::from_bytes(value.as_bytes()).unwrap());
         }
         let end = end.parse::<IpAddr>().unwrap().to_canonical();
-        let told = of(end, &proxies, &headers).map_or("unknown".to_owned(), |peer| peer.to_string());
-        assert_eq!(told, expect, "{end} {forwarded:?}");
+        let actual = of(end, &proxies, &headers).map_or("unknown".to_owned(), |peer| peer.to_string());
+        assert_eq!(actual, expect, "{end} {forwarded:?}");
     }
 
     #[test]

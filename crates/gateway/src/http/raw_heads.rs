@@ -209,8 +209,8 @@ mod tests {
         for size in [1, 2, 3, 7, 64, bytes.len()] {
             let mut heads = RawHeads::default();
             bytes.chunks(size).for_each(|piece| heads.feed(piece));
-            let told: Vec<Lengths> = requests.iter().map(|_| heads.hand_on()).collect();
-            assert_eq!(told, expect, "in pieces of {size}");
+            let actual: Vec<Lengths> = requests.iter().map(|_| heads.hand_on()).collect();
+            assert_eq!(actual, expect, "in pieces of {size}");
         }
     }
 

@@ -178,11 +178,11 @@ mod tests {
 
     #[track_caller]
     fn check(kind: Kind, name: &str, expect: &str) {
-        let told = match read(kind, name) {
+        let actual = match read(kind, name) {
             Ok((name, fields)) => format!("{name} {}", Value::Object(fields)),
             Err(_) => "refused".to_owned(),
         };
-        assert_eq!(told, expect, "{kind} {name:?}");
+        assert_eq!(actual, expect, "{kind} {name:?}");
     }
 
     #[test]

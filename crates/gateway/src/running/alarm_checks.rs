@@ -143,18 +143,18 @@ mod tests {
 
     #[test]
     fn disk_alarm_is_raised_before_messages_are_rejected_and_has_hysteresis() {
-        let told = |free: u64, raised: bool| {
+        let actual = |free: u64, raised: bool| {
             let accepting = free >= 256;
             let disk = DiskSpace { free_bytes: free * MIB, low_water_bytes: 256 * MIB, accepting };
             disk_low(disk, raised)
         };
-        assert_eq!(told(512, false), None);
+        assert_eq!(actual(512, false), None);
         let low = "511 MiB are free; below 256 MiB new messages are rejected with 503";
-        assert_eq!(told(511, false).as_deref(), Some(low));
-        assert!(told(560, true).is_some(), "not yet far enough above the mark");
-        assert_eq!(told(564, true), None);
+        assert_eq!(actual(511, false).as_deref(), Some(low));
+        assert!(actual(560, true).is_some(), "not yet far enough above the mark");
+        assert_eq!(actual(564, true), None);
         let refused = "new messages are rejected with 503: 255 MiB are free, 256 MiB are needed";
-        assert_eq!(told(255, true).as_deref(), Some(refused));
+        assert_eq!(actual(255, true).as_deref(), Some(refused));
     }
 
     #[test]
@@ -162,6 +162,8 @@ mod tests {
         let at = |seconds: i64| Timestamp::from_millis(seconds * 1_000);
         assert_eq!(clock_behind(at(1_000), at(1_000)), None);
         assert_eq!(clock_behind(at(1_059), at(1_000)), None);
-        assert!(clock_behind(at(4_600), at(1_000)).is_some_and(|told| told.contains("3600 s in the future")));
+        assert!(
+            clock_behind(at(4_600), at(1_000)).is_some_and(|actual| actual.contains("3600 s in the future"))
+        );
     }
 }

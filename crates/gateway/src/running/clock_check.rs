@@ -34,7 +34,7 @@ mod tests {
         ] {
             assert_eq!(check(Timestamp::from_millis(ms)).is_ok(), expect, "{ms}");
         }
-        let told = check(Timestamp::from_millis(0)).expect_err("1970").to_string();
-        assert!(told.contains("1970-01-01"), "{told}");
+        let actual = check(Timestamp::from_millis(0)).expect_err("1970").to_string();
+        assert!(actual.contains("1970-01-01"), "{actual}");
     }
 }

@@ -144,8 +144,8 @@ impl Tls {
 
     fn taken(&self, pair: &Pair, now: Timestamp) {
         let expires = pair.expires();
-        let told = expires.map_or("an unknown time".to_owned(), |at| at.to_string());
-        tracing::info!(certificate = %self.files.certificate.display(), "Certificate loaded, valid until {told}");
+        let until = expires.map_or("an unknown time".to_owned(), |at| at.to_string());
+        tracing::info!(certificate = %self.files.certificate.display(), "Certificate loaded, valid until {until}");
         *self.watched.lock().unwrap_or_else(PoisonError::into_inner) =
             Watched { digest: Some(pair.digest()), expires, warned_on: None };
         self.warn_of_expiry(now);

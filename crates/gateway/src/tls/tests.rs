@@ -31,9 +31,9 @@ impl Folder {
     #[track_caller]
     fn check(&self, certificate: &str, key: &str, expect: &str) {
         self.write(certificate, key);
-        let told = self.load().err().expect("it is refused").to_string();
-        let told = told.replace(&format!("{}/", self.0.path().display()), "");
-        assert!(told.starts_with(expect), "{told}");
+        let actual = self.load().err().expect("it is refused").to_string();
+        let actual = actual.replace(&format!("{}/", self.0.path().display()), "");
+        assert!(actual.starts_with(expect), "{actual}");
     }
 }
 
@@ -45,7 +45,7 @@ fn pair(ends_in: i32) -> (String, String) {
     (params.self_signed(&key).unwrap().pem(), key.serialize_pem())
 }
 
-fn told(look: &Look) -> &'static str {
+fn actual(look: &Look) -> &'static str {
     match look {
         Look::Unchanged => "unchanged",
         Look::Replaced => "replaced",
@@ -77,7 +77,7 @@ fn new_pair_is_loaded_and_an_invalid_one_reported_once() {
     let ((certificate, key), (next_certificate, next_key)) = (pair(2031), pair(2032));
     folder.write(&certificate, &key);
     let tls = folder.load().unwrap();
-    let look = || told(&tls.look(NOW));
+    let look = || actual(&tls.look(NOW));
     assert_eq!(look(), "unchanged");
 
     // A renewal that writes the certificate first and the key later.
@@ -100,9 +100,9 @@ fn reload_always_reports_its_result() {
     let (certificate, key) = pair(2031);
     folder.write(&certificate, &key);
     let tls = folder.load().unwrap();
-    assert_eq!(told(&tls.reload(NOW)), "replaced");
+    assert_eq!(actual(&tls.reload(NOW)), "replaced");
     folder.write(&certificate, "nothing");
-    assert_eq!([told(&tls.reload(NOW)), told(&tls.reload(NOW))], ["kept", "kept"]);
+    assert_eq!([actual(&tls.reload(NOW)), actual(&tls.reload(NOW))], ["kept", "kept"]);
 }
 
 #[test]

@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn receipt_names_the_recipient_and_its_unknown_stat() {
-        let told = |source: &'static [u8], text| {
+        let actual = |source: &'static [u8], text| {
             let source = Address::international(source);
             match read(&Pdu::DeliverSm(DeliverSm { source, ..deliver_sm(esm_class::RECEIPT, text) })) {
                 Incoming::Receipt(ReceiptRecord { source, word, .. }) => {
@@ -185,11 +185,11 @@ mod tests {
             }
         };
         let number = Some("491701234567".to_owned());
-        assert_eq!(told(b"491701234567", b"id:7 stat:DELIVRD"), (number.clone(), None));
-        assert_eq!(told(b"+491701234567", b"id:7 stat:UNKNOWN"), (number.clone(), None));
-        assert_eq!(told(b"00491701234567", b"id:7 stat:ODD"), (number, Some("ODD".to_owned())));
-        assert_eq!(told(b"Hermod", b"id:7 stat:DELIVRD"), (None, None));
-        assert_eq!(told(b"\xff", b"id:7 stat:DELIVRD"), (None, None));
+        assert_eq!(actual(b"491701234567", b"id:7 stat:DELIVRD"), (number.clone(), None));
+        assert_eq!(actual(b"+491701234567", b"id:7 stat:UNKNOWN"), (number.clone(), None));
+        assert_eq!(actual(b"00491701234567", b"id:7 stat:ODD"), (number, Some("ODD".to_owned())));
+        assert_eq!(actual(b"Hermod", b"id:7 stat:DELIVRD"), (None, None));
+        assert_eq!(actual(b"\xff", b"id:7 stat:DELIVRD"), (None, None));
     }
 
     #[test]
@@ -247,8 +247,8 @@ mod tests {
                 ..DeliverSm::default()
             };
             let Incoming::Receipt(record) = read(&Pdu::DeliverSm(pdu)) else { panic!("no receipt") };
-            let told = (id_of(&record), record.verdict, record.err);
-            assert_eq!(told, (&b"7A"[..], DeliveryOutcome::Undeliverable, 12));
+            let actual = (id_of(&record), record.verdict, record.err);
+            assert_eq!(actual, (&b"7A"[..], DeliveryOutcome::Undeliverable, 12));
         }
     }
 

@@ -1,5 +1,5 @@
-//! The token bucket that all links of a carrier share. Carriers limit the throughput of the account, not of a bind. No
-//! link may hold so many tokens that the others have none.
+//! The token bucket that all links of a carrier share. Carriers limit the throughput of the account, not of a bind. A
+//! share per link keeps tokens for the others.
 
 use crate::clock::Moment;
 use hermod_domain::pace::{PER_SECOND_MAX, Pace, Rate};

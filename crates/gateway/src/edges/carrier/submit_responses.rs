@@ -86,7 +86,7 @@ mod tests {
         next_frame(&mut bytes, 16_384).unwrap().unwrap()
     }
 
-    fn told(pdu: &Pdu<'_>, status: CommandStatus, profile: &Profile) -> String {
+    fn actual(pdu: &Pdu<'_>, status: CommandStatus, profile: &Profile) -> String {
         let ParsedResponse { answer, class, next } = read_submit_response(&frame(pdu, status), profile);
         format!("{} {answer:?} {next:?}", class.map_or("none", ErrorClass::as_str))
     }
@@ -94,7 +94,7 @@ mod tests {
     #[track_caller]
     fn check(status: CommandStatus, expect: &str) {
         let answer = Pdu::SubmitSmResp(SubmitSmResp::default());
-        assert_eq!(told(&answer, status, &Profile::default()), expect, "{status}");
+        assert_eq!(actual(&answer, status, &Profile::default()), expect, "{status}");
     }
 
     #[test]
@@ -126,7 +126,7 @@ mod tests {
             (CommandStatus::SYSERR, "temporary Temporary { status: 8, after: None } Continue"),
             (CommandStatus::INVBNDSTS, "not-bound Temporary { status: 4, after: None } Rebind"),
         ] {
-            assert_eq!(told(&Pdu::GenericNack, status, &Profile::default()), expect, "{status}");
+            assert_eq!(actual(&Pdu::GenericNack, status, &Profile::default()), expect, "{status}");
         }
     }
 
@@ -148,7 +148,7 @@ mod tests {
             (0x14, "throttled Throttled Pause(5s)"),
         ] {
             let answer = Pdu::SubmitSmResp(SubmitSmResp::default());
-            assert_eq!(told(&answer, CommandStatus(status), &profile), expect);
+            assert_eq!(actual(&answer, CommandStatus(status), &profile), expect);
         }
     }
 

@@ -61,9 +61,9 @@ impl Stage {
     }
 
     fn states(&self) -> Vec<String> {
-        let told =
+        let actual =
             |link: &LinkShown| format!("{} {} {}", link.number, link.direction.as_str(), link.state.as_str());
-        self.shown().links.iter().map(told).collect()
+        self.shown().links.iter().map(actual).collect()
     }
 
     /// Waits in real time, while the gateway's clock stands still.
@@ -184,14 +184,14 @@ async fn trace_shows_every_pdu_of_a_link_while_enabled() {
     stage.pass(31);
     stage.until(|_| state.trace.read(0).len() >= 4).await;
     let lines = state.trace.read(0);
-    let told: Vec<_> = lines.iter().map(|line| (line.way, line.line.split(' ').next().unwrap())).collect();
+    let actual: Vec<_> = lines.iter().map(|line| (line.way, line.line.split(' ').next().unwrap())).collect();
     let expect = [
         (PduDirection::Out, "bind_transceiver"),
         (PduDirection::In, "bind_transceiver_resp"),
         (PduDirection::Out, "enquire_link"),
         (PduDirection::In, "enquire_link_resp"),
     ];
-    assert_eq!(told, expect);
+    assert_eq!(actual, expect);
     assert!(lines.iter().all(|line| line.link == 1 && !line.line.contains("secret")), "{lines:?}");
     stage.pass(31);
     stage.until(|stage| stage.carrier.record().counts().enquire_links >= 2).await;

@@ -93,9 +93,9 @@ fn body_is_accepted_exactly_if_it_is_an_object_without_duplicate_keys() {
             (Ok(_), None) => panic!("accepted, but not an object: {shown}"),
             (Err(_), None) => return false,
             (Err(refusal), Some(value)) => {
-                let told = refusal.to_string();
+                let actual = refusal.to_string();
                 let is_told =
-                    told.contains("a key is given twice") || (told.contains("spelt") && misspells(value));
+                    actual.contains("a key is given twice") || (actual.contains("spelt") && misspells(value));
                 assert!(is_told, "{refusal}: {shown}");
                 return false;
             }

@@ -87,11 +87,11 @@ mod tests {
 
     #[track_caller]
     fn check(query: &str, expect: &str) {
-        let told = match page_of(query) {
+        let actual = match page_of(query) {
             Ok(Page { since, limit }) => format!("{since}, {limit}"),
             Err(refusal) => refusal.sentence().into_owned(),
         };
-        assert_eq!(told, expect, "{query}");
+        assert_eq!(actual, expect, "{query}");
     }
 
     #[test]

@@ -57,12 +57,12 @@ mod tests {
 
     #[track_caller]
     fn check(query: &str, expect: &str) {
-        let told = match parameter(query, "since") {
+        let actual = match parameter(query, "since") {
             Parameter::Absent => "absent".to_owned(),
             Parameter::Once(value) => format!("once {value:?}"),
             Parameter::Repeated => "repeated".to_owned(),
         };
-        assert_eq!(told, expect, "{query}");
+        assert_eq!(actual, expect, "{query}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::*;
 
 /// Returns the submission in short, or the refusal's code.
-fn told(body: &[u8]) -> String {
+fn actual(body: &[u8]) -> String {
     let request = match SendRequest::parse(body) {
         Ok(request) => request,
         Err(refusal) => return refusal.to_string(),
@@ -19,13 +19,13 @@ fn told(body: &[u8]) -> String {
 
 #[track_caller]
 fn check(body: &str, expect: &str) {
-    assert_eq!(told(body.as_bytes()), expect, "{body}");
+    assert_eq!(actual(body.as_bytes()), expect, "{body}");
 }
 
 #[track_caller]
 fn check_not_json(body: &[u8], reason: &str) {
     let expect = format!("INVALID_JSON: The body must be one JSON object: {reason}.");
-    assert_eq!(told(body), expect, "{}", String::from_utf8_lossy(body));
+    assert_eq!(actual(body), expect, "{}", String::from_utf8_lossy(body));
 }
 
 #[test]
@@ -69,12 +69,12 @@ fn misspelt_known_name_is_rejected_with_the_right_one() {
         ("te\\u0078T", "text"),
     ] {
         let body = format!(r#"{{"to":"+4915112345678","text":"hi","{name}":"k"}}"#);
-        let told = told(body.as_bytes());
+        let actual = actual(body.as_bytes());
         assert!(
-            told.starts_with("INVALID_JSON") && told.contains(&format!("write it exactly `{meant}`")),
-            "{told}"
+            actual.starts_with("INVALID_JSON") && actual.contains(&format!("write it exactly `{meant}`")),
+            "{actual}"
         );
-        assert!(told.len() < 200);
+        assert!(actual.len() < 200);
     }
     for name in ["key", "idempotency", "idempotency.key", "texts", "t", "to2", "", "-", "\u{442}ext"] {
         let body = format!(r#"{{"to":"+4915112345678","text":"hi","{name}":"k"}}"#);
@@ -139,8 +139,11 @@ fn duplicate_key_is_rejected_at_any_depth() {
         r#"{"x":[[{"y":1,"y":2}]],"to":"+4915112345678","text":"hi"}"#,
         r#"{"to":{"y":1,"y":2},"text":"hi"}"#,
     ] {
-        let told = told(body.as_bytes());
-        assert!(told.contains("INVALID_JSON") && told.contains("a key is given twice"), "{body}: {told}");
+        let actual = actual(body.as_bytes());
+        assert!(
+            actual.contains("INVALID_JSON") && actual.contains("a key is given twice"),
+            "{body}: {actual}"
+        );
     }
 }
 
@@ -154,7 +157,7 @@ fn lone_surrogate_is_rejected_at_any_depth() {
         r#"{"to":"+4915112345678","text":"hi","x":["\ude00"]}"#,
         r#"{"to":"+4915112345678","text":"hi","\ud83d":1}"#,
     ] {
-        assert!(told(body.as_bytes()).starts_with("INVALID_JSON"), "{body}: {}", told(body.as_bytes()));
+        assert!(actual(body.as_bytes()).starts_with("INVALID_JSON"), "{body}: {}", actual(body.as_bytes()));
     }
 }
 
@@ -162,8 +165,8 @@ fn lone_surrogate_is_rejected_at_any_depth() {
 fn nesting_depth_is_limited() {
     let nested = |depth: usize| format!(r#"{{"x":{}{}}}"#, "[".repeat(depth), "]".repeat(depth));
     check(&nested(100), "MISSING_FIELD");
-    let told = told(nested(100_000).as_bytes());
-    assert!(told.starts_with("INVALID_JSON") && told.contains("recursion limit"), "{told}");
+    let actual = actual(nested(100_000).as_bytes());
+    assert!(actual.starts_with("INVALID_JSON") && actual.contains("recursion limit"), "{actual}");
 }
 
 #[test]
@@ -172,7 +175,7 @@ fn refusals_do_not_quote_long_bodies() {
     for body in
         [format!("\"{long}\""), format!("{{\"{long}\":1,\"{long}\":2}}"), format!("{{\"to\":{long}}}")]
     {
-        assert!(told(body.as_bytes()).len() < 200);
+        assert!(actual(body.as_bytes()).len() < 200);
     }
 }
 

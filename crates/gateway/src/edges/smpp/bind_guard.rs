@@ -256,18 +256,18 @@ mod tests {
     #[test]
     fn address_and_system_id_have_separate_attempt_limits() {
         let guard = BindGuard::new(THREE, THREE).unwrap();
-        let told = |system_id, last| {
+        let actual = |system_id, last| {
             guard.admit(&attempt(system_id, last), NOW).map(|_| ()).map_err(|over| over.why)
         };
         for system_id in ["a", "b", "c"] {
-            assert_eq!(told(system_id, 1), Ok(()));
+            assert_eq!(actual(system_id, 1), Ok(()));
         }
-        assert_eq!(told("d", 1), Err("too many attempts from this address"));
-        assert_eq!(told("a", 2), Ok(()));
-        assert_eq!(told("a", 3), Ok(()));
-        assert_eq!(told("a", 4), Err("too many attempts for this system_id"));
+        assert_eq!(actual("d", 1), Err("too many attempts from this address"));
+        assert_eq!(actual("a", 2), Ok(()));
+        assert_eq!(actual("a", 3), Ok(()));
+        assert_eq!(actual("a", 4), Err("too many attempts for this system_id"));
         guard.give_back(&attempt("a", 3), TakenAttempt { from_name: true });
-        assert_eq!(told("a", 4), Ok(()));
+        assert_eq!(actual("a", 4), Ok(()));
     }
 
     #[test]
@@ -290,19 +290,19 @@ mod tests {
     fn attempts_from_unlisted_addresses_leave_the_owners_budget_alone() {
         let guard = BindGuard::new(Allowance { most: 100, ..THREE }, THREE).unwrap();
         let listed = |listing, last| Attempt { listing, ..attempt("a", last) };
-        let told =
+        let actual =
             |listing, last| guard.admit(&listed(listing, last), NOW).map(|_| ()).map_err(|over| over.why);
         let spent = Err("too many attempts for this system_id");
         for stranger in 10..13 {
-            assert_eq!(told(Listing::NotListed, stranger), Ok(()));
+            assert_eq!(actual(Listing::NotListed, stranger), Ok(()));
         }
-        assert_eq!(told(Listing::NotListed, 13), spent, "they share one limit");
+        assert_eq!(actual(Listing::NotListed, 13), spent, "they share one limit");
         for _ in 0..3 {
-            assert_eq!(told(Listing::Listed, 1), Ok(()), "the owner has a separate limit");
+            assert_eq!(actual(Listing::Listed, 1), Ok(()), "the owner has a separate limit");
         }
-        assert_eq!(told(Listing::Listed, 1), spent);
+        assert_eq!(actual(Listing::Listed, 1), spent);
         guard.give_back(&listed(Listing::NotListed, 10), TakenAttempt { from_name: true });
-        assert_eq!((told(Listing::Listed, 1), told(Listing::NotListed, 14)), (spent, Ok(())));
+        assert_eq!((actual(Listing::Listed, 1), actual(Listing::NotListed, 14)), (spent, Ok(())));
     }
 
     #[test]

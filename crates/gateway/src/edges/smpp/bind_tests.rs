@@ -84,7 +84,7 @@ fn peer(last: u8, tls: bool) -> Peer {
     Peer { address: IpAddr::from([192, 0, 2, last]), tls }
 }
 
-fn told(checked: &Result<AcceptedBind, BindRejection>) -> String {
+fn actual(checked: &Result<AcceptedBind, BindRejection>) -> String {
     match checked {
         Ok(_) => "bound".to_owned(),
         Err(BindRejection { status, delay, why }) if delay.is_zero() => format!("0x{:02X} {why}", status.0),
@@ -106,7 +106,7 @@ async fn unknown_system_id_and_wrong_password_get_the_same_status() {
         ("sixteen-and-more", "secret08", "0x0F invalid length of system_id"),
         ("shop", "secret008", "0x0E password too long"),
     ] {
-        assert_eq!(told(&stage.bind(system_id, password).await), expect, "{system_id} {password}");
+        assert_eq!(actual(&stage.bind(system_id, password).await), expect, "{system_id} {password}");
     }
 }
 
@@ -135,21 +135,21 @@ async fn attempts_over_the_limit_are_rejected_without_hashing() {
     .await;
     let good = stage.bind("shop", "secret08").await;
     for guess in ["a", "b", "c"] {
-        assert_eq!(told(&stage.bind("shop", guess).await), "0x0E wrong credentials");
+        assert_eq!(actual(&stage.bind("shop", guess).await), "0x0E wrong credentials");
     }
     let spent = "0x0D too many attempts from this address after 5s";
-    assert_eq!(told(&stage.bind("shop", "d").await), spent);
+    assert_eq!(actual(&stage.bind("shop", "d").await), spent);
     assert_eq!(
-        told(&stage.bind("shop", "secret08").await),
+        actual(&stage.bind("shop", "secret08").await),
         spent,
         "the right password too: the customer retries"
     );
-    assert_eq!(told(&stage.bind_from(2, "shop", "e").await), "0x0E wrong credentials");
-    assert_eq!(told(&stage.bind_from(2, "shop", "f").await), "0x0E wrong credentials");
+    assert_eq!(actual(&stage.bind_from(2, "shop", "e").await), "0x0E wrong credentials");
+    assert_eq!(actual(&stage.bind_from(2, "shop", "f").await), "0x0E wrong credentials");
     let spent = "0x0D too many attempts for this system_id after 5s";
-    assert_eq!(told(&stage.bind_from(2, "shop", "g").await), spent);
+    assert_eq!(actual(&stage.bind_from(2, "shop", "g").await), spent);
     stage.world.clock.advance(Duration::from_secs(20));
-    assert_eq!(told(&stage.bind("shop", "secret08").await), "bound");
+    assert_eq!(actual(&stage.bind("shop", "secret08").await), "bound");
     drop(good);
 }
 
@@ -158,28 +158,28 @@ async fn wrong_binds_from_unlisted_addresses_do_not_lock_the_owner_out() {
     let stage = Stage::new(|config| config.smpp.bind_attempts_per_system_id = 5).await;
     stage.provision(&format!("{SHOP}allow = [\"192.0.2.1\"]\n")).await;
     for stranger in 10..30 {
-        let told = told(&stage.bind_from(stranger, "shop", "guess").await);
-        assert!(told.starts_with("0x0"), "{told}");
+        let actual = actual(&stage.bind_from(stranger, "shop", "guess").await);
+        assert!(actual.starts_with("0x0"), "{actual}");
     }
     assert_eq!(
-        told(&stage.bind("shop", "wrong").await),
+        actual(&stage.bind("shop", "wrong").await),
         "0x0E wrong credentials",
         "the owner's limit is untouched"
     );
-    assert_eq!(told(&stage.bind("shop", "secret08").await), "bound");
+    assert_eq!(actual(&stage.bind("shop", "secret08").await), "bound");
     let unlisted = "0x0D too many attempts for this system_id after 5s";
-    assert_eq!(told(&stage.bind_from(40, "shop", "secret08").await), unlisted);
+    assert_eq!(actual(&stage.bind_from(40, "shop", "secret08").await), unlisted);
 }
 
 #[tokio::test]
 async fn malformed_binds_count_against_their_address() {
     let stage = Stage::new(|config| config.smpp.bind_attempts = 3).await;
     for _ in 0..3 {
-        assert_eq!(told(&stage.bind("", "secret08").await), "0x0F invalid length of system_id");
+        assert_eq!(actual(&stage.bind("", "secret08").await), "0x0F invalid length of system_id");
     }
-    assert_eq!(told(&stage.bind("", "x").await), "0x0D too many attempts from this address after 5s");
+    assert_eq!(actual(&stage.bind("", "x").await), "0x0D too many attempts from this address after 5s");
     assert_eq!(
-        told(&stage.bind_from(2, "shop", "secret08").await),
+        actual(&stage.bind_from(2, "shop", "secret08").await),
         "bound",
         "other addresses are not affected"
     );
@@ -196,7 +196,7 @@ async fn unknown_system_id_and_wrong_password_take_the_same_time() {
     .await;
     let took = async |system_id: &str| {
         let began = tokio::time::Instant::now();
-        assert_eq!(told(&stage.bind(system_id, "secret09").await), "0x0E wrong credentials");
+        assert_eq!(actual(&stage.bind(system_id, "secret09").await), "0x0E wrong credentials");
         began.elapsed()
     };
     took("shop").await;
@@ -217,7 +217,7 @@ async fn unknown_system_id_and_wrong_password_take_the_same_time() {
 async fn right_password_never_counts_as_an_attempt() {
     let stage = Stage::new(|config| config.smpp.bind_attempts = 1).await;
     for _ in 0..50 {
-        assert_eq!(told(&stage.bind("shop", "secret08").await), "bound");
+        assert_eq!(actual(&stage.bind("shop", "secret08").await), "bound");
     }
 }
 
@@ -225,11 +225,11 @@ async fn right_password_never_counts_as_an_attempt() {
 async fn bind_is_rejected_while_stopping_or_over_max_sessions() {
     let stage = Stage::new(|config| config.smpp.max_sessions = 1).await;
     stage.settings.open.store(2, std::sync::atomic::Ordering::Relaxed);
-    assert_eq!(told(&stage.bind("shop", "secret08").await), "0x0D too many sessions");
+    assert_eq!(actual(&stage.bind("shop", "secret08").await), "0x0D too many sessions");
     stage.settings.open.store(1, std::sync::atomic::Ordering::Relaxed);
-    assert_eq!(told(&stage.bind("shop", "secret08").await), "bound");
+    assert_eq!(actual(&stage.bind("shop", "secret08").await), "bound");
     stage.world.start_draining();
-    assert_eq!(told(&stage.bind("shop", "secret08").await), "0x0D stopping");
+    assert_eq!(actual(&stage.bind("shop", "secret08").await), "0x0D stopping");
 }
 
 /// Binds while the slots are full; `older` unbinds when it is probed, without one the probe times out.
@@ -260,11 +260,15 @@ async fn bind_over_max_binds_is_accepted_only_if_an_older_bind_from_its_address_
     let first = stage.bind("shop", "secret08").await.ok().unwrap();
     let _second = stage.bind_from(2, "shop", "secret08").await.ok().unwrap();
     let full = "0x0D maximum number of binds reached";
-    assert_eq!(told(&stage.bind_from(3, "shop", "secret08").await), full, "no older bind from this address");
-    assert_eq!(told(&third_bind(&stage, None).await), full);
+    assert_eq!(
+        actual(&stage.bind_from(3, "shop", "secret08").await),
+        full,
+        "no older bind from this address"
+    );
+    assert_eq!(actual(&third_bind(&stage, None).await), full);
     // Probed before, and not answered yet.
     assert_eq!(first.bind.ordered().await, Order::Probe);
-    assert_eq!(told(&third_bind(&stage, Some(first.bind)).await), "bound");
+    assert_eq!(actual(&third_bind(&stage, Some(first.bind)).await), "bound");
 }
 
 #[track_caller]
@@ -288,9 +292,9 @@ fn check_rejection(
     let (mut open, mut from) = (true, peer(1, false));
     change(&mut connection, &mut access, &mut open, &mut from);
     let checked = check_connection(&connection, &access, open, from, BoundAs::Transmitter, Some(b"SMS"));
-    let told = checked
+    let actual = checked
         .map_or_else(|refused| format!("0x{:02X} {}", refused.status.0, refused.why), |()| "in".into());
-    assert_eq!(told, expect);
+    assert_eq!(actual, expect);
 }
 
 #[test]

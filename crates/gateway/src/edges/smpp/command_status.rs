@@ -5,7 +5,7 @@ use hermod_domain::catalogue::SmppAccess;
 use hermod_domain::refusal::Refusal;
 use hermod_smpp::CommandStatus;
 
-/// Returns the status for a refusal: the extended code if the connection asked for them, else the standard one.
+/// Returns the status for a refusal: the extended code if the connection has `extended_codes`, else the standard one.
 pub(super) fn status_of(refusal: &Refusal, access: &SmppAccess, is_3_4: bool) -> CommandStatus {
     let in_detail = refusal.published().smpp_extended.filter(|_| access.extended_codes && is_3_4);
     CommandStatus(in_detail.unwrap_or_else(|| refusal.smpp_status()))
@@ -43,9 +43,9 @@ mod tests {
 
     #[test]
     fn tlv_codes_are_replaced_on_3_3_binds() {
-        let told = |status, is_3_4| in_version(CommandStatus(status), is_3_4).0;
+        let actual = |status, is_3_4| in_version(CommandStatus(status), is_3_4).0;
         assert_eq!(
-            [told(0xC2, true), told(0xC0, false), told(0xC4, false), told(0x0B, false)],
+            [actual(0xC2, true), actual(0xC0, false), actual(0xC4, false), actual(0x0B, false)],
             [0xC2, 0x45, 0x45, 0x0B]
         );
     }

@@ -145,7 +145,7 @@ fn many_sessions_unbind_one_after_the_other() {
         (5_000, 10_000, 2_500),
         (9_999, 10_000, 4_999),
     ] {
-        let told = unbind_delay(number, open).as_millis();
-        assert_eq!(told, expect_ms, "{number} of {open}");
+        let actual = unbind_delay(number, open).as_millis();
+        assert_eq!(actual, expect_ms, "{number} of {open}");
     }
 }

@@ -168,8 +168,8 @@ mod tests {
             let at = Timestamp::from_utc((year, 12, 31), (23, 59, 59)).unwrap();
             let (report, news) = report(ReportStatus::Final(DlrCode::Delivrd));
             let late = (Report { at, ..report }, news);
-            let told = shown(&late, true);
-            assert!(told.contains(&format!("done date:{expect} ")), "{told}");
+            let actual = shown(&late, true);
+            assert!(actual.contains(&format!("done date:{expect} ")), "{actual}");
         }
     }
 
@@ -181,13 +181,13 @@ mod tests {
             (report, news)
         };
         let failed = changed(ReportStatus::Final(DlrCode::Rejectd), |it| (it.err, it.parts) = (10_069, 3));
-        let told = shown(&failed, true);
+        let actual = shown(&failed, true);
         for expect in [
             "sub:003 dlvrd:001",
             "stat:REJECTD err:069",
             "message_state=[05] network_error_code=[03, 00, 45]",
         ] {
-            assert!(told.contains(expect), "{expect} in {told}");
+            assert!(actual.contains(expect), "{expect} in {actual}");
         }
         let large = shown(&changed(ReportStatus::Final(DlrCode::Undeliv), |it| it.err = 1_234), true);
         assert!(large.contains("err:999") && large.contains("network_error_code=[03, 04, d2]"), "{large}");
@@ -218,11 +218,11 @@ mod tests {
         let origin = Arc::make_mut(&mut asked.1.origin);
         origin.reference = Some(0xBEEF);
         origin.quote.extend_from_slice(b"hello\x00");
-        let told = shown(&asked, true);
-        assert!(told.contains("id:1234ABCD sub"), "{told}");
+        let actual = shown(&asked, true);
+        assert!(actual.contains("id:1234ABCD sub"), "{actual}");
         assert!(
-            told.contains("text:hello\\x00 |") && told.ends_with("user_message_reference=[be, ef]"),
-            "{told}"
+            actual.contains("text:hello\\x00 |") && actual.ends_with("user_message_reference=[be, ef]"),
+            "{actual}"
         );
         let mut draft = ReceiptDraft::default();
         let pdu = draft.deliver_sm(&asked.0, &asked.1, true).unwrap();

@@ -37,7 +37,7 @@ const SHORTEST_WAIT: Duration = Duration::from_millis(1);
 
 type Task<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
-/// Tells an endpoint's task that there are more events.
+/// Wakes an endpoint's task when there are more events.
 #[derive(Default)]
 pub(super) struct Wakeup {
     woken: AtomicBool,

@@ -20,9 +20,9 @@ async fn password_is_stored_as_hash_kept_and_changed() {
     let store = open(folder.path());
     applied(&store, CUSTOMER).await;
     let given = format!("{BINDING}password = \"secret08\"\n");
-    let told = applied(&store, &given).await;
-    assert!(told.contains("(system_id null -> \"me\")") && told.contains("(password "), "{told}");
-    assert!(!told.contains("secret08") && !told.contains("argon2"), "{told}");
+    let actual = applied(&store, &given).await;
+    assert!(actual.contains("(system_id null -> \"me\")") && actual.contains("(password "), "{actual}");
+    assert!(!actual.contains("secret08") && !actual.contains("argon2"), "{actual}");
     let first = access(&store, "me").await.password_hash;
     assert!(passwords::matches(&pepper(), b"secret08", &first));
     assert_eq!(applied(&store, &given).await, "=connection c", "the same file again changes nothing");
@@ -59,11 +59,12 @@ async fn missing_password_is_generated_once_and_a_short_one_is_rejected() {
     for (password, is_taken) in [("secret0", false), ("secret008", false), ("", false), ("sec et08", true)] {
         let text = format!("{BINDING}password = \"{password}\"\n");
         let source = crate::config::Source { path: "file.toml".into(), text };
-        let told = source.parse::<crate::provision::Wanted>().map(|_| ()).map_err(|error| error.to_string());
+        let actual =
+            source.parse::<crate::provision::Wanted>().map(|_| ()).map_err(|error| error.to_string());
         let rule = "an SMPP password has exactly 8 printable ASCII characters";
         assert!(
-            told.as_ref().map_or_else(|told| told.contains(rule) && !is_taken, |()| is_taken),
-            "{told:?}"
+            actual.as_ref().map_or_else(|actual| actual.contains(rule) && !is_taken, |()| is_taken),
+            "{actual:?}"
         );
     }
 }
@@ -115,12 +116,12 @@ fn invalid_stop_words_are_rejected() {
     assert_eq!(account("[\"Basta\"]"), Ok(()));
     for words in ["[\"\"]", "[\"?!\"]", "[\"Start\"]", "[\"unstop.\"]", &format!("[\"{}\"]", "x".repeat(41))]
     {
-        let told = account(words).unwrap_err();
-        assert!(told.contains("a stop word has 1 to 40 characters"), "{words}: {told}");
+        let actual = account(words).unwrap_err();
+        assert!(actual.contains("a stop word has 1 to 40 characters"), "{words}: {actual}");
     }
     let many = vec!["\"x\""; 51].join(", ");
-    let told = account(&format!("[{many}]")).unwrap_err();
-    assert!(told.contains("at most 50 stop words, not 51"), "{told}");
+    let actual = account(&format!("[{many}]")).unwrap_err();
+    assert!(actual.contains("at most 50 stop words, not 51"), "{actual}");
 }
 
 #[tokio::test]
@@ -144,7 +145,7 @@ async fn invalid_bind_settings_are_rejected_with_a_hint() {
             "=account a, =sender a/Me, +connection d, ~connection c",
         ),
     ] {
-        let told = applied(&store, &text).await;
-        assert!(told.starts_with(expect), "{told}");
+        let actual = applied(&store, &text).await;
+        assert!(actual.starts_with(expect), "{actual}");
     }
 }

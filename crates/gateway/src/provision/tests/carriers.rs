@@ -242,12 +242,12 @@ async fn contradictory_carrier_settings_are_rejected() {
             "retry must have at most 256 entries, one per status",
         ),
     ] {
-        let told = applied(&store, &format!("{PLAIN}{lines}\n")).await;
-        assert_eq!(told, format!("refused: carrier \"acme\": {expect}"));
+        let actual = applied(&store, &format!("{PLAIN}{lines}\n")).await;
+        assert_eq!(actual, format!("refused: carrier \"acme\": {expect}"));
     }
-    let told = applied(&store, &format!("{PLAIN}tlvs = [{{ tag = 0x1400 }}]\n")).await;
+    let actual = applied(&store, &format!("{PLAIN}tlvs = [{{ tag = 0x1400 }}]\n")).await;
     assert_eq!(
-        told,
+        actual,
         "refused: carrier \"acme\" has a parameter 0x1400 that needs exactly one of text and hex"
     );
 }
@@ -267,9 +267,9 @@ async fn routes_have_account_area_sender_priorities_and_weights() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
     let text = three_carriers() + ROUTED;
-    let told = applied(&store, &text).await;
+    let actual = applied(&store, &text).await;
     assert_eq!(
-        told,
+        actual,
         "+carrier acme, +carrier beta, +carrier gamma, +route *, +route shop/262-01@+4915112345678, \
          +route mcc262@Shop, +account shop"
     );

@@ -9,11 +9,11 @@ fn object(value: Value) -> Map<String, Value> {
 
 #[track_caller]
 fn check(kind: Kind, name: &str, body: Value, expect: &str) {
-    let told = match wanted_entry(kind, name, object(body)) {
+    let actual = match wanted_entry(kind, name, object(body)) {
         Ok((name, _)) => format!("fine: {name}"),
         Err(refusal) => refusal.to_string(),
     };
-    assert_eq!(told, expect);
+    assert_eq!(actual, expect);
 }
 
 #[test]

@@ -53,22 +53,22 @@ fn pepper() -> Pepper {
 }
 
 fn told_fields(fields: &[FieldChange]) -> String {
-    let told =
+    let actual =
         fields.iter().map(|FieldChange { field, before, after }| format!(" ({field} {before} -> {after})"));
-    told.collect()
+    actual.collect()
 }
 
 /// Applies a file and describes each change briefly.
 async fn applied(store: &Store, text: &str) -> String {
-    told(apply(store, &pepper(), &wanted(text), NOW).await)
+    actual(apply(store, &pepper(), &wanted(text), NOW).await)
 }
 
-fn told(applied: Result<Plan, ProvisionError>) -> String {
+fn actual(applied: Result<Plan, ProvisionError>) -> String {
     let plan = match applied {
         Ok(plan) => plan,
         Err(error) => return format!("refused: {error}"),
     };
-    let told = plan.changes.iter().map(|Change { kind, name, effect, left }| {
+    let actual = plan.changes.iter().map(|Change { kind, name, effect, left }| {
         let left =
             left.iter().map(|FieldLeft { field, stored, file }| format!(" [{field} {stored}, not {file}]"));
         let left = left.collect::<String>();
@@ -81,16 +81,16 @@ fn told(applied: Result<Plan, ProvisionError>) -> String {
             Effect::Left => format!("!{kind} {name}"),
         }
     });
-    told.collect::<Vec<_>>().join(", ")
+    actual.collect::<Vec<_>>().join(", ")
 }
 
 #[tokio::test]
 async fn example_file_creates_its_entries_and_applies_again_without_changes() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
-    let told = applied(&store, EXAMPLE_TOML).await;
+    let actual = applied(&store, EXAMPLE_TOML).await;
     assert_eq!(
-        told,
+        actual,
         "+carrier acme, +carrier beta, +route *, +route shop/mcc262, +price *, +price 262-01, +price FR, +price shop/49, +price shop/49@2027-01-01, \
          +account shop, +sender shop/Shop24, +sender */Bank, +sender shop/Shop, +sender shop/+4915112345678, \
          +number +4915799999999, +number 80808/SHOP, +connection shop-http, +key shop-key-1, +screen short-links, \
@@ -138,7 +138,7 @@ async fn later_file_updates_by_name_and_keeps_numbers() {
     let store = open(folder.path());
     applied(&store, EXAMPLE_TOML).await;
     let before = store.catalogue().await.unwrap();
-    let told = applied(
+    let actual = applied(
         &store,
         "[[key]]\nkey = \"shop-key-2\"\nsecret = \"another-random-text-of-theirs\"\nconnection = \"shop-http\"\n\
          [[account]]\nname = \"shop\"\ncurrency = \"EUR\"\nopening_balance = \"999\"\ncountries = \"*\"\n\
@@ -147,7 +147,7 @@ async fn later_file_updates_by_name_and_keeps_numbers() {
     )
     .await;
     assert_eq!(
-        told,
+        actual,
         "~account shop (countries [\"AT\",\"CH\",\"DE\",\"FR\"] -> \"*\"), +account bank, \
          =sender shop/Shop, +key shop-key-2"
     );
@@ -232,13 +232,13 @@ async fn senders_in_an_old_account_document_become_entries() {
     let body = r#"{"currency":"EUR","credit_limit":"0","minimum":"0","verified":true,"senders":["Old"]}"#;
     let row = CatalogueRow { kind: "account".into(), id: 1, name: "a".into(), body: body.into() };
     store.change_catalogue(CatalogueChange { put: vec![row], ..CatalogueChange::default() }).await.unwrap();
-    let told = applied(
+    let actual = applied(
         &store,
         "[[account]]\nname = \"a\"\ncurrency = \"EUR\"\nverified = true\ncountries = \"*\"\nsenders = [\"New\"]\n\
          [[connection]]\nname = \"c\"\naccount = \"a\"\ndefault_sender = \"Old\"\n",
     )
     .await;
-    assert_eq!(told, "~account a (senders [\"Old\"] -> null), +sender a/New, +sender a/Old, +connection c");
+    assert_eq!(actual, "~account a (senders [\"Old\"] -> null), +sender a/New, +sender a/Old, +connection c");
     let catalogue = load_catalogue(&store).await.unwrap();
     let (_, view) = catalogue.accounts().next().unwrap();
     assert_eq!(view.sender_status(&"Old".parse().unwrap()), SenderStatus::Approved);

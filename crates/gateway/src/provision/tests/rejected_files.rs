@@ -114,21 +114,21 @@ async fn sender_that_looks_like_another_accounts_is_rejected_unless_permitted() 
     let sender =
         |name: &str, more: &str| format!("[[sender]]\nsender = \"{name}\"\naccount = \"other\"\n{more}");
     for name in ["PayPa1", "Pay-Pal", "PAY.PAI"] {
-        let told = applied(&store, &sender(name, "")).await;
+        let actual = applied(&store, &sender(name, "")).await;
         let expect = format!("refused: sender \"other/{name}\" looks like sender \"payer/PayPal\"");
-        assert!(told.starts_with(&expect) && told.contains("look_alike = true"), "{told}");
+        assert!(actual.starts_with(&expect) && actual.contains("look_alike = true"), "{actual}");
     }
     let listed = "[[account]]\nname = \"other\"\ncurrency = \"EUR\"\nsenders = [\"Paypa1\"]\n";
     assert!(applied(&store, listed).await.contains("looks like sender \"payer/PayPal\""));
-    // The same name for two accounts, one that nobody may use yet, and one that the operator insists on.
+    // The same name for two accounts, a pending one, and one with look_alike.
     for (name, more) in [
         ("PAYPAL", ""),
         ("PayPlan", ""),
         ("Pay_Pal", "state = \"pending\"\n"),
         ("PayPaI", "look_alike = true\n"),
     ] {
-        let told = applied(&store, &sender(name, more)).await;
-        assert_eq!(told, format!("+sender other/{name}"));
+        let actual = applied(&store, &sender(name, more)).await;
+        assert_eq!(actual, format!("+sender other/{name}"));
     }
     assert_eq!(applied(&store, &sender("PayPaI", "")).await, "=sender other/PayPaI", "approved before");
     let own = "[[sender]]\nsender = \"A1ike\"\naccount = \"payer\"\n";

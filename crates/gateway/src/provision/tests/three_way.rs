@@ -32,7 +32,7 @@ async fn field(store: &Store, kind: Kind, name: &str, field: &str) -> Value {
 }
 
 async fn forced(store: &Store, text: &str) -> String {
-    told(apply(store, &pepper(), &wanted(text).forced(true), NOW).await)
+    actual(apply(store, &pepper(), &wanted(text).forced(true), NOW).await)
 }
 
 #[tokio::test]
@@ -85,12 +85,12 @@ async fn file_applied_again_keeps_later_changes_unless_forced() {
     }
     // A changed field is applied; the others of the same entry stay.
     let other = SHOP.replace("rate = 10", "rate = 20");
-    let told = applied(&store, &other).await;
-    assert!(told.contains("~connection c (rate 50 -> 20) [allow [\"198.51.100.7\"], not "), "{told}");
-    let told = forced(&store, &other).await;
-    assert!(told.contains("~account shop (verified true -> false), "), "{told}");
-    assert!(told.contains("~connection c (allow [\"198.51.100.7\"] -> [\"192.0.2.0/24\"])"), "{told}");
-    assert!(told.contains("~sender shop/Shop (state \"pending\" -> \"approved\")"), "{told}");
+    let actual = applied(&store, &other).await;
+    assert!(actual.contains("~connection c (rate 50 -> 20) [allow [\"198.51.100.7\"], not "), "{actual}");
+    let actual = forced(&store, &other).await;
+    assert!(actual.contains("~account shop (verified true -> false), "), "{actual}");
+    assert!(actual.contains("~connection c (allow [\"198.51.100.7\"] -> [\"192.0.2.0/24\"])"), "{actual}");
+    assert!(actual.contains("~sender shop/Shop (state \"pending\" -> \"approved\")"), "{actual}");
     assert!(!applied(&store, &other).await.contains("not"), "the file and the store agree");
     store.close().await.unwrap();
 }
@@ -103,17 +103,17 @@ async fn secrets_changed_by_command_are_kept() {
     commanded(&store, Kind::Key, "k", json!({"secret": "a-rotated-secret-of-26-chars"})).await;
     commanded(&store, Kind::Connection, "c", json!({"password": "second08"})).await;
     commanded(&store, Kind::Carrier, "acme", json!({"password": "q"})).await;
-    let told = applied(&store, SHOP).await;
+    let actual = applied(&store, SHOP).await;
     for expect in ["=key k [secret ", "=connection c [password ", "=carrier acme [password "] {
-        assert!(told.contains(expect), "{told}");
+        assert!(actual.contains(expect), "{actual}");
     }
     let digest = |catalogue: &Catalogue| catalogue.key("k").unwrap().secret_digest.clone();
     assert!(
         pepper().matches("a-rotated-secret-of-26-chars", &digest(&load_catalogue(&store).await.unwrap()))
     );
-    let told =
+    let actual =
         applied(&store, &SHOP.replace("the-long-secret-of-the-file", "another-long-one-in-the-file")).await;
-    assert!(told.contains("~key k (secret \"(hidden)\" -> \"(hidden)\")"), "{told}");
+    assert!(actual.contains("~key k (secret \"(hidden)\" -> \"(hidden)\")"), "{actual}");
     assert!(
         pepper().matches("another-long-one-in-the-file", &digest(&load_catalogue(&store).await.unwrap()))
     );
@@ -134,8 +134,8 @@ async fn entry_removed_by_command_is_not_created_again_by_an_unchanged_file() {
     applied(&store, SHOP).await;
     removed_by_command(&store, Kind::Key, "k").await;
     removed_by_command(&store, Kind::Sender, "shop/Shop").await;
-    let told = applied(&store, SHOP).await;
-    assert!(told.contains("!sender shop/Shop") && told.ends_with("!key k"), "{told}");
+    let actual = applied(&store, SHOP).await;
+    assert!(actual.contains("!sender shop/Shop") && actual.ends_with("!key k"), "{actual}");
     assert!(load_catalogue(&store).await.unwrap().key("k").is_none());
     let expires = SHOP.replace("[[carrier]]", "expires_at = 2099-01-01\n[[carrier]]");
     assert!(applied(&store, &expires).await.ends_with("+key k"), "the file changed it");

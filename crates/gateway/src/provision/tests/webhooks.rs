@@ -33,11 +33,11 @@ async fn given_secret_is_encrypted_and_kept_and_a_missing_one_is_generated_once(
     assert!(stored.secret.starts_with("sealed:") && opened(&stored.secret) == "a-secret-of-their-own");
     let without = file("dlr_webhook = \"https://a.example/dlr\"\n");
     assert_eq!(applied(&store, &without).await, "=account a, =sender a/Me", "it is kept");
-    let told = applied(&store, &file("inbound_webhook = \"https://a.example/in\"\n")).await;
-    assert_eq!(told, "~account a (inbound_webhook null -> \"https://a.example/in\"), =sender a/Me");
+    let actual = applied(&store, &file("inbound_webhook = \"https://a.example/in\"\n")).await;
+    assert_eq!(actual, "~account a (inbound_webhook null -> \"https://a.example/in\"), =sender a/Me");
     assert_eq!(webhooks(&store).await.unwrap().secret, stored.secret);
-    let told = applied(&store, &given.replace("their-own", "the-others")).await;
-    assert!(told.contains("(webhook_secret \"(hidden)\" -> \"(hidden)\")"), "{told}");
+    let actual = applied(&store, &given.replace("their-own", "the-others")).await;
+    assert!(actual.contains("(webhook_secret \"(hidden)\" -> \"(hidden)\")"), "{actual}");
     store.close().await.unwrap();
 
     let folder = tempfile::tempdir().unwrap();
@@ -62,16 +62,16 @@ async fn forbidden_webhook_url_is_rejected() {
         ("https://u:p@a.example/", "a user name and password are not allowed"),
         ("a.example", "it must begin with https:// (or http://, where that is allowed)"),
     ] {
-        let told = applied(&store, &file(&format!("dlr_webhook = \"{url}\"\n"))).await;
-        assert_eq!(told, format!("refused: account \"a\" cannot have this dlr_webhook: {expect}"), "{url}");
+        let actual = applied(&store, &file(&format!("dlr_webhook = \"{url}\"\n"))).await;
+        assert_eq!(actual, format!("refused: account \"a\" cannot have this dlr_webhook: {expect}"), "{url}");
     }
     let here = file("dlr_webhook = \"http://127.0.0.1:9000/\"\n");
     let rules = AddressRules { allow_http: true, allow: vec!["127.0.0.0/8".parse().unwrap()] };
     let allowed = wanted(&here).judged_by(rules);
     assert!(apply(&store, &pepper(), &allowed, NOW).await.is_ok());
     // Stricter rules apply when connecting; other changes of the account are still possible.
-    let told = applied(&store, &format!("{here}verified = true\n")).await;
-    assert_eq!(told, "~account a (verified false -> true), =sender a/Me");
+    let actual = applied(&store, &format!("{here}verified = true\n")).await;
+    assert_eq!(actual, "~account a (verified false -> true), =sender a/Me");
     store.close().await.unwrap();
 }
 
@@ -81,10 +81,10 @@ async fn connection_selects_the_form_of_its_reports() {
     let store = open(folder.path());
     let connection = "[[connection]]\nname = \"c\"\naccount = \"a\"\ndefault_sender = \"Me\"\n";
     applied(&store, &file(connection)).await;
-    let told =
+    let actual =
         applied(&store, &file(&format!("{connection}dlr_form = \"short\"\nwebhooks_too = true\n"))).await;
     assert_eq!(
-        told,
+        actual,
         "=account a, =sender a/Me, ~connection c (dlr_form null -> \"short\") (webhooks_too null -> true)"
     );
     let catalogue = load_catalogue(&store).await.unwrap();
@@ -111,7 +111,7 @@ async fn secret_is_staged_switched_and_dropped() {
         &file("dlr_webhook = \"https://a.example/\"\nwebhook_secret = \"the-old-secret-of-a\"\n"),
     )
     .await;
-    assert!(step(Rotation::Switch).await.is_err_and(|told| told.contains("stage one first")));
+    assert!(step(Rotation::Switch).await.is_err_and(|actual| actual.contains("stage one first")));
     step(staged()).await.unwrap();
     let webhooks_now = webhooks(&store).await.unwrap();
     assert_eq!(opened(webhooks_now.next.as_ref().unwrap()), "the-new-secret-of-a");
@@ -152,8 +152,8 @@ async fn file_applied_again_does_not_undo_a_rotation() {
 
     // A new secret in the file is a switch too: webhooks are still signed with the old one for a while.
     step(Rotation::Stage(crate::secrets::Secret::new("a-third-secret-of-a"))).await;
-    let told = applied(&store, &given("a-third-secret-of-a")).await;
-    assert!(told.contains("webhook_secret"), "{told}");
+    let actual = applied(&store, &given("a-third-secret-of-a")).await;
+    assert!(actual.contains("webhook_secret"), "{actual}");
     let third = webhooks(&store).await.unwrap();
     let previous = third.previous.unwrap();
     assert_eq!((opened(&third.secret).as_str(), third.next), ("a-third-secret-of-a", None));

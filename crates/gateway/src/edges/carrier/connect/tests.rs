@@ -149,13 +149,13 @@ async fn certificate_is_accepted_by_name_and_authority() {
         exchange(&authority.signs("other.example"), &BOTH, named).await,
         "the carrier's certificate is for other.example, not for smsc.example: set tls.name to the name it should have"
     );
-    let told = exchange(&authority.signs("smsc.example"), &BOTH, by_ca.clone()).await;
+    let actual = exchange(&authority.signs("smsc.example"), &BOTH, by_ca.clone()).await;
     assert!(
-        told.contains("for smsc.example, not for 127.0.0.1") || told.contains("contains no host name"),
-        "{told}"
+        actual.contains("for smsc.example, not for 127.0.0.1") || actual.contains("contains no host name"),
+        "{actual}"
     );
-    let told = exchange(&authority.signs_until("127.0.0.1", 2020), &BOTH, by_ca).await;
-    assert!(told.starts_with("the carrier's certificate has expired: "), "{told}");
+    let actual = exchange(&authority.signs_until("127.0.0.1", 2020), &BOTH, by_ca).await;
+    assert!(actual.starts_with("the carrier's certificate has expired: "), "{actual}");
 }
 
 #[tokio::test]
@@ -166,22 +166,22 @@ async fn unknown_authority_error_names_the_fingerprint_to_pin() {
         let certificate = unknown.signs("127.0.0.1");
         let seen = certificate.fingerprint();
         let tls = CarrierTls { ca: Some(known.file()), ..CarrierTls::default() };
-        let told = exchange(&certificate, &BOTH, tls).await;
-        assert!(told.contains(&format!("none of the authorities in {}", known.file())), "{told}");
-        assert!(told.contains(&format!("set tls.fingerprint to {seen}")), "{told}");
+        let actual = exchange(&certificate, &BOTH, tls).await;
+        assert!(actual.contains(&format!("none of the authorities in {}", known.file())), "{actual}");
+        assert!(actual.contains(&format!("set tls.fingerprint to {seen}")), "{actual}");
     }
     let certificate = Authority::new("unknown").signs("127.0.0.1");
-    let told = exchange(&certificate, &BOTH, CarrierTls::default()).await;
+    let actual = exchange(&certificate, &BOTH, CarrierTls::default()).await;
     // Where the tests run there may be no authorities at all.
     let expect = ["an authority this machine does not know", "this machine trusts no certificate authority"];
-    assert!(expect.iter().any(|expect| told.contains(expect)), "{told}");
-    let told = exchange(
+    assert!(expect.iter().any(|expect| actual.contains(expect)), "{actual}");
+    let actual = exchange(
         &Certificate::by_itself("127.0.0.1"),
         &BOTH,
         CarrierTls { ca: Some(known.file()), ..CarrierTls::default() },
     )
     .await;
-    assert!(told.contains("set tls.fingerprint to "), "{told}");
+    assert!(actual.contains("set tls.fingerprint to "), "{actual}");
 }
 
 #[tokio::test]
@@ -191,11 +191,11 @@ async fn pinned_fingerprint_is_accepted_for_any_name() {
     for versions in [&BOTH[..], &BOTH[1..]] {
         assert_eq!(exchange(&certificate, versions, pinned(certificate.fingerprint())).await, "hello");
     }
-    let told = exchange(&certificate, &BOTH, pinned("00".repeat(32))).await;
-    assert!(told.contains("does not match tls.fingerprint"), "{told}");
-    assert!(told.contains(&certificate.fingerprint()), "{told}");
-    let told = exchange(&certificate, &BOTH, pinned("00".to_owned())).await;
-    assert_eq!(told, "invalid tls.fingerprint: expected a SHA-256 of 64 hexadecimal digits");
+    let actual = exchange(&certificate, &BOTH, pinned("00".repeat(32))).await;
+    assert!(actual.contains("does not match tls.fingerprint"), "{actual}");
+    assert!(actual.contains(&certificate.fingerprint()), "{actual}");
+    let actual = exchange(&certificate, &BOTH, pinned("00".to_owned())).await;
+    assert_eq!(actual, "invalid tls.fingerprint: expected a SHA-256 of 64 hexadecimal digits");
 }
 
 #[tokio::test]
@@ -219,10 +219,10 @@ async fn certificate_presented_without_its_key_is_rejected() {
     };
     let tls = CarrierTls { fingerprint: Some(certificate.fingerprint()), ..CarrierTls::default() };
     let clock = Clock::real();
-    let (carrier, told) = (carrier(port, Some(tls)), "this is not the carrier");
+    let (carrier, actual) = (carrier(port, Some(tls)), "this is not the carrier");
     let ((), connected) = tokio::join!(server, connect(&clock, &carrier));
     let fault = connected.err().expect("a fault").to_string();
-    assert!(fault.contains(told), "{fault}");
+    assert!(fault.contains(actual), "{fault}");
 }
 
 /// Connects to a server that answers with these octets, or never answers.
@@ -265,8 +265,8 @@ async fn unreachable_address_and_invalid_settings_are_named() {
     let (listener, port) = listen().await;
     drop(listener);
     let clock = Clock::real();
-    let told = |connected: Result<Stream, NotConnected>| connected.err().expect("a fault").to_string();
-    let fault = told(connect(&clock, &carrier(port, None)).await);
+    let actual = |connected: Result<Stream, NotConnected>| connected.err().expect("a fault").to_string();
+    let fault = actual(connect(&clock, &carrier(port, None)).await);
     assert!(fault.starts_with(&format!("127.0.0.1:{port} cannot be reached: ")), "{fault}");
 
     let (_listener, port) = listen().await;
@@ -274,9 +274,9 @@ async fn unreachable_address_and_invalid_settings_are_named() {
         let (name, ca) = (name.map(str::to_owned), ca.map(str::to_owned));
         carrier(port, Some(CarrierTls { name, ca, fingerprint: None }))
     };
-    let fault = told(connect(&clock, &set(Some("not a name"), None)).await);
+    let fault = actual(connect(&clock, &set(Some("not a name"), None)).await);
     assert!(fault.contains("set tls.name"), "{fault}");
-    let fault = told(connect(&clock, &set(None, Some("/no/such/file.pem"))).await);
+    let fault = actual(connect(&clock, &set(None, Some("/no/such/file.pem"))).await);
     assert!(fault.contains("tls.ca: /no/such/file.pem: cannot be read"), "{fault}");
     assert!(!connect(&clock, &carrier(port, None)).await.unwrap().is_tls());
 }

@@ -85,13 +85,13 @@ impl Link<'_> {
         if held { self.hold().await } else { self.resume().await }
     }
 
-    /// What the store may still give is taken back: until it hears of this, it would fill the slots it has.
+    /// Stops taking parts: revokes the granted slots and closes the port.
     async fn hold(&mut self) {
         self.flow.take_back();
         self.close_port().await;
     }
 
-    /// The store gets a new port for the link; the old one gives out what it still has.
+    /// Takes parts again over a new port.
     async fn resume(&mut self) {
         let group = self.group;
         group.clear(AlarmKind::CarrierStopped);

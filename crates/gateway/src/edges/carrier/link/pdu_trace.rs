@@ -37,8 +37,8 @@ impl<'a> PduTrace<'a> {
             let line = trace::describe(&frame, self.dialect).to_string();
             self.trace.note(self.link, PduDirection::In, line, now);
         }
-        for told in trace::describe_all(session.output(), self.dialect) {
-            self.trace.note(self.link, PduDirection::Out, told.to_string(), now);
+        for pdu in trace::describe_all(session.output(), self.dialect) {
+            self.trace.note(self.link, PduDirection::Out, pdu.to_string(), now);
         }
     }
 }

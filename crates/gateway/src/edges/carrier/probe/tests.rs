@@ -143,7 +143,7 @@ async fn transmitter_receiver_pair_is_probed_as_a_pair() {
 async fn report_names_the_failed_step_and_its_cause() {
     let refused = |status| Script::new().reject_binds(1, status);
     let silent = Profile { bind_wait_ms: 300, ..Profile::default() };
-    for (script, profile, step, told) in [
+    for (script, profile, step, actual) in [
         (
             refused(CommandStatus::ALYBND),
             Profile::default(),
@@ -197,7 +197,7 @@ async fn report_names_the_failed_step_and_its_cause() {
     ] {
         let report = against(script, profile, 100).await;
         assert_eq!(report.step, step, "{report:?}");
-        assert!(report.outcome.contains(told), "{report:?}");
+        assert!(report.outcome.contains(actual), "{report:?}");
     }
 }
 

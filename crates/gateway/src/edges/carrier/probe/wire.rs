@@ -112,8 +112,8 @@ impl Wire {
             self.log.add(Some(PduDirection::In), trace::describe(&frame, self.dialect).to_string());
         }
         let written = self.session.output().split();
-        for told in trace::describe_all(&written, self.dialect) {
-            self.log.add(Some(PduDirection::Out), told.to_string());
+        for pdu in trace::describe_all(&written, self.dialect) {
+            self.log.add(Some(PduDirection::Out), pdu.to_string());
         }
         self.output.unsplit(written);
     }

@@ -102,8 +102,8 @@ mod tests {
             (CODING_UCS2, 0),
             (CODING_UCS2, 3),
         ];
-        let told = codings.map(|(coding, class)| with_class(coding, class));
-        assert_eq!(told, [0x10, 0x11, 0x14, 0x18, 0x1B]);
+        let actual = codings.map(|(coding, class)| with_class(coding, class));
+        assert_eq!(actual, [0x10, 0x11, 0x14, 0x18, 0x1B]);
     }
 
     #[test]

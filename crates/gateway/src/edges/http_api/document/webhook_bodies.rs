@@ -34,7 +34,7 @@ pub struct DeliveryReport {
     /// When the message was accepted.
     #[schema(examples("2026-11-15T09:30:00Z"))]
     pub submitted_at: String,
-    /// When the message became what `status` says.
+    /// When the message reached this status.
     #[schema(examples("2026-11-15T09:30:02Z"))]
     pub delivered_at: String,
     #[schema(examples("T-Mobile"))]

@@ -85,9 +85,9 @@ impl CustomerSession {
             return;
         };
         if !report_delivery.settled.is_empty() {
-            let told = report_delivery.report_to_store(self.world.clock.now());
+            let reported = report_delivery.report_to_store(self.world.clock.now());
             self.working.push(Box::pin(async move {
-                told.await;
+                reported.await;
                 RequestOutcome::Nothing
             }));
         }

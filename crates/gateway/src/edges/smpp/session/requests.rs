@@ -197,8 +197,8 @@ impl CustomerSession {
             RequestOutcome::Queried(header, name, Ok(status)) => {
                 let MessageStatus { final_date, message_state, error_code } = &status;
                 let (message_state, error_code) = (*message_state, *error_code);
-                let told = QuerySmResp { message_id: &name, final_date, message_state, error_code };
-                self.answer(header, &Pdu::QuerySmResp(told));
+                let response = QuerySmResp { message_id: &name, final_date, message_state, error_code };
+                self.answer(header, &Pdu::QuerySmResp(response));
             }
             RequestOutcome::Cancelled(header, Ok(())) => self.answer(header, &Pdu::CancelSmResp),
             RequestOutcome::Submitted(header, Err(status))
@@ -210,8 +210,8 @@ impl CustomerSession {
     }
 
     fn answer(&mut self, header: Header, pdu: &Pdu<'_>) {
-        let told = self.session.respond(header, pdu, moment(self.world.clock.moment()));
-        note_unanswered(told);
+        let sent = self.session.respond(header, pdu, moment(self.world.clock.moment()));
+        note_unanswered(sent);
     }
 
     fn refuse(&mut self, header: Header, status: CommandStatus) {
@@ -225,8 +225,8 @@ impl CustomerSession {
                 .place
                 .failed(format!("{} was rejected with {status}", header.command), self.world.clock.now());
         }
-        let told = self.session.reject(header, status, moment(self.world.clock.moment()));
-        note_unanswered(told);
+        let sent = self.session.reject(header, status, moment(self.world.clock.moment()));
+        note_unanswered(sent);
     }
 
     fn count_submitted(&self) {
@@ -241,8 +241,8 @@ impl CustomerSession {
 }
 
 /// Logs a response that could not be sent because the session has ended.
-fn note_unanswered(told: Result<(), RespondError>) {
-    if let Err(refused) = told {
+fn note_unanswered(sent: Result<(), RespondError>) {
+    if let Err(refused) = sent {
         tracing::debug!(%refused, "Session ended before a request was answered");
     }
 }

@@ -97,18 +97,18 @@ mod tests {
     #[test]
     fn client_that_ignores_throttling_is_paused_for_a_second() {
         let mut submit_rate = SubmitRate::new(Timestamp::EPOCH);
-        let told = |submit_rate: &mut SubmitRate, at| {
+        let actual = |submit_rate: &mut SubmitRate, at| {
             submit_rate.on_throttled(Moment(at));
             submit_rate.paused_until(Moment(at)).map(|until| until.0)
         };
-        assert_eq!(told(&mut submit_rate, 0), None);
+        assert_eq!(actual(&mut submit_rate, 0), None);
         for at in (1_000..10_000).step_by(1_000) {
-            assert_eq!(told(&mut submit_rate, at), None, "{at}");
+            assert_eq!(actual(&mut submit_rate, at), None, "{at}");
         }
-        assert_eq!(told(&mut submit_rate, 10_000), Some(11_000));
+        assert_eq!(actual(&mut submit_rate, 10_000), Some(11_000));
         assert_eq!(submit_rate.paused_until(Moment(11_000)), None);
-        assert_eq!(told(&mut submit_rate, 11_000), Some(12_000), "it still ignores throttling");
-        assert_eq!(told(&mut submit_rate, 15_000), None, "it had slowed down");
+        assert_eq!(actual(&mut submit_rate, 11_000), Some(12_000), "it still ignores throttling");
+        assert_eq!(actual(&mut submit_rate, 15_000), None, "it had slowed down");
     }
 
     #[test]

@@ -6,7 +6,7 @@ fn access() -> SmppAccess {
     SmppAccess::new("shop", "")
 }
 
-fn told(data_coding: u8, access: &SmppAccess) -> String {
+fn actual(data_coding: u8, access: &SmppAccess) -> String {
     match Coding::of(data_coding, access) {
         Err(status) => format!("{:#x}", status.0),
         Ok(Coding { alphabet, class, is_special }) => {
@@ -49,10 +49,10 @@ fn every_data_coding_is_decoded_or_rejected() {
         (0xFF, "Octets class 3"),
     ];
     for (data_coding, expect) in cases {
-        assert_eq!(told(data_coding, &access()), expect, "{data_coding:#x}");
+        assert_eq!(actual(data_coding, &access()), expect, "{data_coding:#x}");
     }
     assert_eq!(
-        [0xC0, 0xDF, 0xE0].map(|coding| told(coding, &waiting)),
+        [0xC0, 0xDF, 0xE0].map(|coding| actual(coding, &waiting)),
         ["Gsm special", "Gsm special", "0x45"]
     );
 }

@@ -47,11 +47,11 @@ async fn outcome_of(manner: ReceiverBehaviour) -> (String, usize) {
     let hooks = receiver(manner);
     let PostResult { outcome, kept } = post(&client(&settings()), &Pool::default(), &hooks.url("")).await;
     hooks.stop().await;
-    let told = match outcome {
+    let actual = match outcome {
         AttemptOutcome::Status(status) => status.to_string(),
         AttemptOutcome::Failed(sentence) => sentence,
     };
-    (told, kept.len())
+    (actual, kept.len())
 }
 
 #[tokio::test]
@@ -70,8 +70,8 @@ async fn each_receiver_behaviour_has_its_outcome() {
         assert_eq!(outcome_of(manner).await, (expect.to_owned(), kept), "{shown}");
     }
     for manner in [ReceiverBehaviour::Reset, ReceiverBehaviour::Garbage] {
-        let (told, kept) = outcome_of(manner).await;
-        assert!(told.contains("the connection was lost") || told.contains("not HTTP"), "{told}");
+        let (actual, kept) = outcome_of(manner).await;
+        assert!(actual.contains("the connection was lost") || actual.contains("not HTTP"), "{actual}");
         assert_eq!(kept, 0);
     }
 }
@@ -154,35 +154,35 @@ async fn resolved(answers: Vec<Vec<IpAddr>>, posts: usize) -> (Vec<String>, u64)
     settings.rules.allow = vec!["127.0.0.1/32".parse().unwrap()];
     let client = client(&settings);
     let url = format!("http://rebinding.example:{}/", hooks.address().port());
-    let mut told = Vec::new();
+    let mut actual = Vec::new();
     for _ in 0..posts {
         // A new pool each time: a pooled connection would not resolve the name.
-        told.push(match post(&client, &Pool::default(), &url).await.outcome {
+        actual.push(match post(&client, &Pool::default(), &url).await.outcome {
             AttemptOutcome::Status(status) => status.to_string(),
             AttemptOutcome::Failed(sentence) => sentence,
         });
     }
     let count = hooks.count();
     hooks.stop().await;
-    (told, count)
+    (actual, count)
 }
 
 #[tokio::test]
 async fn name_with_a_forbidden_address_is_not_connected() {
     let good: IpAddr = Ipv4Addr::LOCALHOST.into();
     let inside: IpAddr = Ipv4Addr::new(127, 0, 0, 2).into();
-    let (told, calls) = resolved(vec![vec![good], vec![inside], vec![good]], 3).await;
-    assert_eq!(told, ["200", "127.0.0.2 must not be called: it is a loopback address", "200"]);
+    let (actual, calls) = resolved(vec![vec![good], vec![inside], vec![good]], 3).await;
+    assert_eq!(actual, ["200", "127.0.0.2 must not be called: it is a loopback address", "200"]);
     assert_eq!(calls, 2);
-    let (told, calls) = resolved(vec![vec![good, inside]], 1).await;
+    let (actual, calls) = resolved(vec![vec![good, inside]], 1).await;
     assert_eq!(
-        told,
+        actual,
         ["127.0.0.2 must not be called: it is a loopback address"],
         "one forbidden address rejects the name"
     );
     assert_eq!(calls, 0);
-    let (told, _) = resolved(vec![vec![]], 1).await;
-    assert_eq!(told, ["the name has no address"]);
+    let (actual, _) = resolved(vec![vec![]], 1).await;
+    assert_eq!(actual, ["the name has no address"]);
 }
 
 #[tokio::test]
@@ -231,11 +231,11 @@ async fn receiver_certificate_must_be_trusted_for_its_name() {
     {
         let (hooks, file) = with_certificate(folder.path(), name);
         let settings = Settings { ca: trusted.then_some(file), ..settings() };
-        let told = match post(&client(&settings), &Pool::default(), &hooks.url("")).await.outcome {
+        let actual = match post(&client(&settings), &Pool::default(), &hooks.url("")).await.outcome {
             AttemptOutcome::Status(status) => status.to_string(),
             AttemptOutcome::Failed(sentence) => sentence,
         };
-        assert!(told.contains(expect), "{name}, trusted {trusted}: {told}");
+        assert!(actual.contains(expect), "{name}, trusted {trusted}: {actual}");
         assert_eq!(hooks.count(), u64::from(expect == "200"));
         hooks.stop().await;
     }
