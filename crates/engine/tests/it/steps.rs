@@ -62,19 +62,19 @@ impl World {
         let now = Timestamp::from_millis(1_780_000_000_000);
         let mut world = World { tables, state, batches: 0, now, jobs: Vec::new(), sequence: 0 };
         for (carrier, link) in [(ACME, ACME_LINK), (OTHER, OTHER_LINK)] {
-            world.runs(OpenLink { carrier, link, kind: LinkKind::Sends });
-            world.has_room(carrier, link);
+            world.run(OpenLink { carrier, link, kind: LinkKind::Sends });
+            world.add_slots(carrier, link);
         }
         world
     }
 
     /// Runs a command as one batch, up to its commit. Returns its steps.
-    fn executes(&mut self, command: impl Into<AnyCommand>) -> Vec<MessageStep> {
-        self.executes_all(vec![command.into()])
+    fn execute(&mut self, command: impl Into<AnyCommand>) -> Vec<MessageStep> {
+        self.execute_all(vec![command.into()])
     }
 
     /// Runs commands as one batch, up to its commit. Returns its steps.
-    fn executes_all(&mut self, commands: Vec<AnyCommand>) -> Vec<MessageStep> {
+    fn execute_all(&mut self, commands: Vec<AnyCommand>) -> Vec<MessageStep> {
         self.batches += 1;
         let tables = Tables::new(self.tables.clone());
         let mut batch = Batch::new(&tables, &mut self.state, &AllBound, self.batches, Arc::default());
@@ -89,8 +89,8 @@ impl World {
     }
 
     /// Runs a command as one batch a second after the last, and commits it. Returns its steps.
-    fn runs(&mut self, command: impl Into<AnyCommand>) -> Vec<MessageStep> {
-        let steps = self.executes(command);
+    fn run(&mut self, command: impl Into<AnyCommand>) -> Vec<MessageStep> {
+        let steps = self.execute(command);
         self.tables.commit();
         self.state.committed(self.now);
         self.now = self.now.plus(Duration::from_secs(1));
@@ -133,9 +133,9 @@ impl World {
         }
     }
 
-    fn accepts(&mut self) -> Vec<MessageStep> {
+    fn accept(&mut self) -> Vec<MessageStep> {
         let sms = Box::new(self.sms());
-        self.runs(sms)
+        self.run(sms)
     }
 
     fn link_batch(&self, carrier: CarrierId, link: LinkId) -> LinkBatch {
@@ -144,14 +144,14 @@ impl World {
         LinkBatch { carrier, ids, link, responses: answers, receipts, inbound, slots: 5, now: self.now }
     }
 
-    fn has_room(&mut self, carrier: CarrierId, link: LinkId) -> Vec<MessageStep> {
-        self.runs(self.link_batch(carrier, link))
+    fn add_slots(&mut self, carrier: CarrierId, link: LinkId) -> Vec<MessageStep> {
+        self.run(self.link_batch(carrier, link))
     }
 
     /// Answers the last part; another carrier is offered.
-    fn answers(&mut self, answer: SubmitResponse) -> Vec<MessageStep> {
+    fn respond(&mut self, answer: SubmitResponse) -> Vec<MessageStep> {
         let batch = self.answer_batch(answer);
-        self.runs(batch)
+        self.run(batch)
     }
 
     fn answer_batch(&self, answer: SubmitResponse) -> LinkBatch {
@@ -165,7 +165,7 @@ impl World {
 
     fn receipt(&mut self, id: &str, verdict: DeliveryOutcome, word: Option<&str>) -> Vec<MessageStep> {
         let batch = self.receipt_batch(id, verdict, word);
-        self.runs(batch)
+        self.run(batch)
     }
 
     fn receipt_batch(&mut self, id: &str, verdict: DeliveryOutcome, word: Option<&str>) -> LinkBatch {
@@ -192,8 +192,8 @@ const SENT: StepKind = StepKind::Sent { carrier: ACME, link: ACME_LINK };
 fn ordinary_message_has_accepted_sent_answered_receipt_and_report_steps_in_order() {
     let mut world = World::new();
     let began = world.now;
-    let mut steps = world.accepts();
-    steps.extend(world.answers(SubmitResponse::Accepted(remote("a"))));
+    let mut steps = world.accept();
+    steps.extend(world.respond(SubmitResponse::Accepted(remote("a"))));
     steps.extend(world.receipt("a", DeliveryOutcome::Delivered, None));
     let told = ReportStatus::Final(DlrCode::Delivrd);
     assert_eq!(
@@ -216,8 +216,8 @@ fn ordinary_message_has_accepted_sent_answered_receipt_and_report_steps_in_order
 #[test]
 fn failover_after_a_rejection_has_refused_failed_over_and_sent_steps() {
     let mut world = World::new();
-    world.accepts();
-    let steps = world.answers(NO);
+    world.accept();
+    let steps = world.respond(NO);
     assert_eq!(
         kinds(&steps),
         [
@@ -227,7 +227,7 @@ fn failover_after_a_rejection_has_refused_failed_over_and_sent_steps() {
         ]
     );
     assert_eq!(world.tables.dump().table("timeline").len(), 2, "only unusual steps are stored");
-    let steps = world.answers(NO);
+    let steps = world.respond(NO);
     let told = ReportStatus::Final(DlrCode::Rejectd);
     assert_eq!(
         kinds(&steps),
@@ -241,26 +241,26 @@ fn failover_after_a_rejection_has_refused_failed_over_and_sent_steps() {
 #[test]
 fn rolled_back_batch_has_no_steps_and_its_step_ids_are_not_reused() {
     let mut world = World::new();
-    world.accepts();
+    world.accept();
     let refused = world.answer_batch(NO);
-    let lost = world.executes(refused);
+    let lost = world.execute(refused);
     assert_eq!(lost.len(), 3);
     world.tables.roll_back();
     world.state.rolled_back(&Tables::new(world.tables.clone())).unwrap();
     assert!(world.tables.dump().table("timeline").is_empty());
     // The same engine and a restarted one assign ids above all reserved ones.
-    let next = world.accepts();
+    let next = world.accept();
     assert!(next[0].id > lost[2].id, "{next:?}");
     world.state = EngineState::load(&Tables::new(world.tables.clone()), IN_DOUBT_WAIT, 1).unwrap();
-    let after_start = world.accepts();
+    let after_start = world.accept();
     assert!(after_start[0].id > next.last().unwrap().id, "{after_start:?}");
 }
 
 #[test]
 fn late_receipts_are_steps_up_to_the_timeline_limit() {
     let mut world = World::new();
-    world.accepts();
-    world.answers(SubmitResponse::Accepted(remote("a")));
+    world.accept();
+    world.respond(SubmitResponse::Accepted(remote("a")));
     world.receipt("a", DeliveryOutcome::Delivered, None);
     let mut late = Vec::new();
     for _ in 0..20 {
@@ -276,8 +276,8 @@ fn late_receipts_are_steps_up_to_the_timeline_limit() {
 fn late_receipt_and_purge_of_its_message_in_one_batch_leave_no_rows() {
     for receipt_is_first in [true, false] {
         let mut world = World::new();
-        world.accepts();
-        world.answers(SubmitResponse::Accepted(remote("a")));
+        world.accept();
+        world.respond(SubmitResponse::Accepted(remote("a")));
         world.receipt("a", DeliveryOutcome::Delivered, None);
         let keep = Duration::from_secs(400 * 86_400);
         world.now = world.now.plus(keep + Duration::from_secs(2 * 86_400));
@@ -285,7 +285,7 @@ fn late_receipt_and_purge_of_its_message_in_one_batch_leave_no_rows() {
         let purge = AnyCommand::from(PurgeRecords { keep, now: world.now });
         let late = AnyCommand::from(world.receipt_batch("a", DeliveryOutcome::Expired, None));
         let commands = if receipt_is_first { vec![late, purge] } else { vec![purge, late] };
-        world.executes_all(commands);
+        world.execute_all(commands);
         world.tables.commit();
         let dump = world.tables.dump();
         for table in ["message", "timeline", "message_exception"] {
@@ -297,16 +297,13 @@ fn late_receipt_and_purge_of_its_message_in_one_batch_leave_no_rows() {
 #[test]
 fn part_without_a_response_has_in_doubt_and_resent_steps() {
     let mut world = World::new();
-    world.accepts();
-    let steps = world.answers(SubmitResponse::NoResponse);
+    world.accept();
+    let steps = world.respond(SubmitResponse::NoResponse);
     let next = Some(NextResend { number: 1, max: 1 });
     assert_eq!(kinds(&steps), [StepKind::InDoubt { carrier: ACME, next }]);
     world.now = world.now.plus(IN_DOUBT_WAIT);
     let released = hermod_engine::commands::ReleaseDue { now: world.now };
-    assert_eq!(
-        kinds(&world.runs(released)),
-        [StepKind::Resent { carrier: ACME, link: ACME_LINK, resend: 1 }]
-    );
-    let steps = world.answers(SubmitResponse::NoResponse);
+    assert_eq!(kinds(&world.run(released)), [StepKind::Resent { carrier: ACME, link: ACME_LINK, resend: 1 }]);
+    let steps = world.respond(SubmitResponse::NoResponse);
     assert_eq!(kinds(&steps), [StepKind::InDoubt { carrier: ACME, next: None }]);
 }

@@ -76,7 +76,7 @@ fn mutant(seeds: &[Vec<u8>], chance: &mut Chance) -> Vec<u8> {
 }
 
 /// Returns the statuses of all responses, and the costs of accepted messages.
-fn answers(came: &[u8]) -> (Vec<String>, Vec<Money>) {
+fn statuses_and_costs(came: &[u8]) -> (Vec<String>, Vec<Money>) {
     let text = String::from_utf8_lossy(came);
     let statuses = text.split("HTTP/1.1 ").skip(1).map(|answer| answer[..3].to_owned()).collect();
     let costs = text.split(r#""charged":true,"cost":"#).skip(1);
@@ -99,7 +99,7 @@ async fn mutated_requests_get_documented_responses_and_balances_add_up() {
         client.write_while_open(&octets).await;
         client.finish_writing_if_open().await;
         let came = client.read_to_end().await;
-        let (statuses, costs) = answers(&came);
+        let (statuses, costs) = statuses_and_costs(&came);
         for status in &statuses {
             assert!(STATUSES.contains(&status.as_str()), "{status} to {}", String::from_utf8_lossy(&octets));
         }

@@ -8,7 +8,7 @@ use hermod_store::{LinkKind, MoRecord};
 use serde_json::json;
 
 /// Receives an MO message to a number that no account owns.
-async fn says(office: &Office, text: &str) {
+async fn receive_mo(office: &Office, text: &str) {
     let world = &office.world;
     let acme = world.catalogue().carriers()[0].0;
     let link = world.store.open_link(acme, LinkKind::ReceivesOnly, IdConversion::None).await.unwrap();
@@ -33,8 +33,8 @@ async fn says(office: &Office, text: &str) {
 async fn unassigned_messages_are_listed_in_pages_and_assigned_once() {
     let office = Office::open().await;
     assert_eq!(office.get("/inbound/unowned").await.body, json!({"items": [], "next": null}));
-    says(&office, "hello").await;
-    says(&office, "stop").await;
+    receive_mo(&office, "hello").await;
+    receive_mo(&office, "stop").await;
     let page = office.get("/inbound/unowned?limit=1").await.body;
     let first = &page["items"][0];
     let shown = (&first["carrier"], &first["from"], &first["to"], &first["text"]);

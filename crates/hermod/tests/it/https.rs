@@ -110,9 +110,9 @@ fn invalid_certificate_is_reported_before_the_gateway_starts() {
     std::fs::write(folder.path().join("key.pem"), "nothing").expect("a file");
     let mut server = Server::start(folder.path(), free_address(), free_address());
     assert_eq!(server.0.wait().expect("it can be waited for").code(), Some(2));
-    let mut told = String::new();
-    server.0.stderr.take().expect("it was piped").read_to_string(&mut told).expect("UTF-8");
-    assert!(told.contains("key.pem: has no private key in it"), "{told}");
+    let mut stderr = String::new();
+    server.0.stderr.take().expect("it was piped").read_to_string(&mut stderr).expect("UTF-8");
+    assert!(stderr.contains("key.pem: has no private key in it"), "{stderr}");
     assert!(!folder.path().join("hermod-data").exists());
 
     let checked = hermod(&["config", "check"], folder.path()).output().expect("the binary runs");

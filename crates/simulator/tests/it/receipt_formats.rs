@@ -6,7 +6,7 @@ use crate::esme::Esme;
 use crate::helpers::{carrier, ms};
 
 /// Returns the parsed receipt, and its text with dates as zeros.
-async fn told(wording: ReceiptFormat) -> (String, String) {
+async fn parse_sent_receipt(wording: ReceiptFormat) -> (String, String) {
     let script = Script::new().receipt_after(ms(0), Outcome::Undeliverable).receipt_format(wording);
     let carrier = carrier(script).await;
     let mut esme = Esme::bound(carrier.addr()).await;
@@ -66,7 +66,7 @@ async fn every_receipt_dialect_is_sent_as_scripted() {
         (ReceiptFormat::tlvs_only().by_data_sm(), "by data_sm: receipt 1 - 5", String::new()),
         (ReceiptFormat::commas(), "receipt - - -", format!("1,UNDELIV,000,{ten},{ten}")),
     ] {
-        assert_eq!(told(wording.clone()).await, (expect.to_owned(), text), "{wording:?}");
+        assert_eq!(parse_sent_receipt(wording.clone()).await, (expect.to_owned(), text), "{wording:?}");
     }
 }
 

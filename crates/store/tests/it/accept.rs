@@ -75,8 +75,8 @@ async fn credit_limit_and_minimum_balance_move_the_floor() {
             ..world.sms()
         };
         let outcome = world.store.accept(acceptance).await.unwrap();
-        let told = matches!(outcome, AcceptOutcome::Accepted { .. });
-        assert_eq!(told, accepted, "paid {paid} limit {limit} minimum {minimum}: {outcome:?}");
+        let is_accepted = matches!(outcome, AcceptOutcome::Accepted { .. });
+        assert_eq!(is_accepted, accepted, "paid {paid} limit {limit} minimum {minimum}: {outcome:?}");
         if !accepted {
             let available = Money::from_micros(paid + limit - minimum);
             assert_eq!(

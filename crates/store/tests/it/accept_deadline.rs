@@ -19,8 +19,8 @@ async fn acceptance_timed_out_before_it_began_is_never_carried_out() {
     let other = lock_database(&world);
     let keyed = Acceptance { key: Some(key(1)), ..world.sms() };
     for _ in 0..3 {
-        let told = world.store.accept_with_deadline(keyed.clone(), std::future::ready(())).await;
-        assert!(matches!(told, Err(StoreError::QueueTimeout)), "{told:?}");
+        let outcome = world.store.accept_with_deadline(keyed.clone(), std::future::ready(())).await;
+        assert!(matches!(outcome, Err(StoreError::QueueTimeout)), "{outcome:?}");
     }
     drop(other);
     world.flush().await;
@@ -39,14 +39,14 @@ async fn acceptance_within_its_deadline_returns_when_the_writer_continues() {
     let store = world.store.clone();
     let acceptance = world.sms();
     let sending = async move { store.accept_with_deadline(acceptance, async { drop(waited.await) }).await };
-    let (told, ()) = tokio::join!(sending, async {
+    let (outcome, ()) = tokio::join!(sending, async {
         tokio::task::yield_now().await;
         drop(other);
         world.flush().await;
         // Too late: the acceptance is written.
         let _ = gives_up.send(());
     });
-    assert!(matches!(told, Ok(AcceptOutcome::Accepted { .. })), "{told:?}");
+    assert!(matches!(outcome, Ok(AcceptOutcome::Accepted { .. })), "{outcome:?}");
     world.assert_audit_clean();
 }
 
@@ -64,10 +64,10 @@ async fn concurrent_acceptances_with_random_deadlines_charge_exactly_those_that_
         });
     }
     let mut accepted = 0;
-    for (number, told) in sending.join_all().await {
+    for (number, outcome) in sending.join_all().await {
         world.flush().await;
         let known = world.store.find_key(key(number)).await.unwrap();
-        match told {
+        match outcome {
             Ok(AcceptOutcome::Accepted { message, .. }) => {
                 accepted += 1;
                 assert_eq!(known.map(|replay| replay.message), Some(message));

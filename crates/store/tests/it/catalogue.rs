@@ -26,11 +26,11 @@ async fn entries_are_replaced_by_kind_and_id_all_or_none() {
     let expected = vec![row("account", 1, "alice", "new"), row("route", 1, "de", "{}")];
     assert_eq!(store.catalogue().await.unwrap(), expected);
     let taken = vec![row("route", 1, "fr", "changed"), row("account", 2, "alice", "an impostor")];
-    let told = store.change_catalogue(puts(taken)).await;
-    assert!(matches!(&told, Err(StoreError::NameTaken { name, .. }) if name == "alice"), "{told:?}");
+    let result = store.change_catalogue(puts(taken)).await;
+    assert!(matches!(&result, Err(StoreError::NameTaken { name, .. }) if name == "alice"), "{result:?}");
     let twice = vec![row("account", 2, "bob", "{}"), row("account", 3, "bob", "{}")];
-    let told = store.change_catalogue(puts(twice)).await;
-    assert!(matches!(told, Err(StoreError::NameTaken { .. })), "{told:?}");
+    let result = store.change_catalogue(puts(twice)).await;
+    assert!(matches!(result, Err(StoreError::NameTaken { .. })), "{result:?}");
     assert_eq!(store.catalogue().await.unwrap(), expected);
     world.restart().await;
     assert_eq!(world.store.catalogue().await.unwrap(), expected);
@@ -72,8 +72,8 @@ async fn account_and_its_opening_balance_are_written_together_or_not_at_all() {
         entries: vec![opening(ALICE, 500), opening(BOB, 0)],
         ..CatalogueChange::default()
     };
-    let told = world.store.change_catalogue(bad.clone()).await;
-    assert!(matches!(told, Err(StoreError::EntryRefused(PostRefusal::NotPositive))), "{told:?}");
+    let result = world.store.change_catalogue(bad.clone()).await;
+    assert!(matches!(result, Err(StoreError::EntryRefused(PostRefusal::NotPositive))), "{result:?}");
     assert_eq!(world.store.catalogue().await.unwrap(), []);
     assert_eq!((world.balance(ALICE).await, world.balance(BOB).await), (0, 0));
 
@@ -88,8 +88,8 @@ async fn account_and_its_opening_balance_are_written_together_or_not_at_all() {
         entries: vec![LedgerEntry { amount: Money::from_micros(1), ..opening(ALICE, 500) }],
         ..CatalogueChange::default()
     };
-    let told = world.store.change_catalogue(other).await;
-    assert!(matches!(told, Err(StoreError::EntryRefused(PostRefusal::ReferenceTaken))), "{told:?}");
+    let result = world.store.change_catalogue(other).await;
+    assert!(matches!(result, Err(StoreError::EntryRefused(PostRefusal::ReferenceTaken))), "{result:?}");
     assert_eq!(world.store.catalogue().await.unwrap()[0].name, "alice");
     world.assert_audit_clean();
 }
@@ -117,16 +117,19 @@ async fn change_whose_entries_contradict_each_other_is_refused_and_writes_nothin
     for (entries, refusal) in cases {
         let put = vec![row("account", 1, "alice", "{}")];
         let change = CatalogueChange { put, entries, ..CatalogueChange::default() };
-        let told = world.store.change_catalogue(change).await;
+        let result = world.store.change_catalogue(change).await;
         let balances = (world.balance(ALICE).await, world.balance(BOB).await);
         match refusal {
             Some(refusal) => {
-                assert!(matches!(told, Err(StoreError::EntryRefused(told)) if told == refusal), "{told:?}");
+                assert!(
+                    matches!(result, Err(StoreError::EntryRefused(result)) if result == refusal),
+                    "{result:?}"
+                );
                 assert_eq!(world.store.catalogue().await.unwrap(), []);
                 assert_eq!(balances, (0, 0));
             }
             None => {
-                told.expect("a repeated entry is posted once");
+                result.expect("a repeated entry is posted once");
                 assert_eq!(balances, (500, 700));
             }
         }

@@ -221,10 +221,10 @@ async fn message_in_doubt_moves_only_after_the_in_doubt_wait_and_its_resend_is_i
     link.respond(vec![or(&jobs[0], TROUBLE, OTHER), or(&jobs[1], TROUBLE, OTHER)], Vec::new()).await;
     world.advance(secs(140)).await;
     assert_eq!(other.take_jobs(2).await.len(), 2);
-    let told =
+    let timeline =
         ["in_doubt", "temporary_error", "temporary_error", "resent", "temporary_error", "temporary_error"];
-    let told: Vec<&str> = told.into_iter().chain(["failed_over", "resent"]).collect();
-    assert_eq!(world.timeline(message), told);
+    let timeline: Vec<&str> = timeline.into_iter().chain(["failed_over", "resent"]).collect();
+    assert_eq!(world.timeline(message), timeline);
     world.assert_audit_clean();
 }
 
@@ -285,10 +285,10 @@ async fn late_response_of_the_old_carrier_is_in_the_timeline_and_changes_nothing
             .await;
             assert_eq!(link.take_recorded().await, [9]);
             assert_eq!(world.state(message).await, MessageState::Queued, "{said:?}");
-            let told = world.timeline(message);
+            let timeline = world.timeline(message);
             assert!(
-                told[2..].starts_with(&["failed_over".to_owned(), "late_response".to_owned()]),
-                "{told:?}"
+                timeline[2..].starts_with(&["failed_over".to_owned(), "late_response".to_owned()]),
+                "{timeline:?}"
             );
             other.accept(&moved, "good").await;
             other.receipt("good", DeliveryOutcome::Delivered).await;

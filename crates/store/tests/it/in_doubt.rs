@@ -37,8 +37,8 @@ async fn part_in_doubt_is_resent_three_times_with_growing_waits_and_is_then_unco
     assert_eq!(world.store.take_unconfirmed(), BTreeMap::from([(ACME, 1)]));
     assert!(world.store.take_unconfirmed().is_empty(), "each unconfirmed part is reported once");
     assert_eq!(Store::audit(world.path()).unwrap().resends, 3);
-    let told = ["in_doubt", "resent", "in_doubt", "resent", "in_doubt", "resent", "in_doubt"];
-    assert_eq!(world.timeline(message), told);
+    let expected = ["in_doubt", "resent", "in_doubt", "resent", "in_doubt", "resent", "in_doubt"];
+    assert_eq!(world.timeline(message), expected);
     assert_eq!(world.balance(ALICE).await, 1_000_000_000 - PRICE, "it stays charged");
     world.assert_audit_clean();
 }

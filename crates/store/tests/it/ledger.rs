@@ -52,8 +52,8 @@ async fn invalid_entry_is_rejected_alone() {
         (LedgerKind::Adjustment, i64::MIN, PostRefusal::TooLarge),
     ];
     for (kind, micros, refusal) in cases {
-        let told = world.store.post(world.entry(ALICE, kind, micros)).await.unwrap();
-        assert_eq!(told, PostOutcome::Refused(refusal), "{kind:?} {micros}");
+        let outcome = world.store.post(world.entry(ALICE, kind, micros)).await.unwrap();
+        assert_eq!(outcome, PostOutcome::Refused(refusal), "{kind:?} {micros}");
     }
     assert_eq!(world.store.balance(ALICE).await.unwrap(), both(most, 0));
     assert_eq!(world.store.ledger(ALICE, None, 10).await.unwrap().len(), 1);
@@ -101,8 +101,8 @@ async fn repeated_reference_is_posted_once_and_conflicts_with_a_different_entry(
         let repeated = PostOutcome::Repeated { entry: id, balance: both(105, 0) };
         assert_eq!(world.store.post(payment.clone()).await.unwrap(), repeated);
         for other in &others {
-            let told = world.store.post(other.clone()).await.unwrap();
-            assert_eq!(told, PostOutcome::Refused(PostRefusal::ReferenceTaken), "{other:?}");
+            let outcome = world.store.post(other.clone()).await.unwrap();
+            assert_eq!(outcome, PostOutcome::Refused(PostRefusal::ReferenceTaken), "{other:?}");
         }
         world.restart().await;
     }

@@ -84,8 +84,8 @@ async fn fifty_concurrent_sends_of_a_text_open_one_case() {
         let (store, text) = (world.store.clone(), screened(&world, ALICE, "you won"));
         trying.spawn(async move { store.screen(text).await.expect("the store answers") });
     }
-    let told = trying.join_all().await;
-    assert!(told.iter().all(|screening| *screening == told[0]), "{told:?}");
+    let screenings = trying.join_all().await;
+    assert!(screenings.iter().all(|screening| *screening == screenings[0]), "{screenings:?}");
     assert_eq!(world.store.reviews(None, None, 10).await.unwrap()[0].seen, 50);
 }
 

@@ -41,7 +41,7 @@ const KINDS: [(u64, Make); 34] = [
     (20, opt_in),
     (25, links::open),
     (12, links::close),
-    (320, links::hear),
+    (320, links::report),
     (30, cancel),
     (28, lapse),
     (8, set_late),

@@ -38,7 +38,7 @@ impl World {
         for (account, balance) in &self.model.balances {
             assert_eq!(self.state.balances.of(*account).balance.as_micros(), *balance, "account {account}");
         }
-        self.model.reports.hear(reports);
+        self.model.reports.check_batch(reports);
         let now = self.model.now;
         self.model.webhooks.find_new(&self.tables, now);
         self.model.mo.find_unassigned(&self.tables);

@@ -37,7 +37,7 @@ impl World {
         let number = recipient(self);
         let before = self.model.balances.clone();
         let commands = erase_number(self, number);
-        self.runs(&commands, super::world::End::Commit);
+        self.run(&commands, super::world::End::Commit);
         assert_eq!(self.model.balances, before, "money stays");
         let digits = number.digits().to_string();
         let octets = format!("{:?}", digits.as_bytes());

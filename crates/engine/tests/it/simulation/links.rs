@@ -59,7 +59,7 @@ fn empty(world: &World, carrier: CarrierId, link: LinkId) -> LinkBatch {
 }
 
 /// Reports responses to some parts of a link, receipts, MO messages, and free slots.
-pub(super) fn hear(world: &mut World) -> Option<AnyCommand> {
+pub(super) fn report(world: &mut World) -> Option<AnyCommand> {
     let open: Vec<usize> = (0..world.links.len()).filter(|place| !world.links[*place].closing).collect();
     if open.is_empty() {
         return None;
@@ -77,13 +77,13 @@ pub(super) fn hear(world: &mut World) -> Option<AnyCommand> {
     }
     let Link { carrier, id, .. } = world.links[which];
     let receipts = (0..world.random.below(3)).filter_map(|_| receipt(world, carrier)).collect();
-    let inbound = if world.random.once_in(4) { vec![mo::bring(world)] } else { Vec::new() };
+    let inbound = if world.random.once_in(4) { vec![mo::receive_mo(world)] } else { Vec::new() };
     let slots = u32::try_from(world.random.below(5)).expect("a few");
     Some(LinkBatch { responses: answers, receipts, inbound, slots, ..empty(world, carrier, id) }.into())
 }
 
 /// Opens a link while there are too few; otherwise a link accepts all its parts.
-pub(super) fn open_or_hear(world: &mut World) -> AnyCommand {
+pub(super) fn open_or_report(world: &mut World) -> AnyCommand {
     if let Some(command) = report_unsent(world) {
         return command;
     }
@@ -190,7 +190,7 @@ impl World {
             let remote = remote.as_ref().expect("every receipt here has an id");
             self.model.receipt(batch.carrier, remote, *verdict, *source);
         }
-        batch.inbound.iter().for_each(|record| self.model.bring(batch.carrier, &record.part));
+        batch.inbound.iter().for_each(|record| self.model.receive_mo(batch.carrier, &record.part));
     }
 
     fn note_answer(&mut self, carrier: CarrierId, record: &ResponseRecord) {
@@ -199,15 +199,15 @@ impl World {
         let model = &mut self.model;
         match answer {
             SubmitResponse::Accepted(remote) => {
-                model.happens(message, part, PartEvent::Accepted);
+                model.apply_event(message, part, PartEvent::Accepted);
                 model.tie(carrier, remote, (message, part), *to);
             }
             SubmitResponse::AcceptedWithoutId => model.accepted_without_id(carrier, message, part, *to),
             SubmitResponse::Throttled => {
-                model.happens(message, part, PartEvent::Deferred);
+                model.apply_event(message, part, PartEvent::Deferred);
             }
             SubmitResponse::NotSent => {
-                model.happens(message, part, PartEvent::Released);
+                model.apply_event(message, part, PartEvent::Released);
             }
             SubmitResponse::Temporary { after, .. } => {
                 model.temporary_error(message, part, *after, *otherwise)
@@ -229,7 +229,7 @@ impl Model {
     pub(super) fn no_answer(&mut self, message: MessageId, part: PartNo) {
         let Some(entry) = self.messages.get(&message).filter(|entry| !entry.has_ended()) else { return };
         let doubts = entry.progress.parts[part.index()].doubts;
-        if self.happens(message, part, PartEvent::NoResponse(entry.doubt)) {
+        if self.apply_event(message, part, PartEvent::NoResponse(entry.doubt)) {
             let wait = resend_wait(IN_DOUBT_WAIT, doubts + 1);
             self.defer(message, part, self.now.plus(wait));
         }

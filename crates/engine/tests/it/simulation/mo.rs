@@ -29,7 +29,7 @@ const REMEMBERED_MAX: usize = 50;
 const FORGOTTEN_MAX: usize = 1_000;
 
 /// Returns a new MO part, or one that the carrier sent before.
-pub(super) fn bring(world: &mut World) -> MoRecord {
+pub(super) fn receive_mo(world: &mut World) -> MoRecord {
     let again = world.random.once_in(4);
     let part = if again && !world.brought.is_empty() {
         let place = world.random.index(world.brought.len());

@@ -159,7 +159,7 @@ impl MoModel {
 
 impl Model {
     /// A carrier brings a message, or a part of one.
-    pub(super) fn bring(&mut self, carrier: CarrierId, part: &InboundPart) {
+    pub(super) fn receive_mo(&mut self, carrier: CarrierId, part: &InboundPart) {
         let (source, destination) = (digits(&part.source.digits), digits(&part.destination.digits));
         let text = String::from_utf8(part.segment.octets.to_vec()).expect("plain letters");
         let numbers = part.concat.map(|ConcatPart { reference, total, part }| (reference, total, part));

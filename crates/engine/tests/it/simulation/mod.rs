@@ -109,7 +109,7 @@ fn go(seed: u64) -> Coverage {
         let end = end_of_batch(&mut world.random);
         change_surroundings(&mut world);
         let batch: Vec<_> = (0..count).map(|_| commands::next(&mut world)).collect();
-        world.runs(&batch, end);
+        world.run(&batch, end);
     }
     drain(&mut world);
     world.compare_all();
@@ -145,8 +145,8 @@ fn drain(world: &mut World) {
             return;
         }
         world.now = world.now.plus(Duration::from_secs(30));
-        let batch = [links::open_or_hear(world), ReleaseDue { now: world.now }.into()];
-        world.runs(&batch, End::Commit);
+        let batch = [links::open_or_report(world), ReleaseDue { now: world.now }.into()];
+        world.run(&batch, End::Commit);
     }
     panic!("parts still wait after {DRAIN_ROUNDS_MAX} rounds");
 }

@@ -221,7 +221,7 @@ impl Model {
     }
 
     /// Applies an event to a part of a message that has not ended. Returns whether it moved the part.
-    pub(super) fn happens(&mut self, message: MessageId, part: PartNo, event: PartEvent) -> bool {
+    pub(super) fn apply_event(&mut self, message: MessageId, part: PartNo, event: PartEvent) -> bool {
         let Some(entry) = self.messages.get_mut(&message).filter(|entry| !entry.has_ended()) else {
             return false;
         };
@@ -287,7 +287,7 @@ impl Model {
         let parts: Vec<(Part, PartNo)> = self.messages[&message].parts().collect();
         for (part, no) in parts.into_iter().filter(|(part, _)| WAITING.contains(&part.state)) {
             if stored.is_none_or(|stored| stored.parts[no.index()] != part) {
-                self.happens(message, no, PartEvent::ValidityEnded);
+                self.apply_event(message, no, PartEvent::ValidityEnded);
             }
         }
     }

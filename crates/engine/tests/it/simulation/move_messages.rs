@@ -98,7 +98,7 @@ impl Model {
         self.touched.insert(message);
     }
 
-    fn fails_over(&mut self, message: MessageId, to: TargetCarrier) {
+    fn fail_over(&mut self, message: MessageId, to: TargetCarrier) {
         self.move_message(message, to);
         self.coverage.count("failed over", 1);
         if let Some(entry) = self.messages.get_mut(&message) {
@@ -114,7 +114,7 @@ impl Model {
         after: Option<Duration>,
         otherwise: Option<TargetCarrier>,
     ) {
-        if !self.happens(message, part, PartEvent::Deferred) {
+        if !self.apply_event(message, part, PartEvent::Deferred) {
             return;
         }
         let now = self.now;
@@ -126,7 +126,7 @@ impl Model {
             && self.can_move_to(message, to.carrier)
             && self.is_ours(message)
         {
-            self.fails_over(message, to);
+            self.fail_over(message, to);
             if failures > FAILURES_BEFORE_FAILOVER {
                 let due_at = now.plus(after.expect("an answer with another carrier has a wait"));
                 let entry = self.messages.get_mut(&message).expect("a message that waits");
@@ -144,7 +144,7 @@ impl Model {
         wait: Duration,
         otherwise: Option<TargetCarrier>,
     ) {
-        if !self.happens(message, part, event) {
+        if !self.apply_event(message, part, event) {
             return;
         }
         let entry = &self.messages[&message];
@@ -152,7 +152,7 @@ impl Model {
         let may_move = has_waited && !entry.has_failed_over;
         match otherwise {
             Some(to) if may_move && self.can_move_to(message, to.carrier) && self.is_ours(message) => {
-                self.fails_over(message, to);
+                self.fail_over(message, to);
             }
             _ => self.defer(message, part, self.now.plus(wait)),
         }
@@ -176,15 +176,15 @@ impl Model {
         };
         let to = otherwise.filter(|to| others().all(is_ours) && self.can_move_to(message, to.carrier));
         let Some(to) = to else {
-            self.happens(message, part, event);
+            self.apply_event(message, part, event);
             return;
         };
-        self.happens(message, part, PartEvent::Deferred);
+        self.apply_event(message, part, PartEvent::Deferred);
         let entry = self.messages.get_mut(&message).expect("a message that waits");
         entry.tries[part.index()].attempts += 1;
         entry.refused_by.insert(entry.carrier);
         if !is_under_way {
-            self.fails_over(message, to);
+            self.fail_over(message, to);
         }
     }
 }

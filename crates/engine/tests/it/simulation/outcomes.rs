@@ -156,7 +156,7 @@ impl World {
         assert_eq!(outcome, expected, "{message:?}");
         if let (CancelOutcome::Cancelled, Some(message)) = (outcome, message) {
             self.model.coverage.count("cancelled", 1);
-            self.model.happens(message, PartNo::FIRST, PartEvent::Withdrawn);
+            self.model.apply_event(message, PartNo::FIRST, PartEvent::Withdrawn);
         }
     }
 
@@ -170,7 +170,7 @@ impl World {
             // The end of one part may end the message.
             if entry.key(*message) == *key && !entry.has_ended() {
                 lapsed += 1;
-                self.model.happens(*message, *part, *event);
+                self.model.apply_event(*message, *part, *event);
             }
         }
         assert_eq!(count, lapsed, "lapsed parts");

@@ -37,7 +37,7 @@ impl Model {
         part: PartNo,
         to: Msisdn,
     ) {
-        if !self.happens(message, part, PartEvent::Accepted) {
+        if !self.apply_event(message, part, PartEvent::Accepted) {
             return;
         }
         self.unnamed.retain(|other| (other.message, other.part) != (message, part));
@@ -70,7 +70,7 @@ impl Model {
         self.unnamed.retain(|part| *part != found);
         let Unnamed { message, part, at, .. } = found;
         self.note_id(remote, TiedPart { message, part, to, day: at.day() });
-        self.happens(message, part, PartEvent::Receipt(verdict));
+        self.apply_event(message, part, PartEvent::Receipt(verdict));
         true
     }
 

@@ -67,7 +67,7 @@ impl Model {
         self.note_id(remote, TiedPart { message, part, to, day: self.now.day() });
         if let Some(Early { verdict, source, .. }) = self.early.remove(&(carrier, remote.octets().to_vec())) {
             let tied = self.find_tied(remote, source).expect("it was tied");
-            self.happens(tied.message, tied.part, PartEvent::Receipt(verdict));
+            self.apply_event(tied.message, tied.part, PartEvent::Receipt(verdict));
         }
     }
 
@@ -79,7 +79,7 @@ impl Model {
         source: Option<Msisdn>,
     ) {
         if let Some(TiedPart { message, part, .. }) = self.find_tied(remote, source) {
-            self.happens(message, part, PartEvent::Receipt(verdict));
+            self.apply_event(message, part, PartEvent::Receipt(verdict));
             return;
         }
         if self.matches_number(carrier, remote, source, verdict) {
@@ -100,7 +100,7 @@ impl Model {
             let Some(Early { verdict, source, .. }) = self.early.get(&key).copied() else { continue };
             let Some(tied) = self.find_tied(remote, source) else { continue };
             self.early.remove(&key);
-            self.happens(tied.message, tied.part, PartEvent::Receipt(verdict));
+            self.apply_event(tied.message, tied.part, PartEvent::Receipt(verdict));
             matched += 1;
         }
         matched

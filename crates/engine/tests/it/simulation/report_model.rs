@@ -50,7 +50,7 @@ impl ReportModel {
     }
 
     /// Checks that the reports of a batch are exactly the expected ones.
-    pub(super) fn hear(&mut self, reports: &[Report]) {
+    pub(super) fn check_batch(&mut self, reports: &[Report]) {
         for report in reports {
             let telling = match &report.content {
                 ReportContent::Dlr(news) => Telling::Became(report.message, news.status),

@@ -112,32 +112,32 @@ impl World {
     }
 
     /// Runs commands as one batch and compares the results with the model.
-    pub(super) fn runs(&mut self, commands: &[AnyCommand], end: End) {
+    pub(super) fn run(&mut self, commands: &[AnyCommand], end: End) {
         match end {
-            End::Commit => self.commits(commands),
+            End::Commit => self.commit(commands),
             End::RollBack => {
                 let rooms = self.state.lanes.link_slots();
                 self.execute(commands);
                 self.tables.roll_back();
                 self.state.lanes.restore_link_slots(rooms);
                 self.state.rolled_back(&Tables::new(self.tables.clone())).expect("the tables can be read");
-                commands.iter().for_each(|command| self.commits(std::slice::from_ref(command)));
+                commands.iter().for_each(|command| self.commit(std::slice::from_ref(command)));
             }
             End::Crash => {
                 self.execute(commands);
                 self.tables.roll_back();
-                self.restarts();
+                self.restart();
             }
         }
     }
 
-    fn commits(&mut self, commands: &[AnyCommand]) {
+    fn commit(&mut self, commands: &[AnyCommand]) {
         let (done, now) = self.execute(commands);
         self.tables.commit();
         self.state.committed(now);
         self.state.trim();
         self.model.now = now;
-        self.agrees(commands, done);
+        self.compare_outcomes(commands, done);
     }
 
     /// Runs commands as one batch, up to its commit. Returns the results and the time.
@@ -158,7 +158,7 @@ impl World {
     }
 
     /// Restarts the engine from the tables.
-    pub(super) fn restarts(&mut self) {
+    pub(super) fn restart(&mut self) {
         self.links.clear();
         self.next_commands.clear();
         self.later.clear();
@@ -180,7 +180,7 @@ impl World {
         self.compare(&reports);
     }
 
-    fn agrees(&mut self, commands: &[AnyCommand], done: Done) {
+    fn compare_outcomes(&mut self, commands: &[AnyCommand], done: Done) {
         for (command, outcome) in commands.iter().zip(done.outcomes) {
             self.note(command, outcome);
         }
@@ -192,7 +192,7 @@ impl World {
                 assert_eq!((entry.carrier, entry.account), (job.carrier, job.account), "{job:?}");
                 assert_eq!((job.text.as_str(), job.to), (TEXT, entry.to), "{job:?}");
                 assert_eq!(usize::from(job.submits()), entry.progress.parts.len(), "{job:?}");
-                self.model.happens(job.message, job.part, PartEvent::Claimed);
+                self.model.apply_event(job.message, job.part, PartEvent::Claimed);
             }
             match self.links.iter_mut().find(|link| link.id == id) {
                 Some(link) => link.under_way.extend(handout.jobs),

@@ -40,21 +40,25 @@ pub(super) struct Compared {
 
 pub(super) async fn compare(
     folder: &Path,
-    told: &BTreeMap<u64, String>,
+    acknowledged: &BTreeMap<u64, String>,
     carriers: &[(&str, Carrier)],
 ) -> Compared {
     let data = gateways::data_folder(folder);
     let audit = audit_clean(&data);
-    let ids: HashSet<&String> = told.values().collect();
-    assert_eq!(ids.len(), told.len(), "two messages share an id");
-    assert_eq!(audit.messages, told.len() as u64 + LATE, "the store has exactly the acknowledged messages");
+    let ids: HashSet<&String> = acknowledged.values().collect();
+    assert_eq!(ids.len(), acknowledged.len(), "two messages share an id");
+    assert_eq!(
+        audit.messages,
+        acknowledged.len() as u64 + LATE,
+        "the store has exactly the acknowledged messages"
+    );
 
     let seen = Seen::gather(carriers);
     let copies: u64 = seen.taken.values().map(|taken| taken.len() as u64 - 1).sum();
     assert!(copies <= audit.resends, "{copies} copies but only {} recorded resends", audit.resends);
 
     let store = open_store(&data);
-    let unreported = check_messages(&store, told, &seen).await;
+    let unreported = check_messages(&store, acknowledged, &seen).await;
     let parked = check_parked(&store, carriers, audit.resends + unreported).await;
     store.close().await.expect("the store closes");
     Compared { copies, resends: audit.resends, unreported, parked }
@@ -111,10 +115,10 @@ fn number(id: &str, hex: bool) -> Option<u64> {
 }
 
 /// Checks that every message is final, or has a copy without a receipt. Returns the number of the latter.
-async fn check_messages(store: &Store, told: &BTreeMap<u64, String>, seen: &Seen) -> u64 {
+async fn check_messages(store: &Store, acknowledged: &BTreeMap<u64, String>, seen: &Seen) -> u64 {
     let account = account_id(store).await;
     let mut unreported = 0;
-    for (index, id) in told {
+    for (index, id) in acknowledged {
         let id = MessageId::parse(id).expect("a message id");
         let message =
             store.message(account, id).await.expect("a read").expect("an acknowledged message exists");
@@ -139,7 +143,7 @@ async fn check_messages(store: &Store, told: &BTreeMap<u64, String>, seen: &Seen
             }
         }
     }
-    let count = i64::try_from(told.len() as u64 + LATE).expect("some messages");
+    let count = i64::try_from(acknowledged.len() as u64 + LATE).expect("some messages");
     let balance = store.balance(account).await.expect("a read").balance;
     let expected = gateways::OPENING_MICROS - count * gateways::PRICE_MICROS;
     assert_eq!(balance.as_micros(), expected, "the balance after {count} messages");

@@ -48,14 +48,15 @@ async fn every_message_is_accounted_for_after_carrier_chaos() {
     let gateway = Served::start_with(folder.path(), settings, &provisioned(&carriers));
     let began = now();
 
-    let told = send(&gateway, messages).await;
-    println!("{} messages accepted after {:.1?}", told.len(), began.elapsed());
+    let acknowledged = send(&gateway, messages).await;
+    println!("{} messages accepted after {:.1?}", acknowledged.len(), began.elapsed());
     settle(folder.path(), &carriers).await;
     println!("all parts have ended after {:.1?}", began.elapsed());
-    quiet_without_carriers(&gateway, &carriers, told.len() as u64).await;
+    quiet_without_carriers(&gateway, &carriers, acknowledged.len() as u64).await;
     gateway.stop().await;
 
-    let Compared { copies, resends, unreported, parked } = compare(folder.path(), &told, &carriers).await;
+    let Compared { copies, resends, unreported, parked } =
+        compare(folder.path(), &acknowledged, &carriers).await;
     println!(
         "{messages} messages: {copies} copies at the carriers, {resends} resends on record, {unreported} without a \
          receipt, {parked} receipts without a message"
@@ -132,11 +133,11 @@ async fn send(gateway: &Served, messages: u64) -> BTreeMap<u64, String> {
     let target = Target::new(&gateway.base_url(), gateways::KEY, gateways::SECRET).expect("a target");
     let keys = Keys::Prefixed("chaos".to_owned());
     let texts = Messages::new(("+4915100000000", 90_000_000), None, checks::TEXT, keys).expect("messages");
-    let told: Arc<Mutex<BTreeMap<u64, String>>> = Arc::default();
+    let acknowledged: Arc<Mutex<BTreeMap<u64, String>>> = Arc::default();
     let mut options = LoadOptions::new(target, texts, Bound::requests(messages));
     options.which = Which::From(0);
     options.connections = CONNECTIONS;
-    let noted = told.clone();
+    let noted = acknowledged.clone();
     options.observer = Some(Arc::new(move |attempt| {
         let http::Outcome::Answered { status: 202, message_id: Some(id) } = attempt.outcome else {
             panic!("message {} was not accepted: {:?}", attempt.index, attempt.outcome)
@@ -144,9 +145,9 @@ async fn send(gateway: &Served, messages: u64) -> BTreeMap<u64, String> {
         noted.lock().expect("the lock is not poisoned").insert(attempt.index, id.to_owned());
     }));
     http::run(options).await.expect("a run");
-    let told = std::mem::take(&mut *told.lock().expect("the lock is not poisoned"));
-    assert_eq!(told.len() as u64, messages, "every message was answered");
-    told
+    let acknowledged = std::mem::take(&mut *acknowledged.lock().expect("the lock is not poisoned"));
+    assert_eq!(acknowledged.len() as u64, messages, "every message was answered");
+    acknowledged
 }
 
 /// Waits until the store's open parts and the carriers' unanswered receipts no longer change.

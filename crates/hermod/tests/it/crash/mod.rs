@@ -43,9 +43,9 @@ async fn no_acknowledged_message_is_lost_or_charged_twice_over_random_kills() {
         let life = Duration::from_millis(chance.within(LIFE_MS));
         customer.send_until_killed(gateway, life).await;
         println!(
-            "cycle {}: {} told accepted, {} to send again",
+            "cycle {}: {} acknowledged, {} to send again",
             cycle + 1,
-            customer.told(),
+            customer.acknowledged(),
             customer.unanswered().len()
         );
     }
@@ -69,7 +69,7 @@ struct Customer {
 struct Book {
     next: u64,
     /// Message ids by index. Every response to a key must have the same id.
-    told: BTreeMap<u64, String>,
+    acknowledged: BTreeMap<u64, String>,
     unanswered: BTreeSet<u64>,
     contradictions: Vec<String>,
 }
@@ -81,9 +81,9 @@ impl Book {
         match attempt.outcome {
             Outcome::Answered { status: 202 | 200, message_id: Some(id) } => {
                 self.unanswered.remove(&index);
-                let told = self.told.entry(index).or_insert_with(|| id.to_owned());
-                if told != id {
-                    self.contradictions.push(format!("key {index} was message {told} and then {id}"));
+                let acknowledged = self.acknowledged.entry(index).or_insert_with(|| id.to_owned());
+                if acknowledged != id {
+                    self.contradictions.push(format!("key {index} was message {acknowledged} and then {id}"));
                 }
             }
             // Rejected or unanswered: the customer sends the same key again.
@@ -140,8 +140,8 @@ impl Customer {
         self.book().unanswered.iter().copied().collect()
     }
 
-    fn told(&self) -> usize {
-        self.book().told.len()
+    fn acknowledged(&self) -> usize {
+        self.book().acknowledged.len()
     }
 }
 
@@ -153,8 +153,8 @@ async fn compare(folder: &Path, customer: &Customer, carrier: &Carrier) {
     let ids: BTreeSet<String> = {
         let book = customer.book();
         assert_eq!(book.contradictions, Vec::<String>::new(), "each key has one message");
-        let ids: BTreeSet<String> = book.told.values().cloned().collect();
-        assert_eq!(ids.len(), book.told.len(), "two keys share a message");
+        let ids: BTreeSet<String> = book.acknowledged.values().cloned().collect();
+        assert_eq!(ids.len(), book.acknowledged.len(), "two keys share a message");
         ids
     };
     assert_eq!(audit.messages, ids.len() as u64, "the store has exactly the acknowledged messages");

@@ -24,7 +24,7 @@ const LIFE_MS: std::ops::Range<u64> = 300..1_500;
 struct Book {
     sent: u64,
     /// Ids of accepted messages.
-    told: BTreeSet<String>,
+    acknowledged: BTreeSet<String>,
     /// Number of receipts of each message.
     receipts: BTreeMap<String, u32>,
 }
@@ -47,7 +47,12 @@ async fn no_acknowledged_submit_sm_is_lost_or_charged_twice_and_no_receipt_is_lo
             () = pause(life) => {}
         }
         gateway.kill();
-        println!("cycle {}: {} accepted, {} reported", cycle + 1, book.told.len(), book.receipts.len());
+        println!(
+            "cycle {}: {} accepted, {} reported",
+            cycle + 1,
+            book.acknowledged.len(),
+            book.receipts.len()
+        );
     }
 
     // The last process: all parts end, and every receipt arrives.
@@ -103,7 +108,7 @@ async fn take(esme: &mut Esme, frame: &Frame, book: &mut Book) -> bool {
             assert_eq!(frame.header.status, CommandStatus::OK);
             let Ok(Pdu::SubmitSmResp(answer)) = frame.decode() else { panic!("{frame:?}") };
             let id = String::from_utf8(answer.message_id.to_vec()).expect("digits");
-            assert!(book.told.insert(id), "a message id was assigned twice");
+            assert!(book.acknowledged.insert(id), "a message id was assigned twice");
             true
         }
         other => panic!("{other} from the gateway"),
@@ -140,10 +145,18 @@ async fn compare(folder: &Path, book: &Book, carrier: &Carrier) {
     assert_eq!(distinct, audit.messages, "every message that was stored reached the carrier");
     assert!(seen.duplicates <= audit.resends, "{} copies, {} resends", seen.duplicates, audit.resends);
     // Stored messages without a response were in the window at a kill.
-    let told = book.told.len() as u64;
-    assert!(told <= audit.messages && audit.messages <= book.sent, "{told} {} {}", audit.messages, book.sent);
-    assert!(book.told.iter().all(|id| book.receipts.contains_key(id)), "a receipt was lost");
+    let acknowledged = book.acknowledged.len() as u64;
+    assert!(
+        acknowledged <= audit.messages && audit.messages <= book.sent,
+        "{acknowledged} {} {}",
+        audit.messages,
+        book.sent
+    );
+    assert!(book.acknowledged.iter().all(|id| book.receipts.contains_key(id)), "a receipt was lost");
     let again = book.receipts.values().filter(|times| **times > 1).count();
-    println!("{told} acknowledged of {} stored; {again} receipts came more than once", audit.messages);
+    println!(
+        "{acknowledged} acknowledged of {} stored; {again} receipts came more than once",
+        audit.messages
+    );
     check_each_message(&data, book.receipts.keys().map(String::as_str)).await;
 }

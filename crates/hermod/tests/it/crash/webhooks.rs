@@ -42,14 +42,14 @@ async fn no_webhook_is_lost_and_each_keeps_its_id_over_random_kills() {
         let gateway = start(folder.path(), carrier.addr(), &hooks);
         let life = Duration::from_millis(chance.within(LIFE_MS));
         customer.send_until_killed(gateway, life).await;
-        println!("cycle {}: {} told accepted, {} posts", cycle + 1, customer.told(), hooks.count());
+        println!("cycle {}: {} acknowledged, {} posts", cycle + 1, customer.acknowledged(), hooks.count());
     }
 
     hooks.set_behaviour(ReceiverBehaviour::Status(200));
     let gateway = start(folder.path(), carrier.addr(), &hooks);
     customer.send_unanswered(&gateway).await;
     gateway.wait_until_no_open_parts(folder.path(), SETTLE_WAIT).await;
-    wait_until_all_are_posted(&hooks, customer.told()).await;
+    wait_until_all_are_posted(&hooks, customer.acknowledged()).await;
     gateway.stop().await;
     compare(folder.path(), &customer, &carrier).await;
     assert_no_waiting_or_failed_events(&gateways::data_folder(folder.path())).await;
@@ -58,11 +58,11 @@ async fn no_webhook_is_lost_and_each_keeps_its_id_over_random_kills() {
 }
 
 fn start(folder: &Path, carrier: SocketAddr, hooks: &WebhookReceiver) -> Served {
-    let told = format!(
+    let account = format!(
         "name = \"alice\"\ndlr_webhook = \"{}\"\nwebhook_secret = \"a-secret-of-the-rig\"\n",
         hooks.url("dlr")
     );
-    let provision = gateways::provision_text(carrier, "100000").replacen("name = \"alice\"\n", &told, 1);
+    let provision = gateways::provision_text(carrier, "100000").replacen("name = \"alice\"\n", &account, 1);
     Served::start_with(folder, SETTINGS, &provision)
 }
 

@@ -106,8 +106,8 @@ async fn submit_sm_has_the_relative_validity_period_of_the_message() {
     alice.take_receipt().await;
     alice.unbind().await;
     let submits = s.carrier().record().submits();
-    let told: Vec<&str> = submits.iter().map(|submit| submit.validity_period.as_str()).collect();
-    assert_eq!(told, ["000000010000000R"]);
+    let periods: Vec<&str> = submits.iter().map(|submit| submit.validity_period.as_str()).collect();
+    assert_eq!(periods, ["000000010000000R"]);
     s.end().await;
 }
 

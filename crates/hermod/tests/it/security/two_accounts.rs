@@ -41,7 +41,7 @@ fn submit<'a>(from: &'a str, text: &'a str) -> SubmitSm<'a> {
 }
 
 /// Returns a response without the id of its request.
-fn told(answer: &HttpAnswer) -> (u16, String, Option<&str>) {
+fn response_without_id(answer: &HttpAnswer) -> (u16, String, Option<&str>) {
     (answer.status, answer.body.to_string(), answer.headers.get("x-error-code").map(String::as_str))
 }
 
@@ -73,10 +73,10 @@ async fn ids_of_another_account_are_answered_like_ids_that_do_not_exist_over_htt
     assert_eq!(paths, ["/balance", "/inbound", "/sms", "/sms/{id}"]);
 
     // GET /sms/{id}
-    let absent = told(&s.bob.get_message(ABSENT[0]).await).1;
+    let absent = response_without_id(&s.bob.get_message(ABSENT[0]).await).1;
     for id in ids.iter().map(String::as_str).chain(ABSENT) {
         let answer = s.bob.get_message(id).await;
-        assert_eq!(told(&answer), (404, absent.clone(), Some("NOT_FOUND")), "{id}");
+        assert_eq!(response_without_id(&answer), (404, absent.clone(), Some("NOT_FOUND")), "{id}");
     }
     // GET /inbound: bob does not get alice's messages with her cursor.
     for since in [0, 1, 2] {

@@ -37,11 +37,11 @@ impl SmallDisk {
             .args(["-t", "tmpfs", "-o", &format!("size={bytes}"), "hermod-test"])
             .arg(mount_point.path())
             .output();
-        let told = mounted.as_ref().map(|output| String::from_utf8_lossy(&output.stderr).into_owned());
+        let result = mounted.as_ref().map(|output| String::from_utf8_lossy(&output.stderr).into_owned());
         let done = mounted.as_ref().is_ok_and(|output| output.status.success());
         assert!(
             done,
-            "this test fills a disk of its own: it needs the right to mount a tmpfs (root): {told:?}"
+            "this test fills a disk of its own: it needs the right to mount a tmpfs (root): {result:?}"
         );
         SmallDisk { mount_point }
     }
@@ -204,8 +204,8 @@ async fn webhook_result_kept_for_lack_of_space_returns_disk_low() {
     raw(&disk.folder()).execute_batch(&triggers).unwrap();
     disk.fill(1_000_000);
     let done = due.iter().map(|event| settled(event, 200, AfterAttempt::Delivered, world.now)).collect();
-    let told = world.store.settle_webhooks(done, world.now).await;
-    assert!(matches!(told, Err(StoreError::DiskLow)), "{told:?}");
+    let result = world.store.settle_webhooks(done, world.now).await;
+    assert!(matches!(result, Err(StoreError::DiskLow)), "{result:?}");
     disk.make_room();
     wait_until_accepting(&world).await;
     assert_eq!(world.due_events().await, due[..1], "the second result was kept and is written now");

@@ -90,22 +90,22 @@ fn failed_fsync_ends_the_process_and_no_acknowledged_message_is_lost() {
     for number in [1, 2, 5, 8, 11, 14, 16, 17, 18] {
         let folder = TempDir::new().unwrap();
         let (output, injected) = run_child_with_failing_fsync(folder.path(), number);
-        let told = String::from_utf8_lossy(&output.stdout);
+        let printed = String::from_utf8_lossy(&output.stdout);
         let expected = if injected { DISK_FAILED } else { 0 };
         assert_eq!(
             output.status.code(),
             Some(expected),
-            "fsync {number}: {told} {}",
+            "fsync {number}: {printed} {}",
             String::from_utf8_lossy(&output.stderr)
         );
         failed += u32::from(injected);
-        let acknowledged: Vec<MessageId> = told
+        let acknowledged: Vec<MessageId> = printed
             .lines()
             .filter_map(|line| line.strip_prefix("acknowledged "))
             .map(|id| MessageId::parse(id).unwrap())
             .collect();
-        let received = told.lines().filter(|line| line.starts_with("received ")).count();
-        check_store(&folder.path().join("data"), told.contains("paid in"), &acknowledged, received);
+        let received = printed.lines().filter(|line| line.starts_with("received ")).count();
+        check_store(&folder.path().join("data"), printed.contains("paid in"), &acknowledged, received);
     }
     assert!(failed >= 7, "only {failed} faults were injected");
 }

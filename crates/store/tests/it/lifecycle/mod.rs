@@ -117,8 +117,8 @@ async fn part_that_steps_aside_is_overtaken_and_returns_first_without_an_attempt
         link.add_slots(2).await;
         let order: Vec<_> = link.take_jobs(2).await.iter().map(|job| job.message).collect();
         assert_eq!(order, [first, third], "afterwards it has its old position");
-        let told = world.timeline(first);
-        assert!(!told.iter().any(|line| line == "temporary_error"), "{told:?}");
+        let timeline = world.timeline(first);
+        assert!(!timeline.iter().any(|line| line == "temporary_error"), "{timeline:?}");
         world.assert_audit_clean();
     }
 }

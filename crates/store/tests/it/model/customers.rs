@@ -82,13 +82,13 @@ impl Pair {
         let (account, number) = (account(bob), recipient(to));
         let opted_out = &mut self.books.purses.get_mut(&account).expect("a purse").opted_out;
         let store = &self.world.store;
-        let (told, expected) = if out {
+        let (changed, expected) = if out {
             let entry = OptOut { account, number, how: "STOP".to_owned(), now: self.world.now };
             (store.opt_out(entry).await, opted_out.insert(to))
         } else {
             (store.opt_in(account, number).await, opted_out.remove(&to))
         };
-        assert_eq!(told.expect("the store answers"), expected);
+        assert_eq!(changed.expect("the store answers"), expected);
         let listed = store.opted_out(account, number).await.expect("the store answers");
         assert_eq!(listed.is_some(), out);
     }

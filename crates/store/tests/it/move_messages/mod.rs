@@ -68,8 +68,8 @@ async fn movable_messages_are_those_that_no_carrier_may_have() {
     let bobs = world.send(Acceptance { account: BOB, parts: 3, ..world.sms() }).await;
     let waiting = world.waiting().await;
     let expected = [(deferred.message, ALICE, 1), (queued, ALICE, 1), (bobs, BOB, 3)];
-    let told: Vec<_> = waiting.iter().map(|found| (found.message, found.account, found.parts)).collect();
-    assert_eq!(told, expected);
+    let listed: Vec<_> = waiting.iter().map(|found| (found.message, found.account, found.parts)).collect();
+    assert_eq!(listed, expected);
     assert_eq!(
         (waiting[1].to, waiting[1].from, waiting[1].expires_at),
         (taken.to, taken.from, taken.expires_at)

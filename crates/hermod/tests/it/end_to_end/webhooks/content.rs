@@ -13,9 +13,9 @@ async fn enroute_and_final_status_are_posted_with_signature_and_headers() {
     let message = s.alice.send(TO, "hello").await.accepted();
     let caught = wait_for_posts(&hooks, 2).await;
     for (post, status) in caught.iter().zip(["ACCEPTD", "DELIVRD"]) {
-        let told = body(post);
+        let posted = body(post);
         assert_eq!(
-            (told["message_id"].as_str(), told["status"].as_str()),
+            (posted["message_id"].as_str(), posted["status"].as_str()),
             (Some(message.as_str()), Some(status))
         );
         assert_eq!(verified_signatures(post, SECRET), [SignatureHeader::Current, SignatureHeader::Standard]);
@@ -38,15 +38,15 @@ async fn full_form_has_every_field_of_the_contract() {
     let hooks = receiver(ReceiverBehaviour::Status(200));
     let s = scenario_with_webhook(&hooks, Script::new()).await;
     let message = s.alice.send(TO, "hello").await.accepted();
-    let told = String::from_utf8(wait_for_posts(&hooks, 1).await[0].body.to_vec()).expect("UTF-8");
-    let value: Value = serde_json::from_str(&told).expect("JSON");
+    let posted = String::from_utf8(wait_for_posts(&hooks, 1).await[0].body.to_vec()).expect("UTF-8");
+    let value: Value = serde_json::from_str(&posted).expect("JSON");
     for field in ["submitted_at", "delivered_at"] {
         let time = value[field].as_str().expect("a string");
         assert_eq!((time.len(), Timestamp::parse(time).is_some()), (20, true), "{time}");
     }
     let (submitted, delivered) = (&value["submitted_at"], &value["delivered_at"]);
     assert_eq!(
-        told,
+        posted,
         format!(
             "{{\"message_id\":\"{message}\",\"batch_id\":\"\",\"to\":\"{TO}\",\"from\":\"Hermod\",\"status\":\"DELIVRD\",\
              \"err_code\":0,\"err_desc\":\"No error\",\"submitted_at\":{submitted},\"delivered_at\":{delivered},\
@@ -63,12 +63,12 @@ type End = (fn() -> Script, &'static str, &'static str, &'static str, u16);
 /// Returns the only report of a message under this script, in both forms.
 async fn report_in_both_forms(script: fn() -> Script) -> (Value, Value) {
     let (mut full, mut short) = (Value::Null, Value::Null);
-    for (form, told) in [("full", &mut full), ("short", &mut short)] {
+    for (form, posted) in [("full", &mut full), ("short", &mut short)] {
         let hooks = receiver(ReceiverBehaviour::Status(200));
         let staged = setup_with_webhook(&hooks).connection("alice", &format!("dlr_form = \"{form}\"\n"));
         let s = Scenario::with_setup(script(), staged).await;
         s.alice.send(TO, "hello").await.accepted();
-        *told = body(&wait_for_posts(&hooks, 1).await[0]);
+        *posted = body(&wait_for_posts(&hooks, 1).await[0]);
         hooks.stop().await;
         s.end().await;
     }
@@ -131,8 +131,8 @@ async fn queued_and_submitted_are_not_posted_and_unknown_is_posted_once() {
     s.alice.status_of(&message).becomes("submitted").await;
     assert_post_count(&hooks, 0).await;
     s.advance(Duration::from_secs(96 * 3_600)).await;
-    let told = body(&wait_for_posts(&hooks, 1).await[0]);
-    assert_eq!((told["status"].as_str(), &told["error_code"]), (Some("unknown"), &Value::Null));
+    let posted = body(&wait_for_posts(&hooks, 1).await[0]);
+    assert_eq!((posted["status"].as_str(), &posted["error_code"]), (Some("unknown"), &Value::Null));
     s.alice.status_of(&message).is("submitted").await;
     hooks.stop().await;
     s.end_with_open_parts(1).await;
@@ -145,9 +145,9 @@ async fn expiry_in_the_queue_is_posted() {
     let message = s.alice.send(TO, "too late").await.accepted();
     s.advance(Duration::from_secs(72 * 3_600)).await;
     s.advance_until(Duration::from_secs(61), || s.alice.status_of(&message).becomes("expired")).await;
-    let told = body(&wait_for_posts(&hooks, 1).await[0]);
+    let posted = body(&wait_for_posts(&hooks, 1).await[0]);
     assert_eq!(
-        (told["message_id"].as_str(), told["status"].as_str()),
+        (posted["message_id"].as_str(), posted["status"].as_str()),
         (Some(message.as_str()), Some("EXPIRED"))
     );
     hooks.stop().await;
@@ -159,9 +159,9 @@ async fn message_of_several_parts_is_posted_once() {
     let hooks = receiver(ReceiverBehaviour::Status(200));
     let s = scenario_with_webhook(&hooks, Script::new()).await;
     let message = s.alice.send(TO, &"long ".repeat(100)).await.accepted();
-    let told = body(&wait_for_posts(&hooks, 1).await[0]);
+    let posted = body(&wait_for_posts(&hooks, 1).await[0]);
     assert_eq!(
-        (told["message_id"].as_str(), told["status"].as_str()),
+        (posted["message_id"].as_str(), posted["status"].as_str()),
         (Some(message.as_str()), Some("DELIVRD"))
     );
     s.assert_carrier_submits(4);

@@ -22,11 +22,11 @@ async fn outcomes(s: &Scenario, count: usize) -> Vec<String> {
             None => Vec::new(),
         };
         if attempts.len() >= count {
-            let told = attempts.into_iter().map(|attempt| match attempt.outcome {
+            let failures = attempts.into_iter().map(|attempt| match attempt.outcome {
                 AttemptOutcome::Status(status) => status.to_string(),
                 AttemptOutcome::Failed(sentence) => sentence,
             });
-            return told.collect();
+            return failures.collect();
         }
         assert!(started.elapsed() < PATIENCE, "{} attempts", attempts.len());
         crate::real_time::pause(Duration::from_millis(20)).await;
@@ -54,8 +54,8 @@ async fn webhook_name_rebound_to_a_private_address_is_not_called() {
     );
     let s = Scenario::with_setup(Script::new(), staged).await;
     s.alice.send(TO, "hello").await.accepted();
-    let told = outcomes(&s, 1).await;
-    assert_eq!(told, ["169.254.169.254 must not be called: it is a cloud metadata service"]);
+    let failures = outcomes(&s, 1).await;
+    assert_eq!(failures, ["169.254.169.254 must not be called: it is a cloud metadata service"]);
     assert_eq!(hooks.connections(), 0);
     turned.store(false, Ordering::Relaxed);
     s.skip(Duration::from_secs(56));
@@ -78,8 +78,8 @@ async fn misbehaving_receiver_fails_its_attempt_and_the_gateway_continues() {
         let s = scenario_with_webhook(&hooks, Script::new()).await;
         let message = s.alice.send(TO, "hello").await.accepted();
         wait_for_posts(&hooks, 1).await;
-        let told = s.advance_until(Duration::from_secs(3), || outcomes(&s, 1)).await;
-        assert!(told[0].contains(expect), "{manner}: {told:?}");
+        let failures = s.advance_until(Duration::from_secs(3), || outcomes(&s, 1)).await;
+        assert!(failures[0].contains(expect), "{manner}: {failures:?}");
         s.alice.status_of(&message).is("delivered").await;
         hooks.stop().await;
         s.end().await;
@@ -94,8 +94,8 @@ async fn receiver_without_a_trusted_certificate_gets_no_post() {
         .account("alice", &format!("dlr_webhook = \"{url}\"\nwebhook_secret = \"{SECRET}\"\n"));
     let s = Scenario::with_setup(Script::new(), staged).await;
     s.alice.send(TO, "hello").await.accepted();
-    let told = s.advance_until(Duration::from_secs(1), || outcomes(&s, 1)).await;
-    assert!(told[0].contains("TLS") || told[0].contains("timed out"), "{told:?}");
+    let failures = s.advance_until(Duration::from_secs(1), || outcomes(&s, 1)).await;
+    assert!(failures[0].contains("TLS") || failures[0].contains("timed out"), "{failures:?}");
     assert_eq!(hooks.count(), 0);
     hooks.stop().await;
     s.end().await;

@@ -35,9 +35,9 @@ async fn transmitter_without_a_receiver_for_a_minute_gets_every_change_by_webhoo
     // All changes are posted although registered_delivery is 0.
     let id = transmitter.submit(message(0)).await;
     let caught = wait_for_posts(&hooks, 2).await;
-    let told: Vec<Value> = caught.iter().map(body).collect();
-    assert!(told.iter().all(|told| told["message_id"] == id.as_str()), "{told:?}");
-    assert_eq!((&told[0]["status"], &told[1]["status"]), (&"ACCEPTD".into(), &"DELIVRD".into()));
+    let posted: Vec<Value> = caught.iter().map(body).collect();
+    assert!(posted.iter().all(|posted| posted["message_id"] == id.as_str()), "{posted:?}");
+    assert_eq!((&posted[0]["status"], &posted[1]["status"]), (&"ACCEPTD".into(), &"DELIVRD".into()));
     drop(transmitter);
     hooks.stop().await;
     s.end().await;
