@@ -20,9 +20,8 @@ pub use error::{BackendError, StoreError};
 pub use hermod_engine::ops::*;
 pub use hermod_engine::state::lanes::JOBS_IN_MEMORY_MAX;
 pub use read_results::{AuditReport, Violation};
-pub use sqlite::readers::SNAPSHOT_MAX;
 pub use statement::STATEMENT_ENTRIES_MAX;
 pub use store::{
-    ACCEPT_WAIT_MAX, DAYS_PER_READ_MAX, DEFERRED_IN_MEMORY_MAX, ERASED_NUMBER, Erased, LinkPort, OpenOptions,
-    PURGED_PER_STEP_MAX, QUEUE_OPS_MAX, ReceiverPort, Store,
+    ACCEPT_WAIT_MAX, DAYS_PER_READ_MAX, DEFERRED_IN_MEMORY_MAX, Erased, LinkPort, OpenOptions,
+    PURGED_PER_STEP_MAX, ReceiverPort, Store,
 };

@@ -119,7 +119,6 @@ reads! {
     fn message_named(account: AccountId, name: MessageName) -> Option<MessageRecord> = engine_reads::message_named(account, name);
     fn messages_to(number: Msisdn, account: Option<AccountId>, after: Option<MessageId>) -> Page<MessageId>
         = erasure::messages_to(number, account, after);
-    fn named(account: AccountId, name: MessageName) -> Option<MessageId> = engine_reads::named(account, name);
     fn next_key_step(limits: KeyLimits) -> Option<KeyStep> = engine_reads::next_key_step(limits);
     fn old_events(after: EndedPlace, before: Timestamp) -> OldEvents = webhook_purging::old_events(after, before);
     fn on_transmitters(connection: ConnectionId, after: ReportId, limit: usize) -> OnTransmitters

@@ -175,16 +175,16 @@ impl Outboxes {
     }
 
     /// Forgets reports whose deletion is durable, or will not be tried again. Closes the outbox if it is idle.
-    pub(crate) fn forget_settled(&self, ends: &FinishedReports) {
+    pub(crate) fn forget_settled(&self, finished: &FinishedReports) {
         let mut boxes = self.boxes();
-        let Some(outbox) = boxes.open.get(&ends.connection) else { return };
-        let refused = ends.refused.iter().map(|(id, _)| *id);
+        let Some(outbox) = boxes.open.get(&finished.connection) else { return };
+        let refused = finished.refused.iter().map(|(id, _)| *id);
         let idle = outbox.with(|state| {
-            state.written(ends.accepted.iter().copied().chain(refused));
+            state.written(finished.accepted.iter().copied().chain(refused));
             state.is_idle()
         });
         if idle {
-            boxes.open.remove(&ends.connection);
+            boxes.open.remove(&finished.connection);
         }
     }
 

@@ -65,8 +65,8 @@ fn superseded_report_that_could_not_be_queued_is_settled_with_the_newer_one() {
     assert!(taken(second).is_empty());
     assert!(outboxes.close(connection, &outbox, second, false).is_empty());
     assert!(outboxes.has_superseded());
-    let ends = outboxes.take_superseded().expect("a superseded report");
-    assert_eq!((ends.connection, ends.accepted), (connection, vec![ReportId(3)]));
+    let finished = outboxes.take_superseded().expect("a superseded report");
+    assert_eq!((finished.connection, finished.accepted), (connection, vec![ReportId(3)]));
     assert!(outboxes.take_superseded().is_none() && !outboxes.has_superseded());
     outboxes.tick(outboxes.now().plus(Duration::from_secs(1)));
 }

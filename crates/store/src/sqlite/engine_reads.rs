@@ -16,7 +16,7 @@ use hermod_engine::tables::TableError;
 use rusqlite::Connection;
 
 /// Returns the id of the account's message with this name.
-pub(crate) fn named(
+fn named(
     connection: &Connection,
     account: AccountId,
     name: MessageName,

@@ -13,7 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// Maximum number of concurrent reads. More would only compete for the same disk and cores.
 const READERS: usize = 4;
 /// Maximum duration of a read. At 10,000 messages a second the log grows by less than 512 MiB in that time.
-pub const SNAPSHOT_MAX: Duration = Duration::from_secs(5);
+const SNAPSHOT_MAX: Duration = Duration::from_secs(5);
 /// Virtual machine instructions of SQLite between two checks of the time: a few milliseconds.
 const STEPS_PER_CHECK: i32 = 50_000;
 

@@ -10,7 +10,7 @@ mod tests;
 mod upkeep;
 mod webhooks;
 
-pub use hermod_engine::erase::{ERASED_NUMBER, Erased};
+pub use hermod_engine::erase::Erased;
 pub use hermod_engine::retention::PURGED_PER_STEP_MAX;
 pub use hermod_engine::state::day_totals::DAYS_PER_READ_MAX;
 pub use hermod_engine::state::deferred::DEFERRED_IN_MEMORY_MAX;
@@ -38,7 +38,7 @@ use webhooks::{GivingUp, ReportMover};
 
 /// Maximum number of operations in the writer's queue. Beyond that a submission is rejected with HTTP 503 rather than left to
 /// time out.
-pub const QUEUE_OPS_MAX: usize = 8_192;
+const QUEUE_OPS_MAX: usize = 8_192;
 /// How long a submission should wait in the writer's queue before its caller cancels it.
 pub const ACCEPT_WAIT_MAX: Duration = Duration::from_secs(10);
 

@@ -18,7 +18,7 @@ use std::sync::{MutexGuard, PoisonError};
 /// Rows per read, so that no snapshot lasts long.
 const SWEEP_ROWS: u32 = 5_000;
 /// Parts expired, or messages moved to the late parts, in one transaction.
-const LAPSE_PARTS: usize = 500;
+const PARTS_PER_WRITE: usize = 500;
 /// Maximum number of messages that one sweep moves to the late parts; the next sweep continues. Reached only after an upgrade
 /// from a release that kept all of them in one table.
 const LATE_PER_SWEEP_MAX: usize = 100_000;
@@ -51,8 +51,8 @@ impl Store {
         outboxes.tick(now);
         while outboxes.has_superseded() {
             let slot = self.inner.queue.reserve().await.map_err(|_| StoreError::Closed)?;
-            if let Some(ends) = outboxes.take_superseded() {
-                slot.send(Op::Command(ends.into(), None));
+            if let Some(finished) = outboxes.take_superseded() {
+                slot.send(Op::Command(finished.into(), None));
             }
         }
         if self.inner.shared.is_due(now) {
@@ -89,8 +89,8 @@ impl Store {
         loop {
             let PartPage { parts, last } = self.inner.backend.parts_after(position, SWEEP_ROWS).await?;
             let late = late_messages(&parts.rows, now);
-            found += self.lapse(parts, now).await?;
-            for keys in late.chunks(LAPSE_PARTS).take(room.div_ceil(LAPSE_PARTS)) {
+            found += self.expire(parts, now).await?;
+            for keys in late.chunks(PARTS_PER_WRITE).take(room.div_ceil(PARTS_PER_WRITE)) {
                 self.request(SetLate { keys: keys.to_vec(), now }).await?;
                 room = room.saturating_sub(keys.len());
             }
@@ -106,10 +106,10 @@ impl Store {
     }
 
     /// Returns the parts that have expired or got no receipt in time. The writer checks each of them again.
-    fn find_lapsed(&self, rows: &[PartRow], now: Timestamp) -> Vec<(MessageKey, PartNo)> {
+    fn find_expired(&self, rows: &[PartRow], now: Timestamp) -> Vec<(MessageKey, PartNo)> {
         let catalogue = self.inner.shared.catalogue.load();
-        let lapsed = rows.iter().filter(|row| expiry_event(row, now, &catalogue).is_some());
-        lapsed.map(|row| (row.key, row.part)).collect()
+        let expired = rows.iter().filter(|row| expiry_event(row, now, &catalogue).is_some());
+        expired.map(|row| (row.key, row.part)).collect()
     }
 
     /// Marks late parts without a receipt in time as UNKNOWN. Returns how many.
@@ -122,7 +122,7 @@ impl Store {
             loop {
                 let read = self.inner.backend.expired_late_parts(carrier, expired_by, position, SWEEP_ROWS);
                 let LatePage { parts, last } = read.await?;
-                found += self.lapse(parts, now).await?;
+                found += self.expire(parts, now).await?;
                 position = last;
                 if position.is_none() {
                     break;
@@ -133,15 +133,15 @@ impl Store {
     }
 
     /// Expires or marks those of the parts whose time is over, and sets aside unreadable ones. Returns how many were over.
-    async fn lapse(&self, parts: Readings<PartRow>, now: Timestamp) -> Result<usize, StoreError> {
-        let lapsed = self.find_lapsed(&parts.rows, now);
-        for chunk in lapsed.chunks(LAPSE_PARTS) {
+    async fn expire(&self, parts: Readings<PartRow>, now: Timestamp) -> Result<usize, StoreError> {
+        let expired = self.find_expired(&parts.rows, now);
+        for chunk in expired.chunks(PARTS_PER_WRITE) {
             self.request(ExpireParts { parts: chunk.to_vec(), now }).await?;
         }
         if !parts.unreadable.is_empty() {
             self.request(SetUnreadableAside { parts: parts.unreadable, now }).await?;
         }
-        Ok(lapsed.len())
+        Ok(expired.len())
     }
 
     /// Deletes rows past their retention that are rarer than messages: delivery figures, parts without a carrier id, parked

@@ -53,7 +53,7 @@ fn webhook_bytes(ops: &[Op]) -> usize {
 }
 
 fn webhook_bytes_of(op: &Op) -> usize {
-    if let Op::Command(AnyCommand::SettleWebhooks(ends), _) = op { ends.weight() } else { 0 }
+    if let Op::Command(AnyCommand::SettleWebhooks(results), _) = op { results.weight() } else { 0 }
 }
 
 impl Writer<'_> {

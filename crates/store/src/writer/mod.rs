@@ -69,8 +69,8 @@ impl Writer<'_> {
         self.queue.close();
         while let Ok(op) = self.queue.try_recv() {
             let error = StoreError::Closed;
-            if let Op::Command(AnyCommand::SettleReports(ends), _) = &op {
-                tracing::warn!(%error, ?ends, "Responses of a customer to reports were not recorded: the store is closed");
+            if let Op::Command(AnyCommand::SettleReports(finished), _) = &op {
+                tracing::warn!(%error, ?finished, "Responses of a customer to reports were not recorded: the store is closed");
             }
             op.fail(error);
         }
@@ -167,9 +167,9 @@ impl Writer<'_> {
                 }
                 Err(error) => {
                     tracing::error!(%error, ?op, "A response or receipt could not be recorded and is lost");
-                    if let Op::Command(AnyCommand::SettleReports(ends), _) = &op {
+                    if let Op::Command(AnyCommand::SettleReports(finished), _) = &op {
                         // Their rows remain. The outbox must not wait for their deletion.
-                        self.shared.outboxes.forget_settled(ends);
+                        self.shared.outboxes.forget_settled(finished);
                     }
                     written = Err(error);
                 }

@@ -148,8 +148,8 @@ impl Writer<'_> {
         }
         self.shared.outboxes.add_committed(results.reports, &results.reports_gone);
         for op in ops {
-            if let Op::Command(AnyCommand::SettleReports(ends), _) = op {
-                self.shared.outboxes.forget_settled(ends);
+            if let Op::Command(AnyCommand::SettleReports(finished), _) = op {
+                self.shared.outboxes.forget_settled(finished);
             }
         }
         self.shared.wakeup.wake(results.woken);

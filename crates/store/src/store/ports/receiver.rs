@@ -73,16 +73,16 @@ impl ReceiverPort {
         let outboxes = &self.store.inner.shared.outboxes;
         outboxes.advance_clock(now);
         // The queue slot is reserved first: if the future is dropped while it waits, nothing is settled.
-        let place = self.store.inner.queue.reserve().await.map_err(|_| StoreError::Closed)?;
+        let slot = self.store.inner.queue.reserve().await.map_err(|_| StoreError::Closed)?;
         // The outboxes' clock, which never goes back.
         let now = outboxes.now();
         let (settled, due) =
             self.outbox.with(|state| (state.settle(self.number, outcomes, now), state.next_due()));
         outboxes.set_due(due);
         let FinishedIds { accepted, refused } = settled;
-        let ends = FinishedReports { connection: self.connection, accepted, refused, now };
-        if !ends.is_empty() {
-            place.send(Op::Command(ends.into(), None));
+        let finished = FinishedReports { connection: self.connection, accepted, refused, now };
+        if !finished.is_empty() {
+            slot.send(Op::Command(finished.into(), None));
         }
         Ok(())
     }
@@ -113,13 +113,13 @@ impl ReceiverPort {
 impl Drop for ReceiverPort {
     fn drop(&mut self) {
         let outboxes = &self.store.inner.shared.outboxes;
-        let place = self.store.inner.queue.try_reserve();
-        let taken = outboxes.close(self.connection, &self.outbox, self.number, place.is_ok());
-        if let (Ok(place), false) = (place, taken.is_empty()) {
+        let slot = self.store.inner.queue.try_reserve();
+        let taken = outboxes.close(self.connection, &self.outbox, self.number, slot.is_ok());
+        if let (Ok(slot), false) = (slot, taken.is_empty()) {
             let now = outboxes.now();
-            let ends =
+            let finished =
                 FinishedReports { connection: self.connection, accepted: taken, refused: Vec::new(), now };
-            place.send(Op::Command(ends.into(), None));
+            slot.send(Op::Command(finished.into(), None));
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::error::StoreError;
 use crate::read_results::WaitingPage;
 use crate::store::Store;
-use hermod_domain::ids::{AccountId, CarrierId, MessageId};
+use hermod_domain::ids::{AccountId, CarrierId};
 use hermod_domain::origin::MessageName;
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{Cancel, LimitWebhookWaits, MoveWaiting, ReadQueues};
@@ -85,16 +85,7 @@ impl Store {
         Ok(changed)
     }
 
-    /// Returns the id of the account's message with this name (its id, or its alias on 3.3 binds).
-    pub async fn named(
-        &self,
-        account: AccountId,
-        name: MessageName,
-    ) -> Result<Option<MessageId>, StoreError> {
-        self.inner.backend.named(account, name).await
-    }
-
-    /// Returns the account's message with this name.
+    /// Returns the account's message with this name: its id, or its alias on SMPP 3.3 binds.
     pub async fn message_named(
         &self,
         account: AccountId,

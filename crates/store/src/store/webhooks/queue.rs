@@ -61,8 +61,8 @@ impl Store {
             attempt: None,
             next,
         });
-        let ends = WebhookResults { settled: settled.collect(), now };
-        self.send(Op::Command(ends.into(), Some(reply))).await
+        let results = WebhookResults { settled: settled.collect(), now };
+        self.send(Op::Command(results.into(), Some(reply))).await
     }
 
     /// Records the results of attempts. Durable when this returns. On a full disk it waits for space; if the future is dropped

@@ -161,8 +161,8 @@ async fn reports_and_short_names_of_schema_4_are_kept() {
         [],
         "releases of schema 4 did not record provision files"
     );
-    let named = world.store.named(ALICE, MessageName::Alias(Alias::FIRST)).await.unwrap();
-    assert_eq!(named, Some(message(15_483_539_512_098_816)));
+    let named = world.store.message_named(ALICE, MessageName::Alias(Alias::FIRST)).await.unwrap();
+    assert_eq!(named.map(|record| record.id), Some(message(15_483_539_512_098_816)));
 
     let bind = ConnectionId::new(2);
     assert_eq!(world.store.reports_waiting(bind).await.unwrap(), 3);

@@ -148,7 +148,7 @@ async fn record_is_deleted_with_its_rows_and_its_charge_is_rolled_up() {
     assert_eq!((purged.texts, purged.messages, purged.keys), (4, 4, 1));
     for gone in [delivered, unknown, doubted, expired] {
         assert!(world.store.message(ALICE, gone).await.unwrap().is_none());
-        assert_eq!(world.store.named(ALICE, MessageName::Id(gone)).await.unwrap(), None);
+        assert_eq!(world.store.message_named(ALICE, MessageName::Id(gone)).await.unwrap(), None);
     }
     assert_eq!(world.state(young).await, MessageState::Queued);
     assert_eq!(world.balance(ALICE).await, balance);
