@@ -99,7 +99,7 @@ fn expiring_and_expired_certificates_raise_alarms_until_renewed() {
     });
     let listed = alarms(&data);
     assert!(listed.contains("api.pem") && listed.contains("in 9 days"), "{listed}");
-    assert!(listed.contains("binds.pem") && listed.contains("customers refuse it"), "{listed}");
+    assert!(listed.contains("binds.pem") && listed.contains("customers reject it"), "{listed}");
 
     write_pair(folder.path(), "api", now + 90 * DAY);
     write_pair(folder.path(), "binds", now + 90 * DAY);

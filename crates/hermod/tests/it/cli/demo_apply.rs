@@ -87,7 +87,7 @@ fn demo_reports_the_errors_of_a_provision_file() {
         ("[[account]]\nname = 1\n", "provision.toml:2: account 1.name: "),
         (
             "[[key]]\nkey = \"k\"\nconnection = \"none\"\n",
-            "provision.toml: key \"k\" names connection \"none\"",
+            "provision.toml: key \"k\" refers to connection \"none\"",
         ),
     ] {
         std::fs::write(&file, text).unwrap();

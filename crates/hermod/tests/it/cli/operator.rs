@@ -78,7 +78,7 @@ fn invalid_commands_and_files_are_rejected_with_their_reason() {
         ),
         (
             "[[route]]\nprefix = \"1\"\ncarriers = [\"acne\"]\n",
-            "bad.toml: REFUSED: route \"1\" names carrier \"acne\"",
+            "bad.toml: REFUSED: route \"1\" refers to carrier \"acne\"",
         ),
     ] {
         std::fs::write(&bad, text).unwrap();
@@ -88,7 +88,7 @@ fn invalid_commands_and_files_are_rejected_with_their_reason() {
     office.is_refused(
         &["route", "set", "1", "--carrier", "acne"],
         1,
-        "REFUSED: route \"1\" names carrier \"acne\"",
+        "REFUSED: route \"1\" refers to carrier \"acne\"",
     );
     office.is_refused(&["carrier", "set", "new"], 1, "REFUSED: carrier \"new\":");
     office.is_refused(&["account", "set", "shop"], 2, "nothing to change");

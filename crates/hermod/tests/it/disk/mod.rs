@@ -102,7 +102,7 @@ async fn disk_alarm_is(disk: &SmallDisk, raised: bool) {
         let printed = command.output().expect("the binary runs").stdout;
         let printed = String::from_utf8_lossy(&printed).into_owned();
         if printed.contains("disk-low") == raised {
-            assert!(!raised || printed.contains("new messages are refused with 503"), "{printed}");
+            assert!(!raised || printed.contains("new messages are rejected with 503"), "{printed}");
             return;
         }
         assert!(started.elapsed() < NOTICE_WAIT, "raised should be {raised}: {printed}");
