@@ -150,7 +150,7 @@ fn rejected_request_prints_the_gateways_error_and_invalid_arguments_exit_with_2(
     for (args, expect) in [
         (&["send", "--to", TO][..], "--text <TEXT>"),
         (&["send", "--to", TO, "--text", "x", "--key", ""], "a key has 1 to 255"),
-        (&["balance", "--url", "sms.example.com"], "it begins with https:// or http://"),
+        (&["balance", "--url", "sms.example.com"], "it must begin with https:// or http://"),
         (&["balance", "--url", "http://sms.example.com"], "insist with --plain-http"),
         (&["balance", "--url", "https://k:s@sms.example.com"], "has no place in an address"),
         (&["balance", "--url", "https://localhost", "--ca", "/nonexistent"], "/nonexistent: "),
