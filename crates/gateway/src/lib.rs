@@ -16,6 +16,7 @@ pub mod secrets;
 mod stream;
 pub mod telemetry;
 pub mod tls;
+pub mod views;
 pub mod workers;
 pub mod world;
 

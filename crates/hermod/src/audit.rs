@@ -1,9 +1,9 @@
-//! `hermod audit`: proves the books of a data folder from its raw rows.
+//! `hermod audit`: checks a data folder for consistency, from its raw rows.
 
 use crate::copying::copy_by_gateway;
 use crate::ending::{Ended, Failure};
-use crate::operator::desk::Desk;
-use crate::operator::place::Place;
+use crate::operator::operator_client::OperatorClient;
+use crate::operator::target::Target;
 use crate::{runtime, show};
 use clap::Args;
 use hermod_gateway::running::{self, AuditReport, StoreError};
@@ -20,29 +20,28 @@ Examples:
   hermod audit --config /etc/hermod/hermod.toml
   hermod audit --data-dir backups/monday --json | jq .violations
 
-Every balance, state and link between tables is worked out again from the raw rows and compared. Where a gateway runs,
-it is asked for a copy of its database (hermod backup does the same), and the copy is audited and removed: reading the
-database itself for so long would let its log grow. The copy needs as much room as the database; --work-dir names
-another disk for it.
+Every balance, state and reference between tables is computed again from the raw rows and compared. A running gateway
+is asked for a copy of its database, as hermod backup does; the copy is audited and removed, because a long read of the
+database itself would let its log grow. The copy needs as much space as the database; --work-dir puts it on another disk.
 
-It also checks the structure of every page of the database file, the type of every value and every index against its
-table. The file has no checksums: a byte that changed inside a value, such as a letter of a text, is found only where an
-index or another row says otherwise. Use a file system with checksums where that is not enough.
+The audit also checks the structure of every page of the database file, the type of every value and every index against
+its table. The file has no checksums: a changed byte inside a value, such as a letter of a text, is found only if an
+index or another row contradicts it. Use a file system with checksums if that is not enough.
 
-Exit codes: 0 nothing is wrong, 1 something is or the audit could not be done.";
+Exit codes: 0 no violations; 1 violations, or the audit failed.";
 
-/// The first word on how long it takes comes after this, and then one each second.
+/// Progress is printed after this many seconds, then every second.
 const PROGRESS_AFTER_S: u64 = 2;
 
-/// Prove that balances, messages and ledger agree
+/// Check that balances, messages and ledger are consistent
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Audit {
-    /// Where the copy of a running gateway's database is made; the data folder otherwise
+    /// Folder for the copy of a running gateway's database [default: the data folder]
     #[arg(long, value_name = "DIR")]
     work_dir: Option<PathBuf>,
     #[command(flatten)]
-    place: Place,
+    target: Target,
 }
 
 impl Audit {
@@ -51,44 +50,44 @@ impl Audit {
     }
 
     async fn audit(self) -> Ended {
-        let Audit { work_dir, place } = self;
-        let folder = place.folder()?;
-        let report = match place.running().await? {
+        let Audit { work_dir, target } = self;
+        let folder = target.folder()?;
+        let report = match target.running().await? {
             Some(gateway) => audit_copy(&gateway, work_dir.as_deref().unwrap_or(&folder)).await?,
-            None => audit_showing_progress(&folder, GatewayStarts::EndsIt).map_err(|fault| match fault {
+            None => audit_showing_progress(&folder, GatewayStarts::StopAudit).map_err(|fault| match fault {
                 StoreError::ReadTooLong => Failure::failed(format!(
-                    "a gateway started on {} meanwhile, so the audit was ended: run it again",
+                    "a gateway started on {} during the audit, which was stopped: run it again",
                     folder.display()
                 )),
                 fault => Failure::failed(fault),
             })?,
         };
-        let told = if place.wants_json() {
-            show::say_raw(&to_json(&report).to_string())
+        let printed = if target.wants_json() {
+            show::print_json(&to_json(&report).to_string())
         } else {
-            show::say(&to_text(&report, &folder))
+            show::print(&to_text(&report, &folder))
         };
-        told?;
-        if report.is_clean() { Ok(()) } else { Err(Failure::told()) }
+        printed?;
+        if report.is_clean() { Ok(()) } else { Err(Failure::printed()) }
     }
 }
 
-async fn audit_copy(gateway: &Desk, work_dir: &Path) -> Result<AuditReport, Failure> {
+async fn audit_copy(gateway: &OperatorClient, work_dir: &Path) -> Result<AuditReport, Failure> {
     let copy = work_dir.join(running::AUDIT_COPY_FOLDER);
-    // Left over by an audit that was killed.
+    // Remains of an audit that was killed.
     let _ = std::fs::remove_dir_all(&copy);
     copy_by_gateway(gateway, &copy).await?;
-    let report = audit_showing_progress(&copy, GatewayStarts::DoesNotMatter).map_err(Failure::failed);
+    let report = audit_showing_progress(&copy, GatewayStarts::Continue).map_err(Failure::failed);
     std::fs::remove_dir_all(&copy)
         .map_err(|error| Failure::failed(format!("{}: {error}; remove it", copy.display())))?;
     report
 }
 
-/// What becomes of an audit when a gateway starts on its folder: its snapshot would let the log grow.
+/// What to do if a gateway starts on the folder: the snapshot of the audit would let its log grow.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum GatewayStarts {
-    EndsIt,
-    DoesNotMatter,
+    StopAudit,
+    Continue,
 }
 
 fn audit_showing_progress(folder: &Path, starts: GatewayStarts) -> Result<AuditReport, StoreError> {
@@ -97,7 +96,7 @@ fn audit_showing_progress(folder: &Path, starts: GatewayStarts) -> Result<AuditR
     let (audited, stopped) = (folder.to_owned(), stop.clone());
     let working = std::thread::spawn(move || {
         let report = running::Store::audit_with_stop(&audited, move || stopped.load(Ordering::Relaxed));
-        // Nobody may be waiting for the signal any more; the report itself is joined below.
+        // The receiver may be gone; the report itself is joined below.
         let _ = done.send(());
         report
     });
@@ -105,7 +104,7 @@ fn audit_showing_progress(folder: &Path, starts: GatewayStarts) -> Result<AuditR
     let mut seconds = 0;
     while waiting.recv_timeout(Duration::from_secs(1)) == Err(RecvTimeoutError::Timeout) {
         seconds += 1;
-        if starts == GatewayStarts::EndsIt && running::Store::is_in_use(folder)? {
+        if starts == GatewayStarts::StopAudit && running::Store::is_in_use(folder)? {
             stop.store(true, Ordering::Relaxed);
         }
         if shown && seconds >= PROGRESS_AFTER_S {
@@ -141,7 +140,7 @@ fn to_text(report: &AuditReport, folder: &Path) -> String {
     let AuditReport { messages, accounts, open_parts, waiting_parts, resends, purged_before, violations } =
         report;
     let mut text = format!(
-        "{}\n  messages        {messages}\n  accounts        {accounts}\n  parts under way {open_parts}\n  still to send   {waiting_parts}\n  \
+        "{}\n  messages        {messages}\n  accounts        {accounts}\n  open parts      {open_parts}\n  waiting parts   {waiting_parts}\n  \
          resends         {resends}\n",
         folder.display()
     );
@@ -151,12 +150,12 @@ fn to_text(report: &AuditReport, folder: &Path) -> String {
         ));
     }
     if report.is_clean() {
-        text.push_str("Everything agrees.\n");
+        text.push_str("No violations.\n");
         return text;
     }
     text.push_str(&format!("{} violations:\n", violations.len()));
     for violation in violations {
-        text.push_str(&format!("  not true that {}: {}\n", violation.rule, violation.detail));
+        text.push_str(&format!("  violated: {}: {}\n", violation.rule, violation.detail));
     }
     text
 }

@@ -1,15 +1,15 @@
-//! `hermod backup`: a copy of a data folder that is one in its own right, taken while the gateway works.
+//! `hermod backup`: copies a data folder while the gateway runs. The copy is a complete data folder.
 
 use crate::copying::copy_by_gateway;
 use crate::ending::{Ended, Failure};
-use crate::operator::place::Place;
+use crate::operator::target::Target;
 use crate::{runtime, show};
 use clap::Args;
 use hermod_gateway::running;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-/// What a data folder is made of beside the database: keys and credentials. Without the first, no stored secret works.
+/// The files of a data folder beside the database. Without the pepper, no stored secret can be used.
 const PEPPER: &str = "pepper.key";
 const KEY_FILES: [&str; 3] = [PEPPER, "operator.token", "demo-credentials.json"];
 const DATABASE: &str = "hermod.db";
@@ -19,50 +19,50 @@ Examples:
   hermod backup backups/monday
   hermod backup --config /etc/hermod/hermod.toml backups/monday
 
-  Is the copy good?
+  Check the copy:
     hermod audit --data-dir backups/monday
 
-  Restore: stop the gateway, move the old folder away, put the copy in its place, start again:
+  Restore: stop the gateway, replace the data folder by the copy, start again:
     mv hermod-data hermod-data.old && cp -r backups/monday hermod-data
 
-  Keep the keys apart from the data:
+  Keep the keys separately:
     hermod backup --data-dir hermod-data --without-keys backups/tuesday
     install -m 600 hermod-data/pepper.key /safe/place/pepper.key
 
-  Restore such a copy: put the key back before the gateway starts. operator.token is made anew:
+  Restore such a copy: put the key back before the gateway starts. A new operator.token is generated:
     cp -r backups/tuesday hermod-data && install -m 600 /safe/place/pepper.key hermod-data/
 
-The copy is one moment's state of everything, the key that API secrets are checked with included: keep it as safe as
-the original. A gateway that runs makes the copy itself and goes on working meanwhile: the folder DEST must be on its
-machine, where its user may write, on a local disk. This command needs to read the data folder.";
+The copy is a consistent snapshot, including the key that API secrets are checked with: protect it like the original.
+A running gateway makes the copy itself while it serves: DEST must be on its machine, on a local disk, and writable by
+its user. This command needs read access to the data folder.";
 
-/// Copy a data folder while it is in use
+/// Back up a data folder while it is in use
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Backup {
-    /// The folder to make; it must not exist yet
+    /// The folder to create; it must not exist
     #[arg(value_name = "DEST")]
     destination: PathBuf,
-    /// Leave out pepper.key, operator.token and the demo's credentials. Whoever gets hold of such a copy can neither use nor
-    /// guess the secrets and passwords in it; to serve from it, pepper.key must be put back
+    /// Leave out pepper.key, operator.token and the demo's credentials. The secrets and passwords in such a copy can neither
+    /// be used nor guessed; to serve from it, put pepper.key back
     #[arg(long)]
     without_keys: bool,
     #[command(flatten)]
-    place: Place,
+    target: Target,
 }
 
 impl Backup {
     pub(crate) fn run(self) -> Ended {
-        runtime::block_on(self.copy_under_another_name())
+        runtime::block_on(self.copy_and_rename())
     }
 
-    /// Half a backup must not look like one.
-    async fn copy_under_another_name(self) -> Ended {
-        let Backup { destination, without_keys, place } = self;
-        let data_dir = place.folder()?;
+    /// Copies under a temporary name: an incomplete backup must not look like a complete one.
+    async fn copy_and_rename(self) -> Ended {
+        let Backup { destination, without_keys, target } = self;
+        let data_dir = target.folder()?;
         if destination.exists() {
-            return Err(Failure::mend(format!(
-                "{} is there already; name a new folder",
+            return Err(Failure::usage(format!(
+                "{} already exists; give a new folder",
                 destination.display()
             )));
         }
@@ -70,17 +70,17 @@ impl Backup {
         draft.push(".partial");
         let draft = PathBuf::from(draft);
         let keys = if without_keys { &[][..] } else { &KEY_FILES };
-        let copied = copy(&place, &data_dir, &draft, keys).await.and_then(|bytes| {
+        let copied = copy(&target, &data_dir, &draft, keys).await.and_then(|bytes| {
             std::fs::rename(&draft, &destination).map_err(|error| about(&destination, &error))?;
             sync_parent(&destination)?;
             Ok(bytes)
         });
         let bytes = copied.inspect_err(|_| {
-            // What cannot be removed stays under a name that says what it is.
+            // The name says that it is partial, if it cannot be removed.
             let _ = std::fs::remove_dir_all(&draft);
         })?;
         let (from, to) = (data_dir.display(), destination.display());
-        show::say(&format!(
+        show::print(&format!(
             "Copied {from} to {to} ({}).\nTo restore it: stop the gateway, then  mv {from} {from}.old && cp -r {to} {from}\n{}",
             in_words(bytes),
             if without_keys {
@@ -92,24 +92,24 @@ impl Backup {
     }
 }
 
-async fn copy(place: &Place, from: &Path, draft: &Path, keys: &[&str]) -> Result<u64, Failure> {
+async fn copy(target: &Target, from: &Path, draft: &Path, keys: &[&str]) -> Result<u64, Failure> {
     if !from.join(DATABASE).exists() {
-        return Err(Failure::mend(format!("{} is no data folder of Hermod", from.display())));
+        return Err(Failure::usage(format!("{} is not a data folder of Hermod", from.display())));
     }
     if keys.contains(&PEPPER) && !from.join(PEPPER).exists() {
-        return Err(Failure::mend(format!(
-            "{} has no {PEPPER}, and a copy without it cannot be served from: put it back, or say --without-keys",
+        return Err(Failure::usage(format!(
+            "{} has no {PEPPER}, and a copy without it cannot be served: put it back, or use --without-keys",
             from.display()
         )));
     }
     if draft.exists() {
-        // Left over by a backup that was killed.
+        // Remains of a backup that was killed.
         std::fs::remove_dir_all(draft).map_err(|error| about(draft, &error))?;
     }
     if let Some(parent) = draft.parent() {
         std::fs::create_dir_all(parent).map_err(|error| about(parent, &error))?;
     }
-    let mut bytes = match place.running().await? {
+    let mut bytes = match target.running().await? {
         Some(gateway) => copy_by_gateway(&gateway, draft).await?,
         None => {
             std::fs::DirBuilder::new().mode(0o700).create(draft).map_err(|error| about(draft, &error))?;

@@ -1,4 +1,4 @@
-//! `hermod config`: the defaults, an example of what to provision, and a judgement on a file of yours.
+//! `hermod config`: prints the default settings and an example provision file, and checks a settings file.
 
 use crate::ending::{Ended, Failure};
 use crate::{provision_file, show};
@@ -15,27 +15,27 @@ Examples:
   hermod config provision > provision.toml
   hermod config check --config hermod.toml";
 
-/// Print default settings, or check yours
+/// Print the default settings, or check a settings file
 #[derive(Args)]
 #[command(after_help = EXAMPLES, arg_required_else_help = true)]
 pub(crate) struct Config {
     #[command(subcommand)]
-    what: What,
+    command: ConfigCommand,
 }
 
 #[derive(Subcommand)]
-enum What {
-    /// Print every setting with its default and its explanation
+enum ConfigCommand {
+    /// Print every setting with its default and an explanation
     #[command(after_help = "Example:\n  hermod config default > hermod.toml")]
     Default,
-    /// Print an example of carriers, routes, prices and customers, every key explained
+    /// Print an example provision file with every key explained
     #[command(after_help = "Example:\n  hermod config provision > provision.toml")]
     Provision,
-    /// Check a settings file, the provision file and the certificate it names; print what is in effect
+    /// Check a settings file with its provision file and certificate, and print the effective settings
     ///
-    /// Nothing is opened or changed. Secrets are hidden. What is wrong is told with file, line and key.
-    #[command(after_help = "Example:\n  hermod config check --config hermod.toml && echo fine\n\n\
-                            Exit codes: 0 all is well, 2 something needs mending.")]
+    /// Opens and changes nothing. Secrets are hidden. Errors have file, line and key.
+    #[command(after_help = "Example:\n  hermod config check --config hermod.toml && echo valid\n\n\
+                            Exit codes: 0 valid, 2 invalid.")]
     Check {
         /// The settings file
         #[arg(long, value_name = "FILE")]
@@ -45,16 +45,16 @@ enum What {
 
 impl Config {
     pub(crate) fn run(self) -> Ended {
-        match self.what {
-            What::Default => show::say(DEFAULT_TOML),
-            What::Provision => show::say(EXAMPLE_TOML),
-            What::Check { config } => check(&config),
+        match self.command {
+            ConfigCommand::Default => show::print(DEFAULT_TOML),
+            ConfigCommand::Provision => show::print(EXAMPLE_TOML),
+            ConfigCommand::Check { config } => check(&config),
         }
     }
 }
 
 fn check(path: &std::path::Path) -> Ended {
-    let settings = Settings::load(path).map_err(Failure::mend)?;
+    let settings = Settings::load(path).map_err(Failure::usage)?;
     let wanted = match &settings.provision.file {
         Some(file) => {
             let wanted = provision_file::read(file)?;
@@ -66,13 +66,13 @@ fn check(path: &std::path::Path) -> Ended {
         None => None,
     };
     if let Some((_, files)) = settings.https.wanted() {
-        Tls::load(files, &[], Clock::real().now()).map_err(Failure::mend)?;
+        Tls::load(files, &[], Clock::real().now()).map_err(Failure::usage)?;
     }
-    let mut text = format!("# {} is fine. In effect:\n\n{}\n", path.display(), settings.to_toml().trim_end());
+    let mut text = format!("# {} is valid. Effective settings:\n\n{}\n", path.display(), settings.to_toml().trim_end());
     if let Some((file, wanted)) = wanted {
         let file = file.display();
-        text.push_str(&format!("\n# {file} is fine too, as far as can be told without the store:\n\n"));
+        text.push_str(&format!("\n# {file} is valid, as far as it can be checked without the store:\n\n"));
         text.push_str(&format!("{}\n", wanted.to_toml().trim_end()));
     }
-    show::say(&text)
+    show::print(&text)
 }

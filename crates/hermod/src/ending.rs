@@ -1,4 +1,4 @@
-//! How a command ends: well, or with a sentence for a person and a code for a script.
+//! The result of a command: success, or a failure with an error text and an exit code.
 
 use std::fmt::Display;
 use std::process::ExitCode;
@@ -7,28 +7,28 @@ pub(crate) type Ended = Result<(), Failure>;
 
 pub(crate) struct Failure {
     code: u8,
-    /// Nothing, where everything has been said already.
+    /// None if everything has been printed already.
     sentence: Option<String>,
 }
 
 impl Failure {
-    /// It could not be done, through no fault of whoever asked.
+    /// The command failed: exit code 1.
     pub(crate) fn failed(sentence: impl Display) -> Failure {
         Failure { code: 1, sentence: Some(sentence.to_string()) }
     }
 
-    /// Something that a person wrote needs mending.
-    pub(crate) fn mend(sentence: impl Display) -> Failure {
+    /// The command line or a file is invalid: exit code 2.
+    pub(crate) fn usage(sentence: impl Display) -> Failure {
         Failure { code: 2, sentence: Some(sentence.to_string()) }
     }
 
-    /// The same, with advice behind it.
-    pub(crate) fn and_then_say(self, advice: &str) -> Failure {
+    /// Adds advice to the error text.
+    pub(crate) fn with_advice(self, advice: &str) -> Failure {
         Failure { sentence: self.sentence.map(|sentence| format!("{sentence}; {advice}")), ..self }
     }
 
-    /// It is all on standard output.
-    pub(crate) fn told() -> Failure {
+    /// The command failed, and standard output says how.
+    pub(crate) fn printed() -> Failure {
         Failure { code: 1, sentence: None }
     }
 }

@@ -1,8 +1,8 @@
-//! The commands in the groups a person looks for them in, on the first page of the help.
+//! The groups of commands on the first page of the help.
 
 use clap::Command;
 
-/// Every command, once: a test looks.
+/// Every command, once; a test checks that.
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Run", &["demo", "serve", "config", "version"]),
     (
@@ -24,7 +24,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Money", &["topup", "invoice", "payment", "adjust"]),
     ("Send", &["send", "status", "inbound", "balance", "smpp", "webhook"]),
     (
-        "Look after",
+        "Operate",
         &[
             "links",
             "binds",
@@ -32,7 +32,6 @@ const GROUPS: [(&str, &[&str]); 6] = [
             "deliveries",
             "reports",
             "set-aside",
-            "unowned",
             "review",
             "lookup",
             "erase",

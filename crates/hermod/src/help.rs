@@ -1,4 +1,4 @@
-//! `hermod help`, `hermod completions` and `hermod man`: the command line describes itself to people, shells and man.
+//! `hermod help`, `hermod completions` and `hermod man`: documentation of the command line.
 
 use crate::ending::{Ended, Failure};
 use crate::show;
@@ -23,10 +23,10 @@ Examples:
   hermod man ~/.local/share/man/man1
   man hermod-account-set";
 
-/// What the program is called.
+/// The name of the program.
 const NAME: &str = "hermod";
 
-/// Explain a command, or list all of them
+/// Show the help of a command, or list all commands
 #[derive(Args)]
 #[command(after_help = HELP_EXAMPLES)]
 pub(crate) struct Help {
@@ -35,10 +35,11 @@ pub(crate) struct Help {
     words: Vec<String>,
 }
 
-/// Print what a shell needs to complete commands and options
+/// Print the completion script of a shell
 #[derive(Args)]
 #[command(after_help = COMPLETIONS_EXAMPLES)]
 pub(crate) struct Completions {
+    /// The shell
     shell: Shell,
 }
 
@@ -46,7 +47,7 @@ pub(crate) struct Completions {
 #[derive(Args)]
 #[command(after_help = MAN_EXAMPLES)]
 pub(crate) struct Man {
-    /// The folder for the pages; made if it is not there
+    /// Folder of the man pages; created if it does not exist
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 }
@@ -55,19 +56,19 @@ impl Help {
     pub(crate) fn run(self, mut cli: Command) -> Ended {
         cli.build();
         let mut command = &mut cli;
-        for (place, word) in self.words.iter().enumerate() {
+        for (depth, word) in self.words.iter().enumerate() {
             let known = command.find_subcommand(word).is_some();
             if !known {
-                let path = [NAME].into_iter().chain(self.words[..place].iter().map(String::as_str));
+                let path = [NAME].into_iter().chain(self.words[..depth].iter().map(String::as_str));
                 let path = path.collect::<Vec<_>>().join(" ");
-                return Err(Failure::mend(format!(
-                    "{path} has no command \"{}\": {path} --help lists those it has",
+                return Err(Failure::usage(format!(
+                    "{path} has no command \"{}\": {path} --help lists its commands",
                     show::safe(word)
                 )));
             }
             command = command.find_subcommand_mut(word).expect("it was found just now");
         }
-        show::say(&format!("{}\n", command.render_help().to_string().trim_end()))
+        show::print(&format!("{}\n", command.render_help().to_string().trim_end()))
     }
 }
 
@@ -75,7 +76,7 @@ impl Completions {
     pub(crate) fn run(self, mut cli: Command) -> Ended {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut cli, NAME, &mut script);
-        show::say(&String::from_utf8_lossy(&script))
+        show::print(&String::from_utf8_lossy(&script))
     }
 }
 
@@ -85,6 +86,6 @@ impl Man {
         let written = std::fs::create_dir_all(&self.folder)
             .and_then(|()| clap_mangen::generate_to(cli.disable_help_subcommand(true), &self.folder));
         written.map_err(|error| Failure::failed(format!("{folder}: {error}")))?;
-        show::say(&format!("The pages are in {folder}: man {folder}/hermod.1\n"))
+        show::print(&format!("The man pages are in {folder}: man {folder}/hermod.1\n"))
     }
 }

@@ -1,5 +1,4 @@
-//! `hermod`: the gateway on the command line. This file reads the command line and hands over; each command lives in a
-//! file of its own name.
+//! `hermod`: parses the command line and runs the command, each in the file of its name.
 
 mod audit;
 mod backup;
@@ -28,12 +27,12 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use customer::{balance, inbound, send, status};
 use ending::Ended;
 use operator::{
-    account, alarms, apply, binds, carrier, connection, control, deliveries, erase, key, links, lookup,
-    money, number, price, reports, review, route, screen, sender, set_aside, unowned,
+    account, alarms, apply, binds, carrier, connection, control, deliveries, key, links, lookup, maintenance,
+    messages, money, number, price, route, screen, sender,
 };
 use std::process::ExitCode;
 
-/// Hermod, an SMS gateway: customers send over HTTP and SMPP, carriers deliver over SMPP, and every message is stored and
+/// Hermod, an SMS gateway: customers send over HTTP and SMPP, carriers deliver over SMPP. Every message is stored and
 /// charged exactly once before it is acknowledged.
 #[derive(Parser)]
 #[command(
@@ -51,16 +50,16 @@ struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  See it work, with a simulated carrier and a funded account:
+  Try it with a simulated carrier and a funded account:
     hermod demo
 
-  Run it for real:
+  Run a gateway:
     hermod config default > hermod.toml
     hermod config provision > provision.toml
     hermod apply provision.toml --create
     hermod serve --config hermod.toml
 
-  Look after customers, while it runs or not:
+  Operate it, while it runs or not:
     hermod account list
     hermod topup shop 100
     hermod review list
@@ -69,18 +68,18 @@ Examples:
   Send as a customer:
     hermod send --to +4915112345678 --text Hello
 
-  Prove the books and keep a copy, while it runs or not:
+  Audit and back up, while it runs or not:
     hermod audit
     hermod backup backups/monday
 
-Every command explains itself: hermod help serve
+Help about a command: hermod help serve
 
 Exit codes:
-  0    done, or stopped in good order
-  1    it failed, or the audit found something wrong
-  2    the command line or a file you wrote needs mending; the sentence says where
-  74   the disk failed under the store; nothing was acknowledged that is not stored
-  130  told to stop twice, so it stopped at once";
+  0    success, or orderly shutdown
+  1    failure, or the audit found violations
+  2    the command line or a file is invalid; the error says where
+  74   disk error of the store; every acknowledged message is stored
+  130  stopped at once by a second signal";
 
 #[derive(Subcommand)]
 enum Command {
@@ -113,11 +112,10 @@ enum Command {
     Binds(binds::Binds),
     Alarms(alarms::Alarms),
     Deliveries(deliveries::Deliveries),
-    Reports(reports::Reports),
-    SetAside(set_aside::SetAside),
-    Unowned(unowned::Unowned),
-    Erase(erase::Erase),
-    Review(review::Review),
+    Reports(messages::Reports),
+    SetAside(maintenance::SetAside),
+    Erase(maintenance::Erase),
+    Review(messages::Review),
     Lookup(lookup::Lookup),
     Smpp(smpp::Smpp),
     Webhook(webhook::Webhook),
@@ -161,7 +159,6 @@ fn main() -> ExitCode {
         Command::Deliveries(command) => command.run(),
         Command::Reports(command) => command.run(),
         Command::SetAside(command) => command.run(),
-        Command::Unowned(command) => command.run(),
         Command::Erase(command) => command.run(),
         Command::Review(command) => command.run(),
         Command::Lookup(command) => command.run(),
@@ -179,28 +176,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_command_line_is_well_formed() {
+    fn command_line_definition_is_valid() {
         Cli::command().debug_assert();
     }
 
     #[test]
-    fn every_command_teaches_by_example() {
-        fn look(path: &str, command: &clap::Command) {
+    fn every_command_has_an_about_text_and_examples() {
+        fn check(path: &str, command: &clap::Command) {
             let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
             assert!(help.starts_with("Example"), "{path} has no examples");
             assert!(help.contains(path), "the examples of {path} do not show it");
             assert!(command.get_about().is_some(), "{path} does not say what it does");
             for below in command.get_subcommands() {
-                look(&format!("{path} {}", below.get_name()), below);
+                check(&format!("{path} {}", below.get_name()), below);
             }
         }
         for command in Cli::command().get_subcommands() {
-            look(&format!("hermod {}", command.get_name()), command);
+            check(&format!("hermod {}", command.get_name()), command);
         }
     }
 
     #[test]
-    fn every_command_stands_in_one_group() {
+    fn every_command_is_in_one_group() {
         let help = groups::grouped(Cli::command()).render_help().to_string();
         for command in Cli::command().get_subcommands() {
             let line = format!("\n  {} ", command.get_name());
@@ -208,7 +205,7 @@ mod tests {
         }
     }
 
-    /// Commands as texts for people have them: in backticks, on lines of their own, behind a prompt.
+    /// Finds commands in a text: in backticks, on lines of their own, after a prompt.
     fn commands_in(text: &str) -> Vec<String> {
         let joined = text.replace("\\\n", " ");
         let lines = joined.lines().map(|line| line.trim_start_matches([' ', '$', '#']).to_owned());
@@ -216,7 +213,7 @@ mod tests {
         lines.chain(ticked).filter(|line| line.starts_with("hermod ")).collect()
     }
 
-    /// Whether there is such a command, and it has these options. Values are not looked at: many are placeholders.
+    /// Checks that a command and its options exist. Values are not checked: many are placeholders.
     fn is_known(cli: &clap::Command, line: &str) -> Result<(), String> {
         let ends = ["|", ">", "<", "#", ";", "&&", "||"];
         let words: Vec<&str> =

@@ -1,8 +1,8 @@
-//! Colours, where they are seen.
+//! Colours of output on a terminal.
 
 use std::io::IsTerminal as _;
 
-/// Colours where they are seen, and nowhere else.
+/// Colours on a terminal, plain text elsewhere.
 #[derive(Clone, Copy)]
 pub(crate) enum Paint {
     Plain,

@@ -1,4 +1,4 @@
-//! A provision file at the start of a gateway: read before anything is opened, applied before anything runs.
+//! The provision file of the settings: read before the store is opened, applied before the gateway starts.
 
 use crate::ending::Failure;
 use hermod_gateway::clock::Clock;
@@ -8,14 +8,14 @@ use hermod_gateway::running::Opened;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-/// The bit of a file's mode.
+/// The mode bit of a file that every user may read.
 const READABLE_BY_OTHERS: u32 = 0o004;
 
 pub(crate) fn read(file: &Path) -> Result<Wanted, Failure> {
-    Source::read(file).and_then(|source| Wanted::parse(&source)).map_err(Failure::mend)
+    Source::read(file).and_then(|source| Wanted::parse(&source)).map_err(Failure::usage)
 }
 
-/// A warning for a file that holds secrets and that every user of the machine may read.
+/// Returns a warning if the file holds secrets and every user of the machine may read it.
 pub(crate) fn exposure(file: &Path, wanted: &Wanted) -> Option<String> {
     let mode = std::fs::metadata(file).ok()?.permissions().mode();
     let is_exposed = mode & READABLE_BY_OTHERS != 0 && wanted.has_secrets();
@@ -32,7 +32,7 @@ pub(crate) async fn apply(
 ) -> Result<Plan, Failure> {
     let plan = provision::apply(&opened.store, &opened.pepper, wanted, clock.now()).await;
     let plan = plan.map_err(|error| match error {
-        ProvisionError::Refused(refusal) => Failure::mend(format!("{}: {refusal}", file.display())),
+        ProvisionError::Refused(refusal) => Failure::usage(format!("{}: {refusal}", file.display())),
         ProvisionError::Store(fault) => Failure::failed(fault),
     })?;
     for warning in &plan.warnings {
@@ -48,15 +48,14 @@ pub(crate) async fn apply(
                 %kind,
                 name,
                 fields = fields.join(", "),
-                "Left alone: changed since the provision file was last applied; hermod apply --force brings them to the file"
+                "Not applied: changed since the provision file was last applied; hermod apply --force overwrites them"
             );
         }
         if *effect == Effect::Left {
             tracing::info!(
                 %kind,
                 name,
-                "Left alone: removed or made again since the provision file was last applied; hermod apply --force brings \
-                 it to the file"
+                "Not applied: removed or created again since the provision file was last applied; hermod apply --force overwrites it"
             );
         }
     }

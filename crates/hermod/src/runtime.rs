@@ -1,4 +1,4 @@
-//! The threads a gateway runs on, and how its sockets are opened.
+//! The tokio runtime, and listening sockets.
 
 use crate::ending::{Ended, Failure};
 use std::future::Future;
@@ -11,19 +11,19 @@ pub(crate) fn block_on(work: impl Future<Output = Ended>) -> Ended {
         .enable_all()
         .thread_name("hermod")
         .build()
-        .map_err(|error| Failure::failed(format!("no threads to run on: {error}")))?;
+        .map_err(|error| Failure::failed(format!("cannot start the runtime: {error}")))?;
     runtime.block_on(work)
 }
 
-/// `instead` says what to do when the address is taken.
+/// Listens on an address. `instead` says what to do if it is in use.
 pub(crate) async fn bind(address: SocketAddr, instead: &str) -> Result<TcpListener, Failure> {
     TcpListener::bind(address).await.map_err(|error| match error.kind() {
-        ErrorKind::AddrInUse => Failure::mend(format!("{address} is in use by another process; {instead}")),
+        ErrorKind::AddrInUse => Failure::usage(format!("{address} is in use by another process; {instead}")),
         ErrorKind::AddrNotAvailable => {
-            Failure::mend(format!("{address} is no address of this machine; {instead}"))
+            Failure::usage(format!("{address} is not an address of this machine; {instead}"))
         }
         ErrorKind::PermissionDenied => {
-            Failure::mend(format!("{address} may not be opened by this user; {instead}"))
+            Failure::usage(format!("no permission to listen on {address}; {instead}"))
         }
         _ => Failure::failed(format!("cannot listen on {address}: {error}")),
     })

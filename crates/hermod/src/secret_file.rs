@@ -1,15 +1,15 @@
-//! Secrets that stand in files: the first line is the secret.
+//! Reads secrets from the first line of a file.
 
 use crate::ending::Failure;
 use std::io::Read;
 use std::path::Path;
 
-/// A secret is one line; a file longer than this holds something else.
+/// A secret is one line; the rest of a longer file is ignored.
 const FILE_BYTES_MAX: u64 = 4096;
 
-/// The first line of a file, or of standard input for `-`, without what ends it.
+/// Returns the first line of a file, or of standard input for `-`, without spaces around it.
 pub(crate) fn first_line(file: &Path) -> Result<String, Failure> {
-    let about = |error: std::io::Error| Failure::mend(format!("{}: {error}", file.display()));
+    let about = |error: std::io::Error| Failure::usage(format!("{}: {error}", file.display()));
     let text = if file == Path::new("-") {
         beginning(std::io::stdin()).map_err(about)?
     } else {
@@ -17,7 +17,7 @@ pub(crate) fn first_line(file: &Path) -> Result<String, Failure> {
     };
     let line = text.lines().next().unwrap_or_default().trim();
     if line.is_empty() {
-        return Err(Failure::mend(format!("{}: its first line is empty", file.display())));
+        return Err(Failure::usage(format!("{}: the first line is empty", file.display())));
     }
     Ok(line.to_owned())
 }

@@ -1,10 +1,10 @@
-//! `hermod serve`: a gateway as its settings say, until it is told to stop.
+//! `hermod serve`: runs a gateway until a signal stops it.
 
 use crate::data_folder::{IN_USE_LOOK, IN_USE_WAIT_MAX};
 use crate::ending::{Ended, Failure};
 use crate::operator::{PASSWORD_OF, WEBHOOKS_OF};
 use crate::runtime::{self, bind};
-use crate::signals::{Signals, run_until_told};
+use crate::signals::{Signals, run_until_stopped};
 use crate::{provision_file, show};
 use clap::Args;
 use hermod_gateway::clock::Clock;
@@ -23,34 +23,34 @@ Examples:
     hermod config default > hermod.toml
     hermod serve --config hermod.toml
 
-  Take a renewed certificate at once (without a signal it is noticed within seconds):
+  Reload a renewed certificate at once (without the signal it is reloaded within seconds):
     kill -HUP PID
 
-  Stop it in good order (systemd, Kubernetes and Ctrl-C do the same); a second signal stops it at once:
+  Shut down (systemd, Kubernetes and Ctrl-C send the same signals); a second signal stops at once:
     kill -TERM PID
 
-What is not in the settings file has its default. SIGTERM or SIGINT: new messages get 503, requests under way are
-finished, carriers' answers are waited for, the store's log is emptied, exit code 0.";
+Settings that are not in the file have their defaults. At SIGTERM or SIGINT, new messages get 503, requests in progress
+are finished, outstanding responses of carriers are awaited, the store's log is checkpointed, and the exit code is 0.";
 
 /// Run the gateway
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Serve {
-    /// The settings file (TOML); `hermod config default` prints one
+    /// Settings file (TOML); `hermod config default` prints one
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
 }
 
 impl Serve {
     pub(crate) fn run(self) -> Ended {
-        let config = Config::load(&self.config).map_err(Failure::mend)?;
-        telemetry::start_logging(&config.log).map_err(Failure::mend)?;
+        let config = Config::load(&self.config).map_err(Failure::usage)?;
+        telemetry::start_logging(&config.log).map_err(Failure::usage)?;
         runtime::block_on(serve(config))
     }
 }
 
 async fn serve(config: Config) -> Ended {
-    // Everything a person may have got wrong first: it should be said before anything is opened.
+    // Files and addresses are checked before the store is opened.
     let file = config.provision.file.clone();
     let wanted = file.as_deref().map(provision_file::read).transpose()?;
     let wanted = wanted.map(|wanted| wanted.judged_by(config.webhooks.rules()));
@@ -66,7 +66,7 @@ async fn serve(config: Config) -> Ended {
     let smpps = smpps
         .map(|(address, files)| Tls::load(files, &[], clock.now()).map(|tls| (address, Arc::new(tls))))
         .transpose()
-        .map_err(Failure::mend)?;
+        .map_err(Failure::usage)?;
     let mut signals = Signals::listen()?;
     let http = bind(config.http.listen, "change [http] listen").await?;
     let https = match https {
@@ -87,10 +87,10 @@ async fn serve(config: Config) -> Ended {
     };
     let opened = tokio::select! {
         opened = open_when_free(&config, &clock) => opened?,
-        () = signals.told_to_end() => return Ok(()),
+        () = signals.wait_for_stop() => return Ok(()),
     };
     if let (Some(wanted), Some(file)) = (&wanted, &file) {
-        show_secrets(&provision_file::apply(&opened, wanted, file, &clock).await?.secrets);
+        print_secrets(&provision_file::apply(&opened, wanted, file, &clock).await?.secrets);
     }
     let options = GatewayOptions { config, http, https, smpp, smpps, operations, clock };
     let running = Running::start(options, opened).await.map_err(Failure::failed)?;
@@ -109,17 +109,17 @@ async fn serve(config: Config) -> Ended {
     if let Some(address) = running.smpps_addr() {
         tracing::info!(%address, "Customers bind at {address}, over TLS");
     }
-    run_until_told(running, &mut signals, async {}).await
+    run_until_stopped(running, &mut signals, async {}).await
 }
 
-/// Opens the data folder. A command that works on it has it for a moment only.
+/// Opens the data folder, and waits while a command uses it.
 async fn open_when_free(config: &Config, clock: &Clock) -> Result<Opened, Failure> {
-    let give_up = clock.moment().plus(IN_USE_WAIT_MAX);
-    let mut has_told = false;
+    let deadline = clock.moment().plus(IN_USE_WAIT_MAX);
+    let mut has_logged = false;
     loop {
         match running::open(config, clock) {
-            Err(StartError::Store(StoreError::InUse(folder))) if clock.moment() < give_up => {
-                if !std::mem::replace(&mut has_told, true) {
+            Err(StartError::Store(StoreError::InUse(folder))) if clock.moment() < deadline => {
+                if !std::mem::replace(&mut has_logged, true) {
                     let folder = folder.display();
                     tracing::info!(%folder, "Another hermod process uses the data folder; waiting for it to end");
                 }
@@ -131,12 +131,12 @@ async fn open_when_free(config: &Config, clock: &Clock) -> Result<Opened, Failur
 }
 
 fn load_certificate(files: CertificateFiles, clock: &Clock) -> Result<Arc<Tls>, Failure> {
-    Tls::load(files, &[running::HTTPS_PROTOCOL], clock.now()).map(Arc::new).map_err(Failure::mend)
+    Tls::load(files, &[running::HTTPS_PROTOCOL], clock.now()).map(Arc::new).map_err(Failure::usage)
 }
 
-/// Secrets that were made for keys without one. Standard output may be kept as a log, where no secret belongs.
-fn show_secrets(secrets: &[Made]) {
-    let seen = std::io::stdout().is_terminal();
+/// Prints generated secrets on a terminal. Elsewhere standard output may be a log, which must not have secrets.
+fn print_secrets(secrets: &[Made]) {
+    let is_terminal = std::io::stdout().is_terminal();
     for Made { key, secret } in secrets {
         // A key of the API, what an account's webhooks are signed with, or the SMPP password of a connection.
         let (what, again) = match (key.strip_prefix(WEBHOOKS_OF), key.strip_prefix(PASSWORD_OF)) {
@@ -146,11 +146,11 @@ fn show_secrets(secrets: &[Made]) {
             }
             (None, None) => (format!("key {key}"), format!("hermod key rotate {key}")),
         };
-        if seen {
-            // A terminal that went away: there can be another secret, and the gateway goes on.
-            let _ = show::say(&format!("New secret for {what}, shown this once: {}\n", secret.reveal()));
+        if is_terminal {
+            // An error of the terminal is ignored: another secret can be generated.
+            let _ = show::print(&format!("New secret for {what}, shown only now: {}\n", secret.reveal()));
         } else {
-            tracing::warn!(key, "A random secret was made that nobody saw: {again} makes one to see");
+            tracing::warn!(key, "A secret was generated and not printed: {again} makes another");
         }
     }
 }

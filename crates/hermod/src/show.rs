@@ -1,20 +1,19 @@
-//! What commands print for a person: fields and tables that line up, and nothing that a stranger wrote with
-//! the power to steer the terminal.
+//! Output of commands: texts, fields and tables. Control characters in data are escaped.
 
 use crate::ending::{Ended, Failure};
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
 
-/// Whoever closed our standard output (`| head`) has seen enough: that is no failure. A full disk is one.
-pub(crate) fn say(text: &str) -> Ended {
+/// Prints a text. A closed standard output (`| head`) is not a failure; a full disk is one.
+pub(crate) fn print(text: &str) -> Ended {
     match write(text) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(unsaid(&error)),
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(write_error(&error)),
         Ok(()) | Err(_) => Ok(()),
     }
 }
 
-/// What nobody can ask for again: it must have been taken.
-pub(crate) fn say_once(text: &str) -> Ended {
-    write(text).map_err(|error| unsaid(&error))
+/// Prints a text that cannot be printed again: any error is a failure.
+pub(crate) fn print_once(text: &str) -> Ended {
+    write(text).map_err(|error| write_error(&error))
 }
 
 fn write(text: &str) -> std::io::Result<()> {
@@ -22,16 +21,16 @@ fn write(text: &str) -> std::io::Result<()> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush())
 }
 
-fn unsaid(error: &std::io::Error) -> Failure {
-    Failure::failed(format!("standard output does not take what there is to say: {error}"))
+fn write_error(error: &std::io::Error) -> Failure {
+    Failure::failed(format!("cannot write to standard output: {error}"))
 }
 
-/// The body of an answer as it came, on a line of its own.
-pub(crate) fn say_raw(body: &str) -> Ended {
-    say(&format!("{}\n", body.trim_end()))
+/// Prints the JSON body of a response.
+pub(crate) fn print_json(body: &str) -> Ended {
+    print(&format!("{}\n", body.trim_end()))
 }
 
-/// A line that the next one replaces; on a terminal only.
+/// Prints a line on a terminal that the next one replaces.
 pub(crate) fn progress(text: &str) {
     let mut out = std::io::stderr().lock();
     if out.is_terminal() {
@@ -43,30 +42,29 @@ pub(crate) fn progress_done() {
     progress("");
 }
 
-/// A text that may have come from anyone: characters that would move the cursor or change what is shown are written
-/// out instead.
+/// Escapes control characters and bidirectional marks, so that data cannot control the terminal.
 pub(crate) fn safe(text: &str) -> String {
-    let steers = |c: char| {
+    let is_control = |c: char| {
         c.is_control()
             || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
     };
-    if !text.contains(steers) {
+    if !text.contains(is_control) {
         return text.to_owned();
     }
-    text.chars().map(|c| if steers(c) { c.escape_default().to_string() } else { c.to_string() }).collect()
+    text.chars().map(|c| if is_control(c) { c.escape_default().to_string() } else { c.to_string() }).collect()
 }
 
-/// Names and values, one a line. What has no value is left out.
+/// Returns a line for each name and value. Names without a value are left out.
 pub(crate) fn fields(fields: &[(&str, String)]) -> String {
     let shown = || fields.iter().filter(|(_, value)| !value.is_empty());
     let width = shown().map(|(name, _)| name.len()).max().unwrap_or(0);
     shown().map(|(name, value)| format!("  {name:width$}  {}\n", safe(value))).collect()
 }
 
-/// How many characters fit on a line: what COLUMNS says, else the terminal itself. Nothing where standard output is none,
-/// so that scripts always get one line for each row.
+/// Returns the width of the terminal: COLUMNS, or the size of the terminal. None if standard output is not a terminal, so
+/// that scripts always get one line for each row.
 fn terminal_width() -> Option<usize> {
-    // Unit tests compare whole tables, whatever terminal they run in.
+    // Unit tests compare whole tables in any terminal.
     if cfg!(test) {
         return None;
     }
@@ -85,7 +83,7 @@ pub(crate) enum Align {
     Right,
 }
 
-/// Rows under a heading, each column as wide as its widest cell.
+/// A table with headings; each column is as wide as its widest cell.
 pub(crate) struct Table {
     columns: Vec<(String, Align)>,
     rows: Vec<Vec<String>>,
@@ -103,8 +101,8 @@ impl Table {
         self.rows.push(cells);
     }
 
-    /// Columns that nothing is in are not shown. Without rows there is only the sentence. A table that is wider than the
-    /// terminal becomes a block of lines for each row.
+    /// Returns the table without empty columns, or `if_empty` without rows. A table that is wider than the terminal is
+    /// printed as a block of lines for each row.
     pub(crate) fn text(&self, if_empty: &str) -> String {
         self.fitting(if_empty, terminal_width())
     }
@@ -113,13 +111,13 @@ impl Table {
         if self.rows.is_empty() {
             return format!("{if_empty}\n");
         }
-        let table = self.side_by_side();
+        let table = self.as_columns();
         let fits = |width: usize| table.lines().all(|line| line.chars().count() <= width);
-        if width.is_none_or(fits) { table } else { self.one_below_the_other() }
+        if width.is_none_or(fits) { table } else { self.as_blocks() }
     }
 
-    /// Each row as lines of a heading and its cell.
-    fn one_below_the_other(&self) -> String {
+    /// Returns a line of heading and cell for each cell.
+    fn as_blocks(&self) -> String {
         let width = self.columns.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
         let block = |row: &Vec<String>| -> String {
             let cells = self.columns.iter().zip(row).filter(|(_, cell)| !cell.is_empty());
@@ -128,7 +126,7 @@ impl Table {
         self.rows.iter().map(block).collect::<Vec<_>>().join("\n")
     }
 
-    fn side_by_side(&self) -> String {
+    fn as_columns(&self) -> String {
         let used: Vec<usize> = (0..self.columns.len())
             .filter(|column| self.rows.iter().any(|row| !row[*column].is_empty()))
             .collect();
@@ -154,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_lines_up_and_leaves_out_what_is_empty() {
+    fn table_is_aligned_and_leaves_out_empty_columns() {
         let mut table = Table::new(&[("name", Align::Left), ("note", Align::Left), ("amount", Align::Right)]);
         table.row(["shop".to_owned(), String::new(), "9.5".to_owned()]);
         table.row(["bäcker".to_owned(), String::new(), "100.25".to_owned()]);
@@ -163,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn table_wider_than_the_terminal_has_its_rows_one_below_the_other() {
+    fn table_wider_than_the_terminal_is_printed_as_blocks() {
         let mut table =
             Table::new(&[("name", Align::Left), ("countries", Align::Left), ("amount", Align::Right)]);
         table.row(["shop".to_owned(), "DE, AT, CH".to_owned(), "9.5".to_owned()]);
@@ -177,14 +175,14 @@ mod tests {
     }
 
     #[test]
-    fn fields_line_up_and_leave_out_what_is_empty() {
+    fn fields_are_aligned_and_leave_out_empty_values() {
         let shown =
             fields(&[("id", "7".to_owned()), ("operator", String::new()), ("status", "queued".to_owned())]);
         assert_eq!(shown, "  id      7\n  status  queued\n");
     }
 
     #[test]
-    fn strangers_do_not_steer_the_terminal() {
+    fn control_characters_are_escaped() {
         for (text, expect) in [
             ("Grüße 👍", "Grüße 👍"),
             ("\x1b[2Jgone", "\\u{1b}[2Jgone"),

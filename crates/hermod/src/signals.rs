@@ -1,12 +1,12 @@
-//! Being told to read the certificate again, and being told to stop. The first time everything under way is finished; the second time nothing is waited for, which is
-//! safe because nothing was acknowledged that is not stored.
+//! Signals: SIGHUP reloads the certificate, SIGTERM and SIGINT stop the process. The first one drains the gateway, the
+//! second one ends it at once, which is safe because everything acknowledged is stored.
 
 use crate::ending::{Ended, Failure};
 use hermod_gateway::running::Running;
 use std::future::Future;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-const EXIT_TOLD_TWICE: i32 = 130;
+const EXIT_SECOND_SIGNAL: i32 = 130;
 
 pub(crate) struct Signals {
     terminate: Signal,
@@ -24,8 +24,8 @@ impl Signals {
         })
     }
 
-    /// Waits until this process is told to stop, and says by what. ReportStatus to reload, it does and goes on waiting.
-    async fn told_to_stop(&mut self, reload: impl Fn()) -> &'static str {
+    /// Waits for a signal to stop and returns its name. Calls `reload` at each SIGHUP.
+    async fn stop_signal(&mut self, reload: impl Fn()) -> &'static str {
         loop {
             tokio::select! {
                 _ = self.terminate.recv() => return "SIGTERM",
@@ -35,37 +35,37 @@ impl Signals {
         }
     }
 
-    /// Waits until this process is told to stop.
-    pub(crate) async fn told_to_end(&mut self) {
-        self.told_to_stop(|| {}).await;
+    /// Waits for a signal to stop.
+    pub(crate) async fn wait_for_stop(&mut self) {
+        self.stop_signal(|| {}).await;
     }
 
-    /// Runs a stop to its end unless the process is told again.
-    pub(crate) async fn unless_told_again<T>(&mut self, stopping: impl Future<Output = T>) -> T {
+    /// Runs a shutdown to its end, unless a second signal ends the process.
+    pub(crate) async fn or_exit_at_second_signal<T>(&mut self, stopping: impl Future<Output = T>) -> T {
         tokio::select! {
             stopped = stopping => stopped,
-            signal = self.told_to_stop(|| {}) => {
-                tracing::warn!(signal, "ReportStatus to stop again: not waiting for what is under way");
-                std::process::exit(EXIT_TOLD_TWICE)
+            signal = self.stop_signal(|| {}) => {
+                tracing::warn!(signal, "Second signal: exiting without waiting");
+                std::process::exit(EXIT_SECOND_SIGNAL)
             }
         }
     }
 }
 
-/// Runs a gateway until told to stop, then drains it. `before` is done once no new messages are accepted.
-pub(crate) async fn run_until_told(
+/// Runs a gateway until a signal to stop, then drains it. `before` runs once no new messages are accepted.
+pub(crate) async fn run_until_stopped(
     running: Running,
     signals: &mut Signals,
     before: impl Future<Output = ()>,
 ) -> Ended {
-    let signal = signals.told_to_stop(|| running.reload()).await;
-    tracing::info!(signal, "Stopping: no new messages, what is under way is finished");
+    let signal = signals.stop_signal(|| running.reload()).await;
+    tracing::info!(signal, "Stopping: rejecting new messages, finishing those in progress");
     running.world().start_draining();
-    let stopped = signals.unless_told_again(async {
+    let stopped = signals.or_exit_at_second_signal(async {
         before.await;
         running.stop().await
     });
     stopped.await.map_err(Failure::failed)?;
-    tracing::info!("Stopped in good order");
+    tracing::info!("Stopped");
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `hermod version`: which release this is, for bug reports and scripts.
+//! `hermod version`: prints the version.
 
 use crate::ending::Ended;
 use crate::show;
@@ -12,6 +12,6 @@ pub(crate) struct Version;
 impl Version {
     #[expect(clippy::unused_self, reason = "commands share one shape")]
     pub(crate) fn run(self) -> Ended {
-        show::say(concat!("hermod ", env!("CARGO_PKG_VERSION"), "\n"))
+        show::print(concat!("hermod ", env!("CARGO_PKG_VERSION"), "\n"))
     }
 }

@@ -11,7 +11,7 @@ use hermod_store::{Balance, InboundRecord, MessageRecord};
 
 /// An account's balance: available = balance + credit limit - credit used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BalanceView {
+pub struct AccountBalance {
     pub balance: Money,
     pub currency: Currency,
     pub credit_limit: Money,
@@ -38,17 +38,17 @@ pub async fn inbound_since(
     world.store.inbound(caller.account, since, limit).await.map_err(|fault| refusal_of(&fault))
 }
 
-pub async fn account_balance(world: &World, caller: &Caller) -> Result<BalanceView, Refusal> {
+pub async fn account_balance(world: &World, caller: &Caller) -> Result<AccountBalance, Refusal> {
     let held = world.store.balance(caller.account).await.map_err(|fault| refusal_of(&fault))?;
-    BalanceView::of(&caller.account().account, held).ok_or(Refusal::SubmitFailed)
+    AccountBalance::of(&caller.account().account, held).ok_or(Refusal::SubmitFailed)
 }
 
-impl BalanceView {
+impl AccountBalance {
     /// Returns `None` if the available amount overflows.
-    pub fn of(account: &Account, held: Balance) -> Option<BalanceView> {
+    pub fn of(account: &Account, held: Balance) -> Option<AccountBalance> {
         let Balance { balance, credit_used } = held;
         let available = balance.checked_add(account.credit_limit)?.checked_sub(credit_used)?;
-        Some(BalanceView {
+        Some(AccountBalance {
             balance,
             currency: account.currency,
             credit_limit: account.credit_limit,

@@ -11,6 +11,6 @@ mod submit_message;
 
 pub use authenticate::{Caller, Credentials, admit, authenticate};
 pub use fail_over::{FAIL_OVER_AFTER, FailOver, LOOK_EVERY};
-pub use look_up::{BalanceView, account_balance, inbound_since, message_status};
+pub use look_up::{AccountBalance, account_balance, inbound_since, message_status};
 pub use queue_alarms::{QUEUE_AGE_MAX, alarm_unconfirmed};
 pub use submit_message::{Accepted, Submitted, find_replay, submit_message};

@@ -80,7 +80,7 @@ pub struct BindStatus {
 
 /// A bind as the operator sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BindShown {
+pub struct BindSnapshot {
     /// From 1, in order of binding since the start of the process.
     pub number: u64,
     pub connection: ConnectionId,
@@ -213,7 +213,7 @@ impl BindStatus {
         }
     }
 
-    pub fn show(&self, now: Moment) -> BindShown {
+    pub fn show(&self, now: Moment) -> BindSnapshot {
         let NewBind {
             connection,
             account,
@@ -226,7 +226,7 @@ impl BindStatus {
             address_range,
             now: since,
         } = &self.began;
-        BindShown {
+        BindSnapshot {
             number: self.number,
             connection: *connection,
             account: *account,

@@ -1,7 +1,7 @@
 //! The live binds of customers. A bind takes a slot of its connection when it is accepted and frees it when it ends.
 //! The operator can read its status, probe it, or unbind it.
 
-use super::bind_status::{BindShown, BindStatus, NewBind};
+use super::bind_status::{BindSnapshot, BindStatus, NewBind};
 use crate::clock::Moment;
 use hermod_domain::ids::ConnectionId;
 use std::collections::HashMap;
@@ -58,7 +58,7 @@ impl Binds {
     }
 
     /// Returns the status of all binds, oldest first.
-    pub fn show(&self, now: Moment) -> Vec<BindShown> {
+    pub fn show(&self, now: Moment) -> Vec<BindSnapshot> {
         let live: Vec<_> = lock(&self.live).values().flatten().cloned().collect();
         let mut shown: Vec<_> = live.iter().map(|bind| bind.show(now)).collect();
         shown.sort_by_key(|bind| bind.number);

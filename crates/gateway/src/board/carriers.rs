@@ -2,7 +2,7 @@
 
 use super::carrier_state::{CarrierState, Stopped};
 use super::history::Recent;
-use super::link_status::LinkShown;
+use super::link_status::LinkSnapshot;
 use crate::clock::Moment;
 use hermod_domain::carrier::Health;
 use hermod_domain::ids::CarrierId;
@@ -18,12 +18,12 @@ pub struct CarrierBoard {
 
 /// A carrier as the operator sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CarrierShown {
+pub struct CarrierSnapshot {
     pub id: CarrierId,
     pub name: String,
     pub health: Health,
     pub stopped_for: Option<Stopped>,
-    pub links: Vec<LinkShown>,
+    pub links: Vec<LinkSnapshot>,
     /// The recent traffic of all links.
     pub recent: Recent,
     pub tracing_until: Option<Timestamp>,
@@ -55,15 +55,15 @@ impl CarrierBoard {
     }
 
     /// Returns all carriers, by id.
-    pub fn list(&self, now: Moment) -> Vec<CarrierShown> {
+    pub fn list(&self, now: Moment) -> Vec<CarrierSnapshot> {
         let states: Vec<_> =
             self.states.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
         states.iter().map(|state| shown(state, now)).collect()
     }
 }
 
-fn shown(state: &CarrierState, now: Moment) -> CarrierShown {
-    CarrierShown {
+fn shown(state: &CarrierState, now: Moment) -> CarrierSnapshot {
+    CarrierSnapshot {
         id: state.id(),
         name: state.name().to_owned(),
         health: state.health(),

@@ -123,7 +123,7 @@ struct Gauges {
 
 /// A link as the operator sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LinkShown {
+pub struct LinkSnapshot {
     /// From 1; both binds of a pair have the same number.
     pub number: u8,
     pub direction: Direction,
@@ -317,11 +317,11 @@ impl LinkStatus {
         }
     }
 
-    pub fn show(&self, now: Moment) -> LinkShown {
+    pub fn show(&self, now: Moment) -> LinkSnapshot {
         let rare = self.rare();
         let RareChanges { settings, wanted: _, state, since, next_attempt_at, last_error } = &*rare;
         let LinkSettings { address, tls, window, full_rate } = settings;
-        LinkShown {
+        LinkSnapshot {
             number: self.number,
             direction: self.direction,
             address: address.clone(),

@@ -14,12 +14,12 @@ mod trace;
 mod traffic;
 
 pub use alarms::{Alarm, AlarmKind, Alarms};
-pub use bind_status::{BindShown, BindStatus, BoundAs, NewBind, Order};
+pub use bind_status::{BindSnapshot, BindStatus, BoundAs, NewBind, Order};
 pub use binds::{Binds, Full, LiveBind};
 pub use carrier_state::{CarrierState, QueueStatus, SLOW_AFTER, Stopped};
-pub use carriers::{CarrierBoard, CarrierShown};
+pub use carriers::{CarrierBoard, CarrierSnapshot};
 pub use history::Recent;
-pub use link_status::{Direction, LastError, LinkSettings, LinkShown, LinkState, LinkStatus};
+pub use link_status::{Direction, LastError, LinkSettings, LinkSnapshot, LinkState, LinkStatus};
 pub use probes::{NoProbe, PROBE_WAIT_MAX, Probe, ProbeLine, ProbeReport, ProbeRequest, ProbeStep, Probes};
 pub use trace::{PduDirection, TRACE_LINES_MAX, Trace, TraceLine};
 pub use traffic::Traffic;

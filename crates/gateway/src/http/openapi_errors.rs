@@ -1,5 +1,5 @@
-//! The error answers of an API in its OpenAPI document, made from rows of the published catalogue: one answer for each
-//! status, with every code that can come with it.
+//! The error responses of an OpenAPI document, from rows of a catalogue of errors: one response for each status, with all
+//! its codes.
 
 use hermod_domain::refusal::published::PublishedError;
 use serde::Deserialize;
@@ -11,12 +11,12 @@ use utoipa::openapi::{
 };
 use utoipa::{PartialSchema, ToSchema};
 
-/// The body of every error answer.
+/// The body of every error response.
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = Error)]
 #[serde(deny_unknown_fields)]
 pub struct ErrorBody {
-    /// A code, a colon and a sentence for a person. Go by the code: sentences may change.
+    /// A code, a colon and a text for people. Rely on the code: texts may change.
     #[schema(
         pattern = "^[A-Z0-9_]+: ",
         examples(
@@ -26,7 +26,7 @@ pub struct ErrorBody {
     pub error: String,
 }
 
-/// One answer for each status among the rows.
+/// Returns one response for each status among the rows.
 pub fn responses(rows: &[&PublishedError]) -> Vec<(String, Response)> {
     let mut by_status: BTreeMap<u16, Vec<&PublishedError>> = BTreeMap::new();
     for row in rows {
@@ -61,11 +61,11 @@ fn response(status: u16, rows: &[&PublishedError]) -> Response {
     builder.build()
 }
 
-/// What HTTP adds to an answer of this status.
+/// Returns the headers that HTTP requires with a status.
 fn headers_of(status: u16) -> Vec<(&'static str, Header)> {
     match status {
-        401 => vec![("WWW-Authenticate", text_header("The form of credentials that is asked for."))],
-        405 => vec![("Allow", text_header("The methods the path answers."))],
+        401 => vec![("WWW-Authenticate", text_header("The authentication scheme."))],
+        405 => vec![("Allow", text_header("The methods that the path supports."))],
         429 | 503 => vec![("Retry-After", seconds_header())],
         _ => Vec::new(),
     }
@@ -85,7 +85,7 @@ fn seconds_header() -> Header {
         .minimum(Some(1));
     HeaderBuilder::new()
         .schema(Some(seconds))
-        .description(Some("Seconds to wait before the next try."))
+        .description(Some("Seconds to wait before a retry."))
         .build()
 }
 

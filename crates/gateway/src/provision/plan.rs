@@ -7,7 +7,7 @@ use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
 use hermod_store::{CatalogueRow, ProvisionedRow};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
@@ -94,7 +94,7 @@ impl Effect {
 }
 
 /// One field before and after; `null` if absent.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct FieldChange {
     #[schema(examples("verified"))]
     pub field: String,
@@ -113,7 +113,7 @@ impl FieldChange {
 }
 
 /// A field of a file that keeps its stored value.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct FieldLeft {
     #[schema(examples("verified"))]
     pub field: String,

@@ -9,6 +9,7 @@ use crate::app::{FailOver, LOOK_EVERY};
 use crate::clock::{Clock, Moment};
 use crate::config::{Config, Network};
 use crate::edges::http_api::MetricsPage;
+use crate::edges::operator_api::OperatorApi;
 use crate::edges::{carrier, http_api, operator_api, smpp, webhooks};
 use crate::http::{self, HttpListener, Limits, Reach, Security, TrustedProxies};
 use crate::open_files::{self, Needs, OPERATIONS_CONNECTIONS_MAX};
@@ -262,12 +263,11 @@ impl Running {
         let proxies = Arc::new(TrustedProxies::new(networks));
         let security = if config.http.allow_plain { Security::PlainForAll } else { Security::PlainNearby };
         let listener = HttpListener { socket: http, security, proxies: proxies.clone() };
-        let desk =
-            operator_api::Desk::new(self.world.clone(), token, self.front.clone()).of_a_running_gateway();
+        let operator = OperatorApi::new(self.world.clone(), token, self.front.clone());
+        let operator = operator.of_running_gateway().reachable_from(reach);
         let mut customers = http_api::router(self.world.clone(), beside);
         if operations.is_none() {
-            let reached = desk.clone().reached_from(reach);
-            customers = customers.merge(operator_api::router(reached));
+            customers = customers.merge(operator.clone().router());
         }
         let limits = Limits::of(&config.http, &config.https);
         self.serve("http", listener, customers, limits);
@@ -278,7 +278,7 @@ impl Running {
         }
         if let Some(socket) = operations {
             let router = http_api::operations_router(self.world.clone(), render)
-                .merge(operator_api::router(desk.reached_from(reach)));
+                .merge(operator.router());
             // Only the operator's token passes here, and only from this machine unless from_anywhere is set.
             let listener = HttpListener { socket, security: Security::PlainForAll, proxies: Arc::default() };
             self.serve("operations", listener, router, limits.capped(OPERATIONS_CONNECTIONS_MAX));

@@ -103,7 +103,7 @@ async fn alarms_have_an_instruction_and_can_be_acknowledged() {
         body["items"][0],
         json!({
             "kind": "unknown-status", "carrier": "acme", "about": "0x400", "detail": "it answered 0x400", "count": 2,
-            "what_to_do": "Ask the carrier what the code means and say so in its retry list.",
+            "what_to_do": "Ask the carrier what the code means and add it to the retry list.",
             "first_at": "2026-06-15T12:00:00Z", "last_at": "2026-06-15T12:00:00Z",
         })
     );
@@ -246,7 +246,7 @@ async fn request_about_links_without_a_running_gateway_gets_not_running() {
         let reply = office.call(method, path, "", "").await;
         assert_eq!(
             reply.told(),
-            "409 NOT_RUNNING: no gateway runs here, and this is about the links of one: start it with hermod serve",
+            "409 NOT_RUNNING: this needs a running gateway: start it with hermod serve",
             "{method} {path}"
         );
     }

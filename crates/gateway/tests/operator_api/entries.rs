@@ -111,7 +111,7 @@ async fn second_of_two_concurrent_creations_gets_412() {
     let (one, other) = tokio::join!(make("EUR"), make("USD"));
     let (made, late) = if one.status == 201 { (one, other) } else { (other, one) };
     assert_eq!(made.status, 201, "{}", made.text);
-    assert_eq!(late.told(), "412 THERE_ALREADY: account \"bank\" is there already");
+    assert_eq!(late.told(), "412 ALREADY_EXISTS: account \"bank\" already exists");
     assert_eq!(office.get("/accounts/bank").await.body["entry"], made.body["entry"]);
     let tagged = office.put_new("/accounts/bank", "\"7\"", json!({"currency": "EUR"})).await;
     assert_eq!(tagged.told(), "400 INVALID_FIELD: If-None-Match: can only be *, once");
@@ -142,7 +142,7 @@ async fn carriers_accounts_and_connections_cannot_be_removed() {
             let word = if kind == "carriers" { "disabled" } else { "closed" };
             assert_eq!(removed.status, 422, "{path}: {}", removed.text);
             assert_eq!(removed.header("x-error-code"), Some("NOT_REMOVABLE"));
-            assert!(removed.error().ends_with(&format!("say {word} = true instead")), "{}", removed.error());
+            assert!(removed.error().ends_with(&format!("set {word} = true instead")), "{}", removed.error());
             assert_eq!(office.get(&path).await.status, 200);
         } else {
             assert_eq!(removed.status, 200, "{path}: {}", removed.text);

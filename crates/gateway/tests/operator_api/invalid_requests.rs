@@ -99,22 +99,22 @@ async fn invalid_bodies_are_rejected() {
         (
             "application/json",
             "",
-            "400 INVALID_JSON: the body is not JSON that can be used: EOF while parsing a value",
+            "400 INVALID_JSON: the body is not valid: EOF while parsing a value",
         ),
         (
             "application/json",
             "{",
-            "400 INVALID_JSON: the body is not JSON that can be used: EOF while parsing an object",
+            "400 INVALID_JSON: the body is not valid: EOF while parsing an object",
         ),
         (
             "application/json",
             "[]",
-            "400 INVALID_JSON: the body is not JSON that can be used: it is not an object",
+            "400 INVALID_JSON: the body is not valid: it is not an object",
         ),
         (
             "application/json; charset=utf-8",
             "{\"currency\":\"EUR\",\"currency\":\"USD\"}",
-            "400 INVALID_JSON: the body is not JSON that can be used: duplicate key \"currency\"",
+            "400 INVALID_JSON: the body is not valid: duplicate key \"currency\"",
         ),
         (
             "application/json",
@@ -130,7 +130,7 @@ async fn invalid_bodies_are_rejected() {
         (
             "application/json",
             deep.as_str(),
-            "400 INVALID_JSON: the body is not JSON that can be used: recursion limit exceeded",
+            "400 INVALID_JSON: the body is not valid: recursion limit exceeded",
         ),
     ] {
         let told = office.call("PUT", "/accounts/x", kind, body.to_owned()).await.told();

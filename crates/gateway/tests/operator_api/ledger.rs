@@ -128,7 +128,7 @@ async fn invalid_ledger_entry_is_rejected() {
     }
     let unknown = post(&office, json!({"kind": "top-up", "amount": "1", "sum": "2"})).await.told();
     assert!(
-        unknown.starts_with("400 INVALID_JSON: the body is not JSON that can be used: unknown field `sum`"),
+        unknown.starts_with("400 INVALID_JSON: the body is not valid: unknown field `sum`"),
         "{unknown}"
     );
     let nobody = office.post("/accounts/nobody/ledger", json!({"kind": "top-up", "amount": "1"})).await;

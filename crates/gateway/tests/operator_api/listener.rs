@@ -103,7 +103,7 @@ async fn wrong_tokens_are_limited_and_a_proven_address_is_not() {
     assert_eq!(status(&refused[9]), "401");
     assert_eq!(status(&refused[11]), "429");
     assert!(refused[11].contains("retry-after: "), "{}", refused[11]);
-    assert!(refused[11].contains("RATE_LIMITED: too many wrong tokens"), "{}", refused[11]);
+    assert!(refused[11].contains("RATE_LIMITED: too many invalid tokens"), "{}", refused[11]);
     assert_eq!(status(&ask(http, &token, "/operator/v1/accounts").await), "200");
     // From an unproven address the right token during a storm counts as a guess.
     for n in 0..12 {

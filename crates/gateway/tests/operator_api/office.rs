@@ -8,7 +8,7 @@ use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::Source;
-use hermod_gateway::edges::operator_api::{Desk, router};
+use hermod_gateway::edges::operator_api::OperatorApi;
 use hermod_gateway::http::{ConnectionInfo, Reach};
 use hermod_gateway::provision::{self, Wanted, load_catalogue};
 use hermod_gateway::secrets::Pepper;
@@ -66,7 +66,7 @@ connection = "shop-http"
 pub(crate) struct Office {
     pub(crate) world: Arc<World>,
     router: Router,
-    desk: Desk,
+    api: OperatorApi,
     _folder: Arc<TempDir>,
 }
 
@@ -126,32 +126,32 @@ impl Office {
         let catalogue = load_catalogue(&store).await.unwrap();
         let token = OperatorToken::new(&pepper, TOKEN);
         let world = Arc::new(World::new(clock, store, pepper, catalogue, Duration::from_secs(3600)));
-        let desk = Desk::new(world.clone(), token, Workers::default());
-        Office { world, router: router(desk.clone()), desk, _folder: Arc::new(folder) }
+        let api = OperatorApi::new(world.clone(), token, Workers::default());
+        Office { world, router: api.clone().router(), api, _folder: Arc::new(folder) }
     }
 
     /// Returns the fixture of a running gateway with links.
     pub(crate) fn running(self) -> Office {
-        let desk = self.desk.clone().of_a_running_gateway();
-        Office { router: router(desk.clone()), desk, ..self }
+        let api = self.api.clone().of_running_gateway();
+        Office { router: api.clone().router(), api, ..self }
     }
 
     /// Returns the fixture on a local listener. The caller's address is in a header.
     pub(crate) fn nearby(&self) -> Office {
-        let desk = self.desk.clone().reached_from(Reach::ThisMachine);
+        let api = self.api.clone().reachable_from(Reach::ThisMachine);
         Office {
             world: self.world.clone(),
-            router: router(desk.clone()),
-            desk,
+            router: api.clone().router(),
+            api,
             _folder: self._folder.clone(),
         }
     }
 
     /// Returns the fixture on a public listener. The caller's address is in a header.
     pub(crate) fn open_to_everybody(&self) -> Office {
-        let desk = self.desk.clone().reached_from(Reach::Anywhere);
+        let api = self.api.clone().reachable_from(Reach::Anywhere);
         let (world, _folder) = (self.world.clone(), self._folder.clone());
-        Office { world, router: router(desk.clone()), desk, _folder }
+        Office { world, router: api.clone().router(), api, _folder }
     }
 
     pub(crate) async fn post_from(&self, caller: &str, path: &str, body: Value) -> Reply {

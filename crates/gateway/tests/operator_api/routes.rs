@@ -48,7 +48,7 @@ async fn route_explanation_depends_on_account_sender_and_recipient() {
     let own = office.get("/routes/explain?to=%2B4915112345678&account=shop").await.body;
     assert_eq!(
         own["routes"][0]["why"],
-        "for messages of account shop to networks of MCC 262: taken, because none says more exactly who sends and where to"
+        "for messages of account shop to networks of MCC 262: taken: the most specific route"
     );
     assert_eq!((&own["in_doubt"], &own["fail_over_refusals"]), (&json!("never-resend"), &json!(true)));
     assert_eq!(own["sentence"], "A message to +4915112345678 goes by route shop/mcc262 to carrier beta.");
@@ -65,31 +65,31 @@ async fn route_explanation_depends_on_carrier_health() {
             Health::Up,
             Health::Up,
             "to carrier acme.",
-            "acme up chosen: takes it; beta up in-reserve: stands in if those before it cannot take it",
+            "acme up chosen: gets it; beta up in-reserve: gets it if the carriers before it cannot send",
         ),
         (
             Health::Down,
             Health::Up,
             "to carrier beta.",
-            "acme down skipped: could not: no link that sends is bound; beta up chosen: takes it",
+            "acme down skipped: cannot send: no transmitting link is bound; beta up chosen: gets it",
         ),
         (
             Health::Poor,
             Health::Up,
             "to carrier beta.",
-            "acme poor skipped: passed over: it refuses or loses much, and one behind it does better; beta up chosen: takes it",
+            "acme poor skipped: skipped: many rejects or timeouts, and a later carrier is better; beta up chosen: gets it",
         ),
         (
             Health::Down,
             Health::Down,
             "to carrier acme, and waits there until a link is bound.",
-            "acme down chosen: keeps it until a link is bound: nobody else could send it now; beta down in-reserve: could not: no link that sends is bound",
+            "acme down chosen: queues it until a link is bound: no other carrier can send now; beta down in-reserve: cannot send: no transmitting link is bound",
         ),
         (
             Health::Stopped,
             Health::Stopped,
-            "to carrier acme, and waits there until somebody resumes it.",
-            "acme stopped chosen: keeps it until somebody resumes it: nobody else could send it; beta stopped in-reserve: could not: it is stopped",
+            "to carrier acme, and waits there until the operator resumes it.",
+            "acme stopped chosen: queues it until it is resumed: no other carrier can send; beta stopped in-reserve: cannot send: stopped",
         ),
     ] {
         office.world.carriers.set_health(acme, first);
@@ -115,7 +115,7 @@ async fn route_explanation_without_a_route_or_with_an_invalid_query_is_an_error(
     let nowhere = office.get("/routes/explain?to=%2B4915112345678").await.body;
     assert_eq!(
         nowhere["sentence"],
-        "No route is for +4915112345678: such a message is refused with NO_ROUTE."
+        "No route matches +4915112345678: the message is rejected with NO_ROUTE."
     );
     assert_eq!((&nowhere["route"], &nowhere["carriers"]), (&Value::Null, &json!([])));
     for (query, status) in [

@@ -32,20 +32,20 @@ async fn receive_mo(office: &Office, text: &str) {
 #[tokio::test]
 async fn unassigned_messages_are_listed_in_pages_and_assigned_once() {
     let office = Office::open().await;
-    assert_eq!(office.get("/inbound/unowned").await.body, json!({"items": [], "next": null}));
+    assert_eq!(office.get("/inbound/unassigned").await.body, json!({"items": [], "next": null}));
     receive_mo(&office, "hello").await;
     receive_mo(&office, "stop").await;
-    let page = office.get("/inbound/unowned?limit=1").await.body;
+    let page = office.get("/inbound/unassigned?limit=1").await.body;
     let first = &page["items"][0];
     let shown = (&first["carrier"], &first["from"], &first["to"], &first["text"]);
     assert_eq!(shown, (&json!("acme"), &json!("+4915112345678"), &json!("80800"), &json!("hello")));
     assert_eq!(page["next"], first["message_id"]);
     let next = page["next"].as_str().unwrap();
-    let rest = office.get(&format!("/inbound/unowned?after={next}")).await.body;
+    let rest = office.get(&format!("/inbound/unassigned?after={next}")).await.body;
     assert_eq!((rest["items"].as_array().unwrap().len(), &rest["next"]), (1, &json!(null)));
     let second = rest["items"][0]["message_id"].as_str().unwrap();
 
-    let path = format!("/inbound/unowned/{second}/assign");
+    let path = format!("/inbound/unassigned/{second}/assign");
     assert_eq!(
         office.post(&path, json!({"account": "nobody"})).await.told(),
         "404 NOT_FOUND: there is no account \"nobody\""
@@ -54,20 +54,20 @@ async fn unassigned_messages_are_listed_in_pages_and_assigned_once() {
     assert_eq!(given.status, 200, "{}", given.body);
     assert_eq!(given.body, json!({"message_id": second, "account": "shop", "id": 1}));
     let again = office.post(&path, json!({"account": "shop"})).await.told();
-    assert_eq!(again, format!("404 NOT_FOUND: no unowned message has the id {second}"));
+    assert_eq!(again, format!("404 NOT_FOUND: there is no unassigned message {second}"));
     let opted_out = office.get("/accounts/shop/opt-outs").await.body;
     assert_eq!(
         opted_out["items"][0]["number"], "+4915112345678",
         "the opt-out keyword is applied on assignment"
     );
-    assert_eq!(office.get("/inbound/unowned").await.body["items"].as_array().unwrap().len(), 1);
+    assert_eq!(office.get("/inbound/unassigned").await.body["items"].as_array().unwrap().len(), 1);
 }
 
 #[tokio::test]
 async fn invalid_cursor_limit_id_or_body_is_rejected() {
     let office = Office::open().await;
-    assert_eq!(office.get("/inbound/unowned?after=x").await.status, 400);
-    assert_eq!(office.get("/inbound/unowned?limit=0").await.status, 400);
-    assert_eq!(office.post("/inbound/unowned/x/assign", json!({"account": "shop"})).await.status, 404);
-    assert_eq!(office.post("/inbound/unowned/15526526976000001/assign", json!({})).await.status, 400);
+    assert_eq!(office.get("/inbound/unassigned?after=x").await.status, 400);
+    assert_eq!(office.get("/inbound/unassigned?limit=0").await.status, 400);
+    assert_eq!(office.post("/inbound/unassigned/x/assign", json!({"account": "shop"})).await.status, 404);
+    assert_eq!(office.post("/inbound/unassigned/15526526976000001/assign", json!({})).await.status, 400);
 }

@@ -1,4 +1,4 @@
-//! `hermod balance`: what a customer can still spend.
+//! `hermod balance`: the balance of a customer's account.
 
 use super::{Access, CREDENTIALS_HELP};
 use crate::client::Amount;
@@ -7,7 +7,7 @@ use crate::{runtime, show};
 use clap::Args;
 use serde::Deserialize;
 
-/// Show what your account can still spend
+/// Show the balance of your account
 #[derive(Args)]
 #[command(after_help = format!("Examples:\n  hermod balance\n  hermod balance --json | jq .available\n\n{CREDENTIALS_HELP}"))]
 pub(crate) struct Balance {
@@ -31,11 +31,11 @@ impl Balance {
         runtime::block_on(async move {
             let answer = customer.get("/balance").await?;
             if customer.json {
-                return show::say_raw(&answer.body);
+                return show::print_json(&answer.body);
             }
             let Record { balance, currency, credit_limit, credit_used, available, payment_terms } =
                 answer.read_as().map_err(Failure::failed)?;
-            show::say(&show::fields(&[
+            show::print(&show::fields(&[
                 ("available", format!("{available} {currency}")),
                 ("balance", balance.to_string()),
                 ("credit limit", credit_limit.to_string()),

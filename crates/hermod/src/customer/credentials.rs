@@ -1,5 +1,5 @@
-//! Whose messages they are: address, key and secret, gathered from the command line, the environment and a file that only
-//! its owner may read.
+//! Address, API key and API secret of a customer: from the command line, the environment or a file that only its owner may
+//! read.
 
 use super::{API_PATH, Access};
 use crate::client::Url;
@@ -21,10 +21,10 @@ pub(super) struct Credentials {
     secret: Secret,
 }
 
-/// What the file may say. All of it can be given otherwise.
+/// The fields of the file, all optional.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Kept {
+struct CredentialsFile {
     url: Option<String>,
     api_key: Option<String>,
     api_secret: Option<String>,
@@ -34,26 +34,26 @@ struct Kept {
 impl Credentials {
     pub(super) fn find(access: Access) -> Result<Credentials, Failure> {
         let Access { url, api_key, api_secret_file, api_secret, credentials, .. } = access;
-        let kept = kept(credentials)?;
+        let file = read_file(credentials)?;
         let secret = match api_secret_file {
-            Some(file) => Some(first_line(&file)?),
+            Some(secret_file) => Some(first_line(&secret_file)?),
             None => api_secret,
         };
-        // A secret belongs to its key: the file's secret is not sent along with somebody else's key.
-        let same_key = api_key.is_none() || api_key == kept.api_key;
-        let url = url.or(kept.url).ok_or_else(|| missing("address", "--url or HERMOD_URL"))?;
+        // A secret belongs to its key: the secret of the file is not sent with another key.
+        let same_key = api_key.is_none() || api_key == file.api_key;
+        let url = url.or(file.url).ok_or_else(|| missing("address", "--url or HERMOD_URL"))?;
         let key =
-            api_key.or(kept.api_key).ok_or_else(|| missing("API key", "--api-key or HERMOD_API_KEY"))?;
+            api_key.or(file.api_key).ok_or_else(|| missing("API key", "--api-key or HERMOD_API_KEY"))?;
         let secret = secret
-            .or(kept.api_secret.filter(|_| same_key))
+            .or(file.api_secret.filter(|_| same_key))
             .ok_or_else(|| missing("API secret", "--api-secret-file or HERMOD_API_SECRET"))?;
         for (what, text) in [("API key", &key), ("API secret", &secret)] {
             if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
-                return Err(Failure::mend(format!("the {what} has characters that no {what} has")));
+                return Err(Failure::usage(format!("the {what} has invalid characters")));
             }
         }
-        let url = Url::parse(&url, API_PATH).map_err(Failure::mend)?;
-        Ok(Credentials { url, ca: kept.ca, key, secret: Secret::new(secret) })
+        let url = Url::parse(&url, API_PATH).map_err(Failure::usage)?;
+        Ok(Credentials { url, ca: file.ca, key, secret: Secret::new(secret) })
     }
 
     pub(super) fn key_header(&self) -> HeaderValue {
@@ -68,26 +68,26 @@ impl Credentials {
 }
 
 fn missing(what: &str, how: &str) -> Failure {
-    Failure::mend(format!("no {what}: say {how}, or write it into ~/{FILE}"))
+    Failure::usage(format!("no {what}: give {how}, or write it to ~/{FILE}"))
 }
 
-/// A file that was named must be there; the one at the usual place need not.
-fn kept(named: Option<PathBuf>) -> Result<Kept, Failure> {
+/// Reads the file that is named, which must exist, or the default one if it exists.
+fn read_file(named: Option<PathBuf>) -> Result<CredentialsFile, Failure> {
     let path = match named {
         Some(path) => path,
         None => match std::env::home_dir().map(|home| home.join(FILE)).filter(|path| path.exists()) {
             Some(path) => path,
-            None => return Ok(Kept::default()),
+            None => return Ok(CredentialsFile::default()),
         },
     };
     let metadata = std::fs::metadata(&path);
-    let metadata = metadata.map_err(|error| Failure::mend(format!("{}: {error}", path.display())))?;
+    let metadata = metadata.map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
     let mode = metadata.permissions().mode() & 0o777;
     if mode & 0o077 != 0 {
         let path = path.display();
-        return Err(Failure::mend(format!(
-            "{path} can be read by others (mode {mode:04o}), and it holds a secret: chmod 600 {path}"
+        return Err(Failure::usage(format!(
+            "{path} is readable by others (mode {mode:04o}) and holds a secret: chmod 600 {path}"
         )));
     }
-    Source::read(&path).and_then(|source| source.parse()).map_err(Failure::mend)
+    Source::read(&path).and_then(|source| source.parse()).map_err(Failure::usage)
 }

@@ -1,60 +1,58 @@
-//! `hermod inbound`: what was sent to a customer.
+//! `hermod inbound`: MO messages of a customer; `hermod inbound unassigned`: MO messages that belong to no account.
 
 use super::{Access, CREDENTIALS_HELP};
 use crate::ending::{Ended, Failure};
+use crate::operator::messages::{UNASSIGNED_EXAMPLES, Unassigned};
 use crate::runtime;
 use crate::show::{self, Align, Table};
-use clap::Args;
-use serde::Deserialize;
+use clap::{Args, Subcommand};
+use hermod_gateway::edges::http_api::document::bodies::{InboundMessage, InboundPage};
 
 const EXAMPLES: &str = "\
 Examples:
   hermod inbound
   hermod inbound --since 42 --limit 500
   hermod inbound --json | jq .next_since
+  hermod inbound unassigned list
 
-Messages come in the order of their ids. The last line says where to go on: what was read once is
-not read again.";
+Messages are in the order of their ids. The last line has the command for the next page.";
 
-/// Read messages that were sent to you
+/// Read your MO messages; for the operator: assign MO messages without an account
 #[derive(Args)]
-#[command(after_help = format!("{EXAMPLES}\n\n{CREDENTIALS_HELP}"))]
+#[command(after_help = format!("{EXAMPLES}\n\n{CREDENTIALS_HELP}"), args_conflicts_with_subcommands = true)]
 pub(crate) struct Inbound {
     /// Only messages after this id
     #[arg(long, value_name = "N", default_value_t = 0)]
     since: u64,
-    /// At most so many, up to 500
+    /// Number of messages, 1 to 500
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..=500))]
     limit: u16,
     #[command(flatten)]
     access: Access,
+    #[command(subcommand)]
+    command: Option<InboundCommand>,
 }
 
-#[derive(Deserialize)]
-struct Page {
-    messages: Vec<Message>,
-    next_since: u64,
-}
-
-#[derive(Deserialize)]
-struct Message {
-    id: u64,
-    from: String,
-    to: String,
-    text: String,
-    received_at: String,
+#[derive(Subcommand)]
+enum InboundCommand {
+    /// List MO messages that belong to no account, and assign them (operator)
+    #[command(after_help = UNASSIGNED_EXAMPLES, arg_required_else_help = true)]
+    Unassigned(Box<Unassigned>),
 }
 
 impl Inbound {
     pub(crate) fn run(self) -> Ended {
-        let Inbound { since, limit, access } = self;
+        let Inbound { since, limit, access, command } = self;
+        if let Some(InboundCommand::Unassigned(unassigned)) = command {
+            return unassigned.run();
+        }
         let customer = access.customer()?;
         runtime::block_on(async move {
             let answer = customer.get(&format!("/inbound?since={since}&limit={limit}")).await?;
             if customer.json {
-                return show::say_raw(&answer.body);
+                return show::print_json(&answer.body);
             }
-            let Page { messages, next_since } = answer.read_as().map_err(Failure::failed)?;
+            let InboundPage { messages, next_since, .. } = answer.read_as().map_err(Failure::failed)?;
             let mut table = Table::new(&[
                 ("id", Align::Right),
                 ("received", Align::Left),
@@ -62,14 +60,14 @@ impl Inbound {
                 ("to", Align::Left),
                 ("text", Align::Left),
             ]);
-            for Message { id, from, to, text, received_at } in &messages {
+            for InboundMessage { id, from, to, text, received_at, .. } in &messages {
                 table.row([id.to_string(), received_at.clone(), from.clone(), to.clone(), text.clone()]);
             }
-            show::say(&table.text("Nothing new."))?;
+            show::print(&table.text("No new messages."))?;
             if messages.is_empty() {
                 return Ok(());
             }
-            show::say(&format!("\nGo on with: hermod inbound --since {next_since}\n"))
+            show::print(&format!("\nNext page: hermod inbound --since {next_since}\n"))
         })
     }
 }

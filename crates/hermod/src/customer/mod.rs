@@ -1,4 +1,4 @@
-//! What a customer does from the command line: send, ask what became of it, read replies, look at the balance.
+//! Commands of a customer, over the customer API: send, status, inbound, balance.
 
 pub(crate) mod balance;
 mod credentials;
@@ -17,13 +17,13 @@ use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::{Method, Request};
 use std::path::PathBuf;
 
-/// Where the API is, below the address of a gateway.
+/// The default path of the API.
 const API_PATH: &str = "/api/v1";
 
-/// Shown under the help of each of these commands.
+/// Printed at the end of the help of these commands.
 pub(crate) const CREDENTIALS_HELP: &str = "\
 Address and credentials come from the options, from HERMOD_URL, HERMOD_API_KEY and
-HERMOD_API_SECRET, or from ~/.config/hermod/credentials.toml, which only you may read (chmod 600):
+HERMOD_API_SECRET, or from ~/.config/hermod/credentials.toml, which must be readable only by you (chmod 600):
     url = \"https://sms.example.com\"
     api_key = \"shop-key-1\"
     api_secret = \"...\"";
@@ -31,7 +31,7 @@ HERMOD_API_SECRET, or from ~/.config/hermod/credentials.toml, which only you may
 #[derive(Args)]
 #[command(next_help_heading = "Address and credentials")]
 pub(crate) struct Access {
-    /// Address of the gateway; without a path, /api/v1 is meant
+    /// Address of the gateway; the path defaults to /api/v1
     #[arg(long, env = "HERMOD_URL", value_name = "URL")]
     url: Option<String>,
     /// The API key
@@ -40,25 +40,25 @@ pub(crate) struct Access {
     /// File with the API secret in its first line; - reads standard input
     #[arg(long, value_name = "FILE", conflicts_with = "api_secret")]
     api_secret_file: Option<PathBuf>,
-    /// The API secret itself, if you insist: here every user of this machine can see it in the list of processes, and
-    /// your shell writes it into its history. The environment, a file or credentials.toml keep it to yourself
+    /// The API secret. On the command line it is visible to every user of this machine and in the history of the shell;
+    /// prefer the environment, a file or credentials.toml
     #[arg(long, env = "HERMOD_API_SECRET", value_name = "SECRET", hide_env_values = true)]
     api_secret: Option<String>,
-    /// Another file instead of ~/.config/hermod/credentials.toml
+    /// Credentials file [default: ~/.config/hermod/credentials.toml]
     #[arg(long, env = "HERMOD_CREDENTIALS", value_name = "FILE")]
     credentials: Option<PathBuf>,
-    /// Trust the certificate authorities in this file (PEM) instead of this machine's
+    /// Trust the certificate authorities in this file (PEM) instead of those of the system
     #[arg(long, value_name = "FILE")]
     ca: Option<PathBuf>,
-    /// Allow http:// to another machine, where everyone on the way can read the secret
+    /// Allow http:// to another machine; the secret is then readable on the network
     #[arg(long)]
     plain_http: bool,
-    /// Print the answer as it came, in JSON
+    /// Print the response as JSON
     #[arg(long, help_heading = "Output")]
     json: bool,
 }
 
-/// Calls the API as one customer.
+/// A client of the customer API.
 pub(crate) struct Customer {
     client: Client,
     credentials: Credentials,
@@ -70,13 +70,13 @@ impl Access {
         let (plain_http, json, ca) = (self.plain_http, self.json, self.ca.clone());
         let credentials = Credentials::find(self)?;
         if !credentials.url.is_private() && !plain_http {
-            return Err(Failure::mend(format!(
-                "{} would carry the secret readable to everyone on the way: use https://, or insist with --plain-http",
+            return Err(Failure::usage(format!(
+                "{} would send the secret unencrypted: use https://, or allow it with --plain-http",
                 credentials.url
             )));
         }
         let ca = ca.or_else(|| credentials.ca.clone());
-        let client = Client::new(credentials.url.clone(), ca.as_deref()).map_err(Failure::mend)?;
+        let client = Client::new(credentials.url.clone(), ca.as_deref()).map_err(Failure::usage)?;
         Ok(Customer { client, credentials, json })
     }
 }
@@ -100,7 +100,7 @@ impl Customer {
         self.client.call(ask).await
     }
 
-    /// What is asked for can be asked for again, so a lost answer is a failure and no more.
+    /// Sends a GET request. An error response is a failure.
     async fn get(&self, path: &str) -> Result<Answer, Failure> {
         let answer = self.call(self.ask(Method::GET, path, None)).await.map_err(Failure::failed)?;
         answer.accepted().map_err(|refused| self.refused(&refused))
@@ -108,8 +108,8 @@ impl Customer {
 
     fn refused(&self, refused: &Refused) -> Failure {
         if self.json {
-            // The sentence is what must be heard, and that goes elsewhere.
-            let _ = show::say_raw(&refused.body);
+            // The failure itself goes to standard error.
+            let _ = show::print_json(&refused.body);
         }
         Failure::failed(refused)
     }

@@ -1,6 +1,6 @@
-//! `hermod send`: one message. Every send carries an idempotency key, so that trying again is harmless.
+//! `hermod send`: sends one message, with an idempotency key, so that a retry is safe.
 
-use super::status::wait_and_tell;
+use super::status::wait_and_print;
 use super::{Access, CREDENTIALS_HELP, Customer};
 use crate::client::{Amount, Answer, CallError};
 use crate::ending::{Ended, Failure};
@@ -20,14 +20,13 @@ Examples:
   hermod send --to +4915112345678 --from Shop --text - < letter.txt
   hermod send --to +4915112345678 --text 'Your order 17 left' --key order-17-left
 
-Each send has an idempotency key, made up if you give none, and printed: the same key again
-neither sends nor charges again. When the connection is lost before the answer, the same request
-goes out once more by itself.
+Each message has an idempotency key, generated if none is given, and printed: the same key neither
+sends nor charges again. If the connection is lost before the response, the request is retried once.
 
-Exit codes: 0 accepted, now or before (with --wait: it was delivered); 1 refused, and the sentence
-says why (with --wait: or it was not delivered); 2 something in the command needs mending.";
+Exit codes: 0 accepted, now or before (with --wait: delivered); 1 rejected (with --wait: or not
+delivered); 2 the command line is invalid.";
 
-/// The longest text has 1600 characters of at most 4 bytes; what is longer is refused by the gateway with a sentence.
+/// The longest text has 1600 characters of at most 4 bytes; the gateway rejects longer ones.
 const TEXT_BYTES_MAX: u64 = 16 * 1024;
 const KEY_CHARACTERS: usize = 24;
 const KEY_BYTES_MAX: usize = 255;
@@ -36,19 +35,19 @@ const KEY_BYTES_MAX: usize = 255;
 #[derive(Args)]
 #[command(after_help = format!("{EXAMPLES}\n\n{CREDENTIALS_HELP}"))]
 pub(crate) struct Send {
-    /// Who gets it: + and the number with its country code
+    /// The recipient: a plus, then the number with its country code
     #[arg(long, value_name = "NUMBER")]
     to: String,
-    /// What it says; - reads it from standard input
+    /// The text; - reads standard input
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     text: String,
-    /// Who it comes from; otherwise the default sender of your connection
+    /// The sender [default: the default sender of your connection]
     #[arg(long, value_name = "SENDER")]
     from: Option<String>,
-    /// The idempotency key: what was sent with it before is not sent again
+    /// Idempotency key: a message with the same key is not sent again
     #[arg(long, value_name = "KEY")]
     key: Option<String>,
-    /// Then wait until it is delivered, or has failed
+    /// Wait until the message is delivered or has failed
     #[arg(long)]
     wait: bool,
     #[command(flatten)]
@@ -84,26 +83,26 @@ impl Send {
         runtime::block_on(async move {
             let answer = post(&customer, &body, &header).await.map_err(|error| {
                 Failure::failed(format!(
-                    "{error}. Try again with --key {key}: it is never sent or charged twice"
+                    "{error}. Retry with --key {key}: it is never sent or charged twice"
                 ))
             })?;
             let answer = answer.accepted().map_err(|refused| customer.refused(&refused))?;
             if customer.json {
                 eprintln!("hermod: idempotency key {}", show::safe(&key));
-                show::say_raw(&answer.body)?;
+                show::print_json(&answer.body)?;
             } else {
-                show::say(&told(&answer, &key)?)?;
+                show::print(&sent_text(&answer, &key)?)?;
             }
             if !wait {
                 return Ok(());
             }
             let SentBefore { message_id } = answer.read_as().map_err(Failure::failed)?;
-            wait_and_tell(&customer, &message_id, Duration::MAX).await
+            wait_and_print(&customer, &message_id, Duration::MAX).await
         })
     }
 }
 
-/// Sends it, and once more if the answer is lost: with its key that is the same as asking what became of it.
+/// Sends the message, and retries once if the response is lost: the key makes that safe.
 async fn post(customer: &Customer, body: &str, key: &HeaderValue) -> Result<Answer, CallError> {
     let ask = || {
         let mut ask = customer.ask(Method::POST, "/sms", Some(body.to_owned()));
@@ -112,21 +111,21 @@ async fn post(customer: &Customer, body: &str, key: &HeaderValue) -> Result<Answ
     };
     match customer.call(ask()).await {
         Err(CallError::Lost(sentence)) => {
-            eprintln!("hermod: {sentence}; trying once more with the same key");
+            eprintln!("hermod: {sentence}; retrying with the same key");
             customer.call(ask()).await
         }
         outcome => outcome,
     }
 }
 
-fn told(answer: &Answer, key: &str) -> Result<String, Failure> {
+fn sent_text(answer: &Answer, key: &str) -> Result<String, Failure> {
     if answer.status == 200 {
         let SentBefore { message_id } = answer.read_as().map_err(Failure::failed)?;
         let mut text =
             format!("Message {message_id} was sent with this key before: nothing was sent or charged now.\n");
         if answer.header("idempotency-mismatch").is_some() {
             text.push_str(
-                "What was sent then is not what you asked for now: a new message needs a new key.\n",
+                "That message differs from this one: a new message needs a new key.\n",
             );
         }
         return Ok(text);
@@ -153,17 +152,17 @@ fn key_header(key: &str) -> Result<HeaderValue, Failure> {
         (1..=KEY_BYTES_MAX).contains(&key.len()) && key.bytes().all(|byte| (b' '..=b'~').contains(&byte));
     match HeaderValue::try_from(key) {
         Ok(header) if fits && key.trim() == key => Ok(header),
-        _ => Err(Failure::mend(format!(
-            "--key: a key has 1 to {KEY_BYTES_MAX} letters, digits and signs of ASCII, and no space around them"
+        _ => Err(Failure::usage(format!(
+            "--key: a key has 1 to {KEY_BYTES_MAX} printable ASCII characters, without spaces around them"
         ))),
     }
 }
 
-/// Everything on standard input, without the line break that ends it: nobody wants to pay for that one.
+/// Returns the text on standard input, without the final line break, which would be charged.
 fn read_text() -> Result<String, Failure> {
     let mut text = String::new();
     let read = std::io::stdin().take(TEXT_BYTES_MAX).read_to_string(&mut text);
-    read.map_err(|error| Failure::mend(format!("standard input: {error}")))?;
+    read.map_err(|error| Failure::usage(format!("standard input: {error}")))?;
     let text = text.strip_suffix('\n').unwrap_or(&text);
     Ok(text.strip_suffix('\r').unwrap_or(text).to_owned())
 }

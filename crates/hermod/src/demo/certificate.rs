@@ -16,7 +16,7 @@ pub(super) fn load_or_make(folder: &Path, clock: &Clock) -> Result<Tls, Failure>
     if !files.certificate.exists() || !files.key.exists() {
         make(&files).map_err(|error| Failure::failed(format!("{}: {error}", files.certificate.display())))?;
     }
-    Tls::load(files, &[], clock.now()).map_err(Failure::mend)
+    Tls::load(files, &[], clock.now()).map_err(Failure::usage)
 }
 
 fn make(files: &CertificateFiles) -> std::io::Result<()> {

@@ -60,7 +60,7 @@ impl Credentials {
         if path.exists() {
             let text = std::fs::read_to_string(&path).map_err(about)?;
             let known: Credentials = serde_json::from_str(&text).map_err(|error| {
-                Failure::mend(format!("{}: {error}; correct or remove it", path.display()))
+                Failure::usage(format!("{}: {error}; correct or remove it", path.display()))
             })?;
             // Stores generated fields.
             known.keep(folder)?;
@@ -69,7 +69,7 @@ impl Credentials {
         if folder.join(DATABASE).exists() {
             // It may hold real customers, who must not share it with a demo account.
             let folder = folder.display();
-            return Err(Failure::mend(format!(
+            return Err(Failure::usage(format!(
                 "{folder} was not created by the demo; choose another --data-dir"
             )));
         }

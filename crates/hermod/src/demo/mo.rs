@@ -44,15 +44,15 @@ impl Mo {
         let Mo { from, to, text, data_dir } = self;
         let digits = from.strip_prefix('+').unwrap_or(&from);
         if !(3..=15).contains(&digits.len()) || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(Failure::mend("--from must be a number of 3 to 15 digits, as in +4915112345678"));
+            return Err(Failure::usage("--from must be a number of 3 to 15 digits, as in +4915112345678"));
         }
         if let Some(to) = &to
             && (to.is_empty() || to.len() > ADDRESS_BYTES_MAX || !to.is_ascii())
         {
-            return Err(Failure::mend(format!("--to must have 1 to {ADDRESS_BYTES_MAX} ASCII characters")));
+            return Err(Failure::usage(format!("--to must have 1 to {ADDRESS_BYTES_MAX} ASCII characters")));
         }
         if text.is_empty() || text.chars().count() > TEXT_CHARS_MAX {
-            return Err(Failure::mend(format!("--text must have 1 to {TEXT_CHARS_MAX} characters")));
+            return Err(Failure::usage(format!("--text must have 1 to {TEXT_CHARS_MAX} characters")));
         }
         runtime::block_on(async move {
             let request = MoRequest { from, to, text };
@@ -61,10 +61,10 @@ impl Mo {
                     let parts = if parts == 1 { String::new() } else { format!(" in {parts} parts") };
                     let end = if stored { "and the gateway stored it" } else { "and waits for a link" };
                     let MoRequest { from, .. } = request;
-                    show::say(&show::safe(&format!(
+                    show::print(&show::safe(&format!(
                         "The message from {from} to {to} was sent{parts} {end}."
                     )))?;
-                    show::say("\n")
+                    show::print("\n")
                 }
                 MoResponse::Rejected(sentence) => Err(Failure::failed(sentence)),
             }

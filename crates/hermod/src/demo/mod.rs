@@ -10,7 +10,7 @@ mod welcome;
 use crate::ending::{Ended, Failure};
 use crate::provision_file;
 use crate::runtime::{self, bind};
-use crate::signals::{Signals, run_until_told};
+use crate::signals::{Signals, run_until_stopped};
 use clap::{Args, Subcommand};
 use control::Control;
 use credentials::Credentials;
@@ -112,7 +112,7 @@ impl Demo {
 impl Start {
     fn run(self) -> Ended {
         let log = Log { format: LogFormat::Human, level: self.log.clone() };
-        telemetry::start_logging(&log).map_err(|sentence| Failure::mend(format!("--log: {sentence}")))?;
+        telemetry::start_logging(&log).map_err(|sentence| Failure::usage(format!("--log: {sentence}")))?;
         runtime::block_on(self.serve())
     }
 
@@ -183,7 +183,7 @@ impl Start {
         };
         let told = if self.json { welcome.print_json() } else { welcome.print() };
         let ended = tokio::select! {
-            ended = run_until_told(running, &mut signals, receipts_delivered(&carrier, &clock)) => ended,
+            ended = run_until_stopped(running, &mut signals, receipts_delivered(&carrier, &clock)) => ended,
             () = control.serve(&carrier, &clock) => Ok(()),
         };
         carrier.stop().await;

@@ -3,7 +3,7 @@
 use crate::demo::credentials::{BindPair, Pair};
 use crate::demo::seed::SENDER;
 use crate::ending::Ended;
-use crate::show::{safe, say};
+use crate::show::{print, safe};
 use hermod_simulator::carrier::{MAGIC_NUMBERS, MagicNumber};
 use serde::Serialize;
 use std::net::SocketAddr;
@@ -79,7 +79,7 @@ impl Welcome<'_> {
             binds: &self.smpp.binds,
             data_dir: &self.data_dir.to_string_lossy(),
         };
-        say(&format!("{}\n", serde_json::to_string(&ready).expect("texts and numbers")))
+        print(&format!("{}\n", serde_json::to_string(&ready).expect("texts and numbers")))
     }
 
     pub(super) fn print(&self) -> Ended {
@@ -90,7 +90,7 @@ impl Welcome<'_> {
         );
         text.push_str(&self.lines_to_paste(&hermod_command()));
         text.push_str("\nCtrl-C stops it. Another start on the same folder keeps all data.\n");
-        say(&text)
+        print(&text)
     }
 
     fn facts(&self) -> String {

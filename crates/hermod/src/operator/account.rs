@@ -1,12 +1,13 @@
-//! `hermod account`: customers.
+//! `hermod account`: accounts of customers.
 
-use super::desk::Desk;
-use super::entries::{self, Column, text};
+use super::operator_client::OperatorClient;
+use super::account_details;
+use super::entries::{self, text};
 use super::fields::Fields;
-use super::ledger::{self, Statement};
+use super::list::Column;
 use super::opt_outs::OptOuts;
-use super::place::{Absent, Place};
-use super::standing;
+use super::target::{MissingDir, Target};
+use super::statement::{Ledger, Statement};
 use crate::ending::Ended;
 use crate::show;
 use crate::show::Align::{Left, Right};
@@ -23,57 +24,69 @@ Examples:
   hermod account statement shop --from 2026-11-01 --to 2026-11-30
   hermod account close shop
 
-Money moves with hermod topup, invoice, payment and adjust. An account is never removed, because
-messages and money refer to it.";
+Money moves with hermod topup, invoice, payment and adjust. An account cannot be removed, because
+messages and money refer to it; close it instead.";
 
-/// Accounts of customers
+/// Manage accounts of customers
 #[derive(Args)]
 #[command(after_help = EXAMPLES, arg_required_else_help = true)]
 pub(crate) struct Account {
     #[command(flatten)]
-    place: Place,
+    target: Target,
     #[command(subcommand)]
-    what: What,
+    command: AccountCommand,
 }
 
 #[derive(Subcommand)]
-enum What {
-    /// List them
+enum AccountCommand {
+    /// List accounts
     #[command(
         after_help = "Examples:\n  hermod account list\n  hermod account list --json | jq -r '.items[].name'"
     )]
     List,
-    /// Show one with its money
+    /// Show an account and its money
     #[command(after_help = "Example:\n  hermod account show shop")]
-    Show { name: String },
-    /// Make one
+    Show {
+        /// The account
+        name: String,
+    },
+    /// Create an account
     #[command(
         after_help = "Example:\n  hermod account create shop --currency EUR --opening-balance 100 --verified \\\n      \
                             --countries DE,AT --sender Shop"
     )]
     Create(Create),
-    /// Change one
+    /// Change an account
     #[command(
         after_help = "Examples:\n  hermod account set shop --credit-limit 500\n  hermod account set shop --closed false"
     )]
     Set(Set),
-    /// Let nobody of it in any more
+    /// Close an account: its customers can no longer sign in or bind
     #[command(after_help = "Example:\n  hermod account close shop")]
-    Close { name: String },
-    /// Say that you have checked who this is: nothing can be sent before
+    Close {
+        /// The account
+        name: String,
+    },
+    /// Mark an account as verified; an unverified account cannot send
     #[command(after_help = "Example:\n  hermod account verify shop")]
-    Verify { name: String },
-    /// What was charged and paid, day by day
+    Verify {
+        /// The account
+        name: String,
+    },
+    /// Show charges and payments day by day
     #[command(after_help = "Examples:\n  hermod account statement shop\n  \
                             hermod account statement shop --from 2026-11-01 --to 2026-11-30")]
     Statement(Statement),
-    /// Every change of its money that is not a message's cost, newest first
+    /// List ledger entries, the newest first; without charges of messages
     #[command(after_help = "Example:\n  hermod account ledger shop --limit 20")]
-    Ledger(ledger::Ledger),
-    /// What it sent today, and what its traffic controls say to that
+    Ledger(Ledger),
+    /// Show today's messages and spend, and the traffic controls
     #[command(after_help = "Example:\n  hermod account traffic shop")]
-    Traffic { name: String },
-    /// Who does not want to hear from it; add and lift
+    Traffic {
+        /// The account
+        name: String,
+    },
+    /// List, add or remove opt-outs
     #[command(
         after_help = "Examples:\n  hermod account opt-outs shop\n  hermod account opt-outs shop --add +4915112345678\n  \
                             hermod account opt-outs shop --lift +4915112345678"
@@ -83,18 +96,18 @@ enum What {
 
 #[derive(Args)]
 struct Create {
-    /// What it is called
+    /// Name of the account
     name: String,
-    /// Three letters, such as EUR; cannot change later
+    /// Currency code, such as EUR; cannot be changed later
     #[arg(long, value_name = "CODE")]
     currency: String,
-    /// What it begins with
+    /// Initial balance
     #[arg(long, value_name = "AMOUNT")]
     opening_balance: Option<String>,
-    /// You have checked who this is
+    /// Whether the identity of the customer is verified
     #[arg(long)]
     verified: bool,
-    /// A sender it may use; may be given several times
+    /// Sender id that is approved for the account; repeatable
     #[arg(long = "sender", value_name = "SENDER")]
     senders: Vec<String>,
     #[command(flatten)]
@@ -103,12 +116,12 @@ struct Create {
 
 #[derive(Args)]
 struct Set {
-    /// What it is called
+    /// Name of the account
     name: String,
-    /// You have checked who this is
+    /// Whether the identity of the customer is verified
     #[arg(long, value_name = "BOOL")]
     verified: Option<bool>,
-    /// Let nobody of it in
+    /// Whether the account is closed
     #[arg(long, value_name = "BOOL")]
     closed: Option<bool>,
     #[command(flatten)]
@@ -117,28 +130,28 @@ struct Set {
 
 #[derive(Args)]
 struct Terms {
-    /// How far below zero the balance may go
+    /// Credit limit: how far below zero the balance may go
     #[arg(long, value_name = "AMOUNT")]
     credit_limit: Option<String>,
-    /// What must stay in the account
+    /// Balance that must remain in the account
     #[arg(long, value_name = "AMOUNT")]
     minimum: Option<String>,
-    /// What the customer is told
+    /// Payment terms that the customer sees
     #[arg(long, value_name = "TERMS", value_parser = ["prepaid", "postpaid"])]
     terms: Option<String>,
-    /// Where it may send: country codes such as DE,AT, or '*'; nowhere unless they are named
+    /// Countries it may send to, such as DE,AT, or '*' for all [default: none]
     #[arg(long, value_name = "CODES")]
     countries: Option<String>,
-    /// How fast it may send over SMPP: 100 a second in all, or 10,000 on each bind
+    /// SMPP throughput: standard is 100 messages per second in all, enterprise 10,000 on each bind
     #[arg(long, value_name = "TIER", value_parser = ["standard", "enterprise"])]
     tier: Option<String>,
-    /// Messages per second over SMPP, instead of what the tier gives
+    /// SMPP messages per second, instead of the rate of the tier
     #[arg(long, value_name = "N")]
     smpp_rate: Option<u32>,
-    /// Where delivery reports are posted; '' for nowhere
+    /// Webhook URL for delivery reports; '' removes it
     #[arg(long, value_name = "URL")]
     dlr_webhook: Option<String>,
-    /// Where messages from handsets are posted; '' for nowhere
+    /// Webhook URL for MO messages; '' removes it
     #[arg(long, value_name = "URL")]
     inbound_webhook: Option<String>,
 }
@@ -159,10 +172,10 @@ impl Terms {
     }
 }
 
-/// Beside the fields of an account in a list.
+/// A column of the list that is not a field of the account.
 const BALANCE: &str = "balance";
 
-/// `*`, or a list.
+/// Parses `*` or a list of country codes.
 fn read_countries(text: &str) -> Value {
     if text == "*" {
         return Value::from("*");
@@ -170,7 +183,7 @@ fn read_countries(text: &str) -> Value {
     text.split(',').map(str::trim).filter(|code| !code.is_empty()).map(Value::from).collect()
 }
 
-const COLUMNS: [Column; 9] = [
+const COLUMNS: [Column<Value>; 9] = [
     ("name", Left, |entry| text(&entry["name"])),
     ("balance", Right, |entry| text(&entry[BALANCE])),
     ("currency", Left, |entry| text(&entry["currency"])),
@@ -184,47 +197,48 @@ const COLUMNS: [Column; 9] = [
 
 impl Account {
     pub(crate) fn run(self) -> Ended {
-        let Account { place, what } = self;
-        place.work(Absent::Refuse, async move |desk| match what {
-            What::List => list(desk).await,
-            What::Show { name } => standing::show(desk, &name).await,
-            What::Create(create) => create.run(desk).await,
-            What::Set(Set { name, verified, closed, terms }) => {
+        let Account { target, command } = self;
+        target.run(MissingDir::Refuse, async move |client| match command {
+            AccountCommand::List => list(client).await,
+            AccountCommand::Show { name } => account_details::show(client, &name).await,
+            AccountCommand::Create(create) => create.run(client).await,
+            AccountCommand::Set(Set { name, verified, closed, terms }) => {
                 let fields = terms.fields().with("verified", verified).with("closed", closed);
-                entries::patch(desk, Kind::Account, &name, fields).await
+                entries::patch(client, Kind::Account, &name, fields).await
             }
-            What::Close { name } => mark(desk, &name, "closed").await,
-            What::Verify { name } => mark(desk, &name, "verified").await,
-            What::Statement(statement) => statement.run(desk).await,
-            What::Ledger(ledger) => ledger.run(desk).await,
-            What::Traffic { name } => standing::traffic(desk, &name).await,
-            What::OptOuts(opt_outs) => opt_outs.run(desk).await,
+            AccountCommand::Close { name } => mark(client, &name, "closed").await,
+            AccountCommand::Verify { name } => mark(client, &name, "verified").await,
+            AccountCommand::Statement(statement) => statement.run(client).await,
+            AccountCommand::Ledger(ledger) => ledger.run(client).await,
+            AccountCommand::Traffic { name } => account_details::traffic(client, &name).await,
+            AccountCommand::OptOuts(opt_outs) => opt_outs.run(client).await,
         })
     }
 }
 
-/// Every account with its balance, which the list of the API does not have.
-async fn list(desk: &Desk) -> Ended {
-    let items = entries::all(desk, Kind::Account, None).await?;
-    if desk.json {
-        return entries::say_items(&items);
+/// Lists every account with its balance.
+async fn list(client: &OperatorClient) -> Ended {
+    let items = entries::fetch_all(client, Kind::Account, None).await?;
+    if client.json {
+        return entries::print_items(&items);
     }
     let mut accounts = Vec::new();
     for item in &items {
-        let mut entry = entries::entry_of(item)?;
+        let mut entry = Value::Object(item.entry.clone());
         let name = text(&entry["name"]);
-        entry[BALANCE] = Value::from(standing::balance(desk, &name).await?);
+        entry[BALANCE] = Value::from(account_details::balance(client, &name).await?);
         accounts.push(entry);
     }
-    show::say(&entries::table(Kind::Account, &COLUMNS, &accounts))
+    show::print(&entries::table(Kind::Account, &COLUMNS, &accounts))
 }
 
-async fn mark(desk: &Desk, name: &str, field: &str) -> Ended {
-    entries::patch(desk, Kind::Account, name, Fields::default().with(field, Some(true))).await
+/// Sets a field to true.
+async fn mark(client: &OperatorClient, name: &str, field: &str) -> Ended {
+    entries::patch(client, Kind::Account, name, Fields::default().with(field, Some(true))).await
 }
 
 impl Create {
-    async fn run(self, desk: &Desk) -> Ended {
+    async fn run(self, client: &OperatorClient) -> Ended {
         let Create { name, currency, opening_balance, verified, senders, terms } = self;
         let fields = terms
             .fields()
@@ -232,7 +246,7 @@ impl Create {
             .with("opening_balance", opening_balance)
             .with("verified", verified.then_some(true))
             .with_list("senders", &senders);
-        entries::create(desk, Kind::Account, &name, fields, None).await
+        entries::create(client, Kind::Account, &name, fields, None).await
     }
 }
 
@@ -241,7 +255,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn countries_are_all_or_a_list() {
+    fn countries_are_a_star_or_a_list() {
         assert_eq!(read_countries("*").to_string(), r#""*""#);
         assert_eq!(read_countries("DE, AT").to_string(), r#"["DE","AT"]"#);
         assert_eq!(read_countries("").to_string(), "[]");

@@ -1,14 +1,13 @@
-//! `hermod alarms`: what needs a person.
+//! `hermod alarms`: lists and acknowledges alarms.
 
-use super::desk::Body;
-use super::place::{Absent, Place};
-use crate::client::escape;
+use super::operator_client::{Body, with_query};
+use super::target::{MissingDir, Target};
 use crate::ending::Ended;
 use crate::paint::Paint;
 use crate::show;
 use clap::Args;
+use hermod_gateway::views::carriers::{AcknowledgedView, AlarmView, AlarmsQuery, AlarmsView};
 use hyper::Method;
-use serde::Deserialize;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -16,82 +15,57 @@ Examples:
   hermod alarms --carrier acme
   hermod alarms --acknowledge
 
-An alarm is listed once, however often it happens, and is cleared when its cause is gone.
---acknowledge removes those that you have seen; an alarm whose cause is still there comes back.
-docs/alarms.md explains each of them.";
+An alarm is listed once, however often it occurs, and is cleared when its cause is gone.
+--acknowledge removes the listed alarms; a condition that persists raises its alarm again.
+docs/alarms.md explains each alarm.";
 
-/// List what is wrong with carriers, webhooks, certificates and this machine, and what to do about it
+/// List alarms about carriers, webhooks, certificates and this machine, with what to do about them
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Alarms {
-    /// Only those of this carrier
+    /// Only alarms of this carrier
     #[arg(long, value_name = "NAME")]
     carrier: Option<String>,
-    /// Somebody has looked at them
+    /// Remove the alarms from the list
     #[arg(long)]
     acknowledge: bool,
     #[command(flatten)]
-    place: Place,
-}
-
-#[derive(Deserialize)]
-struct Raised {
-    items: Vec<Alarm>,
-}
-
-#[derive(Deserialize)]
-struct Alarm {
-    kind: String,
-    carrier: String,
-    about: String,
-    detail: String,
-    what_to_do: String,
-    first_at: String,
-    last_at: String,
-    count: u64,
-}
-
-#[derive(Deserialize)]
-struct Acknowledged {
-    acknowledged: u64,
+    target: Target,
 }
 
 impl Alarms {
     pub(crate) fn run(self) -> Ended {
-        let Alarms { carrier, acknowledge, place } = self;
-        place.work(Absent::Refuse, async move |desk| {
-            let only = carrier.map(|carrier| format!("?carrier={}", escape(&carrier))).unwrap_or_default();
-            let path = format!("/alarms{only}");
+        let Alarms { carrier, acknowledge, target } = self;
+        target.run(MissingDir::Refuse, async move |client| {
+            let path = with_query("/alarms", &AlarmsQuery { carrier });
             if acknowledge {
-                let answer = desk.asked(Method::DELETE, &path, Body::None).await?;
-                return desk.tell(
-                    &answer,
-                    |Acknowledged { acknowledged }: Acknowledged| match acknowledged {
-                        0 => "There was no alarm.\n".to_owned(),
-                        1 => "One alarm is acknowledged.\n".to_owned(),
-                        several => format!("{several} alarms are acknowledged.\n"),
-                    },
-                );
+                let answer = client.send(Method::DELETE, &path, Body::None).await?;
+                return client.print(&answer, |view: AcknowledgedView| match view.acknowledged {
+                    0 => "There are no alarms.\n".to_owned(),
+                    1 => "Acknowledged 1 alarm.\n".to_owned(),
+                    count => format!("Acknowledged {count} alarms.\n"),
+                });
             }
-            desk.tell(&desk.get(&path).await?, |Raised { items }: Raised| {
+            client.print(&client.get(&path).await?, |AlarmsView { items }| {
                 if items.is_empty() {
-                    return "No alarm: nothing needs a person.\n".to_owned();
+                    return "There are no alarms.\n".to_owned();
                 }
-                items.iter().map(|alarm| told(alarm, Paint::for_output())).collect::<Vec<_>>().join("\n")
+                let paint = Paint::for_output();
+                items.iter().map(|alarm| alarm_text(alarm, paint)).collect::<Vec<_>>().join("\n")
             })
         })
     }
 }
 
-fn told(alarm: &Alarm, paint: Paint) -> String {
-    let Alarm { kind, carrier, about, detail, what_to_do, first_at, last_at, count } = alarm;
+fn alarm_text(alarm: &AlarmView, paint: Paint) -> String {
+    let AlarmView { kind, carrier, about, detail, what_to_do, first_at, last_at, count } = alarm;
     let about = if about.is_empty() { String::new() } else { format!(" {about}") };
     let when = match count {
         1 if first_at == last_at => format!("at {first_at}"),
         1 => format!("since {first_at}"),
         times => format!("{times} times from {first_at} to {last_at}"),
     };
-    let whose = if carrier.is_empty() { String::new() } else { format!("{carrier}: ") };
-    let head = show::safe(&format!("{whose}{kind}{about}"));
+    let carrier = if carrier.is_empty() { String::new() } else { format!("{carrier}: ") };
+    let head = show::safe(&format!("{carrier}{kind}{about}"));
     format!("{}, {when}\n    {}\n    {what_to_do}\n", paint.red(&head), show::safe(detail))
 }

@@ -1,14 +1,15 @@
-//! `hermod apply`: brings a gateway to what a provision file says.
+//! `hermod apply`: applies a provision file to a gateway.
 
 use super::changes::SecretsTo;
-use super::desk::{Body, Desk};
-use super::entries::{self, lost};
-use super::place::{Absent, Place};
+use super::operator_client::{Body, OperatorClient, with_query};
+use super::entries::{self, lost_response};
+use super::target::{MissingDir, Target};
 use crate::ending::{Ended, Failure};
 use crate::provision_file;
 use clap::Args;
 use hermod_gateway::config::Source;
 use hermod_gateway::provision::Wanted;
+use hermod_gateway::views::entries::ApplyQuery;
 use hyper::Method;
 use std::path::{Path, PathBuf};
 
@@ -22,74 +23,74 @@ Examples:
   hermod apply provision.toml --config /etc/hermod/hermod.toml
   hermod apply provision.toml --secrets-to secrets.toml
 
-Things are known by name. What is new is made; of what exists only the fields that the file
-mentions are changed; nothing is removed unless the file says so. A field that was changed by
-command or API since the file was last applied is left alone if the file says the same as then;
---force brings it to the file. It is done whole or not at all. A key without a secret gets a random
-one, shown once.
+Entries are identified by name. New entries are created. Of existing entries, only the fields in the
+file are changed. Nothing is removed unless the file says so. A field that was changed by command or
+API since the file was last applied is kept, unless the file has a new value for it; --force
+overwrites it. The file is applied completely or not at all. A key without a secret gets a random
+one, which is printed once.
 
-  + made   ~ changed, field by field   - removed   = unchanged   ! left alone
+  + created   ~ changed, field by field   - removed   = unchanged   ! not applied
 
-Exit codes: 0 done; 1 it could not be done; 2 the file needs mending, and the sentence says where.";
+Exit codes: 0 applied; 1 failed; 2 the file is invalid, and the error says where.";
 
-/// Set a gateway up as a file says: carriers, routes, prices, customers, rules
+/// Apply a provision file: carriers, routes, prices, accounts, rules
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Apply {
     /// The provision file (TOML), or - for standard input; `hermod config provision` prints one
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Show the difference and change nothing
+    /// Show what would change, and change nothing
     #[arg(long)]
     dry_run: bool,
-    /// Make the data folder if it does not exist yet
+    /// Create the data folder if it does not exist
     #[arg(long, conflicts_with = "dry_run")]
     create: bool,
-    /// Bring everything to the file, also what was changed since it was last applied
+    /// Also overwrite fields that were changed since the file was last applied
     #[arg(long)]
     force: bool,
-    /// Write secrets that are made to this file, which only you may read, instead of showing them
+    /// Write generated secrets to this file, readable only by you, instead of printing them
     #[arg(long, value_name = "FILE", conflicts_with = "dry_run")]
     secrets_to: Option<PathBuf>,
     #[command(flatten)]
-    place: Place,
+    target: Target,
 }
 
 impl Apply {
     pub(crate) fn run(self) -> Ended {
-        let Apply { file, dry_run, create, force, secrets_to, place } = self;
-        // What can be told without a gateway is told with the line.
+        let Apply { file, dry_run, create, force, secrets_to, target } = self;
+        // Errors in the file are reported with their line before a gateway is opened.
         let source = if file == Path::new("-") { Source::read_stdin() } else { Source::read(&file) };
-        let source = source.map_err(Failure::mend)?;
-        let wanted = Wanted::parse(&source).map_err(Failure::mend)?;
+        let source = source.map_err(Failure::usage)?;
+        let wanted = Wanted::parse(&source).map_err(Failure::usage)?;
         if let Some(warning) = provision_file::exposure(&file, &wanted) {
             eprintln!("hermod: {warning}");
         }
-        let absent = match (dry_run, create) {
-            (true, _) => Absent::Imagine,
-            (false, true) => Absent::Make,
-            (false, false) => Absent::Refuse,
+        let missing = match (dry_run, create) {
+            (true, _) => MissingDir::UseTemporary,
+            (false, true) => MissingDir::Create,
+            (false, false) => MissingDir::Refuse,
         };
-        place.work(absent, async move |desk| {
+        target.run(missing, async move |client| {
             let to = SecretsTo::prepare(secrets_to.as_deref())?;
-            let path = format!("/apply?dry_run={dry_run}&force={force}");
-            match post(desk, &path, &source).await {
-                Ok(answer) => entries::tell_changes(desk, &answer, to),
-                Err(failure) => to.give_up().and(Err(failure)),
+            let path = with_query("/apply", &ApplyQuery { dry_run, force });
+            match post(client, &path, &source).await {
+                Ok(answer) => entries::print_changes(client, &answer, to),
+                Err(failure) => to.discard().and(Err(failure)),
             }
         })
     }
 }
 
-async fn post(desk: &Desk, path: &str, source: &Source) -> Result<crate::client::Answer, Failure> {
-    let body = Body::Toml(&source.text);
-    let answer = desk.call(Method::POST, path, &body).await.map_err(|error| lost(&error))?;
+async fn post(client: &OperatorClient, path: &str, source: &Source) -> Result<crate::client::Answer, Failure> {
+    let body = Body::Toml(source.text.clone());
+    let answer = client.call(Method::POST, path, &body).await.map_err(|error| lost_response(&error))?;
     answer.accepted().map_err(|refused| match refused.status {
-        // Something in the file: whoever wrote it mends it.
+        // The file is invalid.
         400 | 413 | 422 => {
-            desk.refused(&refused);
-            Failure::mend(format!("{}: {refused}", source.path.display()))
+            client.refused(&refused);
+            Failure::usage(format!("{}: {refused}", source.path.display()))
         }
-        _ => desk.refused(&refused),
+        _ => client.refused(&refused),
     })
 }

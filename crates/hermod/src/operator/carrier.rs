@@ -1,10 +1,11 @@
-//! `hermod carrier`: whom messages are handed to.
+//! `hermod carrier`: carriers, their SMPP settings, tests and traces.
 
-use super::desk::{Body, Desk};
-use super::entries::{self, Column, text};
+use super::operator_client::{Body, OperatorClient};
+use super::entries::{self, text};
+use super::carrier_test;
 use super::fields::Fields;
-use super::place::{Absent, Place};
-use super::probe;
+use super::target::{MissingDir, Target};
+use super::list::Column;
 use super::receipts;
 use super::trace;
 use crate::ending::Ended;
@@ -14,8 +15,9 @@ use crate::show::Align::{Left, Right};
 use clap::{Args, Subcommand};
 use hermod_gateway::provision::Kind;
 use hyper::Method;
-use serde::Deserialize;
-use serde_json::{Map, Value};
+use hermod_gateway::views::carriers::ResumedView;
+use hermod_gateway::views::entries::EntryView;
+use serde_json::Value;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -26,8 +28,8 @@ Examples:
   hermod carrier show acme
   hermod carrier disable acme
 
-A carrier is never removed, because messages refer to it; disabled, it keeps no link and what is
-routed to it waits.";
+A carrier cannot be removed, because messages refer to it. A disabled carrier has no links, and the
+messages that are routed to it wait.";
 
 const SET_EXAMPLES: &str = "\
 Examples:
@@ -38,100 +40,111 @@ Examples:
   hermod carrier set acme --set 'retry=[{status=0x45,class=\"temporary\",wait=\"30s\"}]'
   hermod carrier set acme --set retry=
 
---set takes every field that a provision file takes, with a value as the file would have it (quotes
-around a single word may be left out); nothing behind the = brings back what is usual. The fields
-are told one by one in docs/carriers.md.";
+--set takes every field of a provision file, with a value in TOML (quotes around a single word may be
+omitted); an empty value restores the default. docs/carriers.md describes the fields.";
 
-/// Carriers that deliver messages
+/// Manage carriers
 #[derive(Args)]
 #[command(after_help = EXAMPLES, arg_required_else_help = true)]
 pub(crate) struct Carrier {
     #[command(flatten)]
-    place: Place,
+    target: Target,
     #[command(subcommand)]
-    what: What,
+    command: CarrierCommand,
 }
 
 #[derive(Subcommand)]
-enum What {
-    /// List them
+enum CarrierCommand {
+    /// List carriers
     #[command(after_help = "Example:\n  hermod carrier list")]
     List,
-    /// Look at one: everything about it that is not as usual
+    /// Show the settings of a carrier that differ from the defaults
     #[command(after_help = "Example:\n  hermod carrier show acme")]
-    Show { name: String },
-    /// Make one, or change it
+    Show {
+        /// The carrier
+        name: String,
+    },
+    /// Create or change a carrier
     #[command(after_help = SET_EXAMPLES)]
     Set(Box<Set>),
-    /// Link to it again
+    /// Enable a carrier
     #[command(after_help = "Example:\n  hermod carrier enable acme")]
-    Enable { name: String },
-    /// Keep no link; what is routed to it waits
+    Enable {
+        /// The carrier
+        name: String,
+    },
+    /// Disable a carrier: its links end, and its messages wait
     #[command(after_help = "Example:\n  hermod carrier disable acme")]
-    Disable { name: String },
-    /// Let one send again that was stopped because it could make no sense of what we sent
+    Disable {
+        /// The carrier
+        name: String,
+    },
+    /// Resume a carrier that was stopped because it rejected PDUs as malformed
     #[command(after_help = "Example:\n  hermod carrier resume acme")]
-    Resume { name: String },
-    /// Receipts that found no part, beside the ids they should have had
+    Resume {
+        /// The carrier
+        name: String,
+    },
+    /// List receipts that matched no part, beside the ids of recent responses
     #[command(after_help = receipts::EXAMPLES)]
     Receipts(receipts::Receipts),
-    /// Send one message to try it, and see every PDU
-    #[command(after_help = probe::EXAMPLES)]
-    Test(probe::Test),
-    /// Watch its PDUs
+    /// Send a test message and print every PDU
+    #[command(after_help = carrier_test::EXAMPLES)]
+    Test(carrier_test::Test),
+    /// Print PDUs as they are sent and received
     #[command(after_help = trace::EXAMPLES)]
     Trace(trace::Trace),
 }
 
 #[derive(Args)]
 struct Set {
-    /// What it is called here
+    /// Name of the carrier
     name: String,
-    /// host:port of its SMPP server
+    /// Address of the SMSC
     #[arg(long, value_name = "HOST:PORT")]
     address: Option<String>,
-    /// Whether links are over TLS
+    /// Whether links use TLS
     #[arg(long, value_name = "BOOL")]
     tls: Option<bool>,
-    /// Who we are to it
+    /// system_id of the bind
     #[arg(long, value_name = "ID")]
     system_id: Option<String>,
     /// File with the password in its first line; - reads standard input
     #[arg(long, value_name = "FILE")]
     password_file: Option<PathBuf>,
-    /// Its system type, if it wants one
+    /// system_type of the bind
     #[arg(long, value_name = "TYPE")]
     system_type: Option<String>,
-    /// Parts sent and not answered yet, at most, on each link
+    /// Window of each link: parts without a response
     #[arg(long, value_name = "N")]
     window: Option<u16>,
-    /// Parts per second, at most, all links together
+    /// Parts per second of all links together
     #[arg(long, value_name = "N")]
     rate: Option<u32>,
     /// Parts per second of each link
     #[arg(long, value_name = "N")]
     link_rate: Option<u32>,
-    /// How many links
+    /// Number of links
     #[arg(long, value_name = "N")]
     links: Option<u8>,
-    /// What a link is made of
+    /// Binds of a link
     #[arg(long, value_name = "KIND", value_parser = ["transceiver", "transmitter-and-receiver"])]
     binds: Option<String>,
-    /// How the same message id is written in answers and in receipts
+    /// Conversion between message ids in responses and in receipts
     #[arg(long, value_name = "HOW", value_parser = ["none", "hex-to-decimal", "decimal-to-hex"])]
     ids: Option<String>,
-    /// After this long without an answer a part is in doubt, such as 60s
+    /// Timeout of a response, such as 60s
     #[arg(long, value_name = "TIME")]
     response_timeout: Option<String>,
-    /// A link without traffic is probed this often, such as 30s
+    /// Interval of enquire_link on an idle link, such as 30s
     #[arg(long, value_name = "TIME")]
     enquire_link: Option<String>,
-    /// Any other field; may be given several times
+    /// Any other field; repeatable
     #[arg(long = "set", value_name = "FIELD=VALUE")]
     others: Vec<String>,
 }
 
-const COLUMNS: [Column; 8] = [
+const COLUMNS: [Column<Value>; 8] = [
     ("name", Left, |entry| text(&entry["name"])),
     ("address", Left, |entry| text(&entry["address"])),
     ("tls", Left, |entry| if is_on(&entry["tls"]) { "yes".to_owned() } else { String::new() }),
@@ -148,45 +161,35 @@ fn is_on(tls: &Value) -> bool {
 
 impl Carrier {
     pub(crate) fn run(self) -> Ended {
-        let Carrier { place, what } = self;
-        place.work(Absent::Refuse, async move |desk| match what {
-            What::List => entries::list(desk, Kind::Carrier, None, &COLUMNS).await,
-            What::Show { name } => show_one(desk, &name).await,
-            What::Set(set) => set.run(desk).await,
-            What::Enable { name } => disable(desk, &name, false).await,
-            What::Disable { name } => disable(desk, &name, true).await,
-            What::Resume { name } => resume(desk, &name).await,
-            What::Receipts(asked) => asked.run(desk).await,
-            What::Test(asked) => asked.run(desk).await,
-            What::Trace(asked) => asked.run(desk).await,
+        let Carrier { target, command } = self;
+        target.run(MissingDir::Refuse, async move |client| match command {
+            CarrierCommand::List => entries::list(client, Kind::Carrier, None, &COLUMNS).await,
+            CarrierCommand::Show { name } => show_one(client, &name).await,
+            CarrierCommand::Set(set) => set.run(client).await,
+            CarrierCommand::Enable { name } => disable(client, &name, false).await,
+            CarrierCommand::Disable { name } => disable(client, &name, true).await,
+            CarrierCommand::Resume { name } => resume(client, &name).await,
+            CarrierCommand::Receipts(command) => command.run(client).await,
+            CarrierCommand::Test(command) => command.run(client).await,
+            CarrierCommand::Trace(command) => command.run(client).await,
         })
     }
 }
 
-async fn disable(desk: &Desk, name: &str, disabled: bool) -> Ended {
-    entries::patch(desk, Kind::Carrier, name, Fields::default().with("disabled", Some(disabled))).await
+async fn disable(client: &OperatorClient, name: &str, disabled: bool) -> Ended {
+    entries::patch(client, Kind::Carrier, name, Fields::default().with("disabled", Some(disabled))).await
 }
 
-#[derive(Deserialize)]
-struct Resumed {
-    resumed: bool,
-}
-
-async fn resume(desk: &Desk, name: &str) -> Ended {
+async fn resume(client: &OperatorClient, name: &str) -> Ended {
     let path = format!("{}/resume", entries::path(Kind::Carrier, name));
-    let answer = desk.asked(Method::POST, &path, Body::None).await?;
-    desk.tell(&answer, |Resumed { resumed }: Resumed| match resumed {
+    let answer = client.send(Method::POST, &path, Body::None).await?;
+    client.print(&answer, |ResumedView { resumed, .. }| match resumed {
         true => format!("{name} sends again.\n"),
         false => format!("{name} was not stopped.\n"),
     })
 }
 
-#[derive(Deserialize)]
-struct Shown {
-    entry: Map<String, Value>,
-}
-
-/// In the order in which somebody would think of them; the rest behind, by name.
+/// Fields that are shown first; the others follow by name.
 const FIRST: [&str; 12] = [
     "name",
     "address",
@@ -202,9 +205,9 @@ const FIRST: [&str; 12] = [
     "enquire_link",
 ];
 
-async fn show_one(desk: &Desk, name: &str) -> Ended {
-    let answer = desk.get(&entries::path(Kind::Carrier, name)).await?;
-    desk.tell(&answer, |Shown { entry }: Shown| {
+async fn show_one(client: &OperatorClient, name: &str) -> Ended {
+    let answer = client.get(&entries::path(Kind::Carrier, name)).await?;
+    client.print(&answer, |EntryView { entry, .. }| {
         let rest = entry.keys().map(String::as_str).filter(|field| !FIRST.contains(field));
         let fields: Vec<&str> = FIRST.into_iter().chain(rest).collect();
         let mut lines: Vec<(&str, String)> = Vec::new();
@@ -217,12 +220,12 @@ async fn show_one(desk: &Desk, name: &str) -> Ended {
                 None => {}
             }
         }
-        format!("{}Whatever is not listed is as usual.\n", show::fields(&lines))
+        format!("{}All other settings have their defaults.\n", show::fields(&lines))
     })
 }
 
 impl Set {
-    async fn run(self: Box<Set>, desk: &Desk) -> Ended {
+    async fn run(self: Box<Set>, client: &OperatorClient) -> Ended {
         let password = self.password_file.as_deref().map(first_line).transpose()?;
         let fields = Fields::default()
             .with("address", self.address)
@@ -239,6 +242,6 @@ impl Set {
             .with("response_timeout", self.response_timeout)
             .with("enquire_link", self.enquire_link)
             .with_others(&self.others)?;
-        entries::set(desk, Kind::Carrier, &self.name, fields).await
+        entries::set(client, Kind::Carrier, &self.name, fields).await
     }
 }

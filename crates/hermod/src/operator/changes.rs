@@ -1,125 +1,60 @@
-//! What a change did, or would do, thing by thing; and the secrets it made, which are shown this once.
+//! Prints what a request changed, entry by entry, and the generated secrets, which cannot be read again.
 
 use crate::ending::{Ended, Failure};
 use crate::paint::Paint;
 use crate::show;
-use serde::Deserialize;
+use hermod_gateway::provision::{FieldChange, FieldLeft};
+use hermod_gateway::views::entries::{AppliedView, ChangeView, EffectView, SecretView};
 use serde_json::Value;
 use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-#[derive(Deserialize)]
-pub(super) struct Applied {
-    pub(super) dry_run: bool,
-    pub(super) changes: Vec<Change>,
-    pub(super) secrets: Vec<Issued>,
-    #[serde(default)]
-    warnings: Vec<String>,
-}
-
-#[derive(Deserialize)]
-pub(super) struct Change {
-    kind: String,
-    name: String,
-    effect: Effect,
-    fields: Vec<FieldChange>,
-    #[serde(default)]
-    left: Vec<FieldLeft>,
-}
-
-/// A field of a file that keeps what is stored.
-#[derive(Deserialize)]
-struct FieldLeft {
-    field: String,
-    stored: Value,
-    file: Value,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Effect {
-    Made,
-    Updated,
-    Same,
-    Removed,
-    Absent,
-    Left,
-}
-
-#[derive(Deserialize)]
-struct FieldChange {
-    field: String,
-    before: Value,
-    after: Value,
-}
-
-/// What stands for a key where the secret is the one an account's webhooks are signed with.
+/// The prefix of `key` for the secret that signs an account's webhooks.
 pub(crate) const WEBHOOKS_OF: &str = "webhooks of ";
 
-/// What stands for a key where the secret is the SMPP password of a connection.
+/// The prefix of `key` for the SMPP password of a connection.
 pub(crate) const PASSWORD_OF: &str = "password of ";
 
-/// A key and the secret that was made for it.
-#[derive(Deserialize)]
-pub(super) struct Issued {
-    key: String,
-    secret: String,
+/// Returns a secret as an entry of a provision file.
+fn as_entry(SecretView { key, secret }: &SecretView) -> String {
+    let (kind, name, field) = match (key.strip_prefix(WEBHOOKS_OF), key.strip_prefix(PASSWORD_OF)) {
+        (Some(account), _) => ("account", format!("name = {}", quoted(account)), "webhook_secret"),
+        (_, Some(connection)) => ("connection", format!("name = {}", quoted(connection)), "password"),
+        (None, None) => ("key", format!("key = {}", quoted(key)), "secret"),
+    };
+    format!("[[{kind}]]\n{name}\n{field} = {}\n\n", quoted(secret))
 }
 
-impl Applied {
-    /// Whether anything is stored differently now.
-    pub(super) fn has_changes(&self) -> bool {
-        let changed = |change: &Change| match change.effect {
-            Effect::Made | Effect::Updated | Effect::Removed => true,
-            Effect::Same | Effect::Absent | Effect::Left => false,
-        };
-        !self.dry_run && self.changes.iter().any(changed)
-    }
-}
-
-impl Issued {
-    /// As a provision file has it.
-    fn as_entry(&self) -> String {
-        let Issued { key, secret } = self;
-        let (kind, name, field) = match (key.strip_prefix(WEBHOOKS_OF), key.strip_prefix(PASSWORD_OF)) {
-            (Some(account), _) => ("account", format!("name = {}", quoted(account)), "webhook_secret"),
-            (_, Some(connection)) => ("connection", format!("name = {}", quoted(connection)), "password"),
-            (None, None) => ("key", format!("key = {}", quoted(key)), "secret"),
-        };
-        format!("[[{kind}]]\n{name}\n{field} = {}\n\n", quoted(secret))
-    }
-}
-
-/// The difference, a line for each thing that changes and a count of those that do not.
-pub(super) fn difference(applied: &Applied, paint: Paint) -> String {
+/// Returns a line for each entry that changes, and the number of unchanged entries.
+pub(super) fn difference(applied: &AppliedView, paint: Paint) -> String {
     let mut text = String::new();
-    for Change { kind, name, effect, fields, left } in &applied.changes {
+    for ChangeView { kind, name, effect, fields, left } in &applied.changes {
         let what = format!("{kind} {}", show::safe(name));
         match effect {
-            Effect::Made => text.push_str(&format!("{}\n", paint.green(&format!("+ {what}")))),
-            Effect::Removed => text.push_str(&format!("{}\n", paint.red(&format!("- {what}")))),
-            Effect::Updated => {
+            EffectView::Made => text.push_str(&format!("{}\n", paint.green(&format!("+ {what}")))),
+            EffectView::Removed => text.push_str(&format!("{}\n", paint.red(&format!("- {what}")))),
+            EffectView::Updated => {
                 text.push_str(&format!("{}\n", paint.yellow(&format!("~ {what}"))));
                 for FieldChange { field, before, after } in fields {
                     text.push_str(&format!("    {field}: {} -> {}\n", side(before), side(after)));
                 }
             }
-            Effect::Left => text.push_str(&format!("! {what} left as it is: removed or made again since\n")),
-            Effect::Same if !left.is_empty() => text.push_str(&format!("! {what}\n")),
-            Effect::Same | Effect::Absent => {}
+            EffectView::Left => text.push_str(&format!("! {what} not applied: removed or created again since\n")),
+            EffectView::Same if !left.is_empty() => text.push_str(&format!("! {what}\n")),
+            EffectView::Same | EffectView::Absent => {}
         }
         for FieldLeft { field, stored, file } in left {
             let (stored, file) = (side(stored), side(file));
-            text.push_str(&format!("    {field} left at {stored}, changed since; the file says {file}\n"));
+            text.push_str(&format!("    {field} stays {stored}, changed since; the file has {file}\n"));
         }
     }
-    let count = |wanted: Effect| applied.changes.iter().filter(|change| change.effect == wanted).count();
-    let (same, absent, left) = (count(Effect::Same), count(Effect::Absent), count(Effect::Left));
-    if applied.changes.iter().any(|change| change.effect == Effect::Left || !change.left.is_empty()) {
+    let count = |wanted: EffectView| applied.changes.iter().filter(|change| change.effect == wanted).count();
+    let (same, absent, left) = (count(EffectView::Same), count(EffectView::Absent), count(EffectView::Left));
+    if applied.changes.iter().any(|change| change.effect == EffectView::Left || !change.left.is_empty()) {
         text.push_str(
-            "! Fields and entries that were changed since this file was last applied are left alone; --force brings \
-             them to the file.\n",
+            "! Fields and entries that were changed since this file was last applied are not applied; --force \
+             overwrites them.\n",
         );
     }
     if same + absent + left == applied.changes.len() {
@@ -129,7 +64,7 @@ pub(super) fn difference(applied: &Applied, paint: Paint) -> String {
             text.push_str(&format!("= {same} unchanged\n"));
         }
         if absent > 0 {
-            text.push_str(&format!("  {absent} to remove: not there\n"));
+            text.push_str(&format!("  {absent} to remove: not found\n"));
         }
         for warning in &applied.warnings {
             text.push_str(&format!("{}\n", paint.yellow(&format!("Warning: {}.", show::safe(warning)))));
@@ -141,6 +76,7 @@ pub(super) fn difference(applied: &Applied, paint: Paint) -> String {
     text
 }
 
+/// Returns a value before or after a change.
 fn side(value: &Value) -> String {
     match value {
         Value::Null => "nothing".to_owned(),
@@ -151,52 +87,52 @@ fn side(value: &Value) -> String {
     }
 }
 
-/// Where secrets go that were made.
+/// Where generated secrets are written.
 pub(super) enum SecretsTo {
     Output,
     File { path: PathBuf, file: std::fs::File },
 }
 
 impl SecretsTo {
-    /// The file is made before there are secrets to lose. One that is there is left alone: it may hold others.
+    /// Creates the file before secrets exist that could be lost. An existing file is an error: it may hold other secrets.
     pub(super) fn prepare(path: Option<&Path>) -> Result<SecretsTo, Failure> {
         let Some(path) = path else { return Ok(SecretsTo::Output) };
         let file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
         let file = file.map_err(|error| match error.kind() {
-            ErrorKind::AlreadyExists => Failure::mend(format!(
-                "{} is there already and may hold other secrets: name a new file",
+            ErrorKind::AlreadyExists => Failure::usage(format!(
+                "{} already exists and may hold other secrets: give a new file",
                 path.display()
             )),
-            _ => Failure::mend(format!("{}: {error}", path.display())),
+            _ => Failure::usage(format!("{}: {error}", path.display())),
         })?;
         Ok(SecretsTo::File { path: path.to_owned(), file })
     }
 
-    /// Hands out the secrets, in the form a provision file takes. `body` is printed for whoever asked for JSON.
-    pub(super) fn hand_out(self, secrets: &[Issued]) -> Result<String, Failure> {
+    /// Writes the secrets to the file as entries of a provision file, or returns the text that prints them.
+    pub(super) fn write(self, secrets: &[SecretView]) -> Result<String, Failure> {
         match self {
             SecretsTo::Output if secrets.is_empty() => Ok(String::new()),
-            SecretsTo::Output => Ok(shown(secrets)),
+            SecretsTo::Output => Ok(secrets_text(secrets)),
             SecretsTo::File { path, file } if secrets.is_empty() => {
                 drop(file);
                 remove(&path)?;
                 Ok(String::new())
             }
             SecretsTo::File { path, mut file } => {
-                let text: String = secrets.iter().map(|issued| issued.as_entry()).collect();
+                let text: String = secrets.iter().map(as_entry).collect();
                 let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
                 written.map_err(|error| Failure::failed(format!("{}: {error}", path.display())))?;
                 let what = match secrets.len() {
                     1 => "The new secret is".to_owned(),
                     several => format!("{several} new secrets are"),
                 };
-                Ok(format!("\n{what} in {}, for your eyes only.\n", path.display()))
+                Ok(format!("\n{what} in {}, readable only by you.\n", path.display()))
             }
         }
     }
 
-    /// Nothing came of it: leave no empty file behind.
-    pub(super) fn give_up(self) -> Ended {
+    /// Removes the file of a request that failed.
+    pub(super) fn discard(self) -> Ended {
         match self {
             SecretsTo::Output => Ok(()),
             SecretsTo::File { path, file } => {
@@ -211,33 +147,33 @@ impl SecretsTo {
     }
 }
 
-/// API secrets, those of webhooks and SMPP passwords, each with how it is kept and how to get another.
-fn shown(secrets: &[Issued]) -> String {
-    let (webhooks, others): (Vec<&Issued>, Vec<&Issued>) =
-        secrets.iter().partition(|issued| issued.key.starts_with(WEBHOOKS_OF));
-    let (passwords, keys): (Vec<&Issued>, Vec<&Issued>) =
-        others.into_iter().partition(|issued| issued.key.starts_with(PASSWORD_OF));
-    let lines = |issued: &[&Issued]| -> String {
-        let width = issued.iter().map(|issued| issued.key.len()).max().unwrap_or(0);
-        issued.iter().map(|Issued { key, secret }| format!("  {key:width$}  {secret}\n")).collect()
+/// Returns API secrets, webhook secrets and SMPP passwords, each with how it is stored and how to get another.
+fn secrets_text(secrets: &[SecretView]) -> String {
+    let (webhooks, others): (Vec<&SecretView>, Vec<&SecretView>) =
+        secrets.iter().partition(|secret| secret.key.starts_with(WEBHOOKS_OF));
+    let (passwords, keys): (Vec<&SecretView>, Vec<&SecretView>) =
+        others.into_iter().partition(|secret| secret.key.starts_with(PASSWORD_OF));
+    let lines = |secrets: &[&SecretView]| -> String {
+        let width = secrets.iter().map(|secret| secret.key.len()).max().unwrap_or(0);
+        secrets.iter().map(|SecretView { key, secret }| format!("  {key:width$}  {secret}\n")).collect()
     };
     let mut text = String::new();
     if !keys.is_empty() {
-        text.push_str("\nNew secrets, shown this once: only a digest of each is kept. hermod key rotate KEY makes another.\n");
+        text.push_str("\nNew secrets, shown only now: only a digest of each is stored. hermod key rotate KEY makes another.\n");
         text.push_str(&lines(&keys));
     }
     if let [first, ..] = passwords.as_slice() {
         let connection = first.key.trim_start_matches(PASSWORD_OF);
         text.push_str(&format!(
-            "\nNew SMPP passwords, shown this once: only a hash of each is kept. hermod connection set {connection} \
-             --password-file FILE gives another.\n{}",
+            "\nNew SMPP passwords, shown only now: only a hash of each is stored. hermod connection set {connection} \
+             --password-file FILE sets another.\n{}",
             lines(&passwords)
         ));
     }
     if let [first, ..] = webhooks.as_slice() {
         let account = first.key.trim_start_matches(WEBHOOKS_OF);
         text.push_str(&format!(
-            "\nWebhooks are signed with this secret, shown this once: it is kept sealed. hermod webhook secret stage \
+            "\nWebhooks are signed with this secret, shown only now: it is stored encrypted. hermod webhook secret stage \
              {account} makes another.\n{}",
             lines(&webhooks)
         ));
@@ -245,7 +181,7 @@ fn shown(secrets: &[Issued]) -> String {
     text
 }
 
-/// A basic string of TOML is written as one of JSON is, as far as keys and secrets go.
+/// Quotes a key or secret; for those, TOML strings are JSON strings.
 fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
@@ -259,35 +195,35 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_difference_reads_like_one() {
-        let applied = r#"{"dry_run": true, "secrets": [], "changes": [
-            {"kind": "account", "name": "shop", "effect": "made", "fields": []},
+    fn difference_has_a_line_for_each_changed_entry() {
+        let applied = r#"{"dry_run": true, "secrets": [], "warnings": [], "changes": [
+            {"kind": "account", "name": "shop", "effect": "made", "fields": [], "left": []},
             {"kind": "connection", "name": "shop-http", "effect": "updated",
-             "fields": [{"field": "rate", "before": 10, "after": 20}, {"field": "allow", "before": null, "after": ["192.0.2.7"]}]},
-            {"kind": "route", "name": "*", "effect": "same", "fields": []},
-            {"kind": "key", "name": "old", "effect": "removed", "fields": []}]}"#;
-        let applied: Applied = serde_json::from_str(applied).unwrap();
+             "fields": [{"field": "rate", "before": 10, "after": 20}, {"field": "allow", "before": null, "after": ["192.0.2.7"]}], "left": []},
+            {"kind": "route", "name": "*", "effect": "same", "fields": [], "left": []},
+            {"kind": "key", "name": "old", "effect": "removed", "fields": [], "left": []}]}"#;
+        let applied: AppliedView = serde_json::from_str(applied).unwrap();
         let expect = "+ account shop\n~ connection shop-http\n    rate: 10 -> 20\n    allow: nothing -> [\"192.0.2.7\"]\n\
                       - key old\n= 1 unchanged\nThis was a dry run: nothing was changed.\n";
         assert_eq!(difference(&applied, Paint::Plain), expect);
     }
 
     #[test]
-    fn secrets_are_shown_with_the_command_that_makes_another() {
-        let issued = |key: &str| Issued { key: key.to_owned(), secret: format!("secret of {key}") };
-        let text = shown(&[issued("shop-key-1"), issued("webhooks of shop")]);
-        let expect = "\nNew secrets, shown this once: only a digest of each is kept. hermod key rotate KEY makes another.\n\
+    fn secrets_are_printed_with_the_command_that_makes_another() {
+        let issued = |key: &str| SecretView { key: key.to_owned(), secret: format!("secret of {key}") };
+        let text = secrets_text(&[issued("shop-key-1"), issued("webhooks of shop")]);
+        let expect = "\nNew secrets, shown only now: only a digest of each is stored. hermod key rotate KEY makes another.\n\
                       \u{20} shop-key-1  secret of shop-key-1\n\
-                      \nWebhooks are signed with this secret, shown this once: it is kept sealed. hermod webhook secret \
+                      \nWebhooks are signed with this secret, shown only now: it is stored encrypted. hermod webhook secret \
                       stage shop makes another.\n  webhooks of shop  secret of webhooks of shop\n";
         assert_eq!(text, expect);
-        assert!(!shown(&[issued("webhooks of shop")]).contains("digest"));
+        assert!(!secrets_text(&[issued("webhooks of shop")]).contains("digest"));
     }
 
     #[test]
-    fn nothing_to_do_is_said_so() {
+    fn difference_without_changes_is_one_line() {
         let applied =
-            Applied { dry_run: false, changes: Vec::new(), secrets: Vec::new(), warnings: Vec::new() };
+            AppliedView { dry_run: false, changes: Vec::new(), secrets: Vec::new(), warnings: Vec::new() };
         assert_eq!(difference(&applied, Paint::Plain), "Nothing to change.\n");
     }
 }

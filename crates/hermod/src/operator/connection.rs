@@ -1,14 +1,17 @@
-//! `hermod connection`: a customer's ways in.
+//! `hermod connection`: connections of customers, over HTTP or SMPP.
 
-use super::desk::Desk;
-use super::entries::{self, Column, text};
+use super::operator_client::{OperatorClient, with_query};
+use super::entries::{self, text};
 use super::fields::Fields;
-use super::place::{Absent, Place};
+use super::list::Column;
+use super::target::{MissingDir, Target};
 use crate::ending::Ended;
 use crate::secret_file::first_line;
 use crate::show::Align::{Left, Right};
 use clap::{Args, Subcommand};
 use hermod_gateway::provision::Kind;
+use hermod_gateway::views::entries::SaveQuery;
+use serde_json::Value;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -21,34 +24,37 @@ Examples:
   hermod connection set shop-smpp --password-file - --unbind
   hermod connection set shop-smpp --set alphabet=latin1 --set 'bind_types=[\"transceiver\"]'
 
-An empty text takes a value away. A connection is never removed, because messages refer to it; a
-closed one lets nobody in. Live binds that a change does not admit any more are unbound at once; a
-changed password keeps them unless you say --unbind. Where no password is given for a system_id, one
-is made and shown this once.";
+An empty text removes a value. A connection cannot be removed, because messages refer to it; a closed
+connection rejects all requests and binds. Live binds that the changed connection does not allow are
+unbound at once; a changed password keeps them unless --unbind is given. A system_id without a
+password gets a generated one, which is printed once.";
 
-/// Connections: a customer's ways in, with rate and address list
+/// Manage connections of customers, over HTTP or SMPP
 #[derive(Args)]
 #[command(after_help = EXAMPLES, arg_required_else_help = true)]
 pub(crate) struct Connection {
     #[command(flatten)]
-    place: Place,
+    target: Target,
     #[command(subcommand)]
-    what: What,
+    command: ConnectionCommand,
 }
 
 #[derive(Subcommand)]
-enum What {
-    /// List them
+enum ConnectionCommand {
+    /// List connections
     #[command(after_help = "Examples:\n  hermod connection list\n  hermod connection list --account shop")]
     List {
-        /// Only those of this account
+        /// Only entries of this account
         #[arg(long, value_name = "NAME")]
         account: Option<String>,
     },
-    /// Show one with every field
+    /// Show all fields of a connection
     #[command(after_help = "Example:\n  hermod connection show shop-http")]
-    Show { name: String },
-    /// Make one, or change it
+    Show {
+        /// The connection
+        name: String,
+    },
+    /// Create or change a connection
     #[command(
         after_help = "Examples:\n  hermod connection set shop-http --account shop --default-sender Shop\n  \
                             hermod connection set shop-smpp --account shop --system-id shop --password-file secret.txt\n  \
@@ -59,53 +65,53 @@ enum What {
 
 #[derive(Args)]
 struct Set {
-    /// What it is called
+    /// Name of the connection
     name: String,
-    /// Whose it is
+    /// Account that owns it
     #[arg(long, value_name = "NAME")]
     account: Option<String>,
-    /// Used when a request names no sender
+    /// Sender of requests without one
     #[arg(long, value_name = "SENDER")]
     default_sender: Option<String>,
-    /// Requests per second, all keys together
+    /// HTTP requests per second, all keys together
     #[arg(long, value_name = "N")]
     rate: Option<u32>,
-    /// Refuse messages of more parts than this
+    /// Largest number of parts of a message
     #[arg(long, value_name = "N")]
     max_parts: Option<u8>,
-    /// An address or network that may call; may be given several times, and replaces the list
+    /// Address or network on the allow-list; repeatable, replaces the list
     #[arg(long, value_name = "NETWORK")]
     allow: Vec<String>,
-    /// Write typographic characters plainly where that saves parts
+    /// Whether to replace typographic characters where that saves parts
     #[arg(long, value_name = "BOOL")]
     smart_encoding: Option<bool>,
-    /// Let nobody in
+    /// Whether the connection is closed
     #[arg(long, value_name = "BOOL")]
     closed: Option<bool>,
-    /// What the customer binds as over SMPP
+    /// system_id of SMPP binds
     #[arg(long, value_name = "ID")]
     system_id: Option<String>,
-    /// File with the SMPP password, of 8 characters, in its first line; - reads standard input
+    /// File with the SMPP password of 8 characters in its first line; - reads standard input
     #[arg(long, value_name = "FILE")]
     password_file: Option<PathBuf>,
-    /// Binds at a time
+    /// Maximum number of binds
     #[arg(long, value_name = "N")]
     max_binds: Option<u32>,
-    /// Requests of one bind that may wait for their answers, up to 100
+    /// Window of a bind: requests without a response, at most 100
     #[arg(long, value_name = "N")]
     window: Option<u16>,
-    /// Refuse binds that are not over TLS
+    /// Whether to reject binds without TLS
     #[arg(long, value_name = "BOOL")]
     tls_only: Option<bool>,
-    /// Unbind its live binds too, so that they have to bind anew
+    /// Also unbind all live binds
     #[arg(long)]
     unbind: bool,
-    /// Any other field; may be given several times
+    /// Any other field; repeatable
     #[arg(long = "set", value_name = "FIELD=VALUE")]
     others: Vec<String>,
 }
 
-const COLUMNS: [Column; 9] = [
+const COLUMNS: [Column<Value>; 9] = [
     ("name", Left, |entry| text(&entry["name"])),
     ("account", Left, |entry| text(&entry["account"])),
     ("default sender", Left, |entry| text(&entry["default_sender"])),
@@ -119,19 +125,19 @@ const COLUMNS: [Column; 9] = [
 
 impl Connection {
     pub(crate) fn run(self) -> Ended {
-        let Connection { place, what } = self;
-        place.work(Absent::Refuse, async move |desk| match what {
-            What::Show { name } => entries::show(desk, Kind::Connection, &name).await,
-            What::List { account } => {
-                entries::list(desk, Kind::Connection, account.as_deref(), &COLUMNS).await
+        let Connection { target, command } = self;
+        target.run(MissingDir::Refuse, async move |client| match command {
+            ConnectionCommand::Show { name } => entries::show(client, Kind::Connection, &name).await,
+            ConnectionCommand::List { account } => {
+                entries::list(client, Kind::Connection, account, &COLUMNS).await
             }
-            What::Set(set) => set.run(desk).await,
+            ConnectionCommand::Set(set) => set.run(client).await,
         })
     }
 }
 
 impl Set {
-    async fn run(self: Box<Set>, desk: &Desk) -> Ended {
+    async fn run(self: Box<Set>, client: &OperatorClient) -> Ended {
         let password = self.password_file.as_deref().map(first_line).transpose()?;
         let fields = Fields::default()
             .with("account", self.account)
@@ -147,7 +153,8 @@ impl Set {
             .with("window", self.window)
             .with("tls_only", self.tls_only)
             .with_others(&self.others)?;
-        let also = if self.unbind { "?unbind=true" } else { "" };
-        entries::set_at(desk, format!("{}{also}", entries::path(Kind::Connection, &self.name)), fields).await
+        let query = SaveQuery { unbind: self.unbind.then_some(true) };
+        let path = with_query(&entries::path(Kind::Connection, &self.name), &query);
+        entries::set_at(client, path, fields).await
     }
 }

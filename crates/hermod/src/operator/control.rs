@@ -1,13 +1,15 @@
-//! `hermod control`: how much may be sent before somebody should look.
+//! `hermod control`: traffic controls, limits on messages and spend.
 
-use super::desk::Desk;
-use super::entries::{self, Column, text};
+use super::operator_client::OperatorClient;
+use super::entries::{self, text};
 use super::fields::Fields;
-use super::place::{Absent, Place};
+use super::list::Column;
+use super::target::{MissingDir, Target};
 use crate::ending::Ended;
 use crate::show::Align::Left;
 use clap::{ArgGroup, Args, Subcommand};
 use hermod_gateway::provision::Kind;
+use hermod_gateway::views::money::ControlView;
 use serde_json::{Value, json};
 
 const EXAMPLES: &str = "\
@@ -19,68 +21,74 @@ Examples:
   hermod control set abroad --per-country 50/1h --except DE,AT
   hermod control remove shop-day
 
-Each has one limit. What is beyond it gets 429 TRAFFIC_CONTROL; a control that only watches counts
-it: hermod account traffic NAME. Days are UTC days.";
+Each control has one limit. Messages above it are rejected with 429 TRAFFIC_CONTROL; a control in
+the mode watch only counts them: hermod account traffic NAME. Days are UTC days.";
 
-/// Traffic controls: how much may be sent before somebody should look
+/// Manage traffic controls: limits on messages and spend
 #[derive(Args)]
 #[command(after_help = EXAMPLES, arg_required_else_help = true)]
 pub(crate) struct Control {
     #[command(flatten)]
-    place: Place,
+    target: Target,
     #[command(subcommand)]
-    what: What,
+    command: ControlCommand,
 }
 
 #[derive(Subcommand)]
-enum What {
-    /// List them
+enum ControlCommand {
+    /// List traffic controls
     #[command(after_help = "Example:\n  hermod control list")]
     List,
-    /// Show one with every field
+    /// Show all fields of a traffic control
     #[command(after_help = "Example:\n  hermod control show shop-day")]
-    Show { name: String },
-    /// Make one, or change it
+    Show {
+        /// The traffic control
+        name: String,
+    },
+    /// Create or change a traffic control
     #[command(after_help = "Examples:\n  hermod control set shop-day --account shop --spend-per-day 50\n  \
                             hermod control set shop-day --mode watch")]
     Set(Box<Set>),
-    /// Take one away
+    /// Remove a traffic control
     #[command(after_help = "Example:\n  hermod control remove shop-day")]
-    Remove { name: String },
+    Remove {
+        /// The traffic control
+        name: String,
+    },
 }
 
 #[derive(Args)]
 #[command(group = ArgGroup::new("limit").multiple(false))]
 struct Set {
-    /// What it is called
+    /// Name of the traffic control
     name: String,
-    /// For this account only; without it, for each account on its own
+    /// Only for this account [default: for each account on its own]
     #[arg(long, value_name = "NAME")]
     account: Option<String>,
-    /// Refuse what is beyond, or only count it
+    /// Whether to reject messages above the limit, or only count them
     #[arg(long, value_name = "MODE", value_parser = ["enforce", "watch"])]
     mode: Option<String>,
-    /// Money in a day
+    /// Spend per day
     #[arg(long, value_name = "AMOUNT", group = "limit")]
     spend_per_day: Option<String>,
-    /// Messages in a day
+    /// Messages per day
     #[arg(long, value_name = "N", group = "limit")]
     messages_per_day: Option<u64>,
-    /// Messages to one number in a while, such as 20/1h
+    /// Messages to one number per time, such as 20/1h
     #[arg(long, value_name = "N/TIME", group = "limit", value_parser = read_most)]
     per_recipient: Option<Most>,
-    /// Messages to numbers that differ in their last four digits only, such as 200/10m
+    /// Messages to numbers that differ only in the last four digits per time, such as 200/10m
     #[arg(long, value_name = "N/TIME", group = "limit", value_parser = read_most)]
     per_range: Option<Most>,
-    /// Messages to any one country in a while, such as 50/1h
+    /// Messages to one country per time, such as 50/1h
     #[arg(long, value_name = "N/TIME", group = "limit", value_parser = read_most)]
     per_country: Option<Most>,
-    /// Countries without that limit, such as DE,AT
+    /// Countries that --per-country does not limit, such as DE,AT
     #[arg(long, value_name = "COUNTRIES", value_delimiter = ',', requires = "per_country")]
     except: Vec<String>,
 }
 
-/// So many in so long.
+/// A number of messages per time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Most {
     most: u32,
@@ -88,8 +96,8 @@ struct Most {
 }
 
 fn read_most(text: &str) -> Result<Most, String> {
-    let (most, per) = text.split_once('/').ok_or("write how many in how long, such as 20/1h")?;
-    let most = most.parse().map_err(|_| format!("{most:?} is no number of messages"))?;
+    let (most, per) = text.split_once('/').ok_or("write a number per time, such as 20/1h")?;
+    let most = most.parse().map_err(|_| format!("{most:?} is not a number of messages"))?;
     Ok(Most { most, per: per.to_owned() })
 }
 
@@ -99,15 +107,15 @@ impl From<Most> for Value {
     }
 }
 
-const COLUMNS: [Column; 4] = [
+const COLUMNS: [Column<Value>; 4] = [
     ("name", Left, |entry| text(&entry["name"])),
     ("account", Left, |entry| text(&entry["account"])),
     ("mode", Left, |entry| text(&entry["mode"])),
     ("limit", Left, limit),
 ];
 
-/// What a control is about, in words.
-pub(super) fn limit(entry: &Value) -> String {
+/// Returns the limit of a control as text.
+fn limit(entry: &Value) -> String {
     let most = |rule: &Value| format!("{} per {}", text(&rule["most"]), text(&rule["per"]));
     if !entry["spend_per_day"].is_null() {
         format!("spend {} per day", text(&entry["spend_per_day"]))
@@ -125,20 +133,25 @@ pub(super) fn limit(entry: &Value) -> String {
     }
 }
 
+/// Returns the limit of a control in a traffic view.
+pub(super) fn limit_of_view(control: &ControlView) -> String {
+    limit(&serde_json::to_value(control).unwrap_or_default())
+}
+
 impl Control {
     pub(crate) fn run(self) -> Ended {
-        let Control { place, what } = self;
-        place.work(Absent::Refuse, async move |desk| match what {
-            What::Show { name } => entries::show(desk, Kind::Control, &name).await,
-            What::List => entries::list(desk, Kind::Control, None, &COLUMNS).await,
-            What::Set(set) => set.run(desk).await,
-            What::Remove { name } => entries::remove(desk, Kind::Control, &name).await,
+        let Control { target, command } = self;
+        target.run(MissingDir::Refuse, async move |client| match command {
+            ControlCommand::Show { name } => entries::show(client, Kind::Control, &name).await,
+            ControlCommand::List => entries::list(client, Kind::Control, None, &COLUMNS).await,
+            ControlCommand::Set(set) => set.run(client).await,
+            ControlCommand::Remove { name } => entries::remove(client, Kind::Control, &name).await,
         })
     }
 }
 
 impl Set {
-    async fn run(self, desk: &Desk) -> Ended {
+    async fn run(self, client: &OperatorClient) -> Ended {
         let Set {
             name,
             account,
@@ -160,13 +173,13 @@ impl Set {
             ("per_country", per_country),
         ];
         let mut fields = Fields::default().with("account", account).with("mode", mode);
-        // A new limit takes the place of whichever there was.
+        // A new limit replaces the previous one.
         if limits.iter().any(|(_, limit)| limit.is_some()) {
             for (field, limit) in limits {
                 fields = fields.with(field, Some(limit.unwrap_or(Value::Null)));
             }
         }
-        entries::set(desk, Kind::Control, &name, fields).await
+        entries::set(client, Kind::Control, &name, fields).await
     }
 }
 
@@ -175,14 +188,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn so_many_in_so_long_is_read() {
+    fn number_per_time_is_parsed() {
         assert_eq!(read_most("20/1h"), Ok(Most { most: 20, per: "1h".to_owned() }));
-        assert_eq!(read_most("20"), Err("write how many in how long, such as 20/1h".to_owned()));
-        assert_eq!(read_most("x/1h"), Err("\"x\" is no number of messages".to_owned()));
+        assert_eq!(read_most("20"), Err("write a number per time, such as 20/1h".to_owned()));
+        assert_eq!(read_most("x/1h"), Err("\"x\" is not a number of messages".to_owned()));
     }
 
     #[test]
-    fn limits_are_shown_in_words() {
+    fn limits_are_printed_as_text() {
         for (entry, expect) in [
             (json!({ "spend_per_day": "50" }), "spend 50 per day"),
             (json!({ "messages_per_day": 7 }), "7 messages per day"),

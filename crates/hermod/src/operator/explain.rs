@@ -1,102 +1,48 @@
-//! `hermod route explain`: why a message goes where it goes.
+//! `hermod route explain`: explains which route a message takes.
 
-use super::desk::Desk;
-use crate::client::escape;
+use super::list::table;
+use super::operator_client::{OperatorClient, with_query};
 use crate::ending::Ended;
-use crate::show::Align::{Left, Right};
-use crate::show::{self, Table};
+use crate::show;
 use clap::Args;
-use serde::Deserialize;
+use hermod_gateway::views::lookup::{ExplainQuery, ExplanationView, InDoubtView};
 
 #[derive(Args)]
 pub(super) struct Explain {
-    /// + and the number with its country code
+    /// The recipient: a plus, then the number with its country code
     number: String,
-    /// Whose message it is; without it, an account that no route is for
+    /// The sending account [default: one that no route names]
     #[arg(long, value_name = "NAME")]
     account: Option<String>,
-    /// The sender; without it, one that no route is for
+    /// The sender [default: one that no route names]
     #[arg(long, value_name = "SENDER")]
     from: Option<String>,
 }
 
-/// What the operator API tells.
-#[derive(Deserialize)]
-pub(super) struct Explained {
-    sentence: String,
-    in_doubt: Option<String>,
-    fail_over_refusals: bool,
-    routes: Vec<Route>,
-    carriers: Vec<Carrier>,
-}
-
-#[derive(Deserialize)]
-struct Route {
-    route: String,
-    verdict: String,
-    why: String,
-}
-
-#[derive(Deserialize)]
-struct Carrier {
-    carrier: String,
-    priority: u8,
-    weight: u16,
-    health: Option<String>,
-    standing: String,
-    why: String,
-}
-
 impl Explain {
-    pub(super) async fn run(self, desk: &Desk) -> Ended {
+    pub(super) async fn run(self, client: &OperatorClient) -> Ended {
         let Explain { number, account, from } = self;
-        let query = [("account", account), ("from", from)];
-        let more = query.into_iter().filter_map(|(name, value)| Some(format!("&{name}={}", escape(&value?))));
-        let path = format!("/routes/explain?to={}{}", escape(&number), more.collect::<String>());
-        desk.tell(&desk.get(&path).await?, |told: Explained| told.text())
+        let path = with_query("/routes/explain", &ExplainQuery { to: number, account, from });
+        client.print(&client.get(&path).await?, |view: ExplanationView| explanation_text(&view))
     }
 }
 
-impl Explained {
-    pub(super) fn text(&self) -> String {
-        let mut carriers = Table::new(&[
-            ("carrier", Left),
-            ("priority", Right),
-            ("weight", Right),
-            ("health", Left),
-            ("standing", Left),
-            ("why", Left),
-        ]);
-        for Carrier { carrier, priority, weight, health, standing, why } in &self.carriers {
-            carriers.row([
-                carrier.clone(),
-                priority.to_string(),
-                weight.to_string(),
-                health.clone().unwrap_or_default(),
-                standing.replace('-', " "),
-                why.clone(),
-            ]);
-        }
-        let mut routes = Table::new(&[("route", Left), ("verdict", Left), ("why", Left)]);
-        for Route { route, verdict, why } in &self.routes {
-            routes.row([route.clone(), verdict.replace('-', " "), why.clone()]);
-        }
-        let mut text = format!("{}\n", show::safe(&self.sentence));
-        if !self.carriers.is_empty() {
-            text.push_str(&format!("\n{}", carriers.text("")));
-        }
-        if !self.routes.is_empty() {
-            text.push_str(&format!("\n{}", routes.text("")));
-        }
-        if let Some(policy) = &self.in_doubt {
-            let resent = match policy.as_str() {
-                "resend" => "resent up to three times",
-                "resend-once" => "resent once",
-                _ => "never resent",
-            };
-            let refused = if self.fail_over_refusals { "offered to the next one" } else { "final" };
-            text.push_str(&format!("\nA part in doubt is {resent}; what a carrier refuses is {refused}.\n"));
-        }
-        text
+pub(super) fn explanation_text(view: &ExplanationView) -> String {
+    let mut text = format!("{}\n", show::safe(&view.sentence));
+    if !view.carriers.is_empty() {
+        text.push_str(&format!("\n{}", table(&view.carriers)));
     }
+    if !view.routes.is_empty() {
+        text.push_str(&format!("\n{}", table(&view.routes)));
+    }
+    if let Some(policy) = view.in_doubt {
+        let resent = match policy {
+            InDoubtView::Resend => "resent up to three times",
+            InDoubtView::ResendOnce => "resent once",
+            InDoubtView::NeverResend => "never resent",
+        };
+        let rejected = if view.fail_over_refusals { "offered to the next one" } else { "final" };
+        text.push_str(&format!("\nA part without a response is {resent}; a carrier's reject is {rejected}.\n"));
+    }
+    text
 }

@@ -1,5 +1,4 @@
-//! The fields that a command line wants changed: what it does not name stays as it is, and an empty text takes a field
-//! away.
+//! The fields that a command changes. Fields without an option stay, and an empty text removes a field.
 
 use crate::ending::Failure;
 use hermod_gateway::provision::value_of;
@@ -9,7 +8,7 @@ use serde_json::{Map, Value};
 pub(super) struct Fields(Map<String, Value>);
 
 impl Fields {
-    /// A field, if the command line has it.
+    /// Sets a field, if the command line has it. An empty text removes the field.
     pub(super) fn with<T: Into<Value>>(mut self, name: &str, value: Option<T>) -> Fields {
         if let Some(value) = value {
             let value = value.into();
@@ -19,13 +18,13 @@ impl Fields {
         self
     }
 
-    /// A field as it is.
+    /// Sets a field.
     pub(super) fn with_value(mut self, name: &str, value: Value) -> Fields {
         self.0.insert(name.to_owned(), value);
         self
     }
 
-    /// A list, if the command line has it. One empty element is an empty list.
+    /// Sets a list, if the command line has it. A single empty element is an empty list.
     pub(super) fn with_list(mut self, name: &str, values: &[String]) -> Fields {
         if !values.is_empty() {
             let values: Vec<&String> = values.iter().filter(|value| !value.is_empty()).collect();
@@ -34,11 +33,11 @@ impl Fields {
         self
     }
 
-    /// Fields without a flag of their own, as `--set FIELD=VALUE` gives them.
+    /// Sets the fields of `--set FIELD=VALUE`.
     pub(super) fn with_others(mut self, others: &[String]) -> Result<Fields, Failure> {
         for other in others {
             let (field, value) = other.split_once('=').ok_or_else(|| {
-                Failure::mend(format!("--set {other}: a field and its value are written FIELD=VALUE"))
+                Failure::usage(format!("--set {other}: write FIELD=VALUE"))
             })?;
             self = self.with_value(field.trim(), value_of(value.trim()));
         }
@@ -59,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_was_said_is_changed() {
+    fn only_given_fields_are_set() {
         let fields = Fields::default()
             .with("rate", Some(5))
             .with("account", None::<String>)

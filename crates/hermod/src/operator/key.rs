@@ -1,16 +1,18 @@
-//! `hermod key`: what customers authenticate with.
+//! `hermod key`: API keys of customers.
 
 use super::changes::SecretsTo;
-use super::desk::{Body, Desk};
-use super::entries::{self, Column, text};
+use super::operator_client::{Body, OperatorClient};
+use super::entries::{self, text};
 use super::fields::Fields;
-use super::place::{Absent, Place};
+use super::list::Column;
+use super::target::{MissingDir, Target};
 use crate::ending::{Ended, Failure};
 use crate::show::Align::Left;
 use clap::{Args, Subcommand};
 use hermod_gateway::provision::Kind;
 use hermod_gateway::secrets::random_token;
 use hyper::Method;
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
@@ -20,72 +22,79 @@ Examples:
   hermod key rotate shop-key-1 --secrets-to shop-key-1.toml
   hermod key revoke shop-key-1
 
-A secret is shown when it is made, and never again: only a digest of it is kept. To change a key
-without downtime, create a second one, let the customer move, and revoke the first.";
+A secret is printed only when it is generated: only a digest of it is stored. To replace a key without
+downtime, create a second one, let the customer change over, and revoke the first.";
 
-/// Random characters behind the connection's name in a key that was not named.
+/// Random characters of a generated key, after the name of the connection.
 const KEY_CHARACTERS: usize = 10;
 
-/// API keys of customers
+/// Manage API keys of customers
 #[derive(Args)]
 #[command(after_help = EXAMPLES, arg_required_else_help = true)]
 pub(crate) struct Key {
     #[command(flatten)]
-    place: Place,
+    target: Target,
     #[command(subcommand)]
-    what: What,
+    command: KeyCommand,
 }
 
 #[derive(Subcommand)]
-enum What {
-    /// List them, without their secrets
+enum KeyCommand {
+    /// List API keys, without their secrets
     #[command(after_help = "Examples:\n  hermod key list\n  hermod key list --account shop")]
     List {
-        /// Only those of this account
+        /// Only entries of this account
         #[arg(long, value_name = "NAME")]
         account: Option<String>,
     },
-    /// Show one with every field
+    /// Show all fields of an API key
     #[command(after_help = "Example:\n  hermod key show shop-key-1")]
-    Show { key: String },
-    /// Make one with a random secret, which is shown once
+    Show {
+        /// The key
+        key: String,
+    },
+    /// Create an API key with a random secret, which is printed once
     #[command(after_help = "Examples:\n  hermod key create --connection shop-http\n  \
                             hermod key create shop-key-2 --connection shop-http --expires-at 2027-12-31")]
     Create {
-        /// The key; made up from the connection's name if there is none
+        /// The key [default: generated from the name of the connection]
         key: Option<String>,
-        /// The connection it opens
+        /// The connection it belongs to
         #[arg(long, value_name = "NAME")]
         connection: String,
-        /// An address or network that may use it; may be given several times
+        /// Address or network that may use it; repeatable
         #[arg(long, value_name = "NETWORK")]
         allow: Vec<String>,
-        /// The day or time from which it opens nothing
+        /// Day or time at which it expires
         #[arg(long, value_name = "DAY")]
         expires_at: Option<String>,
         #[command(flatten)]
         secrets: Secrets,
     },
-    /// Give a key a new random secret, which is shown once; the old one opens nothing from then on
+    /// Replace the secret of a key by a random one, which is printed once; the old one is invalid at once
     #[command(after_help = "Example:\n  hermod key rotate shop-key-1")]
     Rotate {
+        /// The key
         key: String,
         #[command(flatten)]
         secrets: Secrets,
     },
-    /// Let a key open nothing any more
+    /// Revoke a key
     #[command(after_help = "Example:\n  hermod key revoke shop-key-1")]
-    Revoke { key: String },
+    Revoke {
+        /// The key
+        key: String,
+    },
 }
 
 #[derive(Args)]
 struct Secrets {
-    /// Write the new secret to this file, which only you may read, instead of showing it
+    /// Write the secret to this file, readable only by you, instead of printing it
     #[arg(long, value_name = "FILE")]
     secrets_to: Option<PathBuf>,
 }
 
-const COLUMNS: [Column; 5] = [
+const COLUMNS: [Column<Value>; 5] = [
     ("key", Left, |entry| text(&entry["key"])),
     ("connection", Left, |entry| text(&entry["connection"])),
     ("allow", Left, |entry| text(&entry["allow"])),
@@ -95,11 +104,11 @@ const COLUMNS: [Column; 5] = [
 
 impl Key {
     pub(crate) fn run(self) -> Ended {
-        let Key { place, what } = self;
-        place.work(Absent::Refuse, async move |desk| match what {
-            What::Show { key } => entries::show(desk, Kind::Key, &key).await,
-            What::List { account } => entries::list(desk, Kind::Key, account.as_deref(), &COLUMNS).await,
-            What::Create { key, connection, allow, expires_at, secrets } => {
+        let Key { target, command } = self;
+        target.run(MissingDir::Refuse, async move |client| match command {
+            KeyCommand::Show { key } => entries::show(client, Kind::Key, &key).await,
+            KeyCommand::List { account } => entries::list(client, Kind::Key, account, &COLUMNS).await,
+            KeyCommand::Create { key, connection, allow, expires_at, secrets } => {
                 let key = match key {
                     Some(key) => key,
                     None => {
@@ -110,18 +119,18 @@ impl Key {
                     .with("connection", Some(connection))
                     .with_list("allow", &allow)
                     .with("expires_at", expires_at);
-                entries::create(desk, Kind::Key, &key, fields, secrets.secrets_to.as_deref()).await
+                entries::create(client, Kind::Key, &key, fields, secrets.secrets_to.as_deref()).await
             }
-            What::Rotate { key, secrets } => rotate(desk, &key, secrets.secrets_to.as_deref()).await,
-            What::Revoke { key } => {
-                entries::patch(desk, Kind::Key, &key, Fields::default().with("revoked", Some(true))).await
+            KeyCommand::Rotate { key, secrets } => rotate(client, &key, secrets.secrets_to.as_deref()).await,
+            KeyCommand::Revoke { key } => {
+                entries::patch(client, Kind::Key, &key, Fields::default().with("revoked", Some(true))).await
             }
         })
     }
 }
 
-async fn rotate(desk: &Desk, key: &str, to: Option<&Path>) -> Ended {
+async fn rotate(client: &OperatorClient, key: &str, to: Option<&Path>) -> Ended {
     let to = SecretsTo::prepare(to)?;
     let path = format!("{}/rotate", entries::path(Kind::Key, key));
-    entries::change_with_secrets(desk, Method::POST, &path, Body::None, to).await
+    entries::change_with_secrets(client, Method::POST, &path, Body::None, to).await
 }

@@ -1,15 +1,14 @@
-//! `hermod links`: how carriers and the links to them are doing now.
+//! `hermod links`: the state of carriers and of the links to them.
 
-use super::desk::Desk;
-use super::place::{Absent, Place};
-use crate::ending::{Ended, Failure};
+use super::tables::{age, percent};
+use super::target::{MissingDir, Target};
+use super::watch::print_or_watch;
+use crate::ending::Ended;
 use crate::paint::Paint;
 use crate::show::Align::{Left, Right};
 use crate::show::{self, Table};
 use clap::Args;
-use hermod_gateway::clock::Clock;
-use serde::Deserialize;
-use std::time::Duration;
+use hermod_gateway::views::carriers::{CarrierView, CarriersView, LastErrorView, LinkView, StoppedView};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -17,116 +16,39 @@ Examples:
   hermod links --carrier acme
   hermod links --watch
 
-RATE is what a link may send now of what it may when all is well, OUT what is sent and not answered
-of its window, PARTS/S what it sent in the last ten seconds. ERRORS, RECEIPTS (of accepted parts)
-and UNMATCHED (receipts that found no part) count since the gateway started. WAITING is what waits
-for the carrier. hermod alarms says what somebody should look into.";
+RATE is the current rate of a link out of its full rate; it is lower after the carrier throttled it.
+OUT counts parts without a response, out of the window. PARTS/S is the average of the last ten
+seconds. ERRORS, RECEIPTS (per accepted part) and UNMATCHED (receipts without a part) count since
+the gateway started. WAITING is the queue of the carrier. hermod alarms lists what needs attention.";
 
-/// How often --watch looks.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
-const CLEAR: &str = "\x1b[2J\x1b[H";
-
-/// See how carriers and the links to them are doing
+/// Show the state of carriers and links
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Links {
     /// Only this carrier
     #[arg(long, value_name = "NAME")]
     carrier: Option<String>,
-    /// Look every second until stopped
+    /// Refresh every second until stopped
     #[arg(long)]
     watch: bool,
     #[command(flatten)]
-    place: Place,
-}
-
-#[derive(Deserialize)]
-struct Seen {
-    at: String,
-    items: Vec<Carrier>,
-}
-
-#[derive(Deserialize)]
-struct Carrier {
-    carrier: String,
-    health: String,
-    stopped: Option<Stopped>,
-    queue: Queue,
-    last_ten_minutes: Traffic,
-    tracing_until: Option<String>,
-    links: Vec<Link>,
-}
-
-#[derive(Deserialize)]
-struct Stopped {
-    since: String,
-    why: String,
-}
-
-#[derive(Deserialize)]
-struct Queue {
-    waiting: u64,
-    oldest_for_s: Option<u64>,
-}
-
-#[derive(Deserialize)]
-struct Traffic {
-    unmatched: u64,
-    error_ratio: Option<f64>,
-    receipt_ratio: Option<f64>,
-}
-
-#[derive(Deserialize)]
-struct Link {
-    number: u8,
-    direction: String,
-    state: String,
-    for_s: u64,
-    next_attempt_in_s: Option<u64>,
-    window: u32,
-    out: u32,
-    rate: u32,
-    full_rate: u32,
-    parts_per_second: f64,
-    totals: Traffic,
-    last_error: Option<LastError>,
-}
-
-#[derive(Deserialize)]
-struct LastError {
-    at: String,
-    text: String,
+    target: Target,
 }
 
 impl Links {
     pub(crate) fn run(self) -> Ended {
-        let Links { carrier, watch, place } = self;
-        place.work(Absent::Refuse, async move |desk| {
-            if !watch {
-                return look(desk, carrier.as_deref(), "").await;
-            }
-            let clock = Clock::real();
-            let clear = if desk.json { "" } else { CLEAR };
-            loop {
-                look(desk, carrier.as_deref(), clear).await?;
-                clock.sleep(LOOK_EVERY).await;
-            }
+        let Links { carrier, watch, target } = self;
+        target.run(MissingDir::Refuse, async move |client| {
+            print_or_watch(client, "/links", watch, |mut view: CarriersView| {
+                view.items.retain(|one| carrier.as_ref().is_none_or(|carrier| one.carrier == *carrier));
+                links_text(&view, Paint::for_output())
+            })
+            .await
         })
     }
 }
 
-async fn look(desk: &Desk, carrier: Option<&str>, before: &str) -> Ended {
-    let answer = desk.get("/links").await?;
-    if desk.json {
-        return show::say_raw(&answer.body);
-    }
-    let Seen { at, items } = answer.read_as().map_err(Failure::failed)?;
-    let wanted = |seen: &&Carrier| carrier.is_none_or(|carrier| seen.carrier == carrier);
-    let items: Vec<&Carrier> = items.iter().filter(wanted).collect();
-    show::say(&format!("{before}{}", told(&at, &items, Paint::for_output())))
-}
-
-fn told(at: &str, carriers: &[&Carrier], paint: Paint) -> String {
+fn links_text(CarriersView { at, items }: &CarriersView, paint: Paint) -> String {
     let mut table = Table::new(&[
         ("carrier", Left),
         ("health", Left),
@@ -141,29 +63,30 @@ fn told(at: &str, carriers: &[&Carrier], paint: Paint) -> String {
         ("receipts", Right),
         ("unmatched", Right),
     ]);
-    for seen in carriers {
-        let Traffic { unmatched, error_ratio, receipt_ratio } = &seen.last_ten_minutes;
-        let whole = [seen.carrier.clone(), seen.health.clone(), seen.queue.waiting.to_string()];
-        if seen.links.is_empty() {
-            let figures = [percent(*error_ratio), percent(*receipt_ratio), unmatched.to_string()];
+    for carrier in items {
+        let recent = &carrier.last_ten_minutes;
+        let whole = [carrier.carrier.clone(), carrier.health.clone(), carrier.queue.waiting.to_string()];
+        if carrier.links.is_empty() {
+            let figures =
+                [percent(recent.error_ratio), percent(recent.receipt_ratio), recent.unmatched.to_string()];
             let none = std::iter::repeat_n(String::new(), 6);
             table.row(whole.into_iter().chain(none).chain(figures));
             continue;
         }
         let blank = std::iter::repeat([String::new(), String::new(), String::new()]);
-        for (carrier, link) in std::iter::once(whole).chain(blank).zip(&seen.links) {
-            table.row(carrier.into_iter().chain(row(link)));
+        for (cells, link) in std::iter::once(whole).chain(blank).zip(&carrier.links) {
+            table.row(cells.into_iter().chain(link_cells(link)));
         }
     }
     let mut text = table.text("There are no carriers yet.");
-    for seen in carriers {
-        text.push_str(&notes(seen, paint));
+    for carrier in items {
+        text.push_str(&notes(carrier, paint));
     }
     text.push_str(&format!("\nAs of {at}.\n"));
     text
 }
 
-fn row(link: &Link) -> [String; 9] {
+fn link_cells(link: &LinkView) -> [String; 9] {
     let half = match link.direction.as_str() {
         "sends" => " tx",
         "receives" => " rx",
@@ -184,67 +107,68 @@ fn row(link: &Link) -> [String; 9] {
     ]
 }
 
-/// What does not fit into a table: why it is stopped, what went wrong last, what has waited long.
-fn notes(seen: &Carrier, paint: Paint) -> String {
-    let name = show::safe(&seen.carrier);
+/// Returns the lines below the table: why the carrier is stopped, the last errors, the age of the queue, the trace.
+fn notes(carrier: &CarrierView, paint: Paint) -> String {
+    let name = show::safe(&carrier.carrier);
     let mut text = String::new();
-    if let Some(Stopped { since, why }) = &seen.stopped {
+    if let Some(StoppedView { since, why }) = &carrier.stopped {
         let line = format!("{name} is stopped since {since}: {}", show::safe(why));
         text.push_str(&format!("\n{}\n    hermod carrier resume {name}\n", paint.red(&line)));
     }
-    for link in &seen.links {
+    for link in &carrier.links {
         let next = link.next_attempt_in_s.map(|s| format!("; tries again in {}", age(s))).unwrap_or_default();
         match &link.last_error {
-            // What went wrong before it was bound is history.
-            Some(LastError { at, text: error }) if link.state != "bound" => {
+            // The errors of a link that is bound are over.
+            Some(LastErrorView { at, text: error }) if link.state != "bound" => {
                 let line = format!("{name} {}: {} ({at}){next}", link.number, show::safe(error));
                 text.push_str(&format!("\n{}\n", paint.yellow(&line)));
             }
             _ => {}
         }
     }
-    if let (Some(oldest), true) = (seen.queue.oldest_for_s, seen.queue.waiting > 0) {
-        text.push_str(&format!("\n{name}: the oldest has waited for {}\n", age(oldest)));
+    if let (Some(oldest), true) = (carrier.queue.oldest_for_s, carrier.queue.waiting > 0) {
+        text.push_str(&format!("\n{name}: the oldest part has waited for {}\n", age(oldest)));
     }
-    if let Some(until) = &seen.tracing_until {
+    if let Some(until) = &carrier.tracing_until {
         text.push_str(&format!("\n{name} is traced until {until}: hermod carrier trace {name}\n"));
     }
     text
-}
-
-pub(super) fn percent(ratio: Option<f64>) -> String {
-    ratio.map(|ratio| format!("{:.1}%", ratio * 100.0)).unwrap_or_default()
-}
-
-/// In the largest unit of which there is one.
-pub(super) fn age(seconds: u64) -> String {
-    match seconds {
-        0..60 => format!("{seconds}s"),
-        60..3_600 => format!("{}m", seconds / 60),
-        3_600..86_400 => format!("{}h", seconds / 3_600),
-        86_400.. => format!("{}d", seconds / 86_400),
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// A traffic view in JSON.
+    fn traffic(unmatched: u64, error_ratio: &str, receipt_ratio: &str) -> String {
+        format!(
+            r#"{{"submitted": 0, "accepted": 0, "refused": {{}}, "timed_out": 0, "receipts": 0, "inbound": 0, "unmatched_ratio": null,
+                "unmatched": {unmatched}, "error_ratio": {error_ratio}, "receipt_ratio": {receipt_ratio}}}"#
+        )
+    }
+
     #[test]
-    fn links_line_up_under_their_carrier_and_what_is_wrong_stands_below() {
-        let seen = r#"{"at": "2026-06-15T12:00:00Z", "items": [
-            {"carrier": "acme", "health": "up", "stopped": null, "tracing_until": null,
-             "queue": {"waiting": 1200, "oldest_for_s": 90}, "last_ten_minutes": {"unmatched": 0, "error_ratio": 0.5, "receipt_ratio": null},
+    fn links_are_rows_under_their_carrier_and_problems_are_lines_below() {
+        let (none, half) = (traffic(0, "null", "null"), traffic(0, "0.5", "null"));
+        let totals = traffic(2, "0.001", "0.98");
+        let link = r#""direction": "both", "address": "x", "tls": false, "since": "x", "next_attempt_at": null,
+            "bind_attempts": 1, "window": 10, "full_rate": 100"#;
+        let json = format!(
+            r#"{{"at": "2026-06-15T12:00:00Z", "items": [
+            {{"carrier": "acme", "health": "up", "stopped": null, "tracing_until": null,
+             "queue": {{"waiting": 1200, "deferred": 0, "in_flight": 0, "oldest": null, "oldest_for_s": 90}},
+             "last_minute": {none}, "last_ten_minutes": {half},
              "links": [
-                {"number": 1, "direction": "both", "state": "bound", "for_s": 7200, "next_attempt_in_s": null, "window": 10, "out": 4,
-                 "rate": 50, "full_rate": 100, "parts_per_second": 12.5, "last_error": {"at": "x", "text": "old"},
-                 "totals": {"unmatched": 2, "error_ratio": 0.001, "receipt_ratio": 0.98}},
-                {"number": 2, "direction": "both", "state": "waiting", "for_s": 3, "next_attempt_in_s": 12, "window": 10, "out": 0,
-                 "rate": 100, "full_rate": 100, "parts_per_second": 0.0, "last_error": {"at": "2026-06-15T11:59:57Z", "text": "refused\u001b"},
-                 "totals": {"unmatched": 0, "error_ratio": null, "receipt_ratio": null}}]},
-            {"carrier": "beta", "health": "stopped", "stopped": {"since": "2026-06-15T11:00:00Z", "why": "it said so"}, "tracing_until": null,
-             "queue": {"waiting": 0, "oldest_for_s": null}, "last_ten_minutes": {"unmatched": 0, "error_ratio": null, "receipt_ratio": null}, "links": []}]}"#;
-        let Seen { at, items } = serde_json::from_str(seen).unwrap();
+                {{"number": 1, {link}, "state": "bound", "for_s": 7200, "next_attempt_in_s": null, "out": 4,
+                 "rate": 50, "parts_per_second": 12.5, "last_error": {{"at": "x", "text": "old"}}, "totals": {totals}}},
+                {{"number": 2, {link}, "state": "waiting", "for_s": 3, "next_attempt_in_s": 12, "out": 0,
+                 "rate": 100, "parts_per_second": 0.0,
+                 "last_error": {{"at": "2026-06-15T11:59:57Z", "text": "refused\u001b"}}, "totals": {none}}}]}},
+            {{"carrier": "beta", "health": "stopped", "stopped": {{"since": "2026-06-15T11:00:00Z", "why": "it said so"}},
+             "tracing_until": null,
+             "queue": {{"waiting": 0, "deferred": 0, "in_flight": 0, "oldest": null, "oldest_for_s": null}},
+             "last_minute": {none}, "last_ten_minutes": {none}, "links": []}}]}}"#
+        );
         let expect = "\
 CARRIER  HEALTH   WAITING  LINK  STATE    FOR     RATE   OUT  PARTS/S  ERRORS  RECEIPTS  UNMATCHED
 acme     up          1200  1     bound     2h   50/100  4/10     12.5    0.1%     98.0%          2
@@ -253,13 +177,13 @@ beta     stopped        0                                                       
 
 acme 2: refused\\u{1b} (2026-06-15T11:59:57Z); tries again in 12s
 
-acme: the oldest has waited for 1m
+acme: the oldest part has waited for 1m
 
 beta is stopped since 2026-06-15T11:00:00Z: it said so
     hermod carrier resume beta
 
 As of 2026-06-15T12:00:00Z.
 ";
-        assert_eq!(told(&at, &items.iter().collect::<Vec<_>>(), Paint::Plain), expect);
+        assert_eq!(links_text(&serde_json::from_str(&json).unwrap(), Paint::Plain), expect);
     }
 }

@@ -1,113 +1,80 @@
-//! `hermod lookup`: where a message to a number would go, and what it would cost.
+//! `hermod lookup`: the country, network, price and route of a number.
 
-use super::explain::Explained;
-use super::place::{Absent, Place};
-use crate::client::{Amount, escape};
+use super::explain::explanation_text;
+use super::operator_client::with_query;
+use super::target::{MissingDir, Target};
+use crate::client::escape;
 use crate::ending::Ended;
 use crate::show;
 use clap::Args;
-use serde::Deserialize;
+use hermod_gateway::views::lookup::{LookupQuery, LookupView};
 
 const EXAMPLES: &str = "\
 Examples:
   hermod lookup +4915112345678
   hermod lookup +4915112345678 --account shop --from Shop
 
-Nothing is sent. With an account it also says what a part costs it, which price decides that, and
-everything that would refuse a message now.";
+Nothing is sent. With an account, the price of a part and the name of that price are shown, and every
+reason for which a message would be rejected now.";
 
-/// Ask where a message to a number would go, and what it would cost
+/// Look up the network, price and route of a number
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Lookup {
-    /// + and the number with its country code
+    /// The number: a plus, then the number with its country code
     number: String,
-    /// For this account
+    /// The sending account
     #[arg(long, value_name = "NAME")]
     account: Option<String>,
-    /// From this sender
+    /// The sender
     #[arg(long, value_name = "SENDER")]
     from: Option<String>,
     #[command(flatten)]
-    place: Place,
-}
-
-#[derive(Deserialize)]
-struct Found {
-    number: String,
-    country: String,
-    country_code: String,
-    operator: String,
-    mcc: String,
-    mnc: String,
-    per_part: Option<Amount>,
-    currency: Option<String>,
-    price: Option<String>,
-    #[serde(default)]
-    refusals: Vec<String>,
-    country_enabled: Option<bool>,
-    #[serde(flatten)]
-    explained: Explained,
+    target: Target,
 }
 
 impl Lookup {
     pub(crate) fn run(self) -> Ended {
-        let Lookup { number, account, from, place } = self;
-        place.work(Absent::Refuse, async move |desk| {
-            let asked = [("account", account), ("from", from)];
-            let asked =
-                asked.into_iter().filter_map(|(name, value)| Some(format!("{name}={}", escape(&value?))));
-            let asked = asked.collect::<Vec<_>>().join("&");
-            let answer = desk.get(&format!("/lookup/{}?{asked}", escape(&number))).await?;
-            desk.tell(&answer, told)
+        let Lookup { number, account, from, target } = self;
+        target.run(MissingDir::Refuse, async move |client| {
+            let path = with_query(&format!("/lookup/{}", escape(&number)), &LookupQuery { account, from });
+            client.print(&client.get(&path).await?, |view: LookupView| lookup_text(&view))
         })
     }
 }
 
-fn told(found: Found) -> String {
-    let Found {
-        number,
-        country,
-        country_code,
-        operator,
-        mcc,
-        mnc,
-        per_part,
-        currency,
-        price,
-        refusals,
-        country_enabled,
-        explained,
-    } = found;
-    // Without an account there is nobody to have a price.
-    let price = match (per_part, currency) {
+fn lookup_text(view: &LookupView) -> String {
+    let price = match (&view.per_part, &view.currency) {
         (Some(per_part), Some(currency)) => {
-            format!("{per_part} {currency} (price {})", show::safe(&price.unwrap_or_default()))
+            let name = view.price.as_deref().unwrap_or_default();
+            format!("{per_part} {currency} (price {})", show::safe(name))
         }
         (None, Some(_)) => "none".to_owned(),
+        // Prices are those of an account.
         (_, None) => String::new(),
     };
-    let enabled = match country_enabled {
-        Some(true) => "yes",
-        Some(false) => "no",
-        None => "",
+    let country = match view.country.as_str() {
+        "" => "unknown".to_owned(),
+        country => format!("{country} ({})", view.country_code),
     };
+    let network = match (view.mcc.as_str(), view.mnc.as_str()) {
+        (mcc, "") => mcc.to_owned(),
+        (mcc, mnc) => format!("{mcc}-{mnc}"),
+    };
+    let enabled = view.country_enabled.map_or("", |enabled| if enabled { "yes" } else { "no" });
     let fields = show::fields(&[
-        ("number", number),
-        (
-            "country",
-            if country.is_empty() { "unknown".to_owned() } else { format!("{country} ({country_code})") },
-        ),
-        ("operator", operator),
-        ("network", if mnc.is_empty() { mcc } else { format!("{mcc}-{mnc}") }),
+        ("number", view.number.clone()),
+        ("country", country),
+        ("operator", view.operator.clone()),
+        ("network", network),
         ("per part", price),
         ("country enabled", enabled.to_owned()),
     ]);
-    let refused: String = refusals.iter().map(|reason| format!("  {}\n", show::safe(reason))).collect();
-    let verdict = match (country_enabled, refused.is_empty()) {
+    let reasons: String = view.refusals.iter().map(|reason| format!("  {}\n", show::safe(reason))).collect();
+    let verdict = match (view.country_enabled, reasons.is_empty()) {
         (None, _) => String::new(),
-        (Some(_), true) => "Nothing would refuse a message of this account now.\n\n".to_owned(),
-        (Some(_), false) => format!("A message of this account would be refused now:\n{refused}\n"),
+        (Some(_), true) => "A message of this account would be accepted now.\n\n".to_owned(),
+        (Some(_), false) => format!("A message of this account would be rejected now:\n{reasons}\n"),
     };
-    format!("{fields}\n{verdict}{}", explained.text())
+    format!("{fields}\n{verdict}{}", explanation_text(&view.explanation))
 }

@@ -1,42 +1,41 @@
-//! What an operator does from the command line, one file per thing that is looked after. Every command speaks the
-//! operator API: of a gateway that runs, or of one that is put together for the length of the command on a data folder
-//! where none runs. So both do the same, and refuse with the same sentences.
+//! Commands of the operator. Every command calls the operator API: of a running gateway, or of one that is opened in this
+//! process on a data folder where no gateway runs. Both behave alike and report the same errors.
 
 pub(crate) mod account;
+mod account_details;
 pub(crate) mod alarms;
 pub(crate) mod apply;
 pub(crate) mod binds;
 pub(crate) mod carrier;
+mod carrier_test;
 mod changes;
 pub(crate) mod connection;
 pub(crate) mod control;
 pub(crate) mod deliveries;
-pub(crate) mod desk;
 mod entries;
-pub(crate) mod erase;
 mod explain;
 mod fields;
-mod here;
+mod in_process;
 pub(crate) mod key;
-mod ledger;
 pub(crate) mod links;
+mod list;
 pub(crate) mod lookup;
+pub(crate) mod maintenance;
+pub(crate) mod messages;
 pub(crate) mod money;
 pub(crate) mod number;
+pub(crate) mod operator_client;
 mod opt_outs;
-pub(crate) mod place;
 pub(crate) mod price;
-mod probe;
 mod receipts;
-pub(crate) mod reports;
-pub(crate) mod review;
 pub(crate) mod route;
 pub(crate) mod screen;
 pub(crate) mod sender;
-pub(crate) mod set_aside;
-mod standing;
+mod statement;
+mod tables;
+pub(crate) mod target;
 mod trace;
-pub(crate) mod unowned;
+mod watch;
 pub(crate) mod webhook;
 
 pub(crate) use changes::{PASSWORD_OF, WEBHOOKS_OF};

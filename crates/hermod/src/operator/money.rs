@@ -1,19 +1,19 @@
-//! `hermod topup`, `invoice`, `payment` and `adjust`: an account's money, moved by hand. Each has a reference, made up if
-//! there is none, so that doing it again after a lost answer moves nothing twice.
+//! `hermod topup`, `invoice`, `payment` and `adjust`: post ledger entries. Each has a reference, generated if none is given,
+//! so that a retry after a lost response posts nothing twice.
 
-use super::desk::{Body, Desk};
+use super::operator_client::{Body, OperatorClient};
 use super::entries;
-use super::place::{Absent, Place};
-use super::standing::Balance;
-use crate::client::{Amount, Answer, CallError};
+use super::target::{MissingDir, Target};
+use super::account_details::balance_text;
+use crate::client::{Answer, CallError};
 use crate::ending::{Ended, Failure};
 use crate::show;
 use clap::Args;
 use hermod_gateway::provision::Kind;
 use hermod_gateway::secrets::random_token;
+use hermod_gateway::views::amount::AmountInput;
+use hermod_gateway::views::money::{PostRequest, PostedView};
 use hyper::Method;
-use serde::Deserialize;
-use serde_json::{Value, json};
 
 const REFERENCE_CHARACTERS: usize = 20;
 
@@ -21,43 +21,43 @@ const REFERENCE_CHARACTERS: usize = 20;
 #[derive(Args)]
 #[command(after_help = "Examples:\n  hermod topup shop 100\n  \
                         hermod topup shop 49.90 --note 'bank transfer' --reference INV-2026-117\n\n\
-                        The same reference again posts nothing again.")]
+                        The same reference posts nothing again.")]
 pub(crate) struct TopUp {
     /// The account
     account: String,
-    /// How much, in the account's currency
+    /// Amount in the account's currency
     #[arg(allow_negative_numbers = true)]
     amount: String,
     #[command(flatten)]
     posting: Posting,
 }
 
-/// Move what an account owes from its balance to its credit in use
+/// Invoice an account: moves what it owes from its balance to its credit in use
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  hermod invoice shop\n  hermod invoice shop 250 --reference INV-2026-118\n\n\
-                        Without an amount it is all that is owed. The account's payment settles it: hermod payment."
+                        Without an amount, the invoice is for the whole amount owed. hermod payment settles it."
 )]
 pub(crate) struct Invoice {
     /// The account
     account: String,
-    /// How much; all that is owed if there is none
+    /// Amount [default: the whole amount owed]
     #[arg(allow_negative_numbers = true)]
     amount: Option<String>,
     #[command(flatten)]
     posting: Posting,
 }
 
-/// Book what an account paid for its invoices
+/// Record a payment of an account for its invoices
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  hermod payment shop 250\n  hermod payment shop 250 --reference BANK-4711\n\n\
-                        It lowers the credit in use; what is more than that goes to the balance."
+                        It reduces the credit in use; the excess goes to the balance."
 )]
 pub(crate) struct Payment {
     /// The account
     account: String,
-    /// How much
+    /// Amount in the account's currency
     #[arg(allow_negative_numbers = true)]
     amount: String,
     #[command(flatten)]
@@ -71,7 +71,7 @@ pub(crate) struct Payment {
 pub(crate) struct Adjust {
     /// The account
     account: String,
-    /// How much; below zero takes away
+    /// Amount in the account's currency; a negative amount reduces the balance
     #[arg(allow_negative_numbers = true)]
     amount: String,
     #[command(flatten)]
@@ -80,22 +80,14 @@ pub(crate) struct Adjust {
 
 #[derive(Args)]
 struct Posting {
-    /// What it was for
+    /// Note for the record
     #[arg(long, value_name = "TEXT", default_value = "")]
     note: String,
-    /// Your own name for it: nothing is posted twice under one
+    /// Your own id of the entry; the same reference is posted only once
     #[arg(long, value_name = "TEXT")]
     reference: Option<String>,
     #[command(flatten)]
-    place: Place,
-}
-
-#[derive(Deserialize)]
-struct Posted {
-    repeated: bool,
-    kind: String,
-    amount: Amount,
-    balance: Balance,
+    target: Target,
 }
 
 impl TopUp {
@@ -124,47 +116,46 @@ impl Adjust {
 
 impl Posting {
     fn post(self, kind: &'static str, account: String, amount: Option<String>) -> Ended {
-        let Posting { note, reference, place } = self;
+        let Posting { note, reference, target } = self;
         let reference = match reference {
             Some(reference) => reference,
             None => random_token(REFERENCE_CHARACTERS).map_err(Failure::failed)?,
         };
-        place.work(Absent::Refuse, async move |desk| {
+        target.run(MissingDir::Refuse, async move |client| {
             let path = format!("{}/ledger", entries::path(Kind::Account, &account));
-            let mut body = json!({ "kind": kind, "note": note, "reference": reference });
-            if let Some(amount) = amount {
-                body["amount"] = Value::from(amount);
-            }
-            let answer = send(desk, &path, &body).await.map_err(|error| {
+            let amount = amount.as_deref().map(AmountInput::from_text);
+            let request =
+                PostRequest { kind: kind.to_owned(), amount, note, reference: Some(reference.clone()) };
+            let answer = send(client, &path, &Body::json(&request)).await.map_err(|error| {
                 Failure::failed(format!(
-                    "{error}. Do it again with --reference {reference}: it is posted once"
+                    "{error}. Retry with --reference {reference}: it is posted only once"
                 ))
             })?;
-            let answer = answer.accepted().map_err(|refused| desk.refused(&refused))?;
-            desk.note_write();
-            desk.tell(&answer, |posted: Posted| told(&posted, &reference))
+            let answer = answer.accepted().map_err(|refused| client.refused(&refused))?;
+            client.note_write();
+            client.print(&answer, |posted: PostedView| posted_text(&posted, &reference))
         })
     }
 }
 
-/// Once more if the answer is lost: with its reference that is the same as asking what became of it.
-async fn send(desk: &Desk, path: &str, body: &Value) -> Result<Answer, CallError> {
-    match desk.call(Method::POST, path, &Body::Json(body)).await {
+/// Posts the entry, and retries once if the response is lost: the reference makes that safe.
+async fn send(client: &OperatorClient, path: &str, body: &Body) -> Result<Answer, CallError> {
+    match client.call(Method::POST, path, body).await {
         Err(CallError::Lost(sentence)) => {
-            eprintln!("hermod: {sentence}; trying once more with the same reference");
-            desk.call(Method::POST, path, &Body::Json(body)).await
+            eprintln!("hermod: {sentence}; retrying with the same reference");
+            client.call(Method::POST, path, body).await
         }
         outcome => outcome,
     }
 }
 
-fn told(posted: &Posted, reference: &str) -> String {
-    let Posted { repeated, kind, amount, balance } = posted;
+fn posted_text(posted: &PostedView, reference: &str) -> String {
+    let PostedView { repeated, kind, amount, balance, .. } = posted;
     let (account, currency) = (show::safe(&balance.account), &balance.currency);
     let sentence = if *repeated {
         format!("The {kind} of {amount} {currency} was posted to {account} before; nothing was posted now.")
     } else {
-        format!("The {kind} of {amount} {currency} is posted to {account}.")
+        format!("The {kind} of {amount} {currency} was posted to {account}.")
     };
-    format!("{sentence}\n  reference  {}\n\n{}", show::safe(reference), balance.text())
+    format!("{sentence}\n  reference  {}\n\n{}", show::safe(reference), balance_text(balance))
 }

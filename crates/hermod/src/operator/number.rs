@@ -1,12 +1,14 @@
-//! `hermod number`: numbers that handsets can write to, and whose they are.
+//! `hermod number`: numbers that receive MO messages, and the account of each.
 
-use super::entries::{self, Column, text};
+use super::entries::{self, text};
 use super::fields::Fields;
-use super::place::{Absent, Place};
+use super::list::Column;
+use super::target::{MissingDir, Target};
 use crate::ending::Ended;
 use crate::show::Align::Left;
 use clap::{Args, Subcommand};
 use hermod_gateway::provision::Kind;
+use serde_json::Value;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -15,38 +17,38 @@ Examples:
   hermod number set 80808 --keyword SHOP --account shop
   hermod number remove 80808 --keyword SHOP
 
-Whoever owns a number may also send from it. A number that several accounts share has keywords:
-the first word of a message says whom it is for.";
+The account that owns a number may also send from it. A number that several accounts share has
+keywords: the first word of an MO message selects the account.";
 
-/// Numbers that handsets can write to, and whose they are
+/// Manage numbers that receive MO messages
 #[derive(Args)]
 #[command(after_help = EXAMPLES, arg_required_else_help = true)]
 pub(crate) struct Number {
     #[command(flatten)]
-    place: Place,
+    target: Target,
     #[command(subcommand)]
-    what: What,
+    command: NumberCommand,
 }
 
 #[derive(Subcommand)]
-enum What {
-    /// List them
+enum NumberCommand {
+    /// List numbers
     #[command(after_help = "Examples:\n  hermod number list\n  hermod number list --account shop")]
     List {
-        /// Only those of this account
+        /// Only entries of this account
         #[arg(long, value_name = "NAME")]
         account: Option<String>,
     },
-    /// Give one to an account
+    /// Assign a number to an account
     #[command(after_help = "Example:\n  hermod number set 80808 --keyword SHOP --account shop")]
     Set {
         #[command(flatten)]
         which: Which,
-        /// Whose it is
+        /// Account that owns it
         #[arg(long, value_name = "NAME")]
         account: String,
     },
-    /// Take one away
+    /// Remove a number
     #[command(after_help = "Example:\n  hermod number remove +4915799999999")]
     Remove {
         #[command(flatten)]
@@ -56,9 +58,9 @@ enum What {
 
 #[derive(Args)]
 struct Which {
-    /// + and the number with its country code, or a short code
+    /// The number: a plus, then the number with its country code, or a short code
     number: String,
-    /// The first word of the messages that are for this account
+    /// First word of the MO messages for this account
     #[arg(long, value_name = "WORD")]
     keyword: Option<String>,
 }
@@ -70,7 +72,7 @@ impl Which {
     }
 }
 
-const COLUMNS: [Column; 3] = [
+const COLUMNS: [Column<Value>; 3] = [
     ("number", Left, |entry| text(&entry["number"])),
     ("keyword", Left, |entry| text(&entry["keyword"])),
     ("account", Left, |entry| text(&entry["account"])),
@@ -78,14 +80,14 @@ const COLUMNS: [Column; 3] = [
 
 impl Number {
     pub(crate) fn run(self) -> Ended {
-        let Number { place, what } = self;
-        place.work(Absent::Refuse, async move |desk| match what {
-            What::List { account } => entries::list(desk, Kind::Number, account.as_deref(), &COLUMNS).await,
-            What::Set { which, account } => {
+        let Number { target, command } = self;
+        target.run(MissingDir::Refuse, async move |client| match command {
+            NumberCommand::List { account } => entries::list(client, Kind::Number, account, &COLUMNS).await,
+            NumberCommand::Set { which, account } => {
                 let fields = Fields::default().with("account", Some(account));
-                entries::set(desk, Kind::Number, &which.name(), fields).await
+                entries::set(client, Kind::Number, &which.name(), fields).await
             }
-            What::Remove { which } => entries::remove(desk, Kind::Number, &which.name()).await,
+            NumberCommand::Remove { which } => entries::remove(client, Kind::Number, &which.name()).await,
         })
     }
 }

@@ -1,8 +1,9 @@
-//! `hermod price`: what a part costs.
+//! `hermod price`: prices of a part, by destination.
 
-use super::entries::{self, Column, text};
+use super::entries::{self, text};
 use super::fields::Fields;
-use super::place::{Absent, Place};
+use super::list::Column;
+use super::target::{MissingDir, Target};
 use crate::ending::Ended;
 use crate::show;
 use crate::show::Align::{Left, Right};
@@ -20,40 +21,41 @@ Examples:
   hermod price remove 49 --account shop --from 2027-01-01
 
 A price is for a country (US), a prefix (49, or * for every number), a mobile network (262-01) or a
-mobile country code (mcc262), in the currency of the account that sends. The most specific decides:
-network, longest prefix, mcc, country, *; an account's own go before everybody's, and the latest
-that has begun before older ones. hermod lookup tells which price decides for a number.";
+mobile country code (mcc262), in the currency of the sending account. The most specific price
+applies: network, longest prefix, mcc, country, *. Prices of an account precede general ones, and of
+several with a start date the latest that has begun applies. hermod lookup shows the price of a
+number.";
 
-/// Prices of a part, by destination
+/// Manage prices of a part, by destination
 #[derive(Args)]
 #[command(after_help = EXAMPLES, arg_required_else_help = true)]
 pub(crate) struct Price {
     #[command(flatten)]
-    place: Place,
+    target: Target,
     #[command(subcommand)]
-    what: What,
+    command: PriceCommand,
 }
 
 #[derive(Subcommand)]
-enum What {
-    /// List them
+enum PriceCommand {
+    /// List prices
     #[command(after_help = "Examples:\n  hermod price list\n  hermod price list --account shop")]
     List {
-        /// Only those of this account
+        /// Only entries of this account
         #[arg(long, value_name = "NAME")]
         account: Option<String>,
     },
-    /// Make one, or change it
+    /// Create or change a price
     #[command(
         after_help = "Examples:\n  hermod price set '*' 0.05\n  hermod price set 49 0.0375 --account shop --from 2027-01-01"
     )]
     Set {
         #[command(flatten)]
         which: Which,
-        /// What one part costs, in the currency of the account that sends
+        /// Price of one part, in the currency of the sending account
         per_part: String,
     },
-    /// Take one away
+    /// Remove a price
     #[command(after_help = "Example:\n  hermod price remove 49 --account shop")]
     Remove {
         #[command(flatten)]
@@ -66,10 +68,10 @@ struct Which {
     /// Country (US), prefix (49 or *), network (262-01) or mobile country code (mcc262)
     #[arg(value_name = "WHAT")]
     what: String,
-    /// For this account only
+    /// Only for this account
     #[arg(long, value_name = "NAME")]
     account: Option<String>,
-    /// From this day (UTC) or time on
+    /// UTC day or time from which the price applies
     #[arg(long, value_name = "DAY")]
     from: Option<String>,
 }
@@ -83,14 +85,14 @@ impl Which {
     }
 }
 
-const COLUMNS: [Column; 4] = [
+const COLUMNS: [Column<Value>; 4] = [
     ("for", Left, destination),
     ("per part", Right, |entry| text(&entry["per_part"])),
     ("account", Left, |entry| text(&entry["account"])),
     ("from", Left, |entry| text(&entry["from"])),
 ];
 
-/// What a price or a route is for, as its name says it.
+/// Returns the area of a price or route, as in its name.
 pub(super) fn destination(entry: &Value) -> String {
     match &entry["mcc"] {
         Value::String(mcc) => format!("mcc{mcc}"),
@@ -100,20 +102,20 @@ pub(super) fn destination(entry: &Value) -> String {
 
 impl Price {
     pub(crate) fn run(self) -> Ended {
-        let Price { place, what } = self;
-        place.work(Absent::Refuse, async move |desk| match what {
-            What::List { account } => {
-                entries::list(desk, Kind::Price, account.as_deref(), &COLUMNS).await?;
-                if desk.json {
+        let Price { target, command } = self;
+        target.run(MissingDir::Refuse, async move |client| match command {
+            PriceCommand::List { account } => {
+                entries::list(client, Kind::Price, account, &COLUMNS).await?;
+                if client.json {
                     return Ok(());
                 }
-                show::say("Per part, in the currency of the account that sends.\n")
+                show::print("Per part, in the currency of the sending account.\n")
             }
-            What::Set { which, per_part } => {
+            PriceCommand::Set { which, per_part } => {
                 let fields = Fields::default().with("per_part", Some(per_part));
-                entries::set(desk, Kind::Price, &which.name(), fields).await
+                entries::set(client, Kind::Price, &which.name(), fields).await
             }
-            What::Remove { which } => entries::remove(desk, Kind::Price, &which.name()).await,
+            PriceCommand::Remove { which } => entries::remove(client, Kind::Price, &which.name()).await,
         })
     }
 }
@@ -123,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_price_is_known_by_what_it_is_for() {
+    fn name_of_a_price_has_its_account_area_and_start() {
         let name = |what: &str, account: Option<&str>, from: Option<&str>| {
             Which {
                 what: what.to_owned(),

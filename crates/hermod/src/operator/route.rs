@@ -1,9 +1,10 @@
-//! `hermod route`: which carriers serve a destination, and why.
+//! `hermod route`: routes, the carriers of a destination.
 
-use super::entries::{self, Column, text};
+use super::entries::{self, text};
 use super::explain;
 use super::fields::Fields;
-use super::place::{Absent, Place};
+use super::list::Column;
+use super::target::{MissingDir, Target};
 use crate::ending::{Ended, Failure};
 use crate::show::Align::Left;
 use clap::{Args, Subcommand};
@@ -18,10 +19,10 @@ Examples:
   hermod route explain +4915112345678 --account shop --from Shop
   hermod route remove 49
 
-A route is known as [ACCOUNT/]AREA[@SENDER]. AREA is where to: the first digits of the numbers
-without a plus (49), a country (DE), a network (262-01), an MCC (mcc262), or * for every number. Who
-sends goes before where to: an account's route for one sender, the account's, the sender's,
-everyone's; of those, the network, the longest prefix, the country, then *.";
+The name of a route is [ACCOUNT/]AREA[@SENDER]. AREA is a prefix without a plus (49), a country (DE),
+a network (262-01), an MCC (mcc262), or * for every number. The most specific route is taken: first
+by account and sender, then by account, by sender, for all; among those by network, longest prefix,
+country, then *.";
 
 const SET_EXAMPLES: &str = "\
 Examples:
@@ -30,73 +31,76 @@ Examples:
   hermod route set shop/mcc262@Shop --carrier beta --fail-over-refusals true
   hermod route set 49 --in-doubt never-resend
 
---carrier is NAME, NAME:PRIORITY or NAME:PRIORITY:WEIGHT. Without priorities the first is
-preferred and the next ones stand in for it. Of those with the same priority each gets its weight's
-share of the recipients, and a recipient keeps its carrier while that one is well.";
+--carrier is NAME, NAME:PRIORITY or NAME:PRIORITY:WEIGHT. Without priorities, the first carrier is
+preferred and the next ones are its fallback. Carriers of the same priority share the recipients by
+weight, and a recipient keeps its carrier while that carrier is healthy.";
 
-/// Routes: which carriers serve a destination
+/// Manage routes: the carriers of a destination
 #[derive(Args)]
 #[command(after_help = EXAMPLES, arg_required_else_help = true)]
 pub(crate) struct Route {
     #[command(flatten)]
-    place: Place,
+    target: Target,
     #[command(subcommand)]
-    what: What,
+    command: RouteCommand,
 }
 
 #[derive(Subcommand)]
-enum What {
-    /// List them
+enum RouteCommand {
+    /// List routes
     #[command(after_help = "Examples:\n  hermod route list\n  hermod route list --account shop")]
     List {
-        /// Only this account's own
+        /// Only routes of this account
         #[arg(long, value_name = "NAME")]
         account: Option<String>,
     },
-    /// Show one with every field
+    /// Show all fields of a route
     #[command(after_help = "Example:\n  hermod route show shop/49@Shop")]
-    Show { route: String },
-    /// Make one, or change it
+    Show {
+        /// Name of the route
+        route: String,
+    },
+    /// Create or change a route
     #[command(after_help = SET_EXAMPLES)]
     Set {
-        /// AREA, with ACCOUNT/ before it and @SENDER behind it if it is for those alone
+        /// Name of the route: [ACCOUNT/]AREA[@SENDER]
         route: String,
-        /// A carrier and its place; may be given several times
+        /// Carrier with priority and weight; repeatable
         #[arg(long = "carrier", value_name = "NAME[:PRIORITY[:WEIGHT]]")]
         carriers: Vec<String>,
-        /// A part that may have left and whose answer never came; an empty text: as the carrier says
+        /// Policy for parts without a response; '' uses the policy of the carrier
         #[arg(long, value_name = "POLICY", value_parser = ["resend", "resend-once", "never-resend", ""])]
         in_doubt: Option<String>,
-        /// Whether what one carrier refuses is offered to the next
+        /// Whether a part that one carrier rejects is offered to the next
         #[arg(long, value_name = "BOOL")]
         fail_over_refusals: Option<bool>,
     },
-    /// Tell why a message to a number goes where it goes
+    /// Explain which route a message to a number takes
     #[command(after_help = "Examples:\n  hermod route explain +4915112345678\n  \
                             hermod route explain +4915112345678 --account shop --from Shop\n\nNothing is sent.")]
     Explain(explain::Explain),
-    /// Take one away; numbers it was for then go by a less exact one, or nowhere
+    /// Remove a route; its numbers then take a less specific route, or none
     #[command(after_help = "Example:\n  hermod route remove 49")]
     Remove {
-        /// AREA, with ACCOUNT/ before it and @SENDER behind it if it is for those alone
+        /// Name of the route: [ACCOUNT/]AREA[@SENDER]
         route: String,
     },
 }
 
-const COLUMNS: [Column; 6] = [
+const COLUMNS: [Column<Value>; 6] = [
     ("area", Left, super::price::destination),
     ("account", Left, |entry| text(&entry["account"])),
     ("sender", Left, |entry| text(&entry["sender"])),
     ("carriers", Left, |entry| {
         let carriers = entry["carriers"].as_array().map(Vec::as_slice).unwrap_or_default();
-        carriers.iter().map(placed).collect::<Vec<_>>().join(", ")
+        carriers.iter().map(carrier_text).collect::<Vec<_>>().join(", ")
     }),
     ("in doubt", Left, |entry| text(&entry["in_doubt"])),
     ("fails over refusals", Left, |entry| text(&entry["fail_over_refusals"])),
 ];
 
-/// As `--carrier` takes it.
-fn placed(carrier: &Value) -> String {
+/// Returns a carrier as `--carrier` takes it.
+fn carrier_text(carrier: &Value) -> String {
     match carrier {
         Value::Object(_) => {
             format!("{}:{}:{}", text(&carrier["carrier"]), carrier["priority"], carrier["weight"])
@@ -107,31 +111,31 @@ fn placed(carrier: &Value) -> String {
 
 impl Route {
     pub(crate) fn run(self) -> Ended {
-        let Route { place, what } = self;
-        place.work(Absent::Refuse, async move |desk| match what {
-            What::Show { route } => entries::show(desk, Kind::Route, &route).await,
-            What::List { account } => entries::list(desk, Kind::Route, account.as_deref(), &COLUMNS).await,
-            What::Set { route, carriers, in_doubt, fail_over_refusals } => {
+        let Route { target, command } = self;
+        target.run(MissingDir::Refuse, async move |client| match command {
+            RouteCommand::Show { route } => entries::show(client, Kind::Route, &route).await,
+            RouteCommand::List { account } => entries::list(client, Kind::Route, account, &COLUMNS).await,
+            RouteCommand::Set { route, carriers, in_doubt, fail_over_refusals } => {
                 let mut fields = Fields::default()
                     .with("in_doubt", in_doubt)
                     .with("fail_over_refusals", fail_over_refusals);
                 if !carriers.is_empty() {
-                    let placed = carriers.iter().map(|text| place_of(text)).collect::<Result<Vec<_>, _>>()?;
-                    fields = fields.with_value("carriers", Value::from(placed));
+                    let carriers = carriers.iter().map(|text| parse_carrier(text)).collect::<Result<Vec<_>, _>>()?;
+                    fields = fields.with_value("carriers", Value::from(carriers));
                 }
-                entries::set(desk, Kind::Route, &route, fields).await
+                entries::set(client, Kind::Route, &route, fields).await
             }
-            What::Explain(asked) => asked.run(desk).await,
-            What::Remove { route } => entries::remove(desk, Kind::Route, &route).await,
+            RouteCommand::Explain(explain) => explain.run(client).await,
+            RouteCommand::Remove { route } => entries::remove(client, Kind::Route, &route).await,
         })
     }
 }
 
-/// `NAME[:PRIORITY[:WEIGHT]]`.
-fn place_of(text: &str) -> Result<Value, Failure> {
+/// Parses `NAME[:PRIORITY[:WEIGHT]]`.
+fn parse_carrier(text: &str) -> Result<Value, Failure> {
     let wrong = || {
         let form = "NAME, NAME:PRIORITY or NAME:PRIORITY:WEIGHT, such as acme:1:70";
-        Failure::mend(format!("--carrier {text}: a carrier of a route is written {form}"))
+        Failure::usage(format!("--carrier {text}: write {form}"))
     };
     let number = |text: &str| text.parse::<u32>().map_err(|_| wrong());
     match text.split(':').collect::<Vec<_>>().as_slice() {

@@ -1,12 +1,14 @@
-//! `hermod screen`: patterns that hold a message until somebody has looked at it.
+//! `hermod screen`: screening rules, patterns that hold a message for review.
 
-use super::entries::{self, Column, text};
+use super::entries::{self, text};
 use super::fields::Fields;
-use super::place::{Absent, Place};
+use super::list::Column;
+use super::target::{MissingDir, Target};
 use crate::ending::Ended;
 use crate::show::Align::Left;
 use clap::{Args, Subcommand};
 use hermod_gateway::provision::Kind;
+use serde_json::Value;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -15,50 +17,56 @@ Examples:
   hermod screen set banks --pattern '^.*bank$' --field sender
   hermod screen remove short-links
 
-A message in which a pattern is found is refused and opens a review case: hermod review list. Once
-it is approved, the customer's own retry passes.";
+A message that matches a pattern is rejected and opens a review case: hermod review list. After
+approval, the customer's retry passes.";
 
-/// Screening rules: what is held until somebody has looked at it
+/// Manage screening rules, which hold messages for review
 #[derive(Args)]
 #[command(after_help = EXAMPLES, arg_required_else_help = true)]
 pub(crate) struct Screen {
     #[command(flatten)]
-    place: Place,
+    target: Target,
     #[command(subcommand)]
-    what: What,
+    command: ScreenCommand,
 }
 
 #[derive(Subcommand)]
-enum What {
-    /// List them
+enum ScreenCommand {
+    /// List screening rules
     #[command(after_help = "Example:\n  hermod screen list")]
     List,
-    /// Show one with every field
+    /// Show all fields of a screening rule
     #[command(after_help = "Example:\n  hermod screen show short-links")]
-    Show { name: String },
-    /// Make one, or change it
+    Show {
+        /// The screening rule
+        name: String,
+    },
+    /// Create or change a screening rule
     #[command(
         after_help = "Example:\n  hermod screen set short-links --pattern 'https?://(bit\\.ly|t\\.co)/'"
     )]
     Set {
-        /// What it is called
+        /// Name of the screening rule
         name: String,
-        /// A regular expression; case does not matter
+        /// Regular expression, case-insensitive
         #[arg(long, value_name = "REGEX")]
         pattern: Option<String>,
-        /// Where it is looked for
+        /// Field that is matched
         #[arg(long, value_name = "FIELD", value_parser = ["text", "sender"])]
         field: Option<String>,
-        /// For this account only; '' for everyone again
+        /// Only for this account; '' for all accounts
         #[arg(long, value_name = "NAME")]
         account: Option<String>,
     },
-    /// Take one away
+    /// Remove a screening rule
     #[command(after_help = "Example:\n  hermod screen remove short-links")]
-    Remove { name: String },
+    Remove {
+        /// The screening rule
+        name: String,
+    },
 }
 
-const COLUMNS: [Column; 4] = [
+const COLUMNS: [Column<Value>; 4] = [
     ("name", Left, |entry| text(&entry["name"])),
     ("field", Left, |entry| text(&entry["field"])),
     ("account", Left, |entry| text(&entry["account"])),
@@ -67,16 +75,16 @@ const COLUMNS: [Column; 4] = [
 
 impl Screen {
     pub(crate) fn run(self) -> Ended {
-        let Screen { place, what } = self;
-        place.work(Absent::Refuse, async move |desk| match what {
-            What::Show { name } => entries::show(desk, Kind::Screen, &name).await,
-            What::List => entries::list(desk, Kind::Screen, None, &COLUMNS).await,
-            What::Set { name, pattern, field, account } => {
+        let Screen { target, command } = self;
+        target.run(MissingDir::Refuse, async move |client| match command {
+            ScreenCommand::Show { name } => entries::show(client, Kind::Screen, &name).await,
+            ScreenCommand::List => entries::list(client, Kind::Screen, None, &COLUMNS).await,
+            ScreenCommand::Set { name, pattern, field, account } => {
                 let fields =
                     Fields::default().with("pattern", pattern).with("field", field).with("account", account);
-                entries::set(desk, Kind::Screen, &name, fields).await
+                entries::set(client, Kind::Screen, &name, fields).await
             }
-            What::Remove { name } => entries::remove(desk, Kind::Screen, &name).await,
+            ScreenCommand::Remove { name } => entries::remove(client, Kind::Screen, &name).await,
         })
     }
 }

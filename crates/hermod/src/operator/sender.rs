@@ -1,9 +1,10 @@
-//! `hermod sender`: what may stand as the sender of a message.
+//! `hermod sender`: sender ids, approved or blocked.
 
-use super::desk::Desk;
-use super::entries::{self, Column, text};
+use super::operator_client::OperatorClient;
+use super::entries::{self, text};
 use super::fields::Fields;
-use super::place::{Absent, Place};
+use super::list::Column;
+use super::target::{MissingDir, Target};
 use crate::ending::Ended;
 use crate::show::Align::Left;
 use clap::{Args, Subcommand};
@@ -17,92 +18,95 @@ Examples:
   hermod sender block Bank
   hermod sender remove Shop --account shop
 
-An account sends only from senders that were approved for it. One that is blocked without an
-account is blocked for everyone, and so is every name that looks like it. A name that looks like
-another account's approved sender (PayPa1, Pay-Pal) is rejected unless you say --look-alike.";
+An account sends only from sender ids that are approved for it. A sender id that is blocked without an
+account is blocked for all accounts, together with look-alikes of it. A look-alike of another
+account's approved sender id (PayPa1, Pay-Pal) is rejected unless --look-alike is given.";
 
-/// Senders: which names and numbers an account may send from
+/// Manage sender ids of accounts
 #[derive(Args)]
 #[command(after_help = EXAMPLES, arg_required_else_help = true)]
 pub(crate) struct Sender {
     #[command(flatten)]
-    place: Place,
+    target: Target,
     #[command(subcommand)]
-    what: What,
+    command: SenderCommand,
 }
 
 #[derive(Subcommand)]
-enum What {
-    /// List them
+enum SenderCommand {
+    /// List sender ids
     #[command(after_help = "Examples:\n  hermod sender list\n  hermod sender list --account shop")]
     List {
-        /// Only those of this account
+        /// Only entries of this account
         #[arg(long, value_name = "NAME")]
         account: Option<String>,
     },
-    /// Let an account send from it
+    /// Approve a sender id for an account
     #[command(after_help = "Example:\n  hermod sender approve Shop --account shop")]
     Approve {
+        /// The sender id
         sender: String,
-        /// Who may
+        /// The account
         #[arg(long, value_name = "NAME")]
         account: String,
-        /// Approve it although it looks like another account's sender
+        /// Approve it even if it looks like another account's sender id
         #[arg(long)]
         look_alike: bool,
     },
-    /// Let an account, or nobody at all, send from it
+    /// Block a sender id for one account or for all
     #[command(
         after_help = "Examples:\n  hermod sender block Shop --account shop\n  hermod sender block Bank"
     )]
     Block {
+        /// The sender id
         sender: String,
-        /// Who may not; without this, everyone
+        /// The account [default: all accounts]
         #[arg(long, value_name = "NAME")]
         account: Option<String>,
     },
-    /// Forget it: it is neither approved nor blocked
+    /// Remove a sender id, which is then neither approved nor blocked
     #[command(
         after_help = "Examples:\n  hermod sender remove Shop --account shop\n  hermod sender remove Bank"
     )]
     Remove {
+        /// The sender id
         sender: String,
-        /// Whose; without this, the one for everyone
+        /// The account [default: the entry for all accounts]
         #[arg(long, value_name = "NAME")]
         account: Option<String>,
     },
 }
 
-const COLUMNS: [Column; 3] = [
+const COLUMNS: [Column<Value>; 3] = [
     ("sender", Left, |entry| text(&entry["sender"])),
     ("account", Left, |entry| match &entry["account"] {
         Value::String(account) => account.clone(),
-        _ => "(everyone)".to_owned(),
+        _ => "(all)".to_owned(),
     }),
     ("state", Left, |entry| text(&entry["state"])),
 ];
 
 impl Sender {
     pub(crate) fn run(self) -> Ended {
-        let Sender { place, what } = self;
-        place.work(Absent::Refuse, async move |desk| match what {
-            What::List { account } => entries::list(desk, Kind::Sender, account.as_deref(), &COLUMNS).await,
-            What::Approve { sender, account, look_alike } => {
+        let Sender { target, command } = self;
+        target.run(MissingDir::Refuse, async move |client| match command {
+            SenderCommand::List { account } => entries::list(client, Kind::Sender, account, &COLUMNS).await,
+            SenderCommand::Approve { sender, account, look_alike } => {
                 let fields = Fields::default().with("look_alike", look_alike.then_some(true));
-                set_state(desk, &sender, Some(&account), "approved", fields).await
+                set_state(client, &sender, Some(&account), "approved", fields).await
             }
-            What::Block { sender, account } => {
-                set_state(desk, &sender, account.as_deref(), "blocked", Fields::default()).await
+            SenderCommand::Block { sender, account } => {
+                set_state(client, &sender, account.as_deref(), "blocked", Fields::default()).await
             }
-            What::Remove { sender, account } => {
-                entries::remove(desk, Kind::Sender, &name(&sender, account.as_deref())).await
+            SenderCommand::Remove { sender, account } => {
+                entries::remove(client, Kind::Sender, &name(&sender, account.as_deref())).await
             }
         })
     }
 }
 
-async fn set_state(desk: &Desk, sender: &str, account: Option<&str>, state: &str, fields: Fields) -> Ended {
-    entries::set(desk, Kind::Sender, &name(sender, account), fields.with("state", Some(state))).await
+async fn set_state(client: &OperatorClient, sender: &str, account: Option<&str>, state: &str, fields: Fields) -> Ended {
+    entries::set(client, Kind::Sender, &name(sender, account), fields.with("state", Some(state))).await
 }
 
 fn name(sender: &str, account: Option<&str>) -> String {

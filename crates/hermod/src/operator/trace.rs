@@ -1,81 +1,65 @@
-//! `hermod carrier trace`: a carrier's PDUs as they come and go.
+//! `hermod carrier trace`: prints a carrier's PDUs as they are sent and received.
 
-use super::desk::{Body, Desk};
 use super::entries;
+use super::operator_client::{Body, OperatorClient, with_query};
 use crate::ending::{Ended, Failure};
 use crate::show;
 use clap::Args;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::provision::Kind;
+use hermod_gateway::views::carrier_test::{TraceLineView, TraceQuery, TraceRequest, TraceView};
+use hermod_gateway::views::paging::RowNumber;
 use hyper::Method;
-use serde::Deserialize;
-use serde_json::json;
 use std::time::Duration;
 
-/// How often it is asked for more.
-const LOOK_EVERY: Duration = Duration::from_millis(300);
+const POLL_INTERVAL: Duration = Duration::from_millis(300);
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
   hermod carrier trace acme
   hermod carrier trace acme --for 10m
 
-Every PDU to and from the carrier is a line until the time is over or Ctrl-C is pressed. Lines have
-neither passwords nor texts. -> is to the carrier, <- is from it.";
+Prints a line for every PDU until the time is over or Ctrl-C is pressed. Lines have neither
+passwords nor texts. -> is sent to the carrier, <- is received from it.";
 
 #[derive(Args)]
 pub(super) struct Trace {
+    /// The carrier
     name: String,
-    /// How long, from 1s to 1h
+    /// How long to trace, 1s to 1h
     #[arg(long = "for", value_name = "TIME", default_value = "60s")]
-    lasting: String,
-}
-
-#[derive(Deserialize)]
-struct Lines {
-    items: Vec<Line>,
-    next: u64,
-    until: Option<String>,
-}
-
-#[derive(Deserialize)]
-pub(super) struct Line {
-    at: String,
-    link: u8,
-    way: String,
-    line: String,
-}
-
-impl Line {
-    pub(super) fn text(&self) -> String {
-        let Line { at, link, way, line } = self;
-        let arrow = if way == "out" { "->" } else { "<-" };
-        format!("{at}  {link} {arrow} {}\n", show::safe(line))
-    }
+    duration: String,
 }
 
 impl Trace {
-    pub(super) async fn run(self, desk: &Desk) -> Ended {
+    pub(super) async fn run(self, client: &OperatorClient) -> Ended {
         let path = format!("{}/trace", entries::path(Kind::Carrier, &self.name));
-        // What was traced before is not what was asked for now.
-        let before: Lines = desk.get(&path).await?.read_as().map_err(Failure::failed)?;
-        desk.asked(Method::PUT, &path, Body::Json(&json!({ "for": self.lasting }))).await?;
+        // Lines of an earlier trace are skipped.
+        let earlier: TraceView = client.get(&path).await?.read_as().map_err(Failure::failed)?;
+        let body = Body::json(&TraceRequest { duration: self.duration });
+        client.send(Method::PUT, &path, body).await?;
         let clock = Clock::real();
-        let mut after = before.next;
+        let mut after = earlier.next;
         loop {
-            let answer = desk.get(&format!("{path}?after={after}")).await?;
-            let Lines { items, next, until } = answer.read_as().map_err(Failure::failed)?;
+            let query = TraceQuery { after: Some(RowNumber::from(after)) };
+            let answer = client.get(&with_query(&path, &query)).await?;
+            let TraceView { items, next, until } = answer.read_as().map_err(Failure::failed)?;
             if !items.is_empty() {
-                match desk.json {
-                    true => show::say_raw(&answer.body)?,
-                    false => show::say(&items.iter().map(Line::text).collect::<String>())?,
+                match client.json {
+                    true => show::print_json(&answer.body)?,
+                    false => show::print(&items.iter().map(line_text).collect::<String>())?,
                 }
             }
             after = next;
             if until.is_none() {
                 return Ok(());
             }
-            clock.sleep(LOOK_EVERY).await;
+            clock.sleep(POLL_INTERVAL).await;
         }
     }
+}
+
+fn line_text(TraceLineView { seq: _, at, link, way, line }: &TraceLineView) -> String {
+    let arrow = if way == "out" { "->" } else { "<-" };
+    format!("{at}  {link} {arrow} {}\n", show::safe(line))
 }

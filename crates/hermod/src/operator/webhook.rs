@@ -1,17 +1,20 @@
-//! `hermod webhook show|list|attempts|replay|secret`: what became of an account's webhooks, and what can be done about it.
+//! `hermod webhook show|list|attempts|replay|secret`: an account's webhooks, for the operator.
 
-use super::desk::{Body, Desk};
-use super::place::{Absent, Place};
+use super::list::{NextPage, print_page, table};
+use super::operator_client::{Body, OperatorClient};
+use super::target::{MissingDir, Target};
 use crate::client::escape;
 use crate::ending::{Ended, Failure};
 use crate::secret_file::first_line;
-use crate::show::Align::{Left, Right};
-use crate::show::{self, Table};
+use crate::show;
 use clap::{Args, Subcommand};
+use hermod_gateway::views::paging::{Limit, RowNumber};
+use hermod_gateway::views::webhooks::{
+    EventAttemptsView, EventView, EventsQuery, ReplayRequest, ReplayedView, WebhookSecretRequest, WebhookSecretView,
+    WebhooksView,
+};
 use hyper::Method;
-use serde::Deserialize;
-use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 pub(crate) const SHOW_EXAMPLES: &str = "\
 Example:
@@ -30,19 +33,19 @@ Examples:
   hermod webhook replay shop --since 2026-11-15
   hermod webhook replay shop --since 2026-11-15T09:30:00Z --kind inbound
 
-A replay has the same body and webhook-id, so a receiver that has it already can tell.";
+A replay has the same body and webhook-id, so that the receiver recognizes a duplicate.";
 pub(crate) const SECRET_EXAMPLES: &str = "\
-Examples, in the order in which a secret is changed:
-  hermod webhook secret stage shop      everything is signed with the new one too, in X-SVC-Signature-Next
-  hermod webhook secret switch shop     the new one counts; the old one signs X-SVC-Signature-Previous for 24 h
-  hermod webhook secret drop shop       forget the staged one, or if there is none, the previous one
+Examples, in the order of a change of secret:
+  hermod webhook secret stage shop      every post is also signed with the new secret, in X-SVC-Signature-Next
+  hermod webhook secret switch shop     the new secret is current; the old one signs X-SVC-Signature-Previous for 24 h
+  hermod webhook secret drop shop       discard the staged secret, or the previous one if none is staged
 
-Between the first two, put the new secret into your receivers beside the old one.";
+Between stage and switch, add the new secret to your receivers.";
 
 #[derive(Args)]
 pub(crate) struct ShowOne {
     #[command(flatten)]
-    place: Place,
+    target: Target,
     /// The account
     account: String,
 }
@@ -50,46 +53,46 @@ pub(crate) struct ShowOne {
 #[derive(Args)]
 pub(crate) struct List {
     #[command(flatten)]
-    place: Place,
+    target: Target,
     /// The account
     account: String,
-    /// Only those in this state
+    /// Only events in this state
     #[arg(long, value_name = "STATE", value_parser = ["waiting", "delivered", "failed"])]
     state: Option<String>,
-    /// Only delivery reports, or only messages from handsets
+    /// Only delivery reports, or only MO messages
     #[arg(long, value_name = "KIND", value_parser = ["dlr", "inbound"])]
     kind: Option<String>,
-    /// Only those before this number, as the last line of a page says
+    /// Only events before this number; the last line of a page has it
     #[arg(long, value_name = "N")]
-    before: Option<u64>,
-    /// So many at most
+    before: Option<RowNumber>,
+    /// Rows of a page, 1 to 1000
     #[arg(long, value_name = "N", default_value = "100")]
-    limit: u32,
+    limit: Limit,
 }
 
 #[derive(Args)]
 pub(crate) struct Attempts {
     #[command(flatten)]
-    place: Place,
+    target: Target,
     /// The account
     account: String,
-    /// The event: its webhook-id
+    /// The webhook-id of the event
     event: String,
 }
 
 #[derive(Args)]
 pub(crate) struct Replay {
     #[command(flatten)]
-    place: Place,
+    target: Target,
     /// The account
     account: String,
-    /// One event: its webhook-id
+    /// The webhook-id of one event
     #[arg(required_unless_present = "since", conflicts_with = "since")]
     event: Option<String>,
-    /// All that were given up from this day or time on
+    /// All events that were given up since this day or time
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
-    /// Only delivery reports, or only messages from handsets
+    /// Only delivery reports, or only MO messages
     #[arg(long, value_name = "KIND", value_parser = ["dlr", "inbound"], requires = "since")]
     kind: Option<String>,
 }
@@ -97,30 +100,30 @@ pub(crate) struct Replay {
 #[derive(Args)]
 pub(crate) struct Secret {
     #[command(flatten)]
-    place: Place,
+    target: Target,
     #[command(subcommand)]
     step: Step,
 }
 
 #[derive(Subcommand)]
 enum Step {
-    /// Sign everything with a new secret too; it is shown once unless you bring it
+    /// Also sign with a new secret; a generated secret is printed once
     #[command(after_help = "Examples:\n  hermod webhook secret stage shop\n  \
                             hermod webhook secret stage shop --secret-file new.txt")]
     Stage {
         /// The account
         account: String,
-        /// File with the new secret in its first line; - reads standard input. Without it one is made
+        /// File with the new secret in its first line; - reads standard input [default: a generated secret]
         #[arg(long, value_name = "FILE")]
         secret_file: Option<PathBuf>,
     },
-    /// Let the staged secret count
+    /// Make the staged secret the current one
     #[command(after_help = "Example:\n  hermod webhook secret switch shop")]
     Switch {
         /// The account
         account: String,
     },
-    /// Forget the staged secret, or if there is none, the previous one
+    /// Discard the staged secret, or the previous one if none is staged
     #[command(after_help = "Example:\n  hermod webhook secret drop shop")]
     Drop {
         /// The account
@@ -128,115 +131,50 @@ enum Step {
     },
 }
 
-#[derive(Deserialize)]
-struct Webhooks {
-    dlr_webhook: Option<String>,
-    inbound_webhook: Option<String>,
-    secret_staged: bool,
-    previous_secret_until: Option<String>,
-    endpoints: Vec<Endpoint>,
-}
-
-#[derive(Deserialize)]
-struct Endpoint {
-    kind: String,
-    waiting: u64,
-    oldest: Option<String>,
-    failed: u64,
-}
-
-#[derive(Deserialize)]
-struct Events {
-    items: Vec<Event>,
-    next: Option<u64>,
-}
-
-#[derive(Deserialize)]
-struct Event {
-    event: String,
-    kind: String,
-    message_id: String,
-    status: Option<String>,
-    state: String,
-    why: Option<String>,
-    attempts: u32,
-    at: String,
-    due_at: Option<String>,
-    ended_at: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Attempted {
-    event: Event,
-    attempts: Vec<AttemptMade>,
-}
-
-#[derive(Deserialize)]
-struct AttemptMade {
-    at: String,
-    took_ms: u64,
-    status: Option<u16>,
-    failure: Option<String>,
-    answer: String,
-}
-
-#[derive(Deserialize)]
-struct Replayed {
-    replayed: u64,
-}
-
-#[derive(Deserialize)]
-struct SecretMade {
-    secret: Option<String>,
-}
-
 impl ShowOne {
     pub(crate) fn run(self) -> Ended {
-        let ShowOne { place, account } = self;
-        place.work(Absent::Refuse, async move |desk| {
-            desk.tell(&desk.get(&path(&account, "")).await?, |seen: Webhooks| described(&seen))
+        let ShowOne { target, account } = self;
+        target.run(MissingDir::Refuse, async move |client| {
+            client.print(&client.get(&path(&account, "")).await?, |view: WebhooksView| webhooks_text(&view))
         })
     }
 }
 
 impl List {
     pub(crate) fn run(self) -> Ended {
-        let List { place, account, state, kind, before, limit } = self;
-        let state = state.map(|state| format!("&state={state}")).unwrap_or_default();
-        let kind = kind.map(|kind| format!("&kind={kind}")).unwrap_or_default();
-        let before = before.map(|before| format!("&before={before}")).unwrap_or_default();
-        place.work(Absent::Refuse, async move |desk| {
-            let query = format!("/events?limit={limit}{state}{kind}{before}");
-            desk.tell(&desk.get(&path(&account, &query)).await?, |page: Events| listed(&page))
+        let List { target, account, state, kind, before, limit } = self;
+        target.run(MissingDir::Refuse, async move |client| {
+            let query = EventsQuery { kind, state, before, limit: Some(limit) };
+            print_page::<EventView>(client, &path(&account, "/events"), &query, NextPage::Before).await
         })
     }
 }
 
 impl Attempts {
     pub(crate) fn run(self) -> Ended {
-        let Attempts { place, account, event } = self;
-        place.work(Absent::Refuse, async move |desk| {
-            let answer = desk.get(&path(&account, &format!("/events/{}", escape(&event)))).await?;
-            desk.tell(&answer, |attempted: Attempted| told(&attempted))
+        let Attempts { target, account, event } = self;
+        target.run(MissingDir::Refuse, async move |client| {
+            let answer = client.get(&path(&account, &format!("/events/{}", escape(&event)))).await?;
+            client.print(&answer, |view: EventAttemptsView| attempts_text(&view))
         })
     }
 }
 
 impl Replay {
     pub(crate) fn run(self) -> Ended {
-        let Replay { place, account, event, since, kind } = self;
-        place.work(Absent::Refuse, async move |desk| {
+        let Replay { target, account, event, since, kind } = self;
+        target.run(MissingDir::Refuse, async move |client| {
             let answer = match event {
                 Some(event) => {
                     let path = path(&account, &format!("/events/{}/replay", escape(&event)));
-                    desk.asked(Method::POST, &path, Body::None).await?
+                    client.send(Method::POST, &path, Body::None).await?
                 }
                 None => {
-                    let wanted = json!({ "since": since, "kind": kind });
-                    desk.asked(Method::POST, &path(&account, "/replay"), Body::Json(&wanted)).await?
+                    let request = ReplayRequest { since: since.unwrap_or_default(), kind };
+                    client.send(Method::POST, &path(&account, "/replay"), Body::json(&request)).await?
                 }
             };
-            desk.tell(&answer, |Replayed { replayed }| match replayed {
+            client.print(&answer, |ReplayedView { replayed }| match replayed {
                 1 => "1 event is posted again.\n".to_owned(),
                 count => format!("{count} events are posted again.\n"),
             })
@@ -246,122 +184,61 @@ impl Replay {
 
 impl Secret {
     pub(crate) fn run(self) -> Ended {
-        let Secret { place, step } = self;
-        let given = match &step {
-            Step::Stage { secret_file, .. } => secret_file.as_deref().map(read_secret).transpose()?,
+        let Secret { target, step } = self;
+        let secret = match &step {
+            Step::Stage { secret_file, .. } => secret_file.as_deref().map(first_line).transpose()?,
             Step::Switch { .. } | Step::Drop { .. } => None,
         };
-        place.work(Absent::Refuse, async move |desk| match step {
-            Step::Stage { account, .. } => stage(desk, &account, given).await,
+        target.run(MissingDir::Refuse, async move |client| match step {
+            Step::Stage { account, .. } => stage(client, &account, secret).await,
             Step::Switch { account } => {
-                taken(
-                    desk,
-                    &account,
-                    "switch",
-                    "The new secret counts. The old one signs too for 24 hours.\n",
-                )
-                .await
+                let done = "The new secret is current. The old one also signs for 24 hours.\n";
+                change(client, &account, "switch", done).await
             }
             Step::Drop { account } => {
-                taken(desk, &account, "drop", "Nothing is signed with it any more.\n").await
+                change(client, &account, "drop", "The secret signs no more.\n").await
             }
         })
     }
 }
 
-fn read_secret(file: &Path) -> Result<Value, Failure> {
-    Ok(json!({ "secret": first_line(file)? }))
-}
-
-async fn stage(desk: &Desk, account: &str, given: Option<Value>) -> Ended {
-    let body = given.as_ref().map_or(Body::None, Body::Json);
-    let answer = desk.asked(Method::POST, &path(account, "/secret/stage"), body).await?;
-    if desk.json {
-        return show::say_once(&format!("{}\n", answer.body.trim_end()));
+async fn stage(client: &OperatorClient, account: &str, secret: Option<String>) -> Ended {
+    let body = Body::json(&WebhookSecretRequest { secret });
+    let answer = client.send(Method::POST, &path(account, "/secret/stage"), body).await?;
+    if client.json {
+        return show::print_once(&format!("{}\n", answer.body.trim_end()));
     }
-    let SecretMade { secret } = answer.read_as().map_err(Failure::failed)?;
-    let staged = "Staged: everything is signed with it too, until you switch to it or drop it.\n";
+    let WebhookSecretView { secret } = answer.read_as().map_err(Failure::failed)?;
+    let staged = "Staged: every post is also signed with it, until you switch to it or drop it.\n";
     match secret {
-        Some(secret) => show::say_once(&format!("{staged}\nThe new secret, shown this once:\n  {secret}\n")),
-        None => show::say(staged),
+        Some(secret) => show::print_once(&format!("{staged}\nThe new secret, shown only now:\n  {secret}\n")),
+        None => show::print(staged),
     }
 }
 
-async fn taken(desk: &Desk, account: &str, step: &str, sentence: &str) -> Ended {
-    let answer = desk.asked(Method::POST, &path(account, &format!("/secret/{step}")), Body::None).await?;
-    desk.tell(&answer, |_: SecretMade| sentence.to_owned())
+async fn change(client: &OperatorClient, account: &str, step: &str, sentence: &str) -> Ended {
+    let answer = client.send(Method::POST, &path(account, &format!("/secret/{step}")), Body::None).await?;
+    client.print(&answer, |_: WebhookSecretView| sentence.to_owned())
 }
 
 fn path(account: &str, below: &str) -> String {
     format!("/accounts/{}/webhooks{below}", escape(account))
 }
 
-fn described(seen: &Webhooks) -> String {
-    let staged = if seen.secret_staged { "yes" } else { "no" };
+fn webhooks_text(view: &WebhooksView) -> String {
+    let staged = if view.secret_staged { "yes" } else { "no" };
     let fields = show::fields(&[
-        ("dlr webhook", seen.dlr_webhook.clone().unwrap_or_default()),
-        ("inbound webhook", seen.inbound_webhook.clone().unwrap_or_default()),
-        ("another secret staged", staged.to_owned()),
-        ("previous secret until", seen.previous_secret_until.clone().unwrap_or_default()),
+        ("dlr webhook", view.dlr_webhook.clone().unwrap_or_default()),
+        ("inbound webhook", view.inbound_webhook.clone().unwrap_or_default()),
+        ("next secret staged", staged.to_owned()),
+        ("previous secret until", view.previous_secret_until.clone().unwrap_or_default()),
     ]);
-    let mut table = Table::new(&[("kind", Left), ("waiting", Right), ("oldest", Left), ("failed", Right)]);
-    for Endpoint { kind, waiting, oldest, failed } in &seen.endpoints {
-        table.row([
-            kind.clone(),
-            waiting.to_string(),
-            oldest.clone().unwrap_or_default(),
-            failed.to_string(),
-        ]);
-    }
-    format!("{fields}\n{}", table.text("Nothing waits."))
+    format!("{fields}\n{}", table(&view.endpoints))
 }
 
-fn listed(Events { items, next }: &Events) -> String {
-    let mut table = Table::new(&[
-        ("event", Left),
-        ("kind", Left),
-        ("message", Left),
-        ("status", Left),
-        ("since", Left),
-        ("state", Left),
-        ("attempts", Right),
-        ("next or end", Left),
-        ("why", Left),
-    ]);
-    for event in items {
-        table.row([
-            event.event.clone(),
-            event.kind.clone(),
-            event.message_id.clone(),
-            event.status.clone().unwrap_or_default(),
-            event.at.clone(),
-            event.state.clone(),
-            event.attempts.to_string(),
-            event.due_at.clone().or_else(|| event.ended_at.clone()).unwrap_or_default(),
-            event.why.clone().unwrap_or_default(),
-        ]);
-    }
-    let mut text = table.text("There are none.");
-    if let Some(next) = next {
-        text.push_str(&format!("\nThere may be more: --before {next}\n"));
-    }
-    text
-}
-
-fn told(Attempted { event, attempts }: &Attempted) -> String {
-    let mut text = format!("{} of message {} is {}.\n\n", event.event, event.message_id, event.state);
-    let mut table = Table::new(&[("at", Left), ("took", Right), ("outcome", Left), ("answer", Left)]);
-    for attempt in attempts {
-        let status = attempt.status.map(|status| status.to_string());
-        table.row([
-            attempt.at.clone(),
-            format!("{} ms", attempt.took_ms),
-            status.or_else(|| attempt.failure.clone()).unwrap_or_default(),
-            show::safe(&attempt.answer),
-        ]);
-    }
-    text.push_str(&table.text("There was no attempt yet."));
-    text
+fn attempts_text(EventAttemptsView { event, attempts }: &EventAttemptsView) -> String {
+    let EventView { event, message_id, state, .. } = event;
+    format!("{event} of message {message_id} is {state}.\n\n{}", table(attempts))
 }
 
 #[cfg(test)]
@@ -369,28 +246,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn events_and_attempts_line_up() {
-        let page = r#"{"items": [{"event": "evt_7", "kind": "dlr", "message_id": "1234", "status": "DELIVRD", "state": "failed",
-            "why": "every attempt failed", "attempts": 6, "at": "2026-11-15T09:30:00Z", "due_at": null,
-            "ended_at": "2026-11-16T07:06:00Z"}], "next": 7}"#;
-        let expect = "\
-EVENT  KIND  MESSAGE  STATUS   SINCE                 STATE   ATTEMPTS  NEXT OR END           WHY
-evt_7  dlr   1234     DELIVRD  2026-11-15T09:30:00Z  failed         6  2026-11-16T07:06:00Z  every attempt failed
-
-There may be more: --before 7
-";
-        let page: Events = serde_json::from_str(page).unwrap();
-        assert_eq!(listed(&page), expect);
-        let attempts = vec![AttemptMade {
-            at: "2026-11-15T09:30:00Z".to_owned(),
-            took_ms: 12,
-            status: Some(503),
-            failure: None,
-            answer: "no\u{1b}[31m".to_owned(),
-        }];
-        let [event] = page.items.try_into().unwrap_or_else(|_| panic!("one"));
-        let shown = told(&Attempted { event, attempts });
-        assert!(shown.starts_with("evt_7 of message 1234 is failed.\n"), "{shown}");
-        assert!(shown.contains("503") && !shown.contains('\u{1b}'), "{shown}");
+    fn control_characters_in_a_response_are_escaped() {
+        let json = r#"{"event": {"event": "evt_7", "kind": "dlr", "message_id": "1234", "status": "DELIVRD", "state": "failed",
+            "why": null, "attempts": 1, "at": "2026-11-15T09:30:00Z", "due_at": null, "ended_at": null},
+            "attempts": [{"at": "2026-11-15T09:30:00Z", "took_ms": 12, "status": 503, "failure": null, "answer": "no\u001b[31m"}]}"#;
+        let text = attempts_text(&serde_json::from_str(json).unwrap());
+        assert!(text.starts_with("evt_7 of message 1234 is failed.\n"), "{text}");
+        assert!(text.contains("503") && !text.contains('\u{1b}'), "{text}");
     }
 }

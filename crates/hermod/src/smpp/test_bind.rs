@@ -5,7 +5,7 @@ use crate::client::tls::{Tls, Trust};
 use crate::ending::{Ended, Failure};
 use crate::runtime;
 use crate::secret_file::first_line;
-use crate::show::{safe, say};
+use crate::show::{print, safe};
 use clap::Args;
 use hermod_gateway::clock::within;
 use hermod_simulator::session_driver::{ByteStream, SessionDriver, now};
@@ -131,7 +131,7 @@ impl TestBind {
             request = request.with_version(hermod_smpp::VERSION_3_3);
         }
         let session = Session::client(ClientConfig::standard(), &request, Moment(0))
-            .map_err(|error| Failure::mend(format!("invalid bind: {error}")))?;
+            .map_err(|error| Failure::usage(format!("invalid bind: {error}")))?;
         let mut driver = SessionDriver::new(stream, session);
         let result = self.run_session(&mut driver, text).await;
         unbind(driver).await;
@@ -160,7 +160,7 @@ impl TestBind {
     async fn run_session(&self, driver: &mut Driver, text: &Text) -> Ended {
         let started = now();
         match driver.next_event(started + RESPONSE_WAIT).await {
-            Some(SessionEvent::Bound { frame, .. }) => say(&self.bound(&frame, ms_since(started)))?,
+            Some(SessionEvent::Bound { frame, .. }) => print(&self.bound(&frame, ms_since(started)))?,
             Some(SessionEvent::BindRejected(status)) => {
                 return Err(Failure::failed(format!(
                     "bind rejected with {status}.\n{}",
@@ -177,7 +177,7 @@ impl TestBind {
         match (&self.to, self.hold) {
             (Some(to), _) => self.send(driver, to, text).await,
             (None, Some(seconds)) => hold(driver, Duration::from_secs(seconds)).await,
-            (None, None) => say("Success; unbinding.\n"),
+            (None, None) => print("Success; unbinding.\n"),
         }
     }
 
@@ -220,7 +220,7 @@ impl TestBind {
         driver
             .session
             .request(&Pdu::SubmitSm(submit), (), moment)
-            .map_err(|refused| Failure::mend(format!("cannot send the message: {refused}")))?;
+            .map_err(|refused| Failure::usage(format!("cannot send the message: {refused}")))?;
         let started = now();
         let id = loop {
             match driver.next_event(started + RESPONSE_WAIT).await {
@@ -235,9 +235,9 @@ impl TestBind {
                 }
             }
         };
-        say(&format!("Accepted in {} ms as message {}.\n", ms_since(started), safe(&id)))?;
+        print(&format!("Accepted in {} ms as message {}.\n", ms_since(started), safe(&id)))?;
         if !self.kind().may_receive() {
-            return say("The receipt goes to a receiver of this system_id, or to the webhook.\n");
+            return print("The receipt goes to a receiver of this system_id, or to the webhook.\n");
         }
         self.await_receipt(driver, &id).await
     }
@@ -252,7 +252,7 @@ impl TestBind {
                     acknowledge(driver, &frame);
                     if text.as_deref().is_some_and(|text| text.starts_with(&prefix)) {
                         let text = text.unwrap_or_default();
-                        return say(&format!("Receipt after {} ms: {}\n", ms_since(started), safe(&text)));
+                        return print(&format!("Receipt after {} ms: {}\n", ms_since(started), safe(&text)));
                     }
                 }
                 SessionEvent::Closed(reason) => return Err(Failure::failed(format!("no receipt: {reason}"))),
@@ -270,7 +270,7 @@ async fn hold(driver: &mut Driver, wait: Duration) -> Ended {
         match event {
             SessionEvent::Request(frame) => {
                 if let Some(text) = receipt_text(&frame) {
-                    say(&format!("Delivered: {}\n", safe(&text)))?;
+                    print(&format!("Delivered: {}\n", safe(&text)))?;
                 }
                 acknowledge(driver, &frame);
             }
@@ -278,7 +278,7 @@ async fn hold(driver: &mut Driver, wait: Duration) -> Ended {
             _ => {}
         }
     }
-    say("Success; unbinding.\n")
+    print("Success; unbinding.\n")
 }
 
 /// The text of one part.
@@ -290,7 +290,7 @@ struct Text {
 impl Text {
     /// Encodes ASCII as ASCII, other texts in UCS-2.
     fn of(text: &str) -> Result<Text, Failure> {
-        let too_long = || Failure::mend("--text is too long: a test message must fit into one part");
+        let too_long = || Failure::usage("--text is too long: a test message must fit into one part");
         if text.is_ascii() {
             let octets = text.as_bytes().to_vec();
             return if octets.len() <= ASCII_CHARS_MAX {

@@ -1,11 +1,11 @@
-//! `hermod webhook listen`: a receiver for people who are integrating. It shows what arrives, checks it as a receiver
-//! should, and can fail on purpose, so that retries can be seen.
+//! `hermod webhook listen`: a receiver for tests of an integration. It prints webhooks, verifies them, and can fail on
+//! purpose to test retries.
 
 use super::verify::verdict;
 use crate::ending::{Ended, Failure};
 use crate::runtime;
 use crate::secret_file::first_line;
-use crate::show::{fields, safe, say};
+use crate::show::{fields, print, safe};
 use crate::signals::Signals;
 use clap::Args;
 use hermod_gateway::clock::Clock;
@@ -20,8 +20,8 @@ pub(super) const EXAMPLES: &str = "\
 Examples:
   hermod webhook listen
   hermod webhook listen --port 9000 --secret-file secret.txt
-  hermod webhook listen --answer 503          to see it come again
-  hermod webhook listen --answer slow=20s     to see it time out
+  hermod webhook listen --answer 503          to test retries
+  hermod webhook listen --answer slow=20s     to test timeouts
 
 A gateway on this machine posts here if its settings allow it:
 
@@ -29,13 +29,14 @@ A gateway on this machine posts here if its settings allow it:
   allow_http = true
   allow = [\"127.0.0.0/8\"]
 
-With --secret-file, whatever is not genuine is answered with 403, as a receiver should.";
+With --secret-file, posts without a valid signature get 403, as a receiver should respond.";
 
-const LOOK: Duration = Duration::from_millis(100);
+/// How often received posts are printed.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 #[derive(Args)]
 pub(super) struct Listen {
-    /// Port to listen on; 0 takes any free one
+    /// Port to listen on; 0 selects a free port
     #[arg(long, value_name = "N", default_value_t = 9000)]
     port: u16,
     /// Address to listen on
@@ -44,7 +45,7 @@ pub(super) struct Listen {
     /// File with the webhook secret in its first line; - reads standard input
     #[arg(long, value_name = "FILE")]
     secret_file: Option<PathBuf>,
-    /// What to answer: a status, slow=2s, hang, drip, reset, redirect=URL ...
+    /// Response: a status, slow=2s, hang, drip, reset, redirect=URL ...
     #[arg(long, value_name = "ANSWER", default_value = "200")]
     answer: ReceiverBehaviour,
 }
@@ -59,24 +60,24 @@ impl Listen {
         let address = SocketAddr::from((self.host, self.port));
         let check: Option<Check> = secret.map(|secret| {
             let secret = secret.to_owned();
-            Arc::new(move |caught: &ReceivedPost| is_genuine(&secret, caught)) as Check
+            Arc::new(move |caught: &ReceivedPost| is_valid(&secret, caught)) as Check
         });
         let hooks =
             WebhookReceiver::start_checking(address, self.answer.clone(), None, check).map_err(|error| {
-                Failure::mend(format!("cannot listen on {address}: {error}; name another --port"))
+                Failure::usage(format!("cannot listen on {address}: {error}; use another --port"))
             })?;
         let mut signals = Signals::listen()?;
-        say(&format!("Listening on {}\n", hooks.url("")))?;
+        print(&format!("Listening on {}\n", hooks.url("")))?;
         let (clock, mut shown) = (Clock::real(), 0);
         loop {
             let caught = hooks.posts_after(shown);
             shown = hooks.count();
             for post in &caught {
-                say(&told(post, secret))?;
+                print(&post_text(post, secret))?;
             }
             tokio::select! {
-                () = clock.sleep(LOOK) => {}
-                _ = signals.told_to_end() => break,
+                () = clock.sleep(POLL_INTERVAL) => {}
+                _ = signals.wait_for_stop() => break,
             }
         }
         hooks.stop().await;
@@ -84,18 +85,18 @@ impl Listen {
     }
 }
 
-fn is_genuine(secret: &str, caught: &ReceivedPost) -> bool {
+fn is_valid(secret: &str, caught: &ReceivedPost) -> bool {
     !valid_signatures(secret, &caught.body, |name| caught.header(name)).is_empty()
 }
 
-/// A post, for a person: where it went, the headers that matter, whether it is genuine, and the body.
-fn told(caught: &ReceivedPost, secret: Option<&str>) -> String {
+/// Returns a post as text: path, relevant headers, whether the signature is valid, and the body.
+fn post_text(caught: &ReceivedPost, secret: Option<&str>) -> String {
     let interesting = ["webhook-id", "webhook-timestamp", "x-svc-attempt", "x-svc-signature", "content-type"];
     let headers: Vec<_> =
         interesting.into_iter().filter_map(|name| Some((name, caught.header(name)?.to_owned()))).collect();
     let verdict = match secret {
         Some(secret) => verdict(&valid_signatures(secret, &caught.body, |name| caught.header(name))),
-        None => "not checked: give --secret-file\n".to_owned(),
+        None => "not verified: give --secret-file\n".to_owned(),
     };
     format!(
         "\n{} {}\n{}  {verdict}{}\n",
@@ -106,7 +107,7 @@ fn told(caught: &ReceivedPost, secret: Option<&str>) -> String {
     )
 }
 
-/// JSON in lines of its own; anything else as it is.
+/// Returns the body, pretty-printed if it is JSON.
 fn body(caught: &ReceivedPost) -> String {
     let pretty = serde_json::from_slice::<serde_json::Value>(&caught.body)
         .and_then(|value| serde_json::to_string_pretty(&value));

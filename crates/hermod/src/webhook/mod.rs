@@ -1,4 +1,4 @@
-//! `hermod webhook`: what somebody who receives webhooks needs to see and check them, and what an operator does about them.
+//! `hermod webhook`: commands for receivers of webhooks, and for the operator.
 
 mod listen;
 mod verify;
@@ -15,49 +15,49 @@ Examples:
   hermod webhook replay shop --since 2026-11-15
   hermod webhook secret stage shop";
 
-/// Receive and check webhooks, and see what became of an account's
+/// Receive and verify webhooks; for the operator: list and replay events of an account
 #[derive(Args)]
 #[command(after_help = EXAMPLES, arg_required_else_help = true)]
 pub(crate) struct Webhook {
     #[command(subcommand)]
-    what: What,
+    command: WebhookCommand,
 }
 
 #[derive(Subcommand)]
-enum What {
-    /// Receive webhooks, show what arrives and say whether it is genuine
+enum WebhookCommand {
+    /// Receive webhooks, print them and verify their signatures
     #[command(after_help = listen::EXAMPLES)]
     Listen(listen::Listen),
-    /// Say whether a webhook that was kept is genuine
+    /// Verify the signature of a saved webhook
     #[command(after_help = verify::EXAMPLES)]
     Verify(verify::Verify),
-    /// Where an account is told, and what waits there
+    /// Show the webhook addresses and queues of an account
     #[command(after_help = operated::SHOW_EXAMPLES)]
     Show(Box<operated::ShowOne>),
-    /// List what was, is or could not be posted, newest first
+    /// List webhook events of an account, the newest first
     #[command(after_help = operated::LIST_EXAMPLES)]
     List(Box<operated::List>),
-    /// Show every attempt at one event
+    /// Show the attempts of an event
     #[command(after_help = operated::ATTEMPTS_EXAMPLES)]
     Attempts(Box<operated::Attempts>),
-    /// Post an event again, or all that failed
+    /// Post an event again, or all failed events
     #[command(after_help = operated::REPLAY_EXAMPLES)]
     Replay(Box<operated::Replay>),
-    /// Change the secret that webhooks are signed with
+    /// Change the signing secret of an account
     #[command(after_help = operated::SECRET_EXAMPLES, arg_required_else_help = true)]
     Secret(Box<operated::Secret>),
 }
 
 impl Webhook {
     pub(crate) fn run(self) -> Ended {
-        match self.what {
-            What::Listen(listen) => listen.run(),
-            What::Verify(verify) => verify.run(),
-            What::Show(show) => show.run(),
-            What::List(list) => list.run(),
-            What::Attempts(attempts) => attempts.run(),
-            What::Replay(replay) => replay.run(),
-            What::Secret(secret) => secret.run(),
+        match self.command {
+            WebhookCommand::Listen(listen) => listen.run(),
+            WebhookCommand::Verify(verify) => verify.run(),
+            WebhookCommand::Show(show) => show.run(),
+            WebhookCommand::List(list) => list.run(),
+            WebhookCommand::Attempts(attempts) => attempts.run(),
+            WebhookCommand::Replay(replay) => replay.run(),
+            WebhookCommand::Secret(secret) => secret.run(),
         }
     }
 }

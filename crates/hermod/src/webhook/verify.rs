@@ -1,8 +1,8 @@
-//! `hermod webhook verify`: a body, its headers and a secret; do they belong together?
+//! `hermod webhook verify`: verifies the signature of a saved webhook.
 
 use crate::ending::{Ended, Failure};
 use crate::secret_file::first_line;
-use crate::show::say;
+use crate::show::print;
 use clap::Args;
 use hermod_gateway::webhook_signature::{SIGNATURE, SignatureHeader, valid_signatures};
 use std::io::Read as _;
@@ -14,12 +14,12 @@ Examples:
   hermod webhook verify --secret-file secret.txt --body - --header 'webhook-id: evt_42' \\
       --header 'webhook-timestamp: 1794754616' --header 'webhook-signature: v1,K5oZ...' < body.json
 
-The body must be the octets that came, not what some library made of them: a space more, and it is another
-body. The secret is the text you were given, as it is.
+The body must be exactly the received bytes, not JSON that was parsed and written again. The secret is the text that you
+were given.
 
-Exit codes: 0 genuine; 1 not; 2 something in the command needs mending.";
+Exit codes: 0 valid; 1 not valid; 2 the command line is invalid.";
 
-/// Nobody is sent a webhook as long as this.
+/// Larger than any webhook.
 const BODY_BYTES_MAX: u64 = 1024 * 1024;
 
 #[derive(Args)]
@@ -27,13 +27,13 @@ pub(super) struct Verify {
     /// File with the webhook secret in its first line
     #[arg(long, value_name = "FILE")]
     secret_file: PathBuf,
-    /// File with the body as it came; - reads standard input
+    /// File with the received body; - reads standard input
     #[arg(long, value_name = "FILE")]
     body: PathBuf,
     /// The value of X-SVC-Signature
     #[arg(long, value_name = "HEX", required_unless_present = "header")]
     signature: Option<String>,
-    /// A header that came, as 'Name: value'; may be given several times
+    /// A received header as 'Name: value'; repeatable
     #[arg(long, value_name = "HEADER")]
     header: Vec<String>,
 }
@@ -48,15 +48,15 @@ impl Verify {
             found.map(|(_, value)| value.as_str())
         };
         let found = valid_signatures(&secret, &body, header);
-        say(&verdict(&found))?;
-        if found.is_empty() { Err(Failure::told()) } else { Ok(()) }
+        print(&verdict(&found))?;
+        if found.is_empty() { Err(Failure::printed()) } else { Ok(()) }
     }
 
     fn headers(&self) -> Result<Vec<(String, String)>, Failure> {
         let signature = self.signature.iter().map(|hex| Ok((SIGNATURE.to_owned(), hex.trim().to_owned())));
         let given = self.header.iter().map(|header| {
             let (name, value) = header.split_once(':').ok_or_else(|| {
-                Failure::mend(format!("'{header}' is no header: write it as 'Name: value'"))
+                Failure::usage(format!("'{header}' is not a header: write 'Name: value'"))
             })?;
             Ok((name.trim().to_ascii_lowercase(), value.trim().to_owned()))
         });
@@ -64,18 +64,18 @@ impl Verify {
     }
 }
 
-/// What the headers prove, for a person.
+/// Returns whether the signature is valid, as text.
 pub(super) fn verdict(found: &[SignatureHeader]) -> String {
     if found.is_empty() {
-        return "NOT genuine: no signature among the headers was made with this secret over this body\n"
+        return "NOT valid: no header has a signature of this body with this secret\n"
             .to_owned();
     }
     let headers: Vec<_> = found.iter().map(|proof| proof.header()).collect();
-    format!("genuine: this secret made {}\n", headers.join(" and "))
+    format!("valid: signed with this secret in {}\n", headers.join(" and "))
 }
 
 fn read(file: &Path) -> Result<Vec<u8>, Failure> {
-    let about = |error: std::io::Error| Failure::mend(format!("{}: {error}", file.display()));
+    let about = |error: std::io::Error| Failure::usage(format!("{}: {error}", file.display()));
     let mut body = Vec::new();
     let read = if file == Path::new("-") {
         std::io::stdin().take(BODY_BYTES_MAX + 1).read_to_end(&mut body)
@@ -83,7 +83,7 @@ fn read(file: &Path) -> Result<Vec<u8>, Failure> {
         std::fs::File::open(file).map_err(about)?.take(BODY_BYTES_MAX + 1).read_to_end(&mut body)
     };
     if u64::try_from(read.map_err(about)?).unwrap_or(u64::MAX) > BODY_BYTES_MAX {
-        return Err(Failure::mend(format!("{}: longer than any webhook", file.display())));
+        return Err(Failure::usage(format!("{}: larger than any webhook", file.display())));
     }
     Ok(body)
 }

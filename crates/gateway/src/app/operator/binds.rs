@@ -1,47 +1,33 @@
-//! Customers that are bound at this moment, and ending a bind.
+//! Customers' binds, and unbinding one.
 
-use crate::app::operator::refusal::OperatorRefusal;
-use crate::app::operator::{account_name, find_account};
-use crate::board::{BindShown, Order};
+use super::{OperatorRefusal, account_name, find_account};
+use crate::board::Order;
+use crate::views::binds::{BindView, BindsQuery, BindsView, UnbindView};
 use crate::world::World;
 
-/// Which binds are asked for; all of them where nothing is said.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct BindsAsked {
-    pub system_id: Option<String>,
-    pub account: Option<String>,
-}
-
-/// A bind, and whose it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BindSeen {
-    pub account: String,
-    /// Receipts for its connection that wait, on whichever bind they go out.
-    pub receipts_waiting: u64,
-    pub shown: BindShown,
-}
-
-/// In the order in which they came.
-pub async fn binds_seen(world: &World, asked: &BindsAsked) -> Result<Vec<BindSeen>, OperatorRefusal> {
-    let account = asked.account.as_deref().map(|name| find_account(world, name)).transpose()?;
-    let shown = world.binds.show(world.clock.moment()).into_iter();
-    let wanted = shown.filter(|bind| {
+/// Lists live binds, the oldest first.
+pub async fn list_binds(world: &World, query: &BindsQuery) -> Result<BindsView, OperatorRefusal> {
+    let account = query.account.as_deref().map(|name| find_account(world, name)).transpose()?;
+    let binds = world.binds.show(world.clock.moment()).into_iter();
+    let wanted = binds.filter(|bind| {
         account.is_none_or(|account| bind.account == account)
-            && asked.system_id.as_deref().is_none_or(|system_id| *bind.system_id == *system_id)
+            && query.system_id.as_deref().is_none_or(|system_id| *bind.system_id == *system_id)
     });
-    let mut seen = Vec::new();
-    for shown in wanted {
-        let receipts_waiting = world.store.reports_waiting(shown.connection).await?;
-        seen.push(BindSeen { account: account_name(world, shown.account), receipts_waiting, shown });
+    let now = world.clock.now();
+    let mut items = Vec::new();
+    for bind in wanted {
+        let receipts_waiting = world.store.reports_waiting(bind.connection).await?;
+        let account = account_name(world, bind.account);
+        items.push(BindView::new(bind, account, receipts_waiting, now));
     }
-    Ok(seen)
+    Ok(BindsView { at: now.to_iso(), items })
 }
 
-/// Says goodbye to a bind. Its customer may bind again at once; who should not is closed.
-pub fn unbind(world: &World, number: u64) -> Result<(), OperatorRefusal> {
-    let bind = world.binds.find(number);
-    let bind = bind.ok_or_else(|| OperatorRefusal::no_such("bind", &number.to_string()))?;
+/// Sends unbind to a customer, which may bind again at once.
+pub fn unbind(world: &World, number: &str) -> Result<UnbindView, OperatorRefusal> {
+    let bind = number.parse().ok().and_then(|number| world.binds.find(number));
+    let bind = bind.ok_or_else(|| OperatorRefusal::no_such("bind", number))?;
     bind.order(Order::Unbind);
-    tracing::info!(system_id = %bind.system_id(), peer = %bind.peer(), bind = number, "Unbound by the operator");
-    Ok(())
+    tracing::info!(system_id = %bind.system_id(), peer = %bind.peer(), bind = bind.number(), "Unbound by the operator");
+    Ok(UnbindView { bind: bind.number() })
 }

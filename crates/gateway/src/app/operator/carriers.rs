@@ -1,45 +1,55 @@
-//! How carriers are doing: their links, what waits for them, what somebody should look into, and their PDUs while somebody
-//! watches.
+//! Carriers: their state, alarms, PDU traces and test messages.
 
-use crate::app::operator::refusal::OperatorRefusal;
-use crate::board::{Alarm, AlarmKind, CarrierShown, NoProbe, Probe, ProbeReport, Recent, TraceLine};
+use super::OperatorRefusal;
+use super::input::{invalid, number, sender};
+use crate::board::{AlarmKind, CarrierSnapshot, NoProbe, PROBE_WAIT_MAX, Probe, Recent};
+use crate::config::Period;
+use crate::views::carrier_test::{
+    CarrierTestRequest, CarrierTestView, TraceQuery, TraceRequest, TraceStateView, TraceView,
+};
+use crate::views::carriers::{
+    AcknowledgedView, AlarmView, AlarmsQuery, AlarmsView, CarrierView, CarriersView, ResumedView,
+};
 use crate::world::World;
 use hermod_domain::carrier::Health;
 use hermod_domain::ids::CarrierId;
-use hermod_domain::time::Timestamp;
+use hermod_domain::text::MessageText;
 use hermod_store::CarrierQueue;
 use std::time::Duration;
 
-/// A carrier with its links and with what waits for it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CarrierSeen {
-    pub shown: CarrierShown,
-    pub queue: CarrierQueue,
-}
+/// A trace costs a little with every PDU, so it ends by itself.
+const TRACE_MIN: Duration = Duration::from_secs(1);
+const TRACE_MAX: Duration = Duration::from_secs(3600);
+/// Defaults of a test message.
+const TEST_WAIT: &str = "30s";
+const TEST_SENDER: &str = "Hermod";
+const TEST_TEXT: &str = "A test of this route by Hermod";
 
-/// Every carrier of the catalogue, by name.
-pub async fn carriers_seen(world: &World) -> Result<Vec<CarrierSeen>, OperatorRefusal> {
+/// Lists every carrier of the catalogue by name, with its links, its queue and its traffic.
+pub async fn list_carriers(world: &World) -> Result<CarriersView, OperatorRefusal> {
     let queues = world.store.queues().await?;
-    let mut shown = world.carriers.list(world.clock.moment());
+    let mut snapshots = world.carriers.list(world.clock.moment());
+    let now = world.clock.now();
     let catalogue = world.catalogue();
-    let seen = catalogue.carriers().iter().map(|(id, name, carrier)| {
-        let place = shown.iter().position(|shown| shown.id == *id);
-        let mut shown = place.map_or_else(|| unseen(*id), |place| shown.swap_remove(place));
-        // The board learns of a change a moment later than everybody else.
-        name.clone_into(&mut shown.name);
+    let items = catalogue.carriers().iter().map(|(id, name, carrier)| {
+        let found = snapshots.iter().position(|snapshot| snapshot.id == *id);
+        let mut snapshot = found.map_or_else(|| unseen(*id), |index| snapshots.swap_remove(index));
+        // The board learns of a renamed or disabled carrier a moment later.
+        name.clone_into(&mut snapshot.name);
         if carrier.disabled {
-            shown.health = Health::Disabled;
+            snapshot.health = Health::Disabled;
         }
         let queue = queues.iter().find(|queue| queue.carrier == *id).copied();
-        CarrierSeen { shown, queue: queue.unwrap_or(empty(*id)) }
+        CarrierView::new(snapshot, queue.unwrap_or(empty(*id)), now)
     });
-    let mut seen: Vec<CarrierSeen> = seen.collect();
-    seen.sort_by(|one, other| one.shown.name.cmp(&other.shown.name));
-    Ok(seen)
+    let mut items: Vec<CarrierView> = items.collect();
+    items.sort_by(|one, other| one.carrier.cmp(&other.carrier));
+    Ok(CarriersView { at: now.to_iso(), items })
 }
 
-fn unseen(id: CarrierId) -> CarrierShown {
-    CarrierShown {
+/// The snapshot of a carrier that the board does not know yet.
+fn unseen(id: CarrierId) -> CarrierSnapshot {
+    CarrierSnapshot {
         id,
         name: String::new(),
         health: Health::Down,
@@ -60,140 +70,159 @@ pub(super) fn find_carrier(world: &World, name: &str) -> Result<CarrierId, Opera
     found.ok_or_else(|| OperatorRefusal::no_such("carrier", name))
 }
 
-/// Lets a carrier that was stopped send again, and says whether it had been.
-pub fn resume_carrier(world: &World, name: &str) -> Result<bool, OperatorRefusal> {
-    let id = find_carrier(world, name)?;
+/// Lets a stopped carrier send again.
+pub fn resume_carrier(world: &World, name: String) -> Result<ResumedView, OperatorRefusal> {
+    let id = find_carrier(world, &name)?;
     let resumed = world.carriers.resume(id, world.clock.moment());
     if resumed {
-        world.alarms.clear(AlarmKind::CarrierStopped, name);
+        world.alarms.clear(AlarmKind::CarrierStopped, &name);
         tracing::info!(carrier.name = name, "Resumed by the operator");
     }
-    Ok(resumed)
+    Ok(ResumedView { carrier: name, resumed })
 }
 
-/// Those of one carrier, or all.
-pub fn alarms(world: &World, carrier: Option<&str>) -> Vec<Alarm> {
+pub fn list_alarms(world: &World, query: &AlarmsQuery) -> AlarmsView {
     let all = world.alarms.list().into_iter();
-    all.filter(|alarm| carrier.is_none_or(|carrier| alarm.carrier == carrier)).collect()
+    let wanted = all.filter(|alarm| query.carrier.as_ref().is_none_or(|carrier| alarm.carrier == *carrier));
+    let items = wanted.map(|alarm| {
+        let advice = what_to_do(alarm.kind);
+        AlarmView::new(alarm, advice)
+    });
+    AlarmsView { items: items.collect() }
 }
 
-/// What is still wrong raises its alarm again.
-pub fn acknowledge_alarms(world: &World, carrier: Option<&str>) -> usize {
+/// Removes alarms from the list. A condition that persists raises its alarm again.
+pub fn acknowledge_alarms(world: &World, query: &AlarmsQuery) -> AcknowledgedView {
+    let carrier = query.carrier.as_deref();
     let acknowledged = world.alarms.acknowledge(carrier);
     tracing::info!(carrier.name = carrier, acknowledged, "Alarms acknowledged by the operator");
-    acknowledged
+    AcknowledgedView { acknowledged: u64::try_from(acknowledged).unwrap_or(u64::MAX) }
 }
 
-/// What to do about an alarm, for whoever reads it at night.
-pub const fn what_to_do(kind: AlarmKind) -> &'static str {
+/// The advice for the operator about an alarm.
+const fn what_to_do(kind: AlarmKind) -> &'static str {
     match kind {
         AlarmKind::BindRefused => {
-            "Check system_id, password and system_type with the carrier: it may lock the account. Then hermod carrier set."
+            "Check system_id, password and system_type with the carrier, which may lock the account. Then hermod carrier set."
         }
         AlarmKind::AlreadyBound => {
-            "The carrier holds an old session or allows fewer binds: wait, look for a second gateway, or lower links."
+            "The carrier has an old session or allows fewer binds: wait, look for a second gateway, or reduce links."
         }
         AlarmKind::CarrierDown => {
             "hermod links shows the last error of each link. Check address, network and firewall."
         }
         AlarmKind::QueueAge => {
-            "hermod links shows why its links do not keep up: down, throttled or too slow. Add a second carrier to the route."
+            "hermod links shows whether its links are down, throttled or too slow. Add a second carrier to the route."
         }
         AlarmKind::CarrierStopped => {
-            "Look at what it refused (hermod carrier trace), mend the profile, then hermod carrier resume."
+            "Find the PDUs that it rejected (hermod carrier trace), correct its settings, then hermod carrier resume."
         }
         AlarmKind::ProtocolError => {
-            "The carrier does not understand what we send: compare its specification with long_messages, tlvs and source."
+            "The carrier rejects our PDUs as malformed: compare its specification with long_messages, tlvs and source."
         }
-        AlarmKind::UnknownStatus => "Ask the carrier what the code means and say so in its retry list.",
+        AlarmKind::UnknownStatus => "Ask the carrier what the code means and add it to the retry list.",
         AlarmKind::UnknownWord => {
-            "Ask the carrier what the word means; until then such receipts change nothing."
+            "Ask the carrier what the word means; such receipts are ignored until it is known."
         }
         AlarmKind::UnmatchedReceipts => {
-            "Hold the ids against each other (hermod carrier receipts) and set ids to hex-to-decimal or decimal-to-hex."
+            "Compare the ids (hermod carrier receipts) and set ids to hex-to-decimal or decimal-to-hex."
         }
         AlarmKind::AmbiguousReceipt => {
-            "The carrier uses an id for several parts: ask it to make them unique."
+            "The carrier uses one id for several parts: ask for unique ids."
         }
         AlarmKind::MissingMessageId => {
-            "Ask the carrier for a message_id of 1 to 64 octets in submit_sm_resp: without it most receipts match nothing."
+            "Ask the carrier for a message_id of 1 to 64 octets in submit_sm_resp: without it most receipts match no part."
         }
         AlarmKind::UnconfirmedParts => {
-            "The carrier took parts without answering, more often than they are resent: ask it for its record of them."
+            "The carrier did not respond to parts, and no resend is left: ask the carrier whether it received them."
         }
-        AlarmKind::BadSettings => "Mend the carrier's entry: the detail says which setting.",
+        AlarmKind::BadSettings => "Correct the setting that the detail names.",
         AlarmKind::StoreLogLarge => {
-            "Find the program that reads hermod.db (fuser -v hermod.db in the data folder) and end it: the log shrinks within seconds."
+            "End the program that reads hermod.db (fuser -v hermod.db in the data folder): the log shrinks within seconds."
         }
         AlarmKind::RowsSetAside => {
-            "hermod set-aside list names the messages, which are not sent. Look for the damage (hermod audit, the disk), then repair the rows."
+            "hermod set-aside list shows the messages, which are not sent. Find the damage (hermod audit, the disk), then repair the rows."
         }
         AlarmKind::ClockJumped => {
-            "Let a time server keep the machine's clock. If it is right now, restart Hermod to take it over at once."
+            "Synchronize the machine's clock with a time server. If it is right now, restart Hermod to use it at once."
         }
         AlarmKind::ClockBehind => {
-            "Set the machine's clock and restart Hermod: what is dated now is older than what is stored."
+            "Set the machine's clock and restart Hermod: the current time is before the stored times."
         }
         AlarmKind::DiskLow => {
-            "Free space or enlarge the disk of the data folder. Below low_water of [data] new messages get 503."
+            "Free or add disk space for the data folder. Below low_water of [data], new messages get 503."
         }
         AlarmKind::ReviewsOpen => {
             "hermod review list, then hermod review approve ID or hermod review reject ID."
         }
         AlarmKind::WebhookFailing => {
-            "Tell the customer. hermod webhook list ACCOUNT --state waiting shows what waits, hermod webhook attempts why."
+            "Inform the customer. hermod webhook list ACCOUNT --state waiting shows the events, hermod webhook attempts the errors."
         }
         AlarmKind::CertificateExpiring => {
-            "Put a renewed certificate and its key in the same files: they are read again within seconds."
+            "Replace the certificate and its key in the same files: they are reloaded within seconds."
         }
         AlarmKind::CertificateExpired => {
-            "Customers refuse it. Put a new certificate and its key in the same files: they are read again within seconds."
+            "Clients reject it. Replace the certificate and its key in the same files: they are reloaded within seconds."
         }
     }
 }
 
-/// Lines for so long from now on; nothing ends it. Answers with the time it ends.
-pub fn trace_carrier(
-    world: &World,
-    name: &str,
-    lasting: Option<Duration>,
-) -> Result<Option<Timestamp>, OperatorRefusal> {
+/// Traces a carrier's PDUs for a while.
+pub fn start_trace(world: &World, name: String, request: &TraceRequest) -> Result<TraceStateView, OperatorRefusal> {
+    let duration = &request.duration;
+    let parsed = Period::parse(duration).filter(|period| (TRACE_MIN..=TRACE_MAX).contains(&period.0));
+    let period = parsed.ok_or_else(|| {
+        let (min, max) = (Period(TRACE_MIN), Period(TRACE_MAX));
+        invalid("for", format!("\"{duration}\" is not a time from {min} to {max}"))
+    })?;
+    let id = find_carrier(world, &name)?;
+    let until = world.clock.now().plus(period.0);
+    world.carriers.open(id, &name).trace.enable(until);
+    tracing::info!(carrier.name = name, until = %until.to_iso(), "PDU trace started by the operator");
+    Ok(TraceStateView { carrier: name, until: Some(until.to_iso()) })
+}
+
+/// Ends the trace. Its lines can still be read.
+pub fn stop_trace(world: &World, name: String) -> Result<TraceStateView, OperatorRefusal> {
+    let id = find_carrier(world, &name)?;
+    world.carriers.open(id, &name).trace.disable();
+    Ok(TraceStateView { carrier: name, until: None })
+}
+
+/// Returns the lines of the trace after those that were read before.
+pub fn read_trace(world: &World, name: &str, query: &TraceQuery) -> Result<TraceView, OperatorRefusal> {
     let id = find_carrier(world, name)?;
-    let state = world.carriers.open(id, name);
-    match lasting {
-        Some(lasting) => {
-            let until = world.clock.now().plus(lasting);
-            state.trace.enable(until);
-            tracing::info!(carrier.name = name, until = %until.to_iso(), "Traced for the operator");
-            Ok(Some(until))
-        }
-        None => {
-            state.trace.disable();
-            Ok(None)
-        }
-    }
+    let after = query.after.map_or(0, u64::from);
+    let Some(state) = world.carriers.get(id) else { return Ok(TraceView::new(Vec::new(), after, None)) };
+    let until = state.trace.until().filter(|until| *until > world.clock.now());
+    Ok(TraceView::new(state.trace.read(after), after, until))
 }
 
-/// Sends one message over a connection of its own and tells everything that happened.
-pub async fn test_carrier(world: &World, name: &str, probe: Probe) -> Result<ProbeReport, OperatorRefusal> {
-    find_carrier(world, name)?;
+/// Sends one message over a connection of its own and reports every step.
+pub async fn test_carrier(
+    world: &World,
+    name: String,
+    request: CarrierTestRequest,
+) -> Result<CarrierTestView, OperatorRefusal> {
+    let probe = probe_of(request)?;
+    find_carrier(world, &name)?;
     tracing::info!(carrier.name = name, "Tested by the operator");
-    world.probes.run(name, probe).await.map_err(|none| match none {
+    let report = world.probes.run(&name, probe).await.map_err(|none| match none {
         NoProbe::Busy => OperatorRefusal::TestRunning,
         NoProbe::Stopping => OperatorRefusal::stopping(),
-    })
+    })?;
+    Ok(CarrierTestView::new(name, report))
 }
 
-/// The lines behind one that was read before, and until when there will be more.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Traced {
-    pub lines: Vec<TraceLine>,
-    pub until: Option<Timestamp>,
-}
-
-pub fn read_trace(world: &World, name: &str, after: u64) -> Result<Traced, OperatorRefusal> {
-    let id = find_carrier(world, name)?;
-    let Some(state) = world.carriers.get(id) else { return Ok(Traced { lines: Vec::new(), until: None }) };
-    let until = state.trace.until().filter(|until| *until > world.clock.now());
-    Ok(Traced { lines: state.trace.read(after), until })
+fn probe_of(request: CarrierTestRequest) -> Result<Probe, OperatorRefusal> {
+    let CarrierTestRequest { to, from, text, wait } = request;
+    let wait = wait.as_deref().unwrap_or(TEST_WAIT);
+    let period = Period::parse(wait).filter(|period| period.0 <= PROBE_WAIT_MAX);
+    let period = period.ok_or_else(|| {
+        invalid("wait", format!("\"{wait}\" is not a time of at most {}", Period(PROBE_WAIT_MAX)))
+    })?;
+    let text = MessageText::parse(text.as_deref().unwrap_or(TEST_TEXT));
+    let text = text.map_err(|refusal| invalid("text", refusal))?;
+    let from = sender(from.as_deref().unwrap_or(TEST_SENDER))?;
+    Ok(Probe { to: number(&to)?, from, text, wait: period.0 })
 }

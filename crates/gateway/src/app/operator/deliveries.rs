@@ -1,79 +1,83 @@
-//! What became of what carriers took: by carrier, country and network over some days; and receipts that found no part,
-//! beside the ids they should have had.
+//! Delivery statistics by carrier, country and network; receipts that matched no part.
 
-use crate::app::operator::carriers::find_carrier;
-use crate::app::operator::explain::carrier_name;
-use crate::app::operator::refusal::OperatorRefusal;
+use super::carriers::find_carrier;
+use super::input::{invalid, one_of};
+use super::{OperatorRefusal, carrier_name};
+use crate::views::deliveries::{
+    DeliveriesQuery, DeliveriesView, DeliveryView, IdsHintView, ParkedReceiptView, ReceiptsQuery, ResponseIdView,
+    UnmatchedReceiptsView,
+};
+use crate::views::paging::Limit;
 use crate::world::World;
 use hermod_domain::carrier::{IdConversion, RemoteKey};
 use hermod_domain::ids::{CarrierId, RemoteId};
 use hermod_domain::numbers::{Country, Network};
 use hermod_domain::time::Day;
-use hermod_store::{AssignedId, DeliveryFigures, ParkedReceipt};
+use hermod_store::{DeliveryFigures, ParkedReceipt, AssignedId};
 use std::collections::{BTreeMap, HashSet};
 
-/// Days that can be asked for at once.
-pub const DELIVERY_DAYS_MAX: i64 = 366;
-/// Days over which receipts that were given up are counted.
+const DAYS_DEFAULT: i64 = 7;
+const DAYS_MAX: i64 = 366;
+/// Days over which discarded receipts are counted.
 const LOSS_DAYS: i64 = 7;
-/// Ids of answers that are looked at for a hint.
+/// Response ids that are compared for a hint.
 const SAMPLE_MAX: u32 = 1_000;
 
-/// What figures are added up by.
+/// What the figures are grouped by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DeliveriesBy {
-    Carrier,
-    Country,
+enum GroupBy {
     Network,
+    Country,
+    Carrier,
 }
 
-/// What became of the parts that one carrier took for one place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Deliveries {
-    pub carrier: String,
-    pub country: Option<Country>,
-    pub network: Option<Network>,
-    pub figures: DeliveryFigures,
-}
+impl GroupBy {
+    const ALL: [GroupBy; 3] = [GroupBy::Network, GroupBy::Country, GroupBy::Carrier];
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeliveryReport {
-    pub from: Day,
-    pub to: Day,
-    /// Those with the most parts first.
-    pub items: Vec<Deliveries>,
-}
-
-/// The last so many days, today included.
-pub async fn deliveries(
-    world: &World,
-    days: i64,
-    carrier: Option<&str>,
-    by: DeliveriesBy,
-) -> Result<DeliveryReport, OperatorRefusal> {
-    let only = carrier.map(|name| find_carrier(world, name)).transpose()?;
-    let to = world.clock.now().day();
-    let from = Day::new(to.get() - days.clamp(1, DELIVERY_DAYS_MAX) + 1);
-    let rows = world.store.delivery_stats(from, to, only).await?;
-    let mut sums: BTreeMap<(CarrierId, Option<String>, Option<String>), Deliveries> = BTreeMap::new();
-    let catalogue = world.catalogue();
-    for row in rows {
-        let country = row.country.filter(|_| by != DeliveriesBy::Carrier);
-        let network = row.network.filter(|_| by == DeliveriesBy::Network);
-        let place = (row.carrier, country.map(|one| one.to_string()), network.map(|one| one.to_string()));
-        let sum = sums.entry(place).or_insert_with(|| Deliveries {
-            carrier: carrier_name(&catalogue, row.carrier),
-            country,
-            network,
-            figures: DeliveryFigures::default(),
-        });
-        add(&mut sum.figures, &row.figures);
+    const fn as_str(self) -> &'static str {
+        match self {
+            GroupBy::Network => "network",
+            GroupBy::Country => "country",
+            GroupBy::Carrier => "carrier",
+        }
     }
-    let mut items: Vec<Deliveries> = sums.into_values().collect();
-    items.sort_by(|one, other| {
-        other.figures.sent.cmp(&one.figures.sent).then(one.carrier.cmp(&other.carrier))
+}
+
+struct Group {
+    carrier: CarrierId,
+    country: Option<Country>,
+    network: Option<Network>,
+    figures: DeliveryFigures,
+}
+
+/// Returns delivery statistics of the last days, today included, the largest group first.
+pub async fn list_deliveries(world: &World, query: DeliveriesQuery) -> Result<DeliveriesView, OperatorRefusal> {
+    let days = query.days.unwrap_or(DAYS_DEFAULT);
+    if !(1..=DAYS_MAX).contains(&days) {
+        return Err(invalid("days", format!("\"{days}\" is not a number from 1 to {DAYS_MAX}")));
+    }
+    let by = query.by.map(|text| one_of("by", &text, GroupBy::ALL, GroupBy::as_str)).transpose()?;
+    let by = by.unwrap_or(GroupBy::Network);
+    let only = query.carrier.map(|name| find_carrier(world, &name)).transpose()?;
+    let to = world.clock.now().day();
+    let from = Day::new(to.get() - days + 1);
+    let rows = world.store.delivery_stats(from, to, only).await?;
+    let mut groups: BTreeMap<(CarrierId, Option<String>, Option<String>), Group> = BTreeMap::new();
+    for row in rows {
+        let country = row.country.filter(|_| by != GroupBy::Carrier);
+        let network = row.network.filter(|_| by == GroupBy::Network);
+        let key = (row.carrier, country.map(|one| one.to_string()), network.map(|one| one.to_string()));
+        let figures = DeliveryFigures::default();
+        let group = groups.entry(key).or_insert(Group { carrier: row.carrier, country, network, figures });
+        add(&mut group.figures, &row.figures);
+    }
+    let catalogue = world.catalogue();
+    let items = groups.into_values().map(|Group { carrier, country, network, figures }| {
+        DeliveryView::new(carrier_name(&catalogue, carrier), country, network, &figures)
     });
-    Ok(DeliveryReport { from, to, items })
+    let mut items: Vec<DeliveryView> = items.collect();
+    items.sort_by(|one, other| other.sent.cmp(&one.sent).then(one.carrier.cmp(&other.carrier)));
+    Ok(DeliveriesView { from: from.to_string(), to: to.to_string(), items })
 }
 
 fn add(sum: &mut DeliveryFigures, figures: &DeliveryFigures) {
@@ -89,26 +93,14 @@ fn add(sum: &mut DeliveryFigures, figures: &DeliveryFigures) {
     }
 }
 
-/// Receipts that found no part, and ids of answers to hold them against.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LooseReceipts {
-    /// How ids are converted now.
-    pub ids: IdConversion,
-    /// The latest first.
-    pub parked: Vec<ParkedReceipt>,
-    pub answers: Vec<AssignedId>,
-    /// Another conversion under which some of them would match, and how many.
-    pub hint: Option<(IdConversion, usize)>,
-    /// Receipts that were given up in the last week.
-    pub given_up: u64,
-}
-
-pub async fn loose_receipts(
+/// Lists a carrier's unmatched receipts, beside the message ids of its recent responses.
+pub async fn list_unmatched_receipts(
     world: &World,
-    carrier: &str,
-    limit: u32,
-) -> Result<LooseReceipts, OperatorRefusal> {
-    let id = find_carrier(world, carrier)?;
+    carrier: String,
+    query: &ReceiptsQuery,
+) -> Result<UnmatchedReceiptsView, OperatorRefusal> {
+    let limit = Limit::of(query.limit);
+    let id = find_carrier(world, &carrier)?;
     let ids = world.catalogue().carrier(id).map(|carrier| carrier.profile.ids).unwrap_or_default();
     let parked = world.store.parked(id, limit).await?;
     let mut answers = world.store.recent_carrier_ids(id, SAMPLE_MAX).await?;
@@ -116,16 +108,23 @@ pub async fn loose_receipts(
     let losses = world.store.receipt_losses(Day::new(today.get() - LOSS_DAYS), today).await?;
     let of_carrier = losses.iter().filter(|loss| loss.carrier == id);
     let given_up = of_carrier.map(|loss| loss.too_old + loss.crowded_out).sum();
-    let hint = hint(ids, &parked, &answers);
+    let hint = hint(ids, &parked, &answers).map(|(ids, count)| IdsHintView {
+        ids: ids.as_str().to_owned(),
+        would_match: u64::try_from(count).unwrap_or(u64::MAX),
+    });
     answers.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-    Ok(LooseReceipts { ids, parked, answers, hint, given_up })
+    Ok(UnmatchedReceiptsView {
+        carrier,
+        ids: ids.as_str().to_owned(),
+        hint,
+        parked: parked.into_iter().map(ParkedReceiptView::from).collect(),
+        answers: answers.into_iter().map(ResponseIdView::from).collect(),
+        given_up,
+    })
 }
 
-fn hint(
-    ids: IdConversion,
-    parked: &[ParkedReceipt],
-    answers: &[AssignedId],
-) -> Option<(IdConversion, usize)> {
+/// Returns the id conversion under which most parked receipts match a response, and how many do.
+fn hint(ids: IdConversion, parked: &[ParkedReceipt], answers: &[AssignedId]) -> Option<(IdConversion, usize)> {
     let answered: HashSet<RemoteKey> = answers.iter().map(|tied| RemoteKey::of(&tied.remote)).collect();
     let matching = |conversion: IdConversion| {
         let fits =
@@ -146,7 +145,7 @@ mod tests {
     use hermod_domain::time::Timestamp;
 
     #[test]
-    fn the_conversion_that_is_missing_is_named() {
+    fn unmatched_receipts_hint_names_the_missing_conversion() {
         let remote = |text: &str| RemoteId::from_text(text).unwrap();
         let receipt = |text: &str| ParkedReceipt {
             remote: remote(text),

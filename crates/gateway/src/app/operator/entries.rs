@@ -1,130 +1,103 @@
-//! Reading and changing the catalogue. Only one change is made at a time: it is planned against what is stored, written
-//! in one transaction, and the catalogue it leads to is in force before the next begins.
+//! Reading and changing the catalogue. Changes are serialized: each is planned against what is stored, written in one
+//! transaction, and in force before the next one begins.
 
-use crate::app::operator::refusal::OperatorRefusal;
+use super::OperatorRefusal;
 use crate::board::Order;
 use crate::provision::{
-    self, Change, Kind, Made, Plan, Removal, Wanted, canonical_name, merged, shown, shown_one, wanted_entry,
+    self, Kind, Plan, Removal, Wanted, canonical_name, merged, shown, shown_one, wanted_entry,
 };
-use crate::secrets::{Secret, random_token};
+use crate::secrets::random_token;
+use crate::views::entries::{
+    AppliedView, EffectView, EntriesQuery, EntryView, Fields, SavedEntryView, SecretView,
+};
+use crate::views::paging::{Limit, Page};
 use crate::world::World;
 use hermod_domain::ids::ConnectionId;
 use hermod_store::CatalogueRow;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-/// Entries one page has at most.
-pub const PAGE_ENTRIES_MAX: usize = 1_000;
-/// Five bits each: 160 bits.
+/// The length of a generated secret: 160 bits, five in each character.
 const SECRET_CHARS: usize = 32;
 
-pub type Fields = Map<String, Value>;
-
-/// What a change came to.
-#[derive(Debug)]
-pub struct Applied {
-    /// Nothing was done: this is what would be.
-    pub dry_run: bool,
-    pub changes: Vec<Change>,
-    /// Secrets that were made; nobody can read them again.
-    pub secrets: Vec<Made>,
-    /// What is done and will not work as somebody may expect.
-    pub warnings: Vec<String>,
-}
-
-/// One thing, as somebody would have written it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Item {
-    pub name: String,
-    pub entry: Fields,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct Page {
-    pub items: Vec<Item>,
-    /// The name to go on behind, if there is more.
-    pub next: Option<String>,
-}
-
-/// Which entries somebody wants to see.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Listed {
-    /// Only what belongs to this account.
-    pub account: Option<String>,
-    /// Only what stands behind this name.
-    pub after: Option<String>,
-    pub limit: usize,
-}
-
-pub async fn list_entries(world: &World, kind: Kind, listed: &Listed) -> Result<Page, OperatorRefusal> {
+/// Lists entries of a kind in the order of their names.
+pub async fn list_entries(
+    world: &World,
+    kind: Kind,
+    query: EntriesQuery,
+) -> Result<Page<EntryView>, OperatorRefusal> {
     let rows = world.store.catalogue().await?;
     let all = read(&rows, kind)?;
-    let owned = Owned::by(listed.account.as_deref(), kind, &rows)?;
-    let behind = listed.after.clone().map_or(Bound::Unbounded, Bound::Excluded);
+    let filter = AccountFilter::new(query.account.as_deref(), kind, &rows)?;
+    let after = query.after.map_or(Bound::Unbounded, Bound::Excluded);
     let mut found =
-        all.range::<String, _>((behind, Bound::Unbounded)).filter(|(_, entry)| owned.covers(entry));
-    let limit = listed.limit.clamp(1, PAGE_ENTRIES_MAX);
-    let items: Vec<Item> = found.by_ref().take(limit).map(|(name, entry)| item(name, entry)).collect();
-    let more = found.next().is_some();
-    let next = items.last().filter(|_| more).map(|last| last.name.clone());
+        all.range::<String, _>((after, Bound::Unbounded)).filter(|(_, entry)| filter.includes(entry));
+    let limit = u32::from(query.limit.unwrap_or(Limit::MAX));
+    let page = found.by_ref().take(usize::try_from(limit).unwrap_or(usize::MAX));
+    let items: Vec<EntryView> =
+        page.map(|(name, entry)| EntryView { name: name.clone(), entry: entry.clone() }).collect();
+    let has_more = found.next().is_some();
+    let next = items.last().filter(|_| has_more).map(|last| last.name.clone());
     Ok(Page { items, next })
 }
 
-pub async fn show_entry(world: &World, kind: Kind, name: &str) -> Result<Item, OperatorRefusal> {
+pub async fn show_entry(world: &World, kind: Kind, name: &str) -> Result<EntryView, OperatorRefusal> {
     let rows = world.store.catalogue().await?;
     let name = canonical_name(kind, name).map_err(|_| OperatorRefusal::no_such(kind.as_str(), name))?;
     match shown_one(&rows, kind, &name).map_err(provision::ProvisionRefusal::from)? {
-        Some(entry) => Ok(Item { name, entry }),
+        Some(entry) => Ok(EntryView { name, entry }),
         None => Err(OperatorRefusal::no_such(kind.as_str(), &name)),
     }
 }
 
-/// What to do with a thing that is there already.
+/// What to do if the entry exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IfThere {
+pub enum IfExists {
     Replace,
     Refuse,
 }
 
-/// What a change of a connection does to its live binds. Those that the change does not admit any more go either way.
+/// What a change of a connection does to its live binds. Binds that the connection no longer allows are always unbound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LiveBinds {
     #[default]
     Keep,
-    /// All of them are unbound, so that they have to bind anew.
+    /// Unbinds all of them.
     Unbind,
 }
 
-/// Makes the thing, or replaces all of it.
+/// Creates the entry, or replaces it as a whole. Returns whether it was created.
 pub async fn put_entry(
     world: &World,
     kind: Kind,
     name: &str,
     fields: Fields,
-    if_there: IfThere,
+    if_exists: IfExists,
     binds: LiveBinds,
-) -> Result<(Applied, Item), OperatorRefusal> {
+) -> Result<(SavedEntryView, bool), OperatorRefusal> {
     let (name, wanted) = wanted_entry(kind, name, fields)?;
     let wanted = wanted.judged_by(world.webhook_rules.clone());
     let _alone = world.changing.lock().await;
     let rows = world.store.catalogue().await?;
-    let there = |row: &CatalogueRow| row.kind == kind.as_str() && row.name == name;
-    if if_there == IfThere::Refuse && rows.iter().any(there) {
-        return Err(OperatorRefusal::ThereAlready { kind: kind.as_str(), name });
+    let is_entry = |row: &CatalogueRow| row.kind == kind.as_str() && row.name == name;
+    if if_exists == IfExists::Refuse && rows.iter().any(is_entry) {
+        return Err(OperatorRefusal::AlreadyExists { kind: kind.as_str(), name });
     }
     let plan = provision::prepare_over(rows, &world.pepper, &wanted, world.clock.now())?;
-    carry_out_showing(world, plan, kind, name, binds).await
+    let saved = execute_plan_of_entry(world, plan, kind, name, binds).await?;
+    let created = saved.applied.has_created(kind, &saved.entry.name);
+    Ok((saved, created))
 }
 
-/// Changes the fields that are named, as RFC 7396 says.
+/// Applies a JSON merge patch (RFC 7396) to an entry.
 pub async fn patch_entry(
     world: &World,
     kind: Kind,
     name: &str,
     patch: Fields,
     binds: LiveBinds,
-) -> Result<(Applied, Item), OperatorRefusal> {
+) -> Result<SavedEntryView, OperatorRefusal> {
     let _alone = world.changing.lock().await;
     let rows = world.store.catalogue().await?;
     let name = canonical_name(kind, name).map_err(|_| OperatorRefusal::no_such(kind.as_str(), name))?;
@@ -134,93 +107,89 @@ pub async fn patch_entry(
     let (name, wanted) = wanted_entry(kind, &name, merged(before, patch))?;
     let wanted = wanted.judged_by(world.webhook_rules.clone());
     let plan = provision::prepare_over(rows, &world.pepper, &wanted, world.clock.now())?;
-    carry_out_showing(world, plan, kind, name, binds).await
+    execute_plan_of_entry(world, plan, kind, name, binds).await
 }
 
-pub async fn remove_entry(world: &World, kind: Kind, name: &str) -> Result<Applied, OperatorRefusal> {
+pub async fn remove_entry(world: &World, kind: Kind, name: &str) -> Result<AppliedView, OperatorRefusal> {
     let name = canonical_name(kind, name)?;
     let wanted = Wanted::removing(Removal { kind, name: name.clone() });
     let applied = apply_wanted(world, &wanted, false).await?;
-    if applied.changes.iter().all(|change| change.effect == provision::Effect::Absent) {
+    if applied.changes.iter().all(|change| change.effect == EffectView::Absent) {
         return Err(OperatorRefusal::no_such(kind.as_str(), &name));
     }
     Ok(applied)
 }
 
-/// Brings the catalogue to what is wanted, or says what that would change.
-pub async fn apply_wanted(world: &World, wanted: &Wanted, dry_run: bool) -> Result<Applied, OperatorRefusal> {
+/// Applies a provision file, or returns what that would change.
+pub async fn apply_wanted(world: &World, wanted: &Wanted, dry_run: bool) -> Result<AppliedView, OperatorRefusal> {
     let _alone = world.changing.lock().await;
     let wanted = wanted.clone().judged_by(world.webhook_rules.clone());
     let plan = provision::prepare(&world.store, &world.pepper, &wanted, world.clock.now()).await?;
     if dry_run {
-        // A secret that was made for a plan nobody carries out would only mislead.
+        // The secrets of a plan that is not executed do not exist.
         let Plan { changes, warnings, .. } = plan;
-        return Ok(Applied { dry_run, changes, secrets: Vec::new(), warnings });
+        return Ok(AppliedView::new(dry_run, changes, Vec::new(), warnings));
     }
-    carry_out(world, plan).await
+    execute_plan(world, plan).await
 }
 
-/// Gives a key a new secret; the old one opens nothing any more.
-pub async fn rotate_key(world: &World, key: &str) -> Result<Applied, OperatorRefusal> {
+/// Replaces a key's secret by a random one. The old secret is invalid at once.
+pub async fn rotate_key(world: &World, key: &str) -> Result<AppliedView, OperatorRefusal> {
     let made = random_token(SECRET_CHARS).map_err(|error| {
-        tracing::error!(%error, "There is no randomness for a secret");
+        tracing::error!(%error, "No randomness for a secret");
         OperatorRefusal::Failed
     })?;
     let patch = Fields::from_iter([("secret".to_owned(), Value::String(made.clone()))]);
-    let (mut applied, _) = patch_entry(world, Kind::Key, key, patch, LiveBinds::Keep).await?;
-    applied.secrets.push(Made { key: key.to_owned(), secret: Secret::new(made) });
+    let mut applied = patch_entry(world, Kind::Key, key, patch, LiveBinds::Keep).await?.applied;
+    applied.secrets.push(SecretView { key: key.to_owned(), secret: made });
     Ok(applied)
 }
 
-/// Carries a plan out, with the thing as the plan leaves it: somebody else may have removed it by the time of an answer.
-async fn carry_out_showing(
+/// Executes a plan and returns the entry as the plan leaves it.
+async fn execute_plan_of_entry(
     world: &World,
     plan: Plan,
     kind: Kind,
     name: String,
     binds: LiveBinds,
-) -> Result<(Applied, Item), OperatorRefusal> {
+) -> Result<SavedEntryView, OperatorRefusal> {
     let entry = plan.shown(kind, &name).map_err(provision::ProvisionRefusal::from)?;
     let entry = entry.ok_or(OperatorRefusal::Failed)?;
     let number = plan.number(kind, &name);
-    let applied = carry_out(world, plan).await?;
+    let applied = execute_plan(world, plan).await?;
     if binds == LiveBinds::Unbind
         && let Some(connection) = number.filter(|_| kind == Kind::Connection).map(ConnectionId::new)
     {
         world.binds.of_connection(connection).iter().for_each(|bind| bind.order(Order::Unbind));
     }
-    Ok((applied, Item { name, entry }))
+    Ok(SavedEntryView { entry: EntryView { name, entry }, applied })
 }
 
-/// Whoever calls holds [`World::changing`].
-pub(super) async fn carry_out(world: &World, plan: Plan) -> Result<Applied, OperatorRefusal> {
+/// Stores a plan and puts its catalogue in force. The caller holds [`World::changing`].
+pub(super) async fn execute_plan(world: &World, plan: Plan) -> Result<AppliedView, OperatorRefusal> {
     provision::carry_out(&world.store, &plan, world.clock.now()).await?;
     let Plan { changes, secrets, catalogue, warnings, .. } = plan;
     world.set_catalogue(catalogue);
     for change in changes.iter().filter(|change| change.effect.is_change()) {
         tracing::info!(kind = %change.kind, name = change.name, effect = change.effect.as_str(), "Changed by the operator");
     }
-    Ok(Applied { dry_run: false, changes, secrets, warnings })
+    Ok(AppliedView::new(false, changes, secrets, warnings))
 }
 
 fn read(rows: &[CatalogueRow], kind: Kind) -> Result<BTreeMap<String, Fields>, OperatorRefusal> {
     Ok(shown(rows, kind).map_err(provision::ProvisionRefusal::from)?)
 }
 
-fn item(name: &str, entry: &Fields) -> Item {
-    Item { name: name.to_owned(), entry: entry.clone() }
-}
-
-/// Which entries are an account's.
-enum Owned {
+/// Which entries belong to an account.
+enum AccountFilter {
     All,
-    /// The field that names the owner, and whom it may name.
-    Those(&'static str, Vec<String>),
+    /// The field that names the owner, and the owners that are included.
+    Owners(&'static str, Vec<String>),
 }
 
-impl Owned {
-    fn by(account: Option<&str>, kind: Kind, rows: &[CatalogueRow]) -> Result<Owned, OperatorRefusal> {
-        let Some(account) = account else { return Ok(Owned::All) };
+impl AccountFilter {
+    fn new(account: Option<&str>, kind: Kind, rows: &[CatalogueRow]) -> Result<AccountFilter, OperatorRefusal> {
+        let Some(account) = account else { return Ok(AccountFilter::All) };
         match kind {
             Kind::Route
             | Kind::Price
@@ -228,12 +197,12 @@ impl Owned {
             | Kind::Number
             | Kind::Connection
             | Kind::Screen
-            | Kind::Control => Ok(Owned::Those("account", vec![account.to_owned()])),
+            | Kind::Control => Ok(AccountFilter::Owners("account", vec![account.to_owned()])),
             // A key belongs to a connection, which belongs to an account.
             Kind::Key => {
                 let connections = read(rows, Kind::Connection)?.into_iter();
                 let own = connections.filter(|(_, entry)| names(entry, "account") == Some(account));
-                Ok(Owned::Those("connection", own.map(|(name, _)| name).collect()))
+                Ok(AccountFilter::Owners("connection", own.map(|(name, _)| name).collect()))
             }
             Kind::Carrier | Kind::Account => Err(OperatorRefusal::InvalidField {
                 field: "account",
@@ -242,10 +211,10 @@ impl Owned {
         }
     }
 
-    fn covers(&self, entry: &Fields) -> bool {
+    fn includes(&self, entry: &Fields) -> bool {
         match self {
-            Owned::All => true,
-            Owned::Those(field, owners) => {
+            AccountFilter::All => true,
+            AccountFilter::Owners(field, owners) => {
                 names(entry, field).is_some_and(|named| owners.iter().any(|owner| owner == named))
             }
         }

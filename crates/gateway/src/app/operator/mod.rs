@@ -1,54 +1,45 @@
-//! What an operator does: sets things up, moves money, decides what is held, and looks. One file per noun; no protocol is
-//! known here.
+//! What an operator does: provisioning, money, reviews, carriers, binds. One file per subject; requests and responses are
+//! those of [`crate::views`], and no protocol is known here.
 
-mod backup;
 mod binds;
 mod carriers;
 mod deliveries;
 mod entries;
-mod erase;
 mod explain;
-mod look;
+mod input;
+mod lookup;
+mod maintenance;
+mod messages;
 mod money;
-mod policy;
 mod published;
 mod refusal;
-mod reports;
-mod unowned;
 mod webhooks;
 
-pub use backup::{Copied, copy_database};
-pub use binds::{BindSeen, BindsAsked, binds_seen, unbind};
+pub use binds::{list_binds, unbind};
 pub use carriers::{
-    CarrierSeen, Traced, acknowledge_alarms, alarms, carriers_seen, read_trace, resume_carrier, test_carrier,
-    trace_carrier, what_to_do,
+    acknowledge_alarms, list_alarms, list_carriers, read_trace, resume_carrier, start_trace, stop_trace, test_carrier,
 };
-pub use deliveries::{
-    DELIVERY_DAYS_MAX, Deliveries, DeliveriesBy, DeliveryReport, LooseReceipts, deliveries, loose_receipts,
-};
+pub use deliveries::{list_deliveries, list_unmatched_receipts};
 pub use entries::{
-    Applied, Fields, IfThere, Item, Listed, LiveBinds, PAGE_ENTRIES_MAX, Page, apply_wanted, list_entries,
-    patch_entry, put_entry, remove_entry, rotate_key, show_entry,
+    IfExists, LiveBinds, apply_wanted, list_entries, patch_entry, put_entry, remove_entry, rotate_key, show_entry,
 };
-pub use erase::erase_number;
-pub use explain::{Explained, ExplainedCarrier, ExplainedRoute, Question, explain};
-pub use look::{ForAccount, Looked, PriceFound, look_up_number};
-pub use money::{Post, Posted, day_totals, kind_text, ledger_page, post_entry, show_balance, statement};
-pub use policy::{
-    ControlToday, Reviewed, Traffic, decide, forget_opt_out, opt_out, opt_outs, review, reviews,
-    traffic_today,
+pub use lookup::{explain_route, list_errors, look_up_number};
+pub use maintenance::{copy_database, erase_number, list_set_aside};
+pub use messages::{
+    add_opt_out, assign_inbound, decide_review, list_given_up, list_opt_outs, list_reviews, list_unassigned,
+    remove_opt_out, show_review,
 };
+pub use money::{list_days, list_ledger, post_entry, show_balance, show_statement, show_traffic};
 pub use published::OPERATOR_ERRORS;
 pub use refusal::OperatorRefusal;
-pub use reports::{GivenUpSeen, given_up_reports};
-pub use unowned::{UnownedSeen, assign_inbound, unassigned_inbound};
 pub use webhooks::{
-    SecretStep, WebhooksSeen, change_webhook_secret, replay_failed_webhooks, replay_webhook, webhook_event,
-    webhook_events, webhooks_of,
+    SecretStep, change_webhook_secret, list_webhook_events, replay_failed_webhooks, replay_webhook, show_webhook_event,
+    show_webhooks,
 };
 
 use crate::world::World;
-use hermod_domain::ids::AccountId;
+use hermod_domain::catalogue::Catalogue;
+use hermod_domain::ids::{AccountId, CarrierId};
 
 fn find_account(world: &World, name: &str) -> Result<AccountId, OperatorRefusal> {
     let catalogue = world.catalogue();
@@ -58,4 +49,9 @@ fn find_account(world: &World, name: &str) -> Result<AccountId, OperatorRefusal>
 
 fn account_name(world: &World, id: AccountId) -> String {
     world.catalogue().account(id).map_or_else(|| id.to_string(), |view| view.name.clone())
+}
+
+fn carrier_name(catalogue: &Catalogue, id: CarrierId) -> String {
+    let known = catalogue.carriers().iter().find(|(carrier, ..)| *carrier == id);
+    known.map_or_else(|| id.to_string(), |(_, name, _)| name.clone())
 }

@@ -1,9 +1,16 @@
-//! Money by hand: what an account has, entries in its ledger, statements, and totals by the day.
+//! Money of an account: balance, ledger entries posted by hand, statements, totals by day, traffic of today.
 
-use crate::app::BalanceView;
-use crate::app::operator::find_account;
-use crate::app::operator::refusal::OperatorRefusal;
+use super::input::{day, invalid, one_of, words};
+use super::{OperatorRefusal, find_account};
+use crate::app::AccountBalance;
+use crate::views::amount::Amount;
+use crate::views::money::{
+    BalanceView, ControlView, DayView, DaysQuery, DaysView, LedgerEntryView, LedgerQuery, PostRequest, PostedView,
+    StatementLineView, StatementView, TrafficView, ledger_kind_text,
+};
+use crate::views::paging::{Limit, Page};
 use crate::world::World;
+use hermod_domain::catalogue::Terms;
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
 use hermod_domain::time::Day;
@@ -12,61 +19,90 @@ use hermod_store::{
     Statement,
 };
 
-/// What is to be posted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Post {
-    pub kind: LedgerKind,
-    /// Left out of an invoice: all that is owed.
-    pub amount: Option<Money>,
-    pub note: String,
-    /// The poster's own name for it: posted again, it changes nothing.
-    pub reference: Option<String>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Posted {
-    pub entry: i64,
-    /// The reference was posted before; nothing was changed now.
-    pub repeated: bool,
-    pub kind: LedgerKind,
-    pub amount: Money,
-    pub balance: BalanceView,
-}
+const NOTE_CHARS_MAX: usize = 500;
+const REFERENCE_CHARS_MAX: usize = 128;
+/// The kinds of ledger entries that an operator posts.
+const POSTED_KINDS: [LedgerKind; 4] =
+    [LedgerKind::TopUp, LedgerKind::Adjustment, LedgerKind::Invoice, LedgerKind::Payment];
 
 pub async fn show_balance(world: &World, account: &str) -> Result<BalanceView, OperatorRefusal> {
     let id = find_account(world, account)?;
-    let held = world.store.balance(id).await?;
-    view(world, id, held)
+    let stored = world.store.balance(id).await?;
+    Ok(balance_view(account, &account_balance(world, id, stored)?))
 }
 
-pub async fn post_entry(world: &World, account: &str, post: Post) -> Result<Posted, OperatorRefusal> {
+pub(super) fn account_balance(
+    world: &World,
+    id: AccountId,
+    stored: Balance,
+) -> Result<AccountBalance, OperatorRefusal> {
+    let catalogue = world.catalogue();
+    let account = catalogue.account(id).ok_or(OperatorRefusal::Failed)?;
+    AccountBalance::of(&account.account, stored).ok_or(OperatorRefusal::Failed)
+}
+
+fn balance_view(account: &str, balance: &AccountBalance) -> BalanceView {
+    let AccountBalance { balance, currency, credit_limit, credit_used, available, terms } = *balance;
+    BalanceView {
+        account: account.to_owned(),
+        currency: currency.to_string(),
+        balance: Amount(balance),
+        credit_limit: Amount(credit_limit),
+        credit_used: Amount(credit_used),
+        available: Amount(available),
+        payment_terms: terms.as_str().to_owned(),
+        postpaid: terms == Terms::Postpaid,
+    }
+}
+
+/// Posts a ledger entry. A reference that was posted before posts nothing.
+pub async fn post_entry(
+    world: &World,
+    account: &str,
+    request: PostRequest,
+) -> Result<PostedView, OperatorRefusal> {
+    let PostRequest { kind, amount, note, reference } = request;
+    let kind = one_of("kind", &kind, POSTED_KINDS, ledger_kind_text)?;
+    let amount = amount.map(|amount| amount.parse()).transpose().map_err(|rule| invalid("amount", rule))?;
+    let note = words("note", note, 0, NOTE_CHARS_MAX)?;
+    let reference = reference.map(|text| words("reference", text, 1, REFERENCE_CHARS_MAX)).transpose()?;
     let id = find_account(world, account)?;
-    let Post { kind, amount, note, reference } = post;
-    // Two invoices for all that is owed must not ask for it twice.
+    // Two concurrent invoices for the whole amount owed must not both post it.
     let _alone = world.changing.lock().await;
     let amount = match amount {
         Some(amount) => amount,
         None => match invoice_for_all(world, id, account, kind, reference.as_deref()).await? {
             Invoice::For(owed) => owed,
-            Invoice::WrittenBefore(entry, amount) => {
-                let balance = view(world, id, world.store.balance(id).await?)?;
-                return Ok(Posted { entry, repeated: true, kind, amount, balance });
+            Invoice::PostedBefore(entry, amount) => {
+                let stored = world.store.balance(id).await?;
+                return posted(world, id, account, (entry, true, kind, amount, stored));
             }
         },
     };
     let entry = LedgerEntry { account: id, kind, amount, note, reference, now: world.clock.now() };
-    let (entry, repeated, held) = match world.store.post(entry).await? {
+    let (entry, repeated, stored) = match world.store.post(entry).await? {
         PostOutcome::Posted { entry, balance } => (entry, false, balance),
         PostOutcome::Repeated { entry, balance } => (entry, true, balance),
         PostOutcome::Refused(refusal) => return Err(OperatorRefusal::Posting(refusal)),
     };
-    tracing::info!(account, kind = kind_text(kind), entry, repeated, "Posted by the operator");
-    Ok(Posted { entry, repeated, kind, amount, balance: view(world, id, held)? })
+    tracing::info!(account, kind = ledger_kind_text(kind), entry, repeated, "The operator posted a ledger entry");
+    posted(world, id, account, (entry, repeated, kind, amount, stored))
+}
+
+fn posted(
+    world: &World,
+    id: AccountId,
+    account: &str,
+    (entry, repeated, kind, amount, stored): (i64, bool, LedgerKind, Money, Balance),
+) -> Result<PostedView, OperatorRefusal> {
+    let balance = balance_view(account, &account_balance(world, id, stored)?);
+    let kind = ledger_kind_text(kind).to_owned();
+    Ok(PostedView { entry, repeated, kind, amount: Amount(amount), balance })
 }
 
 enum Invoice {
     For(Money),
-    WrittenBefore(i64, Money),
+    PostedBefore(i64, Money),
 }
 
 async fn invoice_for_all(
@@ -77,15 +113,13 @@ async fn invoice_for_all(
     reference: Option<&str>,
 ) -> Result<Invoice, OperatorRefusal> {
     if kind != LedgerKind::Invoice {
-        let rule = "is missing; only an invoice can go without, and is then for all that is owed".to_owned();
-        return Err(OperatorRefusal::InvalidField { field: "amount", rule });
+        return Err(invalid("amount", "is missing; only an invoice can go without, and is then for all that is owed"));
     }
     if let Some(reference) = reference
-        && let Some(LedgerRow { id, kind, balance, .. }) =
-            world.store.posted(id, reference.to_owned()).await?
+        && let Some(LedgerRow { id, kind, balance, .. }) = world.store.posted(id, reference.to_owned()).await?
     {
         return match kind {
-            LedgerKind::Invoice => Ok(Invoice::WrittenBefore(id, balance)),
+            LedgerKind::Invoice => Ok(Invoice::PostedBefore(id, balance)),
             _ => Err(OperatorRefusal::Posting(PostRefusal::ReferenceTaken)),
         };
     }
@@ -96,70 +130,67 @@ async fn invoice_for_all(
     }
 }
 
-/// Newest first, and the id to go on before, if there is more.
-pub async fn ledger_page(
+/// Lists ledger entries, the newest first.
+pub async fn list_ledger(
     world: &World,
     account: &str,
-    before: Option<i64>,
-    limit: u32,
-) -> Result<(Vec<LedgerRow>, Option<i64>), OperatorRefusal> {
+    query: LedgerQuery,
+) -> Result<Page<LedgerEntryView>, OperatorRefusal> {
     let id = find_account(world, account)?;
-    let rows = world.store.ledger(id, before, limit).await?;
-    let next = rows.last().filter(|_| rows.len() >= usize::try_from(limit).unwrap_or(usize::MAX));
-    let next = next.map(|last| last.id);
-    Ok((rows, next))
+    let limit = Limit::of(query.limit);
+    let rows = world.store.ledger(id, query.before.map(|before| before.signed()), limit).await?;
+    Ok(Page::new(rows.into_iter().map(LedgerEntryView::from).collect(), limit))
 }
 
-pub async fn statement(
+pub async fn show_statement(
     world: &World,
     account: &str,
-    from: Day,
-    to: Day,
-) -> Result<(BalanceView, Statement), OperatorRefusal> {
+    query: &DaysQuery,
+) -> Result<StatementView, OperatorRefusal> {
+    let (from, to) = parse_days(query)?;
     let id = find_account(world, account)?;
-    check_days(from, to)?;
-    let statement = world.store.statement(id, from, to).await?;
-    Ok((view(world, id, statement.closing)?, statement))
+    let Statement { opening, lines, closing, cut_off } = world.store.statement(id, from, to).await?;
+    Ok(StatementView {
+        account: account.to_owned(),
+        currency: account_balance(world, id, closing)?.currency.to_string(),
+        from: from.to_string(),
+        to: to.to_string(),
+        opening: opening.into(),
+        lines: lines.into_iter().map(StatementLineView::from).collect(),
+        closing: closing.into(),
+        cut_off,
+    })
 }
 
-/// Days without messages are left out.
-pub async fn day_totals(
-    world: &World,
-    account: &str,
-    from: Day,
-    to: Day,
-) -> Result<Vec<DayTotals>, OperatorRefusal> {
+/// Lists the days that have messages.
+pub async fn list_days(world: &World, account: &str, query: &DaysQuery) -> Result<DaysView, OperatorRefusal> {
+    let (from, to) = parse_days(query)?;
     let id = find_account(world, account)?;
-    check_days(from, to)?;
-    Ok(world.store.day_totals(id, from, to).await?)
+    let totals = world.store.day_totals(id, from, to).await?;
+    Ok(DaysView { items: totals.into_iter().map(DayView::from).collect() })
 }
 
-fn check_days(from: Day, to: Day) -> Result<(), OperatorRefusal> {
-    let refuse = |rule: String| Err(OperatorRefusal::InvalidField { field: "to", rule });
+fn parse_days(query: &DaysQuery) -> Result<(Day, Day), OperatorRefusal> {
+    let (from, to) = (day("from", &query.from)?, day("to", &query.to)?);
     if to < from {
-        return refuse(format!("{to} is before {from}"));
+        return Err(invalid("to", format!("{to} is before {from}")));
     }
     if to.get() - from.get() >= DAYS_PER_READ_MAX {
-        return refuse(format!("{from} to {to} is more than {DAYS_PER_READ_MAX} days"));
+        return Err(invalid("to", format!("{from} to {to} is more than {DAYS_PER_READ_MAX} days")));
     }
-    Ok(())
+    Ok((from, to))
 }
 
-fn view(world: &World, id: AccountId, held: Balance) -> Result<BalanceView, OperatorRefusal> {
+/// Returns what an account sent today, beside its traffic controls.
+pub async fn show_traffic(world: &World, account: &str) -> Result<TrafficView, OperatorRefusal> {
+    let id = find_account(world, account)?;
+    let today = world.clock.now().day();
+    let totals = world.store.day_totals(id, today, today).await?;
+    let DayTotals { day, messages, spend } = totals.first().copied().unwrap_or(DayTotals::none(today));
     let catalogue = world.catalogue();
-    let account = catalogue.account(id).ok_or(OperatorRefusal::Failed)?;
-    BalanceView::of(&account.account, held).ok_or(OperatorRefusal::Failed)
-}
-
-/// The kinds as the API writes them.
-pub const fn kind_text(kind: LedgerKind) -> &'static str {
-    match kind {
-        LedgerKind::TopUp => "top-up",
-        LedgerKind::Refund => "refund",
-        LedgerKind::Adjustment => "adjustment",
-        LedgerKind::Invoice => "invoice",
-        LedgerKind::Payment => "payment",
-        LedgerKind::RolledUpCosts => "rolled-up-costs",
-        LedgerKind::RolledUpRefunds => "rolled-up-refunds",
-    }
+    let controls = catalogue.account(id).map(|account| account.controls()).unwrap_or_default();
+    let controls = controls
+        .iter()
+        .map(|control| ControlView::new(control.clone(), world.times_watched(id, &control.name)));
+    Ok(TrafficView { day: day.to_string(), messages, spend: Amount(spend), controls: controls.collect() })
 }

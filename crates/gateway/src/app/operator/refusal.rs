@@ -1,27 +1,27 @@
-//! What an operator is refused, and in which words. As for customers, a refusal means that nothing was done.
+//! Why a request of the operator is rejected. A rejected request changed nothing.
 
 use crate::app::operator::published;
 use crate::provision::{ProvisionError, ProvisionRefusal};
 use hermod_domain::refusal::published::PublishedError;
 use hermod_store::{PostRefusal, StoreError};
 
-/// Seconds after which it is worth trying again.
+/// Values of Retry-After, in seconds.
 const RETRY_SOON_S: u32 = 1;
 const RETRY_LATER_S: u32 = 10;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OperatorRefusal {
     #[error(
-        "the operator's token is missing or wrong; it stands in the file operator.token of the data folder"
+        "the operator's token is missing or invalid; it is in the file operator.token of the data folder"
     )]
     InvalidToken,
-    #[error("too many wrong tokens from your address; wait and try again")]
+    #[error("too many invalid tokens from your address; wait and retry")]
     RateLimited { retry_after_s: u32 },
     #[error(
-        "the operator API answers callers on its own machine here; say [operator] from_anywhere = true to change that"
+        "the operator API accepts only callers on its own machine; set [operator] from_anywhere = true to change that"
     )]
     NotFromHere,
-    #[error("the body is not JSON that can be used: {0}")]
+    #[error("the body is not valid: {0}")]
     InvalidJson(String),
     #[error("{0}")]
     InvalidToml(String),
@@ -31,30 +31,33 @@ pub enum OperatorRefusal {
     BodyTooLarge { bytes_max: usize },
     #[error("{field}: {rule}")]
     InvalidField { field: &'static str, rule: String },
-    /// A request that a proxy may have read in another way. Its connection ends.
+    /// The query string is invalid.
+    #[error("{0}")]
+    InvalidQuery(String),
+    /// The framing of the request is ambiguous: a proxy may have read it in another way. The connection is closed.
     #[error("{field}: {rule}")]
     Ambiguous { field: &'static str, rule: &'static str },
     #[error("{0}")]
     NotFound(String),
-    #[error("this path does not answer that method")]
+    #[error("the path does not support this method")]
     MethodNotAllowed,
     #[error("{0}")]
     Unfit(ProvisionRefusal),
     #[error("{0}")]
     Posting(PostRefusal),
-    #[error("{kind} \"{name}\" is there already")]
-    ThereAlready { kind: &'static str, name: String },
+    #[error("{kind} \"{name}\" already exists")]
+    AlreadyExists { kind: &'static str, name: String },
     #[error("account \"{account}\" owes nothing: its balance is {balance}")]
     NothingOwed { account: String, balance: String },
-    #[error("no gateway runs here, and this is about the links of one: start it with hermod serve")]
+    #[error("this needs a running gateway: start it with hermod serve")]
     NotRunning,
-    #[error("another test of a carrier is under way: try again when it has ended")]
+    #[error("another test of a carrier is running: retry when it has ended")]
     TestRunning,
-    #[error("another copy of the database is being made: try again when it has ended")]
+    #[error("another backup is running: retry when it has ended")]
     BackupRunning,
-    #[error("the copy could not be made: {0}")]
+    #[error("the backup failed: {0}")]
     BackupFailed(String),
-    #[error("something failed inside, and it is certain that nothing was changed")]
+    #[error("internal error; nothing was changed")]
     Failed,
     #[error("{cause}")]
     Unavailable { cause: &'static str, retry_after_s: u32 },
@@ -65,11 +68,15 @@ impl OperatorRefusal {
         OperatorRefusal::NotFound(format!("there is no {kind} \"{name}\""))
     }
 
+    pub(crate) fn no_path() -> OperatorRefusal {
+        OperatorRefusal::NotFound("there is nothing at this path".to_owned())
+    }
+
     pub(crate) const fn stopping() -> OperatorRefusal {
         OperatorRefusal::Unavailable { cause: "the gateway is stopping", retry_after_s: RETRY_LATER_S }
     }
 
-    /// Its row in the catalogue.
+    /// The row of the catalogue of errors.
     pub const fn published(&self) -> &'static PublishedError {
         match self {
             OperatorRefusal::InvalidToken => &published::INVALID_TOKEN,
@@ -79,16 +86,16 @@ impl OperatorRefusal {
             OperatorRefusal::InvalidToml(_) => &published::INVALID_TOML,
             OperatorRefusal::InvalidContentType(_) => &published::INVALID_CONTENT_TYPE,
             OperatorRefusal::BodyTooLarge { .. } => &published::BODY_TOO_LARGE,
-            OperatorRefusal::InvalidField { .. } | OperatorRefusal::Ambiguous { .. } => {
-                &published::INVALID_FIELD
-            }
+            OperatorRefusal::InvalidField { .. }
+            | OperatorRefusal::InvalidQuery(_)
+            | OperatorRefusal::Ambiguous { .. } => &published::INVALID_FIELD,
             OperatorRefusal::NotFound(_) => &published::NOT_FOUND,
             OperatorRefusal::MethodNotAllowed => &published::METHOD_NOT_ALLOWED,
             OperatorRefusal::Unfit(ProvisionRefusal::NotRemovable { .. }) => &published::NOT_REMOVABLE,
             OperatorRefusal::Posting(PostRefusal::ReferenceTaken) => &published::REFERENCE_TAKEN,
             OperatorRefusal::Unfit(_) | OperatorRefusal::Posting(_) => &published::REFUSED,
             OperatorRefusal::NothingOwed { .. } => &published::NOTHING_OWED,
-            OperatorRefusal::ThereAlready { .. } => &published::THERE_ALREADY,
+            OperatorRefusal::AlreadyExists { .. } => &published::ALREADY_EXISTS,
             OperatorRefusal::NotRunning => &published::NOT_RUNNING,
             OperatorRefusal::TestRunning => &published::TEST_RUNNING,
             OperatorRefusal::BackupRunning => &published::BACKUP_RUNNING,
@@ -109,9 +116,9 @@ impl OperatorRefusal {
 impl From<ProvisionRefusal> for OperatorRefusal {
     fn from(refusal: ProvisionRefusal) -> OperatorRefusal {
         match refusal {
-            // What is stored cannot be read: nothing the caller did.
+            // The stored catalogue is invalid: not the caller's fault.
             ProvisionRefusal::Unreadable(row) => {
-                tracing::error!(%row, "The catalogue cannot be read");
+                tracing::error!(%row, "The stored catalogue is invalid");
                 OperatorRefusal::Failed
             }
             ProvisionRefusal::Wrong { .. }
@@ -127,7 +134,7 @@ impl From<StoreError> for OperatorRefusal {
             StoreError::CopyInProgress => OperatorRefusal::BackupRunning,
             StoreError::QueueFull(_) | StoreError::QueueTimeout | StoreError::ReadTooLong => {
                 OperatorRefusal::Unavailable {
-                    cause: "the store has too much to do",
+                    cause: "the store is overloaded",
                     retry_after_s: RETRY_SOON_S,
                 }
             }

@@ -1,99 +1,111 @@
-//! An account's webhooks as the operator sees them: where they go, what waits, what became of each event, and what can be
-//! done about it.
+//! An account's webhooks: endpoints, events, attempts, replays, the signing secret.
 
-use crate::app::operator::entries::carry_out;
-use crate::app::operator::find_account;
-use crate::app::operator::refusal::OperatorRefusal;
+use super::entries::execute_plan;
+use super::input::{invalid, one_of};
+use super::{OperatorRefusal, find_account};
 use crate::provision::{self, Rotation};
-use crate::secrets::Secret;
+use crate::views::paging::{Limit, Page};
+use crate::views::webhooks::{
+    AttemptView, EndpointView, EventAttemptsView, EventView, EventsQuery, ReplayRequest, ReplayedView,
+    WebhookSecretRequest, WebhookSecretView, WebhooksView,
+};
 use crate::secrets::webhook_secret;
 use crate::world::World;
-use hermod_domain::catalogue::Webhooks;
 use hermod_domain::time::Timestamp;
-use hermod_domain::webhook::{WebhookKind, event_name};
-use hermod_store::{
-    Endpoint, EventId, REPLAYED_AT_ONCE_MAX, WebhookAttempt, WebhookFigures, WebhookFilter, WebhookRecord,
-    WebhookReplay,
-};
+use hermod_domain::webhook::{WebhookKind, event_number};
+use hermod_store::{Endpoint, EventId, WebhookFilter, WebhookReplay, WebhookStatus, REPLAYED_AT_ONCE_MAX};
 
-/// An account's webhooks. Never their secrets.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WebhooksSeen {
-    pub dlr_webhook: Option<String>,
-    pub inbound_webhook: Option<String>,
-    /// Another secret is staged.
-    pub staged: bool,
-    /// Until when the secret before the last switch signs too.
-    pub previous_until: Option<Timestamp>,
-    pub figures: Vec<WebhookFigures>,
-}
-
-pub async fn webhooks_of(world: &World, account: &str) -> Result<WebhooksSeen, OperatorRefusal> {
+/// Returns an account's webhook addresses and queues, without the secrets.
+pub async fn show_webhooks(world: &World, account: &str) -> Result<WebhooksView, OperatorRefusal> {
     let id = find_account(world, account)?;
     let figures = world.store.webhook_figures(id).await?;
     let catalogue = world.catalogue();
-    let webhooks = catalogue.account(id).and_then(|view| view.account.webhooks.clone());
-    let none = WebhooksSeen {
-        dlr_webhook: None,
-        inbound_webhook: None,
-        staged: false,
-        previous_until: None,
-        figures: Vec::new(),
-    };
-    let seen = webhooks.map_or(none, |webhooks| {
-        let Webhooks { dlr_url, inbound_url, secret: _, next, previous } = webhooks;
-        let previous_until = previous.map(|previous| previous.until);
-        WebhooksSeen {
-            dlr_webhook: dlr_url,
-            inbound_webhook: inbound_url,
-            staged: next.is_some(),
-            previous_until: previous_until.filter(|until| world.clock.now() < *until),
-            figures: Vec::new(),
-        }
-    });
-    Ok(WebhooksSeen { figures, ..seen })
+    let webhooks = catalogue.account(id).and_then(|account| account.account.webhooks.as_ref());
+    let previous_until = webhooks.and_then(|webhooks| webhooks.previous.as_ref()).map(|previous| previous.until);
+    let previous_until = previous_until.filter(|until| world.clock.now() < *until);
+    Ok(WebhooksView {
+        dlr_webhook: webhooks.and_then(|webhooks| webhooks.dlr_url.clone()),
+        inbound_webhook: webhooks.and_then(|webhooks| webhooks.inbound_url.clone()),
+        secret_staged: webhooks.is_some_and(|webhooks| webhooks.next.is_some()),
+        previous_secret_until: previous_until.map(Timestamp::to_iso),
+        endpoints: figures.into_iter().map(EndpointView::from).collect(),
+    })
 }
 
-/// Newest first, before the one with the number `before`.
-pub async fn webhook_events(
+/// Lists webhook events of an account, the newest first.
+pub async fn list_webhook_events(
     world: &World,
     account: &str,
-    filter: WebhookFilter,
-    before: Option<u64>,
-    limit: u32,
-) -> Result<Vec<WebhookRecord>, OperatorRefusal> {
+    query: EventsQuery,
+) -> Result<Page<EventView>, OperatorRefusal> {
+    let states = [WebhookStatus::Waiting, WebhookStatus::Delivered, WebhookStatus::Failed];
+    let status = query.state.map(|text| one_of("state", &text, states, state_text)).transpose()?;
+    let filter = WebhookFilter { kind: parse_kind(query.kind)?, status };
     let id = find_account(world, account)?;
-    Ok(world.store.webhook_events(id, filter, before.map(EventId), limit).await?)
+    let limit = Limit::of(query.limit);
+    let before = query.before.map(|before| EventId(before.into()));
+    let found = world.store.webhook_events(id, filter, before, limit).await?;
+    Ok(Page::new(found.into_iter().map(EventView::from).collect(), limit))
 }
 
-/// An event, and every attempt at it that is kept, oldest first.
-pub async fn webhook_event(
+const fn state_text(state: WebhookStatus) -> &'static str {
+    match state {
+        WebhookStatus::Waiting => "waiting",
+        WebhookStatus::Delivered => "delivered",
+        WebhookStatus::Failed => "failed",
+    }
+}
+
+fn parse_kind(text: Option<String>) -> Result<Option<WebhookKind>, OperatorRefusal> {
+    text.map(|text| one_of("kind", &text, WebhookKind::ALL, WebhookKind::as_str)).transpose()
+}
+
+fn parse_event(name: &str) -> Result<EventId, OperatorRefusal> {
+    let number = event_number(name).filter(|number| i64::try_from(*number).is_ok());
+    number.map(EventId).ok_or_else(|| no_event(name))
+}
+
+fn no_event(name: &str) -> OperatorRefusal {
+    OperatorRefusal::no_such("webhook event", name)
+}
+
+/// Returns an event and its stored attempts, the oldest first.
+pub async fn show_webhook_event(
     world: &World,
     account: &str,
-    event: EventId,
-) -> Result<(WebhookRecord, Vec<WebhookAttempt>), OperatorRefusal> {
-    let id = find_account(world, account)?;
-    let found = world.store.webhook_event(id, event).await?.ok_or_else(|| no_event(event))?;
-    let attempts = world.store.webhook_attempts(id, event).await?.unwrap_or_default();
-    Ok((found, attempts))
+    event: &str,
+) -> Result<EventAttemptsView, OperatorRefusal> {
+    let (id, number) = (find_account(world, account)?, parse_event(event)?);
+    let found = world.store.webhook_event(id, number).await?.ok_or_else(|| no_event(event))?;
+    let attempts = world.store.webhook_attempts(id, number).await?.unwrap_or_default();
+    Ok(EventAttemptsView {
+        event: found.into(),
+        attempts: attempts.into_iter().map(AttemptView::from).collect(),
+    })
 }
 
 /// Posts an event again, with the same id and body.
-pub async fn replay_webhook(world: &World, account: &str, event: EventId) -> Result<(), OperatorRefusal> {
-    let id = find_account(world, account)?;
-    match world.store.replay_webhook(id, event, world.clock.now()).await? {
-        WebhookReplay::Again => Ok(()),
+pub async fn replay_webhook(world: &World, account: &str, event: &str) -> Result<ReplayedView, OperatorRefusal> {
+    let (id, number) = (find_account(world, account)?, parse_event(event)?);
+    match world.store.replay_webhook(id, number, world.clock.now()).await? {
+        WebhookReplay::Again => Ok(ReplayedView { replayed: 1 }),
         WebhookReplay::Unknown => Err(no_event(event)),
     }
 }
 
-/// Posts everything again that was given up since then; says how many events that is.
+/// Posts all events again that were given up since a time, with the same ids and bodies.
 pub async fn replay_failed_webhooks(
     world: &World,
     account: &str,
-    kind: Option<WebhookKind>,
-    since: Timestamp,
-) -> Result<u64, OperatorRefusal> {
+    request: ReplayRequest,
+) -> Result<ReplayedView, OperatorRefusal> {
+    let ReplayRequest { since, kind } = request;
+    let parsed = Timestamp::parse(&since);
+    let since = parsed.ok_or_else(|| {
+        let rule = "is neither a day such as 2026-11-15 nor a time such as 2026-11-15T09:30:00Z";
+        invalid("since", format!("\"{since}\" {rule}"))
+    })?;
+    let kind = parse_kind(kind)?;
     let account = find_account(world, account)?;
     let mut replayed = 0;
     for kind in WebhookKind::ALL.into_iter().filter(|one| kind.is_none_or(|kind| kind == *one)) {
@@ -108,30 +120,35 @@ pub async fn replay_failed_webhooks(
             }
         }
     }
-    Ok(replayed)
+    Ok(ReplayedView { replayed })
 }
 
-/// A step in changing the secret that an account's webhooks are signed with.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A step of changing the secret that an account's webhooks are signed with.
+#[derive(Clone, Debug)]
 pub enum SecretStep {
-    /// With this one, or one that is made.
-    Stage(Option<Secret>),
+    /// Signs with another secret as well: the given one, or a generated one.
+    Stage(WebhookSecretRequest),
+    /// Makes the staged secret the current one.
     Switch,
+    /// Discards the staged secret, or the previous one if none is staged.
     Drop,
 }
 
-/// Gives the secret if one was made.
+/// Returns the secret if one was generated.
 pub async fn change_webhook_secret(
     world: &World,
     account: &str,
     step: SecretStep,
-) -> Result<Option<Secret>, OperatorRefusal> {
+) -> Result<WebhookSecretView, OperatorRefusal> {
     find_account(world, account)?;
     let (rotation, made) = match step {
-        SecretStep::Stage(Some(given)) => (Rotation::Stage(given), None),
-        SecretStep::Stage(None) => {
+        SecretStep::Stage(WebhookSecretRequest { secret: Some(text) }) => {
+            let given = webhook_secret::read(text).map_err(|refusal| invalid("secret", refusal))?;
+            (Rotation::Stage(given), None)
+        }
+        SecretStep::Stage(WebhookSecretRequest { secret: None }) => {
             let made = webhook_secret::make().map_err(|error| {
-                tracing::error!(%error, "There is no randomness for a secret");
+                tracing::error!(%error, "No randomness for a secret");
                 OperatorRefusal::Failed
             })?;
             (Rotation::Stage(made.clone()), Some(made))
@@ -142,10 +159,6 @@ pub async fn change_webhook_secret(
     let _alone = world.changing.lock().await;
     let rows = world.store.catalogue().await?;
     let plan = provision::rotate(rows, &world.pepper, account, &rotation, world.clock.now())?;
-    carry_out(world, plan).await?;
-    Ok(made)
-}
-
-fn no_event(event: EventId) -> OperatorRefusal {
-    OperatorRefusal::no_such("webhook event", &event_name(event.0))
+    execute_plan(world, plan).await?;
+    Ok(WebhookSecretView { secret: made.map(|secret| secret.reveal().to_owned()) })
 }

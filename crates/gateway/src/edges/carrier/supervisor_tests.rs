@@ -1,7 +1,7 @@
 //! Tests of the links to a simulated carrier: number, bind type, timing, and their status.
 
 use super::supervisor::supervise;
-use crate::board::{CarrierShown, LinkShown, PduDirection};
+use crate::board::{CarrierSnapshot, LinkSnapshot, PduDirection};
 use crate::clock::Clock;
 use crate::secrets::Pepper;
 use crate::workers::Workers;
@@ -56,13 +56,13 @@ impl Stage {
         self.world.set_catalogue(catalogue(&self.carrier, profile));
     }
 
-    fn shown(&self) -> CarrierShown {
+    fn shown(&self) -> CarrierSnapshot {
         self.world.carriers.list(self.world.clock.moment()).remove(0)
     }
 
     fn states(&self) -> Vec<String> {
         let actual =
-            |link: &LinkShown| format!("{} {} {}", link.number, link.direction.as_str(), link.state.as_str());
+            |link: &LinkSnapshot| format!("{} {} {}", link.number, link.direction.as_str(), link.state.as_str());
         self.shown().links.iter().map(actual).collect()
     }
 

@@ -1,7 +1,7 @@
 //! `GET /balance`: the account's balance, credit and available amount.
 
 use super::responses::json;
-use crate::app::{BalanceView, Caller, account_balance};
+use crate::app::{AccountBalance, Caller, account_balance};
 use crate::world::World;
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -13,8 +13,8 @@ pub(super) async fn show(world: &World, caller: &Caller) -> Result<Response, Ref
 }
 
 /// Writes amounts as exact JSON numbers, from their decimal text.
-fn record(view: &BalanceView) -> String {
-    let BalanceView { balance, currency, credit_limit, credit_used, available, terms } = view;
+fn record(view: &AccountBalance) -> String {
+    let AccountBalance { balance, currency, credit_limit, credit_used, available, terms } = view;
     let (terms, postpaid) = match terms {
         Terms::Prepaid => ("prepaid", false),
         Terms::Postpaid => ("postpaid", true),

@@ -1,10 +1,11 @@
-//! The body of a request: read whole up to a limit, and read as what its Content-Type says.
+//! Reads request bodies up to a limit, and parses them by their Content-Type.
 
-use super::desk::Desk;
-use crate::app::operator::{Fields, OperatorRefusal};
+use super::OperatorApi;
+use crate::app::operator::OperatorRefusal;
 use crate::clock::Clock;
 use crate::http::body_memory::{BODY_RETRY_S, BodyMemoryFull, Reservation};
 use crate::provision::parse_object;
+use crate::views::entries::Fields;
 use axum::body::Body;
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, header};
@@ -14,9 +15,9 @@ use serde::de::DeserializeOwned;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A provision file of some ten thousand entries.
+/// Fits a provision file of some ten thousand entries.
 pub(super) const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// How much of a body is read in all, so that its sender gets to see the answer.
+/// A longer body is read up to this size and discarded, so that its sender reads the error response.
 const READ_BYTES_MAX: usize = 16 * 1024 * 1024;
 const BODY_WAIT_MAX: Duration = Duration::from_secs(30);
 
@@ -24,7 +25,7 @@ const JSON: &str = "application/json";
 const MERGE_PATCH: &str = "application/merge-patch+json";
 pub(super) const TOML: &str = "application/toml";
 
-/// Reads a body up to [`BODY_BYTES_MAX`], counting it in `memory`.
+/// Reads a body up to [`BODY_BYTES_MAX`] and reserves its size in `memory`.
 pub(super) async fn gather(
     body: Body,
     clock: &Clock,
@@ -48,12 +49,13 @@ pub(super) async fn gather(
     Ok(whole.freeze())
 }
 
-/// Reads a body and keeps nothing of it.
+/// Reads a body and discards it.
 pub(super) async fn discard(body: Body, clock: &Clock) {
     let _ = read(body, clock, |_| Ok(())).await;
 }
 
-/// Hands every chunk to `keep` until that fails, and reads on after that, so that the sender gets to see the answer.
+/// Passes every chunk to `keep`. After `keep` failed, reads and discards the rest, so that the sender reads the error
+/// response.
 async fn read(
     mut body: Body,
     clock: &Clock,
@@ -70,7 +72,7 @@ async fn read(
         let chunk = match frame {
             None => return kept,
             Some(Err(_)) => return Err(broken("it did not arrive whole")),
-            // Trailers mean nothing to us.
+            // Trailers are ignored.
             Some(Ok(frame)) => frame.into_data().unwrap_or_default(),
         };
         seen = seen.saturating_add(chunk.len());
@@ -90,30 +92,30 @@ fn no_room(_: BodyMemoryFull) -> OperatorRefusal {
     }
 }
 
-/// A body and what it says it is.
-pub(super) struct Received {
-    kind: Option<String>,
+/// A body and its Content-Type.
+pub(super) struct RawBody {
+    content_type: Option<String>,
     bytes: Bytes,
 }
 
-impl FromRequest<Arc<Desk>> for Received {
+impl FromRequest<Arc<OperatorApi>> for RawBody {
     type Rejection = OperatorRefusal;
 
-    async fn from_request(request: Request, _: &Arc<Desk>) -> Result<Received, OperatorRefusal> {
-        let kind = content_type(request.headers());
-        // The guard has read it already, so this neither waits nor fails.
+    async fn from_request(request: Request, _: &Arc<OperatorApi>) -> Result<RawBody, OperatorRefusal> {
+        let content_type = content_type(request.headers());
+        // The guard has read the body already, so this neither waits nor fails.
         let read = request.into_body().collect().await.map_err(|_| OperatorRefusal::Failed)?;
-        Ok(Received { kind, bytes: read.to_bytes() })
+        Ok(RawBody { content_type, bytes: read.to_bytes() })
     }
 }
 
-impl Received {
+impl RawBody {
     pub(super) fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    pub(super) fn is(&self, kind: &str) -> bool {
-        self.kind.as_deref() == Some(kind)
+    pub(super) fn is(&self, content_type: &str) -> bool {
+        self.content_type.as_deref() == Some(content_type)
     }
 
     pub(super) fn object(&self) -> Result<Fields, OperatorRefusal> {
@@ -126,7 +128,7 @@ impl Received {
         parse_object(&self.bytes).map_err(OperatorRefusal::InvalidJson)
     }
 
-    /// One value of a known shape.
+    /// Parses one JSON value.
     pub(super) fn json<T: DeserializeOwned>(&self) -> Result<T, OperatorRefusal> {
         self.expect_json(&[JSON])?;
         serde_json::from_slice(&self.bytes).map_err(|error| OperatorRefusal::InvalidJson(error.to_string()))
@@ -137,18 +139,18 @@ impl Received {
         text.map_err(|_| OperatorRefusal::InvalidToml("the body is not UTF-8".to_owned()))
     }
 
-    fn expect_json(&self, kinds: &[&str]) -> Result<(), OperatorRefusal> {
-        if kinds.iter().any(|kind| self.is(kind)) {
+    fn expect_json(&self, accepted: &[&str]) -> Result<(), OperatorRefusal> {
+        if accepted.iter().any(|content_type| self.is(content_type)) {
             return Ok(());
         }
         Err(OperatorRefusal::InvalidContentType("send Content-Type: application/json"))
     }
 }
 
-/// Without its parameters; nothing if it came twice.
+/// Returns the Content-Type without its parameters; none if the header is repeated.
 fn content_type(headers: &HeaderMap) -> Option<String> {
     let mut given = headers.get_all(header::CONTENT_TYPE).iter();
     let (Some(value), None) = (given.next(), given.next()) else { return None };
-    let kind = value.to_str().ok()?.split(';').next()?;
-    Some(kind.trim().to_ascii_lowercase())
+    let content_type = value.to_str().ok()?.split(';').next()?;
+    Some(content_type.trim().to_ascii_lowercase())
 }

@@ -1,107 +1,123 @@
-//! The things of the catalogue: the same five requests for each kind.
+//! Routes about the catalogue: provision files, and the same five routes for each kind of entry.
 
-use super::answer::{Answer, fine, json};
-use super::asked::{Asked, LIMIT_MAX, Named, limit};
-use super::body::Received;
-use super::desk::Desk;
-use super::shapes::{AppliedShape, ItemShape, PageShape, PutShape};
-use crate::app::operator::{self, Applied, IfThere, Item, Listed, LiveBinds, OperatorRefusal};
-use crate::provision::{Effect, Kind};
+use super::body::{RawBody, TOML};
+use super::entry_schemas::{entry_ref, fields_ref, page_ref, put_body, saved_ref};
+use super::extract::{FromPath, FromQuery};
+use super::response::{CreatedReply, Reply, created};
+use super::routes::{Doc, Routes, doc, in_path, json_body, text};
+use super::{Api, OperatorApi};
+use crate::app::operator::{self, IfExists, LiveBinds, OperatorRefusal};
+use crate::config::Source;
+use crate::provision::{EXAMPLE_TOML, Kind, Wanted, wanted_whole};
+use crate::views::entries::{AppliedView, ApplyQuery, EntriesQuery, EntryView, SaveQuery, SavedEntryView};
+use crate::views::paging::Page;
+use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
-use axum::routing::{MethodRouter, get};
-use serde::Deserialize;
+use axum::http::{HeaderMap, header};
+use serde_json::json;
 use std::sync::Arc;
+use utoipa::ToSchema as _;
+use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::request_body::RequestBodyBuilder;
+use utoipa::openapi::{ContentBuilder, Ref, Required};
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ListAsked {
-    account: Option<String>,
-    after: Option<String>,
-    limit: Option<String>,
+pub(super) fn routes(routes: &mut Routes) {
+    routes.section("Provision files", "Many entries in one request.");
+    routes.post("/apply", apply, apply_doc());
+    for kind in Kind::ALL {
+        routes.section(&title(kind), about(kind));
+        routes_of_kind(routes, kind);
+    }
 }
 
-/// What else a change does.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ChangeAsked {
-    unbind: Option<bool>,
+fn routes_of_kind(routes: &mut Routes, kind: Kind) {
+    let (all, one) = (format!("/{}", kind.plural()), entry_path(kind));
+    let list = move |api: Api, query: FromQuery<EntriesQuery>| list(api, kind, query);
+    routes.get(&all, list, list_doc(kind));
+    let show = move |api: Api, name: FromPath<String>| show(api, kind, name);
+    routes.get(&one, show, show_doc(kind));
+    let put = move |api: Api, name: FromPath<String>, query: FromQuery<SaveQuery>, head: HeaderMap, body: RawBody| {
+        put(api, kind, name, query, (head, body))
+    };
+    routes.put(&one, put, put_doc(kind));
+    let patch = move |api: Api, name: FromPath<String>, query: FromQuery<SaveQuery>, body: RawBody| {
+        patch(api, kind, name, query, body)
+    };
+    routes.patch(&one, patch, patch_doc(kind));
+    let remove = move |api: Api, name: FromPath<String>| remove(api, kind, name);
+    routes.delete(&one, remove, remove_doc(kind));
+    if kind == Kind::Key {
+        let doc = doc("rotateKey", "Replace a key's secret", "The new secret is in `secrets`.")
+            .details("The old secret is invalid at once. The new one is returned only here.")
+            .parameter(name(kind))
+            .errors(&["NOT_FOUND"]);
+        routes.post("/keys/{name}/rotate", rotate, doc);
+    }
 }
 
-impl ChangeAsked {
-    fn binds(&self, kind: Kind) -> Result<LiveBinds, OperatorRefusal> {
-        match (self.unbind, kind) {
-            (None | Some(false), _) => Ok(LiveBinds::Keep),
-            (Some(true), Kind::Connection) => Ok(LiveBinds::Unbind),
-            (Some(true), _) => {
-                let rule = format!("a {kind} has no binds; only connections have");
-                Err(OperatorRefusal::InvalidField { field: "unbind", rule })
-            }
+/// Names with a slash may be written as they are.
+fn entry_path(kind: Kind) -> String {
+    match kind {
+        Kind::Route | Kind::Price | Kind::Sender | Kind::Number => format!("/{}/{{*name}}", kind.plural()),
+        Kind::Carrier | Kind::Account | Kind::Connection | Kind::Key | Kind::Screen | Kind::Control => {
+            format!("/{}/{{name}}", kind.plural())
         }
     }
 }
 
-type Shared = State<Arc<Desk>>;
-
-pub(super) fn of_kind(kind: Kind) -> MethodRouter<Arc<Desk>> {
-    get(move |desk: Shared, asked: Asked<ListAsked>| list(desk, kind, asked))
+async fn apply(
+    State(api): Api,
+    FromQuery(ApplyQuery { dry_run, force }): FromQuery<ApplyQuery>,
+    body: RawBody,
+) -> Reply<AppliedView> {
+    operator::apply_wanted(&api.world, &parse_file(&body)?.forced(force), dry_run).await.map(Json)
 }
 
-pub(super) fn of_one(kind: Kind) -> MethodRouter<Arc<Desk>> {
-    get(move |desk: Shared, named: Named<String>| show(desk, kind, named))
-        .put(
-            move |desk: Shared,
-                  named: Named<String>,
-                  asked: Asked<ChangeAsked>,
-                  head: HeaderMap,
-                  body: Received| {
-                put(desk, kind, named, asked.0.binds(kind), if_there(&head), body)
-            },
-        )
-        .patch(move |desk: Shared, named: Named<String>, asked: Asked<ChangeAsked>, body: Received| {
-            patch(desk, kind, named, asked.0.binds(kind), body)
-        })
-        .delete(move |desk: Shared, named: Named<String>| remove(desk, kind, named))
+fn parse_file(body: &RawBody) -> Result<Wanted, OperatorRefusal> {
+    if body.is(TOML) {
+        let source = Source { path: "file".into(), text: body.text()?.to_owned() };
+        return Wanted::parse(&source).map_err(|error| OperatorRefusal::InvalidToml(error.to_string()));
+    }
+    let object = body.object().map_err(|refusal| match refusal {
+        OperatorRefusal::InvalidContentType(_) => OperatorRefusal::InvalidContentType(
+            "send Content-Type: application/toml for a provision file, or application/json",
+        ),
+        other => other,
+    })?;
+    Ok(wanted_whole(&object)?)
 }
 
-async fn list(State(desk): Shared, kind: Kind, Asked(asked): Asked<ListAsked>) -> Answer {
-    let ListAsked { account, after, limit: most } = asked;
-    let most = match most {
-        Some(most) => limit(Some(&most))?,
-        None => LIMIT_MAX,
-    };
-    let listed = Listed { account, after, limit: usize::try_from(most).unwrap_or(usize::MAX) };
-    let page = operator::list_entries(&desk.world, kind, &listed).await?;
-    fine(&PageShape::of(page))
+async fn list(
+    State(api): Api,
+    kind: Kind,
+    FromQuery(query): FromQuery<EntriesQuery>,
+) -> Reply<Page<EntryView>> {
+    operator::list_entries(&api.world, kind, query).await.map(Json)
 }
 
-async fn show(State(desk): Shared, kind: Kind, Named(name): Named<String>) -> Answer {
-    fine(&ItemShape::of(operator::show_entry(&desk.world, kind, &name).await?))
+async fn show(State(api): Api, kind: Kind, FromPath(name): FromPath<String>) -> Reply<EntryView> {
+    operator::show_entry(&api.world, kind, &name).await.map(Json)
 }
 
 async fn put(
-    State(desk): Shared,
+    State(api): Api,
     kind: Kind,
-    Named(name): Named<String>,
-    binds: Result<LiveBinds, OperatorRefusal>,
-    if_there: Result<IfThere, OperatorRefusal>,
-    body: Received,
-) -> Answer {
-    let (applied, item) =
-        operator::put_entry(&desk.world, kind, &name, body.object()?, if_there?, binds?).await?;
-    let made = applied
-        .changes
-        .iter()
-        .any(|change| change.kind == kind && change.name == item.name && change.effect == Effect::Made);
-    Ok(put_answer(if made { StatusCode::CREATED } else { StatusCode::OK }, applied, item))
+    FromPath(name): FromPath<String>,
+    FromQuery(query): FromQuery<SaveQuery>,
+    (head, body): (HeaderMap, RawBody),
+) -> CreatedReply<SavedEntryView> {
+    let (binds, if_exists) = (live_binds(kind, &query)?, if_exists(&head)?);
+    let (saved, is_new) =
+        operator::put_entry(&api.world, kind, &name, body.object()?, if_exists, binds).await?;
+    created(saved, is_new)
 }
 
-/// `If-None-Match: *` makes and never replaces. There are no tags, so nothing else can be asked for.
-fn if_there(headers: &HeaderMap) -> Result<IfThere, OperatorRefusal> {
+/// Reads `If-None-Match: *`, which creates and never replaces. There are no entity tags, so no other value is valid.
+fn if_exists(headers: &HeaderMap) -> Result<IfExists, OperatorRefusal> {
     let mut given = headers.get_all(header::IF_NONE_MATCH).iter();
     match (given.next(), given.next()) {
-        (None, _) => Ok(IfThere::Replace),
-        (Some(value), None) if value == "*" => Ok(IfThere::Refuse),
+        (None, _) => Ok(IfExists::Replace),
+        (Some(value), None) if value == "*" => Ok(IfExists::Refuse),
         (Some(_), _) => {
             let rule = "can only be *, once".to_owned();
             Err(OperatorRefusal::InvalidField { field: "If-None-Match", rule })
@@ -109,25 +125,179 @@ fn if_there(headers: &HeaderMap) -> Result<IfThere, OperatorRefusal> {
     }
 }
 
+fn live_binds(kind: Kind, query: &SaveQuery) -> Result<LiveBinds, OperatorRefusal> {
+    match (query.unbind, kind) {
+        (None | Some(false), _) => Ok(LiveBinds::Keep),
+        (Some(true), Kind::Connection) => Ok(LiveBinds::Unbind),
+        (Some(true), _) => {
+            let rule = format!("a {kind} has no binds; only connections have");
+            Err(OperatorRefusal::InvalidField { field: "unbind", rule })
+        }
+    }
+}
+
 async fn patch(
-    State(desk): Shared,
+    State(api): Api,
     kind: Kind,
-    Named(name): Named<String>,
-    binds: Result<LiveBinds, OperatorRefusal>,
-    body: Received,
-) -> Answer {
-    let (applied, item) = operator::patch_entry(&desk.world, kind, &name, body.patch()?, binds?).await?;
-    Ok(put_answer(StatusCode::OK, applied, item))
+    FromPath(name): FromPath<String>,
+    FromQuery(query): FromQuery<SaveQuery>,
+    body: RawBody,
+) -> Reply<SavedEntryView> {
+    let binds = live_binds(kind, &query)?;
+    operator::patch_entry(&api.world, kind, &name, body.patch()?, binds).await.map(Json)
 }
 
-async fn remove(State(desk): Shared, kind: Kind, Named(name): Named<String>) -> Answer {
-    fine(&AppliedShape::of(operator::remove_entry(&desk.world, kind, &name).await?))
+async fn remove(State(api): Api, kind: Kind, FromPath(name): FromPath<String>) -> Reply<AppliedView> {
+    operator::remove_entry(&api.world, kind, &name).await.map(Json)
 }
 
-pub(super) async fn rotate(State(desk): Shared, Named(key): Named<String>) -> Answer {
-    fine(&AppliedShape::of(operator::rotate_key(&desk.world, &key).await?))
+async fn rotate(State(api): State<Arc<OperatorApi>>, FromPath(key): FromPath<String>) -> Reply<AppliedView> {
+    operator::rotate_key(&api.world, &key).await.map(Json)
 }
 
-fn put_answer(status: StatusCode, applied: Applied, item: Item) -> axum::response::Response {
-    json(status, &PutShape { item: ItemShape::of(item), applied: AppliedShape::of(applied) })
+fn apply_doc() -> Doc {
+    let file = ContentBuilder::new().schema(Some(text())).example(Some(EXAMPLE_TOML.into())).build();
+    let shop = json!({
+        "account": [{ "name": "shop", "currency": "EUR", "verified": true, "countries": ["DE", "AT"] }],
+        "price": [{ "prefix": "49", "per_part": "0.05", "account": "shop" }],
+    });
+    let object =
+        ContentBuilder::new().schema(Some(Ref::from_schema_name(Wanted::name()))).example(Some(shop)).build();
+    let body = RequestBodyBuilder::new()
+        .required(Some(Required::True))
+        .content("application/toml", file)
+        .content("application/json", object);
+    doc("apply", "Apply a provision file", "What changed, or would change.")
+        .details(
+            "A new name creates an entry. Of an existing entry, the fields in the file change. Fields that have the same value \
+             in the file as when it was last applied are not changed if they were changed otherwise since. All of the file \
+             is applied, or nothing.",
+        )
+        .body(body.build())
+        .errors(&["INVALID_TOML", "REFUSED", "NOT_REMOVABLE"])
+}
+
+fn list_doc(kind: Kind) -> Doc {
+    let doc = doc(
+        format!("list{}", title(kind)),
+        format!("List {}", kind.plural()),
+        "A page, in the order of the names.",
+    );
+    let doc = doc.response(page_ref(kind));
+    if matches!(kind, Kind::Carrier | Kind::Account) { doc.without("account") } else { doc }
+}
+
+fn show_doc(kind: Kind) -> Doc {
+    doc(id("get", kind), format!("Read {}", with_article(kind)), "The entry, without secrets.")
+        .parameter(name(kind))
+        .response(entry_ref(kind))
+        .errors(&["NOT_FOUND"])
+}
+
+fn put_doc(kind: Kind) -> Doc {
+    let summary = format!("Create or replace {}", with_article(kind));
+    let doc = doc(id("put", kind), summary, "It existed and was replaced.")
+        .created("It was created.")
+        .details("Fields that follow from the name in the path can be omitted from the body.")
+        .parameter(name(kind))
+        .parameter(only_if_new())
+        .body(put_body(kind))
+        .response(saved_ref(kind))
+        .errors(&["REFUSED", "ALREADY_EXISTS"]);
+    if kind == Kind::Connection { doc } else { doc.without("unbind") }
+}
+
+fn patch_doc(kind: Kind) -> Doc {
+    let doc = doc(id("patch", kind), format!("Change fields of {}", with_article(kind)), "The entry after the change.")
+        .details("A JSON merge patch (RFC 7396): given fields change, null removes a field, all others stay.")
+        .parameter(name(kind))
+        .body(json_body(fields_ref(kind), Required::True))
+        .response(saved_ref(kind))
+        .errors(&["NOT_FOUND", "REFUSED"]);
+    if kind == Kind::Connection { doc } else { doc.without("unbind") }
+}
+
+fn remove_doc(kind: Kind) -> Doc {
+    let doc = doc(id("delete", kind), format!("Remove {}", with_article(kind)), "It was removed.").parameter(name(kind));
+    match kind.instead_of_removing() {
+        Some(_) => {
+            let details = "Always rejected: messages and money refer to it.";
+            doc.details(details).never_succeeds().errors(&["NOT_REMOVABLE"])
+        }
+        None => doc.errors(&["NOT_FOUND", "REFUSED"]),
+    }
+}
+
+const fn about(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Carrier => "SMSCs that messages are sent to. They are never removed; disable one instead.",
+        Kind::Route => {
+            "The carriers of a destination, for all accounts or for one account or sender. A route for an account or sender \
+             precedes the others."
+        }
+        Kind::Price => {
+            "The price of one part. A network precedes the longest prefix, which precedes the country."
+        }
+        Kind::Account => "Customers. They are never removed; close one instead.",
+        Kind::Sender => "Sender ids: approved for an account, or blocked.",
+        Kind::Number => "Numbers that receive MO messages, and the account that owns each.",
+        Kind::Connection => {
+            "Connections of customers, over HTTP or SMPP. They are never removed; close one instead."
+        }
+        Kind::Key => "API keys of customers.",
+        Kind::Screen => "Screening rules: patterns that hold a message for review.",
+        Kind::Control => "Traffic controls: limits on messages and spend.",
+    }
+}
+
+fn name(kind: Kind) -> Parameter {
+    let (description, example) = match kind {
+        Kind::Carrier => ("The name of the carrier.", "acme"),
+        Kind::Account => ("The name of the account.", "shop"),
+        Kind::Connection => ("The name of the connection.", "shop-http"),
+        Kind::Screen => ("The name of the screening rule.", "short-links"),
+        Kind::Control => ("The name of the traffic control.", "shop-day"),
+        Kind::Key => ("The key.", "shop-key-1"),
+        Kind::Route => (
+            "`[ACCOUNT/]AREA[@SENDER]`: `49`, `262-01`, `mcc262`, `DE`, `*`, `shop/49@Shop`. The slash may be written as it is.",
+            "49",
+        ),
+        Kind::Price => (
+            "`[ACCOUNT/]AREA[@FROM]`: `49`, `262-01`, `mcc262`, `DE`, `shop/49@2027-01-01`. The slash may be written as it is.",
+            "shop/49@2027-01-01",
+        ),
+        Kind::Sender => {
+            ("`ACCOUNT/SENDER`, or `*/SENDER` for all accounts. The slash may be written as it is.", "shop/Shop")
+        }
+        Kind::Number => ("The digits, followed by `/KEYWORD` if the number has keywords.", "+4915799999999"),
+    };
+    in_path("name", description, example).build()
+}
+
+fn only_if_new() -> Parameter {
+    ParameterBuilder::new()
+        .name("If-None-Match")
+        .parameter_in(ParameterIn::Header)
+        .required(Required::False)
+        .description(Some("`*` creates the entry only if it does not exist; otherwise the response is 412."))
+        .schema(Some(text().enum_values(Some(["*"]))))
+        .build()
+}
+
+/// `Accounts`.
+fn title(kind: Kind) -> String {
+    capitalized(kind.plural())
+}
+
+fn id(verb: &str, kind: Kind) -> String {
+    format!("{verb}{}", capitalized(kind.as_str()))
+}
+
+pub(super) fn capitalized(word: &str) -> String {
+    word[..1].to_uppercase() + &word[1..]
+}
+
+fn with_article(kind: Kind) -> String {
+    let article = if kind == Kind::Account { "an" } else { "a" };
+    format!("{article} {kind}")
 }

@@ -1,7 +1,8 @@
-//! What holds for every request: the token, where it comes from, its id, and that it is finished once it was begun.
+//! Checks every request before its handler: framing, source address, token. Sets the request id, limits the body, and
+//! runs an admitted request to its end.
 
+use super::OperatorApi;
 use super::body::{discard, gather};
-use super::desk::Desk;
 use crate::app::operator::OperatorRefusal;
 use crate::http::framing::{self, FramingRefusal};
 use crate::http::{request_id, source_of};
@@ -17,33 +18,33 @@ use metrics::counter;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
-/// Longest header value that is looked at.
+/// A longer Authorization header is treated as missing.
 const AUTHORIZATION_BYTES_MAX: usize = 1024;
 
-/// What the API says about itself: nothing secret.
+/// The paths that need no token.
 pub(super) const DOCUMENT: &str = "/openapi.json";
 pub(super) const PAGE: &str = "/docs";
 
-pub(super) async fn guard(State(desk): State<Arc<Desk>>, request: Request, next: Next) -> Response {
-    let started = desk.world.clock.moment();
+pub(super) async fn guard(State(api): State<Arc<OperatorApi>>, request: Request, next: Next) -> Response {
+    let started = api.world.clock.moment();
     let (head, body) = request.into_parts();
     let id = request_id::of(&head.headers);
     let source = source_of(&head.extensions, &head.headers);
     let method = head.method.clone();
 
-    let mut memory = desk.world.body_memory.reserve();
-    let request = match framed(source, &head).and_then(|()| admit(&desk, source, &head)) {
+    let mut memory = api.world.body_memory.reserve();
+    let request = match framed(source, &head).and_then(|()| admit(&api, source, &head)) {
         Ok(Admitted::WithToken) => {
-            let gathered = gather(body, &desk.world.clock, &mut memory).await;
+            let gathered = gather(body, &api.world.clock, &mut memory).await;
             gathered.map(|body| Request::from_parts(head, Body::from(body)))
         }
         Ok(Admitted::OpenPath) => {
-            discard(body, &desk.world.clock).await;
+            discard(body, &api.world.clock).await;
             Ok(Request::from_parts(head, Body::empty()))
         }
         Err(refusal) => {
-            // Whoever is still sending would not see the answer.
-            discard(body, &desk.world.clock).await;
+            // A caller that is still sending reads no response.
+            discard(body, &api.world.clock).await;
             Err(refusal)
         }
     };
@@ -55,12 +56,12 @@ pub(super) async fn guard(State(desk): State<Arc<Desk>>, request: Request, next:
                 drop(memory);
                 answer
             };
-            finish(&desk, held).await
+            finish(&api, held).await
         }
         Err(refusal) => refusal.into_response(),
     };
     let status = response.status().as_u16();
-    let duration_ms = desk.world.clock.moment().0.saturating_sub(started.0);
+    let duration_ms = api.world.clock.moment().0.saturating_sub(started.0);
     counter!("hermod_operator_requests_total", "status" => status.to_string()).increment(1);
     tracing::debug!(
         %method,
@@ -76,7 +77,7 @@ pub(super) async fn guard(State(desk): State<Arc<Desk>>, request: Request, next:
     response
 }
 
-/// What holds for requests from the network; a command of this process makes none that is ambiguous.
+/// Checks the framing of requests from the network. Requests of this process are not checked.
 fn framed(source: Option<Source>, head: &Parts) -> Result<(), OperatorRefusal> {
     if source.is_none() {
         return Ok(());
@@ -84,28 +85,28 @@ fn framed(source: Option<Source>, head: &Parts) -> Result<(), OperatorRefusal> {
     framing::check(head).map_err(|FramingRefusal { field, rule }| OperatorRefusal::Ambiguous { field, rule })
 }
 
-/// How a request got past the guard.
+/// How a request was admitted.
 enum Admitted {
     WithToken,
-    /// To a page that tells nothing secret. Nothing is known about the caller, so its body is not kept.
+    /// To the document or its page, which need no token. The body is discarded.
     OpenPath,
 }
 
-fn admit(desk: &Desk, source: Option<Source>, head: &Parts) -> Result<Admitted, OperatorRefusal> {
-    if !desk.reach.admits(source) {
+fn admit(api: &OperatorApi, source: Option<Source>, head: &Parts) -> Result<Admitted, OperatorRefusal> {
+    if !api.reach.admits(source) {
         return Err(OperatorRefusal::NotFromHere);
     }
     if matches!(head.uri.path(), DOCUMENT | PAGE) {
         return Ok(Admitted::OpenPath);
     }
     let (headers, caller) = (&head.headers, source.map(|source| source.address));
-    let is_token = desk.token.matches(token_in(headers).unwrap_or_default());
-    // Guesses are limited like those at API keys: a proven address with the right token never waits.
+    let is_token = api.token.matches(token_in(headers).unwrap_or_default());
+    // Wrong tokens are limited like wrong API keys. An address that used the right token is never limited.
     let key = SignInKey::Operator;
     let limited = match caller {
         None => Ok(()),
-        Some(caller) if is_token => desk.world.pass_sign_in(caller, key, desk.token.digest()),
-        Some(caller) => desk.world.fail_sign_in(caller, key),
+        Some(caller) if is_token => api.world.pass_sign_in(caller, key, api.token.digest()),
+        Some(caller) => api.world.fail_sign_in(caller, key),
     };
     limited.map_err(|wait| {
         let retry_after_s = u32::try_from(wait.as_millis().div_ceil(1000)).unwrap_or(u32::MAX).max(1);
@@ -122,11 +123,11 @@ fn token_in(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim_matches(' '))
 }
 
-/// Runs to the end whether or not the caller still waits.
-async fn finish(desk: &Desk, work: impl Future<Output = Response> + Send + 'static) -> Response {
+/// Runs a request to its end, also if the caller disconnects.
+async fn finish(api: &OperatorApi, work: impl Future<Output = Response> + Send + 'static) -> Response {
     let (done, answer) = oneshot::channel();
-    desk.workers.spawn_named("operator/request", async move {
-        // The caller may be gone; what was asked for is done all the same.
+    api.workers.spawn_named("operator/request", async move {
+        // The receiver is gone if the caller disconnected.
         let _ = done.send(work.await);
     });
     answer.await.unwrap_or_else(|_| OperatorRefusal::Failed.into_response())

@@ -1,318 +1,128 @@
-//! An account's webhooks: where they go, what became of them, posting them again, and changing what they are signed with.
+//! Routes about an account's webhooks.
 
-use super::answer::{Answer, fine};
-use super::asked::{Asked, Named, cursor, limit};
-use super::body::Received;
-use super::desk::Desk;
-use crate::app::operator::{self, OperatorRefusal, SecretStep, WebhooksSeen};
-use crate::secrets::webhook_secret;
-use axum::extract::State;
-use hermod_domain::time::Timestamp;
-use hermod_domain::webhook::payload::status_of;
-use hermod_domain::webhook::{WebhookKind, event_name, event_number};
-use hermod_store::{
-    AttemptOutcome, EventId, GiveUpReason, WebhookAttempt, WebhookFigures, WebhookFilter, WebhookRecord,
-    WebhookState, WebhookStatus,
+use super::Api;
+use super::extract::{FromBody, FromPath, FromQuery, OptionalBody};
+use super::response::Reply;
+use super::routes::{Routes, doc};
+use crate::app::operator::{self, SecretStep};
+use crate::views::paging::Page;
+use crate::views::webhooks::{
+    EventAttemptsView, EventView, EventsQuery, ReplayRequest, ReplayedView, WebhookSecretRequest, WebhookSecretView,
+    WebhooksView,
 };
-use serde::{Deserialize, Serialize};
-use std::sync::Arc;
-use utoipa::ToSchema;
+use axum::Json;
+use axum::extract::State;
 
-#[derive(Serialize, ToSchema)]
-#[schema(as = Webhooks)]
-pub(super) struct WebhooksShape {
-    #[schema(examples("https://shop.example/dlr"))]
-    dlr_webhook: Option<String>,
-    inbound_webhook: Option<String>,
-    /// Another secret is staged: everything is signed with it too.
-    secret_staged: bool,
-    /// Until when everything is signed with the secret before the last switch too.
-    previous_secret_until: Option<String>,
-    endpoints: Vec<EndpointShape>,
+pub(super) fn routes(routes: &mut Routes) {
+    routes.section("Webhooks", "Webhook addresses and events of accounts, replays, the signing secret.");
+    routes.get(
+        "/accounts/{name}/webhooks",
+        show,
+        doc("getWebhooks", "Read an account's webhooks", "Addresses, state of the secrets, queues.")
+            .details("The addresses are fields of the account. Secrets are never returned.")
+            .errors(&["NOT_FOUND"]),
+    );
+    routes.get(
+        "/accounts/{name}/webhooks/events",
+        events,
+        doc("listWebhookEvents", "List an account's webhook events", "The newest first.")
+            .details("Events that were delivered or given up are listed for 30 days.")
+            .errors(&["NOT_FOUND"]),
+    );
+    routes.get(
+        "/accounts/{name}/webhooks/events/{event}",
+        attempts,
+        doc("getWebhookEvent", "Read a webhook event and its attempts", "The event, and its attempts.")
+            .errors(&["NOT_FOUND"]),
+    );
+    routes.post(
+        "/accounts/{name}/webhooks/events/{event}/replay",
+        replay_one,
+        doc("replayWebhookEvent", "Post a webhook event again", "It is due now.")
+            .details("In any state, with the same id and body.")
+            .errors(&["NOT_FOUND"]),
+    );
+    routes.post(
+        "/accounts/{name}/webhooks/replay",
+        replay_failed,
+        doc("replayFailedWebhooks", "Post failed webhook events again", "They are due now.")
+            .details("All events that were given up since a time, with the same ids and bodies.")
+            .errors(&["NOT_FOUND", "INVALID_FIELD"]),
+    );
+    secret_routes(routes);
 }
 
-/// What waits and what failed at one of an account's two addresses.
-#[derive(Serialize, ToSchema)]
-#[schema(as = WebhookEndpoint)]
-struct EndpointShape {
-    /// `dlr` or `inbound`.
-    #[schema(examples("dlr"))]
-    kind: &'static str,
-    waiting: u64,
-    /// When the oldest that waits came about.
-    oldest: Option<String>,
-    /// Given up, and still kept.
-    failed: u64,
+fn secret_routes(routes: &mut Routes) {
+    routes.post(
+        "/accounts/{name}/webhooks/secret/stage",
+        stage,
+        doc("stageWebhookSecret", "Stage a new webhook secret", "The secret, if it was generated.")
+            .details("Every post is signed with it as well, in `X-SVC-Signature-Next`, until the switch or the drop.")
+            .errors(&["NOT_FOUND", "INVALID_FIELD", "REFUSED"]),
+    );
+    routes.post(
+        "/accounts/{name}/webhooks/secret/switch",
+        switch,
+        doc("switchWebhookSecret", "Switch to the staged webhook secret", "It is the current secret.")
+            .details("The previous secret signs in `X-SVC-Signature-Previous` for 24 hours.")
+            .errors(&["NOT_FOUND", "REFUSED"]),
+    );
+    routes.post(
+        "/accounts/{name}/webhooks/secret/drop",
+        drop_secret,
+        doc("dropWebhookSecret", "Drop a webhook secret", "It signs no more.")
+            .details("The staged secret, or the previous one if none is staged.")
+            .errors(&["NOT_FOUND", "REFUSED"]),
+    );
 }
 
-impl WebhooksShape {
-    fn of(seen: WebhooksSeen) -> WebhooksShape {
-        let WebhooksSeen { dlr_webhook, inbound_webhook, staged, previous_until, figures } = seen;
-        let endpoints = figures.into_iter().map(|WebhookFigures { kind, waiting, oldest, failed }| {
-            EndpointShape { kind: kind.as_str(), waiting, oldest: oldest.map(Timestamp::to_iso), failed }
-        });
-        WebhooksShape {
-            dlr_webhook,
-            inbound_webhook,
-            secret_staged: staged,
-            previous_secret_until: previous_until.map(Timestamp::to_iso),
-            endpoints: endpoints.collect(),
-        }
-    }
+async fn show(State(api): Api, FromPath(account): FromPath<String>) -> Reply<WebhooksView> {
+    operator::show_webhooks(&api.world, &account).await.map(Json)
 }
 
-pub(super) async fn show(State(desk): State<Arc<Desk>>, Named(account): Named<String>) -> Answer {
-    fine(&WebhooksShape::of(operator::webhooks_of(&desk.world, &account).await?))
+async fn events(
+    State(api): Api,
+    FromPath(account): FromPath<String>,
+    FromQuery(query): FromQuery<EventsQuery>,
+) -> Reply<Page<EventView>> {
+    operator::list_webhook_events(&api.world, &account, query).await.map(Json)
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct EventsAsked {
-    kind: Option<String>,
-    state: Option<String>,
-    before: Option<String>,
-    limit: Option<String>,
+async fn attempts(
+    State(api): Api,
+    FromPath((account, event)): FromPath<(String, String)>,
+) -> Reply<EventAttemptsView> {
+    operator::show_webhook_event(&api.world, &account, &event).await.map(Json)
 }
 
-#[derive(Serialize, ToSchema)]
-#[schema(as = WebhookEvents)]
-pub(super) struct EventsShape {
-    items: Vec<EventShape>,
-    /// Give it as `before` for the next page; nothing on the last one.
-    next: Option<u64>,
+async fn replay_one(
+    State(api): Api,
+    FromPath((account, event)): FromPath<(String, String)>,
+) -> Reply<ReplayedView> {
+    operator::replay_webhook(&api.world, &account, &event).await.map(Json)
 }
 
-/// One thing that is, was, or could not be posted.
-#[derive(Serialize, ToSchema)]
-#[schema(as = WebhookEvent)]
-pub(super) struct EventShape {
-    /// As receivers know it: `webhook-id`.
-    #[schema(examples("evt_4711"))]
-    event: String,
-    #[schema(examples("dlr"))]
-    kind: &'static str,
-    message_id: String,
-    /// What a delivery report tells.
-    #[schema(examples("DELIVRD"))]
-    status: Option<&'static str>,
-    /// `waiting`, `delivered` or `failed`.
-    #[schema(examples("failed"))]
-    state: &'static str,
-    /// Why it failed.
-    why: Option<&'static str>,
-    attempts: u32,
-    /// When what it tells came about.
-    at: String,
-    /// When it will be posted next.
-    due_at: Option<String>,
-    /// When it was delivered or given up.
-    ended_at: Option<String>,
+async fn replay_failed(
+    State(api): Api,
+    FromPath(account): FromPath<String>,
+    FromBody(request): FromBody<ReplayRequest>,
+) -> Reply<ReplayedView> {
+    operator::replay_failed_webhooks(&api.world, &account, request).await.map(Json)
 }
 
-impl EventShape {
-    fn of(record: WebhookRecord) -> EventShape {
-        let WebhookRecord { id, account: _, kind, message, status, state, attempts, at, due_at, ended_at } =
-            record;
-        EventShape {
-            event: event_name(id.0),
-            kind: kind.as_str(),
-            message_id: message.to_string(),
-            status: status.map(status_of),
-            state: match state {
-                WebhookState::Waiting => "waiting",
-                WebhookState::Delivered => "delivered",
-                WebhookState::Failed(_) => "failed",
-            },
-            why: match state {
-                WebhookState::Waiting | WebhookState::Delivered => None,
-                WebhookState::Failed(GiveUpReason::AttemptsUsedUp) => Some("every attempt failed"),
-                WebhookState::Failed(GiveUpReason::NoAddress) => {
-                    Some("the account had no address for it any more")
-                }
-                WebhookState::Failed(GiveUpReason::NothingToTell) => {
-                    Some("what it tells of is not kept any more")
-                }
-            },
-            attempts,
-            at: at.to_iso(),
-            due_at: due_at.map(Timestamp::to_iso),
-            ended_at: ended_at.map(Timestamp::to_iso),
-        }
-    }
+async fn stage(
+    State(api): Api,
+    FromPath(account): FromPath<String>,
+    OptionalBody(request): OptionalBody<WebhookSecretRequest>,
+) -> Reply<WebhookSecretView> {
+    let step = SecretStep::Stage(request.unwrap_or_default());
+    operator::change_webhook_secret(&api.world, &account, step).await.map(Json)
 }
 
-pub(super) async fn events(
-    State(desk): State<Arc<Desk>>,
-    Named(account): Named<String>,
-    Asked(EventsAsked { kind, state, before, limit: most }): Asked<EventsAsked>,
-) -> Answer {
-    let filter =
-        WebhookFilter { kind: kind.map(|text| kind_of(&text)).transpose()?, status: standing(state)? };
-    let (before, most) = (cursor("before", before.as_deref())?, limit(most.as_deref())?);
-    let found = operator::webhook_events(&desk.world, &account, filter, before, most).await?;
-    let whole = u32::try_from(found.len()).is_ok_and(|count| count == most);
-    let next = found.last().filter(|_| whole).map(|last| last.id.0);
-    fine(&EventsShape { items: found.into_iter().map(EventShape::of).collect(), next })
+async fn switch(State(api): Api, FromPath(account): FromPath<String>) -> Reply<WebhookSecretView> {
+    operator::change_webhook_secret(&api.world, &account, SecretStep::Switch).await.map(Json)
 }
 
-fn kind_of(text: &str) -> Result<WebhookKind, OperatorRefusal> {
-    WebhookKind::ALL.into_iter().find(|kind| kind.as_str() == text).ok_or_else(|| {
-        OperatorRefusal::InvalidField {
-            field: "kind",
-            rule: format!("\"{text}\" is neither dlr nor inbound"),
-        }
-    })
-}
-
-fn standing(text: Option<String>) -> Result<Option<WebhookStatus>, OperatorRefusal> {
-    let Some(text) = text else { return Ok(None) };
-    match text.as_str() {
-        "waiting" => Ok(Some(WebhookStatus::Waiting)),
-        "delivered" => Ok(Some(WebhookStatus::Delivered)),
-        "failed" => Ok(Some(WebhookStatus::Failed)),
-        _ => Err(OperatorRefusal::InvalidField {
-            field: "state",
-            rule: format!("\"{text}\" is not waiting, delivered or failed"),
-        }),
-    }
-}
-
-#[derive(Serialize, ToSchema)]
-#[schema(as = WebhookAttempts)]
-pub(super) struct AttemptsShape {
-    event: EventShape,
-    /// Oldest first.
-    attempts: Vec<AttemptShape>,
-}
-
-/// One post and what came of it.
-#[derive(Serialize, ToSchema)]
-#[schema(as = WebhookAttempt)]
-struct AttemptShape {
-    at: String,
-    took_ms: u64,
-    /// What the receiver answered.
-    #[schema(examples(503))]
-    status: Option<u16>,
-    /// Why it came to no answer.
-    failure: Option<String>,
-    /// The beginning of the answer's body.
-    answer: String,
-}
-
-impl AttemptShape {
-    fn of(WebhookAttempt { at, took, outcome, response }: WebhookAttempt) -> AttemptShape {
-        let (status, failure) = match outcome {
-            AttemptOutcome::Status(status) => (Some(status), None),
-            AttemptOutcome::Failed(sentence) => (None, Some(sentence)),
-        };
-        AttemptShape {
-            at: at.to_iso(),
-            took_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
-            status,
-            failure,
-            answer: String::from_utf8_lossy(&response).into_owned(),
-        }
-    }
-}
-
-pub(super) async fn attempts(
-    State(desk): State<Arc<Desk>>,
-    Named((account, event)): Named<(String, String)>,
-) -> Answer {
-    let (event, attempts) = operator::webhook_event(&desk.world, &account, event_id(&event)?).await?;
-    let attempts = attempts.into_iter().map(AttemptShape::of).collect();
-    fine(&AttemptsShape { event: EventShape::of(event), attempts })
-}
-
-fn event_id(name: &str) -> Result<EventId, OperatorRefusal> {
-    let number = event_number(name).filter(|number| i64::try_from(*number).is_ok());
-    number.map(EventId).ok_or_else(|| OperatorRefusal::no_such("webhook event", name))
-}
-
-#[derive(Serialize, ToSchema)]
-#[schema(as = WebhooksReplayed)]
-pub(super) struct ReplayedShape {
-    /// So many events are posted again, with the same ids and bodies.
-    replayed: u64,
-}
-
-pub(super) async fn replay_one(
-    State(desk): State<Arc<Desk>>,
-    Named((account, event)): Named<(String, String)>,
-) -> Answer {
-    operator::replay_webhook(&desk.world, &account, event_id(&event)?).await?;
-    fine(&ReplayedShape { replayed: 1 })
-}
-
-/// Which events to post again.
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = WebhooksToReplay)]
-pub(super) struct ReplayAsked {
-    /// Those given up from then on: a day, or a time with its offset.
-    #[schema(format = DateTime, examples("2026-11-15T09:30:00Z"))]
-    since: String,
-    /// `dlr` or `inbound`; both if it says nothing.
-    #[schema(pattern = "^(dlr|inbound)$", examples("dlr"))]
-    kind: Option<String>,
-}
-
-pub(super) async fn replay(
-    State(desk): State<Arc<Desk>>,
-    Named(account): Named<String>,
-    body: Received,
-) -> Answer {
-    let ReplayAsked { since, kind } = body.json()?;
-    let since = Timestamp::parse(&since).ok_or_else(|| OperatorRefusal::InvalidField {
-        field: "since",
-        rule: format!(
-            "\"{since}\" is neither a day such as 2026-11-15 nor a time such as 2026-11-15T09:30:00Z"
-        ),
-    })?;
-    let kind = kind.map(|text| kind_of(&text)).transpose()?;
-    let replayed = operator::replay_failed_webhooks(&desk.world, &account, kind, since).await?;
-    fine(&ReplayedShape { replayed })
-}
-
-/// A secret to stage, or none: then one is made.
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = WebhookSecretGiven)]
-pub(super) struct SecretGiven {
-    #[schema(min_length = 16, max_length = 256, pattern = "^[!-~]*$", write_only)]
-    secret: Option<String>,
-}
-
-#[derive(Serialize, ToSchema)]
-#[schema(as = WebhookSecret)]
-pub(super) struct SecretShape {
-    /// The secret that was made, shown this once.
-    #[schema(examples("a2r7hq9mz4k8w3x5n6tvbycjdfgpsu2ea2r7hq9m"))]
-    secret: Option<String>,
-}
-
-pub(super) async fn stage(
-    State(desk): State<Arc<Desk>>,
-    Named(account): Named<String>,
-    body: Received,
-) -> Answer {
-    let given = if body.is_empty() { None } else { body.json::<SecretGiven>()?.secret };
-    let given = given.map(webhook_secret::read).transpose();
-    let given = given
-        .map_err(|refusal| OperatorRefusal::InvalidField { field: "secret", rule: refusal.to_string() })?;
-    change(&desk, &account, SecretStep::Stage(given)).await
-}
-
-pub(super) async fn switch(State(desk): State<Arc<Desk>>, Named(account): Named<String>) -> Answer {
-    change(&desk, &account, SecretStep::Switch).await
-}
-
-pub(super) async fn forget(State(desk): State<Arc<Desk>>, Named(account): Named<String>) -> Answer {
-    change(&desk, &account, SecretStep::Drop).await
-}
-
-async fn change(desk: &Desk, account: &str, step: SecretStep) -> Answer {
-    let made = operator::change_webhook_secret(&desk.world, account, step).await?;
-    fine(&SecretShape { secret: made.map(|secret| secret.reveal().to_owned()) })
+async fn drop_secret(State(api): Api, FromPath(account): FromPath<String>) -> Reply<WebhookSecretView> {
+    operator::change_webhook_secret(&api.world, &account, SecretStep::Drop).await.map(Json)
 }

@@ -1,4 +1,4 @@
-//! The catalogue of errors as a table: what each code means in both protocols, and what to do about it.
+//! The table of error codes: statuses, meaning and what to do.
 
 use super::html::Html;
 use hermod_domain::refusal::Class;
@@ -8,11 +8,11 @@ pub(super) fn catalogue(page: &mut Html, errors: &[PublishedError]) {
     if errors.is_empty() {
         return;
     }
-    // An interface without SMPP has no command_status to tell: zero means success, so no error has it.
+    // Codes without an SMPP status have 0, which means success.
     let smpp = errors.iter().any(|row| row.smpp != 0);
     page.raw("<section class=\"group\">\n<h2 id=\"errors\">Errors</h2>\n");
-    page.raw("<p>An error answer has one form, <code>{&quot;error&quot;: &quot;CODE: sentence&quot;}</code>, and the code again in the header ");
-    page.raw("<code>X-Error-Code</code>. Go by the code: sentences may change, codes do not.</p>\n");
+    page.raw("<p>An error response has one form, <code>{&quot;error&quot;: &quot;CODE: sentence&quot;}</code>, and the code again in the header ");
+    page.raw("<code>X-Error-Code</code>. Rely on the code: texts may change, codes do not.</p>\n");
     page.raw("<div class=\"wide\"><table class=\"cards errors\">\n<thead><tr><th>Code</th><th>HTTP</th>");
     if smpp {
         page.raw("<th>SMPP</th>");
@@ -37,7 +37,7 @@ fn write_row(page: &mut Html, row: &PublishedError, smpp: bool) {
         }
         page.raw("</td>");
     }
-    page.raw("<td data-label=\"Try again?\">").raw(match class {
+    page.raw("<td data-label=\"Retry?\">").raw(match class {
         Class::Temporary => "<span class=\"yes\">yes</span>",
         Class::Permanent => "no",
     });

@@ -1,14 +1,13 @@
-//! Examples: values made from what the document gives as examples, in the order of their schema, and the command line
-//! that asks for them.
+//! Example values, composed from the examples in the document, in the order of the schema.
 
 use super::html::Html;
 use super::node::{Node, json, quoted};
 use super::schema::fields_of;
 
-/// How deep an example is made up from the examples of its fields.
+/// The depth to which examples of fields are composed.
 const DEPTH_MAX: u32 = 8;
 
-/// An example of a body: the document's own, or put together from those of its fields.
+/// Returns the example of a body, or composes one from the examples of its fields.
 pub(super) fn of_content(root: &Node, content: &Node) -> Option<Node> {
     let schema = content.at("schema");
     let given = match content.at("example") {
@@ -46,7 +45,7 @@ fn of_schema(root: &Node, schema: &Node, depth: u32) -> Option<Node> {
     choices.into_iter().flatten().find_map(|choice| of_schema(root, choice, depth))
 }
 
-/// Sorts the fields of an example as its schema has them: values inside a document come in alphabetical order.
+/// Sorts the fields of an example, which are in alphabetical order in the document, in the order of the schema.
 fn in_order(root: &Node, value: &Node, schema: &Node) -> Node {
     let schema = schema.resolve(root);
     match value {
@@ -68,7 +67,7 @@ fn in_order(root: &Node, value: &Node, schema: &Node) -> Node {
     }
 }
 
-/// JSON over several lines, its names and values in their colours.
+/// Writes indented and coloured JSON.
 pub(super) fn pretty(page: &mut Html, value: &Node, indent: usize) {
     let margin = |page: &mut Html, indent: usize| {
         page.text(&format!("\n{:1$}", "", indent * 2));

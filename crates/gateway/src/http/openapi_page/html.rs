@@ -1,18 +1,17 @@
-//! Writes HTML so that nothing foreign becomes markup: markup must be a literal of this program, everything else is
-//! escaped.
+//! Writes HTML. Only literals of this program are markup; everything else is escaped.
 
-/// A piece of page in the making.
+/// A page under construction.
 #[derive(Default)]
 pub(super) struct Html(String);
 
 impl Html {
-    /// Markup. Only a literal can be given here, so no document can reach it.
+    /// Writes markup, which must be a literal of this program.
     pub(super) fn raw(&mut self, markup: &'static str) -> &mut Html {
         self.0.push_str(markup);
         self
     }
 
-    /// Content, or the value of an attribute between double quotes.
+    /// Writes escaped text, as content or as a quoted attribute value.
     pub(super) fn text(&mut self, text: &str) -> &mut Html {
         for character in text.chars() {
             match character {
@@ -27,7 +26,7 @@ impl Html {
         self
     }
 
-    /// The name of a place in the page: its kind, and of the given name whatever may stand in a fragment.
+    /// Writes an element id from a kind and the URL-safe characters of a name.
     pub(super) fn id(&mut self, kind: &'static str, name: &str) -> &mut Html {
         self.0.push_str(kind);
         self.0.push('-');

@@ -1,8 +1,7 @@
-//! Turns an OpenAPI document into one page for people: no script, nothing from elsewhere, readable on a phone and on a
-//! wide screen. Every edge that serves a document serves its page with this.
+//! Renders an OpenAPI document as one HTML page, without scripts and external resources.
 //!
-//! The page is made on the server, once. Whatever the document says is escaped where it is written; what decides how
-//! the page looks stands in `style.css`, whose digest is the only thing the page's own policy lets a browser apply.
+//! The page is rendered once, on the server. All text of the document is escaped. The content security policy allows only
+//! the style of `style.css`, by its digest.
 
 mod errors;
 mod example;
@@ -26,7 +25,7 @@ use utoipa::openapi::OpenApi;
 
 const STYLE: &str = include_str!("style.css");
 
-/// A document and its page, ready to be sent again and again.
+/// A document and its rendered page.
 pub struct Published {
     json: Bytes,
     html: Bytes,
@@ -68,14 +67,14 @@ fn answer(bytes: &Bytes, content_type: &'static str) -> Response {
     response
 }
 
-/// The document as it is served and committed: in its own order, a line for each value.
+/// Returns the document as pretty-printed JSON, as it is served and committed.
 pub fn json(document: &OpenApi) -> String {
     let mut text = document.to_pretty_json().expect("a document is made of strings, numbers and lists");
     text.push('\n');
     text
 }
 
-/// The whole page. `errors` becomes its catalogue of errors, which the operations link to; without any there is none.
+/// Renders the page. The operations link to the table of `errors`, which is left out if there are none.
 pub fn render(document: &OpenApi, errors: &[PublishedError]) -> String {
     let root = Node::of(document);
     let sections = Sections::of(&root);
@@ -131,7 +130,7 @@ impl<'a> Sections<'a> {
                 }
             }
         }
-        // A tag without operations is a guide, if it has something to say.
+        // A tag without operations is a guide, if it has a description.
         sections.retain(|section| !section.operations.is_empty() || !section.description.is_empty());
         Sections(sections)
     }
@@ -141,7 +140,7 @@ fn navigation(page: &mut Html, root: &Node, sections: &Sections<'_>, has_errors:
     page.raw("<header class=\"side\">\n<p class=\"brand\"><a href=\"#content\">");
     page.text(root.at("info").at("title").text());
     page.raw("</a></p>\n");
-    // A checkbox opens the list on a phone; on a wide screen the list is always there.
+    // A checkbox opens the contents on a phone; on a wide screen they are always visible.
     page.raw("<input type=\"checkbox\" id=\"menu\"><label for=\"menu\">Contents</label>\n<nav aria-label=\"Contents\">\n");
     for section in &sections.0 {
         page.raw("<p><a href=\"#").id("group", section.name).raw("\">").text(section.name);
@@ -176,7 +175,7 @@ fn introduction(page: &mut Html, root: &Node) {
     page.raw("</section>\n");
 }
 
-/// The forms of credentials, in the order in which the document wants them tried.
+/// Writes the authentication schemes in the order of the document.
 fn credentials(page: &mut Html, root: &Node) {
     let forms = root.at("security").items();
     if forms.is_empty() {

@@ -1,18 +1,17 @@
-//! A JSON tree that keeps the order of the document, and finds its way in it: what is not there is [`Node::Null`], and a
-//! `$ref` leads to what it names.
+//! A JSON tree in the order of the document. Missing values are [`Node::Null`], and `$ref` is resolved.
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 use utoipa::openapi::OpenApi;
 
-/// References to references that are followed. More of them can only be a circle.
+/// The longest chain of references; a longer one is a cycle.
 const HOPS_MAX: u32 = 8;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Node {
     Null,
     Bool(bool),
-    /// As it is written.
+    /// The text of the number.
     Number(String),
     Text(String),
     List(Vec<Node>),
@@ -32,7 +31,7 @@ impl Node {
         found.map_or(&NOTHING, |(_, node)| node)
     }
 
-    /// Empty for whatever is not text.
+    /// Returns the text, or an empty text for any other value.
     pub(super) fn text(&self) -> &str {
         if let Node::Text(text) = self { text } else { "" }
     }
@@ -49,7 +48,7 @@ impl Node {
         *self == Node::Null
     }
 
-    /// What a `$ref` names, or the node itself.
+    /// Returns the target of a `$ref`, or the node itself.
     pub(super) fn resolve<'a>(&'a self, root: &'a Node) -> &'a Node {
         let mut node = self;
         for _ in 0..HOPS_MAX {
@@ -59,7 +58,7 @@ impl Node {
         &NOTHING
     }
 
-    /// The last word of a `$ref`: the name of what it leads to.
+    /// Returns the name of the target of a `$ref`.
     pub(super) fn reference(&self) -> Option<&str> {
         self.at("$ref").text().rsplit_once('/').map(|(_, name)| name)
     }
@@ -121,7 +120,7 @@ impl<'de> Visitor<'de> for AnyNode {
     }
 }
 
-/// A value inside a sentence or a URL: text without quotes.
+/// Returns a value as text without quotes.
 pub(super) fn plain(value: &Node) -> String {
     match value {
         Node::Text(text) => text.clone(),
@@ -133,7 +132,7 @@ pub(super) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// JSON on one line, with a space where a person would put one.
+/// Returns JSON on one line.
 pub(super) fn json(value: &Node) -> String {
     match value {
         Node::Null => "null".to_owned(),

@@ -1,4 +1,4 @@
-//! One operation: what it does, what it takes, what it answers, and how to ask for it.
+//! One operation: description, parameters, body, responses, examples.
 
 use super::html::Html;
 use super::node::{Node, plain};
@@ -6,7 +6,7 @@ use super::{example, prose, schema};
 
 const METHODS: [&str; 8] = ["get", "post", "put", "patch", "delete", "head", "options", "trace"];
 
-/// The header whose values are the codes an answer can carry.
+/// The header that lists the error codes of a response.
 const CODE_HEADER: &str = "X-Error-Code";
 
 pub(super) struct Operation<'a> {
@@ -49,14 +49,14 @@ impl<'a> Operation<'a> {
         }
     }
 
-    /// What is new comes first (202 before 200), then the errors.
-    fn answers(&self) -> impl Iterator<Item = (&'a str, &'a Node)> {
-        let answers = || {
+    /// The responses: success in descending order (202 before 200), then errors.
+    fn responses(&self) -> impl Iterator<Item = (&'a str, &'a Node)> {
+        let all = || {
             self.node.at("responses").fields().iter().map(|(status, response)| (status.as_str(), response))
         };
         let is_good = |(status, _): &(&str, &Node)| status.starts_with('2');
-        let good: Vec<_> = answers().filter(is_good).collect();
-        good.into_iter().rev().chain(answers().filter(move |answer| !is_good(answer)))
+        let good: Vec<_> = all().filter(is_good).collect();
+        good.into_iter().rev().chain(all().filter(move |response| !is_good(response)))
     }
 
     pub(super) fn parameters<'b>(&'b self, root: &'b Node) -> impl Iterator<Item = &'b Node> {
@@ -133,8 +133,8 @@ fn request_body(page: &mut Html, root: &Node, operation: &Operation<'_>) {
 }
 
 fn responses(page: &mut Html, root: &Node, operation: &Operation<'_>) {
-    page.raw("<h4>Answers</h4>\n<ul class=\"answers\">\n");
-    for (status, response) in operation.answers() {
+    page.raw("<h4>Responses</h4>\n<ul class=\"answers\">\n");
+    for (status, response) in operation.responses() {
         let response = response.resolve(root);
         page.raw("<li>").raw(if status.starts_with('2') {
             "<span class=\"status good\">"
@@ -145,7 +145,7 @@ fn responses(page: &mut Html, root: &Node, operation: &Operation<'_>) {
         let codes = response.at("headers").at(CODE_HEADER).resolve(root).at("schema").at("enum").items();
         if codes.is_empty() {
             prose::line(page, response.at("description").text());
-            good_answer(page, root, response);
+            success_response(page, root, response);
         } else {
             for (index, code) in codes.iter().enumerate() {
                 page.raw(if index == 0 { "" } else { " " })
@@ -159,8 +159,8 @@ fn responses(page: &mut Html, root: &Node, operation: &Operation<'_>) {
     page.raw("</ul>\n");
 }
 
-/// Body and headers of an answer that is no error, behind a fold: the example beside it says most of it.
-fn good_answer(page: &mut Html, root: &Node, response: &Node) {
+/// Writes the fields and headers of a successful response, folded: the example shows most of them.
+fn success_response(page: &mut Html, root: &Node, response: &Node) {
     let headers = response.at("headers").fields();
     let content = response.at("content").fields();
     if headers.is_empty() && content.is_empty() {
@@ -194,22 +194,22 @@ fn good_answer(page: &mut Html, root: &Node, response: &Node) {
 }
 
 fn examples(page: &mut Html, root: &Node, operation: &Operation<'_>) {
-    page.raw("<p>Ask</p>\n<pre><code>").text(&curl(root, operation)).raw("</code></pre>\n");
-    for (status, response) in operation.answers().filter(|(status, _)| status.starts_with('2')) {
+    page.raw("<p>Request</p>\n<pre><code>").text(&curl(root, operation)).raw("</code></pre>\n");
+    for (status, response) in operation.responses().filter(|(status, _)| status.starts_with('2')) {
         let content = response.resolve(root).at("content").fields().first();
         let Some(value) = content.and_then(|(_, content)| example::of_content(root, content)) else {
             continue;
         };
-        page.raw("<p>Answer ").text(status).raw("</p>\n<pre><code>");
+        page.raw("<p>Response ").text(status).raw("</p>\n<pre><code>");
         example::pretty(page, &value, 0);
         page.raw("</code></pre>\n");
     }
 }
 
-/// The request as a line for a shell, to be pasted once the variables in it are set.
+/// Returns the request as a curl command; its variables are set by the user.
 pub(super) fn curl(root: &Node, operation: &Operation<'_>) -> String {
     let mut words = vec![format!("curl{}", credentials(root, operation))];
-    // curl asks with GET, or with POST where there is a body; any other method has to be named.
+    // curl uses GET, or POST with a body; any other method needs -X.
     let usual = if operation.node.at("requestBody").is_null() { "get" } else { "post" };
     if operation.method != usual {
         words[0].push_str(&format!(" -X {}", operation.method.to_uppercase()));
@@ -245,12 +245,12 @@ pub(super) fn curl(root: &Node, operation: &Operation<'_>) -> String {
     words.join(" \\\n     ")
 }
 
-/// Inside single quotes a shell reads everything as it stands, save the quote itself.
+/// Quotes a text for a shell.
 fn shell_quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// The first form of credentials the operation takes.
+/// Returns the curl option of the first authentication scheme.
 fn credentials(root: &Node, operation: &Operation<'_>) -> &'static str {
     let needs = match operation.node.at("security") {
         Node::Null => root.at("security"),

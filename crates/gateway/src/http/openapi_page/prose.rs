@@ -1,12 +1,12 @@
-//! The little Markdown that descriptions are written in: paragraphs, lists with `- `, fenced code, `code` and **weight**.
-//! Anything else stands as it was written.
+//! Renders the Markdown of descriptions: paragraphs, lists with `- `, fenced code, `code` and **bold**. Anything else is
+//! plain text.
 
 use super::html::Html;
 
 pub(super) fn write(page: &mut Html, text: &str) {
     for (index, block) in text.split("```").enumerate() {
         if index % 2 == 1 {
-            // The word after the fence names a language, and we colour none.
+            // The language after the fence is ignored.
             let code = block.split_once('\n').map_or(block, |(_, code)| code);
             page.raw("<pre><code>").text(code.trim_end()).raw("</code></pre>\n");
         } else {
@@ -15,7 +15,7 @@ pub(super) fn write(page: &mut Html, text: &str) {
     }
 }
 
-/// A description that stands inside a cell or a line: no paragraphs.
+/// Writes a description inline, without paragraphs.
 pub(super) fn line(page: &mut Html, text: &str) {
     for (index, span) in text.split('`').enumerate() {
         if index % 2 == 1 {

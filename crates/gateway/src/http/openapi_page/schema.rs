@@ -1,19 +1,19 @@
-//! What a value looks like: its type in a few words, its fields in a table.
+//! Schemas: the type of a value as text, the fields of an object as a table.
 
 use super::html::Html;
 use super::node::{Node, plain};
 use super::prose;
 
-/// Objects inside objects that are unfolded in one table. What lies deeper is named by its type alone.
+/// The depth of nested objects in one table.
 const DEPTH_MAX: usize = 3;
 
-/// Schemas that one object is put together from.
+/// The largest number of schemas that `allOf` combines.
 const PIECES_MAX: u32 = 16;
 
-/// Formats that tell how a program keeps a number, which is no rule for the number.
+/// Formats that are about storage and are not printed as rules.
 const SIZES: [&str; 5] = ["int32", "int64", "float", "double", "uint64"];
 
-/// Every named schema of the document.
+/// Writes all named schemas.
 pub(super) fn catalogue(page: &mut Html, root: &Node) {
     let schemas = root.at("components").at("schemas").fields();
     if schemas.is_empty() {
@@ -40,24 +40,25 @@ pub(super) struct Field<'a> {
     is_required: bool,
 }
 
-/// The fields of an object, also of one that is put together from several.
+/// Returns the fields of an object, including those of `allOf`.
 pub(super) fn fields_of<'a>(root: &'a Node, schema: &'a Node) -> Vec<Field<'a>> {
-    let mut fields = Vec::new();
+    let (mut properties, mut required) = (Vec::new(), Vec::new());
     let mut pieces = vec![schema.resolve(root)];
-    // A piece has few pieces of its own; one that has more names itself.
+    // A longer chain is a cycle.
     for _ in 0..PIECES_MAX {
         let Some(piece) = pieces.pop() else { break };
-        let required = piece.at("required").items();
-        fields.extend(piece.at("properties").fields().iter().map(|(name, node)| {
-            let is_required = required.iter().any(|given| given.text() == name);
-            Field { name, node, is_required }
-        }));
+        properties.extend(piece.at("properties").fields());
+        required.extend(piece.at("required").items());
         pieces.extend(piece.at("allOf").items().iter().rev().map(|inner| inner.resolve(root)));
     }
-    fields
+    let field = |(name, node): &'a (String, Node)| {
+        let is_required = required.iter().any(|given: &&Node| given.text() == name);
+        Field { name, node, is_required }
+    };
+    properties.into_iter().map(field).collect()
 }
 
-/// The fields of an object; of anything else, its type and rules.
+/// Writes the fields of an object; of any other schema, its type and rules.
 pub(super) fn write(page: &mut Html, root: &Node, schema: &Node) {
     let resolved = schema.resolve(root);
     if fields_of(root, resolved).is_empty() {
@@ -78,7 +79,7 @@ fn write_rows<'a>(page: &mut Html, root: &'a Node, schema: &'a Node, path: &mut 
         page.raw("<tr><th scope=\"row\"><code>").text(&path.join(".")).raw("</code>");
         page.raw(if is_required { "" } else { " <small>optional</small>" }).raw("</th><td>");
         type_name(page, field);
-        // What a name stands for is said here as well, as far as it fits into a line.
+        // The rules of a named schema are repeated here.
         let named = field.resolve(root);
         rules(page, named);
         page.raw("</td><td>");
@@ -86,7 +87,7 @@ fn write_rows<'a>(page: &mut Html, root: &'a Node, schema: &'a Node, path: &mut 
         let inherited = named.at("description").text().split("\n\n").next().unwrap_or_default();
         prose::line(page, if own.is_empty() { inherited } else { own });
         page.raw("</td></tr>\n");
-        // A named schema has its own place; only what has no name is unfolded here.
+        // Named schemas have their own section; only unnamed ones are nested.
         let inner = if field.at("items").is_null() { field } else { field.at("items") };
         if path.len() < DEPTH_MAX && inner.reference().is_none() {
             write_rows(page, root, inner, path);
@@ -95,7 +96,7 @@ fn write_rows<'a>(page: &mut Html, root: &'a Node, schema: &'a Node, path: &mut 
     }
 }
 
-/// The type in a few words, with a link where it has a name.
+/// Writes the type, with a link to a named schema.
 pub(super) fn type_name(page: &mut Html, schema: &Node) {
     if let Some(name) = schema.reference() {
         page.raw("<a href=\"#").id("schema", name).raw("\">").text(name).raw("</a>");
@@ -134,7 +135,7 @@ pub(super) fn type_name(page: &mut Html, schema: &Node) {
     }
 }
 
-/// What the value must keep to, each rule a few words.
+/// Writes the rules of a value.
 pub(super) fn rules(page: &mut Html, schema: &Node) {
     let values = schema.at("enum").items();
     if !values.is_empty() {

@@ -52,7 +52,7 @@ fn document(word: &str) -> OpenApi {
 }
 
 #[test]
-fn nothing_in_a_document_becomes_markup() {
+fn text_of_the_document_is_escaped() {
     let page = render(&document(EVIL), PUBLISHED);
     for bad in ["<script", "onload=\"x\"", "alert('"] {
         assert!(!page.contains(bad), "{bad} stands in the page");
@@ -86,7 +86,7 @@ fn every_tag_is_closed() {
 }
 
 #[test]
-fn every_link_inside_the_page_leads_somewhere() {
+fn every_internal_link_has_a_target() {
     let rows: Vec<_> = PUBLISHED.iter().collect();
     let mut operation = OperationBuilder::new().tag("one").operation_id(Some("it"));
     for (status, response) in openapi_errors::responses(&rows) {
@@ -108,7 +108,7 @@ fn every_link_inside_the_page_leads_somewhere() {
 }
 
 #[test]
-fn the_page_brings_everything_along_and_its_policy_knows_the_style() {
+fn page_is_self_contained_and_its_policy_allows_the_style() {
     let published = Published::new(&document("word"), PUBLISHED);
     let page = published.page();
     let policy = page.headers()["content-security-policy"].to_str().unwrap();
@@ -123,7 +123,7 @@ fn the_page_brings_everything_along_and_its_policy_knows_the_style() {
 }
 
 #[test]
-fn an_example_is_a_line_to_paste() {
+fn example_is_a_curl_command() {
     let document = document("it's");
     let root = Node::of(&document);
     let operation = &operation::all(&root)[0];
@@ -135,7 +135,7 @@ fn an_example_is_a_line_to_paste() {
 }
 
 #[test]
-fn a_reference_that_leads_nowhere_or_in_a_circle_is_survived() {
+fn dangling_and_cyclic_references_are_rendered() {
     let circle = ComponentsBuilder::new()
         .schema("a", Ref::from_schema_name("b"))
         .schema("b", Ref::from_schema_name("a"))
@@ -149,7 +149,7 @@ fn a_reference_that_leads_nowhere_or_in_a_circle_is_survived() {
 }
 
 #[test]
-fn an_object_of_several_pieces_is_shown_whole() {
+fn object_of_all_of_has_all_fields() {
     let piece = |name: &str| ObjectBuilder::new().property(name, text().examples([name])).required(name);
     let whole = AllOfBuilder::new().item(Ref::from_schema_name("first")).item(piece("second"));
     let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("whole"))).build();

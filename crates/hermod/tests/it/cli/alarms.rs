@@ -59,7 +59,7 @@ fn held_text_raises_an_alarm_until_it_is_decided() {
     assert!(metrics.contains("hermod_reviews_open 1"), "{metrics}");
     assert!(metrics.contains("hermod_alarms{alarm=\"reviews-open\"} 1"), "{metrics}");
     assert_eq!(ran(&["review", "approve", "1", "--by", "alice", "--data-dir", data]).0, 0);
-    wait_until("the alarm is cleared", || alarms(folder.path()).starts_with("No alarm"));
+    wait_until("the alarm is cleared", || alarms(folder.path()).starts_with("There are no alarms"));
     assert_eq!(demo.terminate(), 0);
 }
 

@@ -92,7 +92,7 @@ fn send_status_and_balance_commands_follow_a_message() {
         (0, "999999.95 EUR", "prepaid"),
         "{out}"
     );
-    assert_eq!(shop.ran(&["inbound"]), (0, "Nothing new.\n".to_owned(), String::new()));
+    assert_eq!(shop.ran(&["inbound"]), (0, "No new messages.\n".to_owned(), String::new()));
     assert_eq!(shop.demo.terminate(), 0);
 }
 

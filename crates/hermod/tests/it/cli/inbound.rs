@@ -60,7 +60,7 @@ fn inbound_messages_are_listed_in_order_with_escaped_control_characters() {
         "{out}"
     );
     assert!(lines[2].ends_with("\\u{1b}]0;owned\\u{7}no"), "{out:?}");
-    assert_eq!(lines[4], "Go on with: hermod inbound --since 2");
+    assert_eq!(lines[4], "Next page: hermod inbound --since 2");
     let (_, out, _) = ended(&mut customer(&office, &secret, &["inbound", "--since", "2"]));
     assert!(out.contains("ok") && out.contains("--since 3"), "{out}");
 }

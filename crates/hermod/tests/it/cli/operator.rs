@@ -125,7 +125,7 @@ fn wrong_or_invalid_token_is_rejected() {
         vec!["--url".to_owned(), "http://gateway.example".to_owned(), right[2].clone(), right[3].clone()];
     office.is_refused(&["account", "list"], 2, "insist with --plain-http");
     office.place = right[..2].to_vec();
-    office.is_refused(&["account", "list"], 2, "--url wants the file of that gateway's token");
+    office.is_refused(&["account", "list"], 2, "--url also needs --token-file");
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn concurrent_commands_on_a_data_folder_wait_for_each_other() {
     std::thread::scope(|scope| {
         let posting: Vec<_> = (0..4).map(|_| scope.spawn(|| office.does(&["topup", "shop", "1"]))).collect();
         for posted in posting {
-            assert!(posted.join().unwrap().contains("is posted to shop"));
+            assert!(posted.join().unwrap().contains("was posted to shop"));
         }
     });
     assert_eq!(office.json(&["account", "show", "shop"])["money"]["balance"], json!(104));

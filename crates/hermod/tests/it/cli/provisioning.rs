@@ -48,10 +48,10 @@ fn changes_by_command_survive_a_restart_with_a_provision_file() {
     assert!(log.contains("Left alone") && log.contains("verified") && log.contains("--force"), "{log}");
     let told = office.apply(&["--dry-run"]);
     assert!(
-        told.contains("! account shop\n    verified left at true, changed since; the file says false\n"),
+        told.contains("! account shop\n    verified stays true, changed since; the file has false\n"),
         "{told}"
     );
-    assert!(told.contains("! price * left as it is: removed or made again since\n"), "{told}");
+    assert!(told.contains("! price * not applied: removed or created again since\n"), "{told}");
     let forced = office.apply(&["--force"]);
     assert!(forced.contains("~ account shop\n    verified: true -> false\n"), "{forced}");
     assert!(forced.contains("+ price *\n"), "{forced}");

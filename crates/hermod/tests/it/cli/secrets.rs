@@ -61,7 +61,7 @@ fn secrets_to_writes_a_private_file() {
     assert!(secret.len() >= 32 && !out.contains(secret), "{out}");
 
     // No file is overwritten, and no file is created without a secret.
-    office.is_refused(&["key", "rotate", "shop-key-1", "--secrets-to", path(&to)], 2, "is there already");
+    office.is_refused(&["key", "rotate", "shop-key-1", "--secrets-to", path(&to)], 2, "already exists");
     office.apply(&["--secrets-to", path(&other)]);
     office.is_refused(&["key", "rotate", "nobody", "--secrets-to", path(&other)], 1, "NOT_FOUND");
     assert!(!other.exists());

@@ -75,7 +75,7 @@ fn binds_command_lists_and_unbinds_binds() {
         assert_eq!((code, told.as_str()), (0, ""), "{args:?}: {out}");
         out
     };
-    assert!(does(&["binds"]).starts_with("Nobody is bound."));
+    assert!(does(&["binds"]).starts_with("No customer is bound."));
     let waiting = ["--system-id", "demo", "--hold", "60"];
     std::thread::scope(|scope| {
         let held = scope.spawn(|| tries(&ready["smpp_port"], &password, &waiting));
@@ -84,12 +84,12 @@ fn binds_command_lists_and_unbinds_binds() {
         let bind = &seen["items"][0];
         assert_eq!((&bind["account"], &bind["type"]), (&"demo".into(), &"transceiver".into()), "{seen}");
         let number = bind["number"].to_string();
-        assert_eq!(does(&["binds", "--unbind", &number]), format!("Bind {number} is told to go.\n"));
+        assert_eq!(does(&["binds", "--unbind", &number]), format!("Unbinding bind {number}.\n"));
         let (code, _, told) = held.join().unwrap();
         assert_eq!((code, told.contains("the peer unbound")), (1, true), "{told}");
     });
-    wait_until("the bind is gone", || does(&["binds"]).starts_with("Nobody is bound."));
-    assert!(does(&["reports", "given-up"]).starts_with("Every report was taken."));
+    wait_until("the bind is gone", || does(&["binds"]).starts_with("No customer is bound."));
+    assert!(does(&["reports", "given-up"]).starts_with("No reports were given up."));
     assert_eq!(demo.terminate(), 0);
 }
 

@@ -39,7 +39,7 @@ fn webhook_commands_manage_addresses_secrets_and_events() {
         assert!(out.starts_with("GatewaySetup") && !out.contains("a-secret-of-their-own"), "{out}");
         office.does(&["webhook", "secret", "drop", "shop"]);
 
-        assert_eq!(office.does(&["webhook", "list", "shop", "--state", "failed"]), "There are none.\n");
+        assert_eq!(office.does(&["webhook", "list", "shop", "--state", "failed"]), "No webhook events.\n");
         office.is_refused(
             &["webhook", "attempts", "shop", "evt_1"],
             1,

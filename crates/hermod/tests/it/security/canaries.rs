@@ -192,7 +192,7 @@ async fn operator_handles_messages(at: SocketAddr, token: &str, answers: &mut An
         ("GET", format!("/lookup/{TO}"), ""),
         ("PUT", format!("/accounts/alice/opt-outs/{TO}"), r#"{"how": "asked by phone"}"#),
         ("GET", "/accounts/alice/opt-outs".to_owned(), ""),
-        ("GET", "/inbound/unowned".to_owned(), ""),
+        ("GET", "/inbound/unassigned".to_owned(), ""),
     ] {
         let answer = answers.call(at, method, &format!("/operator/v1{path}"), &headers, body).await;
         assert!(answer.status < 300, "{method} {path}: {}", answer.body);

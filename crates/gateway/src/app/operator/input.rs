@@ -1,0 +1,62 @@
+//! Parses the texts of requests: numbers, senders, days, notes.
+
+use crate::app::operator::refusal::OperatorRefusal;
+use hermod_domain::phone::Msisdn;
+use hermod_domain::sender::Sender;
+use hermod_domain::time::Day;
+use std::fmt::Display;
+
+/// Returns the refusal of a field whose value breaks a rule.
+pub(super) fn invalid(field: &'static str, rule: impl Display) -> OperatorRefusal {
+    OperatorRefusal::InvalidField { field, rule: rule.to_string() }
+}
+
+/// Parses a phone number. Query strings may have its plus as a space.
+pub(super) fn number(text: &str) -> Result<Msisdn, OperatorRefusal> {
+    Msisdn::parse(&plus(text)).map_err(|refusal| invalid("number", format!("\"{text}\": {refusal}")))
+}
+
+/// Parses a sender. Query strings may have a leading plus as a space.
+pub(super) fn sender(text: &str) -> Result<Sender, OperatorRefusal> {
+    Sender::parse(&plus(text)).map_err(|refusal| invalid("from", format!("\"{text}\": {refusal}")))
+}
+
+fn plus(text: &str) -> String {
+    match text.strip_prefix(' ') {
+        Some(digits) => format!("+{digits}"),
+        None => text.to_owned(),
+    }
+}
+
+pub(super) fn day(field: &'static str, text: &str) -> Result<Day, OperatorRefusal> {
+    Day::parse(text).ok_or_else(|| invalid(field, format!("\"{text}\" is not a day such as 2026-01-31")))
+}
+
+/// Checks the length of a text for people, and that it has no control characters.
+pub(super) fn words(
+    field: &'static str,
+    text: String,
+    least: usize,
+    most: usize,
+) -> Result<String, OperatorRefusal> {
+    let fits = (least..=most).contains(&text.chars().count());
+    if fits && !text.chars().any(char::is_control) {
+        return Ok(text);
+    }
+    Err(invalid(field, format!("must have {least} to {most} characters, none of them a control character")))
+}
+
+/// Finds the value that is written as `text`.
+pub(super) fn one_of<T: Copy>(
+    field: &'static str,
+    text: &str,
+    known: impl IntoIterator<Item = T>,
+    written: impl Fn(T) -> &'static str,
+) -> Result<T, OperatorRefusal> {
+    let known: Vec<T> = known.into_iter().collect();
+    known.iter().copied().find(|value| written(*value) == text).ok_or_else(|| {
+        let names: Vec<&str> = known.iter().map(|value| written(*value)).collect();
+        let (last, rest) = names.split_last().expect("a choice has values");
+        invalid(field, format!("\"{text}\" is none of {} and {last}", rest.join(", ")))
+    })
+}

@@ -1,0 +1,73 @@
+//! Backups of the database, erasure of a phone number, rows that were set aside.
+
+use super::input::{invalid, number};
+use super::{OperatorRefusal, find_account};
+use crate::views::maintenance::{
+    BackupRequest, BackupView, ErasureRequest, ErasureView, SetAsideQuery, SetAsideView,
+};
+use crate::views::paging::{Limit, Page};
+use crate::world::World;
+use hermod_store::StoreError;
+use std::path::{Path, PathBuf};
+
+/// The file name of the database, as in every data folder.
+const DATABASE: &str = "hermod.db";
+
+/// Copies the database into a new folder while messages are being sent. Removes the folder on any error.
+pub async fn copy_database(world: &World, request: BackupRequest) -> Result<BackupView, OperatorRefusal> {
+    let folder = PathBuf::from(request.folder);
+    if !folder.is_absolute() {
+        return Err(invalid("folder", "must be an absolute path"));
+    }
+    create_private(&folder).map_err(|error| {
+        invalid("folder", format!("{}: the gateway cannot create this folder: {error}", folder.display()))
+    })?;
+    match world.store.copy_to(&folder.join(DATABASE)).await {
+        Ok(bytes) => Ok(BackupView { folder: folder.display().to_string(), bytes }),
+        Err(fault) => {
+            // Only an empty folder is removed.
+            let _ = std::fs::remove_dir(&folder);
+            Err(backup_refusal(fault))
+        }
+    }
+}
+
+fn backup_refusal(fault: StoreError) -> OperatorRefusal {
+    match fault {
+        StoreError::NoRoomForCopy { .. } | StoreError::File { .. } | StoreError::Backend(_) => {
+            OperatorRefusal::BackupFailed(fault.to_string())
+        }
+        fault => fault.into(),
+    }
+}
+
+fn create_private(folder: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    std::fs::DirBuilder::new().mode(0o700).create(folder)
+}
+
+/// Erases a phone number from every message that has ended, of one account or of all.
+pub async fn erase_number(world: &World, request: ErasureRequest) -> Result<ErasureView, OperatorRefusal> {
+    let number = number(&request.number)?;
+    let account = request.account.map(|name| find_account(world, &name)).transpose()?;
+    let erased = world.store.erase_number(number, account).await?;
+    // The log must not have the number.
+    tracing::info!(
+        messages = erased.messages,
+        inbound = erased.inbound,
+        others = erased.others,
+        in_progress = erased.in_progress,
+        "The operator erased a phone number"
+    );
+    Ok(erased.into())
+}
+
+/// Lists rows of the queue that could not be read, the oldest first.
+pub async fn list_set_aside(
+    world: &World,
+    query: SetAsideQuery,
+) -> Result<Page<SetAsideView>, OperatorRefusal> {
+    let limit = Limit::of(query.limit);
+    let rows = world.store.set_aside(query.after.map(|after| after.signed()), limit).await?;
+    Ok(Page::new(rows.into_iter().map(SetAsideView::from).collect(), limit))
+}

@@ -1,0 +1,147 @@
+//! Messages that need a decision or were not delivered: review cases, opt-outs, unassigned MO messages, reports that
+//! were given up.
+
+use super::input::{invalid, number, one_of, words};
+use super::{OperatorRefusal, account_name, carrier_name, find_account};
+use crate::views::messages::{
+    AssignRequest, AssignedView, DecisionRequest, GivenUpQuery, GivenUpView, OptOutRemovedView, OptOutRequest,
+    OptOutView, OptOutsQuery, ReviewView, ReviewsQuery, UnassignedQuery, UnassignedView, review_state_text,
+};
+use crate::views::paging::{Limit, Page};
+use crate::world::World;
+use hermod_domain::ids::MessageId;
+use hermod_store::{OptOut, ReportId, ReviewCase, ReviewState};
+
+const DECIDED_BY_CHARS_MAX: usize = 100;
+const HOW_CHARS_MAX: usize = 100;
+/// How an opt-out was made, where the request has nothing about it.
+const HOW_DEFAULT: &str = "the operator";
+
+/// Lists opt-outs of an account in the order of their numbers.
+pub async fn list_opt_outs(
+    world: &World,
+    account: &str,
+    query: OptOutsQuery,
+) -> Result<Page<OptOutView>, OperatorRefusal> {
+    let after = query.after.map(|text| number(&text)).transpose()?;
+    let id = find_account(world, account)?;
+    let limit = Limit::of(query.limit);
+    let found = world.store.opt_outs(id, after, limit).await?;
+    Ok(Page::new(found.into_iter().map(OptOutView::from).collect(), limit))
+}
+
+/// Stores an opt-out. Returns the stored one, and whether it is new.
+pub async fn add_opt_out(
+    world: &World,
+    account: &str,
+    text: &str,
+    request: Option<OptOutRequest>,
+) -> Result<(OptOutView, bool), OperatorRefusal> {
+    let how = request.map_or_else(|| HOW_DEFAULT.to_owned(), |request| request.how);
+    let how = words("how", how, 1, HOW_CHARS_MAX)?;
+    let number = number(text)?;
+    let id = find_account(world, account)?;
+    let entry = OptOut { account: id, number, how, now: world.clock.now() };
+    let is_new = world.store.opt_out(entry.clone()).await?;
+    let stored = world.store.opted_out(id, number).await?;
+    Ok((stored.unwrap_or(entry).into(), is_new))
+}
+
+pub async fn remove_opt_out(
+    world: &World,
+    account: &str,
+    text: &str,
+) -> Result<OptOutRemovedView, OperatorRefusal> {
+    let number = number(text)?;
+    let id = find_account(world, account)?;
+    if world.store.opt_in(id, number).await? {
+        return Ok(OptOutRemovedView { number: number.to_string(), removed: true });
+    }
+    Err(OperatorRefusal::NotFound(format!("{number} has not opted out of account \"{account}\"")))
+}
+
+/// Lists review cases, the newest first.
+pub async fn list_reviews(world: &World, query: ReviewsQuery) -> Result<Page<ReviewView>, OperatorRefusal> {
+    let states = [ReviewState::Open, ReviewState::Approved, ReviewState::Rejected];
+    let state = query.state.map(|text| one_of("state", &text, states, review_state_text)).transpose()?;
+    let limit = Limit::of(query.limit);
+    let cases = world.store.reviews(state, query.before.map(u64::from), limit).await?;
+    Ok(Page::new(cases.into_iter().map(|case| review_view(world, case)).collect(), limit))
+}
+
+pub async fn show_review(world: &World, id: u64) -> Result<ReviewView, OperatorRefusal> {
+    let found = world.store.review(id).await?;
+    found.map(|case| review_view(world, case)).ok_or_else(|| no_case(id))
+}
+
+/// Approves or rejects a held message; the last decision holds. An approval lets the customer's retry pass for a week.
+pub async fn decide_review(
+    world: &World,
+    id: u64,
+    approve: bool,
+    request: DecisionRequest,
+) -> Result<ReviewView, OperatorRefusal> {
+    let by = words("by", request.by, 1, DECIDED_BY_CHARS_MAX)?;
+    let decided = world.store.decide_review(id, approve, by.clone(), world.clock.now()).await?;
+    let decided = decided.ok_or_else(|| no_case(id))?;
+    tracing::info!(case = id, approve, by, "The operator decided a review case");
+    Ok(review_view(world, decided))
+}
+
+fn no_case(id: u64) -> OperatorRefusal {
+    OperatorRefusal::NotFound(format!("there is no review case {id}"))
+}
+
+fn review_view(world: &World, case: ReviewCase) -> ReviewView {
+    let account = account_name(world, case.account);
+    ReviewView::new(case, account)
+}
+
+/// Lists reports that were not delivered to customers' binds, the oldest first.
+pub async fn list_given_up(world: &World, query: GivenUpQuery) -> Result<Page<GivenUpView>, OperatorRefusal> {
+    let account = query.account.map(|name| find_account(world, &name)).transpose()?;
+    let limit = Limit::of(query.limit);
+    let after = query.after.map(|after| ReportId(after.into()));
+    let given_up = world.store.given_up(account, after, limit).await?;
+    let catalogue = world.catalogue();
+    let items = given_up.iter().map(|report| {
+        let smpp = catalogue.connection(report.connection).and_then(|connection| connection.smpp.as_ref());
+        let system_id = smpp.map(|smpp| smpp.system_id.clone());
+        GivenUpView::new(report, account_name(world, report.account), system_id)
+    });
+    Ok(Page::new(items.collect(), limit))
+}
+
+/// Lists MO messages that belong to no account, the oldest first.
+pub async fn list_unassigned(
+    world: &World,
+    query: UnassignedQuery,
+) -> Result<Page<UnassignedView>, OperatorRefusal> {
+    let parse = |text: String| {
+        let wrong = || invalid("after", format!("\"{text}\" is not the next of an earlier page"));
+        MessageId::parse(&text).ok_or_else(wrong)
+    };
+    let after = query.after.map(parse).transpose()?;
+    let limit = Limit::of(query.limit);
+    let found = world.store.unassigned_inbound(after, limit).await?;
+    let catalogue = world.catalogue();
+    let items = found.into_iter().map(|message| {
+        let carrier = carrier_name(&catalogue, message.carrier);
+        UnassignedView::new(message, carrier)
+    });
+    Ok(Page::new(items.collect(), limit))
+}
+
+/// Assigns an MO message to an account, which receives it like any other.
+pub async fn assign_inbound(
+    world: &World,
+    message: &str,
+    request: AssignRequest,
+) -> Result<AssignedView, OperatorRefusal> {
+    let missing = || OperatorRefusal::NotFound(format!("there is no unassigned message {message}"));
+    let id = MessageId::parse(message).ok_or_else(missing)?;
+    let account = find_account(world, &request.account)?;
+    let record = world.store.assign_inbound(id, account, world.clock.now()).await?.ok_or_else(missing)?;
+    tracing::info!(message.id = %id, account.id = %account, "The operator assigned an MO message to an account");
+    Ok(AssignedView { message_id: id.to_string(), account: account_name(world, account), id: record.id })
+}

@@ -1,0 +1,73 @@
+//! What handlers take: names in the path, the query, the body, and the running gateway.
+
+use super::OperatorApi;
+use super::body::RawBody;
+use crate::app::operator::OperatorRefusal;
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
+use axum::http::request::Parts;
+use serde::de::DeserializeOwned;
+use std::sync::Arc;
+
+/// The prefix that axum puts before the cause of an invalid query.
+const QUERY_ERROR_PREFIX: &str = "Failed to deserialize query string: ";
+
+/// The names in the path.
+pub(super) struct FromPath<T>(pub(super) T);
+
+impl<T: DeserializeOwned + Send> FromRequestParts<Arc<OperatorApi>> for FromPath<T> {
+    type Rejection = OperatorRefusal;
+
+    async fn from_request_parts(head: &mut Parts, api: &Arc<OperatorApi>) -> Result<Self, OperatorRefusal> {
+        let names = Path::from_request_parts(head, api).await;
+        names.map(|Path(names)| FromPath(names)).map_err(|_| OperatorRefusal::no_path())
+    }
+}
+
+/// The query string. Rejects unknown parameters.
+pub(super) struct FromQuery<T>(pub(super) T);
+
+impl<T: DeserializeOwned + Send> FromRequestParts<Arc<OperatorApi>> for FromQuery<T> {
+    type Rejection = OperatorRefusal;
+
+    async fn from_request_parts(head: &mut Parts, api: &Arc<OperatorApi>) -> Result<Self, OperatorRefusal> {
+        let query = Query::from_request_parts(head, api).await;
+        query.map(|Query(query)| FromQuery(query)).map_err(|error| {
+            let cause = error.body_text();
+            OperatorRefusal::InvalidQuery(cause.trim_start_matches(QUERY_ERROR_PREFIX).to_owned())
+        })
+    }
+}
+
+/// A JSON body.
+pub(super) struct FromBody<T>(pub(super) T);
+
+impl<T: DeserializeOwned + Send> FromRequest<Arc<OperatorApi>> for FromBody<T> {
+    type Rejection = OperatorRefusal;
+
+    async fn from_request(request: Request, api: &Arc<OperatorApi>) -> Result<Self, OperatorRefusal> {
+        RawBody::from_request(request, api).await?.json().map(FromBody)
+    }
+}
+
+/// A JSON body that may be left out.
+pub(super) struct OptionalBody<T>(pub(super) Option<T>);
+
+impl<T: DeserializeOwned + Send> FromRequest<Arc<OperatorApi>> for OptionalBody<T> {
+    type Rejection = OperatorRefusal;
+
+    async fn from_request(request: Request, api: &Arc<OperatorApi>) -> Result<Self, OperatorRefusal> {
+        let body = RawBody::from_request(request, api).await?;
+        if body.is_empty() { Ok(OptionalBody(None)) } else { body.json().map(|json| OptionalBody(Some(json))) }
+    }
+}
+
+/// The state of a process that has links. Rejects the request with NOT_RUNNING in any other process.
+pub(super) struct Running(pub(super) Arc<OperatorApi>);
+
+impl FromRequestParts<Arc<OperatorApi>> for Running {
+    type Rejection = OperatorRefusal;
+
+    async fn from_request_parts(_: &mut Parts, api: &Arc<OperatorApi>) -> Result<Self, OperatorRefusal> {
+        if api.is_running { Ok(Running(api.clone())) } else { Err(OperatorRefusal::NotRunning) }
+    }
+}

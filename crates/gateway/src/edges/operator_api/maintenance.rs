@@ -1,0 +1,78 @@
+//! Routes about backups, erasure of phone numbers and rows that were set aside.
+
+use super::Api;
+use super::extract::{FromBody, FromQuery, Running};
+use super::response::Reply;
+use super::routes::{Routes, doc};
+use crate::app::operator::{self, OperatorRefusal};
+use crate::listeners::Reach;
+use crate::views::maintenance::{
+    BackupRequest, BackupView, ErasureRequest, ErasureView, SetAsideQuery, SetAsideView,
+};
+use crate::views::paging::Page;
+use axum::Json;
+use axum::extract::State;
+use axum::http::{Extensions, HeaderMap};
+
+pub(super) fn routes(routes: &mut Routes) {
+    routes.section("Maintenance", "Backups, erasure of personal data, invalid rows.");
+    routes.post(
+        "/backups",
+        back_up,
+        doc("makeBackup", "Back up the database", "The copy is complete and durable.")
+            .details(
+                "Only for callers on the gateway's own machine. The gateway writes the copy a few pages at a time between \
+                 commits, and responds when it is complete. The keys of the data folder are not copied: `hermod backup` \
+                 copies them.",
+            )
+            .errors(&["INVALID_FIELD", "BACKUP_RUNNING"]),
+    );
+    routes.post(
+        "/erasures",
+        erase,
+        doc("eraseNumber", "Erase a phone number", "What was erased, and what was not yet.")
+            .details(
+                "In every message to or from the number that has ended, the text is deleted and the number replaced by \
+                 +9990000000. Ids, states, times and money stay; so do opt-outs. Messages that are still being delivered \
+                 are not changed and are listed: call again when they have ended.",
+            )
+            .errors(&["NOT_FOUND", "INVALID_FIELD"]),
+    );
+    routes.get(
+        "/set-aside",
+        list_set_aside,
+        doc("listSetAside", "List invalid rows of the queue", "The oldest first.").details(
+            "Messages that cannot be sent because a row of the database is damaged or of another release. All parts of \
+             such a message leave the queue, so that it blocks no other; the message is kept.",
+        ),
+    );
+}
+
+async fn back_up(
+    Running(api): Running,
+    extensions: Extensions,
+    headers: HeaderMap,
+    FromBody(request): FromBody<BackupRequest>,
+) -> Reply<BackupView> {
+    // The caller names a path that is written to.
+    let source = crate::http::source_of(&extensions, &headers);
+    if source.is_some() && !Reach::ThisMachine.admits(source) {
+        return Err(OperatorRefusal::NotFromHere);
+    }
+    let stopping = api.workers.stopping();
+    tokio::select! {
+        copied = operator::copy_database(&api.world, request) => copied.map(Json),
+        () = stopping.cancelled() => Err(OperatorRefusal::stopping()),
+    }
+}
+
+async fn erase(State(api): Api, FromBody(request): FromBody<ErasureRequest>) -> Reply<ErasureView> {
+    operator::erase_number(&api.world, request).await.map(Json)
+}
+
+async fn list_set_aside(
+    State(api): Api,
+    FromQuery(query): FromQuery<SetAsideQuery>,
+) -> Reply<Page<SetAsideView>> {
+    operator::list_set_aside(&api.world, query).await.map(Json)
+}

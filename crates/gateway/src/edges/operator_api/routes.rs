@@ -1,0 +1,407 @@
+//! Declares routes: one declaration adds a route to the router and its operation to the OpenAPI document.
+//!
+//! The parameters, the body, the response and most errors of an operation follow from the types of its handler
+//! ([`Describe`]); the rest is said by a [`Doc`].
+
+use super::OperatorApi;
+use super::body::RawBody;
+use super::extract::{FromBody, FromPath, FromQuery, OptionalBody, Running};
+use super::response::{CreatedReply, Reply};
+use crate::app::operator::OPERATOR_ERRORS;
+use crate::http::openapi_errors;
+use axum::Router;
+use axum::extract::State;
+use axum::handler::Handler;
+use axum::http::{Extensions, HeaderMap};
+use axum::routing::{MethodFilter, on};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use utoipa::openapi::path::{Operation, OperationBuilder, Parameter, ParameterBuilder, ParameterIn, Paths};
+use utoipa::openapi::request_body::{RequestBody, RequestBodyBuilder};
+use utoipa::openapi::tag::TagBuilder;
+use utoipa::openapi::{
+    ContentBuilder, HttpMethod, ObjectBuilder, Ref, RefOr, Required, Response, ResponseBuilder, Schema, Tag, Type,
+};
+use utoipa::{IntoParams, ToSchema};
+
+const JSON: &str = "application/json";
+pub(super) const X_REQUEST_ID: &str = "X-Request-Id";
+
+/// The errors of every route.
+const ALWAYS: [&str; 5] =
+    ["INVALID_TOKEN", "IP_NOT_ALLOWED", "RATE_LIMITED", "FAILED", "GATEWAY_UNAVAILABLE"];
+/// The errors of every route that takes a body.
+const WITH_BODY: [&str; 3] = ["INVALID_CONTENT_TYPE", "INVALID_JSON", "BODY_TOO_LARGE"];
+
+/// The routes of the API, as a router and as paths of the document.
+#[derive(Default)]
+pub(super) struct Routes {
+    pub(super) router: Router<Arc<OperatorApi>>,
+    pub(super) paths: Paths,
+    pub(super) tags: Vec<Tag>,
+    /// The schemas that the operations refer to.
+    pub(super) schemas: BTreeMap<String, RefOr<Schema>>,
+}
+
+impl Routes {
+    /// Begins a section of the document. The routes that follow belong to it.
+    pub(super) fn section(&mut self, name: &str, description: &str) {
+        self.tags.push(TagBuilder::new().name(name).description(Some(description)).build());
+    }
+
+    pub(super) fn get<H, T, D>(&mut self, path: &str, handler: H, doc: Doc)
+    where
+        H: Handler<T, Arc<OperatorApi>> + Describe<D>,
+        T: 'static,
+    {
+        self.add(MethodFilter::GET, HttpMethod::Get, path, handler, doc);
+    }
+
+    pub(super) fn post<H, T, D>(&mut self, path: &str, handler: H, doc: Doc)
+    where
+        H: Handler<T, Arc<OperatorApi>> + Describe<D>,
+        T: 'static,
+    {
+        self.add(MethodFilter::POST, HttpMethod::Post, path, handler, doc);
+    }
+
+    pub(super) fn put<H, T, D>(&mut self, path: &str, handler: H, doc: Doc)
+    where
+        H: Handler<T, Arc<OperatorApi>> + Describe<D>,
+        T: 'static,
+    {
+        self.add(MethodFilter::PUT, HttpMethod::Put, path, handler, doc);
+    }
+
+    pub(super) fn patch<H, T, D>(&mut self, path: &str, handler: H, doc: Doc)
+    where
+        H: Handler<T, Arc<OperatorApi>> + Describe<D>,
+        T: 'static,
+    {
+        self.add(MethodFilter::PATCH, HttpMethod::Patch, path, handler, doc);
+    }
+
+    pub(super) fn delete<H, T, D>(&mut self, path: &str, handler: H, doc: Doc)
+    where
+        H: Handler<T, Arc<OperatorApi>> + Describe<D>,
+        T: 'static,
+    {
+        self.add(MethodFilter::DELETE, HttpMethod::Delete, path, handler, doc);
+    }
+
+    fn add<H, T, D>(&mut self, filter: MethodFilter, method: HttpMethod, path: &str, handler: H, doc: Doc)
+    where
+        H: Handler<T, Arc<OperatorApi>> + Describe<D>,
+        T: 'static,
+    {
+        let mut described = Described::default();
+        H::describe(&mut described);
+        if doc.response.is_none() {
+            self.schemas.append(&mut described.schemas);
+        }
+        self.router = std::mem::take(&mut self.router).route(path, on(filter, handler));
+        // A wildcard is a name with slashes to axum, and a plain name to the document.
+        let path = path.replace("{*", "{");
+        let tag = self.tags.last().map(|tag| tag.name.clone()).unwrap_or_default();
+        let operation = doc.operation(&tag, &path, described);
+        self.paths.add_path_operation(path, vec![method], operation);
+    }
+}
+
+/// What the document says about a route beside what its handler's types say.
+pub(super) struct Doc {
+    id: String,
+    summary: String,
+    details: &'static str,
+    /// The statuses of success and what each means.
+    successes: Vec<(&'static str, &'static str)>,
+    errors: Vec<&'static str>,
+    parameters: Vec<Parameter>,
+    hidden: Vec<&'static str>,
+    body: Option<RequestBody>,
+    response: Option<RefOr<Schema>>,
+}
+
+/// A route with its operation id, a title, and what a response of status 200 means.
+pub(super) fn doc(id: impl Into<String>, summary: impl Into<String>, ok: &'static str) -> Doc {
+    Doc {
+        id: id.into(),
+        summary: summary.into(),
+        details: "",
+        successes: vec![("200", ok)],
+        errors: Vec::new(),
+        parameters: Vec::new(),
+        hidden: Vec::new(),
+        body: None,
+        response: None,
+    }
+}
+
+impl Doc {
+    pub(super) fn details(self, details: &'static str) -> Doc {
+        Doc { details, ..self }
+    }
+
+    /// What a response of status 201 means.
+    pub(super) fn created(mut self, meaning: &'static str) -> Doc {
+        self.successes.push(("201", meaning));
+        self
+    }
+
+    /// The route has no response of success.
+    pub(super) fn never_succeeds(self) -> Doc {
+        Doc { successes: Vec::new(), ..self }
+    }
+
+    /// Error codes beyond those that follow from the handler's types.
+    pub(super) fn errors(mut self, codes: &[&'static str]) -> Doc {
+        self.errors.extend(codes);
+        self
+    }
+
+    /// Adds a parameter, or describes one of the path.
+    pub(super) fn parameter(mut self, parameter: impl Into<Parameter>) -> Doc {
+        self.parameters.push(parameter.into());
+        self
+    }
+
+    /// Leaves a parameter of the query out of the document.
+    pub(super) fn without(mut self, parameter: &'static str) -> Doc {
+        self.hidden.push(parameter);
+        self
+    }
+
+    pub(super) fn body(self, body: RequestBody) -> Doc {
+        Doc { body: Some(body), ..self }
+    }
+
+    pub(super) fn response(self, schema: Ref) -> Doc {
+        Doc { response: Some(schema.into()), ..self }
+    }
+
+    fn operation(self, tag: &str, path: &str, described: Described) -> Operation {
+        let Described { parameters, body, response, errors, schemas: _ } = described;
+        let own = |name: &str| self.parameters.iter().find(|parameter| parameter.name == name).cloned();
+        let in_path = names_in(path).map(|name| own(name).unwrap_or_else(|| path_parameter(path, name)));
+        let queried = parameters.into_iter().filter(|one| !self.hidden.contains(&one.name.as_str()));
+        let further = self.parameters.iter().filter(|one| one.parameter_in != ParameterIn::Path).cloned();
+        let parameters: Vec<Parameter> = in_path.chain(further).chain(queried).collect();
+        let codes: Vec<&str> = self.errors.iter().chain(&errors).chain(&ALWAYS).copied().collect();
+        let rows: Vec<_> = OPERATOR_ERRORS.iter().filter(|row| codes.contains(&row.code)).collect();
+        let mut operation = OperationBuilder::new()
+            .tag(tag)
+            .operation_id(Some(self.id))
+            .summary(Some(self.summary))
+            .description((!self.details.is_empty()).then_some(self.details))
+            .request_body(self.body.or(body));
+        if !parameters.is_empty() {
+            operation = operation.parameters(Some(parameters));
+        }
+        let schema = self.response.or(response);
+        for (status, meaning) in self.successes {
+            operation = operation.response(status, success(meaning, schema.clone()));
+        }
+        for (status, response) in openapi_errors::responses(&rows) {
+            operation = operation.response(status, response);
+        }
+        operation.build()
+    }
+}
+
+fn success(meaning: &str, schema: Option<RefOr<Schema>>) -> Response {
+    let content = ContentBuilder::new().schema(schema).build();
+    ResponseBuilder::new()
+        .description(meaning)
+        .content(JSON, content)
+        .header_ref(X_REQUEST_ID, Ref::new(format!("#/components/headers/{X_REQUEST_ID}")))
+        .build()
+}
+
+fn names_in(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter_map(|piece| piece.strip_prefix('{')?.strip_suffix('}'))
+}
+
+/// Describes a name in a path by what the path is about.
+fn path_parameter(path: &str, name: &str) -> Parameter {
+    let integer = || ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1));
+    let (description, example, schema) = match name {
+        "name" if path.starts_with("/carriers") => ("The carrier.", "acme", text()),
+        "name" => ("The account.", "shop", text()),
+        "number" if path.starts_with("/binds") => ("The number of the bind.", "7", integer()),
+        "number" => (
+            "A plus, then 7 to 15 digits.",
+            "+4915112345678",
+            text().pattern(Some(r"^\+[1-9][0-9]{6,14}$")),
+        ),
+        "event" => ("The `webhook-id` of the event.", "evt_4711", text().pattern(Some("^evt_[0-9]+$"))),
+        "id" => ("The number of the case.", "1", integer()),
+        _ => ("The id of the message.", "15526526976000001", text()),
+    };
+    in_path(name, description, example).schema(Some(schema)).build()
+}
+
+pub(super) fn in_path(name: &str, description: &str, example: &str) -> ParameterBuilder {
+    ParameterBuilder::new()
+        .name(name)
+        .parameter_in(ParameterIn::Path)
+        .required(Required::True)
+        .description(Some(description))
+        .schema(Some(text()))
+        .example(Some(example.into()))
+}
+
+pub(super) fn text() -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(Type::String)
+}
+
+pub(super) fn json_body(schema: impl Into<RefOr<Schema>>, required: Required) -> RequestBody {
+    let content = ContentBuilder::new().schema(Some(schema)).build();
+    RequestBodyBuilder::new().required(Some(required)).content(JSON, content).build()
+}
+
+/// What the types of a handler say about its operation.
+#[derive(Default)]
+pub(super) struct Described {
+    parameters: Vec<Parameter>,
+    body: Option<RequestBody>,
+    response: Option<RefOr<Schema>>,
+    errors: Vec<&'static str>,
+    schemas: BTreeMap<String, RefOr<Schema>>,
+}
+
+impl Described {
+    /// Adds a type and the types inside it to the schemas of the document.
+    fn refer_to<T: ToSchema>(&mut self) -> Ref {
+        let mut inner = Vec::new();
+        T::schemas(&mut inner);
+        self.schemas.insert(T::name().into_owned(), T::schema());
+        self.schemas.extend(inner);
+        Ref::from_schema_name(T::name())
+    }
+
+    fn add_body<T: ToSchema>(&mut self, required: Required) {
+        let schema = self.refer_to::<T>();
+        self.body = Some(json_body(schema, required));
+        self.errors.extend(WITH_BODY);
+    }
+}
+
+/// A type that a handler takes or returns.
+pub(super) trait DescribePart {
+    fn describe(described: &mut Described);
+}
+
+impl<T> DescribePart for State<T> {
+    fn describe(_: &mut Described) {}
+}
+
+impl DescribePart for HeaderMap {
+    fn describe(_: &mut Described) {}
+}
+
+impl DescribePart for Extensions {
+    fn describe(_: &mut Described) {}
+}
+
+impl<T> DescribePart for FromPath<T> {
+    fn describe(_: &mut Described) {}
+}
+
+impl DescribePart for Running {
+    fn describe(described: &mut Described) {
+        described.errors.push("NOT_RUNNING");
+    }
+}
+
+impl<T: IntoParams> DescribePart for FromQuery<T> {
+    fn describe(described: &mut Described) {
+        let mut parameters = T::into_params(|| Some(ParameterIn::Query));
+        parameters.iter_mut().filter_map(|parameter| parameter.schema.as_mut()).for_each(without_null);
+        described.parameters.extend(parameters);
+        described.errors.push("INVALID_FIELD");
+    }
+}
+
+impl DescribePart for RawBody {
+    fn describe(described: &mut Described) {
+        described.errors.extend(WITH_BODY);
+    }
+}
+
+impl<T: ToSchema> DescribePart for FromBody<T> {
+    fn describe(described: &mut Described) {
+        described.add_body::<T>(Required::True);
+    }
+}
+
+impl<T: ToSchema> DescribePart for OptionalBody<T> {
+    fn describe(described: &mut Described) {
+        described.add_body::<T>(Required::False);
+    }
+}
+
+impl<T: ToSchema> DescribePart for Reply<T> {
+    fn describe(described: &mut Described) {
+        described.response = Some(described.refer_to::<T>().into());
+    }
+}
+
+impl<T: ToSchema> DescribePart for CreatedReply<T> {
+    fn describe(described: &mut Described) {
+        Reply::<T>::describe(described);
+    }
+}
+
+/// A query parameter can be left out, but it cannot be null.
+fn without_null(schema: &mut RefOr<Schema>) {
+    use utoipa::openapi::schema::SchemaType;
+    let is_null = |item: &RefOr<Schema>| {
+        matches!(item, RefOr::T(Schema::Object(object)) if object.schema_type == SchemaType::Type(Type::Null))
+    };
+    match schema {
+        RefOr::T(Schema::Object(object)) => {
+            if let SchemaType::Array(types) = &mut object.schema_type {
+                types.retain(|one| *one != Type::Null);
+                if let [only] = types.as_slice() {
+                    object.schema_type = SchemaType::Type(only.clone());
+                }
+            }
+        }
+        RefOr::T(Schema::OneOf(choice)) => {
+            choice.items.retain(|item| !is_null(item));
+            if choice.items.len() == 1 {
+                *schema = choice.items.remove(0);
+            }
+        }
+        RefOr::T(_) | RefOr::Ref(_) => {}
+    }
+}
+
+/// A handler whose operation follows from its types. `Inputs` is the tuple of what it takes.
+pub(super) trait Describe<Inputs> {
+    fn describe(described: &mut Described);
+}
+
+macro_rules! describe {
+    ($($input:ident),*) => {
+        impl<F, Fut, Out, $($input,)*> Describe<($($input,)*)> for F
+        where
+            F: FnOnce($($input,)*) -> Fut,
+            Fut: Future<Output = Out>,
+            Out: DescribePart,
+            $($input: DescribePart,)*
+        {
+            fn describe(described: &mut Described) {
+                $($input::describe(described);)*
+                Out::describe(described);
+            }
+        }
+    };
+}
+
+describe!();
+describe!(A);
+describe!(A, B);
+describe!(A, B, C);
+describe!(A, B, C, D);
+describe!(A, B, C, D, E);

@@ -1,0 +1,17 @@
+//! The request and response types of the operator API, one set for the API, the command line and web pages.
+//!
+//! Names say the role of a type: `*View` is (part of) a response, `*Query` is a query string, `*Request` is a body.
+//! Every type is both written and read, so that a field exists in one place only. Times are ISO 8601 texts in UTC.
+
+pub mod amount;
+pub mod binds;
+pub mod carrier_test;
+pub mod carriers;
+pub mod deliveries;
+pub mod entries;
+pub mod lookup;
+pub mod maintenance;
+pub mod messages;
+pub mod money;
+pub mod paging;
+pub mod webhooks;

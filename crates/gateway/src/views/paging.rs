@@ -1,0 +1,196 @@
+//! Pages of lists: how many rows, where the next page begins.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::fmt;
+use utoipa::openapi::schema::SchemaType;
+use utoipa::openapi::{ArrayBuilder, ObjectBuilder, Ref, RefOr, Schema, Type};
+use utoipa::{PartialSchema, ToSchema};
+
+/// Rows of a page where the query has no limit.
+const LIMIT_DEFAULT: u32 = 100;
+const LIMIT_MAX: u32 = 1_000;
+
+/// A view that is listed in pages.
+pub trait Paged: ToSchema {
+    /// What names a row as the last one of a page.
+    type Cursor: Serialize + DeserializeOwned + ToSchema + fmt::Display;
+
+    fn cursor(&self) -> Self::Cursor;
+}
+
+/// One page of a list.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(bound(serialize = "T: Paged + Serialize", deserialize = "T: Paged + DeserializeOwned"))]
+pub struct Page<T: Paged> {
+    pub items: Vec<T>,
+    /// The cursor of the next page; null on the last page.
+    pub next: Option<T::Cursor>,
+}
+
+impl<T: Paged> Page<T> {
+    /// A page of rows that were read with a limit. A page with as many rows as the limit may have a successor.
+    pub fn new(items: Vec<T>, limit: u32) -> Page<T> {
+        let is_full = u32::try_from(items.len()).is_ok_and(|count| count >= limit);
+        let next = items.last().filter(|_| is_full).map(T::cursor);
+        Page { items, next }
+    }
+}
+
+impl<T: Paged> PartialSchema for Page<T> {
+    fn schema() -> RefOr<Schema> {
+        page_schema(Ref::from_schema_name(T::name()), Cursor::<T>::schema())
+    }
+}
+
+type Cursor<T> = <T as Paged>::Cursor;
+
+impl<T: Paged> ToSchema for Page<T> {
+    fn name() -> Cow<'static, str> {
+        format!("{}Page", T::name().trim_end_matches("View")).into()
+    }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        schemas.push((T::name().into_owned(), T::schema()));
+        T::schemas(schemas);
+    }
+}
+
+/// The schema of a page of `item` whose cursors are of the schema `cursor`.
+pub fn page_schema(item: Ref, cursor: RefOr<Schema>) -> RefOr<Schema> {
+    let cursor = match cursor {
+        RefOr::T(Schema::Object(object)) => object.schema_type,
+        _ => SchemaType::from(Type::String),
+    };
+    let cursor = match cursor {
+        SchemaType::Type(one) => SchemaType::from_iter([one, Type::Null]),
+        other => other,
+    };
+    let next = ObjectBuilder::new()
+        .schema_type(cursor)
+        .description(Some("The cursor of the next page; null on the last page."));
+    ObjectBuilder::new()
+        .property("items", ArrayBuilder::new().items(item))
+        .required("items")
+        .property("next", next)
+        .required("next")
+        .into()
+}
+
+/// How many rows a page has at most: 1 to 1,000.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "u32")]
+pub struct Limit(u32);
+
+impl Limit {
+    pub const MAX: Limit = Limit(LIMIT_MAX);
+
+    /// Returns the limit of a query, or [`LIMIT_DEFAULT`].
+    pub fn of(limit: Option<Limit>) -> u32 {
+        limit.map_or(LIMIT_DEFAULT, u32::from)
+    }
+}
+
+impl From<Limit> for u32 {
+    fn from(Limit(rows): Limit) -> u32 {
+        rows
+    }
+}
+
+impl TryFrom<String> for Limit {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Limit, String> {
+        text.parse()
+    }
+}
+
+impl std::str::FromStr for Limit {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Limit, String> {
+        let rows = text.parse().ok().filter(|rows| (1..=LIMIT_MAX).contains(rows));
+        rows.map(Limit).ok_or_else(|| format!("\"{text}\" is not a number from 1 to {LIMIT_MAX}"))
+    }
+}
+
+impl PartialSchema for Limit {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::Integer)
+            .minimum(Some(1))
+            .maximum(Some(LIMIT_MAX))
+            .into()
+    }
+}
+
+impl ToSchema for Limit {}
+
+/// The number of a row, as `next` of a page gives it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "u64")]
+pub struct RowNumber(u64);
+
+impl RowNumber {
+    /// As a row number of the database.
+    pub fn signed(self) -> i64 {
+        self.0.try_into().unwrap_or(i64::MAX)
+    }
+}
+
+impl From<u64> for RowNumber {
+    fn from(number: u64) -> RowNumber {
+        RowNumber(number)
+    }
+}
+
+impl From<RowNumber> for u64 {
+    fn from(RowNumber(number): RowNumber) -> u64 {
+        number
+    }
+}
+
+impl TryFrom<String> for RowNumber {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<RowNumber, String> {
+        text.parse()
+    }
+}
+
+impl std::str::FromStr for RowNumber {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<RowNumber, String> {
+        let number = text.parse().ok().filter(|number| *number <= i64::MAX.unsigned_abs());
+        number.map(RowNumber).ok_or_else(|| format!("\"{text}\" is not the next of an earlier page"))
+    }
+}
+
+impl PartialSchema for RowNumber {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::Integer)
+            .minimum(Some(0))
+            .maximum(Some(i64::MAX))
+            .into()
+    }
+}
+
+impl ToSchema for RowNumber {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limit_outside_its_range_is_rejected() {
+        assert_eq!("1000".parse(), Ok(Limit::MAX));
+        for text in ["0", "1001", "-1", "x", ""] {
+            let expect = format!("\"{text}\" is not a number from 1 to 1000");
+            assert_eq!(text.parse::<Limit>(), Err(expect));
+        }
+        assert!("9223372036854775808".parse::<RowNumber>().is_err());
+    }
+}

@@ -1,0 +1,94 @@
+//! `hermod carrier test`: sends a test message to a carrier and prints every PDU.
+
+use super::operator_client::{Body, OperatorClient};
+use super::entries;
+use crate::ending::{Ended, Failure};
+use crate::show;
+use clap::Args;
+use hermod_gateway::provision::Kind;
+use hyper::Method;
+use hermod_gateway::views::carrier_test::{CarrierTestLineView, CarrierTestRequest, CarrierTestView};
+use std::time::Duration;
+
+/// The longest wait for a receipt, and the time to connect and submit.
+const TEST_TIMEOUT: Duration = Duration::from_secs(15 * 60);
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  hermod carrier test acme --to +4915112345678
+  hermod carrier test acme --to +4915112345678 --from Shop --text Hello --wait 5m
+
+Binds on a connection of its own with the settings of the carrier, sends one part, waits for its
+receipt and prints every PDU, with texts masked. The message is really sent; it is neither charged
+nor stored.
+
+Exit codes: 0 the carrier accepted the message; 1 it did not.";
+
+#[derive(Args)]
+pub(super) struct Test {
+    /// The carrier
+    name: String,
+    /// The recipient: a plus, then the number with its country code
+    #[arg(long, value_name = "NUMBER")]
+    to: String,
+    /// The sender
+    #[arg(long, value_name = "SENDER", default_value = "Hermod")]
+    from: String,
+    /// Text of at most one part
+    #[arg(long, value_name = "TEXT")]
+    text: Option<String>,
+    /// How long to wait for the receipt
+    #[arg(long, value_name = "TIME", default_value = "30s")]
+    wait: String,
+}
+
+impl Test {
+    pub(super) async fn run(self, client: &OperatorClient) -> Ended {
+        let Test { name, to, from, text, wait } = self;
+        let request = CarrierTestRequest { to, from: Some(from), text, wait: Some(wait) };
+        let path = format!("{}/test", entries::path(Kind::Carrier, &name));
+        let answer =
+            client.send_with_timeout(Method::POST, &path, Body::json(&request), TEST_TIMEOUT).await?;
+        let tested: CarrierTestView = answer.read_as().map_err(Failure::failed)?;
+        client.print(&answer, |tested: CarrierTestView| test_text(&tested))?;
+        if tested.accepted { Ok(()) } else { Err(Failure::printed()) }
+    }
+}
+
+fn test_text(tested: &CarrierTestView) -> String {
+    let CarrierTestView { carrier: _, step, accepted, outcome, lines } = tested;
+    let mut text = String::new();
+    for CarrierTestLineView { at_ms, way, line } in lines {
+        let arrow = match way.as_deref() {
+            Some("out") => "->",
+            Some(_) => "<-",
+            None => "  ",
+        };
+        let (seconds, rest) = (at_ms / 1000, at_ms % 1000);
+        text.push_str(&format!("{seconds:3}.{rest:03}  {arrow} {}\n", show::safe(line)));
+    }
+    let how = match (accepted, step.as_str()) {
+        (true, "done") => "The test passed".to_owned(),
+        (true, _) => "The carrier accepted the message".to_owned(),
+        (false, step) => format!("The test failed at the step \"{step}\""),
+    };
+    text.push_str(&format!("\n{how}: {}\n", show::safe(outcome)));
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn test_is_printed_line_by_line() {
+        let tested = r#"{"carrier": "acme", "step": "bind", "accepted": false, "outcome": "the password is wrong", "lines": [
+            {"at_ms": 3, "way": null, "line": "connected to 127.0.0.1:2775, plain"},
+            {"at_ms": 1004, "way": "out", "line": "bind_transceiver seq=1"},
+            {"at_ms": 61005, "way": "in", "line": "bind_transceiver_resp seq=1 status=0x0E"}]}"#;
+        let expect = "  0.003     connected to 127.0.0.1:2775, plain\n  1.004  -> bind_transceiver seq=1\n \
+                      61.005  <- bind_transceiver_resp seq=1 status=0x0E\n\n\
+                      The test failed at the step \"bind\": the password is wrong\n";
+        assert_eq!(test_text(&serde_json::from_str(tested).unwrap()), expect);
+    }
+}

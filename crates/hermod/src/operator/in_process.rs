@@ -1,0 +1,107 @@
+//! The operator API of a gateway that is opened in this process for one command, on a data folder where no gateway runs.
+//! It neither listens nor sends.
+
+use crate::client::{Answer, Ask, CallError, read};
+use crate::ending::{Ended, Failure};
+use hermod_gateway::clock::Clock;
+use hermod_gateway::config::{Config, Log, LogFormat};
+use hermod_gateway::edges::operator_api;
+use hermod_gateway::provision;
+use hermod_gateway::running::{self, Opened, StartError, StoreError};
+use hermod_gateway::secrets::operator_token;
+use hermod_gateway::secrets::{Secret, random_token};
+use hermod_gateway::telemetry;
+use hermod_gateway::workers::Workers;
+use hermod_gateway::world::World;
+use hyper::service::Service as _;
+use hyper_util::service::TowerToHyperService;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Random characters in the name of a temporary data folder.
+const TEMPORARY_CHARACTERS: usize = 16;
+
+pub(super) struct InProcess {
+    world: Arc<World>,
+    workers: Workers,
+    api: operator_api::OperatorApi,
+    token: Secret,
+    /// The data folder, if it is removed at the end of the command.
+    temporary: Option<PathBuf>,
+}
+
+impl InProcess {
+    /// Opens a data folder, and creates it if it does not exist.
+    pub(super) async fn open(config: &Config) -> Result<InProcess, Failure> {
+        create_folder(&config.data.folder)?;
+        let opened = InProcess::open_unless_in_use(config).await?;
+        opened.ok_or_else(|| Failure::failed(StoreError::InUse(config.data.folder.clone())))
+    }
+
+    /// Opens an existing data folder. Returns nothing if another process uses it.
+    pub(super) async fn open_unless_in_use(config: &Config) -> Result<Option<InProcess>, Failure> {
+        // The store reports problems in the log. Logging has started already if this is a second command.
+        let _ = telemetry::start_logging(&Log { format: LogFormat::Human, level: "error".to_owned() });
+        let clock = Clock::real();
+        let Opened { store, pepper, operator_token } = match running::open(config, &clock) {
+            Ok(opened) => opened,
+            Err(StartError::Store(StoreError::InUse(_))) => return Ok(None),
+            Err(error) => return Err(Failure::failed(error)),
+        };
+        let token = operator_token::read(&operator_token::token_file(config)).map_err(Failure::failed)?;
+        let catalogue = provision::load_catalogue(&store).await.map_err(Failure::failed)?;
+        let world = World::new(clock, store, pepper, catalogue, config.messages.validity.into())
+            .judging_webhooks_by(config.webhooks.rules());
+        let world = Arc::new(world);
+        let workers = Workers::default();
+        let api = operator_api::OperatorApi::new(world.clone(), operator_token, workers.clone());
+        Ok(Some(InProcess { world, workers, api, token: Secret::new(token), temporary: None }))
+    }
+
+    /// Opens an empty temporary data folder.
+    pub(super) async fn open_temporary(config: &Config) -> Result<InProcess, Failure> {
+        let name = format!("hermod-dry-run-{}", random_token(TEMPORARY_CHARACTERS).map_err(Failure::failed)?);
+        let folder = std::env::temp_dir().join(name);
+        let mut config = config.clone();
+        config.data.folder.clone_from(&folder);
+        let gateway = InProcess::open(&config).await?;
+        Ok(InProcess { temporary: Some(folder), ..gateway })
+    }
+
+    /// Whether the data folder is removed at the end of the command.
+    pub(super) fn is_temporary(&self) -> bool {
+        self.temporary.is_some()
+    }
+
+    pub(super) fn token(&self) -> &Secret {
+        &self.token
+    }
+
+    pub(super) async fn call(&self, request: Ask) -> Result<Answer, CallError> {
+        let service = TowerToHyperService::new(self.api.clone().router());
+        let response = match service.call(request).await {
+            Ok(response) => response,
+            Err(never) => match never {},
+        };
+        read(response).await.map_err(CallError::Lost)
+    }
+
+    pub(super) async fn close(self) -> Ended {
+        let InProcess { world, workers, api, token: _, temporary } = self;
+        drop(api);
+        workers.stop().await;
+        world.store.close().await.map_err(Failure::failed)?;
+        if let Some(folder) = temporary {
+            let removed = std::fs::remove_dir_all(&folder);
+            removed.map_err(|error| Failure::failed(format!("{}: {error}", folder.display())))?;
+        }
+        Ok(())
+    }
+}
+
+/// Creates a folder that only its owner may read: it will hold secrets.
+fn create_folder(folder: &Path) -> Ended {
+    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.map_err(|error| Failure::failed(format!("{}: {error}", folder.display())))
+}

@@ -1,0 +1,106 @@
+//! `hermod erase` and `hermod set-aside`: erasing a phone number, and invalid rows of the queue.
+
+use super::list::{NextPage, print_page};
+use super::operator_client::Body;
+use super::target::{MissingDir, Target};
+use crate::ending::Ended;
+use clap::{Args, Subcommand};
+use hermod_gateway::views::maintenance::{ErasureRequest, ErasureView, SetAsideQuery, SetAsideView};
+use hermod_gateway::views::paging::{Limit, RowNumber};
+use hyper::Method;
+use std::time::Duration;
+
+const ERASE_EXAMPLES: &str = "\
+Examples:
+  hermod erase --number +4915112345678
+  hermod erase --number +4915112345678 --account shop
+
+For a person who asks for erasure. In every message to or from the number that has ended, the text is deleted and the number
+replaced by +9990000000; held messages, conversations and the number in unmatched receipts are removed. Ids, states, times and
+money stay, so that every balance can still be audited. Opt-outs of the number stay: they prevent further messages to it.
+
+Messages that are still being delivered are not changed and are listed: run the command again when they have ended. Not
+erased: earlier backups (delete them), the carriers' message ids of the last days (deleted after some days), responses of
+webhook receivers (deleted after 30 days), and the data of customers and carriers.";
+
+/// The gateway reads every stored message.
+const ERASE_TIMEOUT: Duration = Duration::from_secs(3_600);
+
+/// Erase a phone number and the texts of its messages
+#[derive(Args)]
+#[command(after_help = ERASE_EXAMPLES)]
+pub(crate) struct Erase {
+    /// The number: a plus, then 7 to 15 digits
+    #[arg(long, value_name = "NUMBER")]
+    number: String,
+    /// Only in messages of this account
+    #[arg(long, value_name = "NAME")]
+    account: Option<String>,
+    #[command(flatten)]
+    target: Target,
+}
+
+impl Erase {
+    pub(crate) fn run(self) -> Ended {
+        let Erase { number, account, target } = self;
+        target.run(MissingDir::Refuse, async move |client| {
+            let body = Body::json(&ErasureRequest { number, account });
+            let answer = client.send_with_timeout(Method::POST, "/erasures", body, ERASE_TIMEOUT).await?;
+            client.print(&answer, |erasure: ErasureView| erasure_text(&erasure))
+        })
+    }
+}
+
+fn erasure_text(erasure: &ErasureView) -> String {
+    let ErasureView { messages, inbound, others, in_progress, in_progress_ids } = erasure;
+    let mut text =
+        format!("Erased: {messages} messages to the number, {inbound} from it, {others} other records.\n");
+    if *in_progress > 0 {
+        text.push_str(&format!(
+            "Not erased because they are still being delivered: {in_progress}. Run this again when they have ended:\n"
+        ));
+        for id in in_progress_ids {
+            text.push_str(&format!("  {id}\n"));
+        }
+    }
+    text
+}
+
+const SET_ASIDE_EXAMPLES: &str = "\
+Examples:
+  hermod set-aside list
+  hermod set-aside list --after 100";
+
+/// List messages that cannot be sent because their rows in the database are invalid
+#[derive(Args)]
+#[command(after_help = SET_ASIDE_EXAMPLES, arg_required_else_help = true)]
+pub(crate) struct SetAside {
+    #[command(flatten)]
+    target: Target,
+    #[command(subcommand)]
+    command: SetAsideCommand,
+}
+
+#[derive(Subcommand)]
+enum SetAsideCommand {
+    /// List rows that were set aside, with the reason; docs/alarms.md explains how to repair them
+    #[command(after_help = SET_ASIDE_EXAMPLES)]
+    List {
+        /// Only rows after this number; the last line of a page has it
+        #[arg(long, value_name = "N")]
+        after: Option<RowNumber>,
+        /// Rows of a page, 1 to 1000
+        #[arg(long, value_name = "N", default_value = "100")]
+        limit: Limit,
+    },
+}
+
+impl SetAside {
+    pub(crate) fn run(self) -> Ended {
+        let SetAside { target, command: SetAsideCommand::List { after, limit } } = self;
+        target.run(MissingDir::Refuse, async move |client| {
+            let query = SetAsideQuery { after, limit: Some(limit) };
+            print_page::<SetAsideView>(client, "/set-aside", &query, NextPage::After).await
+        })
+    }
+}

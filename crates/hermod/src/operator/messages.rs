@@ -1,0 +1,213 @@
+//! `hermod review`, `hermod reports`, `hermod inbound unassigned`: messages that need a decision or were not delivered.
+
+use super::list::{NextPage, print_page};
+use super::operator_client::{Body, OperatorClient};
+use super::target::{MissingDir, Target};
+use crate::client::escape;
+use crate::ending::Ended;
+use crate::show;
+use clap::{Args, Subcommand};
+use hermod_gateway::views::messages::{
+    AssignRequest, AssignedView, DecisionRequest, GivenUpQuery, GivenUpView, ReviewView, ReviewsQuery,
+    UnassignedQuery, UnassignedView,
+};
+use hermod_gateway::views::paging::{Limit, RowNumber};
+use hyper::Method;
+
+const REVIEW_EXAMPLES: &str = "\
+Examples:
+  hermod review list
+  hermod review show 7
+  hermod review approve 7
+  hermod review reject 7 --by alice
+
+A message that matches a screening rule is rejected, not charged, and opens a review case. After
+approval, the customer's retry of the message passes for a week.";
+
+/// Decide about messages that screening rules hold
+#[derive(Args)]
+#[command(after_help = REVIEW_EXAMPLES, arg_required_else_help = true)]
+pub(crate) struct Review {
+    #[command(flatten)]
+    target: Target,
+    #[command(subcommand)]
+    command: ReviewCommand,
+}
+
+#[derive(Subcommand)]
+enum ReviewCommand {
+    /// List review cases, the newest first
+    #[command(after_help = "Examples:\n  hermod review list\n  hermod review list --state rejected")]
+    List {
+        /// Only cases in this state
+        #[arg(long, value_name = "STATE", value_parser = ["open", "approved", "rejected"], default_value = "open")]
+        state: String,
+        /// Only cases before this id; the last line of a page has it
+        #[arg(long, value_name = "ID")]
+        before: Option<RowNumber>,
+    },
+    /// Show a review case with the text of the message
+    #[command(after_help = "Example:\n  hermod review show 7")]
+    Show {
+        /// The number of the case
+        id: u64,
+    },
+    /// Let the customer's retry of the message pass
+    #[command(after_help = "Example:\n  hermod review approve 7 --by alice")]
+    Approve(Decision),
+    /// Keep rejecting the message
+    #[command(after_help = "Example:\n  hermod review reject 7 --by alice")]
+    Reject(Decision),
+}
+
+#[derive(Args)]
+struct Decision {
+    /// The number of the case
+    id: u64,
+    /// Who decides, for the record
+    #[arg(long, value_name = "NAME", env = "USER", default_value = "operator")]
+    by: String,
+}
+
+impl Review {
+    pub(crate) fn run(self) -> Ended {
+        let Review { target, command } = self;
+        target.run(MissingDir::Refuse, async move |client| match command {
+            ReviewCommand::List { state, before } => {
+                let query = ReviewsQuery { state: Some(state), before, limit: None };
+                print_page::<ReviewView>(client, "/reviews", &query, NextPage::Before).await
+            }
+            ReviewCommand::Show { id } => {
+                let answer = client.get(&format!("/reviews/{id}")).await?;
+                client.print(&answer, |case: ReviewView| case_text(&case))
+            }
+            ReviewCommand::Approve(decision) => decision.run(client, "approve").await,
+            ReviewCommand::Reject(decision) => decision.run(client, "reject").await,
+        })
+    }
+}
+
+impl Decision {
+    async fn run(self, client: &OperatorClient, verb: &str) -> Ended {
+        let Decision { id, by } = self;
+        let body = Body::json(&DecisionRequest { by });
+        let answer = client.send(Method::POST, &format!("/reviews/{id}/{verb}"), body).await?;
+        client.print(&answer, |case: ReviewView| format!("Case {} is {}.\n", case.id, case.state))
+    }
+}
+
+fn case_text(case: &ReviewView) -> String {
+    show::fields(&[
+        ("case", case.id.to_string()),
+        ("state", case.state.clone()),
+        ("account", case.account.clone()),
+        ("from", case.from.clone()),
+        ("to", case.to.clone()),
+        ("text", case.text.clone()),
+        ("rules", case.rules.join(", ")),
+        ("seen", format!("{} times, last {}", case.seen, case.last_at)),
+        ("opened", case.opened_at.clone()),
+        ("decided", case.decided_at.clone().unwrap_or_default()),
+        ("by", case.decided_by.clone()),
+    ])
+}
+
+const REPORTS_EXAMPLES: &str = "\
+Examples:
+  hermod reports given-up
+  hermod reports given-up --account shop";
+
+/// List reports that customers did not receive
+#[derive(Args)]
+#[command(after_help = REPORTS_EXAMPLES, arg_required_else_help = true)]
+pub(crate) struct Reports {
+    #[command(flatten)]
+    target: Target,
+    #[command(subcommand)]
+    command: ReportsCommand,
+}
+
+#[derive(Subcommand)]
+enum ReportsCommand {
+    /// List receipts and MO messages that no bind acknowledged for 72 hours, or that were rejected; kept for 30 days
+    #[command(
+        after_help = "Examples:\n  hermod reports given-up\n  hermod reports given-up --account shop --after 4711"
+    )]
+    GivenUp {
+        /// Only reports of this account
+        #[arg(long, value_name = "NAME")]
+        account: Option<String>,
+        /// Only reports after this number; the last line of a page has it
+        #[arg(long, value_name = "N")]
+        after: Option<RowNumber>,
+        /// Rows of a page, 1 to 1000
+        #[arg(long, value_name = "N", default_value = "100")]
+        limit: Limit,
+    },
+}
+
+impl Reports {
+    pub(crate) fn run(self) -> Ended {
+        let Reports { target, command: ReportsCommand::GivenUp { account, after, limit } } = self;
+        target.run(MissingDir::Refuse, async move |client| {
+            let query = GivenUpQuery { account, after, limit: Some(limit) };
+            print_page::<GivenUpView>(client, "/reports/given-up", &query, NextPage::After).await
+        })
+    }
+}
+
+pub(crate) const UNASSIGNED_EXAMPLES: &str = "\
+Examples:
+  hermod inbound unassigned list
+  hermod inbound unassigned assign 15526526976000001 shop";
+
+#[derive(Args)]
+pub(crate) struct Unassigned {
+    #[command(flatten)]
+    target: Target,
+    #[command(subcommand)]
+    command: UnassignedCommand,
+}
+
+#[derive(Subcommand)]
+enum UnassignedCommand {
+    /// List MO messages that belong to no account, the oldest first; kept for 30 days
+    #[command(after_help = "Examples:\n  hermod inbound unassigned list\n  \
+                            hermod inbound unassigned list --after 15526526976000001")]
+    List {
+        /// Only messages after this id; the last line of a page has it
+        #[arg(long, value_name = "MESSAGE")]
+        after: Option<String>,
+        /// Rows of a page, 1 to 1000
+        #[arg(long, value_name = "N", default_value = "100")]
+        limit: Limit,
+    },
+    /// Assign an MO message to an account, which receives it like any other
+    #[command(after_help = "Example:\n  hermod inbound unassigned assign 15526526976000001 shop")]
+    Assign {
+        /// The id of the message
+        message: String,
+        /// The account
+        account: String,
+    },
+}
+
+impl Unassigned {
+    pub(crate) fn run(self) -> Ended {
+        let Unassigned { target, command } = self;
+        target.run(MissingDir::Refuse, async move |client| match command {
+            UnassignedCommand::List { after, limit } => {
+                let query = UnassignedQuery { after, limit: Some(limit) };
+                print_page::<UnassignedView>(client, "/inbound/unassigned", &query, NextPage::After).await
+            }
+            UnassignedCommand::Assign { message, account } => {
+                let path = format!("/inbound/unassigned/{}/assign", escape(&message));
+                let answer = client.send(Method::POST, &path, Body::json(&AssignRequest { account })).await?;
+                client.print(&answer, |AssignedView { message_id, account, id }| {
+                    let account = show::safe(&account);
+                    format!("Message {message_id} is assigned to {account} as its inbound message {id}.\n")
+                })
+            }
+        })
+    }
+}

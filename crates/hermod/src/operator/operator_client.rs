@@ -1,0 +1,198 @@
+//! Calls the operator API: of a running gateway over HTTP, or of a gateway that is opened in this process.
+
+use super::in_process::InProcess;
+use crate::client::{Answer, Ask, CallError, Client, Refused};
+use crate::ending::{Ended, Failure};
+use crate::show;
+use bytes::Bytes;
+use hermod_gateway::config::Config;
+use hermod_gateway::edges::operator_api::BASE;
+use hermod_gateway::secrets::Secret;
+use http_body_util::Full;
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, IF_NONE_MATCH};
+use hyper::{Method, Request};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+pub(crate) struct OperatorClient {
+    transport: Transport,
+    pub(super) json: bool,
+    /// The data folder of the gateway, if it is known.
+    folder: Option<PathBuf>,
+    /// Whether the command stored anything.
+    wrote: AtomicBool,
+}
+
+enum Transport {
+    Remote { client: Box<Client>, token: Secret },
+    InProcess(Box<InProcess>),
+}
+
+/// The body of a request.
+pub(crate) enum Body {
+    None,
+    Json(String),
+    /// The body of an entry that must not exist yet.
+    NewJson(String),
+    Toml(String),
+}
+
+impl Body {
+    pub(crate) fn json(request: &impl Serialize) -> Body {
+        Body::Json(to_json(request))
+    }
+
+    pub(super) fn new_json(request: &impl Serialize) -> Body {
+        Body::NewJson(to_json(request))
+    }
+}
+
+fn to_json(request: &impl Serialize) -> String {
+    serde_json::to_string(request).expect("a request has texts, numbers and lists")
+}
+
+/// Returns a path with a query string. Parameters without a value are left out.
+pub(super) fn with_query(path: &str, query: &impl Serialize) -> String {
+    let query = serde_urlencoded::to_string(query).expect("a query has texts and numbers");
+    if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") }
+}
+
+impl OperatorClient {
+    pub(super) fn remote(client: Client, token: Secret, json: bool) -> OperatorClient {
+        let transport = Transport::Remote { client: Box::new(client), token };
+        OperatorClient { transport, json, folder: None, wrote: false.into() }
+    }
+
+    /// Names the data folder of the gateway.
+    pub(super) fn of_folder(self, folder: &Path) -> OperatorClient {
+        OperatorClient { folder: Some(folder.to_owned()), ..self }
+    }
+
+    pub(super) fn in_process(gateway: InProcess, config: &Config, json: bool) -> OperatorClient {
+        let folder = (!gateway.is_temporary()).then(|| config.data.folder.clone());
+        let transport = Transport::InProcess(Box::new(gateway));
+        OperatorClient { transport, json, folder, wrote: false.into() }
+    }
+
+    /// Notes that the command stored something, so that the data folder is named at its end.
+    pub(super) fn note_write(&self) {
+        self.wrote.store(true, Ordering::Relaxed);
+    }
+
+    /// Prints the data folder that was written to, on standard error: a machine may have several gateways.
+    pub(super) fn print_folder(&self) {
+        let folder = self.folder.as_ref().filter(|_| self.wrote.load(Ordering::Relaxed));
+        if let Some(folder) = folder {
+            let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.clone());
+            let runs = match self.transport {
+                Transport::Remote { .. } => "its gateway runs",
+                Transport::InProcess(_) => "no gateway runs there",
+            };
+            eprintln!("hermod: data folder {} ({runs})", folder.display());
+        }
+    }
+
+    pub(super) async fn close(self) -> Ended {
+        match self.transport {
+            Transport::Remote { .. } => Ok(()),
+            Transport::InProcess(gateway) => gateway.close().await,
+        }
+    }
+
+    /// Whether something accepts connections at the address. The next request reports any other problem.
+    pub(super) async fn is_reachable(&self) -> bool {
+        !matches!(self.call(Method::GET, "/errors", &Body::None).await, Err(CallError::Unreachable(_)))
+    }
+
+    /// Sends one request. `path` is escaped and relative to the API.
+    pub(super) async fn call(
+        &self,
+        method: Method,
+        path: &str,
+        body: &Body,
+    ) -> Result<Answer, CallError> {
+        match &self.transport {
+            Transport::Remote { client, token } => {
+                client.call(request(method, client.url().path(), path, token, body)).await
+            }
+            Transport::InProcess(gateway) => {
+                gateway.call(request(method, BASE, path, gateway.token(), body)).await
+            }
+        }
+    }
+
+    pub(super) async fn get(&self, path: &str) -> Result<Answer, Failure> {
+        self.send(Method::GET, path, Body::None).await
+    }
+
+    /// Sends a request. An error response is a failure.
+    pub(super) async fn send(&self, method: Method, path: &str, body: Body) -> Result<Answer, Failure> {
+        let answer = self.call(method, path, &body).await.map_err(Failure::failed)?;
+        answer.accepted().map_err(|refused| self.refused(&refused))
+    }
+
+    /// Sends a request whose response may take as long as `timeout`.
+    pub(crate) async fn send_with_timeout(
+        &self,
+        method: Method,
+        path: &str,
+        body: Body,
+        timeout: Duration,
+    ) -> Result<Answer, Failure> {
+        let answer = match &self.transport {
+            Transport::Remote { client, token } => {
+                client.call_within(request(method, client.url().path(), path, token, &body), timeout).await
+            }
+            Transport::InProcess(_) => self.call(method, path, &body).await,
+        };
+        answer.map_err(Failure::failed)?.accepted().map_err(|refused| self.refused(&refused))
+    }
+
+    pub(super) fn refused(&self, refused: &Refused) -> Failure {
+        if self.json {
+            // The failure itself goes to standard error.
+            let _ = show::print_json(&refused.body);
+        }
+        match refused.status {
+            401 => Failure::failed(format!("{refused} (give another one with --token-file)")),
+            _ => Failure::failed(refused),
+        }
+    }
+
+    /// Prints a response: its JSON, or what `text` makes of the view.
+    pub(super) fn print<T: DeserializeOwned>(
+        &self,
+        answer: &Answer,
+        text: impl FnOnce(T) -> String,
+    ) -> Ended {
+        if self.json {
+            show::print_json(&answer.body)
+        } else {
+            show::print(&text(answer.read_as().map_err(Failure::failed)?))
+        }
+    }
+}
+
+fn request(method: Method, base: &str, path: &str, token: &Secret, body: &Body) -> Ask {
+    let (content_type, bytes) = match body {
+        Body::None => (None, Bytes::new()),
+        Body::Json(json) | Body::NewJson(json) => (Some("application/json"), Bytes::from(json.clone())),
+        Body::Toml(text) => (Some("application/toml"), Bytes::from(text.clone())),
+    };
+    let mut request = Request::new(Full::new(bytes));
+    *request.method_mut() = method;
+    *request.uri_mut() = format!("{base}{path}").parse().expect("a checked base and an escaped path");
+    let mut bearer = HeaderValue::try_from(format!("Bearer {}", token.reveal())).expect("a checked token");
+    bearer.set_sensitive(true);
+    request.headers_mut().insert(AUTHORIZATION, bearer);
+    if matches!(body, Body::NewJson(_)) {
+        request.headers_mut().insert(IF_NONE_MATCH, HeaderValue::from_static("*"));
+    }
+    if let Some(content_type) = content_type {
+        request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    }
+    request
+}

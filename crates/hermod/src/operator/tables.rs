@@ -1,0 +1,276 @@
+//! The columns of every list of views.
+
+use super::list::{Column, Listed};
+use crate::show::Align::{Left, Right};
+use hermod_gateway::views::amount::Amount;
+use hermod_gateway::views::binds::BindView;
+use hermod_gateway::views::deliveries::DeliveryView;
+use hermod_gateway::views::lookup::{CarrierCandidateView, RouteCandidateView};
+use hermod_gateway::views::maintenance::SetAsideView;
+use hermod_gateway::views::messages::{GivenUpView, OptOutView, ReviewView, UnassignedView};
+use hermod_gateway::views::money::{ControlView, LedgerEntryView};
+use hermod_gateway::views::webhooks::{AttemptView, EndpointView, EventView};
+
+impl Listed for BindView {
+    const COLUMNS: &'static [Column<BindView>] = &[
+        ("bind", Right, |bind| bind.number.to_string()),
+        ("system id", Left, |bind| bind.system_id.clone()),
+        ("account", Left, |bind| bind.account.clone()),
+        ("address", Left, |bind| bind.address.clone()),
+        ("type", Left, |bind| bind.kind.clone()),
+        ("smpp", Left, |bind| bind.version.clone()),
+        ("tls", Left, |bind| if bind.tls { "yes".to_owned() } else { String::new() }),
+        ("for", Right, |bind| age(bind.for_s)),
+        ("in", Right, |bind| format!("{}/{}", bind.window_in, bind.window)),
+        ("out", Right, |bind| format!("{}/{}", bind.window_out, bind.window)),
+        ("per s", Right, |bind| format!("{:.1}", bind.submits_per_second)),
+        ("submits", Right, |bind| bind.submits.to_string()),
+        ("refused", Right, |bind| bind.refused.to_string()),
+        ("receipts", Right, |bind| bind.receipts.to_string()),
+        ("waiting", Right, |bind| bind.receipts_waiting.to_string()),
+    ];
+    const EMPTY: &'static str = "No customer is bound.";
+}
+
+impl Listed for GivenUpView {
+    const COLUMNS: &'static [Column<GivenUpView>] = &[
+        ("message", Left, |report| report.message_id.clone()),
+        ("account", Left, |report| report.account.clone()),
+        ("system id", Left, |report| text(&report.system_id)),
+        ("stat", Left, |report| report.stat.clone()),
+        ("since", Left, |report| report.at.clone()),
+        ("given up", Left, |report| report.given_up_at.clone()),
+        ("why", Left, |report| report.why.clone()),
+    ];
+    const EMPTY: &'static str = "No reports were given up.";
+}
+
+impl Listed for SetAsideView {
+    const COLUMNS: &'static [Column<SetAsideView>] = &[
+        ("number", Right, |row| row.number.to_string()),
+        ("message", Left, |row| row.message_id.clone()),
+        ("part", Right, |row| number(row.part.as_ref().map(|part| part.no))),
+        ("state", Right, |row| number(row.part.as_ref().map(|part| part.state))),
+        ("account", Right, |row| row.account.to_string()),
+        ("carrier", Right, |row| row.carrier.to_string()),
+        ("set aside", Left, |row| row.at.clone()),
+        ("reason", Left, |row| row.reason.clone()),
+    ];
+    const EMPTY: &'static str = "No rows are set aside.";
+}
+
+impl Listed for UnassignedView {
+    const COLUMNS: &'static [Column<UnassignedView>] = &[
+        ("message", Left, |message| message.message_id.clone()),
+        ("received", Left, |message| message.received_at.clone()),
+        ("carrier", Left, |message| message.carrier.clone()),
+        ("from", Left, |message| message.from.clone()),
+        ("to", Left, |message| message.to.clone()),
+        ("text", Left, |message| message.text.clone()),
+    ];
+    const EMPTY: &'static str = "Every message is assigned to an account.";
+}
+
+impl Listed for OptOutView {
+    const COLUMNS: &'static [Column<OptOutView>] = &[
+        ("number", Left, |opt_out| opt_out.number.clone()),
+        ("since", Left, |opt_out| opt_out.at.clone()),
+        ("how", Left, |opt_out| opt_out.how.clone()),
+    ];
+    const EMPTY: &'static str = "No opt-outs.";
+}
+
+impl Listed for ReviewView {
+    const COLUMNS: &'static [Column<ReviewView>] = &[
+        ("id", Right, |case| case.id.to_string()),
+        ("opened", Left, |case| case.opened_at.clone()),
+        ("account", Left, |case| case.account.clone()),
+        ("from", Left, |case| case.from.clone()),
+        ("to", Left, |case| case.to.clone()),
+        ("seen", Right, |case| case.seen.to_string()),
+        ("rules", Left, |case| case.rules.join(", ")),
+    ];
+    const EMPTY: &'static str = "No review cases in this state.";
+}
+
+impl Listed for LedgerEntryView {
+    const COLUMNS: &'static [Column<LedgerEntryView>] = &[
+        ("id", Right, |entry| entry.id.to_string()),
+        ("at", Left, |entry| entry.at.clone()),
+        ("kind", Left, |entry| entry.kind.clone()),
+        ("balance", Right, |entry| change(entry.balance)),
+        ("credit used", Right, |entry| change(entry.credit_used)),
+        ("reference", Left, |entry| text(&entry.reference)),
+        ("note", Left, |entry| entry.note.clone()),
+    ];
+    const EMPTY: &'static str = "No ledger entries.";
+}
+
+impl Listed for EventView {
+    const COLUMNS: &'static [Column<EventView>] = &[
+        ("event", Left, |event| event.event.clone()),
+        ("kind", Left, |event| event.kind.clone()),
+        ("message", Left, |event| event.message_id.clone()),
+        ("status", Left, |event| text(&event.status)),
+        ("since", Left, |event| event.at.clone()),
+        ("state", Left, |event| event.state.clone()),
+        ("attempts", Right, |event| event.attempts.to_string()),
+        ("next or end", Left, |event| text(event.due_at.as_ref().map_or(&event.ended_at, |_| &event.due_at))),
+        ("why", Left, |event| text(&event.why)),
+    ];
+    const EMPTY: &'static str = "No webhook events.";
+}
+
+impl Listed for EndpointView {
+    const COLUMNS: &'static [Column<EndpointView>] = &[
+        ("kind", Left, |endpoint| endpoint.kind.clone()),
+        ("waiting", Right, |endpoint| endpoint.waiting.to_string()),
+        ("oldest", Left, |endpoint| text(&endpoint.oldest)),
+        ("failed", Right, |endpoint| endpoint.failed.to_string()),
+    ];
+    const EMPTY: &'static str = "No events are waiting.";
+}
+
+impl Listed for AttemptView {
+    const COLUMNS: &'static [Column<AttemptView>] = &[
+        ("at", Left, |attempt| attempt.at.clone()),
+        ("took", Right, |attempt| format!("{} ms", attempt.took_ms)),
+        ("outcome", Left, |attempt| {
+            attempt.status.map_or_else(|| text(&attempt.failure), |status| status.to_string())
+        }),
+        ("answer", Left, |attempt| attempt.answer.clone()),
+    ];
+    const EMPTY: &'static str = "No attempt was made yet.";
+}
+
+impl Listed for CarrierCandidateView {
+    const COLUMNS: &'static [Column<CarrierCandidateView>] = &[
+        ("carrier", Left, |carrier| carrier.carrier.clone()),
+        ("priority", Right, |carrier| carrier.priority.to_string()),
+        ("weight", Right, |carrier| carrier.weight.to_string()),
+        ("health", Left, |carrier| text(&carrier.health)),
+        ("standing", Left, |carrier| carrier.standing.replace('-', " ")),
+        ("why", Left, |carrier| carrier.why.clone()),
+    ];
+    const EMPTY: &'static str = "";
+}
+
+impl Listed for RouteCandidateView {
+    const COLUMNS: &'static [Column<RouteCandidateView>] = &[
+        ("route", Left, |route| route.route.clone()),
+        ("verdict", Left, |route| route.verdict.replace('-', " ")),
+        ("why", Left, |route| route.why.clone()),
+    ];
+    const EMPTY: &'static str = "";
+}
+
+impl Listed for ControlView {
+    const COLUMNS: &'static [Column<ControlView>] = &[
+        ("control", Left, |control| control.name.clone()),
+        ("mode", Left, |control| control.mode.clone()),
+        ("limit", Left, super::control::limit_of_view),
+        // A control that enforces rejects the excess; only one that watches counts it.
+        ("would have refused", Right, |control| match control.mode.as_str() {
+            "watch" => control.would_have_refused.to_string(),
+            _ => String::new(),
+        }),
+    ];
+    const EMPTY: &'static str = "No traffic controls apply.";
+}
+
+impl Listed for DeliveryView {
+    const COLUMNS: &'static [Column<DeliveryView>] = &[
+        ("carrier", Left, |row| row.carrier.clone()),
+        ("country", Left, |row| row.country.clone()),
+        ("network", Left, |row| row.network.clone()),
+        ("operator", Left, |row| row.operator.clone()),
+        ("sent", Right, |row| row.sent.to_string()),
+        ("delivered", Right, |row| percent(row.delivery_ratio)),
+        ("failed", Right, |row| unless_zero(row.failed)),
+        ("expired", Right, |row| unless_zero(row.expired)),
+        ("rejected", Right, |row| unless_zero(row.rejected)),
+        ("open", Right, |row| unless_zero(row.open)),
+        ("mean", Right, |row| row.mean_seconds.map(|mean| format!("{mean:.1}s")).unwrap_or_default()),
+        ("times", Left, |row| bars(&row.times.iter().map(|time| time.parts).collect::<Vec<_>>())),
+    ];
+    const EMPTY: &'static str = "No carrier accepted any parts.";
+}
+
+fn text(value: &Option<String>) -> String {
+    value.clone().unwrap_or_default()
+}
+
+fn number(value: Option<i64>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}
+
+fn unless_zero(count: u64) -> String {
+    if count == 0 { String::new() } else { count.to_string() }
+}
+
+pub(super) fn percent(ratio: Option<f64>) -> String {
+    ratio.map(|ratio| format!("{:.1}%", ratio * 100.0)).unwrap_or_default()
+}
+
+/// Returns a change of money with its sign; empty for no change.
+pub(super) fn change(amount: Amount) -> String {
+    match amount.to_string() {
+        amount if amount == "0" => String::new(),
+        amount if amount.starts_with('-') => amount,
+        amount => format!("+{amount}"),
+    }
+}
+
+/// Returns a number of seconds in the largest unit that fits.
+pub(super) fn age(seconds: u64) -> String {
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3_600 => format!("{}m", seconds / 60),
+        3_600..86_400 => format!("{}h", seconds / 3_600),
+        86_400.. => format!("{}d", seconds / 86_400),
+    }
+}
+
+/// Returns one bar for each count, relative to the largest.
+fn bars(counts: &[u64]) -> String {
+    const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let most = counts.iter().copied().max().unwrap_or(0);
+    if most == 0 {
+        return String::new();
+    }
+    let bar = |count: u64| match count {
+        0 => '·',
+        count => {
+            let height = (u128::from(count) * 8).div_ceil(u128::from(most)).clamp(1, 8);
+            BARS[usize::try_from(height).unwrap_or(8) - 1]
+        }
+    };
+    counts.iter().map(|count| bar(*count)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::list::table;
+    use super::*;
+
+    #[test]
+    fn bars_are_relative_to_the_largest_count() {
+        assert_eq!(bars(&[]), "");
+        assert_eq!(bars(&[0, 0]), "");
+        assert_eq!(bars(&[8, 4, 1, 0, 16]), "▄▂▁·█");
+        assert_eq!(bars(&[u64::MAX, 1]), "█▁");
+    }
+
+    #[test]
+    fn delivery_statistics_leave_out_empty_columns() {
+        let json = r#"[{"carrier": "acme", "country": "DE", "country_name": "Germany", "network": "262-01", "operator": "Telekom",
+             "sent": 1000, "delivered": 950, "failed": 40, "expired": 0, "rejected": 0, "open": 10, "delivery_ratio": 0.959,
+             "mean_seconds": 4.2, "times": [{"within": "5s", "parts": 900}, {"within": null, "parts": 50}]}]"#;
+        let items: Vec<DeliveryView> = serde_json::from_str(json).unwrap();
+        let expect = "\
+CARRIER  COUNTRY  NETWORK  OPERATOR  SENT  DELIVERED  FAILED  OPEN  MEAN  TIMES
+acme     DE       262-01   Telekom   1000      95.9%      40    10  4.2s  █▁
+";
+        assert_eq!(table(&items), expect);
+    }
+}

@@ -1,0 +1,192 @@
+//! Selects the gateway of a command: by its data folder, running or not, or by its address.
+
+use super::in_process::InProcess;
+use super::operator_client::OperatorClient;
+use crate::client::{Client, Url};
+use crate::data_folder::{self, DataFolder, IN_USE_LOOK, IN_USE_WAIT_MAX};
+use crate::ending::{Ended, Failure};
+use crate::runtime;
+use crate::secret_file::first_line;
+use clap::Args;
+use hermod_gateway::clock::Clock;
+use hermod_gateway::config::Config;
+use hermod_gateway::edges::operator_api::BASE;
+use hermod_gateway::running::{self, OPERATOR_URL_FILE};
+use hermod_gateway::secrets::Secret;
+use hermod_gateway::secrets::operator_token;
+use std::path::{Path, PathBuf};
+
+#[derive(Args)]
+#[command(next_help_heading = "Gateway")]
+pub(crate) struct Target {
+    #[command(flatten)]
+    folder: DataFolder,
+    /// Address of the operator API of another gateway; the path defaults to /operator/v1
+    #[arg(long, global = true, value_name = "URL", env = "HERMOD_OPERATOR_URL")]
+    url: Option<String>,
+    /// File with the operator's token in its first line [default: from the settings, or operator.token in the data folder]
+    #[arg(long, global = true, value_name = "FILE", env = "HERMOD_OPERATOR_TOKEN_FILE")]
+    token_file: Option<PathBuf>,
+    /// Trust the certificate authorities in this file (PEM) instead of those of the system
+    #[arg(long, global = true, value_name = "FILE")]
+    ca: Option<PathBuf>,
+    /// Allow http:// to another machine; the token is then readable on the network
+    #[arg(long, global = true)]
+    plain_http: bool,
+    /// Print the response as JSON
+    #[arg(long, global = true, help_heading = "Output")]
+    json: bool,
+}
+
+/// What to do if the data folder does not exist.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MissingDir {
+    Refuse,
+    /// Create it, to set up a gateway before it first runs.
+    Create,
+    /// Use an empty temporary folder.
+    UseTemporary,
+}
+
+/// Who uses the data folder.
+enum FreeOrRunning<T> {
+    Free(T),
+    Running(OperatorClient),
+}
+
+impl Target {
+    /// Runs a command with a client of the selected gateway.
+    pub(crate) fn run(self, missing: MissingDir, command: impl AsyncFnOnce(&OperatorClient) -> Ended) -> Ended {
+        runtime::block_on(async move {
+            let client = self.open(missing).await?;
+            let ended = command(&client).await;
+            client.print_folder();
+            client.close().await.and(ended)
+        })
+    }
+
+    async fn open(self, missing: MissingDir) -> Result<OperatorClient, Failure> {
+        let json = self.json;
+        if let Some(url) = &self.url {
+            let url = Url::parse(url, BASE).map_err(Failure::usage)?;
+            // The token of a local data folder is never sent to another address.
+            let file = self.token_file.as_deref();
+            let file = file
+                .ok_or_else(|| Failure::usage("--url also needs --token-file, the file with the token of that gateway"))?;
+            return Ok(OperatorClient::remote(self.client(url)?, read_token(file)?, json));
+        }
+        let config = self.settings()?;
+        if data_folder::is_data_folder(&config.data.folder)? {
+            return self.open_folder(&config, json).await;
+        }
+        match missing {
+            MissingDir::Create => {
+                Ok(OperatorClient::in_process(InProcess::open(&config).await?, &config, json))
+            }
+            MissingDir::UseTemporary => {
+                Ok(OperatorClient::in_process(InProcess::open_temporary(&config).await?, &config, json))
+            }
+            MissingDir::Refuse => Err(data_folder::missing(&config.data.folder)),
+        }
+    }
+
+    /// Returns the data folder, for a command that reads its files. Fails if the target is an address.
+    pub(crate) fn folder(&self) -> Result<PathBuf, Failure> {
+        match self.url {
+            None => self.folder.existing(),
+            Some(_) => Err(Failure::usage(
+                "this command needs a local data folder: give --data-dir, without --url",
+            )),
+        }
+    }
+
+    pub(crate) fn wants_json(&self) -> bool {
+        self.json
+    }
+
+    /// Returns a client of the gateway that runs on the data folder, if one does.
+    pub(crate) async fn running(&self) -> Result<Option<OperatorClient>, Failure> {
+        let config = self.settings()?;
+        let free = || {
+            Ok(match running::Store::is_in_use(&config.data.folder).map_err(Failure::failed)? {
+                true => None,
+                false => Some(()),
+            })
+        };
+        Ok(match self.free_or_running(&config, async || free()).await? {
+            FreeOrRunning::Free(()) => None,
+            FreeOrRunning::Running(client) => Some(client),
+        })
+    }
+
+    /// Returns the settings, with the token file of the command line.
+    fn settings(&self) -> Result<Config, Failure> {
+        let mut config = self.folder.settings()?;
+        if self.token_file.is_some() {
+            config.operator.token_file.clone_from(&self.token_file);
+        }
+        Ok(config)
+    }
+
+    async fn open_folder(&self, config: &Config, json: bool) -> Result<OperatorClient, Failure> {
+        let open = async || InProcess::open_unless_in_use(config).await;
+        Ok(match self.free_or_running(config, open).await? {
+            FreeOrRunning::Free(gateway) => OperatorClient::in_process(gateway, config, json),
+            FreeOrRunning::Running(client) => client,
+        })
+    }
+
+    /// Finds out by the folder's lock whether a gateway runs; an address file alone may be stale. `free` returns nothing
+    /// while the lock is taken.
+    async fn free_or_running<T>(
+        &self,
+        config: &Config,
+        free: impl AsyncFn() -> Result<Option<T>, Failure>,
+    ) -> Result<FreeOrRunning<T>, Failure> {
+        let clock = Clock::real();
+        let deadline = clock.moment().plus(IN_USE_WAIT_MAX);
+        loop {
+            if let Some(free) = free().await? {
+                return Ok(FreeOrRunning::Free(free));
+            }
+            if let Ok(url) = first_line(&config.data.folder.join(OPERATOR_URL_FILE)) {
+                let url = Url::parse(&url, BASE).map_err(Failure::failed)?;
+                let client = OperatorClient::remote(self.client(url)?, token(config)?, self.json);
+                let client = client.of_folder(&config.data.folder);
+                if client.is_reachable().await {
+                    return Ok(FreeOrRunning::Running(client));
+                }
+            }
+            if clock.moment() >= deadline {
+                return Err(Failure::failed(format!(
+                    "{} is in use by a hermod process whose operator API does not respond",
+                    config.data.folder.display()
+                )));
+            }
+            clock.sleep(IN_USE_LOOK).await;
+        }
+    }
+
+    fn client(&self, url: Url) -> Result<Client, Failure> {
+        if !url.is_private() && !self.plain_http {
+            return Err(Failure::usage(format!(
+                "{url} would send the token unencrypted: use https://, or allow it with --plain-http"
+            )));
+        }
+        Client::new(url, self.ca.as_deref()).map_err(Failure::usage)
+    }
+}
+
+fn token(config: &Config) -> Result<Secret, Failure> {
+    read_token(&operator_token::token_file(config))
+        .map_err(|failure| failure.with_advice("give the file of the token with --token-file"))
+}
+
+fn read_token(file: &Path) -> Result<Secret, Failure> {
+    let token = first_line(file)?;
+    if token.bytes().all(|byte| byte.is_ascii_graphic()) {
+        Ok(Secret::new(token))
+    } else {
+        Err(Failure::usage("the operator's token has invalid characters"))
+    }
+}
