@@ -88,7 +88,7 @@ async fn change_of_a_connection_with_unbind_unbinds_its_binds() {
     assert_eq!((reply.status, &reply.body["entry"]["rate"]), (200, &json!(30)));
     assert_eq!(bind.ordered().await, Order::Unbind);
     for (path, field) in
-        [("/accounts/shop?unbind=true", "unbind"), ("/connections/shop-http?unbnd=true", "query")]
+        [("/accounts/shop?unbind=true", "unbind"), ("/connections/shop-http?unbnd=true", "unbnd")]
     {
         let reply = office.patch(path, json!({})).await;
         assert_eq!(reply.status, 400, "{path}");

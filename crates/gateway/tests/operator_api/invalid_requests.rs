@@ -79,7 +79,7 @@ async fn unknown_paths_and_methods_get_errors_in_the_same_form() {
     assert_eq!(office.get("/nowhere").await.told(), "404 NOT_FOUND: there is nothing at this path");
     assert_eq!(office.get("").await.status, 404);
     let reply = office.call("DELETE", "/accounts", "", "").await;
-    assert_eq!(reply.told(), "405 METHOD_NOT_ALLOWED: this path does not answer that method");
+    assert_eq!(reply.told(), "405 METHOD_NOT_ALLOWED: the path does not support this method");
     assert_eq!(reply.header("allow"), Some("GET,HEAD"));
     assert_eq!(office.get("/apply").await.header("allow"), Some("POST"));
     assert_eq!(office.get("/accounts/%ff").await.status, 404);

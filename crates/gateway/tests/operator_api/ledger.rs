@@ -164,7 +164,7 @@ async fn ledger_is_paged_and_statement_adds_up() {
         json!({"items": []})
     );
     for (query, expect) in [
-        ("from=2026-06-01", "query: missing field `to`"),
+        ("from=2026-06-01", "missing field `to`"),
         ("from=2026-06-31&to=2026-06-01", "from: \"2026-06-31\" is not a day such as 2026-01-31"),
         ("from=2026-06-02&to=2026-06-01", "to: 2026-06-01 is before 2026-06-02"),
         ("from=2020-01-01&to=2026-06-01", "to: 2020-01-01 to 2026-06-01 is more than 366 days"),
