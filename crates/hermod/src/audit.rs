@@ -54,13 +54,15 @@ impl Audit {
         let folder = target.folder()?;
         let report = match target.running().await? {
             Some(gateway) => audit_copy(&gateway, work_dir.as_deref().unwrap_or(&folder)).await?,
-            None => audit_showing_progress(&folder, GatewayStarts::StopAudit).map_err(|fault| match fault {
-                StoreError::ReadTooLong => Failure::failed(format!(
-                    "a gateway started on {} during the audit, which was stopped: run it again",
-                    folder.display()
-                )),
-                fault => Failure::failed(fault),
-            })?,
+            None => {
+                audit_showing_progress(&folder, GatewayStarts::StopAudit).map_err(|fault| match fault {
+                    StoreError::ReadTooLong => Failure::failed(format!(
+                        "a gateway started on {} during the audit, which was stopped: run it again",
+                        folder.display()
+                    )),
+                    fault => Failure::failed(fault),
+                })?
+            }
         };
         let printed = if target.wants_json() {
             show::print_json(&to_json(&report).to_string())

@@ -68,7 +68,8 @@ fn check(path: &std::path::Path) -> Ended {
     if let Some((_, files)) = settings.https.wanted() {
         Tls::load(files, &[], Clock::real().now()).map_err(Failure::usage)?;
     }
-    let mut text = format!("# {} is valid. Effective settings:\n\n{}\n", path.display(), settings.to_toml().trim_end());
+    let mut text =
+        format!("# {} is valid. Effective settings:\n\n{}\n", path.display(), settings.to_toml().trim_end());
     if let Some((file, wanted)) = wanted {
         let file = file.display();
         text.push_str(&format!("\n# {file} is valid, as far as it can be checked without the store:\n\n"));

@@ -83,10 +83,7 @@ fn seconds_header() -> Header {
         .schema_type(Type::Integer)
         .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
         .minimum(Some(1));
-    HeaderBuilder::new()
-        .schema(Some(seconds))
-        .description(Some("Seconds to wait before a retry."))
-        .build()
+    HeaderBuilder::new().schema(Some(seconds)).description(Some("Seconds to wait before a retry.")).build()
 }
 
 /// The schema of [`ErrorBody`] and its name, for the components of a document.

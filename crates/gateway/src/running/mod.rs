@@ -277,8 +277,7 @@ impl Running {
             self.serve("https", listener, http_api::router(self.world.clone(), None), limits);
         }
         if let Some(socket) = operations {
-            let router = http_api::operations_router(self.world.clone(), render)
-                .merge(operator.router());
+            let router = http_api::operations_router(self.world.clone(), render).merge(operator.router());
             // Only the operator's token passes here, and only from this machine unless from_anywhere is set.
             let listener = HttpListener { socket, security: Security::PlainForAll, proxies: Arc::default() };
             self.serve("operations", listener, router, limits.capped(OPERATIONS_CONNECTIONS_MAX));

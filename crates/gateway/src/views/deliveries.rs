@@ -5,7 +5,7 @@ use crate::config::Period;
 use hermod_domain::lifecycle::DeliveryOutcome;
 use hermod_domain::numbers::{Country, Network, Numbers};
 use hermod_domain::time::Timestamp;
-use hermod_store::{DELIVERY_TIMES, DeliveryFigures, ParkedReceipt, AssignedId};
+use hermod_store::{AssignedId, DELIVERY_TIMES, DeliveryFigures, ParkedReceipt};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 

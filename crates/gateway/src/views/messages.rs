@@ -3,7 +3,9 @@
 
 use super::paging::{Limit, Paged, RowNumber};
 use hermod_domain::receipt::ReportStatus;
-use hermod_store::{GivenUpReport, ReportGiveUpReason, InboundRecord, OptOut, ReviewCase, ReviewState, UnassignedMo};
+use hermod_store::{
+    GivenUpReport, InboundRecord, OptOut, ReportGiveUpReason, ReviewCase, ReviewState, UnassignedMo,
+};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -251,7 +253,9 @@ impl GivenUpView {
             given_up_at: report.given_up_at.to_iso(),
             why: match report.reason {
                 ReportGiveUpReason::TooOld => "not acknowledged for 72 hours".to_owned(),
-                ReportGiveUpReason::Refused(status) => format!("the customer rejected it with 0x{status:02X}"),
+                ReportGiveUpReason::Refused(status) => {
+                    format!("the customer rejected it with 0x{status:02X}")
+                }
             },
         }
     }

@@ -117,11 +117,7 @@ impl std::str::FromStr for Limit {
 
 impl PartialSchema for Limit {
     fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new()
-            .schema_type(Type::Integer)
-            .minimum(Some(1))
-            .maximum(Some(LIMIT_MAX))
-            .into()
+        ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).maximum(Some(LIMIT_MAX)).into()
     }
 }
 
@@ -170,11 +166,7 @@ impl std::str::FromStr for RowNumber {
 
 impl PartialSchema for RowNumber {
     fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new()
-            .schema_type(Type::Integer)
-            .minimum(Some(0))
-            .maximum(Some(i64::MAX))
-            .into()
+        ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).maximum(Some(i64::MAX)).into()
     }
 }
 

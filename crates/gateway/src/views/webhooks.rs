@@ -4,7 +4,9 @@ use super::paging::{Limit, Paged, RowNumber};
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::payload::status_of;
 use hermod_domain::webhook::{event_name, event_number};
-use hermod_store::{AttemptOutcome, WebhookAttempt, WebhookFigures, GiveUpReason, WebhookRecord, WebhookState};
+use hermod_store::{
+    AttemptOutcome, GiveUpReason, WebhookAttempt, WebhookFigures, WebhookRecord, WebhookState,
+};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -98,7 +100,8 @@ impl Paged for EventView {
 
 impl From<WebhookRecord> for EventView {
     fn from(record: WebhookRecord) -> EventView {
-        let WebhookRecord { id, account: _, kind, message, status, state, attempts, at, due_at, ended_at } = record;
+        let WebhookRecord { id, account: _, kind, message, status, state, attempts, at, due_at, ended_at } =
+            record;
         let (state, why) = match state {
             WebhookState::Waiting => ("waiting", None),
             WebhookState::Delivered => ("delivered", None),

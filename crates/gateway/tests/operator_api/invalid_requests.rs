@@ -96,21 +96,9 @@ async fn invalid_bodies_are_rejected() {
     for (kind, body, expect) in [
         ("", "{}", "400 INVALID_CONTENT_TYPE: send Content-Type: application/json"),
         ("text/plain", "{}", "400 INVALID_CONTENT_TYPE: send Content-Type: application/json"),
-        (
-            "application/json",
-            "",
-            "400 INVALID_JSON: the body is not valid: EOF while parsing a value",
-        ),
-        (
-            "application/json",
-            "{",
-            "400 INVALID_JSON: the body is not valid: EOF while parsing an object",
-        ),
-        (
-            "application/json",
-            "[]",
-            "400 INVALID_JSON: the body is not valid: it is not an object",
-        ),
+        ("application/json", "", "400 INVALID_JSON: the body is not valid: EOF while parsing a value"),
+        ("application/json", "{", "400 INVALID_JSON: the body is not valid: EOF while parsing an object"),
+        ("application/json", "[]", "400 INVALID_JSON: the body is not valid: it is not an object"),
         (
             "application/json; charset=utf-8",
             "{\"currency\":\"EUR\",\"currency\":\"USD\"}",

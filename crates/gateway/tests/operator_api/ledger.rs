@@ -127,10 +127,7 @@ async fn invalid_ledger_entry_is_rejected() {
         assert_eq!(post(&office, body.clone()).await.told(), expect, "{body}");
     }
     let unknown = post(&office, json!({"kind": "top-up", "amount": "1", "sum": "2"})).await.told();
-    assert!(
-        unknown.starts_with("400 INVALID_JSON: the body is not valid: unknown field `sum`"),
-        "{unknown}"
-    );
+    assert!(unknown.starts_with("400 INVALID_JSON: the body is not valid: unknown field `sum`"), "{unknown}");
     let nobody = office.post("/accounts/nobody/ledger", json!({"kind": "top-up", "amount": "1"})).await;
     assert_eq!(nobody.told(), "404 NOT_FOUND: there is no account \"nobody\"");
     assert_eq!(figures(&office.get("/accounts/shop/balance").await.body), "10 0 10");

@@ -139,12 +139,7 @@ impl Office {
     /// Returns the fixture on a local listener. The caller's address is in a header.
     pub(crate) fn nearby(&self) -> Office {
         let api = self.api.clone().reachable_from(Reach::ThisMachine);
-        Office {
-            world: self.world.clone(),
-            router: api.clone().router(),
-            api,
-            _folder: self._folder.clone(),
-        }
+        Office { world: self.world.clone(), router: api.clone().router(), api, _folder: self._folder.clone() }
     }
 
     /// Returns the fixture on a public listener. The caller's address is in a header.

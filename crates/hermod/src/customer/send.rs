@@ -82,9 +82,7 @@ impl Send {
         let body = serde_json::json!({ "to": to, "text": text, "from": from }).to_string();
         runtime::block_on(async move {
             let answer = post(&customer, &body, &header).await.map_err(|error| {
-                Failure::failed(format!(
-                    "{error}. Retry with --key {key}: it is never sent or charged twice"
-                ))
+                Failure::failed(format!("{error}. Retry with --key {key}: it is never sent or charged twice"))
             })?;
             let answer = answer.accepted().map_err(|refused| customer.refused(&refused))?;
             if customer.json {
@@ -124,9 +122,7 @@ fn sent_text(answer: &Answer, key: &str) -> Result<String, Failure> {
         let mut text =
             format!("Message {message_id} was sent with this key before: nothing was sent or charged now.\n");
         if answer.header("idempotency-mismatch").is_some() {
-            text.push_str(
-                "That message differs from this one: a new message needs a new key.\n",
-            );
+            text.push_str("That message differs from this one: a new message needs a new key.\n");
         }
         return Ok(text);
     }

@@ -81,7 +81,9 @@ pub(super) async fn wait_and_print(customer: &Customer, message: &str, at_most: 
     match record.status.as_str() {
         "delivered" => Ok(()),
         status if FINAL.contains(&status) => Err(Failure::printed()),
-        status => Err(Failure::failed(format!("the message is still {status} after {} s", at_most.as_secs()))),
+        status => {
+            Err(Failure::failed(format!("the message is still {status} after {} s", at_most.as_secs())))
+        }
     }
 }
 

@@ -1,13 +1,13 @@
 //! `hermod account`: accounts of customers.
 
-use super::operator_client::OperatorClient;
 use super::account_details;
 use super::entries::{self, text};
 use super::fields::Fields;
 use super::list::Column;
+use super::operator_client::OperatorClient;
 use super::opt_outs::OptOuts;
-use super::target::{MissingDir, Target};
 use super::statement::{Ledger, Statement};
+use super::target::{MissingDir, Target};
 use crate::ending::Ended;
 use crate::show;
 use crate::show::Align::{Left, Right};

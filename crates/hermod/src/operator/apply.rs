@@ -1,8 +1,8 @@
 //! `hermod apply`: applies a provision file to a gateway.
 
 use super::changes::SecretsTo;
-use super::operator_client::{Body, OperatorClient, with_query};
 use super::entries::{self, lost_response};
+use super::operator_client::{Body, OperatorClient, with_query};
 use super::target::{MissingDir, Target};
 use crate::ending::{Ended, Failure};
 use crate::provision_file;
@@ -82,7 +82,11 @@ impl Apply {
     }
 }
 
-async fn post(client: &OperatorClient, path: &str, source: &Source) -> Result<crate::client::Answer, Failure> {
+async fn post(
+    client: &OperatorClient,
+    path: &str,
+    source: &Source,
+) -> Result<crate::client::Answer, Failure> {
     let body = Body::Toml(source.text.clone());
     let answer = client.call(Method::POST, path, &body).await.map_err(|error| lost_response(&error))?;
     answer.accepted().map_err(|refused| match refused.status {

@@ -1,12 +1,12 @@
 //! `hermod carrier`: carriers, their SMPP settings, tests and traces.
 
-use super::operator_client::{Body, OperatorClient};
-use super::entries::{self, text};
 use super::carrier_test;
+use super::entries::{self, text};
 use super::fields::Fields;
-use super::target::{MissingDir, Target};
 use super::list::Column;
+use super::operator_client::{Body, OperatorClient};
 use super::receipts;
+use super::target::{MissingDir, Target};
 use super::trace;
 use crate::ending::Ended;
 use crate::secret_file::first_line;
@@ -14,9 +14,9 @@ use crate::show;
 use crate::show::Align::{Left, Right};
 use clap::{Args, Subcommand};
 use hermod_gateway::provision::Kind;
-use hyper::Method;
 use hermod_gateway::views::carriers::ResumedView;
 use hermod_gateway::views::entries::EntryView;
+use hyper::Method;
 use serde_json::Value;
 use std::path::PathBuf;
 

@@ -1,13 +1,13 @@
 //! `hermod carrier test`: sends a test message to a carrier and prints every PDU.
 
-use super::operator_client::{Body, OperatorClient};
 use super::entries;
+use super::operator_client::{Body, OperatorClient};
 use crate::ending::{Ended, Failure};
 use crate::show;
 use clap::Args;
 use hermod_gateway::provision::Kind;
-use hyper::Method;
 use hermod_gateway::views::carrier_test::{CarrierTestLineView, CarrierTestRequest, CarrierTestView};
+use hyper::Method;
 use std::time::Duration;
 
 /// The longest wait for a receipt, and the time to connect and submit.

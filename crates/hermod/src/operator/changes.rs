@@ -40,7 +40,9 @@ pub(super) fn difference(applied: &AppliedView, paint: Paint) -> String {
                     text.push_str(&format!("    {field}: {} -> {}\n", side(before), side(after)));
                 }
             }
-            EffectView::Left => text.push_str(&format!("! {what} not applied: removed or created again since\n")),
+            EffectView::Left => {
+                text.push_str(&format!("! {what} not applied: removed or created again since\n"))
+            }
             EffectView::Same if !left.is_empty() => text.push_str(&format!("! {what}\n")),
             EffectView::Same | EffectView::Absent => {}
         }

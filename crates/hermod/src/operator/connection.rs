@@ -1,9 +1,9 @@
 //! `hermod connection`: connections of customers, over HTTP or SMPP.
 
-use super::operator_client::{OperatorClient, with_query};
 use super::entries::{self, text};
 use super::fields::Fields;
 use super::list::Column;
+use super::operator_client::{OperatorClient, with_query};
 use super::target::{MissingDir, Target};
 use crate::ending::Ended;
 use crate::secret_file::first_line;

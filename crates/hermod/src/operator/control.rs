@@ -1,9 +1,9 @@
 //! `hermod control`: traffic controls, limits on messages and spend.
 
-use super::operator_client::OperatorClient;
 use super::entries::{self, text};
 use super::fields::Fields;
 use super::list::Column;
+use super::operator_client::OperatorClient;
 use super::target::{MissingDir, Target};
 use crate::ending::Ended;
 use crate::show::Align::Left;

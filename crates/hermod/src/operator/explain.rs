@@ -42,7 +42,9 @@ pub(super) fn explanation_text(view: &ExplanationView) -> String {
             InDoubtView::NeverResend => "never resent",
         };
         let rejected = if view.fail_over_refusals { "offered to the next one" } else { "final" };
-        text.push_str(&format!("\nA part without a response is {resent}; a carrier's reject is {rejected}.\n"));
+        text.push_str(&format!(
+            "\nA part without a response is {resent}; a carrier's reject is {rejected}.\n"
+        ));
     }
     text
 }

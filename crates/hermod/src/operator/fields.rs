@@ -36,9 +36,9 @@ impl Fields {
     /// Sets the fields of `--set FIELD=VALUE`.
     pub(super) fn with_others(mut self, others: &[String]) -> Result<Fields, Failure> {
         for other in others {
-            let (field, value) = other.split_once('=').ok_or_else(|| {
-                Failure::usage(format!("--set {other}: write FIELD=VALUE"))
-            })?;
+            let (field, value) = other
+                .split_once('=')
+                .ok_or_else(|| Failure::usage(format!("--set {other}: write FIELD=VALUE")))?;
             self = self.with_value(field.trim(), value_of(value.trim()));
         }
         Ok(self)

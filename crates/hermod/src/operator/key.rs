@@ -1,10 +1,10 @@
 //! `hermod key`: API keys of customers.
 
 use super::changes::SecretsTo;
-use super::operator_client::{Body, OperatorClient};
 use super::entries::{self, text};
 use super::fields::Fields;
 use super::list::Column;
+use super::operator_client::{Body, OperatorClient};
 use super::target::{MissingDir, Target};
 use crate::ending::{Ended, Failure};
 use crate::show::Align::Left;

@@ -84,7 +84,11 @@ MESSAGE  ACCOUNT  SYSTEM ID  STAT     SINCE                 GIVEN UP            
 More rows: --after 7
 ";
         check::<GivenUpView>(json, NextPage::After, expect);
-        check::<GivenUpView>(r#"{"items": [], "next": null}"#, NextPage::After, "No reports were given up.\n");
+        check::<GivenUpView>(
+            r#"{"items": [], "next": null}"#,
+            NextPage::After,
+            "No reports were given up.\n",
+        );
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! `hermod topup`, `invoice`, `payment` and `adjust`: post ledger entries. Each has a reference, generated if none is given,
 //! so that a retry after a lost response posts nothing twice.
 
-use super::operator_client::{Body, OperatorClient};
-use super::entries;
-use super::target::{MissingDir, Target};
 use super::account_details::balance_text;
+use super::entries;
+use super::operator_client::{Body, OperatorClient};
+use super::target::{MissingDir, Target};
 use crate::client::{Answer, CallError};
 use crate::ending::{Ended, Failure};
 use crate::show;

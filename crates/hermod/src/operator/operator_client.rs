@@ -108,12 +108,7 @@ impl OperatorClient {
     }
 
     /// Sends one request. `path` is escaped and relative to the API.
-    pub(super) async fn call(
-        &self,
-        method: Method,
-        path: &str,
-        body: &Body,
-    ) -> Result<Answer, CallError> {
+    pub(super) async fn call(&self, method: Method, path: &str, body: &Body) -> Result<Answer, CallError> {
         match &self.transport {
             Transport::Remote { client, token } => {
                 client.call(request(method, client.url().path(), path, token, body)).await

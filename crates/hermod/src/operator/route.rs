@@ -120,7 +120,8 @@ impl Route {
                     .with("in_doubt", in_doubt)
                     .with("fail_over_refusals", fail_over_refusals);
                 if !carriers.is_empty() {
-                    let carriers = carriers.iter().map(|text| parse_carrier(text)).collect::<Result<Vec<_>, _>>()?;
+                    let carriers =
+                        carriers.iter().map(|text| parse_carrier(text)).collect::<Result<Vec<_>, _>>()?;
                     fields = fields.with_value("carriers", Value::from(carriers));
                 }
                 entries::set(client, Kind::Route, &route, fields).await

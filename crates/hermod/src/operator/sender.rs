@@ -1,9 +1,9 @@
 //! `hermod sender`: sender ids, approved or blocked.
 
-use super::operator_client::OperatorClient;
 use super::entries::{self, text};
 use super::fields::Fields;
 use super::list::Column;
+use super::operator_client::OperatorClient;
 use super::target::{MissingDir, Target};
 use crate::ending::Ended;
 use crate::show::Align::Left;
@@ -105,7 +105,13 @@ impl Sender {
     }
 }
 
-async fn set_state(client: &OperatorClient, sender: &str, account: Option<&str>, state: &str, fields: Fields) -> Ended {
+async fn set_state(
+    client: &OperatorClient,
+    sender: &str,
+    account: Option<&str>,
+    state: &str,
+    fields: Fields,
+) -> Ended {
     entries::set(client, Kind::Sender, &name(sender, account), fields.with("state", Some(state))).await
 }
 

@@ -56,7 +56,11 @@ enum FreeOrRunning<T> {
 
 impl Target {
     /// Runs a command with a client of the selected gateway.
-    pub(crate) fn run(self, missing: MissingDir, command: impl AsyncFnOnce(&OperatorClient) -> Ended) -> Ended {
+    pub(crate) fn run(
+        self,
+        missing: MissingDir,
+        command: impl AsyncFnOnce(&OperatorClient) -> Ended,
+    ) -> Ended {
         runtime::block_on(async move {
             let client = self.open(missing).await?;
             let ended = command(&client).await;
@@ -71,8 +75,9 @@ impl Target {
             let url = Url::parse(url, BASE).map_err(Failure::usage)?;
             // The token of a local data folder is never sent to another address.
             let file = self.token_file.as_deref();
-            let file = file
-                .ok_or_else(|| Failure::usage("--url also needs --token-file, the file with the token of that gateway"))?;
+            let file = file.ok_or_else(|| {
+                Failure::usage("--url also needs --token-file, the file with the token of that gateway")
+            })?;
             return Ok(OperatorClient::remote(self.client(url)?, read_token(file)?, json));
         }
         let config = self.settings()?;
@@ -94,9 +99,9 @@ impl Target {
     pub(crate) fn folder(&self) -> Result<PathBuf, Failure> {
         match self.url {
             None => self.folder.existing(),
-            Some(_) => Err(Failure::usage(
-                "this command needs a local data folder: give --data-dir, without --url",
-            )),
+            Some(_) => {
+                Err(Failure::usage("this command needs a local data folder: give --data-dir, without --url"))
+            }
         }
     }
 

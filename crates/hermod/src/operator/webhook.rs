@@ -10,8 +10,8 @@ use crate::show;
 use clap::{Args, Subcommand};
 use hermod_gateway::views::paging::{Limit, RowNumber};
 use hermod_gateway::views::webhooks::{
-    EventAttemptsView, EventView, EventsQuery, ReplayRequest, ReplayedView, WebhookSecretRequest, WebhookSecretView,
-    WebhooksView,
+    EventAttemptsView, EventView, EventsQuery, ReplayRequest, ReplayedView, WebhookSecretRequest,
+    WebhookSecretView, WebhooksView,
 };
 use hyper::Method;
 use std::path::PathBuf;
@@ -195,9 +195,7 @@ impl Secret {
                 let done = "The new secret is current. The old one also signs for 24 hours.\n";
                 change(client, &account, "switch", done).await
             }
-            Step::Drop { account } => {
-                change(client, &account, "drop", "The secret signs no more.\n").await
-            }
+            Step::Drop { account } => change(client, &account, "drop", "The secret signs no more.\n").await,
         })
     }
 }

@@ -55,9 +55,9 @@ impl Verify {
     fn headers(&self) -> Result<Vec<(String, String)>, Failure> {
         let signature = self.signature.iter().map(|hex| Ok((SIGNATURE.to_owned(), hex.trim().to_owned())));
         let given = self.header.iter().map(|header| {
-            let (name, value) = header.split_once(':').ok_or_else(|| {
-                Failure::usage(format!("'{header}' is not a header: write 'Name: value'"))
-            })?;
+            let (name, value) = header
+                .split_once(':')
+                .ok_or_else(|| Failure::usage(format!("'{header}' is not a header: write 'Name: value'")))?;
             Ok((name.trim().to_ascii_lowercase(), value.trim().to_owned()))
         });
         signature.chain(given).collect()
@@ -67,8 +67,7 @@ impl Verify {
 /// Returns whether the signature is valid, as text.
 pub(super) fn verdict(found: &[SignatureHeader]) -> String {
     if found.is_empty() {
-        return "NOT valid: no header has a signature of this body with this secret\n"
-            .to_owned();
+        return "NOT valid: no header has a signature of this body with this secret\n".to_owned();
     }
     let headers: Vec<_> = found.iter().map(|proof| proof.header()).collect();
     format!("valid: signed with this secret in {}\n", headers.join(" and "))

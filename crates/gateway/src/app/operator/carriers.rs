@@ -127,9 +127,7 @@ const fn what_to_do(kind: AlarmKind) -> &'static str {
         AlarmKind::UnmatchedReceipts => {
             "Compare the ids (hermod carrier receipts) and set ids to hex-to-decimal or decimal-to-hex."
         }
-        AlarmKind::AmbiguousReceipt => {
-            "The carrier uses one id for several parts: ask for unique ids."
-        }
+        AlarmKind::AmbiguousReceipt => "The carrier uses one id for several parts: ask for unique ids.",
         AlarmKind::MissingMessageId => {
             "Ask the carrier for a message_id of 1 to 64 octets in submit_sm_resp: without it most receipts match no part."
         }
@@ -168,7 +166,11 @@ const fn what_to_do(kind: AlarmKind) -> &'static str {
 }
 
 /// Traces a carrier's PDUs for a while.
-pub fn start_trace(world: &World, name: String, request: &TraceRequest) -> Result<TraceStateView, OperatorRefusal> {
+pub fn start_trace(
+    world: &World,
+    name: String,
+    request: &TraceRequest,
+) -> Result<TraceStateView, OperatorRefusal> {
     let duration = &request.duration;
     let parsed = Period::parse(duration).filter(|period| (TRACE_MIN..=TRACE_MAX).contains(&period.0));
     let period = parsed.ok_or_else(|| {

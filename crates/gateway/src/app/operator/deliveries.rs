@@ -4,8 +4,8 @@ use super::carriers::find_carrier;
 use super::input::{invalid, one_of};
 use super::{OperatorRefusal, carrier_name};
 use crate::views::deliveries::{
-    DeliveriesQuery, DeliveriesView, DeliveryView, IdsHintView, ParkedReceiptView, ReceiptsQuery, ResponseIdView,
-    UnmatchedReceiptsView,
+    DeliveriesQuery, DeliveriesView, DeliveryView, IdsHintView, ParkedReceiptView, ReceiptsQuery,
+    ResponseIdView, UnmatchedReceiptsView,
 };
 use crate::views::paging::Limit;
 use crate::world::World;
@@ -13,7 +13,7 @@ use hermod_domain::carrier::{IdConversion, RemoteKey};
 use hermod_domain::ids::{CarrierId, RemoteId};
 use hermod_domain::numbers::{Country, Network};
 use hermod_domain::time::Day;
-use hermod_store::{DeliveryFigures, ParkedReceipt, AssignedId};
+use hermod_store::{AssignedId, DeliveryFigures, ParkedReceipt};
 use std::collections::{BTreeMap, HashSet};
 
 const DAYS_DEFAULT: i64 = 7;
@@ -51,7 +51,10 @@ struct Group {
 }
 
 /// Returns delivery statistics of the last days, today included, the largest group first.
-pub async fn list_deliveries(world: &World, query: DeliveriesQuery) -> Result<DeliveriesView, OperatorRefusal> {
+pub async fn list_deliveries(
+    world: &World,
+    query: DeliveriesQuery,
+) -> Result<DeliveriesView, OperatorRefusal> {
     let days = query.days.unwrap_or(DAYS_DEFAULT);
     if !(1..=DAYS_MAX).contains(&days) {
         return Err(invalid("days", format!("\"{days}\" is not a number from 1 to {DAYS_MAX}")));
@@ -124,7 +127,11 @@ pub async fn list_unmatched_receipts(
 }
 
 /// Returns the id conversion under which most parked receipts match a response, and how many do.
-fn hint(ids: IdConversion, parked: &[ParkedReceipt], answers: &[AssignedId]) -> Option<(IdConversion, usize)> {
+fn hint(
+    ids: IdConversion,
+    parked: &[ParkedReceipt],
+    answers: &[AssignedId],
+) -> Option<(IdConversion, usize)> {
     let answered: HashSet<RemoteKey> = answers.iter().map(|tied| RemoteKey::of(&tied.remote)).collect();
     let matching = |conversion: IdConversion| {
         let fits =

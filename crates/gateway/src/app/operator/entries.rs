@@ -121,7 +121,11 @@ pub async fn remove_entry(world: &World, kind: Kind, name: &str) -> Result<Appli
 }
 
 /// Applies a provision file, or returns what that would change.
-pub async fn apply_wanted(world: &World, wanted: &Wanted, dry_run: bool) -> Result<AppliedView, OperatorRefusal> {
+pub async fn apply_wanted(
+    world: &World,
+    wanted: &Wanted,
+    dry_run: bool,
+) -> Result<AppliedView, OperatorRefusal> {
     let _alone = world.changing.lock().await;
     let wanted = wanted.clone().judged_by(world.webhook_rules.clone());
     let plan = provision::prepare(&world.store, &world.pepper, &wanted, world.clock.now()).await?;
@@ -188,7 +192,11 @@ enum AccountFilter {
 }
 
 impl AccountFilter {
-    fn new(account: Option<&str>, kind: Kind, rows: &[CatalogueRow]) -> Result<AccountFilter, OperatorRefusal> {
+    fn new(
+        account: Option<&str>,
+        kind: Kind,
+        rows: &[CatalogueRow],
+    ) -> Result<AccountFilter, OperatorRefusal> {
         let Some(account) = account else { return Ok(AccountFilter::All) };
         match kind {
             Kind::Route

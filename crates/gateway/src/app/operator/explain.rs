@@ -10,7 +10,9 @@ use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId};
 use hermod_domain::numbers::Numbers;
 use hermod_domain::phone::Msisdn;
-use hermod_domain::route::{CarrierDecision, ConsideredCarrier, ConsideredRoute, RouteDecision, RouteQuery, RouteScope};
+use hermod_domain::route::{
+    CarrierDecision, ConsideredCarrier, ConsideredRoute, RouteDecision, RouteQuery, RouteScope,
+};
 use hermod_domain::sender::Sender;
 
 /// Account ids begin at 1, so no account has this one.
@@ -86,7 +88,12 @@ fn name_of_route(catalogue: &Catalogue, route_for: &RouteScope) -> String {
     route_name(account.as_deref(), route_for.area, route_for.sender.as_ref())
 }
 
-fn sentence(to: Msisdn, route: Option<&str>, chosen: Option<&ConsideredCarrier>, catalogue: &Catalogue) -> String {
+fn sentence(
+    to: Msisdn,
+    route: Option<&str>,
+    chosen: Option<&ConsideredCarrier>,
+    catalogue: &Catalogue,
+) -> String {
     let (Some(route), Some(chosen)) = (route, chosen) else {
         return format!("No route matches {to}: the message is rejected with NO_ROUTE.");
     };
@@ -133,15 +140,29 @@ fn carrier_candidate(catalogue: &Catalogue, one: &ConsideredCarrier, running: bo
     let why = match (one.decision, one.health) {
         _ if !running && one.health == Health::Up => match one.decision {
             CarrierDecision::Chosen => "gets it if a link is bound; unknown, because no gateway runs here",
-            CarrierDecision::InReserve | CarrierDecision::Skipped => "gets it if the carriers before it cannot send",
+            CarrierDecision::InReserve | CarrierDecision::Skipped => {
+                "gets it if the carriers before it cannot send"
+            }
         },
         (CarrierDecision::Chosen, Health::Up) => "gets it",
-        (CarrierDecision::Chosen, Health::Poor) => "gets it despite many rejects or timeouts: no other carrier is better",
-        (CarrierDecision::Chosen, Health::Down) => "queues it until a link is bound: no other carrier can send now",
-        (CarrierDecision::Chosen, Health::Stopped) => "queues it until it is resumed: no other carrier can send",
-        (CarrierDecision::Chosen, Health::Disabled) => "queues it until it is enabled: no other carrier can send",
-        (CarrierDecision::InReserve, Health::Up | Health::Poor) => "gets it if the carriers before it cannot send",
-        (CarrierDecision::InReserve | CarrierDecision::Skipped, Health::Down) => "cannot send: no transmitting link is bound",
+        (CarrierDecision::Chosen, Health::Poor) => {
+            "gets it despite many rejects or timeouts: no other carrier is better"
+        }
+        (CarrierDecision::Chosen, Health::Down) => {
+            "queues it until a link is bound: no other carrier can send now"
+        }
+        (CarrierDecision::Chosen, Health::Stopped) => {
+            "queues it until it is resumed: no other carrier can send"
+        }
+        (CarrierDecision::Chosen, Health::Disabled) => {
+            "queues it until it is enabled: no other carrier can send"
+        }
+        (CarrierDecision::InReserve, Health::Up | Health::Poor) => {
+            "gets it if the carriers before it cannot send"
+        }
+        (CarrierDecision::InReserve | CarrierDecision::Skipped, Health::Down) => {
+            "cannot send: no transmitting link is bound"
+        }
         (CarrierDecision::InReserve | CarrierDecision::Skipped, Health::Stopped) => "cannot send: stopped",
         (CarrierDecision::InReserve | CarrierDecision::Skipped, Health::Disabled) => "cannot send: disabled",
         (CarrierDecision::Skipped, Health::Up | Health::Poor) => {

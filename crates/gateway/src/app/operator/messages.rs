@@ -4,8 +4,9 @@
 use super::input::{invalid, number, one_of, words};
 use super::{OperatorRefusal, account_name, carrier_name, find_account};
 use crate::views::messages::{
-    AssignRequest, AssignedView, DecisionRequest, GivenUpQuery, GivenUpView, OptOutRemovedView, OptOutRequest,
-    OptOutView, OptOutsQuery, ReviewView, ReviewsQuery, UnassignedQuery, UnassignedView, review_state_text,
+    AssignRequest, AssignedView, DecisionRequest, GivenUpQuery, GivenUpView, OptOutRemovedView,
+    OptOutRequest, OptOutView, OptOutsQuery, ReviewView, ReviewsQuery, UnassignedQuery, UnassignedView,
+    review_state_text,
 };
 use crate::views::paging::{Limit, Page};
 use crate::world::World;

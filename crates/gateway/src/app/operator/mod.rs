@@ -17,11 +17,13 @@ mod webhooks;
 
 pub use binds::{list_binds, unbind};
 pub use carriers::{
-    acknowledge_alarms, list_alarms, list_carriers, read_trace, resume_carrier, start_trace, stop_trace, test_carrier,
+    acknowledge_alarms, list_alarms, list_carriers, read_trace, resume_carrier, start_trace, stop_trace,
+    test_carrier,
 };
 pub use deliveries::{list_deliveries, list_unmatched_receipts};
 pub use entries::{
-    IfExists, LiveBinds, apply_wanted, list_entries, patch_entry, put_entry, remove_entry, rotate_key, show_entry,
+    IfExists, LiveBinds, apply_wanted, list_entries, patch_entry, put_entry, remove_entry, rotate_key,
+    show_entry,
 };
 pub use lookup::{explain_route, list_errors, look_up_number};
 pub use maintenance::{copy_database, erase_number, list_set_aside};
@@ -33,8 +35,8 @@ pub use money::{list_days, list_ledger, post_entry, show_balance, show_statement
 pub use published::OPERATOR_ERRORS;
 pub use refusal::OperatorRefusal;
 pub use webhooks::{
-    SecretStep, change_webhook_secret, list_webhook_events, replay_failed_webhooks, replay_webhook, show_webhook_event,
-    show_webhooks,
+    SecretStep, change_webhook_secret, list_webhook_events, replay_failed_webhooks, replay_webhook,
+    show_webhook_event, show_webhooks,
 };
 
 use crate::world::World;

@@ -5,8 +5,8 @@ use super::{OperatorRefusal, find_account};
 use crate::app::AccountBalance;
 use crate::views::amount::Amount;
 use crate::views::money::{
-    BalanceView, ControlView, DayView, DaysQuery, DaysView, LedgerEntryView, LedgerQuery, PostRequest, PostedView,
-    StatementLineView, StatementView, TrafficView, ledger_kind_text,
+    BalanceView, ControlView, DayView, DaysQuery, DaysView, LedgerEntryView, LedgerQuery, PostRequest,
+    PostedView, StatementLineView, StatementView, TrafficView, ledger_kind_text,
 };
 use crate::views::paging::{Limit, Page};
 use crate::world::World;
@@ -85,7 +85,13 @@ pub async fn post_entry(
         PostOutcome::Repeated { entry, balance } => (entry, true, balance),
         PostOutcome::Refused(refusal) => return Err(OperatorRefusal::Posting(refusal)),
     };
-    tracing::info!(account, kind = ledger_kind_text(kind), entry, repeated, "The operator posted a ledger entry");
+    tracing::info!(
+        account,
+        kind = ledger_kind_text(kind),
+        entry,
+        repeated,
+        "The operator posted a ledger entry"
+    );
     posted(world, id, account, (entry, repeated, kind, amount, stored))
 }
 
@@ -113,10 +119,14 @@ async fn invoice_for_all(
     reference: Option<&str>,
 ) -> Result<Invoice, OperatorRefusal> {
     if kind != LedgerKind::Invoice {
-        return Err(invalid("amount", "is missing; only an invoice can go without, and is then for all that is owed"));
+        return Err(invalid(
+            "amount",
+            "is missing; only an invoice can go without, and is then for all that is owed",
+        ));
     }
     if let Some(reference) = reference
-        && let Some(LedgerRow { id, kind, balance, .. }) = world.store.posted(id, reference.to_owned()).await?
+        && let Some(LedgerRow { id, kind, balance, .. }) =
+            world.store.posted(id, reference.to_owned()).await?
     {
         return match kind {
             LedgerKind::Invoice => Ok(Invoice::PostedBefore(id, balance)),

@@ -133,10 +133,7 @@ impl From<StoreError> for OperatorRefusal {
         match fault {
             StoreError::CopyInProgress => OperatorRefusal::BackupRunning,
             StoreError::QueueFull(_) | StoreError::QueueTimeout | StoreError::ReadTooLong => {
-                OperatorRefusal::Unavailable {
-                    cause: "the store is overloaded",
-                    retry_after_s: RETRY_SOON_S,
-                }
+                OperatorRefusal::Unavailable { cause: "the store is overloaded", retry_after_s: RETRY_SOON_S }
             }
             StoreError::DiskLow => OperatorRefusal::Unavailable {
                 cause: "the disk is nearly full",

@@ -4,16 +4,16 @@ use super::entries::execute_plan;
 use super::input::{invalid, one_of};
 use super::{OperatorRefusal, find_account};
 use crate::provision::{self, Rotation};
+use crate::secrets::webhook_secret;
 use crate::views::paging::{Limit, Page};
 use crate::views::webhooks::{
     AttemptView, EndpointView, EventAttemptsView, EventView, EventsQuery, ReplayRequest, ReplayedView,
     WebhookSecretRequest, WebhookSecretView, WebhooksView,
 };
-use crate::secrets::webhook_secret;
 use crate::world::World;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::{WebhookKind, event_number};
-use hermod_store::{Endpoint, EventId, WebhookFilter, WebhookReplay, WebhookStatus, REPLAYED_AT_ONCE_MAX};
+use hermod_store::{Endpoint, EventId, REPLAYED_AT_ONCE_MAX, WebhookFilter, WebhookReplay, WebhookStatus};
 
 /// Returns an account's webhook addresses and queues, without the secrets.
 pub async fn show_webhooks(world: &World, account: &str) -> Result<WebhooksView, OperatorRefusal> {
@@ -21,7 +21,8 @@ pub async fn show_webhooks(world: &World, account: &str) -> Result<WebhooksView,
     let figures = world.store.webhook_figures(id).await?;
     let catalogue = world.catalogue();
     let webhooks = catalogue.account(id).and_then(|account| account.account.webhooks.as_ref());
-    let previous_until = webhooks.and_then(|webhooks| webhooks.previous.as_ref()).map(|previous| previous.until);
+    let previous_until =
+        webhooks.and_then(|webhooks| webhooks.previous.as_ref()).map(|previous| previous.until);
     let previous_until = previous_until.filter(|until| world.clock.now() < *until);
     Ok(WebhooksView {
         dlr_webhook: webhooks.and_then(|webhooks| webhooks.dlr_url.clone()),
@@ -85,7 +86,11 @@ pub async fn show_webhook_event(
 }
 
 /// Posts an event again, with the same id and body.
-pub async fn replay_webhook(world: &World, account: &str, event: &str) -> Result<ReplayedView, OperatorRefusal> {
+pub async fn replay_webhook(
+    world: &World,
+    account: &str,
+    event: &str,
+) -> Result<ReplayedView, OperatorRefusal> {
     let (id, number) = (find_account(world, account)?, parse_event(event)?);
     match world.store.replay_webhook(id, number, world.clock.now()).await? {
         WebhookReplay::Again => Ok(ReplayedView { replayed: 1 }),

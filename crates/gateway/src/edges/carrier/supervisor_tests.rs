@@ -61,8 +61,9 @@ impl Stage {
     }
 
     fn states(&self) -> Vec<String> {
-        let actual =
-            |link: &LinkSnapshot| format!("{} {} {}", link.number, link.direction.as_str(), link.state.as_str());
+        let actual = |link: &LinkSnapshot| {
+            format!("{} {} {}", link.number, link.direction.as_str(), link.state.as_str())
+        };
         self.shown().links.iter().map(actual).collect()
     }
 

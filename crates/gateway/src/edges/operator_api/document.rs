@@ -51,7 +51,8 @@ pub fn document() -> OpenApi {
         "`Authorization: Bearer TOKEN`, with the token from `operator.token` in the data folder.",
     ));
     components.add_security_scheme("token", SecurityScheme::Http(token.build()));
-    let request_id = openapi_errors::text_header("The id of the request if it has a valid one, or a generated one.");
+    let request_id =
+        openapi_errors::text_header("The id of the request if it has a valid one, or a generated one.");
     components.headers.insert(routes::X_REQUEST_ID.to_owned(), request_id.into());
     components.schemas = schemas;
     components.schemas.extend(entry_schemas::schemas());

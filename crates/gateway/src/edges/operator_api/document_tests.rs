@@ -76,7 +76,8 @@ fn request_fields_take_the_forms_of_a_provision_file() {
         assert_eq!(field_schema["type"].to_string(), types, "{schema}.{field}");
     }
     let body = |method: &str| {
-        document["paths"]["/accounts/{name}"][method]["requestBody"]["content"]["application/json"]["schema"].clone()
+        document["paths"]["/accounts/{name}"][method]["requestBody"]["content"]["application/json"]["schema"]
+            .clone()
     };
     assert_eq!(body("put")["allOf"][1]["required"].to_string(), r#"["currency"]"#);
     assert_eq!(body("patch"), body("put")["allOf"][0]);

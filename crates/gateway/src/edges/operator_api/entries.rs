@@ -36,9 +36,11 @@ fn routes_of_kind(routes: &mut Routes, kind: Kind) {
     routes.get(&all, list, list_doc(kind));
     let show = move |api: Api, name: FromPath<String>| show(api, kind, name);
     routes.get(&one, show, show_doc(kind));
-    let put = move |api: Api, name: FromPath<String>, query: FromQuery<SaveQuery>, head: HeaderMap, body: RawBody| {
-        put(api, kind, name, query, (head, body))
-    };
+    let put = move |api: Api,
+                    name: FromPath<String>,
+                    query: FromQuery<SaveQuery>,
+                    head: HeaderMap,
+                    body: RawBody| { put(api, kind, name, query, (head, body)) };
     routes.put(&one, put, put_doc(kind));
     let patch = move |api: Api, name: FromPath<String>, query: FromQuery<SaveQuery>, body: RawBody| {
         patch(api, kind, name, query, body)
@@ -208,17 +210,22 @@ fn put_doc(kind: Kind) -> Doc {
 }
 
 fn patch_doc(kind: Kind) -> Doc {
-    let doc = doc(id("patch", kind), format!("Change fields of {}", with_article(kind)), "The entry after the change.")
-        .details("A JSON merge patch (RFC 7396): given fields change, null removes a field, all others stay.")
-        .parameter(name(kind))
-        .body(json_body(fields_ref(kind), Required::True))
-        .response(saved_ref(kind))
-        .errors(&["NOT_FOUND", "REFUSED"]);
+    let doc = doc(
+        id("patch", kind),
+        format!("Change fields of {}", with_article(kind)),
+        "The entry after the change.",
+    )
+    .details("A JSON merge patch (RFC 7396): given fields change, null removes a field, all others stay.")
+    .parameter(name(kind))
+    .body(json_body(fields_ref(kind), Required::True))
+    .response(saved_ref(kind))
+    .errors(&["NOT_FOUND", "REFUSED"]);
     if kind == Kind::Connection { doc } else { doc.without("unbind") }
 }
 
 fn remove_doc(kind: Kind) -> Doc {
-    let doc = doc(id("delete", kind), format!("Remove {}", with_article(kind)), "It was removed.").parameter(name(kind));
+    let doc = doc(id("delete", kind), format!("Remove {}", with_article(kind)), "It was removed.")
+        .parameter(name(kind));
     match kind.instead_of_removing() {
         Some(_) => {
             let details = "Always rejected: messages and money refer to it.";
@@ -266,9 +273,10 @@ fn name(kind: Kind) -> Parameter {
             "`[ACCOUNT/]AREA[@FROM]`: `49`, `262-01`, `mcc262`, `DE`, `shop/49@2027-01-01`. The slash may be written as it is.",
             "shop/49@2027-01-01",
         ),
-        Kind::Sender => {
-            ("`ACCOUNT/SENDER`, or `*/SENDER` for all accounts. The slash may be written as it is.", "shop/Shop")
-        }
+        Kind::Sender => (
+            "`ACCOUNT/SENDER`, or `*/SENDER` for all accounts. The slash may be written as it is.",
+            "shop/Shop",
+        ),
         Kind::Number => ("The digits, followed by `/KEYWORD` if the number has keywords.", "+4915799999999"),
     };
     in_path("name", description, example).build()

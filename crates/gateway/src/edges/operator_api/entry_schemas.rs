@@ -12,7 +12,9 @@ use crate::views::paging::page_schema;
 use std::collections::BTreeMap;
 use utoipa::openapi::request_body::RequestBody;
 use utoipa::openapi::schema::SchemaType;
-use utoipa::openapi::{AllOfBuilder, Object, ObjectBuilder, OneOfBuilder, Ref, RefOr, Required, Schema, Type};
+use utoipa::openapi::{
+    AllOfBuilder, Object, ObjectBuilder, OneOfBuilder, Ref, RefOr, Required, Schema, Type,
+};
 use utoipa::{PartialSchema, ToSchema};
 
 type Schemas = BTreeMap<String, RefOr<Schema>>;

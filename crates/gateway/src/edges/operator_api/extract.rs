@@ -57,7 +57,11 @@ impl<T: DeserializeOwned + Send> FromRequest<Arc<OperatorApi>> for OptionalBody<
 
     async fn from_request(request: Request, api: &Arc<OperatorApi>) -> Result<Self, OperatorRefusal> {
         let body = RawBody::from_request(request, api).await?;
-        if body.is_empty() { Ok(OptionalBody(None)) } else { body.json().map(|json| OptionalBody(Some(json))) }
+        if body.is_empty() {
+            Ok(OptionalBody(None))
+        } else {
+            body.json().map(|json| OptionalBody(Some(json)))
+        }
     }
 }
 

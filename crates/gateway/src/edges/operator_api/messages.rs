@@ -6,8 +6,8 @@ use super::response::{CreatedReply, Reply, created};
 use super::routes::{Routes, doc};
 use crate::app::operator;
 use crate::views::messages::{
-    AssignRequest, AssignedView, DecisionRequest, GivenUpQuery, GivenUpView, OptOutRemovedView, OptOutRequest,
-    OptOutView, OptOutsQuery, ReviewView, ReviewsQuery, UnassignedQuery, UnassignedView,
+    AssignRequest, AssignedView, DecisionRequest, GivenUpQuery, GivenUpView, OptOutRemovedView,
+    OptOutRequest, OptOutView, OptOutsQuery, ReviewView, ReviewsQuery, UnassignedQuery, UnassignedView,
 };
 use crate::views::paging::Page;
 use axum::Json;
@@ -16,7 +16,10 @@ use axum::extract::State;
 pub(super) fn routes(routes: &mut Routes) {
     opt_out_routes(routes);
     review_routes(routes);
-    routes.section("Inbound", "MO messages that belong to no account, and reports that customers did not receive.");
+    routes.section(
+        "Inbound",
+        "MO messages that belong to no account, and reports that customers did not receive.",
+    );
     routes.get(
         "/inbound/unassigned",
         list_unassigned,
@@ -68,15 +71,12 @@ fn opt_out_routes(routes: &mut Routes) {
 
 fn review_routes(routes: &mut Routes) {
     routes.section("Reviews", "Messages that screening rules hold for review.");
-    routes.get(
-        "/reviews",
-        list_reviews,
-        doc("listReviews", "List review cases", "The newest first."),
-    );
+    routes.get("/reviews", list_reviews, doc("listReviews", "List review cases", "The newest first."));
     routes.get(
         "/reviews/{id}",
         show_review,
-        doc("getReview", "Read a review case", "The case, with the text of the message.").errors(&["NOT_FOUND"]),
+        doc("getReview", "Read a review case", "The case, with the text of the message.")
+            .errors(&["NOT_FOUND"]),
     );
     routes.post(
         "/reviews/{id}/approve",
@@ -157,6 +157,9 @@ async fn assign(
     operator::assign_inbound(&api.world, &message, request).await.map(Json)
 }
 
-async fn list_given_up(State(api): Api, FromQuery(query): FromQuery<GivenUpQuery>) -> Reply<Page<GivenUpView>> {
+async fn list_given_up(
+    State(api): Api,
+    FromQuery(query): FromQuery<GivenUpQuery>,
+) -> Reply<Page<GivenUpView>> {
     operator::list_given_up(&api.world, query).await.map(Json)
 }

@@ -6,7 +6,8 @@ use super::response::{CreatedReply, Reply, created};
 use super::routes::{Routes, doc};
 use crate::app::operator;
 use crate::views::money::{
-    BalanceView, DaysQuery, DaysView, LedgerEntryView, LedgerQuery, PostRequest, PostedView, StatementView, TrafficView,
+    BalanceView, DaysQuery, DaysView, LedgerEntryView, LedgerQuery, PostRequest, PostedView, StatementView,
+    TrafficView,
 };
 use crate::views::paging::Page;
 use axum::Json;
@@ -49,7 +50,8 @@ pub(super) fn routes(routes: &mut Routes) {
     routes.get(
         "/accounts/{name}/days",
         days,
-        doc("listDays", "Read an account's messages and spend by day", "Days with messages.").errors(&["NOT_FOUND"]),
+        doc("listDays", "Read an account's messages and spend by day", "Days with messages.")
+            .errors(&["NOT_FOUND"]),
     );
     routes.get(
         "/accounts/{name}/traffic",

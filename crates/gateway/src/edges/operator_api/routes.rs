@@ -20,7 +20,8 @@ use utoipa::openapi::path::{Operation, OperationBuilder, Parameter, ParameterBui
 use utoipa::openapi::request_body::{RequestBody, RequestBodyBuilder};
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{
-    ContentBuilder, HttpMethod, ObjectBuilder, Ref, RefOr, Required, Response, ResponseBuilder, Schema, Tag, Type,
+    ContentBuilder, HttpMethod, ObjectBuilder, Ref, RefOr, Required, Response, ResponseBuilder, Schema, Tag,
+    Type,
 };
 use utoipa::{IntoParams, ToSchema};
 
@@ -228,11 +229,9 @@ fn path_parameter(path: &str, name: &str) -> Parameter {
         "name" if path.starts_with("/carriers") => ("The carrier.", "acme", text()),
         "name" => ("The account.", "shop", text()),
         "number" if path.starts_with("/binds") => ("The number of the bind.", "7", integer()),
-        "number" => (
-            "A plus, then 7 to 15 digits.",
-            "+4915112345678",
-            text().pattern(Some(r"^\+[1-9][0-9]{6,14}$")),
-        ),
+        "number" => {
+            ("A plus, then 7 to 15 digits.", "+4915112345678", text().pattern(Some(r"^\+[1-9][0-9]{6,14}$")))
+        }
         "event" => ("The `webhook-id` of the event.", "evt_4711", text().pattern(Some("^evt_[0-9]+$"))),
         "id" => ("The number of the case.", "1", integer()),
         _ => ("The id of the message.", "15526526976000001", text()),
@@ -355,9 +354,7 @@ impl<T: ToSchema> DescribePart for CreatedReply<T> {
 /// A query parameter can be left out, but it cannot be null.
 fn without_null(schema: &mut RefOr<Schema>) {
     use utoipa::openapi::schema::SchemaType;
-    let is_null = |item: &RefOr<Schema>| {
-        matches!(item, RefOr::T(Schema::Object(object)) if object.schema_type == SchemaType::Type(Type::Null))
-    };
+    let is_null = |item: &RefOr<Schema>| matches!(item, RefOr::T(Schema::Object(object)) if object.schema_type == SchemaType::Type(Type::Null));
     match schema {
         RefOr::T(Schema::Object(object)) => {
             if let SchemaType::Array(types) = &mut object.schema_type {

@@ -7,8 +7,8 @@ use super::routes::{Routes, doc};
 use crate::app::operator::{self, SecretStep};
 use crate::views::paging::Page;
 use crate::views::webhooks::{
-    EventAttemptsView, EventView, EventsQuery, ReplayRequest, ReplayedView, WebhookSecretRequest, WebhookSecretView,
-    WebhooksView,
+    EventAttemptsView, EventView, EventsQuery, ReplayRequest, ReplayedView, WebhookSecretRequest,
+    WebhookSecretView, WebhooksView,
 };
 use axum::Json;
 use axum::extract::State;

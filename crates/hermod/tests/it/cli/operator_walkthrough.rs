@@ -242,7 +242,10 @@ fn manage_customers(office: &Office) {
 
 fn post_ledger_entries(office: &Office) {
     let posted = office.does(&["topup", "bakery", "0.1", "--note", "cash", "--reference", "R-1"]);
-    assert!(posted.starts_with("The top-up of 0.1 EUR was posted to bakery.\n  reference  R-1\n"), "{posted}");
+    assert!(
+        posted.starts_with("The top-up of 0.1 EUR was posted to bakery.\n  reference  R-1\n"),
+        "{posted}"
+    );
     assert!(posted.contains("balance       25.1 EUR"), "{posted}");
     let again = office.does(&["topup", "bakery", "0.1", "--note", "cash", "--reference", "R-1"]);
     assert!(again.contains("was posted to bakery before; nothing was posted now."), "{again}");
