@@ -217,7 +217,7 @@ mod tests {
         let unknown = ReportStatus::Final(DlrCode::Undeliv);
         for (code, status, expect) in [
             (27, unknown, "Absent subscriber"),
-            (99, unknown, "The carrier's error 99"),
+            (99, unknown, "Carrier error 99"),
             (10_011, unknown, "Rejected by the carrier: invalid destination address"),
             (11_025, unknown, "Rejected by the carrier with status 0x0401"),
             (20_000, unknown, "Unknown error code from the carrier"),

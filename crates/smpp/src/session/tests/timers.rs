@@ -74,7 +74,7 @@ fn client_enquires_after_30_s_of_silence_and_closes_after_two_misses() {
             Step {
                 ms: 50_000,
                 action: due,
-                events: &["closed: the peer action not respond to enquire_link"],
+                events: &["closed: the peer does not respond to enquire_link"],
                 output: &[],
             },
         ],
@@ -253,7 +253,7 @@ fn probe_detects_a_dead_peer_in_5_s() {
             Step {
                 ms: 8_000,
                 action: due,
-                events: &["closed: the peer action not respond to enquire_link"],
+                events: &["closed: the peer does not respond to enquire_link"],
                 output: &[],
             },
         ],
