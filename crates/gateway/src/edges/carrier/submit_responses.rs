@@ -109,19 +109,19 @@ mod tests {
             CommandStatus::INVDSTADR,
             "rejected-destination Refused { about: Destination, status: 11 } Continue",
         );
-        check(CommandStatus::INVMSGLEN, "rejected-message Refused { about: Anything, status: 1 } Continue");
-        check(CommandStatus::SUBMITFAIL, "rejected-route Refused { about: Anything, status: 69 } Continue");
-        check(CommandStatus::INVESMCLASS, "protocol-error Refused { about: Anything, status: 67 } Continue");
-        check(CommandStatus(0x0400), "unknown Refused { about: Anything, status: 1024 } Continue");
+        check(CommandStatus::INVMSGLEN, "rejected-message Refused { about: Other, status: 1 } Continue");
+        check(CommandStatus::SUBMITFAIL, "rejected-route Refused { about: Other, status: 69 } Continue");
+        check(CommandStatus::INVESMCLASS, "protocol-error Refused { about: Other, status: 67 } Continue");
+        check(CommandStatus(0x0400), "unknown Refused { about: Other, status: 1024 } Continue");
     }
 
     #[test]
     fn generic_nack_is_a_protocol_error_unless_temporary() {
         for (status, expect) in [
-            (CommandStatus::OK, "protocol-error Refused { about: Anything, status: 0 } Continue"),
-            (CommandStatus::INVCMDID, "protocol-error Refused { about: Anything, status: 3 } Continue"),
-            (CommandStatus::SUBMITFAIL, "protocol-error Refused { about: Anything, status: 69 } Continue"),
-            (CommandStatus(0x0400), "protocol-error Refused { about: Anything, status: 1024 } Continue"),
+            (CommandStatus::OK, "protocol-error Refused { about: Other, status: 0 } Continue"),
+            (CommandStatus::INVCMDID, "protocol-error Refused { about: Other, status: 3 } Continue"),
+            (CommandStatus::SUBMITFAIL, "protocol-error Refused { about: Other, status: 69 } Continue"),
+            (CommandStatus(0x0400), "protocol-error Refused { about: Other, status: 1024 } Continue"),
             (CommandStatus::THROTTLED, "throttled Throttled Pause(1s)"),
             (CommandStatus::SYSERR, "temporary Temporary { status: 8, after: None } Continue"),
             (CommandStatus::INVBNDSTS, "not-bound Temporary { status: 4, after: None } Rebind"),
@@ -144,7 +144,7 @@ mod tests {
         for (status, expect) in [
             (0x0400, "throttled Throttled Pause(30s)"),
             (0x45, "temporary Temporary { status: 69, after: Some(7s) } Continue"),
-            (0x58, "rejected-route Refused { about: Anything, status: 88 } Continue"),
+            (0x58, "rejected-route Refused { about: Other, status: 88 } Continue"),
             (0x14, "throttled Throttled Pause(5s)"),
         ] {
             let answer = Pdu::SubmitSmResp(SubmitSmResp::default());
