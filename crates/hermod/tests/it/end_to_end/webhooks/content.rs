@@ -106,7 +106,7 @@ async fn every_final_status_has_its_fields_in_both_forms() {
         (
             || Script::new().reject_first(1, CommandStatus::INVDSTADR),
             "UNDELIV",
-            "The carrier refused it: destination address",
+            "Rejected by the carrier: invalid destination address",
             "undeliverable",
             10_011,
         ),
