@@ -13,7 +13,7 @@ Examples:
   hermod demo mo --from +4915112345678 --to Hermod --text Yes
 
 The simulated carrier sends the message as a deliver_sm. Without --to it goes to the demo's own number.
-hermod inbound shows it to the customer. After a STOP, messages to that phone are rejected until it
+The customer reads it with hermod inbound. After a STOP, messages to that phone are rejected until it
 sends START.";
 
 /// Characters of a text: the limit of the HTTP API.

@@ -193,7 +193,7 @@ fn credentials_come_from_options_a_file_or_the_environment() {
     for (args, expect) in [
         (
             &["balance"][..],
-            "no address: say --url or HERMOD_URL, or write it into ~/.config/hermod/credentials.toml",
+            "no address: give --url or HERMOD_URL, or write it to ~/.config/hermod/credentials.toml",
         ),
         (&["balance", "--url", url], "no API key: say --api-key"),
         (&["balance", "--url", url, "--api-key", key], "no API secret: say --api-secret-file"),
@@ -258,7 +258,7 @@ fn lost_response_is_retried_once_with_the_same_key() {
     assert!(
         String::from_utf8(output.stdout).unwrap().starts_with("Message 77 was sent with this key before")
     );
-    assert!(String::from_utf8(output.stderr).unwrap().contains("trying once more with the same key"));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("retrying with the same key"));
 }
 
 #[test]
@@ -271,7 +271,7 @@ fn response_lost_twice_prints_the_key_for_another_try() {
     let told = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{told}");
     assert!(
-        told.contains(&format!("Try again with --key {}: it is never sent or charged twice", keys[0])),
+        told.contains(&format!("Retry with --key {}: it is never sent or charged twice", keys[0])),
         "{told}"
     );
 }

@@ -10,7 +10,7 @@ fn help_lists_commands_in_groups_and_explains_each() {
     let (code, out, _) = ran(&["help"]);
     assert_eq!(code, 0);
     for part in
-        ["\nRun:\n", "\nSet up:\n", "\nMoney:\n", "\nSend:\n", "\nLook after:\n", "\nHelp:\n", "  topup "]
+        ["\nRun:\n", "\nSet up:\n", "\nMoney:\n", "\nSend:\n", "\nOperate:\n", "\nHelp:\n", "  topup "]
     {
         assert!(out.contains(part), "{part} in {out}");
     }

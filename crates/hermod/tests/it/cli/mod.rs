@@ -55,11 +55,11 @@ fn demo_delivers_charges_drains_and_can_be_audited_backed_up_and_restarted() {
     let last = customer.send("Hello in the last moment");
 
     let (code, out, _) = ran(&["audit", "--data-dir", path(&data)]);
-    assert_eq!((code, out.contains("Everything agrees.")), (0, true), "beside the running gateway: {out}");
+    assert_eq!((code, out.contains("No violations.")), (0, true), "beside the running gateway: {out}");
     let (code, out, _) = ran(&["backup", "--data-dir", path(&data), path(&copy)]);
     assert_eq!((code, out.contains("To restore it:")), (0, true), "{out}");
     let (code, _, told) = ran(&["backup", "--data-dir", path(&data), path(&copy)]);
-    assert_eq!((code, told.contains("is there already; name a new folder")), (2, true), "{told}");
+    assert_eq!((code, told.contains("already exists; give a new folder")), (2, true), "{told}");
     assert_eq!(demo.terminate(), 0);
 
     let (code, out, _) = ran(&["audit", "--data-dir", path(&data), "--json"]);
@@ -121,9 +121,9 @@ fn audit_reports_a_changed_balance() {
     database.execute("UPDATE balance SET balance = balance + 1", []).unwrap();
     drop(database);
     let (code, out, _) = ran(&["audit", "--data-dir", path(folder.path())]);
-    assert_eq!((code, out.contains("not true that balance = ledger - costs: account 1")), (1, true), "{out}");
+    assert_eq!((code, out.contains("violated: balance = ledger - costs: account 1")), (1, true), "{out}");
     let (code, _, told) = ran(&["audit", "--data-dir", path(&folder.path().join("nowhere"))]);
-    assert_eq!((code, told.contains("is no data folder of Hermod")), (2, true), "{told}");
+    assert_eq!((code, told.contains("is not a data folder of Hermod")), (2, true), "{told}");
 }
 
 #[test]

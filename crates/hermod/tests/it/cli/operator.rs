@@ -60,7 +60,7 @@ fn review_commands_list_show_and_decide_a_case() {
 #[test]
 fn invalid_commands_and_files_are_rejected_with_their_reason() {
     let office = Office::closed();
-    office.is_refused(&["account", "list"], 2, "is no data folder of Hermod");
+    office.is_refused(&["account", "list"], 2, "is not a data folder of Hermod");
     assert!(!office.data().exists(), "reading does not create a data folder");
     office.apply(&["--dry-run"]);
     assert!(!office.data().exists(), "a dry run does not create a data folder");
@@ -120,7 +120,7 @@ fn wrong_or_invalid_token_is_rejected() {
     office.place[3] = path(&wrong).to_owned();
     office.is_refused(&["account", "list"], 1, "INVALID_TOKEN: ");
     std::fs::write(&wrong, "two words that are long enough\n").unwrap();
-    office.is_refused(&["account", "list"], 2, "characters that no token has");
+    office.is_refused(&["account", "list"], 2, "token has invalid characters");
     office.place =
         vec!["--url".to_owned(), "http://gateway.example".to_owned(), right[2].clone(), right[3].clone()];
     office.is_refused(&["account", "list"], 2, "insist with --plain-http");

@@ -45,7 +45,7 @@ fn changes_by_command_survive_a_restart_with_a_provision_file() {
     assert_eq!(shop()["account"]["entry"]["credit_limit"], json!("7"), "a field that the file omits is kept");
     assert_eq!(office.json(&["price", "list"])["items"], json!([]), "a removed entry stays removed");
     let log = std::fs::read_to_string(office.file("second.log")).unwrap();
-    assert!(log.contains("Left alone") && log.contains("verified") && log.contains("--force"), "{log}");
+    assert!(log.contains("Not applied") && log.contains("verified") && log.contains("--force"), "{log}");
     let told = office.apply(&["--dry-run"]);
     assert!(
         told.contains("! account shop\n    verified stays true, changed since; the file has false\n"),
@@ -91,7 +91,7 @@ fn data_folder_is_created_only_with_create() {
             &[path(&copy)][..usize::from(command == "backup")],
         ];
         let (code, _, told) = ran(&args.concat());
-        assert_eq!((code, told.contains("is no data folder of Hermod")), (2, true), "{command}: {told}");
+        assert_eq!((code, told.contains("is not a data folder of Hermod")), (2, true), "{command}: {told}");
     }
 }
 
@@ -120,7 +120,7 @@ fn commands_use_the_data_folder_and_webhook_rules_of_the_settings() {
         ran(&[&hook[..4], &["http://127.0.0.1:8099/other", "--data-dir", path(&folder)]].concat());
     assert_eq!((code, told.contains("plain http is not allowed")), (1, true), "{told}");
     let (code, _, told) = with(&["account", "list", "--data-dir", path(&office.data())]);
-    assert_eq!((code, told.contains("leave one of them out")), (2, true), "{told}");
+    assert_eq!((code, told.contains("omit one of them")), (2, true), "{told}");
 
     // Without options: the settings file of the working directory.
     for args in [&["account", "list"][..], &["audit"], &["backup", "copy"]] {

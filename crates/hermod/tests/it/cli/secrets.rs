@@ -86,13 +86,13 @@ fn failed_write_to_standard_output_is_reported() {
             &rotate[..],
             Stdio::from(full()),
             1,
-            "hermod key rotate KEY or hermod webhook secret stage ACCOUNT makes a secret",
+            "hermod key rotate KEY or hermod webhook secret stage ACCOUNT makes another secret",
         ),
         (
             &rotate,
             Stdio::from(closed()),
             1,
-            "hermod key rotate KEY or hermod webhook secret stage ACCOUNT makes a secret",
+            "hermod key rotate KEY or hermod webhook secret stage ACCOUNT makes another secret",
         ),
         (&list, Stdio::from(full()), 1, "No space left"),
         (&list, Stdio::from(closed()), 0, ""),
@@ -132,7 +132,7 @@ fn secret_generated_at_start_is_not_logged() {
     serving.wait().unwrap();
     let logged = std::fs::read_to_string(office.file("log")).unwrap();
     assert!(
-        logged.contains("A random secret was made that nobody saw: hermod key rotate shop-key-1"),
+        logged.contains("A secret was generated and not printed: hermod key rotate shop-key-1"),
         "{logged}"
     );
     for secret in [rotated.as_str(), token.trim(), "canary08"] {

@@ -20,17 +20,17 @@ fn webhook_verify_accepts_a_valid_signature_only() {
     };
     let signer = Signer::new(SECRET);
     let (code, out, _) = verify(&["--signature", &signer.of_body(BODY.as_bytes())]);
-    assert_eq!((code, out.as_str()), (0, "genuine: this secret made X-SVC-Signature\n"));
+    assert_eq!((code, out.as_str()), (0, "valid: signed with this secret in X-SVC-Signature\n"));
 
     let standard = format!("webhook-signature: {}", signer.of_event("evt_7", 1_794_754_616, BODY.as_bytes()));
     let headers = ["--header", "Webhook-Id: evt_7", "--header", "webhook-timestamp: 1794754616", "--header"];
     let (code, out, _) = verify(&[&headers[..], &[&standard]].concat());
-    assert_eq!((code, out.as_str()), (0, "genuine: this secret made webhook-signature\n"));
+    assert_eq!((code, out.as_str()), (0, "valid: signed with this secret in webhook-signature\n"));
 
     let (code, out, told) = verify(&["--signature", &signer.of_body(b"another body")]);
-    assert_eq!((code, out.starts_with("NOT genuine"), told.as_str()), (1, true, ""), "{out}");
+    assert_eq!((code, out.starts_with("NOT valid"), told.as_str()), (1, true, ""), "{out}");
     let (code, _, told) = verify(&["--header", "nonsense"]);
-    assert_eq!((code, told.contains("write it as 'Name: value'")), (2, true), "{told}");
+    assert_eq!((code, told.contains("write 'Name: value'")), (2, true), "{told}");
 }
 
 /// Posts a webhook and returns the status of the response.
@@ -60,13 +60,13 @@ fn webhook_listen_prints_posts_and_rejects_invalid_signatures() {
     assert_eq!(post(&address, &Signer::new(SECRET).of_body(BODY.as_bytes())), "200");
     assert_eq!(post(&address, &Signer::new("another").of_body(BODY.as_bytes())), "403");
     let mut shown = String::new();
-    while shown.matches("genuine").count() < 2 {
+    while shown.matches("valid: ").count() < 2 {
         let line = listening.first_line();
         assert!(!line.is_empty(), "the output ended after: {shown}");
         shown.push_str(&line);
     }
     for part in
-        ["POST /dlr", "webhook-id       evt_7", "genuine: this secret made X-SVC-Signature", "NOT genuine"]
+        ["POST /dlr", "webhook-id       evt_7", "valid: signed with this secret in X-SVC-Signature", "NOT valid"]
     {
         assert!(shown.contains(part), "{part} in {shown}");
     }

@@ -22,7 +22,7 @@ fn webhook_commands_manage_addresses_secrets_and_events() {
         let out = office.does(&["account", "set", "shop", "--dlr-webhook", "https://shop.example/dlr"]);
         assert!(out.contains("dlr_webhook: nothing -> https://shop.example/dlr"), "{out}");
         let first = shown_secret(&out);
-        assert!(out.contains("it is kept sealed. hermod webhook secret stage shop makes another."), "{out}");
+        assert!(out.contains("it is stored encrypted. hermod webhook secret stage shop makes another."), "{out}");
         assert!(!out.contains("digest"), "{out}");
         let shown = office.does(&["webhook", "show", "shop"]);
         assert!(shown.contains("https://shop.example/dlr") && !shown.contains(&first), "{shown}");
@@ -36,7 +36,7 @@ fn webhook_commands_manage_addresses_secrets_and_events() {
         let own = office.file("own-secret.txt");
         std::fs::write(&own, "a-secret-of-their-own\n").unwrap();
         let out = office.does(&["webhook", "secret", "stage", "shop", "--secret-file", path(&own)]);
-        assert!(out.starts_with("GatewaySetup") && !out.contains("a-secret-of-their-own"), "{out}");
+        assert!(out.starts_with("Staged") && !out.contains("a-secret-of-their-own"), "{out}");
         office.does(&["webhook", "secret", "drop", "shop"]);
 
         assert_eq!(office.does(&["webhook", "list", "shop", "--state", "failed"]), "No webhook events.\n");
