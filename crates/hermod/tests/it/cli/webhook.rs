@@ -65,9 +65,12 @@ fn webhook_listen_prints_posts_and_rejects_invalid_signatures() {
         assert!(!line.is_empty(), "the output ended after: {shown}");
         shown.push_str(&line);
     }
-    for part in
-        ["POST /dlr", "webhook-id       evt_7", "valid: signed with this secret in X-SVC-Signature", "NOT valid"]
-    {
+    for part in [
+        "POST /dlr",
+        "webhook-id       evt_7",
+        "valid: signed with this secret in X-SVC-Signature",
+        "NOT valid",
+    ] {
         assert!(shown.contains(part), "{part} in {shown}");
     }
     assert!(shown.contains("\"status\": \"DELIVRD\""), "{shown}");

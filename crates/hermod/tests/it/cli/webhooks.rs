@@ -22,7 +22,10 @@ fn webhook_commands_manage_addresses_secrets_and_events() {
         let out = office.does(&["account", "set", "shop", "--dlr-webhook", "https://shop.example/dlr"]);
         assert!(out.contains("dlr_webhook: nothing -> https://shop.example/dlr"), "{out}");
         let first = shown_secret(&out);
-        assert!(out.contains("it is stored encrypted. hermod webhook secret stage shop makes another."), "{out}");
+        assert!(
+            out.contains("it is stored encrypted. hermod webhook secret stage shop makes another."),
+            "{out}"
+        );
         assert!(!out.contains("digest"), "{out}");
         let shown = office.does(&["webhook", "show", "shop"]);
         assert!(shown.contains("https://shop.example/dlr") && !shown.contains(&first), "{shown}");
