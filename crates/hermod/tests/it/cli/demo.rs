@@ -81,8 +81,8 @@ fn demo_phone_sends_mo_messages_and_opts_out_with_stop() {
     let (code, _, told) = says("Hello?");
     assert_eq!((code, told.contains("no demo runs on this folder")), (1, true), "{told}");
     for (args, expect) in [
-        (["--from", "Shop", "--text", "x"], "--from: a phone has a number"),
-        (["--from", "+49151", "--text", ""], "--text has 1 to 1600 characters"),
+        (["--from", "Shop", "--text", "x"], "--from must be a number"),
+        (["--from", "+49151", "--text", ""], "--text must have 1 to 1600 characters"),
     ] {
         let (code, _, told) = ran(&[&["demo", "mo"], &args[..]].concat());
         assert_eq!((code, told.contains(expect)), (2, true), "{told}");

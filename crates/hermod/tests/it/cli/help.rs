@@ -18,7 +18,7 @@ fn help_lists_commands_in_groups_and_explains_each() {
     let (code, out, _) = ran(&["help", "account", "set"]);
     assert!(code == 0 && out.contains("Usage: hermod account set") && out.contains("Example"), "{out}");
     let (code, _, told) = ran(&["help", "account", "sett"]);
-    let expect = "hermod account has no command \"sett\": hermod account --help lists those it has";
+    let expect = "hermod account has no command \"sett\": hermod account --help lists its commands";
     assert_eq!((code, told.contains(expect)), (2, true), "{told}");
 }
 

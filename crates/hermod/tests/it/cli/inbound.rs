@@ -82,7 +82,7 @@ fn status_wait_survives_a_restart_of_the_gateway() {
     let (out, told) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
     assert_eq!(output.status.code(), Some(1));
     assert!(
-        out.contains("status    queued") && told.contains("it is still queued after 10 s"),
+        out.contains("status    queued") && told.contains("the message is still queued after 10 s"),
         "{out}{told}"
     );
 }

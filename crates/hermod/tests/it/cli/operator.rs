@@ -123,7 +123,7 @@ fn wrong_or_invalid_token_is_rejected() {
     office.is_refused(&["account", "list"], 2, "token has invalid characters");
     office.place =
         vec!["--url".to_owned(), "http://gateway.example".to_owned(), right[2].clone(), right[3].clone()];
-    office.is_refused(&["account", "list"], 2, "insist with --plain-http");
+    office.is_refused(&["account", "list"], 2, "allow it with --plain-http");
     office.place = right[..2].to_vec();
     office.is_refused(&["account", "list"], 2, "--url also needs --token-file");
 }

@@ -207,7 +207,7 @@ fn manage_customers(office: &Office) {
     let lifted = office.does(&["account", "opt-outs", "bakery", "--lift", "+4915112345678"]);
     assert_eq!(lifted, "bakery can send to +4915112345678 again.\n");
     office.is_refused(&["account", "opt-outs", "bakery", "--lift", "+4915112345678"], 1, "NOT_FOUND: ");
-    assert!(office.does(&["account", "traffic", "bakery"]).contains("No traffic control applies."));
+    assert!(office.does(&["account", "traffic", "bakery"]).contains("No traffic controls apply."));
     assert!(office.does(&["account", "traffic", "shop"]).contains("one number: 20 per 1h"));
 
     let found = office.does(&["lookup", "+4915112345678", "--account", "shop"]);
