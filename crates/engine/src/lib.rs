@@ -27,7 +27,7 @@ pub mod progress;
 pub mod submit_response;
 
 // DLRs from carriers.
-pub mod late_receipts;
+pub mod late_parts;
 pub mod receipt;
 pub mod unnamed_parts;
 

@@ -1,5 +1,5 @@
-//! Applies DLRs from carriers: finds the part by the carrier's id and applies the receipt to it, or parks the receipt
-//! until a response brings that id.
+//! Applies DLRs from carriers: finds the part by the carrier's id or by the recipient's number and applies the receipt to it,
+//! or parks the receipt until a response brings that id.
 
 use crate::batch::Batch;
 use crate::ops::{CarrierIdQuery, LATE_LINES_MAX, ParkedReceipt, ReceiptOutcome, ReceiptRecord};
@@ -66,7 +66,7 @@ impl Batch<'_> {
     }
 
     /// Applies a receipt. Finds its part by the carrier's id, or else by the recipient's number. A receipt that matches
-    /// no part, or several, is parked; one without an id is dropped. Returns what happened to it.
+    /// no part, or several, is parked if it has an id, and dropped otherwise. Returns what happened to it.
     pub fn record_receipt(
         &mut self,
         carrier: CarrierId,

@@ -40,12 +40,12 @@ impl Batch<'_> {
                 self.assign_carrier_id(key, *part, *to, remote, ids)
             }
             SubmitResponse::AcceptedWithoutId => self.accepted_without_id(key, *part, *to),
-            SubmitResponse::Throttled => self.back_to_front(key, *part, PartEvent::Deferred, link),
+            SubmitResponse::Throttled => self.return_to_lane(key, *part, PartEvent::Deferred, link),
             SubmitResponse::RecipientThrottled { wait, sent } => {
                 let event = if *sent { PartEvent::Deferred } else { PartEvent::Released };
                 self.defer_throttled(key, *part, event, *wait, *failover_to)
             }
-            SubmitResponse::NotSent => self.back_to_front(key, *part, PartEvent::Released, link),
+            SubmitResponse::NotSent => self.return_to_lane(key, *part, PartEvent::Released, link),
             SubmitResponse::Temporary { status, after } => {
                 self.retry_later(key, *part, *status, *after, *failover_to)
             }
@@ -56,8 +56,8 @@ impl Batch<'_> {
         }
     }
 
-    /// Puts a part that the carrier did not accept back at its place in the lane, before everything accepted later.
-    fn back_to_front(
+    /// Puts a part that the carrier did not accept back into its lane, before the messages that Hermod accepted after it.
+    fn return_to_lane(
         &mut self,
         key: MessageKey,
         part: PartNo,
@@ -155,7 +155,7 @@ impl Batch<'_> {
     }
 
     /// Puts a part without a response in doubt. It is resent after a wait, if its policy has a resend left; otherwise
-    /// it counts as submitted.
+    /// it is presumed sent.
     fn no_response(&mut self, key: MessageKey, part: PartNo) -> Result<(), TableError> {
         let Some(PartRow { doubt, now, .. }) = self.read_part(key, part)? else {
             return self.add_late_response(key, part, LateResponse::NoResponse);

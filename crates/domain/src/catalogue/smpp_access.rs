@@ -21,7 +21,7 @@ pub struct SmppAccess {
     pub system_id: String,
     /// The Argon2id hash in PHC format. The password itself is not stored.
     pub password_hash: String,
-    /// The system_type that a bind must give. `None`: `SMS` or empty.
+    /// The system_type that a bind must give. `None`: any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system_type: Option<String>,
     #[serde(default)]

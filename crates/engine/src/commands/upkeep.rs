@@ -1,4 +1,5 @@
-//! Commands that run on a schedule.
+//! Commands that run on a schedule: release deferred parts, deliver incomplete MO messages, end parts past their deadline, and
+//! delete what is no longer needed.
 
 use crate::batch::Batch;
 use crate::commands::Command;

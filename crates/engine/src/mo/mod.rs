@@ -23,7 +23,7 @@ use hermod_domain::time::Timestamp;
 use std::time::Duration;
 
 /// How an opt-out was made, as the operator reads it.
-const BY_STOP_WORD: &str = "a stop word from the handset";
+const BY_OPT_OUT_KEYWORD: &str = "an opt-out keyword from the handset";
 
 /// An MO message with all parts that arrived.
 pub struct ReceivedMo {
@@ -173,13 +173,13 @@ impl Batch<'_> {
         Ok(record)
     }
 
-    /// Opts the handset out of the account's messages, or in again, if the message is an opt-out keyword.
+    /// Opts the handset out of the account's messages, or in again, if the message is an opt-out or opt-in keyword.
     fn apply_opt_keyword(&mut self, account: AccountId, mo: &ReceivedMo) -> Result<(), TableError> {
         // A sender without a number cannot receive messages.
         let Some(number) = msisdn_of(&mo.source) else { return Ok(()) };
         match self.opt_keyword_of(account, mo) {
             Some(OptKeyword::Stop) => {
-                let entry = OptOut { account, number, how: BY_STOP_WORD.to_owned(), now: mo.at };
+                let entry = OptOut { account, number, how: BY_OPT_OUT_KEYWORD.to_owned(), now: mo.at };
                 self.tally.opt_outs += u64::from(self.opt_out(&entry)?);
             }
             // The message may have waited for its owner, and the handset may have opted out since.

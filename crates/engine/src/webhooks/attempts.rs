@@ -1,4 +1,5 @@
-//! Records the attempts to post webhook events: the event is delivered, retried or given up, and the attempt is listed.
+//! Records the attempts to post webhook events: the event is delivered, retried or given up, as the gateway decided
+//! (`edges/webhooks/post.rs`), and the attempt is listed.
 
 use crate::batch::Batch;
 use crate::ops::{

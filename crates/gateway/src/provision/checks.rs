@@ -223,14 +223,14 @@ pub(super) fn stop_words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<V
     let words = Vec::<String>::deserialize(deserializer)?;
     if words.len() > OPT_OUT_KEYWORDS_MAX {
         return Err(D::Error::custom(format!(
-            "at most {OPT_OUT_KEYWORDS_MAX} stop words, not {}",
+            "at most {OPT_OUT_KEYWORDS_MAX} opt-out keywords, not {}",
             words.len()
         )));
     }
     match words.iter().find(|word| !is_opt_out_keyword(word)) {
         None => Ok(words),
         Some(word) => Err(D::Error::custom(format!(
-            "a stop word has 1 to {OPT_OUT_KEYWORD_CHARS_MAX} characters, a letter or digit among them, and is not START or \
+            "an opt-out keyword has 1 to {OPT_OUT_KEYWORD_CHARS_MAX} characters, a letter or digit among them, and is not START or \
              UNSTOP (not \"{word}\")"
         ))),
     }

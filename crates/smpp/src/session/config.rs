@@ -64,7 +64,7 @@ pub struct ClientConfig {
 /// The configuration of a server session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerConfig {
-    /// Limits and timers. An accepted bind sets `window_max` and `peer_window_max` to those of the account.
+    /// Limits and timers. An accepted bind sets `window_max` and `peer_window_max` to those of the connection.
     pub limits: Limits,
     /// The time from the connection to an accepted bind; nothing extends it.
     pub session_init_ms: u64,

@@ -1,4 +1,4 @@
-//! The window: our outstanding requests. All have the same timeout, so they expire in the order of sending and the next
+//! The window of our own outstanding requests (the peer's is enforced by `must_wait` in `receive.rs`). All have the same timeout, so they expire in the order of sending and the next
 //! deadline is at the front. A slot is freed once: by its response, a nack, its deadline or the end of the session.
 
 use std::collections::VecDeque;

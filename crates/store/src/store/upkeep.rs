@@ -10,7 +10,7 @@ use hermod_domain::ids::PartNo;
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{DropOldFigures, ExpireParts, ReleaseDue, SetLate, SetUnreadableAside};
 use hermod_engine::expiry::expiry_event;
-use hermod_engine::late_receipts::late_messages;
+use hermod_engine::late_parts::late_messages;
 use hermod_engine::state::idempotency_keys::KeyLimits;
 use hermod_engine::tables::{ConversationKey, MessageKey, PartRow, Readings, UnnamedPart};
 use std::sync::{MutexGuard, PoisonError};

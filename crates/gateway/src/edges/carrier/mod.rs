@@ -1,7 +1,7 @@
 //! Links to carriers (SMSCs). Each carrier has as many links as its profile says. A task per link connects, binds,
 //! sends the parts that the store hands out, reports responses, receipts and MO messages, and reconnects after every
 //! loss. The SMPP crate's pure session decides the protocol; pure modules here decide what responses mean
-//! (`submit_responses`), how fast to send (`flow`), when to reconnect (`backoff`) and a carrier's health (`health`).
+//! (`submit_resp`), how fast to send (`flow`), when to reconnect (`backoff`) and a carrier's health (`health`).
 
 mod backoff;
 mod connect;
@@ -15,7 +15,7 @@ mod monitor;
 mod probe;
 mod reconnect;
 mod shaper;
-mod submit_responses;
+mod submit_resp;
 mod submit_sm;
 mod supervisor;
 mod throttled_recipients;

@@ -1,6 +1,7 @@
 //! Accepts or rejects a bind: the checks in order, each with the status that makes ESME software react correctly. Some
-//! software gives up for good after 0x0E, 0x0F and 0x53, so these are for wrong credentials and fields only; everything
-//! that a retry may solve is 0x0D.
+//! software gives up for good after 0x0E, 0x0F and 0x53, so these are for wrong credentials and fields only. 0x08 means that
+//! the check itself failed. Every other reason is 0x0D: the gateway stops, too many sessions, binds, attempts or password
+//! checks, account or connection closed, address not on the allow-list, TLS required, bind type not allowed.
 
 use super::bind_guard::{Attempt, Listing, OverLimit, PasswordCheck};
 use super::listener::Peer;
@@ -46,7 +47,8 @@ impl BindRejection {
         BindRejection { status, delay: Duration::ZERO, why }
     }
 
-    const fn retryable(why: &'static str) -> BindRejection {
+    /// A rejection with ESME_RBINDFAIL (0x0D), the status after which ESME software tries again.
+    const fn bind_failed(why: &'static str) -> BindRejection {
         BindRejection::with_status(CommandStatus::BINDFAIL, why)
     }
 }
@@ -71,6 +73,7 @@ pub(super) async fn check(
     checked
 }
 
+/// Runs the checks in order: state of the gateway, fields, attempt limits, password, connection, bind slot.
 async fn admit(
     world: &World,
     settings: &Settings,
@@ -79,10 +82,10 @@ async fn admit(
     bind: &Bind<'_>,
 ) -> Result<AcceptedBind, BindRejection> {
     if world.is_draining() {
-        return Err(BindRejection::retryable("stopping"));
+        return Err(BindRejection::bind_failed("stopping"));
     }
     if settings.is_overrun() {
-        return Err(BindRejection::retryable("too many sessions"));
+        return Err(BindRejection::bind_failed("too many sessions"));
     }
     if let Err(refused) = check_fields(bind) {
         // Malformed binds count against the attempt limit of the address too.
@@ -156,7 +159,7 @@ async fn check_password(
     match check {
         PasswordCheck::Right => Ok(()),
         PasswordCheck::Wrong => Err(BindRejection::with_status(CommandStatus::INVPASWD, "wrong credentials")),
-        PasswordCheck::Busy => Err(BindRejection::retryable("too many password checks in progress")),
+        PasswordCheck::Busy => Err(BindRejection::bind_failed("too many password checks in progress")),
         PasswordCheck::Broken => {
             Err(BindRejection::with_status(CommandStatus::SYSERR, "the password could not be checked"))
         }
@@ -166,7 +169,7 @@ async fn check_password(
 /// Rejects a bind over the attempt limit. The response is delayed by the wait for the next attempt, within bounds.
 fn over_limit(OverLimit { why, wait }: OverLimit) -> BindRejection {
     let delay = wait.clamp(OVER_LIMIT_DELAY_MIN, OVER_LIMIT_DELAY_MAX);
-    BindRejection { delay, ..BindRejection::retryable(why) }
+    BindRejection { delay, ..BindRejection::bind_failed(why) }
 }
 
 /// Returns why the current catalogue would reject a live bind; `None` if it would accept it. The password is not
@@ -208,13 +211,13 @@ fn check_connection(
     system_type: Option<&[u8]>,
 ) -> Result<(), BindRejection> {
     if connection.closed || !account_is_open {
-        return Err(BindRejection::retryable("closed"));
+        return Err(BindRejection::bind_failed("closed"));
     }
     if !connection.allow.admits(peer.address) {
-        return Err(BindRejection::retryable("address not allowed"));
+        return Err(BindRejection::bind_failed("address not allowed"));
     }
     if access.tls_only && !peer.tls {
-        return Err(BindRejection::retryable("TLS required"));
+        return Err(BindRejection::bind_failed("TLS required"));
     }
     // Without a configured system_type any value is accepted.
     let wanted = access.system_type.as_ref().zip(system_type);
@@ -227,13 +230,13 @@ fn check_connection(
         BoundAs::Receiver => types.receiver,
         BoundAs::Transceiver => types.transceiver,
     };
-    if is_allowed { Ok(()) } else { Err(BindRejection::retryable("bind type not allowed")) }
+    if is_allowed { Ok(()) } else { Err(BindRejection::bind_failed("bind type not allowed")) }
 }
 
 /// Takes a bind slot. If all are taken, probes the oldest bind from the same address, which may be a dead one of a
 /// customer that reconnects.
 async fn take_bind_slot(world: &World, new: NewBind, max_binds: u32) -> Result<LiveBind, BindRejection> {
-    let full = |Full| BindRejection::retryable(TOO_MANY_BINDS);
+    let full = |Full| BindRejection::bind_failed(TOO_MANY_BINDS);
     let (connection, peer) = (new.connection, new.peer);
     if let Ok(place) = world.binds.enter(new.clone(), max_binds) {
         return Ok(place);

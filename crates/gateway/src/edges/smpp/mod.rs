@@ -9,7 +9,7 @@ mod listener;
 mod mo_pdu;
 mod query_cancel;
 mod receipt_pdu;
-mod refused_bind_log;
+mod rejected_bind_log;
 mod session;
 mod settings;
 mod submit;

@@ -1,7 +1,7 @@
 //! What all sessions share: names, limits and timeouts from the settings file, and the counters across sessions.
 
 use super::bind_guard::BindGuard;
-use super::refused_bind_log::RejectedBindLog;
+use super::rejected_bind_log::RejectedBindLog;
 use crate::config::{Network, Smpp};
 use crate::listeners::{AddressLimits, ConnectionLimits, TrustedProxies};
 use crate::open_files::smpp_places;

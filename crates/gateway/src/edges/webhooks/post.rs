@@ -96,6 +96,7 @@ fn settled(
     Posted { settled, answered: good, took }
 }
 
+/// Decides what follows a failed post: the next attempt of the retry schedule, or giving up after the last.
 fn after_failure(event: &WebhookEvent, schedule: &Schedule, now: Timestamp, random: u32) -> AfterAttempt {
     match schedule.wait(event.failures.saturating_add(1), random) {
         Some(wait) => AfterAttempt::RetryAt(now.plus(wait)),

@@ -117,11 +117,11 @@ fn invalid_stop_words_are_rejected() {
     for words in ["[\"\"]", "[\"?!\"]", "[\"Start\"]", "[\"unstop.\"]", &format!("[\"{}\"]", "x".repeat(41))]
     {
         let actual = account(words).unwrap_err();
-        assert!(actual.contains("a stop word has 1 to 40 characters"), "{words}: {actual}");
+        assert!(actual.contains("an opt-out keyword has 1 to 40 characters"), "{words}: {actual}");
     }
     let many = vec!["\"x\""; 51].join(", ");
     let actual = account(&format!("[{many}]")).unwrap_err();
-    assert!(actual.contains("at most 50 stop words, not 51"), "{actual}");
+    assert!(actual.contains("at most 50 opt-out keywords, not 51"), "{actual}");
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@
 mod carrier_ids;
 mod inbound;
 mod key_buckets;
-mod tables;
+mod sql_migrations;
 mod webhooks;
 
 use crate::error::StoreError;
@@ -25,23 +25,25 @@ pub(crate) const FILE_NAME: &str = "hermod.db";
 /// How long to wait while another process has the file locked.
 pub(crate) const BUSY_WAIT: Duration = Duration::from_secs(5);
 
+/// Every migration, in order; the schema version is the number of those applied. To add one, append it here, add a test from
+/// the schema before it to `tests/it/migrations`, and take it back in the `UNDO` constants of the tests.
 const MIGRATIONS: &[Migration] = &[
-    Migration::Sql(tables::SPINE),
-    Migration::Sql(tables::BILLING_AND_POLICY),
+    Migration::Sql(sql_migrations::MESSAGES_AND_LEDGER),
+    Migration::Sql(sql_migrations::BILLING_AND_POLICY),
     Migration::Code(carrier_ids::migrate),
-    Migration::Sql(tables::REPORTS),
+    Migration::Sql(sql_migrations::REPORTS),
     Migration::Sql(webhooks::TABLES),
-    Migration::Sql(tables::RETENTION),
+    Migration::Sql(sql_migrations::RETENTION),
     Migration::Sql(inbound::TABLES),
-    Migration::Sql(tables::UNNAMED_PARTS),
-    Migration::Sql(tables::PROVISIONED),
-    Migration::Sql(tables::KEY_FILTER_PARTS),
-    Migration::Sql(tables::DEFERRED_PARTS),
-    Migration::Sql(tables::SET_ASIDE),
-    Migration::Sql(tables::LATE_PARTS),
+    Migration::Sql(sql_migrations::UNNAMED_PARTS),
+    Migration::Sql(sql_migrations::PROVISIONED),
+    Migration::Sql(sql_migrations::KEY_FILTER_PARTS),
+    Migration::Sql(sql_migrations::DEFERRED_PARTS),
+    Migration::Sql(sql_migrations::SET_ASIDE),
+    Migration::Sql(sql_migrations::LATE_PARTS),
     Migration::Code(key_buckets::migrate),
-    Migration::Sql(tables::MESSAGE_EXCEPTIONS),
-    Migration::Sql(tables::STEP_IDS),
+    Migration::Sql(sql_migrations::MESSAGE_EXCEPTIONS),
+    Migration::Sql(sql_migrations::STEP_IDS),
     Migration::Sql(inbound::UNASSIGNED),
 ];
 

@@ -1,5 +1,6 @@
 //! Operations on webhook events: take those that are due, record results, list, replay, purge; and move reports of customers
-//! without a receiver to their webhooks. The decisions are in `hermod_engine::webhooks`.
+//! without a receiver to their webhooks. The engine (`hermod_engine::webhooks`)
+//! writes the rows; the gateway decides about retries.
 
 mod history;
 mod move_reports;

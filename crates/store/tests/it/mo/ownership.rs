@@ -93,7 +93,7 @@ async fn stop_keyword_opts_the_handset_out_and_start_opts_it_in() {
     world.receive_mo(piece(1, 2, 2, "OP")).await;
     world.receive_mo(piece(1, 1, 2, "ST")).await;
     let entry = world.store.opted_out(ALICE, handset).await.unwrap().unwrap();
-    assert_eq!((entry.how.as_str(), entry.now), ("a stop word from the handset", world.now));
+    assert_eq!((entry.how.as_str(), entry.now), ("an opt-out keyword from the handset", world.now));
     world.send(Acceptance { to: handset, ..from(&world, BOB, FOREIGN) }).await;
     world.receive_mo(text(HANDSET, FOREIGN, "quit")).await;
     assert_eq!(send(BOB).await, AcceptOutcome::OptedOut);

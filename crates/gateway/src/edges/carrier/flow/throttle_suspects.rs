@@ -1,4 +1,4 @@
-//! Decides whether throttling concerns the link or single recipients. ThrottleSuspects are recipients that were throttled and
+//! Decides whether throttling concerns the link or single recipients. Suspects are recipients that were throttled and
 //! have not been accepted since. A suspect that is accepted later shows that the link was throttled. The part of a
 //! suspect that is throttled repeatedly is deferred; once another recipient is accepted, the suspect has a limit of
 //! its own.
@@ -10,11 +10,11 @@ use std::time::Duration;
 
 /// A part is deferred after this many throttled retries.
 const RETRIES_MAX: u32 = 3;
-/// ThrottleSuspects of one link. When the list is full, the oldest is dropped.
+/// Suspects of one link. When the list is full, the oldest is dropped.
 const SUSPECTS_MAX: usize = 64;
 /// Deferred parts wait this many pauses for each other deferred recipient, so that others can be tried in between.
 const PAUSES_PER_DEFERRED: u32 = 4;
-/// ThrottleSuspects are dropped when nothing was throttled for this long: they may have expired or moved to another carrier.
+/// Suspects are dropped when nothing was throttled for this long: they may have expired or moved to another carrier.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(120);
 
 #[derive(Clone, Copy, Debug)]

@@ -5,7 +5,7 @@ use super::{Link, SentPart, WRITE_WAIT, smpp_moment};
 use crate::board::{AlarmKind, LinkState};
 use crate::clock::Moment;
 use crate::edges::carrier::backoff::Ended;
-use crate::edges::carrier::submit_responses::{LinkNext, ParsedResponse, read_submit_response};
+use crate::edges::carrier::submit_resp::{LinkNext, ParsedResponse, read_submit_response};
 use hermod_smpp::session::State;
 use hermod_smpp::{Frame, SessionEvent};
 use hermod_store::{LinkKind, StoreError, SubmitResponse};

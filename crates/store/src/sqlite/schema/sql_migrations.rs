@@ -1,7 +1,7 @@
 //! Migrations in SQL, in the order of their numbers. Their statements are never changed after a release.
 
 /// Migration 1. Messages, parts, the ledger and the setup.
-pub(super) const SPINE: &str = "
+pub(super) const MESSAGES_AND_LEDGER: &str = "
 CREATE TABLE message (
     id          INTEGER PRIMARY KEY,
     account     INTEGER NOT NULL,
