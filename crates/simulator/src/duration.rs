@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
+
 /// Parses a whole number and a unit. A number without a unit is invalid.
 ///
 /// # Errors
@@ -19,6 +22,18 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
         _ => return Err(invalid()),
     };
     number.checked_mul(unit_ms).map(Duration::from_millis).ok_or_else(invalid)
+}
+
+/// Deserializes a duration that is written as text.
+pub(crate) fn deserialize_duration<'de, D: Deserializer<'de>>(text: D) -> Result<Duration, D::Error> {
+    parse_duration(&String::deserialize(text)?).map_err(D::Error::custom)
+}
+
+/// Deserializes the duration of a key that is present.
+pub(crate) fn deserialize_some_duration<'de, D: Deserializer<'de>>(
+    text: D,
+) -> Result<Option<Duration>, D::Error> {
+    deserialize_duration(text).map(Some)
 }
 
 #[cfg(test)]

@@ -104,7 +104,7 @@ impl<T> SessionDriver<T> {
             self.stream.shutdown().await
         };
         // The peer may have closed already.
-        let _: Result<io::Result<()>, _> = tokio::time::timeout(CLOSE_WAIT_MAX, flush).await;
+        let _: Result<io::Result<()>, _> = runtime::within(CLOSE_WAIT_MAX, flush).await;
     }
 
     fn moment(&self, now: Instant) -> Moment {

@@ -1,4 +1,4 @@
-//! Customers' binds.
+//! Views of the binds of customers: who is bound, from where, and what the bind carries.
 
 use super::carriers::{LastErrorView, tenths};
 use crate::board::BindSnapshot;

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use serde::Deserialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 
-use super::script::{final_outcome, optional_time, time};
+use crate::duration::{deserialize_duration, deserialize_some_duration};
 
 /// The state that a receipt reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -85,10 +86,10 @@ pub struct Receipts {
     #[serde(deserialize_with = "final_outcome")]
     pub outcome: Option<Outcome>,
     /// Time from the response to the final receipt.
-    #[serde(deserialize_with = "time")]
+    #[serde(deserialize_with = "deserialize_duration")]
     pub after: Duration,
     /// Also sends an ENROUTE receipt, this long after the response.
-    #[serde(deserialize_with = "optional_time")]
+    #[serde(deserialize_with = "deserialize_some_duration")]
     pub enroute_after: Option<Duration>,
     /// Sends all receipts before the response to the submit.
     pub before_response: bool,
@@ -137,4 +138,17 @@ impl Receipts {
     pub const fn via(self, via: ReceiptLink) -> Receipts {
         Receipts { via, ..self }
     }
+}
+
+/// Deserializes the `stat` word of a final receipt, or `none` for no final receipt.
+fn final_outcome<'de, D: Deserializer<'de>>(word: D) -> Result<Option<Outcome>, D::Error> {
+    let word = String::deserialize(word)?;
+    if word == "none" {
+        return Ok(None);
+    }
+    let outcome = Outcome::ALL.into_iter().find(|outcome| outcome.word().eq_ignore_ascii_case(&word));
+    outcome.map(Some).ok_or_else(|| {
+        let words: Vec<&str> = Outcome::ALL.into_iter().map(Outcome::word).collect();
+        D::Error::custom(format!("{word:?} is not an outcome: expected {} or none", words.join(", ")))
+    })
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::script::time;
 use super::text::{self, Alphabet};
+use crate::duration::deserialize_duration;
 
 /// Which submits a rule applies to. All conditions must hold.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
@@ -38,9 +38,9 @@ pub(super) enum Occurrence {
     PerMille(u16),
     /// Those that arrive in this time, counted from the start of the script.
     During {
-        #[serde(deserialize_with = "time")]
+        #[serde(deserialize_with = "deserialize_duration")]
         from: Duration,
-        #[serde(deserialize_with = "time")]
+        #[serde(deserialize_with = "deserialize_duration")]
         to: Duration,
     },
 }

@@ -1,7 +1,7 @@
 //! Routes about the catalogue: provision files, and the same five routes for each kind of entry.
 
 use super::body::{RawBody, TOML};
-use super::entry_schemas::{entry_ref, fields_ref, page_ref, put_body, saved_ref};
+use super::entry_schemas::{capitalized, entry_ref, fields_ref, page_ref, put_body, saved_ref};
 use super::extract::{FromPath, FromQuery};
 use super::response::{CreatedReply, Reply, created};
 use super::routes::{Doc, Routes, doc, in_path, json_body, text};
@@ -299,10 +299,6 @@ fn title(kind: Kind) -> String {
 
 fn id(verb: &str, kind: Kind) -> String {
     format!("{verb}{}", capitalized(kind.as_str()))
-}
-
-pub(super) fn capitalized(word: &str) -> String {
-    word[..1].to_uppercase() + &word[1..]
 }
 
 fn with_article(kind: Kind) -> String {

@@ -1,7 +1,6 @@
 //! Schemas of catalogue entries. Requests need fewer fields than an entry has, take null for a field that can be left out,
 //! and take bare numbers where a provision file does.
 
-use super::entries::capitalized;
 use super::routes::{json_body, text};
 use crate::provision::{
     Kind, Wanted, WantedAccount, WantedCarrier, WantedConnection, WantedControl, WantedKey, WantedNumber,
@@ -158,4 +157,8 @@ fn with_type(given: SchemaType, also: Type) -> SchemaType {
         }
         SchemaType::AnyValue => SchemaType::AnyValue,
     }
+}
+
+pub(super) fn capitalized(word: &str) -> String {
+    word[..1].to_uppercase() + &word[1..]
 }

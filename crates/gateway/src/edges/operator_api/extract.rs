@@ -7,6 +7,8 @@ use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
+use utoipa::openapi::schema::SchemaType;
+use utoipa::openapi::{RefOr, Schema, Type};
 
 /// The prefix that axum puts before the cause of an invalid query.
 const QUERY_ERROR_PREFIX: &str = "Failed to deserialize query string: ";
@@ -73,5 +75,27 @@ impl FromRequestParts<Arc<OperatorApi>> for Running {
 
     async fn from_request_parts(_: &mut Parts, api: &Arc<OperatorApi>) -> Result<Self, OperatorRefusal> {
         if api.is_running { Ok(Running(api.clone())) } else { Err(OperatorRefusal::NotRunning) }
+    }
+}
+
+/// A query parameter can be left out, but it cannot be null.
+pub(super) fn without_null(schema: &mut RefOr<Schema>) {
+    let is_null = |item: &RefOr<Schema>| matches!(item, RefOr::T(Schema::Object(object)) if object.schema_type == SchemaType::Type(Type::Null));
+    match schema {
+        RefOr::T(Schema::Object(object)) => {
+            if let SchemaType::Array(types) = &mut object.schema_type {
+                types.retain(|one| *one != Type::Null);
+                if let [only] = types.as_slice() {
+                    object.schema_type = SchemaType::Type(only.clone());
+                }
+            }
+        }
+        RefOr::T(Schema::OneOf(choice)) => {
+            choice.items.retain(|item| !is_null(item));
+            if choice.items.len() == 1 {
+                *schema = choice.items.remove(0);
+            }
+        }
+        RefOr::T(_) | RefOr::Ref(_) => {}
     }
 }

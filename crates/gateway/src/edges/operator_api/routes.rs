@@ -5,7 +5,7 @@
 
 use super::OperatorApi;
 use super::body::RawBody;
-use super::extract::{FromBody, FromPath, FromQuery, OptionalBody, Running};
+use super::extract::{FromBody, FromPath, FromQuery, OptionalBody, Running, without_null};
 use super::response::{CreatedReply, Reply};
 use crate::app::operator::OPERATOR_ERRORS;
 use crate::http::openapi_errors;
@@ -348,29 +348,6 @@ impl<T: ToSchema> DescribePart for Reply<T> {
 impl<T: ToSchema> DescribePart for CreatedReply<T> {
     fn describe(described: &mut Described) {
         Reply::<T>::describe(described);
-    }
-}
-
-/// A query parameter can be left out, but it cannot be null.
-fn without_null(schema: &mut RefOr<Schema>) {
-    use utoipa::openapi::schema::SchemaType;
-    let is_null = |item: &RefOr<Schema>| matches!(item, RefOr::T(Schema::Object(object)) if object.schema_type == SchemaType::Type(Type::Null));
-    match schema {
-        RefOr::T(Schema::Object(object)) => {
-            if let SchemaType::Array(types) = &mut object.schema_type {
-                types.retain(|one| *one != Type::Null);
-                if let [only] = types.as_slice() {
-                    object.schema_type = SchemaType::Type(only.clone());
-                }
-            }
-        }
-        RefOr::T(Schema::OneOf(choice)) => {
-            choice.items.retain(|item| !is_null(item));
-            if choice.items.len() == 1 {
-                *schema = choice.items.remove(0);
-            }
-        }
-        RefOr::T(_) | RefOr::Ref(_) => {}
     }
 }
 

@@ -8,9 +8,8 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
 use super::{Rules, Script};
-use crate::carrier::outcome::Outcome;
 use crate::carrier::receipt_format::ReceiptFormat;
-use crate::duration::parse_duration;
+use crate::duration::deserialize_duration;
 
 impl Script {
     /// Parses a script file. Keys that are left out keep the value of [`Script::new`].
@@ -24,17 +23,7 @@ impl Script {
 
 #[derive(Default, Deserialize)]
 #[serde(transparent)]
-struct Time(#[serde(deserialize_with = "time")] Duration);
-
-pub(in crate::carrier) fn time<'de, D: Deserializer<'de>>(text: D) -> Result<Duration, D::Error> {
-    parse_duration(&String::deserialize(text)?).map_err(D::Error::custom)
-}
-
-pub(in crate::carrier) fn optional_time<'de, D: Deserializer<'de>>(
-    text: D,
-) -> Result<Option<Duration>, D::Error> {
-    time(text).map(Some)
-}
+struct Time(#[serde(deserialize_with = "deserialize_duration")] Duration);
 
 pub(super) fn times<'de, D: Deserializer<'de>>(rules: D) -> Result<Rules<Duration>, D::Error> {
     Rules::<Time>::deserialize(rules).map(|rules| rules.map(|Time(time)| time))
@@ -53,26 +42,11 @@ pub(super) fn status<'de, D: Deserializer<'de>>(number: D) -> Result<CommandStat
     }
 }
 
-/// The `stat` word of a final receipt, or `none` for no final receipt.
-pub(in crate::carrier) fn final_outcome<'de, D: Deserializer<'de>>(
-    word: D,
-) -> Result<Option<Outcome>, D::Error> {
-    let word = String::deserialize(word)?;
-    if word == "none" {
-        return Ok(None);
-    }
-    let outcome = Outcome::ALL.into_iter().find(|outcome| outcome.word().eq_ignore_ascii_case(&word));
-    outcome.map(Some).ok_or_else(|| {
-        let words: Vec<&str> = Outcome::ALL.into_iter().map(Outcome::word).collect();
-        D::Error::custom(format!("{word:?} is not an outcome: expected {} or none", words.join(", ")))
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::carrier::ids::{IdFormat, IdStyle};
-    use crate::carrier::outcome::{ReceiptLink, Receipts};
+    use crate::carrier::outcome::{Outcome, ReceiptLink, Receipts};
     use crate::carrier::receipt_format::DateDigits;
     use crate::carrier::response_quirk::ResponseQuirk;
     use crate::carrier::script::SubmitAction;

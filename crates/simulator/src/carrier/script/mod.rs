@@ -12,13 +12,13 @@ mod receipts;
 mod replies;
 mod responses;
 
+use crate::duration::{deserialize_duration, deserialize_some_duration};
 use std::sync::Arc;
 use std::time::Duration;
 
 use hermod_smpp::CommandStatus;
 use serde::Deserialize;
 
-pub(super) use file::{final_outcome, optional_time, time};
 pub use magic::{MAGIC_NUMBERS, MagicNumber};
 pub use replies::MoReply;
 
@@ -56,7 +56,7 @@ pub enum SubmitAction {
     /// Accepts, responds, then sends a PDU header with this command_length.
     BadLength(u32),
     /// Accepts, responds, then neither reads nor writes on this link for this long.
-    Stall(#[serde(deserialize_with = "time")] Duration),
+    Stall(#[serde(deserialize_with = "deserialize_duration")] Duration),
     /// Accepts, responds, then reads this link but never writes to it again (half open).
     Mute,
     /// As `Mute`, without the response.
@@ -73,7 +73,7 @@ pub enum WriteMode {
     /// One octet per write.
     Trickle,
     /// Output is held back this long, so that several PDUs share one write.
-    Coalesce(#[serde(deserialize_with = "time")] Duration),
+    Coalesce(#[serde(deserialize_with = "deserialize_duration")] Duration),
 }
 
 /// Which links are read but never written to.
@@ -117,9 +117,9 @@ pub(super) struct CrashLoop {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TimeRange {
-    #[serde(deserialize_with = "time")]
+    #[serde(deserialize_with = "deserialize_duration")]
     pub(super) from: Duration,
-    #[serde(deserialize_with = "time")]
+    #[serde(deserialize_with = "deserialize_duration")]
     pub(super) to: Duration,
 }
 
@@ -159,7 +159,7 @@ pub struct Script {
     #[serde(deserialize_with = "file::times")]
     pub(super) response_delay: Rules<Duration>,
     /// A random time up to this is added to every response delay.
-    #[serde(deserialize_with = "time")]
+    #[serde(deserialize_with = "deserialize_duration")]
     pub(super) response_spread: Duration,
     pub(super) response_quirks: Rules<ResponseQuirk>,
     pub(super) receipts: Rules<Receipts>,
@@ -177,7 +177,7 @@ pub struct Script {
     /// Binds of one system_id.
     pub(super) binds_max: Option<usize>,
     /// A link lost without an unbind counts as bound for this long.
-    #[serde(deserialize_with = "optional_time")]
+    #[serde(deserialize_with = "deserialize_some_duration")]
     pub(super) already_bound_for: Option<Duration>,
     /// Submits without a response on one link.
     pub(super) window_max: Option<u32>,

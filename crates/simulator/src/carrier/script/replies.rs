@@ -4,15 +4,16 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::{Script, time};
+use super::Script;
 use crate::carrier::submit_filter::SubmitFilter;
+use crate::duration::deserialize_duration;
 
 /// A text that the recipient sends to the sender of a message.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MoReply {
     /// Time from the response to the submit.
-    #[serde(deserialize_with = "time")]
+    #[serde(deserialize_with = "deserialize_duration")]
     pub after: Duration,
     pub text: String,
 }

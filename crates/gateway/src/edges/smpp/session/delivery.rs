@@ -3,13 +3,14 @@
 
 use super::mo_delivery::{MoDeliveries, TakenReports};
 use super::requests::RequestOutcome;
-use super::{CustomerSession, moment};
+use super::{CustomerSession, Taking, moment};
 use crate::clock::Moment;
+use crate::edges::smpp::mo_pdu::MoDraft;
 use crate::edges::smpp::receipt_pdu::ReceiptDraft;
 use hermod_domain::time::Timestamp;
 use hermod_smpp::session::RequestError;
 use hermod_smpp::{CommandStatus, Frame};
-use hermod_store::{ReceiverPort, ReportContent, ReportId, ReportOutcome};
+use hermod_store::{MoMessage, ReceiverPort, Report, ReportContent, ReportId, ReportOutcome, StoreError};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
@@ -227,6 +228,77 @@ const fn delivery(status: CommandStatus) -> ReportOutcome {
         | CommandStatus::MSGQFUL
         | CommandStatus::SYSERR => ReportOutcome::RetryLater,
         CommandStatus(status) => ReportOutcome::Refused(status),
+    }
+}
+
+impl CustomerSession {
+    /// Encodes an MO message for this bind; the error is the result to report to the store.
+    pub(super) fn encode_mo(
+        &self,
+        report: &Report,
+        inbound: &Result<Vec<(ReportId, MoMessage)>, StoreError>,
+    ) -> Result<MoDraft, ReportOutcome> {
+        let Ok(messages) = inbound else { return Err(ReportOutcome::RetryLater) };
+        let bound = self.bound.as_ref().ok_or(ReportOutcome::NotSent)?;
+        let caller = self.caller(bound.connection).ok_or(ReportOutcome::NotSent)?;
+        let access = caller.connection().smpp.as_ref().ok_or(ReportOutcome::NotSent)?;
+        let found = messages.iter().find(|(id, _)| *id == report.id);
+        let drafted = found.and_then(|(_, message)| MoDraft::of(message, access, bound.is_3_4));
+        drafted.ok_or_else(|| {
+            tracing::error!(message.id = %report.message, "Could not encode an MO message as deliver_sm");
+            ReportOutcome::Refused(CommandStatus::SYSERR.0)
+        })
+    }
+
+    /// Sends as many parts as the window has room for.
+    pub(super) fn send_mo_parts(&mut self) {
+        let now = moment(self.world.clock.moment());
+        let Some(ReportDelivery { mo_deliveries, settled, .. }) =
+            self.bound.as_mut().and_then(|bound| bound.report_delivery.as_mut())
+        else {
+            return;
+        };
+        while self.session.window_free() > 0
+            && let Some(report) = mo_deliveries.unsent.front().copied()
+        {
+            let MoDeliveries { in_progress, tlvs, .. } = mo_deliveries;
+            let Some(message) = in_progress.get_mut(&report) else {
+                mo_deliveries.unsent.pop_front();
+                continue;
+            };
+            let pdu = message.drafted.deliver_sm(message.sent, tlvs);
+            let failed = match pdu.map(|pdu| self.session.request(&pdu, report, now)) {
+                Some(Ok(_)) => {
+                    message.sent += 1;
+                    message.unanswered += 1;
+                    if message.sent == message.drafted.pdus() {
+                        mo_deliveries.unsent.pop_front();
+                    }
+                    continue;
+                }
+                Some(Err(RequestError::WindowFull)) => return,
+                Some(Err(RequestError::NotBound | RequestError::Draining | RequestError::Closed))
+                    if message.sent == 0 =>
+                {
+                    ReportOutcome::NotSent
+                }
+                Some(Err(RequestError::NotBound | RequestError::Draining | RequestError::Closed)) => {
+                    ReportOutcome::RetryLater
+                }
+                // A retry would fail too.
+                Some(Err(RequestError::NotAllowed | RequestError::Needs3_4 | RequestError::Encode(_)))
+                | None => ReportOutcome::Refused(CommandStatus::SYSERR.0),
+            };
+            settled.extend(mo_deliveries.fails(report, failed).map(|result| (report, result)));
+        }
+    }
+}
+
+/// Waits for the reports that the store was asked for; forever if it was not asked.
+pub(super) async fn taken(taking: &mut Option<Taking>) -> TakenReports {
+    match taking {
+        Some(taking) => taking.await,
+        None => std::future::pending().await,
     }
 }
 

@@ -1,12 +1,8 @@
 //! Delivers MO messages to a bind: one deliver_sm for each part, as the client's window has room. A message is
 //! delivered when all its parts are acknowledged; if one part fails, the whole message is delivered again.
 
-use super::delivery::ReportDelivery;
-use super::{CustomerSession, moment};
 use crate::edges::smpp::mo_pdu::MoDraft;
-use hermod_smpp::CommandStatus;
 use hermod_smpp::TlvBuffer;
-use hermod_smpp::session::RequestError;
 use hermod_store::{MoMessage, Report, ReportId, ReportOutcome, StoreError};
 use std::collections::{HashMap, VecDeque};
 
@@ -99,69 +95,6 @@ fn worse(one: ReportOutcome, other: ReportOutcome) -> ReportOutcome {
         (ReportOutcome::RetryLater, _) | (_, ReportOutcome::RetryLater) => ReportOutcome::RetryLater,
         (ReportOutcome::NotSent, _) | (_, ReportOutcome::NotSent) => ReportOutcome::NotSent,
         (ReportOutcome::Accepted, ReportOutcome::Accepted) => ReportOutcome::Accepted,
-    }
-}
-
-impl CustomerSession {
-    /// Encodes an MO message for this bind; the error is the result to report to the store.
-    pub(super) fn encode_mo(
-        &self,
-        report: &Report,
-        inbound: &Result<Vec<(ReportId, MoMessage)>, StoreError>,
-    ) -> Result<MoDraft, ReportOutcome> {
-        let Ok(messages) = inbound else { return Err(ReportOutcome::RetryLater) };
-        let bound = self.bound.as_ref().ok_or(ReportOutcome::NotSent)?;
-        let caller = self.caller(bound.connection).ok_or(ReportOutcome::NotSent)?;
-        let access = caller.connection().smpp.as_ref().ok_or(ReportOutcome::NotSent)?;
-        let found = messages.iter().find(|(id, _)| *id == report.id);
-        let drafted = found.and_then(|(_, message)| MoDraft::of(message, access, bound.is_3_4));
-        drafted.ok_or_else(|| {
-            tracing::error!(message.id = %report.message, "Could not encode an MO message as deliver_sm");
-            ReportOutcome::Refused(CommandStatus::SYSERR.0)
-        })
-    }
-
-    /// Sends as many parts as the window has room for.
-    pub(super) fn send_mo_parts(&mut self) {
-        let now = moment(self.world.clock.moment());
-        let Some(ReportDelivery { mo_deliveries, settled, .. }) =
-            self.bound.as_mut().and_then(|bound| bound.report_delivery.as_mut())
-        else {
-            return;
-        };
-        while self.session.window_free() > 0
-            && let Some(report) = mo_deliveries.unsent.front().copied()
-        {
-            let MoDeliveries { in_progress, tlvs, .. } = mo_deliveries;
-            let Some(message) = in_progress.get_mut(&report) else {
-                mo_deliveries.unsent.pop_front();
-                continue;
-            };
-            let pdu = message.drafted.deliver_sm(message.sent, tlvs);
-            let failed = match pdu.map(|pdu| self.session.request(&pdu, report, now)) {
-                Some(Ok(_)) => {
-                    message.sent += 1;
-                    message.unanswered += 1;
-                    if message.sent == message.drafted.pdus() {
-                        mo_deliveries.unsent.pop_front();
-                    }
-                    continue;
-                }
-                Some(Err(RequestError::WindowFull)) => return,
-                Some(Err(RequestError::NotBound | RequestError::Draining | RequestError::Closed))
-                    if message.sent == 0 =>
-                {
-                    ReportOutcome::NotSent
-                }
-                Some(Err(RequestError::NotBound | RequestError::Draining | RequestError::Closed)) => {
-                    ReportOutcome::RetryLater
-                }
-                // A retry would fail too.
-                Some(Err(RequestError::NotAllowed | RequestError::Needs3_4 | RequestError::Encode(_)))
-                | None => ReportOutcome::Refused(CommandStatus::SYSERR.0),
-            };
-            settled.extend(mo_deliveries.fails(report, failed).map(|result| (report, result)));
-        }
     }
 }
 

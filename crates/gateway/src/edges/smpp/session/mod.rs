@@ -16,7 +16,7 @@ use crate::board::{LiveBind, Order};
 use crate::clock::Moment;
 use crate::listeners::ConnectionSlot;
 use crate::world::World;
-use delivery::ReportDelivery;
+use delivery::{ReportDelivery, taken};
 use futures_util::FutureExt;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use hermod_domain::ids::ConnectionId;
@@ -383,13 +383,6 @@ where
         }
     })
     .await
-}
-
-async fn taken(taking: &mut Option<Taking>) -> TakenReports {
-    match taking {
-        Some(taking) => taking.await,
-        None => std::future::pending().await,
-    }
 }
 
 async fn ordered(bound: Option<&Bound>) -> Order {

@@ -1,4 +1,4 @@
-//! Parses `validity_period`.
+//! Parses the `validity_period` of a submit_sm into the time at which the message expires.
 
 use hermod_domain::time::Timestamp;
 use hermod_smpp::time::{Absolute, Relative, SmppTime};
