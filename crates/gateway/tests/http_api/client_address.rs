@@ -98,7 +98,7 @@ async fn unreadable_forwarded_address_is_on_no_list() {
     for odd in ["", "garbage", "203.0.113.5, garbage", "203.0.113.5,", "for=203.0.113.5"] {
         let reply = ask(&service, PROXY, LISTED, &[("X-Forwarded-For", odd)]).await;
         assert_eq!((reply.status, reply.code()), (403, "IP_NOT_ALLOWED"), "{odd}");
-        assert!(reply.body.contains("did not say readably"), "{}", reply.body);
+        assert!(reply.body.contains("does not name a valid address"), "{}", reply.body);
         assert_eq!(ask(&service, PROXY, ACME, &[("X-Forwarded-For", odd)]).await.status, 200);
     }
 }
