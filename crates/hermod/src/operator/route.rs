@@ -63,7 +63,7 @@ enum RouteCommand {
     /// Create or change a route
     #[command(after_help = SET_EXAMPLES)]
     Set {
-        /// Name of the route: [ACCOUNT/]AREA[@SENDER]
+        /// Name of the route: `[ACCOUNT/]AREA[@SENDER]`
         route: String,
         /// Carrier with priority and weight; repeatable
         #[arg(long = "carrier", value_name = "NAME[:PRIORITY[:WEIGHT]]")]
@@ -82,7 +82,7 @@ enum RouteCommand {
     /// Remove a route; its numbers then take a less specific route, or none
     #[command(after_help = "Example:\n  hermod route remove 49")]
     Remove {
-        /// Name of the route: [ACCOUNT/]AREA[@SENDER]
+        /// Name of the route: `[ACCOUNT/]AREA[@SENDER]`
         route: String,
     },
 }

@@ -1,4 +1,4 @@
-//! The OpenAPI document of the operator API: paths and schemas from [`super::routes`], errors from the operator's
+//! The OpenAPI document of the operator API: paths and schemas from [`mod@super::routes`], errors from the operator's
 //! catalogue.
 
 use super::{BASE, entry_schemas, routes};
