@@ -207,7 +207,7 @@ fn credentials_come_from_options_a_file_or_the_environment() {
         assert!(!told.contains(secret), "{told}");
     }
     let (_, help, _) = shop.ran(&["balance", "--help"]);
-    assert!(help.contains("list of processes") && !help.contains(secret), "{help}");
+    assert!(help.contains("visible to every user") && !help.contains(secret), "{help}");
 }
 
 /// Reads one request, head and body.
