@@ -1,7 +1,7 @@
 //! The stream of an SMPP connection, plain or TLS. A write completes only when the octets were passed to the network:
 //! TLS libraries also report octets as written that are still in their own buffer, where they could stay.
 
-use crate::clock::within;
+use crate::clock::{Moment, within};
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -68,6 +68,20 @@ pub(crate) async fn close(stream: &mut (impl AsyncRead + AsyncWrite + Unpin)) {
     let _ = within(CLOSE_WAIT, goodbye).await;
 }
 
+/// Returns the time for the first of `addresses` that are still to be tried until the deadline: an equal share.
+pub(crate) fn connect_wait(now: Moment, until: Moment, addresses: usize) -> Duration {
+    let left = Duration::from_millis(until.0.saturating_sub(now.0));
+    left / u32::try_from(addresses).unwrap_or(u32::MAX).max(1)
+}
+
+/// Sets up an outgoing connection: no delay, and an end if the peer acknowledges nothing for `unacknowledged_max`.
+pub(crate) fn tune(stream: TcpStream, unacknowledged_max: Duration) -> io::Result<TcpStream> {
+    stream.set_nodelay(true)?;
+    let timeout_ms = u32::try_from(unacknowledged_max.as_millis()).unwrap_or(u32::MAX);
+    rustix::net::sockopt::set_tcp_user_timeout(&stream, timeout_ms)?;
+    Ok(stream)
+}
+
 impl AsyncRead for Stream {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         match &mut self.get_mut().0 {
@@ -104,5 +118,17 @@ impl AsyncWrite for Stream {
             Kind::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
             Kind::Tls(sealed) => Pin::new(&mut sealed.stream).poll_shutdown(cx),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_share_the_connect_timeout() {
+        let shares = [(0, 4), (250, 3), (1_000, 2), (1_000, 0)]
+            .map(|(now, among)| connect_wait(Moment(now), Moment(1_000), among).as_millis());
+        assert_eq!(shares, [250, 250, 0, 0]);
     }
 }

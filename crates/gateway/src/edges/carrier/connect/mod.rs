@@ -8,7 +8,8 @@ mod certificate_check;
 
 pub(super) use crate::stream::{Stream, close};
 
-use crate::clock::{Clock, Moment};
+use crate::clock::Clock;
+use crate::stream::{connect_wait, tune};
 use crate::tls;
 use certificate_check::CertificateCheck;
 use hermod_domain::catalogue::{Carrier, CarrierTls};
@@ -88,9 +89,9 @@ async fn connect_tcp(clock: &Clock, address: &str, wait: Duration) -> Result<Tcp
     };
     for (place, socket_address) in found.iter().enumerate() {
         // An address that never answers must not use up the time of the next ones.
-        let share = share_of(clock.moment(), until, found.len() - place);
+        let share = connect_wait(clock.moment(), until, found.len() - place);
         failed = tokio::select! {
-            connected = TcpStream::connect(socket_address) => match connected.and_then(tune) {
+            connected = TcpStream::connect(socket_address) => match connected.and_then(|stream| tune(stream, USER_TIMEOUT)) {
                 Ok(stream) => return Ok(stream),
                 Err(error) => unreachable(error),
             },
@@ -98,18 +99,6 @@ async fn connect_tcp(clock: &Clock, address: &str, wait: Duration) -> Result<Tcp
         };
     }
     Err(failed)
-}
-
-fn share_of(now: Moment, until: Moment, among: usize) -> Duration {
-    let left = Duration::from_millis(until.0.saturating_sub(now.0));
-    left / u32::try_from(among).unwrap_or(u32::MAX).max(1)
-}
-
-fn tune(stream: TcpStream) -> std::io::Result<TcpStream> {
-    stream.set_nodelay(true)?;
-    let timeout = u32::try_from(USER_TIMEOUT.as_millis()).unwrap_or(u32::MAX);
-    rustix::net::sockopt::set_tcp_user_timeout(&stream, timeout)?;
-    Ok(stream)
 }
 
 async fn tls_handshake(tcp: TcpStream, address: &str, settings: &CarrierTls) -> Result<Stream, NotConnected> {

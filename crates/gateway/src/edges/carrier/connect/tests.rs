@@ -294,13 +294,6 @@ fn server_name_is_the_address_host_unless_tls_name_is_set() {
     }
 }
 
-#[test]
-fn addresses_share_the_connect_timeout() {
-    let shares = [(0, 4), (250, 3), (1_000, 2), (1_000, 0)]
-        .map(|(now, among)| share_of(Moment(now), Moment(1_000), among).as_millis());
-    assert_eq!(shares, [250, 250, 0, 0]);
-}
-
 #[tokio::test]
 async fn write_completes_only_when_sent_and_a_cancelled_write_is_not_repeated() {
     const OCTETS: usize = 24 * 1024 * 1024;

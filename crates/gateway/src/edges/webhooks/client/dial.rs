@@ -3,7 +3,7 @@
 
 use super::Client;
 use crate::clock::Moment;
-use crate::stream::Stream;
+use crate::stream::{Stream, connect_wait, tune};
 use crate::tls;
 use hermod_domain::webhook::url::{Host, WebhookUrl};
 use std::net::{IpAddr, SocketAddr};
@@ -77,9 +77,9 @@ impl Client {
             // Checked again here, so that no code path connects to an unchecked address.
             self.rules.check_address(*address).map_err(|refusal| refusal.to_string())?;
             // An address that never answers must not use up the time of the next ones.
-            let share = share_of(self.clock.moment(), until, count - place);
+            let share = connect_wait(self.clock.moment(), until, count - place);
             failed = tokio::select! {
-                connected = TcpStream::connect(SocketAddr::new(*address, url.port)) => match connected.and_then(tune) {
+                connected = TcpStream::connect(SocketAddr::new(*address, url.port)) => match connected.and_then(|stream| tune(stream, USER_TIMEOUT)) {
                     Ok(stream) => return Ok(stream),
                     Err(error) => format!("{} cannot be reached: {error}", url.authority),
                 },
@@ -147,16 +147,4 @@ impl Authorities {
         };
         Ok(Authorities { roots, all })
     }
-}
-
-fn share_of(now: Moment, until: Moment, among: usize) -> Duration {
-    let left = Duration::from_millis(until.0.saturating_sub(now.0));
-    left / u32::try_from(among).unwrap_or(u32::MAX).max(1)
-}
-
-fn tune(stream: TcpStream) -> std::io::Result<TcpStream> {
-    stream.set_nodelay(true)?;
-    let timeout = u32::try_from(USER_TIMEOUT.as_millis()).unwrap_or(u32::MAX);
-    rustix::net::sockopt::set_tcp_user_timeout(&stream, timeout)?;
-    Ok(stream)
 }
