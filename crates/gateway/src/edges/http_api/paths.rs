@@ -22,6 +22,7 @@ pub(super) enum Route {
 /// The path of [`Route::SmsById`] before the id.
 const SMS_PREFIX: &str = "/api/v1/sms/";
 
+/// GET implies HEAD (RFC 9110 section 9.1).
 const READ: &str = "GET, HEAD";
 
 impl Route {
@@ -74,21 +75,9 @@ impl Route {
         }
     }
 
+    /// Whether the path accepts the method. An unknown path accepts every method, and answers that it does not exist.
     pub(super) fn answers(self, method: &Method) -> bool {
-        match self {
-            Route::Sms => method == Method::POST,
-            // GET implies HEAD (RFC 9110 section 9.1).
-            Route::SmsById
-            | Route::Inbound
-            | Route::Balance
-            | Route::Home
-            | Route::Document
-            | Route::DocumentPage
-            | Route::Healthz
-            | Route::Readyz
-            | Route::Metrics => method == Method::GET || method == Method::HEAD,
-            Route::Unknown => true,
-        }
+        self.allow().is_none_or(|allowed| allowed.split(", ").any(|name| name == method.as_str()))
     }
 }
 
