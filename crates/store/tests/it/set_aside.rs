@@ -246,9 +246,12 @@ async fn message_whose_refund_is_too_large_is_not_purged_while_set_aside() {
     assert!(world.store.message(ALICE, other).await.unwrap().is_none(), "others are purged");
     assert!(world.store.message(ALICE, damaged).await.unwrap().is_some());
     assert_eq!(listed(&world).await.iter().map(|row| row.message).collect::<Vec<_>>(), [damaged.as_i64()]);
+    world.store.close().await.unwrap();
+    let found = Store::audit(world.path()).unwrap().violations;
+    let has = |rule: &str| found.iter().any(|violation| violation.rule == rule);
+    assert!(has("no row is set aside") && !has("purged messages and texts are deleted"), "{found:?}");
     // The operator gives it up, as docs/alarms.md says.
     let gives_up = "DELETE FROM set_aside; UPDATE retention SET upto = min(upto, ?1) WHERE what = 2";
-    world.store.close().await.unwrap();
     world.raw().execute_batch(&gives_up.replace("?1", &damaged.as_i64().to_string())).unwrap();
     world.reopen();
     while !world.store.purge(KEEP, world.now).await.unwrap().is_nothing() {}

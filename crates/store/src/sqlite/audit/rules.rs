@@ -128,6 +128,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "purged messages and texts are deleted",
         query: "SELECT 'message ' || id FROM message WHERE id < (SELECT upto FROM retention WHERE what = 2)
+                 AND NOT EXISTS (SELECT 1 FROM set_aside s WHERE s.message = message.id)
              UNION ALL SELECT 'text of message ' || id FROM message
              WHERE id < (SELECT upto FROM retention WHERE what = 1)
                  AND (text IS NOT NULL OR tlvs IS NOT NULL OR shape IS NOT NULL)
