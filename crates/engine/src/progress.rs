@@ -195,7 +195,7 @@ impl Batch<'_> {
     fn has_row(&self, key: MessageKey, report_target: &ReportTarget) -> Result<bool, TableError> {
         match report_target {
             ReportTarget::Web(_) | ReportTarget::Customer(_) => Ok(true),
-            ReportTarget::Unread | ReportTarget::Nobody => {
+            ReportTarget::Unread | ReportTarget::None => {
                 self.tables.read()?.has_message(key.account, key.message)
             }
         }

@@ -86,7 +86,7 @@ impl Batch<'_> {
                 Ok(origin) => ReportTarget::of_row(origin),
                 Err(error) => {
                     self.set_message_aside(key, error)?;
-                    ReportTarget::Nobody
+                    ReportTarget::None
                 }
             };
         }
@@ -98,7 +98,7 @@ impl Batch<'_> {
                 }
                 return Ok(());
             }
-            ReportTarget::Nobody | ReportTarget::Unread => return Ok(()),
+            ReportTarget::None | ReportTarget::Unread => return Ok(()),
         };
         let Customer { connection, alias, origin, parts } = &**customer;
         let channel = self.channel_for(key.account, customer, status);

@@ -10,7 +10,7 @@ use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 
 /// The times that make a case old: it was last matched before `met`, and decided, if it was, before `decided`. An
-/// approval is kept as long as it is valid, whatever the age of the case.
+/// approval is kept as long as it is valid, also if the case is old.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OldReviews {
     pub met: Timestamp,

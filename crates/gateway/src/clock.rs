@@ -77,7 +77,7 @@ impl Clock {
                 let mut observed = ClockObservation::InStep;
                 time.send_if_modified(|time| {
                     observed = time.steady.observe(time.wall, time.moment.0);
-                    // No one waits for this change.
+                    // The change wakes no sleeper.
                     false
                 });
                 observed

@@ -38,8 +38,8 @@ pub struct Job {
     pub encoding: Encoding,
     /// The concatenation reference of the message; rotates per sender and recipient.
     pub reference: u8,
-    /// The carrier takes the whole text in one `submit_sm`. Then this is the only job of its message, whatever `parts`
-    /// says.
+    /// The carrier takes the whole text in one `submit_sm`. Then this is the only job of its message, even if `parts`
+    /// is greater than 1.
     pub whole: bool,
     /// Optional parameters of the customer, passed on unchanged.
     pub tlvs: Option<CustomerTlvs>,

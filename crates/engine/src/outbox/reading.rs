@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// Rows that one read returns.
 const REFILL_ROWS: usize = 1_024;
-/// The least that one read returns, whatever the other outboxes hold.
+/// Rows that one read returns at least, also while other outboxes use the memory.
 const REFILL_ROWS_MIN: usize = 64;
 /// Rows of the overflow that one read returns. Few, so that new reports do not wait for it.
 pub(super) const OVERFLOW_ROWS: usize = 256;

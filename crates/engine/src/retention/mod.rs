@@ -17,7 +17,7 @@ use std::time::Duration;
 /// Rows that one step purges at most.
 pub const PURGED_PER_STEP_MAX: u32 = 250;
 
-/// How long after the end of a message its record is kept, whatever its age. Until then a report about it may still be
+/// How long after the end of a message its record is kept, also beyond its retention. Until then a report about it may still be
 /// delivered, listed as given up, or replayed. Matters only after a downtime of most of a year.
 const QUIET: Duration = Duration::from_secs(40 * 86_400);
 
@@ -69,8 +69,8 @@ impl Batch<'_> {
         Ok(done)
     }
 
-    /// Whether parts of a message are still to be sent. Then its text is needed, whatever its age, until its validity
-    /// ends.
+    /// Whether parts of a message are still to be sent. Then its text is needed until its validity ends, also beyond its
+    /// retention.
     fn is_still_to_be_sent(&mut self, key: MessageKey) -> Result<bool, TableError> {
         let to_be_sent = [PartState::Queued, PartState::Sending, PartState::InDoubt];
         let parts = self.tables.read()?.part_states(key);

@@ -60,7 +60,7 @@ impl RolledUp {
 }
 
 /// Whether a part may still change.
-const fn is_under_way(state: PartState) -> bool {
+const fn can_still_change(state: PartState) -> bool {
     match state {
         PartState::Queued
         | PartState::Sending
@@ -88,7 +88,7 @@ impl Batch<'_> {
         let (mut done, mut last, mut is_behind_gap) = (0, None, true);
         for row in page {
             let id = match row {
-                Ok(row) if self.is_spoken_of(&row)? => break,
+                Ok(row) if self.may_still_be_reported(&row)? => break,
                 Ok(row) if self.has_parts_set_aside(&row)? => {
                     is_behind_gap = true;
                     row.id
@@ -177,14 +177,14 @@ impl Batch<'_> {
     }
 
     /// Whether a message ended or was reported UNKNOWN less than [`QUIET`] ago, or can still change.
-    fn is_spoken_of(&mut self, row: &RecordRow) -> Result<bool, TableError> {
+    fn may_still_be_reported(&mut self, row: &RecordRow) -> Result<bool, TableError> {
         let quiet_since = self.now.minus(QUIET);
         if let Some(settled_at) = row.settled_at {
             return Ok(settled_at > quiet_since);
         }
         let parts = self.tables.read()?.part_states(key_of(row));
         let parts = self.or_set_aside(key_of(row), parts)?.unwrap_or_default();
-        if parts.iter().any(|part| is_under_way(part.state)) {
+        if parts.iter().any(|part| can_still_change(part.state)) {
             return Ok(true);
         }
         let unknown_at = self.tables.read()?.message_exceptions(row.id)?.unknown_at;

@@ -9,7 +9,8 @@ use std::sync::Arc;
 /// Where the status of a message is reported.
 #[derive(Clone, Debug)]
 pub enum ReportTarget {
-    Nobody,
+    /// The message has no row, or its row cannot be read.
+    None,
     /// To the account's webhook, if it has one: the message came over HTTP on this connection.
     Web(ConnectionId),
     Customer(Arc<Customer>),
@@ -38,9 +39,9 @@ impl ReportTarget {
         }))
     }
 
-    /// Returns the target by a message's row; `Nobody` if there is no row.
+    /// Returns the target by a message's row; `None` if there is no row.
     pub fn of_row(row: Option<MessageOrigin>) -> ReportTarget {
-        let Some(MessageOrigin { connection, parts, origin }) = row else { return ReportTarget::Nobody };
+        let Some(MessageOrigin { connection, parts, origin }) = row else { return ReportTarget::None };
         let Some((origin, alias)) = origin else { return ReportTarget::Web(connection) };
         ReportTarget::Customer(Arc::new(Customer { connection, alias, origin: Arc::new(origin), parts }))
     }

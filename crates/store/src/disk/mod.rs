@@ -147,7 +147,7 @@ impl Disk {
         self.log_overgrown.store(overgrown, Ordering::Relaxed);
     }
 
-    /// Makes the checkpoint thread truncate the log, whatever its size.
+    /// Makes the checkpoint thread truncate the log, also if it is small.
     pub(crate) fn request_truncation(&self) {
         self.truncation_requested.store(true, Ordering::Release);
     }

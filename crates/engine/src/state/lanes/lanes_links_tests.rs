@@ -199,7 +199,7 @@ impl Traffic {
         traffic
     }
 
-    /// Simulates so many other lanes that each of these may hold two parts.
+    /// Simulates other lanes, enough that each of these may hold only two parts.
     fn crowds(&mut self) {
         self.world.lanes.lanes += if self.crowded { JOBS_IN_MEMORY_MAX / 2 } else { 0 };
     }

@@ -356,7 +356,7 @@ impl CustomerSession {
     }
 }
 
-/// Reads or writes, whichever is ready first. Does not read while the session is at its limit.
+/// Reads or writes, as the socket is ready. Does not read while the session is at its limit.
 async fn on_wire<S>(
     wire: &mut Wire<S>,
     session: &mut Session<ReportId>,
