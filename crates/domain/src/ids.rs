@@ -10,6 +10,7 @@ use std::num::NonZeroU8;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use smallvec::SmallVec;
 
+use crate::octets;
 use crate::time::Timestamp;
 
 macro_rules! id {
@@ -135,17 +136,26 @@ impl fmt::Display for MessageId {
     }
 }
 
-/// Serializes as a string, because JSON readers with double-precision numbers would round it.
+/// Serializes as a string, because JSON readers with double-precision numbers would round it; as its integer in binary
+/// formats.
 impl Serialize for MessageId {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        if serializer.is_human_readable() {
+            serializer.collect_str(self)
+        } else {
+            serializer.serialize_u64(self.0)
+        }
     }
 }
 
 impl<'de> Deserialize<'de> for MessageId {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<MessageId, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        MessageId::parse(&text).ok_or_else(|| de::Error::custom("not a message id"))
+        let id = if deserializer.is_human_readable() {
+            MessageId::parse(&String::deserialize(deserializer)?)
+        } else {
+            MessageId::from_bits(u64::deserialize(deserializer)?)
+        };
+        id.ok_or_else(|| de::Error::custom("not a message id"))
     }
 }
 
@@ -279,6 +289,19 @@ impl fmt::Display for RemoteId {
 impl fmt::Debug for RemoteId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "RemoteId({:?})", self.to_text())
+    }
+}
+
+/// Serializes the octets, for binary formats.
+impl Serialize for RemoteId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        octets::serialize(&self.0, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for RemoteId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<RemoteId, D::Error> {
+        RemoteId::from_octets(octets::deserialize(deserializer)?).map_err(de::Error::custom)
     }
 }
 

@@ -17,6 +17,7 @@ pub mod log_throttle;
 pub mod money;
 pub mod monotonic_clock;
 pub mod numbers;
+pub mod octets;
 pub mod origin;
 pub mod pace;
 pub mod phone;

@@ -13,7 +13,7 @@ const MICROS_PER_UNIT: u64 = 1_000_000;
 /// account, which has exactly one.
 ///
 /// In JSON bodies an amount is a *number*: write the text of `Display` verbatim. `Serialize` gives the same text as a
-/// string, the format of configuration files and `Deserialize`.
+/// string, the format of configuration files and `Deserialize`; binary formats have the integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Money(i64);
 
@@ -131,12 +131,19 @@ impl FromStr for Money {
 
 impl Serialize for Money {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        if serializer.is_human_readable() {
+            serializer.collect_str(self)
+        } else {
+            serializer.serialize_i64(self.0)
+        }
     }
 }
 
 impl<'de> Deserialize<'de> for Money {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Money, D::Error> {
+        if !deserializer.is_human_readable() {
+            return i64::deserialize(deserializer).map(Money);
+        }
         let text = String::deserialize(deserializer)?;
         Money::parse(&text).map_err(de::Error::custom)
     }

@@ -3,6 +3,7 @@
 
 use crate::ids::MessageId;
 use crate::receipt::{DlrCode, ReportStatus};
+use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 use std::fmt;
 
@@ -10,7 +11,7 @@ use std::fmt;
 pub const QUOTE_CHARS_MAX: usize = 20;
 
 /// The parameters of the submit_sm that its receipts need.
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Origin {
     pub registered_delivery: RegisteredDelivery,
     /// Submitted on a 3.3 bind, whose message ids have at most eight characters: the message gets an [`Alias`].
@@ -23,14 +24,16 @@ pub struct Origin {
     pub source: SmppAddress,
     pub destination: SmppAddress,
     /// The start of the text in GSM septets, if the connection's receipts repeat it.
+    #[serde(with = "crate::octets")]
     pub quote: SmallVec<[u8; QUOTE_CHARS_MAX]>,
 }
 
 /// An SMPP address as the peer sent it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SmppAddress {
     pub ton: u8,
     pub npi: u8,
+    #[serde(with = "crate::octets")]
     pub digits: SmallVec<[u8; 20]>,
 }
 
@@ -54,7 +57,7 @@ impl fmt::Debug for Origin {
 }
 
 /// The DLRs that a customer requests.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct RegisteredDelivery {
     pub success: bool,
     pub failure: bool,
@@ -90,7 +93,7 @@ impl RegisteredDelivery {
 }
 
 /// The id of a message on 3.3 binds: eight hexadecimal digits, the first not zero, unique within the account.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Alias(u32);
 
 impl Alias {

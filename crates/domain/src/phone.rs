@@ -87,14 +87,23 @@ impl FromStr for Msisdn {
     }
 }
 
+/// Serializes as text; as the integer in binary formats.
 impl Serialize for Msisdn {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        if serializer.is_human_readable() {
+            serializer.collect_str(self)
+        } else {
+            serializer.serialize_u64(self.0)
+        }
     }
 }
 
 impl<'de> Deserialize<'de> for Msisdn {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Msisdn, D::Error> {
+        if !deserializer.is_human_readable() {
+            let number = Msisdn::from_number(u64::deserialize(deserializer)?);
+            return number.ok_or_else(|| de::Error::custom("not a phone number"));
+        }
         let text = String::deserialize(deserializer)?;
         Msisdn::parse(&text).map_err(de::Error::custom)
     }

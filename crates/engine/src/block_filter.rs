@@ -1,6 +1,9 @@
 //! A blocked Bloom filter: it says of a key "certainly absent" or "perhaps present". It is an array of blocks of 64
 //! octets. A key has all its bits in one block, so that a look-up is one memory access.
 
+use hermod_domain::octets;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 /// Bits that a key sets in its block.
 const BITS_PER_KEY: u32 = 6;
 /// Keys per block of a full filter: 16 bits for each key, about one wrong "perhaps" in 500.
@@ -30,6 +33,28 @@ impl FilterBlock {
     /// Whether the key with this hash may have been added.
     pub fn may_hold(&self, hash: u64) -> bool {
         places(hash).all(|(word, bit)| self.0.get(word).is_some_and(|word| word & bit != 0))
+    }
+}
+
+/// Serializes the octets of the words, the lowest first, for binary formats.
+impl Serialize for FilterBlock {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut block = [0; FilterBlock::BYTES];
+        for (octets, word) in block.as_chunks_mut().0.iter_mut().zip(self.0) {
+            *octets = word.to_le_bytes();
+        }
+        octets::serialize(&block, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for FilterBlock {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<FilterBlock, D::Error> {
+        let block: [u8; FilterBlock::BYTES] = octets::deserialize(deserializer)?;
+        let mut words = [0; 8];
+        for (word, octets) in words.iter_mut().zip(block.as_chunks().0) {
+            *word = u64::from_le_bytes(*octets);
+        }
+        Ok(FilterBlock(words))
     }
 }
 

@@ -9,6 +9,7 @@
 pub mod block_filter;
 pub mod maps;
 pub mod ops;
+mod shared;
 
 // The tables that are read and written, and what is kept of them in memory.
 pub mod state;

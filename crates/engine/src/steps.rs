@@ -7,15 +7,16 @@ use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, PartNo, 
 use hermod_domain::lifecycle::DeliveryOutcome;
 use hermod_domain::receipt::ReportStatus;
 use hermod_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
 
 /// The id of a step. Ids rise in the order in which steps happened, and no id is used twice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct StepId(pub u64);
 
 /// One step of a message.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MessageStep {
     pub id: StepId,
     pub message: MessageId,
@@ -26,7 +27,7 @@ pub struct MessageStep {
 }
 
 /// What happened. Holds no text and no phone number, and its debug form prints no word of a carrier.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StepKind {
     Accepted {
         account: AccountId,
@@ -135,14 +136,14 @@ pub enum StepKind {
 }
 
 /// The next resend of a part in doubt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NextResend {
     pub number: u8,
     pub max: u8,
 }
 
 /// A response that arrived too late to change anything.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LateResponse {
     Accepted,
     AcceptedWithoutId,
@@ -168,7 +169,7 @@ impl LateResponse {
 }
 
 /// A word of a receipt as the carrier wrote it. It can be anything, so it is not printed.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CarrierWord(pub Box<str>);
 
 impl fmt::Debug for CarrierWord {

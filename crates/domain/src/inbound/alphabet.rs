@@ -3,9 +3,10 @@
 
 use crate::carrier::DefaultAlphabet;
 use crate::text::{gsm7, iso8859};
+use serde::{Deserialize, Serialize};
 
 /// The alphabet of an MO message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Alphabet {
     Gsm,
     Ascii,

@@ -15,6 +15,7 @@ pub use reassembly::{MoContent, MoEncoding};
 
 use crate::origin::SmppAddress;
 use crate::text::ConcatPart;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// One `deliver_sm` with an MO message or a part of one.
@@ -32,12 +33,14 @@ pub struct InboundPart {
 }
 
 /// The text of one `deliver_sm`, as received.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MoSegment {
     pub data_coding: u8,
     pub alphabet: Alphabet,
     /// The elements of the user data header except concatenation, without the length octet.
+    #[serde(with = "crate::octets")]
     pub header: Box<[u8]>,
+    #[serde(with = "crate::octets")]
     pub octets: Box<[u8]>,
 }
 

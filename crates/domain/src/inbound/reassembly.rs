@@ -1,6 +1,7 @@
 //! Reassembles the parts of an MO message, as far as they were received.
 
 use crate::inbound::{Alphabet, MoSegment};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::fmt::Write;
 
@@ -15,7 +16,7 @@ pub struct MoContent {
 }
 
 /// How the text was encoded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MoEncoding {
     /// One octet or septet per character.
     SingleByte,

@@ -15,10 +15,11 @@ pub use state::{MessageState, PartState, UnknownState};
 
 use crate::ids::PartNo;
 use crate::receipt::{DlrCode, ReceiptStatus, ReportStatus};
+use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 /// The state of one part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
     pub state: PartState,
     /// How often the part was sent, or may have been, without a response.
@@ -89,7 +90,7 @@ pub enum PartEvent {
 }
 
 /// What a receipt means for its part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DeliveryOutcome {
     Enroute,
     /// As `Enroute`, but reported as ACCEPTD, the carrier's word.

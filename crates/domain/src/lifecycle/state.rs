@@ -1,5 +1,6 @@
 //! The states of messages and parts, and the numbers that the store keeps for them. Existing numbers never change.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A stored number that is no known state: the data comes from a newer release or is damaged.
@@ -8,7 +9,7 @@ use std::fmt;
 pub struct UnknownState(pub i64);
 
 /// The state of a message, the `status` of the API.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum MessageState {
     Queued,
     Submitted,
@@ -76,7 +77,7 @@ impl fmt::Display for MessageState {
 }
 
 /// The state of a part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum PartState {
     /// Waits for a link.
     Queued,

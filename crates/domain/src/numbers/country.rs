@@ -126,7 +126,7 @@ impl FromStr for Country {
 
 impl Serialize for Country {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        serializer.serialize_str(self.as_str())
     }
 }
 

@@ -8,6 +8,7 @@ mod report_status;
 pub use errors::{DLR_ERRORS, DlrError, NETWORK_CODE_MAX, STATUS_BASE};
 pub use report_status::ReportStatus;
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The longest unrecognised word that is stored, in characters.
@@ -117,7 +118,7 @@ enum StatusGroup {
 }
 
 /// The DLR code that customers get, in the `dlr` field and in reports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum DlrCode {
     Delivrd,
     Acceptd,

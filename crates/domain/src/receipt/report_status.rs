@@ -1,9 +1,10 @@
 //! The message status that a report to a customer carries.
 
 use super::DlrCode;
+use serde::{Deserialize, Serialize};
 
 /// The status in a DLR to a customer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ReportStatus {
     /// Not final: the carrier's receipt said ENROUTE.
     Enroute,

@@ -8,6 +8,7 @@ mod smart;
 pub mod sms_options;
 pub mod ucs2;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::fmt;
 use std::sync::Arc;
 
@@ -88,6 +89,19 @@ impl MessageText {
 impl fmt::Debug for MessageText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "MessageText({} bytes)", self.0.len())
+    }
+}
+
+impl Serialize for MessageText {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for MessageText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<MessageText, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        MessageText::parse(&text).map_err(de::Error::custom)
     }
 }
 

@@ -5,13 +5,14 @@
 //! never divided, so neither is an escape sequence nor a surrogate pair, and a part may be one unit short because of
 //! it.
 
+use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 use super::{MessageText, gsm7, ucs2};
 use crate::ids::PartNo;
 
 /// The encoding of a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Encoding {
     Gsm7,
     Ucs2,

@@ -2,6 +2,7 @@
 //! protocol identifier, a data_coding. Plain texts have none.
 
 use super::Encoding;
+use serde::{Deserialize, Serialize};
 
 /// Octets of user data in one SMS, header included (3GPP TS 23.040 section 9.2.3.16).
 pub const PART_OCTETS_MAX: usize = 140;
@@ -9,7 +10,7 @@ pub const PART_OCTETS_MAX: usize = 140;
 const CONCAT_HEADER_OCTETS: usize = 6;
 
 /// The position of a part in a concatenated message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ConcatPart {
     pub reference: u16,
     pub total: u8,
@@ -18,9 +19,10 @@ pub struct ConcatPart {
 
 /// The parameters by which a message differs from plain text. They are passed on in the format of the carrier's
 /// profile.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SmsOptions {
     /// The customer's user data header as received, with its length octet. Empty if there is none.
+    #[serde(with = "crate::octets")]
     pub header: Box<[u8]>,
     /// The concatenation that the customer gave with the three `sar_*` TLVs. Never set together with a header.
     pub concat: Option<ConcatPart>,

@@ -8,7 +8,7 @@ pub mod url;
 use serde::{Deserialize, Serialize};
 
 /// The kind of a webhook.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum WebhookKind {
     /// The status of a message.
     Dlr,

@@ -2,10 +2,11 @@
 
 use crate::ops::Hidden;
 use crate::ops::{LedgerEntry, PostRefusal};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// One entry of the setup (account, connection, key, carrier, price, route, ...): a named document.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CatalogueRow {
     pub kind: String,
     pub id: u32,
@@ -51,7 +52,7 @@ pub enum CatalogueRefusal {
 }
 
 /// What a provision file said about one entry when it was last applied. Only the gateway reads the body.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProvisionedRow {
     pub kind: String,
     pub name: String,

@@ -3,6 +3,7 @@
 use hermod_domain::ids::CarrierId;
 use hermod_domain::numbers::{Country, Network};
 use hermod_domain::time::Day;
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// Upper ends of the ranges in which delivery times are counted. One more range counts longer times.
@@ -32,7 +33,7 @@ pub struct DeliveryRow {
 }
 
 /// Numbers of parts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeliveryFigures {
     /// Accepted by the carrier.
     pub sent: u64,

@@ -52,6 +52,7 @@ pub use webhook::{
     WebhookPage, WebhookRecord, WebhookReplay, WebhookState, WebhookStatus,
 };
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
 
@@ -68,8 +69,8 @@ impl fmt::Debug for Hidden<'_> {
 }
 
 /// Optional parameters of a customer's `submit_sm`, as received. They can hold texts, so they are not printed.
-#[derive(Clone, PartialEq, Eq)]
-pub struct CustomerTlvs(pub Arc<[u8]>);
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CustomerTlvs(#[serde(with = "hermod_domain::octets")] pub Arc<[u8]>);
 
 impl fmt::Debug for CustomerTlvs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

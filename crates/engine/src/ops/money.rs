@@ -3,9 +3,10 @@
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::money::Money;
 use hermod_domain::time::{Day, Timestamp};
+use serde::{Deserialize, Serialize};
 
 /// The funds and the credit in use of an account.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Balance {
     pub balance: Money,
     /// Invoiced and not paid yet. A negative balance is not part of it.
@@ -44,7 +45,7 @@ pub enum DailyLimit {
 }
 
 /// What an account submitted on a UTC day, including refunded messages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DayTotals {
     pub day: Day,
     pub messages: u64,
@@ -71,7 +72,7 @@ pub struct LedgerEntry {
 }
 
 /// The kind of a ledger entry. Stored as small integers: add, never renumber.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum LedgerKind {
     /// A deposit: adds to the balance.
     TopUp,

@@ -5,6 +5,7 @@ use hermod_domain::ids::AccountId;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
 
@@ -28,7 +29,7 @@ pub struct OpenReviews {
 }
 
 /// An opt-out of a handset from an account's messages.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OptOut {
     pub account: AccountId,
     pub number: Msisdn,
@@ -38,13 +39,14 @@ pub struct OptOut {
 }
 
 /// A message that a screening rule matches.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Screened {
     pub account: AccountId,
     pub from: Sender,
     pub to: Msisdn,
     pub text: String,
     /// A digest of account, sender and text. An approval is valid for all messages with the same digest.
+    #[serde(with = "hermod_domain::octets")]
     pub digest: [u8; 16],
     /// The names of the rules that match.
     pub rules: Vec<String>,
@@ -80,7 +82,7 @@ pub struct ReviewCase {
 }
 
 /// The state of a case. Stored as small integers: add, never renumber.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ReviewState {
     Open,
     Approved,

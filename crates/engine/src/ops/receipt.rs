@@ -6,6 +6,7 @@ use hermod_domain::lifecycle::DeliveryOutcome;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::{Day, Timestamp};
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// How long a receipt that matches no part is parked before it is given up.
@@ -67,7 +68,7 @@ impl ReceiptOutcome {
 }
 
 /// A receipt that matches no part yet.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParkedReceipt {
     pub remote: RemoteId,
     pub verdict: DeliveryOutcome,
@@ -95,7 +96,7 @@ pub struct Rematched {
 }
 
 /// Parked receipts of one carrier that were given up on one day.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReceiptLoss {
     pub day: Day,
     pub carrier: CarrierId,

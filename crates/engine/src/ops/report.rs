@@ -5,6 +5,7 @@ use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::origin::{Alias, Origin};
 use hermod_domain::receipt::ReportStatus;
 use hermod_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,11 +18,11 @@ pub const REPORTS_IN_MEMORY_MAX: usize = 4_096;
 pub const GIVEN_UP_KEPT: Duration = Duration::from_secs(30 * 86_400);
 
 /// The id of a report. Ids rise in the order of creation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ReportId(pub u64);
 
 /// One report to a customer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
     pub id: ReportId,
     pub account: AccountId,
@@ -33,7 +34,7 @@ pub struct Report {
 }
 
 /// What a report delivers.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ReportContent {
     /// The status of a message that the customer sent.
     Dlr(DlrReport),
@@ -42,10 +43,11 @@ pub enum ReportContent {
 }
 
 /// The status of a message, as a DLR reports it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DlrReport {
     /// The message's short id on the bind that submitted it, if that is not its id.
     pub alias: Option<Alias>,
+    #[serde(with = "crate::shared")]
     pub origin: Arc<Origin>,
     pub status: ReportStatus,
     pub err: u16,
@@ -78,7 +80,7 @@ pub enum ReportOutcome {
 }
 
 /// A report that was given up.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GivenUpReport {
     pub id: ReportId,
     pub account: AccountId,
@@ -94,7 +96,7 @@ pub struct GivenUpReport {
 }
 
 /// Why a report was given up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ReportGiveUpReason {
     /// It was not accepted within [`REPORT_KEPT`].
     TooOld,

@@ -10,6 +10,7 @@ use hermod_domain::receipt::ReportStatus;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::{DlrForm, WebhookKind};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
 
@@ -35,11 +36,11 @@ pub const WEBHOOKS_COUNTED_MAX: u32 = 100_000;
 pub const FAILED_PASSED_OVER_MAX: u32 = 100_000;
 
 /// The number of an event, never reused. The header `webhook-id` is made from it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct EventId(pub u64);
 
 /// The queue of webhook events of one kind for one account. Endpoints do not delay each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Endpoint {
     pub account: AccountId,
     pub kind: WebhookKind,
@@ -156,7 +157,7 @@ pub enum AfterAttempt {
 }
 
 /// Why an event was given up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum GiveUpReason {
     /// Every attempt of the schedule failed.
     AttemptsUsedUp,

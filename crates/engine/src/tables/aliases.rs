@@ -3,9 +3,10 @@
 use crate::tables::TableError;
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::origin::Alias;
+use serde::{Deserialize, Serialize};
 
 /// A change of the table.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum AliasChange {
     /// The alias that an account was given last.
     Last { account: AccountId, alias: Alias },

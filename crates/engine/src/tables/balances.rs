@@ -3,9 +3,10 @@
 use crate::ops::Balance;
 use crate::tables::TableError;
 use hermod_domain::ids::AccountId;
+use serde::{Deserialize, Serialize};
 
 /// A change of the table.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum BalanceChange {
     Put { account: AccountId, balance: Balance },
 }

@@ -5,10 +5,11 @@ use hermod_domain::carrier::RemoteKey;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo, RemoteId};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
+use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 /// The part a carrier's id stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartKey {
     pub account: AccountId,
     pub message: MessageId,
@@ -16,7 +17,7 @@ pub struct PartKey {
 }
 
 /// The part that a carrier's id was assigned to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IdAssignment {
     pub part: PartKey,
     /// The recipient of the part.
@@ -47,7 +48,7 @@ pub struct CarrierIdRow {
 pub type CarrierIds = SmallVec<[CarrierIdRow; 4]>;
 
 /// A change of the tables.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum CarrierIdChange {
     /// The table of a day that has none is created.
     CreateDay(Day),

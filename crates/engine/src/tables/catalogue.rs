@@ -2,9 +2,10 @@
 
 use crate::ops::{CatalogueRow, ProvisionedRow};
 use crate::tables::TableError;
+use serde::{Deserialize, Serialize};
 
 /// A change of the tables.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum CatalogueRowChange {
     Put(CatalogueRow),
     Delete {

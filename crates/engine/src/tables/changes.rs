@@ -8,13 +8,14 @@ use crate::tables::{
     PurgeChange, ReportChange, ReviewChange, SetAsideChange, StepChange, StoredTables, TableError,
     UnassignedInboundChange, UnnamedPartChange, WebhookAttemptChange, WebhookEventChange,
 };
+use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 
 /// Names each kind of change once, with the method that applies it.
 macro_rules! changes {
     ($($name:ident($change:ident) => $apply:ident),* $(,)?) => {
         /// A change of one table.
-        #[derive(Clone)]
+        #[derive(Clone, Serialize, Deserialize)]
         pub enum Change {
             $($name($change)),*
         }

@@ -4,16 +4,17 @@ use crate::tables::TableError;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
 
 /// The key of a row: a handset, and the number that it was written to from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConversationKey {
     pub handset: Msisdn,
     pub number: String,
 }
 
 /// The last message to a handset from a number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conversation {
     pub account: AccountId,
     pub connection: ConnectionId,
@@ -22,7 +23,7 @@ pub struct Conversation {
 }
 
 /// A change of the table.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub enum ConversationChange {
     /// The last message to a handset from a number, in place of the one before.
     Put {

@@ -4,9 +4,10 @@ use crate::ops::DayTotals;
 use crate::tables::TableError;
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Day;
+use serde::{Deserialize, Serialize};
 
 /// A change of the table.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum DayTotalsChange {
     Put { account: AccountId, totals: DayTotals },
 }

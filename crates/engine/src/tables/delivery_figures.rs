@@ -5,9 +5,10 @@ use crate::tables::TableError;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::numbers::{Country, Network};
 use hermod_domain::time::Day;
+use serde::{Deserialize, Serialize};
 
 /// The key of a row: what is counted together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct DeliveryCell {
     pub day: Day,
     pub carrier: CarrierId,
@@ -18,7 +19,7 @@ pub struct DeliveryCell {
 }
 
 /// A change of the table.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum DeliveryFigureChange {
     Put {
         cell: DeliveryCell,

@@ -3,6 +3,7 @@
 use crate::tables::{OriginRow, TableError};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::phone::Msisdn;
+use serde::{Deserialize, Serialize};
 
 /// A message as erasing needs it: what still uses it, and what is to be erased.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +19,7 @@ pub struct ErasableMessage {
 }
 
 /// An account's MO message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InboundKey {
     pub account: AccountId,
     pub id: u64,
@@ -43,7 +44,7 @@ pub enum ErasableKind {
 }
 
 /// A change of any table that erases a phone number. What it deletes is overwritten.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub enum ErasureChange {
     /// A message's recipient and origin. It has no text any more.
     Message { message: MessageId, to: u64, origin: Option<OriginRow> },

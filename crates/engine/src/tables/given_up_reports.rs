@@ -4,9 +4,10 @@ use crate::ops::{GivenUpReport, ReportId};
 use crate::tables::TableError;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
 
 /// A change of the table.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum GivenUpReportChange {
     Put(GivenUpReport),
     /// The reports from one id to another, both included, are deleted.

@@ -3,21 +3,24 @@
 use crate::block_filter::FilterBlock;
 use crate::tables::TableError;
 use hermod_domain::ids::MessageId;
+use serde::{Deserialize, Serialize};
 
 /// The digest of a key, the message that used it, and the fingerprint of its request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyEntry {
+    #[serde(with = "hermod_domain::octets")]
     pub digest: [u8; 16],
     pub message: MessageId,
+    #[serde(with = "postcard::fixint::le")]
     pub fingerprint: u64,
 }
 
 /// The number of a bucket. It is never given to another bucket while rows of the first are left.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct KeyBucketId(pub u32);
 
 /// What a bucket is used for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum KeyBucketState {
     /// The keys of other buckets are being merged into it. They are looked for in those.
     Building,
@@ -28,7 +31,7 @@ pub enum KeyBucketState {
 }
 
 /// A sealed set of keys. Its entries are in blocks by the beginning of their digest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyBucketRow {
     pub id: KeyBucketId,
     pub state: KeyBucketState,
@@ -42,7 +45,7 @@ pub struct KeyBucketRow {
 }
 
 /// Consecutive blocks of a bucket, and the filter block of each.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeySegment {
     /// Counted from 0.
     pub no: u32,
@@ -52,7 +55,7 @@ pub struct KeySegment {
 }
 
 /// A change of the tables.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum KeyChange {
     /// Keys, of which there is at least one, of later messages than those in the log.
     AddToLog(Vec<KeyEntry>),

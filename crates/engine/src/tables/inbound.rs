@@ -5,9 +5,10 @@ use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::inbound::MoEncoding;
 use hermod_domain::origin::SmppAddress;
 use hermod_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
 
 /// The last number that an account's MO messages were given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InboundCounter {
     pub last: u64,
     /// The highest id of the account's MO messages, deleted ones included.
@@ -15,7 +16,7 @@ pub struct InboundCounter {
 }
 
 /// An MO message as its account's table has it, but for its number there.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct InboundRow {
     pub account: AccountId,
     pub message: MessageId,
@@ -30,16 +31,17 @@ pub struct InboundRow {
 }
 
 /// How an MO message came, without its text: enough to deliver it over SMPP in its own alphabet.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wire {
     pub source: SmppAddress,
     pub destination: SmppAddress,
     pub form: MoEncoding,
+    #[serde(with = "hermod_domain::octets")]
     pub header: Box<[u8]>,
 }
 
 /// A change of the tables.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub enum InboundChange {
     Counter {
         account: AccountId,

@@ -5,9 +5,10 @@ use crate::tables::{MessageRange, TableError};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::money::Money;
 use hermod_domain::time::{Day, Timestamp};
+use serde::{Deserialize, Serialize};
 
 /// The row of a posting.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Posting {
     pub id: i64,
     pub account: AccountId,
@@ -29,7 +30,7 @@ pub struct Refund {
 }
 
 /// The rolled-up costs or refunds of one account and day.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RolledUpKey {
     pub account: AccountId,
     pub day: Day,
@@ -37,7 +38,7 @@ pub struct RolledUpKey {
 }
 
 /// A change of the table.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum LedgerChange {
     Add(Posting),
     /// The postings that refunded these messages are deleted.

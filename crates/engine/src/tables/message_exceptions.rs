@@ -3,6 +3,7 @@
 use crate::tables::{MessageRange, TableError};
 use hermod_domain::ids::{CarrierId, MessageId};
 use hermod_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
 
 /// What happened to a message beyond its ordinary course. Most messages have no row: nothing did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,7 +17,7 @@ pub struct MessageExceptions {
 }
 
 /// A change of one column of a message's row, which is made if it is not there; or of the carriers that refused it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub enum MessageExceptionChange {
     FailedOver(MessageId),
     Unknown {

@@ -11,10 +11,11 @@ use hermod_domain::receipt::DlrCode;
 use hermod_domain::sender::Sender;
 use hermod_domain::text::{Encoding, MessageText, SmsOptions};
 use hermod_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// The row of a message that was accepted.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct MessageRow {
     pub id: MessageId,
     pub account: AccountId,
@@ -28,8 +29,10 @@ pub struct MessageRow {
     /// Its carrier takes it whole.
     pub whole: bool,
     pub tlvs: Option<CustomerTlvs>,
+    #[serde(with = "crate::shared::option")]
     pub options: Option<Arc<SmsOptions>>,
     /// How it was submitted over SMPP; none if it came over HTTP.
+    #[serde(with = "crate::shared::option")]
     pub origin: Option<Arc<Origin>>,
     /// Its short id, if its bind needs one.
     pub alias: Option<Alias>,
@@ -41,7 +44,7 @@ pub struct MessageRow {
 }
 
 /// A change of the table.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum MessageChange {
     Add(Box<MessageRow>),
     Status {
@@ -67,7 +70,7 @@ pub enum MessageChange {
 }
 
 /// The status of a message, as its customer sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MessageStatus {
     pub state: MessageState,
     pub code: DlrCode,

@@ -5,13 +5,14 @@ use hermod_domain::ids::CarrierId;
 use hermod_domain::inbound::MoSegment;
 use hermod_domain::origin::SmppAddress;
 use hermod_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
 
 /// The id of an unfinished MO message: one of which parts are missing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnfinishedId(pub u64);
 
 /// What the parts of one MO message have in common.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct UnfinishedKey {
     pub carrier: CarrierId,
     pub source: String,
@@ -21,7 +22,7 @@ pub struct UnfinishedKey {
 }
 
 /// How much of an MO message was received.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnfinishedSize {
     pub parts: u32,
     pub octets: usize,
@@ -37,7 +38,7 @@ pub struct UnfinishedFound {
 }
 
 /// An unfinished MO message as its delivery needs it, without its parts.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unfinished {
     pub carrier: CarrierId,
     pub source: SmppAddress,
@@ -47,14 +48,15 @@ pub struct Unfinished {
 }
 
 /// A digest of an MO message or part that a carrier delivered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeenKey {
     pub carrier: CarrierId,
+    #[serde(with = "hermod_domain::octets")]
     pub digest: [u8; 16],
 }
 
 /// A change of the tables.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub enum MoPartChange {
     /// Until when a digest is known.
     Seen {

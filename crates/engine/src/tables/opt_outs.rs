@@ -5,9 +5,10 @@ use crate::tables::TableError;
 use hermod_domain::ids::AccountId;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
 
 /// A change of the table.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum OptOutChange {
     Add(OptOut),
     Delete { account: AccountId, number: Msisdn },

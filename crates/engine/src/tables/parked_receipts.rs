@@ -6,9 +6,10 @@ use hermod_domain::carrier::RemoteKey;
 use hermod_domain::ids::{CarrierId, RemoteId};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
+use serde::{Deserialize, Serialize};
 
 /// A change of the tables.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum ParkedReceiptChange {
     /// The receipt that is parked for its id, in place of any other.
     Put {

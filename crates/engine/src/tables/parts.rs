@@ -6,9 +6,10 @@ use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
 use hermod_domain::lifecycle::{DoubtPolicy, Part, Parts};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
 
 /// The key of a message's parts. It names the carrier, because the parts of one lane are a range of keys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MessageKey {
     pub carrier: CarrierId,
     pub account: AccountId,
@@ -16,7 +17,7 @@ pub struct MessageKey {
 }
 
 /// The key of a message's parts as it is stored. It may be invalid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredMessageKey {
     pub carrier: i64,
     pub account: i64,
@@ -52,7 +53,7 @@ pub struct UnreadablePart {
 }
 
 /// The row of a part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartRow {
     pub key: MessageKey,
     pub part: PartNo,
@@ -79,7 +80,7 @@ pub struct LaneRead {
 }
 
 /// A change of the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PartChange {
     Add(PartRow),
     /// The state and the due time of a part; and its attempts, if they are given.

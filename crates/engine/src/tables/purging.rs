@@ -5,9 +5,10 @@ use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::money::Money;
 use hermod_domain::origin::{Alias, Origin};
 use hermod_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
 
 /// What a mark counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PurgeMark {
     Texts,
     Records,
@@ -16,7 +17,7 @@ pub enum PurgeMark {
 }
 
 /// How a message was submitted over SMPP, as its row has it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OriginRow {
     pub origin: Origin,
     /// The message's short id, if its bind needs one.
@@ -53,14 +54,14 @@ pub struct UnreadableMessage {
 }
 
 /// Message ids from one to another, both included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MessageRange {
     pub first: MessageId,
     pub last: MessageId,
 }
 
 /// A change of any table that retention makes.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub enum PurgeChange {
     /// All messages up to this one are purged.
     Mark {

@@ -6,6 +6,7 @@ use crate::tables::TableError;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::receipt::ReportStatus;
 use hermod_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
 
 /// Consecutive reports of a connection.
 #[derive(Default)]
@@ -41,7 +42,7 @@ pub struct UnreadableReport {
 }
 
 /// A change of the table.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum ReportChange {
     /// A new report. `has_webhook_event`: whether a webhook event reports the same.
     Add { report: Report, has_webhook_event: bool },

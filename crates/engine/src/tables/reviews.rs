@@ -5,6 +5,7 @@ use crate::tables::TableError;
 use hermod_domain::ids::AccountId;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
 
 /// The status of a review case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +19,7 @@ pub struct ReviewStatus {
 }
 
 /// What changes when a decided case is opened again.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ReopenedReview {
     pub to: Msisdn,
     pub rules: Vec<String>,
@@ -28,7 +29,7 @@ pub struct ReopenedReview {
 }
 
 /// A change of the table.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub enum ReviewChange {
     /// An open case that was matched once.
     Add {

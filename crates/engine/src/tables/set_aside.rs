@@ -4,9 +4,10 @@ use crate::tables::{MessageRange, StoredMessageKey, TableError, UnreadablePart};
 use hermod_domain::ids::MessageId;
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
 
 /// A change of the table.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum SetAsideChange {
     /// The rows of a message's parts move here from the table of parts, with the reason.
     Parts { key: StoredMessageKey, reason: String, at: Timestamp },

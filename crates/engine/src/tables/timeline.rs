@@ -2,9 +2,10 @@
 
 use crate::steps::{MessageStep, StepId};
 use crate::tables::TableError;
+use serde::{Deserialize, Serialize};
 
 /// A change of the ids that steps may have.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub enum StepChange {
     /// All ids up to this one are reserved.
     Reserved(StepId),

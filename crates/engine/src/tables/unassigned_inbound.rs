@@ -3,9 +3,10 @@
 use crate::tables::{TableError, Wire};
 use hermod_domain::ids::{CarrierId, MessageId};
 use hermod_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
 
 /// An unassigned MO message as it is written.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct UnassignedRow {
     pub message: MessageId,
     pub carrier: CarrierId,
@@ -29,7 +30,7 @@ pub struct UnassignedMessage {
 }
 
 /// A change of the table.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub enum UnassignedInboundChange {
     Add(Box<UnassignedRow>),
     Delete(MessageId),

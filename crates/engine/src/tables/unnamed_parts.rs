@@ -5,9 +5,10 @@ use hermod_domain::ids::CarrierId;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
 
 /// A part that a carrier accepted without an id.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnnamedPart {
     pub carrier: CarrierId,
     pub to: Msisdn,
@@ -17,7 +18,7 @@ pub struct UnnamedPart {
 }
 
 /// A change of the table.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum UnnamedPartChange {
     Put(UnnamedPart),
     Delete { carrier: CarrierId, to: Msisdn, part: PartKey },

@@ -2,10 +2,11 @@
 
 use crate::tables::{EventKey, EventRange, TableError};
 use hermod_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// One attempt to post an event.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct StoredAttempt {
     /// The first attempt of an event is 1.
     pub no: u32,
@@ -13,11 +14,12 @@ pub struct StoredAttempt {
     pub took: Duration,
     pub outcome: StoredOutcome,
     /// The beginning of the response's body.
+    #[serde(with = "hermod_domain::octets")]
     pub response: Vec<u8>,
 }
 
 /// The outcome of an attempt.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub enum StoredOutcome {
     /// The HTTP status of the response.
     Status(u16),
@@ -26,7 +28,7 @@ pub enum StoredOutcome {
 }
 
 /// A change of the table.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub enum WebhookAttemptChange {
     Put {
         key: EventKey,

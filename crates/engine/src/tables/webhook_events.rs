@@ -6,16 +6,17 @@ use hermod_domain::ids::{ConnectionId, MessageId};
 use hermod_domain::receipt::ReportStatus;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::DlrForm;
+use serde::{Deserialize, Serialize};
 
 /// The key of a webhook event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct EventKey {
     pub endpoint: Endpoint,
     pub event: EventId,
 }
 
 /// The events of an endpoint from one to another, both included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventRange {
     pub endpoint: Endpoint,
     pub first: EventId,
@@ -23,7 +24,7 @@ pub struct EventRange {
 }
 
 /// A new webhook event, which was never posted.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct NewEvent {
     pub key: EventKey,
     pub due_at: Timestamp,
@@ -35,7 +36,7 @@ pub struct NewEvent {
 }
 
 /// What a webhook event tells.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub enum EventContent {
     /// The status of a message.
     Dlr { connection: ConnectionId, status: ReportStatus, err: u16, form: DlrForm },
@@ -44,14 +45,14 @@ pub enum EventContent {
 }
 
 /// How a webhook event ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum EventEnd {
     Delivered,
     GivenUp(GiveUpReason),
 }
 
 /// The attempts to post an event that waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventAttempts {
     /// Since it was written or replayed.
     pub failures: u32,
@@ -76,7 +77,7 @@ pub struct EndedEvent {
 }
 
 /// A change of the tables.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum WebhookEventChange {
     /// The id that was given last.
     Last(EventId),
