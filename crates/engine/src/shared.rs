@@ -3,7 +3,10 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::sync::Arc;
 
-pub(crate) fn serialize<T: Serialize, S: Serializer>(shared: &Arc<T>, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn serialize<T: Serialize, S: Serializer>(
+    shared: &Arc<T>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     T::serialize(shared, serializer)
 }
 
