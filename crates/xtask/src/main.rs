@@ -70,8 +70,7 @@ enum Command {
     /// Format every Rust file in the workspace
     Fmt,
     /// Run benchmarks: the real binaries on the loopback, each figure with a reference from the same run
-    #[command(subcommand)]
-    Bench(bench::Bench),
+    Bench(bench::Benchmark),
     /// Print the path of schemathesis, which tests the APIs against their documents; install it if it is missing
     ///
     /// `cargo xtask test` does this by itself, and so does the test when it is run alone.

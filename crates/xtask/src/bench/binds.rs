@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::gateway::{Carrier, Gateway, PASSWORD, SYSTEM_ID};
 use super::process::Process;
+use super::programs::Programs;
 use super::{failure, load_average, start_watch};
 use crate::shell::{Failure, Outcome};
 
@@ -36,17 +37,18 @@ pub(crate) struct Options {
     kib_per_bind: f64,
 }
 
-pub(crate) fn run(options: &Options) -> Outcome {
+pub(crate) fn run(programs: &Programs, options: &Options) -> Outcome {
     println!("load average before: {}", load_average());
     let (binds, seconds) = if options.short { (1_000, 5) } else { (options.binds, options.seconds) };
-    let carrier = Carrier::start(&[])?;
-    let (gateway, smpp) = Gateway::start_for(&carrier.address, binds.into())?;
-    let mut warm_up = idle(&smpp.plain, WARM_UP, options.rate, 0)?;
+    let carrier = Carrier::start(programs, &[])?;
+    let (gateway, smpp) = Gateway::start_for(programs, &carrier.address, binds.into())?;
+    let mut warm_up = idle(programs, &smpp.plain, WARM_UP, options.rate, 0)?;
     finish(&mut warm_up)?;
     super::pause(SETTLE);
     let before = gateway.usage()?;
 
-    let mut idle = idle(&smpp.plain, binds, options.rate, seconds + SETTLE.as_secs() + SLACK_SECONDS)?;
+    let mut idle =
+        idle(programs, &smpp.plain, binds, options.rate, seconds + SETTLE.as_secs() + SLACK_SECONDS)?;
     let standing: Value = serde_json::from_str(&idle.line()?).map_err(failure)?;
     super::pause(SETTLE);
     let bound = gateway.usage()?;
@@ -95,7 +97,13 @@ fn kib_each(bytes: u64, binds: u64) -> f64 {
     bytes as f64 / 1024.0 / binds.max(1) as f64
 }
 
-fn idle(address: &str, binds: u32, rate: u32, hold_seconds: u64) -> Result<Process, Failure> {
+fn idle(
+    programs: &Programs,
+    address: &str,
+    binds: u32,
+    rate: u32,
+    hold_seconds: u64,
+) -> Result<Process, Failure> {
     let (binds, rate, hold) = (binds.to_string(), rate.to_string(), format!("{hold_seconds}s"));
     let args = [
         "smpp-idle",
@@ -113,7 +121,7 @@ fn idle(address: &str, binds: u32, rate: u32, hold_seconds: u64) -> Result<Proce
         "--hold",
         &hold,
     ];
-    Process::start("hermod-sim", &args)
+    Process::start(&programs.simulator, &args)
 }
 
 /// Reads the report.

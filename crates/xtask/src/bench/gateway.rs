@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::process::{Process, Usage, binary};
+use super::metrics::Metrics;
+use super::process::{Process, Usage};
+use super::programs::Programs;
 use super::{failure, start_watch};
 use crate::shell::{self, Failure, Outcome};
 
@@ -16,6 +18,11 @@ const API_SECRET: &str = "bench-secret-of-no-importance";
 /// Time for a gateway to start on an empty folder.
 const READY_WAIT: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(100);
+/// A gateway without work uses at most `IDLE_CPU` in each `POLL`, for this long.
+const IDLE: Duration = Duration::from_secs(1);
+const IDLE_CPU: Duration = Duration::from_millis(10);
+/// A gateway that always has work is not waited for.
+const IDLE_WAIT: Duration = Duration::from_secs(20);
 const SETTLED: &str = "hermod_messages_settled_total";
 /// Open files for webhook posts.
 const WEBHOOK_SOCKETS: u64 = 10_000;
@@ -32,14 +39,14 @@ pub(super) struct Carrier {
 }
 
 impl Carrier {
-    pub(super) fn start(flags: &[&str]) -> Result<Carrier, Failure> {
-        Carrier::start_at("127.0.0.1:0", flags)
+    pub(super) fn start(programs: &Programs, flags: &[&str]) -> Result<Carrier, Failure> {
+        Carrier::start_at(programs, "127.0.0.1:0", flags)
     }
 
-    pub(super) fn start_at(listen: &str, flags: &[&str]) -> Result<Carrier, Failure> {
+    pub(super) fn start_at(programs: &Programs, listen: &str, flags: &[&str]) -> Result<Carrier, Failure> {
         let args: Vec<&str> =
             ["carrier", "--listen", listen].into_iter().chain(flags.iter().copied()).collect();
-        let mut process = Process::start("hermod-sim", &args)?;
+        let mut process = Process::start(&programs.simulator, &args)?;
         let address = process.line()?;
         Ok(Carrier { process, address })
     }
@@ -106,39 +113,51 @@ impl Customer {
 /// A gateway on a fresh data folder.
 pub(super) struct Gateway {
     process: Process,
+    /// The program that runs.
+    hermod: PathBuf,
     folder: PathBuf,
     address: String,
     pub(super) base_url: String,
 }
 
 impl Gateway {
-    pub(super) fn start(carrier: &str) -> Result<Gateway, Failure> {
+    pub(super) fn start(programs: &Programs, carrier: &str) -> Result<Gateway, Failure> {
         let folder = fresh_folder()?;
         let provision = provision(carrier).replace("ACCOUNT_SMPP", "").replace("CONNECTION_SMPP", "");
-        Gateway::start_in(folder, &format!("{SETTINGS}{NO_BINDS}"), &provision, 0)
+        Gateway::start_in(programs, folder, &format!("{SETTINGS}{NO_BINDS}"), &provision, 0)
     }
 
     /// Starts a gateway that accepts this many binds.
-    pub(super) fn start_for(carrier: &str, binds: u64) -> Result<(Gateway, Smpp), Failure> {
+    pub(super) fn start_for(
+        programs: &Programs,
+        carrier: &str,
+        binds: u64,
+    ) -> Result<(Gateway, Smpp), Failure> {
         let folder = fresh_folder()?;
         let tls = folder.join("tls");
-        make_certificate(&tls)?;
+        make_certificate(programs, &tls)?;
         let certificate = tls.join("certificate.pem");
         let smpp = Smpp { plain: free_address()?, tls: free_address()?, certificate };
         let listeners = SMPP_SETTINGS.replace("SMPP_PLAIN", &smpp.plain).replace("SMPP_TLS", &smpp.tls);
         let connection = CONNECTION_SMPP.replace("SYSTEM_ID", SYSTEM_ID).replace("PASSWORD", PASSWORD);
         let provision =
             provision(carrier).replace("ACCOUNT_SMPP", ACCOUNT_SMPP).replace("CONNECTION_SMPP", &connection);
-        let gateway = Gateway::start_in(folder, &format!("{SETTINGS}{listeners}"), &provision, binds)?;
+        let gateway =
+            Gateway::start_in(programs, folder, &format!("{SETTINGS}{listeners}"), &provision, binds)?;
         Ok((gateway, smpp))
     }
 
     /// Starts a gateway with these customers besides its own, each with a webhook.
-    pub(super) fn start_with_webhooks(carrier: &str, customers: &[Customer]) -> Result<Gateway, Failure> {
+    pub(super) fn start_with_webhooks(
+        programs: &Programs,
+        carrier: &str,
+        customers: &[Customer],
+    ) -> Result<Gateway, Failure> {
         let folder = fresh_folder()?;
         let mut provision = provision(carrier).replace("ACCOUNT_SMPP", "").replace("CONNECTION_SMPP", "");
         customers.iter().for_each(|customer| provision.push_str(&customer.provision()));
         Gateway::start_in(
+            programs,
             folder,
             &format!("{SETTINGS}{NO_BINDS}{WEBHOOK_SETTINGS}"),
             &provision,
@@ -146,15 +165,23 @@ impl Gateway {
         )
     }
 
-    fn start_in(folder: PathBuf, settings: &str, provision: &str, binds: u64) -> Result<Gateway, Failure> {
+    fn start_in(
+        programs: &Programs,
+        folder: PathBuf,
+        settings: &str,
+        provision: &str,
+        binds: u64,
+    ) -> Result<Gateway, Failure> {
         let config = folder.join("hermod.toml");
         let address = free_address()?;
         write(&folder.join("provision.toml"), provision)?;
         write(&config, &settings.replace("ADDRESS", &address))?;
         let config = config.to_str().ok_or_else(|| failure("the temporary folder's name is not UTF-8"))?;
         let serve = ["serve", "--config", config];
-        let process = Process::start_with_files("hermod", &serve, binds + FILES_BESIDE)?;
-        let gateway = Gateway { process, folder, base_url: format!("http://{address}/api/v1"), address };
+        let hermod = programs.hermod.clone();
+        let process = Process::start_with_files(&hermod, &serve, binds + FILES_BESIDE)?;
+        let gateway =
+            Gateway { process, hermod, folder, base_url: format!("http://{address}/api/v1"), address };
         gateway.wait_until_ready()?;
         Ok(gateway)
     }
@@ -182,7 +209,7 @@ impl Gateway {
     pub(super) fn wait_until_settled(&self, messages: u64, wait: Duration) -> Result<u64, Failure> {
         let started = start_watch();
         loop {
-            let settled = self.metric(SETTLED)?;
+            let settled = self.metrics()?.count(SETTLED);
             if settled >= messages {
                 return Ok(settled);
             }
@@ -203,19 +230,30 @@ impl Gateway {
         Ok(answer)
     }
 
-    fn metric(&self, name: &str) -> Result<u64, Failure> {
-        let answer = self.get("/metrics")?;
-        let value = answer.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
-        value.map_or(Ok(0), |text| text.parse().map_err(failure))
+    pub(super) fn metrics(&self) -> Result<Metrics, Failure> {
+        self.get("/metrics").map(Metrics::new)
+    }
+
+    /// Waits until the gateway has done what it does later, such as checkpoints: until it hardly uses the CPU for a second.
+    pub(super) fn wait_until_idle(&self) -> Outcome {
+        let started = start_watch();
+        let mut idle_for = Duration::ZERO;
+        let mut before = self.usage()?.cpu;
+        while idle_for < IDLE && started.elapsed() < IDLE_WAIT {
+            super::pause(POLL);
+            let now = self.usage()?.cpu;
+            idle_for = if now - before <= IDLE_CPU { idle_for + POLL } else { Duration::ZERO };
+            before = now;
+        }
+        Ok(())
     }
 
     /// Ends the gateway, audits its store and compares the number of messages in it.
     pub(super) fn end_and_audit(self, messages: u64) -> Outcome {
-        let Gateway { process, folder, .. } = self;
+        let Gateway { process, hermod, folder, .. } = self;
         process.end()?;
         let data = folder.join("data");
         let data = data.to_str().ok_or_else(|| failure("the temporary folder's name is not UTF-8"))?;
-        let hermod = binary("hermod");
         let report = shell::output_of(&hermod.to_string_lossy(), &["audit", "--data-dir", data, "--json"])
             .ok_or_else(|| failure("the audit failed"))?;
         let report: Value = serde_json::from_str(&report).map_err(failure)?;
@@ -256,8 +294,8 @@ fn provision(carrier: &str) -> String {
 }
 
 /// Writes `certificate.pem` and `key.pem` for localhost to this folder.
-pub(super) fn make_certificate(folder: &Path) -> Outcome {
-    let sim = binary("hermod-sim");
+pub(super) fn make_certificate(programs: &Programs, folder: &Path) -> Outcome {
+    let sim = &programs.simulator;
     let folder = folder.to_string_lossy();
     shell::output_of(&sim.to_string_lossy(), &["certificate", &folder])
         .map(|_| ())

@@ -4,11 +4,12 @@
 use std::time::Duration;
 
 use clap::Args;
-use serde_json::Value;
 
 use super::gateway::{Carrier, Gateway};
+use super::http_load::{HttpLoad, HttpReport};
 use super::process::{Process, Usage};
-use super::{failure, load_average, start_watch};
+use super::programs::Programs;
+use super::{failure, load_average, ms, start_watch};
 use crate::shell::{Failure, Outcome};
 
 /// Time for all accepted messages to be settled after the load.
@@ -30,23 +31,12 @@ pub(crate) struct Options {
     floor: f64,
 }
 
-/// One run of the load generator.
-struct Load {
-    per_second: f64,
-    answered: u64,
-    accepted: u64,
-    failed: u64,
-    p50_us: u64,
-    p99_us: u64,
-    p999_us: u64,
-}
-
-pub(crate) fn run(options: &Options) -> Outcome {
+pub(crate) fn run(programs: &Programs, options: &Options) -> Outcome {
     println!("load average before: {}", load_average());
     let half = (options.seconds / 2).max(1);
-    let before = reference(options, half)?;
-    let measured = measure(options)?;
-    let after = reference(options, half)?;
+    let before = reference(programs, options, half)?;
+    let measured = measure(programs, options)?;
+    let after = reference(programs, options, half)?;
     let empty = f64::midpoint(before.per_second, after.per_second);
     let ratio = measured.per_second / empty;
     println!("\nempty endpoint       {:>9.0} /s before, {:.0} /s after", before.per_second, after.per_second);
@@ -62,10 +52,10 @@ pub(crate) fn run(options: &Options) -> Outcome {
     Ok(())
 }
 
-fn reference(options: &Options, seconds: u64) -> Result<Load, Failure> {
-    let mut endpoint = Process::start("hermod-sim", &["empty-http", "--port", "0"])?;
+fn reference(programs: &Programs, options: &Options, seconds: u64) -> Result<HttpReport, Failure> {
+    let mut endpoint = Process::start(&programs.simulator, &["empty-http", "--port", "0"])?;
     let url = endpoint.line()?;
-    let load = load(options, &url, ("key", "secret"), seconds)?;
+    let load = load(programs, options, &url, ("key", "secret"), seconds)?;
     println!("empty endpoint: {:.0} requests/s", load.per_second);
     endpoint.end()?;
     Ok(load)
@@ -73,7 +63,7 @@ fn reference(options: &Options, seconds: u64) -> Result<Load, Failure> {
 
 /// The measured gateway.
 struct Measured {
-    load: Load,
+    load: HttpReport,
     /// Messages settled per second, from the first request until the last receipt was recorded.
     per_second: f64,
     settled: u64,
@@ -81,12 +71,12 @@ struct Measured {
     carrier: Usage,
 }
 
-fn measure(options: &Options) -> Result<Measured, Failure> {
-    let carrier = Carrier::start(&["--receipt-after", "1ms"])?;
-    let gateway = Gateway::start(&carrier.address)?;
+fn measure(programs: &Programs, options: &Options) -> Result<Measured, Failure> {
+    let carrier = Carrier::start(programs, &["--receipt-after", "1ms"])?;
+    let gateway = Gateway::start(programs, &carrier.address)?;
     let before = (gateway.usage()?, carrier.usage()?);
     let started = start_watch();
-    let load = load(options, &gateway.base_url, gateway.credentials(), options.seconds)?;
+    let load = load(programs, options, &gateway.base_url, gateway.credentials(), options.seconds)?;
     let settled = gateway.wait_until_settled(load.accepted, SETTLE_WAIT)?;
     let took = started.elapsed();
     let after = (gateway.usage()?, carrier.usage()?);
@@ -105,7 +95,7 @@ fn measure(options: &Options) -> Result<Measured, Failure> {
 
 impl Measured {
     fn print(&self) {
-        let Load { answered, failed, accepted, p50_us, p99_us, p999_us, per_second } = self.load;
+        let HttpReport { answered, failed, accepted, p50_us, p99_us, p999_us, per_second, .. } = self.load;
         println!("hermod end to end    {:>9.0} /s   ({} settled)", self.per_second, self.settled);
         println!(
             "  accepted           {per_second:>9.0} /s   ({accepted} of {answered} responses, {failed} failed)"
@@ -130,42 +120,13 @@ impl Measured {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a latency, shown with one decimal")]
-fn ms(us: u64) -> f64 {
-    us as f64 / 1000.0
-}
-
-fn load(options: &Options, url: &str, (key, secret): (&str, &str), seconds: u64) -> Result<Load, Failure> {
-    let connections = options.connections.to_string();
-    let duration = format!("{seconds}s");
-    let mut args = vec![
-        "http-load",
-        "--json",
-        "--url",
-        url,
-        "--key",
-        key,
-        "--secret",
-        secret,
-        "--connections",
-        &connections,
-        "--duration",
-        &duration,
-    ];
-    if options.keys {
-        args.extend(["--idempotency", "bench-"]);
-    }
-    let mut generator = Process::start("hermod-sim", &args)?;
-    let report: Value = serde_json::from_str(&generator.line()?).map_err(failure)?;
-    let count = |value: &Value| value.as_u64().unwrap_or(0);
-    let latency = &report["latency"];
-    Ok(Load {
-        per_second: report["per_second"].as_f64().unwrap_or(0.0),
-        answered: count(&report["answered"]),
-        accepted: count(&report["statuses"]["202"]),
-        failed: count(&report["failed"]),
-        p50_us: count(&latency["p50_us"]),
-        p99_us: count(&latency["p99_us"]),
-        p999_us: count(&latency["p999_us"]),
-    })
+fn load(
+    programs: &Programs,
+    options: &Options,
+    url: &str,
+    credentials: (&str, &str),
+    seconds: u64,
+) -> Result<HttpReport, Failure> {
+    let Options { connections, keys, .. } = *options;
+    HttpLoad { url, credentials, connections, keys, rate: None, seconds, first: 0 }.run(programs)
 }

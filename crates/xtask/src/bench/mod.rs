@@ -4,24 +4,43 @@
 mod binds;
 mod gateway;
 mod http;
+mod http_load;
+mod metrics;
 mod process;
+mod profile;
+mod programs;
 mod queue;
 mod smpp;
+mod smpp_load;
 mod webhooks;
 
 use std::time::{Duration, Instant};
 
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 
-use crate::shell::{self, Failure, Outcome};
+use crate::shell::{Failure, Outcome};
+
+#[derive(Args)]
+pub(crate) struct Benchmark {
+    #[command(flatten)]
+    programs: programs::ProgramFlags,
+    #[command(subcommand)]
+    bench: Bench,
+}
 
 #[derive(Subcommand)]
-pub(crate) enum Bench {
+enum Bench {
     /// POST /sms end to end, compared with an empty endpoint and the same client
     ///
     /// Every counted message is accepted, charged, submitted to the carrier, and its receipt recorded. Prints the rate, the
     /// reference's rate, their ratio, latency, CPU and bytes written per message, and memory; audits the store.
     Http(http::Options),
+    /// Cost and latency at offered loads from 500 to 15,000 messages per second and at saturation, over SMPP and HTTP
+    ///
+    /// For each load: CPU of the gateway per message, in the store's threads and in the others, bytes written, commits and
+    /// fsyncs per message, percentiles of responses and receipts, and memory; audits the store. With --against another build
+    /// is measured in turn, load by load.
+    Profile(profile::Options),
     /// Messages queued for a carrier that is down: memory of the queue, order and time when the carrier returns
     Queue(queue::Options),
     /// submit_sm end to end, compared with an echo server and the same client
@@ -38,20 +57,16 @@ pub(crate) enum Bench {
     Webhooks(webhooks::Options),
 }
 
-pub(crate) fn run(bench: &Bench) -> Outcome {
-    build()?;
-    match bench {
-        Bench::Http(options) => http::run(options),
-        Bench::Queue(options) => queue::run(options),
-        Bench::Smpp(options) => smpp::run(options),
-        Bench::Binds(options) => binds::run(options),
-        Bench::Webhooks(options) => webhooks::run(options),
+pub(crate) fn run(benchmark: &Benchmark) -> Outcome {
+    let programs = benchmark.programs.programs()?;
+    match &benchmark.bench {
+        Bench::Http(options) => http::run(&programs, options),
+        Bench::Profile(options) => profile::run(&programs, options),
+        Bench::Queue(options) => queue::run(&programs, options),
+        Bench::Smpp(options) => smpp::run(&programs, options),
+        Bench::Binds(options) => binds::run(&programs, options),
+        Bench::Webhooks(options) => webhooks::run(&programs, options),
     }
-}
-
-fn build() -> Outcome {
-    let packages = ["build", "--profile", "dist", "--package", "hermod", "--package", "hermod-simulator"];
-    shell::run(shell::command("cargo", &packages))
 }
 
 fn failure(what: impl std::fmt::Display) -> Failure {
@@ -62,6 +77,11 @@ fn failure(what: impl std::fmt::Display) -> Failure {
 fn load_average() -> String {
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     load.split_whitespace().take(3).collect::<Vec<_>>().join(" ")
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a latency, shown with three digits")]
+fn ms(us: u64) -> f64 {
+    us as f64 / 1000.0
 }
 
 /// Lets real time pass while another process works.

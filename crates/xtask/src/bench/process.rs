@@ -1,7 +1,7 @@
 //! A measured process: starting, reading its output, its usage by /proc, and ending.
 
 use std::io::{BufRead, BufReader, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
@@ -10,6 +10,9 @@ use crate::shell::{self, Failure};
 
 /// Clock ticks per second in /proc/*/stat. Linux has reported 100 to user space for decades.
 const TICKS_PER_SECOND: u64 = 100;
+
+/// How the names of the store's threads begin. Linux keeps 15 characters of a name.
+const STORE_THREADS: [&str; 4] = ["hermod-writer", "hermod-checkpoi", "hermod-journal", "hermod-apply"];
 
 /// Raises the soft limit of open files to the first argument and becomes the program that follows.
 const RAISE_AND_RUN: &str = r#"if [ "$(ulimit -n)" != unlimited ] && [ "$(ulimit -n)" -lt "$0" ]; then
@@ -26,37 +29,33 @@ pub(super) struct Process {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Usage {
     pub(super) cpu: Duration,
+    /// The part of `cpu` of the store's threads.
+    pub(super) store_cpu: Duration,
     pub(super) written_bytes: u64,
     pub(super) resident_bytes: u64,
     pub(super) resident_peak_bytes: u64,
 }
 
-pub(super) fn binary(name: &str) -> PathBuf {
-    let target =
-        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| shell::root().join("target"), PathBuf::from);
-    target.join("dist").join(name)
-}
-
 impl Process {
-    pub(super) fn start(program: &str, args: &[&str]) -> Result<Process, Failure> {
-        let mut command = Command::new(binary(program));
+    pub(super) fn start(program: &Path, args: &[&str]) -> Result<Process, Failure> {
+        let mut command = Command::new(program);
         command.args(args);
         Process::spawn(command, program)
     }
 
-    fn spawn(mut command: Command, program: &str) -> Result<Process, Failure> {
+    fn spawn(mut command: Command, program: &Path) -> Result<Process, Failure> {
         command.current_dir(shell::root()).stdin(Stdio::null()).stdout(Stdio::piped());
-        let mut child =
-            command.spawn().map_err(|cause| failure(format!("cannot start {program}: {cause}")))?;
+        let cannot = |cause| failure(format!("cannot start {}: {cause}", program.display()));
+        let mut child = command.spawn().map_err(cannot)?;
         let stdout = BufReader::new(child.stdout.take().expect("standard output was piped above"));
         Ok(Process { child, stdout })
     }
 
     /// As `start`, with this limit of open files.
-    pub(super) fn start_with_files(program: &str, args: &[&str], files: u64) -> Result<Process, Failure> {
+    pub(super) fn start_with_files(program: &Path, args: &[&str], files: u64) -> Result<Process, Failure> {
         let files = files.to_string();
         let mut command = Command::new("sh");
-        command.args(["-c", RAISE_AND_RUN, &files]).arg(binary(program)).args(args);
+        command.args(["-c", RAISE_AND_RUN, &files]).arg(program).args(args);
         Process::spawn(command, program)
     }
 
@@ -71,18 +70,15 @@ impl Process {
     }
 
     pub(super) fn usage(&self) -> Result<Usage, Failure> {
+        let folder = PathBuf::from(format!("/proc/{}", self.child.id()));
         let read = |file: &str| {
-            std::fs::read_to_string(format!("/proc/{}/{file}", self.child.id()))
+            std::fs::read_to_string(folder.join(file))
                 .map_err(|cause| failure(format!("a measured process is gone: {cause}")))
         };
-        let stat = read("stat")?;
-        // The process name in parentheses may contain spaces; the fields after it do not.
-        let after_name = stat.rsplit(')').next().unwrap_or_default();
-        let ticks: u64 =
-            after_name.split_whitespace().skip(11).take(2).filter_map(|word| word.parse::<u64>().ok()).sum();
         let status = read("status")?;
         Ok(Usage {
-            cpu: Duration::from_millis(ticks * 1000 / TICKS_PER_SECOND),
+            cpu: thread_cpu(&read("stat")?).map_or(Duration::ZERO, |(_, cpu)| cpu),
+            store_cpu: store_cpu(&folder.join("task")),
             written_bytes: field(&read("io")?, "write_bytes:"),
             resident_bytes: field(&status, "VmRSS:") * 1024,
             resident_peak_bytes: field(&status, "VmHWM:") * 1024,
@@ -116,6 +112,28 @@ impl Drop for Process {
     }
 }
 
+/// Returns the CPU time of the store's threads. Threads may end meanwhile.
+fn store_cpu(tasks: &Path) -> Duration {
+    let Ok(tasks) = std::fs::read_dir(tasks) else { return Duration::ZERO };
+    let stats = tasks.flatten().filter_map(|task| std::fs::read_to_string(task.path().join("stat")).ok());
+    stats
+        .filter_map(|stat| {
+            let (name, cpu) = thread_cpu(&stat)?;
+            STORE_THREADS.iter().any(|store| name.starts_with(store)).then_some(cpu)
+        })
+        .sum()
+}
+
+/// Reads the name and the CPU time of a process or thread from its `stat`.
+fn thread_cpu(stat: &str) -> Option<(&str, Duration)> {
+    // The name in parentheses may contain spaces and parentheses; the fields after it do not.
+    let (before, after) = stat.rsplit_once(')')?;
+    let (_, name) = before.split_once('(')?;
+    let ticks: u64 =
+        after.split_whitespace().skip(11).take(2).filter_map(|word| word.parse::<u64>().ok()).sum();
+    Some((name, Duration::from_millis(ticks * 1000 / TICKS_PER_SECOND)))
+}
+
 fn field(text: &str, name: &str) -> u64 {
     let line = text.lines().find_map(|line| line.strip_prefix(name));
     line.and_then(|rest| rest.split_whitespace().next()?.parse().ok()).unwrap_or(0)
@@ -126,8 +144,35 @@ impl Usage {
     pub(super) fn since(self, earlier: Usage) -> Usage {
         Usage {
             cpu: self.cpu.saturating_sub(earlier.cpu),
+            store_cpu: self.store_cpu.saturating_sub(earlier.store_cpu),
             written_bytes: self.written_bytes - earlier.written_bytes,
             ..self
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stat_has_the_name_and_the_cpu_time() {
+        let stat = "12 (a (b) c) S 1 2 3 4 5 6 7 8 9 10 250 50 99 99 20 0";
+        assert_eq!(thread_cpu(stat), Some(("a (b) c", Duration::from_secs(3))));
+        assert_eq!(thread_cpu(""), None);
+    }
+
+    #[test]
+    fn only_threads_of_the_store_are_summed() {
+        let tasks = tempfile::tempdir().expect("a folder");
+        let names = ["hermod", "hermod-writer", "hermod-checkpoi", "hermod-apply-1", "hermod-journal"];
+        for (number, name) in names.iter().enumerate() {
+            let task = tasks.path().join(number.to_string());
+            std::fs::create_dir(&task).expect("a folder");
+            let stat = format!("{number} ({name}) S 1 2 3 4 5 6 7 8 9 10 100 100 0 0");
+            std::fs::write(task.join("stat"), stat).expect("a file");
+        }
+        assert_eq!(store_cpu(tasks.path()), Duration::from_secs(8));
+        assert_eq!(store_cpu(&tasks.path().join("none")), Duration::ZERO);
     }
 }

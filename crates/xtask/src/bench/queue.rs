@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::gateway::{Carrier, Gateway, free_address};
 use super::process::Process;
+use super::programs::Programs;
 use super::{failure, load_average, start_watch};
 use crate::shell::{Failure, Outcome};
 
@@ -22,13 +23,13 @@ pub(crate) struct Options {
     memory_mib: u64,
 }
 
-pub(crate) fn run(options: &Options) -> Outcome {
+pub(crate) fn run(programs: &Programs, options: &Options) -> Outcome {
     println!("load average before: {}", load_average());
     let address = free_address()?;
-    let gateway = Gateway::start(&address)?;
+    let gateway = Gateway::start(programs, &address)?;
     super::pause(Duration::from_secs(2));
     println!("idle memory          {:>9} MiB", gateway.usage()?.resident_bytes >> 20);
-    let accepted = fill(&gateway, options.messages)?;
+    let accepted = fill(programs, &gateway, options.messages)?;
     let waiting = gateway.usage()?;
     println!("{accepted} messages are queued for a carrier that is down");
     println!(
@@ -36,7 +37,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
         waiting.resident_bytes >> 20,
         waiting.resident_peak_bytes >> 20
     );
-    let carrier = Carrier::start_at(&address, &["--receipt-after", "1ms"])?;
+    let carrier = Carrier::start_at(programs, &address, &["--receipt-after", "1ms"])?;
     let started = start_watch();
     gateway.wait_until_settled(accepted, DRAIN_WAIT)?;
     let took = started.elapsed();
@@ -54,7 +55,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
     Ok(())
 }
 
-fn fill(gateway: &Gateway, messages: u64) -> Result<u64, Failure> {
+fn fill(programs: &Programs, gateway: &Gateway, messages: u64) -> Result<u64, Failure> {
     let (key, secret) = gateway.credentials();
     let count = messages.to_string();
     let args = [
@@ -71,7 +72,7 @@ fn fill(gateway: &Gateway, messages: u64) -> Result<u64, Failure> {
         "--requests",
         &count,
     ];
-    let mut generator = Process::start("hermod-sim", &args)?;
+    let mut generator = Process::start(&programs.simulator, &args)?;
     let report: Value = serde_json::from_str(&generator.line()?).map_err(failure)?;
     Ok(report["statuses"]["202"].as_u64().unwrap_or(0))
 }

@@ -5,10 +5,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::Args;
-use serde_json::Value;
 
-use super::gateway::{Carrier, Gateway, PASSWORD, SYSTEM_ID, make_certificate};
+use super::gateway::{Carrier, Gateway, make_certificate};
 use super::process::{Process, Usage};
+use super::programs::Programs;
+use super::smpp_load::{SmppLoad, SmppReport};
 use super::{failure, load_average};
 use crate::shell::{Failure, Outcome};
 
@@ -56,14 +57,14 @@ const OTHERS: [BindSetup; 3] = [
     BindSetup { name: "one bind over TLS", binds: 1, window: 100, tls: true, goal: "no floor" },
 ];
 
-pub(crate) fn run(options: &Options) -> Outcome {
+pub(crate) fn run(programs: &Programs, options: &Options) -> Outcome {
     println!("load average before: {}", load_average());
     let seconds = if options.short { 2 } else { options.seconds };
     let others = if options.short { 2 } else { (seconds / 4).max(2) };
-    let measured = compare(MAIN, seconds)?;
+    let measured = compare(programs, MAIN, seconds)?;
     if !options.main_only {
         for setup in OTHERS {
-            compare(setup, others)?;
+            compare(programs, setup, others)?;
         }
     }
     println!("load average after:  {}", load_average());
@@ -74,9 +75,9 @@ pub(crate) fn run(options: &Options) -> Outcome {
 }
 
 /// Measures the echo and the gateway one after the other. Returns the gateway's rate.
-fn compare(setup: BindSetup, seconds: u64) -> Result<f64, Failure> {
-    let echo = reference(setup, seconds.min(ECHO_SECONDS_MAX))?;
-    let measured = measure(setup, seconds)?;
+fn compare(programs: &Programs, setup: BindSetup, seconds: u64) -> Result<f64, Failure> {
+    let echo = reference(programs, setup, seconds.min(ECHO_SECONDS_MAX))?;
+    let measured = measure(programs, setup, seconds)?;
     let ratio = measured.load.per_second / echo.per_second.max(1e-9);
     println!("\n{} ({seconds} s, {})", setup.name, setup.goal);
     println!("  echo               {:>9.0} /s   {}", echo.per_second, echo.latencies());
@@ -86,66 +87,18 @@ fn compare(setup: BindSetup, seconds: u64) -> Result<f64, Failure> {
     Ok(measured.load.per_second)
 }
 
-/// One run of the load generator.
-struct Load {
-    /// Messages that were accepted and receipted per second, until the last receipt.
-    per_second: f64,
-    accepted: u64,
-    report: Value,
-}
-
-impl Load {
-    fn count(&self, pointer: &str) -> u64 {
-        self.report.pointer(pointer).and_then(Value::as_u64).unwrap_or(0)
-    }
-
-    fn latencies(&self) -> String {
-        let ms = |pointer: &str| {
-            #[expect(clippy::cast_precision_loss, reason = "a latency, shown with one decimal")]
-            let us = self.count(pointer) as f64;
-            us / 1000.0
-        };
-        format!(
-            "response {:.1} ms p50, {:.1} ms p99; receipt {:.1} ms p50, {:.1} ms p99",
-            ms("/response/p50_us"),
-            ms("/response/p99_us"),
-            ms("/receipt/p50_us"),
-            ms("/receipt/p99_us")
-        )
-    }
-
-    /// The generator's errors and the messages that were not delivered.
-    fn errors(&self) -> u64 {
-        let ended: u64 = self.report["binds_ended"]
-            .as_object()
-            .map_or(0, |ends| ends.values().filter_map(Value::as_u64).sum());
-        let errors = ["/rejected", "/timed_out", "/lost", "/bad_ids"];
-        let receipts = ["/receipts/duplicated", "/receipts/unknown", "/receipts/missing"];
-        let errors: u64 = errors.iter().chain(&receipts).map(|pointer| self.count(pointer)).sum();
-        let undelivered = self.accepted.abs_diff(self.count("/receipts/states/DELIVRD"));
-        errors + ended + undelivered
-    }
-
-    fn require_no_errors(&self) -> Outcome {
-        match self.errors() {
-            0 => Ok(()),
-            errors => Err(failure(format!("{errors} errors: {}", self.report))),
-        }
-    }
-}
-
-fn reference(setup: BindSetup, seconds: u64) -> Result<Load, Failure> {
+fn reference(programs: &Programs, setup: BindSetup, seconds: u64) -> Result<SmppReport, Failure> {
     let tls = std::env::temp_dir().join(format!("hermod-bench-tls-{}", std::process::id()));
-    make_certificate(&tls)?;
+    make_certificate(programs, &tls)?;
     let (certificate, key) = (tls.join("certificate.pem"), tls.join("key.pem"));
     let (shown, hidden) = (certificate.to_string_lossy(), key.to_string_lossy());
     let mut args = vec!["smpp-echo", "--listen", "127.0.0.1:0"];
     if setup.tls {
         args.extend(["--tls-certificate", &*shown, "--tls-key", &*hidden]);
     }
-    let mut echo = Process::start("hermod-sim", &args)?;
+    let mut echo = Process::start(&programs.simulator, &args)?;
     let address = echo.line()?;
-    let load = load(setup, &address, &certificate, seconds)?;
+    let load = load(programs, setup, &address, &certificate, seconds)?;
     echo.end()?;
     std::fs::remove_dir_all(&tls).map_err(failure)?;
     load.require_no_errors()?;
@@ -154,17 +107,17 @@ fn reference(setup: BindSetup, seconds: u64) -> Result<Load, Failure> {
 
 /// What the gateway did.
 struct Measured {
-    load: Load,
+    load: SmppReport,
     gateway: Usage,
     carrier: Usage,
 }
 
-fn measure(setup: BindSetup, seconds: u64) -> Result<Measured, Failure> {
-    let carrier = Carrier::start(&["--receipt-after", "1ms"])?;
-    let (gateway, smpp) = Gateway::start_for(&carrier.address, setup.binds.into())?;
+fn measure(programs: &Programs, setup: BindSetup, seconds: u64) -> Result<Measured, Failure> {
+    let carrier = Carrier::start(programs, &["--receipt-after", "1ms"])?;
+    let (gateway, smpp) = Gateway::start_for(programs, &carrier.address, setup.binds.into())?;
     let before = (gateway.usage()?, carrier.usage()?);
     let address = if setup.tls { &smpp.tls } else { &smpp.plain };
-    let load = load(setup, address, &smpp.certificate, seconds)?;
+    let load = load(programs, setup, address, &smpp.certificate, seconds)?;
     gateway.wait_until_settled(load.accepted, SETTLE_WAIT)?;
     let after = (gateway.usage()?, carrier.usage()?);
     if load.errors() == 0 {
@@ -195,36 +148,14 @@ impl Measured {
     }
 }
 
-fn load(setup: BindSetup, address: &str, certificate: &Path, seconds: u64) -> Result<Load, Failure> {
-    // The certificate is for a name, and the listener's address has the number that name stands for.
-    let address = address.replace("127.0.0.1", "localhost");
-    let (binds, window, duration) =
-        (setup.binds.to_string(), setup.window.to_string(), format!("{seconds}s"));
-    let certificate = certificate.to_string_lossy();
-    let mut args = vec![
-        "smpp-load",
-        "--json",
-        "--address",
-        &address,
-        "--system-id",
-        SYSTEM_ID,
-        "--password",
-        PASSWORD,
-        "--transceivers",
-        &binds,
-        "--window",
-        &window,
-        "--duration",
-        &duration,
-    ];
-    if setup.tls {
-        args.extend(["--tls-ca", &*certificate]);
-    }
-    let mut generator = Process::start("hermod-sim", &args)?;
-    let report: Value = serde_json::from_str(&generator.line()?).map_err(failure)?;
-    Ok(Load {
-        per_second: report["receipts"]["per_second"].as_f64().unwrap_or(0.0),
-        accepted: report["accepted"].as_u64().unwrap_or(0),
-        report,
-    })
+fn load(
+    programs: &Programs,
+    setup: BindSetup,
+    address: &str,
+    certificate: &Path,
+    seconds: u64,
+) -> Result<SmppReport, Failure> {
+    let BindSetup { binds, window, tls, .. } = setup;
+    let certificate = tls.then_some(certificate);
+    SmppLoad { address, binds, window, certificate, rate: None, seconds, first: 0 }.run(programs)
 }

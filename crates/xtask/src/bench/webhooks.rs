@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::gateway::{Carrier, Customer, Gateway, free_address};
 use super::process::{Process, Usage};
+use super::programs::Programs;
 use super::{failure, load_average};
 use crate::shell::{Failure, Outcome};
 
@@ -43,15 +44,15 @@ struct Receivers {
     dead_urls: Vec<String>,
 }
 
-pub(crate) fn run(options: &Options) -> Outcome {
+pub(crate) fn run(programs: &Programs, options: &Options) -> Outcome {
     println!("load average before: {}", load_average());
-    let receivers = Receivers::start()?;
-    let carrier = Carrier::start(&["--receipt-after", "1ms"])?;
+    let receivers = Receivers::start(programs)?;
+    let carrier = Carrier::start(programs, &["--receipt-after", "1ms"])?;
     let customers = customers(options, &receivers);
     let (dead, healthy) = customers.split_at(usize::try_from(options.dead).map_err(failure)?);
-    let gateway = Gateway::start_with_webhooks(&carrier.address, &customers)?;
+    let gateway = Gateway::start_with_webhooks(programs, &carrier.address, &customers)?;
     for (number, customer) in dead.iter().enumerate() {
-        fill(&gateway, customer, options.waiting)?;
+        fill(programs, &gateway, customer, options.waiting)?;
         eprint!(
             "\r{} of {} dead endpoints have {} reports waiting ",
             number + 1,
@@ -64,7 +65,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
     println!("\n{} dead endpoints, {} reports for each", options.dead, options.waiting);
 
     let before = gateway.usage()?;
-    let accepted = load(&gateway, healthy, options)?;
+    let accepted = load(programs, &gateway, healthy, options)?;
     gateway.wait_until_settled(filled + accepted, SETTLE_WAIT)?;
     super::pause(LAST_POSTS);
     let used = gateway.usage()?.since(before);
@@ -77,10 +78,10 @@ pub(crate) fn run(options: &Options) -> Outcome {
 }
 
 impl Receivers {
-    fn start() -> Result<Receivers, Failure> {
+    fn start(programs: &Programs) -> Result<Receivers, Failure> {
         let start = |behaviour: &str| {
             let args = ["webhooks", "--listen", "127.0.0.1:0", "--behaviour", behaviour];
-            let mut process = Process::start("hermod-sim", &args)?;
+            let mut process = Process::start(&programs.simulator, &args)?;
             let url = process.line()?;
             Ok::<_, Failure>((process, url))
         };
@@ -112,9 +113,10 @@ fn customers(options: &Options, receivers: &Receivers) -> Vec<Customer> {
     dead.chain(healthy).collect()
 }
 
-fn fill(gateway: &Gateway, customer: &Customer, messages: u64) -> Outcome {
+fn fill(programs: &Programs, gateway: &Gateway, customer: &Customer, messages: u64) -> Outcome {
     let count = messages.to_string();
-    let mut generator = generator(gateway, customer, &["--connections", "64", "--requests", &count])?;
+    let mut generator =
+        generator(programs, gateway, customer, &["--connections", "64", "--requests", &count])?;
     let accepted = accepted(&mut generator)?;
     if accepted != messages {
         return Err(failure(format!("{accepted} of {messages} messages of {} were accepted", customer.name)));
@@ -123,20 +125,30 @@ fn fill(gateway: &Gateway, customer: &Customer, messages: u64) -> Outcome {
 }
 
 /// Every healthy customer sends its share at once; gives how many messages were accepted.
-fn load(gateway: &Gateway, customers: &[Customer], options: &Options) -> Result<u64, Failure> {
+fn load(
+    programs: &Programs,
+    gateway: &Gateway,
+    customers: &[Customer],
+    options: &Options,
+) -> Result<u64, Failure> {
     let (rate, duration) = ((options.rate / HEALTHY).to_string(), format!("{}s", options.seconds));
     let flags = ["--to", "clock", "--connections", "64", "--rate", &rate, "--duration", &duration];
     let started: Result<Vec<Process>, Failure> =
-        customers.iter().map(|customer| generator(gateway, customer, &flags)).collect();
+        customers.iter().map(|customer| generator(programs, gateway, customer, &flags)).collect();
     started?.iter_mut().map(accepted).sum()
 }
 
-fn generator(gateway: &Gateway, customer: &Customer, flags: &[&str]) -> Result<Process, Failure> {
+fn generator(
+    programs: &Programs,
+    gateway: &Gateway,
+    customer: &Customer,
+    flags: &[&str],
+) -> Result<Process, Failure> {
     let (key, secret) = (customer.key(), customer.secret());
     let mut args =
         vec!["http-load", "--json", "--url", &gateway.base_url, "--key", &key, "--secret", &secret];
     args.extend(flags);
-    Process::start("hermod-sim", &args)
+    Process::start(&programs.simulator, &args)
 }
 
 fn accepted(generator: &mut Process) -> Result<u64, Failure> {

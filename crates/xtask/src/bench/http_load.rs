@@ -1,0 +1,95 @@
+//! One run of the load generator over HTTP.
+
+use serde_json::Value;
+
+use super::failure;
+use super::process::Process;
+use super::programs::Programs;
+use crate::shell::Failure;
+
+pub(super) struct HttpLoad<'a> {
+    pub(super) url: &'a str,
+    /// Key and secret.
+    pub(super) credentials: (&'a str, &'a str),
+    /// Connections, each with one request in flight.
+    pub(super) connections: u32,
+    /// Gives every message an idempotency key.
+    pub(super) keys: bool,
+    /// Messages per second; none: as many as the connections allow.
+    pub(super) rate: Option<u64>,
+    pub(super) seconds: u64,
+    /// Number of the first message; equal numbers make equal messages.
+    pub(super) first: u64,
+}
+
+/// What the generator reports.
+#[derive(Debug)]
+pub(super) struct HttpReport {
+    pub(super) per_second: f64,
+    pub(super) answered: u64,
+    pub(super) accepted: u64,
+    pub(super) failed: u64,
+    /// Messages that were due and not sent.
+    pub(super) unsent: u64,
+    pub(super) p50_us: u64,
+    pub(super) p99_us: u64,
+    pub(super) p999_us: u64,
+}
+
+impl HttpLoad<'_> {
+    pub(super) fn run(&self, programs: &Programs) -> Result<HttpReport, Failure> {
+        let (key, secret) = self.credentials;
+        let connections = self.connections.to_string();
+        let (duration, first) = (format!("{}s", self.seconds), self.first.to_string());
+        let rate = self.rate.map(|rate| rate.to_string());
+        let mut args = vec!["http-load", "--json", "--url", self.url, "--key", key, "--secret", secret];
+        args.extend(["--connections", &connections, "--duration", &duration, "--first", &first]);
+        if self.keys {
+            args.extend(["--idempotency", "bench-"]);
+        }
+        if let Some(rate) = &rate {
+            args.extend(["--rate", rate]);
+        }
+        let mut generator = Process::start(&programs.simulator, &args)?;
+        let report: Value = serde_json::from_str(&generator.line()?).map_err(failure)?;
+        Ok(HttpReport::of(&report))
+    }
+}
+
+impl HttpReport {
+    fn of(report: &Value) -> HttpReport {
+        let count = |pointer: &str| report.pointer(pointer).and_then(Value::as_u64).unwrap_or(0);
+        HttpReport {
+            per_second: report["per_second"].as_f64().unwrap_or(0.0),
+            answered: count("/answered"),
+            accepted: count("/statuses/202"),
+            failed: count("/failed"),
+            unsent: count("/unsent"),
+            p50_us: count("/latency/p50_us"),
+            p99_us: count("/latency/p99_us"),
+            p999_us: count("/latency/p999_us"),
+        }
+    }
+
+    /// Requests that were not accepted.
+    pub(super) fn errors(&self) -> u64 {
+        self.failed + self.answered.abs_diff(self.accepted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn rejected_and_failed_requests_are_errors() {
+        let report = HttpReport::of(&json!({
+            "per_second": 12.5, "answered": 10, "failed": 2, "unsent": 3, "statuses": { "202": 9, "429": 1 },
+            "latency": { "p50_us": 100, "p99_us": 200, "p999_us": 300 },
+        }));
+        assert_eq!((report.accepted, report.unsent, report.errors()), (9, 3, 3));
+        assert_eq!((report.p50_us, report.p99_us, report.p999_us), (100, 200, 300));
+    }
+}

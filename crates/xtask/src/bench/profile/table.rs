@@ -1,0 +1,169 @@
+//! The profile as a table: on the screen line by line, and in Markdown.
+
+use std::fmt::Write;
+
+use super::figures::{Column, Figures};
+use super::row::{Measured, Row};
+use super::scenario::Protocol;
+
+/// Characters of the first columns.
+const LOAD_CHARS: usize = 23;
+const BUILD_CHARS: usize = 8;
+const CELL_CHARS: usize = 9;
+
+/// After the rate of a line that did not reach the offered load.
+const SHORT: &str = "*";
+pub(super) const SHORT_NOTE: &str =
+    "* The offered load was not reached; latencies count from the time a message was due.";
+
+/// The head of the lines of a protocol, for the screen.
+pub(super) fn head(protocol: Protocol) -> String {
+    let lines = |first: &str, text: fn(Column) -> &'static str| {
+        let cells: String =
+            Column::ALL.into_iter().map(|column| format!("{:>CELL_CHARS$}", text(column))).collect();
+        format!("{first:<LOAD_CHARS$}{:<BUILD_CHARS$}{cells}", "")
+    };
+    let upper = lines("offered", |column| column.head().0);
+    let lower = lines("", |column| column.head().1);
+    format!("{}\n{}\n{}", protocol.heading(), upper.trim_end(), lower.trim_end())
+}
+
+/// The lines of a row, for the screen.
+pub(super) fn lines(row: &Row) -> String {
+    let mut text = String::new();
+    let mut load = row.scenario.to_string();
+    for (build, measured) in row.builds() {
+        let cells = screen_cells(measured);
+        let _ = writeln!(text, "{load:<LOAD_CHARS$}{build:<BUILD_CHARS$}{cells}");
+        load.clear();
+    }
+    if let Some((old, new)) = row.both() {
+        let cells: String = Column::ALL
+            .into_iter()
+            .map(|column| format!("{:>CELL_CHARS$}", new.ratio_cell(old, column)))
+            .collect();
+        let _ = writeln!(text, "{load:<LOAD_CHARS$}{:<BUILD_CHARS$}{cells}", "new/old");
+    }
+    text.trim_end().to_owned()
+}
+
+fn screen_cells(measured: &Measured) -> String {
+    match measured {
+        Ok(figures) => {
+            Column::ALL.into_iter().map(|column| format!("{:>CELL_CHARS$}", cell(figures, column))).collect()
+        }
+        Err(failure) => format!("  failed: {failure}"),
+    }
+}
+
+fn cell(figures: &Figures, column: Column) -> String {
+    let is_marked = column == Column::Reached && figures.is_short;
+    figures.cell(column) + if is_marked { SHORT } else { "" }
+}
+
+/// The tables of all protocols in Markdown, with `facts` about the run above them.
+pub(super) fn markdown(facts: &str, rows: &[Row]) -> String {
+    let mut text = format!("{facts}\n");
+    for protocol in Protocol::ALL {
+        let rows: Vec<&Row> = rows.iter().filter(|row| row.scenario.protocol == protocol).collect();
+        if !rows.is_empty() {
+            write_table(&mut text, protocol, &rows);
+        }
+    }
+    if rows.iter().flat_map(Row::builds).any(|(_, measured)| measured.as_ref().is_ok_and(|it| it.is_short)) {
+        let _ = write!(text, "\n\\{SHORT_NOTE}\n");
+    }
+    text
+}
+
+fn write_table(text: &mut String, protocol: Protocol, rows: &[&Row]) {
+    let compares = rows.iter().any(|row| row.old.is_some());
+    let mut heads = vec!["Offered, /s"];
+    heads.extend(compares.then_some("Build"));
+    let left = heads.len();
+    heads.extend(Column::ALL.into_iter().map(Column::title));
+    let _ = write!(text, "\n{}\n\n", protocol.heading());
+    let _ = writeln!(text, "| {} |", heads.join(" | "));
+    let _ = writeln!(text, "|{}{}", "---|".repeat(left), "--:|".repeat(Column::ALL.len()));
+    for row in rows {
+        for (build, measured) in row.builds() {
+            let cells = match measured {
+                Ok(figures) => {
+                    Column::ALL.map(|column| cell(figures, column).replace(SHORT, "\\*")).join(" | ")
+                }
+                Err(failure) => format!("failed: {}", failure.to_string().replace('|', "\\|")),
+            };
+            write_row(text, row, compares.then_some(build), &cells);
+        }
+        if let Some((old, new)) = row.both() {
+            let cells = Column::ALL.map(|column| new.ratio_cell(old, column)).join(" | ");
+            write_row(text, row, Some("new/old"), &cells);
+        }
+    }
+}
+
+fn write_row(text: &mut String, row: &Row, build: Option<&str>, cells: &str) {
+    let build = build.map_or(String::new(), |build| format!(" {build} |"));
+    let _ = writeln!(text, "| {} |{build} {cells} |", row.scenario);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scenario::{Offered, plan};
+    use super::*;
+    use crate::shell::Failure;
+
+    fn figures(reached: f64, cpu: f64) -> Figures {
+        let mut figures = Figures::default();
+        figures.set(Column::Reached, Some(reached));
+        figures.set(Column::Cpu, Some(cpu));
+        figures.is_short = reached < 500.0;
+        figures
+    }
+
+    fn row(old: Option<Measured>, new: Measured) -> Row {
+        let scenario = plan(&[Offered::Rate(500)], Some(Protocol::Smpp))[0];
+        Row { scenario, old, new }
+    }
+
+    fn words(text: &str) -> Vec<Vec<&str>> {
+        text.lines().map(|line| line.split_whitespace().collect()).collect()
+    }
+
+    #[test]
+    fn two_builds_have_three_lines_of_equal_length() {
+        let text = lines(&row(Some(Ok(figures(500.0, 541.0))), Ok(figures(450.0, 180.0))));
+        let words = words(&text);
+        assert_eq!(words[0][..4], ["500", "old", "500", "541"]);
+        assert_eq!(words[1][..3], ["new", "450*", "180"]);
+        assert_eq!(words[2][..3], ["new/old", "0.90", "0.33"]);
+        assert!(text.lines().all(|line| line.len() == text.lines().next().map_or(0, str::len)), "{text}");
+        assert_eq!(head(Protocol::Smpp).lines().count(), 3);
+    }
+
+    #[test]
+    fn failure_stands_in_the_place_of_figures() {
+        let text = lines(&row(Some(Err(Failure("the audit failed".to_owned()))), Ok(figures(500.0, 180.0))));
+        assert!(text.starts_with("500"), "{text}");
+        assert!(text.contains("failed: the audit failed"), "{text}");
+        assert!(!text.contains("new/old"), "{text}");
+    }
+
+    #[test]
+    fn markdown_has_as_many_cells_in_each_line() {
+        let rows = [
+            row(Some(Ok(figures(500.0, 541.0))), Ok(figures(450.0, 180.0))),
+            row(Some(Ok(figures(500.0, 541.0))), Ok(figures(500.0, 180.0))),
+        ];
+        let text = markdown("Facts.", &rows);
+        let cells: Vec<usize> =
+            text.lines().filter(|line| line.starts_with('|')).map(|line| line.matches('|').count()).collect();
+        assert_eq!(cells, [16; 8]);
+        assert!(text.starts_with("Facts.\n\nSMPP: "), "{text}");
+        assert!(text.contains("| 500 | new | 450\\* | 180 | - |"), "{text}");
+        assert!(text.contains("\n\\* The offered load"), "{text}");
+        let alone = markdown("Facts.", &[row(None, Ok(figures(500.0, 180.0)))]);
+        assert!(alone.contains("| 500 | 500 | 180 | - |"), "{alone}");
+        assert!(!alone.contains('*'), "{alone}");
+    }
+}
