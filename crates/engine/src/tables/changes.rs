@@ -1,6 +1,5 @@
-//! The changes of a batch, as data, and the tables as a batch sees them.
+//! A change of any table, as data.
 
-use crate::steps::MessageStep;
 use crate::tables::{
     AliasChange, BalanceChange, CarrierIdChange, CatalogueRowChange, ConversationChange, DayTotalsChange,
     DeliveryFigureChange, ErasureChange, GivenUpReportChange, InboundChange, KeyChange, LedgerChange,
@@ -9,7 +8,6 @@ use crate::tables::{
     UnassignedInboundChange, UnnamedPartChange, WebhookAttemptChange, WebhookEventChange,
 };
 use serde::{Deserialize, Serialize};
-use std::cell::RefCell;
 
 /// Names each kind of change once, with the method that applies it.
 macro_rules! changes {
@@ -21,7 +19,7 @@ macro_rules! changes {
         }
 
         impl Change {
-            fn apply(&self, stored: &dyn StoredTables) -> Result<(), TableError> {
+            pub(super) fn apply(&self, stored: &dyn StoredTables) -> Result<(), TableError> {
                 match self {
                     $(Change::$name(change) => stored.$apply(change)),*
                 }
@@ -66,55 +64,4 @@ changes! {
     UnnamedPart(UnnamedPartChange) => change_unnamed_part,
     WebhookAttempt(WebhookAttemptChange) => change_webhook_attempt,
     WebhookEvent(WebhookEventChange) => change_webhook_event,
-}
-
-/// Changes in the order in which they were decided. Applying them cannot conflict: uniqueness was checked before.
-#[derive(Default)]
-pub struct Changes {
-    pending: Vec<Change>,
-}
-
-impl Changes {
-    fn apply(&mut self, stored: &dyn StoredTables) -> Result<(), TableError> {
-        self.pending.drain(..).try_for_each(|change| change.apply(stored))
-    }
-}
-
-/// The tables as a batch sees them: what is stored, with the batch's own changes.
-///
-/// Changes are collected, and applied before the next read and at the end of the batch.
-pub struct Tables<'a> {
-    stored: Box<dyn StoredTables + 'a>,
-    changes: RefCell<Changes>,
-}
-
-impl<'a> Tables<'a> {
-    pub fn new(stored: impl StoredTables + 'a) -> Tables<'a> {
-        Tables { stored: Box::new(stored), changes: RefCell::default() }
-    }
-
-    /// Returns the stored tables, with all changes so far applied.
-    pub fn read(&self) -> Result<&dyn StoredTables, TableError> {
-        self.apply()?;
-        Ok(&*self.stored)
-    }
-
-    pub fn write(&self, change: impl Into<Change>) {
-        self.changes.borrow_mut().pending.push(change.into());
-    }
-
-    /// Applies the collected changes. Nothing can be written after that.
-    pub fn finish(self) -> Result<(), TableError> {
-        self.apply()
-    }
-
-    /// Applies the collected changes, and lets the store keep the steps that belong to timelines.
-    pub fn keep_steps(&self, steps: &[MessageStep]) -> Result<(), TableError> {
-        self.read()?.keep_steps(steps)
-    }
-
-    /// Applies the collected changes.
-    pub fn apply(&self) -> Result<(), TableError> {
-        self.changes.borrow_mut().apply(&*self.stored)
-    }
 }

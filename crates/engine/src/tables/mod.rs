@@ -5,6 +5,7 @@
 
 mod aliases;
 mod balances;
+mod batch_tables;
 mod carrier_ids;
 mod catalogue;
 mod changes;
@@ -35,9 +36,10 @@ mod webhook_events;
 
 pub use aliases::*;
 pub use balances::*;
+pub use batch_tables::Tables;
 pub use carrier_ids::*;
 pub use catalogue::*;
-pub use changes::{Change, Changes, Tables};
+pub use changes::Change;
 pub use conversations::*;
 pub use day_totals::*;
 pub use delivery_figures::*;

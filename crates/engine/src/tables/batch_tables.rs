@@ -1,0 +1,46 @@
+//! The tables as a batch sees them.
+
+use crate::steps::MessageStep;
+use crate::tables::changes::Change;
+use crate::tables::{StoredTables, TableError};
+use std::cell::RefCell;
+
+/// The tables as a batch sees them: what is stored, with the batch's own changes.
+///
+/// Changes are collected in the order in which they were decided, and applied before the next read and at the end of the
+/// batch. Applying them cannot conflict: uniqueness was checked before.
+pub struct Tables<'a> {
+    stored: Box<dyn StoredTables + 'a>,
+    pending: RefCell<Vec<Change>>,
+}
+
+impl<'a> Tables<'a> {
+    pub fn new(stored: impl StoredTables + 'a) -> Tables<'a> {
+        Tables { stored: Box::new(stored), pending: RefCell::default() }
+    }
+
+    /// Returns the stored tables, with all changes so far applied.
+    pub fn read(&self) -> Result<&dyn StoredTables, TableError> {
+        self.apply()?;
+        Ok(&*self.stored)
+    }
+
+    pub fn write(&self, change: impl Into<Change>) {
+        self.pending.borrow_mut().push(change.into());
+    }
+
+    /// Applies the collected changes. Nothing can be written after that.
+    pub fn finish(self) -> Result<(), TableError> {
+        self.apply()
+    }
+
+    /// Applies the collected changes, and lets the store keep the steps that belong to timelines.
+    pub fn keep_steps(&self, steps: &[MessageStep]) -> Result<(), TableError> {
+        self.read()?.keep_steps(steps)
+    }
+
+    /// Applies the collected changes.
+    pub fn apply(&self) -> Result<(), TableError> {
+        self.pending.borrow_mut().drain(..).try_for_each(|change| change.apply(&*self.stored))
+    }
+}
