@@ -22,7 +22,9 @@ use crate::state::queues::Queues;
 use crate::state::recent::Recent;
 use crate::state::report_target::ReportTarget;
 use crate::steps::{MessageStep, StepKind};
-use crate::tables::{MessageKey, PartChange, PartRow, TableError, Tables, UnreadablePart, UnreadableReport};
+use crate::tables::{
+    MessageKey, PartChange, PartRow, StepChange, TableError, Tables, UnreadablePart, UnreadableReport,
+};
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, IdMint, MessageId, PartNo};
 use hermod_domain::lifecycle::{DoubtPolicy, Part, PartEvent, Progress};
@@ -237,7 +239,7 @@ impl<'a> Batch<'a> {
         self.now = self.now.max(now);
     }
 
-    /// Writes everything that was held back. The last step before the commit.
+    /// Writes everything that was held back, and applies all changes. The last step before the commit.
     pub fn finish(&mut self) -> Result<(), TableError> {
         self.write_fresh();
         self.write_last_event_number();
@@ -245,15 +247,17 @@ impl<'a> Batch<'a> {
         self.state.balances.write(self.tables);
         self.state.aliases.write(self.tables);
         self.state.today.write(self.tables);
-        self.keep_steps()
+        self.keep_steps();
+        self.tables.apply()
     }
 
-    /// Writes the steps so far to the timelines. A command that deletes timelines calls this first, so that earlier steps of its
-    /// batch are deleted with them.
-    pub fn keep_steps(&mut self) -> Result<(), TableError> {
+    /// Writes those of the steps so far that are kept to the timelines. A command that deletes timelines calls this first, so that
+    /// earlier steps of its batch are deleted with them.
+    pub fn keep_steps(&mut self) {
         let new = self.steps.get(self.kept_steps..).unwrap_or_default();
+        let kept = new.iter().filter(|step| step.kind.is_kept());
+        kept.for_each(|step| self.tables.write(StepChange::Keep(step.clone())));
         self.kept_steps = self.steps.len();
-        self.tables.keep_steps(new)
     }
 
     /// Writes the rows of fresh parts. From then on the tables have them like all others.

@@ -1,6 +1,6 @@
 //! The steps of messages: what happened to each, in order. Steps are facts for observers; no decision reads them.
 //!
-//! The writer publishes the steps of a batch after its commit. The store keeps the unusual ones as lines of a timeline.
+//! The writer publishes the steps of a batch after its commit. The unusual ones are kept as lines of a timeline.
 
 use crate::ops::{EventId, LinkId, ReportId};
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, PartNo, RemoteId};
@@ -186,6 +186,11 @@ pub struct TimelineText {
 }
 
 impl StepKind {
+    /// Whether the step is kept in the timeline of its message: it is not part of the ordinary course.
+    pub fn is_kept(&self) -> bool {
+        self.timeline_text().is_some()
+    }
+
     /// Returns the timeline's line about the step; none if it is part of the ordinary course of a message.
     pub fn timeline_text(&self) -> Option<TimelineText> {
         let (what, detail): (_, Cow<'static, str>) = match self {

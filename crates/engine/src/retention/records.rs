@@ -120,7 +120,7 @@ impl Batch<'_> {
         }
         let Some(last) = last else { return Ok(0) };
         // Before the timelines are deleted, so that the steps of this batch are deleted with them.
-        self.keep_steps()?;
+        self.keep_steps();
         // Before the refunds are deleted, so that no entry id is used twice.
         self.write_rolled_up(&rolled_up)?;
         ranges.into_iter().for_each(|range| self.delete_records(range));

@@ -1,6 +1,5 @@
 //! The tables as a batch sees them.
 
-use crate::steps::MessageStep;
 use crate::tables::changes::Change;
 use crate::tables::{StoredTables, TableError};
 use std::cell::RefCell;
@@ -32,11 +31,6 @@ impl<'a> Tables<'a> {
     /// Applies the collected changes. Nothing can be written after that.
     pub fn finish(self) -> Result<(), TableError> {
         self.apply()
-    }
-
-    /// Applies the collected changes, and lets the store keep the steps that belong to timelines.
-    pub fn keep_steps(&self, steps: &[MessageStep]) -> Result<(), TableError> {
-        self.read()?.keep_steps(steps)
     }
 
     /// Applies the collected changes.

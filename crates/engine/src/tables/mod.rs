@@ -1,7 +1,7 @@
 //! The tables as the engine reads and writes them: one trait per table. A store implements all of them.
 //!
-//! A method says what is read or written, never how: no SQL, and no decision. A write names the whole key of its row and
-//! absolute values.
+//! A method says what is read or written, never how: no SQL, and no decision. All writes are changes (`change_*`), which are
+//! data: a log of them makes the same tables again. A change names the whole key of its row and absolute values.
 
 mod aliases;
 mod balances;

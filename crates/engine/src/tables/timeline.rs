@@ -4,11 +4,13 @@ use crate::steps::{MessageStep, StepId};
 use crate::tables::TableError;
 use serde::{Deserialize, Serialize};
 
-/// A change of the ids that steps may have.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+/// A change of the table, or of the ids that steps may have.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum StepChange {
     /// All ids up to this one are reserved.
     Reserved(StepId),
+    /// A line is added to the timeline of a message, by `StepKind::timeline_text`.
+    Keep(MessageStep),
 }
 
 /// Keeps steps, and the ids that were reserved for them.
@@ -18,7 +20,4 @@ pub trait TimelineRows {
 
     /// Returns the last id of a step that is reserved, and may have been given.
     fn reserved_step(&self) -> Result<StepId, TableError>;
-
-    /// Adds a line to the timelines for each step that has a `StepKind::timeline_text`.
-    fn keep_steps(&self, steps: &[MessageStep]) -> Result<(), TableError>;
 }

@@ -7,34 +7,40 @@ use rusqlite::params;
 
 impl TimelineRows for SqliteTables<'_> {
     fn change_steps(&self, change: &StepChange) -> Result<(), TableError> {
-        let StepChange::Reserved(StepId(reserved)) = change;
-        self.connection
-            .prepare_cached("UPDATE step_counter SET reserved = ?1")?
-            .execute([reserved.cast_signed()])?;
-        Ok(())
+        match change {
+            StepChange::Reserved(id) => self.reserve_steps(*id),
+            StepChange::Keep(step) => self.keep_step(step),
+        }
     }
 
     fn reserved_step(&self) -> Result<StepId, TableError> {
         let mut reserved = self.connection.prepare_cached("SELECT reserved FROM step_counter")?;
         Ok(StepId(reserved.query_row([], |row| row.get::<_, i64>(0))?.cast_unsigned()))
     }
+}
 
-    fn keep_steps(&self, steps: &[MessageStep]) -> Result<(), TableError> {
-        for MessageStep { id, message, part, at, kind } in steps {
-            let Some(text) = kind.timeline_text() else { continue };
-            self.connection
-                .prepare_cached(
-                    "INSERT INTO timeline (rowid, message, at, part, what, detail) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-                )?
-                .execute(params![
-                    id.0.cast_signed(),
-                    message.as_i64(),
-                    at.as_millis(),
-                    part.get(),
-                    text.what,
-                    text.detail
-                ])?;
-        }
+impl SqliteTables<'_> {
+    fn reserve_steps(&self, StepId(reserved): StepId) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached("UPDATE step_counter SET reserved = ?1")?
+            .execute([reserved.cast_signed()])?;
+        Ok(())
+    }
+
+    fn keep_step(&self, MessageStep { id, message, part, at, kind }: &MessageStep) -> Result<(), TableError> {
+        let Some(text) = kind.timeline_text() else { return Ok(()) };
+        self.connection
+            .prepare_cached(
+                "INSERT INTO timeline (rowid, message, at, part, what, detail) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            )?
+            .execute(params![
+                id.0.cast_signed(),
+                message.as_i64(),
+                at.as_millis(),
+                part.get(),
+                text.what,
+                text.detail
+            ])?;
         Ok(())
     }
 }

@@ -9,20 +9,15 @@ pub(super) type Row = MessageStep;
 
 impl TimelineRows for MemoryTables {
     fn change_steps(&self, change: &StepChange) -> Result<(), TableError> {
-        let StepChange::Reserved(reserved) = change;
-        self.write().step_counter.put((), reserved.0);
+        let mut rows = self.write();
+        match change {
+            StepChange::Reserved(reserved) => rows.step_counter.put((), reserved.0),
+            StepChange::Keep(step) => rows.timeline.add(step.id.0, step.clone()),
+        }
         Ok(())
     }
 
     fn reserved_step(&self) -> Result<StepId, TableError> {
         Ok(StepId(self.read().step_counter.get(&()).copied().unwrap_or(0)))
-    }
-
-    fn keep_steps(&self, steps: &[MessageStep]) -> Result<(), TableError> {
-        let table = &mut self.write().timeline;
-        for step in steps.iter().filter(|step| step.kind.timeline_text().is_some()) {
-            table.add(step.id.0, step.clone());
-        }
-        Ok(())
     }
 }
