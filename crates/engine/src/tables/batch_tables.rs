@@ -1,5 +1,6 @@
 //! The tables as a batch sees them.
 
+use crate::tables::change_log::ChangeLog;
 use crate::tables::changes::Change;
 use crate::tables::{StoredTables, TableError};
 use std::cell::RefCell;
@@ -11,11 +12,17 @@ use std::cell::RefCell;
 pub struct Tables<'a> {
     stored: Box<dyn StoredTables + 'a>,
     pending: RefCell<Vec<Change>>,
+    log: Option<&'a RefCell<ChangeLog>>,
 }
 
 impl<'a> Tables<'a> {
     pub fn new(stored: impl StoredTables + 'a) -> Tables<'a> {
-        Tables { stored: Box::new(stored), pending: RefCell::default() }
+        Tables { stored: Box::new(stored), pending: RefCell::default(), log: None }
+    }
+
+    /// Returns tables that add each change to a log after it was applied.
+    pub fn with_log(stored: impl StoredTables + 'a, log: &'a RefCell<ChangeLog>) -> Tables<'a> {
+        Tables { log: Some(log), ..Tables::new(stored) }
     }
 
     /// Returns the stored tables, with all changes so far applied.
@@ -35,6 +42,13 @@ impl<'a> Tables<'a> {
 
     /// Applies the collected changes.
     pub fn apply(&self) -> Result<(), TableError> {
-        self.pending.borrow_mut().drain(..).try_for_each(|change| change.apply(&*self.stored))
+        let mut log = self.log.map(RefCell::borrow_mut);
+        for change in self.pending.borrow_mut().drain(..) {
+            change.apply(&*self.stored)?;
+            if let Some(log) = &mut log {
+                log.add(&change)?;
+            }
+        }
+        Ok(())
     }
 }

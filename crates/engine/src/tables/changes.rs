@@ -9,7 +9,7 @@ use crate::tables::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Names each kind of change once, with the method that applies it.
+/// Names each kind of change once, with the method that applies it. The order is part of the encoding of changes.
 macro_rules! changes {
     ($($name:ident($change:ident) => $apply:ident),* $(,)?) => {
         /// A change of one table.

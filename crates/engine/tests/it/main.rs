@@ -1,5 +1,6 @@
 //! Tests of the engine alone, on tables in memory.
 
+mod change_log;
 mod key_steps;
 mod memory;
 mod simulation;

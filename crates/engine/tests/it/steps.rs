@@ -18,15 +18,16 @@ use hermod_engine::ops::{
     Retention, SubmitResponse, TargetCarrier,
 };
 use hermod_engine::steps::{CarrierWord, MessageStep, NextResend, StepKind};
-use hermod_engine::tables::Tables;
+use hermod_engine::tables::{ChangeLog, Tables};
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::Duration;
 
 const ACCOUNT: AccountId = AccountId::new(1);
-const CONNECTION: ConnectionId = ConnectionId::new(1);
-const ACME: CarrierId = CarrierId::new(1);
+pub(crate) const CONNECTION: ConnectionId = ConnectionId::new(1);
+pub(crate) const ACME: CarrierId = CarrierId::new(1);
 const OTHER: CarrierId = CarrierId::new(2);
-const ACME_LINK: LinkId = LinkId(7);
+pub(crate) const ACME_LINK: LinkId = LinkId(7);
 const OTHER_LINK: LinkId = LinkId(8);
 const IN_DOUBT_WAIT: Duration = Duration::from_secs(5);
 const NO: SubmitResponse = SubmitResponse::Refused { about: RejectionCause::Other, status: 0x45 };
@@ -44,23 +45,26 @@ impl BoundReceivers for AllBound {
 }
 
 /// An engine over tables in memory, with one link to each carrier.
-struct World {
+pub(crate) struct World {
     tables: MemoryTables,
+    /// The changes of the last batch.
+    pub(crate) log: RefCell<ChangeLog>,
     state: EngineState,
     batches: u64,
-    now: Timestamp,
+    pub(crate) now: Timestamp,
     /// The jobs of the last handout.
-    jobs: Vec<Job>,
+    pub(crate) jobs: Vec<Job>,
     /// The last sequence number of a receipt.
     sequence: u32,
 }
 
 impl World {
-    fn new() -> World {
+    pub(crate) fn new() -> World {
         let tables = MemoryTables::default();
         let state = EngineState::load(&Tables::new(tables.clone()), IN_DOUBT_WAIT, 1).expect("empty tables");
         let now = Timestamp::from_millis(1_780_000_000_000);
-        let mut world = World { tables, state, batches: 0, now, jobs: Vec::new(), sequence: 0 };
+        let (log, jobs) = (RefCell::default(), Vec::new());
+        let mut world = World { tables, log, state, batches: 0, now, jobs, sequence: 0 };
         for (carrier, link) in [(ACME, ACME_LINK), (OTHER, OTHER_LINK)] {
             world.run(OpenLink { carrier, link, kind: LinkKind::Sends });
             world.add_slots(carrier, link);
@@ -76,7 +80,8 @@ impl World {
     /// Runs commands as one batch, up to its commit. Returns its steps.
     fn execute_all(&mut self, commands: Vec<AnyCommand>) -> Vec<MessageStep> {
         self.batches += 1;
-        let tables = Tables::new(self.tables.clone());
+        self.log.borrow_mut().clear();
+        let tables = Tables::with_log(self.tables.clone(), &self.log);
         let mut batch = Batch::new(&tables, &mut self.state, &AllBound, self.batches, Arc::default());
         for command in commands {
             command.execute(&mut batch).expect("it can be run");
@@ -89,8 +94,13 @@ impl World {
     }
 
     /// Runs a command as one batch a second after the last, and commits it. Returns its steps.
-    fn run(&mut self, command: impl Into<AnyCommand>) -> Vec<MessageStep> {
-        let steps = self.execute(command);
+    pub(crate) fn run(&mut self, command: impl Into<AnyCommand>) -> Vec<MessageStep> {
+        self.run_all(vec![command.into()])
+    }
+
+    /// Runs commands as one batch a second after the last, and commits it. Returns its steps.
+    pub(crate) fn run_all(&mut self, commands: Vec<AnyCommand>) -> Vec<MessageStep> {
+        let steps = self.execute_all(commands);
         self.tables.commit();
         self.state.committed(self.now);
         self.now = self.now.plus(Duration::from_secs(1));
@@ -98,7 +108,7 @@ impl World {
     }
 
     /// Returns an SMPP message that requests a final receipt.
-    fn sms(&self) -> Acceptance {
+    pub(crate) fn sms(&self) -> Acceptance {
         let origin = Origin {
             registered_delivery: RegisteredDelivery::from_octet(1),
             short_id: false,
@@ -138,7 +148,7 @@ impl World {
         self.run(sms)
     }
 
-    fn link_batch(&self, carrier: CarrierId, link: LinkId) -> LinkBatch {
+    pub(crate) fn link_batch(&self, carrier: CarrierId, link: LinkId) -> LinkBatch {
         let (answers, receipts, inbound) = (Vec::new(), Vec::new(), Vec::new());
         let ids = IdConversion::None;
         LinkBatch { carrier, ids, link, responses: answers, receipts, inbound, slots: 5, now: self.now }
@@ -177,7 +187,7 @@ impl World {
     }
 }
 
-fn remote(id: &str) -> RemoteId {
+pub(crate) fn remote(id: &str) -> RemoteId {
     RemoteId::from_text(id).expect("an id")
 }
 

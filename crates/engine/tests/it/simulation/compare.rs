@@ -61,6 +61,8 @@ impl World {
     pub(super) fn compare_all(&self) {
         self.compare_memory();
         self.compare_tables();
+        let differences = self.tables.dump().differences(&self.replayed.dump());
+        assert!(differences.is_empty(), "tables and replayed changes differ: {differences:#?}");
     }
 
     fn compare_tables(&self) {

@@ -17,7 +17,8 @@ use hermod_engine::ops::{Handout, Job, LinkId, Report};
 use hermod_engine::state::deferred::Deferred;
 use hermod_engine::state::idempotency_keys::{IdempotencyKeys, KeyStep};
 use hermod_engine::state::lanes::Lanes;
-use hermod_engine::tables::Tables;
+use hermod_engine::tables::{CHANGE_ENCODING, ChangeLog, Tables, replay};
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -72,6 +73,10 @@ pub(super) struct World {
     /// Webhook events that are being posted.
     pub(super) posts: Vec<Post>,
     pub(super) tables: MemoryTables,
+    /// The changes of the current batch.
+    log: RefCell<ChangeLog>,
+    /// Tables that were made from the logs of all batches. They must equal the others.
+    pub(super) replayed: MemoryTables,
     pub(super) state: EngineState,
     pub(super) batches: u64,
     /// Batches after which memory is compared with a fresh load from the tables.
@@ -105,6 +110,8 @@ impl World {
             brought: Vec::new(),
             posts: Vec::new(),
             tables,
+            log: RefCell::default(),
+            replayed: MemoryTables::default(),
             state,
             batches: 0,
             compare_every: if seed.is_multiple_of(20) { 1 } else { 16 },
@@ -118,14 +125,14 @@ impl World {
             End::RollBack => {
                 let rooms = self.state.lanes.link_slots();
                 self.execute(commands);
-                self.tables.roll_back();
+                self.roll_back_tables();
                 self.state.lanes.restore_link_slots(rooms);
                 self.state.rolled_back(&Tables::new(self.tables.clone())).expect("the tables can be read");
                 commands.iter().for_each(|command| self.commit(std::slice::from_ref(command)));
             }
             End::Crash => {
                 self.execute(commands);
-                self.tables.roll_back();
+                self.roll_back_tables();
                 self.restart();
             }
         }
@@ -133,17 +140,32 @@ impl World {
 
     fn commit(&mut self, commands: &[AnyCommand]) {
         let (done, now) = self.execute(commands);
-        self.tables.commit();
+        self.commit_tables();
         self.state.committed(now);
         self.state.trim();
         self.model.now = now;
         self.compare_outcomes(commands, done);
     }
 
+    /// Commits the batch, and replays its log.
+    fn commit_tables(&self) {
+        self.tables.commit();
+        let mut log = self.log.borrow_mut();
+        let changes = replay(CHANGE_ENCODING, log.bytes(), &self.replayed).expect("logs can be replayed");
+        assert_eq!(changes, log.len());
+        self.replayed.commit();
+        log.clear();
+    }
+
+    fn roll_back_tables(&self) {
+        self.tables.roll_back();
+        self.log.borrow_mut().clear();
+    }
+
     /// Runs commands as one batch, up to its commit. Returns the results and the time.
     fn execute(&mut self, commands: &[AnyCommand]) -> (Done, Timestamp) {
         self.batches += 1;
-        let tables = Tables::new(self.tables.clone());
+        let tables = Tables::with_log(self.tables.clone(), &self.log);
         let catalogue = self.model.setup().catalogue.clone();
         let mut batch = Batch::new(&tables, &mut self.state, &self.model.receivers, self.batches, catalogue);
         let outcomes = commands.iter().map(|command| command.execute(&mut batch).expect("it can be run"));
@@ -165,7 +187,7 @@ impl World {
         self.key_step = None;
         self.posts.clear();
         let seed = self.random.next();
-        let tables = Tables::new(self.tables.clone());
+        let tables = Tables::with_log(self.tables.clone(), &self.log);
         self.state = load(&tables, seed);
         self.batches = 0;
         let catalogue = self.model.setup().catalogue.clone();
@@ -173,7 +195,8 @@ impl World {
         batch.mark_sending_in_doubt(self.now).expect("what was being sent can be read");
         batch.finish().expect("changes can be applied");
         let reports = std::mem::take(&mut batch.reports);
-        self.tables.commit();
+        drop(tables);
+        self.commit_tables();
         self.state.committed(self.now);
         self.model.now = self.now;
         self.model.restart();
