@@ -163,7 +163,11 @@ impl Bind {
 
     /// Sends messages until the window is full or none is due.
     fn fill_window(&mut self, now: Instant, moment: Moment) {
+        if !self.has_more || self.driver.session.window_free() == 0 {
+            return;
+        }
         let shared = Arc::clone(&self.shared);
+        let mut matcher = shared.matcher.lock().expect("no holder of the matcher panics");
         let mut submitted = 0;
         while self.has_more && self.driver.session.window_free() > 0 {
             if let Some(permits) = &shared.permits
@@ -180,17 +184,19 @@ impl Bind {
             let pdu = Pdu::SubmitSm(shared.options.messages.write(index, &mut self.buffers));
             let token = Submitted(arrival.due.unwrap_or(now).min(now));
             match self.driver.session.request(&pdu, token, moment) {
-                Ok(_) => submitted += 1,
+                Ok(_) => {
+                    submitted += 1;
+                    matcher.tally.sent(arrival.due, now);
+                }
                 Err(error) => {
                     // Other messages would fail too: this bind stops sending.
                     self.has_more = false;
-                    let mut matcher = shared.matcher.lock().expect("no holder of the matcher panics");
                     matcher.tally.ended(&format!("cannot send: {error}"));
                 }
             }
         }
         if submitted > 0 {
-            shared.matcher.lock().expect("no holder of the matcher panics").tally.submitted += submitted;
+            matcher.tally.bursts += 1;
         }
     }
 

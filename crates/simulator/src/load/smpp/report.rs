@@ -53,6 +53,10 @@ pub struct Report {
     pub response: Latency,
     /// From the same time to its receipt.
     pub receipt: Latency,
+    /// From the time a message was due until it was sent: the generator's own delay, and the wait for a free place in the window.
+    pub lag: Latency,
+    /// Messages that were sent together, on average.
+    pub burst: f64,
     /// CPU time of the process during the run.
     pub cpu_us: u64,
     pub cpu_us_per_message: f64,
@@ -111,6 +115,8 @@ impl Report {
             binds_ended: tally.ends.clone(),
             response: Latency::of(&tally.response),
             receipt: Latency::of(&tally.receipt),
+            lag: Latency::of(&tally.lag),
+            burst: tally.submitted as f64 / tally.bursts.max(1) as f64,
             cpu_us,
             cpu_us_per_message: cpu_us as f64 / tally.submitted.max(1) as f64,
         }
@@ -159,6 +165,9 @@ impl fmt::Display for Report {
         latency_head(f)?;
         latency_row(f, "response", &self.response)?;
         latency_row(f, "receipt", &self.receipt)?;
+        if target_per_second.is_some() {
+            latency_row(f, "lag", &self.lag)?;
+        }
         writeln!(f, "  CPU of the generator {:.1} us per message", self.cpu_us_per_message)
     }
 }
@@ -186,7 +195,9 @@ mod tests {
     fn report() -> Report {
         let now = runtime::now();
         let mut tally = Tally::new(now);
-        tally.submitted = 4;
+        tally.sent(Some(now), now + Duration::from_micros(100));
+        (0..3).for_each(|_| tally.sent(None, now));
+        tally.bursts = 2;
         tally.accepted(Some(now), now + Duration::from_millis(2));
         tally.accepted(Some(now), now + Duration::from_secs(1));
         tally.rejected(CommandStatus::THROTTLED, now + Duration::from_secs(2));
@@ -206,6 +217,7 @@ mod tests {
         assert_eq!((report.accepted, report.rejected, report.errors()), (2, 1, 4));
         assert_eq!((report.per_second, report.receipts.per_second), (1.0, 0.25));
         assert_eq!(report.cpu_us_per_message, 25.0);
+        assert_eq!((report.submitted, report.burst, report.lag.max_us), (4, 2.0, 100));
         let states = [("DELIVRD".to_owned(), 1), ("UNDELIV".to_owned(), 1)];
         assert_eq!(report.receipts.states, BTreeMap::from(states));
     }

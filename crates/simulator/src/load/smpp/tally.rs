@@ -16,6 +16,10 @@ pub(super) struct Tally {
     pub(super) started: Instant,
     pub(super) response: Histogram<u32>,
     pub(super) receipt: Histogram<u32>,
+    /// From the time a message was due until it was sent.
+    pub(super) lag: Histogram<u32>,
+    /// Messages sent together count as one.
+    pub(super) bursts: u64,
     pub(super) submitted: u64,
     pub(super) accepted: u64,
     pub(super) rejected: BTreeMap<CommandStatus, u64>,
@@ -44,6 +48,8 @@ impl Tally {
             started,
             response: latencies(),
             receipt: latencies(),
+            lag: latencies(),
+            bursts: 0,
             submitted: 0,
             accepted: 0,
             rejected: BTreeMap::new(),
@@ -62,6 +68,14 @@ impl Tally {
             ends: BTreeMap::new(),
             last_response: started,
             last_receipt: started,
+        }
+    }
+
+    /// Counts a sent message; one that has a due time belongs to an open loop.
+    pub(super) fn sent(&mut self, due: Option<Instant>, now: Instant) {
+        self.submitted += 1;
+        if let Some(due) = due {
+            self.lag.saturating_record(micros(now.saturating_duration_since(due)));
         }
     }
 
