@@ -127,9 +127,10 @@ impl Iterator for LoggedChanges<'_> {
 
 /// Applies logged changes in their order. Returns how many there were.
 pub fn replay(encoding: u8, bytes: &[u8], stored: &dyn StoredTables) -> Result<usize, TableError> {
-    let mut changes = LoggedChanges::new(encoding, bytes)?;
-    while let Some(change) = changes.next() {
+    let mut applied = 0;
+    for change in LoggedChanges::new(encoding, bytes)? {
         change?.apply(stored)?;
+        applied += 1;
     }
-    Ok(changes.read)
+    Ok(applied)
 }
