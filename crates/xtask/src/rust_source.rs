@@ -1,20 +1,22 @@
-//! Takes a Rust file apart just far enough for the rules: code without comments and literals, comments without
-//! code, and what of the code exists only for tests. Every view keeps the line numbers of the file.
+//! Splits Rust files for the rules: code without comments and literals, comments without code, and product code without
+//! tests. Every view keeps the line numbers of the file.
 
 use std::collections::BTreeSet;
+
+use ra_ap_rustc_lexer::{FrontmatterAllowed, LiteralKind, TokenKind, tokenize};
 
 use crate::tree::{TextFile, Tree};
 
 pub(crate) struct RustFile<'t> {
     pub(crate) path: &'t str,
-    /// Code with comments and the inside of literals blanked.
+    /// Code with comments and literals blanked.
     pub(crate) code: String,
-    /// `code` with the items under `#[cfg(test)]` blanked too; empty for a file that is test code as a whole.
+    /// `code` with the items under `#[cfg(test)]` blanked too; empty for a file of tests.
     pub(crate) product: String,
     pub(crate) comments: String,
 }
 
-/// Every Rust file of the tree, taken apart.
+/// Returns every Rust file of the tree.
 pub(crate) fn rust_files(tree: &Tree) -> Vec<RustFile<'_>> {
     let mut files: Vec<RustFile<'_>> = Vec::new();
     let mut test_modules = BTreeSet::new();
@@ -37,13 +39,13 @@ fn is_test_file(path: &str, test_modules: &BTreeSet<String>) -> bool {
     let is_module = |module: &String| {
         path.strip_prefix(module.as_str()).is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
     };
-    // By name too: a module can be declared with a `#[path]`, whose text is a literal and blanked.
+    // By name too: the text of a `#[path]` is a literal and blanked.
     let is_named_so = path.ends_with("_tests.rs");
     let is_in_test_folder = in_folder("tests") || in_folder("benches") || in_folder("examples");
     is_named_so || is_in_test_folder || test_modules.iter().any(is_module)
 }
 
-/// Where the modules declared in this file live: `a/b.rs` declares `a/b/*`, `a/mod.rs` declares `a/*`.
+/// Returns the folder of the modules that this file declares: `a/b/` for `a/b.rs`, `a/` for `a/mod.rs`.
 fn child_folder(path: &str) -> String {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     match name.strip_suffix(".rs").unwrap_or(name) {
@@ -52,89 +54,30 @@ fn child_folder(path: &str) -> String {
     }
 }
 
-#[derive(Clone, Copy)]
-enum Inside {
-    Code,
-    LineComment,
-    BlockComment { depth: u32 },
-    Text,
-    RawText { hashes: usize },
-}
-
-/// Splits a file into code and comments, each with spaces where the other stands.
+/// Splits a file into code and comments. Each has spaces in place of the other, and of literals other than numbers.
 fn separate(text: &str) -> (String, String) {
-    let chars: Vec<char> = text.chars().collect();
-    let (mut code, mut comments) = (String::new(), String::new());
-    let (mut at, mut inside) = (0, Inside::Code);
-    while at < chars.len() {
-        let rest = &chars[at..];
-        let (width, next) = step(inside, rest, at.checked_sub(1).map(|before| chars[before]));
-        let is_comment = is_comment(inside) || is_comment(next);
-        let is_code = width == 1 && matches!((inside, next), (Inside::Code, Inside::Code));
-        for &c in &rest[..width] {
-            let blank = if c == '\n' { '\n' } else { ' ' };
-            code.push(if is_code { c } else { blank });
-            comments.push(if is_comment { c } else { blank });
-        }
-        at += width;
-        inside = next;
+    let (mut code, mut comments, mut rest) = (String::new(), String::new(), text);
+    for token in tokenize(text, FrontmatterAllowed::No) {
+        let (part, after) = rest.split_at(token.len as usize);
+        rest = after;
+        let blank: String = part.chars().map(|c| if c == '\n' { '\n' } else { ' ' }).collect();
+        let (in_code, in_comments) = match token.kind {
+            TokenKind::LineComment { .. } | TokenKind::BlockComment { .. } => (blank.as_str(), part),
+            TokenKind::Literal { kind: LiteralKind::Int { .. } | LiteralKind::Float { .. }, .. } => {
+                (part, blank.as_str())
+            }
+            TokenKind::Literal { .. } => (blank.as_str(), blank.as_str()),
+            _ => (part, blank.as_str()),
+        };
+        code.push_str(in_code);
+        comments.push_str(in_comments);
     }
     (code, comments)
 }
 
-fn is_comment(inside: Inside) -> bool {
-    matches!(inside, Inside::LineComment | Inside::BlockComment { .. })
-}
-
-/// How many characters belong together here, and where we are after them.
-fn step(inside: Inside, rest: &[char], before: Option<char>) -> (usize, Inside) {
-    let second = rest.get(1).copied();
-    match (inside, rest[0]) {
-        (Inside::Code, '/') if second == Some('/') => (2, Inside::LineComment),
-        (Inside::Code, '/') if second == Some('*') => (2, Inside::BlockComment { depth: 1 }),
-        (Inside::Code, '"') => (1, Inside::Text),
-        (Inside::Code, 'r') if !before.is_some_and(is_word) || matches!(before, Some('b' | 'c')) => {
-            let hashes = rest[1..].iter().take_while(|&&c| c == '#').count();
-            let is_raw = rest.get(1 + hashes) == Some(&'"');
-            if is_raw { (2 + hashes, Inside::RawText { hashes }) } else { (1, Inside::Code) }
-        }
-        (Inside::Code, '\'') => (char_literal_width(rest), Inside::Code),
-        (Inside::Code, _) => (1, Inside::Code),
-        (Inside::LineComment, '\n') => (1, Inside::Code),
-        (Inside::BlockComment { depth: 1 }, '*') if second == Some('/') => (2, Inside::Code),
-        (Inside::BlockComment { depth }, '*') if second == Some('/') => {
-            (2, Inside::BlockComment { depth: depth - 1 })
-        }
-        (Inside::BlockComment { depth }, '/') if second == Some('*') => {
-            (2, Inside::BlockComment { depth: depth + 1 })
-        }
-        (Inside::Text, '\\') if second.is_some() => (2, Inside::Text),
-        (Inside::Text, '"') => (1, Inside::Code),
-        (Inside::RawText { hashes }, '"')
-            if rest[1..].iter().take(hashes).filter(|&&c| c == '#').count() == hashes =>
-        {
-            (1 + hashes, Inside::Code)
-        }
-        (unchanged, _) => (1, unchanged),
-    }
-}
-
-/// `'x'` and `'\n'` are literals; `'a` in `&'a str` is a lifetime and only one character wide here.
-fn char_literal_width(rest: &[char]) -> usize {
-    match rest {
-        ['\'', '\\', _, tail @ ..] => tail.iter().position(|&c| c == '\'').map_or(1, |end| end + 4),
-        ['\'', _, '\'', ..] => 3,
-        _ => 1,
-    }
-}
-
-fn is_word(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
-}
-
 const TEST_ATTRIBUTE: &str = "#[cfg(test)]";
 
-/// Blanks each item under `#[cfg(test)]`, and names the modules declared that way which live in other files.
+/// Blanks each item under `#[cfg(test)]`. Also returns the modules in other files that are declared under it.
 fn without_tests(code: &str) -> (String, Vec<String>) {
     let (mut product, mut modules, mut rest) = (String::new(), Vec::new(), code);
     while let Some(start) = rest.find(TEST_ATTRIBUTE) {
@@ -151,7 +94,7 @@ fn without_tests(code: &str) -> (String, Vec<String>) {
     (product, modules)
 }
 
-/// Up to the `;` that ends the item or the `}` that closes its first brace.
+/// Returns the length up to the `;` that ends the item or the `}` that closes its first brace.
 fn item_length(item: &str) -> usize {
     let mut depth = 0_u32;
     for (at, c) in item.char_indices() {
@@ -179,26 +122,22 @@ mod tests {
     }
 
     #[test]
-    fn comments_leave_the_code() {
-        check("a(); // why\nb();", "a(); b();", "// why");
+    fn comments_are_blanked_in_code() {
+        check("a(); // why\nb(1);", "a(); b(1);", "// why");
         check("a /* one /* two */ still */ b", "a b", "/* one /* two */ still */");
     }
 
     #[test]
-    fn literals_lose_their_inside_and_hide_no_code() {
+    fn literals_are_blanked_and_hide_no_code() {
         check(r#"f("// not a comment \" x", y)"#, "f( , y)", "");
         check(r###"f(r#"a " b // c"#, y)"###, "f( , y)", "");
-        check(r###"f(br#"a"#, '"', '\'', '\u{1F600}', b'/')"###, "f(b , , , , b )", "");
+        check(r###"f(br#"a"#, '"', '\'', '\u{1F600}', b'/')"###, "f( , , , , )", "");
+        check(r#"for"x"; 1"#, "for ; 1", "");
     }
 
     #[test]
     fn lifetimes_are_not_literals() {
         check("fn f<'a>(x: &'a str, y: &'static str) {}", "fn f<'a>(x: &'a str, y: &'static str) {}", "");
-    }
-
-    #[test]
-    fn a_word_ending_in_r_starts_no_raw_string() {
-        check(r#"for"x"; 1"#, "for ; 1", "");
     }
 
     #[test]
@@ -211,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_test_module_in_its_own_file_is_found_wherever_its_parent_lies() {
+    fn test_module_in_its_own_file_is_found() {
         for (parent, child) in [
             ("crates/a/src/lib.rs", "crates/a/src/grid.rs"),
             ("crates/a/src/life/mod.rs", "crates/a/src/life/grid.rs"),
@@ -224,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_test_file_is_also_known_by_its_place_and_name() {
+    fn test_file_is_recognised_by_folder_and_name() {
         let tree = Tree::of(&[("crates/a/tests/it/main.rs", "fn main() {}"), ("src/ids_tests.rs", "use a;")]);
         assert!(rust_files(&tree).iter().all(|file| file.product.is_empty()));
     }
