@@ -42,6 +42,22 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Help", &["help", "completions", "man"]),
 ];
 
+/// Joins the lines of each paragraph after the options, so that the help wraps them at the width of the terminal. Lines that
+/// are indented (examples, lists) stay.
+pub(crate) fn with_joined_paragraphs(command: Command) -> Command {
+    let command = command.mut_subcommands(with_joined_paragraphs);
+    let Some(text) = command.get_after_help().map(ToString::to_string) else { return command };
+    let is_prose = |line: &str| !line.is_empty() && !line.starts_with(' ') && !line.ends_with(':');
+    let mut joined = String::new();
+    for (line, next) in text.lines().zip(text.lines().skip(1).chain([""])) {
+        let end = if is_prose(line) && !next.is_empty() && !next.starts_with(' ') { ' ' } else { '\n' };
+        joined.push_str(line);
+        joined.push(end);
+    }
+    command.after_help(joined.trim_end().to_owned())
+}
+
+/// Lists the commands by group on the first page.
 pub(crate) fn grouped(command: Command) -> Command {
     let width = GROUPS.iter().flat_map(|(_, names)| names.iter()).map(|name| name.len()).max().unwrap_or(0);
     let mut listed = String::new();

@@ -124,8 +124,12 @@ enum Command {
     Man(help::Man),
 }
 
+fn cli() -> clap::Command {
+    groups::with_joined_paragraphs(Cli::command())
+}
+
 fn main() -> ExitCode {
-    let matches = groups::grouped(Cli::command()).get_matches();
+    let matches = groups::grouped(cli()).get_matches();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let ended: Ended = match cli.command {
         Command::Serve(command) => command.run(),
@@ -164,9 +168,9 @@ fn main() -> ExitCode {
         Command::Lookup(command) => command.run(),
         Command::Smpp(command) => command.run(),
         Command::Webhook(command) => command.run(),
-        Command::Help(command) => command.run(groups::grouped(Cli::command())),
-        Command::Completions(command) => command.run(Cli::command()),
-        Command::Man(command) => command.run(Cli::command()),
+        Command::Help(command) => command.run(groups::grouped(cli())),
+        Command::Completions(command) => command.run(cli()),
+        Command::Man(command) => command.run(cli()),
     };
     ending::exit_code(ended)
 }
@@ -198,11 +202,21 @@ mod tests {
 
     #[test]
     fn every_command_is_in_one_group() {
-        let help = groups::grouped(Cli::command()).render_help().to_string();
+        let help = groups::grouped(cli()).render_help().to_string();
         for command in Cli::command().get_subcommands() {
             let line = format!("\n  {} ", command.get_name());
             assert_eq!(help.matches(&line).count(), 1, "{}: {help}", command.get_name());
         }
+    }
+
+    #[test]
+    fn paragraphs_after_the_options_are_one_line_each() {
+        let serve =
+            cli().find_subcommand("serve").and_then(clap::Command::get_after_help).unwrap().to_string();
+        let lines: Vec<&str> = serve.lines().filter(|line| !line.is_empty()).collect();
+        let is_prose = |line: &&str| !line.starts_with(' ') && !line.ends_with(':');
+        assert!(!lines.windows(2).any(|pair| pair.iter().all(is_prose)), "{serve}");
+        assert!(serve.starts_with("Examples:\n  Start from"), "{serve}");
     }
 
     /// Finds commands in a text: in backticks, on lines of their own, after a prompt.

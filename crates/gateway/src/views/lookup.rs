@@ -94,7 +94,7 @@ pub struct RouteCandidateView {
     #[schema(examples("49"))]
     pub route: String,
     /// `chosen`, `less-exact`, `other-account`, `other-sender` or `no-country`.
-    pub verdict: String,
+    pub decision: String,
     pub why: String,
 }
 
@@ -107,7 +107,7 @@ pub struct CarrierCandidateView {
     /// `up`, `poor`, `down`, `stopped` or `disabled`; null where no gateway runs.
     pub health: Option<String>,
     /// `chosen`, `in-reserve` or `skipped`.
-    pub standing: String,
+    pub decision: String,
     pub why: String,
 }
 

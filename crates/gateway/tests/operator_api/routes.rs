@@ -19,12 +19,12 @@ fn carrier(office: &Office, name: &str) -> CarrierId {
     catalogue.carriers().iter().find(|(_, known, _)| known == name).unwrap().0
 }
 
-/// Returns the route, the carrier, and the verdict of each route in order.
+/// Returns the route, the carrier, and the decision about each route in order.
 fn told(body: &Value) -> (String, String, String) {
     let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
-    let verdicts = body["routes"].as_array().unwrap().iter();
-    let verdicts = verdicts.map(|one| format!("{}={}", text(&one["route"]), text(&one["verdict"])));
-    (text(&body["route"]), text(&body["carrier"]), verdicts.collect::<Vec<_>>().join(" "))
+    let decisions = body["routes"].as_array().unwrap().iter();
+    let decisions = decisions.map(|one| format!("{}={}", text(&one["route"]), text(&one["decision"])));
+    (text(&body["route"]), text(&body["carrier"]), decisions.collect::<Vec<_>>().join(" "))
 }
 
 #[tokio::test]
@@ -42,13 +42,13 @@ async fn route_explanation_depends_on_account_sender_and_recipient() {
     ] {
         let reply = office.get(&format!("/routes/explain?{query}")).await;
         assert_eq!(reply.status, 200, "{query}: {}", reply.text);
-        let (route, carrier, verdicts) = told(&reply.body);
-        assert_eq!((route.as_str(), carrier.as_str(), verdicts.as_str()), expect, "{query}");
+        let (route, carrier, decisions) = told(&reply.body);
+        assert_eq!((route.as_str(), carrier.as_str(), decisions.as_str()), expect, "{query}");
     }
     let own = office.get("/routes/explain?to=%2B4915112345678&account=shop").await.body;
     assert_eq!(
         own["routes"][0]["why"],
-        "for messages of account shop to networks of MCC 262: taken: the most specific route"
+        "for messages of account shop to networks of MCC 262: the most specific route"
     );
     assert_eq!((&own["in_doubt"], &own["fail_over_refusals"]), (&json!("never-resend"), &json!(true)));
     assert_eq!(own["sentence"], "A message to +4915112345678 goes by route shop/mcc262 to carrier beta.");
@@ -60,7 +60,7 @@ async fn route_explanation_depends_on_carrier_health() {
     let office = Office::open_with(&setup()).await.running();
     let (acme, beta) = (carrier(&office, "acme"), carrier(&office, "beta"));
     let ask = "/routes/explain?to=%2B4915112345678";
-    for (first, second, sentence, standings) in [
+    for (first, second, sentence, decisions) in [
         (
             Health::Up,
             Health::Up,
@@ -99,9 +99,9 @@ async fn route_explanation_depends_on_carrier_health() {
         assert_eq!(body["sentence"], all);
         let told = body["carriers"].as_array().unwrap().iter().map(|one| {
             let text = |field: &str| one[field].as_str().unwrap_or("?").to_owned();
-            format!("{} {} {}: {}", text("carrier"), text("health"), text("standing"), text("why"))
+            format!("{} {} {}: {}", text("carrier"), text("health"), text("decision"), text("why"))
         });
-        assert_eq!(told.collect::<Vec<_>>().join("; "), standings);
+        assert_eq!(told.collect::<Vec<_>>().join("; "), decisions);
     }
     office.patch("/carriers/acme", json!({"disabled": true})).await;
     let body = office.get(ask).await.body;

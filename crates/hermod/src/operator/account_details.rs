@@ -10,14 +10,14 @@ use hermod_gateway::views::entries::EntryView;
 use hermod_gateway::views::money::{BalanceView, TrafficView};
 use serde_json::Value;
 
-pub(super) fn balance_text(view: &BalanceView) -> String {
-    show::fields(&[
+pub(super) fn balance_fields(view: &BalanceView) -> [(&'static str, String); 5] {
+    [
         ("balance", format!("{} {}", view.balance, view.currency)),
         ("credit limit", view.credit_limit.to_string()),
         ("credit used", view.credit_used.to_string()),
         ("available", view.available.to_string()),
         ("terms", view.payment_terms.clone()),
-    ])
+    ]
 }
 
 /// Returns the balance of an account, for a list.
@@ -43,14 +43,15 @@ pub(super) async fn show(client: &OperatorClient, name: &str) -> Ended {
         countries if countries.is_empty() => "none: it cannot send".to_owned(),
         countries => countries,
     };
-    let account = show::fields(&[
+    let mut fields = vec![
         ("account", text(field("name"))),
         ("verified", yes_or_no("verified")),
         ("countries", countries),
         ("closed", yes_or_no("closed")),
         ("minimum", text(field("minimum"))),
-    ]);
-    show::print(&format!("{account}{}", balance_text(&money)))
+    ];
+    fields.extend(balance_fields(&money));
+    show::print(&show::fields(&fields))
 }
 
 pub(super) async fn traffic(client: &OperatorClient, name: &str) -> Ended {

@@ -19,7 +19,7 @@ An alarm is listed once, however often it occurs, and is cleared when its cause 
 --acknowledge removes the listed alarms; a condition that persists raises its alarm again.
 docs/alarms.md explains each alarm.";
 
-/// List alarms about carriers, webhooks, certificates and this machine, with what to do about them
+/// List alarms, with what to do about them
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Alarms {

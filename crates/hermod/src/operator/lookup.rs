@@ -71,10 +71,10 @@ fn lookup_text(view: &LookupView) -> String {
         ("country enabled", enabled.to_owned()),
     ]);
     let reasons: String = view.refusals.iter().map(|reason| format!("  {}\n", show::safe(reason))).collect();
-    let verdict = match (view.country_enabled, reasons.is_empty()) {
+    let acceptance = match (view.country_enabled, reasons.is_empty()) {
         (None, _) => String::new(),
         (Some(_), true) => "A message of this account would be accepted now.\n\n".to_owned(),
         (Some(_), false) => format!("A message of this account would be rejected now:\n{reasons}\n"),
     };
-    format!("{fields}\n{verdict}{}", explanation_text(&view.explanation))
+    format!("{fields}\n{acceptance}{}", explanation_text(&view.explanation))
 }

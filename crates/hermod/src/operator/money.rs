@@ -1,7 +1,7 @@
 //! `hermod topup`, `invoice`, `payment` and `adjust`: post ledger entries. Each has a reference, generated if none is given,
 //! so that a retry after a lost response posts nothing twice.
 
-use super::account_details::balance_text;
+use super::account_details::balance_fields;
 use super::entries;
 use super::operator_client::{Body, OperatorClient};
 use super::target::{MissingDir, Target};
@@ -157,5 +157,9 @@ fn posted_text(posted: &PostedView, reference: &str) -> String {
     } else {
         format!("The {kind} of {amount} {currency} was posted to {account}.")
     };
-    format!("{sentence}\n  reference  {}\n\n{}", show::safe(reference), balance_text(balance))
+    format!(
+        "{sentence}\n  reference  {}\n\n{}",
+        show::safe(reference),
+        show::fields(&balance_fields(balance))
+    )
 }

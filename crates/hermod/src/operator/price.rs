@@ -109,7 +109,7 @@ impl Price {
                 if client.json {
                     return Ok(());
                 }
-                show::print("Per part, in the currency of the sending account.\n")
+                show::print("\nPer part, in the currency of the sending account.\n")
             }
             PriceCommand::Set { which, per_part } => {
                 let fields = Fields::default().with("per_part", Some(per_part));

@@ -149,7 +149,7 @@ impl Listed for CarrierCandidateView {
         ("priority", Right, |carrier| carrier.priority.to_string()),
         ("weight", Right, |carrier| carrier.weight.to_string()),
         ("health", Left, |carrier| text(&carrier.health)),
-        ("standing", Left, |carrier| carrier.standing.replace('-', " ")),
+        ("decision", Left, |carrier| carrier.decision.replace('-', " ")),
         ("why", Left, |carrier| carrier.why.clone()),
     ];
     const EMPTY: &'static str = "";
@@ -158,7 +158,7 @@ impl Listed for CarrierCandidateView {
 impl Listed for RouteCandidateView {
     const COLUMNS: &'static [Column<RouteCandidateView>] = &[
         ("route", Left, |route| route.route.clone()),
-        ("verdict", Left, |route| route.verdict.replace('-', " ")),
+        ("decision", Left, |route| route.decision.replace('-', " ")),
         ("why", Left, |route| route.why.clone()),
     ];
     const EMPTY: &'static str = "";

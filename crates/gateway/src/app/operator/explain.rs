@@ -122,17 +122,17 @@ fn route_candidate(catalogue: &Catalogue, looked: &ConsideredRoute) -> RouteCand
         Area::Mcc(mcc) => format!("networks of MCC {mcc}"),
         Area::Country(country) => country.name().to_owned(),
     };
-    let verdict = match looked.decision {
-        RouteDecision::Chosen => "taken: the most specific route",
-        RouteDecision::LessExact => "not taken: another route is more specific",
-        RouteDecision::OtherAccount => "not taken: the message is of another account",
-        RouteDecision::OtherSender => "not taken: the message has another sender",
-        RouteDecision::NoCountry => "not taken: the country of the number is unknown",
+    let reason = match looked.decision {
+        RouteDecision::Chosen => "the most specific route",
+        RouteDecision::LessExact => "another route is more specific",
+        RouteDecision::OtherAccount => "the message is of another account",
+        RouteDecision::OtherSender => "the message has another sender",
+        RouteDecision::NoCountry => "the country of the number is unknown",
     };
     RouteCandidateView {
         route: name_of_route(catalogue, &looked.scope),
-        verdict: looked.decision.as_str().to_owned(),
-        why: format!("for {who} to {place}: {verdict}"),
+        decision: looked.decision.as_str().to_owned(),
+        why: format!("for {who} to {place}: {reason}"),
     }
 }
 
@@ -175,7 +175,7 @@ fn carrier_candidate(catalogue: &Catalogue, one: &ConsideredCarrier, running: bo
         priority: one.candidate.priority,
         weight: one.candidate.weight,
         health: health.map(|health| health.as_str().to_owned()),
-        standing: one.decision.as_str().to_owned(),
+        decision: one.decision.as_str().to_owned(),
         why: why.to_owned(),
     }
 }

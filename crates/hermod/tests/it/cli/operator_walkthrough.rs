@@ -148,6 +148,7 @@ fn list_entries(office: &Office) {
         (
             &["price", "list", "--account", "shop"],
             "FOR  PER PART  ACCOUNT  FROM\n49     0.0375  shop     2027-01-01\n\
+             \n\
              Per part, in the currency of the sending account.\n",
         ),
         (
