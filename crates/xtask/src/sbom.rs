@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::shell::{self, Failure, Outcome};
 
 const PRODUCT: &str = "hermod";
-/// Both systems that we ship for resolve to the same crates; cargo wants one of them.
+/// The target to resolve for. All released targets have the same crates.
 const PLATFORM: &str = "x86_64-unknown-linux-gnu";
 
 #[derive(clap::Args)]
@@ -40,7 +40,7 @@ fn bill() -> Result<Value, Failure> {
     bill_of(&metadata, &checksums(&lock))
 }
 
-/// The SHA-256 of every crate from a registry, by name and version.
+/// Returns the SHA-256 of every crate from a registry, by name and version.
 fn checksums(lock: &str) -> BTreeMap<(String, String), String> {
     let lock: toml::Table = lock.parse().unwrap_or_default();
     let packages = lock.get("package").and_then(toml::Value::as_array);
@@ -120,7 +120,7 @@ fn component(package: &Value, kind: &str, checksums: &BTreeMap<(String, String),
     component
 }
 
-/// The package URL of a crate from the registry; our own crates have no address there.
+/// Returns the package URL of a crate from the registry; none for our own crates.
 fn reference(package: &Value) -> String {
     let (name, version) = (text(package, "name"), text(package, "version").replace('+', "%2B"));
     if is_from_registry(package) {

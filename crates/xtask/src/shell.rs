@@ -1,12 +1,12 @@
-//! Runs other programs from the workspace root. A failed program becomes a `Failure` that names the command, so
-//! that whoever reads the last line can run it again by hand.
+//! Runs other programs from the workspace root. A failed program becomes a `Failure` that names the command, so that it can
+//! be run again by hand.
 
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Why a command of ours stopped, as one sentence for a person.
+/// Why a command failed, as one sentence.
 #[derive(Debug)]
 pub(crate) struct Failure(pub(crate) String);
 
@@ -29,14 +29,14 @@ pub(crate) fn command(program: &str, args: &[&str]) -> Command {
     command
 }
 
-/// Runs with the terminal passed through; anything but success is a failure.
+/// Runs a program on this terminal. An exit code other than 0 is a failure.
 pub(crate) fn run(mut command: Command) -> Outcome {
     let shown = show(&command);
     let status = command.status().map_err(|cause| Failure(format!("cannot start `{shown}`: {cause}")))?;
     if status.success() { Ok(()) } else { Err(Failure(format!("`{shown}` failed ({status})"))) }
 }
 
-/// Like `run`, and also shows each line of standard output to `on_line` as it passes by.
+/// As `run`; also calls `on_line` with each line of standard output.
 pub(crate) fn run_watching(mut command: Command, mut on_line: impl FnMut(&str)) -> Outcome {
     let shown = show(&command);
     let cannot = |cause: io::Error| Failure(format!("cannot run `{shown}`: {cause}"));
@@ -52,7 +52,7 @@ pub(crate) fn run_watching(mut command: Command, mut on_line: impl FnMut(&str)) 
     if status.success() { Ok(()) } else { Err(Failure(format!("`{shown}` failed ({status})"))) }
 }
 
-/// Asks a question by running a program quietly: did it start and succeed on this input?
+/// Whether a program starts and succeeds on this input. Its output is discarded.
 pub(crate) fn succeeds(program: &str, args: &[&str], input: &str) -> bool {
     let mut probe = command(program, args);
     probe.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -64,7 +64,7 @@ pub(crate) fn succeeds(program: &str, args: &[&str], input: &str) -> bool {
     ended_well && written.is_ok()
 }
 
-/// What a program prints, or nothing when it cannot be run or fails.
+/// Returns the output of a program; none if it cannot be run or fails.
 pub(crate) fn output_of(program: &str, args: &[&str]) -> Option<String> {
     let output = command(program, args).stderr(Stdio::null()).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())

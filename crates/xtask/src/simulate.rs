@@ -1,4 +1,4 @@
-//! `cargo xtask simulate`: the simulation of the engine for as many commands as wanted. The gate runs it for a million.
+//! `cargo xtask simulate`: runs the simulation of the engine with a given number of commands. The gate runs a million.
 
 use clap::Args;
 

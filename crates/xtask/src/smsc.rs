@@ -1,12 +1,12 @@
-//! Carriers for the tests that are made with other people's SMPP libraries: one in Node, one in Python. The scripts stand
-//! beside the tests; what they import is installed here, with every version pinned.
+//! Installs the third-party SMPP libraries, with pinned versions, that tests use as carriers: one for Node, one for Python.
+//! The scripts that use them are beside the tests.
 
 use clap::ValueEnum;
 
 use crate::packages;
 use crate::shell::Failure;
 
-/// A library to make a carrier with.
+/// A library that a carrier of the tests uses.
 #[derive(Clone, Copy, ValueEnum)]
 pub(crate) enum Library {
     /// The package `smpp` of npm
@@ -18,7 +18,7 @@ pub(crate) enum Library {
 impl Library {
     pub(crate) const ALL: [Library; 2] = [Library::Node, Library::Twisted];
 
-    /// Tells the tests where it is.
+    /// The variable that gives its path to the tests.
     pub(crate) fn variable(self) -> &'static str {
         match self {
             Library::Node => "HERMOD_SMSC_NODE",
@@ -26,7 +26,7 @@ impl Library {
         }
     }
 
-    /// For Node the folder in which it finds its packages; for Twisted the Python that has them.
+    /// Returns the folder of the packages for Node, or the Python that has Twisted.
     pub(crate) fn ensure(self) -> Result<String, Failure> {
         let place = match self {
             Library::Node => {

@@ -1,5 +1,5 @@
-//! Counts tests from what `cargo test` prints. Every test binary ends with one `test result:` line; the sum of
-//! those lines is what the gate reports, so a test that did not run is not counted.
+//! Counts tests by the output of `cargo test`. The gate reports the sum of the `test result:` lines, one per test binary, so
+//! that a test that did not run is not counted.
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
@@ -9,7 +9,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Adds a line of test output; lines that are not results count nothing.
+    /// Adds a line of test output. Lines other than results are ignored.
     pub(crate) fn add(&mut self, line: &str) {
         let Some((_verdict, counts)) =
             line.strip_prefix("test result: ").and_then(|result| result.split_once(". "))

@@ -1,5 +1,5 @@
-//! `cargo xtask test`: the one gate. Steps run in order and the first failure stops them; nothing is ever skipped.
-//! The order puts what fails fast first, and clippy before the tests because both share what they build.
+//! `cargo xtask test`: the gate. Runs every step in order, fast checks first, and stops at the first failure. Clippy runs
+//! before the tests, because both use the same build.
 
 use std::time::{Duration, Instant};
 

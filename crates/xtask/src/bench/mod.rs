@@ -1,5 +1,5 @@
 //! Benchmarks: the real binaries as separate processes on the loopback, each figure beside a reference from the same
-//! run, because a figure alone says more about the machine than about us.
+//! run, because figures depend on the machine.
 
 mod binds;
 mod gateway;

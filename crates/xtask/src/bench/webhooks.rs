@@ -36,7 +36,7 @@ pub(crate) struct Options {
     p99_ms: u64,
 }
 
-/// The other ends of all webhooks.
+/// The receivers of all webhooks.
 struct Receivers {
     healthy: Process,
     dead: Vec<Process>,
@@ -93,7 +93,7 @@ impl Receivers {
         Ok(Receivers { healthy, dead: vec![hangs, fails], healthy_url, dead_urls })
     }
 
-    /// Ends them; what the healthy one says.
+    /// Ends the receivers. Returns the report of the healthy one.
     fn end(self) -> Result<Value, Failure> {
         for dead in self.dead {
             dead.end()?;
@@ -102,7 +102,7 @@ impl Receivers {
     }
 }
 
-/// The dead first.
+/// Returns the customers, those with dead endpoints first.
 fn customers(options: &Options, receivers: &Receivers) -> Vec<Customer> {
     let dead = (0..options.dead).zip(receivers.dead_urls.iter().cycle());
     let dead = dead.map(|(number, url)| Customer { name: format!("dead-{number}"), url: url.clone() });
@@ -124,7 +124,7 @@ fn fill(programs: &Programs, gateway: &Gateway, customer: &Customer, messages: u
     Ok(())
 }
 
-/// Every healthy customer sends its share at once; gives how many messages were accepted.
+/// Sends the share of every healthy customer concurrently. Returns the number of accepted messages.
 fn load(
     programs: &Programs,
     gateway: &Gateway,

@@ -1,4 +1,4 @@
-//! `cargo xtask numbers`: builds the data files that tell the country, operator and network of a phone number, from
+//! `cargo xtask numbers`: builds the data files with the country, operator and network of a phone number, from
 //! packages of pinned versions. `docs/number-data.md` names them and explains how their tables are joined.
 
 mod join;
@@ -67,7 +67,7 @@ fn operators(holders: &Holders) -> BTreeSet<Operator> {
     named.map(|holder| (holder.country.clone(), holder.operator.clone())).collect()
 }
 
-/// Every prefix that either table lists, with what both say about it.
+/// Returns every prefix of both tables, with its country and operator.
 fn combine(tables: &Tables) -> Holders {
     let prefixes: BTreeSet<&String> = tables.regions.keys().chain(tables.carriers.keys()).collect();
     let holder = |prefix: &String| Holder {
@@ -78,7 +78,7 @@ fn combine(tables: &Tables) -> Holders {
     prefixes.into_iter().map(|prefix| (prefix.clone(), holder(prefix))).collect()
 }
 
-/// The lines of the file of countries, without its head.
+/// Returns the lines of the file of countries, without its head.
 fn countries(tables: &Tables) -> String {
     let mut mccs: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (mcc, countries) in countries_of_mccs(tables) {
@@ -120,7 +120,7 @@ fn countries_of_mccs(tables: &Tables) -> BTreeMap<&str, Vec<&str>> {
     countries
 }
 
-/// How the operators were joined, and on request those that were not.
+/// Returns how the operators were joined, and on request those that were not.
 fn report(tables: &Tables, networks: &Networks<'_>, unknown: bool) {
     let mut ranges: BTreeMap<Operator, usize> = BTreeMap::new();
     for (prefix, name) in &tables.carriers {

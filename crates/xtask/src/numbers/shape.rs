@@ -1,5 +1,5 @@
-//! Brings prefixes and whose they are into the form of the data file: as few prefixes as say the same, grouped by
-//! destination, neighbours drawn together.
+//! Writes prefixes and their destinations in the form of the data file: without redundant prefixes, grouped by destination,
+//! neighbours as ranges.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -7,7 +7,7 @@ use std::fmt::Write;
 /// Lines are broken here, so that a change of one prefix is a small difference.
 const LINE_WIDTH: usize = 118;
 
-/// Whose a prefix is, in the order of the file's fields.
+/// The destination of a prefix, in the order of the file's fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Holder {
     pub(crate) country: String,
@@ -17,13 +17,13 @@ pub(crate) struct Holder {
 
 pub(crate) type Holders = BTreeMap<String, Holder>;
 
-/// What the longest listed prefix of some digits says.
+/// Returns the destination of the longest listed prefix of these digits.
 pub(crate) fn longest<'a, V>(listed: &'a BTreeMap<String, V>, digits: &str) -> Option<&'a V> {
     (1..=digits.len()).rev().find_map(|length| listed.get(&digits[..length]))
 }
 
-/// Removes every prefix that says what the prefix around it says. Where all ten prefixes below one are listed, that
-/// one can say what most of them say: it covers no number that none of the ten covers.
+/// Removes every prefix with the same destination as the shorter prefix that covers it. Where all ten prefixes below one are
+/// listed, that one gets the most frequent destination of the ten: it covers no further numbers.
 pub(crate) fn simplify(holders: &mut Holders) {
     let longest_prefix = holders.keys().map(String::len).max().unwrap_or(0);
     for length in (2..=longest_prefix).rev() {
@@ -53,7 +53,7 @@ fn full_families(holders: &Holders, length: usize) -> Vec<(String, Vec<Holder>)>
     full.map(|(around, members)| (around.to_owned(), members)).collect()
 }
 
-/// None when all differ: then nothing would be saved, and the file would be harder to read.
+/// Returns the most frequent destination; none if all differ, because nothing would be saved.
 fn most_frequent(members: &[Holder]) -> Option<Holder> {
     let distinct: BTreeSet<&Holder> = members.iter().collect();
     let count = |one: &Holder| members.iter().filter(|other| *other == one).count();
@@ -62,7 +62,7 @@ fn most_frequent(members: &[Holder]) -> Option<Holder> {
     (count(most) > 1).then(|| most.clone())
 }
 
-/// The lines of the file, without its head.
+/// Returns the lines of the file, without its head.
 pub(crate) fn write(holders: &Holders) -> String {
     let mut by_holder: BTreeMap<&Holder, Vec<&str>> = BTreeMap::new();
     for (prefix, holder) in holders {
@@ -87,7 +87,7 @@ pub(crate) fn write(holders: &Holders) -> String {
     text
 }
 
-/// Neighbours that differ in their last digit as one field: 49170, 49171 and 49172 are `49170-2`.
+/// Joins neighbours that differ in their last digit: 49170, 49171 and 49172 become `49170-2`.
 fn runs(prefixes: &[&str]) -> Vec<String> {
     let mut runs: Vec<(&str, &str)> = Vec::new();
     for prefix in prefixes {

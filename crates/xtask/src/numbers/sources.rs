@@ -1,4 +1,4 @@
-//! Fetches the packages with the ordinary clients of their registries and lets a script copy the tables out of them.
+//! Fetches the packages with pip and npm, and extracts their tables with a script.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -52,12 +52,12 @@ impl Sources {
         Ok(tables)
     }
 
-    /// Asks the library whether it agrees with the finished file.
+    /// Compares the finished file with the library's own answers.
     pub(crate) fn verify(&self, numbers: &Path) -> Outcome {
         shell::run(self.python(&["crates/xtask/numbers/verify.py", &numbers.to_string_lossy()]))
     }
 
-    /// Without leaving compiled files beside the scripts.
+    /// Returns a Python command that writes no compiled files beside the scripts.
     fn python(&self, args: &[&str]) -> Command {
         command(&self.python, &[&["-B"], args].concat())
     }

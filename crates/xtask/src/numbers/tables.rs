@@ -1,44 +1,44 @@
-//! The tables the data is made from, as they were extracted from the packages or curated beside the code.
+//! The source tables of the number data: extracted from the packages, or curated beside the code.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::shell::Failure;
 
-/// A network as the list of networks has it.
+/// A row of the list of networks.
 #[derive(Debug, Clone)]
 pub(crate) struct ListedNetwork {
     /// MCC and MNC, as in `262-01`.
     pub(crate) code: String,
-    /// Several for the few that serve a group of islands.
+    /// Its countries; several for networks that serve a group of islands.
     pub(crate) countries: Vec<String>,
     pub(crate) brand: String,
     pub(crate) operator: String,
     pub(crate) status: Status,
 }
 
-/// Better ones first.
+/// Whether a network is in operation, the most useful state first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Status {
     Operational,
-    /// Assigned; whether it is in operation is not said.
+    /// Assigned; unknown whether in operation.
     Unclear,
-    /// No longer, or not yet, a network one can send to.
+    /// Not in operation: closed or planned.
     Closed,
 }
 
-/// A person's word on which network an operator of ranges has.
+/// A curated alias: the network of an operator of number ranges.
 #[derive(Debug, Clone)]
 pub(crate) struct Alias {
     pub(crate) country: String,
     pub(crate) operator: String,
-    /// Empty when there is certainly no single one.
+    /// Empty if the operator has no single network.
     pub(crate) network: String,
-    /// The brand or operator the list of networks gives it, or the reason why there is none.
+    /// The brand or operator in the list of networks, or the reason why there is no network.
     pub(crate) listed_as: String,
 }
 
-/// All of it.
+/// All source tables.
 pub(crate) struct Tables {
     /// Prefix to country code, empty for prefixes of no country.
     pub(crate) regions: BTreeMap<String, String>,
@@ -53,7 +53,7 @@ pub(crate) struct Tables {
 }
 
 impl Tables {
-    /// From the folder the packages were extracted to and the folder of curated tables.
+    /// Reads the tables from the folder of extracted ones and the folder of curated ones.
     pub(crate) fn read(extracted: &Path, curated: &Path) -> Result<Tables, Failure> {
         let mut countries = pairs(&extracted.join("countries.tsv"))?;
         countries.extend(pairs(&curated.join("names.tsv"))?);
@@ -72,7 +72,7 @@ impl Tables {
     }
 }
 
-/// A row whose codes are codes: the list also has ranges of them, and question marks.
+/// Parses a row; none if MCC and MNC are not numbers: the list also has ranges and question marks.
 fn network([mcc, mnc, countries, brand, operator, status]: [String; 6]) -> Option<ListedNetwork> {
     let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
     if mcc.len() != 3 || !(2..=3).contains(&mnc.len()) || !digits(&mcc) || !digits(&mnc) {

@@ -1,5 +1,4 @@
-//! A dependency is a decision: each one we ask for by name has a line with its reason in docs/dependencies.md, and
-//! no line outlives its dependency.
+//! Every direct dependency has a row with its reason in docs/dependencies.md, and every row has its dependency.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +29,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Violation> {
     unexplained.chain(left_over).collect()
 }
 
-/// Rows of the form "| `name` | reason ... |": name to line number and reason.
+/// Returns the rows of the form "| `name` | reason ... |": name to line number and reason.
 fn reasons(text: &str) -> BTreeMap<&str, (usize, &str)> {
     let mut found = BTreeMap::new();
     for (index, line) in text.lines().enumerate() {

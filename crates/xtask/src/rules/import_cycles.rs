@@ -78,7 +78,7 @@ fn re_exports<'t>(
     re_exports
 }
 
-/// The names that a module defines for others.
+/// Returns the names that a module defines for others.
 fn public_names(code: &str) -> impl Iterator<Item = &str> {
     const KINDS: [&str; 7] = ["struct ", "enum ", "trait ", "type ", "const ", "static ", "fn "];
     code.lines().filter_map(|line| {
@@ -90,7 +90,7 @@ fn public_names(code: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// One violation for each group of modules that reach each other: its shortest cycle.
+/// Returns one violation for each group of modules that reach each other: its shortest cycle.
 fn cycles(imports: &Imports) -> Vec<Violation> {
     let mut told: BTreeSet<&str> = BTreeSet::new();
     let mut found = Vec::new();

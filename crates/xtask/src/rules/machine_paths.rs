@@ -1,10 +1,9 @@
-//! Nothing in the repository may depend on, or tell of, the machine somebody wrote it on: no home folders, no
-//! checkout folders. Such a path works for one person only.
+//! No file names a folder of a developer's machine, such as a home folder: it does not exist elsewhere.
 
 use crate::rules::Violation;
 use crate::tree::Tree;
 
-/// Written in two halves, so that this file does not accuse itself.
+/// Written in two halves, so that this file does not match.
 const FORBIDDEN: [&str; 6] = [
     concat!("/wo", "rk/"),
     concat!("/ro", "ot/"),
@@ -28,7 +27,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Violation> {
     found
 }
 
-/// `a/home/b` is some relative path; only a path that starts there is a machine's.
+/// Whether the match starts a path: `a/home/b` is a relative path.
 fn names(line: &str, path: &str) -> bool {
     let continues = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '}' | '>');
     let is_absolute = path.starts_with('/');

@@ -1,5 +1,5 @@
-//! A link in a document leads to a file that exists, and so does the path of a source file. Links to other sites are not
-//! followed: the gate must not depend on the network.
+//! Links and paths of source files in documents name files that exist. Links to other sites are not checked, because the
+//! gate must not depend on the network.
 
 use crate::rules::Violation;
 use crate::rules::markdown_titles::prose_lines;
@@ -28,7 +28,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Violation> {
     found
 }
 
-/// The paths of sources in a line's inline code, from the root: `engine/src/accept.rs` with or without `crates/` before it.
+/// Returns the paths of sources in a line's inline code, from the root: `engine/src/accept.rs` with or without `crates/` before it.
 fn source_paths(line: &str) -> impl Iterator<Item = String> {
     line.split('`').skip(1).step_by(2).filter_map(|code| {
         let path = code.strip_prefix("crates/").unwrap_or(code);
@@ -44,7 +44,7 @@ fn without_inline_code(line: &str) -> String {
     line.split('`').step_by(2).collect::<Vec<_>>().join(" ")
 }
 
-/// The targets of `[text](target)` and `[text](target "title")`.
+/// Returns the targets of `[text](target)` and `[text](target "title")`.
 fn targets(line: &str) -> Vec<&str> {
     let links = line.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
     links.filter_map(|(target, _)| target.split_whitespace().next()).collect()
@@ -55,7 +55,7 @@ fn is_local(target: &str) -> bool {
     !is_elsewhere && !target.starts_with('#')
 }
 
-/// The target as a path from the root, or nothing when it climbs out of the repository.
+/// Returns the target as a path from the root; none if it is outside of the repository.
 fn resolve(document: &str, target: &str) -> Option<String> {
     let target = target.split_once('#').map_or(target, |(path, _anchor)| path);
     let folder = document.rsplit_once('/').map_or("", |(folder, _)| folder);

@@ -1,4 +1,4 @@
-//! A document has exactly one title, on its first line: it is what a list of documents shows.
+//! A document has exactly one title, on its first line.
 
 use crate::rules::Violation;
 use crate::tree::Tree;
@@ -24,7 +24,7 @@ fn check_document(path: &str, text: &str) -> Vec<Violation> {
     }
 }
 
-/// The lines outside fenced code, with their numbers.
+/// Returns the lines outside fenced code, with their numbers.
 pub(crate) fn prose_lines(text: &str) -> Vec<(usize, &str)> {
     let mut fenced = false;
     let mut prose = Vec::new();

@@ -1,5 +1,6 @@
-//! Dependencies point one way. Between crates the table below says who may name whom and what a pure crate must not
-//! touch; inside the gateway, `app` knows no wire and an edge knows no other edge; inside the store, one folder knows SQLite.
+//! Dependencies between layers. The table below lists the allowed dependencies of each crate, and the paths that crates
+//! without I/O must not use. In the gateway, `app` uses no protocol and no edge uses another; in the store, only one folder
+//! uses SQLite.
 
 use std::collections::BTreeSet;
 
@@ -11,9 +12,9 @@ use crate::tree::Tree;
 
 struct Layer {
     folder: &'static str,
-    /// Our crates this one may depend on.
+    /// Our crates that this one may depend on.
     may_use: &'static [&'static str],
-    /// Further crates of ours its tests may use.
+    /// Further crates of ours that its tests may use.
     tests_may_use: &'static [&'static str],
     never: &'static [Ban],
 }
@@ -23,7 +24,7 @@ struct Ban {
     instead: &'static str,
 }
 
-/// Tests of a pure crate may read golden files, so bans hold for product code only.
+/// Paths that a crate without I/O must not use in product code; its tests may read golden files.
 const IMPURE: &[Ban] = &[
     Ban { path: "tokio", instead: "stay synchronous and return what is to be done" },
     Ban { path: "futures", instead: "stay synchronous and return what is to be done" },
@@ -68,7 +69,7 @@ const LAYERS: [Layer; 7] = [
 const APP: &str = "crates/gateway/src/app";
 const EDGES: &str = "crates/gateway/src/edges/";
 
-/// What the use cases never name: they are told what happened, not over which wire.
+/// Crates of protocols, which use cases must not name.
 const WIRES: &[Ban] = &[
     Ban { path: "axum", instead: "let the edge translate" },
     Ban { path: "hyper", instead: "let the edge translate" },
@@ -82,11 +83,11 @@ const STORE: &str = "crates/store/src/";
 const SQLITE: &str = "crates/store/src/sqlite/";
 const BACKENDS: &str = "crates/store/src/backend/";
 
-/// What the store never names outside of the folder that is SQLite's.
+/// Paths that only the SQLite folder of the store may name.
 const DRIVERS: &[Ban] =
     &[Ban { path: "rusqlite", instead: "put it behind a function of `sqlite/`, and that behind a backend" }];
 
-/// What the store names only where its backends are listed.
+/// Paths that only the backends of the store may name.
 const BACKEND_FOLDERS: &[Ban] =
     &[Ban { path: "crate::sqlite", instead: "ask a backend, so that another database can answer" }];
 
@@ -127,7 +128,7 @@ fn check_manifest(manifest: &Manifest) -> Vec<Violation> {
     forbidden.map(|found| arrow(&manifest.path, found.line, layer, &found.key)).collect()
 }
 
-/// Test code is held to the arrows too; only the manifest decides what its dev-dependencies may add.
+/// Checks the crates that code names, in tests too: dev-dependencies are allowed by the manifest.
 fn check_ours(path: &str, layer: &Layer, paths: &[NamedPath]) -> Vec<Violation> {
     let allowed: BTreeSet<String> =
         layer.may_use.iter().chain(layer.tests_may_use).map(|key| identifier(key)).collect();
@@ -161,7 +162,7 @@ fn check_bans(path: &str, bans: &[Ban], paths: &[NamedPath]) -> Vec<Violation> {
     found
 }
 
-/// An edge is a file or a folder directly under `edges/`.
+/// Returns the edges: the files and folders directly under `edges/`.
 fn edge_names(files: &[RustFile<'_>]) -> BTreeSet<String> {
     let edges = files.iter().filter_map(|file| edge_of(file.path));
     edges.map(str::to_owned).collect()

@@ -1,4 +1,4 @@
-//! Shows that each forbidden arrow is found, in manifests, imports and plain paths, and that allowed ones pass.
+//! Forbidden dependencies are found in manifests, imports and plain paths; allowed ones pass.
 
 use super::*;
 use crate::rules::check_rule;
