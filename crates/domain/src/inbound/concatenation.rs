@@ -1,4 +1,4 @@
-//! Reassembles the parts of an MO message, as far as they were received.
+//! Joins the parts of an MO message, as far as they were received.
 
 use crate::inbound::{Alphabet, MoSegment};
 use serde::{Deserialize, Serialize};

@@ -1,17 +1,17 @@
-//! MO messages: the content of one `deliver_sm`, its alphabet and addresses, reassembly of concatenated parts, and
+//! MO messages: the content of one `deliver_sm`, its alphabet and addresses, concatenation of parts, and
 //! opt-out keywords.
 
 mod addresses;
 mod alphabet;
+mod concatenation;
 mod opt_keywords;
-mod reassembly;
 
 pub use addresses::{display_address, msisdn_of, normalized_address, number_of};
 pub use alphabet::Alphabet;
+pub use concatenation::{MoContent, MoEncoding};
 pub use opt_keywords::{
     OPT_OUT_KEYWORD_CHARS_MAX, OPT_OUT_KEYWORDS_MAX, OptKeyword, is_opt_out_keyword, opt_keyword,
 };
-pub use reassembly::{MoContent, MoEncoding};
 
 use crate::origin::SmppAddress;
 use crate::text::ConcatPart;

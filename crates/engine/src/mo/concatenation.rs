@@ -1,9 +1,9 @@
 //! Joins the parts of concatenated MO messages. Parts may arrive in any order, over any link of their carrier, and over
-//! restarts. A message is delivered when all its parts are there, or after [`JOINING_WAIT`] without the missing ones.
+//! restarts. A message is delivered when all its parts are there, or after [`CONCATENATION_WAIT`] without the missing ones.
 
 use crate::batch::Batch;
 use crate::mo::ReceivedMo;
-use crate::ops::{JOINED_OCTETS_MAX, JOINING_WAIT};
+use crate::ops::{CONCATENATED_OCTETS_MAX, CONCATENATION_WAIT};
 use crate::tables::{
     MoPartChange, TableError, Unfinished, UnfinishedFound, UnfinishedId, UnfinishedKey, UnfinishedSize,
 };
@@ -26,7 +26,7 @@ impl Batch<'_> {
         let mut group = self.find_group(carrier, part, joined)?;
         let length = part.segment.octets.len();
         // The handset reused the reference for another message, or this one would grow without limit.
-        let is_full = |group: &UnfinishedFound| group.size.octets + length > JOINED_OCTETS_MAX;
+        let is_full = |group: &UnfinishedFound| group.size.octets + length > CONCATENATED_OCTETS_MAX;
         if let Some(ended) = group.take_if(|group| group.has_part || is_full(group)) {
             self.deliver_group(ended.id)?;
         }
@@ -103,7 +103,7 @@ impl Batch<'_> {
         if self.state.mo_parts.next_at().is_none_or(|at| at > now) {
             return Ok(());
         }
-        let since = now.minus(JOINING_WAIT);
+        let since = now.minus(CONCATENATION_WAIT);
         let due = self.tables.read()?.unfinished_since(since, UNFINISHED_PER_BATCH_MAX)?;
         for group in due {
             self.deliver_group(group)?;

@@ -13,13 +13,13 @@ use std::time::Duration;
 pub const REPEATS_KNOWN: Duration = Duration::from_secs(600);
 /// The same for parts of concatenated messages, which first wait for each other. Not longer, because handsets reuse
 /// references.
-pub const PART_REPEATS_KNOWN: Duration = JOINING_WAIT.saturating_add(REPEATS_KNOWN);
+pub const PART_REPEATS_KNOWN: Duration = CONCATENATION_WAIT.saturating_add(REPEATS_KNOWN);
 /// How long a message waits for missing parts. Then it is delivered without them.
-pub const JOINING_WAIT: Duration = Duration::from_secs(600);
+pub const CONCATENATION_WAIT: Duration = Duration::from_secs(600);
 /// Parts of one carrier that wait for other parts. Beyond that the oldest message is delivered incomplete.
 pub const UNFINISHED_PARTS_PER_CARRIER_MAX: u64 = 10_000;
 /// Octets of the parts that are joined to one message: more than 255 parts of 140 octets.
-pub const JOINED_OCTETS_MAX: usize = 65_535;
+pub const CONCATENATED_OCTETS_MAX: usize = 65_535;
 /// How long unassigned messages are kept for the operator, at least.
 pub const UNASSIGNED_KEPT: Duration = Duration::from_secs(30 * 86_400);
 /// How long a conversation is kept after its last message.

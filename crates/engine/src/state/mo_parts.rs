@@ -1,7 +1,7 @@
 //! How many parts of concatenated MO messages wait for other parts, and since when.
 
 use crate::maps::HashMap;
-use crate::ops::{JOINING_WAIT, UNFINISHED_PARTS_PER_CARRIER_MAX};
+use crate::ops::{CONCATENATION_WAIT, UNFINISHED_PARTS_PER_CARRIER_MAX};
 use crate::tables::{TableError, Tables};
 use hermod_domain::ids::CarrierId;
 use hermod_domain::time::Timestamp;
@@ -22,7 +22,7 @@ impl MoPartCounts {
 
     /// Returns when the next incomplete message must be delivered.
     pub fn next_at(&self) -> Option<Timestamp> {
-        self.oldest.map(|since| since.plus(JOINING_WAIT))
+        self.oldest.map(|since| since.plus(CONCATENATION_WAIT))
     }
 
     /// Returns the waiting parts of each carrier that has some, in order.

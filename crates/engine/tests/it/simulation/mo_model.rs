@@ -11,7 +11,9 @@ use hermod_domain::phone::Msisdn;
 use hermod_domain::text::ConcatPart;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::WebhookKind;
-use hermod_engine::ops::{CONVERSATION_KEPT, Endpoint, JOINING_WAIT, PART_REPEATS_KNOWN, REPEATS_KNOWN};
+use hermod_engine::ops::{
+    CONCATENATION_WAIT, CONVERSATION_KEPT, Endpoint, PART_REPEATS_KNOWN, REPEATS_KNOWN,
+};
 use std::collections::{BTreeMap, HashMap};
 
 /// Digits of an address that are an international number rather than a short one.
@@ -196,7 +198,7 @@ impl Model {
 
     /// Delivers what has come of messages whose other parts were waited for long enough.
     pub(super) fn deliver_unfinished(&mut self) {
-        let since = self.now.minus(JOINING_WAIT);
+        let since = self.now.minus(CONCATENATION_WAIT);
         let due = self.mo.groups.iter().filter(|(_, group)| group.since <= since);
         let mut due: Vec<_> = due.map(|(key, group)| (group.since, group.order, key.clone())).collect();
         due.sort_unstable();

@@ -3,10 +3,10 @@
 //! Memory is bounded in both modes. `Full` keeps details of the first 2,000,000 submits and receipts (about 1 KB each)
 //! and counts the rest; `Compact` keeps counters and, for each message, a hash (151 MB at most, see `duplicates`).
 
+mod concatenation;
 mod duplicates;
 mod entries;
 mod log;
-mod reassembly;
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -15,8 +15,8 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
+pub use concatenation::ReceivedMessage;
 pub use entries::{BindAttempt, Counts, LinkEntry, MoSent, ReceiptSent, Submit, SubmitResponse};
-pub use reassembly::ReceivedMessage;
 
 use crate::runtime;
 pub(in crate::carrier) use duplicates::fingerprint;
@@ -117,7 +117,7 @@ impl Record {
     /// Complete messages that were not rejected, with their parts joined; `Full` only.
     pub fn received(&self) -> Vec<ReceivedMessage> {
         let log = self.log();
-        reassembly::join(log.submits.iter().filter(|submit| !submit.response.is_rejection()))
+        concatenation::join(log.submits.iter().filter(|submit| !submit.response.is_rejection()))
     }
 
     /// The texts of [`Record::received`].

@@ -2,7 +2,8 @@
 
 use super::*;
 use hermod_store::{
-    JOINED_OCTETS_MAX, JOINING_WAIT, LinkKind, PART_REPEATS_KNOWN, UNFINISHED_PARTS_PER_CARRIER_MAX,
+    CONCATENATED_OCTETS_MAX, CONCATENATION_WAIT, LinkKind, PART_REPEATS_KNOWN,
+    UNFINISHED_PARTS_PER_CARRIER_MAX,
 };
 
 fn count_unfinished_parts(world: &World) -> i64 {
@@ -69,7 +70,7 @@ async fn incomplete_message_is_delivered_after_ten_minutes_and_so_is_its_late_pa
     world.receive_mo(piece(1, 1, 3, "one ")).await;
     let began = world.now.minus(secs(60));
     // The ten minutes count from the first part, over a restart too.
-    world.advance(JOINING_WAIT - secs(61)).await;
+    world.advance(CONCATENATION_WAIT - secs(61)).await;
     world.restart().await;
     world.store.set_catalogue(catalogue(Vec::new()));
     assert!(world.inbound_texts(ALICE).await.is_empty());
@@ -86,7 +87,7 @@ async fn incomplete_message_is_delivered_after_ten_minutes_and_so_is_its_late_pa
     world.receive_mo(piece(1, 3, 3, "three")).await;
     world.receive_mo(piece(1, 2, 3, "two ")).await;
     assert_eq!(world.inbound_texts(ALICE).await.len(), 1);
-    world.advance(JOINING_WAIT).await;
+    world.advance(CONCATENATION_WAIT).await;
     assert_eq!(world.inbound_texts(ALICE).await, ["one three", "two "]);
     world.advance(PART_REPEATS_KNOWN).await;
     world.sweep(world.now).await;
@@ -131,7 +132,7 @@ async fn messages_with_the_same_reference_are_all_delivered() {
     world.receive_mo(piece(0, 1, 2, "third1")).await;
     world.receive_mo(piece(0, 1, 2, "fourth1")).await;
     assert_eq!(world.inbound_texts(ALICE).await.last().unwrap(), "third1");
-    world.advance(JOINING_WAIT).await;
+    world.advance(CONCATENATION_WAIT).await;
     assert_eq!(world.inbound_texts(ALICE).await.last().unwrap(), "fourth1");
     world.assert_audit_clean();
 }
@@ -157,7 +158,7 @@ async fn part_equal_to_an_earlier_one_is_joined_if_a_message_lacks_it_or_after_t
 #[tokio::test]
 async fn message_over_the_size_limit_is_delivered_incomplete() {
     let world = World::with_numbers().await;
-    let long = "x".repeat(JOINED_OCTETS_MAX / 2);
+    let long = "x".repeat(CONCATENATED_OCTETS_MAX / 2);
     for no in 1..=3 {
         world.receive_mo(piece(1, no, 255, &format!("{long}{no}"))).await;
     }
