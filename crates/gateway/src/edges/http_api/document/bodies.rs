@@ -195,6 +195,7 @@ pub struct Balance {
     /// The ISO 4217 code of the account's currency.
     #[schema(pattern = "^[A-Z]{3}$", examples("EUR"))]
     pub currency: String,
+    /// How far the balance may go below 0.
     #[schema(minimum = 0, examples(0))]
     pub credit_limit: f64,
     /// Invoiced and not paid yet.

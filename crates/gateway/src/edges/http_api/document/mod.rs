@@ -120,9 +120,9 @@ fn components() -> Components {
         SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::with_description(name, description)))
     };
     for (name, scheme) in [
-        ("basic", http(HttpAuthScheme::Basic, "The API key as user, its secret as password.")),
-        ("apiKey", header("X-API-Key", "The API key, together with `X-API-Secret`.")),
-        ("apiSecret", header("X-API-Secret", "The secret of `X-API-Key`.")),
+        ("basic", http(HttpAuthScheme::Basic, "`Authorization: Basic`, the API key as user, its secret as password.")),
+        ("apiKey", header("X-API-Key", "The header `X-API-Key` with the API key, together with `X-API-Secret`.")),
+        ("apiSecret", header("X-API-Secret", "The header `X-API-Secret` with the secret of that key.")),
         (
             "bearer",
             http(
