@@ -34,7 +34,7 @@ pub enum AlarmKind {
     /// A carrier answered with an unknown status.
     UnknownStatus,
     /// A receipt has an unknown `stat`.
-    UnknownWord,
+    UnknownStat,
     /// Receipts match no part: the carrier's id conversion is probably set wrongly.
     UnmatchedReceipts,
     /// A receipt matches more than one part.
@@ -74,7 +74,7 @@ impl AlarmKind {
         AlarmKind::CarrierStopped,
         AlarmKind::ProtocolError,
         AlarmKind::UnknownStatus,
-        AlarmKind::UnknownWord,
+        AlarmKind::UnknownStat,
         AlarmKind::UnmatchedReceipts,
         AlarmKind::AmbiguousReceipt,
         AlarmKind::MissingMessageId,
@@ -100,7 +100,7 @@ impl AlarmKind {
             AlarmKind::CarrierStopped => "carrier-stopped",
             AlarmKind::ProtocolError => "protocol-error",
             AlarmKind::UnknownStatus => "unknown-status",
-            AlarmKind::UnknownWord => "unknown-word",
+            AlarmKind::UnknownStat => "unknown-stat",
             AlarmKind::UnmatchedReceipts => "unmatched-receipts",
             AlarmKind::AmbiguousReceipt => "ambiguous-receipt",
             AlarmKind::MissingMessageId => "missing-message-id",
@@ -361,9 +361,9 @@ mod tests {
     fn many_alarms_of_one_carrier_are_merged() {
         let alarms = Alarms::default();
         for number in 0..10 * ALARMS_OF_A_KIND_MAX {
-            alarms.raise(AlarmKind::UnknownWord, "acme", &format!("WORD{number}"), "", at(1));
+            alarms.raise(AlarmKind::UnknownStat, "acme", &format!("WORD{number}"), "", at(1));
         }
-        alarms.raise(AlarmKind::UnknownWord, "beta", "ODD", "", at(1));
+        alarms.raise(AlarmKind::UnknownStat, "beta", "ODD", "", at(1));
         alarms.raise(AlarmKind::CarrierDown, "acme", "", "", at(1));
         let listed = alarms.list();
         assert_eq!(listed.len(), ALARMS_OF_A_KIND_MAX + 3);

@@ -78,7 +78,7 @@ fn take_slot(
     let limits = AddressLimits { open_max: limits.per_address_max, half_open_max: limits.half_open_max };
     let slot = connection_limits.enter(limit_key_of(peer), limits);
     if slot.is_none() {
-        counter!("hermod_http_crowded_total").increment(1);
+        counter!("hermod_http_address_limited_total").increment(1);
         tracing::debug!(%peer, "Closed a connection: too many from its address");
     }
     slot.map(Some).ok_or(AddressLimitReached)

@@ -121,7 +121,7 @@ const fn what_to_do(kind: AlarmKind) -> &'static str {
             "The carrier rejects our PDUs as malformed: compare its specification with long_messages, tlvs and source."
         }
         AlarmKind::UnknownStatus => "Ask the carrier what the code means and add it to the retry list.",
-        AlarmKind::UnknownWord => {
+        AlarmKind::UnknownStat => {
             "Ask the carrier what the word means; such receipts are ignored until it is known."
         }
         AlarmKind::UnmatchedReceipts => {

@@ -135,7 +135,7 @@ enum CloseCause {
 impl CloseCause {
     fn label(&self) -> &'static str {
         match self {
-            CloseCause::AddressLimit => "crowded",
+            CloseCause::AddressLimit => "address-limit",
             CloseCause::Proxy(_) | CloseCause::LateHeader => "proxy-header",
             CloseCause::Handshake => "handshake",
             CloseCause::Stopping => "stopping",

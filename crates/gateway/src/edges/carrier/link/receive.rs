@@ -22,7 +22,7 @@ impl Link<'_> {
                 self.figures.receipt();
                 if let Some(word) = &receipt.word {
                     let detail = "a receipt has an unknown stat; the state of its part did not change";
-                    self.group.raise(AlarmKind::UnknownWord, word, detail);
+                    self.group.raise(AlarmKind::UnknownStat, word, detail);
                 }
                 self.receipts.push(receipt);
             }

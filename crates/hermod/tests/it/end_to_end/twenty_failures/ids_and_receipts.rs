@@ -163,7 +163,7 @@ async fn failure_5_unknown_receipt_status_changes_nothing_and_raises_an_alarm() 
     let message = s.alice.send(TO, "and now?").await.accepted();
     s.wait_for_answered_receipts(1).await;
     s.alice.status_of(&message).becomes("submitted").await;
-    s.wait_for_alarms(&["acme unknown-word WHATEVR"]).await;
+    s.wait_for_alarms(&["acme unknown-stat WHATEVR"]).await;
     s.end_with_open_parts(1).await;
 }
 
