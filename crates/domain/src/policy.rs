@@ -49,6 +49,10 @@ pub enum PolicyDecision {
     Refused(Refusal),
 }
 
+/// Checks a message of an account against its setup: sender, parts, verification, country, screening rules, price and
+/// route, in this order. Returns the first refusal, or the message as it is to be accepted, with its cost and carrier. A
+/// message that matches screening rules is `Screened`, with the outcome that it has once the operator approves it. Opt-outs,
+/// traffic controls and credit are checked when the message is accepted.
 pub fn check_submission(
     catalogue: &Catalogue,
     view: &AccountView,

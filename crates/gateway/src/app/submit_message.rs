@@ -56,6 +56,9 @@ pub struct Accepted {
     pub encoding: Encoding,
 }
 
+/// Accepts a customer's message: checks it, stores it, charges it and queues it in one durable step. `Accepted` means that it
+/// is on disk; `Replayed`, that its idempotency key was used before and nothing was stored or charged now. A refusal means
+/// that nothing was stored or charged; only a message held for review leaves its case.
 pub async fn submit_message(
     world: &World,
     caller: &Caller,

@@ -8,7 +8,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 /// A duration, such as "15s".
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Period(pub Duration);
 
 /// A size, such as "64MiB".

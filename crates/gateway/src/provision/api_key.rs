@@ -102,10 +102,6 @@ impl Entry for WantedKey {
         }
     }
 
-    fn secret_changed(before: &ApiKey, after: &ApiKey) -> Option<&'static str> {
-        (before.secret_digest != after.secret_digest).then_some("secret")
-    }
-
     fn secret(&self) -> Option<&Secret> {
         self.secret.as_ref()
     }

@@ -41,9 +41,9 @@ pub(super) trait Entry: Serialize + DeserializeOwned {
     /// Makes the entry of a stored document, without secrets.
     fn shown(name: &str, document: Self::Document, names: &Names) -> Self;
 
-    /// Returns the field of the secret if it differs.
-    fn secret_changed(_before: &Self::Document, _after: &Self::Document) -> Option<&'static str> {
-        None
+    /// Returns the field of the secret if its stored form differs.
+    fn secret_changed(before: &Self::Document, after: &Self::Document) -> Option<&'static str> {
+        Self::SECRET.filter(|_| Self::kept_secret(before) != Self::kept_secret(after))
     }
 
     /// Returns the secret in the entry.

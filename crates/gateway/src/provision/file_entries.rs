@@ -24,7 +24,7 @@ pub const EXAMPLE_TOML: &str = include_str!("example.toml");
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schema(as = ProvisionFile)]
-pub struct Wanted {
+pub struct WantedSetup {
     #[serde(rename = "carrier", skip_serializing_if = "Vec::is_empty")]
     pub carriers: Vec<WantedCarrier>,
     #[serde(rename = "route", skip_serializing_if = "Vec::is_empty")]
@@ -69,33 +69,33 @@ pub struct Removal {
     pub name: String,
 }
 
-impl Wanted {
+impl WantedSetup {
     /// Parses a file. Its entries change only the fields that they mention.
-    pub fn parse(source: &Source) -> Result<Wanted, FileError> {
-        let (wanted, mentions): (Wanted, Mentions) = source.parse_adjusted(Mentions::take_from)?;
-        Ok(Wanted { mentions: Some(mentions), ..wanted })
+    pub fn parse(source: &Source) -> Result<WantedSetup, FileError> {
+        let (wanted, mentions): (WantedSetup, Mentions) = source.parse_adjusted(Mentions::take_from)?;
+        Ok(WantedSetup { mentions: Some(mentions), ..wanted })
     }
 
     /// Parses complete entries: absent fields have their defaults.
-    pub(super) fn parse_whole(source: &Source) -> Result<Wanted, FileError> {
+    pub(super) fn parse_whole(source: &Source) -> Result<WantedSetup, FileError> {
         source.parse()
     }
 
     /// Returns a request with one removal.
-    pub fn removing(removal: Removal) -> Wanted {
-        Wanted { removals: vec![removal], ..Wanted::default() }
+    pub fn removing(removal: Removal) -> WantedSetup {
+        WantedSetup { removals: vec![removal], ..WantedSetup::default() }
     }
 
     /// Sets whether fields changed since are overwritten.
     #[must_use]
-    pub fn forced(self, force: bool) -> Wanted {
-        Wanted { force, ..self }
+    pub fn forced(self, force: bool) -> WantedSetup {
+        WantedSetup { force, ..self }
     }
 
     /// Sets the rules for webhook addresses; the default is the strictest.
     #[must_use]
-    pub fn judged_by(self, rules: AddressRules) -> Wanted {
-        Wanted { rules, ..self }
+    pub fn judged_by(self, rules: AddressRules) -> WantedSetup {
+        WantedSetup { rules, ..self }
     }
 
     /// Whether it contains a password or a secret.

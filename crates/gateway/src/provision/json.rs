@@ -4,7 +4,7 @@
 use crate::config::{FileError, Source};
 use crate::provision::draft::Entry;
 use crate::provision::fields::{has_field, has_inner_field};
-use crate::provision::file_entries::Wanted;
+use crate::provision::file_entries::WantedSetup;
 use crate::provision::kind::Kind;
 use crate::provision::{ProvisionRefusal, names};
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
@@ -33,7 +33,7 @@ pub fn wanted_entry(
     kind: Kind,
     name: &str,
     fields: Map<String, Value>,
-) -> Result<(String, Wanted), ProvisionRefusal> {
+) -> Result<(String, WantedSetup), ProvisionRefusal> {
     let (name, implied) = names::read(kind, name)?;
     let mut fields = without_nulls(fields, kind);
     for (field, value) in implied {
@@ -41,7 +41,7 @@ pub fn wanted_entry(
     }
     let whole = Map::from_iter([(kind.as_str().to_owned(), Value::Array(vec![Value::Object(fields)]))]);
     let what = format!("{kind} \"{name}\"");
-    let wanted = read(&whole, Wanted::parse_whole).map_err(|(key, sentence)| {
+    let wanted = read(&whole, WantedSetup::parse_whole).map_err(|(key, sentence)| {
         let field = key.as_deref().and_then(|key| key.strip_prefix(&format!("{kind} 1.")));
         let field = field.map(|field| format!("{field}: ")).unwrap_or_default();
         ProvisionRefusal::about(&format!("{what}:"), format!("{field}{sentence}"))
@@ -56,8 +56,8 @@ pub fn wanted_entry(
 }
 
 /// Reads a whole provision file from an object of lists.
-pub fn wanted_whole(object: &Map<String, Value>) -> Result<Wanted, ProvisionRefusal> {
-    read(&whole_without_nulls(object), Wanted::parse).map_err(|(key, sentence)| {
+pub fn wanted_whole(object: &Map<String, Value>) -> Result<WantedSetup, ProvisionRefusal> {
+    read(&whole_without_nulls(object), WantedSetup::parse).map_err(|(key, sentence)| {
         let key = key.unwrap_or_else(|| "the body".to_owned());
         ProvisionRefusal::about(&format!("{key}:"), sentence)
     })
@@ -98,8 +98,8 @@ pub fn merged(mut fields: Map<String, Value>, patch: Map<String, Value>) -> Map<
 /// Parses an object as a file. The error is the key, if known, and a sentence.
 fn read(
     object: &Map<String, Value>,
-    parse: fn(&Source) -> Result<Wanted, FileError>,
-) -> Result<Wanted, (Option<String>, String)> {
+    parse: fn(&Source) -> Result<WantedSetup, FileError>,
+) -> Result<WantedSetup, (Option<String>, String)> {
     // TOML has no null; nulls of known fields were removed before.
     let text =
         toml::to_string(object).map_err(|_| (None, "null is not allowed inside a value".to_owned()))?;
@@ -170,7 +170,7 @@ pub fn check_fields(kind: Kind, patch: &Map<String, Value>) -> Result<(), Provis
 }
 
 /// Returns the name of the only entry.
-fn only_name(wanted: &Wanted, kind: Kind) -> Option<String> {
+fn only_name(wanted: &WantedSetup, kind: Kind) -> Option<String> {
     match kind {
         Kind::Carrier => wanted.carriers.first().map(Entry::name),
         Kind::Route => wanted.routes.first().map(Entry::name),

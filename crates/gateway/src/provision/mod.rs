@@ -36,14 +36,14 @@ mod values;
 pub use account::{PREVIOUS_SECRET_KEPT, Rotation, WantedAccount, rotate};
 pub use api_key::WantedKey;
 pub use carrier::{
-    CertificateWanted, SenderTypes, Typed, WantedCarrier, WantedRetry, WantedRewrite, WantedTls, WantedTlv,
+    SenderTypes, Typed, WantedCarrier, WantedCertificate, WantedRetry, WantedRewrite, WantedTls, WantedTlv,
 };
 pub use connection::{BindTypeName, WantedConnection};
 pub use control::{Most, MostAbroad, WantedControl};
 pub use documents::UnreadableRow;
 pub use export::{shown, shown_one};
 pub use fields::schema_of;
-pub use file_entries::{EXAMPLE_TOML, Removal, Wanted};
+pub use file_entries::{EXAMPLE_TOML, Removal, WantedSetup};
 pub use hex_codes::{Code, Tag};
 pub use inbound_number::WantedNumber;
 pub use json::{check_fields, merged, parse_object, value_of, wanted_entry, wanted_whole};
@@ -51,7 +51,7 @@ pub use kind::Kind;
 pub use names::of_area;
 pub use plan::{Change, Effect, FieldChange, FieldLeft, Made, Plan};
 pub use price::WantedPrice;
-pub use route::{RouteVia, WantedRoute, WantedVia};
+pub use route::{PlacedCarrier, WantedRoute, WantedRouteCarrier};
 pub use screen::WantedScreen;
 pub use sender::WantedSender;
 
@@ -122,7 +122,7 @@ pub fn price_name(account: Option<&str>, price: &PriceEntry) -> String {
 pub async fn prepare(
     store: &Store,
     pepper: &Pepper,
-    wanted: &Wanted,
+    wanted: &WantedSetup,
     now: Timestamp,
 ) -> Result<Plan, ProvisionError> {
     let rows = store.catalogue().await?;
@@ -134,7 +134,7 @@ pub async fn prepare(
 pub fn prepare_over(
     rows: Vec<CatalogueRow>,
     pepper: &Pepper,
-    wanted: &Wanted,
+    wanted: &WantedSetup,
     now: Timestamp,
 ) -> Result<Plan, ProvisionRefusal> {
     planning::plan(wanted, rows, LastApplied::default(), pepper, now)
@@ -167,7 +167,7 @@ pub async fn carry_out(store: &Store, plan: &Plan, now: Timestamp) -> Result<(),
 pub async fn apply(
     store: &Store,
     pepper: &Pepper,
-    wanted: &Wanted,
+    wanted: &WantedSetup,
     now: Timestamp,
 ) -> Result<Plan, ProvisionError> {
     let plan = prepare(store, pepper, wanted, now).await?;

@@ -3,7 +3,7 @@
 
 use crate::provision::ProvisionRefusal;
 use crate::provision::draft::{Draft, Entry};
-use crate::provision::file_entries::Wanted;
+use crate::provision::file_entries::WantedSetup;
 use crate::provision::kind::Kind;
 use crate::provision::last_applied::LastApplied;
 use crate::provision::mentioned_fields::{Mentioned, Mentions};
@@ -14,13 +14,13 @@ use hermod_domain::time::Timestamp;
 use hermod_store::CatalogueRow;
 
 pub(super) fn plan(
-    wanted: &Wanted,
+    wanted: &WantedSetup,
     stored: Vec<CatalogueRow>,
     last_applied: LastApplied,
     pepper: &Pepper,
     now: Timestamp,
 ) -> Result<Plan, ProvisionRefusal> {
-    let Wanted {
+    let WantedSetup {
         carriers,
         routes,
         prices,

@@ -52,7 +52,7 @@ pub struct WantedRoute {
     #[schema(value_type = Option<String>)]
     pub sender: Option<Sender>,
     /// In order of preference, or with priorities and weights.
-    pub carriers: Vec<WantedVia>,
+    pub carriers: Vec<WantedRouteCarrier>,
     /// The policy for a part in doubt. Default: the carrier's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, pattern = "^(resend|resend-once|never-resend)$", examples("resend"))]
@@ -66,17 +66,17 @@ pub struct WantedRoute {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(untagged)]
 #[schema(as = RouteCarrier)]
-pub enum WantedVia {
+pub enum WantedRouteCarrier {
     /// After those listed before it.
     Named(String),
-    Placed(RouteVia),
+    Placed(PlacedCarrier),
 }
 
 /// A carrier of a route with priority and weight.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = PlacedCarrier)]
-pub struct RouteVia {
+pub struct PlacedCarrier {
     #[schema(examples("acme"))]
     pub carrier: String,
     /// The lowest goes first. Default: the position in the list.
@@ -89,53 +89,60 @@ pub struct RouteVia {
     pub weight: Option<u16>,
 }
 
-impl<'de> Deserialize<'de> for WantedVia {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<WantedVia, D::Error> {
-        deserializer.deserialize_any(ViaVisitor)
+impl<'de> Deserialize<'de> for WantedRouteCarrier {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<WantedRouteCarrier, D::Error> {
+        deserializer.deserialize_any(RouteCarrierVisitor)
     }
 }
 
-struct ViaVisitor;
+struct RouteCarrierVisitor;
 
-impl<'de> Visitor<'de> for ViaVisitor {
-    type Value = WantedVia;
+impl<'de> Visitor<'de> for RouteCarrierVisitor {
+    type Value = WantedRouteCarrier;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a carrier's name, or a table with carrier, priority and weight")
     }
 
-    fn visit_str<E: Error>(self, name: &str) -> Result<WantedVia, E> {
-        Ok(WantedVia::Named(name.to_owned()))
+    fn visit_str<E: Error>(self, name: &str) -> Result<WantedRouteCarrier, E> {
+        Ok(WantedRouteCarrier::Named(name.to_owned()))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<WantedVia, A::Error> {
-        RouteVia::deserialize(MapAccessDeserializer::new(map)).map(WantedVia::Placed)
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<WantedRouteCarrier, A::Error> {
+        PlacedCarrier::deserialize(MapAccessDeserializer::new(map)).map(WantedRouteCarrier::Placed)
     }
 }
 
-impl WantedVia {
+impl WantedRouteCarrier {
     /// Returns the carrier's name.
     pub fn carrier(&self) -> &str {
         match self {
-            WantedVia::Named(name) | WantedVia::Placed(RouteVia { carrier: name, .. }) => name,
+            WantedRouteCarrier::Named(name)
+            | WantedRouteCarrier::Placed(PlacedCarrier { carrier: name, .. }) => name,
         }
     }
 
     fn document(&self, place: u8, draft: &Draft<'_>, what: &str) -> Result<RouteCarrier, ProvisionRefusal> {
         let (name, priority, weight) = match self {
-            WantedVia::Named(name) => (name, None, None),
-            WantedVia::Placed(RouteVia { carrier, priority, weight }) => (carrier, *priority, *weight),
+            WantedRouteCarrier::Named(name) => (name, None, None),
+            WantedRouteCarrier::Placed(PlacedCarrier { carrier, priority, weight }) => {
+                (carrier, *priority, *weight)
+            }
         };
         let carrier = CarrierId::new(draft.find(Kind::Carrier, name, what)?);
         Ok(RouteCarrier { carrier, priority: priority.unwrap_or(place), weight: weight.unwrap_or(1) })
     }
 
-    fn shown(place: u8, via: &RouteCarrier, names: &Names) -> WantedVia {
+    fn shown(place: u8, via: &RouteCarrier, names: &Names) -> WantedRouteCarrier {
         let carrier = names.of(Kind::Carrier, via.carrier.get());
         if (via.priority, via.weight) == (place, 1) {
-            return WantedVia::Named(carrier);
+            return WantedRouteCarrier::Named(carrier);
         }
-        WantedVia::Placed(RouteVia { carrier, priority: Some(via.priority), weight: Some(via.weight) })
+        WantedRouteCarrier::Placed(PlacedCarrier {
+            carrier,
+            priority: Some(via.priority),
+            weight: Some(via.weight),
+        })
     }
 }
 
@@ -200,7 +207,8 @@ impl Entry for WantedRoute {
             in_doubt,
             fail_over_refusals,
         } = document;
-        let shown = carriers.iter().zip(places()).map(|(via, place)| WantedVia::shown(place, via, names));
+        let shown =
+            carriers.iter().zip(places()).map(|(via, place)| WantedRouteCarrier::shown(place, via, names));
         WantedRoute {
             prefix,
             network,

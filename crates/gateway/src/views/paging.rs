@@ -78,10 +78,49 @@ pub fn page_schema(item: Ref, cursor: RefOr<Schema>) -> RefOr<Schema> {
         .into()
 }
 
+/// Implements parsing and the schema of a number in a query. A text that is no number in `$range` is rejected with `$rule`.
+macro_rules! query_number {
+    ($name:ident, $number:ty, $range:expr, $rule:expr) => {
+        impl From<$name> for $number {
+            fn from($name(number): $name) -> $number {
+                number
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = String;
+
+            fn try_from(text: String) -> Result<$name, String> {
+                text.parse()
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = String;
+
+            fn from_str(text: &str) -> Result<$name, String> {
+                let number = text.parse().ok().filter(|number| $range.contains(number));
+                number.map($name).ok_or_else(|| format!("\"{text}\" is not {}", $rule))
+            }
+        }
+
+        impl PartialSchema for $name {
+            fn schema() -> RefOr<Schema> {
+                let number = ObjectBuilder::new().schema_type(Type::Integer);
+                number.minimum(Some(*$range.start())).maximum(Some(*$range.end())).into()
+            }
+        }
+
+        impl ToSchema for $name {}
+    };
+}
+
 /// How many rows a page has at most: 1 to 1,000.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "u32")]
 pub struct Limit(u32);
+
+query_number!(Limit, u32, (1..=LIMIT_MAX), format_args!("a number from 1 to {LIMIT_MAX}"));
 
 impl Limit {
     pub const MAX: Limit = Limit(LIMIT_MAX);
@@ -92,41 +131,12 @@ impl Limit {
     }
 }
 
-impl From<Limit> for u32 {
-    fn from(Limit(rows): Limit) -> u32 {
-        rows
-    }
-}
-
-impl TryFrom<String> for Limit {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Limit, String> {
-        text.parse()
-    }
-}
-
-impl std::str::FromStr for Limit {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Limit, String> {
-        let rows = text.parse().ok().filter(|rows| (1..=LIMIT_MAX).contains(rows));
-        rows.map(Limit).ok_or_else(|| format!("\"{text}\" is not a number from 1 to {LIMIT_MAX}"))
-    }
-}
-
-impl PartialSchema for Limit {
-    fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).maximum(Some(LIMIT_MAX)).into()
-    }
-}
-
-impl ToSchema for Limit {}
-
 /// The number of a row, as `next` of a page gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "u64")]
 pub struct RowNumber(u64);
+
+query_number!(RowNumber, u64, (0..=i64::MAX.unsigned_abs()), "the next of an earlier page");
 
 impl RowNumber {
     /// As a row number of the database.
@@ -140,37 +150,6 @@ impl From<u64> for RowNumber {
         RowNumber(number)
     }
 }
-
-impl From<RowNumber> for u64 {
-    fn from(RowNumber(number): RowNumber) -> u64 {
-        number
-    }
-}
-
-impl TryFrom<String> for RowNumber {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<RowNumber, String> {
-        text.parse()
-    }
-}
-
-impl std::str::FromStr for RowNumber {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<RowNumber, String> {
-        let number = text.parse().ok().filter(|number| *number <= i64::MAX.unsigned_abs());
-        number.map(RowNumber).ok_or_else(|| format!("\"{text}\" is not the next of an earlier page"))
-    }
-}
-
-impl PartialSchema for RowNumber {
-    fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).maximum(Some(i64::MAX)).into()
-    }
-}
-
-impl ToSchema for RowNumber {}
 
 #[cfg(test)]
 mod tests {

@@ -1,17 +1,17 @@
 //! `POST /apply`: provision files, repeated and as dry runs.
 
-use crate::office::{Office, SETUP};
+use crate::fixture::{ApiFixture, SETUP};
 use hermod_gateway::provision::EXAMPLE_TOML;
 use serde_json::json;
 
 #[tokio::test]
 async fn file_can_be_applied_repeatedly() {
-    let office = Office::open().await;
-    let again = office.apply("/apply", SETUP).await;
+    let fixture = ApiFixture::open().await;
+    let again = fixture.apply("/apply", SETUP).await;
     assert_eq!(again.status, 200, "{}", again.text);
     assert!(again.changes().split(", ").all(|change| change.starts_with("same ")), "{}", again.text);
     assert_eq!(
-        office.get("/accounts/shop/balance").await.body["balance"],
+        fixture.get("/accounts/shop/balance").await.body["balance"],
         json!(10),
         "the opening balance is posted once"
     );
@@ -19,13 +19,13 @@ async fn file_can_be_applied_repeatedly() {
 
 #[tokio::test]
 async fn dry_run_returns_the_changes_and_applies_none() {
-    let office = Office::open().await;
-    let before = office.world.store.catalogue().await.unwrap();
+    let fixture = ApiFixture::open().await;
+    let before = fixture.world.store.catalogue().await.unwrap();
     let text = SETUP
         .replace("verified = true", "verified = false")
         .replace("secret = \"shop-secret-text-of-many-characters\"\n", "")
         + "[[key]]\nkey = \"new\"\nconnection = \"shop-http\"\n";
-    let told = office.apply("/apply?dry_run=true", &text).await;
+    let told = fixture.apply("/apply?dry_run=true", &text).await;
     assert_eq!(told.status, 200, "{}", told.text);
     assert_eq!(told.body["dry_run"], json!(true));
     assert_eq!(told.body["secrets"], json!([]));
@@ -39,18 +39,18 @@ async fn dry_run_returns_the_changes_and_applies_none() {
             {"kind": "key", "name": "new", "effect": "made", "fields": [], "left": []},
         ])
     );
-    assert_eq!(office.world.store.catalogue().await.unwrap(), before);
-    let done = office.apply("/apply?dry_run=false", &text).await;
+    assert_eq!(fixture.world.store.catalogue().await.unwrap(), before);
+    let done = fixture.apply("/apply?dry_run=false", &text).await;
     assert_eq!(done.body["secrets"][0]["key"], "new");
-    assert_ne!(office.world.store.catalogue().await.unwrap(), before);
+    assert_ne!(fixture.world.store.catalogue().await.unwrap(), before);
 }
 
 #[tokio::test]
 async fn example_file_can_be_applied_in_toml_and_json() {
-    let office = Office::open().await;
-    let done = office.apply("/apply", EXAMPLE_TOML).await;
+    let fixture = ApiFixture::open().await;
+    let done = fixture.apply("/apply", EXAMPLE_TOML).await;
     assert_eq!(done.status, 200, "{}", done.text);
-    let said = office
+    let said = fixture
         .post("/apply", json!({"sender": [{"account": "shop", "sender": "Shop24", "state": "approved"}], "remove": [{"kind": "screen", "name": "short-links"}]}))
         .await;
     assert_eq!(said.changes(), "updated sender shop/Shop24, removed screen short-links");
@@ -58,8 +58,8 @@ async fn example_file_can_be_applied_in_toml_and_json() {
 
 #[tokio::test]
 async fn invalid_file_is_rejected_with_its_line() {
-    let office = Office::open().await;
-    let before = office.world.store.catalogue().await.unwrap();
+    let fixture = ApiFixture::open().await;
+    let before = fixture.world.store.catalogue().await.unwrap();
     for (text, expect) in [
         ("[[account]\n", "400 INVALID_TOML: file:1: "),
         (
@@ -72,23 +72,23 @@ async fn invalid_file_is_rejected_with_its_line() {
             "422 NOT_REMOVABLE: account \"shop\" cannot be removed",
         ),
     ] {
-        let told = office.apply("/apply", text).await.told();
+        let told = fixture.apply("/apply", text).await.status_and_error();
         assert!(told.starts_with(expect), "{told}");
     }
-    assert_eq!(office.world.store.catalogue().await.unwrap(), before);
+    assert_eq!(fixture.world.store.catalogue().await.unwrap(), before);
 }
 
 #[tokio::test]
 async fn file_keeps_changes_made_by_the_api_unless_forced() {
-    let office = Office::open().await;
-    office.patch("/accounts/shop", json!({"verified": false})).await;
-    let again = office.apply("/apply", SETUP).await;
+    let fixture = ApiFixture::open().await;
+    fixture.patch("/accounts/shop", json!({"verified": false})).await;
+    let again = fixture.apply("/apply", SETUP).await;
     let changes = again.body["changes"].as_array().unwrap();
     let shop = changes.iter().find(|change| change["name"] == "shop").unwrap();
     assert_eq!(shop["effect"], "same");
     assert_eq!(shop["left"], json!([{"field": "verified", "stored": false, "file": true}]));
-    assert_eq!(office.get("/accounts/shop").await.body["entry"]["verified"], json!(false));
-    let forced = office.apply("/apply?force=true", SETUP).await;
+    assert_eq!(fixture.get("/accounts/shop").await.body["entry"]["verified"], json!(false));
+    let forced = fixture.apply("/apply?force=true", SETUP).await;
     assert!(forced.changes().contains("updated account shop"), "{}", forced.text);
-    assert_eq!(office.get("/accounts/shop").await.body["entry"]["verified"], json!(true));
+    assert_eq!(fixture.get("/accounts/shop").await.body["entry"]["verified"], json!(true));
 }

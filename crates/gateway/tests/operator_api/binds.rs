@@ -1,14 +1,14 @@
 //! `GET /binds` and unbinding by the operator.
 
-use crate::office::Office;
+use crate::fixture::ApiFixture;
 use hermod_domain::ids::{AccountId, ConnectionId};
 use hermod_gateway::board::{BoundAs, LiveBind, NewBind, Order};
 use serde_json::{Value, json};
 use std::net::IpAddr;
 use std::time::Duration;
 
-fn enter(office: &Office, system_id: &str, kind: BoundAs) -> LiveBind {
-    let account = office.world.catalogue().accounts().next().map_or(AccountId::new(1), |(id, _)| id);
+fn enter(fixture: &ApiFixture, system_id: &str, kind: BoundAs) -> LiveBind {
+    let account = fixture.world.catalogue().accounts().next().map_or(AccountId::new(1), |(id, _)| id);
     let new = NewBind {
         connection: ConnectionId::new(1),
         account,
@@ -19,25 +19,25 @@ fn enter(office: &Office, system_id: &str, kind: BoundAs) -> LiveBind {
         tls: true,
         window: 10,
         address_range: "^49".to_owned(),
-        now: office.world.clock.now(),
+        now: fixture.world.clock.now(),
     };
-    office.world.binds.enter(new, 10).expect("there is room")
+    fixture.world.binds.enter(new, 10).expect("there is room")
 }
 
 #[tokio::test]
 async fn bind_view_has_its_properties_and_counts() {
-    let office = Office::open().await.running();
-    assert_eq!(office.get("/binds").await.body["items"], json!([]));
-    let bind = enter(&office, "shop", BoundAs::Transceiver);
-    let other = enter(&office, "bakery", BoundAs::Receiver);
-    bind.submitted(30, office.world.clock.moment());
+    let fixture = ApiFixture::open().await.running();
+    assert_eq!(fixture.get("/binds").await.body["items"], json!([]));
+    let bind = enter(&fixture, "shop", BoundAs::Transceiver);
+    let other = enter(&fixture, "bakery", BoundAs::Receiver);
+    bind.submitted(30, fixture.world.clock.moment());
     bind.refused(2);
     bind.receipts(5);
     bind.set_window_in(3);
     bind.set_window_out(1);
-    bind.failed("0x0B from a carrier".to_owned(), office.world.clock.now());
-    office.world.clock.advance(Duration::from_secs(10));
-    let body = office.get("/binds").await.body;
+    bind.failed("0x0B from a carrier".to_owned(), fixture.world.clock.now());
+    fixture.world.clock.advance(Duration::from_secs(10));
+    let body = fixture.get("/binds").await.body;
     let seen = &body["items"][0];
     assert_eq!(
         (&seen["system_id"], &seen["type"], &seen["version"], &seen["tls"], &seen["address"]),
@@ -55,42 +55,42 @@ async fn bind_view_has_its_properties_and_counts() {
     assert_eq!(seen["last_error"]["text"], "0x0B from a carrier");
     let last = &body["items"][1];
     assert_eq!((&last["version"], &last["last_error"]), (&json!("3.3"), &Value::Null));
-    let only = office.get("/binds?system_id=bakery").await.body;
+    let only = fixture.get("/binds?system_id=bakery").await.body;
     assert_eq!(only["items"].as_array().unwrap().len(), 1);
     assert_eq!(only["items"][0]["number"], other.number());
-    assert_eq!(office.get("/binds?account=nobody").await.status, 404);
-    assert_eq!(office.get("/binds?port=1").await.status, 400);
+    assert_eq!(fixture.get("/binds?account=nobody").await.status, 404);
+    assert_eq!(fixture.get("/binds?port=1").await.status, 400);
 }
 
 #[tokio::test]
 async fn unbind_request_unbinds_the_bind() {
-    let office = Office::open().await.running();
-    let bind = enter(&office, "shop", BoundAs::Transceiver);
-    let reply = office.post(&format!("/binds/{}/unbind", bind.number()), json!({})).await;
+    let fixture = ApiFixture::open().await.running();
+    let bind = enter(&fixture, "shop", BoundAs::Transceiver);
+    let reply = fixture.post(&format!("/binds/{}/unbind", bind.number()), json!({})).await;
     assert_eq!((reply.status, &reply.body), (200, &json!({"bind": bind.number()})));
     assert_eq!(bind.ordered().await, Order::Unbind);
     for nobody in ["0", "99", "x"] {
-        assert_eq!(office.post(&format!("/binds/{nobody}/unbind"), json!({})).await.status, 404);
+        assert_eq!(fixture.post(&format!("/binds/{nobody}/unbind"), json!({})).await.status, 404);
     }
 }
 
 #[tokio::test]
 async fn change_of_a_connection_with_unbind_unbinds_its_binds() {
-    let office = Office::open().await.running();
-    let bind = enter(&office, "shop", BoundAs::Transceiver);
-    let kept = office.patch("/connections/shop-http", json!({"rate": 20})).await;
+    let fixture = ApiFixture::open().await.running();
+    let bind = enter(&fixture, "shop", BoundAs::Transceiver);
+    let kept = fixture.patch("/connections/shop-http", json!({"rate": 20})).await;
     assert_eq!(kept.status, 200);
-    let reply = office.patch("/connections/shop-http?unbind=false", json!({"rate": 21})).await;
+    let reply = fixture.patch("/connections/shop-http?unbind=false", json!({"rate": 21})).await;
     assert_eq!(reply.status, 200);
     bind.order(Order::Probe);
     assert_eq!(bind.ordered().await, Order::Probe, "the bind is not unbound");
-    let reply = office.patch("/connections/shop-http?unbind=true", json!({"rate": 30})).await;
+    let reply = fixture.patch("/connections/shop-http?unbind=true", json!({"rate": 30})).await;
     assert_eq!((reply.status, &reply.body["entry"]["rate"]), (200, &json!(30)));
     assert_eq!(bind.ordered().await, Order::Unbind);
     for (path, field) in
         [("/accounts/shop?unbind=true", "unbind"), ("/connections/shop-http?unbnd=true", "unbnd")]
     {
-        let reply = office.patch(path, json!({})).await;
+        let reply = fixture.patch(path, json!({})).await;
         assert_eq!(reply.status, 400, "{path}");
         assert!(reply.body["error"].as_str().unwrap().contains(field), "{}", reply.body);
     }
@@ -98,8 +98,8 @@ async fn change_of_a_connection_with_unbind_unbinds_its_binds() {
 
 #[tokio::test]
 async fn given_up_reports_are_listed() {
-    let office = Office::open().await;
-    assert_eq!(office.get("/reports/given-up").await.body, json!({"items": [], "next": null}));
-    assert_eq!(office.get("/reports/given-up?account=nobody").await.status, 404);
-    assert_eq!(office.get("/reports/given-up?limit=0").await.status, 400);
+    let fixture = ApiFixture::open().await;
+    assert_eq!(fixture.get("/reports/given-up").await.body, json!({"items": [], "next": null}));
+    assert_eq!(fixture.get("/reports/given-up?account=nobody").await.status, 404);
+    assert_eq!(fixture.get("/reports/given-up?limit=0").await.status, 400);
 }

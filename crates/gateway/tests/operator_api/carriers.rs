@@ -1,6 +1,6 @@
 //! Carriers, links, alarms, PDU traces and carrier tests over the operator API.
 
-use crate::office::Office;
+use crate::fixture::ApiFixture;
 use hermod_domain::carrier::{ErrorClass, Health, IdConversion};
 use hermod_domain::ids::{CarrierId, RemoteId};
 use hermod_domain::lifecycle::DeliveryOutcome;
@@ -14,21 +14,21 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tracing::Level;
 
-fn acme(office: &Office) -> CarrierId {
-    office.world.catalogue().carriers()[0].0
+fn acme(fixture: &ApiFixture) -> CarrierId {
+    fixture.world.catalogue().carriers()[0].0
 }
 
 #[tokio::test]
 async fn link_view_has_its_state_and_counts() {
-    let office = Office::open().await.running();
-    let world = &office.world;
-    let unseen = office.get("/links").await.body;
+    let fixture = ApiFixture::open().await.running();
+    let world = &fixture.world;
+    let unseen = fixture.get("/links").await.body;
     assert_eq!(
         (&unseen["items"][0]["carrier"], &unseen["items"][0]["health"], &unseen["items"][0]["links"]),
         (&json!("acme"), &json!("down"), &json!([]))
     );
     let settings = LinkSettings { address: "127.0.0.1:1".to_owned(), tls: false, window: 10, full_rate: 100 };
-    let state = world.carriers.open(acme(&office), "acme");
+    let state = world.carriers.open(acme(&fixture), "acme");
     let now = world.clock.now();
     let link = state.link(1, Direction::Both, settings.clone(), now);
     link.enter(LinkState::Bound, now);
@@ -46,7 +46,7 @@ async fn link_view_has_its_state_and_counts() {
     link.unmatched_receipts(1);
     world.clock.advance(Duration::from_secs(10));
 
-    let body = office.get("/links").await.body;
+    let body = fixture.get("/links").await.body;
     let seen = &body["items"][0];
     assert_eq!((&seen["health"], &seen["stopped"]), (&json!("up"), &Value::Null));
     assert_eq!(
@@ -75,30 +75,30 @@ async fn link_view_has_its_state_and_counts() {
 
 #[tokio::test]
 async fn stopped_carrier_is_resumed() {
-    let office = Office::open().await.running();
-    let state = office.world.carriers.open(acme(&office), "acme");
-    state.stop("it said 80 times a minute that we are wrong".to_owned(), office.world.clock.now());
-    office.world.alarms.raise(AlarmKind::CarrierStopped, "acme", "", "stopped", office.world.clock.now());
-    let seen = office.get("/links").await.body["items"][0].clone();
+    let fixture = ApiFixture::open().await.running();
+    let state = fixture.world.carriers.open(acme(&fixture), "acme");
+    state.stop("it said 80 times a minute that we are wrong".to_owned(), fixture.world.clock.now());
+    fixture.world.alarms.raise(AlarmKind::CarrierStopped, "acme", "", "stopped", fixture.world.clock.now());
+    let seen = fixture.get("/links").await.body["items"][0].clone();
     assert_eq!(
         (&seen["health"], &seen["stopped"]["since"]),
         (&json!("stopped"), &json!("2026-06-15T12:00:00Z"))
     );
-    let resumed = office.post("/carriers/acme/resume", json!({})).await;
+    let resumed = fixture.post("/carriers/acme/resume", json!({})).await;
     assert_eq!(resumed.body, json!({"carrier": "acme", "resumed": true}));
-    assert_eq!(office.post("/carriers/acme/resume", json!({})).await.body["resumed"], false);
-    assert_eq!(office.get("/alarms").await.body, json!({"items": []}));
-    assert_eq!(office.post("/carriers/nobody/resume", json!({})).await.status, 404);
+    assert_eq!(fixture.post("/carriers/acme/resume", json!({})).await.body["resumed"], false);
+    assert_eq!(fixture.get("/alarms").await.body, json!({"items": []}));
+    assert_eq!(fixture.post("/carriers/nobody/resume", json!({})).await.status, 404);
 }
 
 #[tokio::test]
 async fn alarms_have_an_instruction_and_can_be_acknowledged() {
-    let office = Office::open().await.running();
-    let (alarms, now) = (&office.world.alarms, office.world.clock.now());
+    let fixture = ApiFixture::open().await.running();
+    let (alarms, now) = (&fixture.world.alarms, fixture.world.clock.now());
     alarms.raise(AlarmKind::UnknownStatus, "acme", "0x400", "it answered 0x400", now);
     alarms.raise(AlarmKind::UnknownStatus, "acme", "0x400", "it answered 0x400", now);
     alarms.raise(AlarmKind::CarrierDown, "beta", "", "no link for a minute", now);
-    let body = office.get("/alarms").await.body;
+    let body = fixture.get("/alarms").await.body;
     assert_eq!(
         body["items"][0],
         json!({
@@ -107,36 +107,39 @@ async fn alarms_have_an_instruction_and_can_be_acknowledged() {
             "first_at": "2026-06-15T12:00:00Z", "last_at": "2026-06-15T12:00:00Z",
         })
     );
-    assert_eq!(office.get("/alarms?carrier=beta").await.body["items"].as_array().map(Vec::len), Some(1));
-    assert_eq!(office.delete("/alarms?carrier=acme").await.body, json!({"acknowledged": 1}));
-    assert_eq!(office.delete("/alarms").await.body, json!({"acknowledged": 1}));
-    assert_eq!(office.get("/alarms").await.body, json!({"items": []}));
-    assert_eq!(office.get("/alarms?carier=x").await.status, 400);
+    assert_eq!(fixture.get("/alarms?carrier=beta").await.body["items"].as_array().map(Vec::len), Some(1));
+    assert_eq!(fixture.delete("/alarms?carrier=acme").await.body, json!({"acknowledged": 1}));
+    assert_eq!(fixture.delete("/alarms").await.body, json!({"acknowledged": 1}));
+    assert_eq!(fixture.get("/alarms").await.body, json!({"items": []}));
+    assert_eq!(fixture.get("/alarms?carier=x").await.status, 400);
 }
 
 #[tokio::test]
 async fn carrier_trace_ends_after_its_duration() {
-    let office = Office::open().await.running();
-    let world = &office.world;
-    assert_eq!(office.get("/carriers/acme/trace").await.body, json!({"items": [], "next": 0, "until": null}));
-    let started = office.put("/carriers/acme/trace", json!({"for": "60s"})).await.body;
+    let fixture = ApiFixture::open().await.running();
+    let world = &fixture.world;
+    assert_eq!(
+        fixture.get("/carriers/acme/trace").await.body,
+        json!({"items": [], "next": 0, "until": null})
+    );
+    let started = fixture.put("/carriers/acme/trace", json!({"for": "60s"})).await.body;
     assert_eq!(started, json!({"carrier": "acme", "until": "2026-06-15T12:01:00Z"}));
-    let state = world.carriers.get(acme(&office)).unwrap();
+    let state = world.carriers.get(acme(&fixture)).unwrap();
     let note = |way, line: &str| state.trace.note(1, way, line.to_owned(), world.clock.now());
     note(PduDirection::Out, "enquire_link seq=1");
     note(PduDirection::In, "enquire_link_resp seq=1");
-    let read = office.get("/carriers/acme/trace").await.body;
+    let read = fixture.get("/carriers/acme/trace").await.body;
     assert_eq!((&read["next"], &read["until"]), (&json!(2), &json!("2026-06-15T12:01:00Z")));
-    let rest = office.get("/carriers/acme/trace?after=1").await.body;
+    let rest = fixture.get("/carriers/acme/trace?after=1").await.body;
     assert_eq!(
         rest["items"],
         json!([{"seq": 2, "at": "2026-06-15T12:00:00Z", "link": 1, "way": "in", "line": "enquire_link_resp seq=1"}])
     );
-    assert_eq!(office.get("/carriers/acme/trace?after=2").await.body["next"], 2);
+    assert_eq!(fixture.get("/carriers/acme/trace?after=2").await.body["next"], 2);
     world.clock.advance(Duration::from_secs(61));
-    assert_eq!(office.get("/carriers/acme/trace").await.body["until"], Value::Null);
-    office.put("/carriers/acme/trace", json!({"for": "10s"})).await;
-    assert_eq!(office.delete("/carriers/acme/trace").await.body, json!({"carrier": "acme", "until": null}));
+    assert_eq!(fixture.get("/carriers/acme/trace").await.body["until"], Value::Null);
+    fixture.put("/carriers/acme/trace", json!({"for": "10s"})).await;
+    assert_eq!(fixture.delete("/carriers/acme/trace").await.body, json!({"carrier": "acme", "until": null}));
     for (body, status) in [
         (json!({"for": "2h"}), 400),
         (json!({"for": "1ms"}), 400),
@@ -144,23 +147,23 @@ async fn carrier_trace_ends_after_its_duration() {
         (json!({}), 400),
         (json!({"for": "1s", "x": 1}), 400),
     ] {
-        assert_eq!(office.put("/carriers/acme/trace", body.clone()).await.status, status, "{body}");
+        assert_eq!(fixture.put("/carriers/acme/trace", body.clone()).await.status, status, "{body}");
     }
-    assert_eq!(office.put("/carriers/nobody/trace", json!({"for": "1s"})).await.status, 404);
-    assert_eq!(office.get("/carriers/acme/trace?after=x").await.status, 400);
+    assert_eq!(fixture.put("/carriers/nobody/trace", json!({"for": "1s"})).await.status, 404);
+    assert_eq!(fixture.get("/carriers/acme/trace?after=x").await.status, 400);
 }
 
 #[tokio::test]
 async fn carrier_test_sends_one_message() {
-    let office = Office::open().await.running();
+    let fixture = ApiFixture::open().await.running();
     let workers = Workers::default();
-    serve_probes(&office.world, &workers);
+    serve_probes(&fixture.world, &workers);
     let log = Log::default();
     let writer = log.clone();
     let subscriber =
         tracing_subscriber::fmt().with_max_level(Level::INFO).with_writer(move || writer.clone());
     let logging = tracing::subscriber::set_default(subscriber.finish());
-    let tested = office.post("/carriers/acme/test", json!({"to": "+4915112345678"})).await;
+    let tested = fixture.post("/carriers/acme/test", json!({"to": "+4915112345678"})).await;
     assert_eq!(tested.status, 200, "{}", tested.text);
     drop(logging);
     let logged = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
@@ -178,18 +181,18 @@ async fn carrier_test_sends_one_message() {
         ),
         (json!({"from": "Shop"}), "400 INVALID_JSON: "),
     ] {
-        let told = office.post("/carriers/acme/test", body).await.told();
+        let told = fixture.post("/carriers/acme/test", body).await.status_and_error();
         assert!(told.starts_with(expect), "{told}");
     }
-    assert_eq!(office.post("/carriers/x/test", json!({"to": "+4915112345678"})).await.status, 404);
+    assert_eq!(fixture.post("/carriers/x/test", json!({"to": "+4915112345678"})).await.status, 404);
     workers.stop().await;
 }
 
 #[tokio::test]
 async fn parked_receipts_are_listed_with_their_status() {
-    let office = Office::open().await;
-    let world = &office.world;
-    let link = world.store.open_link(acme(&office), LinkKind::Sends, IdConversion::None).await.unwrap();
+    let fixture = ApiFixture::open().await;
+    let world = &fixture.world;
+    let link = world.store.open_link(acme(&fixture), LinkKind::Sends, IdConversion::None).await.unwrap();
     let receipt = |sequence, id: &str, word: Option<&str>| ReceiptRecord {
         sequence,
         remote: Some(RemoteId::from_text(id).unwrap()),
@@ -202,7 +205,7 @@ async fn parked_receipts_are_listed_with_their_status() {
     let receipts = vec![receipt(1, "9308878062554710043", None), receipt(2, "27", Some("MAYBE"))];
     link.record(Vec::new(), receipts, Vec::new(), 0, world.clock.now()).await.unwrap();
     link.handout().await;
-    let body = office.get("/carriers/acme/receipts").await.body;
+    let body = fixture.get("/carriers/acme/receipts").await.body;
     assert_eq!((&body["ids"], &body["hint"], &body["given_up"]), (&json!("none"), &Value::Null, &json!(0)));
     assert_eq!(body["answers"], json!([]));
     let mut told: Vec<String> = body["parked"]
@@ -213,28 +216,28 @@ async fn parked_receipts_are_listed_with_their_status() {
         .collect();
     told.sort();
     assert_eq!(told, ["27 MAYBE", "9308878062554710043 delivered"]);
-    let first = office.get("/carriers/acme/receipts?limit=1").await.body;
+    let first = fixture.get("/carriers/acme/receipts?limit=1").await.body;
     assert_eq!(first["parked"].as_array().map(Vec::len), Some(1));
-    assert_eq!(office.get("/carriers/acme/receipts?limit=0").await.status, 400);
-    assert_eq!(office.get("/carriers/x/receipts").await.status, 404);
+    assert_eq!(fixture.get("/carriers/acme/receipts?limit=0").await.status, 400);
+    assert_eq!(fixture.get("/carriers/x/receipts").await.status, 404);
 }
 
 #[tokio::test]
 async fn delivery_stats_query_has_defaults_and_bounds() {
-    let office = Office::open().await;
-    let none = office.get("/deliveries").await.body;
+    let fixture = ApiFixture::open().await;
+    let none = fixture.get("/deliveries").await.body;
     assert_eq!(none, json!({"from": "2026-06-09", "to": "2026-06-15", "items": []}));
-    assert_eq!(office.get("/deliveries?days=1&carrier=acme&by=carrier").await.body["from"], "2026-06-15");
+    assert_eq!(fixture.get("/deliveries?days=1&carrier=acme&by=carrier").await.body["from"], "2026-06-15");
     for (query, status) in
         [("days=0", 400), ("days=367", 400), ("by=operator", 400), ("carrier=x", 404), ("day=1", 400)]
     {
-        assert_eq!(office.get(&format!("/deliveries?{query}")).await.status, status, "{query}");
+        assert_eq!(fixture.get(&format!("/deliveries?{query}")).await.status, status, "{query}");
     }
 }
 
 #[tokio::test]
 async fn request_about_links_without_a_running_gateway_gets_not_running() {
-    let office = Office::open().await;
+    let fixture = ApiFixture::open().await;
     for (method, path) in [
         ("GET", "/links"),
         ("GET", "/alarms"),
@@ -243,9 +246,9 @@ async fn request_about_links_without_a_running_gateway_gets_not_running() {
         ("GET", "/carriers/acme/trace"),
         ("DELETE", "/carriers/acme/trace"),
     ] {
-        let reply = office.call(method, path, "", "").await;
+        let reply = fixture.call(method, path, "", "").await;
         assert_eq!(
-            reply.told(),
+            reply.status_and_error(),
             "409 NOT_RUNNING: this needs a running gateway: start it with hermod serve",
             "{method} {path}"
         );

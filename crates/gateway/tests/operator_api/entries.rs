@@ -1,6 +1,6 @@
 //! Every kind of entry: created, read, changed and, where allowed, removed.
 
-use crate::office::Office;
+use crate::fixture::ApiFixture;
 use serde_json::{Value, json};
 
 /// (kind, name in the path, body, patch, field and its value after the patch)
@@ -77,27 +77,27 @@ fn things() -> Vec<Thing> {
 
 #[tokio::test]
 async fn every_entry_kind_is_created_read_changed_and_listed() {
-    let office = Office::open().await;
+    let fixture = ApiFixture::open().await;
     for (kind, name, body, patch, (field, after)) in things() {
         let path = format!("/{kind}/{name}");
-        assert_eq!(office.get(&path).await.status, 404, "{path}");
-        let made = office.put(&path, body.clone()).await;
+        assert_eq!(fixture.get(&path).await.status, 404, "{path}");
+        let made = fixture.put(&path, body.clone()).await;
         assert_eq!(made.status, 201, "{path}: {}", made.text);
         assert_eq!(made.body["name"], name);
         assert!(made.changes().starts_with("made "), "{}", made.text);
-        let again = office.put(&path, body).await;
+        let again = fixture.put(&path, body).await;
         assert_eq!(again.status, 200, "{path}: {}", again.text);
         assert!(again.changes().starts_with("same "), "{path}: {}", again.text);
 
-        let patched = office.patch(&path, patch).await;
+        let patched = fixture.patch(&path, patch).await;
         assert_eq!(patched.status, 200, "{path}: {}", patched.text);
         assert_eq!(patched.body["entry"][field], after, "{path}");
-        let shown = office.get(&path).await;
+        let shown = fixture.get(&path).await;
         assert_eq!((shown.status, &shown.body["entry"]), (200, &patched.body["entry"]), "{path}");
-        let back = office.put(&path, shown.body["entry"].clone()).await;
+        let back = fixture.put(&path, shown.body["entry"].clone()).await;
         assert!(back.changes().starts_with("same "), "the response body can be put again: {}", back.text);
 
-        let listed = office.get(&format!("/{kind}")).await;
+        let listed = fixture.get(&format!("/{kind}")).await;
         let items = listed.body["items"].as_array().unwrap();
         assert!(items.contains(&shown.body), "{path} is not in {}", listed.text);
         assert_eq!(listed.body["next"], Value::Null);
@@ -106,25 +106,25 @@ async fn every_entry_kind_is_created_read_changed_and_listed() {
 
 #[tokio::test]
 async fn second_of_two_concurrent_creations_gets_412() {
-    let office = Office::open().await;
-    let make = |currency: &str| office.put_new("/accounts/bank", "*", json!({"currency": currency}));
+    let fixture = ApiFixture::open().await;
+    let make = |currency: &str| fixture.put_new("/accounts/bank", "*", json!({"currency": currency}));
     let (one, other) = tokio::join!(make("EUR"), make("USD"));
     let (made, late) = if one.status == 201 { (one, other) } else { (other, one) };
     assert_eq!(made.status, 201, "{}", made.text);
-    assert_eq!(late.told(), "412 ALREADY_EXISTS: account \"bank\" already exists");
-    assert_eq!(office.get("/accounts/bank").await.body["entry"], made.body["entry"]);
-    let tagged = office.put_new("/accounts/bank", "\"7\"", json!({"currency": "EUR"})).await;
-    assert_eq!(tagged.told(), "400 INVALID_FIELD: If-None-Match: can only be *, once");
+    assert_eq!(late.status_and_error(), "412 ALREADY_EXISTS: account \"bank\" already exists");
+    assert_eq!(fixture.get("/accounts/bank").await.body["entry"], made.body["entry"]);
+    let tagged = fixture.put_new("/accounts/bank", "\"7\"", json!({"currency": "EUR"})).await;
+    assert_eq!(tagged.status_and_error(), "400 INVALID_FIELD: If-None-Match: can only be *, once");
 }
 
 /// The response to a change has the entry as that change left it, also when another request removes it meanwhile.
 #[tokio::test]
 async fn successful_change_is_never_answered_with_an_error() {
-    let office = Office::open().await;
+    let fixture = ApiFixture::open().await;
     for round in 0..20 {
         let price = format!("0.{round:02}1");
         let (put, removed) =
-            tokio::join!(office.put("/prices/44", json!({"per_part": price})), office.delete("/prices/44"));
+            tokio::join!(fixture.put("/prices/44", json!({"per_part": price})), fixture.delete("/prices/44"));
         assert!(matches!(put.status, 200 | 201), "{}", put.text);
         assert_eq!(put.body["entry"]["per_part"], price);
         assert!(matches!(removed.status, 200 | 404), "{}", removed.text);
@@ -133,54 +133,54 @@ async fn successful_change_is_never_answered_with_an_error() {
 
 #[tokio::test]
 async fn carriers_accounts_and_connections_cannot_be_removed() {
-    let office = Office::open().await;
+    let fixture = ApiFixture::open().await;
     for (kind, name, body, ..) in things() {
         let path = format!("/{kind}/{name}");
-        office.put(&path, body).await;
-        let removed = office.delete(&path).await;
+        fixture.put(&path, body).await;
+        let removed = fixture.delete(&path).await;
         if matches!(kind, "carriers" | "accounts" | "connections") {
             let word = if kind == "carriers" { "disabled" } else { "closed" };
             assert_eq!(removed.status, 422, "{path}: {}", removed.text);
             assert_eq!(removed.header("x-error-code"), Some("NOT_REMOVABLE"));
             assert!(removed.error().ends_with(&format!("set {word} = true instead")), "{}", removed.error());
-            assert_eq!(office.get(&path).await.status, 200);
+            assert_eq!(fixture.get(&path).await.status, 200);
         } else {
             assert_eq!(removed.status, 200, "{path}: {}", removed.text);
             assert!(removed.changes().starts_with("removed "), "{}", removed.text);
-            assert_eq!(office.get(&path).await.status, 404, "{path}");
-            assert_eq!(office.delete(&path).await.status, 404, "{path}");
+            assert_eq!(fixture.get(&path).await.status, 404, "{path}");
+            assert_eq!(fixture.delete(&path).await.status, 404, "{path}");
         }
     }
 }
 
 #[tokio::test]
 async fn secrets_are_returned_once() {
-    let office = Office::open().await;
-    let made = office.put("/keys/k2", json!({"connection": "shop-http"})).await;
+    let fixture = ApiFixture::open().await;
+    let made = fixture.put("/keys/k2", json!({"connection": "shop-http"})).await;
     let secret = made.body["secrets"][0]["secret"].as_str().unwrap().to_owned();
     assert_eq!(made.body["secrets"][0]["key"], "k2");
-    let digest = |key: &str| office.world.catalogue().key(key).unwrap().secret_digest.clone();
-    assert!(office.world.pepper.matches(&secret, &digest("k2")));
+    let digest = |key: &str| fixture.world.catalogue().key(key).unwrap().secret_digest.clone();
+    assert!(fixture.world.pepper.matches(&secret, &digest("k2")));
 
-    let rotated = office.call("POST", "/keys/k2/rotate", "", "").await;
+    let rotated = fixture.call("POST", "/keys/k2/rotate", "", "").await;
     assert_eq!(rotated.status, 200, "{}", rotated.text);
     let next = rotated.body["secrets"][0]["secret"].as_str().unwrap().to_owned();
-    assert!(office.world.pepper.matches(&next, &digest("k2")));
-    assert!(!office.world.pepper.matches(&secret, &digest("k2")));
+    assert!(fixture.world.pepper.matches(&next, &digest("k2")));
+    assert!(!fixture.world.pepper.matches(&secret, &digest("k2")));
     let changed = &rotated.body["changes"][0]["fields"];
     assert_eq!(*changed, json!([{"field": "secret", "before": "(hidden)", "after": "(hidden)"}]));
-    assert_eq!(office.call("POST", "/keys/nobody/rotate", "", "").await.status, 404);
+    assert_eq!(fixture.call("POST", "/keys/nobody/rotate", "", "").await.status, 404);
 
     let given = |secret: &str| json!({"connection": "shop-http", "secret": secret});
-    let short = office.put("/keys/k3", given("25-characters-are-too-few")).await;
+    let short = fixture.put("/keys/k3", given("25-characters-are-too-few")).await;
     assert!(
-        short.told().starts_with("422 REFUSED: key \"k3\": secret: a secret has 26 to 128"),
+        short.status_and_error().starts_with("422 REFUSED: key \"k3\": secret: a secret has 26 to 128"),
         "{}",
         short.text
     );
-    assert_eq!(office.put("/keys/k3", given("given-by-the-operator-himself")).await.status, 201);
+    assert_eq!(fixture.put("/keys/k3", given("given-by-the-operator-himself")).await.status, 201);
     for path in ["/keys", "/keys/k2", "/keys/k3", "/keys/shop-key", "/carriers", "/carriers/acme"] {
-        let shown = office.get(path).await.text;
+        let shown = fixture.get(path).await.text;
         let given = ["given-by-the-operator-himself", "shop-secret-text-of-many-characters", "carr-pw"];
         for hidden in given.into_iter().chain([secret.as_str(), &next, &digest("k2")]) {
             assert!(!shown.contains(hidden), "{path} shows {hidden}");
@@ -190,81 +190,81 @@ async fn secrets_are_returned_once() {
 
 #[tokio::test]
 async fn change_is_effective_when_it_is_answered() {
-    let office = Office::open().await;
-    let verified = |office: &Office| {
-        let catalogue = office.world.catalogue();
-        catalogue.account(office.account("shop")).unwrap().account.verified
+    let fixture = ApiFixture::open().await;
+    let verified = |fixture: &ApiFixture| {
+        let catalogue = fixture.world.catalogue();
+        catalogue.account(fixture.account("shop")).unwrap().account.verified
     };
-    assert!(verified(&office));
-    office.patch("/accounts/shop", json!({"verified": false})).await;
-    assert!(!verified(&office));
+    assert!(verified(&fixture));
+    fixture.patch("/accounts/shop", json!({"verified": false})).await;
+    assert!(!verified(&fixture));
 }
 
 #[tokio::test]
 async fn change_is_completed_after_the_caller_disconnects() {
-    let office = Office::open().await;
-    let mut changes = office.world.catalogue_changes();
+    let fixture = ApiFixture::open().await;
+    let mut changes = fixture.world.catalogue_changes();
     changes.mark_unchanged();
-    let mut call = Box::pin(office.put("/accounts/late", json!({"currency": "EUR"})));
+    let mut call = Box::pin(fixture.put("/accounts/late", json!({"currency": "EUR"})));
     // The request has begun, and the caller stops waiting.
     std::future::poll_fn(|context| std::task::Poll::Ready(call.as_mut().poll(context).is_ready())).await;
     drop(call);
     changes.changed().await.unwrap();
-    assert_eq!(office.get("/accounts/late").await.status, 200);
-    assert!(office.world.catalogue().account(office.account("late")).is_some());
+    assert_eq!(fixture.get("/accounts/late").await.status, 200);
+    assert!(fixture.world.catalogue().account(fixture.account("late")).is_some());
 }
 
 #[tokio::test]
 async fn two_concurrent_changes_are_both_applied() {
-    let office = Office::open().await;
+    let fixture = ApiFixture::open().await;
     let name = |n: usize| format!("/accounts/a{n}");
     let paths: Vec<String> = (0..8).map(name).collect();
     let body = json!({"currency": "EUR"});
     let (a, b, c, d) = tokio::join!(
-        office.put(&paths[0], body.clone()),
-        office.put(&paths[1], body.clone()),
-        office.patch("/accounts/shop", json!({"minimum": "1"})),
-        office.patch("/accounts/shop", json!({"credit_limit": "2"})),
+        fixture.put(&paths[0], body.clone()),
+        fixture.put(&paths[1], body.clone()),
+        fixture.patch("/accounts/shop", json!({"minimum": "1"})),
+        fixture.patch("/accounts/shop", json!({"credit_limit": "2"})),
     );
     assert_eq!([a.status, b.status, c.status, d.status], [201, 201, 200, 200]);
-    let shop = office.get("/accounts/shop").await.body;
+    let shop = fixture.get("/accounts/shop").await.body;
     assert_eq!((&shop["entry"]["minimum"], &shop["entry"]["credit_limit"]), (&json!("1"), &json!("2")));
-    assert_ne!(office.account("a0"), office.account("a1"), "each has its own id");
+    assert_ne!(fixture.account("a0"), fixture.account("a1"), "each has its own id");
 }
 
 #[tokio::test]
 async fn lists_are_paged_and_filtered_by_account() {
-    let office = Office::open().await;
+    let fixture = ApiFixture::open().await;
     for n in 0..5 {
-        office.put(&format!("/screens/s{n}"), json!({"pattern": "x"})).await;
+        fixture.put(&format!("/screens/s{n}"), json!({"pattern": "x"})).await;
     }
-    office.put("/screens/own", json!({"pattern": "y", "account": "shop"})).await;
+    fixture.put("/screens/own", json!({"pattern": "y", "account": "shop"})).await;
     let names = |reply: &Value| -> Vec<String> {
         let items = reply["items"].as_array().unwrap().iter();
         items.map(|item| item["name"].as_str().unwrap().to_owned()).collect()
     };
-    let first = office.get("/screens?limit=4").await.body;
+    let first = fixture.get("/screens?limit=4").await.body;
     assert_eq!((names(&first).join(" ").as_str(), &first["next"]), ("own s0 s1 s2", &json!("s2")));
-    let rest = office.get("/screens?limit=4&after=s2").await.body;
+    let rest = fixture.get("/screens?limit=4&after=s2").await.body;
     assert_eq!((names(&rest).join(" ").as_str(), &rest["next"]), ("s3 s4", &Value::Null));
-    assert_eq!(names(&office.get("/screens?account=shop").await.body), ["own"]);
-    assert_eq!(names(&office.get("/keys?account=shop").await.body), ["shop-key"]);
-    assert_eq!(names(&office.get("/keys?account=nobody").await.body), Vec::<String>::new());
+    assert_eq!(names(&fixture.get("/screens?account=shop").await.body), ["own"]);
+    assert_eq!(names(&fixture.get("/keys?account=shop").await.body), ["shop-key"]);
+    assert_eq!(names(&fixture.get("/keys?account=nobody").await.body), Vec::<String>::new());
     assert_eq!(
-        office.get("/carriers?account=shop").await.told(),
+        fixture.get("/carriers?account=shop").await.status_and_error(),
         "400 INVALID_FIELD: account: carriers belong to no account"
     );
     assert_eq!(
-        office.get("/screens?limit=0").await.told(),
+        fixture.get("/screens?limit=0").await.status_and_error(),
         "400 INVALID_FIELD: limit: \"0\" is not a number from 1 to 1000"
     );
-    assert_eq!(office.get("/screens?colour=red").await.status, 400);
+    assert_eq!(fixture.get("/screens?colour=red").await.status, 400);
 }
 
 #[tokio::test]
 async fn invalid_entry_is_rejected_with_its_reason_and_changes_nothing() {
-    let office = Office::open().await;
-    let before = office.world.store.catalogue().await.unwrap();
+    let fixture = ApiFixture::open().await;
+    let before = fixture.world.store.catalogue().await.unwrap();
     for (path, body, expect) in [
         ("/accounts/x", json!({}), "422 REFUSED: account \"x\": missing field `currency`"),
         (
@@ -309,21 +309,21 @@ async fn invalid_entry_is_rejected_with_its_reason_and_changes_nothing() {
             "422 REFUSED: carrier \"x\" is new and has no password; write \"\" for an empty one",
         ),
     ] {
-        let reply = office.put(path, body).await;
-        assert_eq!(reply.told(), expect, "{path}");
+        let reply = fixture.put(path, body).await;
+        assert_eq!(reply.status_and_error(), expect, "{path}");
         assert_eq!(reply.header("x-error-code"), Some("REFUSED"));
     }
     assert_eq!(
-        office.patch("/accounts/shop", json!({"name": "other"})).await.told(),
+        fixture.patch("/accounts/shop", json!({"name": "other"})).await.status_and_error(),
         "422 REFUSED: account \"shop\" does not match the body, which describes \"other\""
     );
     assert_eq!(
-        office.patch("/carriers/acme", json!({"tls": {"nme": null}})).await.told(),
+        fixture.patch("/carriers/acme", json!({"tls": {"nme": null}})).await.status_and_error(),
         "422 REFUSED: carrier: tls: unknown field `nme`"
     );
     assert_eq!(
-        office.patch("/accounts/nobody", json!({})).await.told(),
+        fixture.patch("/accounts/nobody", json!({})).await.status_and_error(),
         "404 NOT_FOUND: there is no account \"nobody\""
     );
-    assert_eq!(office.world.store.catalogue().await.unwrap(), before);
+    assert_eq!(fixture.world.store.catalogue().await.unwrap(), before);
 }

@@ -10,7 +10,7 @@ use hermod_gateway::clock::Clock;
 use hermod_gateway::config::Source;
 use hermod_gateway::edges::operator_api::OperatorApi;
 use hermod_gateway::http::{ConnectionInfo, Reach};
-use hermod_gateway::provision::{self, Wanted, load_catalogue};
+use hermod_gateway::provision::{self, WantedSetup, load_catalogue};
 use hermod_gateway::secrets::Pepper;
 use hermod_gateway::secrets::operator_token::OperatorToken;
 use hermod_gateway::workers::Workers;
@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
 
-pub(crate) const TOKEN: &str = "a-token-for-the-office-in-the-tests";
+pub(crate) const TOKEN: &str = "a-token-for-tests-of-the-operator-api";
 
 /// One carrier for every number, one price, one customer with balance 10.
 pub(crate) const SETUP: &str = r#"
@@ -63,7 +63,7 @@ secret = "shop-secret-text-of-many-characters"
 connection = "shop-http"
 "#;
 
-pub(crate) struct Office {
+pub(crate) struct ApiFixture {
     pub(crate) world: Arc<World>,
     router: Router,
     api: OperatorApi,
@@ -89,7 +89,7 @@ impl Reply {
 
     /// Returns status and error in one line.
     #[track_caller]
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn status_and_error(&self) -> String {
         format!("{} {}", self.status, self.error())
     }
 
@@ -105,12 +105,12 @@ impl Reply {
     }
 }
 
-impl Office {
-    pub(crate) async fn open() -> Office {
-        Office::open_with(SETUP).await
+impl ApiFixture {
+    pub(crate) async fn open() -> ApiFixture {
+        ApiFixture::open_with(SETUP).await
     }
 
-    pub(crate) async fn open_with(setup: &str) -> Office {
+    pub(crate) async fn open_with(setup: &str) -> ApiFixture {
         let folder = tempfile::tempdir().unwrap();
         let clock = Clock::manual(Timestamp::parse("2026-06-15T12:00:00Z").unwrap());
         let store = Store::open(&OpenOptions {
@@ -121,32 +121,37 @@ impl Office {
         })
         .unwrap();
         let pepper = Pepper::new(b"pepper");
-        let wanted = Wanted::parse(&Source { path: "setup".into(), text: setup.to_owned() }).unwrap();
+        let wanted = WantedSetup::parse(&Source { path: "setup".into(), text: setup.to_owned() }).unwrap();
         provision::apply(&store, &pepper, &wanted, clock.now()).await.unwrap();
         let catalogue = load_catalogue(&store).await.unwrap();
         let token = OperatorToken::new(&pepper, TOKEN);
         let world = Arc::new(World::new(clock, store, pepper, catalogue, Duration::from_secs(3600)));
         let api = OperatorApi::new(world.clone(), token, Workers::default());
-        Office { world, router: api.clone().router(), api, _folder: Arc::new(folder) }
+        ApiFixture { world, router: api.clone().router(), api, _folder: Arc::new(folder) }
     }
 
     /// Returns the fixture of a running gateway with links.
-    pub(crate) fn running(self) -> Office {
+    pub(crate) fn running(self) -> ApiFixture {
         let api = self.api.clone().of_running_gateway();
-        Office { router: api.clone().router(), api, ..self }
+        ApiFixture { router: api.clone().router(), api, ..self }
     }
 
     /// Returns the fixture on a local listener. The caller's address is in a header.
-    pub(crate) fn nearby(&self) -> Office {
+    pub(crate) fn on_local_listener(&self) -> ApiFixture {
         let api = self.api.clone().reachable_from(Reach::ThisMachine);
-        Office { world: self.world.clone(), router: api.clone().router(), api, _folder: self._folder.clone() }
+        ApiFixture {
+            world: self.world.clone(),
+            router: api.clone().router(),
+            api,
+            _folder: self._folder.clone(),
+        }
     }
 
     /// Returns the fixture on a public listener. The caller's address is in a header.
-    pub(crate) fn open_to_everybody(&self) -> Office {
+    pub(crate) fn on_public_listener(&self) -> ApiFixture {
         let api = self.api.clone().reachable_from(Reach::Anywhere);
         let (world, _folder) = (self.world.clone(), self._folder.clone());
-        Office { world, router: api.clone().router(), api, _folder }
+        ApiFixture { world, router: api.clone().router(), api, _folder }
     }
 
     pub(crate) async fn post_from(&self, caller: &str, path: &str, body: Value) -> Reply {

@@ -1,13 +1,13 @@
 //! Requests without a valid token, and invalid requests.
 
-use crate::office::{Office, TOKEN};
+use crate::fixture::{ApiFixture, TOKEN};
 use axum::body::Body;
 use axum::http::Request;
 use serde_json::json;
 
 #[tokio::test]
 async fn request_without_the_token_gets_401() {
-    let office = Office::open().await;
+    let fixture = ApiFixture::open().await;
     let shorter = &TOKEN[1..];
     for given in [
         None,
@@ -32,7 +32,7 @@ async fn request_without_the_token_gets_401() {
             if let Some(given) = &given {
                 request = request.header("Authorization", given);
             }
-            let reply = office.send(request.body(Body::from("{}")).unwrap()).await;
+            let reply = fixture.send(request.body(Body::from("{}")).unwrap()).await;
             assert_eq!(reply.status, 401, "{given:?} {method} {path}: {}", reply.text);
             assert_eq!(reply.header("x-error-code"), Some("INVALID_TOKEN"));
             assert!(reply.header("www-authenticate").unwrap().starts_with("Bearer"));
@@ -43,55 +43,58 @@ async fn request_without_the_token_gets_401() {
         .uri("/operator/v1/accounts")
         .header("Authorization", format!("Bearer {TOKEN}"))
         .header("Authorization", format!("Bearer {TOKEN}"));
-    assert_eq!(office.send(twice.body(Body::empty()).unwrap()).await.status, 401);
+    assert_eq!(fixture.send(twice.body(Body::empty()).unwrap()).await.status, 401);
 }
 
 #[tokio::test]
 async fn remote_caller_on_a_local_listener_gets_403() {
-    let office = Office::open().await;
+    let fixture = ApiFixture::open().await;
     for (caller, status) in [("127.0.0.1", 200), ("::1", 200), ("192.0.2.7", 403), ("10.0.0.1", 403)] {
         let ask = Request::builder()
             .uri("/operator/v1/accounts")
             .header("Authorization", format!("Bearer {TOKEN}"))
             .header("Host", "t")
             .header("X-Caller", caller);
-        let reply = office.nearby().send(ask.body(Body::empty()).unwrap()).await;
+        let reply = fixture.on_local_listener().send(ask.body(Body::empty()).unwrap()).await;
         assert_eq!(reply.status, status, "{caller}: {}", reply.text);
     }
 }
 
 #[tokio::test]
 async fn every_response_has_a_request_id_and_is_not_cached() {
-    let office = Office::open().await;
+    let fixture = ApiFixture::open().await;
     for path in ["/accounts", "/accounts/nobody", "/nowhere"] {
-        let reply = office.get(path).await;
+        let reply = fixture.get(path).await;
         assert_eq!(reply.header("cache-control"), Some("no-store"), "{path}");
         assert_eq!(reply.header("x-request-id").map(str::len), Some(16), "{path}");
         assert_eq!(reply.header("content-type"), Some("application/json"), "{path}");
     }
     let own = Request::builder().uri("/operator/v1/accounts").header("X-Request-Id", "mine-1");
-    assert_eq!(office.send(own.body(Body::empty()).unwrap()).await.header("x-request-id"), Some("mine-1"));
+    assert_eq!(fixture.send(own.body(Body::empty()).unwrap()).await.header("x-request-id"), Some("mine-1"));
 }
 
 #[tokio::test]
 async fn unknown_paths_and_methods_get_errors_in_the_same_form() {
-    let office = Office::open().await;
-    assert_eq!(office.get("/nowhere").await.told(), "404 NOT_FOUND: there is nothing at this path");
-    assert_eq!(office.get("").await.status, 404);
-    let reply = office.call("DELETE", "/accounts", "", "").await;
-    assert_eq!(reply.told(), "405 METHOD_NOT_ALLOWED: the path does not support this method");
+    let fixture = ApiFixture::open().await;
+    assert_eq!(
+        fixture.get("/nowhere").await.status_and_error(),
+        "404 NOT_FOUND: there is nothing at this path"
+    );
+    assert_eq!(fixture.get("").await.status, 404);
+    let reply = fixture.call("DELETE", "/accounts", "", "").await;
+    assert_eq!(reply.status_and_error(), "405 METHOD_NOT_ALLOWED: the path does not support this method");
     assert_eq!(reply.header("allow"), Some("GET,HEAD"));
-    assert_eq!(office.get("/apply").await.header("allow"), Some("POST"));
-    assert_eq!(office.get("/accounts/%ff").await.status, 404);
-    assert_eq!(office.get("/routes/%2a").await.status, 200);
-    assert_eq!(office.get("/senders/shop%2FShop").await.status, 200);
-    assert_eq!(office.get("/senders/shop/Shop").await.status, 200);
+    assert_eq!(fixture.get("/apply").await.header("allow"), Some("POST"));
+    assert_eq!(fixture.get("/accounts/%ff").await.status, 404);
+    assert_eq!(fixture.get("/routes/%2a").await.status, 200);
+    assert_eq!(fixture.get("/senders/shop%2FShop").await.status, 200);
+    assert_eq!(fixture.get("/senders/shop/Shop").await.status, 200);
 }
 
 #[tokio::test]
 async fn invalid_bodies_are_rejected() {
-    let office = Office::open().await;
-    let before = office.world.store.catalogue().await.unwrap();
+    let fixture = ApiFixture::open().await;
+    let before = fixture.world.store.catalogue().await.unwrap();
     let deep = format!("{{\"currency\": {}1{}}}", "[".repeat(1000), "]".repeat(1000));
     for (kind, body, expect) in [
         ("", "{}", "400 INVALID_CONTENT_TYPE: send Content-Type: application/json"),
@@ -121,37 +124,37 @@ async fn invalid_bodies_are_rejected() {
             "400 INVALID_JSON: the body is not valid: recursion limit exceeded",
         ),
     ] {
-        let told = office.call("PUT", "/accounts/x", kind, body.to_owned()).await.told();
+        let told = fixture.call("PUT", "/accounts/x", kind, body.to_owned()).await.status_and_error();
         assert!(told.starts_with(expect), "{told}");
     }
     let bytes = Body::from(vec![b'{', b'"', 0xff, b'"', b':', b'1', b'}']);
-    assert_eq!(office.call("PUT", "/accounts/x", "application/json", bytes).await.status, 400);
+    assert_eq!(fixture.call("PUT", "/accounts/x", "application/json", bytes).await.status, 400);
     let bytes = Body::from(vec![0xff, 0xfe]);
     assert_eq!(
-        office.call("POST", "/apply", "application/toml", bytes).await.told(),
+        fixture.call("POST", "/apply", "application/toml", bytes).await.status_and_error(),
         "400 INVALID_TOML: the body is not UTF-8"
     );
     assert_eq!(
-        office.call("POST", "/apply", "text/html", "x").await.told(),
+        fixture.call("POST", "/apply", "text/html", "x").await.status_and_error(),
         "400 INVALID_CONTENT_TYPE: send Content-Type: application/toml for a provision file, or application/json"
     );
     let names = ["../x", "a b", "a\u{e9}", "%00", &"x".repeat(65)];
     for name in names {
         let path =
             format!("/accounts/{}", name.replace(' ', "%20").replace('/', "%2F").replace('\u{e9}', "%C3%A9"));
-        let reply = office.put(&path, json!({"currency": "EUR"})).await;
+        let reply = fixture.put(&path, json!({"currency": "EUR"})).await;
         assert_eq!(reply.status, 422, "{name:?}: {}", reply.text);
     }
-    assert_eq!(office.world.store.catalogue().await.unwrap(), before);
+    assert_eq!(fixture.world.store.catalogue().await.unwrap(), before);
 }
 
 #[tokio::test]
 async fn oversized_body_is_rejected_before_it_is_buffered() {
-    let office = Office::open().await;
+    let fixture = ApiFixture::open().await;
     let most = 4 * 1024 * 1024;
     let comment = |bytes: usize| format!("#{}", "x".repeat(bytes - 1));
-    assert_eq!(office.apply("/apply", &comment(most)).await.status, 200);
-    let reply = office.apply("/apply", &comment(most + 1)).await;
-    assert_eq!(reply.told(), "413 BODY_TOO_LARGE: the body has more than 4194304 bytes");
-    assert_eq!(office.apply("/apply", &comment(20 * 1024 * 1024)).await.status, 413);
+    assert_eq!(fixture.apply("/apply", &comment(most)).await.status, 200);
+    let reply = fixture.apply("/apply", &comment(most + 1)).await;
+    assert_eq!(reply.status_and_error(), "413 BODY_TOO_LARGE: the body has more than 4194304 bytes");
+    assert_eq!(fixture.apply("/apply", &comment(20 * 1024 * 1024)).await.status, 413);
 }

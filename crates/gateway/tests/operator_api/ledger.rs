@@ -1,6 +1,6 @@
 //! Ledger entries by the operator: top-ups, invoices and payments, repeated references, statements.
 
-use crate::office::{Office, Reply, SETUP};
+use crate::fixture::{ApiFixture, Reply, SETUP};
 use hermod_domain::money::Money;
 use serde_json::{Value, json};
 
@@ -18,78 +18,78 @@ fn figures(balance: &Value) -> String {
     format!("{have} {used} {available}")
 }
 
-async fn post(office: &Office, body: Value) -> Reply {
-    office.post("/accounts/shop/ledger", body).await
+async fn post(fixture: &ApiFixture, body: Value) -> Reply {
+    fixture.post("/accounts/shop/ledger", body).await
 }
 
 /// Returns a fixture with a postpaid account, balance 0 and credit limit 100.
-async fn postpaid() -> Office {
+async fn postpaid() -> ApiFixture {
     let text = SETUP.replace("opening_balance = \"10\"", "credit_limit = \"100\"");
-    Office::open_with(&text).await
+    ApiFixture::open_with(&text).await
 }
 
 #[tokio::test]
 async fn balance_credit_used_and_available_add_up_after_every_entry() {
-    let office = postpaid().await;
-    let start = office.get("/accounts/shop/balance").await;
+    let fixture = postpaid().await;
+    let start = fixture.get("/accounts/shop/balance").await;
     assert_eq!(figures(&start.body), "0 0 100");
     assert_eq!((&start.body["payment_terms"], &start.body["postpaid"]), (&json!("postpaid"), &json!(true)));
 
     // Stands for messages that cost 40.
-    let spent = post(&office, json!({"kind": "adjustment", "amount": "-40", "note": "sent"})).await;
+    let spent = post(&fixture, json!({"kind": "adjustment", "amount": "-40", "note": "sent"})).await;
     assert_eq!((spent.status, figures(&spent.body["balance"]).as_str()), (201, "-40 0 60"));
     // An invoice moves the debt from the balance into credit used; available stays the same.
-    let invoiced = post(&office, json!({"kind": "invoice", "reference": "2026-06"})).await;
+    let invoiced = post(&fixture, json!({"kind": "invoice", "reference": "2026-06"})).await;
     assert_eq!((invoiced.status, figures(&invoiced.body["balance"]).as_str()), (201, "0 40 60"));
     assert_eq!(invoiced.body["amount"].to_string(), "40");
-    let paid = post(&office, json!({"kind": "payment", "amount": 15.5, "reference": "bank-1"})).await;
+    let paid = post(&fixture, json!({"kind": "payment", "amount": 15.5, "reference": "bank-1"})).await;
     assert_eq!(figures(&paid.body["balance"]), "0 24.5 75.5");
     // A payment beyond the invoiced amount goes to the balance.
-    let paid = post(&office, json!({"kind": "payment", "amount": "30", "reference": "bank-2"})).await;
+    let paid = post(&fixture, json!({"kind": "payment", "amount": "30", "reference": "bank-2"})).await;
     assert_eq!(figures(&paid.body["balance"]), "5.5 0 105.5");
-    let topped = post(&office, json!({"kind": "top-up", "amount": "0.000001"})).await;
+    let topped = post(&fixture, json!({"kind": "top-up", "amount": "0.000001"})).await;
     assert_eq!(figures(&topped.body["balance"]), "5.500001 0 105.500001");
-    assert_eq!(figures(&office.get("/accounts/shop/balance").await.body), "5.500001 0 105.500001");
+    assert_eq!(figures(&fixture.get("/accounts/shop/balance").await.body), "5.500001 0 105.500001");
 }
 
 #[tokio::test]
 async fn repeated_reference_posts_once() {
-    let office = Office::open().await;
+    let fixture = ApiFixture::open().await;
     let body = json!({"kind": "top-up", "amount": "5", "reference": "bank-7", "note": "thank you"});
-    let first = post(&office, body.clone()).await;
-    let again = post(&office, body).await;
+    let first = post(&fixture, body.clone()).await;
+    let again = post(&fixture, body).await;
     assert_eq!((first.status, again.status), (201, 200));
     assert_eq!((&first.body["entry"], &again.body["repeated"]), (&again.body["entry"], &json!(true)));
     assert_eq!(figures(&again.body["balance"]), "15 0 15");
-    let other = post(&office, json!({"kind": "top-up", "amount": "6", "reference": "bank-7"})).await;
+    let other = post(&fixture, json!({"kind": "top-up", "amount": "6", "reference": "bank-7"})).await;
     assert_eq!(
-        other.told(),
+        other.status_and_error(),
         "409 REFERENCE_TAKEN: the reference was used before for another kind of entry or another amount"
     );
-    assert_eq!(figures(&office.get("/accounts/shop/balance").await.body), "15 0 15");
+    assert_eq!(figures(&fixture.get("/accounts/shop/balance").await.body), "15 0 15");
 }
 
 #[tokio::test]
 async fn invoice_without_an_amount_can_be_repeated_with_its_reference() {
-    let office = postpaid().await;
-    post(&office, json!({"kind": "adjustment", "amount": "-3"})).await;
+    let fixture = postpaid().await;
+    post(&fixture, json!({"kind": "adjustment", "amount": "-3"})).await;
     let invoice = json!({"kind": "invoice", "reference": "june"});
-    let (one, other) = tokio::join!(post(&office, invoice.clone()), post(&office, invoice.clone()));
+    let (one, other) = tokio::join!(post(&fixture, invoice.clone()), post(&fixture, invoice.clone()));
     let mut statuses = [one.status, other.status];
     statuses.sort_unstable();
     assert_eq!(statuses, [200, 201]);
-    post(&office, json!({"kind": "adjustment", "amount": "-1"})).await;
-    let late = post(&office, invoice).await;
+    post(&fixture, json!({"kind": "adjustment", "amount": "-1"})).await;
+    let late = post(&fixture, invoice).await;
     assert_eq!((late.status, late.body["amount"].to_string().as_str()), (200, "3"));
     assert_eq!(figures(&late.body["balance"]), "-1 3 96");
-    let taken = post(&office, json!({"kind": "top-up", "amount": "1", "reference": "t"})).await;
+    let taken = post(&fixture, json!({"kind": "top-up", "amount": "1", "reference": "t"})).await;
     assert_eq!(taken.status, 201);
-    assert_eq!(post(&office, json!({"kind": "invoice", "reference": "t"})).await.status, 409);
+    assert_eq!(post(&fixture, json!({"kind": "invoice", "reference": "t"})).await.status, 409);
 }
 
 #[tokio::test]
 async fn invalid_ledger_entry_is_rejected() {
-    let office = Office::open().await;
+    let fixture = ApiFixture::open().await;
     for (body, expect) in [
         (json!({"kind": "invoice"}), "422 NOTHING_OWED: account \"shop\" owes nothing: its balance is 10"),
         (
@@ -124,26 +124,27 @@ async fn invalid_ledger_entry_is_rejected() {
             "400 INVALID_FIELD: note: must have 0 to 500 characters, none of them a control character",
         ),
     ] {
-        assert_eq!(post(&office, body.clone()).await.told(), expect, "{body}");
+        assert_eq!(post(&fixture, body.clone()).await.status_and_error(), expect, "{body}");
     }
-    let unknown = post(&office, json!({"kind": "top-up", "amount": "1", "sum": "2"})).await.told();
+    let unknown =
+        post(&fixture, json!({"kind": "top-up", "amount": "1", "sum": "2"})).await.status_and_error();
     assert!(unknown.starts_with("400 INVALID_JSON: the body is not valid: unknown field `sum`"), "{unknown}");
-    let nobody = office.post("/accounts/nobody/ledger", json!({"kind": "top-up", "amount": "1"})).await;
-    assert_eq!(nobody.told(), "404 NOT_FOUND: there is no account \"nobody\"");
-    assert_eq!(figures(&office.get("/accounts/shop/balance").await.body), "10 0 10");
+    let nobody = fixture.post("/accounts/nobody/ledger", json!({"kind": "top-up", "amount": "1"})).await;
+    assert_eq!(nobody.status_and_error(), "404 NOT_FOUND: there is no account \"nobody\"");
+    assert_eq!(figures(&fixture.get("/accounts/shop/balance").await.body), "10 0 10");
 }
 
 #[tokio::test]
 async fn ledger_is_paged_and_statement_adds_up() {
-    let office = Office::open().await;
+    let fixture = ApiFixture::open().await;
     for n in 1..=4 {
-        post(&office, json!({"kind": "top-up", "amount": n, "reference": format!("r{n}"), "note": "n"}))
+        post(&fixture, json!({"kind": "top-up", "amount": n, "reference": format!("r{n}"), "note": "n"}))
             .await;
     }
-    let first = office.get("/accounts/shop/ledger?limit=3").await.body;
+    let first = fixture.get("/accounts/shop/ledger?limit=3").await.body;
     let page: Vec<&Value> = first["items"].as_array().unwrap().iter().map(|row| &row["balance"]).collect();
     assert_eq!(page, [4, 3, 2]);
-    let rest = office.get(&format!("/accounts/shop/ledger?limit=3&before={}", first["next"])).await.body;
+    let rest = fixture.get(&format!("/accounts/shop/ledger?limit=3&before={}", first["next"])).await.body;
     assert_eq!((rest["items"].as_array().unwrap().len(), &rest["next"]), (2, &Value::Null));
     let opening = &rest["items"][1];
     assert_eq!(
@@ -151,13 +152,13 @@ async fn ledger_is_paged_and_statement_adds_up() {
         (&json!("top-up"), &json!("opening balance"), &json!("2026-06-15T12:00:00Z"))
     );
 
-    let statement = office.get("/accounts/shop/statement?from=2026-06-01&to=2026-06-30").await.body;
+    let statement = fixture.get("/accounts/shop/statement?from=2026-06-01&to=2026-06-30").await.body;
     assert_eq!((&statement["currency"], &statement["opening"]["balance"]), (&json!("EUR"), &json!(0)));
     let lines = statement["lines"].as_array().unwrap();
     let sum = lines.iter().fold(Money::ZERO, |sum, line| sum.checked_add(amount(&line["balance"])).unwrap());
     assert_eq!((sum, lines.len()), (amount(&statement["closing"]["balance"]), 5));
     assert_eq!(
-        office.get("/accounts/shop/days?from=2026-06-01&to=2026-06-30").await.body,
+        fixture.get("/accounts/shop/days?from=2026-06-01&to=2026-06-30").await.body,
         json!({"items": []})
     );
     for (query, expect) in [
@@ -166,7 +167,7 @@ async fn ledger_is_paged_and_statement_adds_up() {
         ("from=2026-06-02&to=2026-06-01", "to: 2026-06-01 is before 2026-06-02"),
         ("from=2020-01-01&to=2026-06-01", "to: 2020-01-01 to 2026-06-01 is more than 366 days"),
     ] {
-        let told = office.get(&format!("/accounts/shop/statement?{query}")).await.told();
+        let told = fixture.get(&format!("/accounts/shop/statement?{query}")).await.status_and_error();
         assert_eq!(told, format!("400 INVALID_FIELD: {expect}"));
     }
 }

@@ -1,7 +1,7 @@
 //! Checks every response of these tests against the OpenAPI document: path, status, code and the fields of
 //! its body. Also tests that the document is public.
 
-use crate::office::{Office, Reply};
+use crate::fixture::{ApiFixture, Reply};
 use axum::body::Body;
 use axum::http::Request;
 use hermod_gateway::edges::operator_api::document::document;
@@ -103,15 +103,15 @@ fn fields(value: &Value, known: &[(&String, &Value)], place: &str) {
 
 #[tokio::test]
 async fn openapi_document_and_page_need_no_token() {
-    let office = Office::open().await;
+    let fixture = ApiFixture::open().await;
     let ask = |path: &str| Request::builder().uri(format!("/operator/v1{path}")).body(Body::empty()).unwrap();
-    let json = office.send(ask("/openapi.json")).await;
+    let json = fixture.send(ask("/openapi.json")).await;
     assert_eq!((json.status, &json.body), (200, &*DOCUMENT));
     assert_eq!(json.body["openapi"], "3.1.0");
-    let page = office.send(ask("/docs")).await;
+    let page = fixture.send(ask("/docs")).await;
     assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")));
     for part in ["Apply a provision file", "REFERENCE_TAKEN", "approveReview"] {
         assert!(page.text.contains(part), "{part} is not on the page");
     }
-    assert_eq!(office.send(ask("/errors")).await.status, 401);
+    assert_eq!(fixture.send(ask("/errors")).await.status, 401);
 }

@@ -1,57 +1,61 @@
 //! Opt-outs, review cases, traffic and look-ups.
 
-use crate::office::Office;
+use crate::fixture::ApiFixture;
 use hermod_domain::money::Money;
 use hermod_store::Screened;
 use serde_json::{Value, json};
 
 #[tokio::test]
 async fn opt_out_is_added_listed_and_removed() {
-    let office = Office::open().await;
+    let fixture = ApiFixture::open().await;
     let base = "/accounts/shop/opt-outs";
-    let made = office.put(&format!("{base}/+4915112345678"), json!({"how": "called us"})).await;
+    let made = fixture.put(&format!("{base}/+4915112345678"), json!({"how": "called us"})).await;
     assert_eq!(made.status, 201, "{}", made.text);
     assert_eq!(
         made.body,
         json!({"number": "+4915112345678", "how": "called us", "at": "2026-06-15T12:00:00Z"})
     );
-    let again = office.call("PUT", &format!("{base}/+4915112345678"), "", "").await;
+    let again = fixture.call("PUT", &format!("{base}/+4915112345678"), "", "").await;
     assert_eq!(again.status, 200, "{}", again.text);
-    office.call("PUT", &format!("{base}/+4915112345679"), "", "").await;
-    let first = office.get(&format!("{base}?limit=1")).await.body;
+    fixture.call("PUT", &format!("{base}/+4915112345679"), "", "").await;
+    let first = fixture.get(&format!("{base}?limit=1")).await.body;
     assert_eq!(first["next"], "+4915112345678");
-    let rest = office.get(&format!("{base}?limit=5&after=%2B4915112345678")).await.body;
+    let rest = fixture.get(&format!("{base}?limit=5&after=%2B4915112345678")).await.body;
     assert_eq!((rest["items"][0]["number"].as_str(), &rest["next"]), (Some("+4915112345679"), &Value::Null));
     assert_eq!(
-        office.get(&format!("{base}?after=+4915112345678")).await.body["items"].as_array().unwrap().len(),
+        fixture.get(&format!("{base}?after=+4915112345678")).await.body["items"].as_array().unwrap().len(),
         1
     );
 
-    assert_eq!(office.delete(&format!("{base}/+4915112345678")).await.status, 200);
+    assert_eq!(fixture.delete(&format!("{base}/+4915112345678")).await.status, 200);
     assert_eq!(
-        office.delete(&format!("{base}/+4915112345678")).await.told(),
+        fixture.delete(&format!("{base}/+4915112345678")).await.status_and_error(),
         "404 NOT_FOUND: +4915112345678 has not opted out of account \"shop\""
     );
-    let bad = office.call("PUT", &format!("{base}/4915112345678"), "", "").await;
-    assert!(bad.told().starts_with("400 INVALID_FIELD: number: \"4915112345678\": "), "{}", bad.told());
+    let bad = fixture.call("PUT", &format!("{base}/4915112345678"), "", "").await;
+    assert!(
+        bad.status_and_error().starts_with("400 INVALID_FIELD: number: \"4915112345678\": "),
+        "{}",
+        bad.status_and_error()
+    );
 }
 
 #[tokio::test]
 async fn review_case_is_returned_and_decided() {
-    let office = Office::open().await;
+    let fixture = ApiFixture::open().await;
     let screened = Screened {
-        account: office.account("shop"),
+        account: fixture.account("shop"),
         from: "Shop".parse().unwrap(),
         to: "+4915112345678".parse().unwrap(),
         text: "look at http://x.example".to_owned(),
         digest: [7; 16],
         rules: vec!["links".to_owned()],
-        now: office.world.clock.now(),
+        now: fixture.world.clock.now(),
     };
-    office.world.store.screen(screened).await.unwrap();
-    let open = office.get("/reviews?state=open").await.body;
+    fixture.world.store.screen(screened).await.unwrap();
+    let open = fixture.get("/reviews?state=open").await.body;
     let id = open["items"][0]["id"].clone();
-    let case = office.get(&format!("/reviews/{id}")).await.body;
+    let case = fixture.get(&format!("/reviews/{id}")).await.body;
     assert_eq!(case, open["items"][0]);
     assert_eq!(
         (&case["account"], &case["from"], &case["text"], &case["rules"], &case["state"], &case["decided_at"]),
@@ -64,29 +68,32 @@ async fn review_case_is_returned_and_decided() {
             &Value::Null
         )
     );
-    let approved = office.post(&format!("/reviews/{id}/approve"), json!({"by": "ann"})).await;
+    let approved = fixture.post(&format!("/reviews/{id}/approve"), json!({"by": "ann"})).await;
     assert_eq!((&approved.body["state"], &approved.body["decided_by"]), (&json!("approved"), &json!("ann")));
-    assert_eq!(office.get("/reviews?state=open").await.body["items"], json!([]));
-    let rejected = office.post(&format!("/reviews/{id}/reject"), json!({"by": "bob"})).await;
+    assert_eq!(fixture.get("/reviews?state=open").await.body["items"], json!([]));
+    let rejected = fixture.post(&format!("/reviews/{id}/reject"), json!({"by": "bob"})).await;
     assert_eq!(rejected.body["state"], "rejected", "the last decision counts");
-    assert_eq!(office.get("/reviews/999").await.told(), "404 NOT_FOUND: there is no review case 999");
-    assert_eq!(office.post("/reviews/999/approve", json!({"by": "ann"})).await.status, 404);
-    assert_eq!(office.get("/reviews/x").await.status, 404);
-    assert_eq!(office.post(&format!("/reviews/{id}/approve"), json!({})).await.status, 400);
     assert_eq!(
-        office.get("/reviews?state=lost").await.told(),
+        fixture.get("/reviews/999").await.status_and_error(),
+        "404 NOT_FOUND: there is no review case 999"
+    );
+    assert_eq!(fixture.post("/reviews/999/approve", json!({"by": "ann"})).await.status, 404);
+    assert_eq!(fixture.get("/reviews/x").await.status, 404);
+    assert_eq!(fixture.post(&format!("/reviews/{id}/approve"), json!({})).await.status, 400);
+    assert_eq!(
+        fixture.get("/reviews?state=lost").await.status_and_error(),
         "400 INVALID_FIELD: state: \"lost\" is none of open, approved and rejected"
     );
 }
 
 #[tokio::test]
 async fn account_traffic_has_its_controls() {
-    let office = Office::open().await;
-    office.put("/controls/day", json!({"account": "shop", "spend_per_day": "5"})).await;
-    office.put("/controls/range", json!({"mode": "watch", "per_range": {"most": 3, "per": "10m"}})).await;
+    let fixture = ApiFixture::open().await;
+    fixture.put("/controls/day", json!({"account": "shop", "spend_per_day": "5"})).await;
+    fixture.put("/controls/range", json!({"mode": "watch", "per_range": {"most": 3, "per": "10m"}})).await;
     let name = "range".into();
-    office.world.would_have_refused(office.account("shop"), &name);
-    let traffic = office.get("/accounts/shop/traffic").await.body;
+    fixture.world.would_have_refused(fixture.account("shop"), &name);
+    let traffic = fixture.get("/accounts/shop/traffic").await.body;
     assert_eq!(
         traffic,
         json!({"day": "2026-06-15", "messages": 0, "spend": 0, "controls": [
@@ -98,27 +105,27 @@ async fn account_traffic_has_its_controls() {
 
 #[tokio::test]
 async fn number_lookup_returns_country_route_and_price() {
-    let office = Office::open().await;
-    let plain = office.get("/lookup/+4915112345678").await;
+    let fixture = ApiFixture::open().await;
+    let plain = fixture.get("/lookup/+4915112345678").await;
     assert_eq!(plain.status, 200, "{}", plain.text);
     assert_eq!((&plain.body["country"], &plain.body["country_code"]), (&json!("Germany"), &json!("DE")));
     assert_eq!((&plain.body["route"], &plain.body["carrier"]), (&json!("*"), &json!("acme")));
     assert_eq!((&plain.body["per_part"], &plain.body["country_enabled"]), (&Value::Null, &Value::Null));
-    let own = office.get("/lookup/+4915112345678?account=shop").await.body;
+    let own = fixture.get("/lookup/+4915112345678?account=shop").await.body;
     assert_eq!(Money::parse(&own["per_part"].to_string()), Money::parse("0.05"));
     assert_eq!(own["country_enabled"], json!(true));
     assert_eq!((&own["currency"], &own["refusals"]), (&json!("EUR"), &json!([])), "{own}");
     assert!(own["price"].is_string(), "{own}");
-    assert_eq!(office.get("/lookup/+33612345678?account=shop").await.body["country_enabled"], json!(false));
-    assert_eq!(office.get("/lookup/0151?account=shop").await.status, 400);
-    assert_eq!(office.get("/lookup/+4915112345678?from=").await.status, 400);
-    assert_eq!(office.get("/lookup/+4915112345678?account=x").await.status, 404);
+    assert_eq!(fixture.get("/lookup/+33612345678?account=shop").await.body["country_enabled"], json!(false));
+    assert_eq!(fixture.get("/lookup/0151?account=shop").await.status, 400);
+    assert_eq!(fixture.get("/lookup/+4915112345678?from=").await.status, 400);
+    assert_eq!(fixture.get("/lookup/+4915112345678?account=x").await.status, 404);
 }
 
 #[tokio::test]
 async fn error_catalogue_is_served() {
-    let office = Office::open().await;
-    let rows = office.get("/errors").await.body;
+    let fixture = ApiFixture::open().await;
+    let rows = fixture.get("/errors").await.body;
     let rows = rows["items"].as_array().unwrap();
     let credit = rows.iter().find(|row| row["code"] == "INSUFFICIENT_CREDIT").unwrap();
     assert_eq!(

@@ -1,6 +1,6 @@
 //! Routes over the operator API, and the explanation of routing decisions.
 
-use crate::office::{Office, SETUP};
+use crate::fixture::{ApiFixture, SETUP};
 use hermod_domain::carrier::Health;
 use hermod_domain::ids::CarrierId;
 use serde_json::{Value, json};
@@ -14,13 +14,13 @@ fn setup() -> String {
     format!("{SETUP}{more}")
 }
 
-fn carrier(office: &Office, name: &str) -> CarrierId {
-    let catalogue = office.world.catalogue();
+fn carrier(fixture: &ApiFixture, name: &str) -> CarrierId {
+    let catalogue = fixture.world.catalogue();
     catalogue.carriers().iter().find(|(_, known, _)| known == name).unwrap().0
 }
 
 /// Returns the route, the carrier, and the decision about each route in order.
-fn told(body: &Value) -> (String, String, String) {
+fn explanation_of(body: &Value) -> (String, String, String) {
     let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
     let decisions = body["routes"].as_array().unwrap().iter();
     let decisions = decisions.map(|one| format!("{}={}", text(&one["route"]), text(&one["decision"])));
@@ -29,7 +29,7 @@ fn told(body: &Value) -> (String, String, String) {
 
 #[tokio::test]
 async fn route_explanation_depends_on_account_sender_and_recipient() {
-    let office = Office::open_with(&setup()).await;
+    let fixture = ApiFixture::open_with(&setup()).await;
     let all = "49=chosen *=less-exact shop/mcc262=other-account *@Shop=other-sender";
     for (query, expect) in [
         ("to=%2B4915112345678", ("49", "acme", all)),
@@ -40,12 +40,12 @@ async fn route_explanation_depends_on_account_sender_and_recipient() {
         ),
         ("to=%2B33612345678&from=Shop", ("*@Shop", "beta", "*@Shop=chosen *=less-exact")),
     ] {
-        let reply = office.get(&format!("/routes/explain?{query}")).await;
+        let reply = fixture.get(&format!("/routes/explain?{query}")).await;
         assert_eq!(reply.status, 200, "{query}: {}", reply.text);
-        let (route, carrier, decisions) = told(&reply.body);
+        let (route, carrier, decisions) = explanation_of(&reply.body);
         assert_eq!((route.as_str(), carrier.as_str(), decisions.as_str()), expect, "{query}");
     }
-    let own = office.get("/routes/explain?to=%2B4915112345678&account=shop").await.body;
+    let own = fixture.get("/routes/explain?to=%2B4915112345678&account=shop").await.body;
     assert_eq!(
         own["routes"][0]["why"],
         "for messages of account shop to networks of MCC 262: the most specific route"
@@ -57,8 +57,8 @@ async fn route_explanation_depends_on_account_sender_and_recipient() {
 
 #[tokio::test]
 async fn route_explanation_depends_on_carrier_health() {
-    let office = Office::open_with(&setup()).await.running();
-    let (acme, beta) = (carrier(&office, "acme"), carrier(&office, "beta"));
+    let fixture = ApiFixture::open_with(&setup()).await.running();
+    let (acme, beta) = (carrier(&fixture, "acme"), carrier(&fixture, "beta"));
     let ask = "/routes/explain?to=%2B4915112345678";
     for (first, second, sentence, decisions) in [
         (
@@ -92,9 +92,9 @@ async fn route_explanation_depends_on_carrier_health() {
             "acme stopped chosen: queues it until it is resumed: no other carrier can send; beta stopped in-reserve: cannot send: stopped",
         ),
     ] {
-        office.world.carriers.set_health(acme, first);
-        office.world.carriers.set_health(beta, second);
-        let body = office.get(ask).await.body;
+        fixture.world.carriers.set_health(acme, first);
+        fixture.world.carriers.set_health(beta, second);
+        let body = fixture.get(ask).await.body;
         let all = format!("A message to +4915112345678 goes by route 49 {sentence}");
         assert_eq!(body["sentence"], all);
         let told = body["carriers"].as_array().unwrap().iter().map(|one| {
@@ -103,16 +103,16 @@ async fn route_explanation_depends_on_carrier_health() {
         });
         assert_eq!(told.collect::<Vec<_>>().join("; "), decisions);
     }
-    office.patch("/carriers/acme", json!({"disabled": true})).await;
-    let body = office.get(ask).await.body;
+    fixture.patch("/carriers/acme", json!({"disabled": true})).await;
+    let body = fixture.get(ask).await.body;
     assert_eq!(body["carriers"][0]["health"], "disabled");
 }
 
 #[tokio::test]
 async fn route_explanation_without_a_route_or_with_an_invalid_query_is_an_error() {
-    let office = Office::open().await;
-    office.delete("/routes/*").await;
-    let nowhere = office.get("/routes/explain?to=%2B4915112345678").await.body;
+    let fixture = ApiFixture::open().await;
+    fixture.delete("/routes/*").await;
+    let nowhere = fixture.get("/routes/explain?to=%2B4915112345678").await.body;
     assert_eq!(
         nowhere["sentence"],
         "No route matches +4915112345678: the message is rejected with NO_ROUTE."
@@ -124,14 +124,14 @@ async fn route_explanation_without_a_route_or_with_an_invalid_query_is_an_error(
         ("to=%2B4915112345678&account=x", 404),
         ("to=%2B4915112345678&from=%21", 400),
     ] {
-        assert_eq!(office.get(&format!("/routes/explain?{query}")).await.status, status, "{query}");
+        assert_eq!(fixture.get(&format!("/routes/explain?{query}")).await.status, status, "{query}");
     }
 }
 
 #[tokio::test]
 async fn routes_are_found_by_full_name_and_listed_by_account() {
-    let office = Office::open_with(&setup()).await;
-    let made = office
+    let fixture = ApiFixture::open_with(&setup()).await;
+    let made = fixture
         .put("/routes/shop/262-01@4915112345678", json!({"carriers": [{"carrier": "beta", "weight": 5}]}))
         .await;
     assert_eq!(
@@ -141,14 +141,14 @@ async fn routes_are_found_by_full_name_and_listed_by_account() {
         made.text
     );
     assert_eq!(made.body["entry"]["carriers"], json!([{"carrier": "beta", "priority": 1, "weight": 5}]));
-    let shown = office.get("/routes/shop%2F262-01%40%2B4915112345678").await;
+    let shown = fixture.get("/routes/shop%2F262-01%40%2B4915112345678").await;
     assert_eq!(shown.body["entry"], made.body["entry"]);
-    let listed = office.get("/routes?account=shop").await.body;
+    let listed = fixture.get("/routes?account=shop").await.body;
     let names: Vec<&str> =
         listed["items"].as_array().unwrap().iter().map(|item| item["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["shop/262-01@+4915112345678", "shop/mcc262"]);
     let moved =
-        office.patch("/routes/shop/mcc262", json!({"carriers": ["acme"], "in_doubt": "resend-once"})).await;
+        fixture.patch("/routes/shop/mcc262", json!({"carriers": ["acme"], "in_doubt": "resend-once"})).await;
     assert_eq!(moved.body["entry"]["carriers"], json!(["acme"]));
-    assert_eq!(office.delete("/routes/shop/mcc262").await.status, 200);
+    assert_eq!(fixture.delete("/routes/shop/mcc262").await.status, 200);
 }

@@ -4,7 +4,7 @@ use crate::real_time::{block, now, pause};
 use hermod_domain::time::Timestamp;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::{Bytes, Config, Network, Period, Source};
-use hermod_gateway::provision::{self, Wanted};
+use hermod_gateway::provision::{self, WantedSetup};
 use hermod_gateway::running::{self, GatewayOptions, Resolver, Running};
 use hermod_gateway::world::World;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -90,7 +90,7 @@ impl InProcess {
         let http = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a free port");
         let opened = running::open(&config, &clock).expect("the data folder opens");
         let text = provision_text_with(&carrier_entry("acme", carrier, &staged.carrier), &staged.customers);
-        let wanted: Wanted =
+        let wanted: WantedSetup =
             Source { path: "provision.toml".into(), text }.parse().expect("a provision file");
         let wanted = wanted.judged_by(config.webhooks.rules());
         let applied = provision::apply(&opened.store, &opened.pepper, &wanted, clock.now()).await;
@@ -113,7 +113,7 @@ impl InProcess {
     pub(crate) async fn provision(&self, text: &str) {
         let world = self.running.world();
         let source = Source { path: "change.toml".into(), text: text.to_owned() };
-        let wanted: Wanted = source.parse().expect("a provision file");
+        let wanted: WantedSetup = source.parse().expect("a provision file");
         let wanted = wanted.judged_by(world.webhook_rules.clone());
         let plan = provision::apply(&world.store, &world.pepper, &wanted, world.clock.now()).await;
         world.set_catalogue(plan.expect("the provision file is valid").catalogue);

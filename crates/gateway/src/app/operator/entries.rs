@@ -4,7 +4,7 @@
 use super::OperatorRefusal;
 use crate::board::Order;
 use crate::provision::{
-    self, Kind, Plan, Removal, Wanted, canonical_name, merged, shown, shown_one, wanted_entry,
+    self, Kind, Plan, Removal, WantedSetup, canonical_name, merged, shown, shown_one, wanted_entry,
 };
 use crate::secrets::random_token;
 use crate::views::entries::{
@@ -112,7 +112,7 @@ pub async fn patch_entry(
 
 pub async fn remove_entry(world: &World, kind: Kind, name: &str) -> Result<AppliedView, OperatorRefusal> {
     let name = canonical_name(kind, name)?;
-    let wanted = Wanted::removing(Removal { kind, name: name.clone() });
+    let wanted = WantedSetup::removing(Removal { kind, name: name.clone() });
     let applied = apply_wanted(world, &wanted, false).await?;
     if applied.changes.iter().all(|change| change.effect == EffectView::Absent) {
         return Err(OperatorRefusal::no_such(kind.as_str(), &name));
@@ -123,7 +123,7 @@ pub async fn remove_entry(world: &World, kind: Kind, name: &str) -> Result<Appli
 /// Applies a provision file, or returns what that would change.
 pub async fn apply_wanted(
     world: &World,
-    wanted: &Wanted,
+    wanted: &WantedSetup,
     dry_run: bool,
 ) -> Result<AppliedView, OperatorRefusal> {
     let _alone = world.changing.lock().await;

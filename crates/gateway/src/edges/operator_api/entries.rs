@@ -8,7 +8,7 @@ use super::routes::{Doc, Routes, doc, in_path, json_body, text};
 use super::{Api, OperatorApi};
 use crate::app::operator::{self, IfExists, LiveBinds, OperatorRefusal};
 use crate::config::Source;
-use crate::provision::{EXAMPLE_TOML, Kind, Wanted, wanted_whole};
+use crate::provision::{EXAMPLE_TOML, Kind, WantedSetup, wanted_whole};
 use crate::views::entries::{AppliedView, ApplyQuery, EntriesQuery, EntryView, SaveQuery, SavedEntryView};
 use crate::views::paging::Page;
 use axum::Json;
@@ -75,10 +75,10 @@ async fn apply(
     operator::apply_wanted(&api.world, &parse_file(&body)?.forced(force), dry_run).await.map(Json)
 }
 
-fn parse_file(body: &RawBody) -> Result<Wanted, OperatorRefusal> {
+fn parse_file(body: &RawBody) -> Result<WantedSetup, OperatorRefusal> {
     if body.is(TOML) {
         let source = Source { path: "file".into(), text: body.text()?.to_owned() };
-        return Wanted::parse(&source).map_err(|error| OperatorRefusal::InvalidToml(error.to_string()));
+        return WantedSetup::parse(&source).map_err(|error| OperatorRefusal::InvalidToml(error.to_string()));
     }
     let object = body.object().map_err(|refusal| match refusal {
         OperatorRefusal::InvalidContentType(_) => OperatorRefusal::InvalidContentType(
@@ -163,8 +163,10 @@ fn apply_doc() -> Doc {
         "account": [{ "name": "shop", "currency": "EUR", "verified": true, "countries": ["DE", "AT"] }],
         "price": [{ "prefix": "49", "per_part": "0.05", "account": "shop" }],
     });
-    let object =
-        ContentBuilder::new().schema(Some(Ref::from_schema_name(Wanted::name()))).example(Some(shop)).build();
+    let object = ContentBuilder::new()
+        .schema(Some(Ref::from_schema_name(WantedSetup::name())))
+        .example(Some(shop))
+        .build();
     let body = RequestBodyBuilder::new()
         .required(Some(Required::True))
         .content("application/toml", file)

@@ -3,8 +3,8 @@
 
 use super::routes::{json_body, text};
 use crate::provision::{
-    Kind, Wanted, WantedAccount, WantedCarrier, WantedConnection, WantedControl, WantedKey, WantedNumber,
-    WantedPrice, WantedRoute, WantedScreen, WantedSender, schema_of,
+    Kind, WantedAccount, WantedCarrier, WantedConnection, WantedControl, WantedKey, WantedNumber,
+    WantedPrice, WantedRoute, WantedScreen, WantedSender, WantedSetup, schema_of,
 };
 use crate::views::entries::AppliedView;
 use crate::views::paging::page_schema;
@@ -22,7 +22,7 @@ type Schemas = BTreeMap<String, RefOr<Schema>>;
 /// of the result of a change.
 pub(super) fn schemas() -> Schemas {
     let mut schemas = Schemas::new();
-    add::<Wanted>(&mut schemas);
+    add::<WantedSetup>(&mut schemas);
     add::<WantedCarrier>(&mut schemas);
     add::<WantedRoute>(&mut schemas);
     add::<WantedPrice>(&mut schemas);

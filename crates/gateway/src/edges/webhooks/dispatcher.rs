@@ -115,8 +115,8 @@ impl Dispatcher {
     }
 
     fn end(&mut self, endpoint: Endpoint, next_due: Option<Timestamp>) {
-        let rung_again = self.served.remove(&endpoint).is_some_and(|wakeup| wakeup.was_rung());
-        if rung_again {
+        let woken_again = self.served.remove(&endpoint).is_some_and(|wakeup| wakeup.take_wake());
+        if woken_again {
             self.wake(endpoint);
         } else if let Some(due) = next_due {
             self.due.insert((due, endpoint));

@@ -50,7 +50,8 @@ impl Wakeup {
         self.wake.notify_one();
     }
 
-    pub(super) fn was_rung(&self) -> bool {
+    /// Returns whether the task was woken since the last call.
+    pub(super) fn take_wake(&self) -> bool {
         self.woken.swap(false, Ordering::AcqRel)
     }
 }
@@ -100,7 +101,7 @@ pub(super) async fn serve(
     let clock = shared.world.clock.clone();
     let mut idle_until = clock.moment().plus(KEEP_ALIVE);
     while !stopping.is_cancelled() {
-        task.more |= wakeup.was_rung() || task.is_due();
+        task.more |= wakeup.take_wake() || task.is_due();
         task.read().await;
         // One time for the whole turn, so that `wait` covers what `begin` left out.
         let moment = clock.moment();

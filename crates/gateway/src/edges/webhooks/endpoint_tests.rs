@@ -8,7 +8,7 @@ use crate::edges::webhooks::client::Client;
 use crate::edges::webhooks::endpoint_status::EndpointStatuses;
 use crate::edges::webhooks::post_limiter::PostLimiter;
 use crate::edges::webhooks::settings::Settings;
-use crate::provision::{self, Wanted};
+use crate::provision::{self, WantedSetup};
 use crate::secrets::Pepper;
 use crate::workers::Workers;
 use crate::world::World;
@@ -37,7 +37,8 @@ async fn task(url: &str) -> (EndpointTask, tempfile::TempDir) {
     let (store, pepper) = (Store::open(&options).unwrap(), Pepper::new(b"pepper"));
     let rules = AddressRules { allow_http: true, allow: vec!["127.0.0.0/8".parse().unwrap()] };
     let text = format!("[[account]]\nname = \"shop\"\ncurrency = \"EUR\"\ninbound_webhook = \"{url}\"\n");
-    let wanted = Wanted::parse(&Source { path: "shop.toml".into(), text }).unwrap().judged_by(rules.clone());
+    let wanted =
+        WantedSetup::parse(&Source { path: "shop.toml".into(), text }).unwrap().judged_by(rules.clone());
     let plan = provision::apply(&store, &pepper, &wanted, START).await.unwrap();
     let world = World::new(clock.clone(), store, pepper, plan.catalogue, Duration::from_secs(60));
     let settings = Settings { rules, ..Settings::new(&Config::defaults().webhooks) };

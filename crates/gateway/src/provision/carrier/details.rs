@@ -21,14 +21,14 @@ use utoipa::ToSchema;
 #[schema(as = CarrierTls)]
 pub enum WantedTls {
     Switched(bool),
-    Proven(CertificateWanted),
+    Proven(WantedCertificate),
 }
 
 /// How the carrier's certificate is verified.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = CarrierCertificate)]
-pub struct CertificateWanted {
+pub struct WantedCertificate {
     /// The name in its certificate, if it is not the host of its address.
     #[serde(default, deserialize_with = "checks::host_name", skip_serializing_if = "Option::is_none")]
     #[schema(examples("smsc.example"))]
@@ -47,7 +47,7 @@ impl WantedTls {
         match self {
             WantedTls::Switched(false) => None,
             WantedTls::Switched(true) => Some(CarrierTls::default()),
-            WantedTls::Proven(CertificateWanted { name, ca, fingerprint }) => {
+            WantedTls::Proven(WantedCertificate { name, ca, fingerprint }) => {
                 Some(CarrierTls { name: name.clone(), ca: ca.clone(), fingerprint: fingerprint.clone() })
             }
         }
@@ -58,7 +58,7 @@ impl WantedTls {
             return WantedTls::Switched(true);
         }
         let CarrierTls { name, ca, fingerprint } = tls;
-        WantedTls::Proven(CertificateWanted { name, ca, fingerprint })
+        WantedTls::Proven(WantedCertificate { name, ca, fingerprint })
     }
 }
 
@@ -82,7 +82,7 @@ impl<'de> Visitor<'de> for TlsVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<WantedTls, A::Error> {
-        CertificateWanted::deserialize(MapAccessDeserializer::new(map)).map(WantedTls::Proven)
+        WantedCertificate::deserialize(MapAccessDeserializer::new(map)).map(WantedTls::Proven)
     }
 }
 

@@ -3,7 +3,7 @@
 mod details;
 mod profile;
 
-pub use details::{CertificateWanted, SenderTypes, Typed, WantedRetry, WantedRewrite, WantedTls, WantedTlv};
+pub use details::{SenderTypes, Typed, WantedCertificate, WantedRetry, WantedRewrite, WantedTls, WantedTlv};
 
 use crate::config::Period;
 use crate::provision::checks;
@@ -25,7 +25,7 @@ use std::time::Duration;
 use utoipa::ToSchema;
 
 /// An upstream SMSC. The defaults suit most carriers.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = Carrier)]
 pub struct WantedCarrier {
@@ -192,13 +192,20 @@ impl Entry for WantedCarrier {
     }
 
     fn shown(name: &str, document: Carrier, _: &Names) -> WantedCarrier {
-        let mut wanted = WantedCarrier::plain(name, &document);
-        wanted.tls = document.tls.map(WantedTls::shown);
+        let wanted = WantedCarrier {
+            name: name.to_owned(),
+            address: document.address,
+            tls: document.tls.map(WantedTls::shown),
+            system_id: document.system_id,
+            system_type: document.system_type,
+            window: document.window,
+            rate: document.parts_per_second,
+            response_timeout: Period(Duration::from_millis(document.response_timeout_ms)),
+            enquire_link: Period(Duration::from_millis(document.enquire_link_ms)),
+            disabled: document.disabled,
+            ..WantedCarrier::default()
+        };
         profile::shown(document.profile, wanted)
-    }
-
-    fn secret_changed(before: &Carrier, after: &Carrier) -> Option<&'static str> {
-        (before.password != after.password).then_some("password")
     }
 
     fn secret(&self) -> Option<&Secret> {
@@ -215,47 +222,6 @@ impl Entry for WantedCarrier {
 
     fn secret_fits(given: &Secret, kept: &str, name: &str, draft: &Draft<'_>) -> bool {
         sealed::open(draft.pepper, name, kept).is_ok_and(|secret| secret == *given)
-    }
-}
-
-impl WantedCarrier {
-    /// Returns an entry with the defaults in all optional fields.
-    fn plain(name: &str, document: &Carrier) -> WantedCarrier {
-        WantedCarrier {
-            name: name.to_owned(),
-            address: document.address.clone(),
-            tls: None,
-            system_id: document.system_id.clone(),
-            password: None,
-            system_type: document.system_type.clone(),
-            window: document.window,
-            rate: document.parts_per_second,
-            link_rate: None,
-            links: None,
-            binds: None,
-            version: None,
-            response_timeout: Period(Duration::from_millis(document.response_timeout_ms)),
-            enquire_link: Period(Duration::from_millis(document.enquire_link_ms)),
-            enquire_wait: None,
-            bind_wait: None,
-            ids: None,
-            receipts: None,
-            receipt_wait: None,
-            alphabet: None,
-            long_messages: None,
-            source: None,
-            destination: None,
-            plus: false,
-            service_type: String::new(),
-            validity: None,
-            registered_delivery: None,
-            retry: Vec::new(),
-            senders: Vec::new(),
-            tlvs: Vec::new(),
-            pass_tlvs: Vec::new(),
-            in_doubt: None,
-            disabled: document.disabled,
-        }
     }
 }
 

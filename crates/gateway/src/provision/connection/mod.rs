@@ -20,7 +20,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 /// HTTP or SMPP access to an account.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = Connection)]
 pub struct WantedConnection {
@@ -213,34 +213,14 @@ impl Entry for WantedConnection {
             allow,
             smart_encoding,
             closed,
-            system_id: None,
-            password: None,
-            system_type: None,
-            bind_types: None,
-            max_binds: None,
-            window: None,
-            tls_only: None,
-            alphabet: None,
-            latin1_fallback: None,
-            strict: None,
-            extended_codes: None,
-            receipt_text: None,
-            pass_tlvs: None,
-            special_protocol_ids: None,
-            message_waiting: None,
             dlr_form,
             webhooks_too,
-            inbound: None,
+            ..WantedConnection::default()
         };
         if let Some(access) = smpp {
             bind_access::show(access, &mut shown);
         }
         shown
-    }
-
-    fn secret_changed(before: &Connection, after: &Connection) -> Option<&'static str> {
-        let hash = |connection: &Connection| connection.smpp.as_ref().map(|smpp| smpp.password_hash.clone());
-        (hash(before) != hash(after)).then_some("password")
     }
 
     fn secret(&self) -> Option<&Secret> {

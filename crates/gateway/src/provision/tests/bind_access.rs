@@ -60,7 +60,7 @@ async fn missing_password_is_generated_once_and_a_short_one_is_rejected() {
         let text = format!("{BINDING}password = \"{password}\"\n");
         let source = crate::config::Source { path: "file.toml".into(), text };
         let actual =
-            source.parse::<crate::provision::Wanted>().map(|_| ()).map_err(|error| error.to_string());
+            source.parse::<crate::provision::WantedSetup>().map(|_| ()).map_err(|error| error.to_string());
         let rule = "an SMPP password has exactly 8 printable ASCII characters";
         assert!(
             actual.as_ref().map_or_else(|actual| actual.contains(rule) && !is_taken, |()| is_taken),
@@ -111,7 +111,7 @@ fn invalid_stop_words_are_rejected() {
     let account = |words: &str| {
         let text = format!("[[account]]\nname = \"a\"\ncurrency = \"EUR\"\nstop_words = {words}\n");
         let source = crate::config::Source { path: "file.toml".into(), text };
-        source.parse::<crate::provision::Wanted>().map(|_| ()).map_err(|error| error.to_string())
+        source.parse::<crate::provision::WantedSetup>().map(|_| ()).map_err(|error| error.to_string())
     };
     assert_eq!(account("[\"Basta\"]"), Ok(()));
     for words in ["[\"\"]", "[\"?!\"]", "[\"Start\"]", "[\"unstop.\"]", &format!("[\"{}\"]", "x".repeat(41))]

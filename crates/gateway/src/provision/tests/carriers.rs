@@ -1,7 +1,9 @@
 //! Tests of carrier and route entries with all their fields.
 
 use super::{NOW, applied, open, pepper, source, wanted};
-use crate::provision::{Effect, Kind, Wanted, load_catalogue, prepare_over, shown, shown_one, wanted_entry};
+use crate::provision::{
+    Effect, Kind, WantedSetup, load_catalogue, prepare_over, shown, shown_one, wanted_entry,
+};
 use hermod_domain::carrier::{
     Addressing, Binds, DefaultAlphabet, ErrorClass, IdConversion, LongMessages, Profile, ReceiptDialect,
     RetryOverride, SenderRewrite, SmppVersion, TonNpi, ValidityFormat, VendorTlv,
@@ -221,7 +223,7 @@ fn invalid_carrier_value_is_rejected_with_its_line() {
             "service_type: SMPP allows a service_type of at most 5 ASCII characters",
         ),
     ] {
-        let error = Wanted::parse(&source(&format!("{PLAIN}{line}\n"))).unwrap_err();
+        let error = WantedSetup::parse(&source(&format!("{PLAIN}{line}\n"))).unwrap_err();
         assert_eq!(error.to_string(), format!("seed.toml:8: carrier 1.{expect}"), "{line}");
     }
 }
@@ -339,7 +341,8 @@ async fn invalid_routes_are_rejected() {
             "3: route 1.carriers 1.priority: a priority is between 1 and 255, not 256",
         ),
     ] {
-        let error = Wanted::parse(&source(&format!("[[route]]\nprefix = \"*\"\n{route}\n"))).unwrap_err();
+        let error =
+            WantedSetup::parse(&source(&format!("[[route]]\nprefix = \"*\"\n{route}\n"))).unwrap_err();
         assert_eq!(error.to_string(), format!("seed.toml:{expect}"));
     }
 }

@@ -40,8 +40,8 @@ fn everyones_route(catalogue: &Catalogue, to: Msisdn) -> Option<CarrierId> {
     catalogue.routes().find(&sending).map(|(_, route)| route.candidates()[0].carrier)
 }
 
-fn wanted(text: &str) -> Wanted {
-    Wanted::parse(&source(text)).unwrap()
+fn wanted(text: &str) -> WantedSetup {
+    WantedSetup::parse(&source(text)).unwrap()
 }
 
 fn source(text: &str) -> Source {

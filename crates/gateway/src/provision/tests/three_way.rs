@@ -20,7 +20,7 @@ async fn commanded(store: &Store, kind: Kind, name: &str, patch: Value) {
 }
 
 async fn removed_by_command(store: &Store, kind: Kind, name: &str) {
-    let wanted = Wanted::removing(Removal { kind, name: name.to_owned() });
+    let wanted = WantedSetup::removing(Removal { kind, name: name.to_owned() });
     let plan = prepare_over(store.catalogue().await.unwrap(), &pepper(), &wanted, NOW).unwrap();
     carry_out(store, &plan, NOW).await.unwrap();
 }

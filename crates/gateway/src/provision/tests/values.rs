@@ -1,14 +1,14 @@
 //! Tests of parsing values: invalid ones are rejected with their line, valid ones are exported in canonical form.
 
 use super::{source, wanted};
-use crate::provision::Wanted;
+use crate::provision::WantedSetup;
 
 #[test]
 fn invalid_value_is_rejected_with_its_line() {
     let carrier =
         "name = \"acme\"\naddress = \"h:1\"\nsystem_id = \"s\"\npassword = \"p\"\nwindow = 1\nrate = 1\n";
     let good = format!("[[carrier]]\n{carrier}");
-    assert!(Wanted::parse(&source(&good)).is_ok());
+    assert!(WantedSetup::parse(&source(&good)).is_ok());
     for (from, to, expect) in [
         (
             "\"acme\"",
@@ -38,7 +38,7 @@ fn invalid_value_is_rejected_with_its_line() {
             "8: carrier 1.response_timeout: 1ms is not between 100ms and 10m",
         ),
     ] {
-        let error = Wanted::parse(&source(&good.replace(from, to))).unwrap_err();
+        let error = WantedSetup::parse(&source(&good.replace(from, to))).unwrap_err();
         assert_eq!(error.to_string(), format!("seed.toml:{expect}"));
     }
 }
@@ -95,7 +95,7 @@ fn invalid_amounts_prefixes_and_secrets_are_rejected_with_the_expected_form() {
             "3: control 1.per_range.per: 1ms is not between 1s and 31d",
         ),
     ] {
-        let error = Wanted::parse(&source(text)).unwrap_err();
+        let error = WantedSetup::parse(&source(text)).unwrap_err();
         assert_eq!(error.to_string(), format!("seed.toml:{expect}"), "{text}");
     }
 }

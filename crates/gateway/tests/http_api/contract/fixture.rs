@@ -7,7 +7,7 @@ use hermod_domain::money::Money;
 use hermod_domain::time::Timestamp;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::{Bytes, Config, Source};
-use hermod_gateway::provision::{self, Wanted};
+use hermod_gateway::provision::{self, WantedSetup};
 use hermod_gateway::running::{self, GatewayOptions, Running};
 use hermod_gateway::world::World;
 use hermod_store::{LedgerEntry, LedgerKind, PostOutcome};
@@ -177,7 +177,7 @@ impl Service {
         let http = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let opened = running::open(&config, &clock).unwrap();
         let source = Source { path: "provision.toml".into(), text: provision_text() };
-        let wanted: Wanted = source.parse().unwrap();
+        let wanted: WantedSetup = source.parse().unwrap();
         provision::apply(&opened.store, &opened.pepper, &wanted, clock.now()).await.unwrap();
         let options = GatewayOptions {
             config,

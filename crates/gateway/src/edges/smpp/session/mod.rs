@@ -87,7 +87,7 @@ struct Bound {
 
 /// What woke the session.
 enum Woken {
-    Wire(WireNews),
+    Socket(SocketEvent),
     Outcome(RequestOutcome),
     Reports(TakenReports),
     Order(Order),
@@ -96,7 +96,8 @@ enum Woken {
     Stopping,
 }
 
-enum WireNews {
+/// What happened on the socket.
+enum SocketEvent {
     Written,
     Read,
     Gone,
@@ -153,7 +154,7 @@ impl CustomerSession {
                 order = ordered(bound) => Woken::Order(order),
                 () = &mut timer => Woken::Time,
                 Some(outcome) = self.working.next(), if !self.working.is_empty() => Woken::Outcome(outcome),
-                news = on_wire(wire, &mut self.session, &self.world, is_open, bound) => Woken::Wire(news),
+                news = on_wire(wire, &mut self.session, &self.world, is_open, bound) => Woken::Socket(news),
                 reports = taken(&mut self.taking) => Woken::Reports(reports),
                 Ok(()) = changes.changed() => Woken::Catalogue,
             };
@@ -167,9 +168,9 @@ impl CustomerSession {
     fn on_woken(&mut self, woken: Woken) {
         let now = self.world.clock.moment();
         match woken {
-            Woken::Wire(WireNews::Written) => self.write_by = None,
-            Woken::Wire(WireNews::Read) => {}
-            Woken::Wire(WireNews::Gone) => self.lost(now),
+            Woken::Socket(SocketEvent::Written) => self.write_by = None,
+            Woken::Socket(SocketEvent::Read) => {}
+            Woken::Socket(SocketEvent::Gone) => self.lost(now),
             Woken::Outcome(outcome) => {
                 self.on_outcome(outcome);
                 // One commit completes many requests at once; send all their responses together.
@@ -363,13 +364,13 @@ async fn on_wire<S>(
     world: &World,
     is_open: bool,
     bound: Option<&Bound>,
-) -> WireNews
+) -> SocketEvent
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
     poll_fn(|context| {
         if let Poll::Ready(written) = wire.poll_write(context, session.output()) {
-            return Poll::Ready(written.map_or(WireNews::Gone, |()| WireNews::Written));
+            return Poll::Ready(written.map_or(SocketEvent::Gone, |()| SocketEvent::Written));
         }
         let now = world.clock.moment();
         let is_paused = bound.is_some_and(|bound| bound.submit_rate.paused_until(now).is_some());
@@ -377,8 +378,8 @@ where
             return Poll::Pending;
         }
         match wire.poll_read(context, |octets| session.receive(octets, moment(now))) {
-            Poll::Ready(Ok(length)) if length > 0 => Poll::Ready(WireNews::Read),
-            Poll::Ready(_) => Poll::Ready(WireNews::Gone),
+            Poll::Ready(Ok(length)) if length > 0 => Poll::Ready(SocketEvent::Read),
+            Poll::Ready(_) => Poll::Ready(SocketEvent::Gone),
             Poll::Pending => Poll::Pending,
         }
     })
