@@ -1,10 +1,10 @@
 //! `hermod audit`: checks a data folder for consistency, from its raw rows.
 
 use crate::copying::copy_by_gateway;
-use crate::ending::{Ended, Failure};
+use crate::failure::{CommandResult, Failure};
 use crate::operator::operator_client::OperatorClient;
 use crate::operator::target::Target;
-use crate::{runtime, show};
+use crate::{output, runtime};
 use clap::Args;
 use hermod_gateway::running::{self, AuditReport, StoreError};
 use std::io::IsTerminal as _;
@@ -45,11 +45,11 @@ pub(crate) struct Audit {
 }
 
 impl Audit {
-    pub(crate) fn run(self) -> Ended {
+    pub(crate) fn run(self) -> CommandResult {
         runtime::block_on(self.audit())
     }
 
-    async fn audit(self) -> Ended {
+    async fn audit(self) -> CommandResult {
         let Audit { work_dir, target } = self;
         let folder = target.folder()?;
         let report = match target.running().await? {
@@ -65,9 +65,9 @@ impl Audit {
             }
         };
         let printed = if target.wants_json() {
-            show::print_json(&to_json(&report).to_string())
+            output::print_json(&to_json(&report).to_string())
         } else {
-            show::print(&to_text(&report, &folder))
+            output::print(&to_text(&report, &folder))
         };
         printed?;
         if report.is_clean() { Ok(()) } else { Err(Failure::printed()) }

@@ -1,9 +1,9 @@
 //! `hermod backup`: copies a data folder while the gateway runs. The copy is a complete data folder.
 
 use crate::copying::copy_by_gateway;
-use crate::ending::{Ended, Failure};
+use crate::failure::{CommandResult, Failure};
 use crate::operator::target::Target;
-use crate::{runtime, show};
+use crate::{output, runtime};
 use clap::Args;
 use hermod_gateway::running;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
@@ -52,12 +52,12 @@ pub(crate) struct Backup {
 }
 
 impl Backup {
-    pub(crate) fn run(self) -> Ended {
+    pub(crate) fn run(self) -> CommandResult {
         runtime::block_on(self.copy_and_rename())
     }
 
     /// Copies under a temporary name: an incomplete backup must not look like a complete one.
-    async fn copy_and_rename(self) -> Ended {
+    async fn copy_and_rename(self) -> CommandResult {
         let Backup { destination, without_keys, target } = self;
         let data_dir = target.folder()?;
         if destination.exists() {
@@ -80,7 +80,7 @@ impl Backup {
             let _ = std::fs::remove_dir_all(&draft);
         })?;
         let (from, to) = (data_dir.display(), destination.display());
-        show::print(&format!(
+        output::print(&format!(
             "Copied {from} to {to} ({}).\nTo restore it: stop the gateway, then  mv {from} {from}.old && cp -r {to} {from}\n{}",
             in_words(bytes),
             if without_keys {
@@ -130,7 +130,7 @@ async fn copy(target: &Target, from: &Path, draft: &Path, keys: &[&str]) -> Resu
     Ok(bytes)
 }
 
-fn sync_parent(path: &Path) -> Ended {
+fn sync_parent(path: &Path) -> CommandResult {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     std::fs::File::open(parent).and_then(|folder| folder.sync_all()).map_err(|error| about(parent, &error))
 }

@@ -1,7 +1,7 @@
 //! `hermod config`: prints the default settings and an example provision file, and checks a settings file.
 
-use crate::ending::{Ended, Failure};
-use crate::{provision_file, show};
+use crate::failure::{CommandResult, Failure};
+use crate::{output, provision_file};
 use clap::{Args, Subcommand};
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::{Config as Settings, DEFAULT_TOML};
@@ -44,16 +44,16 @@ enum ConfigCommand {
 }
 
 impl Config {
-    pub(crate) fn run(self) -> Ended {
+    pub(crate) fn run(self) -> CommandResult {
         match self.command {
-            ConfigCommand::Default => show::print(DEFAULT_TOML),
-            ConfigCommand::Provision => show::print(EXAMPLE_TOML),
+            ConfigCommand::Default => output::print(DEFAULT_TOML),
+            ConfigCommand::Provision => output::print(EXAMPLE_TOML),
             ConfigCommand::Check { config } => check(&config),
         }
     }
 }
 
-fn check(path: &std::path::Path) -> Ended {
+fn check(path: &std::path::Path) -> CommandResult {
     let settings = Settings::load(path).map_err(Failure::usage)?;
     let wanted = match &settings.provision.file {
         Some(file) => {
@@ -75,5 +75,5 @@ fn check(path: &std::path::Path) -> Ended {
         text.push_str(&format!("\n# {file} is valid, as far as it can be checked without the store:\n\n"));
         text.push_str(&format!("{}\n", wanted.to_toml().trim_end()));
     }
-    show::print(&text)
+    output::print(&text)
 }

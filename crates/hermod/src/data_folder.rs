@@ -1,6 +1,6 @@
 //! Finds the data folder and the settings of a command.
 
-use crate::ending::Failure;
+use crate::failure::Failure;
 use clap::Args;
 use hermod_gateway::config::Config;
 use std::path::{Path, PathBuf};

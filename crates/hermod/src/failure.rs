@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::process::ExitCode;
 
-pub(crate) type Ended = Result<(), Failure>;
+pub(crate) type CommandResult = Result<(), Failure>;
 
 pub(crate) struct Failure {
     code: u8,
@@ -33,7 +33,7 @@ impl Failure {
     }
 }
 
-pub(crate) fn exit_code(ended: Ended) -> ExitCode {
+pub(crate) fn exit_code(ended: CommandResult) -> ExitCode {
     match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure { code, sentence }) => {

@@ -1,7 +1,7 @@
 //! `hermod help`, `hermod completions` and `hermod man`: documentation of the command line.
 
-use crate::ending::{Ended, Failure};
-use crate::show;
+use crate::failure::{CommandResult, Failure};
+use crate::output;
 use clap::{Args, Command};
 use clap_complete::Shell;
 use std::path::PathBuf;
@@ -53,7 +53,7 @@ pub(crate) struct Man {
 }
 
 impl Help {
-    pub(crate) fn run(self, mut cli: Command) -> Ended {
+    pub(crate) fn run(self, mut cli: Command) -> CommandResult {
         cli.build();
         let mut command = &mut cli;
         for (depth, word) in self.words.iter().enumerate() {
@@ -63,29 +63,29 @@ impl Help {
                 let path = path.collect::<Vec<_>>().join(" ");
                 return Err(Failure::usage(format!(
                     "{path} has no command \"{}\": {path} --help lists its commands",
-                    show::safe(word)
+                    output::safe(word)
                 )));
             }
             command = command.find_subcommand_mut(word).expect("it was found just now");
         }
-        show::print(&format!("{}\n", command.render_help().to_string().trim_end()))
+        output::print(&format!("{}\n", command.render_help().to_string().trim_end()))
     }
 }
 
 impl Completions {
-    pub(crate) fn run(self, mut cli: Command) -> Ended {
+    pub(crate) fn run(self, mut cli: Command) -> CommandResult {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut cli, NAME, &mut script);
-        show::print(&String::from_utf8_lossy(&script))
+        output::print(&String::from_utf8_lossy(&script))
     }
 }
 
 impl Man {
-    pub(crate) fn run(self, cli: Command) -> Ended {
+    pub(crate) fn run(self, cli: Command) -> CommandResult {
         let folder = self.folder.display();
         let written = std::fs::create_dir_all(&self.folder)
             .and_then(|()| clap_mangen::generate_to(cli.disable_help_subcommand(true), &self.folder));
         written.map_err(|error| Failure::failed(format!("{folder}: {error}")))?;
-        show::print(&format!("The man pages are in {folder}: man {folder}/hermod.1\n"))
+        output::print(&format!("The man pages are in {folder}: man {folder}/hermod.1\n"))
     }
 }

@@ -8,16 +8,16 @@ mod copying;
 mod customer;
 mod data_folder;
 mod demo;
-mod ending;
+mod failure;
 mod groups;
 mod help;
 mod operator;
+mod output;
 mod paint;
 mod provision_file;
 mod runtime;
 mod secret_file;
 mod serve;
-mod show;
 mod signals;
 mod smpp;
 mod version;
@@ -25,7 +25,7 @@ mod webhook;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use customer::{balance, inbound, send, status};
-use ending::Ended;
+use failure::CommandResult;
 use operator::{
     account, alarms, apply, binds, carrier, connection, control, deliveries, key, links, lookup, maintenance,
     messages, money, number, price, route, screen, sender,
@@ -124,14 +124,14 @@ enum Command {
     Man(help::Man),
 }
 
-fn cli() -> clap::Command {
+fn command_line() -> clap::Command {
     groups::with_joined_paragraphs(Cli::command())
 }
 
 fn main() -> ExitCode {
-    let matches = groups::grouped(cli()).get_matches();
+    let matches = groups::grouped(command_line()).get_matches();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    let ended: Ended = match cli.command {
+    let ended: CommandResult = match cli.command {
         Command::Serve(command) => command.run(),
         Command::Demo(command) => command.run(),
         Command::Config(command) => command.run(),
@@ -168,11 +168,11 @@ fn main() -> ExitCode {
         Command::Lookup(command) => command.run(),
         Command::Smpp(command) => command.run(),
         Command::Webhook(command) => command.run(),
-        Command::Help(command) => command.run(groups::grouped(cli())),
-        Command::Completions(command) => command.run(cli()),
-        Command::Man(command) => command.run(cli()),
+        Command::Help(command) => command.run(groups::grouped(command_line())),
+        Command::Completions(command) => command.run(command_line()),
+        Command::Man(command) => command.run(command_line()),
     };
-    ending::exit_code(ended)
+    failure::exit_code(ended)
 }
 
 #[cfg(test)]
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn every_command_is_in_one_group() {
-        let help = groups::grouped(cli()).render_help().to_string();
+        let help = groups::grouped(command_line()).render_help().to_string();
         for command in Cli::command().get_subcommands() {
             let line = format!("\n  {} ", command.get_name());
             assert_eq!(help.matches(&line).count(), 1, "{}: {help}", command.get_name());
@@ -211,10 +211,13 @@ mod tests {
 
     #[test]
     fn paragraphs_after_the_options_are_one_line_each() {
-        let serve =
-            cli().find_subcommand("serve").and_then(clap::Command::get_after_help).unwrap().to_string();
-        let lines: Vec<&str> = serve.lines().filter(|line| !line.is_empty()).collect();
-        let is_prose = |line: &&str| !line.starts_with(' ') && !line.ends_with(':');
+        let serve = command_line()
+            .find_subcommand("serve")
+            .and_then(clap::Command::get_after_help)
+            .unwrap()
+            .to_string();
+        let lines: Vec<&str> = serve.lines().collect();
+        let is_prose = |line: &&str| !line.is_empty() && !line.starts_with(' ') && !line.ends_with(':');
         assert!(!lines.windows(2).any(|pair| pair.iter().all(is_prose)), "{serve}");
         assert!(serve.starts_with("Examples:\n  Start from"), "{serve}");
     }

@@ -1,10 +1,10 @@
 //! Output of commands: texts, fields and tables. Control characters in data are escaped.
 
-use crate::ending::{Ended, Failure};
+use crate::failure::{CommandResult, Failure};
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
 
 /// Prints a text. A closed standard output (`| head`) is not a failure; a full disk is one.
-pub(crate) fn print(text: &str) -> Ended {
+pub(crate) fn print(text: &str) -> CommandResult {
     match write(text) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(write_error(&error)),
         Ok(()) | Err(_) => Ok(()),
@@ -12,7 +12,7 @@ pub(crate) fn print(text: &str) -> Ended {
 }
 
 /// Prints a text that cannot be printed again: any error is a failure.
-pub(crate) fn print_once(text: &str) -> Ended {
+pub(crate) fn print_once(text: &str) -> CommandResult {
     write(text).map_err(|error| write_error(&error))
 }
 
@@ -26,7 +26,7 @@ fn write_error(error: &std::io::Error) -> Failure {
 }
 
 /// Prints the JSON body of a response.
-pub(crate) fn print_json(body: &str) -> Ended {
+pub(crate) fn print_json(body: &str) -> CommandResult {
     print(&format!("{}\n", body.trim_end()))
 }
 

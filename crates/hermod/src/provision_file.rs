@@ -1,9 +1,9 @@
 //! The provision file of the settings: read before the store is opened, applied before the gateway starts.
 
-use crate::ending::Failure;
+use crate::failure::Failure;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::Source;
-use hermod_gateway::provision::{self, Change, Effect, Plan, ProvisionError, Wanted};
+use hermod_gateway::provision::{self, Change, Effect, Plan, ProvisionError, WantedSetup};
 use hermod_gateway::running::Opened;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -11,12 +11,12 @@ use std::path::Path;
 /// The mode bit of a file that every user may read.
 const READABLE_BY_OTHERS: u32 = 0o004;
 
-pub(crate) fn read(file: &Path) -> Result<Wanted, Failure> {
-    Source::read(file).and_then(|source| Wanted::parse(&source)).map_err(Failure::usage)
+pub(crate) fn read(file: &Path) -> Result<WantedSetup, Failure> {
+    Source::read(file).and_then(|source| WantedSetup::parse(&source)).map_err(Failure::usage)
 }
 
 /// Returns a warning if the file holds secrets and every user of the machine may read it.
-pub(crate) fn exposure(file: &Path, wanted: &Wanted) -> Option<String> {
+pub(crate) fn exposure(file: &Path, wanted: &WantedSetup) -> Option<String> {
     let mode = std::fs::metadata(file).ok()?.permissions().mode();
     let is_exposed = mode & READABLE_BY_OTHERS != 0 && wanted.has_secrets();
     let file = file.display();
@@ -26,7 +26,7 @@ pub(crate) fn exposure(file: &Path, wanted: &Wanted) -> Option<String> {
 
 pub(crate) async fn apply(
     opened: &Opened,
-    wanted: &Wanted,
+    wanted: &WantedSetup,
     file: &Path,
     clock: &Clock,
 ) -> Result<Plan, Failure> {

@@ -1,12 +1,12 @@
 //! The tokio runtime, and listening sockets.
 
-use crate::ending::{Ended, Failure};
+use crate::failure::{CommandResult, Failure};
 use std::future::Future;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 use tokio::net::TcpListener;
 
-pub(crate) fn block_on(work: impl Future<Output = Ended>) -> Ended {
+pub(crate) fn block_on(work: impl Future<Output = CommandResult>) -> CommandResult {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .thread_name("hermod")

@@ -1,6 +1,6 @@
 //! Reads secrets from the first line of a file.
 
-use crate::ending::Failure;
+use crate::failure::Failure;
 use std::io::Read;
 use std::path::Path;
 

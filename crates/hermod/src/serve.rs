@@ -1,11 +1,11 @@
 //! `hermod serve`: runs a gateway until a signal stops it.
 
 use crate::data_folder::{IN_USE_LOOK, IN_USE_WAIT_MAX};
-use crate::ending::{Ended, Failure};
+use crate::failure::{CommandResult, Failure};
 use crate::operator::{PASSWORD_OF, WEBHOOKS_OF};
 use crate::runtime::{self, bind};
 use crate::signals::{Signals, run_until_stopped};
-use crate::{provision_file, show};
+use crate::{output, provision_file};
 use clap::Args;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::Config;
@@ -42,14 +42,14 @@ pub(crate) struct Serve {
 }
 
 impl Serve {
-    pub(crate) fn run(self) -> Ended {
+    pub(crate) fn run(self) -> CommandResult {
         let config = Config::load(&self.config).map_err(Failure::usage)?;
         telemetry::start_logging(&config.log).map_err(Failure::usage)?;
         runtime::block_on(serve(config))
     }
 }
 
-async fn serve(config: Config) -> Ended {
+async fn serve(config: Config) -> CommandResult {
     // Files and addresses are checked before the store is opened.
     let file = config.provision.file.clone();
     let wanted = file.as_deref().map(provision_file::read).transpose()?;
@@ -148,7 +148,7 @@ fn print_secrets(secrets: &[Made]) {
         };
         if is_terminal {
             // An error of the terminal is ignored: another secret can be generated.
-            let _ = show::print(&format!("New secret for {what}, shown only now: {}\n", secret.reveal()));
+            let _ = output::print(&format!("New secret for {what}, shown only now: {}\n", secret.reveal()));
         } else {
             tracing::warn!(key, "A secret was generated and not printed: {again} makes another");
         }

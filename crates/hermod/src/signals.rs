@@ -1,7 +1,7 @@
 //! Signals: SIGHUP reloads the certificate, SIGTERM and SIGINT stop the process. The first one drains the gateway, the
 //! second one ends it at once, which is safe because everything acknowledged is stored.
 
-use crate::ending::{Ended, Failure};
+use crate::failure::{CommandResult, Failure};
 use hermod_gateway::running::Running;
 use std::future::Future;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -57,7 +57,7 @@ pub(crate) async fn run_until_stopped(
     running: Running,
     signals: &mut Signals,
     before: impl Future<Output = ()>,
-) -> Ended {
+) -> CommandResult {
     let signal = signals.stop_signal(|| running.reload()).await;
     tracing::info!(signal, "Stopping: rejecting new messages, finishing those in progress");
     running.world().start_draining();

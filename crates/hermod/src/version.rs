@@ -1,7 +1,7 @@
 //! `hermod version`: prints the version.
 
-use crate::ending::Ended;
-use crate::show;
+use crate::failure::CommandResult;
+use crate::output;
 use clap::Args;
 
 /// Print the version
@@ -11,7 +11,7 @@ pub(crate) struct Version;
 
 impl Version {
     #[expect(clippy::unused_self, reason = "commands share one shape")]
-    pub(crate) fn run(self) -> Ended {
-        show::print(concat!("hermod ", env!("CARGO_PKG_VERSION"), "\n"))
+    pub(crate) fn run(self) -> CommandResult {
+        output::print(concat!("hermod ", env!("CARGO_PKG_VERSION"), "\n"))
     }
 }

@@ -1,11 +1,11 @@
 //! The HTTP client of the commands: one request per connection, and an explanation of every failure. No pool, redirects or
 //! proxies: a command makes few calls.
 
-mod answer;
+mod response;
 pub(crate) mod tls;
 mod url;
 
-pub(crate) use answer::{Amount, Answer, Refused, read};
+pub(crate) use response::{Amount, ApiResponse, ErrorResponse, read};
 pub(crate) use url::{Url, escape};
 
 use bytes::Bytes;
@@ -27,7 +27,7 @@ use tokio::net::TcpStream;
 const CALL_MAX: Duration = Duration::from_secs(30);
 const AGENT: &str = concat!("hermod/", env!("CARGO_PKG_VERSION"));
 
-pub(crate) type Ask = Request<Full<Bytes>>;
+pub(crate) type ApiRequest = Request<Full<Bytes>>;
 
 /// Why there is no response.
 #[derive(Debug)]
@@ -63,17 +63,21 @@ impl Client {
         &self.url
     }
 
-    pub(crate) async fn call(&self, ask: Ask) -> Result<Answer, CallError> {
-        self.call_within(ask, CALL_MAX).await
+    pub(crate) async fn call(&self, request: ApiRequest) -> Result<ApiResponse, CallError> {
+        self.call_within(request, CALL_MAX).await
     }
 
-    pub(crate) async fn call_within(&self, mut ask: Ask, most: Duration) -> Result<Answer, CallError> {
+    pub(crate) async fn call_within(
+        &self,
+        mut request: ApiRequest,
+        most: Duration,
+    ) -> Result<ApiResponse, CallError> {
         let authority = HeaderValue::try_from(self.url.authority()).expect("a parsed host is ASCII");
-        ask.headers_mut().insert(HOST, authority);
-        ask.headers_mut().insert(USER_AGENT, HeaderValue::from_static(AGENT));
-        ask.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
-        match within(most, self.connect_and_send(ask)).await {
-            Ok(answered) => answered,
+        request.headers_mut().insert(HOST, authority);
+        request.headers_mut().insert(USER_AGENT, HeaderValue::from_static(AGENT));
+        request.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        match within(most, self.connect_and_send(request)).await {
+            Ok(response) => response,
             Err(_) => Err(CallError::Lost(format!(
                 "{} did not respond within {} s",
                 self.url.authority(),
@@ -82,12 +86,12 @@ impl Client {
         }
     }
 
-    async fn connect_and_send(&self, ask: Ask) -> Result<Answer, CallError> {
+    async fn connect_and_send(&self, request: ApiRequest) -> Result<ApiResponse, CallError> {
         let stream = TcpStream::connect((self.url.host(), self.url.port()))
             .await
             .map_err(|error| CallError::Unreachable(unreachable(&self.url, &error)))?;
         match &self.tls {
-            None => send(stream, ask).await,
+            None => send(stream, request).await,
             Some(tls) => {
                 let stream = tls.handshake(self.url.host(), stream).await.map_err(|error| {
                     CallError::Unreachable(format!(
@@ -95,7 +99,7 @@ impl Client {
                         self.url.authority()
                     ))
                 })?;
-                send(stream, ask).await
+                send(stream, request).await
             }
         }
     }
@@ -109,19 +113,22 @@ fn unreachable(url: &Url, error: &std::io::Error) -> String {
     }
 }
 
-async fn send<S: AsyncRead + AsyncWrite + Unpin>(stream: S, ask: Ask) -> Result<Answer, CallError> {
+async fn send<S: AsyncRead + AsyncWrite + Unpin>(
+    stream: S,
+    request: ApiRequest,
+) -> Result<ApiResponse, CallError> {
     let lost = |error: hyper::Error| {
         CallError::Lost(format!("the connection was lost before the response: {error}"))
     };
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(lost)?;
     let exchange = async {
-        let response = sender.send_request(ask).await.map_err(lost)?;
+        let response = sender.send_request(request).await.map_err(lost)?;
         read(response).await.map_err(CallError::Lost)
     };
     // Drives the connection in this task.
     let (mut exchange, mut connection) = (pin!(exchange), pin!(connection));
     tokio::select! {
-        answered = &mut exchange => answered,
+        response = &mut exchange => response,
         _ = &mut connection => exchange.await,
     }
 }

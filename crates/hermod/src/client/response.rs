@@ -10,16 +10,16 @@ use serde_json::value::RawValue;
 use std::fmt;
 
 /// Octets of a body; a page of a thousand entries is far below.
-const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
+const BODY_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-pub(crate) struct Answer {
+pub(crate) struct ApiResponse {
     pub(crate) status: u16,
     headers: HeaderMap,
     pub(crate) body: String,
 }
 
 /// An error response.
-pub(crate) struct Refused {
+pub(crate) struct ErrorResponse {
     pub(crate) status: u16,
     sentence: String,
     retry_after: Option<String>,
@@ -38,29 +38,29 @@ impl fmt::Display for Amount {
     }
 }
 
-pub(crate) async fn read<B>(response: Response<B>) -> Result<Answer, String>
+pub(crate) async fn read<B>(response: Response<B>) -> Result<ApiResponse, String>
 where
     B: Body<Data = Bytes>,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     let (head, body) = response.into_parts();
-    let body = Limited::new(body, ANSWER_BYTES_MAX).collect().await;
+    let body = Limited::new(body, BODY_BYTES_MAX).collect().await;
     let body = body.map_err(|error| format!("the response is incomplete: {error}"))?.to_bytes();
     let body = String::from_utf8(body.into()).map_err(|_| "the response is not UTF-8".to_owned())?;
-    Ok(Answer { status: head.status.as_u16(), headers: head.headers, body })
+    Ok(ApiResponse { status: head.status.as_u16(), headers: head.headers, body })
 }
 
-impl Answer {
+impl ApiResponse {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
     /// Returns the response if its status is 2xx.
-    pub(crate) fn accepted(self) -> Result<Answer, Refused> {
+    pub(crate) fn accepted(self) -> Result<ApiResponse, ErrorResponse> {
         if (200..300).contains(&self.status) {
             return Ok(self);
         }
-        Err(Refused {
+        Err(ErrorResponse {
             status: self.status,
             sentence: self.sentence(),
             retry_after: self.header("retry-after").map(str::to_owned),
@@ -85,20 +85,20 @@ impl Answer {
     }
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for ErrorResponse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&crate::show::safe(&self.sentence))?;
+        f.write_str(&crate::output::safe(&self.sentence))?;
         match &self.retry_after {
             // The message of the gateway may contain it.
             Some(seconds) if !self.sentence.contains(&format!("in {seconds} s")) => {
-                write!(f, " (try again in {} s)", crate::show::safe(seconds))
+                write!(f, " (try again in {} s)", crate::output::safe(seconds))
             }
             Some(_) | None => Ok(()),
         }
     }
 }
 
-impl Refused {
+impl ErrorResponse {
     /// The Retry-After header in seconds.
     pub(crate) fn retry_after(&self) -> Option<u64> {
         self.retry_after.as_ref()?.parse().ok()

@@ -5,7 +5,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
 /// Calls a server that reads a request and writes this response.
-async fn call(response: &'static [u8]) -> Result<Answer, CallError> {
+async fn call(response: &'static [u8]) -> Result<ApiResponse, CallError> {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = Url::parse(&format!("http://{}", listener.local_addr().unwrap()), "/api/v1").unwrap();
     let client = Client::new(url, None).unwrap();
@@ -16,15 +16,18 @@ async fn call(response: &'static [u8]) -> Result<Answer, CallError> {
         assert!(head[..read].starts_with(b"GET /api/v1/balance HTTP/1.1\r\n"));
         stream.write_all(response).await.unwrap();
     };
-    let ask = Request::get("/api/v1/balance").body(Full::default()).unwrap();
-    let (outcome, ()) = tokio::join!(client.call(ask), server);
+    let request = Request::get("/api/v1/balance").body(Full::default()).unwrap();
+    let (outcome, ()) = tokio::join!(client.call(request), server);
     outcome
 }
 
 #[tokio::test]
 async fn response_is_read_completely() {
-    let answer = call(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-SMS-Parts: 3\r\n\r\n{}").await.unwrap();
-    assert_eq!((answer.status, answer.header("x-sms-parts"), answer.body.as_str()), (200, Some("3"), "{}"));
+    let response = call(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-SMS-Parts: 3\r\n\r\n{}").await.unwrap();
+    assert_eq!(
+        (response.status, response.header("x-sms-parts"), response.body.as_str()),
+        (200, Some("3"), "{}")
+    );
 }
 
 #[tokio::test]

@@ -2,8 +2,8 @@
 
 use super::{Access, CREDENTIALS_HELP};
 use crate::client::Amount;
-use crate::ending::{Ended, Failure};
-use crate::{runtime, show};
+use crate::failure::{CommandResult, Failure};
+use crate::{output, runtime};
 use clap::Args;
 use serde::Deserialize;
 
@@ -26,16 +26,16 @@ struct Record {
 }
 
 impl Balance {
-    pub(crate) fn run(self) -> Ended {
+    pub(crate) fn run(self) -> CommandResult {
         let customer = self.access.customer()?;
         runtime::block_on(async move {
-            let answer = customer.get("/balance").await?;
+            let response = customer.get("/balance").await?;
             if customer.json {
-                return show::print_json(&answer.body);
+                return output::print_json(&response.body);
             }
             let Record { balance, currency, credit_limit, credit_used, available, payment_terms } =
-                answer.read_as().map_err(Failure::failed)?;
-            show::print(&show::fields(&[
+                response.read_as().map_err(Failure::failed)?;
+            output::print(&output::fields(&[
                 ("available", format!("{available} {currency}")),
                 ("balance", balance.to_string()),
                 ("credit limit", credit_limit.to_string()),

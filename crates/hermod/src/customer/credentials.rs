@@ -3,7 +3,7 @@
 
 use super::{API_PATH, Access};
 use crate::client::Url;
-use crate::ending::Failure;
+use crate::failure::Failure;
 use crate::secret_file::first_line;
 use hermod_gateway::config::Source;
 use hermod_gateway::secrets::Secret;

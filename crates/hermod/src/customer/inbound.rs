@@ -1,10 +1,10 @@
 //! `hermod inbound`: MO messages of a customer; `hermod inbound unassigned`: MO messages that belong to no account.
 
 use super::{Access, CREDENTIALS_HELP};
-use crate::ending::{Ended, Failure};
+use crate::failure::{CommandResult, Failure};
 use crate::operator::messages::{UNASSIGNED_EXAMPLES, Unassigned};
+use crate::output::{self, Align, Table};
 use crate::runtime;
-use crate::show::{self, Align, Table};
 use clap::{Args, Subcommand};
 use hermod_gateway::edges::http_api::document::bodies::{InboundMessage, InboundPage};
 
@@ -41,18 +41,18 @@ enum InboundCommand {
 }
 
 impl Inbound {
-    pub(crate) fn run(self) -> Ended {
+    pub(crate) fn run(self) -> CommandResult {
         let Inbound { since, limit, access, command } = self;
         if let Some(InboundCommand::Unassigned(unassigned)) = command {
             return unassigned.run();
         }
         let customer = access.customer()?;
         runtime::block_on(async move {
-            let answer = customer.get(&format!("/inbound?since={since}&limit={limit}")).await?;
+            let response = customer.get(&format!("/inbound?since={since}&limit={limit}")).await?;
             if customer.json {
-                return show::print_json(&answer.body);
+                return output::print_json(&response.body);
             }
-            let InboundPage { messages, next_since, .. } = answer.read_as().map_err(Failure::failed)?;
+            let InboundPage { messages, next_since, .. } = response.read_as().map_err(Failure::failed)?;
             let mut table = Table::new(&[
                 ("id", Align::Right),
                 ("received", Align::Left),
@@ -63,11 +63,11 @@ impl Inbound {
             for InboundMessage { id, from, to, text, received_at, .. } in &messages {
                 table.row([id.to_string(), received_at.clone(), from.clone(), to.clone(), text.clone()]);
             }
-            show::print(&table.text("No new messages."))?;
+            output::print(&table.text("No new messages."))?;
             if messages.is_empty() {
                 return Ok(());
             }
-            show::print(&format!("\nNext page: hermod inbound --since {next_since}\n"))
+            output::print(&format!("\nNext page: hermod inbound --since {next_since}\n"))
         })
     }
 }

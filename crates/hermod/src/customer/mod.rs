@@ -6,9 +6,9 @@ pub(crate) mod inbound;
 pub(crate) mod send;
 pub(crate) mod status;
 
-use crate::client::{Answer, Ask, CallError, Client, Refused};
-use crate::ending::Failure;
-use crate::show;
+use crate::client::{ApiRequest, ApiResponse, CallError, Client, ErrorResponse};
+use crate::failure::Failure;
+use crate::output;
 use bytes::Bytes;
 use clap::Args;
 use credentials::Credentials;
@@ -82,35 +82,36 @@ impl Access {
 }
 
 impl Customer {
-    fn ask(&self, method: Method, path: &str, body: Option<String>) -> Ask {
-        let mut ask = Request::new(Full::new(Bytes::from(body.clone().unwrap_or_default())));
-        *ask.method_mut() = method;
+    fn request(&self, method: Method, path: &str, body: Option<String>) -> ApiRequest {
+        let mut request = Request::new(Full::new(Bytes::from(body.clone().unwrap_or_default())));
+        *request.method_mut() = method;
         let whole = format!("{}{path}", self.client.url().path());
-        *ask.uri_mut() = whole.parse().expect("a checked base and an escaped path");
-        let headers = ask.headers_mut();
+        *request.uri_mut() = whole.parse().expect("a checked base and an escaped path");
+        let headers = request.headers_mut();
         headers.insert("x-api-key", self.credentials.key_header());
         headers.insert("x-api-secret", self.credentials.secret_header());
         if body.is_some() {
             headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         }
-        ask
+        request
     }
 
-    async fn call(&self, ask: Ask) -> Result<Answer, CallError> {
-        self.client.call(ask).await
+    async fn call(&self, request: ApiRequest) -> Result<ApiResponse, CallError> {
+        self.client.call(request).await
     }
 
     /// Sends a GET request. An error response is a failure.
-    async fn get(&self, path: &str) -> Result<Answer, Failure> {
-        let answer = self.call(self.ask(Method::GET, path, None)).await.map_err(Failure::failed)?;
-        answer.accepted().map_err(|refused| self.refused(&refused))
+    async fn get(&self, path: &str) -> Result<ApiResponse, Failure> {
+        let response = self.call(self.request(Method::GET, path, None)).await.map_err(Failure::failed)?;
+        response.accepted().map_err(|error| self.failure_of(&error))
     }
 
-    fn refused(&self, refused: &Refused) -> Failure {
+    /// Returns the failure of an error response, after printing its body if the output is JSON.
+    fn failure_of(&self, error: &ErrorResponse) -> Failure {
         if self.json {
             // The failure itself goes to standard error.
-            let _ = show::print_json(&refused.body);
+            let _ = output::print_json(&error.body);
         }
-        Failure::failed(refused)
+        Failure::failed(error)
     }
 }

@@ -2,9 +2,9 @@
 
 use super::status::wait_and_print;
 use super::{Access, CREDENTIALS_HELP, Customer};
-use crate::client::{Amount, Answer, CallError};
-use crate::ending::{Ended, Failure};
-use crate::{runtime, show};
+use crate::client::{Amount, ApiResponse, CallError};
+use crate::failure::{CommandResult, Failure};
+use crate::{output, runtime};
 use clap::Args;
 use hermod_gateway::secrets::random_token;
 use hyper::Method;
@@ -70,7 +70,7 @@ struct SentBefore {
 }
 
 impl Send {
-    pub(crate) fn run(self) -> Ended {
+    pub(crate) fn run(self) -> CommandResult {
         let Send { to, text, from, key, wait, access } = self;
         let text = if text == "-" { read_text()? } else { text };
         let key = match key {
@@ -81,57 +81,57 @@ impl Send {
         let customer = access.customer()?;
         let body = serde_json::json!({ "to": to, "text": text, "from": from }).to_string();
         runtime::block_on(async move {
-            let answer = post(&customer, &body, &header).await.map_err(|error| {
+            let response = post(&customer, &body, &header).await.map_err(|error| {
                 Failure::failed(format!("{error}. Retry with --key {key}: it is never sent or charged twice"))
             })?;
-            let answer = answer.accepted().map_err(|refused| customer.refused(&refused))?;
+            let response = response.accepted().map_err(|error| customer.failure_of(&error))?;
             if customer.json {
-                eprintln!("hermod: idempotency key {}", show::safe(&key));
-                show::print_json(&answer.body)?;
+                eprintln!("hermod: idempotency key {}", output::safe(&key));
+                output::print_json(&response.body)?;
             } else {
-                show::print(&sent_text(&answer, &key)?)?;
+                output::print(&sent_text(&response, &key)?)?;
             }
             if !wait {
                 return Ok(());
             }
-            let SentBefore { message_id } = answer.read_as().map_err(Failure::failed)?;
+            let SentBefore { message_id } = response.read_as().map_err(Failure::failed)?;
             wait_and_print(&customer, &message_id, Duration::MAX).await
         })
     }
 }
 
 /// Sends the message, and retries once if the response is lost: the key makes that safe.
-async fn post(customer: &Customer, body: &str, key: &HeaderValue) -> Result<Answer, CallError> {
-    let ask = || {
-        let mut ask = customer.ask(Method::POST, "/sms", Some(body.to_owned()));
-        ask.headers_mut().insert("idempotency-key", key.clone());
-        ask
+async fn post(customer: &Customer, body: &str, key: &HeaderValue) -> Result<ApiResponse, CallError> {
+    let request = || {
+        let mut request = customer.request(Method::POST, "/sms", Some(body.to_owned()));
+        request.headers_mut().insert("idempotency-key", key.clone());
+        request
     };
-    match customer.call(ask()).await {
+    match customer.call(request()).await {
         Err(CallError::Lost(sentence)) => {
             eprintln!("hermod: {sentence}; retrying with the same key");
-            customer.call(ask()).await
+            customer.call(request()).await
         }
         outcome => outcome,
     }
 }
 
-fn sent_text(answer: &Answer, key: &str) -> Result<String, Failure> {
-    if answer.status == 200 {
-        let SentBefore { message_id } = answer.read_as().map_err(Failure::failed)?;
+fn sent_text(response: &ApiResponse, key: &str) -> Result<String, Failure> {
+    if response.status == 200 {
+        let SentBefore { message_id } = response.read_as().map_err(Failure::failed)?;
         let mut text =
             format!("Message {message_id} was sent with this key before: nothing was sent or charged now.\n");
-        if answer.header("idempotency-mismatch").is_some() {
+        if response.header("idempotency-mismatch").is_some() {
             text.push_str("That message differs from this one: a new message needs a new key.\n");
         }
         return Ok(text);
     }
-    let Sent { message_id, status, to, from, cost, balance } = answer.read_as().map_err(Failure::failed)?;
-    let parts = match (answer.header("x-sms-parts"), answer.header("x-sms-encoding")) {
+    let Sent { message_id, status, to, from, cost, balance } = response.read_as().map_err(Failure::failed)?;
+    let parts = match (response.header("x-sms-parts"), response.header("x-sms-encoding")) {
         (Some(parts), Some(encoding)) => format!("{parts} ({encoding})"),
         _ => String::new(),
     };
-    Ok(show::fields(&[
+    Ok(output::fields(&[
         ("message", message_id),
         ("status", status),
         ("to", to),

@@ -1,9 +1,9 @@
 //! `hermod status`: the status of a message, now or when it is final.
 
 use super::{Access, CREDENTIALS_HELP, Customer};
-use crate::client::{Answer, escape};
-use crate::ending::{Ended, Failure};
-use crate::{runtime, show};
+use crate::client::{ApiResponse, escape};
+use crate::failure::{CommandResult, Failure};
+use crate::{output, runtime};
 use clap::Args;
 use hermod_gateway::clock::Clock;
 use hyper::Method;
@@ -55,14 +55,14 @@ struct Record {
 }
 
 impl Status {
-    pub(crate) fn run(self) -> Ended {
+    pub(crate) fn run(self) -> CommandResult {
         let Status { message, wait, at_most, access } = self;
         let customer = access.customer()?;
         runtime::block_on(async move {
             if !wait {
-                let answer = customer.get(&path_of(&message)).await?;
-                let record = answer.read_as().map_err(Failure::failed)?;
-                return print(&customer, &answer, &record);
+                let response = customer.get(&path_of(&message)).await?;
+                let record = response.read_as().map_err(Failure::failed)?;
+                return print(&customer, &response, &record);
             }
             let at_most = at_most.map_or(Duration::MAX, Duration::from_secs);
             wait_and_print(&customer, &message, at_most).await
@@ -75,9 +75,9 @@ fn path_of(message: &str) -> String {
 }
 
 /// Waits until the status of a message is final and prints it. Fails unless the message was delivered in time.
-pub(super) async fn wait_and_print(customer: &Customer, message: &str, at_most: Duration) -> Ended {
-    let (answer, record) = wait_for_final_status(customer, &path_of(message), at_most).await?;
-    print(customer, &answer, &record)?;
+pub(super) async fn wait_and_print(customer: &Customer, message: &str, at_most: Duration) -> CommandResult {
+    let (response, record) = wait_for_final_status(customer, &path_of(message), at_most).await?;
+    print(customer, &response, &record)?;
     match record.status.as_str() {
         "delivered" => Ok(()),
         status if FINAL.contains(&status) => Err(Failure::printed()),
@@ -92,46 +92,46 @@ async fn wait_for_final_status(
     customer: &Customer,
     path: &str,
     at_most: Duration,
-) -> Result<(Answer, Record), Failure> {
+) -> Result<(ApiResponse, Record), Failure> {
     let clock = Clock::real();
     let started = clock.moment();
     let deadline = started.plus(at_most);
     let (mut pause, mut lost) = (POLL_FIRST, 0);
     loop {
-        let answer = customer.call(customer.ask(Method::GET, path, None)).await;
-        match answer.map(Answer::accepted) {
+        let response = customer.call(customer.request(Method::GET, path, None)).await;
+        match response.map(ApiResponse::accepted) {
             Err(_) if lost < FAILED_POLLS_MAX && clock.moment() < deadline => lost += 1,
             Err(error) => return Err(Failure::failed(error)),
-            Ok(Ok(answer)) => {
+            Ok(Ok(response)) => {
                 lost = 0;
-                let record: Record = answer.read_as().map_err(Failure::failed)?;
+                let record: Record = response.read_as().map_err(Failure::failed)?;
                 if FINAL.contains(&record.status.as_str()) || clock.moment() >= deadline {
-                    show::progress_done();
-                    return Ok((answer, record));
+                    output::progress_done();
+                    return Ok((response, record));
                 }
                 let seconds = clock.moment().0.saturating_sub(started.0) / 1000;
-                show::progress(&format!(
+                output::progress(&format!(
                     "message {} is {}, {seconds} s so far ",
                     record.message_id, record.status
                 ));
             }
             // A rejected poll is retried later.
-            Ok(Err(refused)) if refused.status == 429 && clock.moment() < deadline => {
-                pause = pause.max(Duration::from_secs(refused.retry_after().unwrap_or(1))).min(POLL_LAST);
+            Ok(Err(error)) if error.status == 429 && clock.moment() < deadline => {
+                pause = pause.max(Duration::from_secs(error.retry_after().unwrap_or(1))).min(POLL_LAST);
             }
-            Ok(Err(refused)) => return Err(customer.refused(&refused)),
+            Ok(Err(error)) => return Err(customer.failure_of(&error)),
         }
         clock.sleep_until(clock.moment().plus(pause).min(deadline)).await;
         pause = (pause * 3 / 2).min(POLL_LAST);
     }
 }
 
-fn print(customer: &Customer, answer: &Answer, record: &Record) -> Ended {
+fn print(customer: &Customer, response: &ApiResponse, record: &Record) -> CommandResult {
     if customer.json {
-        return show::print_json(&answer.body);
+        return output::print_json(&response.body);
     }
     let Record { message_id, source, dest, status, dlr, country, operator } = record;
-    show::print(&show::fields(&[
+    output::print(&output::fields(&[
         ("message", message_id.clone()),
         ("status", status.clone()),
         ("receipt", dlr.clone()),

@@ -1,6 +1,6 @@
 //! The demo's self-signed certificate, made once and kept in the data folder. Clients trust it by its fingerprint.
 
-use crate::ending::Failure;
+use crate::failure::Failure;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::tls::{CertificateFiles, Tls};
 use rcgen::{CertificateParams, KeyPair};

@@ -1,7 +1,7 @@
 //! The control socket of the running demo in its data folder, for `hermod demo mo`: one line of JSON each way. Only the
 //! folder's owner can open it. The simulated carrier sends the MO message as a `deliver_sm`.
 
-use crate::ending::Failure;
+use crate::failure::Failure;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::clock::within;
 use hermod_simulator::carrier::Carrier;

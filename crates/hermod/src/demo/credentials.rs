@@ -1,8 +1,8 @@
 //! The demo's credentials, kept in a file that only its owner can read, so that every start prints the same ones. A real
 //! gateway never stores a secret in clear text.
 
-use crate::ending::{Ended, Failure};
-use hermod_gateway::provision::{Made, Wanted};
+use crate::failure::{CommandResult, Failure};
+use hermod_gateway::provision::{Made, WantedSetup};
 use hermod_gateway::secrets::passwords;
 use hermod_gateway::secrets::random_token;
 use serde::{Deserialize, Serialize};
@@ -34,7 +34,7 @@ pub(super) struct BindPair {
 }
 
 /// Returns the SMPP credentials in a provision file. Of other passwords only a hash is stored.
-pub(super) fn binds_of(wanted: &Wanted) -> Vec<BindPair> {
+pub(super) fn binds_of(wanted: &WantedSetup) -> Vec<BindPair> {
     let known = wanted.connections.iter().filter_map(|connection| {
         let password = connection.password.as_ref()?.reveal().to_owned();
         Some(BindPair { system_id: connection.system_id.clone()?, password })
@@ -84,7 +84,7 @@ impl Credentials {
     }
 
     /// Stores generated secrets.
-    pub(super) fn remember(&mut self, secrets: &[Made], folder: &Path) -> Ended {
+    pub(super) fn remember(&mut self, secrets: &[Made], folder: &Path) -> CommandResult {
         if secrets.is_empty() {
             return Ok(());
         }
@@ -96,7 +96,7 @@ impl Credentials {
     }
 
     /// Returns the keys of a provision file whose secrets are known: from the file, or generated here.
-    pub(super) fn of_file(&self, wanted: &Wanted) -> Vec<Pair> {
+    pub(super) fn of_file(&self, wanted: &WantedSetup) -> Vec<Pair> {
         let known = wanted.keys.iter().filter_map(|key| {
             let api_secret = match &key.secret {
                 Some(secret) => secret.reveal().to_owned(),
@@ -108,7 +108,7 @@ impl Credentials {
     }
 
     /// Writes the file under another name first, because an incomplete file would lock the demo out of its data.
-    fn keep(&self, folder: &Path) -> Ended {
+    fn keep(&self, folder: &Path) -> CommandResult {
         let write = || {
             std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
             let draft = folder.join(format!("{FILE}.new"));

@@ -1,8 +1,8 @@
 //! `hermod demo mo`: sends an MO message to the running demo.
 
 use super::control::{self, MoRequest, MoResponse};
-use crate::ending::{Ended, Failure};
-use crate::{runtime, show};
+use crate::failure::{CommandResult, Failure};
+use crate::{output, runtime};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -40,7 +40,7 @@ pub(crate) struct Mo {
 }
 
 impl Mo {
-    pub(crate) fn run(self) -> Ended {
+    pub(crate) fn run(self) -> CommandResult {
         let Mo { from, to, text, data_dir } = self;
         let digits = from.strip_prefix('+').unwrap_or(&from);
         if !(3..=15).contains(&digits.len()) || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -61,10 +61,10 @@ impl Mo {
                     let parts = if parts == 1 { String::new() } else { format!(" in {parts} parts") };
                     let end = if stored { "and the gateway stored it" } else { "and waits for a link" };
                     let MoRequest { from, .. } = request;
-                    show::print(&show::safe(&format!(
+                    output::print(&output::safe(&format!(
                         "The message from {from} to {to} was sent{parts} {end}."
                     )))?;
-                    show::print("\n")
+                    output::print("\n")
                 }
                 MoResponse::Rejected(sentence) => Err(Failure::failed(sentence)),
             }

@@ -7,7 +7,7 @@ mod mo;
 mod seed;
 mod welcome;
 
-use crate::ending::{Ended, Failure};
+use crate::failure::{CommandResult, Failure};
 use crate::provision_file;
 use crate::runtime::{self, bind};
 use crate::signals::{Signals, run_until_stopped};
@@ -101,7 +101,7 @@ struct Start {
 }
 
 impl Demo {
-    pub(crate) fn run(self) -> Ended {
+    pub(crate) fn run(self) -> CommandResult {
         match self.command {
             Some(DemoCommand::Mo(mo)) => mo.run(),
             None => self.start.run(),
@@ -110,13 +110,13 @@ impl Demo {
 }
 
 impl Start {
-    fn run(self) -> Ended {
+    fn run(self) -> CommandResult {
         let log = Log { format: LogFormat::Human, level: self.log.clone() };
         telemetry::start_logging(&log).map_err(|sentence| Failure::usage(format!("--log: {sentence}")))?;
         runtime::block_on(self.serve())
     }
 
-    async fn serve(self) -> Ended {
+    async fn serve(self) -> CommandResult {
         let mut config = Config::defaults();
         config.http.listen = SocketAddr::from((Ipv4Addr::LOCALHOST, self.http_port));
         config.data.folder.clone_from(&self.data_dir);

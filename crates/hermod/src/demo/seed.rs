@@ -2,7 +2,7 @@
 
 use crate::demo::credentials::{Credentials, Pair};
 use hermod_gateway::config::Source;
-use hermod_gateway::provision::Wanted;
+use hermod_gateway::provision::WantedSetup;
 use std::net::SocketAddr;
 
 pub(super) const SENDER: &str = "Hermod";
@@ -14,7 +14,7 @@ const SYSTEM_ID: &str = "demo";
 pub(super) const CARRIER: &str = "demo";
 
 /// Returns the demo's own data, parsed from a provision file.
-pub(super) fn wanted(credentials: &Credentials, carrier: SocketAddr) -> Wanted {
+pub(super) fn wanted(credentials: &Credentials, carrier: SocketAddr) -> WantedSetup {
     let Credentials { own: Pair { api_key, api_secret }, smpp_password, .. } = credentials;
     let text = format!(
         r#"
@@ -60,7 +60,7 @@ connection = "demo-http"
 
 /// Adds the simulated carrier, unless the file has a carrier of its name. Without routes, all messages go to the carriers of
 /// the file, or to the simulated one if it has none.
-pub(super) fn with_carrier(mut wanted: Wanted, address: SocketAddr) -> Wanted {
+pub(super) fn with_carrier(mut wanted: WantedSetup, address: SocketAddr) -> WantedSetup {
     let simulated = read(format!(
         "[[carrier]]\nname = \"{CARRIER}\"\naddress = \"{address}\"\nsystem_id = \"hermod\"\npassword = \"demo\"\n\
          window = 1000\nrate = 1000000\n"
@@ -77,13 +77,13 @@ pub(super) fn with_carrier(mut wanted: Wanted, address: SocketAddr) -> Wanted {
 }
 
 /// Returns the default destination of MO messages: the first number of the file.
-pub(super) fn first_number(wanted: &Wanted) -> Option<String> {
+pub(super) fn first_number(wanted: &WantedSetup) -> Option<String> {
     wanted.numbers.first().map(|entry| entry.number.as_str().to_owned())
 }
 
-fn read(text: String) -> Wanted {
+fn read(text: String) -> WantedSetup {
     let source = Source { path: "demo".into(), text };
-    Wanted::parse(&source).expect("the demo's own data are valid: a test parses them")
+    WantedSetup::parse(&source).expect("the demo's own data are valid: a test parses them")
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use crate::demo::credentials::{BindPair, Pair};
 use crate::demo::seed::SENDER;
-use crate::ending::Ended;
-use crate::show::{print, safe};
+use crate::failure::CommandResult;
+use crate::output::{print, safe};
 use hermod_simulator::carrier::{MAGIC_NUMBERS, MagicNumber};
 use serde::Serialize;
 use std::net::SocketAddr;
@@ -61,7 +61,7 @@ impl Welcome<'_> {
         format!("http://{}/api/v1", self.address)
     }
 
-    pub(super) fn print_json(&self) -> Ended {
+    pub(super) fn print_json(&self) -> CommandResult {
         let (first, bind) = (self.keys.first(), self.smpp.binds.first());
         let ready = Ready {
             base_url: &self.base_url(),
@@ -82,7 +82,7 @@ impl Welcome<'_> {
         print(&format!("{}\n", serde_json::to_string(&ready).expect("texts and numbers")))
     }
 
-    pub(super) fn print(&self) -> Ended {
+    pub(super) fn print(&self) -> CommandResult {
         let mut text = format!(
             "\nHermod is ready. A simulated carrier accepts all messages: no real SMS is sent, and the money is not real.\n\n\
              {}",

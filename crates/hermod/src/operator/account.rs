@@ -8,9 +8,9 @@ use super::operator_client::OperatorClient;
 use super::opt_outs::OptOuts;
 use super::statement::{Ledger, Statement};
 use super::target::{MissingDir, Target};
-use crate::ending::Ended;
-use crate::show;
-use crate::show::Align::{Left, Right};
+use crate::failure::CommandResult;
+use crate::output;
+use crate::output::Align::{Left, Right};
 use clap::{Args, Subcommand};
 use hermod_gateway::provision::Kind;
 use serde_json::Value;
@@ -196,7 +196,7 @@ const COLUMNS: [Column<Value>; 9] = [
 ];
 
 impl Account {
-    pub(crate) fn run(self) -> Ended {
+    pub(crate) fn run(self) -> CommandResult {
         let Account { target, command } = self;
         target.run(MissingDir::Refuse, async move |client| match command {
             AccountCommand::List => list(client).await,
@@ -217,7 +217,7 @@ impl Account {
 }
 
 /// Lists every account with its balance.
-async fn list(client: &OperatorClient) -> Ended {
+async fn list(client: &OperatorClient) -> CommandResult {
     let items = entries::fetch_all(client, Kind::Account, None).await?;
     if client.json {
         return entries::print_items(&items);
@@ -229,16 +229,16 @@ async fn list(client: &OperatorClient) -> Ended {
         entry[BALANCE] = Value::from(account_details::balance(client, &name).await?);
         accounts.push(entry);
     }
-    show::print(&entries::table(Kind::Account, &COLUMNS, &accounts))
+    output::print(&entries::table(Kind::Account, &COLUMNS, &accounts))
 }
 
 /// Sets a field to true.
-async fn mark(client: &OperatorClient, name: &str, field: &str) -> Ended {
+async fn mark(client: &OperatorClient, name: &str, field: &str) -> CommandResult {
     entries::patch(client, Kind::Account, name, Fields::default().with(field, Some(true))).await
 }
 
 impl Create {
-    async fn run(self, client: &OperatorClient) -> Ended {
+    async fn run(self, client: &OperatorClient) -> CommandResult {
         let Create { name, currency, opening_balance, verified, senders, terms } = self;
         let fields = terms
             .fields()

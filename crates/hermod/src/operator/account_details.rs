@@ -3,8 +3,8 @@
 use super::entries::{self, text};
 use super::list::table;
 use super::operator_client::OperatorClient;
-use crate::ending::{Ended, Failure};
-use crate::show;
+use crate::failure::{CommandResult, Failure};
+use crate::output;
 use hermod_gateway::provision::Kind;
 use hermod_gateway::views::entries::EntryView;
 use hermod_gateway::views::money::{BalanceView, TrafficView};
@@ -22,18 +22,18 @@ pub(super) fn balance_fields(view: &BalanceView) -> [(&'static str, String); 5] 
 
 /// Returns the balance of an account, for a list.
 pub(super) async fn balance(client: &OperatorClient, name: &str) -> Result<String, Failure> {
-    let answer = client.get(&format!("{}/balance", entries::path(Kind::Account, name))).await?;
-    let view: BalanceView = answer.read_as().map_err(Failure::failed)?;
+    let response = client.get(&format!("{}/balance", entries::path(Kind::Account, name))).await?;
+    let view: BalanceView = response.read_as().map_err(Failure::failed)?;
     Ok(view.balance.to_string())
 }
 
-pub(super) async fn show(client: &OperatorClient, name: &str) -> Ended {
+pub(super) async fn show(client: &OperatorClient, name: &str) -> CommandResult {
     let path = entries::path(Kind::Account, name);
     let entry = client.get(&path).await?;
     let money = client.get(&format!("{path}/balance")).await?;
     if client.json {
         let whole = format!("{{\"account\":{},\"money\":{}}}", entry.body.trim(), money.body.trim());
-        return show::print_json(&whole);
+        return output::print_json(&whole);
     }
     let EntryView { entry, .. } = entry.read_as().map_err(Failure::failed)?;
     let money: BalanceView = money.read_as().map_err(Failure::failed)?;
@@ -51,14 +51,14 @@ pub(super) async fn show(client: &OperatorClient, name: &str) -> Ended {
         ("minimum", text(field("minimum"))),
     ];
     fields.extend(balance_fields(&money));
-    show::print(&show::fields(&fields))
+    output::print(&output::fields(&fields))
 }
 
-pub(super) async fn traffic(client: &OperatorClient, name: &str) -> Ended {
-    let answer = client.get(&format!("{}/traffic", entries::path(Kind::Account, name))).await?;
-    client.print(&answer, |TrafficView { day, messages, spend, controls }| {
+pub(super) async fn traffic(client: &OperatorClient, name: &str) -> CommandResult {
+    let response = client.get(&format!("{}/traffic", entries::path(Kind::Account, name))).await?;
+    client.print(&response, |TrafficView { day, messages, spend, controls }| {
         let today =
-            show::fields(&[("day", day), ("messages", messages.to_string()), ("spend", spend.to_string())]);
+            output::fields(&[("day", day), ("messages", messages.to_string()), ("spend", spend.to_string())]);
         format!("{today}\n{}", table(&controls))
     })
 }

@@ -2,9 +2,9 @@
 
 use super::operator_client::{Body, with_query};
 use super::target::{MissingDir, Target};
-use crate::ending::Ended;
+use crate::failure::CommandResult;
+use crate::output;
 use crate::paint::Paint;
-use crate::show;
 use clap::Args;
 use hermod_gateway::views::carriers::{AcknowledgedView, AlarmView, AlarmsQuery, AlarmsView};
 use hyper::Method;
@@ -34,13 +34,13 @@ pub(crate) struct Alarms {
 }
 
 impl Alarms {
-    pub(crate) fn run(self) -> Ended {
+    pub(crate) fn run(self) -> CommandResult {
         let Alarms { carrier, acknowledge, target } = self;
         target.run(MissingDir::Refuse, async move |client| {
             let path = with_query("/alarms", &AlarmsQuery { carrier });
             if acknowledge {
-                let answer = client.send(Method::DELETE, &path, Body::None).await?;
-                return client.print(&answer, |view: AcknowledgedView| match view.acknowledged {
+                let response = client.send(Method::DELETE, &path, Body::None).await?;
+                return client.print(&response, |view: AcknowledgedView| match view.acknowledged {
                     0 => "There are no alarms.\n".to_owned(),
                     1 => "Acknowledged 1 alarm.\n".to_owned(),
                     count => format!("Acknowledged {count} alarms.\n"),
@@ -66,6 +66,6 @@ fn alarm_text(alarm: &AlarmView, paint: Paint) -> String {
         times => format!("{times} times from {first_at} to {last_at}"),
     };
     let carrier = if carrier.is_empty() { String::new() } else { format!("{carrier}: ") };
-    let head = show::safe(&format!("{carrier}{kind}{about}"));
-    format!("{}, {when}\n    {}\n    {what_to_do}\n", paint.red(&head), show::safe(detail))
+    let head = output::safe(&format!("{carrier}{kind}{about}"));
+    format!("{}, {when}\n    {}\n    {what_to_do}\n", paint.red(&head), output::safe(detail))
 }

@@ -4,11 +4,11 @@ use super::changes::SecretsTo;
 use super::entries::{self, lost_response};
 use super::operator_client::{Body, OperatorClient, with_query};
 use super::target::{MissingDir, Target};
-use crate::ending::{Ended, Failure};
+use crate::failure::{CommandResult, Failure};
 use crate::provision_file;
 use clap::Args;
 use hermod_gateway::config::Source;
-use hermod_gateway::provision::Wanted;
+use hermod_gateway::provision::WantedSetup;
 use hermod_gateway::views::entries::ApplyQuery;
 use hyper::Method;
 use std::path::{Path, PathBuf};
@@ -57,12 +57,12 @@ pub(crate) struct Apply {
 }
 
 impl Apply {
-    pub(crate) fn run(self) -> Ended {
+    pub(crate) fn run(self) -> CommandResult {
         let Apply { file, dry_run, create, force, secrets_to, target } = self;
         // Errors in the file are reported with their line before a gateway is opened.
         let source = if file == Path::new("-") { Source::read_stdin() } else { Source::read(&file) };
         let source = source.map_err(Failure::usage)?;
-        let wanted = Wanted::parse(&source).map_err(Failure::usage)?;
+        let wanted = WantedSetup::parse(&source).map_err(Failure::usage)?;
         if let Some(warning) = provision_file::exposure(&file, &wanted) {
             eprintln!("hermod: {warning}");
         }
@@ -75,7 +75,7 @@ impl Apply {
             let to = SecretsTo::prepare(secrets_to.as_deref())?;
             let path = with_query("/apply", &ApplyQuery { dry_run, force });
             match post(client, &path, &source).await {
-                Ok(answer) => entries::print_changes(client, &answer, to),
+                Ok(response) => entries::print_changes(client, &response, to),
                 Err(failure) => to.discard().and(Err(failure)),
             }
         })
@@ -86,15 +86,15 @@ async fn post(
     client: &OperatorClient,
     path: &str,
     source: &Source,
-) -> Result<crate::client::Answer, Failure> {
+) -> Result<crate::client::ApiResponse, Failure> {
     let body = Body::Toml(source.text.clone());
-    let answer = client.call(Method::POST, path, &body).await.map_err(|error| lost_response(&error))?;
-    answer.accepted().map_err(|refused| match refused.status {
+    let response = client.call(Method::POST, path, &body).await.map_err(|error| lost_response(&error))?;
+    response.accepted().map_err(|error| match error.status {
         // The file is invalid.
         400 | 413 | 422 => {
-            client.refused(&refused);
-            Failure::usage(format!("{}: {refused}", source.path.display()))
+            client.failure_of(&error);
+            Failure::usage(format!("{}: {error}", source.path.display()))
         }
-        _ => client.refused(&refused),
+        _ => client.failure_of(&error),
     })
 }

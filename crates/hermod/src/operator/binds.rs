@@ -4,8 +4,8 @@ use super::list::table;
 use super::operator_client::{Body, with_query};
 use super::target::{MissingDir, Target};
 use super::watch::print_or_watch;
-use crate::ending::Ended;
-use crate::show;
+use crate::failure::CommandResult;
+use crate::output;
 use clap::Args;
 use hermod_gateway::views::binds::{BindsQuery, BindsView, UnbindView};
 use hermod_gateway::views::carriers::LastErrorView;
@@ -45,7 +45,7 @@ pub(crate) struct Binds {
 }
 
 impl Binds {
-    pub(crate) fn run(self) -> Ended {
+    pub(crate) fn run(self) -> CommandResult {
         let Binds { account, system_id, watch, unbind, target } = self;
         target.run(MissingDir::Refuse, async move |client| {
             if let Some(number) = unbind {
@@ -63,8 +63,8 @@ fn binds_text(BindsView { at, items }: &BindsView) -> String {
     let mut text = table(items);
     for bind in items {
         if let Some(LastErrorView { at, text: error }) = &bind.last_error {
-            let system_id = show::safe(&bind.system_id);
-            text.push_str(&format!("\n{system_id} {}: {} ({at})\n", bind.number, show::safe(error)));
+            let system_id = output::safe(&bind.system_id);
+            text.push_str(&format!("\n{system_id} {}: {} ({at})\n", bind.number, output::safe(error)));
         }
     }
     text.push_str(&format!("\nAs of {at}.\n"));

@@ -8,10 +8,10 @@ use super::operator_client::{Body, OperatorClient};
 use super::receipts;
 use super::target::{MissingDir, Target};
 use super::trace;
-use crate::ending::Ended;
+use crate::failure::CommandResult;
+use crate::output;
+use crate::output::Align::{Left, Right};
 use crate::secret_file::first_line;
-use crate::show;
-use crate::show::Align::{Left, Right};
 use clap::{Args, Subcommand};
 use hermod_gateway::provision::Kind;
 use hermod_gateway::views::carriers::ResumedView;
@@ -160,7 +160,7 @@ fn is_on(tls: &Value) -> bool {
 }
 
 impl Carrier {
-    pub(crate) fn run(self) -> Ended {
+    pub(crate) fn run(self) -> CommandResult {
         let Carrier { target, command } = self;
         target.run(MissingDir::Refuse, async move |client| match command {
             CarrierCommand::List => entries::list(client, Kind::Carrier, None, &COLUMNS).await,
@@ -176,14 +176,14 @@ impl Carrier {
     }
 }
 
-async fn disable(client: &OperatorClient, name: &str, disabled: bool) -> Ended {
+async fn disable(client: &OperatorClient, name: &str, disabled: bool) -> CommandResult {
     entries::patch(client, Kind::Carrier, name, Fields::default().with("disabled", Some(disabled))).await
 }
 
-async fn resume(client: &OperatorClient, name: &str) -> Ended {
+async fn resume(client: &OperatorClient, name: &str) -> CommandResult {
     let path = format!("{}/resume", entries::path(Kind::Carrier, name));
-    let answer = client.send(Method::POST, &path, Body::None).await?;
-    client.print(&answer, |ResumedView { resumed, .. }| match resumed {
+    let response = client.send(Method::POST, &path, Body::None).await?;
+    client.print(&response, |ResumedView { resumed, .. }| match resumed {
         true => format!("{name} sends again.\n"),
         false => format!("{name} was not stopped.\n"),
     })
@@ -205,9 +205,9 @@ const FIRST: [&str; 12] = [
     "enquire_link",
 ];
 
-async fn show_one(client: &OperatorClient, name: &str) -> Ended {
-    let answer = client.get(&entries::path(Kind::Carrier, name)).await?;
-    client.print(&answer, |EntryView { entry, .. }| {
+async fn show_one(client: &OperatorClient, name: &str) -> CommandResult {
+    let response = client.get(&entries::path(Kind::Carrier, name)).await?;
+    client.print(&response, |EntryView { entry, .. }| {
         let rest = entry.keys().map(String::as_str).filter(|field| !FIRST.contains(field));
         let fields: Vec<&str> = FIRST.into_iter().chain(rest).collect();
         let mut lines: Vec<(&str, String)> = Vec::new();
@@ -220,12 +220,12 @@ async fn show_one(client: &OperatorClient, name: &str) -> Ended {
                 None => {}
             }
         }
-        format!("{}All other settings have their defaults.\n", show::fields(&lines))
+        format!("{}All other settings have their defaults.\n", output::fields(&lines))
     })
 }
 
 impl Set {
-    async fn run(self: Box<Set>, client: &OperatorClient) -> Ended {
+    async fn run(self: Box<Set>, client: &OperatorClient) -> CommandResult {
         let password = self.password_file.as_deref().map(first_line).transpose()?;
         let fields = Fields::default()
             .with("address", self.address)

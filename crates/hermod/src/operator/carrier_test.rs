@@ -2,8 +2,8 @@
 
 use super::entries;
 use super::operator_client::{Body, OperatorClient};
-use crate::ending::{Ended, Failure};
-use crate::show;
+use crate::failure::{CommandResult, Failure};
+use crate::output;
 use clap::Args;
 use hermod_gateway::provision::Kind;
 use hermod_gateway::views::carrier_test::{CarrierTestLineView, CarrierTestRequest, CarrierTestView};
@@ -43,14 +43,14 @@ pub(super) struct Test {
 }
 
 impl Test {
-    pub(super) async fn run(self, client: &OperatorClient) -> Ended {
+    pub(super) async fn run(self, client: &OperatorClient) -> CommandResult {
         let Test { name, to, from, text, wait } = self;
         let request = CarrierTestRequest { to, from: Some(from), text, wait: Some(wait) };
         let path = format!("{}/test", entries::path(Kind::Carrier, &name));
-        let answer =
+        let response =
             client.send_with_timeout(Method::POST, &path, Body::json(&request), TEST_TIMEOUT).await?;
-        let tested: CarrierTestView = answer.read_as().map_err(Failure::failed)?;
-        client.print(&answer, |tested: CarrierTestView| test_text(&tested))?;
+        let tested: CarrierTestView = response.read_as().map_err(Failure::failed)?;
+        client.print(&response, |tested: CarrierTestView| test_text(&tested))?;
         if tested.accepted { Ok(()) } else { Err(Failure::printed()) }
     }
 }
@@ -65,14 +65,14 @@ fn test_text(tested: &CarrierTestView) -> String {
             None => "  ",
         };
         let (seconds, rest) = (at_ms / 1000, at_ms % 1000);
-        text.push_str(&format!("{seconds:3}.{rest:03}  {arrow} {}\n", show::safe(line)));
+        text.push_str(&format!("{seconds:3}.{rest:03}  {arrow} {}\n", output::safe(line)));
     }
     let how = match (accepted, step.as_str()) {
         (true, "done") => "The test passed".to_owned(),
         (true, _) => "The carrier accepted the message".to_owned(),
         (false, step) => format!("The test failed at the step \"{step}\""),
     };
-    text.push_str(&format!("\n{how}: {}\n", show::safe(outcome)));
+    text.push_str(&format!("\n{how}: {}\n", output::safe(outcome)));
     text
 }
 

@@ -1,8 +1,8 @@
 //! Prints what a request changed, entry by entry, and the generated secrets, which cannot be read again.
 
-use crate::ending::{Ended, Failure};
+use crate::failure::{CommandResult, Failure};
+use crate::output;
 use crate::paint::Paint;
-use crate::show;
 use hermod_gateway::provision::{FieldChange, FieldLeft};
 use hermod_gateway::views::entries::{AppliedView, ChangeView, EffectView, SecretView};
 use serde_json::Value;
@@ -30,7 +30,7 @@ fn as_entry(SecretView { key, secret }: &SecretView) -> String {
 pub(super) fn difference(applied: &AppliedView, paint: Paint) -> String {
     let mut text = String::new();
     for ChangeView { kind, name, effect, fields, left } in &applied.changes {
-        let what = format!("{kind} {}", show::safe(name));
+        let what = format!("{kind} {}", output::safe(name));
         match effect {
             EffectView::Made => text.push_str(&format!("{}\n", paint.green(&format!("+ {what}")))),
             EffectView::Removed => text.push_str(&format!("{}\n", paint.red(&format!("- {what}")))),
@@ -69,7 +69,7 @@ pub(super) fn difference(applied: &AppliedView, paint: Paint) -> String {
             text.push_str(&format!("  {absent} to remove: not found\n"));
         }
         for warning in &applied.warnings {
-            text.push_str(&format!("{}\n", paint.yellow(&format!("Warning: {}.", show::safe(warning)))));
+            text.push_str(&format!("{}\n", paint.yellow(&format!("Warning: {}.", output::safe(warning)))));
         }
         if applied.dry_run {
             text.push_str("This was a dry run: nothing was changed.\n");
@@ -82,9 +82,9 @@ pub(super) fn difference(applied: &AppliedView, paint: Paint) -> String {
 fn side(value: &Value) -> String {
     match value {
         Value::Null => "nothing".to_owned(),
-        Value::String(text) => show::safe(text),
+        Value::String(text) => output::safe(text),
         Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-            show::safe(&value.to_string())
+            output::safe(&value.to_string())
         }
     }
 }
@@ -134,7 +134,7 @@ impl SecretsTo {
     }
 
     /// Removes the file of a request that failed.
-    pub(super) fn discard(self) -> Ended {
+    pub(super) fn discard(self) -> CommandResult {
         match self {
             SecretsTo::Output => Ok(()),
             SecretsTo::File { path, file } => {
@@ -188,7 +188,7 @@ fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-fn remove(path: &Path) -> Ended {
+fn remove(path: &Path) -> CommandResult {
     std::fs::remove_file(path).map_err(|error| Failure::failed(format!("{}: {error}", path.display())))
 }
 

@@ -5,9 +5,9 @@ use super::fields::Fields;
 use super::list::Column;
 use super::operator_client::{OperatorClient, with_query};
 use super::target::{MissingDir, Target};
-use crate::ending::Ended;
+use crate::failure::CommandResult;
+use crate::output::Align::{Left, Right};
 use crate::secret_file::first_line;
-use crate::show::Align::{Left, Right};
 use clap::{Args, Subcommand};
 use hermod_gateway::provision::Kind;
 use hermod_gateway::views::entries::SaveQuery;
@@ -124,7 +124,7 @@ const COLUMNS: [Column<Value>; 9] = [
 ];
 
 impl Connection {
-    pub(crate) fn run(self) -> Ended {
+    pub(crate) fn run(self) -> CommandResult {
         let Connection { target, command } = self;
         target.run(MissingDir::Refuse, async move |client| match command {
             ConnectionCommand::Show { name } => entries::show(client, Kind::Connection, &name).await,
@@ -137,7 +137,7 @@ impl Connection {
 }
 
 impl Set {
-    async fn run(self: Box<Set>, client: &OperatorClient) -> Ended {
+    async fn run(self: Box<Set>, client: &OperatorClient) -> CommandResult {
         let password = self.password_file.as_deref().map(first_line).transpose()?;
         let fields = Fields::default()
             .with("account", self.account)

@@ -5,8 +5,8 @@ use super::fields::Fields;
 use super::list::Column;
 use super::operator_client::OperatorClient;
 use super::target::{MissingDir, Target};
-use crate::ending::Ended;
-use crate::show::Align::Left;
+use crate::failure::CommandResult;
+use crate::output::Align::Left;
 use clap::{ArgGroup, Args, Subcommand};
 use hermod_gateway::provision::Kind;
 use hermod_gateway::views::money::ControlView;
@@ -139,7 +139,7 @@ pub(super) fn limit_of_view(control: &ControlView) -> String {
 }
 
 impl Control {
-    pub(crate) fn run(self) -> Ended {
+    pub(crate) fn run(self) -> CommandResult {
         let Control { target, command } = self;
         target.run(MissingDir::Refuse, async move |client| match command {
             ControlCommand::Show { name } => entries::show(client, Kind::Control, &name).await,
@@ -151,7 +151,7 @@ impl Control {
 }
 
 impl Set {
-    async fn run(self, client: &OperatorClient) -> Ended {
+    async fn run(self, client: &OperatorClient) -> CommandResult {
         let Set {
             name,
             account,

@@ -3,7 +3,7 @@
 use super::list::table;
 use super::operator_client::with_query;
 use super::target::{MissingDir, Target};
-use crate::ending::Ended;
+use crate::failure::CommandResult;
 use clap::Args;
 use hermod_gateway::views::deliveries::{DeliveriesQuery, DeliveriesView};
 
@@ -35,12 +35,12 @@ pub(crate) struct Deliveries {
 }
 
 impl Deliveries {
-    pub(crate) fn run(self) -> Ended {
+    pub(crate) fn run(self) -> CommandResult {
         let Deliveries { days, carrier, by, target } = self;
         target.run(MissingDir::Refuse, async move |client| {
             let query = DeliveriesQuery { days: Some(days.into()), carrier, by: Some(by) };
-            let answer = client.get(&with_query("/deliveries", &query)).await?;
-            client.print(&answer, |DeliveriesView { from, to, items }| {
+            let response = client.get(&with_query("/deliveries", &query)).await?;
+            client.print(&response, |DeliveriesView { from, to, items }| {
                 format!("{}\nFrom {from} to {to}, UTC days.\n", table(&items))
             })
         })

@@ -4,10 +4,10 @@ use super::changes::{SecretsTo, difference};
 use super::fields::Fields;
 use super::list::{Column, table_of};
 use super::operator_client::{Body, OperatorClient, with_query};
-use crate::client::{Answer, CallError, escape};
-use crate::ending::{Ended, Failure};
+use crate::client::{ApiResponse, CallError, escape};
+use crate::failure::{CommandResult, Failure};
+use crate::output;
 use crate::paint::Paint;
-use crate::show;
 use hermod_gateway::provision::Kind;
 use hermod_gateway::views::entries::{AppliedView, EntriesQuery, EntryView};
 use hermod_gateway::views::paging::{Limit, Page};
@@ -36,13 +36,13 @@ pub(super) async fn list(
     kind: Kind,
     account: Option<String>,
     columns: &[Column<Value>],
-) -> Ended {
+) -> CommandResult {
     let items = fetch_all(client, kind, account).await?;
     if client.json {
         return print_items(&items);
     }
     let entries: Vec<Value> = items.into_iter().map(|item| Value::Object(item.entry)).collect();
-    show::print(&table(kind, columns, &entries))
+    output::print(&table(kind, columns, &entries))
 }
 
 /// Fetches the entries of a kind, page after page.
@@ -54,8 +54,8 @@ pub(super) async fn fetch_all(
     let mut items = Vec::new();
     let mut query = EntriesQuery { account, after: None, limit: Some(Limit::MAX) };
     loop {
-        let answer = client.get(&with_query(&format!("/{}", kind.plural()), &query)).await?;
-        let page: Page<EntryView> = answer.read_as().map_err(Failure::failed)?;
+        let response = client.get(&with_query(&format!("/{}", kind.plural()), &query)).await?;
+        let page: Page<EntryView> = response.read_as().map_err(Failure::failed)?;
         items.extend(page.items);
         match page.next {
             Some(next) => query.after = Some(next),
@@ -64,8 +64,8 @@ pub(super) async fn fetch_all(
     }
 }
 
-pub(super) fn print_items(items: &[EntryView]) -> Ended {
-    show::print_json(&json!({ "items": items, "next": null }).to_string())
+pub(super) fn print_items(items: &[EntryView]) -> CommandResult {
+    output::print_json(&json!({ "items": items, "next": null }).to_string())
 }
 
 pub(super) fn table(kind: Kind, columns: &[Column<Value>], entries: &[Value]) -> String {
@@ -73,16 +73,16 @@ pub(super) fn table(kind: Kind, columns: &[Column<Value>], entries: &[Value]) ->
 }
 
 /// Shows all fields of an entry.
-pub(super) async fn show(client: &OperatorClient, kind: Kind, name: &str) -> Ended {
-    let answer = client.get(&path(kind, name)).await?;
-    client.print(&answer, |EntryView { entry, .. }| {
+pub(super) async fn show(client: &OperatorClient, kind: Kind, name: &str) -> CommandResult {
+    let response = client.get(&path(kind, name)).await?;
+    client.print(&response, |EntryView { entry, .. }| {
         let written = |value: &Value| match value {
             Value::Bool(false) => "no".to_owned(),
             other => text(other),
         };
         let fields: Vec<(&str, String)> =
             entry.iter().map(|(field, value)| (field.as_str(), written(value))).collect();
-        show::fields(&fields)
+        output::fields(&fields)
     })
 }
 
@@ -91,18 +91,18 @@ pub(super) fn path(kind: Kind, name: &str) -> String {
 }
 
 /// Changes an entry, or creates it.
-pub(super) async fn set(client: &OperatorClient, kind: Kind, name: &str, fields: Fields) -> Ended {
+pub(super) async fn set(client: &OperatorClient, kind: Kind, name: &str, fields: Fields) -> CommandResult {
     set_at(client, path(kind, name), fields).await
 }
 
 /// Changes the entry at a path, which may have a query, or creates it.
-pub(super) async fn set_at(client: &OperatorClient, path: String, fields: Fields) -> Ended {
+pub(super) async fn set_at(client: &OperatorClient, path: String, fields: Fields) -> CommandResult {
     let fields = fields.into_value();
-    let answer = client.call(Method::PATCH, &path, &Body::json(&fields)).await.map_err(Failure::failed)?;
-    if answer.status == 404 {
+    let response = client.call(Method::PATCH, &path, &Body::json(&fields)).await.map_err(Failure::failed)?;
+    if response.status == 404 {
         return changed(client, &client.send(Method::PUT, &path, Body::json(&fields)).await?);
     }
-    changed(client, &answer.accepted().map_err(|refused| client.refused(&refused))?)
+    changed(client, &response.accepted().map_err(|error| client.failure_of(&error))?)
 }
 
 /// Creates an entry that must not exist.
@@ -112,14 +112,14 @@ pub(super) async fn create(
     name: &str,
     fields: Fields,
     secrets_to: Option<&Path>,
-) -> Ended {
+) -> CommandResult {
     let body = Body::new_json(&fields.into_value());
     let to = SecretsTo::prepare(secrets_to)?;
     change_with_secrets(client, Method::PUT, &path(kind, name), body, to).await
 }
 
 /// Changes an entry that must exist.
-pub(super) async fn patch(client: &OperatorClient, kind: Kind, name: &str, fields: Fields) -> Ended {
+pub(super) async fn patch(client: &OperatorClient, kind: Kind, name: &str, fields: Fields) -> CommandResult {
     if fields.is_empty() {
         return Err(Failure::usage("nothing to change: give at least one option"));
     }
@@ -127,13 +127,13 @@ pub(super) async fn patch(client: &OperatorClient, kind: Kind, name: &str, field
     changed(client, &client.send(Method::PATCH, &path(kind, name), body).await?)
 }
 
-pub(super) async fn remove(client: &OperatorClient, kind: Kind, name: &str) -> Ended {
+pub(super) async fn remove(client: &OperatorClient, kind: Kind, name: &str) -> CommandResult {
     changed(client, &client.send(Method::DELETE, &path(kind, name), Body::None).await?)
 }
 
 /// Prints what a request changed.
-pub(super) fn changed(client: &OperatorClient, answer: &Answer) -> Ended {
-    print_changes(client, answer, SecretsTo::Output)
+pub(super) fn changed(client: &OperatorClient, response: &ApiResponse) -> CommandResult {
+    print_changes(client, response, SecretsTo::Output)
 }
 
 /// Sends a request that may generate secrets.
@@ -143,19 +143,19 @@ pub(super) async fn change_with_secrets(
     path: &str,
     body: Body,
     to: SecretsTo,
-) -> Ended {
+) -> CommandResult {
     let outcome = match client.call(method, path, &body).await {
-        Ok(answer) => answer.accepted().map_err(|refused| client.refused(&refused)),
+        Ok(response) => response.accepted().map_err(|error| client.failure_of(&error)),
         Err(error) => Err(lost_response(&error)),
     };
     match outcome {
-        Ok(answer) => print_changes(client, &answer, to),
+        Ok(response) => print_changes(client, &response, to),
         Err(failure) => to.discard().and(Err(failure)),
     }
 }
 
-pub(super) fn print_changes(client: &OperatorClient, answer: &Answer, to: SecretsTo) -> Ended {
-    let applied: AppliedView = answer.read_as().map_err(Failure::failed)?;
+pub(super) fn print_changes(client: &OperatorClient, response: &ApiResponse, to: SecretsTo) -> CommandResult {
+    let applied: AppliedView = response.read_as().map_err(Failure::failed)?;
     if applied.has_changes() {
         client.note_write();
     }
@@ -164,19 +164,19 @@ pub(super) fn print_changes(client: &OperatorClient, answer: &Answer, to: Secret
     let text = if !client.json {
         format!("{}{secrets}", difference(&applied, Paint::for_output()))
     } else if hides {
-        let mut body: Value = answer.read_as().map_err(Failure::failed)?;
+        let mut body: Value = response.read_as().map_err(Failure::failed)?;
         for secret in body["secrets"].as_array_mut().into_iter().flatten() {
             secret["secret"] = Value::from("(in the file)");
         }
         format!("{body}\n")
     } else {
-        format!("{}\n", answer.body.trim_end())
+        format!("{}\n", response.body.trim_end())
     };
     if hides || applied.secrets.is_empty() {
-        return show::print(&text);
+        return output::print(&text);
     }
     let again = "hermod key rotate KEY or hermod webhook secret stage ACCOUNT makes another secret";
-    show::print_once(&text).map_err(|failure| failure.with_advice(again))
+    output::print_once(&text).map_err(|failure| failure.with_advice(again))
 }
 
 /// The failure of a request whose response was lost: a secret may have been generated and not printed.

@@ -2,8 +2,8 @@
 
 use super::list::table;
 use super::operator_client::{OperatorClient, with_query};
-use crate::ending::Ended;
-use crate::show;
+use crate::failure::CommandResult;
+use crate::output;
 use clap::Args;
 use hermod_gateway::views::lookup::{ExplainQuery, ExplanationView, InDoubtView};
 
@@ -20,7 +20,7 @@ pub(super) struct Explain {
 }
 
 impl Explain {
-    pub(super) async fn run(self, client: &OperatorClient) -> Ended {
+    pub(super) async fn run(self, client: &OperatorClient) -> CommandResult {
         let Explain { number, account, from } = self;
         let path = with_query("/routes/explain", &ExplainQuery { to: number, account, from });
         client.print(&client.get(&path).await?, |view: ExplanationView| explanation_text(&view))
@@ -28,7 +28,7 @@ impl Explain {
 }
 
 pub(super) fn explanation_text(view: &ExplanationView) -> String {
-    let mut text = format!("{}\n", show::safe(&view.sentence));
+    let mut text = format!("{}\n", output::safe(&view.sentence));
     if !view.carriers.is_empty() {
         text.push_str(&format!("\n{}", table(&view.carriers)));
     }

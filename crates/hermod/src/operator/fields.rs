@@ -1,6 +1,6 @@
 //! The fields that a command changes. Fields without an option stay, and an empty text removes a field.
 
-use crate::ending::Failure;
+use crate::failure::Failure;
 use hermod_gateway::provision::value_of;
 use serde_json::{Map, Value};
 

@@ -1,8 +1,8 @@
 //! The operator API of a gateway that is opened in this process for one command, on a data folder where no gateway runs.
 //! It neither listens nor sends.
 
-use crate::client::{Answer, Ask, CallError, read};
-use crate::ending::{Ended, Failure};
+use crate::client::{ApiRequest, ApiResponse, CallError, read};
+use crate::failure::{CommandResult, Failure};
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::{Config, Log, LogFormat};
 use hermod_gateway::edges::operator_api;
@@ -78,7 +78,7 @@ impl InProcess {
         &self.token
     }
 
-    pub(super) async fn call(&self, request: Ask) -> Result<Answer, CallError> {
+    pub(super) async fn call(&self, request: ApiRequest) -> Result<ApiResponse, CallError> {
         let service = TowerToHyperService::new(self.api.clone().router());
         let response = match service.call(request).await {
             Ok(response) => response,
@@ -87,7 +87,7 @@ impl InProcess {
         read(response).await.map_err(CallError::Lost)
     }
 
-    pub(super) async fn close(self) -> Ended {
+    pub(super) async fn close(self) -> CommandResult {
         let InProcess { world, workers, api, token: _, temporary } = self;
         drop(api);
         workers.stop().await;
@@ -101,7 +101,7 @@ impl InProcess {
 }
 
 /// Creates a folder that only its owner may read: it will hold secrets.
-fn create_folder(folder: &Path) -> Ended {
+fn create_folder(folder: &Path) -> CommandResult {
     let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
     made.map_err(|error| Failure::failed(format!("{}: {error}", folder.display())))
 }

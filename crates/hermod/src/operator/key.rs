@@ -6,8 +6,8 @@ use super::fields::Fields;
 use super::list::Column;
 use super::operator_client::{Body, OperatorClient};
 use super::target::{MissingDir, Target};
-use crate::ending::{Ended, Failure};
-use crate::show::Align::Left;
+use crate::failure::{CommandResult, Failure};
+use crate::output::Align::Left;
 use clap::{Args, Subcommand};
 use hermod_gateway::provision::Kind;
 use hermod_gateway::secrets::random_token;
@@ -103,7 +103,7 @@ const COLUMNS: [Column<Value>; 5] = [
 ];
 
 impl Key {
-    pub(crate) fn run(self) -> Ended {
+    pub(crate) fn run(self) -> CommandResult {
         let Key { target, command } = self;
         target.run(MissingDir::Refuse, async move |client| match command {
             KeyCommand::Show { key } => entries::show(client, Kind::Key, &key).await,
@@ -129,7 +129,7 @@ impl Key {
     }
 }
 
-async fn rotate(client: &OperatorClient, key: &str, to: Option<&Path>) -> Ended {
+async fn rotate(client: &OperatorClient, key: &str, to: Option<&Path>) -> CommandResult {
     let to = SecretsTo::prepare(to)?;
     let path = format!("{}/rotate", entries::path(Kind::Key, key));
     entries::change_with_secrets(client, Method::POST, &path, Body::None, to).await

@@ -3,10 +3,10 @@
 use super::tables::{age, percent};
 use super::target::{MissingDir, Target};
 use super::watch::print_or_watch;
-use crate::ending::Ended;
+use crate::failure::CommandResult;
+use crate::output::Align::{Left, Right};
+use crate::output::{self, Table};
 use crate::paint::Paint;
-use crate::show::Align::{Left, Right};
-use crate::show::{self, Table};
 use clap::Args;
 use hermod_gateway::views::carriers::{CarrierView, CarriersView, LastErrorView, LinkView, StoppedView};
 
@@ -36,7 +36,7 @@ pub(crate) struct Links {
 }
 
 impl Links {
-    pub(crate) fn run(self) -> Ended {
+    pub(crate) fn run(self) -> CommandResult {
         let Links { carrier, watch, target } = self;
         target.run(MissingDir::Refuse, async move |client| {
             print_or_watch(client, "/links", watch, |mut view: CarriersView| {
@@ -78,7 +78,7 @@ fn links_text(CarriersView { at, items }: &CarriersView, paint: Paint) -> String
             table.row(cells.into_iter().chain(link_cells(link)));
         }
     }
-    let mut text = table.text("There are no carriers yet.");
+    let mut text = table.text("No carriers.");
     for carrier in items {
         text.push_str(&notes(carrier, paint));
     }
@@ -109,10 +109,10 @@ fn link_cells(link: &LinkView) -> [String; 9] {
 
 /// Returns the lines below the table: why the carrier is stopped, the last errors, the age of the queue, the trace.
 fn notes(carrier: &CarrierView, paint: Paint) -> String {
-    let name = show::safe(&carrier.carrier);
+    let name = output::safe(&carrier.carrier);
     let mut text = String::new();
     if let Some(StoppedView { since, why }) = &carrier.stopped {
-        let line = format!("{name} is stopped since {since}: {}", show::safe(why));
+        let line = format!("{name} is stopped since {since}: {}", output::safe(why));
         text.push_str(&format!("\n{}\n    hermod carrier resume {name}\n", paint.red(&line)));
     }
     for link in &carrier.links {
@@ -120,7 +120,7 @@ fn notes(carrier: &CarrierView, paint: Paint) -> String {
         match &link.last_error {
             // The errors of a link that is bound are over.
             Some(LastErrorView { at, text: error }) if link.state != "bound" => {
-                let line = format!("{name} {}: {} ({at}){next}", link.number, show::safe(error));
+                let line = format!("{name} {}: {} ({at}){next}", link.number, output::safe(error));
                 text.push_str(&format!("\n{}\n", paint.yellow(&line)));
             }
             _ => {}

@@ -1,8 +1,8 @@
 //! Lists of views as tables: columns, paging and `--json` are the same for every list.
 
 use super::operator_client::{OperatorClient, with_query};
-use crate::ending::Ended;
-use crate::show::{Align, Table};
+use crate::failure::CommandResult;
+use crate::output::{Align, Table};
 use hermod_gateway::views::paging::{Page, Paged};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -43,9 +43,9 @@ pub(super) async fn print_page<T: Listed + Paged + DeserializeOwned>(
     path: &str,
     query: &impl Serialize,
     next: NextPage,
-) -> Ended {
-    let answer = client.get(&with_query(path, query)).await?;
-    client.print(&answer, |page: Page<T>| page_text(&page, next))
+) -> CommandResult {
+    let response = client.get(&with_query(path, query)).await?;
+    client.print(&response, |page: Page<T>| page_text(&page, next))
 }
 
 fn page_text<T: Listed + Paged>(page: &Page<T>, next: NextPage) -> String {

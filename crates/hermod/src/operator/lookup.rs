@@ -4,8 +4,8 @@ use super::explain::explanation_text;
 use super::operator_client::with_query;
 use super::target::{MissingDir, Target};
 use crate::client::escape;
-use crate::ending::Ended;
-use crate::show;
+use crate::failure::CommandResult;
+use crate::output;
 use clap::Args;
 use hermod_gateway::views::lookup::{LookupQuery, LookupView};
 
@@ -34,7 +34,7 @@ pub(crate) struct Lookup {
 }
 
 impl Lookup {
-    pub(crate) fn run(self) -> Ended {
+    pub(crate) fn run(self) -> CommandResult {
         let Lookup { number, account, from, target } = self;
         target.run(MissingDir::Refuse, async move |client| {
             let path = with_query(&format!("/lookup/{}", escape(&number)), &LookupQuery { account, from });
@@ -47,7 +47,7 @@ fn lookup_text(view: &LookupView) -> String {
     let price = match (&view.per_part, &view.currency) {
         (Some(per_part), Some(currency)) => {
             let name = view.price.as_deref().unwrap_or_default();
-            format!("{per_part} {currency} (price {})", show::safe(name))
+            format!("{per_part} {currency} (price {})", output::safe(name))
         }
         (None, Some(_)) => "none".to_owned(),
         // Prices are those of an account.
@@ -62,7 +62,7 @@ fn lookup_text(view: &LookupView) -> String {
         (mcc, mnc) => format!("{mcc}-{mnc}"),
     };
     let enabled = view.country_enabled.map_or("", |enabled| if enabled { "yes" } else { "no" });
-    let fields = show::fields(&[
+    let fields = output::fields(&[
         ("number", view.number.clone()),
         ("country", country),
         ("operator", view.operator.clone()),
@@ -70,7 +70,8 @@ fn lookup_text(view: &LookupView) -> String {
         ("per part", price),
         ("country enabled", enabled.to_owned()),
     ]);
-    let reasons: String = view.refusals.iter().map(|reason| format!("  {}\n", show::safe(reason))).collect();
+    let reasons: String =
+        view.refusals.iter().map(|reason| format!("  {}\n", output::safe(reason))).collect();
     let acceptance = match (view.country_enabled, reasons.is_empty()) {
         (None, _) => String::new(),
         (Some(_), true) => "A message of this account would be accepted now.\n\n".to_owned(),

@@ -3,7 +3,7 @@
 use super::list::{NextPage, print_page};
 use super::operator_client::Body;
 use super::target::{MissingDir, Target};
-use crate::ending::Ended;
+use crate::failure::CommandResult;
 use clap::{Args, Subcommand};
 use hermod_gateway::views::maintenance::{ErasureRequest, ErasureView, SetAsideQuery, SetAsideView};
 use hermod_gateway::views::paging::{Limit, RowNumber};
@@ -41,12 +41,12 @@ pub(crate) struct Erase {
 }
 
 impl Erase {
-    pub(crate) fn run(self) -> Ended {
+    pub(crate) fn run(self) -> CommandResult {
         let Erase { number, account, target } = self;
         target.run(MissingDir::Refuse, async move |client| {
             let body = Body::json(&ErasureRequest { number, account });
-            let answer = client.send_with_timeout(Method::POST, "/erasures", body, ERASE_TIMEOUT).await?;
-            client.print(&answer, |erasure: ErasureView| erasure_text(&erasure))
+            let response = client.send_with_timeout(Method::POST, "/erasures", body, ERASE_TIMEOUT).await?;
+            client.print(&response, |erasure: ErasureView| erasure_text(&erasure))
         })
     }
 }
@@ -96,7 +96,7 @@ enum SetAsideCommand {
 }
 
 impl SetAside {
-    pub(crate) fn run(self) -> Ended {
+    pub(crate) fn run(self) -> CommandResult {
         let SetAside { target, command: SetAsideCommand::List { after, limit } } = self;
         target.run(MissingDir::Refuse, async move |client| {
             let query = SetAsideQuery { after, limit: Some(limit) };

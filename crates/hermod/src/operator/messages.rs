@@ -4,8 +4,8 @@ use super::list::{NextPage, print_page};
 use super::operator_client::{Body, OperatorClient};
 use super::target::{MissingDir, Target};
 use crate::client::escape;
-use crate::ending::Ended;
-use crate::show;
+use crate::failure::CommandResult;
+use crate::output;
 use clap::{Args, Subcommand};
 use hermod_gateway::views::messages::{
     AssignRequest, AssignedView, DecisionRequest, GivenUpQuery, GivenUpView, ReviewView, ReviewsQuery,
@@ -70,7 +70,7 @@ struct Decision {
 }
 
 impl Review {
-    pub(crate) fn run(self) -> Ended {
+    pub(crate) fn run(self) -> CommandResult {
         let Review { target, command } = self;
         target.run(MissingDir::Refuse, async move |client| match command {
             ReviewCommand::List { state, before } => {
@@ -78,8 +78,8 @@ impl Review {
                 print_page::<ReviewView>(client, "/reviews", &query, NextPage::Before).await
             }
             ReviewCommand::Show { id } => {
-                let answer = client.get(&format!("/reviews/{id}")).await?;
-                client.print(&answer, |case: ReviewView| case_text(&case))
+                let response = client.get(&format!("/reviews/{id}")).await?;
+                client.print(&response, |case: ReviewView| case_text(&case))
             }
             ReviewCommand::Approve(decision) => decision.run(client, "approve").await,
             ReviewCommand::Reject(decision) => decision.run(client, "reject").await,
@@ -88,16 +88,16 @@ impl Review {
 }
 
 impl Decision {
-    async fn run(self, client: &OperatorClient, verb: &str) -> Ended {
+    async fn run(self, client: &OperatorClient, verb: &str) -> CommandResult {
         let Decision { id, by } = self;
         let body = Body::json(&DecisionRequest { by });
-        let answer = client.send(Method::POST, &format!("/reviews/{id}/{verb}"), body).await?;
-        client.print(&answer, |case: ReviewView| format!("Case {} is {}.\n", case.id, case.state))
+        let response = client.send(Method::POST, &format!("/reviews/{id}/{verb}"), body).await?;
+        client.print(&response, |case: ReviewView| format!("Case {} is {}.\n", case.id, case.state))
     }
 }
 
 fn case_text(case: &ReviewView) -> String {
-    show::fields(&[
+    output::fields(&[
         ("case", case.id.to_string()),
         ("state", case.state.clone()),
         ("account", case.account.clone()),
@@ -147,7 +147,7 @@ enum ReportsCommand {
 }
 
 impl Reports {
-    pub(crate) fn run(self) -> Ended {
+    pub(crate) fn run(self) -> CommandResult {
         let Reports { target, command: ReportsCommand::GivenUp { account, after, limit } } = self;
         target.run(MissingDir::Refuse, async move |client| {
             let query = GivenUpQuery { account, after, limit: Some(limit) };
@@ -193,7 +193,7 @@ enum UnassignedCommand {
 }
 
 impl Unassigned {
-    pub(crate) fn run(self) -> Ended {
+    pub(crate) fn run(self) -> CommandResult {
         let Unassigned { target, command } = self;
         target.run(MissingDir::Refuse, async move |client| match command {
             UnassignedCommand::List { after, limit } => {
@@ -202,9 +202,10 @@ impl Unassigned {
             }
             UnassignedCommand::Assign { message, account } => {
                 let path = format!("/inbound/unassigned/{}/assign", escape(&message));
-                let answer = client.send(Method::POST, &path, Body::json(&AssignRequest { account })).await?;
-                client.print(&answer, |AssignedView { message_id, account, id }| {
-                    let account = show::safe(&account);
+                let response =
+                    client.send(Method::POST, &path, Body::json(&AssignRequest { account })).await?;
+                client.print(&response, |AssignedView { message_id, account, id }| {
+                    let account = output::safe(&account);
                     format!("Message {message_id} is assigned to {account} as its inbound message {id}.\n")
                 })
             }

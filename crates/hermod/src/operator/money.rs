@@ -5,9 +5,9 @@ use super::account_details::balance_fields;
 use super::entries;
 use super::operator_client::{Body, OperatorClient};
 use super::target::{MissingDir, Target};
-use crate::client::{Answer, CallError};
-use crate::ending::{Ended, Failure};
-use crate::show;
+use crate::client::{ApiResponse, CallError};
+use crate::failure::{CommandResult, Failure};
+use crate::output;
 use clap::Args;
 use hermod_gateway::provision::Kind;
 use hermod_gateway::secrets::random_token;
@@ -91,31 +91,31 @@ struct Posting {
 }
 
 impl TopUp {
-    pub(crate) fn run(self) -> Ended {
+    pub(crate) fn run(self) -> CommandResult {
         self.posting.post("top-up", self.account, Some(self.amount))
     }
 }
 
 impl Invoice {
-    pub(crate) fn run(self) -> Ended {
+    pub(crate) fn run(self) -> CommandResult {
         self.posting.post("invoice", self.account, self.amount)
     }
 }
 
 impl Payment {
-    pub(crate) fn run(self) -> Ended {
+    pub(crate) fn run(self) -> CommandResult {
         self.posting.post("payment", self.account, Some(self.amount))
     }
 }
 
 impl Adjust {
-    pub(crate) fn run(self) -> Ended {
+    pub(crate) fn run(self) -> CommandResult {
         self.posting.post("adjustment", self.account, Some(self.amount))
     }
 }
 
 impl Posting {
-    fn post(self, kind: &'static str, account: String, amount: Option<String>) -> Ended {
+    fn post(self, kind: &'static str, account: String, amount: Option<String>) -> CommandResult {
         let Posting { note, reference, target } = self;
         let reference = match reference {
             Some(reference) => reference,
@@ -126,20 +126,20 @@ impl Posting {
             let amount = amount.as_deref().map(AmountInput::from_text);
             let request =
                 PostRequest { kind: kind.to_owned(), amount, note, reference: Some(reference.clone()) };
-            let answer = send(client, &path, &Body::json(&request)).await.map_err(|error| {
+            let response = send(client, &path, &Body::json(&request)).await.map_err(|error| {
                 Failure::failed(format!(
                     "{error}. Retry with --reference {reference}: it is posted only once"
                 ))
             })?;
-            let answer = answer.accepted().map_err(|refused| client.refused(&refused))?;
+            let response = response.accepted().map_err(|error| client.failure_of(&error))?;
             client.note_write();
-            client.print(&answer, |posted: PostedView| posted_text(&posted, &reference))
+            client.print(&response, |posted: PostedView| posted_text(&posted, &reference))
         })
     }
 }
 
 /// Posts the entry, and retries once if the response is lost: the reference makes that safe.
-async fn send(client: &OperatorClient, path: &str, body: &Body) -> Result<Answer, CallError> {
+async fn send(client: &OperatorClient, path: &str, body: &Body) -> Result<ApiResponse, CallError> {
     match client.call(Method::POST, path, body).await {
         Err(CallError::Lost(sentence)) => {
             eprintln!("hermod: {sentence}; retrying with the same reference");
@@ -151,7 +151,7 @@ async fn send(client: &OperatorClient, path: &str, body: &Body) -> Result<Answer
 
 fn posted_text(posted: &PostedView, reference: &str) -> String {
     let PostedView { repeated, kind, amount, balance, .. } = posted;
-    let (account, currency) = (show::safe(&balance.account), &balance.currency);
+    let (account, currency) = (output::safe(&balance.account), &balance.currency);
     let sentence = if *repeated {
         format!("The {kind} of {amount} {currency} was posted to {account} before; nothing was posted now.")
     } else {
@@ -159,7 +159,7 @@ fn posted_text(posted: &PostedView, reference: &str) -> String {
     };
     format!(
         "{sentence}\n  reference  {}\n\n{}",
-        show::safe(reference),
-        show::fields(&balance_fields(balance))
+        output::safe(reference),
+        output::fields(&balance_fields(balance))
     )
 }

@@ -4,8 +4,8 @@ use super::entries::{self, text};
 use super::fields::Fields;
 use super::list::Column;
 use super::target::{MissingDir, Target};
-use crate::ending::Ended;
-use crate::show::Align::Left;
+use crate::failure::CommandResult;
+use crate::output::Align::Left;
 use clap::{Args, Subcommand};
 use hermod_gateway::provision::Kind;
 use serde_json::Value;
@@ -79,7 +79,7 @@ const COLUMNS: [Column<Value>; 3] = [
 ];
 
 impl Number {
-    pub(crate) fn run(self) -> Ended {
+    pub(crate) fn run(self) -> CommandResult {
         let Number { target, command } = self;
         target.run(MissingDir::Refuse, async move |client| match command {
             NumberCommand::List { account } => entries::list(client, Kind::Number, account, &COLUMNS).await,

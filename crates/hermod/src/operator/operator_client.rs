@@ -1,9 +1,9 @@
 //! Calls the operator API: of a running gateway over HTTP, or of a gateway that is opened in this process.
 
 use super::in_process::InProcess;
-use crate::client::{Answer, Ask, CallError, Client, Refused};
-use crate::ending::{Ended, Failure};
-use crate::show;
+use crate::client::{ApiRequest, ApiResponse, CallError, Client, ErrorResponse};
+use crate::failure::{CommandResult, Failure};
+use crate::output;
 use bytes::Bytes;
 use hermod_gateway::config::Config;
 use hermod_gateway::edges::operator_api::BASE;
@@ -95,7 +95,7 @@ impl OperatorClient {
         }
     }
 
-    pub(super) async fn close(self) -> Ended {
+    pub(super) async fn close(self) -> CommandResult {
         match self.transport {
             Transport::Remote { .. } => Ok(()),
             Transport::InProcess(gateway) => gateway.close().await,
@@ -108,7 +108,12 @@ impl OperatorClient {
     }
 
     /// Sends one request. `path` is escaped and relative to the API.
-    pub(super) async fn call(&self, method: Method, path: &str, body: &Body) -> Result<Answer, CallError> {
+    pub(super) async fn call(
+        &self,
+        method: Method,
+        path: &str,
+        body: &Body,
+    ) -> Result<ApiResponse, CallError> {
         match &self.transport {
             Transport::Remote { client, token } => {
                 client.call(request(method, client.url().path(), path, token, body)).await
@@ -119,14 +124,14 @@ impl OperatorClient {
         }
     }
 
-    pub(super) async fn get(&self, path: &str) -> Result<Answer, Failure> {
+    pub(super) async fn get(&self, path: &str) -> Result<ApiResponse, Failure> {
         self.send(Method::GET, path, Body::None).await
     }
 
     /// Sends a request. An error response is a failure.
-    pub(super) async fn send(&self, method: Method, path: &str, body: Body) -> Result<Answer, Failure> {
-        let answer = self.call(method, path, &body).await.map_err(Failure::failed)?;
-        answer.accepted().map_err(|refused| self.refused(&refused))
+    pub(super) async fn send(&self, method: Method, path: &str, body: Body) -> Result<ApiResponse, Failure> {
+        let response = self.call(method, path, &body).await.map_err(Failure::failed)?;
+        response.accepted().map_err(|error| self.failure_of(&error))
     }
 
     /// Sends a request whose response may take as long as `timeout`.
@@ -136,42 +141,43 @@ impl OperatorClient {
         path: &str,
         body: Body,
         timeout: Duration,
-    ) -> Result<Answer, Failure> {
-        let answer = match &self.transport {
+    ) -> Result<ApiResponse, Failure> {
+        let response = match &self.transport {
             Transport::Remote { client, token } => {
                 client.call_within(request(method, client.url().path(), path, token, &body), timeout).await
             }
             Transport::InProcess(_) => self.call(method, path, &body).await,
         };
-        answer.map_err(Failure::failed)?.accepted().map_err(|refused| self.refused(&refused))
+        response.map_err(Failure::failed)?.accepted().map_err(|error| self.failure_of(&error))
     }
 
-    pub(super) fn refused(&self, refused: &Refused) -> Failure {
+    /// Returns the failure of an error response, after printing its body if the output is JSON.
+    pub(super) fn failure_of(&self, error: &ErrorResponse) -> Failure {
         if self.json {
             // The failure itself goes to standard error.
-            let _ = show::print_json(&refused.body);
+            let _ = output::print_json(&error.body);
         }
-        match refused.status {
-            401 => Failure::failed(format!("{refused} (give another one with --token-file)")),
-            _ => Failure::failed(refused),
+        match error.status {
+            401 => Failure::failed(format!("{error} (give another one with --token-file)")),
+            _ => Failure::failed(error),
         }
     }
 
     /// Prints a response: its JSON, or what `text` makes of the view.
     pub(super) fn print<T: DeserializeOwned>(
         &self,
-        answer: &Answer,
+        response: &ApiResponse,
         text: impl FnOnce(T) -> String,
-    ) -> Ended {
+    ) -> CommandResult {
         if self.json {
-            show::print_json(&answer.body)
+            output::print_json(&response.body)
         } else {
-            show::print(&text(answer.read_as().map_err(Failure::failed)?))
+            output::print(&text(response.read_as().map_err(Failure::failed)?))
         }
     }
 }
 
-fn request(method: Method, base: &str, path: &str, token: &Secret, body: &Body) -> Ask {
+fn request(method: Method, base: &str, path: &str, token: &Secret, body: &Body) -> ApiRequest {
     let (content_type, bytes) = match body {
         Body::None => (None, Bytes::new()),
         Body::Json(json) | Body::NewJson(json) => (Some("application/json"), Bytes::from(json.clone())),

@@ -4,8 +4,8 @@ use super::entries;
 use super::list::{NextPage, print_page};
 use super::operator_client::{Body, OperatorClient};
 use crate::client::escape;
-use crate::ending::Ended;
-use crate::show;
+use crate::failure::CommandResult;
+use crate::output;
 use clap::Args;
 use hermod_gateway::provision::Kind;
 use hermod_gateway::views::messages::{OptOutRemovedView, OptOutRequest, OptOutView, OptOutsQuery};
@@ -31,22 +31,22 @@ pub(super) struct OptOuts {
 }
 
 impl OptOuts {
-    pub(super) async fn run(self, client: &OperatorClient) -> Ended {
+    pub(super) async fn run(self, client: &OperatorClient) -> CommandResult {
         let OptOuts { name, add, how, lift, after } = self;
         let path = format!("{}/opt-outs", entries::path(Kind::Account, &name));
         if let Some(number) = add {
             let how = how.unwrap_or_else(|| "operator".to_owned());
             let path = format!("{path}/{}", escape(&number));
-            let answer = client.send(Method::PUT, &path, Body::json(&OptOutRequest { how })).await?;
-            return client.print(&answer, |OptOutView { number, at, .. }| {
-                format!("{} is opted out of {name} since {at}.\n", show::safe(&number))
+            let response = client.send(Method::PUT, &path, Body::json(&OptOutRequest { how })).await?;
+            return client.print(&response, |OptOutView { number, at, .. }| {
+                format!("{} is opted out of {name} since {at}.\n", output::safe(&number))
             });
         }
         if let Some(number) = lift {
             let path = format!("{path}/{}", escape(&number));
-            let answer = client.send(Method::DELETE, &path, Body::None).await?;
-            return client.print(&answer, |OptOutRemovedView { number, .. }| {
-                format!("{name} can send to {} again.\n", show::safe(&number))
+            let response = client.send(Method::DELETE, &path, Body::None).await?;
+            return client.print(&response, |OptOutRemovedView { number, .. }| {
+                format!("{name} can send to {} again.\n", output::safe(&number))
             });
         }
         let query = OptOutsQuery { after, limit: Some(Limit::MAX) };

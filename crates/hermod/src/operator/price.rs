@@ -4,9 +4,9 @@ use super::entries::{self, text};
 use super::fields::Fields;
 use super::list::Column;
 use super::target::{MissingDir, Target};
-use crate::ending::Ended;
-use crate::show;
-use crate::show::Align::{Left, Right};
+use crate::failure::CommandResult;
+use crate::output;
+use crate::output::Align::{Left, Right};
 use clap::{Args, Subcommand};
 use hermod_gateway::provision::Kind;
 use serde_json::Value;
@@ -101,7 +101,7 @@ pub(super) fn destination(entry: &Value) -> String {
 }
 
 impl Price {
-    pub(crate) fn run(self) -> Ended {
+    pub(crate) fn run(self) -> CommandResult {
         let Price { target, command } = self;
         target.run(MissingDir::Refuse, async move |client| match command {
             PriceCommand::List { account } => {
@@ -109,7 +109,7 @@ impl Price {
                 if client.json {
                     return Ok(());
                 }
-                show::print("\nPer part, in the currency of the sending account.\n")
+                output::print("\nPer part, in the currency of the sending account.\n")
             }
             PriceCommand::Set { which, per_part } => {
                 let fields = Fields::default().with("per_part", Some(per_part));

@@ -2,9 +2,9 @@
 
 use super::entries;
 use super::operator_client::{OperatorClient, with_query};
-use crate::ending::Ended;
-use crate::show::Align::Left;
-use crate::show::{self, Table};
+use crate::failure::CommandResult;
+use crate::output::Align::Left;
+use crate::output::{self, Table};
 use clap::Args;
 use hermod_gateway::provision::Kind;
 use hermod_gateway::views::deliveries::{
@@ -31,16 +31,16 @@ pub(super) struct Receipts {
 }
 
 impl Receipts {
-    pub(super) async fn run(self, client: &OperatorClient) -> Ended {
+    pub(super) async fn run(self, client: &OperatorClient) -> CommandResult {
         let path = format!("{}/receipts", entries::path(Kind::Carrier, &self.name));
-        let answer = client.get(&with_query(&path, &ReceiptsQuery { limit: Some(self.limit) })).await?;
-        client.print(&answer, |view: UnmatchedReceiptsView| receipts_text(&view))
+        let response = client.get(&with_query(&path, &ReceiptsQuery { limit: Some(self.limit) })).await?;
+        client.print(&response, |view: UnmatchedReceiptsView| receipts_text(&view))
     }
 }
 
 fn receipts_text(view: &UnmatchedReceiptsView) -> String {
     let UnmatchedReceiptsView { carrier, ids, hint, parked, answers, given_up } = view;
-    let name = show::safe(carrier);
+    let name = output::safe(carrier);
     let mut text = if parked.is_empty() {
         format!("{name} has no unmatched receipts.\n")
     } else {
@@ -76,11 +76,11 @@ fn side_by_side(parked: &[ParkedReceiptView], answers: &[ResponseIdView]) -> Str
             }
             None => Default::default(),
         };
-        let [answer, given] = match answers.get(row) {
+        let [response, given] = match answers.get(row) {
             Some(ResponseIdView { id, at }) => [id.clone(), at.clone().unwrap_or_default()],
             None => Default::default(),
         };
-        table.row([id, at, says, recipient, answer, given]);
+        table.row([id, at, says, recipient, response, given]);
     }
     table.text("")
 }

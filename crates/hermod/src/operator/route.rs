@@ -5,8 +5,8 @@ use super::explain;
 use super::fields::Fields;
 use super::list::Column;
 use super::target::{MissingDir, Target};
-use crate::ending::{Ended, Failure};
-use crate::show::Align::Left;
+use crate::failure::{CommandResult, Failure};
+use crate::output::Align::Left;
 use clap::{Args, Subcommand};
 use hermod_gateway::provision::Kind;
 use serde_json::{Value, json};
@@ -110,7 +110,7 @@ fn carrier_text(carrier: &Value) -> String {
 }
 
 impl Route {
-    pub(crate) fn run(self) -> Ended {
+    pub(crate) fn run(self) -> CommandResult {
         let Route { target, command } = self;
         target.run(MissingDir::Refuse, async move |client| match command {
             RouteCommand::Show { route } => entries::show(client, Kind::Route, &route).await,

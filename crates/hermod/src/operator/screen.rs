@@ -4,8 +4,8 @@ use super::entries::{self, text};
 use super::fields::Fields;
 use super::list::Column;
 use super::target::{MissingDir, Target};
-use crate::ending::Ended;
-use crate::show::Align::Left;
+use crate::failure::CommandResult;
+use crate::output::Align::Left;
 use clap::{Args, Subcommand};
 use hermod_gateway::provision::Kind;
 use serde_json::Value;
@@ -74,7 +74,7 @@ const COLUMNS: [Column<Value>; 4] = [
 ];
 
 impl Screen {
-    pub(crate) fn run(self) -> Ended {
+    pub(crate) fn run(self) -> CommandResult {
         let Screen { target, command } = self;
         target.run(MissingDir::Refuse, async move |client| match command {
             ScreenCommand::Show { name } => entries::show(client, Kind::Screen, &name).await,

@@ -5,8 +5,8 @@ use super::fields::Fields;
 use super::list::Column;
 use super::operator_client::OperatorClient;
 use super::target::{MissingDir, Target};
-use crate::ending::Ended;
-use crate::show::Align::Left;
+use crate::failure::CommandResult;
+use crate::output::Align::Left;
 use clap::{Args, Subcommand};
 use hermod_gateway::provision::Kind;
 use serde_json::Value;
@@ -87,7 +87,7 @@ const COLUMNS: [Column<Value>; 3] = [
 ];
 
 impl Sender {
-    pub(crate) fn run(self) -> Ended {
+    pub(crate) fn run(self) -> CommandResult {
         let Sender { target, command } = self;
         target.run(MissingDir::Refuse, async move |client| match command {
             SenderCommand::List { account } => entries::list(client, Kind::Sender, account, &COLUMNS).await,
@@ -111,7 +111,7 @@ async fn set_state(
     account: Option<&str>,
     state: &str,
     fields: Fields,
-) -> Ended {
+) -> CommandResult {
     entries::set(client, Kind::Sender, &name(sender, account), fields.with("state", Some(state))).await
 }
 

@@ -4,8 +4,8 @@ use super::entries;
 use super::list::{Column, NextPage, print_page, table_of};
 use super::operator_client::{OperatorClient, with_query};
 use super::tables::change;
-use crate::ending::Ended;
-use crate::show::Align::{Left, Right};
+use crate::failure::CommandResult;
+use crate::output::Align::{Left, Right};
 use clap::Args;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::provision::Kind;
@@ -27,7 +27,7 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    pub(super) async fn run(self, client: &OperatorClient) -> Ended {
+    pub(super) async fn run(self, client: &OperatorClient) -> CommandResult {
         let Ledger { name, before, limit } = self;
         let path = format!("{}/ledger", entries::path(Kind::Account, &name));
         let query = LedgerQuery { before, limit: Some(limit) };
@@ -48,14 +48,14 @@ pub(super) struct Statement {
 }
 
 impl Statement {
-    pub(super) async fn run(self, client: &OperatorClient) -> Ended {
+    pub(super) async fn run(self, client: &OperatorClient) -> CommandResult {
         let Statement { name, from, to } = self;
         let today = Clock::real().now().day().to_string();
         let from = from.unwrap_or_else(|| format!("{}-01", &today[..7]));
         let query = DaysQuery { from, to: to.unwrap_or(today) };
         let path = format!("{}/statement", entries::path(Kind::Account, &name));
-        let answer = client.get(&with_query(&path, &query)).await?;
-        client.print(&answer, |statement: StatementView| statement_text(&statement))
+        let response = client.get(&with_query(&path, &query)).await?;
+        client.print(&response, |statement: StatementView| statement_text(&statement))
     }
 }
 

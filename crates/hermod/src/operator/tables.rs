@@ -1,7 +1,7 @@
 //! The columns of every list of views.
 
 use super::list::{Column, Listed};
-use crate::show::Align::{Left, Right};
+use crate::output::Align::{Left, Right};
 use hermod_gateway::views::amount::Amount;
 use hermod_gateway::views::binds::BindView;
 use hermod_gateway::views::deliveries::DeliveryView;

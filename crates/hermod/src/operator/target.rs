@@ -4,7 +4,7 @@ use super::in_process::InProcess;
 use super::operator_client::OperatorClient;
 use crate::client::{Client, Url};
 use crate::data_folder::{self, DataFolder, IN_USE_LOOK, IN_USE_WAIT_MAX};
-use crate::ending::{Ended, Failure};
+use crate::failure::{CommandResult, Failure};
 use crate::runtime;
 use crate::secret_file::first_line;
 use clap::Args;
@@ -59,8 +59,8 @@ impl Target {
     pub(crate) fn run(
         self,
         missing: MissingDir,
-        command: impl AsyncFnOnce(&OperatorClient) -> Ended,
-    ) -> Ended {
+        command: impl AsyncFnOnce(&OperatorClient) -> CommandResult,
+    ) -> CommandResult {
         runtime::block_on(async move {
             let client = self.open(missing).await?;
             let ended = command(&client).await;

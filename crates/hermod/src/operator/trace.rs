@@ -2,8 +2,8 @@
 
 use super::entries;
 use super::operator_client::{Body, OperatorClient, with_query};
-use crate::ending::{Ended, Failure};
-use crate::show;
+use crate::failure::{CommandResult, Failure};
+use crate::output;
 use clap::Args;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::provision::Kind;
@@ -32,7 +32,7 @@ pub(super) struct Trace {
 }
 
 impl Trace {
-    pub(super) async fn run(self, client: &OperatorClient) -> Ended {
+    pub(super) async fn run(self, client: &OperatorClient) -> CommandResult {
         let path = format!("{}/trace", entries::path(Kind::Carrier, &self.name));
         // Lines of an earlier trace are skipped.
         let earlier: TraceView = client.get(&path).await?.read_as().map_err(Failure::failed)?;
@@ -42,12 +42,12 @@ impl Trace {
         let mut after = earlier.next;
         loop {
             let query = TraceQuery { after: Some(RowNumber::from(after)) };
-            let answer = client.get(&with_query(&path, &query)).await?;
-            let TraceView { items, next, until } = answer.read_as().map_err(Failure::failed)?;
+            let response = client.get(&with_query(&path, &query)).await?;
+            let TraceView { items, next, until } = response.read_as().map_err(Failure::failed)?;
             if !items.is_empty() {
                 match client.json {
-                    true => show::print_json(&answer.body)?,
-                    false => show::print(&items.iter().map(line_text).collect::<String>())?,
+                    true => output::print_json(&response.body)?,
+                    false => output::print(&items.iter().map(line_text).collect::<String>())?,
                 }
             }
             after = next;
@@ -61,5 +61,5 @@ impl Trace {
 
 fn line_text(TraceLineView { seq: _, at, link, way, line }: &TraceLineView) -> String {
     let arrow = if way == "out" { "->" } else { "<-" };
-    format!("{at}  {link} {arrow} {}\n", show::safe(line))
+    format!("{at}  {link} {arrow} {}\n", output::safe(line))
 }

@@ -1,8 +1,8 @@
 //! `--watch`: prints a screen every second until the command is stopped.
 
 use super::operator_client::OperatorClient;
-use crate::ending::{Ended, Failure};
-use crate::show;
+use crate::failure::{CommandResult, Failure};
+use crate::output;
 use hermod_gateway::clock::Clock;
 use serde::de::DeserializeOwned;
 use std::time::Duration;
@@ -17,15 +17,15 @@ pub(super) async fn print_or_watch<T: DeserializeOwned>(
     path: &str,
     watch: bool,
     text: impl Fn(T) -> String,
-) -> Ended {
+) -> CommandResult {
     let clock = Clock::real();
     let before = if watch { CLEAR } else { "" };
     loop {
-        let answer = client.get(path).await?;
+        let response = client.get(path).await?;
         if client.json {
-            show::print_json(&answer.body)?;
+            output::print_json(&response.body)?;
         } else {
-            show::print(&format!("{before}{}", text(answer.read_as().map_err(Failure::failed)?)))?;
+            output::print(&format!("{before}{}", text(response.read_as().map_err(Failure::failed)?)))?;
         }
         if !watch {
             return Ok(());

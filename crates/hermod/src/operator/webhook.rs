@@ -4,9 +4,9 @@ use super::list::{NextPage, print_page, table};
 use super::operator_client::{Body, OperatorClient};
 use super::target::{MissingDir, Target};
 use crate::client::escape;
-use crate::ending::{Ended, Failure};
+use crate::failure::{CommandResult, Failure};
+use crate::output;
 use crate::secret_file::first_line;
-use crate::show;
 use clap::{Args, Subcommand};
 use hermod_gateway::views::paging::{Limit, RowNumber};
 use hermod_gateway::views::webhooks::{
@@ -132,7 +132,7 @@ enum Step {
 }
 
 impl ShowOne {
-    pub(crate) fn run(self) -> Ended {
+    pub(crate) fn run(self) -> CommandResult {
         let ShowOne { target, account } = self;
         target.run(MissingDir::Refuse, async move |client| {
             client.print(&client.get(&path(&account, "")).await?, |view: WebhooksView| webhooks_text(&view))
@@ -141,7 +141,7 @@ impl ShowOne {
 }
 
 impl List {
-    pub(crate) fn run(self) -> Ended {
+    pub(crate) fn run(self) -> CommandResult {
         let List { target, account, state, kind, before, limit } = self;
         target.run(MissingDir::Refuse, async move |client| {
             let query = EventsQuery { kind, state, before, limit: Some(limit) };
@@ -151,20 +151,20 @@ impl List {
 }
 
 impl Attempts {
-    pub(crate) fn run(self) -> Ended {
+    pub(crate) fn run(self) -> CommandResult {
         let Attempts { target, account, event } = self;
         target.run(MissingDir::Refuse, async move |client| {
-            let answer = client.get(&path(&account, &format!("/events/{}", escape(&event)))).await?;
-            client.print(&answer, |view: EventAttemptsView| attempts_text(&view))
+            let response = client.get(&path(&account, &format!("/events/{}", escape(&event)))).await?;
+            client.print(&response, |view: EventAttemptsView| attempts_text(&view))
         })
     }
 }
 
 impl Replay {
-    pub(crate) fn run(self) -> Ended {
+    pub(crate) fn run(self) -> CommandResult {
         let Replay { target, account, event, since, kind } = self;
         target.run(MissingDir::Refuse, async move |client| {
-            let answer = match event {
+            let response = match event {
                 Some(event) => {
                     let path = path(&account, &format!("/events/{}/replay", escape(&event)));
                     client.send(Method::POST, &path, Body::None).await?
@@ -174,7 +174,7 @@ impl Replay {
                     client.send(Method::POST, &path(&account, "/replay"), Body::json(&request)).await?
                 }
             };
-            client.print(&answer, |ReplayedView { replayed }| match replayed {
+            client.print(&response, |ReplayedView { replayed }| match replayed {
                 1 => "1 event is posted again.\n".to_owned(),
                 count => format!("{count} events are posted again.\n"),
             })
@@ -183,7 +183,7 @@ impl Replay {
 }
 
 impl Secret {
-    pub(crate) fn run(self) -> Ended {
+    pub(crate) fn run(self) -> CommandResult {
         let Secret { target, step } = self;
         let secret = match &step {
             Step::Stage { secret_file, .. } => secret_file.as_deref().map(first_line).transpose()?,
@@ -200,23 +200,25 @@ impl Secret {
     }
 }
 
-async fn stage(client: &OperatorClient, account: &str, secret: Option<String>) -> Ended {
+async fn stage(client: &OperatorClient, account: &str, secret: Option<String>) -> CommandResult {
     let body = Body::json(&WebhookSecretRequest { secret });
-    let answer = client.send(Method::POST, &path(account, "/secret/stage"), body).await?;
+    let response = client.send(Method::POST, &path(account, "/secret/stage"), body).await?;
     if client.json {
-        return show::print_once(&format!("{}\n", answer.body.trim_end()));
+        return output::print_once(&format!("{}\n", response.body.trim_end()));
     }
-    let WebhookSecretView { secret } = answer.read_as().map_err(Failure::failed)?;
+    let WebhookSecretView { secret } = response.read_as().map_err(Failure::failed)?;
     let staged = "Staged: every post is also signed with it, until you switch to it or drop it.\n";
     match secret {
-        Some(secret) => show::print_once(&format!("{staged}\nThe new secret, shown only now:\n  {secret}\n")),
-        None => show::print(staged),
+        Some(secret) => {
+            output::print_once(&format!("{staged}\nThe new secret, shown only now:\n  {secret}\n"))
+        }
+        None => output::print(staged),
     }
 }
 
-async fn change(client: &OperatorClient, account: &str, step: &str, sentence: &str) -> Ended {
-    let answer = client.send(Method::POST, &path(account, &format!("/secret/{step}")), Body::None).await?;
-    client.print(&answer, |_: WebhookSecretView| sentence.to_owned())
+async fn change(client: &OperatorClient, account: &str, step: &str, sentence: &str) -> CommandResult {
+    let response = client.send(Method::POST, &path(account, &format!("/secret/{step}")), Body::None).await?;
+    client.print(&response, |_: WebhookSecretView| sentence.to_owned())
 }
 
 fn path(account: &str, below: &str) -> String {
@@ -225,7 +227,7 @@ fn path(account: &str, below: &str) -> String {
 
 fn webhooks_text(view: &WebhooksView) -> String {
     let staged = if view.secret_staged { "yes" } else { "no" };
-    let fields = show::fields(&[
+    let fields = output::fields(&[
         ("dlr webhook", view.dlr_webhook.clone().unwrap_or_default()),
         ("inbound webhook", view.inbound_webhook.clone().unwrap_or_default()),
         ("next secret staged", staged.to_owned()),

@@ -3,7 +3,7 @@
 mod explanations;
 mod test_bind;
 
-use crate::ending::Ended;
+use crate::failure::CommandResult;
 use clap::{Args, Subcommand};
 
 const EXAMPLES: &str = "\
@@ -27,7 +27,7 @@ enum What {
 }
 
 impl Smpp {
-    pub(crate) fn run(self) -> Ended {
+    pub(crate) fn run(self) -> CommandResult {
         match self.what {
             What::TestBind(test) => test.run(),
         }

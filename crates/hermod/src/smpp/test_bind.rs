@@ -2,10 +2,10 @@
 
 use super::explanations;
 use crate::client::tls::{Tls, Trust};
-use crate::ending::{Ended, Failure};
+use crate::failure::{CommandResult, Failure};
+use crate::output::{print, safe};
 use crate::runtime;
 use crate::secret_file::first_line;
-use crate::show::{print, safe};
 use clap::Args;
 use hermod_gateway::clock::within;
 use hermod_simulator::session_driver::{ByteStream, SessionDriver, now};
@@ -97,7 +97,7 @@ pub(super) struct TestBind {
 type Driver = SessionDriver<()>;
 
 impl TestBind {
-    pub(super) fn run(self: Box<TestBind>) -> Ended {
+    pub(super) fn run(self: Box<TestBind>) -> CommandResult {
         let password = first_line(&self.password_file)?;
         let text = Text::of(&self.text)?;
         runtime::block_on(async move { self.test(&password, &text).await })
@@ -115,7 +115,7 @@ impl TestBind {
         }
     }
 
-    async fn test(&self, password: &str, text: &Text) -> Ended {
+    async fn test(&self, password: &str, text: &Text) -> CommandResult {
         let connecting = within(CONNECT_WAIT, self.connect());
         let stream = match connecting.await {
             Ok(connected) => connected.map_err(Failure::failed)?,
@@ -157,7 +157,7 @@ impl TestBind {
         Ok(Box::new(stream))
     }
 
-    async fn run_session(&self, driver: &mut Driver, text: &Text) -> Ended {
+    async fn run_session(&self, driver: &mut Driver, text: &Text) -> CommandResult {
         let started = now();
         match driver.next_event(started + RESPONSE_WAIT).await {
             Some(SessionEvent::Bound { frame, .. }) => print(&self.bound(&frame, ms_since(started)))?,
@@ -207,7 +207,7 @@ impl TestBind {
         )
     }
 
-    async fn send(&self, driver: &mut Driver, to: &str, text: &Text) -> Ended {
+    async fn send(&self, driver: &mut Driver, to: &str, text: &Text) -> CommandResult {
         let submit = SubmitSm {
             source: source(&self.from),
             destination: Address::international(to.trim_start_matches('+').as_bytes()),
@@ -242,7 +242,7 @@ impl TestBind {
         self.await_receipt(driver, &id).await
     }
 
-    async fn await_receipt(&self, driver: &mut Driver, id: &str) -> Ended {
+    async fn await_receipt(&self, driver: &mut Driver, id: &str) -> CommandResult {
         let (started, prefix) = (now(), format!("id:{id} "));
         let until = started + Duration::from_secs(self.wait);
         while let Some(event) = driver.next_event(until).await {
@@ -264,7 +264,7 @@ impl TestBind {
 }
 
 /// Prints and acknowledges deliveries.
-async fn hold(driver: &mut Driver, wait: Duration) -> Ended {
+async fn hold(driver: &mut Driver, wait: Duration) -> CommandResult {
     let until = now() + wait;
     while let Some(event) = driver.next_event(until).await {
         match event {

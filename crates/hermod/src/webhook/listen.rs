@@ -2,10 +2,10 @@
 //! purpose to test retries.
 
 use super::verify::verdict;
-use crate::ending::{Ended, Failure};
+use crate::failure::{CommandResult, Failure};
+use crate::output::{fields, print, safe};
 use crate::runtime;
 use crate::secret_file::first_line;
-use crate::show::{fields, print, safe};
 use crate::signals::Signals;
 use clap::Args;
 use hermod_gateway::clock::Clock;
@@ -51,12 +51,12 @@ pub(super) struct Listen {
 }
 
 impl Listen {
-    pub(super) fn run(self) -> Ended {
+    pub(super) fn run(self) -> CommandResult {
         let secret = self.secret_file.as_deref().map(first_line).transpose()?;
         runtime::block_on(async move { self.listen(secret.as_deref()).await })
     }
 
-    async fn listen(&self, secret: Option<&str>) -> Ended {
+    async fn listen(&self, secret: Option<&str>) -> CommandResult {
         let address = SocketAddr::from((self.host, self.port));
         let check: Option<Check> = secret.map(|secret| {
             let secret = secret.to_owned();

@@ -3,7 +3,7 @@
 mod listen;
 mod verify;
 
-use crate::ending::Ended;
+use crate::failure::CommandResult;
 use crate::operator::webhook as operated;
 use clap::{Args, Subcommand};
 
@@ -49,7 +49,7 @@ enum WebhookCommand {
 }
 
 impl Webhook {
-    pub(crate) fn run(self) -> Ended {
+    pub(crate) fn run(self) -> CommandResult {
         match self.command {
             WebhookCommand::Listen(listen) => listen.run(),
             WebhookCommand::Verify(verify) => verify.run(),

@@ -1,8 +1,8 @@
 //! `hermod webhook verify`: verifies the signature of a saved webhook.
 
-use crate::ending::{Ended, Failure};
+use crate::failure::{CommandResult, Failure};
+use crate::output::print;
 use crate::secret_file::first_line;
-use crate::show::print;
 use clap::Args;
 use hermod_gateway::webhook_signature::{SIGNATURE, SignatureHeader, valid_signatures};
 use std::io::Read as _;
@@ -39,7 +39,7 @@ pub(super) struct Verify {
 }
 
 impl Verify {
-    pub(super) fn run(self) -> Ended {
+    pub(super) fn run(self) -> CommandResult {
         let secret = first_line(&self.secret_file)?;
         let body = read(&self.body)?;
         let headers = self.headers()?;

@@ -1,7 +1,7 @@
 //! Alarms that do not belong to a carrier: raised, listed and cleared by the real binary, with their metrics.
 
 use super::page;
-use super::process::{Caller, Process, path, ran, start_demo, wait_until_serving};
+use super::process::{Caller, Process, path, run, start_demo, wait_until_serving};
 use crate::gateways::{free_address, provision_text, wall_time};
 use crate::real_time::wait_until;
 use rcgen::{CertificateParams, KeyPair};
@@ -12,8 +12,8 @@ const DAY: Duration = Duration::from_secs(24 * 3_600);
 
 /// Returns the output of `hermod alarms`.
 fn alarms(data: &Path) -> String {
-    let (code, out, told) = ran(&["alarms", "--data-dir", path(data)]);
-    assert_eq!((code, told.as_str()), (0, ""), "{out}");
+    let (code, out, stderr) = run(&["alarms", "--data-dir", path(data)]);
+    assert_eq!((code, stderr.as_str()), (0, ""), "{out}");
     out
 }
 
@@ -49,7 +49,7 @@ fn held_text_raises_an_alarm_until_it_is_decided() {
     let folder = tempfile::tempdir().unwrap();
     let (demo, ready) = start_demo(folder.path());
     let data = path(folder.path());
-    assert_eq!(ran(&["screen", "set", "links", "--pattern", "bit\\.ly", "--data-dir", data]).0, 0);
+    assert_eq!(run(&["screen", "set", "links", "--pattern", "bit\\.ly", "--data-dir", data]).0, 0);
     let body = r#"{"to": "+4915112345678", "text": "see bit.ly/x"}"#;
     assert_eq!(Caller::of(&ready).call("POST", "/sms", body).0, 403);
     wait_until("the case raises an alarm", || {
@@ -58,7 +58,7 @@ fn held_text_raises_an_alarm_until_it_is_decided() {
     let metrics = page(&Caller::of(&ready).address, "/metrics");
     assert!(metrics.contains("hermod_reviews_open 1"), "{metrics}");
     assert!(metrics.contains("hermod_alarms{alarm=\"reviews-open\"} 1"), "{metrics}");
-    assert_eq!(ran(&["review", "approve", "1", "--by", "alice", "--data-dir", data]).0, 0);
+    assert_eq!(run(&["review", "approve", "1", "--by", "alice", "--data-dir", data]).0, 0);
     wait_until("the alarm is cleared", || alarms(folder.path()).starts_with("There are no alarms"));
     assert_eq!(demo.terminate(), 0);
 }

@@ -1,6 +1,6 @@
 //! Customer commands against the demo and against misbehaving gateways.
 
-use super::process::{Process, ended, hermod, path, ran, start_demo};
+use super::process::{Process, hermod, output_of, path, run, start_demo};
 use crate::gateways::free_address;
 use serde_json::Value;
 use std::io::{Read, Write};
@@ -38,8 +38,8 @@ impl Shop {
         command
     }
 
-    fn ran(&self, args: &[&str]) -> (i32, String, String) {
-        ended(&mut self.command(args))
+    fn run(&self, args: &[&str]) -> (i32, String, String) {
+        output_of(&mut self.command(args))
     }
 
     fn file(&self, name: &str, mode: u32, text: &str) -> String {
@@ -60,8 +60,8 @@ fn field<'a>(out: &'a str, name: &str) -> &'a str {
 #[test]
 fn send_status_and_balance_commands_follow_a_message() {
     let shop = Shop::open();
-    let (code, out, told) = shop.ran(&["send", "--to", TO, "--text", "Hello"]);
-    assert_eq!((code, told.as_str()), (0, ""), "{out}");
+    let (code, out, stderr) = shop.run(&["send", "--to", TO, "--text", "Hello"]);
+    assert_eq!((code, stderr.as_str()), (0, ""), "{out}");
     let (message, key) = (field(&out, "message"), field(&out, "key"));
     for (name, expect) in [
         ("status", "queued"),
@@ -73,49 +73,49 @@ fn send_status_and_balance_commands_follow_a_message() {
         assert_eq!(field(&out, name), expect);
     }
 
-    let (code, out, _) = shop.ran(&["status", message, "--wait", "--at-most", "30"]);
+    let (code, out, _) = shop.run(&["status", message, "--wait", "--at-most", "30"]);
     assert_eq!((code, field(&out, "status"), field(&out, "receipt")), (0, "delivered", "DELIVRD"), "{out}");
     assert_eq!((field(&out, "to"), field(&out, "from")), (TO, "Hermod"));
 
-    let (code, out, _) = shop.ran(&["send", "--to", TO, "--text", "Hello", "--key", key]);
+    let (code, out, _) = shop.run(&["send", "--to", TO, "--text", "Hello", "--key", key]);
     assert_eq!(code, 0);
     assert_eq!(
         out,
         format!("Message {message} was sent with this key before: nothing was sent or charged now.\n")
     );
-    let (code, out, _) = shop.ran(&["send", "--to", TO, "--text", "Other", "--key", key]);
+    let (code, out, _) = shop.run(&["send", "--to", TO, "--text", "Other", "--key", key]);
     assert_eq!((code, out.contains("a new message needs a new key")), (0, true), "{out}");
 
-    let (code, out, _) = shop.ran(&["balance"]);
+    let (code, out, _) = shop.run(&["balance"]);
     assert_eq!(
         (code, field(&out, "available"), field(&out, "terms")),
         (0, "999999.95 EUR", "prepaid"),
         "{out}"
     );
-    assert_eq!(shop.ran(&["inbound"]), (0, "No new messages.\n".to_owned(), String::new()));
+    assert_eq!(shop.run(&["inbound"]), (0, "No new messages.\n".to_owned(), String::new()));
     assert_eq!(shop.demo.terminate(), 0);
 }
 
 #[test]
 fn json_output_is_the_api_response() {
     let shop = Shop::open();
-    let (code, out, told) = shop.ran(&["send", "--to", TO, "--text", "Hello", "--json"]);
+    let (code, out, stderr) = shop.run(&["send", "--to", TO, "--text", "Hello", "--json"]);
     let sent: Value = serde_json::from_str(&out).unwrap();
     assert_eq!((code, &sent["status"], &sent["charged"]), (0, &Value::from("queued"), &Value::from(true)));
-    assert!(told.starts_with("hermod: idempotency key "), "{told}");
+    assert!(stderr.starts_with("hermod: idempotency key "), "{stderr}");
     let message = sent["message_id"].as_str().unwrap();
-    let (code, out, _) = shop.ran(&["status", message, "--json"]);
+    let (code, out, _) = shop.run(&["status", message, "--json"]);
     let status: Value = serde_json::from_str(&out).unwrap();
     assert_eq!((code, &status["message_id"]), (0, &Value::from(message)));
-    let (code, out, _) = shop.ran(&["balance", "--json"]);
+    let (code, out, _) = shop.run(&["balance", "--json"]);
     assert_eq!((code, out.contains("\"available\":999999.95")), (0, true), "{out}");
-    let (code, out, _) = shop.ran(&["inbound", "--since", "7", "--json"]);
+    let (code, out, _) = shop.run(&["inbound", "--since", "7", "--json"]);
     assert_eq!((code, out.contains("\"next_since\":7")), (0, true), "{out}");
 
-    let (code, out, told) = shop.ran(&["status", "1", "--json"]);
+    let (code, out, stderr) = shop.run(&["status", "1", "--json"]);
     let refused: Value = serde_json::from_str(&out).unwrap();
     let sentence = refused["error"].as_str().unwrap();
-    assert_eq!((code, told), (1, format!("hermod: {sentence}\n")));
+    assert_eq!((code, stderr), (1, format!("hermod: {sentence}\n")));
 }
 
 #[test]
@@ -144,8 +144,8 @@ fn rejected_request_prints_the_gateways_error_and_invalid_arguments_exit_with_2(
         (&["status", "../balance"], "NOT_FOUND: "),
         (&["balance", "--api-key", "nobody"], "INVALID_API_KEY: "),
     ] {
-        let (code, out, told) = shop.ran(args);
-        assert_eq!((code, out.as_str(), told.contains(expect)), (1, "", true), "{args:?}: {told}");
+        let (code, out, stderr) = shop.run(args);
+        assert_eq!((code, out.as_str(), stderr.contains(expect)), (1, "", true), "{args:?}: {stderr}");
     }
     for (args, expect) in [
         (&["send", "--to", TO][..], "--text <TEXT>"),
@@ -157,12 +157,12 @@ fn rejected_request_prints_the_gateways_error_and_invalid_arguments_exit_with_2(
         (&["status", "1", "--at-most", "5"], "--wait"),
         (&["inbound", "--limit", "501"], "501 is not in 1..=500"),
     ] {
-        let (code, out, told) = shop.ran(args);
-        assert_eq!((code, out.as_str(), told.contains(expect)), (2, "", true), "{args:?}: {told}");
+        let (code, out, stderr) = shop.run(args);
+        assert_eq!((code, out.as_str(), stderr.contains(expect)), (2, "", true), "{args:?}: {stderr}");
     }
     let nobody = format!("http://{}", free_address());
-    let (code, _, told) = shop.ran(&["balance", "--url", &nobody]);
-    assert_eq!((code, told.contains("is the gateway running?")), (1, true), "{told}");
+    let (code, _, stderr) = shop.run(&["balance", "--url", &nobody]);
+    assert_eq!((code, stderr.contains("is the gateway running?")), (1, true), "{stderr}");
 }
 
 #[test]
@@ -178,15 +178,15 @@ fn credentials_come_from_options_a_file_or_the_environment() {
         &["balance", "--credentials", &kept],
         &["balance", "--credentials", &kept, "--api-key", key],
     ] {
-        let (code, _, told) = ran(args);
-        assert_eq!((code, told.as_str()), (0, ""), "{args:?}");
+        let (code, _, stderr) = run(args);
+        assert_eq!((code, stderr.as_str()), (0, ""), "{args:?}");
     }
 
     // At its default path.
     let home = shop.folder.path().join("home");
     std::fs::create_dir_all(home.join(".config/hermod")).unwrap();
     std::fs::copy(&kept, home.join(".config/hermod/credentials.toml")).unwrap();
-    assert_eq!(ended(hermod(&["balance"]).env("HOME", &home)).0, 0);
+    assert_eq!(output_of(hermod(&["balance"]).env("HOME", &home)).0, 0);
 
     let open = shop.file("open.toml", 0o640, &all);
     let odd = shop.file("odd.toml", 0o600, "url = \"https://a.example\"\npassword = \"x\"\n");
@@ -202,11 +202,11 @@ fn credentials_come_from_options_a_file_or_the_environment() {
         (&["balance", "--credentials", &odd], "odd.toml:2: password: unknown field"),
         (&["balance", "--credentials", "/nonexistent"], "/nonexistent: "),
     ] {
-        let (code, out, told) = ran(args);
-        assert_eq!((code, out.as_str(), told.contains(expect)), (2, "", true), "{args:?}: {told}");
-        assert!(!told.contains(secret), "{told}");
+        let (code, out, stderr) = run(args);
+        assert_eq!((code, out.as_str(), stderr.contains(expect)), (2, "", true), "{args:?}: {stderr}");
+        assert!(!stderr.contains(secret), "{stderr}");
     }
-    let (_, help, _) = shop.ran(&["balance", "--help"]);
+    let (_, help, _) = shop.run(&["balance", "--help"]);
     assert!(help.contains("visible to every user") && !help.contains(secret), "{help}");
 }
 
@@ -268,11 +268,11 @@ fn response_lost_twice_prints_the_key_for_another_try() {
     let keys: Vec<String> =
         (0..2).map(|_| key_of(&read_request(&mut listener.accept().unwrap().0))).collect();
     let output = sending.wait_with_output().unwrap();
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(1), "{told}");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
     assert!(
-        told.contains(&format!("Retry with --key {}: it is never sent or charged twice", keys[0])),
-        "{told}"
+        stderr.contains(&format!("Retry with --key {}: it is never sent or charged twice", keys[0])),
+        "{stderr}"
     );
 }
 
@@ -288,15 +288,15 @@ fn self_signed_certificate_is_trusted_with_ca_and_matching_name() {
         if let Some(ca) = ca {
             command.arg("--ca").arg(ca);
         }
-        ended(command.env("HERMOD_API_SECRET", "alice-secret-of-many-characters"))
+        output_of(command.env("HERMOD_API_SECRET", "alice-secret-of-many-characters"))
     };
     let url = format!("https://localhost:{}", https.port());
     let chain = folder.path().join("chain.pem");
-    let (code, out, told) = balance(url.clone(), Some(&chain));
-    assert_eq!((code, field(&out, "balance")), (0, "100"), "{told}");
-    let (code, _, told) = balance(url, None);
-    assert_eq!(code, if told.contains("trusts no certificate authority") { 2 } else { 1 }, "{told}");
-    assert!(told.contains("--ca FILE"), "{told}");
-    let (code, _, told) = balance(format!("https://127.0.0.1:{}", https.port()), Some(&chain));
-    assert_eq!((code, told.contains("certificate not valid for name")), (1, true), "{told}");
+    let (code, out, stderr) = balance(url.clone(), Some(&chain));
+    assert_eq!((code, field(&out, "balance")), (0, "100"), "{stderr}");
+    let (code, _, stderr) = balance(url, None);
+    assert_eq!(code, if stderr.contains("trusts no certificate authority") { 2 } else { 1 }, "{stderr}");
+    assert!(stderr.contains("--ca FILE"), "{stderr}");
+    let (code, _, stderr) = balance(format!("https://127.0.0.1:{}", https.port()), Some(&chain));
+    assert_eq!((code, stderr.contains("certificate not valid for name")), (1, true), "{stderr}");
 }

@@ -1,7 +1,7 @@
 //! The demo: every command that it prints works as it is, phones can send MO messages, and magic numbers do what
 //! is documented.
 
-use super::process::{Caller, Process, ended, path, ran, start_demo};
+use super::process::{Caller, Process, output_of, path, run, start_demo};
 use crate::real_time::wait_until;
 use serde_json::json;
 use std::process::{Command, Stdio};
@@ -35,8 +35,8 @@ fn every_command_printed_by_the_demo_works_in_another_shell() {
         let mut shell = Command::new("sh");
         shell.args(["-c", &script]).current_dir("/").env("HOME", "/nonexistent");
         shell.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let (code, out, told) = ended(&mut shell);
-        assert_eq!((code, told.as_str()), (0, ""), "{command}: {out}");
+        let (code, out, stderr) = output_of(&mut shell);
+        assert_eq!((code, stderr.as_str()), (0, ""), "{command}: {out}");
         assert!(!out.contains("\"error\""), "{command}: {out}");
     }
     assert_eq!(demo.terminate(), 0);
@@ -50,7 +50,7 @@ fn demo_phone_sends_mo_messages_and_opts_out_with_stop() {
     let customer = Caller::of(&ready);
     let says = |text: &str| {
         let data = path(folder.path());
-        ran(&["demo", "mo", "--data-dir", data, "--from", "+4915112345678", "--text", text])
+        run(&["demo", "mo", "--data-dir", data, "--from", "+4915112345678", "--text", text])
     };
     let inbound = || customer.call("GET", "/inbound", "").1["messages"].clone();
     let stored =
@@ -78,14 +78,14 @@ fn demo_phone_sends_mo_messages_and_opts_out_with_stop() {
     customer.send("after the start");
     assert_eq!(demo.terminate(), 0);
 
-    let (code, _, told) = says("Hello?");
-    assert_eq!((code, told.contains("no demo runs on this folder")), (1, true), "{told}");
+    let (code, _, stderr) = says("Hello?");
+    assert_eq!((code, stderr.contains("no demo runs on this folder")), (1, true), "{stderr}");
     for (args, expect) in [
         (["--from", "Shop", "--text", "x"], "--from must be a number"),
         (["--from", "+49151", "--text", ""], "--text must have 1 to 1600 characters"),
     ] {
-        let (code, _, told) = ran(&[&["demo", "mo"], &args[..]].concat());
-        assert_eq!((code, told.contains(expect)), (2, true), "{told}");
+        let (code, _, stderr) = run(&[&["demo", "mo"], &args[..]].concat());
+        assert_eq!((code, stderr.contains(expect)), (2, true), "{stderr}");
     }
 }
 

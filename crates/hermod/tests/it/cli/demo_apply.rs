@@ -1,6 +1,6 @@
 //! The demo with a provision file in place of its own entries.
 
-use super::process::{Caller, Process, path, ran};
+use super::process::{Caller, Process, path, run};
 use serde_json::Value;
 use std::path::Path;
 
@@ -69,7 +69,7 @@ fn demo_with_a_provision_file_delivers() {
         customer.wait_for_status(&message, "delivered");
     }
     assert_eq!(Caller::of(&ready).balance(), "9.96");
-    let (code, out, _) = ran(&["route", "list", "--data-dir", path(&data)]);
+    let (code, out, _) = run(&["route", "list", "--data-dir", path(&data)]);
     assert_eq!((code, out.as_str()), (0, "AREA  CARRIERS\n*     demo\n"));
     assert_eq!(demo.terminate(), 0);
 
@@ -91,21 +91,21 @@ fn demo_reports_the_errors_of_a_provision_file() {
         ),
     ] {
         std::fs::write(&file, text).unwrap();
-        let (code, out, told) =
-            ran(&["demo", "--data-dir", path(&data), "--http-port", "0", "--apply", path(&file)]);
-        assert_eq!((code, out.as_str(), told.contains(expect)), (2, "", true), "{told}");
+        let (code, out, stderr) =
+            run(&["demo", "--data-dir", path(&data), "--http-port", "0", "--apply", path(&file)]);
+        assert_eq!((code, out.as_str(), stderr.contains(expect)), (2, "", true), "{stderr}");
     }
-    let (code, _, told) = ran(&["demo", "--data-dir", path(&data), "--apply", "/nonexistent.toml"]);
-    assert_eq!((code, told.contains("/nonexistent.toml: cannot be read")), (2, true), "{told}");
+    let (code, _, stderr) = run(&["demo", "--data-dir", path(&data), "--apply", "/nonexistent.toml"]);
+    assert_eq!((code, stderr.contains("/nonexistent.toml: cannot be read")), (2, true), "{stderr}");
 
     std::fs::write(&file, FILE).unwrap();
     let real = folder.path().join("real");
-    assert_eq!(ran(&["apply", path(&file), "--create", "--data-dir", path(&real)]).0, 0);
-    let (code, _, told) =
-        ran(&["demo", "--data-dir", path(&real), "--http-port", "0", "--apply", path(&file)]);
+    assert_eq!(run(&["apply", path(&file), "--create", "--data-dir", path(&real)]).0, 0);
+    let (code, _, stderr) =
+        run(&["demo", "--data-dir", path(&real), "--http-port", "0", "--apply", path(&file)]);
     assert_eq!(
-        (code, told.contains("was not created by the demo; choose another --data-dir")),
+        (code, stderr.contains("was not created by the demo; choose another --data-dir")),
         (2, true),
-        "{told}"
+        "{stderr}"
     );
 }

@@ -22,7 +22,7 @@ mod webhooks;
 use crate::gateways::free_address;
 use crate::real_time::{self, wait_until};
 use hermod_simulator::carrier::{Carrier, CarrierOptions, Script};
-use process::{Caller, Process, path, ran, start_demo, wait_until_serving};
+use process::{Caller, Process, path, run, start_demo, wait_until_serving};
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -54,15 +54,15 @@ fn demo_delivers_charges_drains_and_can_be_audited_backed_up_and_restarted() {
     // Its receipt is outstanding when the demo stops.
     let last = customer.send("Hello in the last moment");
 
-    let (code, out, _) = ran(&["audit", "--data-dir", path(&data)]);
+    let (code, out, _) = run(&["audit", "--data-dir", path(&data)]);
     assert_eq!((code, out.contains("No violations.")), (0, true), "beside the running gateway: {out}");
-    let (code, out, _) = ran(&["backup", "--data-dir", path(&data), path(&copy)]);
+    let (code, out, _) = run(&["backup", "--data-dir", path(&data), path(&copy)]);
     assert_eq!((code, out.contains("To restore it:")), (0, true), "{out}");
-    let (code, _, told) = ran(&["backup", "--data-dir", path(&data), path(&copy)]);
-    assert_eq!((code, told.contains("already exists; give a new folder")), (2, true), "{told}");
+    let (code, _, stderr) = run(&["backup", "--data-dir", path(&data), path(&copy)]);
+    assert_eq!((code, stderr.contains("already exists; give a new folder")), (2, true), "{stderr}");
     assert_eq!(demo.terminate(), 0);
 
-    let (code, out, _) = ran(&["audit", "--data-dir", path(&data), "--json"]);
+    let (code, out, _) = run(&["audit", "--data-dir", path(&data), "--json"]);
     let report: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(
         (code, &report["clean"], &report["messages"]),
@@ -74,7 +74,7 @@ fn demo_delivers_charges_drains_and_can_be_audited_backed_up_and_restarted() {
     assert_eq!(known["api_secret"], ready["api_secret"], "the backup is a complete data folder");
     assert_eq!(Caller::of(&known).balance(), "999999.9");
     assert_eq!(restored.terminate(), 0);
-    assert_eq!(ran(&["audit", "--data-dir", path(&copy)]).0, 0, "the backup passes the audit");
+    assert_eq!(run(&["audit", "--data-dir", path(&copy)]).0, 0, "the backup passes the audit");
     let secrets = std::fs::metadata(data.join("demo-credentials.json")).unwrap();
     assert_eq!(secrets.permissions().mode() & 0o777, 0o600);
 
@@ -99,16 +99,16 @@ fn demo_prints_commands_and_rejects_other_data_folders() {
         welcome.push_str(&line);
     }
     assert!(welcome.contains("/hermod' send ") || welcome.contains("/hermod send "), "{welcome}");
-    let (code, _, told) = ran(&["demo", "--data-dir", path(&data), "--http-port", "0"]);
-    assert_eq!((code, told.contains("is in use by another hermod process")), (1, true), "{told}");
+    let (code, _, stderr) = run(&["demo", "--data-dir", path(&data), "--http-port", "0"]);
+    assert_eq!((code, stderr.contains("is in use by another hermod process")), (1, true), "{stderr}");
     assert_eq!(demo.terminate(), 0);
 
     std::fs::remove_file(data.join("demo-credentials.json")).unwrap();
-    let (code, _, told) = ran(&["demo", "--data-dir", path(&data), "--http-port", "0"]);
+    let (code, _, stderr) = run(&["demo", "--data-dir", path(&data), "--http-port", "0"]);
     assert_eq!(
-        (code, told.contains("was not created by the demo; choose another --data-dir")),
+        (code, stderr.contains("was not created by the demo; choose another --data-dir")),
         (2, true),
-        "{told}"
+        "{stderr}"
     );
 }
 
@@ -120,27 +120,27 @@ fn audit_reports_a_changed_balance() {
     let database = rusqlite::Connection::open(folder.path().join("hermod.db")).unwrap();
     database.execute("UPDATE balance SET balance = balance + 1", []).unwrap();
     drop(database);
-    let (code, out, _) = ran(&["audit", "--data-dir", path(folder.path())]);
+    let (code, out, _) = run(&["audit", "--data-dir", path(folder.path())]);
     assert_eq!((code, out.contains("violated: balance = ledger - costs: account 1")), (1, true), "{out}");
-    let (code, _, told) = ran(&["audit", "--data-dir", path(&folder.path().join("nowhere"))]);
-    assert_eq!((code, told.contains("is not a data folder of Hermod")), (2, true), "{told}");
+    let (code, _, stderr) = run(&["audit", "--data-dir", path(&folder.path().join("nowhere"))]);
+    assert_eq!((code, stderr.contains("is not a data folder of Hermod")), (2, true), "{stderr}");
 }
 
 #[test]
 fn config_commands_print_and_check_settings() {
     let folder = tempfile::tempdir().unwrap();
     let (settings, seed) = (folder.path().join("hermod.toml"), folder.path().join("provision.toml"));
-    let (code, defaults, _) = ran(&["config", "default"]);
+    let (code, defaults, _) = run(&["config", "default"]);
     assert_eq!(code, 0);
     std::fs::write(&settings, defaults).unwrap();
-    let (code, out, _) = ran(&["config", "check", "--config", path(&settings)]);
+    let (code, out, _) = run(&["config", "check", "--config", path(&settings)]);
     assert_eq!((code, out.contains("listen = \"127.0.0.1:8080\"")), (0, true), "{out}");
 
-    let (code, example, _) = ran(&["config", "provision"]);
+    let (code, example, _) = run(&["config", "provision"]);
     assert_eq!(code, 0);
     std::fs::write(&seed, example).unwrap();
     std::fs::write(&settings, "[provision]\nfile = \"provision.toml\"\n").unwrap();
-    let (code, out, _) = ran(&["config", "check", "--config", path(&settings)]);
+    let (code, out, _) = run(&["config", "check", "--config", path(&settings)]);
     assert_eq!((code, out.contains("password = \"(hidden)\"")), (0, true), "{out}");
     assert!(!out.contains("secret08") && !out.contains("change-me"), "{out}");
 
@@ -155,8 +155,8 @@ fn config_commands_print_and_check_settings() {
     ] {
         std::fs::write(&settings, text).unwrap();
         for command in [["config", "check"].as_slice(), &["serve"]] {
-            let (code, _, told) = ran(&[command, &["--config", path(&settings)]].concat());
-            assert_eq!((code, told.contains(expect)), (2, true), "{text}: {told}");
+            let (code, _, stderr) = run(&[command, &["--config", path(&settings)]].concat());
+            assert_eq!((code, stderr.contains(expect)), (2, true), "{text}: {stderr}");
         }
     }
 }
@@ -172,12 +172,12 @@ fn serve_applies_a_provision_file_and_reports_its_errors() {
          [log]\nformat = \"json\"\nlevel = \"warn\"\n[provision]\nfile = \"provision.toml\"\n"
     );
     std::fs::write(&settings, text).unwrap();
-    let (_, example, _) = ran(&["config", "provision"]);
+    let (_, example, _) = run(&["config", "provision"]);
     std::fs::write(&seed, example.replace("carriers = [\"acme\", \"beta\"]", "carriers = [\"acne\"]"))
         .unwrap();
-    let (code, _, told) = ran(&["serve", "--config", path(&settings)]);
+    let (code, _, stderr) = run(&["serve", "--config", path(&settings)]);
     let expect = "route \"*\" refers to carrier \"acne\", which does not exist here or in the store";
-    assert_eq!((code, told.contains(expect)), (2, true), "{told}");
+    assert_eq!((code, stderr.contains(expect)), (2, true), "{stderr}");
 
     // No carrier listens at this address, so messages stay queued.
     let nobody =
@@ -214,7 +214,7 @@ async fn second_signal_stops_without_waiting_for_a_silent_carrier() {
         "[smpp]\nlisten = \"127.0.0.1:0\"\n[http]\nlisten = \"{address}\"\n[log]\nlevel = \"error\"\n[provision]\nfile = \"seed.toml\"\n"
     );
     std::fs::write(&settings, text).unwrap();
-    let (_, example, _) = ran(&["config", "provision"]);
+    let (_, example, _) = run(&["config", "provision"]);
     let seed = example.replace("smsc.example:2775", &carrier.addr().to_string());
     std::fs::write(folder.path().join("seed.toml"), seed).unwrap();
 
@@ -232,7 +232,7 @@ async fn second_signal_stops_without_waiting_for_a_silent_carrier() {
     let told_again = real_time::now();
     assert_eq!(serving.terminate(), 130);
     assert!(told_again.elapsed() < Duration::from_secs(5), "the process did not stop in time");
-    let (code, out, _) = ran(&["audit", "--data-dir", path(&folder.path().join("hermod-data"))]);
+    let (code, out, _) = run(&["audit", "--data-dir", path(&folder.path().join("hermod-data"))]);
     assert_eq!(code, 0, "{out}");
     carrier.stop().await;
 }

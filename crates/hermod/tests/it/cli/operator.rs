@@ -1,17 +1,17 @@
 //! Operator commands beside a running gateway, on a data folder without a gateway, and remotely.
 
-use super::operator_fixture::Office;
+use super::operator_fixture::OperatorFixture;
 use super::operator_walkthrough::run_operator_walkthrough;
 use super::process::path;
 use serde_json::{Value, json};
 
 #[test]
 fn operator_commands_work_beside_a_running_gateway() {
-    let mut office = Office::open();
-    run_operator_walkthrough(&office);
-    assert_eq!(office.serving.take().unwrap().terminate(), 0);
+    let mut fixture = OperatorFixture::with_gateway();
+    run_operator_walkthrough(&fixture);
+    assert_eq!(fixture.serving.take().unwrap().terminate(), 0);
     assert_eq!(
-        office.json(&["account", "list"])["items"].as_array().map(Vec::len),
+        fixture.json(&["account", "list"])["items"].as_array().map(Vec::len),
         Some(2),
         "both accounts are stored"
     );
@@ -19,57 +19,57 @@ fn operator_commands_work_beside_a_running_gateway() {
 
 #[test]
 fn operator_commands_work_without_a_running_gateway() {
-    let office = Office::closed();
-    run_operator_walkthrough(&office);
-    let (code, out, _) = super::process::ran(&["audit", "--data-dir", path(&office.data())]);
+    let fixture = OperatorFixture::without_gateway();
+    run_operator_walkthrough(&fixture);
+    let (code, out, _) = super::process::run(&["audit", "--data-dir", path(&fixture.data())]);
     assert_eq!(code, 0, "{out}");
 }
 
 #[test]
 fn operator_commands_work_remotely() {
-    run_operator_walkthrough(&Office::far_away());
+    run_operator_walkthrough(&OperatorFixture::over_url());
 }
 
 #[test]
 fn review_commands_list_show_and_decide_a_case() {
-    let office = Office::open();
-    office.apply(&[]);
-    office.does(&["screen", "set", "links", "--pattern", "bit\\.ly"]);
-    let made = office.json(&["key", "create", "k2", "--connection", "shop-http"]);
+    let fixture = OperatorFixture::with_gateway();
+    fixture.apply(&[]);
+    fixture.run_ok(&["screen", "set", "links", "--pattern", "bit\\.ly"]);
+    let made = fixture.json(&["key", "create", "k2", "--connection", "shop-http"]);
     let customer = super::process::Caller {
-        address: office.address.clone(),
+        address: fixture.address.clone(),
         key: "k2".to_owned(),
         secret: made["secrets"][0]["secret"].as_str().unwrap().to_owned(),
     };
     let body = json!({ "to": "+4915112345678", "text": "win at \u{1b}[2Jbit.ly" }).to_string();
     let (status, answer) = customer.call("POST", "/sms", &body);
     assert_eq!((status, answer["error"].as_str().unwrap().starts_with("HELD_FOR_REVIEW")), (403, true));
-    let list = office.does(&["review", "list"]);
+    let list = fixture.run_ok(&["review", "list"]);
     assert!(list.contains("shop") && list.contains("links"), "{list}");
-    let id = office.json(&["review", "list"])["items"][0]["id"].to_string();
-    let case = office.does(&["review", "show", &id]);
+    let id = fixture.json(&["review", "list"])["items"][0]["id"].to_string();
+    let case = fixture.run_ok(&["review", "show", &id]);
     assert!(case.contains("win at \\u{1b}[2Jbit.ly"), "control characters are escaped: {case:?}");
     assert_eq!(
-        office.does(&["review", "approve", &id, "--by", "alice"]),
+        fixture.run_ok(&["review", "approve", &id, "--by", "alice"]),
         format!("Case {id} is approved.\n")
     );
     assert_eq!(customer.call("POST", "/sms", &body).0, 202);
-    assert_eq!(office.json(&["review", "list", "--state", "approved"])["items"][0]["decided_by"], "alice");
+    assert_eq!(fixture.json(&["review", "list", "--state", "approved"])["items"][0]["decided_by"], "alice");
 }
 
 #[test]
 fn invalid_commands_and_files_are_rejected_with_their_reason() {
-    let office = Office::closed();
-    office.is_refused(&["account", "list"], 2, "is not a data folder of Hermod");
-    assert!(!office.data().exists(), "reading does not create a data folder");
-    office.apply(&["--dry-run"]);
-    assert!(!office.data().exists(), "a dry run does not create a data folder");
-    std::fs::write(office.data(), "a file").unwrap();
-    office.is_refused(&["account", "list"], 1, "Not a directory");
-    std::fs::remove_file(office.data()).unwrap();
-    office.apply(&[]);
+    let fixture = OperatorFixture::without_gateway();
+    fixture.assert_fails(&["account", "list"], 2, "is not a data folder of Hermod");
+    assert!(!fixture.data().exists(), "reading does not create a data folder");
+    fixture.apply(&["--dry-run"]);
+    assert!(!fixture.data().exists(), "a dry run does not create a data folder");
+    std::fs::write(fixture.data(), "a file").unwrap();
+    fixture.assert_fails(&["account", "list"], 1, "Not a directory");
+    std::fs::remove_file(fixture.data()).unwrap();
+    fixture.apply(&[]);
 
-    let bad = office.file("bad.toml");
+    let bad = fixture.file("bad.toml");
     for (text, expect) in [
         ("[[account]]\nname = \"x\"\n", "bad.toml: REFUSED: account \"x\": missing field `currency`"),
         (
@@ -82,76 +82,77 @@ fn invalid_commands_and_files_are_rejected_with_their_reason() {
         ),
     ] {
         std::fs::write(&bad, text).unwrap();
-        office.is_refused(&["apply", path(&bad)], 2, expect);
+        fixture.assert_fails(&["apply", path(&bad)], 2, expect);
     }
-    office.is_refused(&["apply", "/nonexistent.toml"], 2, "/nonexistent.toml: cannot be read");
-    office.is_refused(
+    fixture.assert_fails(&["apply", "/nonexistent.toml"], 2, "/nonexistent.toml: cannot be read");
+    fixture.assert_fails(
         &["route", "set", "1", "--carrier", "acne"],
         1,
         "REFUSED: route \"1\" refers to carrier \"acne\"",
     );
-    office.is_refused(&["carrier", "set", "new"], 1, "REFUSED: carrier \"new\":");
-    office.is_refused(&["account", "set", "shop"], 2, "nothing to change");
-    office.is_refused(
+    fixture.assert_fails(&["carrier", "set", "new"], 1, "REFUSED: carrier \"new\":");
+    fixture.assert_fails(&["account", "set", "shop"], 2, "nothing to change");
+    fixture.assert_fails(
         &["account", "set", "nobody", "--verified", "true"],
         1,
         "NOT_FOUND: there is no account \"nobody\"",
     );
-    office.is_refused(&["key", "rotate", "nobody"], 1, "NOT_FOUND: ");
-    office.is_refused(&["price", "set", "49", "five"], 1, "REFUSED: ");
-    office.is_refused(&["screen", "set", "s", "--pattern", "("], 1, "REFUSED: ");
-    office.is_refused(
+    fixture.assert_fails(&["key", "rotate", "nobody"], 1, "NOT_FOUND: ");
+    fixture.assert_fails(&["price", "set", "49", "five"], 1, "REFUSED: ");
+    fixture.assert_fails(&["screen", "set", "s", "--pattern", "("], 1, "REFUSED: ");
+    fixture.assert_fails(
         &["control", "set", "c", "--messages-per-day", "1", "--spend-per-day", "1"],
         2,
         "cannot be used with",
     );
-    office.is_refused(&["topup", "shop"], 2, "<AMOUNT>");
-    let (code, out, told) = office.ran(&["account", "show", "nobody", "--json"]);
+    fixture.assert_fails(&["topup", "shop"], 2, "<AMOUNT>");
+    let (code, out, stderr) = fixture.run(&["account", "show", "nobody", "--json"]);
     let refused: Value = serde_json::from_str(&out).unwrap();
-    assert_eq!((code, told), (1, format!("hermod: {}\n", refused["error"].as_str().unwrap())));
+    assert_eq!((code, stderr), (1, format!("hermod: {}\n", refused["error"].as_str().unwrap())));
 }
 
 #[test]
 fn wrong_or_invalid_token_is_rejected() {
-    let mut office = Office::far_away();
-    let wrong = office.file("wrong");
+    let mut fixture = OperatorFixture::over_url();
+    let wrong = fixture.file("wrong");
     std::fs::write(&wrong, "wrong-wrong-wrong-wrong\n").unwrap();
-    let right = office.place.clone();
-    office.place[3] = path(&wrong).to_owned();
-    office.is_refused(&["account", "list"], 1, "INVALID_TOKEN: ");
+    let right = fixture.target.clone();
+    fixture.target[3] = path(&wrong).to_owned();
+    fixture.assert_fails(&["account", "list"], 1, "INVALID_TOKEN: ");
     std::fs::write(&wrong, "two words that are long enough\n").unwrap();
-    office.is_refused(&["account", "list"], 2, "token has invalid characters");
-    office.place =
+    fixture.assert_fails(&["account", "list"], 2, "token has invalid characters");
+    fixture.target =
         vec!["--url".to_owned(), "http://gateway.example".to_owned(), right[2].clone(), right[3].clone()];
-    office.is_refused(&["account", "list"], 2, "allow it with --plain-http");
-    office.place = right[..2].to_vec();
-    office.is_refused(&["account", "list"], 2, "--url also needs --token-file");
+    fixture.assert_fails(&["account", "list"], 2, "allow it with --plain-http");
+    fixture.target = right[..2].to_vec();
+    fixture.assert_fails(&["account", "list"], 2, "--url also needs --token-file");
 }
 
 #[test]
 fn stale_operator_url_after_a_crash_is_not_used() {
-    let mut office = Office::open();
-    office.apply(&[]);
-    let mut serving = office.serving.take().unwrap();
+    let mut fixture = OperatorFixture::with_gateway();
+    fixture.apply(&[]);
+    let mut serving = fixture.serving.take().unwrap();
     serving.child.kill().unwrap();
     serving.child.wait().unwrap();
-    assert!(office.data().join("operator.url").exists(), "the killed gateway left its file");
+    assert!(fixture.data().join("operator.url").exists(), "the killed gateway left its file");
     // Another process has the port now and must not get the token.
-    let stranger = std::net::TcpListener::bind(&office.address).unwrap();
+    let stranger = std::net::TcpListener::bind(&fixture.address).unwrap();
     stranger.set_nonblocking(true).unwrap();
-    assert!(office.does(&["account", "list"]).contains("shop"));
+    assert!(fixture.run_ok(&["account", "list"]).contains("shop"));
     assert!(stranger.accept().is_err(), "the other process was called");
 }
 
 #[test]
 fn concurrent_commands_on_a_data_folder_wait_for_each_other() {
-    let office = Office::closed();
-    office.apply(&[]);
+    let fixture = OperatorFixture::without_gateway();
+    fixture.apply(&[]);
     std::thread::scope(|scope| {
-        let posting: Vec<_> = (0..4).map(|_| scope.spawn(|| office.does(&["topup", "shop", "1"]))).collect();
+        let posting: Vec<_> =
+            (0..4).map(|_| scope.spawn(|| fixture.run_ok(&["topup", "shop", "1"]))).collect();
         for posted in posting {
             assert!(posted.join().unwrap().contains("was posted to shop"));
         }
     });
-    assert_eq!(office.json(&["account", "show", "shop"])["money"]["balance"], json!(104));
+    assert_eq!(fixture.json(&["account", "show", "shop"])["money"]["balance"], json!(104));
 }

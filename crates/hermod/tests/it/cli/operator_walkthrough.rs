@@ -1,43 +1,43 @@
 //! One sequence of operator commands with their output, run locally, beside a gateway and remotely.
 
-use super::operator_fixture::{FILE, Office};
+use super::operator_fixture::{FILE, OperatorFixture};
 use super::process::path;
 use serde_json::json;
 
 /// Runs the whole sequence.
-pub(crate) fn run_operator_walkthrough(office: &Office) {
-    apply_file(office);
-    set_entries(office);
-    list_entries(office);
-    manage_customers(office);
-    post_ledger_entries(office);
+pub(crate) fn run_operator_walkthrough(fixture: &OperatorFixture) {
+    apply_file(fixture);
+    set_entries(fixture);
+    list_entries(fixture);
+    manage_customers(fixture);
+    post_ledger_entries(fixture);
 }
 
-fn apply_file(office: &Office) {
+fn apply_file(fixture: &OperatorFixture) {
     let everything = "+ carrier acme\n+ route *\n+ price *\n+ account shop\n+ sender shop/Shop\n+ connection shop-http\n\
                       + key shop-key-1\n";
-    let tried = office.apply(&["--dry-run"]);
+    let tried = fixture.apply(&["--dry-run"]);
     assert_eq!(tried, format!("{everything}This was a dry run: nothing was changed.\n"));
-    let applied = office.apply(&[]);
+    let applied = fixture.apply(&[]);
     let (difference, secrets) = applied.split_once("\nNew secrets, shown only now").expect("a secret");
     assert_eq!(difference, everything);
     assert!(secrets.contains("  shop-key-1  "), "{secrets}");
-    assert_eq!(office.apply(&[]), "Nothing to change.\n");
-    assert_eq!(office.apply(&["--dry-run"]), "Nothing to change.\n");
+    assert_eq!(fixture.apply(&[]), "Nothing to change.\n");
+    assert_eq!(fixture.apply(&["--dry-run"]), "Nothing to change.\n");
 
-    std::fs::write(office.file("provision.toml"), FILE.replace("\"0.05\"", "\"0.06\"")).expect("a file");
+    std::fs::write(fixture.file("provision.toml"), FILE.replace("\"0.05\"", "\"0.06\"")).expect("a file");
     let changed = "~ price *\n    per_part: 0.05 -> 0.06\n= 6 unchanged\n";
-    assert_eq!(office.apply(&["--dry-run"]), format!("{changed}This was a dry run: nothing was changed.\n"));
-    assert_eq!(office.apply(&[]), changed);
-    std::fs::write(office.file("provision.toml"), FILE).expect("a file");
+    assert_eq!(fixture.apply(&["--dry-run"]), format!("{changed}This was a dry run: nothing was changed.\n"));
+    assert_eq!(fixture.apply(&[]), changed);
+    std::fs::write(fixture.file("provision.toml"), FILE).expect("a file");
     assert_eq!(
-        office.json(&["apply", path(&office.file("provision.toml"))])["changes"][2]["effect"],
+        fixture.json(&["apply", path(&fixture.file("provision.toml"))])["changes"][2]["effect"],
         "updated"
     );
 }
 
-fn set_carriers_and_routes(office: &Office) {
-    let password = office.file("password");
+fn set_carriers_and_routes(fixture: &OperatorFixture) {
+    let password = fixture.file("password");
     std::fs::write(&password, "canary09\n").expect("a file");
     for (args, expect) in [
         (
@@ -86,12 +86,12 @@ fn set_carriers_and_routes(office: &Office) {
             "+ route shop/mcc262@Shop\n",
         ),
     ] {
-        assert_eq!(office.does(args), expect, "{args:?}");
+        assert_eq!(fixture.run_ok(args), expect, "{args:?}");
     }
 }
 
-fn set_entries(office: &Office) {
-    set_carriers_and_routes(office);
+fn set_entries(fixture: &OperatorFixture) {
+    set_carriers_and_routes(fixture);
     for (args, expect) in [
         (
             &["price", "set", "49", "0.0375", "--account", "shop", "--from", "2027-01-01"][..],
@@ -117,16 +117,16 @@ fn set_entries(office: &Office) {
         (&["control", "set", "day", "--account", "shop", "--spend-per-day", "50"], "+ control day\n"),
         (&["control", "set", "day", "--mode", "watch"], "~ control day\n    mode: enforce -> watch\n"),
     ] {
-        assert_eq!(office.does(args), expect, "{args:?}");
+        assert_eq!(fixture.run_ok(args), expect, "{args:?}");
     }
-    let out = office.does(&["control", "set", "day", "--per-recipient", "20/1h"]);
+    let out = fixture.run_ok(&["control", "set", "day", "--per-recipient", "20/1h"]);
     assert!(
         out.contains("spend_per_day: 50 -> nothing") && out.contains("per_recipient: nothing -> "),
         "{out}"
     );
 }
 
-fn list_entries(office: &Office) {
+fn list_entries(fixture: &OperatorFixture) {
     for (args, expect) in [
         (
             &["carrier", "list"][..],
@@ -163,14 +163,14 @@ fn list_entries(office: &Office) {
             "NAME  BALANCE  CURRENCY  CREDIT LIMIT  MINIMUM  VERIFIED  COUNTRIES\nshop      100  EUR                  0        0  yes       DE\n",
         ),
     ] {
-        assert_eq!(office.does(args), expect, "{args:?}");
+        assert_eq!(fixture.run_ok(args), expect, "{args:?}");
     }
-    let connections = office.does(&["connection", "list", "--account", "shop"]);
+    let connections = fixture.run_ok(&["connection", "list", "--account", "shop"]);
     assert!(connections.contains("192.0.2.0/24") && connections.contains("CLOSED"), "{connections}");
 }
 
-fn manage_customers(office: &Office) {
-    let made = office.does(&[
+fn manage_customers(fixture: &OperatorFixture) {
+    let made = fixture.run_ok(&[
         "account",
         "create",
         "bakery",
@@ -185,96 +185,108 @@ fn manage_customers(office: &Office) {
     ]);
     assert_eq!(made, "+ account bakery\n+ sender bakery/Bakery\n");
     assert_eq!(
-        office.does(&["account", "verify", "bakery"]),
+        fixture.run_ok(&["account", "verify", "bakery"]),
         "~ account bakery\n    verified: false -> true\n"
     );
-    let set = office.does(&["account", "set", "bakery", "--credit-limit", "12.345678", "--countries", "*"]);
+    let set =
+        fixture.run_ok(&["account", "set", "bakery", "--credit-limit", "12.345678", "--countries", "*"]);
     assert!(set.contains("credit_limit: 0 -> 12.345678") && set.contains("-> *"), "{set}");
-    let shown = office.does(&["account", "show", "bakery"]);
-    for line in ["account    bakery", "verified   yes", "balance       25 EUR", "available     37.345678"] {
+    let shown = fixture.run_ok(&["account", "show", "bakery"]);
+    for line in
+        ["account       bakery", "verified      yes", "balance       25 EUR", "available     37.345678"]
+    {
         assert!(shown.contains(line), "{line} in {shown}");
     }
-    office.is_refused(
+    fixture.assert_fails(
         &["account", "create", "bakery", "--currency", "EUR"],
         1,
         "account \"bakery\" already exists",
     );
 
-    assert!(office.does(&["account", "opt-outs", "bakery"]).contains("No opt-outs."));
+    assert!(fixture.run_ok(&["account", "opt-outs", "bakery"]).contains("No opt-outs."));
     let added =
-        office.does(&["account", "opt-outs", "bakery", "--add", "+4915112345678", "--how", "by letter"]);
+        fixture.run_ok(&["account", "opt-outs", "bakery", "--add", "+4915112345678", "--how", "by letter"]);
     assert!(added.starts_with("+4915112345678 is opted out of bakery since "), "{added}");
-    assert!(office.does(&["account", "opt-outs", "bakery"]).contains("by letter"));
-    let lifted = office.does(&["account", "opt-outs", "bakery", "--lift", "+4915112345678"]);
+    assert!(fixture.run_ok(&["account", "opt-outs", "bakery"]).contains("by letter"));
+    let lifted = fixture.run_ok(&["account", "opt-outs", "bakery", "--lift", "+4915112345678"]);
     assert_eq!(lifted, "bakery can send to +4915112345678 again.\n");
-    office.is_refused(&["account", "opt-outs", "bakery", "--lift", "+4915112345678"], 1, "NOT_FOUND: ");
-    assert!(office.does(&["account", "traffic", "bakery"]).contains("No traffic controls apply."));
-    assert!(office.does(&["account", "traffic", "shop"]).contains("one number: 20 per 1h"));
+    fixture.assert_fails(&["account", "opt-outs", "bakery", "--lift", "+4915112345678"], 1, "NOT_FOUND: ");
+    assert!(fixture.run_ok(&["account", "traffic", "bakery"]).contains("No traffic controls apply."));
+    assert!(fixture.run_ok(&["account", "traffic", "shop"]).contains("one number: 20 per 1h"));
 
-    let found = office.does(&["lookup", "+4915112345678", "--account", "shop"]);
+    look_up_routes(fixture);
+    assert_eq!(fixture.run_ok(&["review", "list"]), "No review cases in this state.\n");
+    fixture.assert_fails(&["review", "show", "7"], 1, "NOT_FOUND: ");
+    fixture.assert_fails(&["review", "approve", "7", "--by", "alice"], 1, "NOT_FOUND: ");
+    fixture.assert_fails(&["review", "reject", "7"], 1, "NOT_FOUND: ");
+    assert_eq!(
+        fixture.run_ok(&["account", "close", "bakery"]),
+        "~ account bakery\n    closed: false -> true\n"
+    );
+    assert_eq!(
+        fixture.run_ok(&["account", "set", "bakery", "--closed", "false"]),
+        "~ account bakery\n    closed: true -> false\n"
+    );
+}
+
+fn look_up_routes(fixture: &OperatorFixture) {
+    let found = fixture.run_ok(&["lookup", "+4915112345678", "--account", "shop"]);
     for part in ["Germany (DE)", "goes by route * to carrier acme", "0.05", "country enabled  yes"] {
         assert!(found.contains(part), "{part} in {found}");
     }
-    let told = office.does(&["route", "explain", "+4915112345678", "--account", "shop", "--from", "Shop"]);
+    let explained =
+        fixture.run_ok(&["route", "explain", "+4915112345678", "--account", "shop", "--from", "Shop"]);
     for part in [
         "goes by route shop/mcc262@Shop to carrier ",
         "backup",
         "less exact",
         "A part without a response is resent up to three times",
     ] {
-        assert!(told.contains(part), "{part} in {told}");
+        assert!(explained.contains(part), "{part} in {explained}");
     }
-    let told = office.json(&["route", "explain", "+4915112345678"]);
-    assert_eq!((&told["route"], &told["carrier"]), (&json!("*"), &json!("acme")));
-    office.is_refused(&["route", "explain", "0151"], 1, "INVALID_FIELD: ");
-    office.is_refused(&["route", "set", "44", "--carrier", "acme:x"], 2, "NAME:PRIORITY:WEIGHT");
-    office.is_refused(&["carrier", "set", "backup", "--set", "links"], 2, "FIELD=VALUE");
-    office.is_refused(&["carrier", "set", "backup", "--set", "linkz=1"], 1, "unknown field `linkz`");
-    assert_eq!(office.does(&["review", "list"]), "No review cases in this state.\n");
-    office.is_refused(&["review", "show", "7"], 1, "NOT_FOUND: ");
-    office.is_refused(&["review", "approve", "7", "--by", "alice"], 1, "NOT_FOUND: ");
-    office.is_refused(&["review", "reject", "7"], 1, "NOT_FOUND: ");
-    assert_eq!(office.does(&["account", "close", "bakery"]), "~ account bakery\n    closed: false -> true\n");
-    assert_eq!(
-        office.does(&["account", "set", "bakery", "--closed", "false"]),
-        "~ account bakery\n    closed: true -> false\n"
-    );
+    let explained = fixture.json(&["route", "explain", "+4915112345678"]);
+    assert_eq!((&explained["route"], &explained["carrier"]), (&json!("*"), &json!("acme")));
+    fixture.assert_fails(&["route", "explain", "0151"], 1, "INVALID_FIELD: ");
+    fixture.assert_fails(&["route", "set", "44", "--carrier", "acme:x"], 2, "NAME:PRIORITY:WEIGHT");
+    fixture.assert_fails(&["carrier", "set", "backup", "--set", "links"], 2, "FIELD=VALUE");
+    fixture.assert_fails(&["carrier", "set", "backup", "--set", "linkz=1"], 1, "unknown field `linkz`");
 }
 
-fn post_ledger_entries(office: &Office) {
-    let posted = office.does(&["topup", "bakery", "0.1", "--note", "cash", "--reference", "R-1"]);
+fn post_ledger_entries(fixture: &OperatorFixture) {
+    let posted = fixture.run_ok(&["topup", "bakery", "0.1", "--note", "cash", "--reference", "R-1"]);
     assert!(
         posted.starts_with("The top-up of 0.1 EUR was posted to bakery.\n  reference  R-1\n"),
         "{posted}"
     );
     assert!(posted.contains("balance       25.1 EUR"), "{posted}");
-    let again = office.does(&["topup", "bakery", "0.1", "--note", "cash", "--reference", "R-1"]);
+    let again = fixture.run_ok(&["topup", "bakery", "0.1", "--note", "cash", "--reference", "R-1"]);
     assert!(again.contains("was posted to bakery before; nothing was posted now."), "{again}");
-    office.is_refused(&["topup", "bakery", "5", "--reference", "R-1"], 1, "REFERENCE_TAKEN: ");
-    office.is_refused(&["topup", "bakery", "-5"], 1, "REFUSED: ");
-    office.is_refused(&["invoice", "bakery"], 1, "NOTHING_OWED: ");
+    fixture.assert_fails(&["topup", "bakery", "5", "--reference", "R-1"], 1, "REFERENCE_TAKEN: ");
+    fixture.assert_fails(&["topup", "bakery", "-5"], 1, "REFUSED: ");
+    fixture.assert_fails(&["invoice", "bakery"], 1, "NOTHING_OWED: ");
 
-    assert!(office.does(&["adjust", "bakery", "-30.100001"]).contains("balance       -5.000001 EUR"));
-    let invoiced = office.does(&["invoice", "bakery"]);
+    assert!(fixture.run_ok(&["adjust", "bakery", "-30.100001"]).contains("balance       -5.000001 EUR"));
+    let invoiced = fixture.run_ok(&["invoice", "bakery"]);
     assert!(
         invoiced.contains("The invoice of 5.000001 EUR") && invoiced.contains("credit used   5.000001"),
         "{invoiced}"
     );
-    let paid = office.json(&["payment", "bakery", "6"]);
+    let paid = fixture.json(&["payment", "bakery", "6"]);
     assert_eq!(
         (&paid["balance"]["balance"], &paid["balance"]["credit_used"]),
         (&json!(0.999_999), &json!(0))
     );
     let reference =
-        office.json(&["account", "ledger", "bakery", "--limit", "1"])["items"][0]["reference"].clone();
+        fixture.json(&["account", "ledger", "bakery", "--limit", "1"])["items"][0]["reference"].clone();
     assert_eq!(reference.as_str().map(str::len), Some(20), "a reference is generated");
 
-    let statement = office.does(&["account", "statement", "bakery"]);
+    let statement = fixture.run_ok(&["account", "statement", "bakery"]);
     for part in ["opening", "+25", "+0.1", "-30.100001", "+5.000001", "cash", "R-1", "0.999999"] {
         assert!(statement.contains(part), "{part} in {statement}");
     }
-    let none = office.does(&["account", "statement", "bakery", "--from", "2020-01-01", "--to", "2020-01-31"]);
+    let none =
+        fixture.run_ok(&["account", "statement", "bakery", "--from", "2020-01-01", "--to", "2020-01-31"]);
     assert!(none.contains("2020-01-01 to 2020-01-31, in EUR"), "{none}");
-    office.is_refused(&["account", "statement", "bakery", "--from", "yesterday"], 1, "INVALID_FIELD: ");
-    office.is_refused(&["topup", "nobody", "5"], 1, "NOT_FOUND: ");
+    fixture.assert_fails(&["account", "statement", "bakery", "--from", "yesterday"], 1, "INVALID_FIELD: ");
+    fixture.assert_fails(&["topup", "nobody", "5"], 1, "NOT_FOUND: ");
 }

@@ -29,11 +29,11 @@ pub(crate) fn hermod(args: &[&str]) -> Command {
 }
 
 /// Runs a command to its end. Returns exit code, standard output and standard error.
-pub(crate) fn ran(args: &[&str]) -> (i32, String, String) {
-    ended(&mut hermod(args))
+pub(crate) fn run(args: &[&str]) -> (i32, String, String) {
+    output_of(&mut hermod(args))
 }
 
-pub(crate) fn ended(command: &mut Command) -> (i32, String, String) {
+pub(crate) fn output_of(command: &mut Command) -> (i32, String, String) {
     let Output { status, stdout, stderr } = command.output().expect("the binary runs");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
     (status.code().expect("it was not killed"), text(stdout), text(stderr))

@@ -1,7 +1,7 @@
 //! Secrets at the command line: printed once on request, and nowhere else.
 
-use super::operator_fixture::{FILE, Office};
-use super::process::{Caller, ended, hermod, path, wait_until_serving};
+use super::operator_fixture::{FILE, OperatorFixture};
+use super::process::{Caller, hermod, output_of, path, wait_until_serving};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
@@ -12,37 +12,41 @@ fn secret_of(out: &str, key: &str) -> String {
     line.unwrap_or_else(|| panic!("no secret of {key} in {out}")).trim().to_owned()
 }
 
-fn customer(office: &Office, key: &str, secret: &str) -> Caller {
-    Caller { address: office.address.clone(), key: key.to_owned(), secret: secret.to_owned() }
+fn customer(fixture: &OperatorFixture, key: &str, secret: &str) -> Caller {
+    Caller { address: fixture.address.clone(), key: key.to_owned(), secret: secret.to_owned() }
 }
 
 #[test]
 fn generated_secret_is_shown_once_authenticates_and_can_be_rotated() {
-    let office = Office::open();
-    let first = secret_of(&office.apply(&[]), "shop-key-1");
-    assert_eq!(customer(&office, "shop-key-1", &first).balance(), "100");
-    let created = office.does(&["key", "create", "--connection", "shop-http", "--expires-at", "2099-01-01"]);
+    let fixture = OperatorFixture::with_gateway();
+    let first = secret_of(&fixture.apply(&[]), "shop-key-1");
+    assert_eq!(customer(&fixture, "shop-key-1", &first).balance(), "100");
+    let created =
+        fixture.run_ok(&["key", "create", "--connection", "shop-http", "--expires-at", "2099-01-01"]);
     let key = created.lines().next().unwrap().strip_prefix("+ key ").unwrap().to_owned();
     assert!(key.starts_with("shop-http-"), "{created}");
     let second = secret_of(&created, &key);
-    assert_eq!(customer(&office, &key, &second).balance(), "100");
+    assert_eq!(customer(&fixture, &key, &second).balance(), "100");
 
-    let rotated = secret_of(&office.does(&["key", "rotate", "shop-key-1"]), "shop-key-1");
+    let rotated = secret_of(&fixture.run_ok(&["key", "rotate", "shop-key-1"]), "shop-key-1");
     assert_ne!(rotated, first);
-    assert_eq!(customer(&office, "shop-key-1", &rotated).balance(), "100");
-    assert_eq!(customer(&office, "shop-key-1", &first).call("GET", "/balance", "").0, 401);
-    assert_eq!(office.does(&["key", "revoke", &key]), format!("~ key {key}\n    revoked: false -> true\n"));
-    assert_eq!(customer(&office, &key, &second).call("GET", "/balance", "").0, 401);
-    office.is_refused(&["key", "create", "shop-key-1", "--connection", "shop-http"], 1, "already");
+    assert_eq!(customer(&fixture, "shop-key-1", &rotated).balance(), "100");
+    assert_eq!(customer(&fixture, "shop-key-1", &first).call("GET", "/balance", "").0, 401);
+    assert_eq!(
+        fixture.run_ok(&["key", "revoke", &key]),
+        format!("~ key {key}\n    revoked: false -> true\n")
+    );
+    assert_eq!(customer(&fixture, &key, &second).call("GET", "/balance", "").0, 401);
+    fixture.assert_fails(&["key", "create", "shop-key-1", "--connection", "shop-http"], 1, "already");
 
     for args in [
         &["key", "list"][..],
         &["key", "list", "--json"],
         &["carrier", "list", "--json"],
-        &["apply", path(&office.file("provision.toml"))],
-        &["apply", path(&office.file("provision.toml")), "--json", "--dry-run"],
+        &["apply", path(&fixture.file("provision.toml"))],
+        &["apply", path(&fixture.file("provision.toml")), "--json", "--dry-run"],
     ] {
-        let out = office.does(args);
+        let out = fixture.run_ok(args);
         for secret in [&first, &second, &rotated, "canary08"] {
             assert!(!out.contains(secret), "{args:?}: {out}");
         }
@@ -51,9 +55,9 @@ fn generated_secret_is_shown_once_authenticates_and_can_be_rotated() {
 
 #[test]
 fn secrets_to_writes_a_private_file() {
-    let office = Office::closed();
-    let (to, other) = (office.file("secrets.toml"), office.file("other.toml"));
-    let out = office.apply(&["--secrets-to", path(&to)]);
+    let fixture = OperatorFixture::without_gateway();
+    let (to, other) = (fixture.file("secrets.toml"), fixture.file("other.toml"));
+    let out = fixture.apply(&["--secrets-to", path(&to)]);
     assert!(out.contains("The new secret is in"), "{out}");
     assert_eq!(std::fs::metadata(&to).unwrap().permissions().mode() & 0o777, 0o600);
     let text = std::fs::read_to_string(&to).unwrap();
@@ -61,25 +65,25 @@ fn secrets_to_writes_a_private_file() {
     assert!(secret.len() >= 32 && !out.contains(secret), "{out}");
 
     // No file is overwritten, and no file is created without a secret.
-    office.is_refused(&["key", "rotate", "shop-key-1", "--secrets-to", path(&to)], 2, "already exists");
-    office.apply(&["--secrets-to", path(&other)]);
-    office.is_refused(&["key", "rotate", "nobody", "--secrets-to", path(&other)], 1, "NOT_FOUND");
+    fixture.assert_fails(&["key", "rotate", "shop-key-1", "--secrets-to", path(&to)], 2, "already exists");
+    fixture.apply(&["--secrets-to", path(&other)]);
+    fixture.assert_fails(&["key", "rotate", "nobody", "--secrets-to", path(&other)], 1, "NOT_FOUND");
     assert!(!other.exists());
-    let rotated = office.json(&["key", "rotate", "shop-key-1", "--secrets-to", path(&other)]);
+    let rotated = fixture.json(&["key", "rotate", "shop-key-1", "--secrets-to", path(&other)]);
     assert_eq!(rotated["secrets"][0]["secret"], "(in the file)");
     assert!(other.exists());
 }
 
 #[test]
 fn failed_write_to_standard_output_is_reported() {
-    let office = Office::closed();
-    office.apply(&[]);
-    let place: Vec<&str> = office.place.iter().map(String::as_str).collect();
+    let fixture = OperatorFixture::without_gateway();
+    fixture.apply(&[]);
+    let target: Vec<&str> = fixture.target.iter().map(String::as_str).collect();
     let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let closed = || std::io::pipe().unwrap().1;
-    let rotate = [&["key", "rotate", "shop-key-1"], place.as_slice()].concat();
-    let list = [&["account", "list"], place.as_slice()].concat();
-    let data = office.data();
+    let rotate = [&["key", "rotate", "shop-key-1"], target.as_slice()].concat();
+    let list = [&["account", "list"], target.as_slice()].concat();
+    let data = fixture.data();
     let audit = ["audit", "--data-dir", path(&data)];
     for (args, stdout, code, sentence) in [
         (
@@ -101,36 +105,36 @@ fn failed_write_to_standard_output_is_reported() {
         (&["config", "provision"], Stdio::from(closed()), 0, ""),
         (&["version"], Stdio::from(closed()), 0, ""),
     ] {
-        let (ended, _, told) = ended(hermod(args).stdout(stdout));
+        let (exit_code, _, stderr) = output_of(hermod(args).stdout(stdout));
         assert_eq!(
-            (ended, told.contains(sentence), told.is_empty()),
+            (exit_code, stderr.contains(sentence), stderr.is_empty()),
             (code, true, code == 0),
-            "{args:?}: {told}"
+            "{args:?}: {stderr}"
         );
-        assert!(!told.contains("panicked"), "{args:?}: {told}");
+        assert!(!stderr.contains("panicked"), "{args:?}: {stderr}");
     }
 }
 
 #[test]
 fn secret_generated_at_start_is_not_logged() {
-    let office = Office::closed();
-    let settings = office.file("hermod.toml");
+    let fixture = OperatorFixture::without_gateway();
+    let settings = fixture.file("hermod.toml");
     let text = format!(
         "[data]\nfolder = \"data\"\n[smpp]\nlisten = \"127.0.0.1:0\"\n[http]\nlisten = \"{}\"\n[log]\nlevel = \"trace\"\n[provision]\nfile = \"provision.toml\"\n",
-        office.address
+        fixture.address
     );
     std::fs::write(&settings, text).unwrap();
-    let log = std::fs::File::create(office.file("log")).unwrap();
+    let log = std::fs::File::create(fixture.file("log")).unwrap();
     let mut command = hermod(&["serve", "--config", path(&settings)]);
     let mut serving = command.stdout(Stdio::from(log.try_clone().unwrap())).stderr(log).spawn().unwrap();
-    wait_until_serving(&office.address);
-    crate::real_time::wait_until("operator.url exists", || office.data().join("operator.url").exists());
-    let token = std::fs::read_to_string(office.data().join("operator.token")).unwrap();
-    let rotated = secret_of(&office.does(&["key", "rotate", "shop-key-1"]), "shop-key-1");
-    assert_eq!(customer(&office, "shop-key-1", &rotated).balance(), "100");
+    wait_until_serving(&fixture.address);
+    crate::real_time::wait_until("operator.url exists", || fixture.data().join("operator.url").exists());
+    let token = std::fs::read_to_string(fixture.data().join("operator.token")).unwrap();
+    let rotated = secret_of(&fixture.run_ok(&["key", "rotate", "shop-key-1"]), "shop-key-1");
+    assert_eq!(customer(&fixture, "shop-key-1", &rotated).balance(), "100");
     serving.kill().unwrap();
     serving.wait().unwrap();
-    let logged = std::fs::read_to_string(office.file("log")).unwrap();
+    let logged = std::fs::read_to_string(fixture.file("log")).unwrap();
     assert!(
         logged.contains("A secret was generated and not printed: hermod key rotate shop-key-1"),
         "{logged}"
@@ -143,77 +147,78 @@ fn secret_generated_at_start_is_not_logged() {
 
 #[test]
 fn missing_or_empty_pepper_is_reported_by_every_command_and_never_replaced() {
-    let office = Office::closed();
-    office.apply(&[]);
-    let (pepper, away) = (office.data().join("pepper.key"), office.file("pepper.away"));
+    let fixture = OperatorFixture::without_gateway();
+    fixture.apply(&[]);
+    let (pepper, away) = (fixture.data().join("pepper.key"), fixture.file("pepper.away"));
     let kept = std::fs::read(&pepper).unwrap();
     assert_eq!(kept.len(), 32);
     std::fs::rename(&pepper, &away).unwrap();
-    for args in [&["account", "list"][..], &["apply", path(&office.file("provision.toml"))]] {
-        office.is_refused(args, 1, "pepper.key is missing");
-        office.is_refused(args, 1, "from a backup of this folder");
+    for args in [&["account", "list"][..], &["apply", path(&fixture.file("provision.toml"))]] {
+        fixture.assert_fails(args, 1, "pepper.key is missing");
+        fixture.assert_fails(args, 1, "from a backup of this folder");
         assert!(!pepper.exists(), "{args:?} made another");
     }
-    let settings = office.file("hermod.toml");
+    let settings = fixture.file("hermod.toml");
     std::fs::write(
         &settings,
         "[data]\nfolder = \"data\"\n[smpp]\nlisten = \"127.0.0.1:0\"\n[http]\nlisten = \"127.0.0.1:0\"\n",
     )
     .unwrap();
-    let (code, _, told) = ended(&mut hermod(&["serve", "--config", path(&settings)]));
-    assert_eq!((code, told.contains("pepper.key is missing")), (1, true), "{told}");
+    let (code, _, stderr) = output_of(&mut hermod(&["serve", "--config", path(&settings)]));
+    assert_eq!((code, stderr.contains("pepper.key is missing")), (1, true), "{stderr}");
     std::fs::write(&pepper, []).unwrap();
-    office.is_refused(&["account", "list"], 1, "has 0 octets instead of 32");
+    fixture.assert_fails(&["account", "list"], 1, "has 0 octets instead of 32");
     assert_eq!(std::fs::read(&pepper).unwrap().len(), 0, "the empty pepper is kept");
     std::fs::rename(&away, &pepper).unwrap();
-    office.does(&["account", "list"]);
+    fixture.run_ok(&["account", "list"]);
     assert_eq!(std::fs::read(&pepper).unwrap(), kept);
 }
 
 #[test]
 fn backup_without_keys_serves_once_the_pepper_is_restored() {
-    let office = Office::closed();
-    office.apply(&[]);
-    let copy = office.file("copy");
-    let data = office.data();
-    let backup = |args: &[&str]| ended(&mut hermod(&[&["backup", "--data-dir", path(&data)], args].concat()));
-    let (code, out, told) = backup(&["--without-keys", path(&copy)]);
-    assert_eq!((code, out.contains("keep pepper.key safe elsewhere")), (0, true), "{out}{told}");
+    let fixture = OperatorFixture::without_gateway();
+    fixture.apply(&[]);
+    let copy = fixture.file("copy");
+    let data = fixture.data();
+    let backup =
+        |args: &[&str]| output_of(&mut hermod(&[&["backup", "--data-dir", path(&data)], args].concat()));
+    let (code, out, stderr) = backup(&["--without-keys", path(&copy)]);
+    assert_eq!((code, out.contains("keep pepper.key safe elsewhere")), (0, true), "{out}{stderr}");
     let mut files: Vec<_> = std::fs::read_dir(&copy)
         .unwrap()
         .map(|file| file.unwrap().file_name().into_string().unwrap())
         .collect();
     files.sort();
     assert_eq!(files, ["hermod.db"]);
-    let list = |folder| ended(&mut hermod(&["account", "list", "--data-dir", path(folder)]));
-    let (code, _, told) = list(&copy);
-    assert_eq!((code, told.contains("pepper.key is missing")), (1, true), "{told}");
+    let list = |folder| output_of(&mut hermod(&["account", "list", "--data-dir", path(folder)]));
+    let (code, _, stderr) = list(&copy);
+    assert_eq!((code, stderr.contains("pepper.key is missing")), (1, true), "{stderr}");
     std::fs::copy(data.join("pepper.key"), copy.join("pepper.key")).unwrap();
-    let (code, out, told) = list(&copy);
-    assert_eq!((code, out.contains("shop")), (0, true), "{out}{told}");
+    let (code, out, stderr) = list(&copy);
+    assert_eq!((code, out.contains("shop")), (0, true), "{out}{stderr}");
 
     std::fs::remove_file(data.join("pepper.key")).unwrap();
-    let (code, _, told) = backup(&[path(&office.file("other"))]);
+    let (code, _, stderr) = backup(&[path(&fixture.file("other"))]);
     assert_eq!(
-        (code, told.contains("has no pepper.key")),
+        (code, stderr.contains("has no pepper.key")),
         (2, true),
-        "a backup of a folder without pepper is rejected: {told}"
+        "a backup of a folder without pepper is rejected: {stderr}"
     );
 }
 
 #[test]
 fn new_data_folder_is_accessible_by_its_owner_only() {
-    let office = Office::closed();
-    office.apply(&[]);
+    let fixture = OperatorFixture::without_gateway();
+    fixture.apply(&[]);
     let mode = |file: &std::path::Path| std::fs::metadata(file).unwrap().permissions().mode() & 0o777;
-    assert_eq!(mode(&office.data()), 0o700);
-    for file in std::fs::read_dir(office.data()).unwrap() {
+    assert_eq!(mode(&fixture.data()), 0o700);
+    for file in std::fs::read_dir(fixture.data()).unwrap() {
         let file = file.unwrap().path();
         assert_eq!(mode(&file), 0o600, "{}", file.display());
     }
     // A lock file of an earlier release is readable by others.
-    let lock = office.data().join("hermod.lock");
+    let lock = fixture.data().join("hermod.lock");
     std::fs::set_permissions(&lock, std::fs::Permissions::from_mode(0o644)).unwrap();
-    office.does(&["account", "list"]);
+    fixture.run_ok(&["account", "list"]);
     assert_eq!(mode(&lock), 0o600);
 }

@@ -1,6 +1,6 @@
 //! Invalid rows: the alarm, the list and the audit.
 
-use super::process::{Caller, path, ran, start_demo};
+use super::process::{Caller, path, run, start_demo};
 use crate::real_time::wait_until;
 
 #[test]
@@ -24,12 +24,12 @@ fn invalid_row_raises_an_alarm_and_is_listed_while_messages_are_sent() {
     let second = customer.send("Hello again");
     customer.wait_for_status(&second, "delivered");
     wait_until("the row raises an alarm", || {
-        ran(&["alarms", "--data-dir", data]).1.contains("rows-set-aside")
+        run(&["alarms", "--data-dir", data]).1.contains("rows-set-aside")
     });
-    let (code, out, told) = ran(&["set-aside", "list", "--data-dir", data]);
-    assert_eq!((code, told.as_str()), (0, ""), "{out}");
+    let (code, out, stderr) = run(&["set-aside", "list", "--data-dir", data]);
+    assert_eq!((code, stderr.as_str()), (0, ""), "{out}");
     assert!(out.contains(&first) && out.contains("99 is not") && !out.contains(&second), "{out}");
     assert_eq!(demo.terminate(), 0);
-    let (code, out, _) = ran(&["audit", "--data-dir", data]);
+    let (code, out, _) = run(&["audit", "--data-dir", data]);
     assert_eq!((code, out.contains("set aside")), (1, true), "{out}");
 }

@@ -1,6 +1,6 @@
 //! `hermod webhook verify` and `hermod webhook listen`.
 
-use super::process::{Process, path, ran};
+use super::process::{Process, path, run};
 use hermod_domain::webhook::signature::Signer;
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -15,7 +15,7 @@ fn webhook_verify_accepts_a_valid_signature_only() {
     std::fs::write(&secret, format!("{SECRET}\n")).unwrap();
     std::fs::write(&body, BODY).unwrap();
     let verify = |more: &[&str]| {
-        ran(&[&["webhook", "verify", "--secret-file", path(&secret), "--body", path(&body)][..], more]
+        run(&[&["webhook", "verify", "--secret-file", path(&secret), "--body", path(&body)][..], more]
             .concat())
     };
     let signer = Signer::new(SECRET);
@@ -27,10 +27,10 @@ fn webhook_verify_accepts_a_valid_signature_only() {
     let (code, out, _) = verify(&[&headers[..], &[&standard]].concat());
     assert_eq!((code, out.as_str()), (0, "valid: signed with this secret in webhook-signature\n"));
 
-    let (code, out, told) = verify(&["--signature", &signer.of_body(b"another body")]);
-    assert_eq!((code, out.starts_with("NOT valid"), told.as_str()), (1, true, ""), "{out}");
-    let (code, _, told) = verify(&["--header", "nonsense"]);
-    assert_eq!((code, told.contains("write 'Name: value'")), (2, true), "{told}");
+    let (code, out, stderr) = verify(&["--signature", &signer.of_body(b"another body")]);
+    assert_eq!((code, out.starts_with("NOT valid"), stderr.as_str()), (1, true, ""), "{out}");
+    let (code, _, stderr) = verify(&["--header", "nonsense"]);
+    assert_eq!((code, stderr.contains("write 'Name: value'")), (2, true), "{stderr}");
 }
 
 /// Posts a webhook and returns the status of the response.

@@ -1,6 +1,6 @@
 //! The operator's webhook commands, with and without a running gateway.
 
-use super::operator_fixture::Office;
+use super::operator_fixture::OperatorFixture;
 use super::process::path;
 
 /// Returns the secret in a command's output, the only word of its length.
@@ -12,14 +12,14 @@ fn shown_secret(out: &str) -> String {
 
 #[test]
 fn webhook_commands_manage_addresses_secrets_and_events() {
-    for office in [Office::open(), Office::closed()] {
-        office.apply(&[]);
-        office.is_refused(
+    for fixture in [OperatorFixture::with_gateway(), OperatorFixture::without_gateway()] {
+        fixture.apply(&[]);
+        fixture.assert_fails(
             &["account", "set", "shop", "--dlr-webhook", "https://10.0.0.1/"],
             1,
             "private network",
         );
-        let out = office.does(&["account", "set", "shop", "--dlr-webhook", "https://shop.example/dlr"]);
+        let out = fixture.run_ok(&["account", "set", "shop", "--dlr-webhook", "https://shop.example/dlr"]);
         assert!(out.contains("dlr_webhook: nothing -> https://shop.example/dlr"), "{out}");
         let first = shown_secret(&out);
         assert!(
@@ -27,31 +27,35 @@ fn webhook_commands_manage_addresses_secrets_and_events() {
             "{out}"
         );
         assert!(!out.contains("digest"), "{out}");
-        let shown = office.does(&["webhook", "show", "shop"]);
+        let shown = fixture.run_ok(&["webhook", "show", "shop"]);
         assert!(shown.contains("https://shop.example/dlr") && !shown.contains(&first), "{shown}");
 
-        office.is_refused(&["webhook", "secret", "switch", "shop"], 1, "stage one first");
-        let staged = shown_secret(&office.does(&["webhook", "secret", "stage", "shop"]));
+        fixture.assert_fails(&["webhook", "secret", "switch", "shop"], 1, "stage one first");
+        let staged = shown_secret(&fixture.run_ok(&["webhook", "secret", "stage", "shop"]));
         assert_ne!(staged, first);
-        let out = office.does(&["webhook", "secret", "switch", "shop"]);
+        let out = fixture.run_ok(&["webhook", "secret", "switch", "shop"]);
         assert!(out.contains("24 hours"), "{out}");
-        assert!(!office.does(&["webhook", "show", "shop", "--json"]).contains(&staged));
-        let own = office.file("own-secret.txt");
+        assert!(!fixture.run_ok(&["webhook", "show", "shop", "--json"]).contains(&staged));
+        let own = fixture.file("own-secret.txt");
         std::fs::write(&own, "a-secret-of-their-own\n").unwrap();
-        let out = office.does(&["webhook", "secret", "stage", "shop", "--secret-file", path(&own)]);
+        let out = fixture.run_ok(&["webhook", "secret", "stage", "shop", "--secret-file", path(&own)]);
         assert!(out.starts_with("Staged") && !out.contains("a-secret-of-their-own"), "{out}");
-        office.does(&["webhook", "secret", "drop", "shop"]);
+        fixture.run_ok(&["webhook", "secret", "drop", "shop"]);
 
-        assert_eq!(office.does(&["webhook", "list", "shop", "--state", "failed"]), "No webhook events.\n");
-        office.is_refused(
+        assert_eq!(fixture.run_ok(&["webhook", "list", "shop", "--state", "failed"]), "No webhook events.\n");
+        fixture.assert_fails(
             &["webhook", "attempts", "shop", "evt_1"],
             1,
             "there is no webhook event \"evt_1\"",
         );
-        office.is_refused(&["webhook", "replay", "shop", "evt_1"], 1, "there is no webhook event \"evt_1\"");
-        let out = office.does(&["webhook", "replay", "shop", "--since", "2026-11-15"]);
+        fixture.assert_fails(
+            &["webhook", "replay", "shop", "evt_1"],
+            1,
+            "there is no webhook event \"evt_1\"",
+        );
+        let out = fixture.run_ok(&["webhook", "replay", "shop", "--since", "2026-11-15"]);
         assert_eq!(out, "0 events are posted again.\n");
-        office.is_refused(&["webhook", "replay", "shop"], 2, "required");
-        office.is_refused(&["webhook", "show", "nobody"], 1, "there is no account \"nobody\"");
+        fixture.assert_fails(&["webhook", "replay", "shop"], 2, "required");
+        fixture.assert_fails(&["webhook", "show", "nobody"], 1, "there is no account \"nobody\"");
     }
 }
