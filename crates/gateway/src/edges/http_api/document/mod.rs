@@ -120,8 +120,17 @@ fn components() -> Components {
         SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::with_description(name, description)))
     };
     for (name, scheme) in [
-        ("basic", http(HttpAuthScheme::Basic, "`Authorization: Basic`, the API key as user, its secret as password.")),
-        ("apiKey", header("X-API-Key", "The header `X-API-Key` with the API key, together with `X-API-Secret`.")),
+        (
+            "basic",
+            http(
+                HttpAuthScheme::Basic,
+                "`Authorization: Basic`, the API key as user, its secret as password.",
+            ),
+        ),
+        (
+            "apiKey",
+            header("X-API-Key", "The header `X-API-Key` with the API key, together with `X-API-Secret`."),
+        ),
         ("apiSecret", header("X-API-Secret", "The header `X-API-Secret` with the secret of that key.")),
         (
             "bearer",
