@@ -81,7 +81,9 @@ pub(crate) fn run(programs: &Programs, options: &Options) -> Outcome {
         println!("{}", table::lines(&row));
         rows.push(row);
     }
-    println!("\n{}", table::SHORT_NOTE);
+    if let Some(note) = table::note(&rows) {
+        println!("\n{note}");
+    }
     let load_after = load_average();
     println!("load average after:  {load_after}");
     let facts = options.facts(programs, (&load_before, &load_after));

@@ -13,7 +13,7 @@ const CELL_CHARS: usize = 9;
 
 /// After the rate of a line that did not reach the offered load.
 const SHORT: &str = "*";
-pub(super) const SHORT_NOTE: &str =
+const SHORT_NOTE: &str =
     "* The offered load was not reached; latencies count from the time a message was due.";
 
 /// The head of the lines of a protocol, for the screen.
@@ -61,6 +61,13 @@ fn cell(figures: &Figures, column: Column) -> String {
     figures.cell(column) + if is_marked { SHORT } else { "" }
 }
 
+/// What the mark means, if a line has one.
+pub(super) fn note(rows: &[Row]) -> Option<&'static str> {
+    let mut measured = rows.iter().flat_map(Row::builds);
+    let has_mark = measured.any(|(_, measured)| measured.as_ref().is_ok_and(|figures| figures.is_short));
+    has_mark.then_some(SHORT_NOTE)
+}
+
 /// The tables of all protocols in Markdown, with `facts` about the run above them.
 pub(super) fn markdown(facts: &str, rows: &[Row]) -> String {
     let mut text = format!("{facts}\n");
@@ -70,8 +77,8 @@ pub(super) fn markdown(facts: &str, rows: &[Row]) -> String {
             write_table(&mut text, protocol, &rows);
         }
     }
-    if rows.iter().flat_map(Row::builds).any(|(_, measured)| measured.as_ref().is_ok_and(|it| it.is_short)) {
-        let _ = write!(text, "\n\\{SHORT_NOTE}\n");
+    if let Some(note) = note(rows) {
+        let _ = write!(text, "\n\\{note}\n");
     }
     text
 }
