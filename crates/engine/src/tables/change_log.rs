@@ -71,7 +71,11 @@ impl Flavor for End<'_> {
 
     #[inline]
     fn try_extend(&mut self, data: &[u8]) -> postcard::Result<()> {
-        self.0.extend_from_slice(data);
+        // Most numbers have one byte, which needs no call to copy it.
+        match data {
+            [only] => self.0.push(*only),
+            _ => self.0.extend_from_slice(data),
+        }
         Ok(())
     }
 
