@@ -20,6 +20,7 @@ use crate::backend::Backend;
 use crate::error::StoreError;
 use crate::shared::Shared;
 use crate::writer::operation::{Op, QueuedAcceptance};
+use crate::writer::queue::Callers;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, RemoteId};
 use hermod_domain::time::Timestamp;
@@ -31,14 +32,11 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
+use tokio::sync::oneshot;
 use tokio::sync::oneshot::error::RecvError;
-use tokio::sync::{mpsc, oneshot};
 use upkeep::ScanPositions;
 use webhooks::{GivingUp, ReportMover};
 
-/// Maximum number of operations in the writer's queue. Beyond that a submission is rejected with HTTP 503 rather than left to
-/// time out.
-const QUEUE_OPS_MAX: usize = 8_192;
 /// How long a submission should wait in the writer's queue before its caller cancels it.
 pub const ACCEPT_WAIT_MAX: Duration = Duration::from_secs(10);
 
@@ -61,7 +59,7 @@ pub struct Store {
 }
 
 struct Inner {
-    queue: mpsc::Sender<Op>,
+    queue: Callers,
     backend: Backend,
     shared: Arc<Shared>,
     links_opened: AtomicU64,
@@ -109,10 +107,7 @@ impl Store {
         }
         let (reply, mut outcome) = oneshot::channel();
         let queued = Arc::new(QueuedAcceptance::new(acceptance));
-        self.inner.queue.try_send(Op::Accept(queued.clone(), reply)).map_err(|error| match error {
-            mpsc::error::TrySendError::Full(_) => StoreError::QueueFull(QUEUE_OPS_MAX),
-            mpsc::error::TrySendError::Closed(_) => StoreError::Closed,
-        })?;
+        self.inner.queue.try_reserve()?.send(Op::Accept(queued.clone(), reply));
         tokio::select! {
             biased;
             outcome = &mut outcome => return outcome_of::<Box<Acceptance>>(outcome),
@@ -170,7 +165,8 @@ impl Store {
 
     /// Queues an operation for the writer. Waits while the queue is full.
     async fn send(&self, op: Op) -> Result<(), StoreError> {
-        self.inner.queue.send(op).await.map_err(|_| StoreError::Closed)
+        self.inner.queue.reserve().await?.send(op);
+        Ok(())
     }
 }
 

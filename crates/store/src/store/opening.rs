@@ -6,10 +6,11 @@ use crate::error::StoreError;
 use crate::outboxes::{Outboxes, Receivers};
 use crate::shared::Shared;
 use crate::store::webhooks::{GivingUp, ReportMover};
-use crate::store::{Inner, OpenOptions, QUEUE_OPS_MAX, Store};
+use crate::store::{Inner, OpenOptions, Store};
 use crate::writer::Writer;
 use crate::writer::log::{log_forbidden, log_set_aside, log_steps};
 use crate::writer::meters::Meters;
+use crate::writer::queue;
 use hermod_domain::ids::{CarrierId, MessageId};
 use hermod_domain::time::Timestamp;
 use hermod_engine::batch::{Batch, EngineState};
@@ -23,7 +24,6 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use tokio::sync::mpsc;
 
 impl Store {
     /// Opens the store of a data folder, or creates it. Parts that were being sent when the last process ended become in
@@ -45,7 +45,7 @@ impl Store {
         shared.unconfirmed.add(unconfirmed);
         let meters = Meters::register(writing.count_waiting_events()?);
         writing.start_upkeep(disk)?;
-        let (queue, queued) = mpsc::channel(QUEUE_OPS_MAX);
+        let (queue, queued) = queue::queue();
         let for_writer = shared.clone();
         let thread = start_writer(folder, move || {
             Writer::new(&writing, engine, queued, for_writer, meters).run();

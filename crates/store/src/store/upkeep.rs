@@ -50,7 +50,7 @@ impl Store {
         self.inner.shared.disk.set_time(now);
         outboxes.tick(now);
         while outboxes.has_superseded() {
-            let slot = self.inner.queue.reserve().await.map_err(|_| StoreError::Closed)?;
+            let slot = self.inner.queue.reserve().await?;
             if let Some(finished) = outboxes.take_superseded() {
                 slot.send(Op::Command(finished.into(), None));
             }

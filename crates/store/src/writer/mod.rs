@@ -1,6 +1,6 @@
 //! The writer: a thread that owns the only connection that writes. It runs all queued operations in one transaction with
-//! one fsync, then answers their callers. A single operation is written at once; under load the batch grows while the
-//! disk is busy.
+//! one fsync, then answers their callers. A customer's request is written at once, results of carriers and receivers with
+//! the next request (`queue.rs`); under load the batch grows while the disk is busy.
 //!
 //! A command that fails does not fail its batch: the batch is rolled back and its commands run one by one. `full_disk.rs`
 //! has what happens while the disk is full.
@@ -10,23 +10,24 @@ pub(crate) mod log;
 pub(crate) mod mailbox;
 pub(crate) mod meters;
 pub(crate) mod operation;
+pub(crate) mod queue;
 mod transact;
 
 use crate::backend::writing::WritingBackend;
 use crate::error::StoreError;
 use crate::shared::{CopyRequest, Shared};
 use full_disk::FullDisk;
+use hermod_domain::ids::CarrierId;
 use hermod_engine::batch::EngineState;
 use hermod_engine::commands::{AnyCommand, AnyOutcome};
 use hermod_engine::ops::LinkId;
 use mailbox::Mailbox;
 use meters::Meters;
 use operation::{Op, Reply};
+use queue::OpQueue;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::mpsc;
-use tokio::sync::mpsc::error::TryRecvError;
 use transact::Claims;
 
 /// Maximum number of operations in one transaction, so that the first does not wait long for the others.
@@ -38,7 +39,9 @@ pub(crate) struct Writer<'c> {
     database: &'c WritingBackend,
     engine: EngineState,
     mailboxes: HashMap<LinkId, Arc<Mailbox>>,
-    queue: mpsc::Receiver<Op>,
+    queue: Arc<OpQueue>,
+    /// The carriers that the queue knows to have parts waiting for a slot.
+    short_of_slots: Vec<CarrierId>,
     shared: Arc<Shared>,
     meters: Meters,
     batches: u64,
@@ -49,12 +52,22 @@ impl<'c> Writer<'c> {
     pub(crate) fn new(
         database: &'c WritingBackend,
         engine: EngineState,
-        queue: mpsc::Receiver<Op>,
+        queue: Arc<OpQueue>,
         shared: Arc<Shared>,
         meters: Meters,
     ) -> Writer<'c> {
         let mailboxes = HashMap::new();
-        Writer { database, engine, mailboxes, queue, shared, meters, batches: 0, full_disk: None }
+        Writer {
+            database,
+            engine,
+            mailboxes,
+            queue,
+            short_of_slots: Vec::new(),
+            shared,
+            meters,
+            batches: 0,
+            full_disk: None,
+        }
     }
 }
 
@@ -66,8 +79,7 @@ impl Writer<'_> {
         while self.wait_for_ops(&mut ops) && self.write_batch(&mut ops) && self.make_requested_copy(&mut ops)
         {
         }
-        self.queue.close();
-        while let Ok(op) = self.queue.try_recv() {
+        for op in self.queue.close() {
             let error = StoreError::Closed;
             if let Op::Command(AnyCommand::SettleReports(finished), _) = &op {
                 tracing::warn!(%error, ?finished, "Responses of a customer to reports were not recorded: the store is closed");
@@ -88,6 +100,11 @@ impl Writer<'_> {
         }
         self.engine.trim();
         self.database.after_batch();
+        let short_of_slots = self.engine.lanes.short_of_slots();
+        if short_of_slots != self.short_of_slots {
+            self.queue.set_short_of_slots(short_of_slots.clone());
+            self.short_of_slots = short_of_slots;
+        }
         !stop
     }
 
@@ -97,10 +114,7 @@ impl Writer<'_> {
             return self.wait_for_ops(ops) && self.write_batch(ops);
         }
         ops.clear();
-        match self.take_queued(ops) {
-            Err(TryRecvError::Disconnected) if ops.is_empty() => false,
-            _ => ops.is_empty() || self.write_batch(ops),
-        }
+        self.queue.take_queued(ops) && (ops.is_empty() || self.write_batch(ops))
     }
 
     /// Waits for operations and moves them to `ops`. On a full disk waits for [`FULL_DISK_PAUSE`] instead. Returns false once
@@ -110,17 +124,9 @@ impl Writer<'_> {
         ops.clear();
         if self.full_disk.is_some() {
             std::thread::sleep(FULL_DISK_PAUSE);
-            return self.take_queued(ops) != Err(TryRecvError::Disconnected);
+            return self.queue.take_queued(ops);
         }
-        self.queue.blocking_recv_many(ops, BATCH_OPS_MAX) > 0
-    }
-
-    /// Moves the queued operations to `ops`, at most a batch. Fails once the queue is empty.
-    fn take_queued(&mut self, ops: &mut Vec<Op>) -> Result<(), TryRecvError> {
-        while ops.len() < BATCH_OPS_MAX {
-            ops.push(self.queue.try_recv()?);
-        }
-        Ok(())
+        self.queue.wait(ops)
     }
 
     /// Writes the operations in one transaction, or one by one if that fails.

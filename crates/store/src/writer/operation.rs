@@ -3,6 +3,7 @@
 
 use crate::error::StoreError;
 use crate::writer::mailbox::Mailbox;
+use hermod_domain::ids::CarrierId;
 use hermod_engine::batch::Batch;
 use hermod_engine::commands::{AnyCommand, AnyOutcome, Command, OnFullDisk, OpenLink};
 use hermod_engine::ops::{Acceptance, KeyClaim};
@@ -67,6 +68,19 @@ impl Op {
         }
     }
 
+    /// Returns who waits for the operation.
+    pub(crate) fn urgency(&self) -> Urgency {
+        match self {
+            Op::Command(AnyCommand::ReportLink(batch), _) => Urgency::LinkResults {
+                carrier: batch.carrier,
+                unacknowledged: batch.receipts.len() + batch.inbound.len(),
+            },
+            Op::Command(AnyCommand::SettleWebhooks(_), _) => Urgency::WebhookResults,
+            Op::Command(AnyCommand::SettleReports(_), _) => Urgency::ReportResults,
+            Op::Command(..) | Op::Accept(..) | Op::OpenLink(..) | Op::Stop(_) => Urgency::Request,
+        }
+    }
+
     /// Returns what to do with the operation while the disk is full.
     pub(crate) fn on_full_disk(&self) -> OnFullDisk {
         match self {
@@ -75,6 +89,19 @@ impl Op {
             Op::OpenLink(..) | Op::Stop(_) => OnFullDisk::Run,
         }
     }
+}
+
+/// Who waits for an operation, which says how soon it must be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Urgency {
+    /// A caller waits for its outcome.
+    Request,
+    /// Results of a link. The carrier waits for the acknowledgement of receipts and MO messages.
+    LinkResults { carrier: CarrierId, unacknowledged: usize },
+    /// Results of webhook posts. Their endpoint waits before it posts more.
+    WebhookResults,
+    /// Responses of a customer's bind to reports.
+    ReportResults,
 }
 
 /// For the log: the command, without the texts and numbers of an acceptance.

@@ -331,6 +331,15 @@ impl Lanes {
         carriers
     }
 
+    /// Returns the carriers that have links and waiting parts, in order. After a dispatch their links have no free slot.
+    pub fn short_of_slots(&self) -> Vec<CarrierId> {
+        let waiting = |lanes: &CarrierLanes| !lanes.turns.is_empty() && !lanes.links.all.is_empty();
+        let carriers = self.carriers.iter().filter(|(_, lanes)| waiting(lanes));
+        let mut carriers: Vec<CarrierId> = carriers.map(|(carrier, _)| *carrier).collect();
+        carriers.sort_unstable();
+        carriers
+    }
+
     pub fn in_memory(&self) -> usize {
         self.in_memory
     }

@@ -73,7 +73,7 @@ impl ReceiverPort {
         let outboxes = &self.store.inner.shared.outboxes;
         outboxes.advance_clock(now);
         // The queue slot is reserved first: if the future is dropped while it waits, nothing is settled.
-        let slot = self.store.inner.queue.reserve().await.map_err(|_| StoreError::Closed)?;
+        let slot = self.store.inner.queue.reserve().await?;
         // The outboxes' clock, which never goes back.
         let now = outboxes.now();
         let (settled, due) =

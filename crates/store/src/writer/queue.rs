@@ -1,0 +1,361 @@
+//! The queue of operations between the callers and the writer. It decides when the writer begins a batch: at once for an
+//! operation whose caller waits; for results of carriers and receivers with the next such operation, or a few milliseconds
+//! later. A commit costs much the same for one operation as for fifty, so the customers' requests set the pace.
+
+use super::BATCH_OPS_MAX;
+use super::operation::{Op, Urgency};
+use crate::error::StoreError;
+use hermod_domain::ids::CarrierId;
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::{Semaphore, SemaphorePermit, TryAcquireError};
+
+/// Maximum number of operations in the writer's queue. Beyond that a submission is rejected with HTTP 503 rather than left to
+/// time out.
+pub(crate) const QUEUE_OPS_MAX: usize = 8_192;
+/// How long results of links and webhooks wait for a customer's request that is written with them. They wait only if the last
+/// request is not longer ago: otherwise the next one is not expected soon.
+const RESULTS_WAIT_MAX: Duration = Duration::from_millis(5);
+/// How long results of reports wait. No peer waits for them.
+const REPORT_RESULTS_WAIT_MAX: Duration = Duration::from_millis(20);
+/// Receipts and MO messages that wait together at most. Carriers send some ten before they wait for an acknowledgement.
+const UNACKNOWLEDGED_MAX: usize = 8;
+
+/// Creates a queue: the end for callers and the end for the writer.
+pub(crate) fn queue() -> (Callers, Arc<OpQueue>) {
+    let queue = Arc::new(OpQueue {
+        free: Semaphore::new(QUEUE_OPS_MAX),
+        state: Mutex::default(),
+        arrived: Condvar::new(),
+    });
+    (Callers(queue.clone()), queue)
+}
+
+/// The callers' end. Dropping it ends the writer once the queue is empty.
+pub(crate) struct Callers(Arc<OpQueue>);
+
+impl Callers {
+    /// Waits for a free place in the queue. Fails with [`StoreError::Closed`].
+    pub(crate) async fn reserve(&self) -> Result<Place<'_>, StoreError> {
+        let permit = self.0.free.acquire().await.map_err(|_| StoreError::Closed)?;
+        Ok(Place { queue: &self.0, permit })
+    }
+
+    /// Returns a place in the queue. Fails with [`StoreError::QueueFull`] or [`StoreError::Closed`].
+    pub(crate) fn try_reserve(&self) -> Result<Place<'_>, StoreError> {
+        let permit = self.0.free.try_acquire().map_err(|error| match error {
+            TryAcquireError::NoPermits => StoreError::QueueFull(QUEUE_OPS_MAX),
+            TryAcquireError::Closed => StoreError::Closed,
+        })?;
+        Ok(Place { queue: &self.0, permit })
+    }
+}
+
+impl Drop for Callers {
+    fn drop(&mut self) {
+        self.0.lock().callers_gone = true;
+        self.0.arrived.notify_one();
+    }
+}
+
+/// A reserved place in the queue.
+#[must_use = "a place that is dropped is free again"]
+pub(crate) struct Place<'a> {
+    queue: &'a OpQueue,
+    permit: SemaphorePermit<'a>,
+}
+
+impl Place<'_> {
+    /// Queues an operation. Fails the operation if the queue was closed meanwhile.
+    pub(crate) fn send(self, op: Op) {
+        let mut state = self.queue.lock();
+        if state.closed {
+            drop(state);
+            return op.fail(StoreError::Closed);
+        }
+        // The writer frees the place when it takes the operation.
+        self.permit.forget();
+        let wakes = state.push(op, now());
+        drop(state);
+        if wakes {
+            self.queue.arrived.notify_one();
+        }
+    }
+}
+
+/// The queue, and the writer's end of it.
+pub(crate) struct OpQueue {
+    free: Semaphore,
+    state: Mutex<State>,
+    arrived: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    ops: VecDeque<Op>,
+    begin: Begin,
+    /// When the last operation was queued whose caller waits.
+    last_request: Option<Instant>,
+    /// Receipts and MO messages among the operations.
+    unacknowledged: usize,
+    /// Carriers with parts that wait for a slot. Their links' results bring slots and are not delayed.
+    short_of_slots: Vec<CarrierId>,
+    closed: bool,
+    callers_gone: bool,
+}
+
+/// When the writer begins the next batch.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Begin {
+    AtOnce,
+    At(Instant),
+    #[default]
+    WhenNeeded,
+}
+
+impl State {
+    /// Adds an operation. Returns whether the writer must look at the queue again.
+    fn push(&mut self, op: Op, now: Instant) -> bool {
+        let begin = self.begin_for(&op, now);
+        self.ops.push_back(op);
+        let sooner = begin < self.begin;
+        self.begin = self.begin.min(begin);
+        sooner
+    }
+
+    fn begin_for(&mut self, op: &Op, now: Instant) -> Begin {
+        match op.urgency() {
+            Urgency::Request => {
+                self.last_request = Some(now);
+                Begin::AtOnce
+            }
+            Urgency::LinkResults { carrier, unacknowledged } => {
+                self.unacknowledged += unacknowledged;
+                let stalls =
+                    self.unacknowledged >= UNACKNOWLEDGED_MAX || self.short_of_slots.contains(&carrier);
+                if stalls { Begin::AtOnce } else { self.begin_with_request(now) }
+            }
+            Urgency::WebhookResults => self.begin_with_request(now),
+            Urgency::ReportResults => self.begin_after(REPORT_RESULTS_WAIT_MAX, now),
+        }
+    }
+
+    /// Returns when to begin for results that a peer waits for: with the next request, if one is expected soon.
+    fn begin_with_request(&self, now: Instant) -> Begin {
+        match self.last_request {
+            Some(last) if now.duration_since(last) <= RESULTS_WAIT_MAX => {
+                self.begin_after(RESULTS_WAIT_MAX, now)
+            }
+            _ => Begin::AtOnce,
+        }
+    }
+
+    fn begin_after(&self, wait: Duration, now: Instant) -> Begin {
+        if self.ops.len() < BATCH_OPS_MAX { Begin::At(now + wait) } else { Begin::AtOnce }
+    }
+
+    /// Moves the first operations to `batch`. The rest, if any, is the next batch, at once.
+    fn take(&mut self, batch: &mut Vec<Op>) {
+        let taken = self.ops.len().min(BATCH_OPS_MAX);
+        batch.extend(self.ops.drain(..taken));
+        self.unacknowledged = 0;
+        self.begin = if self.ops.is_empty() { Begin::WhenNeeded } else { Begin::AtOnce };
+    }
+}
+
+impl OpQueue {
+    /// Waits until a batch is to be written, and moves its operations to `batch`. Returns false once the callers are gone and
+    /// the queue is empty.
+    pub(crate) fn wait(&self, batch: &mut Vec<Op>) -> bool {
+        let mut state = self.lock();
+        loop {
+            if state.callers_gone {
+                state.begin = Begin::AtOnce;
+            }
+            let wait = match state.begin {
+                Begin::AtOnce => None,
+                Begin::At(at) => Some(at.saturating_duration_since(now())).filter(|wait| !wait.is_zero()),
+                Begin::WhenNeeded => {
+                    state = self.arrived.wait(state).unwrap_or_else(PoisonError::into_inner);
+                    continue;
+                }
+            };
+            let Some(wait) = wait else { break };
+            state = self.arrived.wait_timeout(state, wait).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        self.take(state, batch);
+        !batch.is_empty()
+    }
+
+    /// Moves the operations that are queued now to `batch`, without waiting. Returns false once the callers are gone and the
+    /// queue is empty.
+    pub(crate) fn take_queued(&self, batch: &mut Vec<Op>) -> bool {
+        let state = self.lock();
+        let ended = state.callers_gone && state.ops.is_empty();
+        self.take(state, batch);
+        !ended
+    }
+
+    fn take(&self, mut state: MutexGuard<'_, State>, batch: &mut Vec<Op>) {
+        state.take(batch);
+        drop(state);
+        self.free.add_permits(batch.len());
+    }
+
+    /// Sets the carriers that have parts waiting for a slot. Results of their links begin a batch at once.
+    pub(crate) fn set_short_of_slots(&self, carriers: Vec<CarrierId>) {
+        self.lock().short_of_slots = carriers;
+    }
+
+    /// Rejects further operations, and returns those that are queued.
+    pub(crate) fn close(&self) -> VecDeque<Op> {
+        self.free.close();
+        let mut state = self.lock();
+        state.closed = true;
+        std::mem::take(&mut state.ops)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // No holder panics between two changes that belong together.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "saves commits in real time, also under a test's clock")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hermod_domain::carrier::IdConversion;
+    use hermod_domain::ids::ConnectionId;
+    use hermod_domain::time::Timestamp;
+    use hermod_engine::commands::ReleaseDue;
+    use hermod_engine::ops::{FinishedReports, LinkBatch, LinkId};
+
+    const CARRIER: CarrierId = CarrierId::new(1);
+
+    fn request() -> Op {
+        Op::Command(ReleaseDue { now: Timestamp::EPOCH }.into(), None)
+    }
+
+    fn link_results() -> Op {
+        let batch = LinkBatch {
+            carrier: CARRIER,
+            ids: IdConversion::default(),
+            link: LinkId(0),
+            responses: Vec::new(),
+            receipts: Vec::new(),
+            inbound: Vec::new(),
+            slots: 1,
+            now: Timestamp::EPOCH,
+        };
+        Op::Command(batch.into(), None)
+    }
+
+    fn report_results() -> Op {
+        let connection = ConnectionId::new(1);
+        let finished =
+            FinishedReports { connection, accepted: Vec::new(), refused: Vec::new(), now: Timestamp::EPOCH };
+        Op::Command(finished.into(), None)
+    }
+
+    #[test]
+    fn link_results_begin_a_batch_at_once_unless_a_request_is_expected() {
+        let start = now();
+        let mut state = State::default();
+        assert!(state.push(link_results(), start));
+        assert_eq!(state.begin, Begin::AtOnce, "no customer is sending");
+
+        state.take(&mut Vec::new());
+        state.push(request(), start);
+        state.take(&mut Vec::new());
+        let soon = start + Duration::from_millis(1);
+        assert!(state.push(link_results(), soon));
+        assert_eq!(state.begin, Begin::At(soon + RESULTS_WAIT_MAX));
+        assert!(!state.push(link_results(), soon), "the writer waits already");
+        assert!(state.push(request(), soon));
+        assert_eq!(state.begin, Begin::AtOnce, "the results are written with the request");
+
+        state.take(&mut Vec::new());
+        state.push(link_results(), soon + RESULTS_WAIT_MAX + Duration::from_millis(1));
+        assert_eq!(state.begin, Begin::AtOnce, "the last request is too long ago");
+    }
+
+    #[test]
+    fn link_results_are_not_delayed_if_parts_wait_for_their_slots() {
+        let start = now();
+        let mut state = State { short_of_slots: vec![CARRIER], ..State::default() };
+        state.push(request(), start);
+        state.take(&mut Vec::new());
+        state.push(link_results(), start);
+        assert_eq!(state.begin, Begin::AtOnce);
+    }
+
+    #[test]
+    fn unacknowledged_receipts_are_not_delayed_beyond_their_limit() {
+        let start = now();
+        let mut state = State { unacknowledged: UNACKNOWLEDGED_MAX - 1, ..State::default() };
+        state.push(request(), start);
+        state.take(&mut Vec::new());
+        assert_eq!(state.unacknowledged, 0, "taken operations do not count");
+        state.push(link_results(), start);
+        assert_eq!(state.begin, Begin::At(start + RESULTS_WAIT_MAX));
+        state.unacknowledged = UNACKNOWLEDGED_MAX;
+        assert!(state.push(link_results(), start));
+        assert_eq!(state.begin, Begin::AtOnce);
+    }
+
+    #[test]
+    fn full_batch_begins_at_once_and_the_rest_follows() {
+        let start = now();
+        let mut state = State::default();
+        for _ in 0..=BATCH_OPS_MAX {
+            state.push(report_results(), start);
+        }
+        assert_eq!(state.begin, Begin::AtOnce);
+        let mut batch = Vec::new();
+        state.take(&mut batch);
+        assert_eq!((batch.len(), state.ops.len(), state.begin), (BATCH_OPS_MAX, 1, Begin::AtOnce));
+        state.take(&mut batch);
+        assert_eq!((state.ops.len(), state.begin), (0, Begin::WhenNeeded));
+    }
+
+    #[test]
+    fn report_results_are_written_in_time_without_any_request() {
+        let (callers, queue) = queue();
+        callers.try_reserve().unwrap().send(report_results());
+        let began = now();
+        let mut batch = Vec::new();
+        assert!(queue.wait(&mut batch));
+        assert_eq!(batch.len(), 1);
+        assert!(began.elapsed() >= REPORT_RESULTS_WAIT_MAX / 2, "{:?}", began.elapsed());
+        assert_eq!(queue.free.available_permits(), QUEUE_OPS_MAX, "its place is free again");
+    }
+
+    #[test]
+    fn closed_queue_returns_its_operations_and_rejects_others() {
+        let (callers, queue) = queue();
+        let place = callers.try_reserve().unwrap();
+        callers.try_reserve().unwrap().send(request());
+        assert_eq!(queue.close().len(), 1);
+        assert!(matches!(callers.try_reserve().err(), Some(StoreError::Closed)));
+        place.send(request());
+        assert!(queue.close().is_empty(), "a place that was reserved before leads nowhere now");
+    }
+
+    #[test]
+    fn writer_ends_once_the_callers_are_gone_and_the_queue_is_empty() {
+        let (callers, queue) = queue();
+        callers.try_reserve().unwrap().send(report_results());
+        drop(callers);
+        let mut batch = Vec::new();
+        assert!(queue.wait(&mut batch), "what was queued is written, without waiting");
+        batch.clear();
+        assert!(!queue.wait(&mut batch));
+        assert!(!queue.take_queued(&mut batch));
+    }
+}
