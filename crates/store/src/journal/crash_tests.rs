@@ -1,0 +1,232 @@
+//! Crashes the journal on the simulated disk at every kind of operation, and compares what it replays with a model.
+
+use super::format::encode_record;
+use super::simulated_disk::{Crash, Random, SimulatedDisk};
+use super::{Journal, JournalError, Limits, StoreId, check, open};
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::path::Path;
+
+pub(super) const FOLDER: &str = "/data";
+pub(super) const STORE: StoreId = StoreId(*b"store of a test.");
+/// Small segments, so that a short life fills several.
+pub(super) const LIMITS: Limits = Limits { first_segment: 8192, segment_max: 32 * 1024, free_max: 40 * 1024 };
+
+/// 10,000 crashes.
+const SEEDS: u64 = 2_000;
+const LIVES: u64 = 5;
+
+type Batch = (u8, Vec<u8>);
+
+/// What the customers were told, and what the database has.
+#[derive(Debug, Default)]
+pub(super) struct Model {
+    /// Acknowledged batches.
+    pub(super) acknowledged: BTreeMap<u64, Batch>,
+    /// The batch whose append did not return: a start may find it or not.
+    in_flight: Option<(u64, Batch)>,
+    /// The database has all batches up to this one, durably.
+    pub(super) applied: u64,
+}
+
+pub(super) struct World {
+    pub(super) disk: SimulatedDisk,
+    pub(super) random: Random,
+    pub(super) model: Model,
+}
+
+impl World {
+    pub(super) fn new(seed: u64) -> World {
+        World { disk: SimulatedDisk::new(seed), random: Random(!seed), model: Model::default() }
+    }
+
+    /// Opens the journal, compares what it replays with the model, applies that to the database and starts.
+    pub(super) fn start(&mut self) -> Result<Journal<SimulatedDisk>, JournalError> {
+        let (folder, applied) = (Path::new(FOLDER), self.model.applied);
+        let operations = self.disk.operations();
+        let checked = check(&self.disk, folder, STORE, applied)?;
+        assert_eq!(self.disk.operations(), operations, "a check changes nothing");
+        let mut replayed = Vec::new();
+        let recovered =
+            open(self.disk.clone(), folder, STORE, applied, &mut |sequence, encoding, payload| {
+                replayed.push((sequence, (encoding, payload.to_vec())));
+                Ok::<_, JournalError>(())
+            })?;
+        assert_eq!(recovered.summary(), &checked);
+        self.compare(&replayed);
+        let last = recovered.last_sequence();
+        assert_eq!(last, replayed.last().map_or(applied, |(sequence, _)| *sequence));
+        if self.random.one_in(8) {
+            // The process ends before it applied what it replayed.
+            return Err(JournalError::Failed);
+        }
+        // From here on, a batch that was replayed counts as acknowledged.
+        if let Some((sequence, batch)) = self.model.in_flight.take_if(|(sequence, _)| *sequence <= last) {
+            self.model.acknowledged.insert(sequence, batch);
+        }
+        self.model.in_flight = None;
+        self.model.applied = last;
+        let journal = Journal::start_without_thread(recovered, last, LIMITS)?;
+        assert_eq!(journal.last_sequence(), last);
+        Ok(journal)
+    }
+
+    /// Every acknowledged batch after the applied one must be there once, and at most the one in flight besides.
+    pub(super) fn compare(&self, replayed: &[(u64, Batch)]) {
+        let model = &self.model;
+        let expected = model.acknowledged.range(model.applied + 1..).map(|(at, batch)| (*at, batch.clone()));
+        let mut expected: Vec<(u64, Batch)> = expected.collect();
+        if replayed.len() > expected.len() {
+            expected.extend(model.in_flight.clone());
+        }
+        assert!(replayed == expected, "{:?} instead of {:?}", sequences(replayed), sequences(&expected));
+    }
+
+    pub(super) fn append(&mut self, journal: &mut Journal<SimulatedDisk>) -> Result<(), JournalError> {
+        let batch = self.batch();
+        let expected = journal.last_sequence() + 1;
+        self.model.in_flight = Some((expected, batch.clone()));
+        let appended = journal.append(batch.0, &batch.1);
+        match appended {
+            Ok(sequence) => {
+                assert_eq!(sequence, expected);
+                self.model.acknowledged.insert(sequence, batch);
+                self.model.in_flight = None;
+            }
+            Err(ref error) if !error.is_fatal() => self.model.in_flight = None,
+            Err(_) => assert!(matches!(journal.append(0, b"more"), Err(JournalError::Failed))),
+        }
+        appended.map(|_| ())
+    }
+
+    /// Mostly small ones, some larger than a sector, a page or a segment, and some that look like a record.
+    fn batch(&mut self) -> Batch {
+        let random = &mut self.random;
+        let length = match random.below(20) {
+            0 => 0,
+            1..12 => random.below(700),
+            12..16 => random.below(4096),
+            16..18 => 3000 + random.below(3000),
+            18 => random.below(40_000),
+            _ => {
+                let (mut record, salt, sequence) =
+                    (Vec::new(), random.next(), self.model.applied + 1 + random.below(40));
+                encode_record(&mut record, random.next() as u32, (salt, sequence, 0), (0, &[7; 100]));
+                return (random.next() as u8, record);
+            }
+        };
+        let word = random.next().to_le_bytes();
+        (random.next() as u8, word.iter().copied().cycle().take(length as usize).collect())
+    }
+
+    /// Does one random thing with a running journal.
+    fn step(&mut self, journal: &mut Journal<SimulatedDisk>) -> Result<(), JournalError> {
+        match self.random.below(16) {
+            0..8 => self.append(journal)?,
+            8 => journal.reserve(self.random.below(20_000) as usize)?,
+            9 | 10 => {
+                let (last, applied) = (journal.last_sequence(), self.model.applied);
+                self.model.applied += self.random.below(last - applied + 1);
+            }
+            11 => journal.trim(applied_or_less(&mut self.random, self.model.applied)),
+            12..15 => {
+                journal.work();
+            }
+            _ if self.random.one_in(4) => journal.wipe_free()?,
+            _ => {
+                let mut read = Vec::new();
+                journal.read_after(self.model.applied, &mut |sequence, encoding, payload| {
+                    read.push((sequence, (encoding, payload.to_vec())));
+                    Ok::<_, JournalError>(())
+                })?;
+                self.compare(&read);
+            }
+        }
+        Ok(())
+    }
+
+    /// Lives until the disk goes down or fails, or for this many steps.
+    fn live(&mut self, steps: u64) -> Result<(), JournalError> {
+        let mut journal = self.start()?;
+        for _ in 0..steps {
+            match self.step(&mut journal) {
+                Err(error) if error.is_disk_full() => {}
+                result => result?,
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn crash(&mut self) {
+        let crash = if self.random.one_in(3) { Crash::Kill } else { Crash::PowerCut };
+        self.disk.crash(crash);
+    }
+
+    /// The end of every test: the journal opens, and has what it must have.
+    pub(super) fn reopen(&mut self) {
+        loop {
+            match self.start() {
+                Ok(_) => return,
+                Err(JournalError::Failed) => {}
+                Err(error) => panic!("{error}"),
+            }
+        }
+    }
+}
+
+fn sequences(batches: &[(u64, Batch)]) -> Vec<(u64, usize)> {
+    batches.iter().map(|(sequence, (_, payload))| (*sequence, payload.len())).collect()
+}
+
+/// The database may report less than it has.
+fn applied_or_less(random: &mut Random, applied: u64) -> u64 {
+    applied.saturating_sub(if random.one_in(2) { 0 } else { random.below(4) })
+}
+
+/// Runs the lives of one seed. Each ends by a crash during any operation.
+pub(super) fn run(seed: u64) -> World {
+    let mut world = World::new(seed);
+    for _ in 0..LIVES {
+        let operations = world.random.below(80);
+        world.disk.crash_after(1 + operations);
+        match world.live(60) {
+            Ok(()) | Err(JournalError::Failed) => {}
+            Err(error) => assert!(world.disk.is_down(), "seed {seed}: {error}"),
+        }
+        world.crash();
+    }
+    world
+}
+
+#[test]
+fn acknowledged_batches_survive_ten_thousand_crashes() {
+    for seed in 0..SEEDS {
+        run(seed).reopen();
+    }
+}
+
+/// Every operation of a scenario fails once. The journal reports it or does without; the next start finds all that was
+/// acknowledged.
+#[test]
+fn acknowledged_batches_survive_failure_of_every_operation() {
+    for (seed, error) in [(1, ErrorKind::Other), (2, ErrorKind::StorageFull), (3, ErrorKind::Other)] {
+        let mut operation = 0;
+        loop {
+            operation += 1;
+            let mut world = World::new(seed);
+            world.disk.fail_after(operation, error);
+            let lived = world.live(120);
+            if !world.disk.has_failed() {
+                assert!(operation > 100, "{operation}");
+                lived.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+                break;
+            }
+            if lived.is_err() {
+                world.crash();
+            }
+            world.reopen();
+            world.disk.crash(Crash::PowerCut);
+            world.reopen();
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Damages files of the journal: needed batches are never dropped silently.

@@ -1,0 +1,183 @@
+//! Finds the journal's files in a folder, and walks over the records of one.
+
+use super::error::JournalError;
+use super::files::{Files, read_up_to};
+use super::format::{
+    FORMAT, HEADER_BLOCK, HEADER_BYTES, Record, SegmentHeader, StoreId, find_record, has_record_start,
+    record_at, record_bytes,
+};
+use std::path::{Path, PathBuf};
+
+const PREFIX: &str = "journal-";
+const SUFFIX: &str = ".log";
+
+/// Returns the path of a segment.
+pub(super) fn segment_path(folder: &Path, number: u64) -> PathBuf {
+    folder.join(format!("{PREFIX}{number:08}{SUFFIX}"))
+}
+
+fn segment_number(name: &str) -> Option<u64> {
+    let digits = name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?;
+    digits.bytes().all(|digit| digit.is_ascii_digit()).then(|| digits.parse().ok())?
+}
+
+/// One file of the journal.
+#[derive(Debug)]
+pub(super) struct FoundFile {
+    pub(super) path: PathBuf,
+    pub(super) number: u64,
+    pub(super) bytes: u64,
+    /// `None` if the segment was prepared or recycled but never begun, or if its header is damaged.
+    pub(super) header: Option<SegmentHeader>,
+}
+
+/// Lists the journal's files in the order of their numbers, with their headers. Fails if one belongs to another store or
+/// was written in a newer format.
+pub(super) fn find_files<F: Files>(
+    files: &F,
+    folder: &Path,
+    store: StoreId,
+) -> Result<Vec<FoundFile>, JournalError> {
+    let names = files.list(folder).map_err(JournalError::at(folder))?;
+    let mut numbers: Vec<(u64, String)> =
+        names.into_iter().filter_map(|name| Some((segment_number(&name)?, name))).collect();
+    numbers.sort_unstable();
+    numbers.into_iter().map(|(number, name)| examine(files, folder.join(name), number, store)).collect()
+}
+
+fn examine<F: Files>(
+    files: &F,
+    path: PathBuf,
+    number: u64,
+    store: StoreId,
+) -> Result<FoundFile, JournalError> {
+    let read = || {
+        let file = files.open_for_reading(&path)?;
+        let mut bytes = [0; HEADER_BYTES];
+        read_up_to(files, &file, &mut bytes, 0)?;
+        Ok((bytes, files.length(&file)?))
+    };
+    let (bytes, length) = read().map_err(JournalError::at(&path))?;
+    let header = SegmentHeader::decode(&bytes);
+    match header {
+        Some(header) if header.store != store => Err(JournalError::OtherStore { path }),
+        Some(header) if header.version != FORMAT => {
+            Err(JournalError::TooNew { path, found: header.version, known: FORMAT })
+        }
+        // A recycled file has the header of its last use until it is begun.
+        header => {
+            let header = header.filter(|header| header.number == number);
+            Ok(FoundFile { path, number, bytes: length, header })
+        }
+    }
+}
+
+/// Reads a whole file of the journal.
+pub(super) fn read_file<F: Files>(files: &F, path: &Path) -> Result<Vec<u8>, JournalError> {
+    let read = || {
+        let file = files.open_for_reading(path)?;
+        let length = files.length(&file)?;
+        let mut bytes = vec![0; usize::try_from(length).map_err(std::io::Error::other)?];
+        let filled = read_up_to(files, &file, &mut bytes, 0)?;
+        bytes.truncate(filled);
+        Ok(bytes)
+    };
+    read().map_err(JournalError::at(path))
+}
+
+/// Walks over the records of one segment.
+pub(super) struct Walk<'a> {
+    bytes: &'a [u8],
+    seed: u32,
+    salt: u64,
+    /// The sequence after the last record of the segment, if a later segment says so.
+    end: Option<u64>,
+    applied: u64,
+    pub(super) offset: usize,
+    /// The sequence of the next record.
+    pub(super) expected: u64,
+    /// The CRC of the last record.
+    pub(super) chain: u32,
+}
+
+pub(super) enum Step<'a> {
+    Record(Record<'a>),
+    End,
+    /// The record at the current offset is broken, and the needed records up to this one are lost.
+    Lost {
+        to: u64,
+    },
+    /// The record at the current offset is intact, but does not follow the one before it.
+    Unchained,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(bytes: &'a [u8], header: &SegmentHeader, end: Option<u64>, applied: u64) -> Walk<'a> {
+        let (salt, expected, chain) = (header.salt, header.first, header.chain);
+        Walk {
+            bytes,
+            seed: header.store.seed(),
+            salt,
+            end,
+            applied,
+            offset: HEADER_BLOCK as usize,
+            expected,
+            chain,
+        }
+    }
+
+    /// Returns the next record. Broken records that the database already has are skipped.
+    pub(super) fn step(&mut self) -> Step<'a> {
+        if self.end == Some(self.expected) {
+            return Step::End;
+        }
+        let wanted = |salt, sequence| salt == self.salt && sequence == self.expected;
+        let Some(record) = record_at(self.bytes, self.offset, self.seed, wanted) else {
+            return self.step_over_damage();
+        };
+        if record.previous != self.chain {
+            return Step::Unchained;
+        }
+        self.pass(self.offset, record)
+    }
+
+    /// One write is in flight at a time, so a torn record is the last of its segment: an intact one behind it proves damage.
+    fn step_over_damage(&mut self) -> Step<'a> {
+        let wanted = |salt, sequence| {
+            salt == self.salt && sequence > self.expected && self.end.is_none_or(|end| sequence < end)
+        };
+        match find_record(self.bytes, self.offset + 1, self.seed, wanted) {
+            Some((offset, record)) if record.sequence - 1 <= self.applied => self.pass(offset, record),
+            Some((_, record)) => Step::Lost { to: record.sequence - 1 },
+            None => self.end.map_or(Step::End, |end| Step::Lost { to: end - 1 }),
+        }
+    }
+
+    /// Whether the newest segment ends with the beginning of a record.
+    pub(super) fn is_torn(&self) -> bool {
+        self.end.is_none() && has_record_start(self.bytes, self.offset, self.salt, self.expected)
+    }
+
+    fn pass(&mut self, offset: usize, record: Record<'a>) -> Step<'a> {
+        self.offset = offset + record_bytes(record.payload.len());
+        self.expected = record.sequence + 1;
+        self.chain = record.crc;
+        Step::Record(record)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn segment_number_is_read_from_its_own_names_only() {
+        let path = segment_path(Path::new("/data"), 42);
+        assert_eq!(path, Path::new("/data/journal-00000042.log"));
+        assert_eq!(segment_number("journal-00000042.log"), Some(42));
+        assert_eq!(segment_number("journal-123456789.log"), Some(123_456_789));
+        for name in ["journal-.log", "journal-+1.log", "journal-1.log.bak", "hermod.db", "journal-1"] {
+            assert_eq!(segment_number(name), None, "{name}");
+        }
+    }
+}

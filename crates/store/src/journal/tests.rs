@@ -1,0 +1,1 @@
+//! The journal's rules on the real file system.
