@@ -1,1 +1,212 @@
-//! Damages files of the journal: needed batches are never dropped silently.
+//! Damages files of the journal: batches that the database lacks are never dropped silently.
+//!
+//! The exception is the very last record. Damage there looks like a write that a power cut interrupted, which was never
+//! acknowledged. The mark beside the database tells the two apart.
+
+use super::crash_tests::{FOLDER, LIMITS, STORE, World};
+use super::format::{HEADER_BYTES, RECORD_HEADER_BYTES};
+use super::segments::{Step, Walk, find_files, read_file};
+use super::simulated_disk::{Crash, SimulatedDisk};
+use super::{DamageKind, Journal, JournalError, check, open};
+use std::path::{Path, PathBuf};
+
+/// Where a record is.
+#[derive(Clone, Debug)]
+struct Location {
+    path: PathBuf,
+    offset: usize,
+    bytes: usize,
+    sequence: u64,
+    /// Whether it is the first one after the header of its segment.
+    is_first: bool,
+}
+
+/// Fills some segments and crashes. Returns the records after the applied batch.
+fn filled(seed: u64) -> (World, Vec<Location>) {
+    let mut world = World::new(seed);
+    let mut journal = loop {
+        match world.start() {
+            Err(JournalError::Failed) => {}
+            started => break started.unwrap(),
+        }
+    };
+    for _ in 0..30 {
+        world.append(&mut journal).unwrap();
+        if world.random.one_in(10) {
+            world.model.applied = journal.last_sequence();
+        }
+        journal.trim(world.model.applied);
+        journal.work();
+    }
+    for _ in 0..world.random.below(6) + 2 {
+        world.append(&mut journal).unwrap();
+    }
+    world.disk.crash(Crash::PowerCut);
+    let locations = locations(&world.disk, world.model.applied);
+    (world, locations)
+}
+
+fn locations(disk: &SimulatedDisk, applied: u64) -> Vec<Location> {
+    let mut locations = Vec::new();
+    for file in find_files(disk, Path::new(FOLDER), STORE).unwrap() {
+        let Some(header) = file.header else { continue };
+        let bytes = read_file(disk, &file.path).unwrap();
+        let mut walk = Walk::new(&bytes, &header, None, 0);
+        let mut offset = walk.offset;
+        while let Step::Record(record) = walk.step() {
+            let (path, is_first) = (file.path.clone(), record.sequence == header.first);
+            let bytes = RECORD_HEADER_BYTES + record.payload.len();
+            locations.push(Location { path, offset, bytes, sequence: record.sequence, is_first });
+            offset = walk.offset;
+        }
+    }
+    locations.retain(|location| location.sequence > applied);
+    locations
+}
+
+/// Returns the sequences that are replayed.
+fn replayed(world: &World) -> Result<Vec<u64>, JournalError> {
+    let mut sequences = Vec::new();
+    let applied = world.model.applied;
+    let folder = Path::new(FOLDER);
+    let opened = open(world.disk.clone(), folder, STORE, applied, &mut |sequence, encoding, payload| {
+        assert!(world.model.acknowledged[&sequence] == (encoding, payload.to_vec()));
+        sequences.push(sequence);
+        Ok::<_, JournalError>(())
+    });
+    let checked = check(&world.disk, folder, STORE, applied);
+    assert_eq!(opened.is_err(), checked.is_err());
+    opened.map_err(|error| {
+        assert!(sequences.is_empty(), "nothing is replayed from a damaged journal");
+        error
+    })?;
+    Ok(sequences)
+}
+
+#[test]
+fn damaged_batch_is_rejected_unless_it_is_the_last() {
+    for seed in 0..600 {
+        let (mut world, locations) = filled(seed);
+        let all: Vec<u64> = locations.iter().map(|location| location.sequence).collect();
+        assert_eq!(replayed(&world).unwrap(), all);
+        let location = locations[world.random.below(locations.len() as u64) as usize].clone();
+        let bit = location.offset * 8 + world.random.below(location.bytes as u64 * 8) as usize;
+        world.disk.flip_bit(&location.path, bit);
+        let found = replayed(&world);
+        if Some(&location.sequence) == all.last() {
+            assert_eq!(found.unwrap(), all[..all.len() - 1]);
+            continue;
+        }
+        let Err(JournalError::Damaged(damage)) = found else { panic!("seed {seed}: {location:?} {found:?}") };
+        assert_eq!((&damage.path, damage.offset), (&location.path, location.offset as u64), "{damage}");
+        assert_eq!((damage.kind, damage.lost), (DamageKind::Record, (location.sequence, location.sequence)));
+        assert_eq!(Some(&damage.last), all.last());
+    }
+}
+
+#[test]
+fn damaged_segment_header_is_rejected() {
+    for seed in 0..300 {
+        let (mut world, locations) = filled(seed);
+        let first: Vec<&Location> = locations.iter().filter(|location| location.is_first).collect();
+        if first.is_empty() {
+            continue;
+        }
+        let location = first[world.random.below(first.len() as u64) as usize];
+        world.disk.flip_bit(&location.path, world.random.below(HEADER_BYTES as u64 * 8) as usize);
+        let error = replayed(&world).unwrap_err();
+        assert!(matches!(error, JournalError::Damaged(_)), "seed {seed}: {error}");
+    }
+}
+
+#[test]
+fn damage_in_batches_that_the_database_has_is_ignored() {
+    let mut tried = 0;
+    for seed in 0..300 {
+        let (mut world, locations) = filled(seed);
+        let middle = 1 + world.random.below(locations.len() as u64 - 1) as usize;
+        world.model.applied = locations[middle].sequence;
+        let location = &locations[world.random.below(middle as u64 + 1) as usize];
+        let bit = location.offset * 8 + world.random.below(location.bytes as u64 * 8) as usize;
+        world.disk.flip_bit(&location.path, bit);
+        let needed: Vec<u64> = locations[middle + 1..].iter().map(|location| location.sequence).collect();
+        assert_eq!(replayed(&world).unwrap(), needed, "seed {seed}");
+        tried += usize::from(!needed.is_empty());
+        world.reopen();
+    }
+    assert!(tried > 100, "{tried}");
+}
+
+#[test]
+fn missing_segment_is_rejected_unless_it_is_the_last() {
+    for seed in 0..200 {
+        let (mut world, locations) = filled(seed);
+        let mut paths: Vec<&PathBuf> = locations.iter().map(|location| &location.path).collect();
+        paths.dedup();
+        if paths.len() < 2 {
+            continue;
+        }
+        let path = paths[world.random.below(paths.len() as u64 - 1) as usize];
+        super::Files::remove(&world.disk, path).unwrap();
+        let error = replayed(&world).unwrap_err();
+        assert!(matches!(error, JournalError::Damaged(_)), "seed {seed}: {error}");
+    }
+}
+
+/// Several places are damaged at once. What is replayed is right and without a gap, or nothing is.
+#[test]
+fn heavy_damage_never_leads_to_a_gap() {
+    let mut rejected = 0;
+    for seed in 0..600 {
+        let (mut world, locations) = filled(seed);
+        for _ in 0..2 + world.random.below(20) {
+            let location = &locations[world.random.below(locations.len() as u64) as usize];
+            let size = world.disk.content(&location.path).len() as u64 * 8;
+            world.disk.flip_bit(&location.path, world.random.below(size) as usize);
+        }
+        match replayed(&world) {
+            Ok(found) => {
+                let expected = locations.iter().map(|location| location.sequence).take(found.len());
+                assert!(expected.eq(found), "seed {seed}");
+            }
+            Err(error) => {
+                assert!(matches!(error, JournalError::Damaged(_)), "seed {seed}: {error}");
+                rejected += 1;
+            }
+        }
+    }
+    assert!(rejected > 300, "{rejected}");
+}
+
+/// A file from another time of the same store has valid records with the expected sequences.
+#[test]
+fn segment_of_another_history_is_rejected() {
+    let disk = SimulatedDisk::new(1);
+    let folder = Path::new(FOLDER);
+    let begin = |applied: u64| {
+        let recovered =
+            open(disk.clone(), folder, STORE, applied, &mut |_, _, _| Ok::<_, JournalError>(())).unwrap();
+        Journal::start_without_thread(recovered, applied, LIMITS).unwrap()
+    };
+    let mut journal = begin(0);
+    journal.append(0, b"one").unwrap();
+    journal.append(0, b"two").unwrap();
+    journal.wipe_free().unwrap();
+    journal.append(0, b"three").unwrap();
+    drop(journal);
+    let old = folder.join("journal-00000002.log");
+    let content = disk.content(&old);
+
+    super::Files::remove(&disk, &old).unwrap();
+    let first = folder.join("journal-00000001.log");
+    super::Files::remove(&disk, &first).unwrap();
+    let mut journal = begin(0);
+    journal.append(0, b"another one").unwrap();
+    journal.append(0, b"another two").unwrap();
+    drop(journal);
+    let file = super::Files::create(&disk, &old).unwrap();
+    super::Files::write_at(&disk, &file, &content, 0).unwrap();
+    let error = check(&disk, folder, STORE, 0).unwrap_err();
+    let JournalError::Damaged(damage) = error else { panic!("{error}") };
+    assert_eq!((damage.kind, damage.path), (DamageKind::Chain, old));
+}

@@ -21,6 +21,8 @@ mod crash_tests;
 #[cfg(test)]
 mod damage_tests;
 #[cfg(test)]
+mod random;
+#[cfg(test)]
 mod simulated_disk;
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,7 @@
 //! A disk in memory for tests. It forgets unsynced writes at a power cut, sector by sector, and fails on request.
 
 use super::files::Files;
+use super::random::Random;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,28 +9,6 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 /// A disk writes a sector completely or not at all.
 const SECTOR: usize = 512;
-
-/// A small seeded random number generator (SplitMix64).
-#[derive(Clone, Debug)]
-pub(super) struct Random(pub(super) u64);
-
-impl Random {
-    pub(super) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// Returns a number below the limit.
-    pub(super) fn below(&mut self, limit: u64) -> u64 {
-        self.next() % limit
-    }
-
-    pub(super) fn one_in(&mut self, chance: u64) -> bool {
-        self.below(chance) == 0
-    }
-}
 
 #[derive(Clone)]
 pub(super) struct SimulatedDisk(Arc<Mutex<Disk>>);
@@ -247,7 +226,7 @@ impl Inode {
         }
         let end = offset + bytes.len();
         if self.cached.len() < end {
-            self.cached.resize(end, 0);
+            set_length(&mut self.cached, end);
             self.lengths.push(end);
         }
         self.cached[offset..end].copy_from_slice(bytes);
@@ -289,7 +268,7 @@ impl Inode {
         mut pick: impl FnMut(&mut Vec<[u8; SECTOR]>) -> Option<[u8; SECTOR]>,
     ) {
         let length = length.unwrap_or(self.durable.len());
-        self.durable.resize(length, 0);
+        set_length(&mut self.durable, length);
         for (sector, mut states) in std::mem::take(&mut self.unsynced) {
             let start = sector * SECTOR;
             if let Some(state) = pick(&mut states)
@@ -301,6 +280,13 @@ impl Inode {
         }
         self.lengths.clear();
     }
+}
+
+/// Like `resize`, which is slow without optimisation.
+fn set_length(content: &mut Vec<u8>, length: usize) {
+    let missing = length.saturating_sub(content.len());
+    content.extend_from_slice(&vec![0; missing]);
+    content.truncate(length);
 }
 
 impl Files for SimulatedDisk {
