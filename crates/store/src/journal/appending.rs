@@ -248,6 +248,11 @@ impl<F: Files> Journal<F> {
         self.pool.work()
     }
 
+    #[cfg(test)]
+    pub(super) fn salt(&self) -> u64 {
+        self.current.header.salt
+    }
+
     fn room(&self) -> u64 {
         self.current.bytes - self.end
     }

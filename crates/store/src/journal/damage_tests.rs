@@ -4,10 +4,10 @@
 //! acknowledged. The mark beside the database tells the two apart.
 
 use super::crash_tests::{FOLDER, LIMITS, STORE, World};
-use super::format::{HEADER_BYTES, RECORD_HEADER_BYTES};
-use super::segments::{Step, Walk, find_files, read_file};
+use super::format::{HEADER_BLOCK, HEADER_BYTES, RECORD_HEADER_BYTES, encode_record};
+use super::segments::{Step, Walk, find_files, read_file, segment_path};
 use super::simulated_disk::{Crash, SimulatedDisk};
-use super::{DamageKind, Journal, JournalError, check, open};
+use super::{DamageKind, Files as _, Journal, JournalError, Summary, check, open};
 use std::path::{Path, PathBuf};
 
 /// Where a record is.
@@ -115,7 +115,12 @@ fn damaged_segment_header_is_rejected() {
         let location = first[world.random.below(first.len() as u64) as usize];
         world.disk.flip_bit(&location.path, world.random.below(HEADER_BYTES as u64 * 8) as usize);
         let error = replayed(&world).unwrap_err();
-        assert!(matches!(error, JournalError::Damaged(_)), "seed {seed}: {error}");
+        let JournalError::Damaged(damage) = error else { panic!("seed {seed}: {error}") };
+        assert_eq!(
+            (damage.kind, &damage.path),
+            (DamageKind::Header, &location.path),
+            "seed {seed}: {damage}"
+        );
     }
 }
 
@@ -147,7 +152,7 @@ fn missing_segment_is_rejected_unless_it_is_the_last() {
             continue;
         }
         let path = paths[world.random.below(paths.len() as u64 - 1) as usize];
-        super::Files::remove(&world.disk, path).unwrap();
+        world.disk.remove(path).unwrap();
         let error = replayed(&world).unwrap_err();
         assert!(matches!(error, JournalError::Damaged(_)), "seed {seed}: {error}");
     }
@@ -178,35 +183,65 @@ fn heavy_damage_never_leads_to_a_gap() {
     assert!(rejected > 300, "{rejected}");
 }
 
+fn begin(disk: &SimulatedDisk, applied: u64) -> Journal<SimulatedDisk> {
+    let mut nothing = |_, _, _: &[u8]| Ok::<_, JournalError>(());
+    let recovered = open(disk.clone(), Path::new(FOLDER), STORE, applied, &mut nothing).unwrap();
+    Journal::start_without_thread(recovered, applied, LIMITS).unwrap()
+}
+
+fn write(disk: &SimulatedDisk, path: &Path, content: &[u8], offset: u64) {
+    let file = disk.open(path).or_else(|_| disk.create(path)).unwrap();
+    disk.write_at(&file, content, offset).unwrap();
+}
+
 /// A file from another time of the same store has valid records with the expected sequences.
 #[test]
 fn segment_of_another_history_is_rejected() {
-    let disk = SimulatedDisk::new(1);
-    let folder = Path::new(FOLDER);
-    let begin = |applied: u64| {
-        let recovered =
-            open(disk.clone(), folder, STORE, applied, &mut |_, _, _| Ok::<_, JournalError>(())).unwrap();
-        Journal::start_without_thread(recovered, applied, LIMITS).unwrap()
-    };
-    let mut journal = begin(0);
+    let (disk, folder) = (SimulatedDisk::new(1), Path::new(FOLDER));
+    let mut journal = begin(&disk, 0);
     journal.append(0, b"one").unwrap();
     journal.append(0, b"two").unwrap();
     journal.wipe_free().unwrap();
     journal.append(0, b"three").unwrap();
     drop(journal);
-    let old = folder.join("journal-00000002.log");
-    let content = disk.content(&old);
+    let (first, second) = (segment_path(folder, 1), segment_path(folder, 2));
+    let content = disk.content(&second);
+    disk.remove(&first).unwrap();
+    disk.remove(&second).unwrap();
 
-    super::Files::remove(&disk, &old).unwrap();
-    let first = folder.join("journal-00000001.log");
-    super::Files::remove(&disk, &first).unwrap();
-    let mut journal = begin(0);
+    let mut journal = begin(&disk, 0);
     journal.append(0, b"another one").unwrap();
     journal.append(0, b"another two").unwrap();
     drop(journal);
-    let file = super::Files::create(&disk, &old).unwrap();
-    super::Files::write_at(&disk, &file, &content, 0).unwrap();
+    write(&disk, &second, &content, 0);
     let error = check(&disk, folder, STORE, 0).unwrap_err();
     let JournalError::Damaged(damage) = error else { panic!("{error}") };
-    assert_eq!((damage.kind, damage.path), (DamageKind::Chain, old));
+    assert_eq!((damage.kind, damage.path), (DamageKind::Chain, second));
+}
+
+/// The same inside of one segment: the record is intact, but follows another one.
+#[test]
+fn record_that_does_not_follow_the_one_before_is_rejected() {
+    let (disk, path) = (SimulatedDisk::new(1), segment_path(Path::new(FOLDER), 1));
+    let mut journal = begin(&disk, 0);
+    journal.append(0, b"one").unwrap();
+    journal.append(0, b"two").unwrap();
+    let salt = journal.salt();
+    let mut record = Vec::new();
+    encode_record(&mut record, STORE.seed(), (salt, 1, 0), (0, b"eno"));
+    write(&disk, &path, &record, HEADER_BLOCK);
+    let error = check(&disk, Path::new(FOLDER), STORE, 0).unwrap_err();
+    let JournalError::Damaged(damage) = error else { panic!("{error}") };
+    assert_eq!((damage.kind, damage.lost), (DamageKind::Chain, (2, 2)));
+}
+
+#[test]
+fn record_of_an_earlier_use_of_the_file_is_not_taken_for_a_new_one() {
+    let (disk, path) = (SimulatedDisk::new(1), segment_path(Path::new(FOLDER), 1));
+    begin(&disk, 0).append(0, b"one").unwrap();
+    let content = disk.content(&path);
+    disk.remove(&path).unwrap();
+    drop(begin(&disk, 0));
+    write(&disk, &path, &content[HEADER_BLOCK as usize..], HEADER_BLOCK);
+    assert_eq!(check(&disk, Path::new(FOLDER), STORE, 0).unwrap(), Summary::default());
 }

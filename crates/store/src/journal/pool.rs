@@ -54,6 +54,8 @@ struct State<F: Files> {
     /// The size of the segment that the thread has to prepare.
     wanted: Option<u64>,
     preparing: bool,
+    /// Why the thread could not prepare a segment, other than a full disk.
+    failure: Option<JournalError>,
     /// Files that are being overwritten now.
     wiping: usize,
     next_number: u64,
@@ -80,6 +82,7 @@ impl<F: Files> Pool<F> {
             ready: None,
             wanted: None,
             preparing: false,
+            failure: None,
             wiping: 0,
             next_number,
             next_bytes: limits.first_segment,
@@ -121,6 +124,9 @@ impl<F: Files> Pool<F> {
             state = self.shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         state.wanted = None;
+        if let Some(error) = state.failure.take() {
+            return Err(error);
+        }
         match state.ready.take() {
             Some(ready) if ready.bytes >= bytes => return Ok(ready),
             Some(small) => {
@@ -216,17 +222,20 @@ impl<F: Files> Shared<F> {
         Some(Job::Remove(state.free.swap_remove(index)))
     }
 
-    /// Does one job. An error is only logged: no record depends on these files, and the writer prepares a segment itself if
-    /// none is ready.
+    /// Does one job. The writer gets the error of a failed preparation when it needs the segment; on a full disk it tries
+    /// once more itself. Other errors are only logged: no record depends on these files.
     fn perform(&self, job: Job) {
         match job {
             Job::Prepare(bytes) => {
                 let prepared = self.prepare(bytes);
-                if let Err(error) = &prepared {
-                    tracing::warn!(%error, "Cannot prepare a journal segment ahead");
-                }
                 let mut state = self.lock();
-                state.ready = prepared.ok();
+                match prepared {
+                    Ok(prepared) => state.ready = Some(prepared),
+                    Err(error) if error.is_disk_full() => {
+                        tracing::warn!(%error, "Cannot prepare a journal segment ahead");
+                    }
+                    Err(error) => state.failure = Some(error),
+                }
                 state.preparing = false;
             }
             Job::Wipe(file) => {

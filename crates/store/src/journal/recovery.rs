@@ -194,12 +194,17 @@ impl<F: Files> Scan<'_, F> {
         Ok(())
     }
 
-    /// Builds the error, and looks how far intact records go.
+    /// Builds the error. Looks how far intact records go, and whether the lost ones are in a file with a damaged header.
     fn damage(&self, file: &FoundFile, offset: u64, kind: DamageKind, lost: (u64, u64)) -> JournalError {
-        let mut last = lost.1;
+        let (mut path, mut offset, mut kind, mut last) = (&file.path, offset, kind, lost.1);
         for file in self.found {
             let Ok(bytes) = read_file(self.files, &file.path) else { continue };
-            let mut from = HEADER_BLOCK as usize;
+            let from = HEADER_BLOCK as usize;
+            let is_lost = |_, sequence| (lost.0..=lost.1).contains(&sequence);
+            if file.header.is_none() && find_record(&bytes, from, self.seed, is_lost).is_some() {
+                (path, offset, kind) = (&file.path, 0, DamageKind::Header);
+            }
+            let mut from = from;
             while let Some((offset, record)) =
                 find_record(&bytes, from, self.seed, |_, sequence| sequence > last)
             {
@@ -207,7 +212,7 @@ impl<F: Files> Scan<'_, F> {
                 from = offset + 1;
             }
         }
-        let (path, applied) = (file.path.clone(), self.applied);
+        let (path, applied) = (path.clone(), self.applied);
         JournalError::Damaged(Damage { path, offset, kind, lost, applied, last })
     }
 }

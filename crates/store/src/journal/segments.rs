@@ -3,11 +3,14 @@
 use super::error::JournalError;
 use super::files::{Files, read_up_to};
 use super::format::{
-    FORMAT, HEADER_BLOCK, HEADER_BYTES, Record, SegmentHeader, StoreId, find_record, has_record_start,
-    record_at, record_bytes,
+    FORMAT, HEADER_BLOCK, HEADER_BYTES, RECORD_BYTES_MAX, Record, SegmentHeader, StoreId, find_record,
+    has_record_start, record_at, record_bytes,
 };
+use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
 
+/// No file of the journal is larger: it bounds the memory for reading one.
+const FILE_BYTES_MAX: u64 = 2 * RECORD_BYTES_MAX as u64;
 const PREFIX: &str = "journal-";
 const SUFFIX: &str = ".log";
 
@@ -77,7 +80,10 @@ pub(super) fn read_file<F: Files>(files: &F, path: &Path) -> Result<Vec<u8>, Jou
     let read = || {
         let file = files.open_for_reading(path)?;
         let length = files.length(&file)?;
-        let mut bytes = vec![0; usize::try_from(length).map_err(std::io::Error::other)?];
+        if length > FILE_BYTES_MAX {
+            return Err(Error::new(ErrorKind::InvalidData, "the file is larger than any journal segment"));
+        }
+        let mut bytes = vec![0; length as usize];
         let filled = read_up_to(files, &file, &mut bytes, 0)?;
         bytes.truncate(filled);
         Ok(bytes)
