@@ -97,7 +97,7 @@ impl<F: Files> Journal<F> {
         let free = found.iter().map(|file| free(file.number, file.bytes)).collect();
         let pool = Pool::new(files.clone(), &folder, limits, free, next_number);
         let (last, chain) = if applied == last { (last, chain) } else { (applied, 0) };
-        let prepared = pool.take(HEADER_BLOCK)?;
+        let prepared = pool.take(limits.first_segment)?;
         let (current, file) = begin(&files, &folder, prepared, store, (last + 1, chain))?;
         Ok(Journal {
             files,
@@ -230,7 +230,7 @@ impl<F: Files> Journal<F> {
         self.full.iter_mut().for_each(|segment| segment.wipe = true);
         self.current.wipe = true;
         if self.current.has_records() {
-            self.roll(HEADER_BLOCK)?;
+            self.roll(self.limits.first_segment)?;
             self.trim(self.applied);
         }
         Ok(())

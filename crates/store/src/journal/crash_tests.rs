@@ -36,6 +36,9 @@ pub(super) struct World {
     pub(super) model: Model,
     /// An fsync has failed: a replayed batch may be in the page cache only, whatever a second fsync says.
     fsync_failed: bool,
+    /// How often a start found an incomplete record, and a complete one that was not acknowledged.
+    torn: u64,
+    survived: u64,
 }
 
 impl World {
@@ -45,6 +48,8 @@ impl World {
             random: Random(!seed),
             model: Model::default(),
             fsync_failed: false,
+            torn: 0,
+            survived: 0,
         }
     }
 
@@ -62,6 +67,7 @@ impl World {
             })?;
         assert_eq!(recovered.summary(), &checked);
         self.compare(&replayed);
+        self.torn += u64::from(checked.torn.is_some());
         let last = recovered.last_sequence();
         assert_eq!(last, replayed.last().map_or(applied, |(sequence, _)| *sequence));
         let dies = self.random.one_in(8);
@@ -73,6 +79,7 @@ impl World {
             && sequence <= last
         {
             self.model.acknowledged.insert(sequence, batch);
+            self.survived += 1;
         }
         if dies {
             // The process ends before it applied what it replayed.
@@ -176,15 +183,19 @@ impl World {
         self.disk.crash(crash);
     }
 
-    /// The end of every test: the journal opens, and has what it must have.
-    pub(super) fn reopen(&mut self) {
+    /// Starts a journal on a disk that works.
+    pub(super) fn started(&mut self) -> Journal<SimulatedDisk> {
         loop {
             match self.start() {
-                Ok(_) => return,
                 Err(JournalError::Failed) => {}
-                Err(error) => panic!("{error}"),
+                started => return started.unwrap(),
             }
         }
+    }
+
+    /// The end of every test: the journal opens, and has what it must have.
+    pub(super) fn reopen(&mut self) {
+        drop(self.started());
     }
 }
 
@@ -214,9 +225,41 @@ pub(super) fn run(seed: u64) -> World {
 
 #[test]
 fn acknowledged_batches_survive_ten_thousand_crashes() {
+    let (mut torn, mut survived) = (0, 0);
     for seed in 0..SEEDS {
-        run(seed).reopen();
+        let mut world = run(seed);
+        world.reopen();
+        (torn, survived) = (torn + world.torn, survived + world.survived);
     }
+    assert!(torn > 200 && survived > 200, "the crashes were too harmless: {torn} {survived}");
+}
+
+#[test]
+fn full_disk_is_reported_by_reserve_and_not_by_append() {
+    let mut world = World::new(1);
+    let mut journal = world.started();
+    journal.reserve(20_000).unwrap();
+    world.disk.set_full(true);
+    assert_eq!(journal.append(0, &[1; 20_000]).unwrap(), 1);
+    let error = journal.reserve(40_000).unwrap_err();
+    assert!(error.is_disk_full() && !error.is_fatal(), "{error}");
+    let error = journal.append(0, &[2; 40_000]).unwrap_err();
+    assert!(error.is_disk_full() && !error.is_fatal(), "{error}");
+    assert_eq!(journal.append(0, b"fits").unwrap(), 2);
+    world.disk.set_full(false);
+    journal.reserve(40_000).unwrap();
+    assert_eq!(journal.append(0, &[2; 40_000]).unwrap(), 3);
+}
+
+#[test]
+fn start_on_a_full_disk_uses_the_found_segments() {
+    let mut world = World::new(1);
+    let mut journal = world.started();
+    world.append(&mut journal).unwrap();
+    world.crash();
+    world.disk.set_full(true);
+    let mut journal = world.started();
+    assert_eq!(journal.append(0, b"more").unwrap(), 2);
 }
 
 /// Every operation of a scenario fails once. The journal reports it or does without; the next start finds all that was

@@ -24,12 +24,7 @@ struct Location {
 /// Fills some segments and crashes. Returns the records after the applied batch.
 fn filled(seed: u64) -> (World, Vec<Location>) {
     let mut world = World::new(seed);
-    let mut journal = loop {
-        match world.start() {
-            Err(JournalError::Failed) => {}
-            started => break started.unwrap(),
-        }
-    };
+    let mut journal = world.started();
     for _ in 0..30 {
         world.append(&mut journal).unwrap();
         if world.random.one_in(10) {

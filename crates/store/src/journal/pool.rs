@@ -268,7 +268,7 @@ impl<F: Files> Shared<F> {
         let preferred = state.next_bytes.max(bytes);
         drop(state);
         // A smaller one may fit on a disk that is nearly full.
-        for size in [preferred, bytes] {
+        for size in [preferred, bytes.max(self.limits.first_segment)] {
             match self.create(number, size) {
                 Ok(file) => {
                     let mut state = self.lock();

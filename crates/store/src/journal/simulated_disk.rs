@@ -39,6 +39,8 @@ struct Disk {
     crash_at: Option<u64>,
     fail_at: Option<(u64, io::ErrorKind)>,
     down: bool,
+    /// No space can be allocated.
+    full: bool,
     crashes: u64,
 }
 
@@ -87,6 +89,10 @@ impl SimulatedDisk {
     pub(super) fn has_failed(&self) -> bool {
         let disk = self.lock();
         disk.fail_at.is_some_and(|(at, _)| disk.operations >= at)
+    }
+
+    pub(super) fn set_full(&self, full: bool) {
+        self.lock().full = full;
     }
 
     pub(super) fn is_down(&self) -> bool {
@@ -338,6 +344,9 @@ impl Files for SimulatedDisk {
 
     fn write_at(&self, file: &Handle, bytes: &[u8], offset: u64) -> io::Result<()> {
         let (mut disk, fate) = self.change(file)?;
+        if disk.full && disk.inodes[file.inode].cached.len() < offset as usize + bytes.len() {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
         let cut = fate != Fate::Done && disk.chance();
         let length = if cut { disk.random().below(bytes.len() as u64 + 1) as usize } else { bytes.len() };
         disk.inodes[file.inode].write(&bytes[..length], offset as usize);
