@@ -3,7 +3,7 @@
 use super::error::JournalError;
 use super::files::{Files, OsFiles};
 use super::format::{
-    FORMAT, HEADER_BLOCK, RECORD_BYTES_MAX, SegmentHeader, StoreId, encode_record, record_bytes,
+    FORMAT, HEADER_BLOCK, JournalBatch, RECORD_BYTES_MAX, SegmentHeader, StoreId, encode_record, record_bytes,
 };
 use super::pool::{FreeFile, Pool, Prepared};
 use super::recovery::Recovered;
@@ -177,11 +177,11 @@ impl<F: Files> Journal<F> {
         self.full.drain(..released).for_each(|segment| self.pool.release(segment.free()));
     }
 
-    /// Passes every record after `applied` to `visit(sequence, encoding, payload)`, in order. They must not be trimmed.
+    /// Passes every batch after `applied` to `visit`, in order. They must not be trimmed.
     pub(crate) fn read_after<E: From<JournalError>>(
         &self,
         applied: u64,
-        visit: &mut dyn FnMut(u64, u8, &[u8]) -> Result<(), E>,
+        visit: &mut dyn FnMut(JournalBatch<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let segments = self.full.iter().chain([&self.current]).filter(|segment| segment.last > applied);
         for segment in segments.filter(|segment| segment.has_records()) {
@@ -192,7 +192,7 @@ impl<F: Files> Journal<F> {
                 let (offset, expected) = (walk.offset as u64, walk.expected);
                 match walk.step() {
                     Step::Record(record) if record.sequence <= applied => {}
-                    Step::Record(record) => visit(record.sequence, record.encoding, record.payload)?,
+                    Step::Record(record) => visit(record.batch())?,
                     Step::End => break,
                     Step::Lost { .. } | Step::Unchained => {
                         let (lost, kind) = ((expected, segment.last), DamageKind::Record);

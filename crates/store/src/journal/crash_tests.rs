@@ -2,8 +2,9 @@
 
 use super::format::encode_record;
 use super::random::Random;
+use super::segments::find_files;
 use super::simulated_disk::{Crash, SimulatedDisk};
-use super::{Journal, JournalError, Limits, StoreId, check, open};
+use super::{Journal, JournalBatch, JournalError, Limits, StoreId, check, open};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -60,11 +61,10 @@ impl World {
         let checked = check(&self.disk, folder, STORE, applied)?;
         assert_eq!(self.disk.operations(), operations, "a check changes nothing");
         let mut replayed = Vec::new();
-        let recovered =
-            open(self.disk.clone(), folder, STORE, applied, &mut |sequence, encoding, payload| {
-                replayed.push((sequence, (encoding, payload.to_vec())));
-                Ok::<_, JournalError>(())
-            })?;
+        let recovered = open(self.disk.clone(), folder, STORE, applied, &mut |batch: JournalBatch<'_>| {
+            replayed.push((batch.sequence, (batch.encoding, batch.payload.to_vec())));
+            Ok::<_, JournalError>(())
+        })?;
         assert_eq!(recovered.summary(), &checked);
         self.compare(&replayed);
         self.torn += u64::from(checked.torn.is_some());
@@ -156,8 +156,8 @@ impl World {
             _ if self.random.one_in(4) => journal.wipe_free()?,
             _ => {
                 let mut read = Vec::new();
-                journal.read_after(self.model.applied, &mut |sequence, encoding, payload| {
-                    read.push((sequence, (encoding, payload.to_vec())));
+                journal.read_after(self.model.applied, &mut |batch: JournalBatch<'_>| {
+                    read.push((batch.sequence, (batch.encoding, batch.payload.to_vec())));
                     Ok::<_, JournalError>(())
                 })?;
                 self.compare(&read);
@@ -249,6 +249,17 @@ fn full_disk_is_reported_by_reserve_and_not_by_append() {
     world.disk.set_full(false);
     journal.reserve(40_000).unwrap();
     assert_eq!(journal.append(0, &[2; 40_000]).unwrap(), 3);
+}
+
+#[test]
+fn reserved_space_survives_a_power_cut() {
+    for seed in 0..20 {
+        let world = &mut World::new(seed);
+        world.started().reserve(20_000).unwrap();
+        world.disk.crash(Crash::PowerCut);
+        let found = find_files(&world.disk, Path::new(FOLDER), STORE).unwrap();
+        assert!(found.last().unwrap().bytes > 20_000, "{found:?}");
+    }
 }
 
 #[test]

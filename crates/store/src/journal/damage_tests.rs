@@ -7,7 +7,7 @@ use super::crash_tests::{FOLDER, LIMITS, STORE, World};
 use super::format::{HEADER_BLOCK, HEADER_BYTES, RECORD_HEADER_BYTES, encode_record};
 use super::segments::{Step, Walk, find_files, read_file, segment_path};
 use super::simulated_disk::{Crash, SimulatedDisk};
-use super::{DamageKind, Files as _, Journal, JournalError, Summary, check, open};
+use super::{DamageKind, Files as _, Journal, JournalBatch, JournalError, Summary, check, open};
 use std::path::{Path, PathBuf};
 
 /// Where a record is.
@@ -64,17 +64,14 @@ fn replayed(world: &World) -> Result<Vec<u64>, JournalError> {
     let mut sequences = Vec::new();
     let applied = world.model.applied;
     let folder = Path::new(FOLDER);
-    let opened = open(world.disk.clone(), folder, STORE, applied, &mut |sequence, encoding, payload| {
-        assert!(world.model.acknowledged[&sequence] == (encoding, payload.to_vec()));
-        sequences.push(sequence);
+    let opened = open(world.disk.clone(), folder, STORE, applied, &mut |batch: JournalBatch<'_>| {
+        assert!(world.model.acknowledged[&batch.sequence] == (batch.encoding, batch.payload.to_vec()));
+        sequences.push(batch.sequence);
         Ok::<_, JournalError>(())
     });
     let checked = check(&world.disk, folder, STORE, applied);
     assert_eq!(opened.is_err(), checked.is_err());
-    opened.map_err(|error| {
-        assert!(sequences.is_empty(), "nothing is replayed from a damaged journal");
-        error
-    })?;
+    opened.inspect_err(|_| assert!(sequences.is_empty(), "nothing is replayed from a damaged journal"))?;
     Ok(sequences)
 }
 
@@ -179,7 +176,7 @@ fn heavy_damage_never_leads_to_a_gap() {
 }
 
 fn begin(disk: &SimulatedDisk, applied: u64) -> Journal<SimulatedDisk> {
-    let mut nothing = |_, _, _: &[u8]| Ok::<_, JournalError>(());
+    let mut nothing = |_: JournalBatch<'_>| Ok::<_, JournalError>(());
     let recovered = open(disk.clone(), Path::new(FOLDER), STORE, applied, &mut nothing).unwrap();
     Journal::start_without_thread(recovered, applied, LIMITS).unwrap()
 }

@@ -106,6 +106,21 @@ pub(super) struct Record<'a> {
     pub(super) payload: &'a [u8],
 }
 
+impl<'a> Record<'a> {
+    pub(super) fn batch(&self) -> JournalBatch<'a> {
+        JournalBatch { sequence: self.sequence, encoding: self.encoding, payload: self.payload }
+    }
+}
+
+/// One batch, as it was appended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct JournalBatch<'a> {
+    pub(crate) sequence: u64,
+    /// The version of the payload's encoding.
+    pub(crate) encoding: u8,
+    pub(crate) payload: &'a [u8],
+}
+
 /// Returns the bytes that a record with such a payload takes in the file.
 pub(super) fn record_bytes(payload: usize) -> usize {
     (RECORD_HEADER_BYTES + payload).next_multiple_of(ALIGNMENT)

@@ -30,7 +30,7 @@ mod tests;
 pub(crate) use appending::Journal;
 pub(crate) use error::{Damage, DamageKind, JournalError};
 pub(crate) use files::{Files, OsFiles};
-pub(crate) use format::{RECORD_BYTES_MAX, StoreId};
+pub(crate) use format::{JournalBatch, RECORD_BYTES_MAX, StoreId};
 pub(crate) use recovery::{Recovered, Summary, check, open};
 
 /// Sizes of the journal's files.

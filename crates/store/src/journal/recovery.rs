@@ -6,7 +6,7 @@
 
 use super::error::{Damage, DamageKind, JournalError};
 use super::files::Files;
-use super::format::{HEADER_BLOCK, Record, SegmentHeader, StoreId, find_record};
+use super::format::{HEADER_BLOCK, JournalBatch, Record, SegmentHeader, StoreId, find_record};
 use super::segments::{FoundFile, Step, Walk, find_files, read_file};
 use std::path::{Path, PathBuf};
 
@@ -31,7 +31,7 @@ pub(crate) struct Summary {
     pub(crate) torn: Option<(PathBuf, u64)>,
 }
 
-/// Reads the journal in a folder and passes every batch after `applied` to `replay(sequence, encoding, payload)`, in order.
+/// Reads the journal in a folder and passes every batch after `applied` to `replay`, in order.
 /// All batches are checked before the first is replayed, and are durable in the journal when they are replayed. Fails if a
 /// needed batch is missing or damaged, and if the journal belongs to another store.
 pub(crate) fn open<F: Files, E: From<JournalError>>(
@@ -39,14 +39,14 @@ pub(crate) fn open<F: Files, E: From<JournalError>>(
     folder: &Path,
     store: StoreId,
     applied: u64,
-    replay: &mut dyn FnMut(u64, u8, &[u8]) -> Result<(), E>,
+    replay: &mut dyn FnMut(JournalBatch<'_>) -> Result<(), E>,
 ) -> Result<Recovered<F>, E> {
     let found = find_files(&files, folder, store)?;
     let scan = Scan { files: &files, found: &found, seed: store.seed(), applied };
     let end = scan.run(&mut |_| Ok::<(), JournalError>(()))?;
     if end.summary.range.is_some() {
         make_durable(&files, folder, &found)?;
-        scan.run(&mut |record| replay(record.sequence, record.encoding, record.payload))?;
+        scan.run(&mut |record| replay(record.batch()))?;
     }
     // A journal that ends before the applied batch lacks nothing, but its last CRC is not that of the batch before the next.
     let (last, chain) = if end.last >= applied { (end.last, end.chain) } else { (applied, 0) };

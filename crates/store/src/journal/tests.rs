@@ -1,8 +1,8 @@
 //! The journal's rules on the real file system.
 
 use super::{
-    DamageKind, Files as _, Journal, JournalError, Limits, OsFiles, RECORD_BYTES_MAX, Recovered, StoreId,
-    Summary, check, open,
+    DamageKind, Files as _, Journal, JournalBatch, JournalError, Limits, OsFiles, RECORD_BYTES_MAX,
+    Recovered, StoreId, Summary, check, open,
 };
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -15,8 +15,8 @@ type Replayed = Vec<(u64, u8, Vec<u8>)>;
 
 fn recover(folder: &Path, applied: u64) -> Result<(Recovered<OsFiles>, Replayed), JournalError> {
     let mut replayed = Vec::new();
-    let recovered = open(OsFiles, folder, STORE, applied, &mut |sequence, encoding, payload| {
-        replayed.push((sequence, encoding, payload.to_vec()));
+    let recovered = open(OsFiles, folder, STORE, applied, &mut |batch: JournalBatch<'_>| {
+        replayed.push((batch.sequence, batch.encoding, batch.payload.to_vec()));
         Ok::<_, JournalError>(())
     })?;
     Ok((recovered, replayed))
@@ -135,8 +135,8 @@ fn batch_larger_than_a_segment_gets_its_own() {
     journal.append(0, b"small").unwrap();
     let mut sizes = Vec::new();
     journal
-        .read_after(1, &mut |_, _, payload| {
-            sizes.push(payload.len());
+        .read_after(1, &mut |batch: JournalBatch<'_>| {
+            sizes.push(batch.payload.len());
             Ok::<_, JournalError>(())
         })
         .unwrap();
@@ -193,8 +193,8 @@ fn wiped_journal_has_no_trace_of_earlier_texts() {
     }
     assert_eq!(traces(folder.path()), 0);
     let mut left = Vec::new();
-    let mut visit = |sequence, _, _: &[u8]| {
-        left.push(sequence);
+    let mut visit = |batch: JournalBatch<'_>| {
+        left.push(batch.sequence);
         Ok::<_, JournalError>(())
     };
     journal.read_after(600, &mut visit).unwrap();
