@@ -160,7 +160,9 @@ impl<F: Files> Journal<F> {
         (self.last, self.current.last, self.chain) = (sequence, sequence, crc);
         self.sizes.push_back(needed as u32);
         self.backlog_bytes += needed;
-        self.buffer.shrink_to(BUFFER_KEPT_BYTES);
+        if self.buffer.capacity() > BUFFER_KEPT_BYTES {
+            self.buffer = Vec::new();
+        }
         self.request_next_segment();
         Ok(sequence)
     }
@@ -211,6 +213,14 @@ impl<F: Files> Journal<F> {
             }
         }
         Ok(())
+    }
+
+    /// Returns the files with the records after `applied`, and how many bytes of each are written and durable. A copy of
+    /// them is a complete journal, as long as nothing is trimmed while it is made.
+    pub(crate) fn segments_after(&self, applied: u64) -> Vec<(PathBuf, u64)> {
+        let full = self.full.iter().map(|segment| (segment, segment.bytes));
+        let segments = full.chain([(&self.current, self.end)]).filter(|(segment, _)| segment.last > applied);
+        segments.map(|(segment, bytes)| (segment_path(&self.folder, segment.header.number), bytes)).collect()
     }
 
     /// Returns the bytes of all records that are not trimmed.

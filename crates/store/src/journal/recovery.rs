@@ -53,7 +53,8 @@ pub(crate) fn open<F: Files, E: From<JournalError>>(
     Ok(Recovered { files, folder: folder.to_owned(), store, found, last, chain, summary: end.summary })
 }
 
-/// Checks the journal in a folder that no process writes to, without changing anything.
+/// Checks the journal in a folder without changing anything. If a gateway is running, an error may only mean that a segment
+/// was recycled meanwhile: the caller repeats the check with the batch that is applied then.
 pub(crate) fn check<F: Files>(
     files: &F,
     folder: &Path,

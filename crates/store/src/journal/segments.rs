@@ -16,12 +16,17 @@ const SUFFIX: &str = ".log";
 
 /// Returns the path of a segment.
 pub(super) fn segment_path(folder: &Path, number: u64) -> PathBuf {
-    folder.join(format!("{PREFIX}{number:08}{SUFFIX}"))
+    folder.join(segment_name(number))
 }
 
+fn segment_name(number: u64) -> String {
+    format!("{PREFIX}{number:08}{SUFFIX}")
+}
+
+/// Returns the number of the segment with this name. Other spellings of a number are not the journal's own names.
 fn segment_number(name: &str) -> Option<u64> {
-    let digits = name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?;
-    digits.bytes().all(|digit| digit.is_ascii_digit()).then(|| digits.parse().ok())?
+    let number = name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?.parse().ok()?;
+    (segment_name(number) == name).then_some(number)
 }
 
 /// One file of the journal.
@@ -42,10 +47,9 @@ pub(super) fn find_files<F: Files>(
     store: StoreId,
 ) -> Result<Vec<FoundFile>, JournalError> {
     let names = files.list(folder).map_err(JournalError::at(folder))?;
-    let mut numbers: Vec<(u64, String)> =
-        names.into_iter().filter_map(|name| Some((segment_number(&name)?, name))).collect();
+    let mut numbers: Vec<u64> = names.iter().filter_map(|name| segment_number(name)).collect();
     numbers.sort_unstable();
-    numbers.into_iter().map(|(number, name)| examine(files, folder.join(name), number, store)).collect()
+    numbers.into_iter().map(|number| examine(files, segment_path(folder, number), number, store)).collect()
 }
 
 fn examine<F: Files>(
@@ -182,7 +186,14 @@ mod tests {
         assert_eq!(path, Path::new("/data/journal-00000042.log"));
         assert_eq!(segment_number("journal-00000042.log"), Some(42));
         assert_eq!(segment_number("journal-123456789.log"), Some(123_456_789));
-        for name in ["journal-.log", "journal-+1.log", "journal-1.log.bak", "hermod.db", "journal-1"] {
+        for name in [
+            "journal-.log",
+            "journal-1.log",
+            "journal-+0000001.log",
+            "journal-1.log.bak",
+            "hermod.db",
+            "journal-1",
+        ] {
             assert_eq!(segment_number(name), None, "{name}");
         }
     }

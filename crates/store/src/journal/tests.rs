@@ -125,6 +125,27 @@ fn segments_grow_and_are_recycled() {
 }
 
 #[test]
+fn copied_segments_are_a_complete_journal() {
+    let (folder, copy) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let mut journal = start(folder.path(), 0);
+    for _ in 0..40 {
+        journal.append(0, &[5; 3000]).unwrap();
+    }
+    let segments = journal.segments_after(10);
+    journal.append(0, b"later").unwrap();
+    for (path, bytes) in &segments {
+        let content = std::fs::read(path).unwrap();
+        std::fs::write(copy.path().join(path.file_name().unwrap()), &content[..*bytes as usize]).unwrap();
+    }
+    let (_, replayed) = recover(copy.path(), 10).unwrap();
+    assert_eq!(
+        replayed.iter().map(|(sequence, ..)| *sequence).collect::<Vec<_>>(),
+        (11..=40).collect::<Vec<_>>()
+    );
+    assert!(journal.segments_after(41).is_empty());
+}
+
+#[test]
 fn batch_larger_than_a_segment_gets_its_own() {
     let folder = TempDir::new().unwrap();
     let mut journal = start(folder.path(), 0);
