@@ -197,17 +197,10 @@ impl<F: Files> Journal<F> {
                     Step::Record(record) => visit(record.batch())?,
                     Step::End => break,
                     Step::Lost { .. } | Step::Unchained => {
-                        let (lost, kind) = ((expected, segment.last), DamageKind::Record);
+                        let (kind, lost) = (DamageKind::Record, (expected, segment.last));
                         let (applied, last) = (self.applied, self.last);
-                        return Err(JournalError::Damaged(Damage {
-                            path,
-                            offset,
-                            kind,
-                            lost,
-                            applied,
-                            last,
-                        })
-                        .into());
+                        let damage = Damage { path, offset, kind, lost, applied, last };
+                        return Err(JournalError::Damaged(damage).into());
                     }
                 }
             }
@@ -239,10 +232,8 @@ impl<F: Files> Journal<F> {
         self.pool.wipe();
         self.full.iter_mut().for_each(|segment| segment.wipe = true);
         self.current.wipe = true;
-        if self.current.has_records() {
-            self.roll(self.limits.first_segment)?;
-            self.trim(self.applied);
-        }
+        self.roll(self.limits.first_segment)?;
+        self.trim(self.applied);
         Ok(())
     }
 
