@@ -23,6 +23,8 @@ mod damage_tests;
 #[cfg(test)]
 mod random;
 #[cfg(test)]
+mod recycling_tests;
+#[cfg(test)]
 mod simulated_disk;
 #[cfg(test)]
 mod tests;

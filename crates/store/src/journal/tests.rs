@@ -68,7 +68,10 @@ fn database_that_is_ahead_of_the_journal_continues_after_its_own_batch() {
     let mut journal = start(folder.path(), 9);
     assert_eq!(journal.append(0, b"ten").unwrap(), 10);
     drop(journal);
-    assert_eq!(recover(folder.path(), 9).unwrap().1, [(10, 0, b"ten".to_vec())]);
+    let (recovered, replayed) = recover(folder.path(), 9).unwrap();
+    assert_eq!(replayed, [(10, 0, b"ten".to_vec())]);
+    let mut journal = Journal::start(recovered, 20, SMALL).unwrap();
+    assert_eq!(journal.append(0, b"after").unwrap(), 21);
 }
 
 #[test]
