@@ -1,9 +1,10 @@
 //! Errors of the store. Each means that the operation was not done. Where the store cannot know whether a commit is
 //! durable, it ends the process instead of returning an error.
 
+use crate::journal::JournalError;
 use hermod_engine::ops::{CatalogueRefusal, PostRefusal};
 use std::error::Error;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -44,9 +45,20 @@ pub enum StoreError {
     )]
     TooOld { path: PathBuf, found: i64, known: i64 },
     #[error(
-        "the database has {found} commits, but {acknowledged} were acknowledged: its log is damaged or missing, or it was replaced by an older copy; restore a backup, or delete {path} to continue with the data that is left"
+        "the data folder has {found} batches, but {acknowledged} were acknowledged: its journal or the log of the database is damaged or missing, or the database was replaced by an older copy; restore a backup, or delete {path} to continue with the data that is left"
     )]
     Behind { path: PathBuf, acknowledged: u64, found: u64 },
+}
+
+impl From<JournalError> for StoreError {
+    fn from(error: JournalError) -> StoreError {
+        let kind = match &error {
+            error if error.is_disk_full() => BackendErrorKind::DiskFull,
+            error if error.is_fatal() => BackendErrorKind::DiskFailed,
+            _ => BackendErrorKind::Other,
+        };
+        StoreError::Backend(BackendError::new(kind, error))
+    }
 }
 
 /// An error of the database itself, with the database's own text. Callers outside the crate cannot see which database
@@ -91,6 +103,12 @@ const EXIT_DISK_FAILED: i32 = 74;
 impl StoreError {
     pub(crate) fn damaged(what: impl std::fmt::Display) -> StoreError {
         StoreError::Damaged(what.to_string())
+    }
+
+    /// Returns the error of a file that could not be written or synced.
+    pub(crate) fn disk_failed(path: &Path, error: std::io::Error) -> StoreError {
+        let error = std::io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+        StoreError::Backend(BackendError::new(BackendErrorKind::DiskFailed, error))
     }
 
     /// Logs the error and ends the process with exit code 74. No caller is answered; the next start recovers from the

@@ -7,7 +7,6 @@
 mod backend;
 mod disk;
 mod error;
-#[cfg_attr(not(test), expect(dead_code, unused_imports, reason = "the writer does not use it yet"))]
 mod journal;
 mod outboxes;
 mod read_results;

@@ -13,7 +13,7 @@ use crate::sqlite::database::Database;
 use crate::sqlite::{
     audit as sqlite_audit, balances, carrier_ids, catalogue, conversations, copying, day_totals,
     delivery_figures, engine_reads, erasure, errors, given_up_reports, inbound, late_parts, ledger, lock,
-    opt_outs, parked_receipts, part_rows, purging, readers, records, reports, reviews, set_aside,
+    opt_outs, parked_receipts, part_rows, purging, readers, records, recovery, reports, reviews, set_aside,
     unassigned_inbound, unnamed_parts, waiting_messages, webhook_due, webhook_listing, webhook_purging,
 };
 use hermod_domain::carrier::IdConversion;
@@ -57,11 +57,13 @@ pub(crate) fn audit(
     folder: &Path,
     stop: impl FnMut() -> bool + Send + 'static,
 ) -> Result<AuditReport, StoreError> {
+    recovery::recover_closed(folder)?;
     sqlite_audit::audit(folder, stop)
 }
 
 /// Copies the database of a folder that no gateway uses into a new file.
 pub(crate) fn back_up(folder: &Path, destination: &Path) -> Result<(), StoreError> {
+    recovery::recover_closed(folder)?;
     copying::back_up(folder, destination)
 }
 
@@ -175,6 +177,13 @@ impl Backend {
         };
         let finished = tokio::task::spawn_blocking(move || finish(&file)).await;
         Ok(finished.map_err(|_| StoreError::damaged("the task that finished a copy panicked"))??)
+    }
+
+    /// Sets how a read makes the writer flush, if it has to see batches that are not in the database yet.
+    pub(crate) fn set_wake_writer(&self, wake: impl Fn() + Send + Sync + 'static) {
+        match self {
+            Backend::Sqlite(database) => database.progress().set_wake_writer(wake),
+        }
     }
 
     /// Makes later reads fail with [`StoreError::Closed`]. Running reads complete.

@@ -6,6 +6,7 @@ use crate::sqlite::writing;
 use hermod_engine::tables::{TableError, Tables};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// A database as the writer uses it. One variant per backend, like [`crate::backend::Backend`].
 pub(crate) enum WritingBackend {
@@ -65,6 +66,13 @@ impl WritingBackend {
     pub(crate) fn after_batch(&self) {
         match self {
             WritingBackend::Sqlite(connection) => connection.after_batch(),
+        }
+    }
+
+    /// Returns when to call [`WritingBackend::after_batch`] if no batch comes before.
+    pub(crate) fn next_upkeep(&self) -> Option<Instant> {
+        match self {
+            WritingBackend::Sqlite(connection) => connection.next_upkeep(),
         }
     }
 

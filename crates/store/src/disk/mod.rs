@@ -141,10 +141,10 @@ impl Disk {
         Err(StoreError::NoRoomForCopy { folder: folder.to_owned(), needed, free })
     }
 
-    /// Records the size of the write-ahead log.
-    pub(crate) fn set_log_size(&self, bytes: u64, overgrown: bool) {
+    /// Records the size of the write-ahead log. Returns whether `overgrown` has changed.
+    pub(crate) fn set_log_size(&self, bytes: u64, overgrown: bool) -> bool {
         self.log_bytes.store(bytes, Ordering::Relaxed);
-        self.log_overgrown.store(overgrown, Ordering::Relaxed);
+        self.log_overgrown.swap(overgrown, Ordering::Relaxed) != overgrown
     }
 
     /// Makes the checkpoint thread truncate the log, also if it is small.
@@ -152,9 +152,14 @@ impl Disk {
         self.truncation_requested.store(true, Ordering::Release);
     }
 
-    /// Returns whether a truncation was requested, and clears the request.
-    pub(crate) fn take_truncation_request(&self) -> bool {
-        self.truncation_requested.swap(false, Ordering::AcqRel)
+    /// Whether a truncation was requested and has not been done.
+    pub(crate) fn is_truncation_requested(&self) -> bool {
+        self.truncation_requested.load(Ordering::Acquire)
+    }
+
+    /// Records that the log is empty.
+    pub(crate) fn truncation_done(&self) {
+        self.truncation_requested.store(false, Ordering::Release);
     }
 
     pub(crate) fn log_size(&self) -> LogSize {

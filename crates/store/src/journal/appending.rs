@@ -208,14 +208,6 @@ impl<F: Files> Journal<F> {
         Ok(())
     }
 
-    /// Returns the files with the records after `applied`, and how many bytes of each are written and durable. A copy of
-    /// them is a complete journal, as long as nothing is trimmed while it is made.
-    pub(crate) fn segments_after(&self, applied: u64) -> Vec<(PathBuf, u64)> {
-        let full = self.full.iter().map(|segment| (segment, segment.bytes));
-        let segments = full.chain([(&self.current, self.end)]).filter(|(segment, _)| segment.last > applied);
-        segments.map(|(segment, bytes)| (segment_path(&self.folder, segment.header.number), bytes)).collect()
-    }
-
     /// Returns the bytes of all records that are not trimmed.
     pub(crate) fn backlog_bytes(&self) -> u64 {
         self.backlog_bytes
@@ -227,7 +219,7 @@ impl<F: Files> Journal<F> {
     }
 
     /// Makes the thread overwrite with zeros what was written until now, so that no erased text remains: free files at once,
-    /// others when their records are trimmed. Begins a new segment. [`Journal::pending_wipes`] says when it is done.
+    /// others when their records are trimmed. Begins a new segment.
     pub(crate) fn wipe_free(&mut self) -> Result<(), JournalError> {
         self.pool.wipe();
         self.full.iter_mut().for_each(|segment| segment.wipe = true);
@@ -238,6 +230,7 @@ impl<F: Files> Journal<F> {
     }
 
     /// Returns how many files are still to be overwritten with zeros.
+    #[cfg(test)]
     pub(crate) fn pending_wipes(&self) -> usize {
         let in_use = self.full.iter().chain([&self.current]).filter(|segment| segment.wipe).count();
         in_use + self.pool.pending_wipes()

@@ -4,10 +4,12 @@
 //! acknowledged. The mark beside the database tells the two apart.
 
 use super::crash_tests::{FOLDER, LIMITS, STORE, World};
+use super::files::Files as _;
 use super::format::{HEADER_BLOCK, HEADER_BYTES, RECORD_HEADER_BYTES, encode_record};
+use super::recovery::Summary;
 use super::segments::{Step, Walk, find_files, read_file, segment_path};
 use super::simulated_disk::{Crash, SimulatedDisk};
-use super::{DamageKind, Files as _, Journal, JournalBatch, JournalError, Summary, check, open};
+use super::{DamageKind, Journal, JournalBatch, JournalError, check, open};
 use std::path::{Path, PathBuf};
 
 /// Where a record is.

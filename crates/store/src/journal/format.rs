@@ -97,7 +97,6 @@ fn header_crc(bytes: &[u8; HEADER_BYTES]) -> u32 {
 /// One intact record.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Record<'a> {
-    pub(super) salt: u64,
     pub(super) sequence: u64,
     pub(super) encoding: u8,
     /// The CRC of the record before this one.
@@ -168,7 +167,6 @@ pub(super) fn record_at(
     let covered = bytes.get(offset + 8..offset + RECORD_HEADER_BYTES + length)?;
     let crc = u32_at(header, 4);
     (crc32c_append(seed, covered) == crc).then(|| Record {
-        salt,
         sequence,
         encoding: header[32],
         previous: u32_at(header, 28),
@@ -247,7 +245,7 @@ mod tests {
         let crc = encode_record(&mut bytes, 1, (5, 9, 11), (2, b"a payload of 23 octets."));
         assert_eq!(bytes.len(), record_bytes(23));
         let record = record_at(&bytes, 0, 1, |_, _| true).unwrap();
-        assert_eq!((record.salt, record.sequence, record.encoding, record.previous), (5, 9, 2, 11));
+        assert_eq!((record.sequence, record.encoding, record.previous), (9, 2, 11));
         assert_eq!((record.crc, record.payload), (crc, &b"a payload of 23 octets."[..]));
         for bit in 0..(RECORD_HEADER_BYTES + 23) * 8 {
             let mut damaged = bytes.clone();

@@ -31,9 +31,9 @@ mod tests;
 
 pub(crate) use appending::Journal;
 pub(crate) use error::{Damage, DamageKind, JournalError};
-pub(crate) use files::{Files, OsFiles};
-pub(crate) use format::{JournalBatch, RECORD_BYTES_MAX, StoreId};
-pub(crate) use recovery::{Recovered, Summary, check, open};
+pub(crate) use files::OsFiles;
+pub(crate) use format::{JournalBatch, StoreId};
+pub(crate) use recovery::{check, open};
 
 /// Sizes of the journal's files.
 #[derive(Clone, Copy, Debug)]

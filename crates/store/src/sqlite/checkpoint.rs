@@ -1,19 +1,22 @@
-//! Checkpoints: moves the write-ahead log into the database file, on its own thread and connection, so that commits do not
-//! wait for it. Only if the log exceeds its limit does the writer itself make a checkpoint.
+//! Checkpoints: moves the write-ahead log into the database file, on its own thread and connection, so that the writer does not
+//! wait for it. Only if the log exceeds its limit does the writer itself make a checkpoint. The thread also syncs the log once
+//! a second, after which the journal need not keep its batches.
 //!
-//! A reader with an open snapshot prevents the log from being reset, and every commit makes it longer. Reads of the gateway
-//! are limited to 5 seconds (`readers.rs`); those of other programs are not. The thread checks once a second and truncates a
-//! log that is too large as soon as no reader prevents it.
+//! A reader with an open snapshot prevents the log from being reset, and every flush makes it longer. Reads of the gateway
+//! are limited to 5 seconds (`readers.rs`); those of other programs are not. The thread checks once a second whether the log
+//! is too large, and the writer then truncates it after its next flush, as soon as no reader prevents it.
 
 use crate::disk::Disk;
 use crate::error::StoreError;
+use crate::sqlite::progress::Progress;
 use crate::sqlite::{errors, schema};
 use hermod_engine::tables::TableError;
 use rusqlite::Connection;
 use std::cell::Cell;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -43,6 +46,44 @@ pub(crate) struct Checkpointer {
     log_pages: Arc<AtomicI32>,
     /// Pages in the log when the last checkpoint was requested.
     checkpointed_at: Cell<i32>,
+    /// The writer truncates the log after its next flush: its transaction is open at most other times.
+    truncate: Arc<AtomicBool>,
+    log: Arc<LogFile>,
+    disk: Arc<Disk>,
+    progress: Arc<Progress>,
+}
+
+/// The file of the log, which stays the same while the database is open.
+struct LogFile {
+    path: PathBuf,
+    file: File,
+}
+
+impl LogFile {
+    fn open(folder: &Path) -> Result<LogFile, StoreError> {
+        let path = schema::log_file(folder);
+        match File::open(&path) {
+            Ok(file) => Ok(LogFile { path, file }),
+            Err(error) => Err(StoreError::File { path, error }),
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        log_bytes(&self.path)
+    }
+
+    /// Syncs the log. Everything that was flushed before is durable then: it is in the log, or in the database, which a
+    /// checkpoint has synced. Ends the process if the disk fails.
+    fn sync(&self, progress: &Progress) {
+        let flushed = progress.visible();
+        if flushed == progress.durable() {
+            return;
+        }
+        if let Err(error) = self.file.sync_data() {
+            StoreError::disk_failed(&self.path, error).exit_process();
+        }
+        progress.set_durable(flushed);
+    }
 }
 
 impl Checkpointer {
@@ -51,6 +92,7 @@ impl Checkpointer {
         folder: &Path,
         writer: &mut Connection,
         disk: Arc<Disk>,
+        progress: Arc<Progress>,
     ) -> Result<Checkpointer, TableError> {
         let log_pages = Arc::new(AtomicI32::new(0));
         let counter = log_pages.clone();
@@ -61,40 +103,73 @@ impl Checkpointer {
         let connection = Connection::open(folder.join(schema::FILE_NAME))?;
         connection
             .execute_batch("PRAGMA synchronous = FULL; PRAGMA cache_size = -256; PRAGMA busy_timeout = 0;")?;
-        let background = Background { connection, log: schema::log_file(folder), disk };
+        let (log, truncate) = (Arc::new(LogFile::open(folder)?), Arc::new(AtomicBool::new(false)));
+        let background = Background {
+            connection,
+            log: log.clone(),
+            disk: disk.clone(),
+            truncate: truncate.clone(),
+            progress: progress.clone(),
+        };
         let (wake, woken) = sync_channel(1);
         let thread = std::thread::Builder::new()
             .name("hermod-checkpoint".to_owned())
             .spawn(move || background.run(&woken))
             .map_err(|error| StoreError::File { path: folder.to_owned(), error })?;
-        Ok(Checkpointer { wake: Some(wake), thread: Some(thread), log_pages, checkpointed_at: Cell::new(0) })
+        Ok(Checkpointer {
+            wake: Some(wake),
+            thread: Some(thread),
+            log_pages,
+            checkpointed_at: Cell::new(0),
+            truncate,
+            log,
+            disk,
+            progress,
+        })
     }
 
-    /// Requests a checkpoint if the log has grown enough, or makes it here if the log is above its limit. The writer calls it
-    /// between two batches.
-    pub(crate) fn after_batch(&self, writer: &Connection) {
+    /// Truncates the log if that is wanted. Requests a checkpoint if the log has grown enough, or makes it here if the log is
+    /// above its limit. The writer calls it after each flush. Returns whether the log was truncated: then everything flushed
+    /// is in the database file, and durable.
+    pub(crate) fn after_flush(&self, writer: &Connection) -> bool {
+        if self.truncate.swap(false, Ordering::AcqRel) {
+            wait_at_most(writer, TRUNCATE_WAIT);
+            let truncated = run(writer, "PRAGMA wal_checkpoint(TRUNCATE)").is_some_and(|moved| moved.all);
+            wait_at_most(writer, schema::BUSY_WAIT);
+            if truncated {
+                self.disk.truncation_done();
+                self.progress.set_durable(self.progress.visible());
+            }
+            return truncated;
+        }
         let pages = self.log_pages.load(Ordering::Relaxed);
         if pages < self.checkpointed_at.get() {
             // The log was reset: it is written from its beginning again.
             self.checkpointed_at.set(0);
         }
         if pages - self.checkpointed_at.get() < PAGES_PER_CHECKPOINT {
-            return;
+            return false;
         }
         self.checkpointed_at.set(pages);
         if pages <= LOG_PAGES_MAX {
             // A full channel means that the thread has been woken already.
             let _ = self.wake.as_ref().map(|wake| wake.try_send(()));
-            return;
+            return false;
         }
         // RESTART keeps the file at its size and writes it from its beginning again, which is cheaper than TRUNCATE. It does
         // not wait for a long read, which would prevent it.
         wait_at_most(writer, OVERGROWN_WAIT);
         run(writer, "PRAGMA wal_checkpoint(RESTART)");
         wait_at_most(writer, schema::BUSY_WAIT);
+        false
     }
 
-    /// Stops the thread and truncates the log.
+    /// Makes everything durable that was flushed so far. Ends the process if the disk fails.
+    pub(crate) fn sync_log(&self) {
+        self.log.sync(&self.progress);
+    }
+
+    /// Stops the thread, makes everything durable that was flushed, and truncates the log.
     pub(crate) fn stop(mut self, writer: &Connection) {
         drop(self.wake.take());
         if let Some(thread) = self.thread.take()
@@ -102,6 +177,7 @@ impl Checkpointer {
         {
             tracing::error!("The checkpoint thread panicked");
         }
+        self.sync_log();
         run(writer, "PRAGMA wal_checkpoint(TRUNCATE)");
     }
 }
@@ -117,8 +193,8 @@ pub(crate) fn truncate_at_start(folder: &Path, writer: &Connection) -> Result<()
     let truncated = checkpoint(writer, "PRAGMA wal_checkpoint(TRUNCATE)");
     wait_at_most(writer, schema::BUSY_WAIT);
     match truncated {
-        Ok(Progress { all: true }) => Ok(()),
-        Ok(Progress { all: false }) => {
+        Ok(Moved { all: true }) => Ok(()),
+        Ok(Moved { all: false }) => {
             tracing::warn!(
                 log_bytes = bytes,
                 "Another process reads the database; its log is truncated later"
@@ -136,8 +212,10 @@ pub(crate) fn truncate_at_start(folder: &Path, writer: &Connection) -> Result<()
 /// The checkpoint thread.
 struct Background {
     connection: Connection,
-    log: PathBuf,
+    log: Arc<LogFile>,
     disk: Arc<Disk>,
+    truncate: Arc<AtomicBool>,
+    progress: Arc<Progress>,
 }
 
 impl Background {
@@ -148,66 +226,53 @@ impl Background {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
             }
+            self.log.sync(&self.progress);
             self.truncate_if_overgrown();
         }
     }
 
-    /// Truncates the log if it is too large or a truncation was requested, and records its size.
+    /// Lets the writer truncate the log if it is too large or a truncation was requested, and records its size.
     fn truncate_if_overgrown(&self) {
         let bytes_max = if self.disk.is_accepting() { LOG_BYTES_MAX } else { LOG_BYTES_MAX_ON_LOW_DISK };
-        let before = log_bytes(&self.log);
-        let wanted = self.disk.take_truncation_request();
-        if wanted || before > bytes_max {
-            let truncated = self.truncate();
-            if wanted && !truncated {
-                self.disk.request_truncation();
-            }
+        let bytes = self.log.bytes();
+        let overgrown = bytes > bytes_max;
+        if overgrown || self.disk.is_truncation_requested() {
+            self.truncate();
         }
-        let after = log_bytes(&self.log);
-        self.disk.set_log_size(after, after > bytes_max);
-        if before > bytes_max && after <= bytes_max {
-            tracing::info!(
-                from_bytes = before,
-                to_bytes = after,
-                "The log was too large and has been truncated"
-            );
+        if self.disk.set_log_size(bytes, overgrown) && !overgrown {
+            tracing::info!(bytes, "The log was too large and has been truncated");
             self.disk.measure();
         }
     }
-}
 
-impl Background {
-    /// Moves the log into the database without blocking the writer, then truncates it. Returns false if a reader prevented
-    /// that.
-    fn truncate(&self) -> bool {
-        if run(&self.connection, "PRAGMA wal_checkpoint(PASSIVE)").is_none_or(|moved| !moved.all) {
-            return false;
+    /// Moves the log into the database without blocking the writer, then lets the writer truncate it, unless a reader would
+    /// prevent that.
+    fn truncate(&self) {
+        if run(&self.connection, "PRAGMA wal_checkpoint(PASSIVE)").is_some() {
+            self.truncate.store(true, Ordering::Release);
+            self.progress.request_flush();
         }
-        wait_at_most(&self.connection, TRUNCATE_WAIT);
-        let truncated = run(&self.connection, "PRAGMA wal_checkpoint(TRUNCATE)");
-        wait_at_most(&self.connection, Duration::ZERO);
-        truncated.is_some_and(|moved| moved.all)
     }
 }
 
 /// The result of a checkpoint.
-struct Progress {
+struct Moved {
     /// Whether the whole log is in the database now.
     all: bool,
 }
 
 /// Makes a checkpoint of the kind that the pragma names.
-fn checkpoint(connection: &Connection, pragma: &str) -> Result<Progress, StoreError> {
+fn checkpoint(connection: &Connection, pragma: &str) -> Result<Moved, StoreError> {
     let read = connection.query_row(pragma, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
     let (busy, in_log, moved): (i64, i64, i64) = read.map_err(errors::store_error)?;
-    Ok(Progress { all: busy == 0 && in_log == moved })
+    Ok(Moved { all: busy == 0 && in_log == moved })
 }
 
 /// Makes a checkpoint; `None` if it failed and is to be retried later. Ends the process if the disk failed: pages that a
 /// failed fsync lost would not be written again, and the log that holds them would be overwritten.
-fn run(connection: &Connection, pragma: &str) -> Option<Progress> {
+fn run(connection: &Connection, pragma: &str) -> Option<Moved> {
     match checkpoint(connection, pragma) {
-        Ok(progress) => Some(progress),
+        Ok(moved) => Some(moved),
         Err(error) if error.is_fatal() => error.exit_process(),
         // Logged by the writer when a commit fails.
         Err(error) if error.is_disk_full() => None,

@@ -2,16 +2,18 @@
 
 use crate::error::StoreError;
 use crate::sqlite::lock::{self, FolderLock};
+use crate::sqlite::progress::Progress;
 use crate::sqlite::readers::Readers;
 use crate::sqlite::writing::WritingConnection;
 use hermod_engine::tables::TableError;
 use rusqlite::Connection;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The readers of the database, and the lock on its folder.
 pub(crate) struct Database {
     readers: Readers,
+    progress: Arc<Progress>,
     /// Held for as long as the store is open.
     lock: Mutex<Option<FolderLock>>,
 }
@@ -22,16 +24,23 @@ impl Database {
     pub(crate) fn open(folder: &Path) -> Result<(Database, WritingConnection), StoreError> {
         lock::make_folder(folder)?;
         let lock = FolderLock::take(folder)?;
-        let writing = WritingConnection::open(folder)?;
+        let progress = Arc::new(Progress::default());
+        let writing = WritingConnection::open(folder, progress.clone())?;
         let readers = Readers::open(folder)?;
-        Ok((Database { readers, lock: Mutex::new(Some(lock)) }, writing))
+        Ok((Database { readers, progress, lock: Mutex::new(Some(lock)) }, writing))
     }
 
-    /// Runs a read on one of the readers' connections: see [`Readers::run`].
+    /// Returns how far the batches have come.
+    pub(crate) fn progress(&self) -> &Progress {
+        &self.progress
+    }
+
+    /// Runs a read on one of the readers' connections: see [`Readers::run`]. It sees every batch that was committed before.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Connection) -> Result<T, TableError> + Send + 'static,
     ) -> Result<T, StoreError> {
+        self.progress.wait_until_visible().await?;
         self.readers.run(read).await
     }
 

@@ -23,6 +23,7 @@ pub(crate) mod given_up_reports;
 pub(crate) mod idempotency_keys;
 pub(crate) mod inbound;
 pub(crate) mod jobs;
+mod journal_meters;
 pub(crate) mod late_parts;
 pub(crate) mod ledger;
 pub(crate) mod lock;
@@ -34,10 +35,13 @@ pub(crate) mod opt_outs;
 pub(crate) mod parked_receipts;
 pub(crate) mod part_rows;
 pub(crate) mod parts;
+pub(crate) mod progress;
 pub(crate) mod purging;
 pub(crate) mod readers;
 pub(crate) mod records;
+pub(crate) mod recovery;
 pub(crate) mod reports;
+mod reserve;
 pub(crate) mod reviews;
 pub(crate) mod schema;
 pub(crate) mod set_aside;
@@ -53,8 +57,9 @@ pub(crate) mod webhook_listing;
 pub(crate) mod webhook_purging;
 pub(crate) mod writing;
 
-use hermod_engine::tables::Tables;
+use hermod_engine::tables::{ChangeLog, Tables};
 use rusqlite::Connection;
+use std::cell::RefCell;
 
 /// Implements the engine's table traits on a connection.
 pub(crate) struct SqliteTables<'c> {
@@ -65,6 +70,11 @@ impl<'c> SqliteTables<'c> {
     /// Returns the tables in the form that the engine uses.
     pub(crate) fn of(connection: &'c Connection) -> Tables<'c> {
         Tables::new(SqliteTables { connection })
+    }
+
+    /// Returns the tables. Every change that is applied to them is also added to `changes`.
+    pub(crate) fn logged(connection: &'c Connection, changes: &'c RefCell<ChangeLog>) -> Tables<'c> {
+        Tables::with_log(SqliteTables { connection }, changes)
     }
 }
 

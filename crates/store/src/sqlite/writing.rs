@@ -1,50 +1,115 @@
-//! The only connection that writes: its transactions, its commit mark, and its checkpoints.
+//! The only connection that writes, and the journal in front of it.
+//!
+//! A batch is applied to the tables inside a transaction that stays open over many batches, and is durable when its changes
+//! are in the journal. A *flush* commits the transaction: from then on readers see its batches. The log of the database is
+//! synced once a second by the checkpoint thread; then the journal forgets the batches (`progress.rs` has the numbers).
+//! After a crash, and after SQLite has rolled the open transaction back by itself, the batches that the database lacks are
+//! applied again from the journal.
 
 use crate::disk::Disk;
-use crate::error::StoreError;
+use crate::error::{BackendError, BackendErrorKind, StoreError};
+use crate::journal::Journal;
 use crate::sqlite::checkpoint::{self, Checkpointer};
 use crate::sqlite::commit_mark::CommitMark;
+use crate::sqlite::journal_meters::JournalMeters;
+use crate::sqlite::progress::Progress;
+use crate::sqlite::recovery::{apply, recover};
+use crate::sqlite::reserve::Reserve;
 use crate::sqlite::{SqliteTables, catalogue, copying, errors, schema, webhook_events};
-use hermod_engine::tables::{TableError, Tables};
+use hermod_engine::tables::{CHANGE_ENCODING, ChangeLog, TableError, Tables};
 use rusqlite::Connection;
+use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A flush is made once the open transaction is this old.
+const FLUSH_EVERY: Duration = Duration::from_millis(500);
+/// A flush is made once this many bytes were added to the journal: some thousand messages.
+const FLUSH_BYTES: usize = 1024 * 1024;
+/// A flush is made after a pause of this length, so that readers seldom have to wait for one.
+const FLUSH_WHEN_IDLE: Duration = Duration::from_millis(50);
+/// The least time between two flushes that readers ask for.
+const FLUSHES_FOR_READERS_EVERY: Duration = Duration::from_millis(1);
+/// Above this size of the journal (some seconds of a start) no batch is accepted until the database is synced.
+const JOURNAL_BYTES_MAX: u64 = 128 * 1024 * 1024;
+/// Pause between two attempts to flush while the disk is full.
+const FULL_DISK_PAUSE: Duration = Duration::from_millis(500);
 
 /// The writer's connection.
 pub(crate) struct WritingConnection {
     connection: Connection,
     folder: PathBuf,
+    journal: RefCell<Journal>,
+    /// The changes of the current batch.
+    changes: RefCell<ChangeLog>,
     mark: CommitMark,
-    /// Set by [`WritingConnection::start_checkpoints`].
+    progress: Arc<Progress>,
+    unflushed: Unflushed,
+    reserve: Reserve,
+    meters: JournalMeters,
+    in_batch: Cell<bool>,
+    /// Set by [`WritingConnection::start_checkpoints`], like the next.
+    disk: Option<Arc<Disk>>,
     checkpointer: Option<Checkpointer>,
 }
 
-/// One transaction. Dropping it without [`Transaction::commit`] rolls it back.
+/// The batches of the open transaction.
+struct Unflushed {
+    bytes: Cell<usize>,
+    /// When the first and the last of them were committed.
+    since: Cell<Option<(Instant, Instant)>>,
+    /// When the last flush was tried.
+    flushed_at: Cell<Instant>,
+}
+
+/// One batch. Dropping it without [`Transaction::commit`] undoes its changes.
 #[must_use = "a transaction that is dropped is rolled back"]
 pub(crate) struct Transaction<'c> {
     database: &'c WritingConnection,
-    /// The connection's count of changed rows when the transaction began.
-    changes_before: u64,
 }
 
 impl WritingConnection {
-    /// Opens the database, creates and migrates it as needed, and truncates the log that the last process left behind. Fails
-    /// with [`StoreError::Behind`] if acknowledged commits are missing.
-    pub(super) fn open(folder: &Path) -> Result<WritingConnection, StoreError> {
+    /// Opens the database, creates and migrates it as needed, applies the batches that only the journal has, and truncates the
+    /// log that the last process left behind. Fails with [`StoreError::Behind`] if acknowledged batches are missing.
+    pub(super) fn open(folder: &Path, progress: Arc<Progress>) -> Result<WritingConnection, StoreError> {
         let connection = schema::open_for_writing(folder)?;
-        let mark = CommitMark::open(folder, &connection)?;
+        let (journal, mark) = recover(folder, &connection)?;
         checkpoint::truncate_at_start(folder, &connection)?;
-        Ok(WritingConnection { connection, folder: folder.to_owned(), mark, checkpointer: None })
+        schema::let_journal_sync(&connection)?;
+        progress.start(journal.last_sequence());
+        Ok(WritingConnection {
+            connection,
+            folder: folder.to_owned(),
+            journal: RefCell::new(journal),
+            changes: RefCell::default(),
+            mark,
+            progress,
+            unflushed: Unflushed {
+                bytes: Cell::new(0),
+                since: Cell::new(None),
+                flushed_at: Cell::new(real_time()),
+            },
+            reserve: Reserve::new(folder),
+            meters: JournalMeters::register(),
+            in_batch: Cell::new(false),
+            disk: None,
+            checkpointer: None,
+        })
     }
 
     /// Starts the checkpoint thread.
     pub(crate) fn start_checkpoints(&mut self, disk: Arc<Disk>) -> Result<(), StoreError> {
-        self.checkpointer = Some(Checkpointer::start(&self.folder, &mut self.connection, disk)?);
+        let progress = self.progress.clone();
+        self.disk = Some(disk.clone());
+        self.checkpointer = Some(Checkpointer::start(&self.folder, &mut self.connection, disk, progress)?);
+        // What was committed while opening. The transaction must not stay open.
+        self.flush();
         Ok(())
     }
 
     pub(crate) fn tables(&self) -> Tables<'_> {
-        SqliteTables::of(&self.connection)
+        SqliteTables::logged(&self.connection, &self.changes)
     }
 
     /// Whether the setup is empty: no account, key, connection or carrier.
@@ -57,25 +122,178 @@ impl WritingConnection {
         webhook_events::count_waiting(&self.connection)
     }
 
+    /// Begins a batch.
     pub(crate) fn begin(&self) -> Result<Transaction<'_>, TableError> {
-        self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
-        Ok(Transaction { database: self, changes_before: self.connection.total_changes() })
+        self.open_transaction()?;
+        self.changes.borrow_mut().clear();
+        self.connection.prepare_cached("SAVEPOINT batch")?.execute([])?;
+        self.in_batch.set(true);
+        Ok(Transaction { database: self })
     }
 
-    /// Rolls the open transaction back. Does nothing if there is none: it was dropped, or a full disk has ended it. Fails if
-    /// the transaction stays open.
+    /// Opens the transaction that holds the next batches, unless it is open. If SQLite has rolled the last one back, its
+    /// batches are applied again.
+    fn open_transaction(&self) -> Result<(), TableError> {
+        if !self.connection.is_autocommit() {
+            return Ok(());
+        }
+        self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+        let visible = self.progress.visible();
+        let journal = self.journal.borrow();
+        if journal.last_sequence() == visible {
+            return Ok(());
+        }
+        tracing::warn!(
+            batches = journal.last_sequence() - visible,
+            "The database has undone its last transaction; applying its batches again from the journal"
+        );
+        let stored = SqliteTables { connection: &self.connection };
+        let applied: Result<(), StoreError> =
+            journal.read_after(visible, &mut |batch| apply(&batch, &stored));
+        // Without all of its batches the transaction must not stay open.
+        Ok(applied.inspect_err(|_| drop(self.connection.execute_batch("ROLLBACK")))?)
+    }
+
+    /// Undoes the changes of the current batch. Does nothing if there is none. Fails if the tables do not have all earlier
+    /// batches afterwards.
     pub(crate) fn roll_back(&self) -> Result<(), StoreError> {
+        self.changes.borrow_mut().clear();
+        let in_batch = self.in_batch.replace(false);
+        if self.connection.is_autocommit() {
+            // If SQLite has ended the transaction itself, the engine is about to read tables that lack its batches.
+            let has_all = self.journal.borrow().last_sequence() == self.progress.visible();
+            return if has_all { Ok(()) } else { Ok(self.open_transaction()?) };
+        }
+        if in_batch {
+            let undone = self.connection.execute_batch("ROLLBACK TO batch; RELEASE batch");
+            undone.map_err(errors::store_error)?;
+        }
+        Ok(())
+    }
+
+    /// Makes the batch durable: its changes are in the journal when this returns.
+    fn commit_batch(&self) -> Result<(), TableError> {
+        let changes = self.changes.borrow();
+        if !changes.is_empty() {
+            if !self.reserve.is_held() {
+                return Err(disk_full().into());
+            }
+            let mut journal = self.journal.borrow_mut();
+            journal.reserve(changes.bytes().len()).map_err(StoreError::from)?;
+            let sequence = match journal.append(CHANGE_ENCODING, changes.bytes()) {
+                Ok(sequence) => sequence,
+                // Unknown whether it is durable. The next start finds out.
+                Err(error) => StoreError::from(error).exit_process(),
+            };
+            self.meters.fsyncs.increment(1);
+            self.mark.committed(sequence);
+            self.progress.set_committed(sequence);
+            self.unflushed.bytes.set(self.unflushed.bytes.get() + changes.bytes().len());
+            let now = real_time();
+            self.unflushed.since.set(Some((self.unflushed.since.get().map_or(now, |(first, _)| first), now)));
+        }
+        self.in_batch.set(false);
+        self.connection.prepare_cached("RELEASE batch")?.execute([])?;
+        Ok(())
+    }
+
+    /// Flushes if it is time, and lets the journal forget what the database has. Call it between two batches, and whenever
+    /// [`WritingConnection::next_upkeep`] says.
+    pub(crate) fn after_batch(&self) {
+        let mut journal = self.journal.borrow_mut();
+        journal.trim(self.progress.durable());
+        let overgrown = journal.backlog_bytes() > JOURNAL_BYTES_MAX;
+        drop(journal);
+        if overgrown || self.is_flush_due() {
+            self.flush();
+        } else if self.unflushed.since.get().is_none() {
+            // Nothing to write, but the transaction would keep other processes from writing.
+            drop(self.try_flush(self.progress.visible()));
+        }
+        if overgrown && let Some(checkpointer) = &self.checkpointer {
+            checkpointer.sync_log();
+            self.journal.borrow_mut().trim(self.progress.durable());
+        }
+    }
+
+    fn is_flush_due(&self) -> bool {
+        let Unflushed { bytes, .. } = &self.unflushed;
+        // While the disk is nearly full, no more than one batch waits for its flush.
+        let is_disk_low = || bytes.get() > 0 && self.disk.as_ref().is_some_and(|disk| !disk.is_accepting());
+        bytes.get() >= FLUSH_BYTES || is_disk_low() || self.next_upkeep().is_some_and(|at| at <= real_time())
+    }
+
+    /// Returns when to call [`WritingConnection::after_batch`] if no batch comes before; `None` if everything is flushed.
+    pub(crate) fn next_upkeep(&self) -> Option<Instant> {
+        let Unflushed { since, flushed_at, .. } = &self.unflushed;
+        if !self.reserve.is_held() {
+            return Some(flushed_at.get() + FULL_DISK_PAUSE);
+        }
+        let due = since.get().map(|(first, last)| (first + FLUSH_EVERY).min(last + FLUSH_WHEN_IDLE));
+        let wanted = self.progress.is_flush_wanted().then(|| flushed_at.get() + FLUSHES_FOR_READERS_EVERY);
+        due.into_iter().chain(wanted).min()
+    }
+
+    /// Commits the open transaction, so that readers see its batches. On a full disk it uses the reserve, and takes no batch
+    /// until there is room for the reserve again. Ends the process if the disk failed.
+    pub(crate) fn flush(&self) {
+        let last = self.journal.borrow().last_sequence();
+        self.unflushed.flushed_at.set(real_time());
+        let mut flushed = self.try_flush(last);
+        if flushed.as_ref().is_err_and(StoreError::is_disk_full) && self.reserve.release() {
+            flushed = self.reopen().and_then(|()| self.try_flush(last));
+        }
+        match flushed {
+            Ok(()) => {
+                self.unflushed.bytes.set(0);
+                self.unflushed.since.set(None);
+                self.progress.set_visible(last);
+                self.meters.count_flush(self.journal.borrow().backlog_bytes());
+                let truncated = self
+                    .checkpointer
+                    .as_ref()
+                    .is_some_and(|checkpointer| checkpointer.after_flush(&self.connection));
+                if truncated {
+                    self.wipe_journal(last);
+                }
+                self.reserve.restore();
+            }
+            Err(error) if error.is_disk_full() => {
+                self.progress.set_full();
+                if let Err(error) = self.reopen() {
+                    error.exit_process();
+                }
+            }
+            Err(error) => error.exit_process(),
+        }
+    }
+
+    /// Opens the transaction again with its batches, after SQLite has undone it.
+    fn reopen(&self) -> Result<(), StoreError> {
+        Ok(self.open_transaction()?)
+    }
+
+    /// Overwrites the batches in the journal, after the log was truncated: they may contain texts that were erased since.
+    fn wipe_journal(&self, last: u64) {
+        let mut journal = self.journal.borrow_mut();
+        journal.trim(last);
+        if let Err(error) = journal.wipe_free() {
+            tracing::warn!(%error, "Old batches in the journal could not be overwritten");
+        }
+    }
+
+    fn try_flush(&self, last: u64) -> Result<(), StoreError> {
         if self.connection.is_autocommit() {
             return Ok(());
         }
-        self.connection.execute_batch("ROLLBACK").map_err(errors::store_error)
-    }
-
-    /// Requests or makes a checkpoint if the log has grown enough. Call it between two batches.
-    pub(crate) fn after_batch(&self) {
-        if let Some(checkpointer) = &self.checkpointer {
-            checkpointer.after_batch(&self.connection);
-        }
+        let committed = || -> Result<(), TableError> {
+            if last != self.progress.visible() {
+                self.mark.store(&self.connection, last)?;
+            }
+            self.connection.prepare_cached("COMMIT")?.execute([])?;
+            Ok(())
+        };
+        Ok(committed()?)
     }
 
     /// Copies the database into a new file, a few pages at a time. `between` runs after each step, outside of any
@@ -85,88 +303,53 @@ impl WritingConnection {
         file: &Path,
         between: &mut dyn FnMut() -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        copying::copy_in_use(&self.connection, file, between)
+        let flush = || {
+            self.flush();
+            if self.progress.is_full() { Err(StoreError::DiskLow) } else { Ok(()) }
+        };
+        flush()?;
+        copying::copy_in_use(&self.connection, file, &mut || between().and_then(|()| flush()))
     }
 
-    /// Stops the checkpoint thread and truncates the log.
+    /// Flushes, stops the checkpoint thread and truncates the log.
     pub(crate) fn close(self) {
+        self.flush();
         if let Some(checkpointer) = self.checkpointer {
             checkpointer.stop(&self.connection);
         }
+        self.journal.borrow_mut().trim(self.progress.durable());
+        self.progress.close();
     }
 }
 
 impl Transaction<'_> {
-    /// Commits the transaction. It is durable when this returns. The commit mark counts it if it changed a row.
+    /// Commits the batch. It is durable when this returns.
     pub(crate) fn commit(self) -> Result<(), TableError> {
-        let WritingConnection { connection, mark, .. } = self.database;
-        let wrote = connection.total_changes() != self.changes_before;
-        if wrote {
-            mark.count(connection)?;
-        }
-        connection.prepare_cached("COMMIT")?.execute([])?;
-        if wrote {
-            mark.committed();
-        }
-        Ok(())
+        self.database.commit_batch()
     }
 }
 
 impl Drop for Transaction<'_> {
     fn drop(&mut self) {
-        if let Err(error) = self.database.roll_back() {
+        if self.database.in_batch.get()
+            && let Err(error) = self.database.roll_back()
+        {
             // The next rollback or BEGIN fails too, which the writer handles.
-            tracing::error!(%error, "A transaction could not be rolled back");
+            tracing::error!(%error, "A batch could not be undone");
         }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use tempfile::TempDir;
-
-    fn add_balance(database: &WritingConnection) {
-        database.connection.execute("INSERT INTO balance VALUES (1, 0, 0)", []).expect("a new row");
-    }
-
-    fn number(database: &WritingConnection, query: &str) -> i64 {
-        database.connection.query_row(query, [], |row| row.get(0)).expect("a number")
-    }
-
-    #[test]
-    fn commit_without_changes_is_not_counted() {
-        let folder = TempDir::new().unwrap();
-        let database = WritingConnection::open(folder.path()).unwrap();
-        database.begin().unwrap().commit().unwrap();
-        assert_eq!(number(&database, "SELECT commits FROM writer"), 0);
-        let transaction = database.begin().unwrap();
-        add_balance(&database);
-        transaction.commit().unwrap();
-        assert_eq!(number(&database, "SELECT commits FROM writer"), 1);
-    }
-
-    #[test]
-    fn roll_back_undoes_the_changes_and_does_nothing_without_a_transaction() {
-        let folder = TempDir::new().unwrap();
-        let database = WritingConnection::open(folder.path()).unwrap();
-        let transaction = database.begin().unwrap();
-        add_balance(&database);
-        database.roll_back().unwrap();
-        assert_eq!(number(&database, "SELECT count(*) FROM balance"), 0);
-        database.roll_back().unwrap();
-        drop(transaction);
-        database.begin().unwrap().commit().unwrap();
-    }
-
-    #[test]
-    fn dropped_transaction_is_rolled_back() {
-        let folder = TempDir::new().unwrap();
-        let database = WritingConnection::open(folder.path()).unwrap();
-        let transaction = database.begin().unwrap();
-        add_balance(&database);
-        drop(transaction);
-        assert_eq!(number(&database, "SELECT count(*) FROM balance"), 0);
-        database.begin().unwrap().commit().unwrap();
-    }
+fn disk_full() -> StoreError {
+    let error = std::io::Error::from(std::io::ErrorKind::StorageFull);
+    StoreError::Backend(BackendError::new(BackendErrorKind::DiskFull, error))
 }
+
+#[expect(clippy::disallowed_methods, reason = "limits the age of a transaction in real time")]
+fn real_time() -> Instant {
+    Instant::now()
+}
+
+#[cfg(test)]
+#[path = "writing_tests.rs"]
+mod tests;

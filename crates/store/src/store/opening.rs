@@ -46,7 +46,8 @@ impl Store {
         let meters = Meters::register(writing.count_waiting_events()?);
         writing.start_upkeep(disk)?;
         let (queue, queued) = queue::queue();
-        let for_writer = shared.clone();
+        let (for_writer, for_readers) = (shared.clone(), queued.clone());
+        backend.set_wake_writer(move || for_readers.wake_writer());
         let thread = start_writer(folder, move || {
             Writer::new(&writing, engine, queued, for_writer, meters).run();
             writing.close();

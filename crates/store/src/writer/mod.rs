@@ -95,7 +95,7 @@ impl Writer<'_> {
         if self.full_disk.is_some() {
             self.handle_full_disk(ops);
             self.write_kept();
-        } else {
+        } else if !ops.is_empty() {
             self.write_all(ops);
         }
         self.engine.trim();
@@ -126,7 +126,7 @@ impl Writer<'_> {
             std::thread::sleep(FULL_DISK_PAUSE);
             return self.queue.take_queued(ops);
         }
-        self.queue.wait(ops)
+        self.queue.wait(self.database.next_upkeep(), ops)
     }
 
     /// Writes the operations in one transaction, or one by one if that fails.

@@ -165,27 +165,36 @@ impl State {
 }
 
 impl OpQueue {
-    /// Waits until a batch is to be written, and moves its operations to `batch`. Returns false once the callers are gone and
-    /// the queue is empty.
-    pub(crate) fn wait(&self, batch: &mut Vec<Op>) -> bool {
+    /// Waits until a batch is to be written, and moves its operations to `batch`. Also returns, with an empty batch, at
+    /// `upkeep_at` and after [`OpQueue::wake_writer`]. Returns false once the callers are gone and the queue is empty.
+    pub(crate) fn wait(&self, upkeep_at: Option<Instant>, batch: &mut Vec<Op>) -> bool {
         let mut state = self.lock();
         loop {
-            if state.callers_gone {
-                state.begin = Begin::AtOnce;
-            }
-            let wait = match state.begin {
-                Begin::AtOnce => None,
-                Begin::At(at) => Some(at.saturating_duration_since(now())).filter(|wait| !wait.is_zero()),
-                Begin::WhenNeeded => {
-                    state = self.arrived.wait(state).unwrap_or_else(PoisonError::into_inner);
-                    continue;
-                }
+            let begin = state.begin.min(upkeep_at.map_or(Begin::WhenNeeded, Begin::At));
+            let wait = match begin {
+                _ if state.callers_gone => Some(Duration::ZERO),
+                Begin::AtOnce => Some(Duration::ZERO),
+                Begin::At(at) => Some(at.saturating_duration_since(now())),
+                Begin::WhenNeeded => None,
             };
-            let Some(wait) = wait else { break };
-            state = self.arrived.wait_timeout(state, wait).unwrap_or_else(PoisonError::into_inner).0;
+            state = match wait {
+                Some(Duration::ZERO) if begin < state.begin => return true,
+                Some(Duration::ZERO) => break,
+                Some(wait) => {
+                    self.arrived.wait_timeout(state, wait).unwrap_or_else(PoisonError::into_inner).0
+                }
+                None => self.arrived.wait(state).unwrap_or_else(PoisonError::into_inner),
+            };
         }
+        let ended = state.callers_gone && state.ops.is_empty();
         self.take(state, batch);
-        !batch.is_empty()
+        !ended
+    }
+
+    /// Makes [`OpQueue::wait`] return at once.
+    pub(crate) fn wake_writer(&self) {
+        self.lock().begin = Begin::AtOnce;
+        self.arrived.notify_one();
     }
 
     /// Moves the operations that are queued now to `batch`, without waiting. Returns false once the callers are gone and the
@@ -330,7 +339,7 @@ mod tests {
         callers.try_reserve().unwrap().send(report_results());
         let began = now();
         let mut batch = Vec::new();
-        assert!(queue.wait(&mut batch));
+        assert!(queue.wait(None, &mut batch));
         assert_eq!(batch.len(), 1);
         assert!(began.elapsed() >= REPORT_RESULTS_WAIT_MAX / 2, "{:?}", began.elapsed());
         assert_eq!(queue.free.available_permits(), QUEUE_OPS_MAX, "its place is free again");
@@ -353,9 +362,9 @@ mod tests {
         callers.try_reserve().unwrap().send(report_results());
         drop(callers);
         let mut batch = Vec::new();
-        assert!(queue.wait(&mut batch), "what was queued is written, without waiting");
+        assert!(queue.wait(None, &mut batch), "what was queued is written, without waiting");
         batch.clear();
-        assert!(!queue.wait(&mut batch));
+        assert!(!queue.wait(None, &mut batch));
         assert!(!queue.take_queued(&mut batch));
     }
 }

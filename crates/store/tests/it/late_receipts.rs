@@ -114,7 +114,7 @@ async fn overdue_parts_of_the_previous_schema_are_moved_by_a_sweep() {
     let message = world.send_submitted(&link, world.sms(), "a").await;
     world.advance(VALIDITY + RECEIPT_WAIT).await;
     world.sweep(world.now).await;
-    world.raw().execute_batch(UNDO_14).unwrap();
+    world.revert(UNDO_14);
     world
         .raw()
         .execute_batch(

@@ -281,7 +281,7 @@ async fn folder_of_the_schema_before_set_aside_gets_the_table() {
     let mut world = World::new().await;
     let message = world.send(world.sms()).await;
     world.store.close().await.unwrap();
-    world.raw().execute_batch(UNDO_14).unwrap();
+    world.revert(UNDO_14);
     world
         .raw()
         .execute_batch(

@@ -31,6 +31,8 @@ pub(crate) const VALIDITY: Duration = Duration::from_secs(72 * 3600);
 pub(crate) const RECEIPT_WAIT: Duration = Duration::from_secs(24 * 3600);
 /// Long enough for a loaded machine.
 const TIMEOUT: Duration = Duration::from_secs(20);
+/// How often [`raw`] looks whether everything is flushed, at intervals of 5 ms.
+const FLUSH_POLLS_MAX: usize = 200;
 
 /// Waits for `future` for at most `limit` of real time. The error says that the limit passed first.
 #[expect(clippy::disallowed_methods, reason = "what a test waits for here happens in real time")]
@@ -248,6 +250,16 @@ impl World {
         raw(self.path())
     }
 
+    /// Reverts migrations of a closed store. Removes the journal, which earlier releases do not have.
+    pub(crate) fn revert(&self, undo: &str) {
+        self.raw().execute_batch(undo).expect("migrations are reverted");
+        for file in std::fs::read_dir(self.path()).expect("the folder").flatten() {
+            if file.file_name().to_string_lossy().starts_with("journal-") {
+                std::fs::remove_file(file.path()).expect("a file of the journal");
+            }
+        }
+    }
+
     pub(crate) fn timeline(&self, message: MessageId) -> Vec<String> {
         let raw = self.raw();
         let mut rows =
@@ -262,14 +274,26 @@ impl World {
     }
 }
 
+/// Opens a second SQLite connection, once the store has flushed every acknowledged batch: the mark has the number of the last
+/// one.
 pub(crate) fn raw(folder: &Path) -> Connection {
     let connection = Connection::open(folder.join("hermod.db")).expect("the file opens");
     connection.busy_timeout(secs(5)).expect("a time-out");
+    for _ in 0..FLUSH_POLLS_MAX {
+        let mark = std::fs::read(folder.join("hermod.mark")).unwrap_or_default();
+        let acknowledged = mark.first_chunk().map_or(0, |number| u64::from_be_bytes(*number).cast_signed());
+        let flushed = connection.query_row("SELECT commits FROM writer", [], |row| row.get::<_, i64>(0));
+        if flushed.is_err() || flushed.is_ok_and(|flushed| flushed >= acknowledged) {
+            break;
+        }
+        block(Duration::from_millis(5));
+    }
     connection
 }
 
 #[track_caller]
 pub(crate) fn assert_audit_clean(folder: &Path) {
+    drop(raw(folder));
     let report = Store::audit(folder).expect("an audit");
     assert!(report.is_clean(), "{:#?}", report.violations);
 }

@@ -45,6 +45,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration::Sql(sql_migrations::MESSAGE_EXCEPTIONS),
     Migration::Sql(sql_migrations::STEP_IDS),
     Migration::Sql(inbound::UNASSIGNED),
+    Migration::Sql(sql_migrations::JOURNAL),
 ];
 
 /// One step from a schema version to the next.
@@ -55,7 +56,7 @@ enum Migration {
 }
 
 /// Opens the database for the writer: creates it if it does not exist, and migrates it to the newest schema. Every commit is
-/// synced. Fails with [`StoreError::TooNew`] if a newer release wrote it.
+/// synced until [`let_journal_sync`]. Fails with [`StoreError::TooNew`] if a newer release wrote it.
 pub(crate) fn open_for_writing(folder: &Path) -> Result<Connection, TableError> {
     let path = folder.join(FILE_NAME);
     make_private(&path)?;
@@ -70,6 +71,19 @@ pub(crate) fn open_for_writing(folder: &Path) -> Result<Connection, TableError> 
     connection.set_prepared_statement_cache_capacity(128);
     migrate(&mut connection, &path)?;
     Ok(connection)
+}
+
+/// Makes commits return without a sync: the journal makes batches durable, and `checkpoint.rs` syncs the log. Keeps changed
+/// pages in memory until the commit, so that a full disk cannot interrupt a batch.
+pub(crate) fn let_journal_sync(connection: &Connection) -> Result<(), TableError> {
+    Ok(connection.execute_batch("PRAGMA synchronous = NORMAL; PRAGMA cache_spill = OFF;")?)
+}
+
+/// Returns the id of this database, which its journal has too, and the last batch that it has.
+pub(crate) fn journal_position(connection: &Connection) -> Result<([u8; 16], u64), TableError> {
+    let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get::<_, i64>(1)?));
+    let (store, last) = connection.query_row("SELECT store, commits FROM writer", [], read)?;
+    Ok((store, last.cast_unsigned()))
 }
 
 /// Returns the path of the write-ahead log.

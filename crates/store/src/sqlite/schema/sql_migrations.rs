@@ -349,3 +349,10 @@ CREATE TABLE step_counter (
 ) STRICT;
 INSERT INTO step_counter (reserved) SELECT coalesce(max(rowid), 0) FROM timeline;
 ";
+
+/// Migration 18. The id of the database, which its journal has too. `commits` is the last batch of the journal that the database
+/// has.
+pub(super) const JOURNAL: &str = "
+ALTER TABLE writer ADD COLUMN store BLOB NOT NULL DEFAULT x'';
+UPDATE writer SET store = randomblob(16);
+";

@@ -1,4 +1,4 @@
-//! Changed and missing bytes in the database and its log: found when opening or by the audit, or without effect on
+//! Changed and missing bytes in the database, its log and the journal: found when opening or by the audit, or without effect on
 //! acknowledged data. A balance is never silently wrong.
 
 use crate::world::*;
@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 const SPOTS: usize = 120;
-const FILES: [&str; 3] = ["hermod.db", "hermod.db-wal", "hermod.mark"];
 
 struct Image {
     folder: TempDir,
@@ -18,7 +17,7 @@ struct Image {
     messages: u64,
 }
 
-/// Returns a store as a crash leaves it: some rows in the database, some only in the log.
+/// Returns a store as a crash leaves it: some batches in the database, some in its log, the last only in the journal.
 async fn crashed() -> Image {
     let mut world = World::new().await;
     world.pay_in(BOB, 500_000_000).await;
@@ -40,8 +39,8 @@ async fn crashed() -> Image {
             world.restart().await;
         }
     }
-    let folder = TempDir::new().expect("a temporary folder");
-    FILES.iter().for_each(|file| drop(std::fs::copy(world.path().join(file), folder.path().join(file))));
+    let folder = copy_files(world.path());
+    drop(world.raw());
     let report = Store::audit(world.path()).expect("an audit");
     assert!(report.is_clean());
     Image {
@@ -51,19 +50,37 @@ async fn crashed() -> Image {
     }
 }
 
+/// Copies the files of a data folder, except the index of the log, which is made anew after a crash.
+fn copy_files(folder: &Path) -> TempDir {
+    let copy = TempDir::new().expect("a temporary folder");
+    for file in std::fs::read_dir(folder).expect("the folder").flatten() {
+        if !file.file_name().to_string_lossy().ends_with("-shm") {
+            std::fs::copy(file.path(), copy.path().join(file.file_name())).expect("a copy");
+        }
+    }
+    copy
+}
+
+/// Returns the journal's files.
+fn journal_files(folder: &Path) -> Vec<PathBuf> {
+    let files = std::fs::read_dir(folder).expect("the folder").flatten().map(|file| file.path());
+    let is_journal =
+        |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("journal-"));
+    let mut files: Vec<PathBuf> = files.filter(is_journal).collect();
+    files.sort();
+    files
+}
+
 impl Image {
     fn copy(&self) -> TempDir {
-        let copy = TempDir::new().expect("a temporary folder");
-        for file in FILES {
-            std::fs::copy(self.folder.path().join(file), copy.path().join(file)).expect("a copy");
-        }
-        copy
+        copy_files(self.folder.path())
     }
 
     /// Returns whether the damage was found or had no effect; panics otherwise.
     async fn classify(&self, folder: &Path, damage: &str) -> &'static str {
         let Ok(store) = Store::open(&options(folder, noon())) else { return "refused" };
         let (alice, bob) = (store.balance(ALICE).await, store.balance(BOB).await);
+        drop(raw(folder));
         let report = Store::audit(folder);
         drop(store);
         let (Ok(alice), Ok(bob), Ok(report)) = (alice, bob, report) else { return "unreadable" };
@@ -77,9 +94,14 @@ impl Image {
 }
 
 fn damage(folder: &Path, random: &mut TestRng) -> String {
-    let file: PathBuf = folder.join(FILES[usize::from(!random.next_u32().is_multiple_of(3))]);
+    let mut files = journal_files(folder);
+    files.extend(["hermod.db", "hermod.db-wal"].map(|name| folder.join(name)));
+    files.retain(|file| std::fs::metadata(file).is_ok_and(|file| file.len() > 0));
+    let file = files.swap_remove(usize::try_from(random.next_u32()).expect("32 bits") % files.len());
     let mut bytes = std::fs::read(&file).expect("the file");
-    let spot = usize::try_from(random.next_u64()).expect("64 bits") % bytes.len();
+    // Behind its last record a segment of the journal has zeros.
+    let used = bytes.iter().rposition(|byte| *byte != 0).map_or(bytes.len(), |last| last + 1);
+    let spot = usize::try_from(random.next_u64()).expect("64 bits") % used;
     let kind = random.next_u32() % 4;
     match kind {
         0 => bytes.truncate(spot),
@@ -104,27 +126,42 @@ async fn damaged_bytes_never_make_a_balance_silently_wrong() {
         let damage = damage(copy.path(), &mut random);
         *fates.entry(image.classify(copy.path(), &damage).await).or_insert(0) += 1;
     }
-    assert!(fates.get("refused") > Some(&10), "a damaged log is rejected: {fates:?}");
+    assert!(fates.get("refused") > Some(&10), "a damaged journal is rejected: {fates:?}");
     assert!(fates.contains_key("audited") || fates.contains_key("unreadable"), "{fates:?}");
 }
 
 #[tokio::test]
-async fn truncated_or_missing_log_is_rejected() {
+async fn lost_log_is_replaced_by_the_journal() {
     let image = crashed().await;
     let log = |copy: &TempDir| copy.path().join("hermod.db-wal");
     let cut = image.copy();
     let bytes = std::fs::read(log(&cut)).unwrap();
-    std::fs::write(log(&cut), &bytes[..bytes.len() - 1]).unwrap();
+    std::fs::write(log(&cut), &bytes[..bytes.len() / 2]).unwrap();
     let missing = image.copy();
     std::fs::remove_file(log(&missing)).unwrap();
-    let flipped = image.copy();
-    let mut bytes = std::fs::read(log(&flipped)).unwrap();
-    let last = bytes.len() - 100;
-    bytes[last] ^= 1;
-    std::fs::write(log(&flipped), bytes).unwrap();
-    for copy in [cut, missing, flipped] {
-        let fault = Store::open(&options(copy.path(), noon())).err().expect("refused");
-        assert!(fault.to_string().contains("were acknowledged"), "{fault}");
+    for copy in [cut, missing] {
+        let fate = image.classify(copy.path(), "a lost log").await;
+        assert_eq!(fate, "harmless", "the journal has its batches");
+    }
+}
+
+#[tokio::test]
+async fn cut_or_missing_journal_is_rejected() {
+    let image = crashed().await;
+    let cut = image.copy();
+    for file in journal_files(cut.path()) {
+        let mut bytes = std::fs::read(&file).unwrap();
+        // The last record of the segment.
+        if let Some(last) = bytes.iter().rposition(|byte| *byte != 0) {
+            bytes[last] ^= 1;
+        }
+        std::fs::write(&file, bytes).unwrap();
+    }
+    let missing = image.copy();
+    journal_files(missing.path()).iter().for_each(|file| std::fs::remove_file(file).unwrap());
+    for copy in [cut, missing] {
+        let error = Store::open(&options(copy.path(), noon())).err().expect("refused");
+        assert!(error.to_string().contains("were acknowledged"), "{error}");
     }
 }
 

@@ -19,18 +19,17 @@ const SCHEMA_2: &str = include_str!("schema_2.sql");
 const SCHEMA_4: &str = include_str!("schema_4.sql");
 const VALIDITY_AND_A_DAY: Duration = Duration::from_secs(4 * 86_400);
 
-/// Reverts migration 17.
-pub(crate) const UNDO_17: &str =
-    "ALTER TABLE unassigned_inbound RENAME TO unowned_inbound; PRAGMA user_version = 16;";
+/// Reverts migrations 18 and 17.
+pub(crate) const UNDO_17: &str = "ALTER TABLE writer DROP COLUMN store; ALTER TABLE unassigned_inbound RENAME TO unowned_inbound; PRAGMA user_version = 16;";
 
-/// Reverts migrations 17 and 16.
-pub(crate) const UNDO_16: &str = "ALTER TABLE unassigned_inbound RENAME TO unowned_inbound; DROP TABLE step_counter; PRAGMA user_version = 15;";
+/// Reverts migrations 18 to 16.
+pub(crate) const UNDO_16: &str = "ALTER TABLE writer DROP COLUMN store; ALTER TABLE unassigned_inbound RENAME TO unowned_inbound; DROP TABLE step_counter; PRAGMA user_version = 15;";
 
-/// Reverts migrations 17 to 15.
-pub(crate) const UNDO_15: &str = "ALTER TABLE unassigned_inbound RENAME TO unowned_inbound; DROP TABLE message_exception; DROP TABLE carrier_refusal; DROP TABLE step_counter; PRAGMA user_version = 14;";
+/// Reverts migrations 18 to 15.
+pub(crate) const UNDO_15: &str = "ALTER TABLE writer DROP COLUMN store; ALTER TABLE unassigned_inbound RENAME TO unowned_inbound; DROP TABLE message_exception; DROP TABLE carrier_refusal; DROP TABLE step_counter; PRAGMA user_version = 14;";
 
-/// Reverts migrations 17 to 14 of a store without idempotency keys.
-pub(crate) const UNDO_14: &str = "
+/// Reverts migrations 18 to 14 of a store without idempotency keys.
+pub(crate) const UNDO_14: &str = "ALTER TABLE writer DROP COLUMN store; 
     ALTER TABLE unassigned_inbound RENAME TO unowned_inbound;
     DROP TABLE message_exception; DROP TABLE carrier_refusal; DROP TABLE step_counter;
     DROP TABLE key_log; DROP TABLE key_bucket; DROP TABLE key_block; DROP TABLE key_filter;
@@ -187,7 +186,7 @@ async fn parts_deferred_in_schema_10_are_sent_at_their_due_times() {
     link.answer(&job, SubmitResponse::Temporary { status: 8, after: Some(secs(60)) }).await;
     world.flush().await;
     world.store.close().await.unwrap();
-    world.raw().execute_batch(UNDO_14).unwrap();
+    world.revert(UNDO_14);
     world.raw().execute_batch("DROP INDEX part_due; DROP TABLE set_aside; DROP VIEW open_part; DROP TABLE late_part; PRAGMA user_version = 10").unwrap();
     world.reopen();
     let link = world.link_with_slots(1).await;
@@ -209,7 +208,7 @@ async fn daily_key_tables_of_schema_13_are_found_and_merged() {
         }
     }
     world.store.close().await.unwrap();
-    world.raw().execute_batch(UNDO_14).unwrap();
+    world.revert(UNDO_14);
     for (number, message) in (0..).zip(&messages) {
         let day = message.accepted_at().day().get();
         let table = format!(
@@ -282,7 +281,7 @@ async fn exceptions_in_the_timeline_of_schema_14_are_migrated_to_their_tables() 
             (1, refused, 1, None, 0)
         ]
     );
-    world.raw().execute_batch(UNDO_15).unwrap();
+    world.revert(UNDO_15);
     world.reopen();
     assert_eq!(exceptions(&world), rows);
     // The other carrier has the message since before the restart; without a response it is resent.
@@ -311,13 +310,14 @@ async fn step_counter_of_schema_15_begins_after_the_last_step_of_the_timeline() 
     let raw = world.raw();
     let number = |query: &str| raw.query_row(query, [], |row| row.get::<_, i64>(0)).unwrap();
     let last_step = number("SELECT max(rowid) FROM timeline");
-    raw.execute_batch(UNDO_16).unwrap();
+    world.revert(UNDO_16);
     world.reopen();
     assert_eq!(number("SELECT reserved FROM step_counter"), last_step);
     world.assert_audit_clean();
 
     world.link().await.receipt("b", DeliveryOutcome::Delivered).await;
     world.flush().await;
+    drop(world.raw());
     let next_step = number("SELECT max(rowid) FROM timeline");
     assert!(next_step > last_step, "step {next_step} after {last_step}");
     assert!(number("SELECT reserved FROM step_counter") >= next_step);
@@ -332,7 +332,7 @@ async fn unowned_inbound_of_schema_16_is_kept_as_unassigned() {
     let unassigned = world.store.unassigned_inbound(None, 10).await.unwrap();
     assert_eq!(unassigned.len(), 1);
     world.store.close().await.unwrap();
-    world.raw().execute_batch(UNDO_17).unwrap();
+    world.revert(UNDO_17);
     world.reopen();
     assert_eq!(world.store.unassigned_inbound(None, 10).await.unwrap(), unassigned);
     world.assert_audit_clean();
