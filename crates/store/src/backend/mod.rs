@@ -57,13 +57,13 @@ pub(crate) fn audit(
     folder: &Path,
     stop: impl FnMut() -> bool + Send + 'static,
 ) -> Result<AuditReport, StoreError> {
-    recovery::recover_closed(folder)?;
+    recovery::complete_database(folder)?;
     sqlite_audit::audit(folder, stop)
 }
 
 /// Copies the database of a folder that no gateway uses into a new file.
 pub(crate) fn back_up(folder: &Path, destination: &Path) -> Result<(), StoreError> {
-    recovery::recover_closed(folder)?;
+    recovery::complete_database(folder)?;
     copying::back_up(folder, destination)
 }
 

@@ -54,14 +54,23 @@ impl CommitMark {
         }
     }
 
-    fn acknowledged(&self) -> Option<u64> {
-        let mut bytes = [0; 16];
-        self.file.read_exact_at(&mut bytes, 0).ok()?;
-        let (commits, sealed) = bytes.split_at(8);
-        let commits = u64::from_be_bytes(commits.try_into().ok()?);
-        let sealed = u64::from_be_bytes(sealed.try_into().ok()?);
-        (commits ^ SEAL == sealed).then_some(commits)
+    /// Returns the last acknowledged batch of a folder; `None` if its mark is missing or damaged.
+    pub(crate) fn read(folder: &Path) -> Option<u64> {
+        acknowledged(&File::open(folder.join(FILE_NAME)).ok()?)
     }
+
+    fn acknowledged(&self) -> Option<u64> {
+        acknowledged(&self.file)
+    }
+}
+
+fn acknowledged(file: &File) -> Option<u64> {
+    let mut bytes = [0; 16];
+    file.read_exact_at(&mut bytes, 0).ok()?;
+    let (commits, sealed) = bytes.split_at(8);
+    let commits = u64::from_be_bytes(commits.try_into().ok()?);
+    let sealed = u64::from_be_bytes(sealed.try_into().ok()?);
+    (commits ^ SEAL == sealed).then_some(commits)
 }
 
 #[cfg(test)]

@@ -9,6 +9,11 @@ use crate::sqlite::{SqliteTables, errors, lock, schema};
 use hermod_engine::tables::replay;
 use rusqlite::Connection;
 use std::path::Path;
+use std::time::Duration;
+
+/// How often to look whether another process has flushed, and how many times: at most two seconds. A full disk may prevent it.
+const FLUSH_POLL: Duration = Duration::from_millis(5);
+const FLUSH_POLLS_MAX: usize = 400;
 
 /// Opens the journal, and applies the batches that the database lacks. They are durable in the database when this returns.
 pub(super) fn recover(folder: &Path, connection: &Connection) -> Result<(Journal, CommitMark), StoreError> {
@@ -47,13 +52,12 @@ pub(super) fn apply(batch: &JournalBatch<'_>, stored: &SqliteTables<'_>) -> Resu
     }
 }
 
-/// Applies the batches that only the journal has, if no process has the folder open: an audit or a copy of the database alone
-/// would lack them. Checks the journal in any case where no process writes to it.
-pub(crate) fn recover_closed(folder: &Path) -> Result<(), StoreError> {
+/// Makes the database of a folder have every acknowledged batch, before an audit or a copy of it. If no process has the folder
+/// open, checks the journal and applies the batches that only the journal has; otherwise waits for that process to flush them.
+pub(crate) fn complete_database(folder: &Path) -> Result<(), StoreError> {
     let connection = schema::open_existing(folder)?;
     if lock::is_in_use(folder)? {
-        // That process has applied them.
-        return Ok(());
+        return wait_for_flush(folder, &connection);
     }
     let lock = FolderLock::take(folder)?;
     let (store, applied) = schema::journal_position(&connection)?;
@@ -62,5 +66,18 @@ pub(crate) fn recover_closed(folder: &Path) -> Result<(), StoreError> {
         recover(folder, &connection)?;
     }
     drop(lock);
+    Ok(())
+}
+
+/// Waits until the process that has the folder open has flushed the batches that are acknowledged now.
+#[expect(clippy::disallowed_methods, reason = "another process has no event for us")]
+fn wait_for_flush(folder: &Path, connection: &Connection) -> Result<(), StoreError> {
+    let acknowledged = CommitMark::read(folder).unwrap_or(0);
+    for _ in 0..FLUSH_POLLS_MAX {
+        if schema::journal_position(connection)?.1 >= acknowledged {
+            break;
+        }
+        std::thread::sleep(FLUSH_POLL);
+    }
     Ok(())
 }

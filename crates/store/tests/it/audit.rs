@@ -314,7 +314,6 @@ async fn audit_beside_an_open_store_counts_all_rows() {
     let link = world.link_with_slots(1).await;
     world.send(Acceptance { parts: 3, ..world.sms() }).await;
     link.take_job().await;
-    drop(world.raw());
     let report = Store::audit(world.path()).unwrap();
     assert_eq!((report.messages, report.accounts, report.open_parts, report.resends), (1, 1, 3, 0));
     assert!(report.is_clean());

@@ -40,7 +40,6 @@ async fn crashed() -> Image {
         }
     }
     let folder = copy_files(world.path());
-    drop(world.raw());
     let report = Store::audit(world.path()).expect("an audit");
     assert!(report.is_clean());
     Image {
@@ -80,7 +79,6 @@ impl Image {
     async fn classify(&self, folder: &Path, damage: &str) -> &'static str {
         let Ok(store) = Store::open(&options(folder, noon())) else { return "refused" };
         let (alice, bob) = (store.balance(ALICE).await, store.balance(BOB).await);
-        drop(raw(folder));
         let report = Store::audit(folder);
         drop(store);
         let (Ok(alice), Ok(bob), Ok(report)) = (alice, bob, report) else { return "unreadable" };
