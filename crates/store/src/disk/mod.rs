@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 /// The free space must exceed the low-water mark by this fraction of it (1/16) before messages are accepted again.
 const REOPENING_FRACTION: u64 = 16;
+const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
 /// Free space below which no write is tried after the disk was full.
 const ROOM_TO_WRITE_BYTES: u64 = 1024 * 1024;
 
@@ -29,8 +30,10 @@ pub(crate) struct Disk {
     /// The size of the write-ahead log, and whether it exceeds its limit and could not be truncated.
     log_bytes: AtomicU64,
     log_overgrown: AtomicBool,
-    /// The log still contains data that was erased, so it is to be truncated.
+    /// The log and the journal still contain data that was erased: the log is to be truncated, the journal overwritten.
     truncation_requested: AtomicBool,
+    /// The day of the last daily truncation, as a number.
+    truncated_on: AtomicI64,
 }
 
 /// The last measurement of the free space.
@@ -65,6 +68,7 @@ impl Disk {
             log_bytes: AtomicU64::new(0),
             log_overgrown: AtomicBool::new(false),
             truncation_requested: AtomicBool::new(false),
+            truncated_on: AtomicI64::new(0),
         };
         disk.measure();
         disk
@@ -150,6 +154,14 @@ impl Disk {
     /// Makes the checkpoint thread truncate the log, also if it is small.
     pub(crate) fn request_truncation(&self) {
         self.truncation_requested.store(true, Ordering::Release);
+    }
+
+    /// Does the same as [`Disk::request_truncation`], at most once a day: for texts whose retention has ended.
+    pub(crate) fn request_daily_truncation(&self, now: Timestamp) {
+        let day = now.as_millis().div_euclid(DAY_MS);
+        if self.truncated_on.swap(day, Ordering::AcqRel) != day {
+            self.request_truncation();
+        }
     }
 
     /// Whether a truncation was requested and has not been done.

@@ -1,8 +1,9 @@
 //! Which files the journal keeps, and what remains in them.
 
+use super::Journal;
 use super::crash_tests::{FOLDER, LIMITS, World};
+use super::files::Files as _;
 use super::simulated_disk::SimulatedDisk;
-use super::{Files as _, Journal};
 use std::path::Path;
 
 const TEXT: &[u8] = b"text of an erased number";

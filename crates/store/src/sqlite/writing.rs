@@ -193,7 +193,12 @@ impl WritingConnection {
             self.unflushed.since.set(Some((self.unflushed.since.get().map_or(now, |(first, _)| first), now)));
         }
         self.in_batch.set(false);
-        self.connection.prepare_cached("RELEASE batch")?.execute([])?;
+        let released =
+            self.connection.prepare_cached("RELEASE batch").and_then(|mut release| release.execute([]));
+        if let Err(error) = released {
+            // The batch is durable, so it must not fail.
+            errors::store_error(error).exit_process();
+        }
         Ok(())
     }
 

@@ -50,6 +50,10 @@ impl Store {
             webhook_events: errors.count(self.purge_webhooks(now).await),
             given_up_reports: errors.count(self.purge_given_up(now).await),
         };
+        if purged.texts > 0 {
+            // The database has deleted them; the journal may still have them if few messages are sent.
+            self.inner.shared.disk.request_daily_truncation(now);
+        }
         match errors.0 {
             Some(error) if purged.is_nothing() => Err(error),
             Some(error) => {
