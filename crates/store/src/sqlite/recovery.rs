@@ -8,6 +8,8 @@ use crate::sqlite::lock::FolderLock;
 use crate::sqlite::{SqliteTables, errors, lock, schema};
 use hermod_engine::tables::replay;
 use rusqlite::Connection;
+use std::fs::File;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 
@@ -35,9 +37,19 @@ pub(super) fn recover(folder: &Path, connection: &Connection) -> Result<(Journal
         tracing::info!(batches, "Applied batches from the journal that the database lacked");
         mark.store(connection, last)?;
     }
-    // Synced: the connection is still in its first mode.
     connection.execute_batch("COMMIT").map_err(errors::store_error)?;
+    sync_log(folder)?;
     Ok((Journal::start(recovered, last, Limits::default())?, mark))
+}
+
+/// Syncs the log of the database. A killed process may have left flushes in it that are not on the disk yet, and the journal
+/// forgets their batches at the start.
+fn sync_log(folder: &Path) -> Result<(), StoreError> {
+    let path = schema::log_file(folder);
+    match File::open(&path).and_then(|log| log.sync_data()) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(StoreError::File { path, error }),
+        _ => Ok(()),
+    }
 }
 
 /// Applies the changes of one batch from the journal.

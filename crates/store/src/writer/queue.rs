@@ -101,6 +101,8 @@ struct State {
     unacknowledged: usize,
     /// Carriers with parts that wait for a slot. Their links' results bring slots and are not delayed.
     short_of_slots: Vec<CarrierId>,
+    /// The writer is to look after the database, also without operations.
+    woken: bool,
     closed: bool,
     callers_gone: bool,
 }
@@ -170,6 +172,9 @@ impl OpQueue {
     pub(crate) fn wait(&self, upkeep_at: Option<Instant>, batch: &mut Vec<Op>) -> bool {
         let mut state = self.lock();
         loop {
+            if std::mem::take(&mut state.woken) && state.begin != Begin::AtOnce {
+                return true;
+            }
             let begin = state.begin.min(upkeep_at.map_or(Begin::WhenNeeded, Begin::At));
             let wait = match begin {
                 _ if state.callers_gone => Some(Duration::ZERO),
@@ -191,9 +196,9 @@ impl OpQueue {
         !ended
     }
 
-    /// Makes [`OpQueue::wait`] return at once.
+    /// Makes [`OpQueue::wait`] return at once, without the operations that still wait for a request.
     pub(crate) fn wake_writer(&self) {
-        self.lock().begin = Begin::AtOnce;
+        self.lock().woken = true;
         self.arrived.notify_one();
     }
 
@@ -343,6 +348,23 @@ mod tests {
         assert_eq!(batch.len(), 1);
         assert!(began.elapsed() >= REPORT_RESULTS_WAIT_MAX / 2, "{:?}", began.elapsed());
         assert_eq!(queue.free.available_permits(), QUEUE_OPS_MAX, "its place is free again");
+    }
+
+    #[test]
+    fn woken_writer_leaves_results_in_the_queue_until_their_time() {
+        let (callers, queue) = queue();
+        callers.try_reserve().unwrap().send(report_results());
+        queue.wake_writer();
+        let mut batch = Vec::new();
+        assert!(queue.wait(None, &mut batch));
+        assert!(batch.is_empty());
+        assert!(queue.wait(None, &mut batch));
+        assert_eq!(batch.len(), 1);
+        queue.wake_writer();
+        callers.try_reserve().unwrap().send(request());
+        batch.clear();
+        assert!(queue.wait(None, &mut batch));
+        assert_eq!(batch.len(), 1, "a request is taken at once");
     }
 
     #[test]
