@@ -1,4 +1,4 @@
-//! `cargo xtask crash`: the crash test with more kills than the twenty of the gate.
+//! `cargo xtask crash`: the crash test with more kills than the fifty of the gate.
 
 use clap::Args;
 

@@ -33,7 +33,7 @@ pub(crate) use appending::Journal;
 pub(crate) use error::{Damage, DamageKind, JournalError};
 pub(crate) use files::OsFiles;
 pub(crate) use format::{JournalBatch, StoreId};
-pub(crate) use recovery::{check, open};
+pub(crate) use recovery::{Recovered, check, open};
 
 /// Sizes of the journal's files.
 #[derive(Clone, Copy, Debug)]

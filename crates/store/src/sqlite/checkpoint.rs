@@ -248,7 +248,7 @@ impl Background {
     /// Moves the log into the database without blocking the writer, then lets the writer truncate it, unless a reader would
     /// prevent that.
     fn truncate(&self) {
-        if run(&self.connection, "PRAGMA wal_checkpoint(PASSIVE)").is_some() {
+        if run(&self.connection, "PRAGMA wal_checkpoint(PASSIVE)").is_some_and(|moved| moved.all) {
             self.truncate.store(true, Ordering::Release);
             self.progress.request_flush();
         }

@@ -1,7 +1,7 @@
 //! Converts errors of SQLite to errors of the store.
 
 use crate::error::{BackendError, BackendErrorKind, StoreError};
-use rusqlite::ErrorCode;
+use rusqlite::{ErrorCode, ffi};
 use std::error::Error;
 
 /// Returns the store's error for an error of SQLite.
@@ -18,6 +18,10 @@ pub(crate) fn from_sqlite(
 
 fn kind_of(error: &rusqlite::Error) -> BackendErrorKind {
     match error.sqlite_error_code() {
+        // No space for the index of the log.
+        _ if error.sqlite_error().is_some_and(|error| error.extended_code == ffi::SQLITE_IOERR_SHMSIZE) => {
+            BackendErrorKind::DiskFull
+        }
         Some(ErrorCode::DiskFull) => BackendErrorKind::DiskFull,
         Some(ErrorCode::OperationInterrupted) => BackendErrorKind::Interrupted,
         Some(ErrorCode::SystemIoFailure | ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
@@ -31,12 +35,12 @@ fn kind_of(error: &rusqlite::Error) -> BackendErrorKind {
 mod tests {
     use super::*;
     use hermod_engine::tables::TableError;
-    use rusqlite::ffi;
 
     #[test]
     fn sqlite_error_keeps_its_text_and_its_kind() {
         for (code, full, fatal, interrupted) in [
             (ffi::SQLITE_FULL, true, false, false),
+            (ffi::SQLITE_IOERR_SHMSIZE, true, false, false),
             (ffi::SQLITE_IOERR_FSYNC, false, true, false),
             (ffi::SQLITE_CORRUPT, false, true, false),
             (ffi::SQLITE_NOTADB, false, true, false),

@@ -2,9 +2,10 @@
 //! database.
 
 use crate::error::StoreError;
-use crate::journal::{self, Journal, JournalBatch, Limits, OsFiles, StoreId};
+use crate::journal::{self, Journal, JournalBatch, Limits, OsFiles, Recovered, StoreId};
 use crate::sqlite::commit_mark::CommitMark;
 use crate::sqlite::lock::FolderLock;
+use crate::sqlite::reserve::Reserve;
 use crate::sqlite::{SqliteTables, errors, lock, schema};
 use hermod_engine::tables::replay;
 use rusqlite::Connection;
@@ -17,10 +18,42 @@ use std::time::Duration;
 const FLUSH_POLL: Duration = Duration::from_millis(5);
 const FLUSH_POLLS_MAX: usize = 400;
 
-/// Opens the journal, and applies the batches that the database lacks. They are durable in the database when this returns.
-pub(super) fn recover(folder: &Path, connection: &Connection) -> Result<(Journal, CommitMark), StoreError> {
-    let (store, applied) = schema::journal_position(connection)?;
+/// Applies the batches that the database lacks, and starts a new segment of the journal. The batches are durable in the
+/// database when this returns. On a full disk it uses the reserve.
+pub(super) fn recover(
+    folder: &Path,
+    connection: &Connection,
+    reserve: &Reserve,
+) -> Result<(Journal, CommitMark), StoreError> {
+    let mut applied = apply_journal(folder, connection);
+    if applied.as_ref().is_err_and(StoreError::is_disk_full) && reserve.release() {
+        applied = apply_journal(folder, connection);
+    }
+    let (recovered, mark) = applied?;
+    let last = recovered.last_sequence();
+    Ok((Journal::start(recovered, last, Limits::default())?, mark))
+}
+
+/// Applies the batches that the database lacks in one transaction.
+fn apply_journal(
+    folder: &Path,
+    connection: &Connection,
+) -> Result<(Recovered<OsFiles>, CommitMark), StoreError> {
     connection.execute_batch("BEGIN IMMEDIATE").map_err(errors::store_error)?;
+    let applied = apply_in_transaction(folder, connection);
+    if applied.is_err() && !connection.is_autocommit() {
+        connection.execute_batch("ROLLBACK").map_err(errors::store_error)?;
+    }
+    let applied = applied?;
+    sync_log(folder)?;
+    Ok(applied)
+}
+
+fn apply_in_transaction(
+    folder: &Path,
+    connection: &Connection,
+) -> Result<(Recovered<OsFiles>, CommitMark), StoreError> {
+    let (store, applied) = schema::journal_position(connection)?;
     let stored = SqliteTables { connection };
     let mut batches = 0_u64;
     let recovered = journal::open(OsFiles, folder, StoreId(store), applied, &mut |batch| {
@@ -38,8 +71,7 @@ pub(super) fn recover(folder: &Path, connection: &Connection) -> Result<(Journal
         mark.store(connection, last)?;
     }
     connection.execute_batch("COMMIT").map_err(errors::store_error)?;
-    sync_log(folder)?;
-    Ok((Journal::start(recovered, last, Limits::default())?, mark))
+    Ok((recovered, mark))
 }
 
 /// Syncs the log of the database. A killed process may have left flushes in it that are not on the disk yet, and the journal
@@ -71,14 +103,27 @@ pub(crate) fn complete_database(folder: &Path) -> Result<(), StoreError> {
     if lock::is_in_use(folder)? {
         return wait_for_flush(folder, &connection);
     }
+    if !has_journal(folder)? {
+        return Ok(());
+    }
     let lock = FolderLock::take(folder)?;
     let (store, applied) = schema::journal_position(&connection)?;
     if journal::check(&OsFiles, folder, StoreId(store), applied)?.range.is_some() {
+        // Opening the file again would release this connection's locks.
+        drop(connection);
         let connection = schema::open_for_writing(folder)?;
-        recover(folder, &connection)?;
+        // The journal stays as it is: the next start begins its new segment.
+        apply_journal(folder, &connection)?;
     }
     drop(lock);
     Ok(())
+}
+
+/// Whether the folder has files of a journal. A copy of the database has none.
+fn has_journal(folder: &Path) -> Result<bool, StoreError> {
+    let files =
+        std::fs::read_dir(folder).map_err(|error| StoreError::File { path: folder.to_owned(), error })?;
+    Ok(files.flatten().any(|file| file.file_name().to_string_lossy().starts_with("journal-")))
 }
 
 /// Waits until the process that has the folder open has flushed the batches that are acknowledged now.

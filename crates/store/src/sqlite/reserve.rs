@@ -3,9 +3,10 @@
 //! is accepted.
 
 use rustix::fs::{FallocateFlags, fallocate};
+use rustix::io::Errno;
 use std::cell::Cell;
 use std::fs::File;
-use std::io;
+use std::io::{self, ErrorKind, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -38,19 +39,35 @@ impl Reserve {
     /// Takes the space again. Returns whether it is held.
     pub(super) fn restore(&self) -> bool {
         if !self.is_held.get() {
-            let taken = self.allocate();
-            if taken.is_err() {
-                // A part of it would only make the disk fuller.
-                let _ = std::fs::remove_file(&self.path);
-            }
-            self.is_held.set(taken.is_ok());
+            let taken = match self.allocate() {
+                Ok(()) => true,
+                Err(error) if matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => {
+                    // A part of it would only make the disk fuller.
+                    let _ = std::fs::remove_file(&self.path);
+                    false
+                }
+                Err(error) => {
+                    // Not the fault of the disk's size: working without a reserve is better than not at all.
+                    tracing::warn!(%error, path = %self.path.display(), "No disk space could be reserved for a full disk");
+                    true
+                }
+            };
+            self.is_held.set(taken);
         }
         self.is_held.get()
     }
 
+    /// Allocates the file, by writing it where the file system cannot allocate.
     fn allocate(&self) -> io::Result<()> {
-        let file = File::options().write(true).create(true).truncate(false).mode(0o600).open(&self.path)?;
-        Ok(fallocate(&file, FallocateFlags::empty(), 0, RESERVE_BYTES)?)
+        let mut file =
+            File::options().write(true).create(true).truncate(false).mode(0o600).open(&self.path)?;
+        match fallocate(&file, FallocateFlags::empty(), 0, RESERVE_BYTES) {
+            Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => {
+                io::copy(&mut io::repeat(0).take(RESERVE_BYTES), &mut file)?;
+                file.sync_data()
+            }
+            allocated => Ok(allocated?),
+        }
     }
 }
 

@@ -74,7 +74,8 @@ impl WritingConnection {
     /// log that the last process left behind. Fails with [`StoreError::Behind`] if acknowledged batches are missing.
     pub(super) fn open(folder: &Path, progress: Arc<Progress>) -> Result<WritingConnection, StoreError> {
         let connection = schema::open_for_writing(folder)?;
-        let (journal, mark) = recover(folder, &connection)?;
+        let reserve = Reserve::new(folder);
+        let (journal, mark) = recover(folder, &connection, &reserve)?;
         checkpoint::truncate_at_start(folder, &connection)?;
         schema::let_journal_sync(&connection)?;
         progress.start(journal.last_sequence());
@@ -90,7 +91,7 @@ impl WritingConnection {
                 since: Cell::new(None),
                 flushed_at: Cell::new(real_time()),
             },
-            reserve: Reserve::new(folder),
+            reserve,
             meters: JournalMeters::register(),
             in_batch: Cell::new(false),
             disk: None,
@@ -158,15 +159,16 @@ impl WritingConnection {
     /// batches afterwards.
     pub(crate) fn roll_back(&self) -> Result<(), StoreError> {
         self.changes.borrow_mut().clear();
-        let in_batch = self.in_batch.replace(false);
         if self.connection.is_autocommit() {
+            self.in_batch.set(false);
             // If SQLite has ended the transaction itself, the engine is about to read tables that lack its batches.
             let has_all = self.journal.borrow().last_sequence() == self.progress.visible();
             return if has_all { Ok(()) } else { Ok(self.open_transaction()?) };
         }
-        if in_batch {
+        if self.in_batch.get() {
             let undone = self.connection.execute_batch("ROLLBACK TO batch; RELEASE batch");
             undone.map_err(errors::store_error)?;
+            self.in_batch.set(false);
         }
         Ok(())
     }
@@ -175,8 +177,14 @@ impl WritingConnection {
     fn commit_batch(&self) -> Result<(), TableError> {
         let changes = self.changes.borrow();
         if !changes.is_empty() {
-            if !self.reserve.is_held() {
+            // While the store is opened, the few changes of the start are made without a reserve too.
+            if !self.reserve.is_held() && self.checkpointer.is_some() {
                 return Err(disk_full().into());
+            }
+            if self.connection.is_autocommit() {
+                return Err(
+                    StoreError::damaged("SQLite ended the transaction of a batch without an error").into()
+                );
             }
             let mut journal = self.journal.borrow_mut();
             journal.reserve(changes.bytes().len()).map_err(StoreError::from)?;

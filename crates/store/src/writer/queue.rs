@@ -172,6 +172,9 @@ impl OpQueue {
     pub(crate) fn wait(&self, upkeep_at: Option<Instant>, batch: &mut Vec<Op>) -> bool {
         let mut state = self.lock();
         loop {
+            if state.callers_gone && state.ops.is_empty() {
+                return false;
+            }
             if std::mem::take(&mut state.woken) && state.begin != Begin::AtOnce {
                 return true;
             }
@@ -183,7 +186,7 @@ impl OpQueue {
                 Begin::WhenNeeded => None,
             };
             state = match wait {
-                Some(Duration::ZERO) if begin < state.begin => return true,
+                Some(Duration::ZERO) if begin < state.begin && !state.callers_gone => return true,
                 Some(Duration::ZERO) => break,
                 Some(wait) => {
                     self.arrived.wait_timeout(state, wait).unwrap_or_else(PoisonError::into_inner).0
@@ -191,9 +194,8 @@ impl OpQueue {
                 None => self.arrived.wait(state).unwrap_or_else(PoisonError::into_inner),
             };
         }
-        let ended = state.callers_gone && state.ops.is_empty();
         self.take(state, batch);
-        !ended
+        true
     }
 
     /// Makes [`OpQueue::wait`] return at once, without the operations that still wait for a request.

@@ -21,7 +21,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-const CYCLES: u64 = 20;
+const CYCLES: u64 = 30;
 const CONNECTIONS: u32 = 24;
 /// The lifetime of a process before it is killed, drawn for each cycle.
 const LIFE_MS: std::ops::Range<u64> = 200..1_500;
