@@ -10,17 +10,14 @@ use hermod_engine::commands::AnyCommand;
 use hermod_engine::ops::{
     Acceptance, FinishedReports, Job, LinkBatch, ReceiptRecord, ReportId, ResponseRecord, SubmitResponse,
 };
-use hermod_engine::tables::{Change, ChangeLog};
-use std::hint::black_box;
+use hermod_engine::tables::Change;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 /// Messages of one batch.
 const MESSAGES: u32 = 100;
 const TEXT: &str = "Your code is 123456. Do not share it.   ";
 /// Bytes of the changes of one message.
 const BYTES_MAX: usize = 400;
-const ROUNDS: u32 = 2_000;
 
 fn sms(world: &World) -> Acceptance {
     let sms = world.sms();
@@ -95,29 +92,4 @@ fn changes_of_an_ordinary_message_are_small() {
     );
     let bytes: usize = sizes.iter().map(|(_, bytes)| bytes).sum();
     assert!(bytes <= BYTES_MAX * MESSAGES as usize, "{sizes:?}");
-}
-
-/// Returns the shortest time that `work` took, for one message.
-#[expect(clippy::disallowed_methods, reason = "it measures real time")]
-fn shortest(mut work: impl FnMut()) -> Duration {
-    let round = |_| {
-        let began = Instant::now();
-        work();
-        began.elapsed()
-    };
-    (0..ROUNDS).map(round).min().unwrap_or_default() / MESSAGES
-}
-
-#[test]
-#[ignore = "a measurement: run it with --release"]
-fn time_to_encode_an_ordinary_message() {
-    let changes: Vec<Change> = lifecycle().into_iter().flatten().collect();
-    let mut log = ChangeLog::default();
-    let encoding = shortest(|| {
-        log.clear();
-        changes.iter().for_each(|change| log.add(black_box(change)).expect("it can be encoded"));
-    });
-    let decoding = shortest(|| drop(black_box(decode(black_box(log.bytes())))));
-    let (changes, bytes) = (changes.len() / MESSAGES as usize, log.bytes().len() / MESSAGES as usize);
-    println!("per message: {changes} changes, {bytes} bytes, {encoding:?} to encode, {decoding:?} to decode");
 }
