@@ -11,7 +11,6 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 /// The free space must exceed the low-water mark by this fraction of it (1/16) before messages are accepted again.
 const REOPENING_FRACTION: u64 = 16;
-const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
 /// Free space below which no write is tried after the disk was full.
 const ROOM_TO_WRITE_BYTES: u64 = 1024 * 1024;
 
@@ -158,7 +157,7 @@ impl Disk {
 
     /// Does the same as [`Disk::request_truncation`], at most once a day: for texts whose retention has ended.
     pub(crate) fn request_daily_truncation(&self, now: Timestamp) {
-        let day = now.as_millis().div_euclid(DAY_MS);
+        let day = now.day().get();
         if self.truncated_on.swap(day, Ordering::AcqRel) != day {
             self.request_truncation();
         }

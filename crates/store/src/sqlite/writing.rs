@@ -254,7 +254,7 @@ impl WritingConnection {
         self.unflushed.flushed_at.set(real_time());
         let mut flushed = self.try_flush(last);
         if flushed.as_ref().is_err_and(StoreError::is_disk_full) && self.reserve.release() {
-            flushed = self.reopen().and_then(|()| self.try_flush(last));
+            flushed = self.open_transaction().map_err(StoreError::from).and_then(|()| self.try_flush(last));
         }
         match flushed {
             Ok(()) => {
@@ -273,17 +273,12 @@ impl WritingConnection {
             }
             Err(error) if error.is_disk_full() => {
                 self.progress.set_full();
-                if let Err(error) = self.reopen() {
-                    error.exit_process();
+                if let Err(error) = self.open_transaction() {
+                    StoreError::from(error).exit_process();
                 }
             }
             Err(error) => error.exit_process(),
         }
-    }
-
-    /// Opens the transaction again with its batches, after SQLite has undone it.
-    fn reopen(&self) -> Result<(), StoreError> {
-        Ok(self.open_transaction()?)
     }
 
     /// Overwrites the batches in the journal, after the log was truncated: they may contain texts that were erased since.

@@ -1,6 +1,7 @@
 //! Tests of the writing connection: batches, flushes, and the recovery of batches that only the journal has.
 
 use super::*;
+use crate::sqlite::recovery::complete_database;
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
 use hermod_engine::ops::Balance;
@@ -126,4 +127,28 @@ fn lost_end_of_the_journal_is_noticed() {
     }
     let refused = WritingConnection::open(folder.path(), Arc::default()).err();
     assert!(matches!(refused, Some(StoreError::Behind { acknowledged: 1, found: 0, .. })), "{refused:?}");
+}
+
+#[test]
+fn audit_of_a_stopped_folder_applies_the_journal_and_leaves_its_files() {
+    let folder = TempDir::new().unwrap();
+    let database = open(&folder);
+    (1..=3).for_each(|account| commit_balance(&database, account));
+    drop(database);
+    let files = || {
+        let mut names: Vec<_> =
+            std::fs::read_dir(folder.path()).unwrap().flatten().map(|file| file.file_name()).collect();
+        names.retain(|name| name.to_string_lossy().starts_with("journal-"));
+        names.sort();
+        names
+    };
+    let before = files();
+    complete_database(folder.path()).unwrap();
+    assert_eq!(files(), before);
+    let reader = schema::open_for_reading(folder.path()).unwrap();
+    assert_eq!(balances(&reader), 3);
+    drop(reader);
+    let database = open(&folder);
+    commit_balance(&database, 4);
+    assert_eq!((balances(&database.connection), database.journal.borrow().last_sequence()), (4, 4));
 }
