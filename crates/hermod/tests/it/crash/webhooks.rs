@@ -36,12 +36,15 @@ async fn no_webhook_is_lost_and_each_keeps_its_id_over_random_kills() {
     let hooks = hooks.expect("a free port");
     let folder = tempfile::tempdir().expect("a temporary folder");
     let customer = Customer::default();
+    let mut posted = PostedReports::default();
 
     for cycle in 0..cycles {
         hooks.set_behaviour(ReceiverBehaviour::Status(if cycle % 3 == 1 { 503 } else { 200 }));
         let gateway = start(folder.path(), carrier.addr(), &hooks);
         let life = Duration::from_millis(chance.within(LIFE_MS));
         customer.send_until_killed(gateway, life).await;
+        // The receiver keeps a limited number of posts.
+        posted.read(&hooks);
         println!("cycle {}: {} acknowledged, {} posts", cycle + 1, customer.acknowledged(), hooks.count());
     }
 
@@ -49,7 +52,7 @@ async fn no_webhook_is_lost_and_each_keeps_its_id_over_random_kills() {
     let gateway = start(folder.path(), carrier.addr(), &hooks);
     customer.send_unanswered(&gateway).await;
     gateway.wait_until_no_open_parts(folder.path(), SETTLE_WAIT).await;
-    wait_until_all_are_posted(&hooks, customer.acknowledged()).await;
+    posted.wait_until_all(&hooks, customer.acknowledged()).await;
     gateway.stop().await;
     compare(folder.path(), &customer, &carrier).await;
     assert_no_waiting_or_failed_events(&gateways::data_folder(folder.path())).await;
@@ -66,25 +69,37 @@ fn start(folder: &Path, carrier: SocketAddr, hooks: &WebhookReceiver) -> Served 
     Served::start_with(folder, SETTINGS, &provision)
 }
 
-/// Waits until the reports of `messages` messages were posted, and checks them.
-async fn wait_until_all_are_posted(hooks: &WebhookReceiver, messages: usize) {
-    let started = now();
-    let mut ids: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    let mut seen = 0;
-    while ids.len() < messages {
-        assert!(started.elapsed() < SETTLE_WAIT, "{} of {messages} reports were posted", ids.len());
-        for post in hooks.posts_after(seen) {
-            seen += 1;
+/// The reports that the receiver got: the ids of the posts of each message.
+#[derive(Default)]
+struct PostedReports {
+    ids: BTreeMap<String, BTreeSet<String>>,
+    seen: u64,
+}
+
+impl PostedReports {
+    /// Adds the posts since the last call.
+    fn read(&mut self, hooks: &WebhookReceiver) {
+        for post in hooks.posts_after(self.seen) {
+            self.seen += 1;
             let body: serde_json::Value = serde_json::from_slice(&post.body).expect("a body of JSON");
             assert_eq!(body["status"], "DELIVRD");
             let message = body["message_id"].as_str().expect("a message id").to_owned();
-            ids.entry(message).or_default().insert(post.header("webhook-id").expect("an id").to_owned());
+            self.ids.entry(message).or_default().insert(post.header("webhook-id").expect("an id").to_owned());
         }
-        pause(Duration::from_millis(50)).await;
     }
-    let changed: Vec<_> = ids.iter().filter(|(_, ids)| ids.len() > 1).collect();
-    assert!(changed.is_empty(), "posted under several ids: {changed:?}");
-    println!("{seen} posts of {messages} reports");
+
+    /// Waits until the reports of `messages` messages were posted, and checks them.
+    async fn wait_until_all(&mut self, hooks: &WebhookReceiver, messages: usize) {
+        let started = now();
+        while self.ids.len() < messages {
+            assert!(started.elapsed() < SETTLE_WAIT, "{} of {messages} reports were posted", self.ids.len());
+            self.read(hooks);
+            pause(Duration::from_millis(50)).await;
+        }
+        let changed: Vec<_> = self.ids.iter().filter(|(_, ids)| ids.len() > 1).collect();
+        assert!(changed.is_empty(), "posted under several ids: {changed:?}");
+        println!("{} posts of {messages} reports", self.seen);
+    }
 }
 
 async fn assert_no_waiting_or_failed_events(data: &Path) {
