@@ -6,6 +6,7 @@
 //! has what happens while the disk is full.
 
 mod full_disk;
+mod gather;
 pub(crate) mod log;
 pub(crate) mod mailbox;
 pub(crate) mod meters;

@@ -77,7 +77,8 @@ impl Op {
             },
             Op::Command(AnyCommand::SettleWebhooks(_), _) => Urgency::WebhookResults,
             Op::Command(AnyCommand::SettleReports(_), _) => Urgency::ReportResults,
-            Op::Command(..) | Op::Accept(..) | Op::OpenLink(..) | Op::Stop(_) => Urgency::Request,
+            Op::Accept(..) => Urgency::Submission,
+            Op::Command(..) | Op::OpenLink(..) | Op::Stop(_) => Urgency::Request,
         }
     }
 
@@ -96,6 +97,8 @@ impl Op {
 pub(crate) enum Urgency {
     /// A caller waits for its outcome.
     Request,
+    /// A customer waits for the acceptance of a message.
+    Submission,
     /// Results of a link. The carrier waits for the acknowledgement of receipts and MO messages.
     LinkResults { carrier: CarrierId, unacknowledged: usize },
     /// Results of webhook posts. Their endpoint waits before it posts more.

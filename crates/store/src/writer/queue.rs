@@ -1,8 +1,9 @@
 //! The queue of operations between the callers and the writer. It decides when the writer begins a batch: at once for an
-//! operation whose caller waits; for results of carriers and receivers with the next such operation, or a few milliseconds
-//! later. A commit costs much the same for one operation as for fifty, so the customers' requests set the pace.
+//! operation whose caller waits, unless it is a submission and others are about to come (`gather.rs`); for results of
+//! carriers and receivers with the next such operation, or a few milliseconds later. A commit costs much the same for one operation as for fifty, so the customers' requests set the pace.
 
 use super::BATCH_OPS_MAX;
+use super::gather::{GATHER_TIME, Gather};
 use super::operation::{Op, Urgency};
 use crate::error::StoreError;
 use hermod_domain::ids::CarrierId;
@@ -97,6 +98,10 @@ struct State {
     begin: Begin,
     /// When the last operation was queued whose caller waits.
     last_request: Option<Instant>,
+    gather: Gather,
+    /// Submissions among the operations, and when the first of them was queued.
+    submissions: usize,
+    first_submission: Option<Instant>,
     /// Receipts and MO messages among the operations.
     unacknowledged: usize,
     /// Carriers with parts that wait for a slot. Their links' results bring slots and are not delayed.
@@ -132,6 +137,16 @@ impl State {
                 self.last_request = Some(now);
                 Begin::AtOnce
             }
+            Urgency::Submission => {
+                self.last_request = Some(now);
+                self.submissions += 1;
+                let first = *self.first_submission.get_or_insert(now);
+                if self.gather.is_enough(self.submissions) {
+                    Begin::AtOnce
+                } else {
+                    Begin::At(first + GATHER_TIME)
+                }
+            }
             Urgency::LinkResults { carrier, unacknowledged } => {
                 self.unacknowledged += unacknowledged;
                 let stalls =
@@ -158,9 +173,13 @@ impl State {
     }
 
     /// Moves the first operations to `batch`. The rest, if any, is the next batch, at once.
-    fn take(&mut self, batch: &mut Vec<Op>) {
+    fn take(&mut self, batch: &mut Vec<Op>, now: Instant) {
         let taken = self.ops.len().min(BATCH_OPS_MAX);
         batch.extend(self.ops.drain(..taken));
+        if let Some(first) = self.first_submission.take() {
+            let waited = now.duration_since(first) >= GATHER_TIME;
+            self.gather.learn(std::mem::take(&mut self.submissions), waited);
+        }
         self.unacknowledged = 0;
         self.begin = if self.ops.is_empty() { Begin::WhenNeeded } else { Begin::AtOnce };
     }
@@ -214,7 +233,7 @@ impl OpQueue {
     }
 
     fn take(&self, mut state: MutexGuard<'_, State>, batch: &mut Vec<Op>) {
-        state.take(batch);
+        state.take(batch, now());
         drop(state);
         self.free.add_permits(batch.len());
     }
@@ -286,9 +305,9 @@ mod tests {
         assert!(state.push(link_results(), start));
         assert_eq!(state.begin, Begin::AtOnce, "no customer is sending");
 
-        state.take(&mut Vec::new());
+        state.take(&mut Vec::new(), start);
         state.push(request(), start);
-        state.take(&mut Vec::new());
+        state.take(&mut Vec::new(), start);
         let soon = start + Duration::from_millis(1);
         assert!(state.push(link_results(), soon));
         assert_eq!(state.begin, Begin::At(soon + RESULTS_WAIT_MAX));
@@ -296,7 +315,7 @@ mod tests {
         assert!(state.push(request(), soon));
         assert_eq!(state.begin, Begin::AtOnce, "the results are written with the request");
 
-        state.take(&mut Vec::new());
+        state.take(&mut Vec::new(), start);
         state.push(link_results(), soon + RESULTS_WAIT_MAX + Duration::from_millis(1));
         assert_eq!(state.begin, Begin::AtOnce, "the last request is too long ago");
     }
@@ -306,7 +325,7 @@ mod tests {
         let start = now();
         let mut state = State { short_of_slots: vec![CARRIER], ..State::default() };
         state.push(request(), start);
-        state.take(&mut Vec::new());
+        state.take(&mut Vec::new(), start);
         state.push(link_results(), start);
         assert_eq!(state.begin, Begin::AtOnce);
     }
@@ -316,7 +335,7 @@ mod tests {
         let start = now();
         let mut state = State { unacknowledged: UNACKNOWLEDGED_MAX - 1, ..State::default() };
         state.push(request(), start);
-        state.take(&mut Vec::new());
+        state.take(&mut Vec::new(), start);
         assert_eq!(state.unacknowledged, 0, "taken operations do not count");
         state.push(link_results(), start);
         assert_eq!(state.begin, Begin::At(start + RESULTS_WAIT_MAX));
@@ -334,9 +353,9 @@ mod tests {
         }
         assert_eq!(state.begin, Begin::AtOnce);
         let mut batch = Vec::new();
-        state.take(&mut batch);
+        state.take(&mut batch, start);
         assert_eq!((batch.len(), state.ops.len(), state.begin), (BATCH_OPS_MAX, 1, Begin::AtOnce));
-        state.take(&mut batch);
+        state.take(&mut batch, start);
         assert_eq!((state.ops.len(), state.begin), (0, Begin::WhenNeeded));
     }
 
