@@ -12,6 +12,7 @@ mod programs;
 mod queue;
 mod smpp;
 mod smpp_load;
+mod stored;
 mod webhooks;
 
 use std::time::{Duration, Instant};
@@ -49,6 +50,8 @@ enum Bench {
     /// the rate, the reference's rate, their ratio, latencies of responses and receipts, CPU and bytes written per
     /// message, and memory; audits the store and compares the carrier's record.
     Smpp(smpp::Options),
+    /// The rate with ten million stored messages and idempotency keys, compared with the same gateway when it was empty
+    Stored(stored::Options),
     /// Idle binds: memory per bind, and CPU
     Binds(binds::Options),
     /// Webhooks to healthy endpoints while a hundred dead ones have long queues
@@ -64,6 +67,7 @@ pub(crate) fn run(benchmark: &Benchmark) -> Outcome {
         Bench::Profile(options) => profile::run(&programs, options),
         Bench::Queue(options) => queue::run(&programs, options),
         Bench::Smpp(options) => smpp::run(&programs, options),
+        Bench::Stored(options) => stored::run(&programs, options),
         Bench::Binds(options) => binds::run(&programs, options),
         Bench::Webhooks(options) => webhooks::run(&programs, options),
     }
