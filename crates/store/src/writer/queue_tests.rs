@@ -1,0 +1,148 @@
+//! Tests of the writer's queue: what begins a batch, and when.
+
+use super::*;
+use hermod_domain::carrier::IdConversion;
+use hermod_domain::ids::ConnectionId;
+use hermod_domain::time::Timestamp;
+use hermod_engine::commands::ReleaseDue;
+use hermod_engine::ops::{FinishedReports, LinkBatch, LinkId};
+
+const CARRIER: CarrierId = CarrierId::new(1);
+
+fn request() -> Op {
+    Op::Command(ReleaseDue { now: Timestamp::EPOCH }.into(), None)
+}
+
+fn link_results() -> Op {
+    let batch = LinkBatch {
+        carrier: CARRIER,
+        ids: IdConversion::default(),
+        link: LinkId(0),
+        responses: Vec::new(),
+        receipts: Vec::new(),
+        inbound: Vec::new(),
+        slots: 1,
+        now: Timestamp::EPOCH,
+    };
+    Op::Command(batch.into(), None)
+}
+
+fn report_results() -> Op {
+    let connection = ConnectionId::new(1);
+    let finished =
+        FinishedReports { connection, accepted: Vec::new(), refused: Vec::new(), now: Timestamp::EPOCH };
+    Op::Command(finished.into(), None)
+}
+
+#[test]
+fn link_results_begin_a_batch_at_once_unless_a_request_is_expected() {
+    let start = now();
+    let mut state = State::default();
+    assert!(state.push(link_results(), start));
+    assert_eq!(state.begin, Begin::AtOnce, "no customer is sending");
+
+    state.take(&mut Vec::new(), start);
+    state.push(request(), start);
+    state.take(&mut Vec::new(), start);
+    let soon = start + Duration::from_millis(1);
+    assert!(state.push(link_results(), soon));
+    assert_eq!(state.begin, Begin::At(soon + RESULTS_WAIT_MAX));
+    assert!(!state.push(link_results(), soon), "the writer waits already");
+    assert!(state.push(request(), soon));
+    assert_eq!(state.begin, Begin::AtOnce, "the results are written with the request");
+
+    state.take(&mut Vec::new(), start);
+    state.push(link_results(), soon + RESULTS_WAIT_MAX + Duration::from_millis(1));
+    assert_eq!(state.begin, Begin::AtOnce, "the last request is too long ago");
+}
+
+#[test]
+fn link_results_are_not_delayed_if_parts_wait_for_their_slots() {
+    let start = now();
+    let mut state = State { short_of_slots: vec![CARRIER], ..State::default() };
+    state.push(request(), start);
+    state.take(&mut Vec::new(), start);
+    state.push(link_results(), start);
+    assert_eq!(state.begin, Begin::AtOnce);
+}
+
+#[test]
+fn unacknowledged_receipts_are_not_delayed_beyond_their_limit() {
+    let start = now();
+    let mut state = State { unacknowledged: UNACKNOWLEDGED_MAX - 1, ..State::default() };
+    state.push(request(), start);
+    state.take(&mut Vec::new(), start);
+    assert_eq!(state.unacknowledged, 0, "taken operations do not count");
+    state.push(link_results(), start);
+    assert_eq!(state.begin, Begin::At(start + RESULTS_WAIT_MAX));
+    state.unacknowledged = UNACKNOWLEDGED_MAX;
+    assert!(state.push(link_results(), start));
+    assert_eq!(state.begin, Begin::AtOnce);
+}
+
+#[test]
+fn full_batch_begins_at_once_and_the_rest_follows() {
+    let start = now();
+    let mut state = State::default();
+    for _ in 0..=BATCH_OPS_MAX {
+        state.push(report_results(), start);
+    }
+    assert_eq!(state.begin, Begin::AtOnce);
+    let mut batch = Vec::new();
+    state.take(&mut batch, start);
+    assert_eq!((batch.len(), state.ops.len(), state.begin), (BATCH_OPS_MAX, 1, Begin::AtOnce));
+    state.take(&mut batch, start);
+    assert_eq!((state.ops.len(), state.begin), (0, Begin::WhenNeeded));
+}
+
+#[test]
+fn report_results_are_written_in_time_without_any_request() {
+    let (callers, queue) = queue();
+    callers.try_reserve().unwrap().send(report_results());
+    let began = now();
+    let mut batch = Vec::new();
+    assert!(queue.wait(None, &mut batch));
+    assert_eq!(batch.len(), 1);
+    assert!(began.elapsed() >= REPORT_RESULTS_WAIT_MAX / 2, "{:?}", began.elapsed());
+    assert_eq!(queue.free.available_permits(), QUEUE_OPS_MAX, "its place is free again");
+}
+
+#[test]
+fn woken_writer_leaves_results_in_the_queue_until_their_time() {
+    let (callers, queue) = queue();
+    callers.try_reserve().unwrap().send(report_results());
+    queue.wake_writer();
+    let mut batch = Vec::new();
+    assert!(queue.wait(None, &mut batch));
+    assert!(batch.is_empty());
+    assert!(queue.wait(None, &mut batch));
+    assert_eq!(batch.len(), 1);
+    queue.wake_writer();
+    callers.try_reserve().unwrap().send(request());
+    batch.clear();
+    assert!(queue.wait(None, &mut batch));
+    assert_eq!(batch.len(), 1, "a request is taken at once");
+}
+
+#[test]
+fn closed_queue_returns_its_operations_and_rejects_others() {
+    let (callers, queue) = queue();
+    let place = callers.try_reserve().unwrap();
+    callers.try_reserve().unwrap().send(request());
+    assert_eq!(queue.close().len(), 1);
+    assert!(matches!(callers.try_reserve().err(), Some(StoreError::Closed)));
+    place.send(request());
+    assert!(queue.close().is_empty(), "a place that was reserved before leads nowhere now");
+}
+
+#[test]
+fn writer_ends_once_the_callers_are_gone_and_the_queue_is_empty() {
+    let (callers, queue) = queue();
+    callers.try_reserve().unwrap().send(report_results());
+    drop(callers);
+    let mut batch = Vec::new();
+    assert!(queue.wait(None, &mut batch), "what was queued is written, without waiting");
+    batch.clear();
+    assert!(!queue.wait(None, &mut batch));
+    assert!(!queue.take_queued(&mut batch));
+}
