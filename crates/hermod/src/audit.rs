@@ -6,7 +6,7 @@ use crate::operator::operator_client::OperatorClient;
 use crate::operator::target::Target;
 use crate::{output, runtime};
 use clap::Args;
-use hermod_gateway::running::{self, AuditReport, StoreError};
+use hermod_gateway::running::{self, AuditReport, StoreError, Violation};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,6 +23,7 @@ Examples:
 Every balance, state and reference between tables is computed again from the raw rows and compared. A running gateway
 is asked for a copy of its database, as hermod backup does; the copy is audited and removed, because a long read of the
 database itself would let its log grow. The copy needs as much space as the database; --work-dir puts it on another disk.
+The journal in the data folder is checked as well: every batch that the database lacks must be in it, intact and in order.
 
 The audit also checks the structure of every page of the database file, the type of every value and every index against
 its table. The file has no checksums: a changed byte inside a value, such as a letter of a text, is found only if an
@@ -53,7 +54,11 @@ impl Audit {
         let Audit { work_dir, target } = self;
         let folder = target.folder()?;
         let report = match target.running().await? {
-            Some(gateway) => audit_copy(&gateway, work_dir.as_deref().unwrap_or(&folder)).await?,
+            Some(gateway) => {
+                let mut report = audit_copy(&gateway, work_dir.as_deref().unwrap_or(&folder)).await?;
+                report.violations.extend(journal_violation(&folder));
+                report
+            }
             None => {
                 audit_showing_progress(&folder, GatewayStarts::StopAudit).map_err(|fault| match fault {
                     StoreError::ReadTooLong => Failure::failed(format!(
@@ -83,6 +88,13 @@ async fn audit_copy(gateway: &OperatorClient, work_dir: &Path) -> Result<AuditRe
     std::fs::remove_dir_all(&copy)
         .map_err(|error| Failure::failed(format!("{}: {error}; remove it", copy.display())))?;
     report
+}
+
+/// Checks the journal of a running gateway, which its copy does not have. `None` if it is intact.
+fn journal_violation(folder: &Path) -> Option<Violation> {
+    let error = running::Store::check_live_journal(folder).err()?;
+    let rule = "the journal continues the database without a gap";
+    Some(Violation { rule, detail: error.to_string() })
 }
 
 /// What to do if a gateway starts on the folder: the snapshot of the audit would let its log grow.

@@ -32,7 +32,7 @@ use tokio::net::TcpListener;
 pub use crate::edges::webhooks::Resolver;
 
 /// For commands on a data folder.
-pub use hermod_store::{AuditReport, Store, StoreError};
+pub use hermod_store::{AuditReport, Store, StoreError, Violation};
 
 /// How often due parts are released.
 const TICK: Duration = Duration::from_millis(200);

@@ -61,6 +61,11 @@ pub(crate) fn audit(
     sqlite_audit::audit(folder, stop)
 }
 
+/// Checks the journal of a folder beside the gateway that writes it. Returns how many batches the database lacks.
+pub(crate) fn check_live_journal(folder: &Path) -> Result<u64, StoreError> {
+    recovery::check_live_journal(folder)
+}
+
 /// Copies the database of a folder that no gateway uses into a new file.
 pub(crate) fn back_up(folder: &Path, destination: &Path) -> Result<(), StoreError> {
     recovery::complete_database(folder)?;

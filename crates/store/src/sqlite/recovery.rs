@@ -17,6 +17,8 @@ use std::time::Duration;
 /// How often to look whether another process has flushed, and how many times: at most two seconds. A full disk may prevent it.
 const FLUSH_POLL: Duration = Duration::from_millis(5);
 const FLUSH_POLLS_MAX: usize = 400;
+/// How often the journal of a running gateway is checked until it counts as damaged.
+const LIVE_CHECKS_MAX: u32 = 20;
 
 /// Applies the batches that the database lacks, and starts a new segment of the journal. The batches are durable in the
 /// database when this returns. On a full disk it uses the reserve.
@@ -117,6 +119,26 @@ pub(crate) fn complete_database(folder: &Path) -> Result<(), StoreError> {
     }
     drop(lock);
     Ok(())
+}
+
+/// Checks that the journal continues the database without a gap, beside the gateway that writes both. Changes nothing. Returns
+/// how many batches only the journal has.
+#[expect(clippy::disallowed_methods, reason = "another process has no event for us")]
+pub(crate) fn check_live_journal(folder: &Path) -> Result<u64, StoreError> {
+    let connection = schema::open_existing(folder)?;
+    let mut tries = 1;
+    loop {
+        let (store, applied) = schema::journal_position(&connection)?;
+        match journal::check(&OsFiles, folder, StoreId(store), applied) {
+            Ok(summary) => return Ok(summary.range.map_or(0, |(first, last)| last + 1 - first)),
+            // Its segment may have been used again while it was read. Damage stays.
+            Err(_) if tries < LIVE_CHECKS_MAX => {
+                tries += 1;
+                std::thread::sleep(FLUSH_POLL);
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
 }
 
 /// Whether the folder has files of a journal. A copy of the database has none.

@@ -25,6 +25,12 @@ impl Store {
         backend::audit(folder, stop)
     }
 
+    /// Checks that the journal of a running gateway's folder continues its database without a gap, which a copy of the database
+    /// cannot show. Returns how many batches only the journal has.
+    pub fn check_live_journal(folder: &Path) -> Result<u64, StoreError> {
+        backend::check_live_journal(folder)
+    }
+
     /// Whether a process has this data folder open: a gateway, or a command that opened the folder itself.
     pub fn is_in_use(folder: &Path) -> Result<bool, StoreError> {
         backend::is_in_use(folder)

@@ -199,3 +199,32 @@ async fn changed_byte_in_an_index_is_always_found_by_the_audit() {
     std::fs::write(&file, sound).unwrap();
     world.assert_audit_clean();
 }
+
+#[tokio::test]
+async fn journal_is_checked_beside_a_running_store_and_damage_is_found() {
+    let world = World::new().await;
+    for number in 0..500 {
+        world.send(Acceptance { key: Some(key(number)), ..world.sms() }).await;
+        let lacking = Store::check_live_journal(world.path()).expect("an intact journal");
+        assert!(lacking <= number + 2, "{lacking} batches after message {number}");
+    }
+    let copy = copy_files(world.path());
+    let newest = journal_files(copy.path()).into_iter().rfind(|file| has_record(file)).expect("a segment");
+    let mut bytes = std::fs::read(&newest).expect("the segment");
+    // Some records before the last: the database has none of them yet.
+    let used = bytes.iter().rposition(|byte| *byte != 0).expect("a record");
+    bytes[used - BYTES_BEFORE_THE_END] ^= 1;
+    std::fs::write(&newest, bytes).expect("the segment is written");
+    let error = Store::check_live_journal(copy.path()).expect_err("a record is damaged").to_string();
+    assert!(error.contains("journal-"), "{error}");
+}
+
+/// Where the first record of a segment begins.
+const FIRST_RECORD: usize = 4_096;
+/// About ten messages.
+const BYTES_BEFORE_THE_END: usize = 5_000;
+
+fn has_record(file: &Path) -> bool {
+    std::fs::read(file)
+        .is_ok_and(|bytes| bytes.get(FIRST_RECORD..).is_some_and(|rest| rest.starts_with(b"jrec")))
+}
