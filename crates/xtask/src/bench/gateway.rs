@@ -3,6 +3,7 @@
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -308,8 +309,11 @@ pub(super) fn free_address() -> Result<String, Failure> {
     Ok(listener.local_addr().map_err(failure)?.to_string())
 }
 
+/// Makes a folder that no other gateway of this benchmark has.
 fn fresh_folder() -> Result<PathBuf, Failure> {
-    let folder = std::env::temp_dir().join(format!("hermod-bench-{}", std::process::id()));
+    static FOLDERS: AtomicU32 = AtomicU32::new(0);
+    let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
+    let folder = std::env::temp_dir().join(format!("hermod-bench-{}-{number}", std::process::id()));
     if folder.exists() {
         std::fs::remove_dir_all(&folder).map_err(failure)?;
     }

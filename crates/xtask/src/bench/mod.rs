@@ -50,7 +50,7 @@ enum Bench {
     /// the rate, the reference's rate, their ratio, latencies of responses and receipts, CPU and bytes written per
     /// message, and memory; audits the store and compares the carrier's record.
     Smpp(smpp::Options),
-    /// The rate with ten million stored messages and idempotency keys, compared with the same gateway when it was empty
+    /// The rate with ten million stored messages and idempotency keys, compared in turn with empty gateways
     Stored(stored::Options),
     /// Idle binds: memory per bind, and CPU
     Binds(binds::Options),
