@@ -4,13 +4,13 @@
 
 use crate::carrier::{DefaultAlphabet, Health, Profile};
 use crate::catalogue::{AccountView, Catalogue, Connection, Countries, SenderStatus};
-use crate::ids::CarrierId;
+use crate::ids::{CarrierId, RouteId};
 use crate::lifecycle::DoubtPolicy;
 use crate::money::Money;
 use crate::numbers::Numbers;
 use crate::price::PriceQuery;
 use crate::refusal::Refusal;
-use crate::route::RouteQuery;
+use crate::route::{CarrierChoice, RouteQuery};
 use crate::sender::{Sender, SenderRefusal};
 use crate::submission::Submission;
 use crate::text::{Encoding, Measure, MessageText};
@@ -31,6 +31,8 @@ pub struct AllowedMessage {
     pub sent: Measure,
     pub cost: Money,
     pub carrier: CarrierId,
+    pub route: RouteId,
+    pub choice: CarrierChoice,
     /// Whether the message is sent as one submit_sm, which the carrier splits.
     pub whole: bool,
     pub doubt: DoubtPolicy,
@@ -77,11 +79,11 @@ pub fn check_submission(
         return PolicyDecision::Refused(Refusal::CountryBlocked);
     }
     let rules = view.screened(&from, &text, measure.encoding);
-    let allowed = price_and_route(catalogue, view, &query, measure.parts, now, health).map(|route| {
-        let PricedRoute { cost, carrier, whole, alphabet, doubt } = route;
+    let allowed = price_and_route(catalogue, view, &query, measure.parts, now, health).map(|priced| {
+        let PricedRoute { cost, carrier, route, choice, whole, alphabet, doubt } = priced;
         let Measure { encoding, parts } = measure;
         let sent = if whole { measure } else { measure_for_carrier(submission, &text, measure, alphabet) };
-        AllowedMessage { from, text, encoding, parts, sent, cost, carrier, whole, doubt }
+        AllowedMessage { from, text, encoding, parts, sent, cost, carrier, route, choice, whole, doubt }
     });
     match (rules.is_empty(), allowed) {
         (false, otherwise) => PolicyDecision::Screened { rules, from, otherwise },
@@ -142,6 +144,8 @@ fn measure_for_carrier(
 struct PricedRoute {
     cost: Money,
     carrier: CarrierId,
+    route: RouteId,
+    choice: CarrierChoice,
     whole: bool,
     alphabet: DefaultAlphabet,
     doubt: DoubtPolicy,
@@ -169,12 +173,14 @@ fn price_and_route(
     };
     let quote = view.prices().quote(price_query, parts).ok_or(Refusal::NoPrice)?;
     let (_, route) = route.ok_or(Refusal::NoRoute)?;
-    let carrier = route.choose(*to, health);
+    let (carrier, choice) = route.choose(*to, health);
     let profile = catalogue.carrier(carrier).map(|carrier| &carrier.profile);
     let doubt = route.doubt().or_else(|| profile.and_then(|profile| profile.in_doubt));
     Ok(PricedRoute {
         cost: quote.cost,
         carrier,
+        route: route.id(),
+        choice,
         whole: profile.is_some_and(Profile::carrier_splits_messages),
         alphabet: profile.map_or(DefaultAlphabet::Gsm, |profile| profile.alphabet),
         doubt: doubt.unwrap_or_default(),

@@ -29,6 +29,8 @@ pub struct Submission {
     /// The number for replies, if not the sender.
     pub callback: Option<Sender>,
     pub key: Option<IdempotencyKey>,
+    /// The id of the HTTP request, for the record.
+    pub request: Option<Box<str>>,
 }
 
 impl Submission {
@@ -45,6 +47,7 @@ impl Submission {
             origin: None,
             callback: None,
             key: None,
+            request: None,
         }
     }
 

@@ -11,7 +11,7 @@ use hermod_domain::money::{AMOUNT_MAX, Money};
 /// The cost of a message, and the balance after its refund.
 #[derive(Clone, Copy, Debug)]
 pub struct PlannedRefund {
-    cost: Money,
+    pub cost: Money,
     after: Balance,
 }
 

@@ -14,6 +14,7 @@ use hermod_domain::ids::{MessageId, PartNo};
 use hermod_domain::lifecycle::{
     self, MessageState, Part, PartEvent, PartState, Progress, StateChange, Transition,
 };
+use hermod_domain::money::Money;
 use hermod_domain::receipt::{DlrCode, ReportStatus};
 use hermod_domain::time::Timestamp;
 
@@ -39,7 +40,9 @@ pub struct Wait {
 /// The result of writing an applied event.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Written {
-    All,
+    All {
+        refunded: Option<Money>,
+    },
     /// The row of the message is missing or damaged, so its parts were set aside.
     SetAside,
 }
@@ -64,12 +67,11 @@ impl Batch<'_> {
         match lifecycle::apply(&before, part, event) {
             Transition::Changed(moved) => {
                 let written = self.write(key, part, event, &before, &moved, err, wait, &report_target)?;
-                if written == Written::SetAside {
-                    return Ok(Applied::Inactive);
-                }
+                let Written::All { refunded } = written else { return Ok(Applied::Inactive) };
                 if let Some(step) = step {
                     self.add_step(key.message, part, step);
                 }
+                self.add_state_step(key.message, &before, &moved, err, refunded);
                 let unknown = ReportStatus::Final(DlrCode::Unknown);
                 let reported = report::status_to_report(event, &before, &moved);
                 let repeats = reported == Some(unknown) && self.was_unknown(key.message, &before)?;
@@ -109,6 +111,24 @@ impl Batch<'_> {
         }
     }
 
+    /// Adds a step if the message has another state now.
+    fn add_state_step(
+        &mut self,
+        message: MessageId,
+        before: &Progress,
+        StateChange { after, dlr, refund: _ }: &StateChange,
+        err: u16,
+        refund: Option<Money>,
+    ) {
+        let state = after.state;
+        let kind = match dlr {
+            Some(code) if state.is_final() => StepKind::Ended { state, code: *code, err, refund },
+            Some(_) | None if state == before.state => return,
+            Some(_) | None => StepKind::State(state),
+        };
+        self.add_step(message, PartNo::FIRST, kind);
+    }
+
     /// Whether a message was reported UNKNOWN before. Its parts do not tell: the overdue part may have been delivered
     /// since, while another was still being sent.
     fn was_unknown(&self, message: MessageId, before: &Progress) -> Result<bool, TableError> {
@@ -143,11 +163,11 @@ impl Batch<'_> {
     ) -> Result<Written, TableError> {
         let StateChange { after, dlr, refund: _ } = moved;
         if after.state.is_final() {
-            if self.end_message(key, moved, err, report_target)? == Written::SetAside {
-                return Ok(Written::SetAside);
+            let written = self.end_message(key, moved, err, report_target)?;
+            if written != Written::SetAside {
+                self.state.queues.ended(key.carrier, &before.parts);
             }
-            self.state.queues.ended(key.carrier, &before.parts);
-            return Ok(Written::All);
+            return Ok(written);
         }
         let now = after.parts.get(part.index()).expect("the part that moved");
         let was = before.parts.get(part.index()).expect("the part that moved");
@@ -159,7 +179,7 @@ impl Batch<'_> {
             let status = MessageStatus { state: after.state, code, err };
             self.tables.write(MessageChange::Status { message: key.message, status });
         }
-        Ok(Written::All)
+        Ok(Written::All { refunded: None })
     }
 
     /// Ends a message: writes its final status, deletes the rows of its parts, and refunds its cost if the lifecycle
@@ -184,11 +204,12 @@ impl Batch<'_> {
         self.tables.write(MessageChange::End { message, status, settled_at: self.now });
         self.tables.write(PartChange::Delete(key));
         self.tally.settled += 1;
+        let refunded = refund.as_ref().map(|refund| refund.cost);
         if let Some(refund) = refund {
             self.refund(key.account, message, refund);
             self.tally.refunded += 1;
         }
-        Ok(Written::All)
+        Ok(Written::All { refunded })
     }
 
     /// Whether a message has a row. A known report target was read from it.

@@ -13,7 +13,7 @@ use hermod_domain::carrier::{IdConversion, RemoteKey};
 use hermod_domain::ids::{CarrierId, PartNo, RemoteId};
 use hermod_domain::lifecycle::{DeliveryOutcome, PartEvent};
 use hermod_domain::phone::Msisdn;
-use hermod_domain::receipt::RAW_WORD_CHARS_MAX;
+use hermod_domain::receipt::{RAW_WORD_CHARS_MAX, ReceiptWords};
 use hermod_domain::time::Timestamp;
 
 /// What a receipt says about its part.
@@ -21,6 +21,7 @@ struct ReceiptFacts {
     verdict: DeliveryOutcome,
     err: u16,
     word: Option<Box<str>>,
+    words: ReceiptWords,
     at: Timestamp,
 }
 
@@ -73,9 +74,14 @@ impl Batch<'_> {
         ids: IdConversion,
         record: &ReceiptRecord,
     ) -> Result<ReceiptOutcome, TableError> {
-        let ReceiptRecord { sequence: _, remote, verdict, err, word, source, sender: _ } = record;
-        let facts =
-            ReceiptFacts { verdict: *verdict, err: *err, word: word.as_deref().map(bounded), at: self.now };
+        let ReceiptRecord { sequence: _, remote, verdict, err, word, words, source, sender: _ } = record;
+        let facts = ReceiptFacts {
+            verdict: *verdict,
+            err: *err,
+            word: word.as_deref().map(bounded),
+            words: words.clone(),
+            at: self.now,
+        };
         let found = match remote {
             Some(remote) => {
                 let query = CarrierIdQuery { carrier, ids, remote, source: *source };
@@ -92,7 +98,8 @@ impl Batch<'_> {
             return self.apply_receipt(carrier, &assignment, &facts);
         }
         let Some(remote) = remote.clone() else { return Ok(ReceiptOutcome::Dropped) };
-        let ReceiptFacts { verdict, err, word, at } = facts;
+        // The words are not kept: they are the record's, and a parked receipt reaches its timeline without them.
+        let ReceiptFacts { verdict, err, word, words: _, at } = facts;
         let ambiguous = is_ambiguous;
         self.park(carrier, &ParkedReceipt { remote, verdict, err, word, source: *source, at, ambiguous })?;
         if is_ambiguous {
@@ -124,7 +131,13 @@ impl Batch<'_> {
             Match::Part(assignment) => {
                 self.state.parked.remove(self.tables, carrier, remote)?;
                 self.tally.receipts_rematched += 1;
-                let facts = ReceiptFacts { verdict: *verdict, err: *err, word: word.clone(), at: *at };
+                let facts = ReceiptFacts {
+                    verdict: *verdict,
+                    err: *err,
+                    word: word.clone(),
+                    words: ReceiptWords::default(),
+                    at: *at,
+                };
                 self.apply_receipt(carrier, &assignment, &facts).map(|_| true)
             }
             Match::Ambiguous if !receipt.ambiguous => {
@@ -170,9 +183,9 @@ impl Batch<'_> {
         facts: &ReceiptFacts,
     ) -> Result<ReceiptOutcome, TableError> {
         let PartKey { account, message, part } = assignment.part;
-        let ReceiptFacts { verdict, err, word, at } = facts;
+        let ReceiptFacts { verdict, err, word, words, at } = facts;
         let key = MessageKey { carrier, account, message };
-        let step = StepKind::Receipt { carrier, verdict: *verdict, err: *err };
+        let step = StepKind::Receipt { carrier, verdict: *verdict, err: *err, words: words.clone() };
         let applied = self.apply(key, part, PartEvent::Receipt(*verdict), *err, None, Some(step))?;
         if let Applied::Moved { .. } = applied {
             self.state.delivery.settled(carrier, assignment, *verdict, *at);

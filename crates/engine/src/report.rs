@@ -5,8 +5,8 @@
 
 use crate::batch::{ALL_ROWS, Batch};
 use crate::ops::{
-    DlrReport, FinishedReports, GIVEN_UP_KEPT, GivenUpReport, REPORT_KEPT, Report, ReportContent,
-    ReportGiveUpReason, ReportId,
+    AnsweredReport, DlrReport, FinishedReports, GIVEN_UP_KEPT, GivenUpReport, REPORT_KEPT, Report,
+    ReportContent, ReportGiveUpReason, ReportId,
 };
 use crate::state::report_target::{Customer, ReportTarget};
 use crate::steps::StepKind;
@@ -178,7 +178,7 @@ impl Batch<'_> {
 
     /// Deletes the reports that customers accepted, and gives up those that they refused.
     pub fn finish_reports(&mut self, finished: &FinishedReports) -> Result<(), TableError> {
-        let FinishedReports { connection, accepted, refused, now } = finished;
+        let FinishedReports { connection, accepted, refused, answered, now } = finished;
         self.advance_to(*now);
         let mut gone = 0;
         // Customers mostly answer in the order of the reports, so few deletions suffice.
@@ -196,6 +196,10 @@ impl Batch<'_> {
         self.tally.reports_accepted += u64::try_from(gone).unwrap_or(0);
         for (id, status) in refused {
             gone += self.give_up_report(*connection, *id, ReportGiveUpReason::Refused(*status))?;
+        }
+        for AnsweredReport { report, message, status } in answered.iter().copied() {
+            let connection = *connection;
+            self.add_step(message, PartNo::FIRST, StepKind::ReportAnswered { connection, report, status });
         }
         self.reports_gone(*connection, gone);
         Ok(())

@@ -4,8 +4,9 @@
 
 use crate::ops::{EventId, LinkId, ReportId};
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, PartNo, RemoteId};
-use hermod_domain::lifecycle::DeliveryOutcome;
-use hermod_domain::receipt::ReportStatus;
+use hermod_domain::lifecycle::{DeliveryOutcome, MessageState};
+use hermod_domain::money::Money;
+use hermod_domain::receipt::{DlrCode, ReceiptWords, ReportStatus};
 use hermod_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -102,6 +103,8 @@ pub enum StepKind {
         carrier: CarrierId,
         verdict: DeliveryOutcome,
         err: u16,
+        /// As the carrier wrote it.
+        words: ReceiptWords,
     },
     /// A late or repeated receipt, which changed nothing.
     LateReceipt {
@@ -132,6 +135,23 @@ pub enum StepKind {
         attempt: u32,
         /// The HTTP status of the response; none if there was none.
         status: Option<u16>,
+        took_ms: u32,
+    },
+    /// The message has another state now, which is not final.
+    State(MessageState),
+    /// The message has ended.
+    Ended {
+        state: MessageState,
+        code: DlrCode,
+        err: u16,
+        /// What was refunded.
+        refund: Option<Money>,
+    },
+    /// The customer answered a report with this `command_status`.
+    ReportAnswered {
+        connection: ConnectionId,
+        report: ReportId,
+        status: u32,
     },
 }
 
@@ -203,7 +223,10 @@ impl StepKind {
             | StepKind::Receipt { .. }
             | StepKind::Expired
             | StepKind::Reported { .. }
-            | StepKind::WebhookAttempt { .. } => return None,
+            | StepKind::WebhookAttempt { .. }
+            | StepKind::State(_)
+            | StepKind::Ended { .. }
+            | StepKind::ReportAnswered { .. } => return None,
             StepKind::Resent { resend, .. } => {
                 ("resent", format!("resend {resend} after no response").into())
             }

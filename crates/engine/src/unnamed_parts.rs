@@ -12,6 +12,7 @@ use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{CarrierId, PartNo};
 use hermod_domain::lifecycle::PartEvent;
 use hermod_domain::phone::Msisdn;
+use hermod_domain::receipt::ReceiptWords;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::{Day, Timestamp};
 use std::time::Duration;
@@ -56,6 +57,7 @@ impl Batch<'_> {
             verdict: receipt.verdict,
             err: receipt.err,
             word: receipt.word.clone(),
+            words: ReceiptWords::default(),
             source: receipt.source,
             sender: None,
         };

@@ -1,6 +1,6 @@
 //! The shared state of a gateway: clock, store, current catalogue, status board, and the rate limits in memory.
 
-use crate::board::{AlarmKind, Alarms, Binds, CarrierBoard, Probes};
+use crate::board::{AlarmKind, Alarms, Binds, CarrierBoard, Exports, Probes, RequestLog};
 use crate::clock::Clock;
 use crate::http::body_memory::{BODY_MEMORY_MAX, BodyMemory};
 use crate::listeners::limit_key_of;
@@ -49,6 +49,10 @@ pub struct World {
     pub binds: Binds,
     /// Test messages to carriers.
     pub probes: Probes,
+    /// How much of the request log is used up.
+    pub request_log: RequestLog,
+    /// Exports of the record that are running.
+    pub exports: Exports,
     /// The longest validity of a message.
     pub validity: Duration,
     /// Held during a catalogue change, from reading the store until the new catalogue is in effect.
@@ -102,6 +106,8 @@ impl World {
             alarms: Alarms::default(),
             binds: Binds::default(),
             probes: Probes::default(),
+            request_log: RequestLog::default(),
+            exports: Exports::default(),
             validity,
             changing: tokio::sync::Mutex::default(),
             catalogue: ArcSwap::new(catalogue),

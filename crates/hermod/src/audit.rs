@@ -6,7 +6,7 @@ use crate::operator::operator_client::OperatorClient;
 use crate::operator::target::Target;
 use crate::{output, runtime};
 use clap::Args;
-use hermod_gateway::running::{self, AuditReport, StoreError, Violation};
+use hermod_gateway::running::{self, AuditReport, RecordAudit, StoreError, Violation};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -132,8 +132,16 @@ fn audit_showing_progress(folder: &Path, starts: GatewayStarts) -> Result<AuditR
 }
 
 fn to_json(report: &AuditReport) -> serde_json::Value {
-    let AuditReport { messages, accounts, open_parts, waiting_parts, resends, purged_before, violations } =
-        report;
+    let AuditReport {
+        messages,
+        accounts,
+        open_parts,
+        waiting_parts,
+        resends,
+        purged_before,
+        record,
+        violations,
+    } = report;
     let violations: Vec<_> = violations
         .iter()
         .map(|violation| serde_json::json!({ "rule": violation.rule, "detail": violation.detail }))
@@ -146,13 +154,46 @@ fn to_json(report: &AuditReport) -> serde_json::Value {
         "waiting_parts": waiting_parts,
         "resends": resends,
         "purged_before": purged_before.map(|before| before.to_iso()),
+        "record": record_json(*record),
         "violations": violations,
     })
 }
 
+fn record_json(record: RecordAudit) -> serde_json::Value {
+    match record {
+        RecordAudit::None => serde_json::Value::Null,
+        RecordAudit::Compared { messages } => {
+            serde_json::json!({ "state": "compared", "messages": messages })
+        }
+        RecordAudit::Behind { batches } => serde_json::json!({ "state": "behind", "batches": batches }),
+        RecordAudit::Unusable => serde_json::json!({ "state": "unusable" }),
+    }
+}
+
+/// Returns the line about the record; empty if there is none.
+fn record_text(record: RecordAudit) -> String {
+    let text = match record {
+        RecordAudit::None => return String::new(),
+        RecordAudit::Compared { messages } => format!("{messages} messages, compared with the store"),
+        RecordAudit::Behind { batches } => {
+            format!("{batches} batches behind the store, not compared: it catches up at the next start")
+        }
+        RecordAudit::Unusable => "not usable: it is made again at the next start".to_owned(),
+    };
+    format!("  record          {text}\n")
+}
+
 fn to_text(report: &AuditReport, folder: &Path) -> String {
-    let AuditReport { messages, accounts, open_parts, waiting_parts, resends, purged_before, violations } =
-        report;
+    let AuditReport {
+        messages,
+        accounts,
+        open_parts,
+        waiting_parts,
+        resends,
+        purged_before,
+        record,
+        violations,
+    } = report;
     let mut text = format!(
         "{}\n  messages        {messages}\n  accounts        {accounts}\n  open parts      {open_parts}\n  waiting parts   {waiting_parts}\n  \
          resends         {resends}\n",
@@ -163,6 +204,7 @@ fn to_text(report: &AuditReport, folder: &Path) -> String {
             "  purged before   {before}: costs and refunds are rolled up in the ledger\n"
         ));
     }
+    text.push_str(record_text(*record).as_str());
     if report.is_clean() {
         text.push_str("No violations.\n");
         return text;

@@ -3,7 +3,7 @@
 use clap::Command;
 
 /// Every command, once; a test checks that.
-const GROUPS: [(&str, &[&str]); 6] = [
+const GROUPS: [(&str, &[&str]); 7] = [
     ("Run", &["demo", "serve", "config", "version"]),
     (
         "Set up",
@@ -23,6 +23,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ),
     ("Money", &["topup", "invoice", "payment", "adjust"]),
     ("Send", &["send", "status", "inbound", "balance", "smpp", "webhook"]),
+    ("Look up", &["messages", "message", "tail", "stats", "requests", "record"]),
     (
         "Operate",
         &[

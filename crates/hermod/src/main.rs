@@ -28,7 +28,7 @@ use customer::{balance, inbound, send, status};
 use failure::CommandResult;
 use operator::{
     account, alarms, apply, binds, carrier, connection, control, deliveries, key, links, lookup, maintenance,
-    messages, money, number, price, route, screen, sender,
+    message, messages, money, number, price, record, requests, route, screen, search, sender, stats, tail,
 };
 use std::process::ExitCode;
 
@@ -64,6 +64,12 @@ Examples:
     hermod topup shop 100
     hermod review list
     hermod links
+
+  Find out what happened:
+    hermod messages --to +4915112345678
+    hermod message 15506713804701696
+    hermod stats --by country
+    hermod requests --grouped
 
   Send as a customer:
     hermod send --to +4915112345678 --text Hello
@@ -111,6 +117,12 @@ enum Command {
     Links(links::Links),
     Binds(binds::Binds),
     Alarms(alarms::Alarms),
+    Messages(search::Messages),
+    Message(message::Message),
+    Tail(tail::Tail),
+    Stats(stats::Stats),
+    Requests(requests::Requests),
+    Record(record::Record),
     Deliveries(deliveries::Deliveries),
     Reports(messages::Reports),
     SetAside(maintenance::SetAside),
@@ -160,6 +172,12 @@ fn main() -> ExitCode {
         Command::Links(command) => command.run(),
         Command::Binds(command) => command.run(),
         Command::Alarms(command) => command.run(),
+        Command::Messages(command) => command.run(),
+        Command::Message(command) => command.run(),
+        Command::Tail(command) => command.run(),
+        Command::Stats(command) => command.run(),
+        Command::Requests(command) => command.run(),
+        Command::Record(command) => command.run(),
         Command::Deliveries(command) => command.run(),
         Command::Reports(command) => command.run(),
         Command::SetAside(command) => command.run(),

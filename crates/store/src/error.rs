@@ -2,6 +2,7 @@
 //! durable, it ends the process instead of returning an error.
 
 use crate::journal::JournalError;
+use crate::record::WATCHERS_MAX;
 use hermod_engine::ops::{CatalogueRefusal, PostRefusal};
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -22,6 +23,14 @@ pub enum StoreError {
     Closed,
     #[error("the read took longer than 5 seconds and was stopped; request less at a time")]
     ReadTooLong,
+    #[error("the gateway keeps no record; set `enabled = true` in the section [record] of its configuration")]
+    RecordOff,
+    #[error("a text search covers at most 7 days; request a shorter time range")]
+    TextRangeTooLong,
+    #[error(
+        "the result has more than {0} rows; request longer intervals, a shorter time range or a single value"
+    )]
+    TooManyRows(usize),
     #[error("another copy of the database is being made; retry when it has finished")]
     CopyInProgress,
     #[error(
@@ -30,6 +39,10 @@ pub enum StoreError {
     NoRoomForCopy { folder: PathBuf, needed: u64, free: u64 },
     #[error("database error: {0}")]
     Backend(BackendError),
+    #[error("the record could not be written, and is behind; the log of the gateway says why")]
+    RecordBehind,
+    #[error("{WATCHERS_MAX} live feeds are open already; close one, or retry later")]
+    TooManyWatchers,
     #[error("invalid data in the database: {0}")]
     Damaged(String),
     #[error("{path}: {error}")]
@@ -75,8 +88,9 @@ pub struct BackendError {
 pub(crate) enum BackendErrorKind {
     /// The disk is full. Nothing was written.
     DiskFull,
-    /// The disk failed, or the database file is damaged.
     DiskFailed,
+    /// The database file is damaged.
+    FileDamaged,
     /// The store interrupted a read.
     Interrupted,
     Other,
@@ -131,7 +145,12 @@ impl StoreError {
     /// Whether the disk itself failed, above all by a failed fsync. The process must end and recover from the log:
     /// a second fsync may report success for data that the first one lost.
     pub(crate) fn is_fatal(&self) -> bool {
-        self.is_backend(BackendErrorKind::DiskFailed)
+        self.is_backend(BackendErrorKind::DiskFailed) || self.is_file_damaged()
+    }
+
+    /// Whether the database file is damaged.
+    pub(crate) fn is_file_damaged(&self) -> bool {
+        self.is_backend(BackendErrorKind::FileDamaged)
     }
 
     fn is_backend(&self, kind: BackendErrorKind) -> bool {

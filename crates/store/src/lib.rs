@@ -7,9 +7,13 @@
 mod backend;
 mod disk;
 mod error;
+mod filler;
+mod follower;
 mod journal;
 mod outboxes;
+mod queued_acceptance;
 mod read_results;
+pub mod record;
 mod shared;
 mod sqlite;
 mod statement;
@@ -18,9 +22,10 @@ mod writer;
 
 pub use disk::{DiskSpace, LogSize};
 pub use error::{BackendError, StoreError};
+pub use filler::RecordFiller;
 pub use hermod_engine::ops::*;
 pub use hermod_engine::state::lanes::JOBS_IN_MEMORY_MAX;
-pub use read_results::{AuditReport, Violation};
+pub use read_results::{AuditReport, RecordAudit, Violation};
 pub use statement::STATEMENT_ENTRIES_MAX;
 pub use store::{
     ACCEPT_WAIT_MAX, DAYS_PER_READ_MAX, DEFERRED_IN_MEMORY_MAX, Erased, LinkPort, OpenOptions,

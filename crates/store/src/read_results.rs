@@ -17,7 +17,22 @@ pub struct AuditReport {
     pub resends: u64,
     /// Messages accepted before this time are purged, and their costs are rolled up in the ledger.
     pub purged_before: Option<Timestamp>,
+    pub record: RecordAudit,
     pub violations: Vec<Violation>,
+}
+
+/// How an audit found the record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RecordAudit {
+    /// The folder has none.
+    #[default]
+    None,
+    /// It has this many messages, and was compared with the store.
+    Compared { messages: u64 },
+    /// It lacks this many batches of the store, or is being filled; it catches up at the next start. It was not compared.
+    Behind { batches: u64 },
+    /// It is replaced at the next start: it is damaged, or belongs to another release or another store.
+    Unusable,
 }
 
 /// One row, or group of rows, that violates a rule.

@@ -3,6 +3,7 @@
 use crate::disk::Disk;
 use crate::error::StoreError;
 use crate::outboxes::Outboxes;
+use crate::record::Feed;
 use arc_swap::ArcSwap;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::CarrierId;
@@ -26,10 +27,12 @@ pub(crate) struct Shared {
     pub wakeup: Wakeup,
     pub copies: CopySlot,
     pub unconfirmed: Unconfirmed,
+    /// What the record has not seen yet.
+    pub feed: Feed,
 }
 
 impl Shared {
-    pub(crate) fn new(disk: Arc<Disk>, outboxes: Outboxes) -> Shared {
+    pub(crate) fn new(disk: Arc<Disk>, outboxes: Outboxes, feed: Feed) -> Shared {
         Shared {
             disk,
             next_due_ms: AtomicI64::new(NOTHING_DUE),
@@ -38,6 +41,7 @@ impl Shared {
             wakeup: Wakeup::default(),
             copies: CopySlot::default(),
             unconfirmed: Unconfirmed::default(),
+            feed,
         }
     }
 

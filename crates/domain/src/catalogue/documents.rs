@@ -380,6 +380,8 @@ pub struct ControlEntry {
 pub struct Documents {
     pub accounts: Vec<(AccountId, String, Account)>,
     pub connections: Vec<(ConnectionId, Connection)>,
+    /// For people: nothing decides by them.
+    pub connection_names: Vec<(ConnectionId, String)>,
     /// By the public part of the key.
     pub keys: Vec<(String, ApiKey)>,
     pub prices: Vec<Price>,

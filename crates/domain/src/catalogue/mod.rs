@@ -65,6 +65,7 @@ pub enum CatalogueError {
 pub struct Catalogue {
     accounts: HashMap<AccountId, AccountView>,
     connections: HashMap<ConnectionId, Connection>,
+    connection_names: HashMap<ConnectionId, String>,
     keys: HashMap<String, ApiKey>,
     system_ids: HashMap<String, ConnectionId>,
     routes: Routes,
@@ -83,7 +84,8 @@ impl Catalogue {
         for (id, name, account) in &documents.accounts {
             accounts.insert(*id, common.view(*id, name, account, &owned)?);
         }
-        let Documents { connections, keys, routes, carriers, numbers, .. } = documents;
+        let Documents { connections, connection_names, keys, routes, carriers, numbers, .. } = documents;
+        let connection_names = connection_names.into_iter().collect();
         let connections: HashMap<_, _> = connections.into_iter().collect();
         for (connection, Connection { account, .. }) in &connections {
             if !accounts.contains_key(account) {
@@ -107,7 +109,17 @@ impl Catalogue {
         let routes = build_routes(&routes, &carriers)?;
         let numbers = NumberOwners::of(&numbers);
         let inbound = number_owners::inbound_connections(&connections);
-        Ok(Catalogue { accounts, connections, keys, system_ids, routes, carriers, numbers, inbound })
+        Ok(Catalogue {
+            accounts,
+            connections,
+            connection_names,
+            keys,
+            system_ids,
+            routes,
+            carriers,
+            numbers,
+            inbound,
+        })
     }
 
     pub fn key(&self, public: &str) -> Option<&ApiKey> {
@@ -121,6 +133,16 @@ impl Catalogue {
 
     pub fn connection(&self, id: ConnectionId) -> Option<&Connection> {
         self.connections.get(&id)
+    }
+
+    /// Returns the name of a connection.
+    pub fn connection_name(&self, id: ConnectionId) -> Option<&str> {
+        self.connection_names.get(&id).map(String::as_str)
+    }
+
+    /// Returns the connection with this name. A linear search, for requests of people.
+    pub fn connection_by_name(&self, name: &str) -> Option<ConnectionId> {
+        self.connection_names.iter().find(|(_, known)| *known == name).map(|(id, _)| *id)
     }
 
     pub fn account(&self, id: AccountId) -> Option<&AccountView> {

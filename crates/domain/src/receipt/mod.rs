@@ -4,9 +4,11 @@
 
 mod errors;
 mod report_status;
+mod words;
 
 pub use errors::{DLR_ERRORS, DlrError, NETWORK_CODE_MAX, STATUS_BASE};
 pub use report_status::ReportStatus;
+pub use words::{RECEIPT_WORDS_OCTETS_MAX, ReceiptWords};
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

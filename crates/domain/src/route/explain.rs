@@ -120,7 +120,7 @@ fn considered_carriers(
     query: &RouteQuery<'_>,
     health: &dyn Fn(CarrierId) -> Health,
 ) -> Vec<ConsideredCarrier> {
-    let chosen = route.choose(query.to, health);
+    let (chosen, _) = route.choose(query.to, health);
     let mut is_before_chosen = true;
     let decide = |candidate: Candidate| {
         let decision = if candidate.carrier == chosen {

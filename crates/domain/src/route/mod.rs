@@ -17,6 +17,7 @@ use crate::lifecycle::DoubtPolicy;
 use crate::numbers::Destination;
 use crate::phone::Msisdn;
 use crate::sender::Sender;
+use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 
@@ -63,6 +64,23 @@ pub enum RouteRefusal {
     CarrierTwice(CarrierId),
     #[error("a weight must be from 1 to {WEIGHT_MAX}")]
     Weight,
+}
+
+/// Why a route chose its carrier. The order is that of the route's carriers for the recipient.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CarrierChoice {
+    /// The route has no other.
+    #[default]
+    Only,
+    /// It is the first that is up.
+    FirstUp,
+    /// None is up, and it is the first that can send.
+    FirstAble,
+    /// None can send, and it is the first that is down and expected to come back.
+    FirstDown,
+    /// All are switched off, and it is the first.
+    First,
 }
 
 /// A route's carriers in the order in which they are tried for one recipient.
@@ -125,19 +143,20 @@ impl Route {
         order
     }
 
-    /// Returns the carrier for a message: the first that is up, else the first that can send, else the first that is
-    /// down, else the first.
-    pub fn choose(&self, to: Msisdn, health: &dyn Fn(CarrierId) -> Health) -> CarrierId {
+    /// Returns the carrier for a message, and why: the first that is up, else the first that can send, else the first
+    /// that is down, else the first.
+    pub fn choose(&self, to: Msisdn, health: &dyn Fn(CarrierId) -> Health) -> (CarrierId, CarrierChoice) {
         if let [only] = self.candidates.as_slice() {
-            return only.carrier;
+            return (only.carrier, CarrierChoice::Only);
         }
         let order = self.order(to);
-        let first = |wanted: &dyn Fn(Health) -> bool| order.iter().find(|one| wanted(health(one.carrier)));
-        let chosen = first(&|health| health == Health::Up)
-            .or_else(|| first(&|health| health.can_send()))
-            .or_else(|| first(&|health| health == Health::Down))
-            .unwrap_or(&order[0]);
-        chosen.carrier
+        let first = |wanted: &dyn Fn(Health) -> bool, why: CarrierChoice| {
+            order.iter().find(|one| wanted(health(one.carrier))).map(|one| (one.carrier, why))
+        };
+        first(&|health| health == Health::Up, CarrierChoice::FirstUp)
+            .or_else(|| first(&|health| health.can_send(), CarrierChoice::FirstAble))
+            .or_else(|| first(&|health| health == Health::Down, CarrierChoice::FirstDown))
+            .unwrap_or((order[0].carrier, CarrierChoice::First))
     }
 
     /// Returns another carrier that can send now, for a message that `current` cannot send or deferred.

@@ -109,7 +109,7 @@ fn carriers_are_chosen_by_priority_and_health() {
         ([Disabled, Stopped, Poor], 3, Some(3)),
     ] {
         let health = |carrier: CarrierId| healths[usize::try_from(carrier.get()).unwrap() - 1];
-        assert_eq!(served.choose(to, &health), CarrierId::new(chosen), "{healths:?}");
+        assert_eq!(served.choose(to, &health).0, CarrierId::new(chosen), "{healths:?}");
         let instead = served.alternative_to(CarrierId::new(1), to, &health);
         assert_eq!(instead, instead_of_1.map(CarrierId::new), "{healths:?}");
     }
@@ -151,8 +151,8 @@ fn shares_follow_weights_and_a_recipient_keeps_its_carrier() {
     let mut taken = [0_u32; 5];
     for subscriber in 0..10_000 {
         let to = Msisdn::from_number(4_915_100_000_000 + subscriber).unwrap();
-        let chosen = served.choose(to, &|_| Health::Up);
-        assert_eq!(served.choose(to, &|_| Health::Up), chosen);
+        let (chosen, why) = served.choose(to, &|_| Health::Up);
+        assert_eq!(served.choose(to, &|_| Health::Up), (chosen, why));
         taken[usize::try_from(chosen.get()).unwrap()] += 1;
         let order = served.order(to);
         assert_eq!(order.last().map(|last| last.carrier.get()), Some(4));

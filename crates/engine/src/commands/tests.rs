@@ -5,7 +5,9 @@ use crate::ops::{
     AfterAttempt, CancelOutcome, DailyLimits, Endpoint, EventId, ExpectedParties, LinkId, LinkKind, MoRecord,
     ReportId, Screening, SettledAttempt,
 };
+use crate::ops::{AnsweredReport, SubmitNote};
 use hermod_domain::carrier::IdConversion;
+use hermod_domain::ids::MessageId;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId};
 use hermod_domain::inbound::{Alphabet, InboundPart, MoSegment};
 use hermod_domain::lifecycle::DoubtPolicy;
@@ -47,6 +49,7 @@ fn acceptance() -> Acceptance {
         daily: DailyLimits::default(),
         key: None,
         doubt: DoubtPolicy::default(),
+        note: SubmitNote::default(),
         validity: Duration::from_secs(60),
         now: NOW,
     }
@@ -81,6 +84,7 @@ fn report_ends() -> FinishedReports {
         connection,
         accepted: vec![ReportId(1), ReportId(2)],
         refused: vec![(ReportId(3), 8)],
+        answered: vec![AnsweredReport { report: ReportId(3), message: MessageId::first_at(NOW), status: 8 }],
         now: NOW,
     }
 }

@@ -1,6 +1,6 @@
 //! A message: everything that accepting it writes, the outcomes of accepting and cancelling it, and its status record.
 
-use crate::ops::{CustomerTlvs, DailyLimit, DailyLimits, DayTotals};
+use crate::ops::{CustomerTlvs, DailyLimit, DailyLimits, DayTotals, SubmitNote};
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
 use hermod_domain::lifecycle::{DoubtPolicy, MessageState};
 use hermod_domain::money::Money;
@@ -53,6 +53,8 @@ pub struct Acceptance {
     pub key: Option<KeyClaim>,
     /// The route's policy for parts without a response.
     pub doubt: DoubtPolicy,
+    /// What is recorded of the submission besides. No decision reads it.
+    pub note: SubmitNote,
     pub validity: Duration,
     pub now: Timestamp,
 }

@@ -13,6 +13,7 @@ mod receipt;
 mod report;
 mod retention;
 mod set_aside;
+mod submit_note;
 mod webhook;
 
 pub use catalogue::{CatalogueChange, CatalogueRefusal, CatalogueRow, ProvisionedRow};
@@ -40,11 +41,12 @@ pub use receipt::{
     REMATCH_ROWS_MAX, ReceiptLoss, ReceiptOutcome, ReceiptRecord, RecordedReceipt, Rematched,
 };
 pub use report::{
-    DlrReport, FinishedReports, GIVEN_UP_KEPT, GivenUpReport, REPORT_KEPT, REPORTS_IN_MEMORY_MAX, Report,
-    ReportContent, ReportGiveUpReason, ReportId, ReportOutcome,
+    AnsweredReport, DlrReport, FinishedReports, GIVEN_UP_KEPT, GivenUpReport, REPORT_KEPT,
+    REPORTS_IN_MEMORY_MAX, Report, ReportContent, ReportGiveUpReason, ReportId, ReportOutcome,
 };
 pub use retention::{Purged, Retention};
 pub use set_aside::{SetAside, SetAsideCount, StoredPart};
+pub use submit_note::SubmitNote;
 pub use webhook::{
     AfterAttempt, AttemptOutcome, DlrEvent, ENDPOINTS_WOKEN_MAX, Endpoint, EventId, FAILED_PASSED_OVER_MAX,
     FailingEndpoint, GiveUpReason, RECEIVER_AWAY_MAX, REPLAYED_AT_ONCE_MAX, RESPONSE_KEPT_BYTES_MAX,

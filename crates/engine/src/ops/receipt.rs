@@ -4,6 +4,7 @@ use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{CarrierId, RemoteId};
 use hermod_domain::lifecycle::DeliveryOutcome;
 use hermod_domain::phone::Msisdn;
+use hermod_domain::receipt::ReceiptWords;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::{Day, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -29,6 +30,8 @@ pub struct ReceiptRecord {
     pub err: u16,
     /// The carrier's own status word, if it is not a known one.
     pub word: Option<Box<str>>,
+    /// What the carrier wrote, for the record.
+    pub words: ReceiptWords,
     /// The recipient that the receipt names. Used only where the id alone does not decide.
     pub source: Option<Msisdn>,
     /// The sender that the receipt names. Used only where the number alone does not decide.

@@ -112,28 +112,43 @@ pub struct FinishedReports {
     pub accepted: Vec<ReportId>,
     /// Refused reports, with the status of each.
     pub refused: Vec<(ReportId, u32)>,
+    /// The customer's answers to DLRs, for the record.
+    pub answered: Vec<AnsweredReport>,
     pub now: Timestamp,
 }
 
+/// A customer's final answer to a DLR.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AnsweredReport {
+    pub report: ReportId,
+    pub message: MessageId,
+    /// The `command_status` of its response: 0 if it accepted the report.
+    pub status: u32,
+}
+
 impl FinishedReports {
+    /// Reports that were dropped in favour of later ones.
+    pub fn superseded(connection: ConnectionId, dropped: Vec<ReportId>, now: Timestamp) -> FinishedReports {
+        FinishedReports { connection, accepted: dropped, refused: Vec::new(), answered: Vec::new(), now }
+    }
+
     pub fn is_empty(&self) -> bool {
         self.accepted.is_empty() && self.refused.is_empty()
     }
 
     /// Splits the reports into one command each.
     pub fn into_pieces(self) -> impl Iterator<Item = FinishedReports> {
-        let FinishedReports { connection, accepted, refused, now } = self;
-        let accepted = accepted.into_iter().map(move |id| FinishedReports {
+        let FinishedReports { connection, accepted, refused, answered, now } = self;
+        let answer_to = move |id| answered.iter().filter(|one| one.report == id).copied().collect();
+        let one = move |accepted, refused, answered| FinishedReports {
             connection,
-            accepted: vec![id],
-            refused: Vec::new(),
+            accepted,
+            refused,
+            answered,
             now,
-        });
-        accepted.chain(refused.into_iter().map(move |one| FinishedReports {
-            connection,
-            accepted: Vec::new(),
-            refused: vec![one],
-            now,
-        }))
+        };
+        let accepted = accepted.into_iter().map(|id| (id, vec![id], Vec::new()));
+        let refused = refused.into_iter().map(|(id, status)| (id, Vec::new(), vec![(id, status)]));
+        accepted.chain(refused).map(move |(id, accepted, refused)| one(accepted, refused, answer_to(id)))
     }
 }

@@ -20,7 +20,7 @@ pub use entry::PortNo;
 pub use read_state::Refill;
 
 use crate::maps::HashMap;
-use crate::ops::{REPORTS_IN_MEMORY_MAX, Report, ReportId};
+use crate::ops::{AnsweredReport, REPORTS_IN_MEMORY_MAX, Report, ReportId};
 use entry::{DeferredReports, Entry, InFlight, Port};
 use hermod_domain::ids::MessageId;
 use read_state::{Overflow, Reading, Unwritten};
@@ -75,6 +75,8 @@ pub enum NextReports {
 pub struct FinishedIds {
     pub accepted: Vec<ReportId>,
     pub refused: Vec<(ReportId, u32)>,
+    /// The customer's answers to DLRs among them.
+    pub answered: Vec<AnsweredReport>,
 }
 
 impl Outbox {

@@ -7,7 +7,7 @@
 use super::entry::{Entry, InFlight, Port, PortNo, is_open_ended};
 use super::read_state::Reading;
 use super::{DEFERRED_IN_MEMORY_MAX, FinishedIds, NextReports, Outbox};
-use crate::ops::{REPORTS_IN_MEMORY_MAX, Report, ReportId, ReportOutcome};
+use crate::ops::{AnsweredReport, REPORTS_IN_MEMORY_MAX, Report, ReportId, ReportOutcome};
 use hermod_domain::ids::MessageId;
 use hermod_domain::retry::Schedule;
 use hermod_domain::time::Timestamp;
@@ -106,9 +106,19 @@ impl Outbox {
         for (id, delivery) in outcomes {
             let Some(out) = self.take_back(port, id, delivery) else { continue };
             let open_ended = is_open_ended(&out.entry.report).then_some(out.entry.report.message);
+            let answer = |status| {
+                let Report { message, .. } = out.entry.report;
+                out.entry.report.dlr().map(|_| AnsweredReport { report: id, message, status })
+            };
             match delivery {
-                ReportOutcome::Accepted => settled.accepted.push(id),
-                ReportOutcome::Refused(status) => settled.refused.push((id, status)),
+                ReportOutcome::Accepted => {
+                    settled.answered.extend(answer(0));
+                    settled.accepted.push(id);
+                }
+                ReportOutcome::Refused(status) => {
+                    settled.answered.extend(answer(status));
+                    settled.refused.push((id, status));
+                }
                 ReportOutcome::NotSent | ReportOutcome::RetryLater if out.is_given_up => {}
                 ReportOutcome::NotSent => {
                     self.ready.insert(id, out.entry);

@@ -165,7 +165,8 @@ impl Batch<'_> {
                 AttemptOutcome::Status(status) => Some(*status),
                 AttemptOutcome::Failed(_) => None,
             };
-            let step = StepKind::WebhookAttempt { event: key.event, attempt: no, status };
+            let took_ms = u32::try_from(took.as_millis()).unwrap_or(u32::MAX);
+            let step = StepKind::WebhookAttempt { event: key.event, attempt: no, status, took_ms };
             self.add_step(message, PartNo::FIRST, step);
         }
         let stored = match outcome {

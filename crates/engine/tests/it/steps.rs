@@ -3,16 +3,17 @@
 use crate::memory::MemoryTables;
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, PartNo, RemoteId};
-use hermod_domain::lifecycle::{DeliveryOutcome, DoubtPolicy, RejectionCause};
+use hermod_domain::lifecycle::{DeliveryOutcome, DoubtPolicy, MessageState, RejectionCause};
 use hermod_domain::money::Money;
 use hermod_domain::origin::{Origin, RegisteredDelivery, SmppAddress};
 use hermod_domain::phone::Msisdn;
-use hermod_domain::receipt::{DlrCode, ReportStatus};
+use hermod_domain::receipt::{DlrCode, ReceiptWords, ReportStatus};
 use hermod_domain::sender::Sender;
 use hermod_domain::text::{Encoding, MessageText};
 use hermod_domain::time::Timestamp;
 use hermod_engine::batch::{Batch, BoundReceivers, EngineState};
 use hermod_engine::commands::{AnyCommand, OpenLink, PurgeRecords};
+use hermod_engine::ops::SubmitNote;
 use hermod_engine::ops::{
     Acceptance, DailyLimits, Job, LinkBatch, LinkId, LinkKind, ReceiptRecord, ReportId, ResponseRecord,
     Retention, SubmitResponse, TargetCarrier,
@@ -138,6 +139,7 @@ impl World {
             daily: DailyLimits::default(),
             key: None,
             doubt: DoubtPolicy::ResendOnce,
+            note: SubmitNote::default(),
             validity: Duration::from_secs(86_400),
             now: self.now,
         }
@@ -182,7 +184,8 @@ impl World {
         self.sequence += 1;
         let (remote, word) = (Some(remote(id)), word.map(Into::into));
         let (sequence, source, sender) = (self.sequence, None, None);
-        let record = ReceiptRecord { sequence, remote, verdict, err: 3, word, source, sender };
+        let words = words();
+        let record = ReceiptRecord { sequence, remote, verdict, err: 3, word, words, source, sender };
         LinkBatch { receipts: vec![record], ..self.link_batch(ACME, ACME_LINK) }
     }
 }
@@ -193,6 +196,15 @@ pub(crate) fn remote(id: &str) -> RemoteId {
 
 fn kinds(steps: &[MessageStep]) -> Vec<StepKind> {
     steps.iter().map(|step| step.kind.clone()).collect()
+}
+
+/// The words of every receipt in these tests.
+fn words() -> ReceiptWords {
+    ReceiptWords::new(Some(b"DELIVRD"), None)
+}
+
+fn ended(state: MessageState, code: DlrCode, err: u16) -> StepKind {
+    StepKind::Ended { state, code, err, refund: None }
 }
 
 const ACCEPTED: StepKind = StepKind::Accepted { account: ACCOUNT, carrier: ACME, parts: 1 };
@@ -212,12 +224,14 @@ fn ordinary_message_has_accepted_sent_answered_receipt_and_report_steps_in_order
             ACCEPTED,
             SENT,
             StepKind::CarrierAccepted { carrier: ACME, remote: remote("a") },
-            StepKind::Receipt { carrier: ACME, verdict: DeliveryOutcome::Delivered, err: 3 },
+            StepKind::State(MessageState::Submitted),
+            StepKind::Receipt { carrier: ACME, verdict: DeliveryOutcome::Delivered, err: 3, words: words() },
+            ended(MessageState::Delivered, DlrCode::Delivrd, 3),
             StepKind::Reported { connection: CONNECTION, report: ReportId(1), status: told },
         ]
     );
     let times: Vec<u64> = steps.iter().map(|step| step.at.since(began).as_secs()).collect();
-    assert_eq!(times, [0, 0, 1, 2, 2]);
+    assert_eq!(times, [0, 0, 1, 1, 2, 2, 2]);
     assert!(steps.iter().all(|step| step.message == steps[0].message && step.part == PartNo::FIRST));
     assert!(steps.is_sorted_by(|one, next| one.id < next.id), "{steps:?}");
     assert!(world.tables.dump().table("timeline").is_empty(), "an ordinary message has no timeline");

@@ -6,6 +6,7 @@ mod fail_over;
 mod look_up;
 pub mod operator;
 mod queue_alarms;
+mod request_log;
 mod store_errors;
 mod submit_message;
 
@@ -13,4 +14,5 @@ pub use authenticate::{Caller, Credentials, admit, authenticate};
 pub use fail_over::{FAIL_OVER_AFTER, FailOver, LOOK_EVERY};
 pub use look_up::{AccountBalance, account_balance, inbound_since, message_status};
 pub use queue_alarms::{QUEUE_AGE_MAX, alarm_unconfirmed};
+pub use request_log::{AnsweredRequest, Rejection, caller_of, note_request};
 pub use submit_message::{Accepted, Submitted, find_replay, submit_message};

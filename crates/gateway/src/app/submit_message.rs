@@ -5,7 +5,7 @@ use crate::app::authenticate::Caller;
 use crate::app::store_errors::refusal_of;
 use crate::world::World;
 use hermod_domain::catalogue::{NumberOwner, SenderStatus};
-use hermod_domain::ids::{CarrierId, MessageId};
+use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::money::Money;
 use hermod_domain::numbers::Numbers;
 use hermod_domain::origin::Alias;
@@ -19,7 +19,7 @@ use hermod_domain::time::Timestamp;
 use hermod_domain::traffic::{Admitted, Daily, enforced_daily, watched_daily};
 use hermod_store::{
     ACCEPT_WAIT_MAX, AcceptOutcome, Acceptance, CustomerTlvs, DailyLimits, Duplicate, KeyClaim, Screened,
-    Screening, StoreError,
+    Screening, StoreError, SubmitNote,
 };
 use metrics::counter;
 use sha2::{Digest, Sha256};
@@ -209,8 +209,19 @@ fn acceptance(
     judged: AllowedMessage,
     now: Timestamp,
 ) -> Acceptance {
-    let AllowedMessage { from, text, sent: Measure { encoding, parts }, cost, carrier, whole, doubt, .. } =
-        judged;
+    let charged_parts = Some(judged.parts).filter(|charged| *charged != judged.sent.parts);
+    let AllowedMessage {
+        from,
+        text,
+        sent: Measure { encoding, parts },
+        cost,
+        carrier,
+        route,
+        choice,
+        whole,
+        doubt,
+        ..
+    } = judged;
     let view = caller.account();
     let Daily { messages_max, spend_max } = enforced_daily(view.controls());
     Acceptance {
@@ -233,6 +244,7 @@ fn acceptance(
         daily: DailyLimits { messages_max, spend_max },
         key: submission.key.as_ref().map(|key| key_claim(caller, key, submission.fingerprint())),
         doubt,
+        note: SubmitNote { request: submission.request.clone(), route: Some(route), choice, charged_parts },
         validity: submission.validity.unwrap_or(world.validity).min(world.validity),
         now,
     }
@@ -287,10 +299,15 @@ fn screened(
 
 /// Makes the store's form of an idempotency key: a digest, scoped to the account.
 fn key_claim(caller: &Caller, key: &IdempotencyKey, fingerprint: u64) -> KeyClaim {
+    KeyClaim { digest: key_digest(caller.account, key), fingerprint }
+}
+
+/// Returns the digest of an account's idempotency key.
+pub(crate) fn key_digest(account: AccountId, key: &IdempotencyKey) -> [u8; 16] {
     let mut hash = Sha256::new();
-    hash.update(caller.account.get().to_be_bytes());
+    hash.update(account.get().to_be_bytes());
     hash.update(key.as_str().as_bytes());
-    KeyClaim { digest: first_half(hash), fingerprint }
+    first_half(hash)
 }
 
 fn first_half(hash: Sha256) -> [u8; 16] {

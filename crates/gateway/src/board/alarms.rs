@@ -57,6 +57,8 @@ pub enum AlarmKind {
     DiskLow,
     /// Messages held by screening wait for review.
     ReviewsOpen,
+    /// The record is far behind the message store.
+    RecordBehind,
     /// A customer's webhook endpoint has accepted no post for a while.
     WebhookFailing,
     /// A certificate expires within a month.
@@ -66,7 +68,7 @@ pub enum AlarmKind {
 }
 
 impl AlarmKind {
-    pub const ALL: [AlarmKind; 22] = [
+    pub const ALL: [AlarmKind; 23] = [
         AlarmKind::BindRefused,
         AlarmKind::AlreadyBound,
         AlarmKind::CarrierDown,
@@ -86,6 +88,7 @@ impl AlarmKind {
         AlarmKind::ClockBehind,
         AlarmKind::DiskLow,
         AlarmKind::ReviewsOpen,
+        AlarmKind::RecordBehind,
         AlarmKind::WebhookFailing,
         AlarmKind::CertificateExpiring,
         AlarmKind::CertificateExpired,
@@ -112,6 +115,7 @@ impl AlarmKind {
             AlarmKind::ClockBehind => "clock-behind",
             AlarmKind::DiskLow => "disk-low",
             AlarmKind::ReviewsOpen => "reviews-open",
+            AlarmKind::RecordBehind => "record-behind",
             AlarmKind::WebhookFailing => "webhook-failing",
             AlarmKind::CertificateExpiring => "certificate-expiring",
             AlarmKind::CertificateExpired => "certificate-expired",

@@ -10,7 +10,8 @@ mod values;
 
 pub use log_level::level_filter;
 pub use sections::{
-    Data, Http, Https, Log, LogFormat, Messages, Operations, Operator, Provision, Retention, Smpp, Webhooks,
+    Data, Http, Https, Log, LogFormat, Messages, Operations, Operator, Provision, Record, Retention, Smpp,
+    Webhooks,
 };
 pub(crate) use source::add_missing;
 pub use source::{FileError, Source};
@@ -43,6 +44,7 @@ pub struct Config {
     pub messages: Messages,
     pub webhooks: Webhooks,
     pub retention: Retention,
+    pub record: Record,
     pub log: Log,
     pub provision: Provision,
 }
@@ -93,6 +95,7 @@ impl Config {
             messages,
             webhooks,
             retention,
+            record,
             log,
             provision,
         } = self;
@@ -100,6 +103,7 @@ impl Config {
         let Operator { token_file: _, from_anywhere: _ } = operator;
         let Data { folder, low_water } = data;
         let Messages { validity, in_doubt_wait } = messages;
+        let Record { enabled: _ } = record;
         let Log { format: _, level } = log;
         let Provision { file: _ } = provision;
         if folder.as_os_str().is_empty() {

@@ -109,6 +109,13 @@ pub struct Messages {
 }
 
 /// How long data is kept.
+/// What the gateway keeps for people who look something up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Record {
+    pub enabled: bool,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Retention {

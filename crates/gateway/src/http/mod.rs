@@ -12,6 +12,7 @@ pub(crate) mod peer_address;
 mod raw_heads;
 pub(crate) mod request_id;
 mod server;
+mod streamed_body;
 pub(crate) mod timeouts;
 
 pub use crate::listeners::{Reach, TrustedProxies};

@@ -5,6 +5,7 @@ use super::limits::Limits;
 use super::listener::{HttpListener, Security};
 use super::observed_stream::ObservedStream;
 use super::raw_heads::{Lengths, RawHeads};
+use super::streamed_body;
 use super::timeouts::{ConnectionInfo, Stage, TimeoutAction};
 use crate::clock::Clock;
 use crate::listeners::{
@@ -224,7 +225,7 @@ fn service_of(
         async move {
             let answer = answer.await;
             timeouts.enter(Stage::Idle);
-            answer
+            answer.map(|answer| streamed_body::follow(answer, &timeouts))
         }
     })
 }

@@ -68,7 +68,10 @@ pub(super) fn documents<'a>(
             Kind::Account => documents.accounts.push((AccountId::new(id), name, read::<Account>(row)?)),
             Kind::Sender => documents.senders.push(read::<SenderEntry>(row)?),
             Kind::Number => documents.numbers.push(read::<NumberEntry>(row)?),
-            Kind::Connection => documents.connections.push((ConnectionId::new(id), read::<Connection>(row)?)),
+            Kind::Connection => {
+                documents.connections.push((ConnectionId::new(id), read::<Connection>(row)?));
+                documents.connection_names.push((ConnectionId::new(id), name));
+            }
             Kind::Key => documents.keys.push((name, read::<ApiKey>(row)?)),
             Kind::Screen => documents.screens.push((name, read::<ScreenEntry>(row)?)),
             Kind::Control => documents.controls.push((name, read::<ControlEntry>(row)?)),

@@ -1,5 +1,5 @@
 //! Raises and clears the alarms that do not belong to one carrier: clock, disk, write-ahead log, unconfirmed parts,
-//! certificates, review cases, corrupt rows. Each check finds all causes, so an alarm is cleared when its cause is
+//! certificates, review cases, corrupt rows, the record. Each check finds all causes, so an alarm is cleared when its cause is
 //! gone.
 
 use crate::app::alarm_unconfirmed;
@@ -8,6 +8,7 @@ use crate::telemetry;
 use crate::tls::{EXPIRY_WARNING, Tls};
 use crate::world::World;
 use hermod_domain::time::Timestamp;
+use hermod_store::record::RecordStatus;
 use hermod_store::{DiskSpace, OpenReviews, SetAsideCount, StoreError};
 use metrics::gauge;
 use std::sync::Arc;
@@ -15,6 +16,8 @@ use std::time::Duration;
 
 /// A smaller lag behind the stored times is a correction by NTP.
 const BEHIND_MIN: Duration = Duration::from_secs(60);
+/// A smaller lag of the record passes by itself.
+const RECORD_LAG_MIN: Duration = Duration::from_secs(60);
 const DAY_SECONDS: u64 = 24 * 3_600;
 
 /// Runs the checks of every second, and folds the metrics.
@@ -51,6 +54,8 @@ pub(super) async fn run_slow_checks(
     );
     let set_aside = rows_set_aside(world.store.count_set_aside().await?);
     world.alarms.replace(AlarmKind::RowsSetAside, "", &about_this_machine(set_aside), world.clock.now());
+    let behind = about_this_machine(record_behind(world.store.record_status()));
+    world.alarms.replace(AlarmKind::RecordBehind, "", &behind, world.clock.now());
     Ok(())
 }
 
@@ -135,6 +140,19 @@ fn rows_set_aside(SetAsideCount { rows, last_at }: SetAsideCount) -> Option<Stri
     }
 }
 
+fn record_behind(RecordStatus { lag, catching_up, is_off }: RecordStatus) -> Option<String> {
+    let left = match catching_up {
+        0 => String::new(),
+        left => format!(" and has to read {left} messages from the message store"),
+    };
+    (!is_off && lag >= RECORD_LAG_MIN).then(|| {
+        format!(
+            "the record is {} s behind{left}: searches and statistics lack what was sent since",
+            lag.as_secs()
+        )
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -165,5 +183,16 @@ mod tests {
         assert!(
             clock_behind(at(4_600), at(1_000)).is_some_and(|actual| actual.contains("3600 s in the future"))
         );
+    }
+
+    #[test]
+    fn record_alarm_is_raised_when_it_is_a_minute_behind() {
+        let status = |seconds, catching_up, is_off| {
+            record_behind(RecordStatus { lag: Duration::from_secs(seconds), catching_up, is_off })
+        };
+        assert_eq!(status(59, 0, false), None);
+        assert_eq!(status(600, 0, true), None);
+        assert!(status(60, 0, false).unwrap().starts_with("the record is 60 s behind: "));
+        assert!(status(90, 7, false).unwrap().contains("has to read 7 messages"));
     }
 }

@@ -14,4 +14,5 @@ pub mod maintenance;
 pub mod messages;
 pub mod money;
 pub mod paging;
+pub mod record;
 pub mod webhooks;

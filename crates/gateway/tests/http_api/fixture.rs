@@ -83,6 +83,7 @@ impl Service {
             folder: folder.path().to_owned(),
             low_water_bytes: 0,
             in_doubt_wait: Duration::from_secs(60),
+            record: false,
             now: clock.now(),
         })
         .unwrap();

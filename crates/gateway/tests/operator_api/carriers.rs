@@ -4,6 +4,7 @@ use crate::fixture::ApiFixture;
 use hermod_domain::carrier::{ErrorClass, Health, IdConversion};
 use hermod_domain::ids::{CarrierId, RemoteId};
 use hermod_domain::lifecycle::DeliveryOutcome;
+use hermod_domain::receipt::ReceiptWords;
 use hermod_gateway::board::{AlarmKind, Direction, LinkSettings, LinkState, PduDirection};
 use hermod_gateway::edges::carrier::serve_probes;
 use hermod_gateway::workers::Workers;
@@ -199,6 +200,7 @@ async fn parked_receipts_are_listed_with_their_status() {
         verdict: if word.is_some() { DeliveryOutcome::NoChange } else { DeliveryOutcome::Delivered },
         err: 0,
         word: word.map(Box::from),
+        words: ReceiptWords::default(),
         source: None,
         sender: None,
     };

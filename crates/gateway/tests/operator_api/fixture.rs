@@ -8,6 +8,7 @@ use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::Source;
+use hermod_gateway::edges::http_api;
 use hermod_gateway::edges::operator_api::OperatorApi;
 use hermod_gateway::http::{ConnectionInfo, Reach};
 use hermod_gateway::provision::{self, WantedSetup, load_catalogue};
@@ -111,12 +112,22 @@ impl ApiFixture {
     }
 
     pub(crate) async fn open_with(setup: &str) -> ApiFixture {
+        ApiFixture::open_keeping(setup, false).await
+    }
+
+    /// Returns the fixture of a running gateway that keeps the record.
+    pub(crate) async fn with_record() -> ApiFixture {
+        ApiFixture::open_keeping(SETUP, true).await.running()
+    }
+
+    async fn open_keeping(setup: &str, record: bool) -> ApiFixture {
         let folder = tempfile::tempdir().unwrap();
         let clock = Clock::manual(Timestamp::parse("2026-06-15T12:00:00Z").unwrap());
         let store = Store::open(&OpenOptions {
             folder: folder.path().to_owned(),
             low_water_bytes: 0,
             in_doubt_wait: Duration::from_secs(60),
+            record,
             now: clock.now(),
         })
         .unwrap();
@@ -180,6 +191,42 @@ impl ApiFixture {
         let text = String::from_utf8(bytes.to_vec()).unwrap();
         let body = serde_json::from_str(&text).unwrap_or(Value::Null);
         Reply { status: head.status.as_u16(), headers: head.headers, text, body }
+    }
+
+    /// Sends a GET whose response is read as it arrives. Returns its status and its body.
+    pub(crate) async fn stream(&self, path: &str, last_event: Option<&str>) -> (u16, Body) {
+        let request =
+            Request::get(format!("/operator/v1{path}")).header("Authorization", format!("Bearer {TOKEN}"));
+        let request = match last_event {
+            Some(id) => request.header("Last-Event-ID", id),
+            None => request,
+        };
+        let service = TowerToHyperService::new(self.router.clone());
+        let response = service.call(request.body(Body::empty()).unwrap()).await.unwrap();
+        (response.status().as_u16(), response.into_body())
+    }
+
+    /// Submits a message over the customer API. Returns its status and body.
+    pub(crate) async fn submit(&self, to: &str, text: &str, headers: &[(&str, &str)]) -> (u16, Value) {
+        let mut request = Request::post("/api/v1/sms")
+            .header("Authorization", "Bearer shop-key:shop-secret-text-of-many-characters")
+            .header("Content-Type", "application/json")
+            .header("Host", "t");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let body = serde_json::json!({"to": to, "text": text}).to_string();
+        let mut request = request.body(Body::from(body)).unwrap();
+        let caller = "127.0.0.1".parse().unwrap();
+        request.extensions_mut().insert(ConnectionInfo::new(
+            caller,
+            Arc::default(),
+            self.world.clock.clone(),
+        ));
+        let service = TowerToHyperService::new(http_api::router(self.world.clone(), None));
+        let (head, body) = service.call(request).await.unwrap().into_parts();
+        let bytes = body.collect().await.unwrap().to_bytes();
+        (head.status.as_u16(), serde_json::from_slice(&bytes).unwrap())
     }
 
     pub(crate) async fn call(&self, method: &str, path: &str, kind: &str, body: impl Into<Body>) -> Reply {

@@ -15,6 +15,8 @@ mod ledger;
 mod listener;
 mod openapi_check;
 mod policy;
+mod record;
+mod record_queries;
 mod routes;
 mod unassigned_inbound;
 mod webhooks;

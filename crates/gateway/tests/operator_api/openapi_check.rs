@@ -27,7 +27,11 @@ pub(crate) fn check(method: &str, path: &str, reply: &Reply) {
         let told = codes.is_some_and(|codes| codes.iter().any(|known| known == code));
         assert!(told, "{method} {template} answered {code}, which is not documented");
     }
-    let schema = &response["content"]["application/json"]["schema"];
+    let media =
+        reply.header("content-type").and_then(|kind| kind.split(';').next()).unwrap_or("application/json");
+    let content = &response["content"][media];
+    assert!(!content.is_null(), "{method} {template} answered {media}, which is not documented");
+    let schema = &content["schema"];
     fits(&reply.body, schema, &format!("{method} {template}"));
 }
 

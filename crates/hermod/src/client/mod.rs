@@ -2,18 +2,21 @@
 //! proxies: a command makes few calls.
 
 mod response;
+mod streaming;
 pub(crate) mod tls;
 mod url;
 
 pub(crate) use response::{Amount, ApiResponse, ErrorResponse, read};
+pub(crate) use streaming::{Streamed, read_pieces};
 pub(crate) use url::{Url, escape};
 
 use bytes::Bytes;
 use hermod_gateway::clock::within;
 use http_body_util::Full;
-use hyper::Request;
+use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper::header::{CONNECTION, HOST, HeaderValue, USER_AGENT};
+use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -69,14 +72,10 @@ impl Client {
 
     pub(crate) async fn call_within(
         &self,
-        mut request: ApiRequest,
+        request: ApiRequest,
         most: Duration,
     ) -> Result<ApiResponse, CallError> {
-        let authority = HeaderValue::try_from(self.url.authority()).expect("a parsed host is ASCII");
-        request.headers_mut().insert(HOST, authority);
-        request.headers_mut().insert(USER_AGENT, HeaderValue::from_static(AGENT));
-        request.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
-        match within(most, self.connect_and_send(request)).await {
+        match within(most, self.connect_and_send(request, read)).await {
             Ok(response) => response,
             Err(_) => Err(CallError::Lost(format!(
                 "{} did not respond within {} s",
@@ -86,12 +85,29 @@ impl Client {
         }
     }
 
-    async fn connect_and_send(&self, request: ApiRequest) -> Result<ApiResponse, CallError> {
+    /// Sends a request, and passes the pieces of its response on as they arrive.
+    pub(crate) async fn stream(
+        &self,
+        request: ApiRequest,
+        piece: &mut dyn FnMut(&[u8]) -> Result<(), String>,
+    ) -> Result<Streamed, CallError> {
+        self.connect_and_send(request, async |response| read_pieces(response, piece).await).await
+    }
+
+    async fn connect_and_send<T>(
+        &self,
+        mut request: ApiRequest,
+        receive: impl AsyncFnOnce(Response<Incoming>) -> Result<T, String>,
+    ) -> Result<T, CallError> {
+        let authority = HeaderValue::try_from(self.url.authority()).expect("a parsed host is ASCII");
+        request.headers_mut().insert(HOST, authority);
+        request.headers_mut().insert(USER_AGENT, HeaderValue::from_static(AGENT));
+        request.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         let stream = TcpStream::connect((self.url.host(), self.url.port()))
             .await
             .map_err(|error| CallError::Unreachable(unreachable(&self.url, &error)))?;
         match &self.tls {
-            None => send(stream, request).await,
+            None => send(stream, request, receive).await,
             Some(tls) => {
                 let stream = tls.handshake(self.url.host(), stream).await.map_err(|error| {
                     CallError::Unreachable(format!(
@@ -99,7 +115,7 @@ impl Client {
                         self.url.authority()
                     ))
                 })?;
-                send(stream, request).await
+                send(stream, request, receive).await
             }
         }
     }
@@ -113,17 +129,18 @@ fn unreachable(url: &Url, error: &std::io::Error) -> String {
     }
 }
 
-async fn send<S: AsyncRead + AsyncWrite + Unpin>(
+async fn send<S: AsyncRead + AsyncWrite + Unpin, T>(
     stream: S,
     request: ApiRequest,
-) -> Result<ApiResponse, CallError> {
+    receive: impl AsyncFnOnce(Response<Incoming>) -> Result<T, String>,
+) -> Result<T, CallError> {
     let lost = |error: hyper::Error| {
         CallError::Lost(format!("the connection was lost before the response: {error}"))
     };
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(lost)?;
     let exchange = async {
         let response = sender.send_request(request).await.map_err(lost)?;
-        read(response).await.map_err(CallError::Lost)
+        receive(response).await.map_err(CallError::Lost)
     };
     // Drives the connection in this task.
     let (mut exchange, mut connection) = (pin!(exchange), pin!(connection));

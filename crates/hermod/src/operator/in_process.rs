@@ -1,8 +1,9 @@
 //! The operator API of a gateway that is opened in this process for one command, on a data folder where no gateway runs.
 //! It neither listens nor sends.
 
-use crate::client::{ApiRequest, ApiResponse, CallError, read};
+use crate::client::{ApiRequest, ApiResponse, CallError, Streamed, read, read_pieces};
 use crate::failure::{CommandResult, Failure};
+use bytes::Bytes;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::{Config, Log, LogFormat};
 use hermod_gateway::edges::operator_api;
@@ -13,6 +14,8 @@ use hermod_gateway::secrets::{Secret, random_token};
 use hermod_gateway::telemetry;
 use hermod_gateway::workers::Workers;
 use hermod_gateway::world::World;
+use hyper::Response;
+use hyper::body::Body;
 use hyper::service::Service as _;
 use hyper_util::service::TowerToHyperService;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -21,6 +24,8 @@ use std::sync::Arc;
 
 /// Random characters in the name of a temporary data folder.
 const TEMPORARY_CHARACTERS: usize = 16;
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 pub(super) struct InProcess {
     world: Arc<World>,
@@ -79,12 +84,27 @@ impl InProcess {
     }
 
     pub(super) async fn call(&self, request: ApiRequest) -> Result<ApiResponse, CallError> {
+        read(self.response(request).await).await.map_err(CallError::Lost)
+    }
+
+    /// Sends a request, and passes the pieces of its response on as they are made.
+    pub(super) async fn stream(
+        &self,
+        request: ApiRequest,
+        piece: &mut dyn FnMut(&[u8]) -> Result<(), String>,
+    ) -> Result<Streamed, CallError> {
+        read_pieces(self.response(request).await, piece).await.map_err(CallError::Lost)
+    }
+
+    async fn response(
+        &self,
+        request: ApiRequest,
+    ) -> Response<impl Body<Data = Bytes, Error: Into<BoxError>> + Unpin> {
         let service = TowerToHyperService::new(self.api.clone().router());
-        let response = match service.call(request).await {
+        match service.call(request).await {
             Ok(response) => response,
             Err(never) => match never {},
-        };
-        read(response).await.map_err(CallError::Lost)
+        }
     }
 
     pub(super) async fn close(self) -> CommandResult {

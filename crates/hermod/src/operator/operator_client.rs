@@ -1,7 +1,7 @@
 //! Calls the operator API: of a running gateway over HTTP, or of a gateway that is opened in this process.
 
 use super::in_process::InProcess;
-use crate::client::{ApiRequest, ApiResponse, CallError, Client, ErrorResponse};
+use crate::client::{ApiRequest, ApiResponse, CallError, Client, ErrorResponse, Streamed};
 use crate::failure::{CommandResult, Failure};
 use crate::output;
 use bytes::Bytes;
@@ -13,6 +13,7 @@ use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, IF_NONE_MATCH};
 use hyper::{Method, Request};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -29,6 +30,21 @@ pub(crate) struct OperatorClient {
 enum Transport {
     Remote { client: Box<Client>, token: Secret },
     InProcess(Box<InProcess>),
+}
+
+/// Why a streamed response ended early.
+pub(super) enum StreamError {
+    Call(CallError),
+    Refused(Failure),
+}
+
+impl StreamError {
+    pub(super) fn failure(self) -> Failure {
+        match self {
+            StreamError::Call(error) => Failure::failed(error),
+            StreamError::Refused(failure) => failure,
+        }
+    }
 }
 
 /// The body of a request.
@@ -149,6 +165,49 @@ impl OperatorClient {
             Transport::InProcess(_) => self.call(method, path, &body).await,
         };
         response.map_err(Failure::failed)?.accepted().map_err(|error| self.failure_of(&error))
+    }
+
+    /// Requests a response that is sent while it is made, and passes its pieces on. `after` is the id of the last event that
+    /// was received. Fails with the response of an error.
+    pub(super) async fn stream(
+        &self,
+        path: &str,
+        after: Option<u64>,
+        piece: &mut dyn FnMut(&[u8]) -> Result<(), String>,
+    ) -> Result<(), StreamError> {
+        let with_id = |mut request: ApiRequest| {
+            if let Some(after) = after {
+                request.headers_mut().insert("last-event-id", HeaderValue::from(after));
+            }
+            request
+        };
+        let streamed = match &self.transport {
+            Transport::Remote { client, token } => {
+                let request = request(Method::GET, client.url().path(), path, token, &Body::None);
+                client.stream(with_id(request), piece).await
+            }
+            Transport::InProcess(gateway) => {
+                let request = request(Method::GET, BASE, path, gateway.token(), &Body::None);
+                gateway.stream(with_id(request), piece).await
+            }
+        };
+        match streamed.map_err(StreamError::Call)? {
+            Streamed::Ended => Ok(()),
+            Streamed::Refused(response) => match response.accepted() {
+                Ok(_) => Ok(()),
+                Err(error) => Err(StreamError::Refused(self.failure_of(&error))),
+            },
+        }
+    }
+
+    /// Prints a CSV file as it arrives.
+    pub(super) async fn print_csv(&self, path: &str) -> CommandResult {
+        let mut out = std::io::stdout().lock();
+        let mut print = |piece: &[u8]| {
+            let written = out.write_all(piece).and_then(|()| out.flush());
+            written.map_err(|error| format!("cannot write to standard output: {error}"))
+        };
+        self.stream(path, None, &mut print).await.map_err(StreamError::failure)
     }
 
     /// Returns the failure of an error response, after printing its body if the output is JSON.

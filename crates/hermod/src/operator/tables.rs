@@ -1,6 +1,7 @@
 //! The columns of every list of views.
 
 use super::list::{Column, Listed};
+use super::record_notes::time;
 use crate::output::Align::{Left, Right};
 use hermod_gateway::views::amount::Amount;
 use hermod_gateway::views::binds::BindView;
@@ -9,6 +10,7 @@ use hermod_gateway::views::lookup::{CarrierCandidateView, RouteCandidateView};
 use hermod_gateway::views::maintenance::SetAsideView;
 use hermod_gateway::views::messages::{GivenUpView, OptOutView, ReviewView, UnassignedView};
 use hermod_gateway::views::money::{ControlView, LedgerEntryView};
+use hermod_gateway::views::record::{MessageView, RequestView};
 use hermod_gateway::views::webhooks::{AttemptView, EndpointView, EventView};
 
 impl Listed for BindView {
@@ -194,6 +196,40 @@ impl Listed for DeliveryView {
         ("times", Left, |row| bars(&row.times.iter().map(|time| time.parts).collect::<Vec<_>>())),
     ];
     const EMPTY: &'static str = "No carrier accepted any parts.";
+}
+
+impl Listed for MessageView {
+    const COLUMNS: &'static [Column<MessageView>] = &[
+        ("accepted", Left, |message| message.accepted_at.clone()),
+        ("id", Left, |message| message.id.clone()),
+        ("account", Left, |message| message.account.clone()),
+        ("from", Left, |message| message.from.clone()),
+        ("to", Left, |message| message.to.clone().unwrap_or_else(|| "(erased)".to_owned())),
+        ("carrier", Left, |message| message.carrier.clone()),
+        ("parts", Right, |message| message.parts.to_string()),
+        ("state", Left, |message| message.state.clone()),
+        ("took", Right, |message| message.took_ms.map(time).unwrap_or_default()),
+        ("cost", Right, |message| message.cost.to_string()),
+        ("refund", Right, |message| message.refund.map(|refund| refund.to_string()).unwrap_or_default()),
+    ];
+    const EMPTY: &'static str = "No messages found.";
+}
+
+impl Listed for RequestView {
+    const COLUMNS: &'static [Column<RequestView>] = &[
+        ("at", Left, |request| request.at.clone()),
+        ("account", Left, |request| text(&request.account)),
+        ("who", Left, |request| request.who.clone()),
+        ("address", Left, |request| text(&request.address)),
+        ("request", Left, |request| request.operation.clone()),
+        ("status", Right, |request| request.status.to_string()),
+        ("code", Left, |request| text(&request.code)),
+        ("took", Right, |request| time(request.took_ms.into())),
+        ("message", Left, |request| text(&request.message_id)),
+        ("key", Left, |request| if request.replay == "no" { String::new() } else { request.replay.clone() }),
+        ("reason", Left, |request| request.reason.clone()),
+    ];
+    const EMPTY: &'static str = "No requests found.";
 }
 
 fn text(value: &Option<String>) -> String {

@@ -2,6 +2,7 @@
 
 use hermod_domain::ids::RemoteId;
 use hermod_domain::lifecycle::DeliveryOutcome;
+use hermod_domain::receipt::ReceiptWords;
 use hermod_store::{Job, ReceiptRecord, ResponseRecord, SubmitResponse};
 
 fn remote(job: &Job) -> RemoteId {
@@ -22,6 +23,7 @@ pub(crate) fn receipt(job: &Job) -> ReceiptRecord {
         verdict: DeliveryOutcome::Delivered,
         err: 0,
         word: None,
+        words: ReceiptWords::default(),
         source: Some(job.to),
         sender: Some(job.from),
     }

@@ -18,6 +18,12 @@ pub(crate) fn instant() -> Instant {
 
 pub(crate) fn open(folder: &Path) -> Store {
     let (folder, now) = (folder.to_owned(), wall_clock());
-    let options = OpenOptions { folder, low_water_bytes: 0, in_doubt_wait: Duration::from_secs(30), now };
+    let options = OpenOptions {
+        folder,
+        low_water_bytes: 0,
+        in_doubt_wait: Duration::from_secs(30),
+        record: false,
+        now,
+    };
     Store::open(&options).expect("a store")
 }

@@ -7,6 +7,7 @@ use hermod_domain::money::{AMOUNT_MAX, Money};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_domain::text::{Encoding, MessageText};
+use hermod_store::SubmitNote;
 use hermod_store::{Acceptance, DailyLimits, KeyClaim, LedgerEntry, LedgerKind, PostOutcome, Store};
 use std::time::Duration;
 
@@ -54,6 +55,7 @@ pub(crate) fn submission(account: AccountId, number: u64) -> Acceptance {
         daily: DailyLimits::default(),
         key: Some(claim(number)),
         doubt: DoubtPolicy::Resend,
+        note: SubmitNote::default(),
         validity: Duration::from_secs(72 * 3600),
         now: wall_clock(),
     }

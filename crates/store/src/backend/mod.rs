@@ -2,6 +2,7 @@
 //! table scans are the same. The reads differ, and this enum has them: a second backend is one more variant, and one
 //! more arm in the list of reads. `writing.rs` has the same for the writer's transactions.
 
+pub(crate) mod record;
 pub(crate) mod writing;
 
 use crate::error::StoreError;
@@ -10,6 +11,7 @@ use crate::read_results::{
     WaitingPage,
 };
 use crate::sqlite::database::Database;
+use crate::sqlite::record::{text, timeline};
 use crate::sqlite::{
     audit as sqlite_audit, balances, carrier_ids, catalogue, conversations, copying, day_totals,
     delivery_figures, engine_reads, erasure, errors, given_up_reports, inbound, late_parts, ledger, lock,
@@ -33,6 +35,9 @@ use hermod_engine::state::queues::QueueSnapshot;
 use hermod_engine::tables::{ConversationKey, InboundKey, ReportPage, ReviewStatus, TableError, UnnamedPart};
 use std::path::{Path, PathBuf};
 use writing::WritingBackend;
+
+pub(crate) use crate::sqlite::record::text::{Candidates, Needle, TextMatches};
+pub(crate) use crate::sqlite::record::timeline::{StoredLine, add_lines, has_gap};
 
 /// A database as it is read beside the writer. Each read is one short snapshot.
 pub(crate) enum Backend {
@@ -145,6 +150,9 @@ reads! {
     fn review_standings(after: Option<u64>, limit: usize) -> Vec<ReviewStatus> = reviews::standings_after(after, limit);
     fn reviews(state: Option<ReviewState>, before: Option<u64>, limit: u32) -> Vec<ReviewCase>
         = reviews::page(state, before, limit);
+    fn record_lines(id: MessageId) -> Vec<StoredLine> = timeline::stored_lines(id);
+    fn record_texts(account: AccountId, candidates: Candidates, needle: Needle, rows: u32) -> TextMatches
+        = text::match_texts(account, &candidates, &needle, rows);
     fn set_aside(after: i64, limit: u32) -> Vec<SetAside> = set_aside::set_aside_after(after, limit);
     fn statement(account: AccountId, days: (Day, Day)) -> Statement = engine_reads::read_statement(account, days);
     fn recent_carrier_ids(carrier: CarrierId, limit: usize) -> Vec<AssignedId> = carrier_ids::sample(carrier, limit);

@@ -1,5 +1,6 @@
 //! The databases as the writer uses them: one transaction after another, on one connection.
 
+use crate::backend::record::StorePosition;
 use crate::disk::Disk;
 use crate::error::StoreError;
 use crate::sqlite::writing;
@@ -38,6 +39,15 @@ impl WritingBackend {
     pub(crate) fn has_empty_catalogue(&self) -> Result<bool, TableError> {
         match self {
             WritingBackend::Sqlite(connection) => connection.has_empty_catalogue(),
+        }
+    }
+
+    /// Returns the id of the store, and its last batch.
+    pub(crate) fn store_position(&self) -> Result<StorePosition, TableError> {
+        match self {
+            WritingBackend::Sqlite(connection) => {
+                connection.store_position().map(|(id, sequence)| StorePosition { id, sequence })
+            }
         }
     }
 
@@ -97,8 +107,9 @@ impl WritingBackend {
 }
 
 impl Transaction<'_> {
-    /// Commits the transaction. Its changes are durable when this returns.
-    pub(crate) fn commit(self) -> Result<(), TableError> {
+    /// Commits the transaction. Its changes are durable when this returns. Returns the number of the last batch that
+    /// changed something.
+    pub(crate) fn commit(self) -> Result<u64, TableError> {
         match self {
             Transaction::Sqlite(transaction) => transaction.commit(),
         }

@@ -54,6 +54,10 @@ pub struct LogSize {
 }
 
 impl Disk {
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Measures the free space of the folder's disk.
     pub(crate) fn new(folder: PathBuf, low_water_bytes: u64) -> Disk {
         let disk = Disk {

@@ -278,7 +278,7 @@ impl Outboxes {
             self.has_superseded.store(false, Ordering::Release);
             return None;
         };
-        Some(FinishedReports { connection, accepted: taken, refused: Vec::new(), now: self.now() })
+        Some(FinishedReports::superseded(connection, taken, self.now()))
     }
 
     /// Releases deferred reports that are due, and allows failed reads to be retried.

@@ -35,6 +35,10 @@ impl Database {
         &self.progress
     }
 
+    pub(crate) fn shared_progress(&self) -> Arc<Progress> {
+        self.progress.clone()
+    }
+
     /// Runs a read on one of the readers' connections: see [`Readers::run`]. It sees every batch that was committed before.
     pub(crate) async fn read<T: Send + 'static>(
         &self,

@@ -24,9 +24,8 @@ fn kind_of(error: &rusqlite::Error) -> BackendErrorKind {
         }
         Some(ErrorCode::DiskFull) => BackendErrorKind::DiskFull,
         Some(ErrorCode::OperationInterrupted) => BackendErrorKind::Interrupted,
-        Some(ErrorCode::SystemIoFailure | ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
-            BackendErrorKind::DiskFailed
-        }
+        Some(ErrorCode::SystemIoFailure) => BackendErrorKind::DiskFailed,
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => BackendErrorKind::FileDamaged,
         _ => BackendErrorKind::Other,
     }
 }

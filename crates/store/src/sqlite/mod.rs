@@ -38,6 +38,7 @@ pub(crate) mod parts;
 pub(crate) mod progress;
 pub(crate) mod purging;
 pub(crate) mod readers;
+pub(crate) mod record;
 pub(crate) mod records;
 pub(crate) mod recovery;
 pub(crate) mod reports;

@@ -29,8 +29,7 @@ struct Reader {
 }
 
 impl Reader {
-    fn open(folder: &Path, snapshot_max: Duration) -> Result<Reader, TableError> {
-        let mut connection = schema::open_for_reading(folder)?;
+    fn new(mut connection: Connection, snapshot_max: Duration) -> Result<Reader, TableError> {
         let began = Arc::new(Mutex::new(real_time()));
         let read_began = began.clone();
         connection
@@ -66,12 +65,22 @@ impl Drop for Lent {
 
 impl Readers {
     pub(crate) fn open(folder: &Path) -> Result<Readers, StoreError> {
-        Readers::open_limited(folder, SNAPSHOT_MAX)
+        Readers::open_with(|| schema::open_for_reading(folder))
     }
 
-    fn open_limited(folder: &Path, snapshot_max: Duration) -> Result<Readers, StoreError> {
+    /// Opens readers of another database.
+    pub(crate) fn open_with(
+        open: impl FnMut() -> Result<Connection, TableError>,
+    ) -> Result<Readers, StoreError> {
+        Readers::open_limited(open, SNAPSHOT_MAX)
+    }
+
+    fn open_limited(
+        mut open: impl FnMut() -> Result<Connection, TableError>,
+        snapshot_max: Duration,
+    ) -> Result<Readers, StoreError> {
         let readers =
-            (0..READERS).map(|_| Reader::open(folder, snapshot_max)).collect::<Result<_, TableError>>()?;
+            (0..READERS).map(|_| Reader::new(open()?, snapshot_max)).collect::<Result<_, TableError>>()?;
         Ok(Readers { idle: Arc::new(Mutex::new(readers)), free: Arc::new(Semaphore::new(READERS)) })
     }
 
@@ -79,6 +88,15 @@ impl Readers {
     pub(crate) fn close(&self) {
         self.free.close();
         lock(&self.idle).clear();
+    }
+
+    /// Closes all connections if none is in use. Returns false otherwise; later reads fail in both cases.
+    pub(crate) fn try_close(&self) -> bool {
+        self.free.close();
+        let mut idle = lock(&self.idle);
+        idle.clear();
+        drop(idle);
+        self.free.available_permits() == READERS
     }
 
     /// Waits for a free connection and runs a read on it. Fails with [`StoreError::ReadTooLong`] if the read lasts longer than
@@ -129,7 +147,8 @@ mod tests {
     async fn read_longer_than_the_limit_is_stopped_and_its_connection_is_reused() {
         let folder = tempfile::TempDir::new().unwrap();
         drop(schema::open_for_writing(folder.path()).unwrap());
-        let readers = Readers::open_limited(folder.path(), Duration::from_millis(20)).unwrap();
+        let open = || schema::open_for_reading(folder.path());
+        let readers = Readers::open_limited(open, Duration::from_millis(20)).unwrap();
         // One more than there are connections: none is lost or left in a transaction.
         for _ in 0..=READERS {
             let endless = readers.run(|connection| {

@@ -118,6 +118,12 @@ impl WritingConnection {
         catalogue::is_empty(&self.connection)
     }
 
+    /// Returns the id of this database, and the last batch in the journal.
+    pub(crate) fn store_position(&self) -> Result<([u8; 16], u64), TableError> {
+        let (store, _) = schema::journal_position(&self.connection)?;
+        Ok((store, self.journal.borrow().last_sequence()))
+    }
+
     /// Returns how many webhook events wait, at all endpoints.
     pub(crate) fn count_waiting_events(&self) -> Result<u64, TableError> {
         webhook_events::count_waiting(&self.connection)
@@ -331,9 +337,10 @@ impl WritingConnection {
 }
 
 impl Transaction<'_> {
-    /// Commits the batch. It is durable when this returns.
-    pub(crate) fn commit(self) -> Result<(), TableError> {
-        self.database.commit_batch()
+    /// Commits the batch. It is durable when this returns. Returns the number of the last batch in the journal.
+    pub(crate) fn commit(self) -> Result<u64, TableError> {
+        self.database.commit_batch()?;
+        Ok(self.database.journal.borrow().last_sequence())
     }
 }
 

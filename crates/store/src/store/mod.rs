@@ -1,9 +1,10 @@
-//! The public handle of the store: accepts messages and closes the store. `opening`, `requests`, `ports`, `webhooks`, `upkeep`
-//! and `data_folder` have the other operations.
+//! The public handle of the store: accepts messages and closes the store. `opening`, `requests`, `ports`, `record`, `webhooks`,
+//! `upkeep` and `data_folder` have the other operations.
 
 mod data_folder;
 mod opening;
 mod ports;
+mod record;
 mod requests;
 #[cfg(test)]
 mod tests;
@@ -18,14 +19,16 @@ pub use ports::{LinkPort, ReceiverPort};
 
 use crate::backend::Backend;
 use crate::error::StoreError;
+use crate::queued_acceptance::QueuedAcceptance;
 use crate::shared::Shared;
-use crate::writer::operation::{Op, QueuedAcceptance};
+use crate::writer::operation::Op;
 use crate::writer::queue::Callers;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, RemoteId};
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{AnyOutcome, FindKey, Listed};
 use hermod_engine::ops::{AcceptOutcome, Acceptance, Duplicate, KeyClaim, MessageRecord};
+use record::Record;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
@@ -49,6 +52,8 @@ pub struct OpenOptions {
     /// How long a part in doubt waits for a late response or receipt before its first resend. The second and third resend
     /// wait four and twenty times as long.
     pub in_doubt_wait: Duration,
+    /// Whether to keep the record: searches, timelines, statistics and the request log.
+    pub record: bool,
     pub now: Timestamp,
 }
 
@@ -71,6 +76,8 @@ struct Inner {
     report_mover: ReportMover,
     giving_up: GivingUp,
     writer: Mutex<Option<JoinHandle<()>>>,
+    /// None if it is switched off.
+    record: Option<Record>,
 }
 
 impl Store {
@@ -151,6 +158,9 @@ impl Store {
             if !matches!(ended, Ok(Ok(()))) {
                 return Err(StoreError::damaged("the writer thread panicked"));
             }
+        }
+        if let Some(record) = &self.inner.record {
+            record.close().await;
         }
         self.inner.backend.close();
         Ok(())

@@ -4,7 +4,9 @@ use crate::backend::{self, writing::WritingBackend};
 use crate::disk::Disk;
 use crate::error::StoreError;
 use crate::outboxes::{Outboxes, Receivers};
+use crate::record::Feed;
 use crate::shared::Shared;
+use crate::store::record::Record;
 use crate::store::webhooks::{GivingUp, ReportMover};
 use crate::store::{Inner, OpenOptions, Store};
 use crate::writer::Writer;
@@ -17,6 +19,7 @@ use hermod_engine::batch::{Batch, EngineState};
 use hermod_engine::due_times::{self, CorrectedTimes};
 use hermod_engine::maps;
 use hermod_engine::set_aside;
+use hermod_engine::steps::MessageStep;
 use hermod_engine::tables::TableError;
 use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
@@ -29,28 +32,33 @@ impl Store {
     /// Opens the store of a data folder, or creates it. Parts that were being sent when the last process ended become in
     /// doubt. Fails if another process has the folder open, or if the database has lost acknowledged commits.
     pub fn open(options: &OpenOptions) -> Result<Store, StoreError> {
-        let OpenOptions { folder, low_water_bytes, in_doubt_wait, now } = options;
+        let OpenOptions { folder, low_water_bytes, in_doubt_wait, record, now } = options;
         let (backend, mut writing) = backend::open(folder)?;
+        let position = writing.store_position()?;
         let newest_at_open = writing.tables().read()?.newest_message()?.map(MessageId::accepted_at);
         let was_empty = writing.has_empty_catalogue()?;
         set_aside_unreadable(&writing, *now)?;
         bring_back_due_times(&writing, *in_doubt_wait, *now)?;
         let mut engine = EngineState::load(&writing.tables(), *in_doubt_wait, random_seed())?;
         let receivers = Arc::new(Receivers::new(*now));
-        let unconfirmed = mark_sending_in_doubt(&writing, &mut engine, &receivers, *now)?;
+        let mut in_doubt = mark_sending_in_doubt(&writing, &mut engine, &receivers, *now)?;
         let outboxes = Outboxes::load(&writing.tables(), &engine, receivers, *now)?;
         let disk = Arc::new(Disk::new(folder.clone(), *low_water_bytes));
-        let shared = Arc::new(Shared::new(disk.clone(), outboxes));
+        let shared = Arc::new(Shared::new(disk.clone(), outboxes, Feed::new(*record)));
         shared.set_next_due(engine.next_due());
-        shared.unconfirmed.add(unconfirmed);
+        shared.unconfirmed.add(in_doubt.unconfirmed);
+        shared.feed.push(in_doubt.sequence, std::iter::empty(), &mut in_doubt.steps);
         let meters = Meters::register(writing.count_waiting_events()?);
         writing.start_upkeep(disk)?;
         let (queue, queued) = queue::queue();
         let (for_writer, for_readers) = (shared.clone(), queued.clone());
         backend.set_wake_writer(move || for_readers.wake_writer());
+        let record = record.then(|| Record::open(options, &backend, position, shared.clone())).transpose()?;
         let thread = start_writer(folder, move || {
+            let feed = for_writer.clone();
             Writer::new(&writing, engine, queued, for_writer, meters).run();
             writing.close();
+            feed.feed.close();
         })?;
         Ok(Store {
             inner: Arc::new(Inner {
@@ -65,6 +73,7 @@ impl Store {
                 report_mover: ReportMover::default(),
                 giving_up: GivingUp::default(),
                 writer: Mutex::new(Some(thread)),
+                record,
             }),
         })
     }
@@ -77,14 +86,22 @@ fn start_writer(folder: &Path, write: impl FnOnce() + Send + 'static) -> Result<
         .map_err(|error| StoreError::File { path: folder.to_owned(), error })
 }
 
-/// Marks the parts that were being sent when the last process ended as in doubt. Returns how many of each carrier had no
-/// resend left and count as unconfirmed.
+/// What became of the parts that were being sent when the last process ended.
+struct InDoubt {
+    /// How many of each carrier had no resend left and count as unconfirmed.
+    unconfirmed: maps::HashMap<CarrierId, u64>,
+    steps: Vec<MessageStep>,
+    /// The last batch.
+    sequence: u64,
+}
+
+/// Marks the parts that were being sent when the last process ended as in doubt.
 fn mark_sending_in_doubt(
     writing: &WritingBackend,
     engine: &mut EngineState,
     receivers: &Receivers,
     now: Timestamp,
-) -> Result<maps::HashMap<CarrierId, u64>, TableError> {
+) -> Result<InDoubt, TableError> {
     let transaction = writing.begin()?;
     let tables = writing.tables();
     let mut batch = Batch::new(&tables, engine, receivers, 0, Arc::default());
@@ -94,12 +111,12 @@ fn mark_sending_in_doubt(
     let forbidden = std::mem::take(&mut batch.forbidden);
     let set_aside = std::mem::take(&mut batch.set_aside);
     let steps = std::mem::take(&mut batch.steps);
-    transaction.commit()?;
+    let sequence = transaction.commit()?;
     engine.committed(now);
     log_forbidden(&forbidden);
     log_set_aside(&set_aside);
     log_steps(&steps);
-    Ok(unconfirmed)
+    Ok(InDoubt { unconfirmed, steps, sequence })
 }
 
 /// Sets aside the parts whose rows are unreadable, and logs them.

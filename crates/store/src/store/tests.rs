@@ -9,6 +9,7 @@ use hermod_domain::sender::Sender;
 use hermod_domain::text::{Encoding, MessageText};
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{EraseMessages, ExpireParts, SetUnreadableAside};
+use hermod_engine::ops::SubmitNote;
 use hermod_engine::ops::{AcceptOutcome, Acceptance, DailyLimits};
 use hermod_engine::tables::{MessageKey, StoredMessageKey, UnreadablePart};
 use std::time::Duration;
@@ -25,6 +26,7 @@ fn open() -> (TempDir, Store) {
         folder: folder.path().to_owned(),
         low_water_bytes: 0,
         in_doubt_wait: Duration::from_secs(30),
+        record: false,
         now: NOW,
     };
     let store = Store::open(&options).expect("a store");
@@ -52,6 +54,7 @@ fn free_message() -> Acceptance {
         daily: DailyLimits::default(),
         key: None,
         doubt: DoubtPolicy::default(),
+        note: SubmitNote::default(),
         validity: VALIDITY,
         now: NOW,
     }

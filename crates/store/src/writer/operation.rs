@@ -2,14 +2,15 @@
 //! durable; an error is sent if the command was not written.
 
 use crate::error::StoreError;
+use crate::queued_acceptance::QueuedAcceptance;
+use crate::record::AcceptedMessage;
 use crate::writer::mailbox::Mailbox;
 use hermod_domain::ids::CarrierId;
 use hermod_engine::batch::Batch;
 use hermod_engine::commands::{AnyCommand, AnyOutcome, Command, OnFullDisk, OpenLink};
-use hermod_engine::ops::{Acceptance, KeyClaim};
+use hermod_engine::ops::{AcceptOutcome, KeyClaim};
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
 use tokio::sync::oneshot;
 
 pub(crate) type Reply<T = AnyOutcome> = oneshot::Sender<Result<T, StoreError>>;
@@ -42,6 +43,17 @@ impl Op {
     /// Returns the idempotency key of an acceptance.
     pub(crate) fn key(&self) -> Option<&KeyClaim> {
         if let Op::Accept(queued, _) = self { queued.acceptance.key.as_ref() } else { None }
+    }
+
+    /// Returns the message, if the operation accepted one.
+    pub(crate) fn accepted(&self, outcome: &AnyOutcome) -> Option<AcceptedMessage> {
+        match (self, outcome) {
+            (
+                Op::Accept(queued, _),
+                AnyOutcome::Accept(AcceptOutcome::Accepted { message: id, balance, .. }),
+            ) => Some(AcceptedMessage { id: *id, balance: *balance, queued: queued.clone() }),
+            _ => None,
+        }
     }
 
     /// Sends the outcome to the caller, if one waits.
@@ -115,40 +127,6 @@ impl fmt::Debug for Op {
             Op::Accept(..) => f.write_str("Accept"),
             Op::OpenLink(open, ..) => open.fmt(f),
             Op::Stop(_) => f.write_str("Stop"),
-        }
-    }
-}
-
-const QUEUED: u8 = 0;
-const BEGUN: u8 = 1;
-const CANCELLED: u8 = 2;
-
-/// An acceptance in the writer's queue. Either the writer begins it or its caller cancels it, never both: a cancelled one is
-/// not run, and the caller of one that was begun waits for its outcome.
-pub(crate) struct QueuedAcceptance {
-    pub acceptance: Acceptance,
-    stage: AtomicU8,
-}
-
-impl QueuedAcceptance {
-    pub(crate) fn new(acceptance: Acceptance) -> QueuedAcceptance {
-        QueuedAcceptance { acceptance, stage: AtomicU8::new(QUEUED) }
-    }
-
-    /// Marks it as begun. May be called again after a rollback. Returns false if it was cancelled.
-    fn begin(&self) -> bool {
-        self.move_to(BEGUN) != CANCELLED
-    }
-
-    /// Cancels it. Returns false if the writer has begun it: it may succeed.
-    pub(crate) fn cancel(&self) -> bool {
-        self.move_to(CANCELLED) != BEGUN
-    }
-
-    /// Moves it to `stage` if it is still queued. Returns the stage before.
-    fn move_to(&self, stage: u8) -> u8 {
-        match self.stage.compare_exchange(QUEUED, stage, Ordering::AcqRel, Ordering::Acquire) {
-            Ok(before) | Err(before) => before,
         }
     }
 }

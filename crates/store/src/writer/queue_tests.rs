@@ -29,8 +29,7 @@ fn link_results() -> Op {
 
 fn report_results() -> Op {
     let connection = ConnectionId::new(1);
-    let finished =
-        FinishedReports { connection, accepted: Vec::new(), refused: Vec::new(), now: Timestamp::EPOCH };
+    let finished = FinishedReports::superseded(connection, Vec::new(), Timestamp::EPOCH);
     Op::Command(finished.into(), None)
 }
 

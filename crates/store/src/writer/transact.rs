@@ -132,13 +132,13 @@ impl Writer<'_> {
         }
         batch.finish()?;
         let results = Results::of(batch);
-        transaction.commit()?;
-        self.publish(ops, results);
+        let sequence = transaction.commit()?;
+        self.publish(ops, &done, results, sequence);
         Ok(done)
     }
 
-    /// Passes the results of a durable batch to links, outboxes, webhooks, the log and metrics.
-    fn publish(&mut self, ops: &[Op], results: Results) {
+    /// Passes the results of a durable batch to links, outboxes, webhooks, the log, the record and metrics.
+    fn publish(&mut self, ops: &[Op], done: &[Option<AnyOutcome>], mut results: Results, sequence: u64) {
         self.engine.committed(results.now);
         ops.iter().for_each(|op| self.open_mailbox(op));
         for (link, handout) in results.handouts {
@@ -158,6 +158,8 @@ impl Writer<'_> {
         log_set_aside(&results.set_aside);
         log_forbidden(&results.forbidden);
         log_steps(&results.steps);
+        let accepted = ops.iter().zip(done).filter_map(|(op, done)| op.accepted(done.as_ref()?));
+        self.shared.feed.push(sequence, accepted, &mut results.steps);
         self.engine.reuse_steps(results.steps);
         self.meters.count(&results.tally, ops.len(), self.engine.lanes.in_memory());
     }
@@ -180,7 +182,7 @@ impl Writer<'_> {
             let tables = self.database.tables();
             self.engine.delivery.write(&tables)?;
             tables.finish()?;
-            last.commit()
+            last.commit().map(|sequence| self.shared.feed.set_sequence(sequence))
         });
         let Err(error) = written.map_err(StoreError::from) else { return };
         if error.is_fatal() {

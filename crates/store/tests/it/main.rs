@@ -28,6 +28,7 @@ mod parts_without_id;
 mod queue;
 mod receipt_matching;
 mod receiver_ports;
+mod record;
 mod reports;
 mod restarts;
 mod retention;

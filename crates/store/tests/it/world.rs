@@ -1,17 +1,23 @@
 //! Test fixture: a store in a temporary folder with a manual clock, and links driven by the test.
 
+mod link;
+
+pub(crate) use link::Link;
+
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, RemoteId};
 use hermod_domain::lifecycle::{DeliveryOutcome, DoubtPolicy, MessageState, RejectionCause};
 use hermod_domain::money::Money;
 use hermod_domain::phone::Msisdn;
+use hermod_domain::receipt::ReceiptWords;
 use hermod_domain::sender::Sender;
 use hermod_domain::text::{Encoding, MessageText};
 use hermod_domain::time::Timestamp;
+use hermod_store::SubmitNote;
 use hermod_store::{
     AcceptOutcome, Acceptance, Balance, DailyLimits, Handout, Job, KeyClaim, LedgerEntry, LedgerKind,
-    LinkKind, LinkPort, MessageRecord, OpenOptions, PostOutcome, ReceiptOutcome, ReceiptRecord,
-    ResponseRecord, Store, StoreError, SubmitResponse, TargetCarrier,
+    LinkKind, MessageRecord, OpenOptions, PostOutcome, ReceiptRecord, ResponseRecord, Store, SubmitResponse,
+    TargetCarrier,
 };
 use rusqlite::Connection;
 use std::path::Path;
@@ -29,8 +35,6 @@ pub(crate) const IN_DOUBT_WAIT: Duration = Duration::from_secs(30);
 pub(crate) const VALIDITY: Duration = Duration::from_secs(72 * 3600);
 /// The receipt wait after the validity if the catalogue has none.
 pub(crate) const RECEIPT_WAIT: Duration = Duration::from_secs(24 * 3600);
-/// Long enough for a loaded machine.
-const TIMEOUT: Duration = Duration::from_secs(20);
 /// How often [`raw`] looks whether everything is flushed, at intervals of 5 ms.
 const FLUSH_POLLS_MAX: usize = 200;
 
@@ -56,7 +60,13 @@ pub(crate) const fn noon() -> Timestamp {
 }
 
 pub(crate) fn options(folder: &Path, now: Timestamp) -> OpenOptions {
-    OpenOptions { folder: folder.to_owned(), low_water_bytes: 0, in_doubt_wait: IN_DOUBT_WAIT, now }
+    OpenOptions {
+        folder: folder.to_owned(),
+        low_water_bytes: 0,
+        in_doubt_wait: IN_DOUBT_WAIT,
+        record: false,
+        now,
+    }
 }
 
 /// The default recipient.
@@ -86,6 +96,7 @@ pub(crate) fn sms(now: Timestamp) -> Acceptance {
         daily: DailyLimits::default(),
         key: None,
         doubt: DoubtPolicy::ResendOnce,
+        note: SubmitNote::default(),
         validity: VALIDITY,
         now,
     }
@@ -114,8 +125,18 @@ pub(crate) struct World {
 impl World {
     /// Returns a new store in which Alice has this balance.
     pub(crate) async fn with_credit(micros: i64) -> World {
+        World::begin(micros, false).await
+    }
+
+    /// Returns a new store with the record.
+    pub(crate) async fn with_record() -> World {
+        World::begin(1_000_000_000, true).await
+    }
+
+    async fn begin(micros: i64, record: bool) -> World {
         let folder = TempDir::new().expect("a temporary folder");
-        let store = Store::open(&options(folder.path(), noon())).expect("a new store");
+        let options = OpenOptions { record, ..options(folder.path(), noon()) };
+        let store = Store::open(&options).expect("a new store");
         let world = World { folder, store, now: noon() };
         world.pay_in(ALICE, micros).await;
         world
@@ -223,7 +244,9 @@ impl World {
     }
 
     pub(crate) fn reopen(&mut self) {
-        self.store = Store::open(&options(self.folder.path(), self.now)).expect("the store opens again");
+        let options =
+            OpenOptions { record: self.store.has_record(), ..options(self.folder.path(), self.now) };
+        self.store = Store::open(&options).expect("the store opens again");
     }
 
     /// Opens a copy of the files as they are on disk now, as after a kill. A copy, because the first store is still open in
@@ -297,75 +320,6 @@ pub(crate) fn assert_audit_clean(folder: &Path) {
     assert!(report.is_clean(), "{:#?}", report.violations);
 }
 
-/// A bound link, driven by the test.
-pub(crate) struct Link {
-    pub(crate) port: LinkPort,
-    pub(crate) carrier: CarrierId,
-    pub(crate) now: Timestamp,
-}
-
-impl Link {
-    pub(crate) async fn add_slots(&self, slots: u32) {
-        self.port.record(Vec::new(), Vec::new(), Vec::new(), slots, self.now).await.expect("a report");
-    }
-
-    /// Returns the next handout; panics on timeout.
-    pub(crate) async fn take_handout(&self) -> Handout {
-        let handed = within(TIMEOUT, self.port.handout()).await;
-        handed.expect("a handout in time")
-    }
-
-    /// Returns the sequence numbers of recorded receipts.
-    pub(crate) async fn take_recorded(&self) -> Vec<u32> {
-        sequences(&self.take_handout().await)
-    }
-
-    /// Returns the fates of recorded receipts.
-    pub(crate) async fn take_fates(&self) -> Vec<ReceiptOutcome> {
-        self.take_handout().await.recorded.iter().map(|recorded| recorded.outcome).collect()
-    }
-
-    /// Takes `count` jobs, in any number of handouts.
-    pub(crate) async fn take_jobs(&self, count: usize) -> Vec<Job> {
-        let mut jobs = Vec::new();
-        while jobs.len() < count {
-            jobs.extend(self.take_handout().await.jobs);
-        }
-        assert_eq!(jobs.len(), count);
-        jobs
-    }
-
-    pub(crate) async fn take_job(&self) -> Job {
-        self.take_jobs(1).await.remove(0)
-    }
-
-    /// Asserts that there is no handout. Call it after `flush`.
-    pub(crate) async fn assert_idle(&self) {
-        let handed = within(Duration::ZERO, self.port.handout()).await;
-        assert!(handed.is_err(), "handed out: {handed:?}");
-    }
-
-    pub(crate) async fn answer(&self, job: &Job, said: SubmitResponse) {
-        self.respond(vec![answer(job, said)], Vec::new()).await;
-    }
-
-    pub(crate) async fn accept(&self, job: &Job, id: &str) {
-        self.answer(job, SubmitResponse::Accepted(remote(id))).await;
-    }
-
-    pub(crate) async fn receipt(&self, id: &str, verdict: DeliveryOutcome) {
-        self.respond(Vec::new(), vec![receipt(1, id, verdict)]).await;
-    }
-
-    pub(crate) async fn respond(&self, answers: Vec<ResponseRecord>, receipts: Vec<ReceiptRecord>) {
-        self.port.record(answers, receipts, Vec::new(), 0, self.now).await.expect("a report");
-    }
-
-    pub(crate) async fn close(&self) -> Result<Handout, StoreError> {
-        self.port.close().await
-    }
-}
-
 /// Returns a carrier that gets long messages in parts.
 pub(crate) fn split(carrier: CarrierId) -> TargetCarrier {
     TargetCarrier { carrier, whole: false }
@@ -382,6 +336,7 @@ pub(crate) fn receipt(sequence: u32, id: &str, verdict: DeliveryOutcome) -> Rece
         verdict,
         err: 0,
         word: None,
+        words: ReceiptWords::default(),
         source: None,
         sender: None,
     }

@@ -176,7 +176,8 @@ impl Gateway {
         let config = folder.join("hermod.toml");
         let address = free_address()?;
         write(&folder.join("provision.toml"), provision)?;
-        write(&config, &settings.replace("ADDRESS", &address))?;
+        let record = if programs.without_record { NO_RECORD } else { "" };
+        write(&config, &format!("{}{record}", settings.replace("ADDRESS", &address)))?;
         let config = config.to_str().ok_or_else(|| failure("the temporary folder's name is not UTF-8"))?;
         let serve = ["serve", "--config", config];
         let hermod = programs.hermod.clone();
@@ -276,6 +277,9 @@ const SETTINGS: &str = "[data]\nfolder = \"data\"\n[http]\nlisten = \"ADDRESS\"\
 
 /// Appended where no customer binds: a free port, because the default one may be in use.
 const NO_BINDS: &str = "[smpp]\nlisten = \"127.0.0.1:0\"\n";
+
+/// Appended for a gateway that keeps no record.
+const NO_RECORD: &str = "[record]\nenabled = false\n";
 
 /// Appended for a gateway that posts to this machine.
 const WEBHOOK_SETTINGS: &str = "[webhooks]\nallow_http = true\nallow = [\"127.0.0.0/8\"]\n";

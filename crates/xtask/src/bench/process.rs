@@ -13,6 +13,7 @@ const TICKS_PER_SECOND: u64 = 100;
 
 /// How the names of the store's threads begin. Linux keeps 15 characters of a name.
 const STORE_THREADS: [&str; 4] = ["hermod-writer", "hermod-checkpoi", "hermod-journal", "hermod-apply"];
+const RECORD_THREADS: [&str; 1] = ["hermod-record"];
 
 /// Raises the soft limit of open files to the first argument and becomes the program that follows.
 const RAISE_AND_RUN: &str = r#"if [ "$(ulimit -n)" != unlimited ] && [ "$(ulimit -n)" -lt "$0" ]; then
@@ -31,6 +32,8 @@ pub(super) struct Usage {
     pub(super) cpu: Duration,
     /// The part of `cpu` of the store's threads.
     pub(super) store_cpu: Duration,
+    /// The part of `cpu` of the record's thread.
+    pub(super) record_cpu: Duration,
     pub(super) written_bytes: u64,
     pub(super) resident_bytes: u64,
     pub(super) resident_peak_bytes: u64,
@@ -78,7 +81,8 @@ impl Process {
         let status = read("status")?;
         Ok(Usage {
             cpu: thread_cpu(&read("stat")?).map_or(Duration::ZERO, |(_, cpu)| cpu),
-            store_cpu: store_cpu(&folder.join("task")),
+            store_cpu: cpu_of(&STORE_THREADS, &folder.join("task")),
+            record_cpu: cpu_of(&RECORD_THREADS, &folder.join("task")),
             written_bytes: field(&read("io")?, "write_bytes:"),
             resident_bytes: field(&status, "VmRSS:") * 1024,
             resident_peak_bytes: field(&status, "VmHWM:") * 1024,
@@ -112,14 +116,14 @@ impl Drop for Process {
     }
 }
 
-/// Returns the CPU time of the store's threads. Threads may end meanwhile.
-fn store_cpu(tasks: &Path) -> Duration {
+/// Returns the CPU time of the threads whose names begin so. Threads may end meanwhile.
+fn cpu_of(threads: &[&str], tasks: &Path) -> Duration {
     let Ok(tasks) = std::fs::read_dir(tasks) else { return Duration::ZERO };
     let stats = tasks.flatten().filter_map(|task| std::fs::read_to_string(task.path().join("stat")).ok());
     stats
         .filter_map(|stat| {
             let (name, cpu) = thread_cpu(&stat)?;
-            STORE_THREADS.iter().any(|store| name.starts_with(store)).then_some(cpu)
+            threads.iter().any(|thread| name.starts_with(thread)).then_some(cpu)
         })
         .sum()
 }
@@ -145,6 +149,7 @@ impl Usage {
         Usage {
             cpu: self.cpu.saturating_sub(earlier.cpu),
             store_cpu: self.store_cpu.saturating_sub(earlier.store_cpu),
+            record_cpu: self.record_cpu.saturating_sub(earlier.record_cpu),
             written_bytes: self.written_bytes - earlier.written_bytes,
             ..self
         }
@@ -163,16 +168,24 @@ mod tests {
     }
 
     #[test]
-    fn only_threads_of_the_store_are_summed() {
+    fn only_threads_of_one_kind_are_summed() {
         let tasks = tempfile::tempdir().expect("a folder");
-        let names = ["hermod", "hermod-writer", "hermod-checkpoi", "hermod-apply-1", "hermod-journal"];
+        let names = [
+            "hermod",
+            "hermod-writer",
+            "hermod-checkpoi",
+            "hermod-apply-1",
+            "hermod-journal",
+            "hermod-record",
+        ];
         for (number, name) in names.iter().enumerate() {
             let task = tasks.path().join(number.to_string());
             std::fs::create_dir(&task).expect("a folder");
             let stat = format!("{number} ({name}) S 1 2 3 4 5 6 7 8 9 10 100 100 0 0");
             std::fs::write(task.join("stat"), stat).expect("a file");
         }
-        assert_eq!(store_cpu(tasks.path()), Duration::from_secs(8));
-        assert_eq!(store_cpu(&tasks.path().join("none")), Duration::ZERO);
+        assert_eq!(cpu_of(&STORE_THREADS, tasks.path()), Duration::from_secs(8));
+        assert_eq!(cpu_of(&RECORD_THREADS, tasks.path()), Duration::from_secs(2));
+        assert_eq!(cpu_of(&STORE_THREADS, &tasks.path().join("none")), Duration::ZERO);
     }
 }

@@ -26,6 +26,8 @@ pub(crate) struct ProgramFlags {
 pub(super) struct Programs {
     pub(super) hermod: PathBuf,
     pub(super) simulator: PathBuf,
+    /// Whether the gateway is told to keep no record.
+    pub(super) without_record: bool,
 }
 
 impl ProgramFlags {
@@ -37,7 +39,7 @@ impl ProgramFlags {
             shell::run(shell::command("cargo", &packages))?;
         }
         let (hermod, simulator) = self.files(&built());
-        Ok(Programs { hermod: existing(&hermod)?, simulator: existing(&simulator)? })
+        Ok(Programs { hermod: existing(&hermod)?, simulator: existing(&simulator)?, without_record: false })
     }
 
     fn files(&self, built: &Path) -> (PathBuf, PathBuf) {
@@ -50,7 +52,12 @@ impl ProgramFlags {
 impl Programs {
     /// The same simulator with another build of the gateway.
     pub(super) fn with_gateway(&self, hermod: &Path) -> Result<Programs, Failure> {
-        Ok(Programs { hermod: existing(hermod)?, simulator: self.simulator.clone() })
+        Ok(Programs { hermod: existing(hermod)?, ..self.clone() })
+    }
+
+    /// The same programs, with a gateway that keeps no record.
+    pub(super) fn without_record(&self) -> Programs {
+        Programs { without_record: true, ..self.clone() }
     }
 }
 

@@ -5,6 +5,7 @@ use crate::steps::{ACME, ACME_LINK, CONNECTION, World, remote};
 use hermod_domain::lifecycle::DeliveryOutcome;
 use hermod_domain::money::Money;
 use hermod_domain::origin::{Origin, SmppAddress};
+use hermod_domain::receipt::ReceiptWords;
 use hermod_domain::text::MessageText;
 use hermod_engine::commands::AnyCommand;
 use hermod_engine::ops::{
@@ -70,6 +71,7 @@ fn lifecycle() -> Vec<Vec<Change>> {
         verdict: DeliveryOutcome::Delivered,
         err: 0,
         word: None,
+        words: ReceiptWords::default(),
         source: None,
         sender: None,
     };
@@ -77,7 +79,7 @@ fn lifecycle() -> Vec<Vec<Change>> {
     let receipts = LinkBatch { receipts, slots: 0, ..world.link_batch(ACME, ACME_LINK) };
     log(&mut world, vec![receipts.into()]);
     let accepted = (1..=u64::from(MESSAGES)).map(ReportId).collect();
-    let settled = FinishedReports { connection: CONNECTION, accepted, refused: Vec::new(), now: world.now };
+    let settled = FinishedReports::superseded(CONNECTION, accepted, world.now);
     log(&mut world, vec![settled.into()]);
     logs
 }

@@ -4,7 +4,8 @@ use super::samples::add;
 use super::values::*;
 use hermod_domain::inbound::{Alphabet, MoEncoding, MoSegment};
 use hermod_domain::lifecycle::{DeliveryOutcome, DoubtPolicy, MessageState, Part, PartState};
-use hermod_domain::receipt::{DlrCode, ReportStatus};
+use hermod_domain::money::Money;
+use hermod_domain::receipt::{DlrCode, ReceiptWords, ReportStatus};
 use hermod_domain::text::{ConcatPart, Encoding, MessageText, SmsOptions};
 use hermod_engine::ops::{
     DlrReport, EventId, GivenUpReport, LinkId, ParkedReceipt, ReceiptLoss, Report, ReportContent,
@@ -296,14 +297,22 @@ fn steps() -> Vec<StepChange> {
         StepKind::InDoubt { carrier, next: Some(NextResend { number: 1, max: 3 }) },
         StepKind::Moved { from, to },
         StepKind::FailedOver { from, to },
-        StepKind::Receipt { carrier, verdict, err },
+        StepKind::Receipt { carrier, verdict, err, words: ReceiptWords::new(Some(b"DELIVRD"), Some(b"000")) },
         StepKind::LateReceipt { verdict, err, word: word.clone() },
         StepKind::UnreadableReceipt { verdict, err, word },
         StepKind::Unknown,
         StepKind::Expired,
         StepKind::Cancelled,
         StepKind::Reported { connection: CONNECTION, report: ReportId(8), status: ReportStatus::Accepted },
-        StepKind::WebhookAttempt { event: EventId(77), attempt: 2, status: Some(503) },
+        StepKind::WebhookAttempt { event: EventId(77), attempt: 2, status: Some(503), took_ms: 12 },
+        StepKind::State(MessageState::Enroute),
+        StepKind::Ended {
+            state: MessageState::Rejected,
+            code: DlrCode::Rejectd,
+            err,
+            refund: Some(Money::from_micros(37_500)),
+        },
+        StepKind::ReportAnswered { connection: CONNECTION, report: ReportId(8), status: 0x45 },
     ]);
     let (message, part) = (message(1), part(2));
     let keep = kinds

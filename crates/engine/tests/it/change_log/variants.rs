@@ -93,4 +93,7 @@ steps![
     Cancelled,
     Reported,
     WebhookAttempt,
+    State,
+    Ended,
+    ReportAnswered,
 ];

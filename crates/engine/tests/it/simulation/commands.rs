@@ -13,6 +13,7 @@ use hermod_domain::text::{Encoding, MessageText};
 use hermod_engine::commands::{
     AnyCommand, Cancel, ExpireParts, FindKey, MoveWaiting, OptIn, ReadQueues, ReleaseDue, SetLate,
 };
+use hermod_engine::ops::SubmitNote;
 use hermod_engine::ops::{
     Acceptance, DailyLimits, ExpectedParties, KeyClaim, LedgerEntry, LedgerKind, OptOut,
 };
@@ -215,6 +216,7 @@ fn accept(world: &mut World) -> Option<AnyCommand> {
         daily: DailyLimits { messages_max, spend_max: None },
         key,
         doubt: random.one_of(&DoubtPolicy::ALL),
+        note: SubmitNote::default(),
         validity: Duration::from_secs(random.one_of(&[60, 3_600, 86_400])),
         now: world.now,
     };

@@ -8,6 +8,7 @@ use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{CarrierId, MessageId, PartNo, RemoteId};
 use hermod_domain::lifecycle::{DeliveryOutcome, PartEvent, PartState, RejectionCause, resend_wait};
 use hermod_domain::phone::Msisdn;
+use hermod_domain::receipt::ReceiptWords;
 use hermod_engine::commands::{AnyCommand, CloseLink, OpenLink};
 use hermod_engine::ops::{Job, LinkBatch, LinkId, LinkKind, ReceiptRecord, ResponseRecord, SubmitResponse};
 use std::time::Duration;
@@ -178,7 +179,16 @@ fn receipt(world: &mut World, carrier: CarrierId) -> Option<ReceiptRecord> {
 
 fn receipt_of(remote: RemoteId, verdict: DeliveryOutcome, source: Option<Msisdn>) -> ReceiptRecord {
     let remote = Some(remote);
-    ReceiptRecord { sequence: 1, remote, verdict, err: 0, word: None, source, sender: None }
+    ReceiptRecord {
+        sequence: 1,
+        remote,
+        verdict,
+        err: 0,
+        word: None,
+        words: ReceiptWords::default(),
+        source,
+        sender: None,
+    }
 }
 
 impl World {

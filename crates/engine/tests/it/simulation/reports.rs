@@ -38,7 +38,7 @@ pub(super) fn take(world: &mut World) -> Option<AnyCommand> {
         taken.extend(given_up.filter(|(_, (of, _))| *of == connection).map(|(id, _)| *id).next());
         taken.sort_unstable();
     }
-    let ends = FinishedReports { connection, accepted: taken, refused, now: world.now };
+    let ends = FinishedReports { connection, accepted: taken, refused, answered: Vec::new(), now: world.now };
     (!ends.is_empty()).then(|| ends.into())
 }
 

@@ -153,6 +153,9 @@ const fn what_to_do(kind: AlarmKind) -> &'static str {
         AlarmKind::ReviewsOpen => {
             "hermod review list, then hermod review approve ID or hermod review reject ID."
         }
+        AlarmKind::RecordBehind => {
+            "Sending is not affected. Check the disk and the load of the machine; hermod record status shows the progress."
+        }
         AlarmKind::WebhookFailing => {
             "Inform the customer. hermod webhook list ACCOUNT --state waiting shows the events, hermod webhook attempts the errors."
         }

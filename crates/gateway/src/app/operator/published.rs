@@ -85,11 +85,20 @@ catalogue! {
     BACKUP_RUNNING = permanent("BACKUP_RUNNING", 409,
         "Another backup is running.",
         "Retry when it has ended.");
+    EXPORTS_RUNNING = temporary("EXPORTS_RUNNING", 429,
+        "As many exports of the account are running as may run at a time.",
+        "Retry when one of them has ended.");
+    RECORD_OFF = permanent("RECORD_OFF", 409,
+        "The gateway keeps no record, which searches, timelines, statistics and the request log need.",
+        "Set enabled = true in the section [record] of the settings, and restart the gateway.");
+    TOO_MUCH = permanent("TOO_MUCH", 422,
+        "The request would return or search more than is allowed at a time.",
+        "Request a shorter time, longer intervals or a single value, as the error text says.");
     FAILED = temporary("FAILED", 500,
         "Internal error. Nothing was changed.",
         "Retry; the log has the cause.");
     GATEWAY_UNAVAILABLE = temporary("GATEWAY_UNAVAILABLE", 503,
-        "The store is overloaded, the disk is nearly full, or the gateway is stopping.",
+        "The store is overloaded, the disk is nearly full, the live feed has too many watchers, or the gateway is stopping.",
         "Retry after the seconds in Retry-After.");
 }
 

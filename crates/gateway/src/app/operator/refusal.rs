@@ -57,6 +57,17 @@ pub enum OperatorRefusal {
     BackupRunning,
     #[error("the backup failed: {0}")]
     BackupFailed(String),
+    #[error(
+        "{max} exports of this account are running; those over all accounts count as one account: retry when one has ended"
+    )]
+    ExportsRunning { max: u32 },
+    #[error(
+        "the gateway keeps no record: set enabled = true in the section [record] of its settings and restart it"
+    )]
+    RecordOff,
+    /// The record cannot answer this within its limits.
+    #[error("{0}")]
+    TooMuch(String),
     #[error("internal error; nothing was changed")]
     Failed,
     #[error("{cause}")]
@@ -99,6 +110,9 @@ impl OperatorRefusal {
             OperatorRefusal::NotRunning => &published::NOT_RUNNING,
             OperatorRefusal::TestRunning => &published::TEST_RUNNING,
             OperatorRefusal::BackupRunning => &published::BACKUP_RUNNING,
+            OperatorRefusal::ExportsRunning { .. } => &published::EXPORTS_RUNNING,
+            OperatorRefusal::RecordOff => &published::RECORD_OFF,
+            OperatorRefusal::TooMuch(_) => &published::TOO_MUCH,
             OperatorRefusal::Failed | OperatorRefusal::BackupFailed(_) => &published::FAILED,
             OperatorRefusal::Unavailable { .. } => &published::GATEWAY_UNAVAILABLE,
         }
@@ -108,6 +122,7 @@ impl OperatorRefusal {
         match self {
             OperatorRefusal::RateLimited { retry_after_s }
             | OperatorRefusal::Unavailable { retry_after_s, .. } => Some(*retry_after_s),
+            OperatorRefusal::ExportsRunning { .. } => Some(RETRY_LATER_S),
             _ => None,
         }
     }
@@ -140,6 +155,14 @@ impl From<StoreError> for OperatorRefusal {
                 retry_after_s: RETRY_LATER_S,
             },
             StoreError::Closed => OperatorRefusal::stopping(),
+            StoreError::RecordOff => OperatorRefusal::RecordOff,
+            StoreError::TextRangeTooLong | StoreError::TooManyRows(_) => {
+                OperatorRefusal::TooMuch(fault.to_string())
+            }
+            StoreError::TooManyWatchers => OperatorRefusal::Unavailable {
+                cause: "the live feed has as many watchers as it can have",
+                retry_after_s: RETRY_LATER_S,
+            },
             StoreError::EntryRefused(refusal) => OperatorRefusal::Posting(refusal),
             fault => {
                 tracing::error!(%fault, "The store failed an operation");

@@ -6,7 +6,7 @@ use hermod_domain::ids::{REMOTE_ID_OCTETS_MAX, RemoteId};
 use hermod_domain::inbound::InboundPart;
 use hermod_domain::lifecycle::DeliveryOutcome;
 use hermod_domain::phone::Msisdn;
-use hermod_domain::receipt::{ErrCode, ReceiptStatus};
+use hermod_domain::receipt::{ErrCode, ReceiptStatus, ReceiptWords};
 use hermod_domain::sender::Sender;
 use hermod_smpp::{Address, DataSm, DeliverSm, Frame, Hidden, Pdu, Receipt, ReceiptDialect, read_receipt};
 use hermod_store::ReceiptRecord;
@@ -93,6 +93,7 @@ fn incoming(sequence: u32, source: Address<'_>, destination: Address<'_>, receip
             ReceiptStatus::Unrecognised(word) if !word.is_empty() => Some(word),
             _ => None,
         },
+        words: ReceiptWords::new(receipt.stat, receipt.text.err),
         source: number(source.value),
         sender: sender(destination.value),
     })

@@ -14,6 +14,7 @@ use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo, RemoteId, Rout
 use hermod_domain::lifecycle::DeliveryOutcome;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::prefix::Prefix;
+use hermod_domain::receipt::ReceiptWords;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
 use hermod_smpp::CommandStatus;
@@ -41,6 +42,7 @@ impl Stage {
             folder: folder.path().to_owned(),
             low_water_bytes: 0,
             in_doubt_wait: SECOND,
+            record: false,
             now: clock.now(),
         };
         let store = Store::open(&options).unwrap();
@@ -179,7 +181,16 @@ async fn throttled_carrier_with_waiting_messages_is_poor_until_they_are_sent() {
 fn stray(sequence: u32) -> ReceiptRecord {
     let remote = RemoteId::from_text(&format!("27{sequence:03}")).ok();
     let verdict = DeliveryOutcome::Delivered;
-    ReceiptRecord { sequence, remote, verdict, err: 0, word: None, source: None, sender: None }
+    ReceiptRecord {
+        sequence,
+        remote,
+        verdict,
+        err: 0,
+        word: None,
+        words: ReceiptWords::default(),
+        source: None,
+        sender: None,
+    }
 }
 
 #[tokio::test]

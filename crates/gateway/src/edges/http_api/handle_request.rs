@@ -5,9 +5,9 @@ use super::body::RequestBody;
 use super::monitoring_pages::MetricsPage;
 use super::paths::{Route, message_id_in};
 use super::request_metrics::Meters;
+use super::seen::Seen;
 use super::{balance, credentials, document, headers, inbound, monitoring_pages, responses, sms};
-use crate::app::{Caller, admit, authenticate};
-use crate::clock::Moment;
+use crate::app::{AnsweredRequest, Caller, Rejection, admit, authenticate, caller_of, note_request};
 use crate::http::framing::{self, FramingRefusal};
 use crate::http::timeouts::ConnectionInfo;
 use crate::http::{peer_address, request_id, source_of};
@@ -17,6 +17,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use hermod_domain::refusal::{NotFound, RateLimit, Refusal};
+use hermod_store::record::RequestKind;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -49,17 +50,36 @@ pub(super) async fn answer(edge: Arc<Edge>, route: Route, request: Request) -> R
     let peer = connection
         .and_then(|ConnectionInfo { peer, proxies, .. }| peer_address::of(*peer, proxies, &head.headers));
 
-    let mut response = dispatch(&edge, route, &head, &mut body, peer).await;
+    let mut seen = Seen::default();
+    let outcome = dispatch(&edge, route, &head, &mut body, peer, &id, &mut seen).await;
+    let (mut response, refusal) = match outcome {
+        Ok(response) => (response, None),
+        Err(refusal) => (responses::error(&refusal), Some(refusal)),
+    };
     // Read the rest of the body: closing with unread bytes would reset the connection before the client reads the
     // response.
     body.discard(&head.headers).await;
 
-    note(&edge, route, started, &head, &Noted { id: &id, peer, status: response.status().as_u16() });
+    let status = response.status().as_u16();
+    let duration_ms = edge.world.clock.moment().0.saturating_sub(started.0);
+    edge.meters.count(route, status, duration_ms);
+    let noted = Noted { id: &id, peer, status, duration_ms };
+    log(route, &head, &noted);
+    if route.is_api() {
+        note(&edge.world, route, &head, &noted, refusal.as_ref(), &seen);
+    }
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(request_id::X_REQUEST_ID, id);
-    if route.is_api() && !headers.contains_key(headers::RATELIMIT) {
-        headers::set_rate_limit(headers, headers::FAILED_SIGN_INS, edge.world.sign_ins_left(peer));
+    if seen.is_badly_framed {
+        headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+    match seen.rate_left {
+        Some(left) => headers::set_rate_limit(headers, headers::CONNECTION, left),
+        None if route.is_api() => {
+            headers::set_rate_limit(headers, headers::FAILED_SIGN_INS, edge.world.sign_ins_left(peer));
+        }
+        None => {}
     }
     response
 }
@@ -70,13 +90,12 @@ struct Noted<'a> {
     /// `None` if a trusted proxy sent an unreadable address.
     peer: Option<IpAddr>,
     status: u16,
+    duration_ms: u64,
 }
 
-/// Logs and counts a request. The log line contains no body, secret or phone number.
-fn note(edge: &Edge, route: Route, started: Moment, head: &Parts, noted: &Noted<'_>) {
-    let Noted { id, peer, status } = *noted;
-    let duration_ms = edge.world.clock.moment().0.saturating_sub(started.0);
-    edge.meters.count(route, status, duration_ms);
+/// Logs a request. The log line contains no body, secret or phone number.
+fn log(route: Route, head: &Parts, noted: &Noted<'_>) {
+    let Noted { id, peer, status, duration_ms } = *noted;
     tracing::debug!(
         method = %head.method,
         route = route.template(),
@@ -90,40 +109,69 @@ fn note(edge: &Edge, route: Route, started: Moment, head: &Parts, noted: &Noted<
     );
 }
 
+/// Notes a request for the record.
+fn note(
+    world: &World,
+    route: Route,
+    head: &Parts,
+    noted: &Noted<'_>,
+    refusal: Option<&Refusal>,
+    seen: &Seen,
+) {
+    let Noted { id, peer, status, duration_ms } = *noted;
+    let Seen { caller, key, message, replay, .. } = seen;
+    let operation = format!("{} {}", head.method, route.template());
+    let answered = AnsweredRequest {
+        kind: RequestKind::Http,
+        operation: &operation,
+        caller: caller.as_ref().map(caller_of),
+        who: key.as_deref().unwrap_or_default(),
+        address: peer,
+        status: status.into(),
+        rejection: refusal.map(Rejection::of),
+        took_ms: duration_ms,
+        request: id.to_str().ok(),
+        replay: *replay,
+        message: *message,
+    };
+    note_request(world, answered);
+}
+
 async fn dispatch(
     edge: &Edge,
     route: Route,
     head: &Parts,
     body: &mut RequestBody,
     peer: Option<IpAddr>,
-) -> Response {
+    id: &HeaderValue,
+    seen: &mut Seen,
+) -> Result<Response, Refusal> {
     if let Err(FramingRefusal { field, rule }) = framing::check(head) {
-        let mut response = responses::error(&Refusal::InvalidField { field, rule });
-        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
-        return response;
+        seen.is_badly_framed = true;
+        return Err(Refusal::InvalidField { field, rule });
     }
     if let (false, Some(allow)) = (route.answers(&head.method), route.allow()) {
-        return responses::error(&Refusal::MethodNotAllowed { allow });
+        return Err(Refusal::MethodNotAllowed { allow });
     }
     match route {
         Route::Sms | Route::SmsById | Route::Inbound | Route::Balance => {
-            call(&edge.world, route, head, body, peer).await
+            call(&edge.world, route, head, body, peer, id, seen).await
         }
-        Route::Home => document::lead_to_page(),
-        Route::Document => document::published().document(),
-        Route::DocumentPage => document::published().page(),
-        Route::Healthz => monitoring_pages::healthz(),
-        Route::Readyz => monitoring_pages::readyz(&edge.world),
+        Route::Home => Ok(document::lead_to_page()),
+        Route::Document => Ok(document::published().document()),
+        Route::DocumentPage => Ok(document::published().page()),
+        Route::Healthz => Ok(monitoring_pages::healthz()),
+        Route::Readyz => Ok(monitoring_pages::readyz(&edge.world)),
         Route::Metrics => metrics(edge, head),
-        Route::Unknown => responses::error(&Refusal::NotFound(NotFound::Path)),
+        Route::Unknown => Err(Refusal::NotFound(NotFound::Path)),
     }
 }
 
-fn metrics(edge: &Edge, head: &Parts) -> Response {
+fn metrics(edge: &Edge, head: &Parts) -> Result<Response, Refusal> {
     let source = source_of(&head.extensions, &head.headers);
     match &edge.metrics {
-        Some(page) if !page.reach.admits(source) => responses::error(&Refusal::LocalOnly),
-        page => monitoring_pages::metrics(page.as_ref()),
+        Some(page) if !page.reach.admits(source) => Err(Refusal::LocalOnly),
+        page => Ok(monitoring_pages::metrics(page.as_ref())),
     }
 }
 
@@ -134,25 +182,23 @@ async fn call(
     head: &Parts,
     body: &mut RequestBody,
     peer: Option<IpAddr>,
-) -> Response {
+    id: &HeaderValue,
+    seen: &mut Seen,
+) -> Result<Response, Refusal> {
     // If a trusted proxy sent an unreadable address, sign-ins are counted for the proxy.
     let source = peer.or_else(|| head.extensions.get::<ConnectionInfo>().map(|connection| connection.peer));
     let given = credentials::read(&head.headers);
-    let caller = match authenticate(world, given.as_ref(), source) {
-        Ok(caller) => caller,
-        Err(refusal) => return responses::error(&refusal),
-    };
-    if let Err(refusal) = admit(&caller, peer) {
-        return responses::error(&refusal);
-    }
+    let authenticated = authenticate(world, given.as_ref(), source);
+    seen.key = given.map(|given| given.key);
+    let caller = &*seen.caller.insert(authenticated?);
+    admit(caller, peer)?;
     let left = world.take_token(caller.connection, caller.connection().requests_per_second);
-    let outcome = match left.refused_for {
-        Some(_) => Err(Refusal::RateLimited { limit: RateLimit::Connection, retry_after_s: RATE_RETRY_S }),
-        None => perform(world, &caller, route, head, body).await,
-    };
-    let mut response = outcome.unwrap_or_else(|refusal| responses::error(&refusal));
-    headers::set_rate_limit(response.headers_mut(), headers::CONNECTION, left);
-    response
+    seen.rate_left = Some(left);
+    if left.refused_for.is_some() {
+        return Err(Refusal::RateLimited { limit: RateLimit::Connection, retry_after_s: RATE_RETRY_S });
+    }
+    let caller = caller.clone();
+    perform(world, &caller, route, head, body, id, seen).await
 }
 
 async fn perform(
@@ -161,9 +207,11 @@ async fn perform(
     route: Route,
     head: &Parts,
     body: &mut RequestBody,
+    id: &HeaderValue,
+    seen: &mut Seen,
 ) -> Result<Response, Refusal> {
     match route {
-        Route::Sms => sms::send(world, caller, &head.headers, body).await,
+        Route::Sms => sms::send(world, caller, &head.headers, body, id, seen).await,
         Route::SmsById => sms::status(world, caller, message_id_in(head.uri.path())).await,
         Route::Inbound => inbound::poll(world, caller, head.uri.query().unwrap_or_default()).await,
         Route::Balance => balance::show(world, caller).await,

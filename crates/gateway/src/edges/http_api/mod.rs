@@ -17,6 +17,7 @@ mod paths;
 mod query;
 mod request_metrics;
 mod responses;
+mod seen;
 mod send_request;
 mod sms;
 

@@ -8,6 +8,7 @@ use super::headers::{
     IDEMPOTENCY_KEY, IDEMPOTENCY_MISMATCH, Occurrence, X_SMS_ENCODING, X_SMS_PARTS, single,
 };
 use super::responses::json;
+use super::seen::Seen;
 use super::send_request::{KEY_TOO_LONG, SendRequest};
 use crate::app::{Accepted, Caller, Submitted, find_replay, message_status, submit_message};
 use crate::world::World;
@@ -17,6 +18,7 @@ use hermod_domain::ids::MessageId;
 use hermod_domain::numbers::Numbers;
 use hermod_domain::refusal::Refusal;
 use hermod_domain::submission::{IdempotencyKey, KeyRefusal};
+use hermod_store::record::Replay;
 use hermod_store::{Duplicate, MessageRecord};
 
 const KEY_FIELD: &str = "Idempotency-Key";
@@ -26,16 +28,22 @@ pub(super) async fn send(
     caller: &Caller,
     headers: &HeaderMap,
     body: &mut RequestBody,
+    id: &HeaderValue,
+    seen: &mut Seen,
 ) -> Result<Response, Refusal> {
     check_content_type(headers)?;
     let bytes = body.read().await?;
     let request = SendRequest::parse(&bytes)?;
     let key = choose_key(headers, &request)?;
     let refusal = match request.submission(key.clone()) {
-        Ok(submission) => {
+        Ok(mut submission) => {
+            submission.request = id.to_str().ok().map(Into::into);
             return match submit_message(world, caller, &submission).await? {
-                Submitted::Accepted(accepted) => Ok(accepted_response(&accepted)),
-                Submitted::Replayed(replay) => Ok(replay_response(&replay)),
+                Submitted::Accepted(accepted) => {
+                    seen.message = Some(accepted.message);
+                    Ok(accepted_response(&accepted))
+                }
+                Submitted::Replayed(replay) => Ok(replay_response(&replay, seen)),
             };
         }
         Err(refusal) => refusal,
@@ -44,7 +52,7 @@ pub(super) async fn send(
     let Some(key) = key else { return Err(refusal) };
     match find_replay(world, caller, &key, 0).await? {
         Some(Duplicate { message, .. }) => {
-            Ok(replay_response(&Duplicate { message, is_same_request: false }))
+            Ok(replay_response(&Duplicate { message, is_same_request: false }, seen))
         }
         None => Err(refusal),
     }
@@ -106,8 +114,10 @@ fn accepted_response(accepted: &Accepted) -> Response {
     response
 }
 
-fn replay_response(replay: &Duplicate) -> Response {
+fn replay_response(replay: &Duplicate, seen: &mut Seen) -> Response {
     let Duplicate { message, is_same_request } = replay;
+    seen.message = Some(*message);
+    seen.replay = if *is_same_request { Replay::Same } else { Replay::Mismatch };
     let mut response = json(StatusCode::OK, replay_body(*message));
     if !is_same_request {
         response.headers_mut().insert(IDEMPOTENCY_MISMATCH, HeaderValue::from_static("true"));

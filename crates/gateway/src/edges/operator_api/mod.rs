@@ -1,4 +1,4 @@
-//! The operator API: provisioning, money, reviews, carriers, binds and webhooks, for callers with the operator's token.
+//! The operator API: provisioning, money, the record of messages, reviews, carriers, binds and webhooks, for callers with the operator's token.
 //!
 //! Each route is declared once, beside its handler, with [`routes::Routes`]: the router and the OpenAPI document are made
 //! from the same declaration. Requests and responses are the types of [`crate::views`]. An error response has the form of
@@ -17,8 +17,10 @@ mod lookup;
 mod maintenance;
 mod messages;
 mod money;
+mod record;
 mod response;
 mod routes;
+mod stream;
 mod webhooks;
 
 pub use crate::listeners::{Reach, Source};
@@ -91,6 +93,7 @@ fn routes() -> Routes {
     entries::routes(&mut routes);
     money::routes(&mut routes);
     messages::routes(&mut routes);
+    record::routes(&mut routes);
     binds::routes(&mut routes);
     webhooks::routes(&mut routes);
     carriers::routes(&mut routes);

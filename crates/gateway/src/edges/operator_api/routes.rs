@@ -7,6 +7,7 @@ use super::OperatorApi;
 use super::body::RawBody;
 use super::extract::{FromBody, FromPath, FromQuery, OptionalBody, Running, without_null};
 use super::response::{CreatedReply, Reply};
+use super::stream::StreamReply;
 use crate::app::operator::OPERATOR_ERRORS;
 use crate::http::openapi_errors;
 use axum::Router;
@@ -121,6 +122,7 @@ pub(super) struct Doc {
     hidden: Vec<&'static str>,
     body: Option<RequestBody>,
     response: Option<RefOr<Schema>>,
+    media: &'static str,
 }
 
 /// A route with its operation id, a title, and what a response of status 200 means.
@@ -135,6 +137,7 @@ pub(super) fn doc(id: impl Into<String>, summary: impl Into<String>, ok: &'stati
         hidden: Vec::new(),
         body: None,
         response: None,
+        media: JSON,
     }
 }
 
@@ -180,6 +183,11 @@ impl Doc {
         Doc { response: Some(schema.into()), ..self }
     }
 
+    /// The media type of a response that is not JSON.
+    pub(super) fn media(self, media: &'static str) -> Doc {
+        Doc { media, response: Some(text().into()), ..self }
+    }
+
     fn operation(self, tag: &str, path: &str, described: Described) -> Operation {
         let Described { parameters, body, response, errors, schemas: _ } = described;
         let own = |name: &str| self.parameters.iter().find(|parameter| parameter.name == name).cloned();
@@ -200,7 +208,7 @@ impl Doc {
         }
         let schema = self.response.or(response);
         for (status, meaning) in self.successes {
-            operation = operation.response(status, success(meaning, schema.clone()));
+            operation = operation.response(status, success(meaning, self.media, schema.clone()));
         }
         for (status, response) in openapi_errors::responses(&rows) {
             operation = operation.response(status, response);
@@ -209,11 +217,11 @@ impl Doc {
     }
 }
 
-fn success(meaning: &str, schema: Option<RefOr<Schema>>) -> Response {
+fn success(meaning: &str, media: &str, schema: Option<RefOr<Schema>>) -> Response {
     let content = ContentBuilder::new().schema(schema).build();
     ResponseBuilder::new()
         .description(meaning)
-        .content(JSON, content)
+        .content(media, content)
         .header_ref(X_REQUEST_ID, Ref::new(format!("#/components/headers/{X_REQUEST_ID}")))
         .build()
 }
@@ -233,6 +241,7 @@ fn path_parameter(path: &str, name: &str) -> Parameter {
             ("A plus, then 7 to 15 digits.", "+4915112345678", text().pattern(Some(r"^\+[1-9][0-9]{6,14}$")))
         }
         "event" => ("The `webhook-id` of the event.", "evt_4711", text().pattern(Some("^evt_[0-9]+$"))),
+        "message" => ("The id of the message.", "15526526976000001", text()),
         "id" => ("The number of the case.", "1", integer()),
         _ => ("The id of the message.", "15526526976000001", text()),
     };
@@ -343,6 +352,10 @@ impl<T: ToSchema> DescribePart for Reply<T> {
     fn describe(described: &mut Described) {
         described.response = Some(described.refer_to::<T>().into());
     }
+}
+
+impl DescribePart for StreamReply {
+    fn describe(_: &mut Described) {}
 }
 
 impl<T: ToSchema> DescribePart for CreatedReply<T> {

@@ -6,12 +6,15 @@
 use super::bind_guard::{Attempt, Listing, OverLimit, PasswordCheck};
 use super::listener::Peer;
 use super::settings::Settings;
+use crate::app::{AnsweredRequest, Rejection, note_request};
 use crate::board::{BoundAs, Full, LiveBind, NewBind, Order};
+use crate::clock::Moment;
 use crate::listeners::limit_key_of;
 use crate::world::World;
 use hermod_domain::catalogue::{Connection, SMPP_PASSWORD_CHARS, SYSTEM_ID_CHARS_MAX, SmppAccess};
 use hermod_domain::ids::ConnectionId;
 use hermod_smpp::{Bind, BindType, CommandStatus};
+use hermod_store::record::{Replay, RequestKind};
 use metrics::counter;
 use std::time::Duration;
 
@@ -61,7 +64,9 @@ pub(super) async fn check(
     kind: BindType,
     bind: &Bind<'_>,
 ) -> Result<AcceptedBind, BindRejection> {
+    let began = world.clock.moment();
     let checked = admit(world, settings, peer, kind, bind).await;
+    note(world, peer, kind, bind, &checked, began);
     let outcome = checked.as_ref().map_or_else(|refused| refused.why, |_| "bound");
     counter!("hermod_smpp_bind_attempts_total", "outcome" => outcome).increment(1);
     if let Err(BindRejection { status, why, .. }) = &checked
@@ -71,6 +76,46 @@ pub(super) async fn check(
         tracing::info!(%system_id, peer = %peer.address, %status, "Bind rejected: {why}");
     }
     checked
+}
+
+/// Notes a bind for the request log.
+fn note(
+    world: &World,
+    peer: Peer,
+    kind: BindType,
+    bind: &Bind<'_>,
+    checked: &Result<AcceptedBind, BindRejection>,
+    began: Moment,
+) {
+    let who = String::from_utf8_lossy(bind.system_id);
+    let catalogue = world.catalogue();
+    let connection = catalogue.connection_by_system_id(&who);
+    let account = connection.and_then(|id| catalogue.connection(id)).map(|connection| connection.account);
+    let (status, rejection) = match checked {
+        Ok(_) => (CommandStatus::OK, None),
+        Err(BindRejection { status, why, .. }) => {
+            let code = status.name().unwrap_or("ESME_RBINDFAIL").into();
+            (*status, Some(Rejection { code, reason: (*why).into() }))
+        }
+    };
+    let answered = AnsweredRequest {
+        kind: RequestKind::Bind,
+        operation: match bound_as(kind) {
+            BoundAs::Transmitter => "bind_transmitter",
+            BoundAs::Receiver => "bind_receiver",
+            BoundAs::Transceiver => "bind_transceiver",
+        },
+        caller: account.zip(connection),
+        who: &who,
+        address: Some(peer.address),
+        status: status.0,
+        rejection,
+        took_ms: world.clock.moment().0.saturating_sub(began.0),
+        request: None,
+        replay: Replay::No,
+        message: None,
+    };
+    note_request(world, answered);
 }
 
 /// Runs the checks in order: state of the gateway, fields, attempt limits, password, connection, bind slot.

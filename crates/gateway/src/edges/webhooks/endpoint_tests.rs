@@ -32,6 +32,7 @@ async fn task(url: &str) -> (EndpointTask, tempfile::TempDir) {
         folder: folder.path().to_owned(),
         low_water_bytes: 0,
         in_doubt_wait: Duration::from_secs(15),
+        record: false,
         now: START,
     };
     let (store, pepper) = (Store::open(&options).unwrap(), Pepper::new(b"pepper"));

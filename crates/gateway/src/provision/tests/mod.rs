@@ -27,6 +27,7 @@ fn open(folder: &Path) -> Store {
         folder: folder.to_owned(),
         low_water_bytes: 0,
         in_doubt_wait: Duration::from_secs(60),
+        record: false,
         now: NOW,
     };
     Store::open(&options).unwrap()

@@ -12,8 +12,13 @@ fn receive(fixture: &OperatorFixture, texts: &[&str]) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
         let now = crate::gateways::wall_time();
-        let options =
-            OpenOptions { folder: fixture.data(), low_water_bytes: 0, in_doubt_wait: Duration::ZERO, now };
+        let options = OpenOptions {
+            folder: fixture.data(),
+            low_water_bytes: 0,
+            in_doubt_wait: Duration::ZERO,
+            record: false,
+            now,
+        };
         let store = Store::open(&options).expect("the folder opens");
         let rows = store.catalogue().await.expect("a catalogue");
         let shop = rows.iter().find(|row| row.kind == "account" && row.name == "shop").expect("a shop");

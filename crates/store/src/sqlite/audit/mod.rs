@@ -1,11 +1,12 @@
 //! The audit: recomputes every balance, state and reference from the raw rows of one snapshot and compares. No stored sum is
 //! trusted.
 
+mod record_rules;
 mod rules;
 mod webhook_rules;
 
 use crate::error::StoreError;
-use crate::read_results::{AuditReport, Violation};
+use crate::read_results::{AuditReport, RecordAudit, Violation};
 use crate::sqlite::day_tables::bucket_days;
 use crate::sqlite::{errors, idempotency_keys, jobs, parts, purging, schema};
 use hermod_domain::ids::MessageId;
@@ -13,6 +14,7 @@ use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
 use hermod_engine::erase::ERASED_NUMBER;
 use hermod_engine::tables::{PurgeMark, StoredMessageKey, TableError, UnreadablePart};
+use record_rules::Attached;
 use rules::{RULES, Rule};
 use rusqlite::Connection;
 use std::path::Path;
@@ -32,10 +34,11 @@ pub(crate) fn audit(
 ) -> Result<AuditReport, StoreError> {
     let mut connection = schema::open_existing(folder)?;
     connection.progress_handler(STEPS_PER_CHECK, Some(stop)).map_err(errors::store_error)?;
-    read(&connection).map_err(|error| StoreError::from(error).or_too_long())
+    let record = record_rules::attach(&connection, folder)?;
+    read(&connection, &record).map_err(|error| StoreError::from(error).or_too_long())
 }
 
-fn read(connection: &Connection) -> Result<AuditReport, TableError> {
+fn read(connection: &Connection, record: &Attached) -> Result<AuditReport, TableError> {
     let snapshot = connection.unchecked_transaction()?;
     let mut report = AuditReport {
         messages: count(&snapshot, "SELECT count(*) FROM message")?,
@@ -44,6 +47,7 @@ fn read(connection: &Connection) -> Result<AuditReport, TableError> {
         waiting_parts: count(&snapshot, &waiting_parts())?,
         resends: count(&snapshot, "SELECT count(*) FROM timeline WHERE what = 'resent'")?,
         purged_before: purged_before(&snapshot)?,
+        record: RecordAudit::None,
         violations: Vec::new(),
     };
     for Rule { name, query } in RULES.iter().chain(WEBHOOK_RULES) {
@@ -60,6 +64,8 @@ fn read(connection: &Connection) -> Result<AuditReport, TableError> {
     }
     check_parts(&snapshot, &mut report)?;
     check_pages(&snapshot, &mut report)?;
+    let first_kept = purging::purged_before(&snapshot, PurgeMark::Records)?;
+    report.record = record_rules::compare(&snapshot, record, first_kept, &mut report)?;
     Ok(report)
 }
 
@@ -122,7 +128,7 @@ fn check(
 /// Runs SQLite's own check of every page, the type of every value, and every index against its table. Pages have no checksums:
 /// a changed byte inside a value is found only where a rule or an index contradicts it.
 fn check_pages(connection: &Connection, report: &mut AuditReport) -> Result<(), TableError> {
-    let mut statement = connection.prepare("PRAGMA integrity_check(20)")?;
+    let mut statement = connection.prepare("PRAGMA main.integrity_check(20)")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let detail: String = row.get(0)?;

@@ -108,7 +108,7 @@ pub(crate) fn open_for_reading(folder: &Path) -> Result<Connection, TableError> 
 }
 
 /// Makes SQLite plan a statement once, instead of again for bound values. Planning took a quarter of the writer's time.
-fn keep_plans(connection: &Connection) -> Result<(), TableError> {
+pub(super) fn keep_plans(connection: &Connection) -> Result<(), TableError> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(())
 }

@@ -79,8 +79,8 @@ impl ReceiverPort {
         let (settled, due) =
             self.outbox.with(|state| (state.settle(self.number, outcomes, now), state.next_due()));
         outboxes.set_due(due);
-        let FinishedIds { accepted, refused } = settled;
-        let finished = FinishedReports { connection: self.connection, accepted, refused, now };
+        let FinishedIds { accepted, refused, answered } = settled;
+        let finished = FinishedReports { connection: self.connection, accepted, refused, answered, now };
         if !finished.is_empty() {
             slot.send(Op::Command(finished.into(), None));
         }
@@ -117,8 +117,7 @@ impl Drop for ReceiverPort {
         let taken = outboxes.close(self.connection, &self.outbox, self.number, slot.is_ok());
         if let (Ok(slot), false) = (slot, taken.is_empty()) {
             let now = outboxes.now();
-            let finished =
-                FinishedReports { connection: self.connection, accepted: taken, refused: Vec::new(), now };
+            let finished = FinishedReports::superseded(self.connection, taken, now);
             slot.send(Op::Command(finished.into(), None));
         }
     }

@@ -50,6 +50,7 @@ impl Store {
             webhook_events: errors.count(self.purge_webhooks(now).await),
             given_up_reports: errors.count(self.purge_given_up(now).await),
         };
+        self.purge_record(keep, now);
         if purged.texts > 0 {
             // The database has deleted them; the journal may still have them if few messages are sent.
             self.inner.shared.disk.request_daily_truncation(now);
@@ -82,6 +83,7 @@ impl Store {
         self.erase_messages(number, account, &mut erased).await?;
         self.erase_inbound(number, account, &mut erased).await?;
         erased.others = self.request(EraseOthers { number, account }).await?;
+        self.erase_in_record(number, account).await?;
         // The write-ahead log still contains the erased data.
         self.inner.shared.disk.request_truncation();
         Ok(erased)

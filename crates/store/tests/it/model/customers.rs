@@ -10,6 +10,7 @@ use hermod_domain::money::Money;
 use hermod_domain::origin::RegisteredDelivery;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Day;
+use hermod_store::SubmitNote;
 use hermod_store::{AcceptOutcome, Acceptance, Duplicate, LedgerEntry, LedgerKind, OptOut, PostOutcome};
 use std::sync::Arc;
 
@@ -35,6 +36,7 @@ impl Pair {
             cost: Money::from_micros(cost),
             daily,
             doubt,
+            note: SubmitNote::default(),
             key: number.map(key),
             origin: wish.map(|wish| Arc::new(origin(wish))),
             ..self.world.sms()

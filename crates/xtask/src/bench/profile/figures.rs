@@ -8,6 +8,7 @@ pub(super) enum Column {
     Reached,
     Cpu,
     CpuStore,
+    CpuRecord,
     CpuRest,
     Written,
     Commits,
@@ -21,10 +22,11 @@ pub(super) enum Column {
 }
 
 impl Column {
-    pub(super) const ALL: [Column; 13] = [
+    pub(super) const ALL: [Column; 14] = [
         Column::Reached,
         Column::Cpu,
         Column::CpuStore,
+        Column::CpuRecord,
         Column::CpuRest,
         Column::Written,
         Column::Commits,
@@ -43,6 +45,7 @@ impl Column {
             Column::Reached => ("reached", "/s"),
             Column::Cpu => ("CPU", "us"),
             Column::CpuStore => ("store", "us"),
+            Column::CpuRecord => ("record", "us"),
             Column::CpuRest => ("rest", "us"),
             Column::Written => ("written", "bytes"),
             Column::Commits => ("commits", "each"),
@@ -62,6 +65,7 @@ impl Column {
             Column::Reached => "Reached, /s",
             Column::Cpu => "CPU, us",
             Column::CpuStore => "store, us",
+            Column::CpuRecord => "record, us",
             Column::CpuRest => "rest, us",
             Column::Written => "Written, bytes",
             Column::Commits => "Commits",

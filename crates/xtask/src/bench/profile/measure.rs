@@ -153,7 +153,8 @@ impl Customer<'_> {
 fn figures(offered: Offered, sent: &Sent, before: &Snapshot, after: &Snapshot) -> Figures {
     let used = after.usage.since(before.usage);
     let each = |amount: f64| amount / float(sent.accepted.max(1));
-    let (cpu, store) = (used.cpu.as_secs_f64() * 1e6, used.store_cpu.as_secs_f64() * 1e6);
+    let [cpu, store, record] =
+        [used.cpu, used.store_cpu, used.record_cpu].map(|time| time.as_secs_f64() * 1e6);
     let counted = |name| {
         let now = after.metrics.total(name)?;
         Some(each(now - before.metrics.total(name).unwrap_or(0.0)))
@@ -163,7 +164,8 @@ fn figures(offered: Offered, sent: &Sent, before: &Snapshot, after: &Snapshot) -
         (Column::Reached, Some(sent.per_second)),
         (Column::Cpu, Some(each(cpu))),
         (Column::CpuStore, Some(each(store))),
-        (Column::CpuRest, Some(each((cpu - store).max(0.0)))),
+        (Column::CpuRecord, Some(each(record))),
+        (Column::CpuRest, Some(each((cpu - store - record).max(0.0)))),
         (Column::Written, Some(each(float(used.written_bytes)))),
         (Column::Commits, counted(COMMITS)),
         (Column::Fsyncs, counted(FSYNCS)),
@@ -213,7 +215,7 @@ mod tests {
         let after = snapshot(500, 350, 5_000_000, "hermod_store_batches_total 1310\n");
         let figures = figures(Offered::Rate(500), &sent(499.0, 0), &before, &after);
         let cells = Column::ALL.map(|column| figures.cell(column)).join(" ");
-        assert_eq!(cells, "499 400 300 100 4,999 1.30 - 1.00 2.00 3.00 - - 45.0");
+        assert_eq!(cells, "499 400 300 0.00 100 4,999 1.30 - 1.00 2.00 3.00 - - 45.0");
         assert!(!figures.is_short);
     }
 

@@ -51,6 +51,9 @@ pub(crate) struct Options {
     /// Another hermod to measure in turn with the present one, load by load
     #[arg(long, value_name = "FILE")]
     against: Option<PathBuf>,
+    /// Measure the present build without its record in turn, as the old one
+    #[arg(long, conflicts_with = "against")]
+    without_record: bool,
     /// Measure every line this many times, builds in turn, and show medians
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
@@ -63,7 +66,10 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(programs: &Programs, options: &Options) -> Outcome {
-    let old = options.against.as_deref().map(|file| programs.with_gateway(file)).transpose()?;
+    let old = match &options.against {
+        Some(file) => Some(programs.with_gateway(file)?),
+        None => options.without_record.then(|| programs.without_record()),
+    };
     let load_before = load_average();
     println!("load average before: {load_before}");
     if is_busy(&load_before) {

@@ -165,7 +165,7 @@ mod tests {
         let text = markdown("Facts.", &rows);
         let cells: Vec<usize> =
             text.lines().filter(|line| line.starts_with('|')).map(|line| line.matches('|').count()).collect();
-        assert_eq!(cells, [16; 8]);
+        assert_eq!(cells, [17; 8]);
         assert!(text.starts_with("Facts.\n\nSMPP: "), "{text}");
         assert!(text.contains("| 500 | new | 450\\* | 180 | - |"), "{text}");
         assert!(text.contains("\n\\* The offered load"), "{text}");

@@ -27,6 +27,7 @@ impl Stage {
             folder: folder.path().to_owned(),
             low_water_bytes: 0,
             in_doubt_wait: Duration::from_secs(15),
+            record: false,
             now: clock.now(),
         };
         let store = Store::open(&options).unwrap();

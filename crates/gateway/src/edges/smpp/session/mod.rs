@@ -7,6 +7,7 @@
 mod delivery;
 mod mo_delivery;
 mod requests;
+mod submit_log;
 mod submit_rate;
 mod wire;
 

@@ -2,6 +2,7 @@
 //! Responses are sent as they complete, with the sequence number of their request. A submit is acknowledged when it is
 //! durable.
 
+use super::submit_log::Submit;
 use super::{CustomerSession, Work, moment};
 use crate::app::{self, Caller, Submitted};
 use crate::edges::smpp::bind::{AcceptedBind, BindRejection};
@@ -96,13 +97,23 @@ impl CustomerSession {
         submit::draft(fields, &terms)
     }
 
+    fn submit_of(&self, header: Header) -> Submit {
+        Submit { command: header.command, peer: self.peer.address, began: self.world.clock.moment() }
+    }
+
+    /// Rejects a submit that is invalid or too fast, and notes it.
+    fn refuse_submit(&mut self, header: Header, caller: &Caller, status: CommandStatus) {
+        self.submit_of(header).note_invalid(&self.world, caller, status);
+        self.refuse(header, status);
+    }
+
     /// Takes `parts` tokens of the submit rate, also for an invalid submit. Returns false after answering "throttled".
     fn has_rate(&mut self, header: Header, caller: &Caller, parts: u32) -> bool {
         let account = (caller.account, &caller.account().account);
         let admitted =
             self.bound.as_mut().is_some_and(|bound| bound.submit_rate.admit(&self.world, account, parts));
         if !admitted {
-            self.refuse(header, CommandStatus::THROTTLED);
+            self.refuse_submit(header, caller, CommandStatus::THROTTLED);
         }
         admitted
     }
@@ -114,11 +125,12 @@ impl CustomerSession {
             return;
         }
         match drafted.and_then(|draft| draft.addressed_to(destination, access(&caller))) {
-            Err(status) => self.refuse(header, status),
+            Err(status) => self.refuse_submit(header, &caller, status),
             Ok(submission) => {
-                let (world, is_3_4) = (self.world.clone(), self.is_3_4());
+                let (world, is_3_4, submit) = (self.world.clone(), self.is_3_4(), self.submit_of(header));
                 self.work(async move {
-                    RequestOutcome::Submitted(header, accept(&world, &caller, &submission, is_3_4).await)
+                    let accepted = accept(&world, &caller, &submission, is_3_4, submit).await;
+                    RequestOutcome::Submitted(header, accepted)
                 });
             }
         }
@@ -133,11 +145,12 @@ impl CustomerSession {
         }
         let drafted = drafted.and_then(|draft| recipients_of(&draft, pdu, access(&caller)));
         match drafted {
-            Err(status) => self.refuse(header, status),
+            Err(status) => self.refuse_submit(header, &caller, status),
             Ok(recipients) => {
-                let (world, is_3_4) = (self.world.clone(), self.is_3_4());
+                let (world, is_3_4, submit) = (self.world.clone(), self.is_3_4(), self.submit_of(header));
                 self.work(async move {
-                    RequestOutcome::Multi(header, accept_all(&world, &caller, recipients, is_3_4).await)
+                    let accepted = accept_all(&world, &caller, recipients, is_3_4, submit).await;
+                    RequestOutcome::Multi(header, accepted)
                 });
             }
         }
@@ -256,15 +269,23 @@ async fn accept(
     caller: &Caller,
     submission: &Submission,
     is_3_4: bool,
+    submit: Submit,
 ) -> Result<Name, CommandStatus> {
     match app::submit_message(world, caller, submission).await {
-        Ok(Submitted::Accepted(accepted)) => Ok(match accepted.alias {
-            Some(alias) => written(alias),
-            None => written(accepted.message),
-        }),
+        Ok(Submitted::Accepted(accepted)) => {
+            submit.note_accepted(world, caller, accepted.message);
+            Ok(match accepted.alias {
+                Some(alias) => written(alias),
+                None => written(accepted.message),
+            })
+        }
         // SMPP has no idempotency keys, so there are no replays.
         Ok(Submitted::Replayed(replay)) => Ok(written(replay.message)),
-        Err(refusal) => Err(status_of(&refusal, access(caller), is_3_4)),
+        Err(refusal) => {
+            let status = status_of(&refusal, access(caller), is_3_4);
+            submit.note_refused(world, caller, &refusal, status);
+            Err(status)
+        }
     }
 }
 
@@ -295,6 +316,7 @@ async fn accept_all(
     caller: &Caller,
     recipients: Vec<Recipient>,
     is_3_4: bool,
+    submit: Submit,
 ) -> Result<Multi, CommandStatus> {
     let mut first = None;
     let mut refused = UnsuccessfulBuffer::default();
@@ -303,8 +325,11 @@ async fn accept_all(
     for some in recipients.chunks(RECIPIENTS_AT_ONCE) {
         let accepted = join_all(some.iter().map(|recipient| async {
             match &recipient.submission {
-                Ok(submission) => accept(world, caller, submission, is_3_4).await,
-                Err(status) => Err(*status),
+                Ok(submission) => accept(world, caller, submission, is_3_4, submit).await,
+                Err(status) => {
+                    submit.note_invalid(world, caller, *status);
+                    Err(*status)
+                }
             }
         }));
         for (Recipient { ton, npi, digits, .. }, accepted) in some.iter().zip(accepted.await) {

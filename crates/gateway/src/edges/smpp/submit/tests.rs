@@ -33,14 +33,15 @@ fn refused(pdu: &SubmitSm<'_>, status: u32) {
 #[test]
 fn plain_submit_has_no_shape_and_no_options() {
     let (submission, parts) = read(&plain()).unwrap();
-    let Submission { to, from, text, encoding, options, tlvs, validity, origin, callback, key } = submission;
+    let Submission { to, from, text, encoding, options, tlvs, validity, origin, callback, key, request } =
+        submission;
     assert_eq!(
         (to.to_string().as_str(), from.unwrap().as_str(), text.as_str()),
         ("+4915112345678", "Shop", "hello")
     );
     assert_eq!(
-        (encoding, options, tlvs, validity, callback, key),
-        (Some(Encoding::Gsm7), None, None, None, None, None)
+        (encoding, options, tlvs, validity, callback, key, request),
+        (Some(Encoding::Gsm7), None, None, None, None, None, None)
     );
     let origin = origin.expect("every SMPP message has an origin");
     assert!(origin.registered_delivery.is_none() && !origin.on_transmitter);

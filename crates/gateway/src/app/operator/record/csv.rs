@@ -1,0 +1,98 @@
+//! CSV as RFC 4180 says, safe to open in a spreadsheet.
+//!
+//! A spreadsheet runs a cell as a formula if it begins with `=`, `+`, `-`, `@`, a tab or a carriage return, and customers
+//! choose some of the texts. Such a text gets an apostrophe in front. Phone numbers are written without their plus, because
+//! an apostrophe before each would be in the way of every look-up.
+
+/// A cell.
+pub(super) enum Cell<'a> {
+    /// Any text. Guarded.
+    Text(&'a str),
+    /// A phone number, written as digits.
+    Phone(&'a str),
+    /// A number that Hermod wrote.
+    Number(String),
+    Empty,
+}
+
+impl<'a> Cell<'a> {
+    pub(super) fn text(text: Option<&'a String>) -> Cell<'a> {
+        text.map_or(Cell::Empty, |text| Cell::Text(text))
+    }
+
+    pub(super) fn number(number: Option<impl ToString>) -> Cell<'a> {
+        number.map_or(Cell::Empty, |number| Cell::Number(number.to_string()))
+    }
+}
+
+/// Adds a row of headings.
+pub(super) fn push_headings(csv: &mut String, headings: &[&str]) {
+    csv.push_str(&headings.join(","));
+    csv.push_str("\r\n");
+}
+
+/// Adds a row.
+pub(super) fn push_row(csv: &mut String, cells: &[Cell<'_>]) {
+    for (place, cell) in cells.iter().enumerate() {
+        if place > 0 {
+            csv.push(',');
+        }
+        match cell {
+            Cell::Text(text) => push_text(csv, text),
+            Cell::Phone(number) => push_text(csv, number.strip_prefix('+').unwrap_or(number)),
+            Cell::Number(number) => csv.push_str(number),
+            Cell::Empty => {}
+        }
+    }
+    csv.push_str("\r\n");
+}
+
+fn push_text(csv: &mut String, text: &str) {
+    let guard = if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { "'" } else { "" };
+    if text.contains([',', '"', '\r', '\n']) || text.starts_with(' ') || text.ends_with(' ') {
+        csv.push('"');
+        csv.push_str(guard);
+        csv.push_str(&text.replace('"', "\"\""));
+        csv.push('"');
+    } else {
+        csv.push_str(guard);
+        csv.push_str(text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(cells: &[Cell<'_>]) -> String {
+        let mut csv = String::new();
+        push_row(&mut csv, cells);
+        csv.strip_suffix("\r\n").unwrap().to_owned()
+    }
+
+    #[test]
+    fn cells_that_a_spreadsheet_would_run_are_guarded() {
+        for (text, expect) in [
+            ("=1+1", "'=1+1"),
+            ("+cmd|' /C calc'!A0", "'+cmd|' /C calc'!A0"),
+            ("-2", "'-2"),
+            ("@SUM(A1)", "'@SUM(A1)"),
+            ("\t=1", "'\t=1"),
+            ("\r=1", "\"'\r=1\""),
+            ("=\"a\",1", "\"'=\"\"a\"\",1\""),
+            ("Shop", "Shop"),
+            ("a=b", "a=b"),
+            ("", ""),
+        ] {
+            assert_eq!(row(&[Cell::Text(text)]), expect, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn quotes_commas_and_line_breaks_are_quoted() {
+        let cells = [Cell::Text("a,b"), Cell::Text("say \"hi\""), Cell::Text("two\nlines"), Cell::Empty];
+        assert_eq!(row(&cells), "\"a,b\",\"say \"\"hi\"\"\",\"two\nlines\",");
+        let cells = [Cell::Phone("+4915112345678"), Cell::Number("-0.05".to_owned()), Cell::Text(" x")];
+        assert_eq!(row(&cells), "4915112345678,-0.05,\" x\"");
+    }
+}

@@ -1,0 +1,35 @@
+//! Reads of the record: searches, timelines, statistics, the request log, exports, the live feed.
+
+mod csv;
+mod exports;
+mod filter;
+mod history;
+mod live;
+mod messages;
+mod names;
+mod remedies;
+mod requests;
+mod statistics;
+
+pub use exports::{Rows, export_messages, export_requests, export_statistics};
+pub use history::show_message;
+pub use live::{LiveFeed, watch_live};
+pub use messages::{count_messages, search_messages, search_text};
+pub use requests::{group_requests, list_requests};
+pub use statistics::read_statistics;
+
+use crate::app::operator::OperatorRefusal;
+use crate::views::record::RecordStatusView;
+use crate::world::World;
+
+/// Returns the state of the record.
+pub fn record_status(world: &World) -> RecordStatusView {
+    world.store.record_status().into()
+}
+
+/// Makes the record begin again from the message store, while the gateway runs.
+pub async fn rebuild_record(world: &World) -> Result<RecordStatusView, OperatorRefusal> {
+    world.store.rebuild_record().await?;
+    tracing::info!("The operator made the record begin again from the message store");
+    Ok(record_status(world))
+}

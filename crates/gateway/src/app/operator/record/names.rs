@@ -1,0 +1,68 @@
+//! The names of what the record has as numbers: accounts, connections, carriers, routes. What no longer exists keeps its
+//! number.
+
+use crate::app::operator::carriers::find_carrier;
+use crate::app::operator::{OperatorRefusal, carrier_name, find_account};
+use crate::provision::route_name;
+use crate::views::record::MessageView;
+use crate::world::World;
+use hermod_domain::catalogue::Catalogue;
+use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, RouteId};
+use hermod_store::record::{RecordedMessage, Scope};
+use std::sync::Arc;
+
+/// The names of one moment.
+pub(super) struct Names(Arc<Catalogue>);
+
+impl Names {
+    pub(super) fn of(world: &World) -> Names {
+        Names(world.catalogue())
+    }
+
+    pub(super) fn account(&self, id: AccountId) -> String {
+        self.0.account(id).map_or_else(|| id.to_string(), |view| view.name.clone())
+    }
+
+    pub(super) fn connection(&self, id: ConnectionId) -> String {
+        self.0.connection_name(id).map_or_else(|| id.to_string(), str::to_owned)
+    }
+
+    pub(super) fn carrier(&self, id: CarrierId) -> String {
+        carrier_name(&self.0, id)
+    }
+
+    pub(super) fn route(&self, id: RouteId) -> String {
+        let known = self.0.routes().entries().iter().find(|(_, route)| route.id() == id);
+        known.map_or_else(
+            || id.to_string(),
+            |(scope, _)| {
+                let account = scope.account.map(|account| self.account(account));
+                route_name(account.as_deref(), scope.area, scope.sender.as_ref())
+            },
+        )
+    }
+
+    pub(super) fn currency(&self, id: AccountId) -> String {
+        self.0.account(id).map(|view| view.account.currency.to_string()).unwrap_or_default()
+    }
+
+    pub(super) fn message(&self, message: &RecordedMessage) -> MessageView {
+        let RecordedMessage { account, connection, carrier, .. } = message;
+        let names = [self.account(*account), self.connection(*connection), self.carrier(*carrier)];
+        MessageView::new(message, names, self.currency(*account))
+    }
+}
+
+/// Returns the scope of a query: one account, or all.
+pub(super) fn scope_of(world: &World, account: Option<&str>) -> Result<Scope, OperatorRefusal> {
+    account.map_or(Ok(Scope::All), |name| find_account(world, name).map(Scope::Account))
+}
+
+pub(super) fn carrier_named(world: &World, name: &str) -> Result<CarrierId, OperatorRefusal> {
+    find_carrier(world, name)
+}
+
+pub(super) fn connection_named(world: &World, name: &str) -> Result<ConnectionId, OperatorRefusal> {
+    let found = world.catalogue().connection_by_name(name);
+    found.ok_or_else(|| OperatorRefusal::no_such("connection", name))
+}

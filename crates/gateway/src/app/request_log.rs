@@ -1,0 +1,99 @@
+//! Notes requests for the request log: every rejected one, and of the successful ones a few per second and account.
+
+use crate::app::Caller;
+use crate::world::World;
+use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
+use hermod_domain::refusal::Refusal;
+use hermod_store::record::{Replay, RequestEntry, RequestKind};
+use metrics::counter;
+use std::net::IpAddr;
+
+/// Characters that are kept of an API key or system_id as it was given.
+const WHO_CHARS_MAX: usize = 40;
+/// A request that was answered.
+pub struct AnsweredRequest<'a> {
+    pub kind: RequestKind,
+    /// What was called.
+    pub operation: &'a str,
+    pub caller: Option<(AccountId, ConnectionId)>,
+    /// The API key or system_id as given.
+    pub who: &'a str,
+    pub address: Option<IpAddr>,
+    /// The HTTP status or the SMPP command_status.
+    pub status: u32,
+    pub rejection: Option<Rejection>,
+    pub took_ms: u64,
+    /// The id of an HTTP request.
+    pub request: Option<&'a str>,
+    pub replay: Replay,
+    pub message: Option<MessageId>,
+}
+
+/// Why a request was rejected.
+pub struct Rejection {
+    /// The code of the error catalogue, or the name of the SMPP status.
+    pub code: Box<str>,
+    pub reason: Box<str>,
+}
+
+impl Rejection {
+    pub fn of(refusal: &Refusal) -> Rejection {
+        Rejection { code: refusal.code().into(), reason: refusal.to_string().into() }
+    }
+}
+
+/// Returns who calls, for the log.
+pub fn caller_of(caller: &Caller) -> (AccountId, ConnectionId) {
+    (caller.account, caller.connection)
+}
+
+/// Notes an answered request, unless its account has enough in the log of this second.
+pub fn note_request(world: &World, answered: AnsweredRequest<'_>) {
+    if !world.store.has_record() {
+        return;
+    }
+    let now = world.clock.now();
+    let account = answered.caller.map(|(account, _)| account);
+    let is_rejected = answered.rejection.is_some();
+    if !world.request_log.admits(account, is_rejected, now) {
+        let outcome = if is_rejected { "rejected" } else { "successful" };
+        return counter!("hermod_record_requests_skipped_total", "outcome" => outcome).increment(1);
+    }
+    let AnsweredRequest {
+        kind, operation, caller, who, address, status, rejection, took_ms, request, ..
+    } = answered;
+    let (code, reason) = rejection.map(|Rejection { code, reason }| (code, reason)).unzip();
+    world.store.note_request(RequestEntry {
+        at: now,
+        account,
+        connection: caller.map(|(_, connection)| connection),
+        kind,
+        operation: operation.into(),
+        who: printable(who),
+        address,
+        status,
+        code,
+        reason: reason.unwrap_or_default(),
+        took_ms: u32::try_from(took_ms).unwrap_or(u32::MAX),
+        request: request.map(Into::into),
+        replay: answered.replay,
+        message: answered.message,
+    });
+}
+
+/// Cuts a name that a client gave, and replaces control characters.
+fn printable(name: &str) -> Box<str> {
+    let shown = |character: char| if character.is_control() { '?' } else { character };
+    name.chars().take(WHO_CHARS_MAX).map(shown).collect::<String>().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn name_that_a_client_gave_is_cut_and_printable() {
+        assert_eq!(&*printable("shop\n\u{7}1"), "shop??1");
+        assert_eq!(printable(&"x".repeat(1_000)).len(), WHO_CHARS_MAX);
+    }
+}

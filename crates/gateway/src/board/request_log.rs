@@ -1,0 +1,59 @@
+//! The limit of the request log: how many requests of each account were logged in this second.
+
+use hermod_domain::ids::AccountId;
+use hermod_domain::time::Timestamp;
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+/// Successful requests per second and account that are logged.
+const SUCCESSES_LOGGED_PER_SECOND: u32 = 5;
+/// Rejected requests per second and account that are logged; those that name no account count together.
+const REJECTIONS_LOGGED_PER_SECOND: u32 = 200;
+/// Accounts that are counted in one second.
+const ACCOUNTS_MAX: usize = 100_000;
+
+/// Counts the logged requests of the current second.
+#[derive(Default)]
+pub struct RequestLog(Mutex<Logged>);
+
+#[derive(Default)]
+struct Logged {
+    second: i64,
+    counts: HashMap<(Option<AccountId>, bool), u32>,
+}
+
+impl RequestLog {
+    /// Whether one more request of an account is logged in this second.
+    pub fn admits(&self, account: Option<AccountId>, is_rejected: bool, now: Timestamp) -> bool {
+        let mut logged = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let second = now.as_millis().div_euclid(1_000);
+        if logged.second != second {
+            logged.second = second;
+            logged.counts.clear();
+        }
+        let most = if is_rejected { REJECTIONS_LOGGED_PER_SECOND } else { SUCCESSES_LOGGED_PER_SECOND };
+        if logged.counts.len() >= ACCOUNTS_MAX {
+            return false;
+        }
+        let count = logged.counts.entry((account, is_rejected)).or_default();
+        *count += 1;
+        *count <= most
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_account_has_its_own_limit_which_begins_again_every_second() {
+        let log = RequestLog::default();
+        let [alice, bob] = [1, 2].map(|id| Some(AccountId::new(id)));
+        let now = Timestamp::from_millis(1_800_000_000_000);
+        let admitted = |account, at| (0..20).filter(|_| log.admits(account, false, at)).count();
+        assert_eq!(admitted(alice, now), 5);
+        assert_eq!(admitted(bob, now), 5);
+        assert!(log.admits(alice, true, now), "rejected requests are counted by themselves");
+        assert_eq!(admitted(alice, Timestamp::from_millis(1_800_000_001_000)), 5);
+    }
+}

@@ -1,0 +1,70 @@
+//! Notes submits for the request log.
+
+use crate::app::{AnsweredRequest, Caller, Rejection, caller_of, note_request};
+use crate::clock::Moment;
+use crate::world::World;
+use hermod_domain::ids::MessageId;
+use hermod_domain::refusal::Refusal;
+use hermod_smpp::{CommandId, CommandStatus};
+use hermod_store::record::{Replay, RequestKind};
+use std::net::IpAddr;
+
+/// A submit that is being handled.
+#[derive(Clone, Copy)]
+pub(super) struct Submit {
+    pub(super) command: CommandId,
+    pub(super) peer: IpAddr,
+    pub(super) began: Moment,
+}
+
+impl Submit {
+    pub(super) fn note_accepted(self, world: &World, caller: &Caller, message: MessageId) {
+        self.note(world, caller, CommandStatus::OK, None, Some(message));
+    }
+
+    pub(super) fn note_refused(
+        self,
+        world: &World,
+        caller: &Caller,
+        refusal: &Refusal,
+        status: CommandStatus,
+    ) {
+        self.note(world, caller, status, Some(Rejection::of(refusal)), None);
+    }
+
+    /// Notes a submit that was rejected before its message was checked: a field is invalid, or it was too fast.
+    pub(super) fn note_invalid(self, world: &World, caller: &Caller, status: CommandStatus) {
+        let code = status.name().map_or_else(|| format!("0x{:08x}", status.0), str::to_owned);
+        let reason = match status {
+            CommandStatus::THROTTLED => "the submit rate of the bind or its account was exceeded".into(),
+            status => format!("a field of the {} is invalid: {status}", self.command).into(),
+        };
+        self.note(world, caller, status, Some(Rejection { code: code.into(), reason }), None);
+    }
+
+    fn note(
+        self,
+        world: &World,
+        caller: &Caller,
+        status: CommandStatus,
+        rejection: Option<Rejection>,
+        message: Option<MessageId>,
+    ) {
+        let Submit { command, peer, began } = self;
+        let access = caller.connection().smpp.as_ref();
+        let answered = AnsweredRequest {
+            kind: RequestKind::Submit,
+            operation: &command.to_string(),
+            caller: Some(caller_of(caller)),
+            who: access.map_or("", |access| access.system_id.as_str()),
+            address: Some(peer),
+            status: status.0,
+            rejection,
+            took_ms: world.clock.moment().0.saturating_sub(began.0),
+            request: None,
+            replay: Replay::No,
+            message,
+        };
+        note_request(world, answered);
+    }
+}

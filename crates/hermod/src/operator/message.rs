@@ -1,0 +1,159 @@
+//! `hermod message`: everything about one message.
+
+use super::record_notes::{behind, time};
+use super::target::{MissingDir, Target};
+use crate::client::escape;
+use crate::failure::{CommandResult, Failure};
+use crate::output::{self, Align, Table, fields};
+use clap::Args;
+use hermod_gateway::views::record::{HistoryView, MessageView, StepView};
+
+const EXAMPLES: &str = "\
+Examples:
+  hermod message 15506713804701696
+  hermod message 15506713804701696 --json | jq '.timeline[] | select(.step == \"receipt\")'
+
+The timeline counts from the acceptance: when each part was sent and by which link, what the carrier
+answered, its receipts as it wrote them, failovers, resends, refunds, and each report and webhook to
+the customer. A step named gap says that steps are missing, after a crash or an overload; the state and
+the money are complete. hermod messages finds ids.";
+
+/// Show everything about one message: charge, route, timeline
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Message {
+    /// The message id
+    #[arg(value_name = "MESSAGE_ID")]
+    message: String,
+    #[command(flatten)]
+    target: Target,
+}
+
+impl Message {
+    pub(crate) fn run(self) -> CommandResult {
+        let Message { message, target } = self;
+        target.run(MissingDir::Refuse, async move |client| {
+            let response = client.get(&format!("/messages/{}", escape(&message))).await?;
+            if client.json {
+                return output::print_json(&response.body);
+            }
+            let message: MessageView = response.read_as().map_err(Failure::failed)?;
+            let history: HistoryView = response.read_as().map_err(Failure::failed)?;
+            output::print(&detail_text(&message, &history))
+        })
+    }
+}
+
+fn detail_text(message: &MessageView, history: &HistoryView) -> String {
+    let text = |value: &Option<String>| value.clone().unwrap_or_default();
+    let money = |amount: &dyn std::fmt::Display| format!("{amount} {}", message.currency);
+    let network = format!("{} {}", message.country, message.network).trim().to_owned();
+    let status =
+        [text(&message.code), if message.err == 0 { String::new() } else { format!("err {}", message.err) }];
+    let about = fields(&[
+        ("account", message.account.clone()),
+        ("connection", message.connection.clone()),
+        ("from", message.from.clone()),
+        ("to", message.to.clone().unwrap_or_else(|| "(erased)".to_owned())),
+        ("network", network),
+        ("state", message.state.clone()),
+        ("status", status.join(" ").trim().to_owned()),
+        ("accepted", message.accepted_at.clone()),
+        ("ended", text(&message.ended_at)),
+        ("took", message.took_ms.map(time).unwrap_or_default()),
+        ("encoding", message.encoding.clone()),
+        ("parts", message.parts.to_string()),
+        ("cost", money(&message.cost)),
+        ("charged parts", history.charged_parts.to_string()),
+        ("balance after", history.balance.map(|balance| money(&balance)).unwrap_or_default()),
+        ("refund", message.refund.map(|refund| money(&refund)).unwrap_or_default()),
+        ("route", text(&history.route)),
+        ("carrier", message.carrier.clone()),
+        ("why", text(&history.why)),
+        ("request", text(&history.request)),
+    ]);
+    let mut steps = Table::new(&[
+        ("after", Align::Right),
+        ("step", Align::Left),
+        ("part", Align::Right),
+        ("what", Align::Left),
+    ]);
+    for step in &history.timeline {
+        let part = step.part.map(|part| format!("{part}/{}", message.parts)).unwrap_or_default();
+        steps.row([time(step.at_ms), step.step.replace('_', " "), part, step_text(step)]);
+    }
+    format!("Message {}\n{about}\n{}{}", message.id, steps.text("No steps."), behind(history.record))
+}
+
+/// Returns the fields of a step in one line.
+pub(super) fn step_text(step: &StepView) -> String {
+    let StepView { step: _, at_ms: _, part: _, .. } = step;
+    let mut words: Vec<String> = Vec::new();
+    let mut add = |name: &str, value: Option<String>| {
+        if let Some(value) = value.filter(|value| !value.is_empty()) {
+            words.push(if name.is_empty() { value } else { format!("{name} {value}") });
+        }
+    };
+    let text = |value: &Option<String>| value.clone();
+    add("from", text(&step.from_carrier));
+    add(if step.from_carrier.is_some() { "to" } else { "" }, text(&step.carrier));
+    add("link", step.link.map(|link| link.to_string()));
+    add("id", text(&step.carrier_id));
+    add("", text(&step.connection));
+    add("report", step.report.map(|report| report.to_string()));
+    add("", text(&step.event));
+    add("attempt", step.attempt.map(|attempt| attempt.to_string()));
+    add("", text(&step.state));
+    add("", text(&step.code));
+    add("status", text(&step.status));
+    add("", text(&step.words).map(|words| format!("\"{words}\"")));
+    add("err", step.err.filter(|err| *err != 0).map(|err| err.to_string()));
+    add("cost", step.cost.map(|cost| cost.to_string()));
+    add("balance", step.balance.map(|balance| balance.to_string()));
+    add("refund", step.refund.map(|refund| refund.to_string()));
+    add("route", text(&step.route));
+    add("parts", step.parts.map(|parts| parts.to_string()));
+    add("", text(&step.encoding));
+    add("took", step.took_ms.map(|ms| time(ms.into())));
+    add("", text(&step.note));
+    words.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn message_is_shown_with_its_timeline() {
+        let json = r#"{"id": "15526526976000001", "account": "shop", "connection": "shop-http", "from": "Shop",
+            "to": "+4915112345678", "country": "DE", "network": "262-01", "carrier": "acme", "encoding": "gsm7", "parts": 1,
+            "state": "delivered", "code": "DELIVRD", "err": 0, "cost": 0.05, "refund": null, "currency": "EUR",
+            "accepted_at": "2026-11-16T12:00:00Z", "ended_at": "2026-11-16T12:00:01Z", "took_ms": 1204, "charged_parts": 1,
+            "balance": 9.95, "request": "req-1", "route": "49", "choice": "only", "why": "The route has no other carrier.",
+            "timeline": [
+              {"step": "accepted", "at_ms": 0, "cost": 0.05, "balance": 9.95, "route": "49", "choice": "only",
+               "encoding": "gsm7", "parts": 1},
+              {"step": "sent", "at_ms": 14, "part": 1, "carrier": "acme", "link": 3},
+              {"step": "carrier_accepted", "at_ms": 40, "part": 1, "carrier": "acme", "carrier_id": "7f3a", "status": "ESME_ROK"},
+              {"step": "failed_over", "at_ms": 41, "from_carrier": "beta", "carrier": "acme"},
+              {"step": "receipt", "at_ms": 1204, "part": 1, "carrier": "acme", "state": "delivered",
+               "words": "stat:DELIVRD err:000", "err": 0}],
+            "record": {"lag_ms": 3000, "catching_up": 0}}"#;
+        let text = detail_text(&serde_json::from_str(json).unwrap(), &serde_json::from_str(json).unwrap());
+        for expect in [
+            "Message 15526526976000001\n  account        shop\n",
+            "  network        DE 262-01\n",
+            "  took           1.2 s\n",
+            "  balance after  9.95 EUR\n",
+            "AFTER  STEP              PART  WHAT\n",
+            " 0 ms  accepted                cost 0.05, balance 9.95, route 49, parts 1, gsm7\n",
+            "14 ms  sent               1/1  acme, link 3\n",
+            "40 ms  carrier accepted   1/1  acme, id 7f3a, status ESME_ROK\n",
+            "41 ms  failed over             from beta, to acme\n",
+            "1.2 s  receipt            1/1  acme, delivered, \"stat:DELIVRD err:000\"\n",
+            "The record is 3.0 s behind",
+        ] {
+            assert!(text.contains(expect), "{expect:?} is not in\n{text}");
+        }
+    }
+}

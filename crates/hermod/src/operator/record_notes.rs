@@ -1,0 +1,79 @@
+//! Lines below lists of the record: where the next page begins, and how far the record is behind.
+
+use hermod_gateway::views::record::RecordView;
+use std::fmt::Display;
+
+/// A smaller lag is not mentioned: the record is always written a little later.
+const LAG_SHOWN_MS: u64 = 2_000;
+
+/// Returns the line that says how to get the next page; empty on the last page.
+pub(super) fn more(next: Option<&impl Display>) -> String {
+    next.map(|next| format!("\nMore rows: --cursor {next}\n")).unwrap_or_default()
+}
+
+/// Returns the lines that say that the record is behind; empty if it is not.
+pub(super) fn behind(RecordView { lag_ms, catching_up }: RecordView) -> String {
+    if catching_up > 0 {
+        return format!(
+            "\nThe record is catching up and lacks {catching_up} messages: this may be incomplete.\n"
+        );
+    }
+    if lag_ms < LAG_SHOWN_MS {
+        return String::new();
+    }
+    format!("\nThe record is {} behind: this may be incomplete.\n", time(lag_ms))
+}
+
+/// Returns a time in the unit that suits it.
+pub(super) fn time(ms: u64) -> String {
+    match ms {
+        0..1_000 => format!("{ms} ms"),
+        1_000..60_000 => format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),
+        60_000..3_600_000 => format!("{} min {} s", ms / 60_000, ms / 1_000 % 60),
+        3_600_000..86_400_000 => format!("{} h {} min", ms / 3_600_000, ms / 60_000 % 60),
+        _ => format!("{} d {} h", ms / 86_400_000, ms / 3_600_000 % 24),
+    }
+}
+
+/// Returns a bar of at most `width` characters, relative to the largest count. A count above zero has a bar.
+pub(super) fn bar(count: u64, most: u64, width: usize) -> String {
+    if count == 0 || most == 0 {
+        return String::new();
+    }
+    let width = u128::try_from(width).unwrap_or(0);
+    let length = (u128::from(count) * width).div_ceil(u128::from(most)).clamp(1, width.max(1));
+    "█".repeat(usize::try_from(length).unwrap_or(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lag_is_mentioned_when_it_matters() {
+        assert_eq!(behind(RecordView { lag_ms: 600, catching_up: 0 }), "");
+        let text = behind(RecordView { lag_ms: 61_500, catching_up: 0 });
+        assert_eq!(text, "\nThe record is 1 min 1 s behind: this may be incomplete.\n");
+        assert!(behind(RecordView { lag_ms: 0, catching_up: 12 }).contains("lacks 12 messages"));
+    }
+
+    #[test]
+    fn times_are_written_in_the_unit_that_suits_them() {
+        for (ms, expect) in [
+            (14, "14 ms"),
+            (1_204, "1.2 s"),
+            (63_000, "1 min 3 s"),
+            (7_260_000, "2 h 1 min"),
+            (90_000_000, "1 d 1 h"),
+        ] {
+            assert_eq!(time(ms), expect);
+        }
+    }
+
+    #[test]
+    fn bar_is_relative_to_the_largest_count() {
+        assert_eq!([0, 1, 50, 100].map(|count| bar(count, 100, 4)), ["", "█", "██", "████"]);
+        assert_eq!(bar(u64::MAX, u64::MAX, 3), "███");
+        assert_eq!(bar(0, 0, 3), "");
+    }
+}

@@ -1,0 +1,162 @@
+//! `hermod stats`: statistics over time.
+
+use super::list::{Column, table_of};
+use super::operator_client::with_query;
+use super::record_notes::{bar, behind, time};
+use super::target::{MissingDir, Target};
+use crate::failure::CommandResult;
+use crate::output::Align::{Left, Right};
+use clap::Args;
+use hermod_gateway::views::record::{StatisticView, StatisticsQuery, StatisticsView};
+
+const EXAMPLES: &str = "\
+Examples:
+  hermod stats
+  hermod stats --since 2h
+  hermod stats --by account --since 7d
+  hermod stats --account shop --by country --since 30d
+  hermod stats --by carrier --value acme --per hour --since 2d
+  hermod stats --by refusal --since 24h
+  hermod stats --per day --since 2026-11-01 --csv > november.csv
+
+A message counts in the interval in which it was accepted, also its end, so OPEN messages of old
+intervals still wait for a receipt. DELIVERED is the share of messages that have ended. P50 and P95 are
+times from acceptance to delivery. Minutes are kept for 48 hours, hours for 90 days, days for 400 days.
+Times are UTC.";
+
+/// Characters of the longest bar.
+const BAR_WIDTH: usize = 24;
+
+/// Show statistics: messages, delivery, spend and times, with bars
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Stats {
+    /// Only messages of this account
+    #[arg(long, value_name = "NAME")]
+    account: Option<String>,
+    /// What is counted separately; connection needs --account
+    #[arg(long, value_name = "WHAT", default_value = "all", value_parser = DIMENSIONS)]
+    by: String,
+    /// Only this account, connection, country, network, carrier, sender or error code
+    #[arg(long, value_name = "VALUE", requires = "by")]
+    value: Option<String>,
+    /// Length of the intervals; with --by the intervals are added up unless this is given
+    #[arg(long, value_name = "INTERVAL", value_parser = ["minute", "hour", "day"])]
+    per: Option<String>,
+    /// The beginning: 2026-11-15T09:30:00Z, 2026-11-15, or how long ago: 30m, 2h, 7d
+    #[arg(long, value_name = "TIME", default_value = "24h")]
+    since: String,
+    /// The end [default: now]
+    #[arg(long, value_name = "TIME")]
+    until: Option<String>,
+    /// Print intervals as CSV
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+    #[command(flatten)]
+    target: Target,
+}
+
+const DIMENSIONS: [&str; 8] =
+    ["all", "account", "connection", "country", "network", "carrier", "sender", "refusal"];
+
+impl Stats {
+    pub(crate) fn run(self) -> CommandResult {
+        let Stats { account, by, value, per, since, until, csv, target } = self;
+        target.run(MissingDir::Refuse, async move |client| {
+            let sum = (by != "all" && per.is_none() && !csv).then_some(true);
+            let query = StatisticsQuery { account, by: Some(by), value, per, sum, since: Some(since), until };
+            if csv {
+                return client.print_csv(&with_query("/statistics.csv", &query)).await;
+            }
+            let response = client.get(&with_query("/statistics", &query)).await?;
+            client.print(&response, |view: StatisticsView| statistics_text(&view))
+        })
+    }
+}
+
+/// A row with the count of its bar and the largest one.
+struct Row {
+    row: StatisticView,
+    count: u64,
+    most: u64,
+}
+
+const COLUMNS: [Column<Row>; 13] = [
+    ("start", Left, |row| row.row.start.clone().unwrap_or_default()),
+    ("value", Left, |row| row.row.value.clone().unwrap_or_default()),
+    ("messages", Right, |row| unless_zero(row.row.accepted)),
+    ("parts", Right, |row| unless_zero(row.row.parts)),
+    ("delivered", Right, |row| delivered(&row.row)),
+    ("failed", Right, |row| unless_zero(row.row.undeliverable + row.row.rejected)),
+    ("expired", Right, |row| unless_zero(row.row.expired)),
+    ("open", Right, |row| unless_zero(row.row.open)),
+    ("refused", Right, |row| unless_zero(row.row.refused)),
+    ("spend", Right, |row| if row.row.accepted == 0 { String::new() } else { row.row.spend.to_string() }),
+    ("p50", Right, |row| row.row.p50_ms.map(time).unwrap_or_default()),
+    ("p95", Right, |row| row.row.p95_ms.map(time).unwrap_or_default()),
+    ("", Left, |row| bar(row.count, row.most, BAR_WIDTH)),
+];
+
+fn statistics_text(view: &StatisticsView) -> String {
+    let count = |row: &StatisticView| if view.by == "refusal" { row.refused } else { row.accepted };
+    let most = view.items.iter().map(count).max().unwrap_or(0);
+    let rows: Vec<Row> = view
+        .items
+        .iter()
+        .map(|row| {
+            let is_unknown = row.value.is_none() && view.by != "all";
+            let value = if is_unknown { Some("(unknown)".to_owned()) } else { row.value.clone() };
+            Row { row: StatisticView { value, ..row.clone() }, count: count(row), most }
+        })
+        .collect();
+    let table = table_of(&COLUMNS, &rows, "No messages in this time.");
+    let total: u64 = view.items.iter().map(count).sum();
+    let what = if view.by == "refusal" { "rejected requests" } else { "messages" };
+    format!(
+        "{table}\n{total} {what} from {} to {}, counted per {}.\n{}",
+        view.since,
+        view.until,
+        view.per,
+        behind(view.record)
+    )
+}
+
+fn unless_zero(count: u64) -> String {
+    if count == 0 { String::new() } else { count.to_string() }
+}
+
+/// Returns the share of delivered messages among those that have ended.
+fn delivered(row: &StatisticView) -> String {
+    let ended = row.delivered + row.expired + row.undeliverable + row.rejected;
+    if ended == 0 {
+        return String::new();
+    }
+    #[expect(clippy::cast_precision_loss, reason = "a share for people")]
+    let share = row.delivered as f64 / ended as f64 * 100.0;
+    format!("{share:.1}%")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statistics_are_shown_with_bars() {
+        let json = r#"{"per": "hour", "by": "country", "since": "2026-11-15T12:00:00Z", "until": "2026-11-16T12:00:00Z",
+            "items": [
+              {"start": null, "value": "DE", "accepted": 1000, "parts": 1200, "delivered": 950, "expired": 10,
+               "undeliverable": 30, "rejected": 0, "open": 10, "refused": 0, "spend": 50, "refunded": 0, "p50_ms": 800,
+               "p95_ms": 4200},
+              {"start": null, "value": null, "accepted": 1, "parts": 1, "delivered": 0, "expired": 0, "undeliverable": 0,
+               "rejected": 0, "open": 1, "refused": 0, "spend": 0.05, "refunded": 0, "p50_ms": null, "p95_ms": null}],
+            "record": {"lag_ms": 100, "catching_up": 0}}"#;
+        let expect = "\
+VALUE      MESSAGES  PARTS  DELIVERED  FAILED  EXPIRED  OPEN  SPEND     P50    P95
+DE             1000   1200      96.0%      30       10    10     50  800 ms  4.2 s  ████████████████████████
+(unknown)         1      1                                 1   0.05                 █
+
+1001 messages from 2026-11-15T12:00:00Z to 2026-11-16T12:00:00Z, counted per hour.
+";
+        assert_eq!(statistics_text(&serde_json::from_str(json).unwrap()), expect);
+    }
+}

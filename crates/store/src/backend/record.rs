@@ -1,0 +1,245 @@
+//! The record in the databases that a store can use: its readers, the connection that writes it, and the reads of the store's
+//! tables that it needs. One variant per backend, like [`crate::backend::Backend`].
+
+use crate::backend::Backend;
+use crate::error::StoreError;
+use crate::record::pending::Position;
+use crate::record::tally::{Collected, SharedCollected};
+use crate::record::{
+    Count, MessageFilter, MessageHistory, RecordedMessage, RequestFilter, RequestGroup, Scope, SearchLimits,
+    StatisticRow, StatisticsQuery, TextQuery,
+};
+use crate::sqlite::progress::Progress;
+use crate::sqlite::record::reading::RecordReaders;
+use crate::sqlite::record::source::RecordSource;
+use crate::sqlite::record::text::Candidates;
+use crate::sqlite::record::writing::RecordConnection;
+use crate::sqlite::record::{counting, open_messages, requests, schema, search, statistics, text, timeline};
+use hermod_domain::ids::{AccountId, MessageId};
+use hermod_domain::phone::Msisdn;
+use hermod_domain::time::Timestamp;
+use hermod_engine::tables::TableError;
+use std::path::Path;
+use std::sync::Arc;
+
+pub(crate) use crate::sqlite::record::erasing::erase_in_unused;
+pub(crate) use crate::sqlite::record::purging::RecordRetention;
+pub(crate) use crate::sqlite::record::requests::FoundRequests;
+pub(crate) use crate::sqlite::record::search::Found;
+pub(crate) use crate::sqlite::record::source::Slice;
+pub(crate) use crate::sqlite::record::writing::{Flush, Flushed};
+
+/// The record as it is read.
+pub(crate) enum RecordBackend {
+    Sqlite(RecordReaders),
+}
+
+/// The record as the follower writes it, and the store's tables as it reads them.
+pub(crate) enum RecordWriting {
+    Sqlite { record: RecordConnection, source: RecordSource },
+}
+
+/// The store that a record belongs to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StorePosition {
+    pub id: [u8; 16],
+    /// The last batch.
+    pub sequence: u64,
+}
+
+/// Opens the record of a store that is open. Creates it if it does not exist, or if it cannot be used.
+pub(crate) fn open(
+    folder: &Path,
+    store: &Backend,
+    position: StorePosition,
+    collected: SharedCollected,
+) -> Result<(RecordBackend, RecordWriting), StoreError> {
+    let Backend::Sqlite(database) = store;
+    let writing = open_writing(folder, position, Some(database.shared_progress()))?;
+    let readers = RecordReaders::open(folder, collected)?;
+    Ok((RecordBackend::Sqlite(readers), writing))
+}
+
+/// Opens the record for its writer only. `progress`: of the store, if it is open.
+pub(crate) fn open_writing(
+    folder: &Path,
+    position: StorePosition,
+    progress: Option<Arc<Progress>>,
+) -> Result<RecordWriting, StoreError> {
+    let record = RecordConnection::open(folder, position.id, position.sequence)?;
+    Ok(RecordWriting::Sqlite { record, source: RecordSource::open(folder, progress)? })
+}
+
+/// Defines a method of [`RecordBackend`] for each read: `fn name(arguments) -> Rows = sqlite_function(its arguments)`. The
+/// function gets a connection and the figures that its tables lack.
+macro_rules! reads {
+    ($(fn $name:ident($($argument:ident: $of:ty),* $(,)?) -> $rows:ty = |$connection:ident, $collected:pat_param| $read:expr;)+) => {
+        impl RecordBackend {$(
+            pub(crate) async fn $name(&self, $($argument: $of),*) -> Result<$rows, StoreError> {
+                let RecordBackend::Sqlite(readers) = self;
+                readers.read(move |$connection, $collected| $read).await
+            }
+        )+}
+    };
+}
+
+reads! {
+    fn search(scope: Scope, filter: MessageFilter, limits: SearchLimits) -> Found
+        = |connection, collected| search::search(connection, collected, scope, &filter, limits);
+    fn count(scope: Scope, filter: MessageFilter) -> Count
+        = |connection, collected| counting::count(connection, collected, scope, &filter);
+    fn history(scope: Scope, id: MessageId) -> Option<MessageHistory>
+        = |connection, _| timeline::history(connection, scope, id);
+    fn statistics(scope: Scope, query: StatisticsQuery) -> Vec<StatisticRow>
+        = |connection, collected| statistics::statistics(connection, collected, scope, &query);
+    fn request_log(scope: Scope, filter: RequestFilter, before: Option<u64>, rows: u32) -> FoundRequests
+        = |connection, _| requests::search(connection, scope, &filter, before, rows);
+    fn refusal_groups(scope: Scope, from: Timestamp, until: Timestamp) -> Vec<RequestGroup>
+        = |connection, collected| requests::groups(connection, collected, scope, from, until);
+    fn text_candidates(account: AccountId, query: TextQuery, before: Option<MessageId>) -> Candidates
+        = |connection, _| text::candidates(connection, account, &query, before);
+    fn messages(account: AccountId, ids: Vec<MessageId>) -> Vec<RecordedMessage>
+        = |connection, _| text::messages(connection, account, &ids);
+}
+
+impl RecordBackend {
+    /// Makes later reads fail. Returns whether no read is running any more.
+    pub(crate) fn try_close(&self) -> bool {
+        let RecordBackend::Sqlite(readers) = self;
+        readers.try_close()
+    }
+
+    /// Allows reads again, after the record was replaced.
+    pub(crate) fn reopen(&self, folder: &Path) -> Result<(), StoreError> {
+        let RecordBackend::Sqlite(readers) = self;
+        readers.reopen(folder)
+    }
+}
+
+/// What to do with a record that is not used any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Discard {
+    /// Keep it under another name: it is damaged.
+    SetAside,
+    Delete,
+}
+
+impl RecordWriting {
+    /// Replaces the record by an empty one. No reader may have it open.
+    pub(crate) fn replace(
+        &mut self,
+        folder: &Path,
+        position: StorePosition,
+        discard: Discard,
+    ) -> Result<(), StoreError> {
+        let RecordWriting::Sqlite { record, .. } = self;
+        record.close()?;
+        match discard {
+            Discard::SetAside => schema::set_aside(folder, "it is damaged")?,
+            Discard::Delete => schema::delete(folder)?,
+        }
+        *record = RecordConnection::open(folder, position.id, position.sequence)?;
+        Ok(())
+    }
+
+    pub(crate) fn position(&self) -> Result<Position, TableError> {
+        let RecordWriting::Sqlite { record, .. } = self;
+        record.position()
+    }
+
+    /// Reads back the figures that are not in the tables of the statistics.
+    pub(crate) fn read_collected(&self) -> Result<Collected, TableError> {
+        let RecordWriting::Sqlite { record, .. } = self;
+        record.read_collected()
+    }
+
+    /// Writes one flush. Nothing is changed if it fails.
+    pub(crate) fn flush(&mut self, flush: &Flush<'_>) -> Result<Flushed, TableError> {
+        let RecordWriting::Sqlite { record, .. } = self;
+        record.flush(flush)
+    }
+
+    /// Moves the collected figures to the tables of the statistics.
+    pub(crate) fn fold(&self, collected: &SharedCollected, now: Timestamp) -> Result<(), TableError> {
+        let RecordWriting::Sqlite { record, .. } = self;
+        record.fold(collected, now)
+    }
+
+    /// Deletes some rows that are past their retention. Returns whether there may be more.
+    pub(crate) fn purge(&self, keep: RecordRetention) -> Result<bool, TableError> {
+        let RecordWriting::Sqlite { record, .. } = self;
+        record.purge(keep)
+    }
+
+    /// Erases a number, and deletes a record that was moved aside. Returns in how many messages.
+    pub(crate) fn erase(
+        &self,
+        folder: &Path,
+        number: Msisdn,
+        account: Option<AccountId>,
+    ) -> Result<u64, StoreError> {
+        let RecordWriting::Sqlite { record, .. } = self;
+        schema::delete_unusable(folder)?;
+        Ok(record.erase(number, account)?)
+    }
+
+    /// Does the maintenance that the database needs between two flushes.
+    pub(crate) fn after_flush(&self) -> Result<(), TableError> {
+        let RecordWriting::Sqlite { record, .. } = self;
+        record.checkpoint_if_due()
+    }
+
+    /// Completes the file before it is closed.
+    pub(crate) fn finish(&self) -> Result<(), TableError> {
+        let RecordWriting::Sqlite { record, .. } = self;
+        record.truncate_log()
+    }
+
+    /// Returns the newest message of the record.
+    pub(crate) fn newest_recorded(&self) -> Result<Option<i64>, TableError> {
+        let RecordWriting::Sqlite { record, .. } = self;
+        open_messages::newest(record.connection())
+    }
+
+    /// Returns the next open messages of the record, from `first` to `last`.
+    pub(crate) fn open_messages(&self, first: i64, last: i64, limit: usize) -> Result<Vec<i64>, TableError> {
+        let RecordWriting::Sqlite { record, .. } = self;
+        open_messages::list(record.connection(), first, last, limit)
+    }
+
+    /// Returns a message if the record has it as open.
+    pub(crate) fn open_message(&self, id: i64) -> Result<Option<RecordedMessage>, TableError> {
+        let RecordWriting::Sqlite { record, .. } = self;
+        open_messages::find(record.connection(), id)
+    }
+
+    /// Whether the store's tables have this batch. Makes the writer flush if they do not.
+    pub(crate) fn store_has(&self, sequence: u64) -> bool {
+        let RecordWriting::Sqlite { source, .. } = self;
+        source.has(sequence)
+    }
+
+    /// Returns the newest message of the store.
+    pub(crate) fn newest_stored(&self) -> Result<Option<i64>, TableError> {
+        let RecordWriting::Sqlite { source, .. } = self;
+        source.newest()
+    }
+
+    /// Counts messages of the store, up to `limit`.
+    pub(crate) fn count_stored(&self, first: i64, last: i64, limit: u32) -> Result<u64, TableError> {
+        let RecordWriting::Sqlite { source, .. } = self;
+        source.count(first, last, limit)
+    }
+
+    /// Reads the next messages of the store.
+    pub(crate) fn stored_from(&self, first: i64, last: i64, limit: usize) -> Result<Slice, TableError> {
+        let RecordWriting::Sqlite { source, .. } = self;
+        source.messages_from(first, last, limit)
+    }
+
+    /// Reads these messages of the store.
+    pub(crate) fn stored(&self, ids: &[i64]) -> Result<Slice, TableError> {
+        let RecordWriting::Sqlite { source, .. } = self;
+        source.messages(ids)
+    }
+}

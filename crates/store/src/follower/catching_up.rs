@@ -1,0 +1,136 @@
+//! Catching up: what the feed did not bring is read from the store's tables. First the messages that the record lacks, by id;
+//! then those that it has as open. Each slice is read first; then what the feed brought meanwhile is written; then the slice,
+//! as far as it is still news. So nothing that the feed brought is noted as missing.
+
+use crate::backend::record::Flush;
+use crate::error::StoreError;
+use crate::follower::Follower;
+use crate::follower::gaps::{rechecked, walked};
+use crate::record::pending::{PendingMessage, Position};
+use crate::record::{Fed, real_time};
+use std::time::Duration;
+
+/// Messages that are read at a time. A read keeps the store's log from being truncated, for some milliseconds.
+const MESSAGES_PER_SLICE: usize = 2_000;
+/// The most messages that are counted to say how many are left.
+const COUNTED_MAX: u32 = 1_000_000;
+/// Pause between two looks whether the store's tables have a batch.
+const STORE_POLL: Duration = Duration::from_millis(10);
+/// How often the feed is asked for a batch that the tables have: the writer passes it on a moment later.
+const FEED_POLLS_MAX: usize = 100;
+
+impl Follower {
+    /// Begins to catch up, or begins again: reads the store as of `needed` or a later batch.
+    pub(super) fn begin_catching_up(&mut self, needed: u64) -> Result<(), StoreError> {
+        let after_newest = self.writing.newest_recorded()?.map_or(0, |newest| newest + 1);
+        let position = Position {
+            sequence: self.taken,
+            walk_next: Some(self.position.walk_next.map_or(after_newest, |next| next.min(after_newest))),
+            walk_end: None,
+            recheck_next: None,
+            recheck_end: None,
+        };
+        self.put_position(position)?;
+        self.needed = needed;
+        self.following.set_behind(Some(real_time()));
+        Ok(())
+    }
+
+    /// Returns how long to wait for the feed between two slices.
+    pub(super) fn catching_up_pause(&self) -> Duration {
+        if self.writing.store_has(self.needed) { Duration::ZERO } else { STORE_POLL }
+    }
+
+    /// Reads and writes the next slice.
+    pub(super) fn catch_up(&mut self) -> Result<(), StoreError> {
+        if !self.writing.store_has(self.needed) {
+            return Ok(());
+        }
+        if let Some(next) = self.position.walk_next {
+            self.walk(next)
+        } else if let Some(next) = self.position.recheck_next {
+            self.recheck(next)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Adds the messages that the record lacks.
+    fn walk(&mut self, next: i64) -> Result<(), StoreError> {
+        let end = match self.position.walk_end {
+            Some(end) => end,
+            None => {
+                let end = self.writing.newest_stored()?.unwrap_or(0);
+                self.left = self.writing.count_stored(next, end, COUNTED_MAX)?;
+                end
+            }
+        };
+        let slice = self.writing.stored_from(next, end, MESSAGES_PER_SLICE)?;
+        if !self.take_up_to(slice.sequence)? {
+            return Ok(());
+        }
+        let messages: Vec<PendingMessage> = slice.messages.into_iter().map(walked).collect();
+        self.left = self.left.saturating_sub(messages.len() as u64);
+        let mut position = Position { walk_end: Some(end), ..self.position };
+        match slice.last.filter(|last| *last < end) {
+            Some(last) => position.walk_next = Some(last + 1),
+            None => {
+                (position.walk_next, position.walk_end) = (None, None);
+                let newest = self.writing.newest_recorded()?.unwrap_or(0);
+                (position.recheck_next, position.recheck_end) = (Some(0), Some(newest));
+            }
+        }
+        self.write_slice(&messages, position)
+    }
+
+    /// Completes the messages that the record has as open.
+    fn recheck(&mut self, next: i64) -> Result<(), StoreError> {
+        let end = self.position.recheck_end.unwrap_or(0);
+        let ids = self.writing.open_messages(next, end, MESSAGES_PER_SLICE)?;
+        let slice = self.writing.stored(&ids)?;
+        if !self.take_up_to(slice.sequence)? {
+            return Ok(());
+        }
+        let mut messages = Vec::new();
+        for stored in &slice.messages {
+            // Not if it has ended by what the feed brought.
+            if let Some(recorded) = self.writing.open_message(stored.id.as_i64())? {
+                messages.extend(rechecked(&recorded, stored));
+            }
+        }
+        let mut position = self.position;
+        match ids.last().filter(|_| ids.len() == MESSAGES_PER_SLICE) {
+            Some(last) => position.recheck_next = Some(last + 1),
+            None => (position.recheck_next, position.recheck_end) = (None, None),
+        }
+        self.write_slice(&messages, position)
+    }
+
+    fn write_slice(&mut self, messages: &[PendingMessage], position: Position) -> Result<(), StoreError> {
+        let flush = Flush { messages, requests: &[], position, is_watched: false };
+        let flushed = self.writing.flush(&flush)?;
+        self.position = position;
+        self.following.collected.add(&flushed.counts);
+        self.meters.messages.increment(flushed.added);
+        self.writing.after_flush()?;
+        Ok(())
+    }
+
+    /// Writes what the feed has, up to a batch at least. Returns false if the slice that was read must be read again.
+    fn take_up_to(&mut self, sequence: u64) -> Result<bool, StoreError> {
+        let mut fed = Fed::default();
+        for _ in 0..FEED_POLLS_MAX {
+            let pause = if self.taken < sequence { STORE_POLL } else { Duration::ZERO };
+            self.take(pause, &mut fed);
+            let is_dropped = self.dropped.is_some();
+            self.write_taken()?;
+            if is_dropped {
+                return Ok(false);
+            }
+            if self.taken >= sequence {
+                return Ok(true);
+            }
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,339 @@
+//! The follower: a thread that writes what the writer committed to the record, a moment later and with the lowest priority.
+//!
+//! Twice a second it takes everything from the feed, merges it by message and writes it in one transaction. What the feed had
+//! no room for, and what a crash lost, it reads from the store's tables (`catching_up.rs`). An error never reaches the
+//! writer: the follower keeps what it could not write, and the feed drops the rest until the follower can write again.
+
+mod catching_up;
+mod gaps;
+mod meters;
+mod state;
+
+pub(crate) use state::Following;
+
+use state::Erasure;
+
+use crate::backend::record::{Discard, Flush, RecordBackend, RecordWriting, StorePosition};
+use crate::error::StoreError;
+use crate::record::pending::{Pending, Position};
+use crate::record::{Fed, RequestEntry, real_time};
+use crate::shared::Shared;
+use hermod_domain::time::Timestamp;
+use meters::Meters;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How often the follower takes from the feed.
+const FLUSH_EVERY: Duration = Duration::from_millis(500);
+/// How often the collected figures go to the tables of the statistics.
+const FOLD_EVERY: Duration = Duration::from_secs(60);
+/// They go there earlier if there are more.
+const FIGURES_MAX: usize = 200_000;
+/// Messages that one transaction writes.
+const MESSAGES_PER_TRANSACTION_MAX: usize = 8_192;
+/// Pause after an error, before the follower tries again.
+const RETRY_PAUSE: Duration = Duration::from_secs(1);
+/// Pause between two looks whether a read of the record has ended, before its file is replaced.
+const READS_POLL: Duration = Duration::from_millis(5);
+/// The lowest priority of a thread.
+const NICE: i32 = 19;
+
+/// Where the record is, and what it belongs to.
+pub(crate) struct FollowerSetup {
+    pub folder: PathBuf,
+    pub store: StorePosition,
+    pub shared: Arc<Shared>,
+    pub following: Arc<Following>,
+    pub readers: Arc<RecordBackend>,
+    pub writing: RecordWriting,
+    /// The time when the store was opened.
+    pub now: Timestamp,
+}
+
+/// Starts the thread. It ends after the feed was closed.
+pub(crate) fn start(setup: FollowerSetup) -> Result<JoinHandle<()>, StoreError> {
+    let folder = setup.folder.clone();
+    let follower = Follower::new(setup)?;
+    std::thread::Builder::new()
+        .name("hermod-record".to_owned())
+        .spawn(move || follower.run())
+        .map_err(|error| StoreError::File { path: folder, error })
+}
+
+struct Follower {
+    folder: PathBuf,
+    store: StorePosition,
+    shared: Arc<Shared>,
+    following: Arc<Following>,
+    readers: Arc<RecordBackend>,
+    writing: RecordWriting,
+    meters: Meters,
+    opened: (Timestamp, Instant),
+    /// Where the record is.
+    position: Position,
+    /// The last batch that was taken from the feed.
+    taken: u64,
+    /// The store's tables must have this batch before they are read.
+    needed: u64,
+    /// The last batch that the feed dropped, until catching up has begun.
+    dropped: Option<u64>,
+    pending: Pending,
+    requests: Vec<RequestEntry>,
+    /// The last request to complete the record.
+    requested: u64,
+    answered: u64,
+    folded_at: Instant,
+    /// Messages that are still to be read from the store, about.
+    left: u64,
+    has_failed: bool,
+    is_closed: bool,
+}
+
+impl Follower {
+    fn new(setup: FollowerSetup) -> Result<Follower, StoreError> {
+        let FollowerSetup { folder, store, shared, following, readers, writing, now } = setup;
+        let position = writing.position()?;
+        let mut follower = Follower {
+            folder,
+            store,
+            shared,
+            following,
+            readers,
+            writing,
+            meters: Meters::register(),
+            opened: (now, real_time()),
+            taken: store.sequence,
+            needed: 0,
+            dropped: None,
+            pending: Pending::default(),
+            requests: Vec::new(),
+            requested: 0,
+            answered: 0,
+            folded_at: real_time(),
+            left: 0,
+            has_failed: false,
+            is_closed: false,
+            position,
+        };
+        follower.resume()?;
+        Ok(follower)
+    }
+
+    /// Reads back what was counted, and begins to catch up if the store has other batches than the record.
+    fn resume(&mut self) -> Result<(), StoreError> {
+        *self.following.collected.lock() = Arc::new(self.writing.read_collected()?);
+        self.position = self.writing.position()?;
+        if self.position.sequence != self.store.sequence || !self.position.is_caught_up() {
+            self.begin_catching_up(self.store.sequence)?;
+        }
+        Ok(())
+    }
+
+    fn run(mut self) {
+        // Of this thread only. Without it the follower competes with the writer.
+        if let Err(error) = rustix::process::setpriority_process(None, NICE) {
+            tracing::info!(%error, "The thread of the record keeps its priority");
+        }
+        let mut fed = Fed::default();
+        loop {
+            if self.has_backlog() {
+                self.wait_for_retry();
+            } else {
+                self.take(self.pause(), &mut fed);
+            }
+            let worked = self.work();
+            self.note(&worked);
+            if self.is_closed {
+                break self.finish();
+            }
+            if let Err(error) = worked {
+                self.repair(&error);
+            }
+        }
+    }
+
+    /// Returns how long to wait for the feed.
+    fn pause(&self) -> Duration {
+        let is_busy = !self.position.is_caught_up() && !self.has_failed;
+        if is_busy { self.catching_up_pause() } else { FLUSH_EVERY }
+    }
+
+    /// Whether something was taken and could not be written.
+    fn has_backlog(&self) -> bool {
+        !self.pending.is_empty() || !self.requests.is_empty() || self.dropped.is_some()
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "no event says that a full disk has room again")]
+    fn wait_for_retry(&mut self) {
+        if !self.shared.feed.is_closed() {
+            std::thread::sleep(RETRY_PAUSE);
+        }
+        self.is_closed = self.shared.feed.is_closed();
+    }
+
+    /// Takes everything from the feed.
+    fn take(&mut self, pause: Duration, fed: &mut Fed) {
+        fed.clear();
+        self.shared.feed.take(pause, self.answered, fed);
+        self.following.set_behind(fed.since);
+        self.meters.batches_dropped.increment(fed.batches_dropped);
+        self.meters.requests_dropped.increment(fed.requests_dropped);
+        self.taken = fed.sequence.max(self.taken);
+        self.requested = fed.requested;
+        self.is_closed = fed.closed;
+        if fed.dropped.is_some() {
+            self.dropped = fed.dropped;
+        }
+        self.pending.merge(fed, self.following.hub.is_watched());
+        self.requests.append(&mut fed.requests);
+    }
+
+    /// Writes what was taken, and catches up a little.
+    fn work(&mut self) -> Result<(), StoreError> {
+        if self.following.takes_rebuild() {
+            tracing::info!("Deleting the record, to fill it again from the store");
+            self.replace(Discard::Delete)?;
+        }
+        self.write_taken()?;
+        if !self.position.is_caught_up() && !self.is_closed {
+            self.catch_up()?;
+        }
+        for Erasure { number, account, reply } in self.following.take_erasures() {
+            // The caller may be gone.
+            drop(reply.send(self.writing.erase(&self.folder, number, account)));
+        }
+        if self.position.is_caught_up()
+            && let Some(keep) = self.following.purge_wanted()
+            && !self.writing.purge(keep)?
+        {
+            self.following.purged();
+        }
+        let is_due = self.folded_at.elapsed() >= FOLD_EVERY;
+        if is_due || self.following.collected.lock().len() > FIGURES_MAX {
+            self.fold()?;
+        }
+        Ok(())
+    }
+
+    /// Writes what was taken from the feed, and begins to catch up if the feed dropped something.
+    fn write_taken(&mut self) -> Result<(), StoreError> {
+        let mut changed = Vec::new();
+        let is_watched = self.following.hub.is_watched();
+        while !self.pending.is_empty() || !self.requests.is_empty() {
+            let messages = self.pending.sorted();
+            let count = messages.len().min(MESSAGES_PER_TRANSACTION_MAX);
+            let is_last = count == messages.len();
+            let mut position = self.position;
+            if is_last && self.dropped.is_none() {
+                position.sequence = self.taken;
+            }
+            let requests = if is_last { &self.requests[..] } else { &[] };
+            let flush = Flush { messages: &messages[..count], requests, position, is_watched };
+            let flushed = self.writing.flush(&flush)?;
+            self.position = position;
+            self.pending.remove_first(count);
+            if is_last {
+                self.requests.clear();
+            } else {
+                // Behind: the other threads first.
+                std::thread::yield_now();
+            }
+            self.following.collected.add(&flushed.counts);
+            self.meters.messages.increment(flushed.added);
+            changed.extend(flushed.changed);
+            self.writing.after_flush()?;
+        }
+        let now = self.now();
+        self.following.hub.publish(changed.iter().map(|(message, step)| (message, step.as_ref())), now);
+        if let Some(dropped) = self.dropped {
+            self.begin_catching_up(dropped)?;
+            self.dropped = None;
+        }
+        Ok(())
+    }
+
+    /// Moves the collected figures to the tables.
+    fn fold(&mut self) -> Result<(), StoreError> {
+        self.folded_at = real_time();
+        self.writing.fold(&self.following.collected, self.now())?;
+        self.put_position(Position { sequence: self.taken, ..self.position })
+    }
+
+    /// Writes the position alone, if it has changed.
+    fn put_position(&mut self, position: Position) -> Result<(), StoreError> {
+        if position != self.position {
+            self.writing.flush(&Flush { messages: &[], requests: &[], position, is_watched: false })?;
+            self.position = position;
+        }
+        Ok(())
+    }
+
+    /// Returns the current time: that of the store's opening, and what has passed since.
+    fn now(&self) -> Timestamp {
+        let (opened, at) = self.opened;
+        opened.plus(at.elapsed())
+    }
+
+    /// Publishes how far the record is, and answers those who wait for it.
+    fn note(&mut self, worked: &Result<(), StoreError>) {
+        if let Err(error) = worked
+            && !self.has_failed
+        {
+            tracing::warn!(%error, "The record cannot be written; messages are not affected, and it catches up later");
+        }
+        if worked.is_ok() && self.has_failed {
+            tracing::info!("The record is written again");
+        }
+        self.has_failed = worked.is_err();
+        let is_complete = worked.is_ok() && !self.has_backlog() && self.position.is_caught_up();
+        if is_complete {
+            self.left = 0;
+            self.following.set_complete();
+        }
+        self.following.set_catching_up(if self.position.is_caught_up() { 0 } else { self.left.max(1) });
+        self.meters.set(self.following.status(&self.shared.feed));
+        if self.requested > self.answered && (is_complete || self.has_failed) {
+            self.answered = self.requested;
+            self.following.answer(self.requested, self.has_failed);
+        }
+    }
+
+    /// Begins a new record if this one is damaged.
+    fn repair(&mut self, error: &StoreError) {
+        let is_damaged = error.is_file_damaged() || matches!(error, StoreError::Damaged(_));
+        if is_damaged && let Err(error) = self.replace(Discard::SetAside) {
+            tracing::error!(%error, "The damaged record cannot be replaced");
+        }
+    }
+
+    /// Replaces the record by an empty one, which is filled from the store.
+    #[expect(clippy::disallowed_methods, reason = "no event says that the last read has ended")]
+    fn replace(&mut self, discard: Discard) -> Result<(), StoreError> {
+        while !self.readers.try_close() {
+            std::thread::sleep(READS_POLL);
+        }
+        let store = StorePosition { sequence: self.taken, ..self.store };
+        self.writing.replace(&self.folder, store, discard)?;
+        self.readers.reopen(&self.folder)?;
+        // What was taken is in the store too.
+        (self.pending, self.dropped) = (Pending::default(), None);
+        self.store = store;
+        self.resume()
+    }
+
+    /// Completes the file, after the feed was closed.
+    fn finish(mut self) {
+        let position = Position { sequence: self.taken, ..self.position };
+        let finished = if self.has_backlog() {
+            Ok(())
+        } else {
+            self.put_position(position).and_then(|()| Ok(self.writing.finish()?))
+        };
+        if let Err(error) = finished {
+            tracing::warn!(%error, "The record is not complete; it catches up at the next start");
+        }
+        self.following.close();
+    }
+}

@@ -1,0 +1,267 @@
+//! The live feed: what was just recorded, for those who watch. The follower makes one frame per flush and watched scope, with
+//! a sample of the messages and their number; without watchers it does nothing.
+
+use crate::record::{RecordedMessage, Scope};
+use hermod_domain::time::Timestamp;
+use hermod_engine::steps::StepKind;
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
+
+/// Messages that a frame shows.
+pub const LIVE_SHOWN_MAX: usize = 20;
+/// Frames that are kept for a watcher that comes back.
+const FRAMES_KEPT: usize = 64;
+/// How long frames are made for a watcher that may come back.
+const RESUME_KEPT: Duration = Duration::from_secs(30);
+/// Watchers at a time, over all scopes.
+pub const WATCHERS_MAX: usize = 1_000;
+
+/// A message in the live feed, with its latest step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LiveMessage {
+    pub message: RecordedMessage,
+    /// None if it was just accepted.
+    pub step: Option<StepKind>,
+}
+
+/// What was recorded between two flushes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LiveFrame {
+    /// Rises with each frame.
+    pub number: u64,
+    pub at: Timestamp,
+    /// The time that it covers.
+    pub covers: Duration,
+    /// A sample of the messages.
+    pub shown: Vec<LiveMessage>,
+    /// How many messages had a step.
+    pub total: u64,
+}
+
+struct Channel {
+    sender: broadcast::Sender<Arc<LiveFrame>>,
+    recent: VecDeque<Arc<LiveFrame>>,
+    /// Since when nobody watches.
+    idle_since: Option<Timestamp>,
+}
+
+impl Channel {
+    /// Whether someone watches, or left so recently that it may come back.
+    fn is_wanted(&mut self, now: Timestamp) -> bool {
+        if self.sender.receiver_count() > 0 {
+            self.idle_since = None;
+            return true;
+        }
+        now.since(*self.idle_since.get_or_insert(now)) < RESUME_KEPT
+    }
+}
+
+/// Passes frames on to watchers.
+#[derive(Default)]
+pub(crate) struct LiveHub {
+    watchers: AtomicUsize,
+    /// How many scopes are watched, or were until a moment ago.
+    channels: AtomicUsize,
+    state: Mutex<HubState>,
+}
+
+#[derive(Default)]
+struct HubState {
+    channels: HashMap<Scope, Channel>,
+    last: u64,
+    published_at: Option<Timestamp>,
+    is_closed: bool,
+}
+
+/// There are [`WATCHERS_MAX`] watchers already, or the store is closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotWatched;
+
+impl LiveHub {
+    /// Whether anyone watches, or did a moment ago.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.channels.load(Ordering::Relaxed) > 0
+    }
+
+    /// Begins to watch. Frames after `after` that are still kept come first.
+    pub(crate) fn watch(
+        self: &Arc<LiveHub>,
+        scope: Scope,
+        after: Option<u64>,
+    ) -> Result<LiveWatch, NotWatched> {
+        let mut state = self.lock();
+        if state.is_closed || self.watchers.load(Ordering::Relaxed) >= WATCHERS_MAX {
+            return Err(NotWatched);
+        }
+        self.watchers.fetch_add(1, Ordering::Relaxed);
+        let channel = state.channels.entry(scope).or_insert_with(|| Channel {
+            sender: broadcast::Sender::new(FRAMES_KEPT),
+            recent: VecDeque::with_capacity(FRAMES_KEPT),
+            idle_since: None,
+        });
+        let missed = |frame: &&Arc<LiveFrame>| after.is_some_and(|after| frame.number > after);
+        let missed = channel.recent.iter().filter(missed).cloned().collect();
+        let frames = channel.sender.subscribe();
+        self.channels.store(state.channels.len(), Ordering::Relaxed);
+        Ok(LiveWatch { hub: self.clone(), missed, frames })
+    }
+
+    /// Passes a flush on: each message that had a step, with its latest one.
+    pub(crate) fn publish<'a>(
+        &self,
+        changed: impl Iterator<Item = (&'a RecordedMessage, Option<&'a StepKind>)>,
+        now: Timestamp,
+    ) {
+        if !self.is_watched() {
+            return;
+        }
+        let mut state = self.lock();
+        state.channels.retain(|_, channel| channel.is_wanted(now));
+        self.channels.store(state.channels.len(), Ordering::Relaxed);
+        let covers = state.published_at.replace(now).map_or(Duration::ZERO, |before| now.since(before));
+        state.last += 1;
+        let number = state.last;
+        let empty = || LiveFrame { number, at: now, covers, shown: Vec::new(), total: 0 };
+        let mut frames: HashMap<Scope, LiveFrame> =
+            state.channels.keys().map(|scope| (*scope, empty())).collect();
+        for (message, step) in changed {
+            for scope in [Scope::All, Scope::Account(message.account)] {
+                let Some(frame) = frames.get_mut(&scope) else { continue };
+                frame.total += 1;
+                if frame.shown.len() < LIVE_SHOWN_MAX {
+                    frame.shown.push(LiveMessage { message: message.clone(), step: step.cloned() });
+                }
+            }
+        }
+        for (scope, frame) in frames {
+            let Some(channel) = state.channels.get_mut(&scope) else { continue };
+            let frame = Arc::new(frame);
+            if channel.recent.len() == FRAMES_KEPT {
+                channel.recent.pop_front();
+            }
+            channel.recent.push_back(frame.clone());
+            // Fails without watchers only.
+            let _ = channel.sender.send(frame);
+        }
+    }
+
+    /// Ends all watches.
+    pub(crate) fn close(&self) {
+        let mut state = self.lock();
+        state.is_closed = true;
+        state.channels.clear();
+        self.channels.store(0, Ordering::Relaxed);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HubState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One watcher of the live feed.
+pub struct LiveWatch {
+    hub: Arc<LiveHub>,
+    missed: VecDeque<Arc<LiveFrame>>,
+    frames: broadcast::Receiver<Arc<LiveFrame>>,
+}
+
+impl LiveWatch {
+    /// Waits for the next frame. A watcher that is too slow misses frames. Returns none when the store is closed.
+    pub async fn next(&mut self) -> Option<Arc<LiveFrame>> {
+        if let Some(frame) = self.missed.pop_front() {
+            return Some(frame);
+        }
+        loop {
+            match self.frames.recv().await {
+                Ok(frame) => return Some(frame),
+                Err(RecvError::Lagged(_)) => {}
+                Err(RecvError::Closed) => return None,
+            }
+        }
+    }
+}
+
+impl Drop for LiveWatch {
+    fn drop(&mut self) {
+        self.hub.watchers.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
+    use hermod_domain::lifecycle::MessageState;
+    use hermod_domain::money::Money;
+    use hermod_domain::sender::Sender;
+    use hermod_domain::text::Encoding;
+
+    fn message(account: u32) -> RecordedMessage {
+        RecordedMessage {
+            id: MessageId::first_at(at(0)),
+            account: AccountId::new(account),
+            connection: ConnectionId::new(1),
+            carrier: CarrierId::new(1),
+            from: Sender::parse("Shop").unwrap(),
+            to: None,
+            encoding: Encoding::Gsm7,
+            parts: 1,
+            cost: Money::ZERO,
+            state: MessageState::Queued,
+            code: None,
+            err: 0,
+            settled_at: None,
+            refund: None,
+        }
+    }
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_millis(1_800_000_000_000 + second * 1_000)
+    }
+
+    fn publish(hub: &LiveHub, accounts: &[u32], second: i64) {
+        let messages: Vec<_> = accounts.iter().map(|account| message(*account)).collect();
+        hub.publish(messages.iter().map(|message| (message, None)), at(second));
+    }
+
+    #[tokio::test]
+    async fn watcher_sees_a_sample_of_its_own_account_and_the_number_of_messages() {
+        let hub = Arc::new(LiveHub::default());
+        assert!(!hub.is_watched());
+        let mut alice = hub.watch(Scope::Account(AccountId::new(1)), None).unwrap();
+        let mut operator = hub.watch(Scope::All, None).unwrap();
+        publish(&hub, &[1; 50], 1);
+        publish(&hub, &[2; 3], 2);
+        let frames = [alice.next().await.unwrap(), alice.next().await.unwrap()];
+        assert_eq!(
+            frames.clone().map(|frame| (frame.shown.len(), frame.total)),
+            [(LIVE_SHOWN_MAX, 50), (0, 0)]
+        );
+        assert_eq!(frames[1].covers, Duration::from_secs(1));
+        operator.next().await.unwrap();
+        assert_eq!(operator.next().await.unwrap().total, 3);
+        hub.close();
+        assert_eq!(operator.next().await, None);
+        assert!(hub.watch(Scope::All, None).is_err());
+    }
+
+    #[tokio::test]
+    async fn watcher_that_comes_back_gets_what_it_missed_and_frames_end_when_none_does() {
+        let hub = Arc::new(LiveHub::default());
+        let mut watch = hub.watch(Scope::All, None).unwrap();
+        publish(&hub, &[1], 1);
+        let last = watch.next().await.unwrap().number;
+        drop(watch);
+        publish(&hub, &[1, 2], 2);
+        let mut again = hub.watch(Scope::All, Some(last)).unwrap();
+        assert_eq!(again.next().await.unwrap().total, 2);
+        drop(again);
+        publish(&hub, &[1], 3);
+        publish(&hub, &[1], 60);
+        assert!(!hub.is_watched(), "nobody came back");
+    }
+}

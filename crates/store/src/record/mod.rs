@@ -1,0 +1,38 @@
+//! The record: every message with everything that happened to it, statistics, and a log of requests, for people who look
+//! something up. It stands beside the message store in a database of its own.
+//!
+//! The writer passes committed batches to the [`Feed`] and never waits; a thread (the follower) writes them to the record.
+//! What the feed had no room for, and what a crash lost, is read from the store's tables: states and money are then as in
+//! the store, and the timelines of those messages say that steps are missing.
+//!
+//! Every query takes a [`Scope`], which says whose messages it may see.
+
+mod feed;
+mod figures;
+mod filled;
+mod history;
+pub(crate) mod keys;
+mod live;
+pub(crate) mod pending;
+mod query;
+mod requests;
+pub(crate) mod tally;
+
+pub(crate) use feed::{AcceptedMessage, Fed, Feed, real_time};
+pub use figures::{
+    Dimension, Figures, Resolution, STATISTICS_ROWS_MAX, StatisticRow, StatisticsQuery, TimeHistogram, Value,
+};
+pub use filled::FilledMessage;
+pub use history::{HistoryStep, MessageHistory, StepNote};
+pub(crate) use live::LiveHub;
+pub use live::{LIVE_SHOWN_MAX, LiveFrame, LiveMessage, LiveWatch, NotWatched, WATCHERS_MAX};
+pub use query::{
+    Count, MessageFilter, MessagePage, RecipientFilter, RecordStatus, RecordedMessage, Scope, SearchLimits,
+    TextPage, TextQuery,
+};
+pub use requests::{
+    REQUESTS_KEPT, Replay, RequestEntry, RequestFilter, RequestGroup, RequestKind, RequestPage,
+};
+
+/// The steps of messages, for those who show them.
+pub use hermod_engine::steps::{CarrierWord, LateResponse, NextResend, StepKind};

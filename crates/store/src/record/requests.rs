@@ -1,0 +1,89 @@
+//! The request log: rejected API calls, submits and binds with the reason, and some of the successful ones. It holds no
+//! body, no secret and no phone number.
+
+use crate::record::RecordStatus;
+use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
+use hermod_domain::time::Timestamp;
+use std::net::IpAddr;
+use std::time::Duration;
+
+/// How long lines of the request log are kept.
+pub const REQUESTS_KEPT: Duration = Duration::from_secs(7 * 86_400);
+
+/// What a customer did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RequestKind {
+    /// A call of the HTTP API.
+    Http,
+    /// A `submit_sm`, `data_sm` or `submit_multi`.
+    Submit,
+    Bind,
+}
+
+/// Whether an idempotency key was used before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Replay {
+    /// No.
+    #[default]
+    No,
+    /// With the same request.
+    Same,
+    /// With another request.
+    Mismatch,
+}
+
+/// One line of the request log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestEntry {
+    pub at: Timestamp,
+    /// None if the credentials name no account.
+    pub account: Option<AccountId>,
+    pub connection: Option<ConnectionId>,
+    pub kind: RequestKind,
+    /// What was called: `POST /api/v1/sms`, `submit_sm`, `bind_transceiver`.
+    pub operation: Box<str>,
+    /// The API key or `system_id` as given, cut and without control characters.
+    pub who: Box<str>,
+    pub address: Option<IpAddr>,
+    /// The HTTP status or the SMPP `command_status`.
+    pub status: u32,
+    /// The code of the error catalogue, or the name of the SMPP status; none if it succeeded.
+    pub code: Option<Box<str>>,
+    /// Why it was rejected, in the words that the customer got; empty if it succeeded.
+    pub reason: Box<str>,
+    pub took_ms: u32,
+    /// The id of an HTTP request.
+    pub request: Option<Box<str>>,
+    pub replay: Replay,
+    pub message: Option<MessageId>,
+}
+
+/// The lines to look for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RequestFilter {
+    pub code: Option<String>,
+    pub kind: Option<RequestKind>,
+    pub request: Option<String>,
+    /// Only rejected ones.
+    pub rejected: bool,
+    pub from: Option<Timestamp>,
+    pub until: Option<Timestamp>,
+}
+
+/// A page of the request log, newest first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestPage {
+    /// Each with its number, which rises.
+    pub rows: Vec<(u64, RequestEntry)>,
+    pub next: Option<u64>,
+    pub status: RecordStatus,
+}
+
+/// Rejected requests with one code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestGroup {
+    pub code: Box<str>,
+    pub count: u64,
+    /// The last one; none if the log does not have it any more.
+    pub last: Option<RequestEntry>,
+}

@@ -1,0 +1,64 @@
+//! Erases a phone number in the record, as in the store: in messages that have ended.
+
+use crate::error::StoreError;
+use crate::record::keys::MessageKey;
+use crate::sqlite::record::schema;
+use hermod_domain::ids::AccountId;
+use hermod_domain::phone::Msisdn;
+use hermod_engine::erase::ERASED_NUMBER;
+use hermod_engine::tables::TableError;
+use rusqlite::{Connection, params};
+use std::path::Path;
+
+/// Erases a number in the messages of one account or of all, in one transaction. Returns in how many.
+pub(super) fn erase(
+    connection: &Connection,
+    number: Msisdn,
+    account: Option<AccountId>,
+) -> Result<u64, TableError> {
+    let MessageKey { kind, key } = MessageKey::of_recipient(number);
+    let transaction = connection.unchecked_transaction()?;
+    let mut erased = 0;
+    {
+        let chunks = transaction
+            .prepare_cached("SELECT no FROM chunk")?
+            .query_map([], |row| row.get(0))?
+            .collect::<Result<Vec<i64>, _>>()?;
+        let mut found = transaction.prepare_cached(
+            "SELECT k.message FROM key k CROSS JOIN message m ON m.id = k.message
+             WHERE k.kind = ?1 AND k.chunk = ?2 AND k.key = ?3 AND m.settled_ms IS NOT NULL
+                 AND (?4 IS NULL OR m.account = ?4)",
+        )?;
+        let mut change = transaction.prepare_cached("UPDATE message SET recipient = ?2 WHERE id = ?1")?;
+        let mut forget = transaction
+            .prepare_cached("DELETE FROM key WHERE kind = ?1 AND chunk = ?2 AND key = ?3 AND message = ?4")?;
+        let account = account.map(AccountId::get);
+        for chunk in chunks {
+            let messages = found
+                .query_map(params![kind as u8, chunk, key, account], |row| row.get(0))?
+                .collect::<Result<Vec<i64>, _>>()?;
+            for message in messages {
+                change.execute(params![message, ERASED_NUMBER.cast_signed()])?;
+                forget.execute(params![kind as u8, chunk, key, message])?;
+                erased += 1;
+            }
+        }
+    }
+    transaction.commit()?;
+    // Deleted rows are overwritten in the database; the log may still have them.
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+    Ok(erased)
+}
+
+/// Erases a number in the record of a folder whose store keeps none now, and deletes records that were moved aside.
+pub(crate) fn erase_in_unused(
+    folder: &Path,
+    number: Msisdn,
+    account: Option<AccountId>,
+) -> Result<u64, StoreError> {
+    schema::delete_unusable(folder)?;
+    match schema::open_unused(folder)? {
+        Some(connection) => Ok(erase(&connection, number, account)?),
+        None => Ok(0),
+    }
+}

@@ -1,0 +1,46 @@
+//! The record: what the follower writes, how it catches up, and what queries return.
+
+mod auditing;
+mod following;
+mod history_steps;
+mod isolation;
+mod retention;
+mod search_store;
+mod timeline;
+
+use crate::world::World;
+use rusqlite::Connection;
+
+/// Opens the record beside the store's own connections.
+fn record_of(world: &World) -> Connection {
+    let connection = Connection::open(world.path().join("record.db")).expect("the record opens");
+    connection.busy_timeout(crate::world::secs(5)).expect("a time-out");
+    connection
+}
+
+fn number(connection: &Connection, query: &str) -> i64 {
+    connection.query_row(query, [], |row| row.get(0)).expect("a number")
+}
+
+/// Messages that the store and the record have differently, without states of open ones.
+const DIFFERENT: &str = "
+    SELECT count(*) FROM (SELECT id FROM s.message UNION SELECT id FROM message) i
+    LEFT JOIN s.message s ON s.id = i.id LEFT JOIN message r ON r.id = i.id
+    LEFT JOIN s.ledger l ON l.message = i.id
+    WHERE s.id IS NULL OR r.id IS NULL OR s.account <> r.account OR s.carrier <> r.carrier OR s.cost <> r.cost
+        OR s.dest <> r.recipient OR (s.settled_at IS NULL) <> (r.settled_ms IS NULL)
+        OR s.settled_at IS NOT NULL AND (s.state <> r.state OR s.dlr <> r.code OR s.err <> r.err)
+        OR l.balance IS NOT r.refund";
+
+/// Asserts that the record has what the store has.
+async fn agrees(world: &World) {
+    world.store.flush_record().await.expect("the record is complete");
+    drop(world.raw());
+    let record = record_of(world);
+    record.execute("ATTACH ?1 AS s", [world.path().join("hermod.db").to_string_lossy()]).expect("the store");
+    assert_eq!(number(&record, DIFFERENT), 0, "messages that differ");
+    assert_eq!(
+        number(&record, "SELECT count(*) FROM by_account"),
+        number(&record, "SELECT count(*) FROM message")
+    );
+}
