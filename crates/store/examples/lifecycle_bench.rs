@@ -60,7 +60,7 @@ fn read_plan() -> Plan {
 async fn run(plan: Plan) {
     let Plan { messages, rate, senders, folder, reports } = plan;
     let _ = std::fs::remove_dir_all(&folder);
-    let store = open(&folder);
+    let store = open(&folder, false);
     for account in 1..=ACCOUNTS {
         pay_in(&store, AccountId::new(account)).await;
     }

@@ -16,14 +16,10 @@ pub(crate) fn instant() -> Instant {
     Instant::now()
 }
 
-pub(crate) fn open(folder: &Path) -> Store {
+/// Opens the store of a folder, with its record or without.
+pub(crate) fn open(folder: &Path, record: bool) -> Store {
     let (folder, now) = (folder.to_owned(), wall_clock());
-    let options = OpenOptions {
-        folder,
-        low_water_bytes: 0,
-        in_doubt_wait: Duration::from_secs(30),
-        record: false,
-        now,
-    };
+    let options =
+        OpenOptions { folder, low_water_bytes: 0, in_doubt_wait: Duration::from_secs(30), record, now };
     Store::open(&options).expect("a store")
 }

@@ -14,11 +14,9 @@ mod setup;
 mod traffic;
 
 use fill::Traffic;
-use hermod_store::{OpenOptions, Store};
-use setup::{instant, wall_clock};
+use setup::{instant, open, wall_clock};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
 
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
 async fn main() -> ExitCode {
@@ -37,7 +35,7 @@ async fn main() -> ExitCode {
             traffic
         }
     };
-    let store = open(&folder);
+    let store = open(&folder, true);
     store.flush_record().await.expect("the record is complete");
     let is_fast = measure::measure_all(&store, &traffic, queries).await;
     store.close().await.expect("the store closes");
@@ -52,7 +50,7 @@ async fn main() -> ExitCode {
 async fn make(folder: &Path, traffic: &Traffic) {
     let _ = std::fs::remove_dir_all(folder);
     let began = instant();
-    let store = open(folder);
+    let store = open(folder, true);
     fill::send_texts(&store, traffic).await;
     fill::note_requests(&store, traffic).await;
     store.close().await.expect("the store closes");
@@ -63,15 +61,4 @@ async fn make(folder: &Path, traffic: &Traffic) {
     #[expect(clippy::cast_precision_loss, reason = "a rate needs no more precision")]
     let each = took.as_secs_f64() * 1e6 / traffic.messages as f64;
     println!("filled            {} in {:.0} s, {each:.1} us each", traffic.messages, took.as_secs_f64());
-}
-
-fn open(folder: &Path) -> Store {
-    let options = OpenOptions {
-        folder: folder.to_owned(),
-        low_water_bytes: 0,
-        in_doubt_wait: Duration::from_secs(30),
-        record: true,
-        now: wall_clock(),
-    };
-    Store::open(&options).expect("a store")
 }

@@ -25,7 +25,7 @@ async fn history_has_the_steps_in_order_and_waits_for_what_was_just_committed() 
     let link = world.link_of(ACME, hermod_store::LinkKind::Sends).await;
     link.receipt("id-1", DeliveryOutcome::Delivered).await;
     world.flush().await;
-    world.store.flush_record().await.unwrap();
+    world.store.flush_record().await.expect("the record answers");
     let history = history(&world, message).await;
     let kinds: Vec<&str> = history
         .steps
@@ -47,7 +47,7 @@ async fn history_has_the_steps_in_order_and_waits_for_what_was_just_committed() 
 async fn message_without_a_history_is_not_found() {
     let world = World::with_record().await;
     let unknown = MessageId::first_at(noon());
-    assert_eq!(world.store.message_history(Scope::All, unknown).await.unwrap(), None);
+    assert_eq!(world.store.message_history(Scope::All, unknown).await.expect("the record answers"), None);
 }
 
 #[tokio::test]
@@ -59,10 +59,10 @@ async fn steps_that_are_missing_are_shown_as_the_store_kept_them() {
     link.answer(&job, SubmitResponse::Temporary { status: 0x64, after: None }).await;
     world.flush().await;
     // A record that is made again from the store has no steps.
-    world.store.close().await.unwrap();
-    std::fs::remove_file(world.path().join("record.db")).unwrap();
+    world.store.close().await.expect("the record answers");
+    std::fs::remove_file(world.path().join("record.db")).expect("the record answers");
     world.reopen();
-    world.store.flush_record().await.unwrap();
+    world.store.flush_record().await.expect("the record answers");
     let history = history(&world, message).await;
     assert!(history.steps.iter().any(|step| step.what == StepNote::Gap), "{:?}", history.steps);
     let stored = history.steps.iter().find_map(|step| match &step.what {

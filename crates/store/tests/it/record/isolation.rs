@@ -181,7 +181,12 @@ impl Two {
         for (filter, what) in filters(own) {
             for rows in [1, 100] {
                 let limits = SearchLimits { before: None, rows };
-                let found = self.world.store.search_messages(scope, filter.clone(), limits).await.unwrap();
+                let found = self
+                    .world
+                    .store
+                    .search_messages(scope, filter.clone(), limits)
+                    .await
+                    .expect("the record answers");
                 self.check_rows(own, &found.rows, what);
             }
         }
@@ -196,10 +201,15 @@ impl Two {
                     MessageFilter { key: Some(same_key_of(*other).digest), ..MessageFilter::default() };
                 for filter in [by_id, of_other, by_key] {
                     let limits = SearchLimits { before: None, rows: 100 };
-                    let found =
-                        self.world.store.search_messages(scope, filter.clone(), limits).await.unwrap();
+                    let found = self
+                        .world
+                        .store
+                        .search_messages(scope, filter.clone(), limits)
+                        .await
+                        .expect("the record answers");
                     assert_eq!(found.rows, [], "{filter:?}");
-                    let counted = self.world.store.count_messages(scope, filter).await.unwrap();
+                    let counted =
+                        self.world.store.count_messages(scope, filter).await.expect("the record answers");
                     assert_eq!(counted, Count::Exactly(0));
                 }
             }
@@ -208,7 +218,12 @@ impl Two {
 
     async fn count(&self, own: AccountId) {
         for (filter, what) in filters(own) {
-            let counted = self.world.store.count_messages(Scope::Account(own), filter).await.unwrap();
+            let counted = self
+                .world
+                .store
+                .count_messages(Scope::Account(own), filter)
+                .await
+                .expect("the record answers");
             assert!(matches!(counted, Count::Exactly(1 | 2)), "{what}: {counted:?}");
         }
     }
@@ -216,7 +231,12 @@ impl Two {
     async fn histories(&self, own: AccountId) {
         for (account, ids) in &self.ids {
             for id in ids {
-                let found = self.world.store.message_history(Scope::Account(own), *id).await.unwrap();
+                let found = self
+                    .world
+                    .store
+                    .message_history(Scope::Account(own), *id)
+                    .await
+                    .expect("the record answers");
                 assert_eq!(found.map(|history| history.message.account), (*account == own).then_some(own));
             }
         }
@@ -224,7 +244,7 @@ impl Two {
 
     async fn texts(&self, own: AccountId) {
         let query = TextQuery { text: "HELLO".to_owned(), from: noon(), until: noon().plus(secs(3_600)) };
-        let found = self.world.store.search_text(own, query, None, 100).await.unwrap();
+        let found = self.world.store.search_text(own, query, None, 100).await.expect("the record answers");
         self.check_rows(own, &found.rows, "text");
         assert_eq!((found.rows.len(), found.looked_at, found.next), (2, 2, None));
     }
@@ -237,7 +257,12 @@ impl Two {
                 {
                     let (from, until) = (noon(), noon().plus(secs(3_600)));
                     let query = StatisticsQuery { resolution, by, value, from, until };
-                    let rows = self.world.store.statistics(Scope::Account(own), query.clone()).await.unwrap();
+                    let rows = self
+                        .world
+                        .store
+                        .statistics(Scope::Account(own), query.clone())
+                        .await
+                        .expect("the record answers");
                     assert!(query.value.is_some() || !rows.is_empty(), "{query:?}");
                     self.check_figures(own, &rows, &format!("{query:?}"));
                 }
@@ -252,7 +277,12 @@ impl Two {
             RequestFilter { code: Some("insufficient_credit".to_owned()), ..RequestFilter::default() },
             RequestFilter { rejected: true, from: Some(noon()), ..RequestFilter::default() },
         ] {
-            let page = self.world.store.request_log(Scope::Account(own), filter, None, 100).await.unwrap();
+            let page = self
+                .world
+                .store
+                .request_log(Scope::Account(own), filter, None, 100)
+                .await
+                .expect("the record answers");
             let accounts: Vec<_> = page.rows.iter().map(|(_, entry)| entry.account).collect();
             assert_eq!(accounts, [Some(own)]);
         }
@@ -260,18 +290,23 @@ impl Two {
 
     async fn groups(&self, own: AccountId) {
         let until = noon().plus(secs(3_600));
-        let groups = self.world.store.refusal_groups(Scope::Account(own), noon(), until).await.unwrap();
+        let groups = self
+            .world
+            .store
+            .refusal_groups(Scope::Account(own), noon(), until)
+            .await
+            .expect("the record answers");
         let counts: Vec<u64> = groups.iter().map(|group| group.count).collect();
         assert_eq!(counts, [1]);
         assert!(groups.iter().all(|group| group.last.as_ref().is_none_or(|last| last.account == Some(own))));
     }
 
     async fn watch(&self, own: AccountId) {
-        let mut watch = self.world.store.watch(Scope::Account(own), None).unwrap();
+        let mut watch = self.world.store.watch(Scope::Account(own), None).expect("the record answers");
         for account in [ALICE, BOB] {
             self.world.send(message_of(account, self.world.now)).await;
         }
-        self.world.store.flush_record().await.unwrap();
+        self.world.store.flush_record().await.expect("the record answers");
         let mut seen = 0;
         while seen == 0 {
             let frame = within(secs(20), watch.next()).await.expect("a frame in time").expect("a frame");
@@ -348,7 +383,7 @@ async fn operator_finds_the_messages_of_both_accounts() {
     let two = Two::new().await;
     let by_id = MessageFilter { carrier_id: Some(remote("same-id")), ..MessageFilter::default() };
     let limits = SearchLimits { before: None, rows: 100 };
-    let found = two.world.store.search_messages(Scope::All, by_id, limits).await.unwrap();
+    let found = two.world.store.search_messages(Scope::All, by_id, limits).await.expect("the record answers");
     let owners: Vec<AccountId> = found.rows.iter().map(|row| row.account).collect();
     assert_eq!(owners, [BOB, ALICE], "newest first");
     assert_eq!(found.status.catching_up, 0);

@@ -17,14 +17,14 @@ async fn deliver(world: &World, id: &str) {
     link.accept(&job, id).await;
     link.receipt(id, DeliveryOutcome::Delivered).await;
     world.flush().await;
-    world.store.flush_record().await.unwrap();
+    world.store.flush_record().await.expect("the record answers");
 }
 
 async fn found(world: &World) -> usize {
     let filter =
         MessageFilter { recipient: Some(RecipientFilter::Exact(recipient())), ..MessageFilter::default() };
     let limits = SearchLimits { before: None, rows: 10 };
-    world.store.search_messages(Scope::All, filter, limits).await.unwrap().rows.len()
+    world.store.search_messages(Scope::All, filter, limits).await.expect("the record answers").rows.len()
 }
 
 #[tokio::test]
@@ -37,8 +37,8 @@ async fn messages_keys_and_figures_are_deleted_after_their_retention() {
     let later = world.now.plus(401 * DAY);
     let record = record_of(&world);
     for _ in 0..20 {
-        while !world.store.purge(keep, later).await.unwrap().is_nothing() {}
-        world.store.flush_record().await.unwrap();
+        while !world.store.purge(keep, later).await.expect("the record answers").is_nothing() {}
+        world.store.flush_record().await.expect("the record answers");
     }
     for table in ["message", "by_account", "key", "chunk", "statistic"] {
         assert_eq!(number(&record, &format!("SELECT count(*) FROM {table}")), 0, "{table}");
@@ -54,14 +54,15 @@ async fn number_is_erased_in_ended_messages_and_not_found_again() {
     world.send(world.sms()).await;
     let open = link.take_job().await;
     assert_eq!(found(&world).await, 1, "the second one is not in the record yet");
-    world.store.erase_number(recipient(), None).await.unwrap();
+    world.store.erase_number(recipient(), None).await.expect("the record answers");
     assert_eq!(found(&world).await, 1, "only the open one");
     let page = world.store.search_messages(
         Scope::All,
         MessageFilter::default(),
         SearchLimits { before: None, rows: 10 },
     );
-    let numbers: Vec<_> = page.await.unwrap().rows.into_iter().map(|row| row.to).collect();
+    let numbers: Vec<_> =
+        page.await.expect("the record answers").rows.into_iter().map(|row| row.to).collect();
     assert_eq!(numbers, [Some(open.to), None]);
     let digits = recipient().number().cast_signed();
     let record = record_of(&world);
@@ -72,9 +73,9 @@ async fn number_is_erased_in_ended_messages_and_not_found_again() {
 async fn number_is_erased_in_a_record_that_is_switched_off() {
     let mut world = World::with_record().await;
     deliver(&world, "id-1").await;
-    world.store.close().await.unwrap();
-    world.store = hermod_store::Store::open(&options(world.path(), world.now)).unwrap();
-    world.store.erase_number(recipient(), None).await.unwrap();
+    world.store.close().await.expect("the record answers");
+    world.store = hermod_store::Store::open(&options(world.path(), world.now)).expect("the record answers");
+    world.store.erase_number(recipient(), None).await.expect("the record answers");
     let digits = recipient().number().cast_signed();
     let record = record_of(&world);
     assert_eq!(number(&record, &format!("SELECT count(*) FROM message WHERE recipient = {digits}")), 0);
