@@ -274,8 +274,18 @@ fn mo_parts() -> Vec<MoPartChange> {
     all
 }
 
-/// Returns steps of every kind; only some of them are ever kept.
+/// Returns steps of every kind that is kept. No release has written others to a journal.
 fn steps() -> Vec<StepChange> {
+    let (message, part) = (message(1), part(2));
+    let keep = step_kinds()
+        .into_iter()
+        .filter(StepKind::is_kept)
+        .map(|kind| StepChange::Keep(MessageStep { id: StepId(u64::MAX), message, part, at: AT, kind }));
+    keep.chain([StepChange::Reserved(StepId(70_000))]).collect()
+}
+
+/// Returns steps of every kind.
+pub(super) fn step_kinds() -> Vec<StepKind> {
     let (carrier, link, remote, status, err) = (CARRIER, LinkId(513), remote(), 0x58, 259);
     let (from, to, verdict) = (CARRIER, OTHER_CARRIER, DeliveryOutcome::Expired);
     let word = Some(CarrierWord("LOST".into()));
@@ -314,9 +324,5 @@ fn steps() -> Vec<StepChange> {
         },
         StepKind::ReportAnswered { connection: CONNECTION, report: ReportId(8), status: 0x45 },
     ]);
-    let (message, part) = (message(1), part(2));
-    let keep = kinds
-        .into_iter()
-        .map(|kind| StepChange::Keep(MessageStep { id: StepId(u64::MAX), message, part, at: AT, kind }));
-    keep.chain([StepChange::Reserved(StepId(70_000))]).collect()
+    kinds
 }

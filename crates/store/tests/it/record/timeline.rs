@@ -70,7 +70,10 @@ async fn errors_failover_and_rejection_are_in_the_timeline() {
     assert_eq!(history.message.refund, None, "a carrier may have received it");
     let ended = &history.steps.last().expect("steps").what;
     assert!(
-        matches!(ended, StepNote::Step(StepKind::Ended { state: MessageState::Rejected, refund: None, .. })),
+        matches!(
+            ended,
+            StepNote::Step(StepKind::Ended { state: MessageState::Undeliverable, refund: None, .. })
+        ),
         "{ended:?}"
     );
     super::agrees(&world).await;
