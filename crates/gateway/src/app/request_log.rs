@@ -5,16 +5,17 @@ use crate::world::World;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::refusal::Refusal;
 use hermod_store::record::{Replay, RequestEntry, RequestKind};
-use metrics::counter;
+use std::fmt::Display;
 use std::net::IpAddr;
 
 /// Characters that are kept of an API key or system_id as it was given.
 const WHO_CHARS_MAX: usize = 40;
+
 /// A request that was answered.
 pub struct AnsweredRequest<'a> {
     pub kind: RequestKind,
-    /// What was called.
-    pub operation: &'a str,
+    /// What was called. It is only written if the request is logged.
+    pub operation: &'a dyn Display,
     pub caller: Option<(AccountId, ConnectionId)>,
     /// The API key or system_id as given.
     pub who: &'a str,
@@ -56,8 +57,7 @@ pub fn note_request(world: &World, answered: AnsweredRequest<'_>) {
     let account = answered.caller.map(|(account, _)| account);
     let is_rejected = answered.rejection.is_some();
     if !world.request_log.admits(account, is_rejected, now) {
-        let outcome = if is_rejected { "rejected" } else { "successful" };
-        return counter!("hermod_record_requests_skipped_total", "outcome" => outcome).increment(1);
+        return world.request_log.count_skipped(is_rejected);
     }
     let AnsweredRequest {
         kind, operation, caller, who, address, status, rejection, took_ms, request, ..
@@ -68,7 +68,7 @@ pub fn note_request(world: &World, answered: AnsweredRequest<'_>) {
         account,
         connection: caller.map(|(_, connection)| connection),
         kind,
-        operation: operation.into(),
+        operation: operation.to_string().into(),
         who: printable(who),
         address,
         status,

@@ -2,8 +2,9 @@
 
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
+use metrics::{Counter, counter};
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Successful requests per second and account that are logged.
 const SUCCESSES_LOGGED_PER_SECOND: u32 = 5;
@@ -12,9 +13,13 @@ const REJECTIONS_LOGGED_PER_SECOND: u32 = 200;
 /// Accounts that are counted in one second.
 const ACCOUNTS_MAX: usize = 100_000;
 
-/// Counts the logged requests of the current second.
+/// Counts the logged requests of the current second, and those that are not logged.
 #[derive(Default)]
-pub struct RequestLog(Mutex<Logged>);
+pub struct RequestLog {
+    logged: Mutex<Logged>,
+    rejected_skipped: OnceLock<Counter>,
+    successful_skipped: OnceLock<Counter>,
+}
 
 #[derive(Default)]
 struct Logged {
@@ -23,9 +28,20 @@ struct Logged {
 }
 
 impl RequestLog {
+    /// Counts a request that is not logged.
+    pub fn count_skipped(&self, is_rejected: bool) {
+        let (skipped, outcome) = if is_rejected {
+            (&self.rejected_skipped, "rejected")
+        } else {
+            (&self.successful_skipped, "successful")
+        };
+        let name = "hermod_record_requests_skipped_total";
+        skipped.get_or_init(|| counter!(name, "outcome" => outcome)).increment(1);
+    }
+
     /// Whether one more request of an account is logged in this second.
     pub fn admits(&self, account: Option<AccountId>, is_rejected: bool, now: Timestamp) -> bool {
-        let mut logged = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
         let second = now.as_millis().div_euclid(1_000);
         if logged.second != second {
             logged.second = second;

@@ -29,7 +29,7 @@ Example:
 Deletes the record and reads every message from the message store again, while the gateway runs or not.
 Sending is not affected. Messages, states and money are complete afterwards. The steps of messages, the
 request log and the statistics of rejected requests before the rebuild are lost, because only the record
-had them. If the command is stopped, the gateway goes on with the rebuild.";
+had them. If the command is stopped, the gateway continues the rebuild.";
 
 /// How often the progress is read.
 const LOOK_EVERY: Duration = Duration::from_millis(500);

@@ -1,4 +1,4 @@
-//! The feed: what the writer committed and the follower has not taken yet. The writer adds to two lists and goes on; the
+//! The feed: what the writer committed and the follower has not taken yet. The writer adds to two lists and does not wait; the
 //! follower takes both at once. Beyond a limit the feed drops everything until the follower has caught up from the tables.
 
 use crate::queued_acceptance::QueuedAcceptance;
@@ -128,7 +128,7 @@ impl Feed {
         let waited = self.wake.wait_timeout_while(fed, pause, waits);
         let (mut fed, _) = waited.unwrap_or_else(PoisonError::into_inner);
         std::mem::swap(&mut *fed, empty);
-        // It stays closed, and goes on from the same batch.
+        // It stays closed, and continues from the same batch.
         (fed.closed, fed.sequence, fed.requested) = (empty.closed, empty.sequence, empty.requested);
     }
 

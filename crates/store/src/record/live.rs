@@ -45,7 +45,7 @@ pub struct LiveFrame {
 struct Channel {
     sender: broadcast::Sender<Arc<LiveFrame>>,
     recent: VecDeque<Arc<LiveFrame>>,
-    /// Since when nobody watches.
+    /// Since when it has no watcher.
     idle_since: Option<Timestamp>,
 }
 

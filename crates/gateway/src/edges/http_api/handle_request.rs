@@ -120,11 +120,10 @@ fn note(
 ) {
     let Noted { id, peer, status, duration_ms } = *noted;
     let Seen { caller, key, message, replay, .. } = seen;
-    let operation = format!("{} {}", head.method, route.template());
     let answered = AnsweredRequest {
         kind: RequestKind::Http,
-        operation: &operation,
-        caller: caller.as_ref().map(caller_of),
+        operation: &format_args!("{} {}", head.method, route.template()),
+        caller: *caller,
         who: key.as_deref().unwrap_or_default(),
         address: peer,
         status: status.into(),
@@ -190,14 +189,14 @@ async fn call(
     let given = credentials::read(&head.headers);
     let authenticated = authenticate(world, given.as_ref(), source);
     seen.key = given.map(|given| given.key);
-    let caller = &*seen.caller.insert(authenticated?);
-    admit(caller, peer)?;
+    let caller = authenticated?;
+    seen.caller = Some(caller_of(&caller));
+    admit(&caller, peer)?;
     let left = world.take_token(caller.connection, caller.connection().requests_per_second);
     seen.rate_left = Some(left);
     if left.refused_for.is_some() {
         return Err(Refusal::RateLimited { limit: RateLimit::Connection, retry_after_s: RATE_RETRY_S });
     }
-    let caller = caller.clone();
     perform(world, &caller, route, head, body, id, seen).await
 }
 

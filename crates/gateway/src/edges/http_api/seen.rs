@@ -1,14 +1,13 @@
 //! What is learnt about a request while it is handled, for its response and for the record.
 
-use crate::app::Caller;
 use crate::world::RateLeft;
-use hermod_domain::ids::MessageId;
+use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_store::record::Replay;
 
 /// What was learnt about a request while it was handled.
 #[derive(Default)]
 pub(super) struct Seen {
-    pub(super) caller: Option<Caller>,
+    pub(super) caller: Option<(AccountId, ConnectionId)>,
     /// The API key as given.
     pub(super) key: Option<String>,
     pub(super) rate_left: Option<RateLeft>,

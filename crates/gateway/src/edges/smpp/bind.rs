@@ -100,7 +100,7 @@ fn note(
     };
     let answered = AnsweredRequest {
         kind: RequestKind::Bind,
-        operation: match bound_as(kind) {
+        operation: &match bound_as(kind) {
             BoundAs::Transmitter => "bind_transmitter",
             BoundAs::Receiver => "bind_receiver",
             BoundAs::Transceiver => "bind_transceiver",

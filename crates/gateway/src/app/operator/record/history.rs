@@ -123,7 +123,7 @@ pub(super) fn kind_view(names: &Names, kind: &StepKind) -> StepView {
         StepKind::TemporaryError { carrier, status } => answered(names, "temporary_error", *carrier, *status),
         StepKind::Rejected { carrier, status } => answered(names, "rejected", *carrier, *status),
         StepKind::Refused { carrier, status } => StepView {
-            note: Some("The message goes on with another carrier.".to_owned()),
+            note: Some("The message continues with another carrier.".to_owned()),
             ..answered(names, "refused", *carrier, *status)
         },
         StepKind::InDoubt { carrier, next } => {

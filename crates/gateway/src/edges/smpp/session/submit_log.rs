@@ -54,7 +54,7 @@ impl Submit {
         let access = caller.connection().smpp.as_ref();
         let answered = AnsweredRequest {
             kind: RequestKind::Submit,
-            operation: &command.to_string(),
+            operation: &command,
             caller: Some(caller_of(caller)),
             who: access.map_or("", |access| access.system_id.as_str()),
             address: Some(peer),
