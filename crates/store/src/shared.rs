@@ -28,11 +28,11 @@ pub(crate) struct Shared {
     pub copies: CopySlot,
     pub unconfirmed: Unconfirmed,
     /// What the record has not seen yet.
-    pub feed: Feed,
+    pub feed: Arc<Feed>,
 }
 
 impl Shared {
-    pub(crate) fn new(disk: Arc<Disk>, outboxes: Outboxes, feed: Feed) -> Shared {
+    pub(crate) fn new(disk: Arc<Disk>, outboxes: Outboxes, feed: Arc<Feed>) -> Shared {
         Shared {
             disk,
             next_due_ms: AtomicI64::new(NOTHING_DUE),

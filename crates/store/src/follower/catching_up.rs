@@ -5,9 +5,11 @@
 use crate::backend::record::Flush;
 use crate::error::StoreError;
 use crate::follower::Follower;
-use crate::follower::gaps::{rechecked, walked};
+use crate::follower::gaps::{Newer, rechecked, walked};
 use crate::record::pending::{PendingMessage, Position};
 use crate::record::{Fed, real_time};
+use hermod_domain::ids::MessageId;
+use hermod_engine::maps::HashMap;
 use std::time::Duration;
 
 /// Messages that are read at a time. A read keeps the store's log from being truncated, for some milliseconds.
@@ -18,6 +20,8 @@ const COUNTED_MAX: u32 = 1_000_000;
 const STORE_POLL: Duration = Duration::from_millis(10);
 /// How often the feed is asked for a batch that the tables have: the writer passes it on a moment later.
 const FEED_POLLS_MAX: usize = 100;
+/// How often the tables are asked for a batch that the feed brought, before the feed is taken again.
+const STORE_POLLS_MAX: usize = 100;
 
 impl Follower {
     /// Begins to catch up, or begins again: reads the store as of `needed` or a later batch.
@@ -66,7 +70,7 @@ impl Follower {
             }
         };
         let slice = self.writing.stored_from(next, end, MESSAGES_PER_SLICE)?;
-        if !self.take_up_to(slice.sequence)? {
+        if self.take_up_to(slice.sequence)?.is_none() {
             return Ok(());
         }
         let messages: Vec<PendingMessage> = slice.messages.into_iter().map(walked).collect();
@@ -76,7 +80,8 @@ impl Follower {
             Some(last) => position.walk_next = Some(last + 1),
             None => {
                 (position.walk_next, position.walk_end) = (None, None);
-                let newest = self.writing.newest_recorded()?.unwrap_or(0);
+                // The slice itself is not recorded yet, and what the feed brought to its messages was left out.
+                let newest = self.writing.newest_recorded()?.unwrap_or(0).max(end);
                 (position.recheck_next, position.recheck_end) = (Some(0), Some(newest));
             }
         }
@@ -85,17 +90,20 @@ impl Follower {
 
     /// Completes the messages that the record has as open.
     fn recheck(&mut self, next: i64) -> Result<(), StoreError> {
+        // The tables must not be older than the record: it would go back to an earlier carrier.
+        if !self.wait_for_store() {
+            return Ok(());
+        }
         let end = self.position.recheck_end.unwrap_or(0);
         let ids = self.writing.open_messages(next, end, MESSAGES_PER_SLICE)?;
         let slice = self.writing.stored(&ids)?;
-        if !self.take_up_to(slice.sequence)? {
-            return Ok(());
-        }
+        let Some(newer) = self.take_up_to(slice.sequence)? else { return Ok(()) };
         let mut messages = Vec::new();
         for stored in &slice.messages {
             // Not if it has ended by what the feed brought.
             if let Some(recorded) = self.writing.open_message(stored.id.as_i64())? {
-                messages.extend(rechecked(&recorded, stored));
+                let newer = newer.get(&stored.id).copied().unwrap_or_default();
+                messages.extend(rechecked(&recorded, stored, newer));
             }
         }
         let mut position = self.position;
@@ -116,21 +124,37 @@ impl Follower {
         Ok(())
     }
 
-    /// Writes what the feed has, up to a batch at least. Returns false if the slice that was read must be read again.
-    fn take_up_to(&mut self, sequence: u64) -> Result<bool, StoreError> {
-        let mut fed = Fed::default();
+    /// Writes what the feed has, up to a batch at least. Returns what it brought to each message; none if the slice that was
+    /// read must be read again.
+    fn take_up_to(&mut self, sequence: u64) -> Result<Option<HashMap<MessageId, Newer>>, StoreError> {
+        let (mut fed, mut newer) = (Fed::default(), HashMap::default());
         for _ in 0..FEED_POLLS_MAX {
             let pause = if self.taken < sequence { STORE_POLL } else { Duration::ZERO };
             self.take(pause, &mut fed);
             let is_dropped = self.dropped.is_some();
+            for message in self.pending.sorted() {
+                newer.entry(message.id).or_insert_with(Newer::default).add(message);
+            }
             self.write_taken()?;
             if is_dropped {
-                return Ok(false);
+                return Ok(None);
             }
             if self.taken >= sequence {
-                return Ok(true);
+                break;
             }
         }
-        Ok(true)
+        Ok(Some(newer))
+    }
+
+    /// Waits until the tables have everything that was taken from the feed. Returns false if that takes too long.
+    #[expect(clippy::disallowed_methods, reason = "the follower is a thread, and the writer flushes for it at once")]
+    fn wait_for_store(&self) -> bool {
+        for _ in 0..STORE_POLLS_MAX {
+            if self.writing.store_has(self.taken) {
+                return true;
+            }
+            std::thread::sleep(STORE_POLL);
+        }
+        false
     }
 }

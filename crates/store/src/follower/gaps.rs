@@ -22,8 +22,26 @@ pub(super) fn walked(message: RecordedMessage) -> PendingMessage {
     pending
 }
 
+/// What the feed brought to a message after it was read from the store. The record has it already.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Newer {
+    carrier: bool,
+    state: bool,
+}
+
+impl Newer {
+    pub(super) fn add(&mut self, pending: &PendingMessage) {
+        self.carrier |= pending.carrier.is_some();
+        self.state |= pending.state.is_some();
+    }
+}
+
 /// Returns what is written of a message that the record has as open; none if nothing can be missing.
-pub(super) fn rechecked(recorded: &RecordedMessage, stored: &RecordedMessage) -> Option<PendingMessage> {
+pub(super) fn rechecked(
+    recorded: &RecordedMessage,
+    stored: &RecordedMessage,
+    newer: Newer,
+) -> Option<PendingMessage> {
     // The steps of a message that waits in the queue are in the record, unless its state says otherwise.
     if stored.state == MessageState::Queued
         && (recorded.state, recorded.carrier) == (stored.state, stored.carrier)
@@ -32,8 +50,8 @@ pub(super) fn rechecked(recorded: &RecordedMessage, stored: &RecordedMessage) ->
     }
     let mut pending = PendingMessage::new(stored.id);
     note_gap(&mut pending, stored);
-    pending.carrier = (recorded.carrier != stored.carrier).then_some(stored.carrier);
-    if stored.settled_at.is_none() {
+    pending.carrier = (recorded.carrier != stored.carrier && !newer.carrier).then_some(stored.carrier);
+    if stored.settled_at.is_none() && !newer.state {
         pending.state = Some(stored.state);
     }
     Some(pending)

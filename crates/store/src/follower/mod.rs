@@ -8,6 +8,8 @@ mod catching_up;
 mod gaps;
 mod meters;
 mod state;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use state::Following;
 
@@ -16,8 +18,7 @@ use state::Erasure;
 use crate::backend::record::{Discard, Flush, RecordBackend, RecordWriting, StorePosition};
 use crate::error::StoreError;
 use crate::record::pending::{Pending, Position};
-use crate::record::{Fed, RequestEntry, real_time};
-use crate::shared::Shared;
+use crate::record::{Fed, Feed, RequestEntry, real_time};
 use hermod_domain::time::Timestamp;
 use meters::Meters;
 use std::path::PathBuf;
@@ -44,7 +45,7 @@ const NICE: i32 = 19;
 pub(crate) struct FollowerSetup {
     pub folder: PathBuf,
     pub store: StorePosition,
-    pub shared: Arc<Shared>,
+    pub feed: Arc<Feed>,
     pub following: Arc<Following>,
     pub readers: Arc<RecordBackend>,
     pub writing: RecordWriting,
@@ -65,7 +66,7 @@ pub(crate) fn start(setup: FollowerSetup) -> Result<JoinHandle<()>, StoreError> 
 struct Follower {
     folder: PathBuf,
     store: StorePosition,
-    shared: Arc<Shared>,
+    feed: Arc<Feed>,
     following: Arc<Following>,
     readers: Arc<RecordBackend>,
     writing: RecordWriting,
@@ -93,12 +94,12 @@ struct Follower {
 
 impl Follower {
     fn new(setup: FollowerSetup) -> Result<Follower, StoreError> {
-        let FollowerSetup { folder, store, shared, following, readers, writing, now } = setup;
+        let FollowerSetup { folder, store, feed, following, readers, writing, now } = setup;
         let position = writing.position()?;
         let mut follower = Follower {
             folder,
             store,
-            shared,
+            feed,
             following,
             readers,
             writing,
@@ -167,16 +168,16 @@ impl Follower {
 
     #[expect(clippy::disallowed_methods, reason = "no event says that a full disk has room again")]
     fn wait_for_retry(&mut self) {
-        if !self.shared.feed.is_closed() {
+        if !self.feed.is_closed() {
             std::thread::sleep(RETRY_PAUSE);
         }
-        self.is_closed = self.shared.feed.is_closed();
+        self.is_closed = self.feed.is_closed();
     }
 
     /// Takes everything from the feed.
     fn take(&mut self, pause: Duration, fed: &mut Fed) {
         fed.clear();
-        self.shared.feed.take(pause, self.answered, fed);
+        self.feed.take(pause, self.answered, fed);
         self.following.set_behind(fed.since);
         self.meters.batches_dropped.increment(fed.batches_dropped);
         self.meters.requests_dropped.increment(fed.requests_dropped);
@@ -293,7 +294,7 @@ impl Follower {
             self.following.set_complete();
         }
         self.following.set_catching_up(if self.position.is_caught_up() { 0 } else { self.left.max(1) });
-        self.meters.set(self.following.status(&self.shared.feed));
+        self.meters.set(self.following.status(&self.feed));
         if self.requested > self.answered && (is_complete || self.has_failed) {
             self.answered = self.requested;
             self.following.answer(self.requested, self.has_failed);

@@ -7,7 +7,7 @@ mod ports;
 mod record;
 mod requests;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod upkeep;
 mod webhooks;
 

@@ -44,7 +44,7 @@ impl Store {
         let mut in_doubt = mark_sending_in_doubt(&writing, &mut engine, &receivers, *now)?;
         let outboxes = Outboxes::load(&writing.tables(), &engine, receivers, *now)?;
         let disk = Arc::new(Disk::new(folder.clone(), *low_water_bytes));
-        let shared = Arc::new(Shared::new(disk.clone(), outboxes, Feed::new(*record)));
+        let shared = Arc::new(Shared::new(disk.clone(), outboxes, Arc::new(Feed::new(*record))));
         shared.set_next_due(engine.next_due());
         shared.unconfirmed.add(in_doubt.unconfirmed);
         shared.feed.push(in_doubt.sequence, std::iter::empty(), &mut in_doubt.steps);
@@ -53,12 +53,12 @@ impl Store {
         let (queue, queued) = queue::queue();
         let (for_writer, for_readers) = (shared.clone(), queued.clone());
         backend.set_wake_writer(move || for_readers.wake_writer());
-        let record = record.then(|| Record::open(options, &backend, position, shared.clone())).transpose()?;
+        let record = record.then(|| Record::open(options, &backend, position, shared.feed.clone())).transpose()?;
         let thread = start_writer(folder, move || {
-            let feed = for_writer.clone();
+            let feed = for_writer.feed.clone();
             Writer::new(&writing, engine, queued, for_writer, meters).run();
             writing.close();
-            feed.feed.close();
+            feed.close();
         })?;
         Ok(Store {
             inner: Arc::new(Inner {

@@ -15,12 +15,12 @@ use hermod_engine::tables::{MessageKey, StoredMessageKey, UnreadablePart};
 use std::time::Duration;
 use tempfile::TempDir;
 
-const NOW: Timestamp = Timestamp::from_millis(1_794_659_400_000);
+pub(crate) const NOW: Timestamp = Timestamp::from_millis(1_794_659_400_000);
 const VALIDITY: Duration = Duration::from_secs(3600);
 const ALICE: AccountId = AccountId::new(1);
-const ACME: CarrierId = CarrierId::new(1);
+pub(crate) const ACME: CarrierId = CarrierId::new(1);
 
-fn open() -> (TempDir, Store) {
+pub(crate) fn open() -> (TempDir, Store) {
     let folder = TempDir::new().expect("a folder");
     let options = OpenOptions {
         folder: folder.path().to_owned(),
@@ -60,7 +60,7 @@ fn free_message() -> Acceptance {
     }
 }
 
-async fn send(store: &Store) -> MessageId {
+pub(crate) async fn send(store: &Store) -> MessageId {
     match store.accept(free_message()).await.expect("the store answers") {
         AcceptOutcome::Accepted { message, .. } => message,
         other => panic!("not accepted: {other:?}"),

@@ -22,17 +22,31 @@ const SAME_MESSAGES: &str = "the record has every message as the store has it";
 const SAME_SUMS: &str = "the statistics have the sums of the messages";
 const READABLE: &str = "the record can be read";
 
-/// Messages that one of them lacks, or that differ. `s` is the store. Older ones than ?1 are being purged.
+/// Messages that one of them lacks, or that differ, and in what. `s` is the store. Older ones than `FIRST_KEPT` are being
+/// purged. The states of a message that has not ended may differ.
 const DIFFERENCES: &str = "
-    SELECT 'message ' || s.id || CASE WHEN r.id IS NULL THEN ' is missing in the record' ELSE ' differs' END
-    FROM main.message s LEFT JOIN record.message r ON r.id = s.id
-    LEFT JOIN main.ledger l ON l.message = s.id
-    WHERE r.id IS NULL OR s.account <> r.account OR s.connection <> r.connection OR s.carrier <> r.carrier
-        OR s.source <> r.sender OR s.dest <> r.recipient OR s.parts <> r.parts OR s.cost <> r.cost
-        OR (s.settled_at IS NULL) <> (r.settled_ms IS NULL)
-        OR (s.settled_at IS NULL) <> (r.state IN (0, 1, 2))
-        OR s.settled_at IS NOT NULL
-            AND (s.state <> r.state OR s.dlr IS NOT r.code OR s.err IS NOT r.err OR l.balance IS NOT r.refund)
+    SELECT 'message ' || id || differences FROM (
+        SELECT s.id, CASE WHEN r.id IS NULL THEN ' is missing in the record' ELSE
+            iif(s.account <> r.account, ' differs in account', '')
+            || iif(s.connection <> r.connection, ' differs in connection', '')
+            || iif(s.carrier <> r.carrier, ' differs in carrier', '')
+            || iif(s.source <> r.sender, ' differs in sender', '')
+            || iif(s.dest <> r.recipient, ' differs in recipient', '')
+            || iif(s.parts <> r.parts, ' differs in parts', '')
+            || iif(s.cost <> r.cost, ' differs in cost', '')
+            || CASE
+                WHEN s.settled_at IS NULL AND (r.settled_ms IS NOT NULL OR r.state > 2)
+                    THEN ' has ended in the record only'
+                WHEN s.settled_at IS NOT NULL AND (r.settled_ms IS NULL OR r.state <= 2)
+                    THEN ' has ended in the store only'
+                WHEN s.settled_at IS NULL THEN ''
+                ELSE iif(s.state <> r.state, ' differs in state', '')
+                    || iif(s.dlr IS NOT r.code OR s.err IS NOT r.err, ' differs in code', '')
+                    || iif(l.balance IS NOT r.refund, ' differs in refund', '')
+            END END AS differences
+        FROM main.message s LEFT JOIN record.message r ON r.id = s.id
+        LEFT JOIN main.ledger l ON l.message = s.id)
+    WHERE differences <> ''
     UNION ALL SELECT 'message ' || r.id || ' is missing in the store'
     FROM record.message r LEFT JOIN main.message s ON s.id = r.id WHERE s.id IS NULL AND r.id >= FIRST_KEPT
     UNION ALL SELECT 'message ' || r.id || ' is missing in the list of its account'

@@ -5,8 +5,7 @@ mod queries;
 use crate::backend::record::{self, RecordBackend, RecordRetention, StorePosition};
 use crate::error::StoreError;
 use crate::follower::{self, FollowerSetup, Following};
-use crate::record::{LiveWatch, RecordStatus, RequestEntry, Scope};
-use crate::shared::Shared;
+use crate::record::{Feed, LiveWatch, RecordStatus, RequestEntry, Scope};
 use crate::store::Store;
 use crate::{backend::Backend, store::OpenOptions};
 use hermod_domain::ids::AccountId;
@@ -29,7 +28,7 @@ impl Record {
         options: &OpenOptions,
         store: &Backend,
         position: StorePosition,
-        shared: Arc<Shared>,
+        feed: Arc<Feed>,
     ) -> Result<Record, StoreError> {
         let folder = options.folder.clone();
         let following = Arc::new(Following::new());
@@ -38,7 +37,7 @@ impl Record {
         let thread = follower::start(FollowerSetup {
             folder,
             store: position,
-            shared,
+            feed,
             following: following.clone(),
             readers: readers.clone(),
             writing,
