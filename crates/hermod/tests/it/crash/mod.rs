@@ -6,6 +6,7 @@
 //! the random choices of a run.
 
 mod inbound;
+mod record;
 mod smpp;
 mod webhooks;
 
