@@ -7,7 +7,7 @@ use crate::failure::{CommandResult, Failure};
 use crate::output;
 use clap::{Args, Subcommand};
 use hermod_gateway::clock::Clock;
-use hermod_gateway::views::record::RecordStatusView;
+use hermod_gateway::views::record::{CountView, RecordStatusView};
 use hyper::Method;
 use std::time::Duration;
 
@@ -90,8 +90,12 @@ async fn rebuild(client: &OperatorClient) -> CommandResult {
         most = most.max(view.catching_up);
         if view.catching_up == 0 {
             output::progress_done();
-            return client
-                .print(&response, |_: RecordStatusView| format!("Rebuilt the record: {most} messages.\n"));
+            let counted = client.get("/messages/count").await?;
+            let CountView { count, exact, .. } = counted.read_as().map_err(Failure::failed)?;
+            let at_least = if exact { "" } else { "at least " };
+            return client.print(&response, |_: RecordStatusView| {
+                format!("Rebuilt the record: {at_least}{count} messages.\n")
+            });
         }
         output::progress(&format!("{} of {most} messages are left to read", view.catching_up));
         clock.sleep(LOOK_EVERY).await;

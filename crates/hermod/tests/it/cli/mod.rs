@@ -13,6 +13,7 @@ mod operator_fixture;
 mod operator_walkthrough;
 mod process;
 mod provisioning;
+mod record;
 mod secrets;
 mod set_aside;
 mod smpp;

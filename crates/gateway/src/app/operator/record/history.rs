@@ -13,8 +13,8 @@ use hermod_store::record::{
     CarrierWord, HistoryStep, LateResponse, MessageHistory, NextResend, Scope, StepKind, StepNote,
 };
 
-const GAP: &str = "Steps before this one are missing: the gateway was stopped or overloaded before they were recorded. The \
-                   state and the money of the message are complete.";
+const GAP: &str = "Steps before this one are missing: the gateway was stopped or overloaded before they were recorded, or \
+                   the record was rebuilt. The state and the money of the message are complete.";
 const MORE: &str = "There were more steps than are kept of one message.";
 
 /// Returns everything about one message.
