@@ -10,6 +10,8 @@ use crate::record::{
     StatisticRow, StatisticsQuery, TextQuery,
 };
 use crate::sqlite::progress::Progress;
+#[cfg(test)]
+use crate::sqlite::schema as store_schema;
 use crate::sqlite::record::reading::RecordReaders;
 use crate::sqlite::record::source::RecordSource;
 use crate::sqlite::record::text::Candidates;
@@ -68,6 +70,18 @@ pub(crate) fn open_writing(
 ) -> Result<RecordWriting, StoreError> {
     let record = RecordConnection::open(folder, position.id, position.sequence)?;
     Ok(RecordWriting::Sqlite { record, source: RecordSource::open(folder, progress)? })
+}
+
+/// Opens the record of a store that no process has open.
+#[cfg(test)]
+pub(crate) fn open_beside_closed(
+    folder: &Path,
+    collected: SharedCollected,
+) -> Result<(StorePosition, RecordBackend, RecordWriting), StoreError> {
+    let (id, sequence) = store_schema::journal_position(&store_schema::open_for_reading(folder)?)?;
+    let position = StorePosition { id, sequence };
+    let writing = open_writing(folder, position, None)?;
+    Ok((position, RecordBackend::Sqlite(RecordReaders::open(folder, collected)?), writing))
 }
 
 /// Defines a method of [`RecordBackend`] for each read: `fn name(arguments) -> Rows = sqlite_function(its arguments)`. The

@@ -18,7 +18,7 @@ use state::Erasure;
 use crate::backend::record::{Discard, Flush, RecordBackend, RecordWriting, StorePosition};
 use crate::error::StoreError;
 use crate::record::pending::{Pending, Position};
-use crate::record::{Fed, Feed, RequestEntry, real_time};
+use crate::record::{Fed, Feed, RecordStatus, RequestEntry, real_time};
 use hermod_domain::time::Timestamp;
 use meters::Meters;
 use std::path::PathBuf;
@@ -289,12 +289,14 @@ impl Follower {
         }
         self.has_failed = worked.is_err();
         let is_complete = worked.is_ok() && !self.has_backlog() && self.position.is_caught_up();
+        // As long as what was just written took to be here.
+        let lag = self.following.status(&self.feed).lag;
         if is_complete {
             self.left = 0;
             self.following.set_complete();
         }
         self.following.set_catching_up(if self.position.is_caught_up() { 0 } else { self.left.max(1) });
-        self.meters.set(self.following.status(&self.feed));
+        self.meters.set(RecordStatus { lag, ..self.following.status(&self.feed) });
         if self.requested > self.answered && (is_complete || self.has_failed) {
             self.answered = self.requested;
             self.following.answer(self.requested, self.has_failed);

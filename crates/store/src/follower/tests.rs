@@ -1,41 +1,35 @@
 //! Tests of catching up while the feed brings more: the follower is led step by step, without its thread.
 
 use super::{Follower, FollowerSetup};
-use crate::backend::record::{self, RecordBackend, StorePosition};
+use crate::backend::record;
 use crate::follower::state::Following;
 use crate::record::Feed;
-use crate::sqlite::record::reading::RecordReaders;
-use crate::sqlite::schema;
-use crate::store::tests::{ACME, NOW, open, send};
+use crate::store::tests::{ACME, NOW, expire, open, open_in, send};
 use hermod_domain::ids::{CarrierId, MessageId, PartNo};
 use hermod_domain::lifecycle::MessageState;
 use hermod_domain::money::Money;
 use hermod_domain::receipt::DlrCode;
 use hermod_engine::steps::{MessageStep, StepId, StepKind};
-use rusqlite::Connection;
 use std::path::Path;
 use std::sync::Arc;
 
 const OTHER: CarrierId = CarrierId::new(2);
 
-/// Returns a follower of a closed store with an empty record, and the database of that store.
-fn follower_of(folder: &Path) -> (Follower, Connection) {
-    let store = Connection::open(folder.join(schema::FILE_NAME)).expect("the database of the store");
-    let (id, sequence) = schema::journal_position(&store).expect("its position");
-    let position = StorePosition { id, sequence };
+/// Returns a follower of a closed store. Its record is empty.
+fn follower_of(folder: &Path) -> Follower {
     let following = Arc::new(Following::new());
-    let writing = record::open_writing(folder, position, None).expect("a record");
-    let readers = RecordReaders::open(folder, following.collected.clone()).expect("its readers");
+    let (store, readers, writing) =
+        record::open_beside_closed(folder, following.collected.clone()).expect("a record");
     let setup = FollowerSetup {
         folder: folder.to_owned(),
-        store: position,
+        store,
         feed: Arc::new(Feed::new(true)),
         following,
-        readers: Arc::new(RecordBackend::Sqlite(readers)),
+        readers: Arc::new(readers),
         writing,
         now: NOW,
     };
-    (Follower::new(setup).expect("a follower"), store)
+    Follower::new(setup).expect("a follower")
 }
 
 fn step(message: MessageId, kind: StepKind) -> Vec<MessageStep> {
@@ -57,19 +51,20 @@ async fn closed_store_with_a_message() -> (tempfile::TempDir, MessageId) {
 #[tokio::test]
 async fn message_that_ends_while_it_is_read_from_the_store_ends_in_the_record() {
     let (folder, message) = closed_store_with_a_message().await;
-    let (mut follower, store) = follower_of(folder.path());
+    let mut follower = follower_of(folder.path());
     // The tables do not have its end yet, and the record does not have the message yet.
     let end = StepKind::Ended {
-        state: MessageState::Delivered,
-        code: DlrCode::Delivrd,
+        state: MessageState::Expired,
+        code: DlrCode::Expired,
         err: 0,
         refund: Some(Money::ZERO),
     };
     push_next(&follower, step(message, end));
     follower.catch_up().expect("the message is read");
     assert!(follower.writing.open_message(message.as_i64()).expect("a read").is_some());
-    let sql = "UPDATE message SET state = 3, dlr = 2, err = 0, settled_at = ?1";
-    store.execute(sql, [NOW.as_millis()]).expect("a change");
+    let store = open_in(folder.path());
+    assert!(expire(&store, message).await);
+    store.close().await.expect("the store closes");
     follower.catch_up().expect("the message is compared");
     assert!(follower.position.is_caught_up());
     assert!(follower.writing.open_message(message.as_i64()).expect("a read").is_none(), "it has ended");
@@ -78,7 +73,7 @@ async fn message_that_ends_while_it_is_read_from_the_store_ends_in_the_record() 
 #[tokio::test]
 async fn message_that_moves_while_it_is_compared_keeps_its_new_carrier() {
     let (folder, message) = closed_store_with_a_message().await;
-    let (mut follower, _store) = follower_of(folder.path());
+    let mut follower = follower_of(folder.path());
     follower.catch_up().expect("the message is read");
     // The tables do not have the new carrier yet.
     push_next(&follower, step(message, StepKind::Moved { from: ACME, to: OTHER }));

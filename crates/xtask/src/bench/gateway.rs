@@ -203,6 +203,12 @@ impl Gateway {
         (API_KEY, API_SECRET)
     }
 
+    /// Returns the address of the operator API, and its token.
+    pub(super) fn operator(&self) -> Result<(String, String), Failure> {
+        let token = std::fs::read_to_string(self.folder.join("data/operator.token")).map_err(failure)?;
+        Ok((self.address.clone(), token.trim().to_owned()))
+    }
+
     pub(super) fn usage(&self) -> Result<Usage, Failure> {
         self.process.usage()
     }

@@ -10,6 +10,7 @@ mod process;
 mod profile;
 mod programs;
 mod queue;
+mod record;
 mod smpp;
 mod smpp_load;
 mod stored;
@@ -44,6 +45,8 @@ enum Bench {
     Profile(profile::Options),
     /// Messages queued for a carrier that is down: memory of the queue, order and time when the carrier returns
     Queue(queue::Options),
+    /// Queries over ten million recorded messages, how far the record is behind under load, and the cost of live watchers
+    Record(record::Options),
     /// submit_sm end to end, compared with an echo server and the same client
     ///
     /// Every counted message is accepted, charged, submitted to the carrier, and its receipt delivered to the bind. Prints
@@ -66,6 +69,7 @@ pub(crate) fn run(benchmark: &Benchmark) -> Outcome {
         Bench::Http(options) => http::run(&programs, options),
         Bench::Profile(options) => profile::run(&programs, options),
         Bench::Queue(options) => queue::run(&programs, options),
+        Bench::Record(options) => record::run(&programs, options),
         Bench::Smpp(options) => smpp::run(&programs, options),
         Bench::Stored(options) => stored::run(&programs, options),
         Bench::Binds(options) => binds::run(&programs, options),

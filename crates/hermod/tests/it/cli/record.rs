@@ -16,7 +16,7 @@ struct Recorded {
 }
 
 fn recorded() -> Recorded {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("a temporary folder");
     let data = folder.path().join("data");
     let (demo, ready) = start_demo(&data);
     let customer = Caller::of(&ready);
@@ -46,7 +46,8 @@ fn json(data: &Path, args: &[&str]) -> Value {
 }
 
 fn ids(found: &Value) -> Vec<&str> {
-    found["items"].as_array().unwrap().iter().map(|message| message["id"].as_str().unwrap()).collect()
+    let items = found["items"].as_array().expect("a list");
+    items.iter().map(|message| message["id"].as_str().expect("an id")).collect()
 }
 
 #[test]
