@@ -150,9 +150,9 @@ fn statistics(traffic: &Traffic) -> Vec<(&'static str, bool, StatisticsQuery)> {
         ("statistics: day by account, all", false, query(Resolution::Day, Dimension::Account, 7 * 24)),
         ("statistics: minute, 24 h, all", false, query(Resolution::Minute, Dimension::All, 24)),
         (
-            "statistics: hour by country, 30 days, all",
+            "statistics: hour by country, 14 days, all",
             false,
-            query(Resolution::Hour, Dimension::Country, days),
+            query(Resolution::Hour, Dimension::Country, 14 * 24),
         ),
         (
             "statistics: hour of one country, 30 days",

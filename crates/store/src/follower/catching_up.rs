@@ -147,7 +147,10 @@ impl Follower {
     }
 
     /// Waits until the tables have everything that was taken from the feed. Returns false if that takes too long.
-    #[expect(clippy::disallowed_methods, reason = "the follower is a thread, and the writer flushes for it at once")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the follower is a thread, and the writer flushes for it at once"
+    )]
     fn wait_for_store(&self) -> bool {
         for _ in 0..STORE_POLLS_MAX {
             if self.writing.store_has(self.taken) {

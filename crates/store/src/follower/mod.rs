@@ -1,8 +1,9 @@
 //! The follower: a thread that writes what the writer committed to the record, a moment later and with the lowest priority.
 //!
-//! Twice a second it takes everything from the feed, merges it by message and writes it in one transaction. What the feed had
-//! no room for, and what a crash lost, it reads from the store's tables (`catching_up.rs`). An error never reaches the
-//! writer: the follower keeps what it could not write, and the feed drops the rest until the follower can write again.
+//! Twice a second, and sooner under load, it takes everything from the feed, merges it by message and writes it in one
+//! transaction. What the feed had no room for, and what a crash lost, it reads from the store's tables (`catching_up.rs`). An
+//! error never reaches the writer: the follower keeps what it could not write, and the feed drops the rest until the follower
+//! can write again.
 
 mod catching_up;
 mod gaps;

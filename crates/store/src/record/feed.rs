@@ -13,6 +13,10 @@ use std::time::{Duration, Instant};
 const ACCEPTED_MAX: usize = 32_768;
 /// Steps that the feed holds.
 const STEPS_MAX: usize = 262_144;
+/// With so many accepted messages or steps, the follower takes them at once. More would wait in memory and be cold in the
+/// caches.
+const ACCEPTED_ENOUGH: usize = 4_096;
+const STEPS_ENOUGH: usize = 32_768;
 /// Entries of the request log that the feed holds. Further ones are dropped and counted.
 const REQUESTS_MAX: usize = 16_384;
 
@@ -50,6 +54,10 @@ pub(crate) struct Fed {
 impl Fed {
     fn is_full(&self) -> bool {
         self.accepted.len() >= ACCEPTED_MAX || self.steps.len() >= STEPS_MAX
+    }
+
+    fn has_enough(&self) -> bool {
+        self.accepted.len() >= ACCEPTED_ENOUGH || self.steps.len() >= STEPS_ENOUGH
     }
 
     /// Empties it and keeps its memory, for the next [`Feed::take`].
@@ -103,6 +111,10 @@ impl Feed {
         }
         fed.accepted.extend(accepted);
         fed.steps.append(steps);
+        if fed.has_enough() {
+            drop(fed);
+            self.wake.notify_one();
+        }
     }
 
     /// Adds an entry of the request log.
@@ -118,12 +130,12 @@ impl Feed {
         }
     }
 
-    /// Waits for `pause`, or until the feed is full or closed, or was requested more than `answered` times. Then exchanges
+    /// Waits for `pause`, or until the feed has enough or is closed, or was requested more than `answered` times. Then exchanges
     /// everything in it with `empty`.
     pub(crate) fn take(&self, pause: Duration, answered: u64, empty: &mut Fed) {
         let fed = self.lock();
         let waits = |fed: &mut Fed| {
-            !fed.closed && fed.dropped.is_none() && !fed.is_full() && fed.requested <= answered
+            !fed.closed && fed.dropped.is_none() && !fed.has_enough() && fed.requested <= answered
         };
         let waited = self.wake.wait_timeout_while(fed, pause, waits);
         let (mut fed, _) = waited.unwrap_or_else(PoisonError::into_inner);

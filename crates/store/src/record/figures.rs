@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The most rows that one query of statistics returns.
-pub const STATISTICS_ROWS_MAX: usize = 10_000;
+pub const STATISTICS_ROWS_MAX: usize = 5_000;
 
 /// The length of the intervals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -6,7 +6,7 @@ use hermod_domain::time::Timestamp;
 use hermod_engine::steps::StepKind;
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
@@ -40,6 +40,8 @@ pub struct LiveFrame {
     pub shown: Vec<LiveMessage>,
     /// How many messages had a step.
     pub total: u64,
+    /// The frame as a text, made by the first watcher that needs it, for all of them.
+    pub text: OnceLock<Arc<str>>,
 }
 
 struct Channel {
@@ -125,7 +127,8 @@ impl LiveHub {
         let covers = state.published_at.replace(now).map_or(Duration::ZERO, |before| now.since(before));
         state.last += 1;
         let number = state.last;
-        let empty = || LiveFrame { number, at: now, covers, shown: Vec::new(), total: 0 };
+        let empty =
+            || LiveFrame { number, at: now, covers, shown: Vec::new(), total: 0, text: OnceLock::new() };
         let mut frames: HashMap<Scope, LiveFrame> =
             state.channels.keys().map(|scope| (*scope, empty())).collect();
         for (message, step) in changed {

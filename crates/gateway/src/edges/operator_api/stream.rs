@@ -74,9 +74,8 @@ pub(super) fn event_stream(api: &OperatorApi, feed: LiveFeed) -> Response {
                 biased;
                 () = stopping.cancelled() => return None,
                 frame = feed.next() => {
-                    let frame = frame?;
-                    let json = serde_json::to_string(&frame).expect("a view has texts, numbers and lists");
-                    format!("id: {}\nevent: frame\ndata: {json}\n\n", frame.number)
+                    let (number, json) = frame?;
+                    format!("id: {number}\nevent: frame\ndata: {json}\n\n")
                 }
                 () = clock.sleep(KEEP_ALIVE) => ": keep-alive\n\n".to_owned(),
             };

@@ -26,12 +26,14 @@ pub fn watch_live(
 }
 
 impl LiveFeed {
-    /// Waits for the next frame with messages. Returns none when the store is closed.
-    pub async fn next(&mut self) -> Option<LiveView> {
+    /// Waits for the next frame with messages. Returns its number, and the frame as JSON, which is made once for all watchers.
+    /// Returns none when the store is closed.
+    pub async fn next(&mut self) -> Option<(u64, Arc<str>)> {
         loop {
             let frame = self.watch.next().await?;
             if frame.total > 0 {
-                return Some(frame_view(&Names::of(&self.world), &frame));
+                let text = frame.text.get_or_init(|| frame_text(&Names::of(&self.world), &frame));
+                return Some((frame.number, text.clone()));
             }
         }
     }
@@ -39,6 +41,11 @@ impl LiveFeed {
     pub fn world(&self) -> &World {
         &self.world
     }
+}
+
+fn frame_text(names: &Names, frame: &LiveFrame) -> Arc<str> {
+    let view = frame_view(names, frame);
+    serde_json::to_string(&view).expect("a view has texts, numbers and lists").into()
 }
 
 fn frame_view(names: &Names, frame: &LiveFrame) -> LiveView {
