@@ -6,6 +6,7 @@
 
 pub mod adaptive_rate;
 pub mod area;
+pub mod audit;
 pub mod carrier;
 pub mod catalogue;
 pub mod expiring;
@@ -20,6 +21,7 @@ pub mod numbers;
 pub mod octets;
 pub mod origin;
 pub mod pace;
+pub mod permission;
 pub mod phone;
 pub mod policy;
 pub mod prefix;

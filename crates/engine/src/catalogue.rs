@@ -6,18 +6,23 @@ use crate::ops::{CatalogueChange, CatalogueRefusal, CatalogueRow};
 use crate::tables::{CatalogueRowChange, TableError};
 
 impl Batch<'_> {
-    /// Writes a change of the setup. Returns a refusal, and writes nothing, if a ledger entry is refused or a name is
-    /// taken.
+    /// Writes a change of the setup. Returns a refusal, and writes nothing, if a ledger entry is refused, a name is
+    /// taken or the one-time link of the change was used before.
     pub fn change_catalogue(
         &mut self,
         change: &CatalogueChange,
     ) -> Result<Result<(), CatalogueRefusal>, TableError> {
-        let CatalogueChange { put, remove, entries, provisioned } = change;
+        let CatalogueChange { put, remove, entries, provisioned, tokens } = change;
         if let Some(refusal) = self.find_refusal(entries)? {
             return Ok(Err(CatalogueRefusal::Entry(refusal)));
         }
         if let Some(CatalogueRow { kind, name, .. }) = self.find_taken_name(put, remove)? {
             return Ok(Err(CatalogueRefusal::NameTaken { kind: kind.clone(), name: name.clone() }));
+        }
+        if let Some(link) = tokens.spend
+            && self.tables.read()?.user_token(&link)?.is_none()
+        {
+            return Ok(Err(CatalogueRefusal::LinkSpent));
         }
         for (kind, id) in remove {
             self.tables.write(CatalogueRowChange::Delete { kind: kind.clone(), id: *id });
@@ -31,6 +36,7 @@ impl Batch<'_> {
         for row in provisioned {
             self.tables.write(CatalogueRowChange::PutProvisioned(row.clone()));
         }
+        self.change_tokens(tokens)?;
         Ok(Ok(()))
     }
 

@@ -40,9 +40,11 @@ pub mod report;
 pub mod webhooks;
 
 // Balances, screening and the setup.
+pub mod audit_log;
 pub mod catalogue;
 pub mod ledger;
 pub mod reviews;
+pub mod user_tokens;
 
 // Start, rollback, unreadable rows, retention.
 pub mod due_times;

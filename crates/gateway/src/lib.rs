@@ -3,6 +3,7 @@
 //! message goes edges -> app -> domain + store, and back.
 
 pub mod app;
+pub mod author;
 pub mod board;
 pub mod clock;
 pub mod config;

@@ -35,6 +35,8 @@ pub enum SignInKey<'a> {
     Api(&'a str),
     /// The operator API.
     Operator,
+    /// A user of the portal, known or not.
+    User(&'a str),
 }
 
 pub struct World {

@@ -29,6 +29,9 @@ The audit also checks the structure of every page of the database file, the type
 its table. The file has no checksums: a changed byte inside a value, such as a letter of a text, is found only if an
 index or another row contradicts it. Use a file system with checksums if that is not enough.
 
+Each row of the audit log has a hash that covers the row before it. Rows that were removed at its end are not found this
+way: keep the last hash that this command prints elsewhere, and compare.
+
 Exit codes: 0 no violations; 1 violations, or the audit failed.";
 
 /// Progress is printed after this many seconds, then every second.
@@ -140,6 +143,7 @@ fn to_json(report: &AuditReport) -> serde_json::Value {
         resends,
         purged_before,
         record,
+        audit_log,
         violations,
     } = report;
     let violations: Vec<_> = violations
@@ -155,6 +159,7 @@ fn to_json(report: &AuditReport) -> serde_json::Value {
         "resends": resends,
         "purged_before": purged_before.map(|before| before.to_iso()),
         "record": record_json(*record),
+        "audit_log": { "rows": audit_log.number, "last_hash": audit_log.hash.short() },
         "violations": violations,
     })
 }
@@ -192,6 +197,7 @@ fn to_text(report: &AuditReport, folder: &Path) -> String {
         resends,
         purged_before,
         record,
+        audit_log,
         violations,
     } = report;
     let mut text = format!(
@@ -205,6 +211,11 @@ fn to_text(report: &AuditReport, folder: &Path) -> String {
         ));
     }
     text.push_str(record_text(*record).as_str());
+    text.push_str(&format!(
+        "  audit log       {} rows, the last has the hash {}\n",
+        audit_log.number,
+        audit_log.hash.short()
+    ));
     if report.is_clean() {
         text.push_str("No violations.\n");
         return text;

@@ -30,6 +30,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
             "links",
             "binds",
             "alarms",
+            "changes",
             "deliveries",
             "reports",
             "set-aside",

@@ -27,8 +27,9 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use customer::{balance, inbound, send, status};
 use failure::CommandResult;
 use operator::{
-    account, alarms, apply, binds, carrier, connection, control, deliveries, key, links, lookup, maintenance,
-    message, messages, money, number, price, record, requests, route, screen, search, sender, stats, tail,
+    account, alarms, apply, audit_log, binds, carrier, connection, control, deliveries, key, links, lookup,
+    maintenance, message, messages, money, number, price, record, requests, route, screen, search, sender,
+    stats, tail,
 };
 use std::process::ExitCode;
 
@@ -125,6 +126,7 @@ enum Command {
     Record(record::Record),
     Deliveries(deliveries::Deliveries),
     Reports(messages::Reports),
+    Changes(audit_log::Changes),
     SetAside(maintenance::SetAside),
     Erase(maintenance::Erase),
     Review(messages::Review),
@@ -180,6 +182,7 @@ fn main() -> ExitCode {
         Command::Record(command) => command.run(),
         Command::Deliveries(command) => command.run(),
         Command::Reports(command) => command.run(),
+        Command::Changes(command) => command.run(),
         Command::SetAside(command) => command.run(),
         Command::Erase(command) => command.run(),
         Command::Review(command) => command.run(),

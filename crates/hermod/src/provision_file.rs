@@ -1,6 +1,7 @@
 //! The provision file of the settings: read before the store is opened, applied before the gateway starts.
 
 use crate::failure::Failure;
+use hermod_gateway::author::Author;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::Source;
 use hermod_gateway::provision::{self, Change, Effect, Plan, ProvisionError, WantedSetup};
@@ -30,7 +31,8 @@ pub(crate) async fn apply(
     file: &Path,
     clock: &Clock,
 ) -> Result<Plan, Failure> {
-    let plan = provision::apply(&opened.store, &opened.pepper, wanted, clock.now()).await;
+    let plan =
+        provision::apply(&opened.store, &opened.pepper, wanted, &Author::file(file), clock.now()).await;
     let plan = plan.map_err(|error| match error {
         ProvisionError::Refused(refusal) => Failure::usage(format!("{}: {refusal}", file.display())),
         ProvisionError::Store(fault) => Failure::failed(fault),

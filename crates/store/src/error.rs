@@ -17,6 +17,8 @@ pub enum StoreError {
     EntryRefused(PostRefusal),
     #[error("nothing was changed: another {kind} is named {name:?}; choose another name")]
     NameTaken { kind: String, name: String },
+    #[error("this link was used before or has expired; request a new one")]
+    LinkSpent,
     #[error("the disk is nearly full; new messages are rejected until there is space again")]
     DiskLow,
     #[error("the store is shutting down")]
@@ -107,6 +109,7 @@ impl From<CatalogueRefusal> for StoreError {
         match refusal {
             CatalogueRefusal::Entry(refusal) => StoreError::EntryRefused(refusal),
             CatalogueRefusal::NameTaken { kind, name } => StoreError::NameTaken { kind, name },
+            CatalogueRefusal::LinkSpent => StoreError::LinkSpent,
         }
     }
 }

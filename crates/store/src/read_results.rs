@@ -1,11 +1,12 @@
 //! Results of reads, the same for every database: pages of rows, and the report of an audit.
 
+use hermod_domain::audit::AuditEnd;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{EventId, QueuePosition, ReportId, WaitingMessage, WebhookPage};
 use hermod_engine::tables::{EventKey, PartRow, Readings};
 
 /// The result of an audit.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct AuditReport {
     pub messages: u64,
     pub accounts: u64,
@@ -18,6 +19,8 @@ pub struct AuditReport {
     /// Messages accepted before this time are purged, and their costs are rolled up in the ledger.
     pub purged_before: Option<Timestamp>,
     pub record: RecordAudit,
+    /// The last row of the audit log. Kept elsewhere, it shows later whether rows at the end were removed.
+    pub audit_log: AuditEnd,
     pub violations: Vec<Violation>,
 }
 

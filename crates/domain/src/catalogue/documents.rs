@@ -2,7 +2,7 @@
 //! their meaning.
 
 use crate::carrier::Profile;
-use crate::catalogue::{SmppAccess, Webhooks};
+use crate::catalogue::{SmppAccess, User, Webhooks};
 use crate::ids::{AccountId, CarrierId, ConnectionId, RouteId};
 use crate::lifecycle::DoubtPolicy;
 use crate::money::{Currency, Money};
@@ -392,4 +392,6 @@ pub struct Documents {
     /// By the rule's name.
     pub screens: Vec<(String, ScreenEntry)>,
     pub controls: Vec<(String, ControlEntry)>,
+    /// By id and e-mail address.
+    pub users: Vec<(u32, String, User)>,
 }

@@ -6,6 +6,7 @@ mod account_view;
 mod documents;
 mod number_owners;
 mod smpp_access;
+mod users;
 mod webhooks;
 
 pub use account_view::{AccountView, SenderStatus};
@@ -15,6 +16,7 @@ pub use smpp_access::{
     BINDS_DEFAULT, BindTypes, CodingZero, InboundForm, SMPP_PASSWORD_CHARS, SYSTEM_ID_CHARS_MAX, SmppAccess,
     WINDOW_DEFAULT, WINDOW_MAX,
 };
+pub use users::{Membership, Role, SecondFactor, User, Users};
 pub use webhooks::{PreviousSecret, Webhooks};
 
 use crate::area::Area;
@@ -73,6 +75,7 @@ pub struct Catalogue {
     numbers: NumberOwners,
     /// The connection that gets each account's MO messages over SMPP.
     inbound: HashMap<AccountId, ConnectionId>,
+    users: Users,
 }
 
 impl Catalogue {
@@ -84,7 +87,8 @@ impl Catalogue {
         for (id, name, account) in &documents.accounts {
             accounts.insert(*id, common.view(*id, name, account, &owned)?);
         }
-        let Documents { connections, connection_names, keys, routes, carriers, numbers, .. } = documents;
+        let Documents { connections, connection_names, keys, routes, carriers, numbers, users, .. } =
+            documents;
         let connection_names = connection_names.into_iter().collect();
         let connections: HashMap<_, _> = connections.into_iter().collect();
         for (connection, Connection { account, .. }) in &connections {
@@ -119,11 +123,16 @@ impl Catalogue {
             carriers,
             numbers,
             inbound,
+            users: Users::of(users),
         })
     }
 
     pub fn key(&self, public: &str) -> Option<&ApiKey> {
         self.keys.get(public)
+    }
+
+    pub fn users(&self) -> &Users {
+        &self.users
     }
 
     /// Returns the connection with this system_id.
@@ -298,7 +307,8 @@ fn check_owners(documents: &Documents) -> Result<(), CatalogueError> {
                 .iter()
                 .filter_map(|(_, entry)| entry.account)
                 .map(|owner| ("a control", owner)),
-        );
+        )
+        .chain(documents.users.iter().flat_map(|(.., user)| user.owners()).map(|owner| ("a user", owner)));
     for (what, account) in owners {
         if !known.contains(&account) {
             return Err(CatalogueError::WithoutAccount { what, account });

@@ -13,6 +13,7 @@ mod receipts;
 mod reports;
 mod retention;
 mod upkeep;
+mod users;
 mod webhooks;
 
 pub use admin::{DecideReview, ForgetReviews};
@@ -24,6 +25,7 @@ pub use receipts::{ForgetUnnamedParts, GiveUpParked, Rematch};
 pub use reports::{ForgetGivenUp, GiveUpOldReports, MoveToWebhook};
 pub use retention::{ExpireKeys, PurgeCarrierIds, PurgeInbound, PurgeRecords, PurgeTexts};
 pub use upkeep::{DropOldFigures, ExpireParts, ReleaseDue, SetLate, SetUnreadableAside};
+pub use users::{AppendToAuditLog, Audited, EndUserToken, ForgetUserTokens, PutUserToken};
 pub use webhooks::{ForgetWebhooks, LimitWebhookWaits, ReplayFailedWebhooks, ReplayWebhook};
 
 use crate::batch::Batch;
@@ -133,12 +135,15 @@ macro_rules! commands {
 
 commands! {
     Accept(Box<Acceptance>),
+    AppendToAuditLog(AppendToAuditLog),
     AssignInbound(AssignInbound),
+    Audited(Box<Audited>),
     Cancel(Cancel),
-    ChangeCatalogue(CatalogueChange),
+    ChangeCatalogue(Box<CatalogueChange>),
     CloseLink(CloseLink),
     DecideReview(DecideReview),
     DropOldFigures(DropOldFigures),
+    EndUserToken(EndUserToken),
     EraseInbound(EraseInbound),
     EraseMessages(EraseMessages),
     EraseOthers(EraseOthers),
@@ -150,6 +155,7 @@ commands! {
     ForgetReviews(ForgetReviews),
     ForgetUnassigned(ForgetUnassigned),
     ForgetUnnamedParts(ForgetUnnamedParts),
+    ForgetUserTokens(ForgetUserTokens),
     ForgetWebhooks(ForgetWebhooks),
     GiveUpOldReports(GiveUpOldReports),
     GiveUpParked(GiveUpParked),
@@ -166,6 +172,7 @@ commands! {
     PurgeInbound(PurgeInbound),
     PurgeRecords(PurgeRecords),
     PurgeTexts(PurgeTexts),
+    PutUserToken(PutUserToken),
     ReadQueues(ReadQueues),
     Receive(Inbound),
     ReleaseDue(ReleaseDue),

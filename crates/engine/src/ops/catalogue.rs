@@ -1,7 +1,7 @@
 //! Entries of the setup, and changes of them.
 
 use crate::ops::Hidden;
-use crate::ops::{LedgerEntry, PostRefusal};
+use crate::ops::{LedgerEntry, PostRefusal, TokenChange};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -38,6 +38,7 @@ pub struct CatalogueChange {
     pub entries: Vec<LedgerEntry>,
     /// What a provision file says about its entries, kept for the next time that it is applied.
     pub provisioned: Vec<ProvisionedRow>,
+    pub tokens: TokenChange,
 }
 
 /// Why a change of the setup was refused.
@@ -49,6 +50,8 @@ pub enum CatalogueRefusal {
         kind: String,
         name: String,
     },
+    /// The one-time link does not exist, was used before or has been replaced.
+    LinkSpent,
 }
 
 /// What a provision file said about one entry when it was last applied. Only the gateway reads the body.

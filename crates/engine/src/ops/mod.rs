@@ -14,6 +14,7 @@ mod report;
 mod retention;
 mod set_aside;
 mod submit_note;
+mod user_token;
 mod webhook;
 
 pub use catalogue::{CatalogueChange, CatalogueRefusal, CatalogueRow, ProvisionedRow};
@@ -47,6 +48,7 @@ pub use report::{
 pub use retention::{Purged, Retention};
 pub use set_aside::{SetAside, SetAsideCount, StoredPart};
 pub use submit_note::SubmitNote;
+pub use user_token::{TokenChange, TokenDigest, TokenPurpose, USER_TOKENS_MAX, UserToken};
 pub use webhook::{
     AfterAttempt, AttemptOutcome, DlrEvent, ENDPOINTS_WOKEN_MAX, Endpoint, EventId, FAILED_PASSED_OVER_MAX,
     FailingEndpoint, GiveUpReason, RECEIVER_AWAY_MAX, REPLAYED_AT_ONCE_MAX, RESPONSE_KEPT_BYTES_MAX,

@@ -1,11 +1,12 @@
 //! A change of any table, as data.
 
 use crate::tables::{
-    AliasChange, BalanceChange, CarrierIdChange, CatalogueRowChange, ConversationChange, DayTotalsChange,
-    DeliveryFigureChange, ErasureChange, GivenUpReportChange, InboundChange, KeyChange, LedgerChange,
-    MessageChange, MessageExceptionChange, MoPartChange, OptOutChange, ParkedReceiptChange, PartChange,
-    PurgeChange, ReportChange, ReviewChange, SetAsideChange, StepChange, StoredTables, TableError,
-    UnassignedInboundChange, UnnamedPartChange, WebhookAttemptChange, WebhookEventChange,
+    AliasChange, AuditLogChange, BalanceChange, CarrierIdChange, CatalogueRowChange, ConversationChange,
+    DayTotalsChange, DeliveryFigureChange, ErasureChange, GivenUpReportChange, InboundChange, KeyChange,
+    LedgerChange, MessageChange, MessageExceptionChange, MoPartChange, OptOutChange, ParkedReceiptChange,
+    PartChange, PurgeChange, ReportChange, ReviewChange, SetAsideChange, StepChange, StoredTables,
+    TableError, UnassignedInboundChange, UnnamedPartChange, UserTokenChange, WebhookAttemptChange,
+    WebhookEventChange,
 };
 use serde::{Deserialize, Serialize};
 
@@ -64,4 +65,6 @@ changes! {
     UnnamedPart(UnnamedPartChange) => change_unnamed_part,
     WebhookAttempt(WebhookAttemptChange) => change_webhook_attempt,
     WebhookEvent(WebhookEventChange) => change_webhook_event,
+    AuditLog(AuditLogChange) => change_audit_log,
+    UserToken(UserTokenChange) => change_user_token,
 }

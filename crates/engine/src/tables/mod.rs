@@ -4,6 +4,7 @@
 //! data: a log of them makes the same tables again. A change names the whole key of its row and absolute values.
 
 mod aliases;
+mod audit_log;
 mod balances;
 mod batch_tables;
 mod carrier_ids;
@@ -32,10 +33,12 @@ mod set_aside;
 mod timeline;
 mod unassigned_inbound;
 mod unnamed_parts;
+mod user_tokens;
 mod webhook_attempts;
 mod webhook_events;
 
 pub use aliases::*;
+pub use audit_log::*;
 pub use balances::*;
 pub use batch_tables::Tables;
 pub use carrier_ids::*;
@@ -64,6 +67,7 @@ pub use set_aside::*;
 pub use timeline::*;
 pub use unassigned_inbound::*;
 pub use unnamed_parts::*;
+pub use user_tokens::*;
 pub use webhook_attempts::*;
 pub use webhook_events::*;
 
@@ -79,6 +83,7 @@ macro_rules! tables {
 
 tables![
     AliasRows,
+    AuditLogRows,
     BalanceRows,
     CarrierIdRows,
     CatalogueRows,
@@ -103,6 +108,7 @@ tables![
     TimelineRows,
     UnassignedInboundRows,
     UnnamedPartRows,
+    UserTokenRows,
     WebhookAttemptRows,
     WebhookEventRows,
 ];

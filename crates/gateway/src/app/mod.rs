@@ -9,6 +9,7 @@ mod queue_alarms;
 mod request_log;
 mod store_errors;
 mod submit_message;
+pub mod users;
 
 pub use authenticate::{Caller, Credentials, admit, authenticate};
 pub use fail_over::{FAIL_OVER_AFTER, FailOver, LOOK_EVERY};

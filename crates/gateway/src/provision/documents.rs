@@ -3,7 +3,7 @@
 use crate::provision::kind::Kind;
 use hermod_domain::catalogue::{
     Account, ApiKey, Carrier, Connection, ControlEntry, Documents, NumberEntry, Price, RouteEntry,
-    ScreenEntry, SenderEntry,
+    ScreenEntry, SenderEntry, User,
 };
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, RouteId};
 use hermod_store::CatalogueRow;
@@ -75,6 +75,7 @@ pub(super) fn documents<'a>(
             Kind::Key => documents.keys.push((name, read::<ApiKey>(row)?)),
             Kind::Screen => documents.screens.push((name, read::<ScreenEntry>(row)?)),
             Kind::Control => documents.controls.push((name, read::<ControlEntry>(row)?)),
+            Kind::User => documents.users.push((id, name, read::<User>(row)?)),
         }
     }
     Ok(documents)

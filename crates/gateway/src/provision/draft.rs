@@ -83,7 +83,7 @@ pub(super) struct Draft<'a> {
     names: Names,
     highest: HashMap<Kind, u32>,
     written: Vec<(Kind, String)>,
-    removed: Vec<(String, u32)>,
+    removed: Vec<CatalogueRow>,
     pub(super) changes: Vec<Change>,
     seen: HashSet<(Kind, String)>,
     /// New accounts and their opening balances.
@@ -269,7 +269,7 @@ impl<'a> Draft<'a> {
         let effect = match self.rows.remove(&(kind, name.clone())) {
             None => Effect::Absent,
             Some(row) => {
-                self.removed.push((row.kind, row.id));
+                self.removed.push(row);
                 Effect::Removed
             }
         };

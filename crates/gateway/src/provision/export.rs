@@ -14,6 +14,7 @@ use crate::provision::price::WantedPrice;
 use crate::provision::route::WantedRoute;
 use crate::provision::screen::WantedScreen;
 use crate::provision::sender::WantedSender;
+use crate::provision::user::WantedUser;
 use hermod_store::CatalogueRow;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -46,7 +47,11 @@ impl Plan {
     }
 }
 
-fn entry(kind: Kind, row: &CatalogueRow, names: &Names) -> Result<Map<String, Value>, UnreadableRow> {
+pub(super) fn entry(
+    kind: Kind,
+    row: &CatalogueRow,
+    names: &Names,
+) -> Result<Map<String, Value>, UnreadableRow> {
     match kind {
         Kind::Carrier => of::<WantedCarrier>(row, names),
         Kind::Route => of::<WantedRoute>(row, names),
@@ -58,6 +63,7 @@ fn entry(kind: Kind, row: &CatalogueRow, names: &Names) -> Result<Map<String, Va
         Kind::Key => of::<WantedKey>(row, names),
         Kind::Screen => of::<WantedScreen>(row, names),
         Kind::Control => of::<WantedControl>(row, names),
+        Kind::User => of::<WantedUser>(row, names),
     }
 }
 

@@ -11,6 +11,7 @@ use crate::provision::price::WantedPrice;
 use crate::provision::route::WantedRoute;
 use crate::provision::screen::WantedScreen;
 use crate::provision::sender::WantedSender;
+use crate::provision::user::WantedUser;
 use std::collections::BTreeMap;
 use utoipa::openapi::schema::ArrayItems;
 use utoipa::openapi::{Object, RefOr, Schema};
@@ -29,6 +30,7 @@ pub fn schema_of(kind: Kind) -> RefOr<Schema> {
         Kind::Key => WantedKey::schema(),
         Kind::Screen => WantedScreen::schema(),
         Kind::Control => WantedControl::schema(),
+        Kind::User => WantedUser::schema(),
     }
 }
 
@@ -82,6 +84,7 @@ fn schemas_inside(kind: Kind) -> Vec<(String, RefOr<Schema>)> {
         Kind::Key => WantedKey::schemas(&mut inside),
         Kind::Screen => WantedScreen::schemas(&mut inside),
         Kind::Control => WantedControl::schemas(&mut inside),
+        Kind::User => WantedUser::schemas(&mut inside),
     }
     inside
 }

@@ -13,6 +13,7 @@ use crate::provision::price::WantedPrice;
 use crate::provision::route::WantedRoute;
 use crate::provision::screen::WantedScreen;
 use crate::provision::sender::WantedSender;
+use crate::provision::user::WantedUser;
 use hermod_domain::webhook::url::AddressRules;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -45,6 +46,8 @@ pub struct WantedSetup {
     pub screens: Vec<WantedScreen>,
     #[serde(rename = "control", skip_serializing_if = "Vec::is_empty")]
     pub controls: Vec<WantedControl>,
+    #[serde(rename = "user", skip_serializing_if = "Vec::is_empty")]
+    pub users: Vec<WantedUser>,
     #[serde(rename = "remove", skip_serializing_if = "Vec::is_empty")]
     pub removals: Vec<Removal>,
     /// The installation's rules for webhook addresses.

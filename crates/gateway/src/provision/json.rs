@@ -182,6 +182,7 @@ fn only_name(wanted: &WantedSetup, kind: Kind) -> Option<String> {
         Kind::Key => wanted.keys.first().map(Entry::name),
         Kind::Screen => wanted.screens.first().map(Entry::name),
         Kind::Control => wanted.controls.first().map(Entry::name),
+        Kind::User => wanted.users.first().map(Entry::name),
     }
 }
 

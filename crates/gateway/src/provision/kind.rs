@@ -18,10 +18,11 @@ pub enum Kind {
     Key,
     Screen,
     Control,
+    User,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 10] = [
+    pub const ALL: [Kind; 11] = [
         Kind::Carrier,
         Kind::Route,
         Kind::Price,
@@ -32,6 +33,7 @@ impl Kind {
         Kind::Key,
         Kind::Screen,
         Kind::Control,
+        Kind::User,
     ];
 
     pub const fn as_str(self) -> &'static str {
@@ -46,6 +48,7 @@ impl Kind {
             Kind::Key => "key",
             Kind::Screen => "screen",
             Kind::Control => "control",
+            Kind::User => "user",
         }
     }
 
@@ -61,6 +64,7 @@ impl Kind {
             Kind::Key => "keys",
             Kind::Screen => "screens",
             Kind::Control => "controls",
+            Kind::User => "users",
         }
     }
 
@@ -76,7 +80,8 @@ impl Kind {
             | Kind::Number
             | Kind::Key
             | Kind::Screen
-            | Kind::Control => None,
+            | Kind::Control
+            | Kind::User => None,
         }
     }
 }

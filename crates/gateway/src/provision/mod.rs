@@ -1,9 +1,10 @@
-//! Provisioning: applies carriers, routes, prices, accounts, connections, keys, senders, numbers, screening rules and
-//! traffic controls from a file or the operator API to the store's catalogue. Entries are identified by name, so a
+//! Provisioning: applies carriers, routes, prices, accounts, connections, keys, senders, numbers, screening rules,
+//! traffic controls and users from a file or the operator API to the store's catalogue. Entries are identified by name, so a
 //! file can be applied repeatedly. A change is applied completely or not at all.
 
 mod account;
 mod api_key;
+mod audit_entries;
 mod carrier;
 mod checks;
 mod connection;
@@ -31,6 +32,7 @@ mod sender_lookalikes;
 mod tests;
 mod three_way;
 mod unreachable_entries;
+mod user;
 mod values;
 
 pub use account::{PREVIOUS_SECRET_KEPT, Rotation, WantedAccount, rotate};
@@ -54,7 +56,9 @@ pub use price::WantedPrice;
 pub use route::{PlacedCarrier, WantedRoute, WantedRouteCarrier};
 pub use screen::WantedScreen;
 pub use sender::WantedSender;
+pub use user::{SignInChange, WantedMembership, WantedUser, canonical_email, change_sign_in};
 
+use crate::author::Author;
 use crate::secrets::Pepper;
 use hermod_domain::area::Area;
 use hermod_domain::catalogue::{Catalogue, CatalogueError};
@@ -62,7 +66,7 @@ use hermod_domain::money::Money;
 use hermod_domain::price::PriceEntry;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
-use hermod_store::{CatalogueChange, CatalogueRow, LedgerEntry, LedgerKind, Store, StoreError};
+use hermod_store::{CatalogueChange, CatalogueRow, LedgerEntry, LedgerKind, Store, StoreError, TokenChange};
 use last_applied::LastApplied;
 
 /// The reference and note of an account's opening ledger entry.
@@ -142,7 +146,25 @@ pub fn prepare_over(
 
 /// Applies a plan in one transaction. The caller then uses the plan's catalogue. The catalogue must not change between
 /// planning and applying.
-pub async fn carry_out(store: &Store, plan: &Plan, now: Timestamp) -> Result<(), ProvisionError> {
+pub async fn carry_out(
+    store: &Store,
+    plan: &Plan,
+    author: &Author,
+    now: Timestamp,
+) -> Result<(), ProvisionError> {
+    carry_out_with(store, plan, author, TokenChange::default(), now).await
+}
+
+/// Does the same as [`carry_out`], and ends tokens of users in the same transaction. Users that are removed or disabled lose all
+/// of theirs.
+pub async fn carry_out_with(
+    store: &Store,
+    plan: &Plan,
+    author: &Author,
+    mut tokens: TokenChange,
+    now: Timestamp,
+) -> Result<(), ProvisionError> {
+    tokens.end_all_of.extend(plan.users_to_sign_out());
     let opened = plan.openings.iter().filter(|(_, opening)| *opening != Money::ZERO);
     let entries = opened.map(|(account, opening)| LedgerEntry {
         account: *account,
@@ -154,12 +176,13 @@ pub async fn carry_out(store: &Store, plan: &Plan, now: Timestamp) -> Result<(),
     });
     let change = CatalogueChange {
         put: plan.put.clone(),
-        remove: plan.removed.clone(),
+        remove: plan.removed.iter().map(|row| (row.kind.clone(), row.id)).collect(),
         entries: entries.collect(),
         provisioned: plan.provisioned.clone(),
+        tokens,
     };
     if change != CatalogueChange::default() {
-        store.change_catalogue(change).await?;
+        store.audited(audit_entries::entries(plan, author, now)?).change_catalogue(change).await?;
     }
     Ok(())
 }
@@ -168,9 +191,10 @@ pub async fn apply(
     store: &Store,
     pepper: &Pepper,
     wanted: &WantedSetup,
+    author: &Author,
     now: Timestamp,
 ) -> Result<Plan, ProvisionError> {
     let plan = prepare(store, pepper, wanted, now).await?;
-    carry_out(store, &plan, now).await?;
+    carry_out(store, &plan, author, now).await?;
     Ok(plan)
 }

@@ -2,6 +2,7 @@
 //! in a form for files, log lines and URL paths.
 
 use crate::provision::kind::Kind;
+use crate::provision::user::canonical_email;
 use crate::provision::{ProvisionRefusal, values};
 use hermod_domain::area::Area;
 use hermod_domain::numbers::{Country, Mcc, Network};
@@ -70,6 +71,7 @@ pub(super) fn read(kind: Kind, name: &str) -> Result<(String, Map<String, Value>
             Some((name.to_owned(), vec![("name", name.to_owned())]))
         }
         Kind::Key => Some((name.to_owned(), vec![("key", name.to_owned())])),
+        Kind::User => canonical_email(name).map(|email| (email.clone(), vec![("email", email)])),
         Kind::Route => read_route(name),
         Kind::Price => read_price(name),
         Kind::Sender => read_sender(name),
@@ -94,6 +96,7 @@ fn form(kind: Kind) -> &'static str {
              day"
         }
         Kind::Sender => "expected ACCOUNT/SENDER, or */SENDER for every account",
+        Kind::User => "expected an e-mail address",
         Kind::Number => "expected its digits, with /KEYWORD after them if it is shared",
         Kind::Carrier | Kind::Account | Kind::Connection | Kind::Key | Kind::Screen | Kind::Control => {
             "expected its name"

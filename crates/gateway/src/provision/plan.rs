@@ -27,8 +27,8 @@ pub struct Plan {
     /// All resulting rows, and their names.
     pub(super) rows: BTreeMap<(Kind, String), CatalogueRow>,
     pub(super) names: Names,
-    /// By kind and number.
-    pub(super) removed: Vec<(String, u32)>,
+    /// The removed rows.
+    pub(super) removed: Vec<CatalogueRow>,
     /// New accounts and their opening balances.
     pub(super) openings: Vec<(AccountId, Money)>,
     /// The file's values, for the next time it is applied.
@@ -39,6 +39,19 @@ impl Plan {
     /// Returns the number of an entry after the change.
     pub fn number(&self, kind: Kind, name: &str) -> Option<u32> {
         self.rows.get(&(kind, name.to_owned())).map(|row| row.id)
+    }
+}
+
+impl Plan {
+    /// Returns the users that are removed or disabled by this plan.
+    pub(super) fn users_to_sign_out(&self) -> Vec<u32> {
+        let removed = self.removed.iter().filter(|row| row.kind == Kind::User.as_str()).map(|row| row.id);
+        let disabled = |change: &&Change| {
+            change.kind == Kind::User
+                && change.effect.fields().iter().any(|field| field.field == "disabled" && field.after == true)
+        };
+        let disabled = self.changes.iter().filter(disabled);
+        removed.chain(disabled.filter_map(|change| self.number(Kind::User, &change.name))).collect()
     }
 }
 

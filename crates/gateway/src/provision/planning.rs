@@ -31,6 +31,7 @@ pub(super) fn plan(
         keys,
         screens,
         controls,
+        users,
         removals,
         rules,
         mentions,
@@ -63,6 +64,7 @@ pub(super) fn plan(
     bring_all(&mut draft, keys, mentions)?;
     bring_all(&mut draft, screens, mentions)?;
     bring_all(&mut draft, controls, mentions)?;
+    bring_all(&mut draft, users, mentions)?;
     for removal in removals {
         match mentions {
             Some(_) => draft.bring_removal(removal.kind, &removal.name)?,

@@ -25,7 +25,8 @@ pub(super) fn warning(row: &CatalogueRow) -> Option<String> {
         | Kind::Connection
         | Kind::Key
         | Kind::Screen
-        | Kind::Control => None,
+        | Kind::Control
+        | Kind::User => None,
     }?;
     let (what, mcc) = match area {
         Area::Mcc(mcc) if !Numbers::embedded().has_mcc(mcc) => (format!("MCC {mcc}"), mcc),

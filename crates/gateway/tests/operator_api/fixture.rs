@@ -6,6 +6,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, Request};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
+use hermod_gateway::author::Author;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::Source;
 use hermod_gateway::edges::http_api;
@@ -133,7 +134,7 @@ impl ApiFixture {
         .unwrap();
         let pepper = Pepper::new(b"pepper");
         let wanted = WantedSetup::parse(&Source { path: "setup".into(), text: setup.to_owned() }).unwrap();
-        provision::apply(&store, &pepper, &wanted, clock.now()).await.unwrap();
+        provision::apply(&store, &pepper, &wanted, &Author::operator(None), clock.now()).await.unwrap();
         let catalogue = load_catalogue(&store).await.unwrap();
         let token = OperatorToken::new(&pepper, TOKEN);
         let world = Arc::new(World::new(clock, store, pepper, catalogue, Duration::from_secs(3600)));

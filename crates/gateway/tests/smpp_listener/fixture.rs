@@ -1,5 +1,6 @@
 //! Fixture: a gateway with one SMPP customer, and a raw client that sends octets.
 
+use hermod_gateway::author::Author;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::clock::within;
 use hermod_gateway::config::{Config, Period, Source};
@@ -58,7 +59,9 @@ impl TestGateway {
         let clock = Clock::real();
         let opened = open(&config, &clock).unwrap();
         let wanted = Source { path: "shop.toml".into(), text: SHOP.to_owned() }.parse().unwrap();
-        provision::apply(&opened.store, &opened.pepper, &wanted, clock.now()).await.unwrap();
+        provision::apply(&opened.store, &opened.pepper, &wanted, &Author::operator(None), clock.now())
+            .await
+            .unwrap();
         let listener = || TcpListener::bind("127.0.0.1:0");
         let (http, smpp, smpps) =
             (listener().await.unwrap(), listener().await.unwrap(), listener().await.unwrap());

@@ -5,6 +5,7 @@ pub(crate) mod account;
 mod account_details;
 pub(crate) mod alarms;
 pub(crate) mod apply;
+pub(crate) mod audit_log;
 pub(crate) mod binds;
 pub(crate) mod carrier;
 mod carrier_test;

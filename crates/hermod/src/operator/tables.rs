@@ -4,6 +4,7 @@ use super::list::{Column, Listed};
 use super::record_notes::time;
 use crate::output::Align::{Left, Right};
 use hermod_gateway::views::amount::Amount;
+use hermod_gateway::views::audit_log::AuditRowView;
 use hermod_gateway::views::binds::BindView;
 use hermod_gateway::views::deliveries::DeliveryView;
 use hermod_gateway::views::lookup::{CarrierCandidateView, RouteCandidateView};
@@ -12,6 +13,21 @@ use hermod_gateway::views::messages::{GivenUpView, OptOutView, ReviewView, Unass
 use hermod_gateway::views::money::{ControlView, LedgerEntryView};
 use hermod_gateway::views::record::{MessageView, RequestView};
 use hermod_gateway::views::webhooks::{AttemptView, EndpointView, EventView};
+use serde_json::Value;
+
+impl Listed for AuditRowView {
+    const COLUMNS: &'static [Column<AuditRowView>] = &[
+        ("number", Right, |row| row.number.to_string()),
+        ("at", Left, |row| row.at.clone()),
+        ("by", Left, |row| row.by.clone()),
+        ("from", Left, |row| row.from.clone()),
+        ("account", Left, |row| text(&row.account)),
+        ("what", Left, |row| row.action.clone()),
+        ("subject", Left, |row| row.subject.clone()),
+        ("before and after", Left, |row| audit_detail(&row.detail)),
+    ];
+    const EMPTY: &'static str = "Nothing was changed yet.";
+}
 
 impl Listed for BindView {
     const COLUMNS: &'static [Column<BindView>] = &[
@@ -282,6 +298,18 @@ fn bars(counts: &[u64]) -> String {
         }
     };
     counts.iter().map(|count| bar(*count)).collect()
+}
+
+/// Shows what changed: `revoked: false -> true`.
+fn audit_detail(detail: &Value) -> String {
+    let Some(fields) = detail.as_object() else { return String::new() };
+    let shown = fields.iter().map(|(field, value)| match value.as_array().map(Vec::as_slice) {
+        Some([Value::Null, after]) => format!("{field}: {after}"),
+        Some([before, Value::Null]) => format!("{field}: {before} -> none"),
+        Some([before, after]) => format!("{field}: {before} -> {after}"),
+        _ => format!("{field}: {value}"),
+    });
+    shown.collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

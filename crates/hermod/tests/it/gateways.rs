@@ -2,6 +2,7 @@
 
 use crate::real_time::{block, now, pause};
 use hermod_domain::time::Timestamp;
+use hermod_gateway::author::Author;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::{Bytes, Config, Network, Period, Source};
 use hermod_gateway::provision::{self, WantedSetup};
@@ -93,7 +94,9 @@ impl InProcess {
         let wanted: WantedSetup =
             Source { path: "provision.toml".into(), text }.parse().expect("a provision file");
         let wanted = wanted.judged_by(config.webhooks.rules());
-        let applied = provision::apply(&opened.store, &opened.pepper, &wanted, clock.now()).await;
+        let applied =
+            provision::apply(&opened.store, &opened.pepper, &wanted, &Author::operator(None), clock.now())
+                .await;
         applied.expect("the provision file is valid");
         let smpp = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a free port");
         let smpp = Some(smpp);
@@ -115,7 +118,14 @@ impl InProcess {
         let source = Source { path: "change.toml".into(), text: text.to_owned() };
         let wanted: WantedSetup = source.parse().expect("a provision file");
         let wanted = wanted.judged_by(world.webhook_rules.clone());
-        let plan = provision::apply(&world.store, &world.pepper, &wanted, world.clock.now()).await;
+        let plan = provision::apply(
+            &world.store,
+            &world.pepper,
+            &wanted,
+            &Author::operator(None),
+            world.clock.now(),
+        )
+        .await;
         world.set_catalogue(plan.expect("the provision file is valid").catalogue);
     }
 

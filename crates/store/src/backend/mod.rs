@@ -13,11 +13,13 @@ use crate::read_results::{
 use crate::sqlite::database::Database;
 use crate::sqlite::record::{text, timeline};
 use crate::sqlite::{
-    audit as sqlite_audit, balances, carrier_ids, catalogue, conversations, copying, day_totals,
+    audit as sqlite_audit, audit_log, balances, carrier_ids, catalogue, conversations, copying, day_totals,
     delivery_figures, engine_reads, erasure, errors, given_up_reports, inbound, late_parts, ledger, lock,
     opt_outs, parked_receipts, part_rows, purging, readers, records, recovery, reports, reviews, set_aside,
-    unassigned_inbound, unnamed_parts, waiting_messages, webhook_due, webhook_listing, webhook_purging,
+    unassigned_inbound, unnamed_parts, user_tokens, waiting_messages, webhook_due, webhook_listing,
+    webhook_purging,
 };
+use hermod_domain::audit::AuditRow;
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, RemoteId};
 use hermod_domain::origin::MessageName;
@@ -27,7 +29,8 @@ use hermod_engine::ops::{
     AssignedId, Balance, CarrierQueue, CatalogueRow, DayTotals, DeliveryRow, Endpoint, EventId,
     FailingEndpoint, GivenUpReport, InboundRecord, LedgerRow, MessageRecord, MoMessage, OpenReviews, OptOut,
     ParkedReceipt, ProvisionedRow, QueuePosition, ReceiptLoss, ReportId, ReviewCase, ReviewState, SetAside,
-    SetAsideCount, Statement, UnassignedMo, WebhookAttempt, WebhookFigures, WebhookFilter, WebhookRecord,
+    SetAsideCount, Statement, TokenDigest, UnassignedMo, UserToken, WebhookAttempt, WebhookFigures,
+    WebhookFilter, WebhookRecord,
 };
 use hermod_engine::state::idempotency_keys::{KeyLimits, KeyStep};
 use hermod_engine::state::parked_receipts::ParkedPage;
@@ -95,6 +98,8 @@ macro_rules! reads {
 
 reads! {
     fn account_with_old_inbound(before: Timestamp) -> Option<AccountId> = purging::account_with_old_inbound(before);
+    fn audit_log(account: Option<AccountId>, before: Option<u64>, limit: u32) -> Vec<AuditRow>
+        = audit_log::page(account, before, limit);
     fn balance(account: AccountId) -> Balance = balances::read(account);
     fn carriers_with_late_parts() -> Vec<CarrierId> = late_parts::carriers_with_late_parts();
     fn catalogue() -> Vec<CatalogueRow> = catalogue::read();
@@ -160,6 +165,8 @@ reads! {
         = unassigned_inbound::read_unassigned_page(since, limit);
     fn unnamed_parts(after: Option<UnnamedPart>, limit: usize) -> Vec<UnnamedPart>
         = unnamed_parts::read_unnamed_page(after.as_ref(), limit);
+    fn user_token(digest: TokenDigest) -> Option<UserToken> = user_tokens::find(digest);
+    fn user_tokens(user: u32, limit: usize) -> Vec<UserToken> = user_tokens::of_user(user, limit);
     fn waiting(carrier: CarrierId, after: Option<QueuePosition>, limit: usize) -> WaitingPage
         = waiting_messages::read_page(carrier, after, limit);
     fn waiting_endpoints() -> Vec<(Endpoint, Timestamp)> = webhook_due::waiting_endpoints();

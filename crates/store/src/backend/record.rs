@@ -10,13 +10,13 @@ use crate::record::{
     StatisticRow, StatisticsQuery, TextQuery,
 };
 use crate::sqlite::progress::Progress;
-#[cfg(test)]
-use crate::sqlite::schema as store_schema;
 use crate::sqlite::record::reading::RecordReaders;
 use crate::sqlite::record::source::RecordSource;
 use crate::sqlite::record::text::Candidates;
 use crate::sqlite::record::writing::RecordConnection;
 use crate::sqlite::record::{counting, open_messages, requests, schema, search, statistics, text, timeline};
+#[cfg(test)]
+use crate::sqlite::schema as store_schema;
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;

@@ -3,6 +3,7 @@
 
 mod aliases;
 pub(crate) mod audit;
+pub(crate) mod audit_log;
 pub(crate) mod balances;
 pub(crate) mod blobs;
 pub(crate) mod carrier_ids;
@@ -50,6 +51,7 @@ mod timeline;
 pub(crate) mod unassigned_inbound;
 pub(crate) mod unnamed_parts;
 pub(crate) mod unreadable;
+pub(crate) mod user_tokens;
 pub(crate) mod waiting_messages;
 pub(crate) mod webhook_attempts;
 pub(crate) mod webhook_due;

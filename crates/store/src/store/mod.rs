@@ -23,10 +23,11 @@ use crate::queued_acceptance::QueuedAcceptance;
 use crate::shared::Shared;
 use crate::writer::operation::Op;
 use crate::writer::queue::Callers;
+use hermod_domain::audit::AuditEntry;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, RemoteId};
 use hermod_domain::time::Timestamp;
-use hermod_engine::commands::{AnyOutcome, FindKey, Listed};
+use hermod_engine::commands::{AnyOutcome, Audited, FindKey, Listed};
 use hermod_engine::ops::{AcceptOutcome, Acceptance, Duplicate, KeyClaim, MessageRecord};
 use record::Record;
 use std::collections::HashMap;
@@ -61,6 +62,8 @@ pub struct OpenOptions {
 #[derive(Clone)]
 pub struct Store {
     inner: Arc<Inner>,
+    /// What [`Store::request`] writes into the audit log, in the transaction of its command.
+    audit: Arc<[AuditEntry]>,
 }
 
 struct Inner {
@@ -168,6 +171,14 @@ impl Store {
 
     /// Queues a command for the writer, and returns its outcome once it is durable.
     async fn request<C: Listed>(&self, command: C) -> Result<C::Outcome, StoreError> {
+        if self.audit.is_empty() {
+            return self.run(command).await;
+        }
+        let audited = Audited { command: command.into(), entries: self.audit.to_vec() };
+        Ok(own_outcome::<C>(*self.run(Box::new(audited)).await?))
+    }
+
+    async fn run<C: Listed>(&self, command: C) -> Result<C::Outcome, StoreError> {
         let (reply, outcome) = oneshot::channel();
         self.send(Op::Command(command.into(), Some(reply))).await?;
         outcome_of::<C>(outcome.await)
@@ -185,5 +196,9 @@ fn outcome_of<C: Listed>(
     received: Result<Result<AnyOutcome, StoreError>, RecvError>,
 ) -> Result<C::Outcome, StoreError> {
     let outcome = received.map_err(|_| StoreError::Closed)??;
-    Ok(C::own_outcome(outcome).expect("the writer answers a command with its own outcome"))
+    Ok(own_outcome::<C>(outcome))
+}
+
+fn own_outcome<C: Listed>(outcome: AnyOutcome) -> C::Outcome {
+    C::own_outcome(outcome).expect("the writer answers a command with its own outcome")
 }

@@ -53,7 +53,8 @@ impl Store {
         let (queue, queued) = queue::queue();
         let (for_writer, for_readers) = (shared.clone(), queued.clone());
         backend.set_wake_writer(move || for_readers.wake_writer());
-        let record = record.then(|| Record::open(options, &backend, position, shared.feed.clone())).transpose()?;
+        let record =
+            record.then(|| Record::open(options, &backend, position, shared.feed.clone())).transpose()?;
         let thread = start_writer(folder, move || {
             let feed = for_writer.feed.clone();
             Writer::new(&writing, engine, queued, for_writer, meters).run();
@@ -75,6 +76,7 @@ impl Store {
                 writer: Mutex::new(Some(thread)),
                 record,
             }),
+            audit: Arc::default(),
         })
     }
 }

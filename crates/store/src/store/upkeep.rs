@@ -155,6 +155,7 @@ impl Store {
         self.give_up_parked(now).await?;
         self.forget_unassigned(now).await?;
         self.forget_conversations(now).await?;
+        self.forget_user_tokens(now).await?;
         self.forget_reviews(now).await
     }
 }

@@ -4,6 +4,7 @@
 mod accept;
 mod accept_deadline;
 mod audit;
+mod audit_log;
 mod cancel;
 mod catalogue;
 mod clock_set_back;

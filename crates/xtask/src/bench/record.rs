@@ -57,7 +57,8 @@ pub(crate) fn run(programs: &Programs, options: &Options) -> Outcome {
         run_queries(options)?;
     }
     let mut bench = Bench::start(programs, options)?;
-    let behind = LAGS.iter().map(|(rate, most)| bench.measure_lag(*rate, *most)).collect::<Result<Vec<_>, _>>();
+    let behind =
+        LAGS.iter().map(|(rate, most)| bench.measure_lag(*rate, *most)).collect::<Result<Vec<_>, _>>();
     let missed = [behind?, vec![bench.measure_watchers()?]].concat().into_iter().flatten();
     let missed: Vec<String> = missed.collect();
     bench.end()?;
@@ -165,8 +166,7 @@ impl<'a> Bench<'a> {
             with
         })?;
         #[expect(clippy::cast_precision_loss, reason = "a number of seconds")]
-        let cost =
-            (with.usage.cpu.as_secs_f64() - without.cpu.as_secs_f64()) / self.options.seconds as f64;
+        let cost = (with.usage.cpu.as_secs_f64() - without.cpu.as_secs_f64()) / self.options.seconds as f64;
         println!(
             "{} watchers       {:.1} % of one core at {WATCHED_RATE}/s: {:.2} s CPU with them, {:.2} s without, in {} s; \
              {} reads of frames",

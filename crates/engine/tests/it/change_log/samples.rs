@@ -2,13 +2,14 @@
 
 use super::message_samples;
 use super::values::*;
+use hermod_domain::audit::{AuditEnd, AuditEntry};
 use hermod_domain::money::Money;
 use hermod_domain::numbers::{Country, Network};
 use hermod_domain::time::Day;
 use hermod_engine::block_filter::FilterBlock;
 use hermod_engine::ops::{
     Balance, CatalogueRow, DayTotals, DeliveryFigures, Endpoint, EventId, LedgerKind, OptOut, ProvisionedRow,
-    ReviewState, Screened,
+    ReviewState, Screened, TokenDigest, TokenPurpose, UserToken,
 };
 use hermod_engine::tables::*;
 use std::time::Duration;
@@ -18,6 +19,7 @@ pub(super) fn all() -> Vec<Change> {
     add(&mut all, accounts());
     add(&mut all, ledger());
     add(&mut all, setup());
+    add(&mut all, users());
     add(&mut all, statistics());
     add(&mut all, keys());
     add(&mut all, reviews());
@@ -131,6 +133,34 @@ fn keys() -> Vec<KeyChange> {
         },
         KeyChange::DeleteSegment { bucket: KeyBucketId(11), no: 12 },
     ]);
+    all
+}
+
+fn users() -> Vec<Change> {
+    let entry = AuditEntry {
+        at: AT,
+        account: Some(ACCOUNT),
+        by: "operator anna".to_owned(),
+        from: "192.0.2.7".to_owned(),
+        action: "key.update".to_owned(),
+        subject: "shop-key-1".to_owned(),
+        detail: "{\"revoked\":[false,true]}".to_owned(),
+    };
+    let digest = TokenDigest([9; 32]);
+    let token = |purpose: TokenPurpose| UserToken {
+        digest,
+        user: 4,
+        purpose,
+        made_at: AT,
+        expires_at: LATER,
+        body: "{}".to_owned(),
+    };
+    let mut all = vec![
+        AuditLogChange::Add(AuditEnd::EMPTY.append(entry)).into(),
+        UserTokenChange::Delete(digest).into(),
+        UserTokenChange::DeleteExpired(LATER).into(),
+    ];
+    add(&mut all, TokenPurpose::ALL.map(|purpose| UserTokenChange::Put(token(purpose))));
     all
 }
 

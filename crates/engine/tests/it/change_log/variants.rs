@@ -21,6 +21,7 @@ macro_rules! changes {
 
 changes! {
     Alias(AliasChange) { Last, Name }
+    AuditLog(AuditLogChange) { Add }
     Balance(BalanceChange) { Put }
     CarrierId(CarrierIdChange) { CreateDay, RetireDay, DeleteRetired, DropRetiredDay, Add, Put }
     CatalogueRow(CatalogueRowChange) { Put, Delete, PutProvisioned }
@@ -51,6 +52,7 @@ changes! {
     Step(StepChange) { Reserved, Keep }
     UnassignedInbound(UnassignedInboundChange) { Add, Delete }
     UnnamedPart(UnnamedPartChange) { Put, Delete }
+    UserToken(UserTokenChange) { Put, Delete, DeleteExpired }
     WebhookAttempt(WebhookAttemptChange) { Put, DeleteUpTo, DeleteWithoutEvent }
     WebhookEvent(WebhookEventChange) {
         Last, Add, Attempts, DueTime, PutOff, End, Restore, EndedAttempts, DeleteEndedBy,

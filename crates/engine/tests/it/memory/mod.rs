@@ -2,6 +2,7 @@
 //! conflict, or would hit no row: applying a change cannot conflict.
 
 mod aliases;
+mod audit_log;
 mod balances;
 mod carrier_ids;
 mod catalogue;
@@ -33,14 +34,18 @@ mod tests;
 mod timeline;
 mod unassigned_inbound;
 mod unnamed_parts;
+mod user_tokens;
 mod webhook_attempts;
 mod webhook_events;
 
 pub(crate) use dump::Dump;
 pub(crate) use inspect::{EventRow, EventStanding, MessageFacts, MoRow};
 
+use hermod_domain::audit::AuditRow;
 use hermod_engine::block_filter::FilterBlock;
-use hermod_engine::ops::{Balance, DayTotals, DeliveryFigures, GivenUpReport, ReceiptLoss};
+use hermod_engine::ops::{
+    Balance, DayTotals, DeliveryFigures, GivenUpReport, ReceiptLoss, TokenDigest, UserToken,
+};
 use hermod_engine::tables::{Conversation, InboundCounter, KeyBucketRow, KeyEntry, PartRow};
 use std::cell::{Ref, RefCell, RefMut};
 use std::rc::Rc;
@@ -121,6 +126,7 @@ macro_rules! tables {
 tables! {
     alias: (u32, u32) => i64,
     alias_counter: u32 => u32,
+    audit_log: u64 => AuditRow,
     balance: u32 => Balance,
     carrier_id_day: i64 => (),
     retired_carrier_id_day: i64 => (),
@@ -158,6 +164,7 @@ tables! {
     timeline: u64 => timeline::Row,
     unassigned_inbound: i64 => unassigned_inbound::Row,
     unnamed: (u32, u64, i64, u8) => unnamed_parts::Row,
+    user_token: TokenDigest => UserToken,
     webhook: webhook_events::Key => webhook_events::Waiting,
     webhook_past: webhook_events::Key => webhook_events::Ended,
     webhook_counter: () => u64,

@@ -1,9 +1,11 @@
 //! Customers' binds, and unbinding one.
 
 use super::{OperatorRefusal, account_name, find_account};
+use crate::author::Acting;
 use crate::board::Order;
 use crate::views::binds::{BindView, BindsQuery, BindsView, UnbindView};
 use crate::world::World;
+use serde_json::json;
 
 /// Lists live binds, the oldest first.
 pub async fn list_binds(world: &World, query: &BindsQuery) -> Result<BindsView, OperatorRefusal> {
@@ -24,9 +26,11 @@ pub async fn list_binds(world: &World, query: &BindsQuery) -> Result<BindsView, 
 }
 
 /// Sends unbind to a customer, which may bind again at once.
-pub fn unbind(world: &World, number: &str) -> Result<UnbindView, OperatorRefusal> {
+pub async fn unbind(world: &Acting, number: &str) -> Result<UnbindView, OperatorRefusal> {
     let bind = number.parse().ok().and_then(|number| world.binds.find(number));
     let bind = bind.ok_or_else(|| OperatorRefusal::no_such("bind", number))?;
+    let detail = json!({ "system_id": bind.system_id().to_string(), "peer": bind.peer().to_string() });
+    world.audited(None, "bind.unbind", number, &detail).note_in_audit_log().await?;
     bind.order(Order::Unbind);
     tracing::info!(system_id = %bind.system_id(), peer = %bind.peer(), bind = bind.number(), "Unbound by the operator");
     Ok(UnbindView { bind: bind.number() })

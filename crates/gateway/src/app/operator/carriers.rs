@@ -2,6 +2,7 @@
 
 use super::OperatorRefusal;
 use super::input::{invalid, number, sender};
+use crate::author::Acting;
 use crate::board::{AlarmKind, CarrierSnapshot, NoProbe, PROBE_WAIT_MAX, Probe, Recent};
 use crate::config::Period;
 use crate::views::carrier_test::{
@@ -15,6 +16,7 @@ use hermod_domain::carrier::Health;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::text::MessageText;
 use hermod_store::CarrierQueue;
+use serde_json::{Value, json};
 use std::time::Duration;
 
 /// A trace costs a little with every PDU, so it ends by itself.
@@ -71,11 +73,12 @@ pub(super) fn find_carrier(world: &World, name: &str) -> Result<CarrierId, Opera
 }
 
 /// Lets a stopped carrier send again.
-pub fn resume_carrier(world: &World, name: String) -> Result<ResumedView, OperatorRefusal> {
+pub async fn resume_carrier(world: &Acting, name: String) -> Result<ResumedView, OperatorRefusal> {
     let id = find_carrier(world, &name)?;
     let resumed = world.carriers.resume(id, world.clock.moment());
     if resumed {
         world.alarms.clear(AlarmKind::CarrierStopped, &name);
+        world.audited(None, "carrier.resume", &name, &Value::Null).note_in_audit_log().await?;
         tracing::info!(carrier.name = name, "Resumed by the operator");
     }
     Ok(ResumedView { carrier: name, resumed })
@@ -169,8 +172,8 @@ const fn what_to_do(kind: AlarmKind) -> &'static str {
 }
 
 /// Traces a carrier's PDUs for a while.
-pub fn start_trace(
-    world: &World,
+pub async fn start_trace(
+    world: &Acting,
     name: String,
     request: &TraceRequest,
 ) -> Result<TraceStateView, OperatorRefusal> {
@@ -182,6 +185,8 @@ pub fn start_trace(
     })?;
     let id = find_carrier(world, &name)?;
     let until = world.clock.now().plus(period.0);
+    let detail = json!({ "until": until.to_iso() });
+    world.audited(None, "carrier.trace", &name, &detail).note_in_audit_log().await?;
     world.carriers.open(id, &name).trace.enable(until);
     tracing::info!(carrier.name = name, until = %until.to_iso(), "PDU trace started by the operator");
     Ok(TraceStateView { carrier: name, until: Some(until.to_iso()) })

@@ -2,6 +2,7 @@
 //! transaction, and in force before the next one begins.
 
 use super::OperatorRefusal;
+use crate::author::Acting;
 use crate::board::Order;
 use crate::provision::{
     self, Kind, Plan, Removal, WantedSetup, canonical_name, merged, shown, shown_one, wanted_entry,
@@ -69,7 +70,7 @@ pub enum LiveBinds {
 
 /// Creates the entry, or replaces it as a whole. Returns whether it was created.
 pub async fn put_entry(
-    world: &World,
+    world: &Acting,
     kind: Kind,
     name: &str,
     fields: Fields,
@@ -92,7 +93,7 @@ pub async fn put_entry(
 
 /// Applies a JSON merge patch (RFC 7396) to an entry.
 pub async fn patch_entry(
-    world: &World,
+    world: &Acting,
     kind: Kind,
     name: &str,
     patch: Fields,
@@ -110,7 +111,7 @@ pub async fn patch_entry(
     execute_plan_of_entry(world, plan, kind, name, binds).await
 }
 
-pub async fn remove_entry(world: &World, kind: Kind, name: &str) -> Result<AppliedView, OperatorRefusal> {
+pub async fn remove_entry(world: &Acting, kind: Kind, name: &str) -> Result<AppliedView, OperatorRefusal> {
     let name = canonical_name(kind, name)?;
     let wanted = WantedSetup::removing(Removal { kind, name: name.clone() });
     let applied = apply_wanted(world, &wanted, false).await?;
@@ -122,7 +123,7 @@ pub async fn remove_entry(world: &World, kind: Kind, name: &str) -> Result<Appli
 
 /// Applies a provision file, or returns what that would change.
 pub async fn apply_wanted(
-    world: &World,
+    world: &Acting,
     wanted: &WantedSetup,
     dry_run: bool,
 ) -> Result<AppliedView, OperatorRefusal> {
@@ -138,7 +139,7 @@ pub async fn apply_wanted(
 }
 
 /// Replaces a key's secret by a random one. The old secret is invalid at once.
-pub async fn rotate_key(world: &World, key: &str) -> Result<AppliedView, OperatorRefusal> {
+pub async fn rotate_key(world: &Acting, key: &str) -> Result<AppliedView, OperatorRefusal> {
     let made = random_token(SECRET_CHARS).map_err(|error| {
         tracing::error!(%error, "No randomness for a secret");
         OperatorRefusal::Failed
@@ -151,7 +152,7 @@ pub async fn rotate_key(world: &World, key: &str) -> Result<AppliedView, Operato
 
 /// Executes a plan and returns the entry as the plan leaves it.
 async fn execute_plan_of_entry(
-    world: &World,
+    world: &Acting,
     plan: Plan,
     kind: Kind,
     name: String,
@@ -170,8 +171,8 @@ async fn execute_plan_of_entry(
 }
 
 /// Stores a plan and puts its catalogue in force. The caller holds [`World::changing`].
-pub(super) async fn execute_plan(world: &World, plan: Plan) -> Result<AppliedView, OperatorRefusal> {
-    provision::carry_out(&world.store, &plan, world.clock.now()).await?;
+pub(super) async fn execute_plan(world: &Acting, plan: Plan) -> Result<AppliedView, OperatorRefusal> {
+    provision::carry_out(&world.store, &plan, &world.author, world.clock.now()).await?;
     let Plan { changes, secrets, catalogue, warnings, .. } = plan;
     world.set_catalogue(catalogue);
     for change in changes.iter().filter(|change| change.effect.is_change()) {
@@ -212,7 +213,7 @@ impl AccountFilter {
                 let own = connections.filter(|(_, entry)| names(entry, "account") == Some(account));
                 Ok(AccountFilter::Owners("connection", own.map(|(name, _)| name).collect()))
             }
-            Kind::Carrier | Kind::Account => Err(OperatorRefusal::InvalidField {
+            Kind::Carrier | Kind::Account | Kind::User => Err(OperatorRefusal::InvalidField {
                 field: "account",
                 rule: format!("{} belong to no account", kind.plural()),
             }),

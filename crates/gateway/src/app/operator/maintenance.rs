@@ -2,19 +2,21 @@
 
 use super::input::{invalid, number};
 use super::{OperatorRefusal, find_account};
+use crate::author::Acting;
 use crate::views::maintenance::{
     BackupRequest, BackupView, ErasureRequest, ErasureView, SetAsideQuery, SetAsideView,
 };
 use crate::views::paging::{Limit, Page};
 use crate::world::World;
 use hermod_store::StoreError;
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 /// The file name of the database, as in every data folder.
 const DATABASE: &str = "hermod.db";
 
 /// Copies the database into a new folder while messages are being sent. Removes the folder on any error.
-pub async fn copy_database(world: &World, request: BackupRequest) -> Result<BackupView, OperatorRefusal> {
+pub async fn copy_database(world: &Acting, request: BackupRequest) -> Result<BackupView, OperatorRefusal> {
     let folder = PathBuf::from(request.folder);
     if !folder.is_absolute() {
         return Err(invalid("folder", "must be an absolute path"));
@@ -22,6 +24,10 @@ pub async fn copy_database(world: &World, request: BackupRequest) -> Result<Back
     create_private(&folder).map_err(|error| {
         invalid("folder", format!("{}: the gateway cannot create this folder: {error}", folder.display()))
     })?;
+    world
+        .audited(None, "database.copy", "database", &json!({ "folder": &folder }))
+        .note_in_audit_log()
+        .await?;
     match world.store.copy_to(&folder.join(DATABASE)).await {
         Ok(bytes) => Ok(BackupView { folder: folder.display().to_string(), bytes }),
         Err(fault) => {
@@ -47,9 +53,11 @@ fn create_private(folder: &Path) -> std::io::Result<()> {
 }
 
 /// Erases a phone number from every message that has ended, of one account or of all.
-pub async fn erase_number(world: &World, request: ErasureRequest) -> Result<ErasureView, OperatorRefusal> {
+pub async fn erase_number(world: &Acting, request: ErasureRequest) -> Result<ErasureView, OperatorRefusal> {
     let number = number(&request.number)?;
     let account = request.account.map(|name| find_account(world, &name)).transpose()?;
+    // The audit log must not have the number either.
+    world.audited(account, "number.erase", "a phone number", &Value::Null).note_in_audit_log().await?;
     let erased = world.store.erase_number(number, account).await?;
     // The log must not have the number.
     tracing::info!(

@@ -3,6 +3,7 @@
 
 use super::input::{invalid, number, one_of, words};
 use super::{OperatorRefusal, account_name, carrier_name, find_account};
+use crate::author::Acting;
 use crate::views::messages::{
     AssignRequest, AssignedView, DecisionRequest, GivenUpQuery, GivenUpView, OptOutRemovedView,
     OptOutRequest, OptOutView, OptOutsQuery, ReviewView, ReviewsQuery, UnassignedQuery, UnassignedView,
@@ -11,10 +12,15 @@ use crate::views::messages::{
 use crate::views::paging::{Limit, Page};
 use crate::world::World;
 use hermod_domain::ids::MessageId;
+use hermod_domain::phone::Msisdn;
 use hermod_store::{OptOut, ReportId, ReviewCase, ReviewState};
+use serde_json::{Value, json};
 
 const DECIDED_BY_CHARS_MAX: usize = 100;
 const HOW_CHARS_MAX: usize = 100;
+/// Characters of a masked number that are shown before and after the stars.
+const MASKED_HEAD: usize = 5;
+const MASKED_TAIL: usize = 2;
 /// How an opt-out was made, where the request has nothing about it.
 const HOW_DEFAULT: &str = "the operator";
 
@@ -33,7 +39,7 @@ pub async fn list_opt_outs(
 
 /// Stores an opt-out. Returns the stored one, and whether it is new.
 pub async fn add_opt_out(
-    world: &World,
+    world: &Acting,
     account: &str,
     text: &str,
     request: Option<OptOutRequest>,
@@ -43,22 +49,33 @@ pub async fn add_opt_out(
     let number = number(text)?;
     let id = find_account(world, account)?;
     let entry = OptOut { account: id, number, how, now: world.clock.now() };
-    let is_new = world.store.opt_out(entry.clone()).await?;
+    let detail = json!({ "how": &entry.how });
+    let audited = world.audited(Some(id), "opt_out.create", &masked(number), &detail);
+    let is_new = audited.opt_out(entry.clone()).await?;
     let stored = world.store.opted_out(id, number).await?;
     Ok((stored.unwrap_or(entry).into(), is_new))
 }
 
 pub async fn remove_opt_out(
-    world: &World,
+    world: &Acting,
     account: &str,
     text: &str,
 ) -> Result<OptOutRemovedView, OperatorRefusal> {
     let number = number(text)?;
     let id = find_account(world, account)?;
-    if world.store.opt_in(id, number).await? {
+    let audited = world.audited(Some(id), "opt_out.remove", &masked(number), &Value::Null);
+    if audited.opt_in(id, number).await? {
         return Ok(OptOutRemovedView { number: number.to_string(), removed: true });
     }
     Err(OperatorRefusal::NotFound(format!("{number} has not opted out of account \"{account}\"")))
+}
+
+/// Returns a number without its middle. The audit log keeps every row, so it must not have a number that may be erased.
+fn masked(number: Msisdn) -> String {
+    let digits = number.to_string();
+    let (shown, hidden) = digits.split_at(digits.len().min(MASKED_HEAD));
+    let tail = hidden.len().saturating_sub(MASKED_TAIL);
+    format!("{shown}{}{}", "*".repeat(tail), &hidden[tail..])
 }
 
 /// Lists review cases, the newest first.
@@ -77,13 +94,16 @@ pub async fn show_review(world: &World, id: u64) -> Result<ReviewView, OperatorR
 
 /// Approves or rejects a held message; the last decision holds. An approval lets the customer's retry pass for a week.
 pub async fn decide_review(
-    world: &World,
+    world: &Acting,
     id: u64,
     approve: bool,
     request: DecisionRequest,
 ) -> Result<ReviewView, OperatorRefusal> {
     let by = words("by", request.by, 1, DECIDED_BY_CHARS_MAX)?;
-    let decided = world.store.decide_review(id, approve, by.clone(), world.clock.now()).await?;
+    let account = world.store.review(id).await?.map(|case| case.account);
+    let action = if approve { "review.approve" } else { "review.reject" };
+    let audited = world.audited(account, action, &id.to_string(), &json!({ "by": by }));
+    let decided = audited.decide_review(id, approve, by.clone(), world.clock.now()).await?;
     let decided = decided.ok_or_else(|| no_case(id))?;
     tracing::info!(case = id, approve, by, "The operator decided a review case");
     Ok(review_view(world, decided))
@@ -135,14 +155,15 @@ pub async fn list_unassigned(
 
 /// Assigns an MO message to an account, which receives it like any other.
 pub async fn assign_inbound(
-    world: &World,
+    world: &Acting,
     message: &str,
     request: AssignRequest,
 ) -> Result<AssignedView, OperatorRefusal> {
     let missing = || OperatorRefusal::NotFound(format!("there is no unassigned message {message}"));
     let id = MessageId::parse(message).ok_or_else(missing)?;
     let account = find_account(world, &request.account)?;
-    let record = world.store.assign_inbound(id, account, world.clock.now()).await?.ok_or_else(missing)?;
+    let audited = world.audited(Some(account), "inbound.assign", &id.to_string(), &Value::Null);
+    let record = audited.assign_inbound(id, account, world.clock.now()).await?.ok_or_else(missing)?;
     tracing::info!(message.id = %id, account.id = %account, "The operator assigned an MO message to an account");
     Ok(AssignedView { message_id: id.to_string(), account: account_name(world, account), id: record.id })
 }

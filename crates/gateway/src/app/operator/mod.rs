@@ -1,6 +1,7 @@
 //! What an operator does: provisioning, money, reviews, carriers, binds. One file per subject; requests and responses are
 //! those of [`crate::views`], and no protocol is known here.
 
+mod audit_log;
 mod binds;
 mod carriers;
 mod deliveries;
@@ -16,6 +17,7 @@ mod record;
 mod refusal;
 mod webhooks;
 
+pub use audit_log::list_audit_log;
 pub use binds::{list_binds, unbind};
 pub use carriers::{
     acknowledge_alarms, list_alarms, list_carriers, read_trace, resume_carrier, start_trace, stop_trace,

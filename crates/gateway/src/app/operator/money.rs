@@ -3,6 +3,7 @@
 use super::input::{day, invalid, one_of, words};
 use super::{OperatorRefusal, find_account};
 use crate::app::AccountBalance;
+use crate::author::Acting;
 use crate::views::amount::Amount;
 use crate::views::money::{
     BalanceView, ControlView, DayView, DaysQuery, DaysView, LedgerEntryView, LedgerQuery, PostRequest,
@@ -18,6 +19,7 @@ use hermod_store::{
     Balance, DAYS_PER_READ_MAX, DayTotals, LedgerEntry, LedgerKind, LedgerRow, PostOutcome, PostRefusal,
     Statement,
 };
+use serde_json::json;
 
 const NOTE_CHARS_MAX: usize = 500;
 const REFERENCE_CHARS_MAX: usize = 128;
@@ -57,7 +59,7 @@ fn balance_view(account: &str, balance: &AccountBalance) -> BalanceView {
 
 /// Posts a ledger entry. A reference that was posted before posts nothing.
 pub async fn post_entry(
-    world: &World,
+    world: &Acting,
     account: &str,
     request: PostRequest,
 ) -> Result<PostedView, OperatorRefusal> {
@@ -80,7 +82,10 @@ pub async fn post_entry(
         },
     };
     let entry = LedgerEntry { account: id, kind, amount, note, reference, now: world.clock.now() };
-    let (entry, repeated, stored) = match world.store.post(entry).await? {
+    let detail = json!({ "amount": amount.to_string(), "note": &entry.note, "reference": &entry.reference });
+    let action = format!("ledger.{}", ledger_kind_text(kind));
+    let audited = world.audited(Some(id), &action, account, &detail);
+    let (entry, repeated, stored) = match audited.post(entry).await? {
         PostOutcome::Posted { entry, balance } => (entry, false, balance),
         PostOutcome::Repeated { entry, balance } => (entry, true, balance),
         PostOutcome::Refused(refusal) => return Err(OperatorRefusal::Posting(refusal)),

@@ -3,6 +3,7 @@
 use super::entries::execute_plan;
 use super::input::{invalid, one_of};
 use super::{OperatorRefusal, find_account};
+use crate::author::Acting;
 use crate::provision::{self, Rotation};
 use crate::secrets::webhook_secret;
 use crate::views::paging::{Limit, Page};
@@ -14,6 +15,7 @@ use crate::world::World;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::{WebhookKind, event_number};
 use hermod_store::{Endpoint, EventId, REPLAYED_AT_ONCE_MAX, WebhookFilter, WebhookReplay, WebhookStatus};
+use serde_json::{Value, json};
 
 /// Returns an account's webhook addresses and queues, without the secrets.
 pub async fn show_webhooks(world: &World, account: &str) -> Result<WebhooksView, OperatorRefusal> {
@@ -87,12 +89,13 @@ pub async fn show_webhook_event(
 
 /// Posts an event again, with the same id and body.
 pub async fn replay_webhook(
-    world: &World,
+    world: &Acting,
     account: &str,
     event: &str,
 ) -> Result<ReplayedView, OperatorRefusal> {
     let (id, number) = (find_account(world, account)?, parse_event(event)?);
-    match world.store.replay_webhook(id, number, world.clock.now()).await? {
+    let audited = world.audited(Some(id), "webhook.replay", event, &Value::Null);
+    match audited.replay_webhook(id, number, world.clock.now()).await? {
         WebhookReplay::Again => Ok(ReplayedView { replayed: 1 }),
         WebhookReplay::Unknown => Err(no_event(event)),
     }
@@ -100,7 +103,7 @@ pub async fn replay_webhook(
 
 /// Posts all events again that were given up since a time, with the same ids and bodies.
 pub async fn replay_failed_webhooks(
-    world: &World,
+    world: &Acting,
     account: &str,
     request: ReplayRequest,
 ) -> Result<ReplayedView, OperatorRefusal> {
@@ -111,7 +114,11 @@ pub async fn replay_failed_webhooks(
         invalid("since", format!("\"{since}\" {rule}"))
     })?;
     let kind = parse_kind(kind)?;
-    let account = find_account(world, account)?;
+    let name = account;
+    let account = find_account(world, name)?;
+    let detail = json!({ "since": since.to_iso(), "kind": kind.map(WebhookKind::as_str) });
+    let audited = world.audited(Some(account), "webhook.replay_failed", name, &detail);
+    audited.note_in_audit_log().await?;
     let mut replayed = 0;
     for kind in WebhookKind::ALL.into_iter().filter(|one| kind.is_none_or(|kind| kind == *one)) {
         let (endpoint, mut after) = (Endpoint { account, kind }, None);
@@ -141,7 +148,7 @@ pub enum SecretStep {
 
 /// Returns the secret if one was generated.
 pub async fn change_webhook_secret(
-    world: &World,
+    world: &Acting,
     account: &str,
     step: SecretStep,
 ) -> Result<WebhookSecretView, OperatorRefusal> {

@@ -4,6 +4,7 @@ use super::extract::{FromPath, FromQuery, Running};
 use super::response::Reply;
 use super::routes::{Routes, doc};
 use crate::app::operator;
+use crate::author::Acting;
 use crate::views::binds::{BindsQuery, BindsView, UnbindView};
 use axum::Json;
 
@@ -32,6 +33,6 @@ async fn list(Running(api): Running, FromQuery(query): FromQuery<BindsQuery>) ->
     operator::list_binds(&api.world, &query).await.map(Json)
 }
 
-async fn unbind(Running(api): Running, FromPath(number): FromPath<String>) -> Reply<UnbindView> {
-    operator::unbind(&api.world, &number).map(Json)
+async fn unbind(_: Running, acting: Acting, FromPath(number): FromPath<String>) -> Reply<UnbindView> {
+    operator::unbind(&acting, &number).await.map(Json)
 }

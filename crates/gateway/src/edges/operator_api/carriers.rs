@@ -4,6 +4,7 @@ use super::extract::{FromBody, FromPath, FromQuery, Running};
 use super::response::Reply;
 use super::routes::{Routes, doc};
 use crate::app::operator::{self, OperatorRefusal};
+use crate::author::Acting;
 use crate::views::carrier_test::{
     CarrierTestRequest, CarrierTestView, TraceQuery, TraceRequest, TraceStateView, TraceView,
 };
@@ -82,8 +83,8 @@ async fn acknowledge_alarms(
     Ok(Json(operator::acknowledge_alarms(&api.world, &query)))
 }
 
-async fn resume(Running(api): Running, FromPath(carrier): FromPath<String>) -> Reply<ResumedView> {
-    operator::resume_carrier(&api.world, carrier).map(Json)
+async fn resume(_: Running, acting: Acting, FromPath(carrier): FromPath<String>) -> Reply<ResumedView> {
+    operator::resume_carrier(&acting, carrier).await.map(Json)
 }
 
 async fn test(
@@ -100,11 +101,12 @@ async fn test(
 }
 
 async fn start_trace(
-    Running(api): Running,
+    _: Running,
+    acting: Acting,
     FromPath(carrier): FromPath<String>,
     FromBody(request): FromBody<TraceRequest>,
 ) -> Reply<TraceStateView> {
-    operator::start_trace(&api.world, carrier, &request).map(Json)
+    operator::start_trace(&acting, carrier, &request).await.map(Json)
 }
 
 async fn stop_trace(Running(api): Running, FromPath(carrier): FromPath<String>) -> Reply<TraceStateView> {

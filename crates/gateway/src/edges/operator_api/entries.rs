@@ -1,12 +1,13 @@
 //! Routes about the catalogue: provision files, and the same five routes for each kind of entry.
 
+use super::Api;
 use super::body::{RawBody, TOML};
 use super::entry_schemas::{capitalized, entry_ref, fields_ref, page_ref, put_body, saved_ref};
 use super::extract::{FromPath, FromQuery};
 use super::response::{CreatedReply, Reply, created};
 use super::routes::{Doc, Routes, doc, in_path, json_body, text};
-use super::{Api, OperatorApi};
 use crate::app::operator::{self, IfExists, LiveBinds, OperatorRefusal};
+use crate::author::Acting;
 use crate::config::Source;
 use crate::provision::{EXAMPLE_TOML, Kind, WantedSetup, wanted_whole};
 use crate::views::entries::{AppliedView, ApplyQuery, EntriesQuery, EntryView, SaveQuery, SavedEntryView};
@@ -15,7 +16,6 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use serde_json::json;
-use std::sync::Arc;
 use utoipa::ToSchema as _;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::request_body::RequestBodyBuilder;
@@ -36,17 +36,17 @@ fn routes_of_kind(routes: &mut Routes, kind: Kind) {
     routes.get(&all, list, list_doc(kind));
     let show = move |api: Api, name: FromPath<String>| show(api, kind, name);
     routes.get(&one, show, show_doc(kind));
-    let put = move |api: Api,
+    let put = move |acting: Acting,
                     name: FromPath<String>,
                     query: FromQuery<SaveQuery>,
                     head: HeaderMap,
-                    body: RawBody| { put(api, kind, name, query, (head, body)) };
+                    body: RawBody| { put(acting, kind, name, query, (head, body)) };
     routes.put(&one, put, put_doc(kind));
-    let patch = move |api: Api, name: FromPath<String>, query: FromQuery<SaveQuery>, body: RawBody| {
-        patch(api, kind, name, query, body)
+    let patch = move |acting: Acting, name: FromPath<String>, query: FromQuery<SaveQuery>, body: RawBody| {
+        patch(acting, kind, name, query, body)
     };
     routes.patch(&one, patch, patch_doc(kind));
-    let remove = move |api: Api, name: FromPath<String>| remove(api, kind, name);
+    let remove = move |acting: Acting, name: FromPath<String>| remove(acting, kind, name);
     routes.delete(&one, remove, remove_doc(kind));
     if kind == Kind::Key {
         let doc = doc("rotateKey", "Replace a key's secret", "The new secret is in `secrets`.")
@@ -61,18 +61,24 @@ fn routes_of_kind(routes: &mut Routes, kind: Kind) {
 fn entry_path(kind: Kind) -> String {
     match kind {
         Kind::Route | Kind::Price | Kind::Sender | Kind::Number => format!("/{}/{{*name}}", kind.plural()),
-        Kind::Carrier | Kind::Account | Kind::Connection | Kind::Key | Kind::Screen | Kind::Control => {
+        Kind::Carrier
+        | Kind::Account
+        | Kind::Connection
+        | Kind::Key
+        | Kind::Screen
+        | Kind::Control
+        | Kind::User => {
             format!("/{}/{{name}}", kind.plural())
         }
     }
 }
 
 async fn apply(
-    State(api): Api,
+    acting: Acting,
     FromQuery(ApplyQuery { dry_run, force }): FromQuery<ApplyQuery>,
     body: RawBody,
 ) -> Reply<AppliedView> {
-    operator::apply_wanted(&api.world, &parse_file(&body)?.forced(force), dry_run).await.map(Json)
+    operator::apply_wanted(&acting, &parse_file(&body)?.forced(force), dry_run).await.map(Json)
 }
 
 fn parse_file(body: &RawBody) -> Result<WantedSetup, OperatorRefusal> {
@@ -102,15 +108,14 @@ async fn show(State(api): Api, kind: Kind, FromPath(name): FromPath<String>) -> 
 }
 
 async fn put(
-    State(api): Api,
+    acting: Acting,
     kind: Kind,
     FromPath(name): FromPath<String>,
     FromQuery(query): FromQuery<SaveQuery>,
     (head, body): (HeaderMap, RawBody),
 ) -> CreatedReply<SavedEntryView> {
     let (binds, if_exists) = (live_binds(kind, &query)?, if_exists(&head)?);
-    let (saved, is_new) =
-        operator::put_entry(&api.world, kind, &name, body.object()?, if_exists, binds).await?;
+    let (saved, is_new) = operator::put_entry(&acting, kind, &name, body.object()?, if_exists, binds).await?;
     created(saved, is_new)
 }
 
@@ -139,22 +144,22 @@ fn live_binds(kind: Kind, query: &SaveQuery) -> Result<LiveBinds, OperatorRefusa
 }
 
 async fn patch(
-    State(api): Api,
+    acting: Acting,
     kind: Kind,
     FromPath(name): FromPath<String>,
     FromQuery(query): FromQuery<SaveQuery>,
     body: RawBody,
 ) -> Reply<SavedEntryView> {
     let binds = live_binds(kind, &query)?;
-    operator::patch_entry(&api.world, kind, &name, body.patch()?, binds).await.map(Json)
+    operator::patch_entry(&acting, kind, &name, body.patch()?, binds).await.map(Json)
 }
 
-async fn remove(State(api): Api, kind: Kind, FromPath(name): FromPath<String>) -> Reply<AppliedView> {
-    operator::remove_entry(&api.world, kind, &name).await.map(Json)
+async fn remove(acting: Acting, kind: Kind, FromPath(name): FromPath<String>) -> Reply<AppliedView> {
+    operator::remove_entry(&acting, kind, &name).await.map(Json)
 }
 
-async fn rotate(State(api): State<Arc<OperatorApi>>, FromPath(key): FromPath<String>) -> Reply<AppliedView> {
-    operator::rotate_key(&api.world, &key).await.map(Json)
+async fn rotate(acting: Acting, FromPath(key): FromPath<String>) -> Reply<AppliedView> {
+    operator::rotate_key(&acting, &key).await.map(Json)
 }
 
 fn apply_doc() -> Doc {
@@ -256,6 +261,7 @@ const fn about(kind: Kind) -> &'static str {
         Kind::Key => "API keys of customers.",
         Kind::Screen => "Screening rules: patterns that hold a message for review.",
         Kind::Control => "Traffic controls: limits on messages and spend.",
+        Kind::User => "People who use the portal, and their roles in accounts.",
     }
 }
 
@@ -266,6 +272,7 @@ fn name(kind: Kind) -> Parameter {
         Kind::Connection => ("The name of the connection.", "shop-http"),
         Kind::Screen => ("The name of the screening rule.", "short-links"),
         Kind::Control => ("The name of the traffic control.", "shop-day"),
+        Kind::User => ("The e-mail address of the user.", "ann@example.com"),
         Kind::Key => ("The key.", "shop-key-1"),
         Kind::Route => (
             "`[ACCOUNT/]AREA[@SENDER]`: `49`, `262-01`, `mcc262`, `DE`, `*`, `shop/49@Shop`. The slash may be written as it is.",

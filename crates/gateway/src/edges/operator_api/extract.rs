@@ -3,6 +3,8 @@
 use super::OperatorApi;
 use super::body::RawBody;
 use crate::app::operator::OperatorRefusal;
+use crate::author::{Acting, Author};
+use crate::http::source_of;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
@@ -12,6 +14,17 @@ use utoipa::openapi::{RefOr, Schema, Type};
 
 /// The prefix that axum puts before the cause of an invalid query.
 const QUERY_ERROR_PREFIX: &str = "Failed to deserialize query string: ";
+
+/// Who makes the request.
+impl FromRequestParts<Arc<OperatorApi>> for Acting {
+    type Rejection = OperatorRefusal;
+
+    async fn from_request_parts(head: &mut Parts, api: &Arc<OperatorApi>) -> Result<Self, OperatorRefusal> {
+        let source = source_of(&head.extensions, &head.headers);
+        let author = Author::operator(source.map(|source| source.address));
+        Ok(Acting { world: api.world.clone(), author })
+    }
+}
 
 /// The names in the path.
 pub(super) struct FromPath<T>(pub(super) T);

@@ -5,6 +5,7 @@ use super::extract::{FromBody, FromQuery, Running};
 use super::response::Reply;
 use super::routes::{Routes, doc};
 use crate::app::operator::{self, OperatorRefusal};
+use crate::author::Acting;
 use crate::listeners::Reach;
 use crate::views::maintenance::{
     BackupRequest, BackupView, ErasureRequest, ErasureView, SetAsideQuery, SetAsideView,
@@ -50,6 +51,7 @@ pub(super) fn routes(routes: &mut Routes) {
 
 async fn back_up(
     Running(api): Running,
+    acting: Acting,
     extensions: Extensions,
     headers: HeaderMap,
     FromBody(request): FromBody<BackupRequest>,
@@ -61,13 +63,13 @@ async fn back_up(
     }
     let stopping = api.workers.stopping();
     tokio::select! {
-        copied = operator::copy_database(&api.world, request) => copied.map(Json),
+        copied = operator::copy_database(&acting, request) => copied.map(Json),
         () = stopping.cancelled() => Err(OperatorRefusal::stopping()),
     }
 }
 
-async fn erase(State(api): Api, FromBody(request): FromBody<ErasureRequest>) -> Reply<ErasureView> {
-    operator::erase_number(&api.world, request).await.map(Json)
+async fn erase(acting: Acting, FromBody(request): FromBody<ErasureRequest>) -> Reply<ErasureView> {
+    operator::erase_number(&acting, request).await.map(Json)
 }
 
 async fn list_set_aside(

@@ -5,6 +5,7 @@ use super::extract::{FromBody, FromPath, FromQuery, OptionalBody};
 use super::response::{CreatedReply, Reply, created};
 use super::routes::{Routes, doc};
 use crate::app::operator;
+use crate::author::Acting;
 use crate::views::messages::{
     AssignRequest, AssignedView, DecisionRequest, GivenUpQuery, GivenUpView, OptOutRemovedView,
     OptOutRequest, OptOutView, OptOutsQuery, ReviewView, ReviewsQuery, UnassignedQuery, UnassignedView,
@@ -103,19 +104,19 @@ async fn list_opt_outs(
 }
 
 async fn add_opt_out(
-    State(api): Api,
+    acting: Acting,
     FromPath((account, number)): FromPath<(String, String)>,
     OptionalBody(request): OptionalBody<OptOutRequest>,
 ) -> CreatedReply<OptOutView> {
-    let (view, is_new) = operator::add_opt_out(&api.world, &account, &number, request).await?;
+    let (view, is_new) = operator::add_opt_out(&acting, &account, &number, request).await?;
     created(view, is_new)
 }
 
 async fn remove_opt_out(
-    State(api): Api,
+    acting: Acting,
     FromPath((account, number)): FromPath<(String, String)>,
 ) -> Reply<OptOutRemovedView> {
-    operator::remove_opt_out(&api.world, &account, &number).await.map(Json)
+    operator::remove_opt_out(&acting, &account, &number).await.map(Json)
 }
 
 async fn list_reviews(State(api): Api, FromQuery(query): FromQuery<ReviewsQuery>) -> Reply<Page<ReviewView>> {
@@ -127,19 +128,19 @@ async fn show_review(State(api): Api, FromPath(id): FromPath<u64>) -> Reply<Revi
 }
 
 async fn approve_review(
-    State(api): Api,
+    acting: Acting,
     FromPath(id): FromPath<u64>,
     FromBody(request): FromBody<DecisionRequest>,
 ) -> Reply<ReviewView> {
-    operator::decide_review(&api.world, id, true, request).await.map(Json)
+    operator::decide_review(&acting, id, true, request).await.map(Json)
 }
 
 async fn reject_review(
-    State(api): Api,
+    acting: Acting,
     FromPath(id): FromPath<u64>,
     FromBody(request): FromBody<DecisionRequest>,
 ) -> Reply<ReviewView> {
-    operator::decide_review(&api.world, id, false, request).await.map(Json)
+    operator::decide_review(&acting, id, false, request).await.map(Json)
 }
 
 async fn list_unassigned(
@@ -150,11 +151,11 @@ async fn list_unassigned(
 }
 
 async fn assign(
-    State(api): Api,
+    acting: Acting,
     FromPath(message): FromPath<String>,
     FromBody(request): FromBody<AssignRequest>,
 ) -> Reply<AssignedView> {
-    operator::assign_inbound(&api.world, &message, request).await.map(Json)
+    operator::assign_inbound(&acting, &message, request).await.map(Json)
 }
 
 async fn list_given_up(

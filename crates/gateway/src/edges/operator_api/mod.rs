@@ -4,6 +4,7 @@
 //! from the same declaration. Requests and responses are the types of [`crate::views`]. An error response has the form of
 //! the customer API, `{"error": "CODE: sentence"}`, and means that nothing was changed.
 
+mod audit_log;
 mod binds;
 mod body;
 mod carriers;
@@ -99,6 +100,7 @@ fn routes() -> Routes {
     carriers::routes(&mut routes);
     deliveries::routes(&mut routes);
     maintenance::routes(&mut routes);
+    audit_log::routes(&mut routes);
     lookup::routes(&mut routes);
     routes
 }

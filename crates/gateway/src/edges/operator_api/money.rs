@@ -5,6 +5,7 @@ use super::extract::{FromBody, FromPath, FromQuery};
 use super::response::{CreatedReply, Reply, created};
 use super::routes::{Routes, doc};
 use crate::app::operator;
+use crate::author::Acting;
 use crate::views::money::{
     BalanceView, DaysQuery, DaysView, LedgerEntryView, LedgerQuery, PostRequest, PostedView, StatementView,
     TrafficView,
@@ -66,11 +67,11 @@ async fn balance(State(api): Api, FromPath(account): FromPath<String>) -> Reply<
 }
 
 async fn post(
-    State(api): Api,
+    acting: Acting,
     FromPath(account): FromPath<String>,
     FromBody(request): FromBody<PostRequest>,
 ) -> CreatedReply<PostedView> {
-    let posted = operator::post_entry(&api.world, &account, request).await?;
+    let posted = operator::post_entry(&acting, &account, request).await?;
     let is_new = !posted.repeated;
     created(posted, is_new)
 }

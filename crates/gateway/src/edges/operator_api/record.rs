@@ -6,6 +6,7 @@ use super::response::Reply;
 use super::routes::{Routes, doc, text};
 use super::stream::{CSV, EVENT_STREAM, StreamReply, csv_file, event_stream, last_event};
 use crate::app::operator;
+use crate::author::Acting;
 use crate::views::record::{
     CountView, LiveQuery, MessageDetailView, MessagesQuery, MessagesView, RecordStatusView,
     RequestGroupsView, RequestsQuery, RequestsView, StatisticsQuery, StatisticsView, TextSearchQuery,
@@ -28,7 +29,7 @@ pub(super) fn routes(routes: &mut Routes) {
         statistics_of,
         statistics("getStatistics", "Read statistics", "One row for each interval and value.").details(
             "A message counts in the interval of its acceptance, also its end. Intervals without messages are left out. At \
-             most 10,000 rows.",
+             most 5,000 rows.",
         ),
     );
     routes.get(
@@ -226,6 +227,6 @@ async fn status(State(api): Api) -> Reply<RecordStatusView> {
     Ok(Json(operator::record_status(&api.world)))
 }
 
-async fn rebuild(State(api): Api) -> Reply<RecordStatusView> {
-    operator::rebuild_record(&api.world).await.map(Json)
+async fn rebuild(acting: Acting) -> Reply<RecordStatusView> {
+    operator::rebuild_record(&acting).await.map(Json)
 }

@@ -9,6 +9,7 @@ use super::extract::{FromBody, FromPath, FromQuery, OptionalBody, Running, witho
 use super::response::{CreatedReply, Reply};
 use super::stream::StreamReply;
 use crate::app::operator::OPERATOR_ERRORS;
+use crate::author::Acting;
 use crate::http::openapi_errors;
 use axum::Router;
 use axum::extract::State;
@@ -304,6 +305,10 @@ impl<T> DescribePart for State<T> {
 }
 
 impl DescribePart for HeaderMap {
+    fn describe(_: &mut Described) {}
+}
+
+impl DescribePart for Acting {
     fn describe(_: &mut Described) {}
 }
 

@@ -5,6 +5,7 @@ use super::extract::{FromBody, FromPath, FromQuery, OptionalBody};
 use super::response::Reply;
 use super::routes::{Routes, doc};
 use crate::app::operator::{self, SecretStep};
+use crate::author::Acting;
 use crate::views::paging::Page;
 use crate::views::webhooks::{
     EventAttemptsView, EventView, EventsQuery, ReplayRequest, ReplayedView, WebhookSecretRequest,
@@ -96,33 +97,33 @@ async fn attempts(
 }
 
 async fn replay_one(
-    State(api): Api,
+    acting: Acting,
     FromPath((account, event)): FromPath<(String, String)>,
 ) -> Reply<ReplayedView> {
-    operator::replay_webhook(&api.world, &account, &event).await.map(Json)
+    operator::replay_webhook(&acting, &account, &event).await.map(Json)
 }
 
 async fn replay_failed(
-    State(api): Api,
+    acting: Acting,
     FromPath(account): FromPath<String>,
     FromBody(request): FromBody<ReplayRequest>,
 ) -> Reply<ReplayedView> {
-    operator::replay_failed_webhooks(&api.world, &account, request).await.map(Json)
+    operator::replay_failed_webhooks(&acting, &account, request).await.map(Json)
 }
 
 async fn stage(
-    State(api): Api,
+    acting: Acting,
     FromPath(account): FromPath<String>,
     OptionalBody(request): OptionalBody<WebhookSecretRequest>,
 ) -> Reply<WebhookSecretView> {
     let step = SecretStep::Stage(request.unwrap_or_default());
-    operator::change_webhook_secret(&api.world, &account, step).await.map(Json)
+    operator::change_webhook_secret(&acting, &account, step).await.map(Json)
 }
 
-async fn switch(State(api): Api, FromPath(account): FromPath<String>) -> Reply<WebhookSecretView> {
-    operator::change_webhook_secret(&api.world, &account, SecretStep::Switch).await.map(Json)
+async fn switch(acting: Acting, FromPath(account): FromPath<String>) -> Reply<WebhookSecretView> {
+    operator::change_webhook_secret(&acting, &account, SecretStep::Switch).await.map(Json)
 }
 
-async fn drop_secret(State(api): Api, FromPath(account): FromPath<String>) -> Reply<WebhookSecretView> {
-    operator::change_webhook_secret(&api.world, &account, SecretStep::Drop).await.map(Json)
+async fn drop_secret(acting: Acting, FromPath(account): FromPath<String>) -> Reply<WebhookSecretView> {
+    operator::change_webhook_secret(&acting, &account, SecretStep::Drop).await.map(Json)
 }

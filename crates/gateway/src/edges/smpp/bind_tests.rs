@@ -1,6 +1,7 @@
 //! Tests of accepted and rejected binds, in the order of the checks, with their status.
 
 use super::*;
+use crate::author::Author;
 use crate::clock::Clock;
 use crate::config::{Config, Source};
 use crate::provision;
@@ -46,7 +47,8 @@ impl Stage {
         };
         let (store, pepper) = (Store::open(&options).unwrap(), Pepper::new(b"pepper"));
         let wanted = Source { path: "shop.toml".into(), text: SHOP.to_owned() }.parse().unwrap();
-        let plan = provision::apply(&store, &pepper, &wanted, clock.now()).await.unwrap();
+        let plan =
+            provision::apply(&store, &pepper, &wanted, &Author::operator(None), clock.now()).await.unwrap();
         let world = World::new(clock, store, pepper, plan.catalogue, Duration::from_secs(60));
         let mut config = Config::defaults();
         change(&mut config);
@@ -57,7 +59,10 @@ impl Stage {
     async fn provision(&self, text: &str) {
         let wanted = Source { path: "shop.toml".into(), text: text.to_owned() }.parse().unwrap();
         let now = self.world.clock.now();
-        let plan = provision::apply(&self.world.store, &self.world.pepper, &wanted, now).await.unwrap();
+        let plan =
+            provision::apply(&self.world.store, &self.world.pepper, &wanted, &Author::operator(None), now)
+                .await
+                .unwrap();
         self.world.set_catalogue(plan.catalogue);
     }
 

@@ -1,6 +1,7 @@
 //! Tests of an endpoint's task: stopping, store errors, waiting, and signature timestamps.
 
 use super::*;
+use crate::author::Author;
 use crate::clock::Clock;
 use crate::clock::within;
 use crate::config::{Config, Source};
@@ -40,7 +41,7 @@ async fn task(url: &str) -> (EndpointTask, tempfile::TempDir) {
     let text = format!("[[account]]\nname = \"shop\"\ncurrency = \"EUR\"\ninbound_webhook = \"{url}\"\n");
     let wanted =
         WantedSetup::parse(&Source { path: "shop.toml".into(), text }).unwrap().judged_by(rules.clone());
-    let plan = provision::apply(&store, &pepper, &wanted, START).await.unwrap();
+    let plan = provision::apply(&store, &pepper, &wanted, &Author::operator(None), START).await.unwrap();
     let world = World::new(clock.clone(), store, pepper, plan.catalogue, Duration::from_secs(60));
     let settings = Settings { rules, ..Settings::new(&Config::defaults().webhooks) };
     let shared = Shared {

@@ -1,7 +1,7 @@
 //! Tests of the SMPP fields of connections: password hashes and unique system_ids.
 
-use super::{CUSTOMER, NOW, applied, open, pepper, wanted};
-use crate::provision::{Kind, Made, apply, load_catalogue, shown_one};
+use super::{CUSTOMER, NOW, applied, apply, open, pepper, wanted};
+use crate::provision::{Kind, Made, load_catalogue, shown_one};
 use crate::secrets::passwords;
 use hermod_domain::catalogue::{BindTypes, CodingZero, InboundForm, SmppAccess, Tier};
 use hermod_store::Store;

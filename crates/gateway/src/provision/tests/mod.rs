@@ -59,6 +59,21 @@ fn told_fields(fields: &[FieldChange]) -> String {
     actual.collect()
 }
 
+/// Applies a file as the operator.
+async fn apply(
+    store: &Store,
+    pepper: &Pepper,
+    wanted: &WantedSetup,
+    now: Timestamp,
+) -> Result<Plan, ProvisionError> {
+    super::apply(store, pepper, wanted, &Author::operator(None), now).await
+}
+
+/// Carries a plan out as the operator.
+async fn carry_out(store: &Store, plan: &Plan, now: Timestamp) -> Result<(), ProvisionError> {
+    super::carry_out(store, plan, &Author::operator(None), now).await
+}
+
 /// Applies a file and describes each change briefly.
 async fn applied(store: &Store, text: &str) -> String {
     actual(apply(store, &pepper(), &wanted(text), NOW).await)

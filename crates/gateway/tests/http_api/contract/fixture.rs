@@ -5,6 +5,7 @@ use crate::fixture::SECRET;
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
 use hermod_domain::time::Timestamp;
+use hermod_gateway::author::Author;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::{Bytes, Config, Source};
 use hermod_gateway::provision::{self, WantedSetup};
@@ -178,7 +179,9 @@ impl Service {
         let opened = running::open(&config, &clock).unwrap();
         let source = Source { path: "provision.toml".into(), text: provision_text() };
         let wanted: WantedSetup = source.parse().unwrap();
-        provision::apply(&opened.store, &opened.pepper, &wanted, clock.now()).await.unwrap();
+        provision::apply(&opened.store, &opened.pepper, &wanted, &Author::operator(None), clock.now())
+            .await
+            .unwrap();
         let options = GatewayOptions {
             config,
             http,

@@ -110,7 +110,10 @@ fn statistics_and_rejected_requests_are_counted() {
     let sum = |name: &str| rows.iter().map(|row| row[name].as_u64().unwrap()).sum::<u64>();
     assert_eq!((sum("accepted"), sum("delivered"), sum("refused")), (3, 3, 1), "{stats}");
     let by_country = command(data, &["stats", "--by", "country"]);
-    assert!(by_country.lines().any(|line| line.starts_with("DE ") && line.contains("100.0%")), "{by_country}");
+    assert!(
+        by_country.lines().any(|line| line.starts_with("DE ") && line.contains("100.0%")),
+        "{by_country}"
+    );
     assert!(command(data, &["stats", "--per", "minute", "--csv"]).lines().count() >= 2);
     let grouped = command(data, &["requests", "--grouped"]);
     assert!(grouped.contains("INVALID_NUMBER, once") && grouped.contains("Correct the number."), "{grouped}");

@@ -8,7 +8,8 @@ mod webhook_rules;
 use crate::error::StoreError;
 use crate::read_results::{AuditReport, RecordAudit, Violation};
 use crate::sqlite::day_tables::bucket_days;
-use crate::sqlite::{errors, idempotency_keys, jobs, parts, purging, schema};
+use crate::sqlite::{audit_log, errors, idempotency_keys, jobs, parts, purging, schema};
+use hermod_domain::audit::AuditEnd;
 use hermod_domain::ids::MessageId;
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
@@ -48,12 +49,14 @@ fn read(connection: &Connection, record: &Attached) -> Result<AuditReport, Table
         resends: count(&snapshot, "SELECT count(*) FROM timeline WHERE what = 'resent'")?,
         purged_before: purged_before(&snapshot)?,
         record: RecordAudit::None,
+        audit_log: AuditEnd::EMPTY,
         violations: Vec::new(),
     };
     for Rule { name, query } in RULES.iter().chain(WEBHOOK_RULES) {
         check(&snapshot, name, query, &mut report)?;
     }
     check_keys(&snapshot, &mut report)?;
+    check_audit_log(&snapshot, &mut report)?;
     for day in bucket_days(&snapshot, "remote")? {
         let query = format!(
             "SELECT 'carrier id of message ' || r.message FROM remote_{day} r LEFT JOIN message m ON m.id = r.message
@@ -84,6 +87,28 @@ fn check_keys(connection: &Connection, report: &mut AuditReport) -> Result<(), T
     let query = "SELECT 'message ' || message FROM temp.key_message GROUP BY message HAVING count(*) > 1";
     check(connection, "a message has at most one idempotency key", query, report)?;
     Ok(connection.execute_batch("DROP TABLE temp.key_message")?)
+}
+
+/// Checks that each row of the audit log follows the one before it.
+fn check_audit_log(connection: &Connection, report: &mut AuditReport) -> Result<(), TableError> {
+    let mut end = AuditEnd::EMPTY;
+    let mut broken = 0;
+    audit_log::visit(connection, |row| {
+        if !end.is_before(row) {
+            broken += 1;
+            if broken <= LISTED_PER_RULE_MAX {
+                let detail = format!(
+                    "row {} does not follow row {}: one of them was changed, or rows between them were removed",
+                    row.number, end.number
+                );
+                report.violations.push(Violation { rule: "the audit log is complete and unchanged", detail });
+            }
+        }
+        end = row.into();
+        Ok(())
+    })?;
+    report.audit_log = end;
+    Ok(())
 }
 
 /// Checks that every row of a part can be read, and every part that is still to be sent as a job.

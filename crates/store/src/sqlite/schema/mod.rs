@@ -46,6 +46,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration::Sql(sql_migrations::STEP_IDS),
     Migration::Sql(inbound::UNASSIGNED),
     Migration::Sql(sql_migrations::JOURNAL),
+    Migration::Sql(sql_migrations::USERS),
 ];
 
 /// One step from a schema version to the next.

@@ -356,3 +356,29 @@ pub(super) const JOURNAL: &str = "
 ALTER TABLE writer ADD COLUMN store BLOB NOT NULL DEFAULT x'';
 UPDATE writer SET store = randomblob(16);
 ";
+
+/// Migration 19. The audit log, and the tokens of users: sessions and one-time links, by the digest of the token.
+pub(super) const USERS: &str = "
+CREATE TABLE audit_log (
+    number      INTEGER PRIMARY KEY,
+    at          INTEGER NOT NULL,
+    account     INTEGER,
+    author      TEXT NOT NULL,
+    origin      TEXT NOT NULL,
+    action      TEXT NOT NULL,
+    subject     TEXT NOT NULL,
+    detail      TEXT NOT NULL,
+    hash        BLOB NOT NULL
+) STRICT;
+CREATE INDEX audit_log_account ON audit_log (account, number) WHERE account IS NOT NULL;
+CREATE TABLE user_token (
+    digest      BLOB PRIMARY KEY,
+    user        INTEGER NOT NULL,
+    purpose     INTEGER NOT NULL,
+    made_at     INTEGER NOT NULL,
+    expires_at  INTEGER NOT NULL,
+    body        TEXT NOT NULL
+) WITHOUT ROWID, STRICT;
+CREATE INDEX user_token_user ON user_token (user);
+CREATE INDEX user_token_expiry ON user_token (expires_at);
+";

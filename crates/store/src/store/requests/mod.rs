@@ -8,3 +8,4 @@ mod purging;
 mod receipts;
 mod reports;
 mod reviews;
+mod users;

@@ -13,7 +13,7 @@ impl Store {
     /// Changes the setup and posts the opening entries of new accounts, in one transaction. Fails without a change if a name
     /// is taken or an entry is rejected.
     pub async fn change_catalogue(&self, change: CatalogueChange) -> Result<(), StoreError> {
-        self.request(change).await?.map_err(StoreError::from)
+        self.request(Box::new(change)).await?.map_err(StoreError::from)
     }
 
     /// Returns all entries of the setup.

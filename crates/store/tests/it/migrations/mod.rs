@@ -19,17 +19,17 @@ const SCHEMA_2: &str = include_str!("schema_2.sql");
 const SCHEMA_4: &str = include_str!("schema_4.sql");
 const VALIDITY_AND_A_DAY: Duration = Duration::from_secs(4 * 86_400);
 
-/// Reverts migrations 18 and 17.
-pub(crate) const UNDO_17: &str = "ALTER TABLE writer DROP COLUMN store; ALTER TABLE unassigned_inbound RENAME TO unowned_inbound; PRAGMA user_version = 16;";
+/// Reverts migrations 19 to 17.
+pub(crate) const UNDO_17: &str = "DROP TABLE audit_log; DROP TABLE user_token; ALTER TABLE writer DROP COLUMN store; ALTER TABLE unassigned_inbound RENAME TO unowned_inbound; PRAGMA user_version = 16;";
 
-/// Reverts migrations 18 to 16.
-pub(crate) const UNDO_16: &str = "ALTER TABLE writer DROP COLUMN store; ALTER TABLE unassigned_inbound RENAME TO unowned_inbound; DROP TABLE step_counter; PRAGMA user_version = 15;";
+/// Reverts migrations 19 to 16.
+pub(crate) const UNDO_16: &str = "DROP TABLE audit_log; DROP TABLE user_token; ALTER TABLE writer DROP COLUMN store; ALTER TABLE unassigned_inbound RENAME TO unowned_inbound; DROP TABLE step_counter; PRAGMA user_version = 15;";
 
-/// Reverts migrations 18 to 15.
-pub(crate) const UNDO_15: &str = "ALTER TABLE writer DROP COLUMN store; ALTER TABLE unassigned_inbound RENAME TO unowned_inbound; DROP TABLE message_exception; DROP TABLE carrier_refusal; DROP TABLE step_counter; PRAGMA user_version = 14;";
+/// Reverts migrations 19 to 15.
+pub(crate) const UNDO_15: &str = "DROP TABLE audit_log; DROP TABLE user_token; ALTER TABLE writer DROP COLUMN store; ALTER TABLE unassigned_inbound RENAME TO unowned_inbound; DROP TABLE message_exception; DROP TABLE carrier_refusal; DROP TABLE step_counter; PRAGMA user_version = 14;";
 
-/// Reverts migrations 18 to 14 of a store without idempotency keys.
-pub(crate) const UNDO_14: &str = "ALTER TABLE writer DROP COLUMN store; 
+/// Reverts migrations 19 to 14 of a store without idempotency keys.
+pub(crate) const UNDO_14: &str = "DROP TABLE audit_log; DROP TABLE user_token; ALTER TABLE writer DROP COLUMN store; 
     ALTER TABLE unassigned_inbound RENAME TO unowned_inbound;
     DROP TABLE message_exception; DROP TABLE carrier_refusal; DROP TABLE step_counter;
     DROP TABLE key_log; DROP TABLE key_bucket; DROP TABLE key_block; DROP TABLE key_filter;

@@ -19,8 +19,10 @@ pub use requests::{group_requests, list_requests};
 pub use statistics::read_statistics;
 
 use crate::app::operator::OperatorRefusal;
+use crate::author::Acting;
 use crate::views::record::RecordStatusView;
 use crate::world::World;
+use serde_json::Value;
 
 /// Returns the state of the record.
 pub fn record_status(world: &World) -> RecordStatusView {
@@ -28,7 +30,8 @@ pub fn record_status(world: &World) -> RecordStatusView {
 }
 
 /// Makes the record begin again from the message store, while the gateway runs.
-pub async fn rebuild_record(world: &World) -> Result<RecordStatusView, OperatorRefusal> {
+pub async fn rebuild_record(world: &Acting) -> Result<RecordStatusView, OperatorRefusal> {
+    world.audited(None, "record.rebuild", "record", &Value::Null).note_in_audit_log().await?;
     world.store.rebuild_record().await?;
     tracing::info!("The operator made the record begin again from the message store");
     Ok(record_status(world))

@@ -1,6 +1,7 @@
 //! Rotation of a webhook secret: every post is verifiable with a secret that the receiver has.
 
 use super::*;
+use hermod_gateway::author::Author;
 use hermod_gateway::provision::{self, Rotation};
 use hermod_gateway::secrets::Secret;
 
@@ -12,7 +13,9 @@ async fn step(s: &Scenario, step: Rotation) -> Result<(), String> {
     let rows = world.store.catalogue().await.expect("a catalogue");
     let plan = provision::rotate(rows, &world.pepper, "alice", &step, world.clock.now());
     let plan = plan.map_err(|refusal| refusal.to_string())?;
-    provision::carry_out(&world.store, &plan, world.clock.now()).await.expect("it can be stored");
+    provision::carry_out(&world.store, &plan, &Author::operator(None), world.clock.now())
+        .await
+        .expect("it can be stored");
     world.set_catalogue(plan.catalogue);
     Ok(())
 }

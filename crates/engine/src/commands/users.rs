@@ -1,0 +1,95 @@
+//! Commands about tokens of users, and commands whose change is in the audit log.
+
+use crate::batch::Batch;
+use crate::commands::{AnyCommand, AnyOutcome, Command};
+use crate::ops::{PostOutcome, TokenDigest, UserToken, WebhookReplay};
+use crate::tables::{TableError, UserTokenChange};
+use hermod_domain::audit::AuditEntry;
+use hermod_domain::time::Timestamp;
+
+/// Stores a token of a user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PutUserToken(pub UserToken);
+
+impl Command for PutUserToken {
+    type Outcome = ();
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
+        batch.put_user_token(&self.0)
+    }
+}
+
+/// Ends a token of a user. Returns whether there was one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndUserToken(pub TokenDigest);
+
+impl Command for EndUserToken {
+    type Outcome = bool;
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<bool, TableError> {
+        batch.end_user_token(self.0)
+    }
+}
+
+/// Deletes tokens that have expired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ForgetUserTokens {
+    pub now: Timestamp,
+}
+
+impl Command for ForgetUserTokens {
+    type Outcome = ();
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
+        batch.tables.write(UserTokenChange::DeleteExpired(self.now));
+        Ok(())
+    }
+}
+
+/// Writes entries into the audit log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AppendToAuditLog(pub Vec<AuditEntry>);
+
+impl Command for AppendToAuditLog {
+    type Outcome = ();
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
+        batch.append_to_audit_log(&self.0)
+    }
+}
+
+/// A command with its entries for the audit log, which are written in the same batch. A command that changes nothing writes
+/// none.
+#[derive(Clone, Debug)]
+pub struct Audited {
+    pub command: AnyCommand,
+    pub entries: Vec<AuditEntry>,
+}
+
+impl Command for Audited {
+    /// The outcome of the command.
+    type Outcome = Box<AnyOutcome>;
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<Box<AnyOutcome>, TableError> {
+        let outcome = self.command.execute(batch)?;
+        if has_changed(&outcome) {
+            batch.append_to_audit_log(&self.entries)?;
+        }
+        Ok(Box::new(outcome))
+    }
+}
+
+/// Whether the outcome says that the command has changed something.
+fn has_changed(outcome: &AnyOutcome) -> bool {
+    match outcome {
+        AnyOutcome::ChangeCatalogue(changed) => changed.is_ok(),
+        AnyOutcome::Post(posted) => matches!(posted, PostOutcome::Posted { .. }),
+        AnyOutcome::DecideReview(decided) => decided.is_some(),
+        AnyOutcome::AssignInbound(assigned) => assigned.is_some(),
+        AnyOutcome::OptOut(is_new) => *is_new,
+        AnyOutcome::OptIn(was_out) => *was_out,
+        AnyOutcome::ReplayWebhook(replayed) => *replayed == WebhookReplay::Again,
+        AnyOutcome::EndUserToken(was_there) => *was_there,
+        _ => true,
+    }
+}

@@ -1,0 +1,45 @@
+//! Stores and ends tokens of users.
+
+use crate::batch::Batch;
+use crate::ops::{TokenChange, TokenDigest, USER_TOKENS_MAX, UserToken};
+use crate::tables::{TableError, UserTokenChange};
+
+impl Batch<'_> {
+    /// Stores a token. If the user has the most that are allowed, the oldest ends.
+    pub fn put_user_token(&mut self, token: &UserToken) -> Result<(), TableError> {
+        let mut others = self.tables.read()?.user_tokens(token.user, USER_TOKENS_MAX + 1)?;
+        others.retain(|other| other.digest != token.digest);
+        others.sort_by_key(|other| (other.made_at, other.digest));
+        let too_many = (others.len() + 1).saturating_sub(USER_TOKENS_MAX);
+        for oldest in others.iter().take(too_many) {
+            self.tables.write(UserTokenChange::Delete(oldest.digest));
+        }
+        self.tables.write(UserTokenChange::Put(token.clone()));
+        Ok(())
+    }
+
+    /// Ends a token. Returns whether there was one.
+    pub fn end_user_token(&mut self, digest: TokenDigest) -> Result<bool, TableError> {
+        let is_there = self.tables.read()?.user_token(&digest)?.is_some();
+        if is_there {
+            self.tables.write(UserTokenChange::Delete(digest));
+        }
+        Ok(is_there)
+    }
+
+    /// Ends the tokens that a change of the setup ends. The caller has checked the link that it spends.
+    pub(crate) fn change_tokens(&mut self, change: &TokenChange) -> Result<(), TableError> {
+        let TokenChange { spend, end_all_of, keep } = change;
+        if let Some(link) = spend {
+            self.tables.write(UserTokenChange::Delete(*link));
+        }
+        for user in end_all_of {
+            for token in self.tables.read()?.user_tokens(*user, USER_TOKENS_MAX + 1)? {
+                if Some(token.digest) != *keep {
+                    self.tables.write(UserTokenChange::Delete(token.digest));
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,72 @@
+//! Users of the portal: signing in, sessions, one-time links. No protocol is known here.
+
+mod hashing;
+mod links;
+mod sessions;
+mod sign_in;
+
+pub use links::{Invitation, Link, find_link, invite, use_link};
+pub use sessions::{Client, Session, SessionView, end_session, find_session, list_sessions, open_session};
+pub use sign_in::{PASSWORD_CHARS_MIN, SignedIn, confirm_password, sign_in};
+
+use crate::app::operator::OperatorRefusal;
+use crate::provision::ProvisionError;
+use crate::secrets::{Pepper, Secret, random_token};
+use hermod_store::{StoreError, TokenDigest};
+
+/// Characters of a token, five bits each: 260 bits.
+const TOKEN_CHARS: usize = 52;
+
+/// Why something about a user was refused. Nothing was changed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UserRefusal {
+    #[error("e-mail address or password is wrong")]
+    WrongSignIn,
+    #[error("too many failed attempts from your address; wait {wait_s} seconds and retry")]
+    TooManyAttempts { wait_s: u32 },
+    #[error("too many people are signing in at the moment; retry in a few seconds")]
+    Busy,
+    #[error("a password has {PASSWORD_CHARS_MIN} to {max} characters", max = sign_in::PASSWORD_CHARS_MAX)]
+    PasswordLength,
+    #[error("this link was used before or has expired; request a new one")]
+    LinkSpent,
+    #[error("{0}")]
+    Refused(OperatorRefusal),
+}
+
+impl From<StoreError> for UserRefusal {
+    fn from(error: StoreError) -> UserRefusal {
+        match error {
+            StoreError::LinkSpent => UserRefusal::LinkSpent,
+            error => UserRefusal::Refused(error.into()),
+        }
+    }
+}
+
+impl From<ProvisionError> for UserRefusal {
+    fn from(error: ProvisionError) -> UserRefusal {
+        match error {
+            ProvisionError::Store(error) => error.into(),
+            ProvisionError::Refused(refusal) => UserRefusal::Refused(refusal.into()),
+        }
+    }
+}
+
+impl From<OperatorRefusal> for UserRefusal {
+    fn from(refusal: OperatorRefusal) -> UserRefusal {
+        UserRefusal::Refused(refusal)
+    }
+}
+
+/// Makes a token.
+fn make_token() -> Result<Secret, UserRefusal> {
+    random_token(TOKEN_CHARS).map(Secret::new).map_err(|error| {
+        tracing::error!(%error, "No randomness for a token");
+        UserRefusal::Refused(OperatorRefusal::Failed)
+    })
+}
+
+/// Returns what is stored of a token.
+fn digest_of(pepper: &Pepper, token: &str) -> TokenDigest {
+    TokenDigest(pepper.derived(&[b"user token", token.as_bytes()]))
+}

@@ -1,0 +1,143 @@
+//! Sessions of the portal. The browser holds a token, the store its digest.
+
+use super::{UserRefusal, digest_of, make_token};
+use crate::secrets::Secret;
+use crate::world::World;
+use hermod_domain::catalogue::User;
+use hermod_domain::time::Timestamp;
+use hermod_store::{TokenDigest, TokenPurpose, UserToken};
+use serde::{Deserialize, Serialize};
+use std::net::IpAddr;
+use std::time::Duration;
+
+/// A session ends after this time without a request.
+const IDLE_MAX: Duration = Duration::from_secs(12 * 3600);
+/// A session ends after this time in any case.
+const LENGTH_MAX: Duration = Duration::from_secs(7 * 24 * 3600);
+/// The time of the last request is written this often, not with every request.
+const SEEN_EVERY: Duration = Duration::from_secs(300);
+const AGENT_CHARS_MAX: usize = 200;
+
+/// The program and the address that a session was opened from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Client {
+    pub address: Option<IpAddr>,
+    /// The `User-Agent` header.
+    pub agent: String,
+}
+
+/// What the store keeps about a session.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Body {
+    address: String,
+    agent: String,
+    /// When the last request came, about.
+    seen_at: i64,
+}
+
+/// A session of a signed-in user.
+#[derive(Clone, Debug)]
+pub struct Session {
+    pub digest: TokenDigest,
+    pub user: u32,
+    pub email: String,
+    /// What every form of this session sends.
+    pub csrf: String,
+    pub made_at: Timestamp,
+}
+
+/// A session as its user sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionView {
+    pub digest: TokenDigest,
+    pub address: String,
+    pub agent: String,
+    pub made_at: Timestamp,
+    pub seen_at: Timestamp,
+}
+
+/// Opens a session. Returns the token for the browser.
+pub async fn open_session(world: &World, user: u32, client: &Client) -> Result<Secret, UserRefusal> {
+    let token = make_token()?;
+    let now = world.clock.now();
+    let body = Body {
+        address: client.address.map(|address| address.to_string()).unwrap_or_default(),
+        agent: client.agent.chars().filter(|c| !c.is_control()).take(AGENT_CHARS_MAX).collect(),
+        seen_at: now.as_millis(),
+    };
+    let stored = UserToken {
+        digest: digest_of(&world.pepper, token.reveal()),
+        user,
+        purpose: TokenPurpose::Session,
+        made_at: now,
+        expires_at: now.plus(IDLE_MAX),
+        body: encode(&body),
+    };
+    world.store.put_user_token(stored).await?;
+    Ok(token)
+}
+
+/// Returns the session of a token; none if it has ended, or its user is gone or disabled.
+pub async fn find_session(world: &World, token: &str) -> Result<Option<Session>, UserRefusal> {
+    let (digest, now) = (digest_of(&world.pepper, token), world.clock.now());
+    let found = world.store.user_token(digest, now).await?;
+    let Some(stored) = found.filter(|token| token.purpose == TokenPurpose::Session) else {
+        return Ok(None);
+    };
+    let catalogue = world.catalogue();
+    let is_allowed = |user: &User| !user.disabled && user.password.is_some();
+    let user = catalogue.users().by_id(stored.user).filter(|(_, user)| is_allowed(user));
+    let Some((email, _)) = user else { return Ok(None) };
+    let session = Session {
+        digest,
+        user: stored.user,
+        email: email.to_owned(),
+        csrf: csrf_of(world, token),
+        made_at: stored.made_at,
+    };
+    note_seen(world, stored, now).await?;
+    Ok(Some(session))
+}
+
+/// Writes that the session is in use, once in a while.
+async fn note_seen(world: &World, mut stored: UserToken, now: Timestamp) -> Result<(), UserRefusal> {
+    let Ok(mut body) = serde_json::from_str::<Body>(&stored.body) else { return Ok(()) };
+    if now.since(Timestamp::from_millis(body.seen_at)) < SEEN_EVERY {
+        return Ok(());
+    }
+    body.seen_at = now.as_millis();
+    stored.expires_at = now.plus(IDLE_MAX).min(stored.made_at.plus(LENGTH_MAX));
+    stored.body = encode(&body);
+    Ok(world.store.put_user_token(stored).await?)
+}
+
+/// Returns the open sessions of a user, the newest first.
+pub async fn list_sessions(world: &World, user: u32) -> Result<Vec<SessionView>, UserRefusal> {
+    let tokens = world.store.user_tokens(user, world.clock.now()).await?;
+    let sessions = tokens.into_iter().filter(|token| token.purpose == TokenPurpose::Session);
+    let mut views: Vec<SessionView> = sessions
+        .filter_map(|token| {
+            let Body { address, agent, seen_at } = serde_json::from_str(&token.body).ok()?;
+            let seen_at = Timestamp::from_millis(seen_at);
+            Some(SessionView { digest: token.digest, address, agent, made_at: token.made_at, seen_at })
+        })
+        .collect();
+    views.sort_by_key(|view| std::cmp::Reverse(view.made_at));
+    Ok(views)
+}
+
+/// Ends a session of a user. Returns whether there was one.
+pub async fn end_session(world: &World, user: u32, digest: TokenDigest) -> Result<bool, UserRefusal> {
+    let is_own =
+        world.store.user_tokens(user, world.clock.now()).await?.iter().any(|token| token.digest == digest);
+    Ok(is_own && world.store.end_user_token(digest).await?)
+}
+
+fn csrf_of(world: &World, token: &str) -> String {
+    let derived = world.pepper.derived(&[b"csrf", token.as_bytes()]);
+    derived.iter().map(|octet| format!("{octet:02x}")).collect()
+}
+
+fn encode(body: &Body) -> String {
+    serde_json::to_string(body).expect("a body has texts and numbers")
+}

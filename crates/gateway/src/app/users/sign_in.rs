@@ -1,0 +1,73 @@
+//! Signing in with an e-mail address and a password. An unknown address and a wrong password take the same time and get the
+//! same answer.
+
+use super::UserRefusal;
+use super::hashing;
+use super::sessions::Session;
+use crate::provision::canonical_email;
+use crate::secrets::Secret;
+use crate::world::{SignInKey, World};
+use std::net::IpAddr;
+use std::time::Duration;
+
+/// The shortest password that a user may choose. Length is what helps (NIST SP 800-63B section 3.1.1.2).
+pub const PASSWORD_CHARS_MIN: usize = 12;
+/// A limit, so that hashing stays cheap.
+pub(super) const PASSWORD_CHARS_MAX: usize = 256;
+
+/// A user whose password was right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SignedIn {
+    pub user: u32,
+    pub email: String,
+}
+
+/// Checks an address and a password. After too many failures from an address, that address must wait; an address that has
+/// signed in before is never limited with the right password.
+pub async fn sign_in(
+    world: &World,
+    email: &str,
+    password: &Secret,
+    source: Option<IpAddr>,
+) -> Result<SignedIn, UserRefusal> {
+    let email = canonical_email(email).unwrap_or_default();
+    let catalogue = world.catalogue();
+    let found = catalogue.users().find(&email).filter(|(_, user)| !user.disabled);
+    let hash = found.and_then(|(_, user)| user.password.clone());
+    let fits = is_valid_length(password) && hashing::fits(&world.pepper, password, hash.clone()).await?;
+    let signed_in = found.filter(|_| fits).map(|(user, _)| SignedIn { user, email: email.clone() });
+    let key = SignInKey::User(&email);
+    let limited = match (&signed_in, source) {
+        (_, None) => Ok(()),
+        (Some(_), Some(source)) => world.pass_sign_in(source, key, hash.as_deref().unwrap_or_default()),
+        (None, Some(source)) => world.fail_sign_in(source, key),
+    };
+    limited.map_err(too_many)?;
+    signed_in.ok_or(UserRefusal::WrongSignIn)
+}
+
+/// Checks the password of a signed-in user again, before a change that needs it.
+pub async fn confirm_password(
+    world: &World,
+    session: &Session,
+    password: &Secret,
+    source: Option<IpAddr>,
+) -> Result<(), UserRefusal> {
+    sign_in(world, &session.email, password, source).await.map(drop)
+}
+
+pub(super) fn is_valid_length(password: &Secret) -> bool {
+    let length = password.reveal().chars().count();
+    (1..=PASSWORD_CHARS_MAX).contains(&length)
+}
+
+/// Checks a password that a user chooses.
+pub(super) fn check_new(password: &Secret) -> Result<(), UserRefusal> {
+    let is_long = password.reveal().chars().count() >= PASSWORD_CHARS_MIN;
+    if is_long && is_valid_length(password) { Ok(()) } else { Err(UserRefusal::PasswordLength) }
+}
+
+fn too_many(wait: Duration) -> UserRefusal {
+    let wait_s = u32::try_from(wait.as_millis().div_ceil(1_000)).unwrap_or(u32::MAX).max(1);
+    UserRefusal::TooManyAttempts { wait_s }
+}

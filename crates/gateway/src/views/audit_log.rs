@@ -1,0 +1,74 @@
+//! The audit log: who changed what.
+
+use crate::views::paging::{Limit, Paged, RowNumber};
+use hermod_domain::audit::AuditRow;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::{IntoParams, ToSchema};
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+pub struct AuditLogQuery {
+    /// Only changes that concern this account.
+    pub account: Option<String>,
+    /// `next` of the previous page.
+    pub before: Option<RowNumber>,
+    /// How many at most; 100 by default.
+    pub limit: Option<Limit>,
+}
+
+/// A change.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct AuditRowView {
+    /// 1 for the first; no number is left out.
+    #[schema(examples(42))]
+    pub number: u64,
+    pub at: String,
+    /// Who made it: `operator`, `user` with an e-mail address, or `file` with the name of a provision file.
+    #[schema(examples("operator"))]
+    pub by: String,
+    /// The address that the request came from; empty for a command on the gateway's own machine.
+    #[schema(examples("192.0.2.7"))]
+    pub from: String,
+    /// What was done.
+    #[schema(examples("key.update"))]
+    pub action: String,
+    /// What it was done to.
+    #[schema(examples("shop-key-1"))]
+    pub subject: String,
+    /// The account that it concerns; null if it concerns the whole gateway.
+    #[schema(examples("shop"))]
+    pub account: Option<String>,
+    /// More about it. For a change of the setup: each field with its values before and after, secrets hidden.
+    #[schema(value_type = Object)]
+    pub detail: Value,
+    /// The beginning of the row's hash, which covers the row before it.
+    #[schema(examples("9f86d081884c7d65"))]
+    pub hash: String,
+}
+
+impl AuditRowView {
+    /// Makes the view of a row about the account with this name.
+    pub fn new(row: AuditRow, account: Option<String>) -> AuditRowView {
+        let AuditRow { number, entry, hash } = row;
+        AuditRowView {
+            number,
+            at: entry.at.to_iso(),
+            by: entry.by,
+            from: entry.from,
+            action: entry.action,
+            subject: entry.subject,
+            account,
+            detail: serde_json::from_str(&entry.detail).unwrap_or(Value::Null),
+            hash: hash.short(),
+        }
+    }
+}
+
+impl Paged for AuditRowView {
+    type Cursor = u64;
+
+    fn cursor(&self) -> u64 {
+        self.number
+    }
+}

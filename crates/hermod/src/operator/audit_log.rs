@@ -1,0 +1,45 @@
+//! `hermod changes`: the audit log.
+
+use super::list::{NextPage, print_page};
+use super::target::{MissingDir, Target};
+use crate::failure::CommandResult;
+use clap::Args;
+use hermod_gateway::views::audit_log::{AuditLogQuery, AuditRowView};
+use hermod_gateway::views::paging::{Limit, RowNumber};
+
+const EXAMPLES: &str = "\
+Examples:
+  hermod changes
+  hermod changes --account shop
+  hermod changes --json | jq '.items[] | {by, action, subject, detail}'
+
+Every change of the setup, of balances, reviews, opt-outs and webhooks is written into the audit log in the transaction of
+the change: who made it, from where, and each field before and after, without secrets. Rows are never removed. hermod audit
+checks that none was altered.";
+
+/// List who changed what, the newest first
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Changes {
+    /// Only changes that concern this account
+    #[arg(long, value_name = "NAME")]
+    account: Option<String>,
+    /// Only changes before this number; the last line of a page has it
+    #[arg(long, value_name = "N")]
+    before: Option<RowNumber>,
+    /// Rows of a page, 1 to 1000
+    #[arg(long, value_name = "N", default_value = "100")]
+    limit: Limit,
+    #[command(flatten)]
+    target: Target,
+}
+
+impl Changes {
+    pub(crate) fn run(self) -> CommandResult {
+        let Changes { account, before, limit, target } = self;
+        target.run(MissingDir::Refuse, async move |client| {
+            let query = AuditLogQuery { account, before, limit: Some(limit) };
+            print_page::<AuditRowView>(client, "/audit-log", &query, NextPage::Before).await
+        })
+    }
+}

@@ -1,0 +1,91 @@
+//! SQL for the audit log.
+
+use crate::sqlite::SqliteTables;
+use hermod_domain::audit::{AuditEnd, AuditEntry, AuditHash, AuditRow};
+use hermod_domain::ids::AccountId;
+use hermod_domain::time::Timestamp;
+use hermod_engine::tables::{AuditLogChange, AuditLogRows, TableError};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+/// The columns in the order that [`read`] expects.
+const COLUMNS: &str = "number, at, account, author, origin, action, subject, detail, hash";
+
+impl AuditLogRows for SqliteTables<'_> {
+    fn audit_log_end(&self) -> Result<AuditEnd, TableError> {
+        let last = self
+            .connection
+            .prepare_cached("SELECT number, hash FROM audit_log ORDER BY number DESC LIMIT 1")?
+            .query_row([], |row| Ok((row.get::<_, i64>(0)?, row.get(1)?)))
+            .optional()?;
+        Ok(last.map_or(AuditEnd::EMPTY, |(number, hash)| AuditEnd {
+            number: number.cast_unsigned(),
+            hash: AuditHash(hash),
+        }))
+    }
+
+    fn change_audit_log(&self, change: &AuditLogChange) -> Result<(), TableError> {
+        let AuditLogChange::Add(AuditRow { number, entry, hash }) = change;
+        let AuditEntry { at, account, by, from, action, subject, detail } = entry;
+        self.connection
+            .prepare_cached(&format!(
+                "INSERT INTO audit_log ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
+            ))?
+            .execute(params![
+                number.cast_signed(),
+                at.as_millis(),
+                account.map(AccountId::get),
+                by,
+                from,
+                action,
+                subject,
+                detail,
+                hash.0
+            ])?;
+        Ok(())
+    }
+}
+
+/// Returns rows before a number, the newest first, of one account or of all.
+pub(crate) fn page(
+    connection: &Connection,
+    account: Option<AccountId>,
+    before: Option<u64>,
+    limit: u32,
+) -> Result<Vec<AuditRow>, TableError> {
+    let filter = if account.is_some() { "account = ?3 AND" } else { "?3 IS NULL AND" };
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM audit_log WHERE {filter} number < ?1 ORDER BY number DESC LIMIT ?2"
+    ))?;
+    let before = before.and_then(|before| i64::try_from(before).ok()).unwrap_or(i64::MAX);
+    let rows = statement.query_map(params![before, limit, account.map(AccountId::get)], read)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Visits all rows, the oldest first.
+pub(super) fn visit(
+    connection: &Connection,
+    mut visit: impl FnMut(&AuditRow) -> Result<(), TableError>,
+) -> Result<(), TableError> {
+    let mut statement = connection.prepare(&format!("SELECT {COLUMNS} FROM audit_log ORDER BY number"))?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        visit(&read(row)?)?;
+    }
+    Ok(())
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<AuditRow> {
+    Ok(AuditRow {
+        number: row.get::<_, i64>(0)?.cast_unsigned(),
+        entry: AuditEntry {
+            at: Timestamp::from_millis(row.get(1)?),
+            account: row.get::<_, Option<u32>>(2)?.map(AccountId::new),
+            by: row.get(3)?,
+            from: row.get(4)?,
+            action: row.get(5)?,
+            subject: row.get(6)?,
+            detail: row.get(7)?,
+        },
+        hash: AuditHash(row.get(8)?),
+    })
+}

@@ -1,0 +1,66 @@
+//! Operations on the audit log, and on the tokens of users: sessions of the portal and one-time links.
+
+use crate::error::StoreError;
+use crate::store::Store;
+use hermod_domain::audit::{AuditEntry, AuditRow};
+use hermod_domain::ids::AccountId;
+use hermod_domain::time::Timestamp;
+use hermod_engine::commands::{AppendToAuditLog, EndUserToken, ForgetUserTokens, PutUserToken};
+use hermod_engine::ops::{PAGE_ROWS_MAX, TokenDigest, USER_TOKENS_MAX, UserToken};
+
+impl Store {
+    /// Returns a handle whose next operation writes these entries into the audit log, in the transaction of its change. An
+    /// operation that changes nothing writes none. For an operation of several transactions use
+    /// [`Store::note_in_audit_log`] before it.
+    #[must_use]
+    pub fn audited(&self, entries: Vec<AuditEntry>) -> Store {
+        Store { inner: self.inner.clone(), audit: entries.into() }
+    }
+
+    /// Writes the entries of this handle into the audit log, without a change.
+    pub async fn note_in_audit_log(&self) -> Result<(), StoreError> {
+        self.run(AppendToAuditLog(self.audit.to_vec())).await
+    }
+
+    /// Returns rows of the audit log before number `before`, or all, the newest first; of one account or of all.
+    pub async fn audit_log(
+        &self,
+        account: Option<AccountId>,
+        before: Option<u64>,
+        limit: u32,
+    ) -> Result<Vec<AuditRow>, StoreError> {
+        self.inner.backend.audit_log(account, before, limit.min(PAGE_ROWS_MAX)).await
+    }
+
+    /// Stores a token, new or changed. If the user has [`USER_TOKENS_MAX`], the oldest ends.
+    pub async fn put_user_token(&self, token: UserToken) -> Result<(), StoreError> {
+        self.request(PutUserToken(token)).await
+    }
+
+    /// Returns a token that has not expired.
+    pub async fn user_token(
+        &self,
+        digest: TokenDigest,
+        now: Timestamp,
+    ) -> Result<Option<UserToken>, StoreError> {
+        let found = self.inner.backend.user_token(digest).await?;
+        Ok(found.filter(|token| !token.has_expired(now)))
+    }
+
+    /// Returns all tokens of a user that have not expired.
+    pub async fn user_tokens(&self, user: u32, now: Timestamp) -> Result<Vec<UserToken>, StoreError> {
+        let mut tokens = self.inner.backend.user_tokens(user, USER_TOKENS_MAX).await?;
+        tokens.retain(|token| !token.has_expired(now));
+        Ok(tokens)
+    }
+
+    /// Ends a token. Returns whether there was one.
+    pub async fn end_user_token(&self, digest: TokenDigest) -> Result<bool, StoreError> {
+        self.request(EndUserToken(digest)).await
+    }
+
+    /// Deletes the tokens that have expired.
+    pub(crate) async fn forget_user_tokens(&self, now: Timestamp) -> Result<(), StoreError> {
+        self.request(ForgetUserTokens { now }).await
+    }
+}

@@ -1,0 +1,166 @@
+//! The audit log is written with the change it is about, and tokens of users end with it.
+
+use crate::world::*;
+use hermod_domain::audit::{AuditEnd, AuditEntry};
+use hermod_domain::ids::AccountId;
+use hermod_domain::phone::Msisdn;
+use hermod_domain::time::Timestamp;
+use hermod_store::{
+    CatalogueChange, CatalogueRow, OptOut, Store, StoreError, TokenChange, TokenDigest, TokenPurpose,
+    USER_TOKENS_MAX, UserToken,
+};
+use std::time::Duration;
+
+fn entry(subject: &str) -> AuditEntry {
+    AuditEntry {
+        at: noon(),
+        account: Some(AccountId::new(1)),
+        by: "operator".to_owned(),
+        from: "192.0.2.1".to_owned(),
+        action: "key.update".to_owned(),
+        subject: subject.to_owned(),
+        detail: "{}".to_owned(),
+    }
+}
+
+fn row(id: u32, name: &str) -> CatalogueRow {
+    CatalogueRow { kind: "key".to_owned(), id, name: name.to_owned(), body: "{}".to_owned() }
+}
+
+fn puts(id: u32, name: &str) -> CatalogueChange {
+    CatalogueChange { put: vec![row(id, name)], ..CatalogueChange::default() }
+}
+
+fn recipient() -> Msisdn {
+    Msisdn::from_number(4_915_100_000_001).expect("a number")
+}
+
+async fn subjects(store: &Store) -> Vec<String> {
+    let rows = store.audit_log(None, None, 100).await.expect("the log can be read");
+    rows.into_iter().map(|row| row.entry.subject).collect()
+}
+
+fn token(number: u8, user: u32, purpose: TokenPurpose, made_at: Timestamp) -> UserToken {
+    UserToken {
+        digest: TokenDigest([number; 32]),
+        user,
+        purpose,
+        made_at,
+        expires_at: made_at.plus(Duration::from_secs(3_600)),
+        body: "{}".to_owned(),
+    }
+}
+
+#[tokio::test]
+async fn entry_is_written_with_its_change_and_not_with_a_refused_one() {
+    let mut world = World::new().await;
+    let store = &world.store;
+    store.audited(vec![entry("one"), entry("two")]).change_catalogue(puts(1, "one")).await.unwrap();
+    let taken = store.audited(vec![entry("taken")]).change_catalogue(puts(2, "one")).await;
+    assert!(matches!(taken, Err(StoreError::NameTaken { .. })), "{taken:?}");
+    let opt_out =
+        OptOut { account: AccountId::new(1), number: recipient(), how: "STOP".to_owned(), now: noon() };
+    assert!(store.audited(vec![entry("opt-out")]).opt_out(opt_out.clone()).await.unwrap());
+    assert!(!store.audited(vec![entry("repeated")]).opt_out(opt_out).await.unwrap());
+    store.audited(vec![entry("noted")]).note_in_audit_log().await.unwrap();
+    // A change without an author, such as one of the gateway itself, is not in the log.
+    store.change_catalogue(puts(3, "three")).await.unwrap();
+    assert_eq!(subjects(store).await, ["noted", "opt-out", "two", "one"]);
+    world.restart().await;
+    assert_eq!(subjects(&world.store).await, ["noted", "opt-out", "two", "one"]);
+    let mut rows = world.store.audit_log(None, None, 100).await.unwrap();
+    rows.reverse();
+    let mut end = AuditEnd::EMPTY;
+    for row in &rows {
+        assert!(end.is_before(row), "{row:?}");
+        end = row.into();
+    }
+    assert_eq!(end.number, 4);
+}
+
+#[tokio::test]
+async fn log_is_listed_in_pages_and_by_account() {
+    let world = World::new().await;
+    for number in 1..=5 {
+        let mut entry = entry(&number.to_string());
+        entry.account = (number % 2 == 0).then(|| AccountId::new(2));
+        world.store.audited(vec![entry]).note_in_audit_log().await.unwrap();
+    }
+    let page = |account, before, limit| {
+        let store = &world.store;
+        async move {
+            let rows = store.audit_log(account, before, limit).await.unwrap();
+            rows.iter().map(|row| row.number).collect::<Vec<_>>()
+        }
+    };
+    assert_eq!(page(None, None, 2).await, [5, 4]);
+    assert_eq!(page(None, Some(4), 2).await, [3, 2]);
+    assert_eq!(page(Some(AccountId::new(2)), None, 9).await, [4, 2]);
+    assert_eq!(page(Some(AccountId::new(1)), None, 9).await, [0u64; 0]);
+}
+
+#[tokio::test]
+async fn audit_finds_altered_and_removed_rows_of_the_log() {
+    let cases = [
+        "UPDATE audit_log SET subject = 'other' WHERE number = 2",
+        "UPDATE audit_log SET account = NULL WHERE number = 2",
+        "DELETE FROM audit_log WHERE number = 2",
+        "DELETE FROM audit_log WHERE number = 1",
+    ];
+    for damage in cases {
+        let world = World::new().await;
+        for subject in ["one", "two", "three"] {
+            world.store.audited(vec![entry(subject)]).note_in_audit_log().await.unwrap();
+        }
+        world.store.close().await.unwrap();
+        let clean = Store::audit(world.path()).unwrap();
+        assert!(clean.is_clean() && clean.audit_log.number == 3, "{clean:?}");
+        world.raw().execute_batch(damage).unwrap();
+        let found = Store::audit(world.path()).unwrap();
+        let rules: Vec<&str> = found.violations.iter().map(|violation| violation.rule).collect();
+        assert!(rules.contains(&"the audit log is complete and unchanged"), "{damage}: {rules:?}");
+    }
+}
+
+#[tokio::test]
+async fn link_is_spent_once_and_other_tokens_end_with_the_change() {
+    let world = World::new().await;
+    let store = &world.store;
+    let link = token(1, 7, TokenPurpose::Reset, noon());
+    let (session, kept) =
+        (token(2, 7, TokenPurpose::Session, noon()), token(3, 7, TokenPurpose::Session, noon()));
+    let other = token(4, 8, TokenPurpose::Session, noon());
+    for token in [&link, &session, &kept, &other] {
+        store.put_user_token(token.clone()).await.unwrap();
+    }
+    let change = || CatalogueChange {
+        tokens: TokenChange { spend: Some(link.digest), end_all_of: vec![7], keep: Some(kept.digest) },
+        ..puts(1, "one")
+    };
+    store.audited(vec![entry("spent")]).change_catalogue(change()).await.unwrap();
+    assert_eq!(store.user_tokens(7, noon()).await.unwrap(), std::slice::from_ref(&kept));
+    assert_eq!(store.user_tokens(8, noon()).await.unwrap(), [other]);
+    let again = store.audited(vec![entry("again")]).change_catalogue(change()).await;
+    assert!(matches!(again, Err(StoreError::LinkSpent)), "{again:?}");
+    assert_eq!(subjects(store).await, ["spent"]);
+}
+
+#[tokio::test]
+async fn tokens_expire_and_the_oldest_gives_way() {
+    let world = World::new().await;
+    let store = &world.store;
+    let count = u8::try_from(USER_TOKENS_MAX).unwrap() + 1;
+    for number in 0..count {
+        let made_at = noon().plus(Duration::from_secs(number.into()));
+        store.put_user_token(token(number, 7, TokenPurpose::Session, made_at)).await.unwrap();
+    }
+    let digest = |number: u8| TokenDigest([number; 32]);
+    assert_eq!(store.user_token(digest(0), noon()).await.unwrap(), None);
+    assert!(store.user_token(digest(1), noon()).await.unwrap().is_some());
+    assert_eq!(store.user_tokens(7, noon()).await.unwrap().len(), USER_TOKENS_MAX);
+    let later = noon().plus(Duration::from_secs(3_600 + 10));
+    assert_eq!(store.user_token(digest(10), later).await.unwrap(), None);
+    assert!(store.user_token(digest(11), later).await.unwrap().is_some());
+    assert!(store.end_user_token(digest(11)).await.unwrap());
+    assert!(!store.end_user_token(digest(11)).await.unwrap());
+}
