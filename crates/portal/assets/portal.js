@@ -273,6 +273,7 @@ customElements.define("hermod-compose", class extends HTMLElement {
     if (this.send) {
       this.send.textContent = preview.send_label;
       this.send.disabled = !preview.can_send;
+      this.form.elements.confirmed_price.value = preview.price;
     }
     announce(preview.summary);
   }
@@ -338,4 +339,8 @@ for (const form of document.querySelectorAll("form[data-once]")) {
     for (const button of form.querySelectorAll("button[type=submit]")) button.disabled = true;
   });
 }
+// A page that comes back from the browser's cache can be submitted again.
+addEventListener("pageshow", (event) => {
+  if (event.persisted) for (const button of document.querySelectorAll("form[data-once] button[type=submit]")) button.disabled = false;
+});
 showLocalTimes(document);

@@ -15,7 +15,11 @@ pub struct Asset {
 }
 
 static STYLE: LazyLock<Asset> = LazyLock::new(|| {
-    asset("css", "text/css; charset=utf-8", include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/portal.css")))
+    asset(
+        "css",
+        "text/css; charset=utf-8",
+        include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/portal.css")),
+    )
 });
 
 static SCRIPT: LazyLock<Asset> = LazyLock::new(|| {
@@ -71,7 +75,9 @@ mod tests {
     fn script_is_under_40_kb_and_makes_no_markup_from_text() {
         let text = std::str::from_utf8(script().bytes).unwrap();
         assert!(text.len() < 40_000, "{}", text.len());
-        for forbidden in ["innerHTML", "outerHTML", "insertAdjacentHTML", "DOMParser", "document.write", "eval("] {
+        for forbidden in
+            ["innerHTML", "outerHTML", "insertAdjacentHTML", "DOMParser", "document.write", "eval("]
+        {
             assert!(!text.contains(forbidden), "{forbidden}");
         }
     }

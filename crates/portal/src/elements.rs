@@ -178,8 +178,7 @@ mod tests {
 
     #[test]
     fn every_message_state_has_words_of_its_own() {
-        let states =
-            ["queued", "submitted", "enroute", "delivered", "expired", "undeliverable", "rejected"];
+        let states = ["queued", "submitted", "enroute", "delivered", "expired", "undeliverable", "rejected"];
         for state in states {
             let chip = Chip::of_state(state);
             assert_ne!(chip.tone, Tone::Neutral, "{state}");

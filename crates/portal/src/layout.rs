@@ -90,10 +90,7 @@ const GROUPS: [(&str, &[Entry]); 4] = [
         ],
     ),
     ("Developers", &[Entry::Keys, Entry::Smpp, Entry::Webhooks, Entry::RequestLog, Entry::Quickstart]),
-    (
-        "Account",
-        &[Entry::Billing, Entry::Limits, Entry::Held, Entry::Requests, Entry::Team, Entry::Audit],
-    ),
+    ("Account", &[Entry::Billing, Entry::Limits, Entry::Held, Entry::Requests, Entry::Team, Entry::Audit]),
 ];
 
 impl Entry {

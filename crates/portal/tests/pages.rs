@@ -70,7 +70,11 @@ fn pages_obey_the_content_security_policy() {
                 assert!(!attribute.starts_with("on"), "{page}: <{}> has {attribute}", tag.name);
                 assert!(!value.trim_start().to_lowercase().starts_with("javascript:"), "{page}: {value}");
             }
-            assert!(!matches!(tag.name, "style" | "iframe" | "object" | "base" | "img"), "{page}: <{}>", tag.name);
+            assert!(
+                !matches!(tag.name, "style" | "iframe" | "object" | "base" | "img"),
+                "{page}: <{}>",
+                tag.name
+            );
             assert!(tag.name != "script" || tag.get("src").is_some(), "{page}: inline script");
         }
     }

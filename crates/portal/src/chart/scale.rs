@@ -13,7 +13,8 @@ impl Scale {
         let target = (largest / 4).max(1);
         let power = 10_u64.pow(target.ilog10());
         let step = [1, 2, 5, 10].map(|factor| power.saturating_mul(factor));
-        let step = step.into_iter().find(|step| *step >= target && largest.div_ceil(*step) <= 4).unwrap_or(power);
+        let step =
+            step.into_iter().find(|step| *step >= target && largest.div_ceil(*step) <= 4).unwrap_or(power);
         let steps = largest.div_ceil(step).max(1);
         Scale { step, top: step.saturating_mul(steps) }
     }

@@ -18,7 +18,12 @@ fn chart_without_hours_says_so_and_has_an_empty_table() {
 #[test]
 fn single_hour_fills_the_axis() {
     let chart = states_by_hour("By state", &[hour(0, 1, 0)]);
-    assert!(chart.svg.as_str().contains(r#"class="s-delivered" x="14.00%" y="14.0" width="72.00%" height="168.0""#));
+    assert!(
+        chart
+            .svg
+            .as_str()
+            .contains(r#"class="s-delivered" x="14.00%" y="14.0" width="72.00%" height="168.0""#)
+    );
     assert_eq!(chart.rows[0].cells, ["1", "1", "0", "0", "0", "0"]);
 }
 

@@ -78,13 +78,19 @@ impl PlainMessage {
 
     /// Returns the page for an address that does not exist, or is not for this person: both look the same.
     pub fn not_found() -> PlainMessage {
-        PlainMessage::error(404, "Page not found", "There is nothing at this address, or it belongs to an account that you are not a member of.")
-            .leading_home()
+        PlainMessage::error(
+            404,
+            "Page not found",
+            "There is nothing at this address, or it belongs to an account that you are not a member of.",
+        )
+        .leading_home()
     }
 
     /// Returns the page for an action that the role may not do.
     pub fn forbidden(role: &str) -> PlainMessage {
-        let text = format!("Your role in this account is {role}, which may not do this. Ask an owner of the account.");
+        let text = format!(
+            "Your role in this account is {role}, which may not do this. Ask an owner of the account."
+        );
         PlainMessage::error(403, "Not allowed for your role", &text).leading_home()
     }
 
@@ -96,7 +102,8 @@ impl PlainMessage {
 
     /// Returns the page for an error of ours.
     pub fn server_error(request_id: &str) -> PlainMessage {
-        let text = "The gateway could not answer. Messages that were accepted are safe. Try again in a moment.";
+        let text =
+            "The gateway could not answer. Messages that were accepted are safe. Try again in a moment.";
         PlainMessage {
             request_id: Some(request_id.to_owned()),
             ..PlainMessage::error(500, "Something went wrong on our side", text).leading_home()
@@ -105,7 +112,9 @@ impl PlainMessage {
 
     /// Returns the page for too many attempts. `wait` is a duration in words.
     pub fn too_many(wait: &str) -> PlainMessage {
-        let text = format!("There were too many attempts from your network or for this address. Wait {wait}, then try again.");
+        let text = format!(
+            "There were too many attempts from your network or for this address. Wait {wait}, then try again."
+        );
         PlainMessage::error(429, "Too many attempts", &text)
     }
 

@@ -5,7 +5,7 @@ use hermod_portal::Time;
 use hermod_portal::forms::Field;
 use hermod_portal::pages::access::{OneTimeLink, PlainMessage, SecondFactor, SignIn};
 
-pub fn all() -> Vec<(&'static str, String)> {
+pub(crate) fn all() -> Vec<(&'static str, String)> {
     let csrf = "f3c1b2a49d".to_owned();
     let sign_in = SignIn { csrf: csrf.clone(), next: "/".to_owned(), ..SignIn::default() };
     let wrong = SignIn {
@@ -15,7 +15,10 @@ pub fn all() -> Vec<(&'static str, String)> {
     };
     let code = SecondFactor {
         csrf: csrf.clone(),
-        code: Field::invalid("", "This code is not valid now. Codes change every 30 seconds; check the clock of your phone."),
+        code: Field::invalid(
+            "",
+            "This code is not valid now. Codes change every 30 seconds; check the clock of your phone.",
+        ),
     };
     let invitation = OneTimeLink {
         csrf,

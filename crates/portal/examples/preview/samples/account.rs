@@ -10,7 +10,7 @@ use hermod_portal::pages::profile::{Profile, RecoveryCodes, SecondFactorSetup, S
 use hermod_portal::pages::team::{Invitation, Invite, Member, NewLink, Team};
 use hermod_portal::svg::Svg;
 
-pub fn all() -> Vec<(&'static str, String)> {
+pub(crate) fn all() -> Vec<(&'static str, String)> {
     let team = team();
     let profile = profile();
     vec![
@@ -20,7 +20,14 @@ pub fn all() -> Vec<(&'static str, String)> {
         ("team-invited", html(&team)),
         ("audit", html(&audit())),
         ("profile", html(&profile)),
-        ("profile-no-factor", html(&Profile { second_factor_since: None, new_password: Field::invalid("", "Use at least 12 characters."), ..profile })),
+        (
+            "profile-no-factor",
+            html(&Profile {
+                second_factor_since: None,
+                new_password: Field::invalid("", "Use at least 12 characters."),
+                ..profile
+            }),
+        ),
         ("second-factor-setup", html(&setup())),
         ("recovery-codes", html(&codes())),
     ]
@@ -53,7 +60,10 @@ fn billing() -> Billing {
             terms: "prepaid".to_owned(),
             runway: Some("About 9 days at the rate of the last week".to_owned()),
         },
-        warnings: Some(Warnings { warn_at: Field::new("200"), urgent_at: Field::invalid("250", "Must be below the first warning, 200.") }),
+        warnings: Some(Warnings {
+            warn_at: Field::new("200"),
+            urgent_at: Field::invalid("250", "Must be below the first warning, 200."),
+        }),
         ledger: vec![
             row(1, "Refund", "", None, "+0.075"),
             row(3, "Top-up", "Bank transfer", Some("bank-2026-11-14-3"), "+2,000.00"),
@@ -94,17 +104,23 @@ fn statement() -> Statement {
 }
 
 fn team() -> Team {
-    let roles = |role: &str| Select::new([("owner", "Owner"), ("developer", "Developer"), ("billing", "Billing"), ("viewer", "Viewer")], role);
-    let member = |id: &str, email: &str, role: &str, has_second_factor, seen: Option<i64>, is_you: bool| Member {
-        id: id.to_owned(),
-        email: email.to_owned(),
-        role: role.to_owned(),
-        roles: (!is_you).then(|| roles(role)),
-        has_second_factor,
-        last_seen: seen.map(ago),
-        is_you,
-        can_remove: !is_you,
+    let roles = |role: &str| {
+        Select::new(
+            [("owner", "Owner"), ("developer", "Developer"), ("billing", "Billing"), ("viewer", "Viewer")],
+            role,
+        )
     };
+    let member =
+        |id: &str, email: &str, role: &str, has_second_factor, seen: Option<i64>, is_you: bool| Member {
+            id: id.to_owned(),
+            email: email.to_owned(),
+            role: role.to_owned(),
+            roles: (!is_you).then(|| roles(role)),
+            has_second_factor,
+            last_seen: seen.map(ago),
+            is_you,
+            can_remove: !is_you,
+        };
     Team {
         shell: shell(Entry::Team),
         members: vec![
@@ -146,15 +162,53 @@ fn audit() -> Audit {
     Audit {
         shell: shell(Entry::Audit),
         who: Field::default(),
-        action: Select::new([("", "Any"), ("key", "API keys"), ("webhook", "Webhooks"), ("user", "Team")], ""),
+        action: Select::new(
+            [("", "Any"), ("key", "API keys"), ("webhook", "Webhooks"), ("user", "Team")],
+            "",
+        ),
         since: Field::default(),
         is_filtered: false,
         rows: vec![
-            row(418, 3, jana, "portal, 203.0.113.9", "Changed the allow-list of key lk_live_7Q2M", vec![change("allow_list", Some("203.0.113.0/24"), Some("203.0.113.0/24, 2001:db8:40::/48"))]),
+            row(
+                418,
+                3,
+                jana,
+                "portal, 203.0.113.9",
+                "Changed the allow-list of key lk_live_7Q2M",
+                vec![change("allow_list", Some("203.0.113.0/24"), Some("203.0.113.0/24, 2001:db8:40::/48"))],
+            ),
             row(417, 60, jana, "portal, 203.0.113.9", "Staged a webhook secret", Vec::new()),
-            row(416, 95, "tomasz.nowak@lindgren.example", "portal, 198.51.100.4", "Changed the webhooks", vec![change("dlr_webhook", Some("https://old.example/dlr"), Some("https://lindgren.example/hooks/dlr")), change("dlr_form", Some("short"), Some("full"))]),
-            row(415, 1_500, "operator (anna)", "operator API, 10.0.0.4", "Accepted request 12: country Norway", vec![change("countries", None, Some("NO"))]),
-            row(414, 1_800, jana, "portal, 203.0.113.9", "Created key lk_live_9XK1", vec![change("label", None, Some(HOSTILE))]),
+            row(
+                416,
+                95,
+                "tomasz.nowak@lindgren.example",
+                "portal, 198.51.100.4",
+                "Changed the webhooks",
+                vec![
+                    change(
+                        "dlr_webhook",
+                        Some("https://old.example/dlr"),
+                        Some("https://lindgren.example/hooks/dlr"),
+                    ),
+                    change("dlr_form", Some("short"), Some("full")),
+                ],
+            ),
+            row(
+                415,
+                1_500,
+                "operator (anna)",
+                "operator API, 10.0.0.4",
+                "Accepted request 12: country Norway",
+                vec![change("countries", None, Some("NO"))],
+            ),
+            row(
+                414,
+                1_800,
+                jana,
+                "portal, 203.0.113.9",
+                "Created key lk_live_9XK1",
+                vec![change("label", None, Some(HOSTILE))],
+            ),
         ],
         next: Some("?before=414".to_owned()),
     }
@@ -188,21 +242,43 @@ fn profile() -> Profile {
 fn setup() -> SecondFactorSetup {
     let mut squares = String::new();
     for (x, y) in (0..29).flat_map(|x| (0..29).map(move |y| (x, y))) {
-        let corner = |a: i32, b: i32| a < 7 && b < 7 && !((1..6).contains(&a) && (1..6).contains(&b) && !((2..5).contains(&a) && (2..5).contains(&b)));
-        if corner(x, y) || corner(28 - x, y) || corner(x, 28 - y) || (x > 7 && y > 7 && (x * 7 + y * 13 + x * y) % 3 == 0) {
+        let corner = |a: i32, b: i32| {
+            a < 7
+                && b < 7
+                && !((1..6).contains(&a)
+                    && (1..6).contains(&b)
+                    && !((2..5).contains(&a) && (2..5).contains(&b)))
+        };
+        if corner(x, y)
+            || corner(28 - x, y)
+            || corner(x, 28 - y)
+            || (x > 7 && y > 7 && (x * 7 + y * 13 + x * y) % 3 == 0)
+        {
             squares.push_str(&format!("M{x} {y}h1v1h-1z"));
         }
     }
     SecondFactorSetup {
         shell: profile().shell,
-        uri: "otpauth://totp/Hermod:jana.petersen@lindgren.example?secret=JBSWY3DPEHPK3PXP&issuer=Hermod".to_owned(),
+        uri: "otpauth://totp/Hermod:jana.petersen@lindgren.example?secret=JBSWY3DPEHPK3PXP&issuer=Hermod"
+            .to_owned(),
         secret: "JBSW Y3DP EHPK 3PXP".to_owned(),
-        qr: Svg::from_own_markup(format!(r#"<svg viewBox="0 0 29 29" role="img" aria-label="QR code of the address below"><path d="{squares}"/></svg>"#)),
+        qr: Svg::from_own_markup(format!(
+            r#"<svg viewBox="0 0 29 29" role="img" aria-label="QR code of the address below"><path d="{squares}"/></svg>"#
+        )),
         code: Field::default(),
     }
 }
 
 fn codes() -> RecoveryCodes {
-    let codes = ["7q2m-x9w4", "k3d8-t5n6", "vbyc-jdfg", "psu2-ea2r", "7hq9-mz4k", "8w3x-5n6t", "a2r7-hq9m", "z4k8-w3x5"];
+    let codes = [
+        "7q2m-x9w4",
+        "k3d8-t5n6",
+        "vbyc-jdfg",
+        "psu2-ea2r",
+        "7hq9-mz4k",
+        "8w3x-5n6t",
+        "a2r7-hq9m",
+        "z4k8-w3x5",
+    ];
     RecoveryCodes { shell: profile().shell, codes: codes.map(str::to_owned).to_vec() }
 }

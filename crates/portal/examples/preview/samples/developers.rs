@@ -9,7 +9,7 @@ use hermod_portal::pages::confirm::{Confirm, Reauthenticate};
 use hermod_portal::pages::keys::{Admission, CheckAddress, CreateKey, Key, KeyRow, KeySecret, Keys};
 use hermod_portal::pages::smpp::{BindCard, BindRow, RejectedBind, Smpp, SmppPassword};
 
-pub fn all() -> Vec<(&'static str, String)> {
+pub(crate) fn all() -> Vec<(&'static str, String)> {
     let keys = keys();
     let smpp = smpp();
     vec![
@@ -48,14 +48,33 @@ fn active() -> Chip {
 }
 
 fn keys() -> Keys {
-    let select = || Select::new([("lk_live_7Q2M", "lk_live_7Q2M, shop backend"), ("lk_live_2B9F", "lk_live_2B9F, CRM")], "lk_live_7Q2M");
+    let select = || {
+        Select::new(
+            [("lk_live_7Q2M", "lk_live_7Q2M, shop backend"), ("lk_live_2B9F", "lk_live_2B9F, CRM")],
+            "lk_live_7Q2M",
+        )
+    };
     Keys {
         shell: shell(Entry::Keys),
         rows: vec![
             row("lk_live_7Q2M", "Shop backend", active(), Some(2 * MINUTE), None, "2 networks"),
-            row("lk_live_2B9F", "CRM", Chip::new(Tone::Waiting, "Rotating"), Some(3 * HOUR), Some(6 * DAY), "any address"),
+            row(
+                "lk_live_2B9F",
+                "CRM",
+                Chip::new(Tone::Waiting, "Rotating"),
+                Some(3 * HOUR),
+                Some(6 * DAY),
+                "any address",
+            ),
             row("lk_live_9XK1", HOSTILE, active(), None, Some(80 * DAY), "1 network"),
-            row("lk_live_0AAB", "Old newsletter", Chip::new(Tone::Stopped, "Revoked"), Some(90 * DAY), None, "any address"),
+            row(
+                "lk_live_0AAB",
+                "Old newsletter",
+                Chip::new(Tone::Stopped, "Revoked"),
+                Some(90 * DAY),
+                None,
+                "any address",
+            ),
         ],
         create: Some(CreateKey {
             connection: Select::new([("shop-http", "shop-http")], "shop-http"),
@@ -68,8 +87,12 @@ fn keys() -> Keys {
             key: select(),
             answer: Some(Admission {
                 is_admitted: false,
-                text: "Requests from 198.51.100.20 with lk_live_7Q2M are rejected with IP_NOT_ALLOWED.".to_owned(),
-                lists: vec!["Key: no match in 2 networks".to_owned(), "Connection shop-http: admits any address".to_owned()],
+                text: "Requests from 198.51.100.20 with lk_live_7Q2M are rejected with IP_NOT_ALLOWED."
+                    .to_owned(),
+                lists: vec![
+                    "Key: no match in 2 networks".to_owned(),
+                    "Connection shop-http: admits any address".to_owned(),
+                ],
             }),
         },
     }
@@ -105,7 +128,8 @@ fn revoke() -> Confirm {
     Confirm {
         shell: shell(Entry::Keys),
         title: "Revoke key lk_live_7Q2M?".to_owned(),
-        text: "Requests with this key are rejected from now on with INVALID_API_KEY. This cannot be undone.".to_owned(),
+        text: "Requests with this key are rejected from now on with INVALID_API_KEY. This cannot be undone."
+            .to_owned(),
         consequences: vec![
             "It was last used 2 minutes ago from 203.0.113.9 (Shop backend).".to_owned(),
             "6,120 of the 6,318 messages of today were sent with it.".to_owned(),
@@ -132,19 +156,20 @@ fn reauthenticate() -> Reauthenticate {
 }
 
 fn smpp() -> Smpp {
-    let bind = |number, kind: &str, tls, window: &str, rate: &str, submits: &str, error: Option<&str>| BindRow {
-        number,
-        system_id: "lindgren1".to_owned(),
-        kind: kind.to_owned(),
-        address: "203.0.113.9".to_owned(),
-        transport: if tls { Chip::new(Tone::Good, "TLS") } else { Chip::new(Tone::Warning, "Plain") },
-        since: ago(26 * HOUR),
-        window: window.to_owned(),
-        rate: rate.to_owned(),
-        submits: submits.to_owned(),
-        waiting: "0".to_owned(),
-        last_error: error.map(str::to_owned),
-    };
+    let bind =
+        |number, kind: &str, tls, window: &str, rate: &str, submits: &str, error: Option<&str>| BindRow {
+            number,
+            system_id: "lindgren1".to_owned(),
+            kind: kind.to_owned(),
+            address: "203.0.113.9".to_owned(),
+            transport: if tls { Chip::new(Tone::Good, "TLS") } else { Chip::new(Tone::Warning, "Plain") },
+            since: ago(26 * HOUR),
+            window: window.to_owned(),
+            rate: rate.to_owned(),
+            submits: submits.to_owned(),
+            waiting: "0".to_owned(),
+            last_error: error.map(str::to_owned),
+        };
     let rejected = |minutes: i64, status: &str, reason: &str| RejectedBind {
         at: ago(minutes * MINUTE),
         system_id: "lindgren1".to_owned(),
@@ -169,7 +194,10 @@ fn smpp() -> Smpp {
                 Fact::new("Throughput", "100 messages per second"),
                 Fact::new("enquire_link", "every 30 seconds; idle binds end after 60"),
             ],
-            warnings: vec![Notice::new(Tone::Warning, "Bind 8 is not encrypted. Use port 2776 with TLS 1.2 or 1.3: passwords and texts are readable on the way.")],
+            warnings: vec![Notice::new(
+                Tone::Warning,
+                "Bind 8 is not encrypted. Use port 2776 with TLS 1.2 or 1.3: passwords and texts are readable on the way.",
+            )],
             overlap: overlap(),
             old_password_until: None,
         }],
@@ -178,8 +206,16 @@ fn smpp() -> Smpp {
             bind(8, "transmitter", false, "0 of 10", "0/s", "88", Some("0x58 throttled, 4 min ago")),
         ],
         rejected: vec![
-            rejected(12, "0x0D ESME_RBINDFAIL", "192.0.2.77 is not on the allow-list of the connection. Add it, or bind from an address that is on it."),
-            rejected(14, "0x0E ESME_RINVPASWD", "Wrong system_id or password. Check both; after 30 failed binds a minute they are rejected without a check."),
+            rejected(
+                12,
+                "0x0D ESME_RBINDFAIL",
+                "192.0.2.77 is not on the allow-list of the connection. Add it, or bind from an address that is on it.",
+            ),
+            rejected(
+                14,
+                "0x0E ESME_RINVPASWD",
+                "Wrong system_id or password. Check both; after 30 failed binds a minute they are rejected without a check.",
+            ),
         ],
         can_change: true,
     }

@@ -9,7 +9,7 @@ use hermod_portal::elements::{Notice, Tone};
 use hermod_portal::layout::{Entry, Flash};
 use hermod_portal::pages::home::{FirstStep, Home, Money};
 
-pub fn all() -> Vec<(&'static str, String)> {
+pub(crate) fn all() -> Vec<(&'static str, String)> {
     vec![("home", html(&busy())), ("home-new", html(&new()))]
 }
 
@@ -48,7 +48,8 @@ fn busy() -> Home {
             usual: Some(count * 88 / 100 + 20),
         })
         .collect();
-    let bar = |label: &str, count, note: &str| CountryBar { label: label.to_owned(), count, note: note.to_owned() };
+    let bar =
+        |label: &str, count, note: &str| CountryBar { label: label.to_owned(), count, note: note.to_owned() };
     let countries = [
         bar("Germany", 9_412, "98.9 %"),
         bar("Austria", 2_204, "99.1 %"),
@@ -60,7 +61,8 @@ fn busy() -> Home {
         bar("Italy", 96, "88.5 %"),
     ];
     let mut shell = shell(Entry::Home);
-    shell.flash = Some(Flash { tone: Tone::Good, text: "The allow-list of lk_live_7Q2M is saved.".to_owned() });
+    shell.flash =
+        Some(Flash { tone: Tone::Good, text: "The allow-list of lk_live_7Q2M is saved.".to_owned() });
     Home {
         shell,
         money: Some(Money {
@@ -71,7 +73,10 @@ fn busy() -> Home {
         }),
         today: "6,318".to_owned(),
         today_note: Some("8 % above usual at this time".to_owned()),
-        trend: Some(sparkline("Messages by day, last two weeks", &[14, 15, 13, 6, 5, 14, 16, 15, 15, 14, 7, 5, 16, 17])),
+        trend: Some(sparkline(
+            "Messages by day, last two weeks",
+            &[14, 15, 13, 6, 5, 14, 16, 15, 15, 14, 7, 5, 16, 17],
+        )),
         delivery_rate: Some("98.4 %".to_owned()),
         delivery_note: Some("98.6 % last week".to_owned()),
         p50: Some("2.10 s".to_owned()),
@@ -80,9 +85,15 @@ fn busy() -> Home {
         states: states_by_hour("State by hour", &states),
         countries: horizontal_bars("By country, last 24 hours", &countries, "Delivered"),
         attention: vec![
-            Notice::new(Tone::Bad, "The DLR webhook fails since 07:12: 148 events wait, the receiver answers 503.").with_link("See the attempts", "/accounts/lindgren/webhooks"),
-            Notice::new(Tone::Warning, "Key lk_live_2B9F expires in 6 days and was used today.").with_link("Rotate it", "/accounts/lindgren/keys/lk_live_2B9F"),
-            Notice::new(Tone::Waiting, "1 message is held for review.").with_link("Held messages", "/accounts/lindgren/held"),
+            Notice::new(
+                Tone::Bad,
+                "The DLR webhook fails since 07:12: 148 events wait, the receiver answers 503.",
+            )
+            .with_link("See the attempts", "/accounts/lindgren/webhooks"),
+            Notice::new(Tone::Warning, "Key lk_live_2B9F expires in 6 days and was used today.")
+                .with_link("Rotate it", "/accounts/lindgren/keys/lk_live_2B9F"),
+            Notice::new(Tone::Waiting, "1 message is held for review.")
+                .with_link("Held messages", "/accounts/lindgren/held"),
         ],
         first_steps: Vec::new(),
         freshness: fresh(),
@@ -100,11 +111,20 @@ fn new() -> Home {
     let mut shell = shell(Entry::Home);
     shell.account = "demo".to_owned();
     shell.account_label = "Demo".to_owned();
-    shell.notices = vec![Notice::new(Tone::Warning, "Low balance: 4.20 EUR is left, below your warning of 10 EUR.").with_link("Request a top-up", "/accounts/demo/requests?kind=top-up")];
-    let hours: Vec<HourCount> = (0..24).map(|hour| HourCount { start: ago((24 - hour) * HOUR), count: 0, usual: None }).collect();
+    shell.notices = vec![
+        Notice::new(Tone::Warning, "Low balance: 4.20 EUR is left, below your warning of 10 EUR.")
+            .with_link("Request a top-up", "/accounts/demo/requests?kind=top-up"),
+    ];
+    let hours: Vec<HourCount> =
+        (0..24).map(|hour| HourCount { start: ago((24 - hour) * HOUR), count: 0, usual: None }).collect();
     Home {
         shell,
-        money: Some(Money { available: "4.20".to_owned(), currency: "EUR".to_owned(), runway: Some("Below your warning of 10 EUR".to_owned()), is_low: true }),
+        money: Some(Money {
+            available: "4.20".to_owned(),
+            currency: "EUR".to_owned(),
+            runway: Some("Below your warning of 10 EUR".to_owned()),
+            is_low: true,
+        }),
         today: "0".to_owned(),
         today_note: None,
         trend: None,
@@ -118,9 +138,27 @@ fn new() -> Home {
         attention: Vec::new(),
         first_steps: vec![
             step("Choose a sender", "The name or number that recipients see.", "senders", "Senders", true),
-            step("Create an API key", "A key and a secret for your application.", "keys", "Create a key", true),
-            step("Send a message", "With curl, your language, or right here.", "quickstart", "Quickstart", false),
-            step("See it delivered", "Watch every step from acceptance to the handset.", "live", "Open Live", false),
+            step(
+                "Create an API key",
+                "A key and a secret for your application.",
+                "keys",
+                "Create a key",
+                true,
+            ),
+            step(
+                "Send a message",
+                "With curl, your language, or right here.",
+                "quickstart",
+                "Quickstart",
+                false,
+            ),
+            step(
+                "See it delivered",
+                "Watch every step from acceptance to the handset.",
+                "live",
+                "Open Live",
+                false,
+            ),
         ],
         freshness: fresh(),
     }

@@ -7,17 +7,21 @@ use hermod_portal::layout::{Entry, Flash};
 use hermod_portal::pages::message::{Attempt, Cost, Message, Segment, Step, Text, step_words};
 use hermod_portal::pages::messages::{Filters, MessageRow, Messages};
 
-pub fn all() -> Vec<(&'static str, String)> {
+pub(crate) fn all() -> Vec<(&'static str, String)> {
     let list = list();
     let empty = Messages { rows: Vec::new(), next: None, freshness: fresh(), ..list.clone() };
     let unmatched = Messages {
         is_filtered: true,
-        filters: Filters { to: Field::invalid("0151 12*", "Write the number with its country code, such as +49151*."), ..list.filters.clone() },
+        filters: Filters {
+            to: Field::invalid("0151 12*", "Write the number with its country code, such as +49151*."),
+            ..list.filters.clone()
+        },
         searched_to: Some(ago(30 * 24 * HOUR)),
         ..empty.clone()
     };
     let mut failed = failed();
-    failed.shell.flash = Some(Flash { tone: Tone::Good, text: "Event evt_88121 is posted again.".to_owned() });
+    failed.shell.flash =
+        Some(Flash { tone: Tone::Good, text: "Event evt_88121 is posted again.".to_owned() });
     vec![
         ("messages", html(&list)),
         ("messages-empty", html(&empty)),
@@ -44,7 +48,16 @@ fn list() -> Messages {
         ("delivered", "Lindgren", "+4915112345678", "Germany", "Telekom", 1, Some("2.31 s"), "0.075 EUR"),
         ("submitted", "Lindgren", "+436641234567", "Austria", "A1", 2, None, "0.142 EUR"),
         ("queued", "Lindgren", "+46701234567", "Sweden", "Telia", 1, None, "0.048 EUR"),
-        ("delivered", "LindgrenVIP", "+41791234567", "Switzerland", "Swisscom", 3, Some("4.02 s"), "0.204 EUR"),
+        (
+            "delivered",
+            "LindgrenVIP",
+            "+41791234567",
+            "Switzerland",
+            "Swisscom",
+            3,
+            Some("4.02 s"),
+            "0.204 EUR",
+        ),
         ("undeliverable", "Lindgren", "+4915799999999", "Germany", "O2", 1, Some("1 min 12 s"), "0.075 EUR"),
         ("delivered", "49301234567", "+31612345678", "Netherlands", "KPN", 1, Some("1.18 s"), "0.081 EUR"),
         ("expired", "Lindgren", "+39312345678", "Italy", "TIM", 1, Some("24 h 0 min"), "0.069 EUR"),
@@ -53,7 +66,10 @@ fn list() -> Messages {
         ("enroute", "Lindgren", "+48601234567", "Poland", "Plus", 1, None, "0.031 EUR"),
         ("delivered", HOSTILE, "+4917612345670", "Germany", "O2", 1, Some("2.90 s"), "0.075 EUR"),
     ];
-    let row = |(index, (state, from, to, country, network, parts, took, cost)): (usize, (_, &str, &str, &str, &str, u8, Option<&str>, &str))| {
+    let row = |(index, (state, from, to, country, network, parts, took, cost)): (
+        usize,
+        (_, &str, &str, &str, &str, u8, Option<&str>, &str),
+    )| {
         let state: &str = state;
         MessageRow {
             id: format!("155265269760{index:05}"),
@@ -92,7 +108,8 @@ fn facts() -> Vec<Fact> {
         Fact::new("Encoding", "GSM-7"),
         Fact::new("Parts", "2"),
         Fact::new("Submitted over", "HTTP, connection shop-http"),
-        Fact::code("Request", "req_01JD2K7Q8X4M").linked("/accounts/lindgren/request-log?request=req_01JD2K7Q8X4M"),
+        Fact::code("Request", "req_01JD2K7Q8X4M")
+            .linked("/accounts/lindgren/request-log?request=req_01JD2K7Q8X4M"),
         Fact::code("Idempotency key", "order-20418-shipped"),
         Fact::code("DLR", "DELIVRD"),
     ]

@@ -7,19 +7,21 @@ use hermod_portal::layout::Entry;
 use hermod_portal::pages::compose::{
     Compose, ForcedCharacter, Preview, PreviewFact, PreviewPart, Rejection, Run,
 };
+use hermod_portal::pages::find::Find;
 use hermod_portal::pages::held::{Held, HeldRow};
 use hermod_portal::pages::live::{Live, LiveRow};
 use hermod_portal::pages::opt_outs::{AddOptOut, OptOutRow, OptOuts};
 use hermod_portal::pages::requests::{RequestForm, RequestRow, Requests};
 use hermod_portal::pages::senders::{DefaultSender, SenderRequest, SenderRow, Senders};
 
-pub fn all() -> Vec<(&'static str, String)> {
+pub(crate) fn all() -> Vec<(&'static str, String)> {
     let live = live();
     let compose = compose(None);
     let mut checked = self::compose(Some(preview()));
     checked.text = Field::new("Tack för din beställning! “Ekbord” skickas i morgon ✓");
     let mut rejected = self::compose(Some(rejections()));
-    rejected.to = Field::invalid("0151 12345", "Write the number with its country code, such as +4915112345678.");
+    rejected.to =
+        Field::invalid("0151 12345", "Write the number with its country code, such as +4915112345678.");
     vec![
         ("live", html(&live)),
         ("live-empty", html(&Live { rows: Vec::new(), note: None, ..live })),
@@ -28,10 +30,22 @@ pub fn all() -> Vec<(&'static str, String)> {
         ("compose-rejected", html(&rejected)),
         ("senders", html(&senders())),
         ("opt-outs", html(&opt_outs())),
-        ("opt-outs-none", html(&OptOuts { rows: Vec::new(), is_filtered: true, search: Field::new("+4915112345678"), ..opt_outs() })),
+        (
+            "opt-outs-none",
+            html(&OptOuts {
+                rows: Vec::new(),
+                is_filtered: true,
+                search: Field::new("+4915112345678"),
+                ..opt_outs()
+            }),
+        ),
         ("held", html(&held())),
         ("held-empty", html(&Held { rows: Vec::new(), ..held() })),
         ("requests", html(&requests())),
+        (
+            "find-nothing",
+            html(&Find { shell: shell(Entry::Home), query: HOSTILE.to_owned(), matches: Vec::new() }),
+        ),
     ]
 }
 
@@ -63,7 +77,14 @@ fn live() -> Live {
 fn compose(preview: Option<Preview>) -> Compose {
     Compose {
         shell: shell(Entry::Compose),
-        from: Select::new([("Lindgren", "Lindgren (default)"), ("LindgrenVIP", "LindgrenVIP"), ("49301234567", "+49301234567")], "Lindgren"),
+        from: Select::new(
+            [
+                ("Lindgren", "Lindgren (default)"),
+                ("LindgrenVIP", "LindgrenVIP"),
+                ("49301234567", "+49301234567"),
+            ],
+            "Lindgren",
+        ),
         to: Field::new(if preview.is_some() { "+46701234567" } else { "" }),
         text: Field::default(),
         once: "compose-8f31".to_owned(),
@@ -107,7 +128,8 @@ fn preview() -> Preview {
             fact("Cost", "0.048 EUR"),
             fact("Available", "1,204.52 EUR"),
         ],
-        forced_words: "3 characters force UCS-2. Without them a part holds 160 characters instead of 70.".to_owned(),
+        forced_words: "3 characters force UCS-2. Without them a part holds 160 characters instead of 70."
+            .to_owned(),
         forced: vec![
             forced("“", "left double quotation mark", 1, Some("\"")),
             forced("”", "right double quotation mark", 1, Some("\"")),
@@ -131,8 +153,16 @@ fn rejections() -> Preview {
         parts: vec![PreviewPart { runs: vec![run(HOSTILE, false)], used: "58 of 160 septets".to_owned() }],
         facts: vec![fact("Encoding", "GSM-7"), fact("Country", "Nigeria")],
         rejections: vec![
-            rejection("COUNTRY_BLOCKED", "The destination country is not enabled on the account.", "/accounts/lindgren/requests?kind=country"),
-            rejection("RECIPIENT_OPTED_OUT", "The recipient has opted out of messages from this account.", "/accounts/lindgren/opt-outs"),
+            rejection(
+                "COUNTRY_BLOCKED",
+                "The destination country is not enabled on the account.",
+                "/accounts/lindgren/requests?kind=country",
+            ),
+            rejection(
+                "RECIPIENT_OPTED_OUT",
+                "The recipient has opted out of messages from this account.",
+                "/accounts/lindgren/opt-outs",
+            ),
         ],
         send_label: "Send".to_owned(),
         ..Preview::default()
@@ -155,14 +185,43 @@ fn senders() -> Senders {
             row("Lindgren", "alphanumeric", approved(), "All countries", "148,204", false),
             row("LindgrenVIP", "alphanumeric", approved(), "Germany, Austria, Switzerland", "2,310", false),
             row("+49301234567", "number", approved(), "All countries", "904", true),
-            row("IKEA", "alphanumeric", Chip::new(Tone::Stopped, "Declined"), "Name of another brand. Send a letter of authorisation with a new request.", "0", false),
-            row(HOSTILE, "alphanumeric", Chip::new(Tone::Waiting, "Requested"), "Waiting for the operator", "0", false),
+            row(
+                "IKEA",
+                "alphanumeric",
+                Chip::new(Tone::Stopped, "Declined"),
+                "Name of another brand. Send a letter of authorisation with a new request.",
+                "0",
+                false,
+            ),
+            row(
+                HOSTILE,
+                "alphanumeric",
+                Chip::new(Tone::Waiting, "Requested"),
+                "Waiting for the operator",
+                "0",
+                false,
+            ),
         ],
         defaults: vec![
-            DefaultSender { connection: "shop-http".to_owned(), senders: Select::new([("Lindgren", "Lindgren"), ("LindgrenVIP", "LindgrenVIP")], "Lindgren") },
-            DefaultSender { connection: "warehouse-smpp".to_owned(), senders: Select::new([("", "None: reject messages without a sender"), ("Lindgren", "Lindgren")], "") },
+            DefaultSender {
+                connection: "shop-http".to_owned(),
+                senders: Select::new([("Lindgren", "Lindgren"), ("LindgrenVIP", "LindgrenVIP")], "Lindgren"),
+            },
+            DefaultSender {
+                connection: "warehouse-smpp".to_owned(),
+                senders: Select::new(
+                    [("", "None: reject messages without a sender"), ("Lindgren", "Lindgren")],
+                    "",
+                ),
+            },
         ],
-        request: Some(SenderRequest { sender: Field::invalid("Lindgren-Möbel", "14 characters with ö: use at most 11 letters from A to Z, digits and - _ . &"), ..SenderRequest::default() }),
+        request: Some(SenderRequest {
+            sender: Field::invalid(
+                "Lindgren-Möbel",
+                "14 characters with ö: use at most 11 letters from A to Z, digits and - _ . &",
+            ),
+            ..SenderRequest::default()
+        }),
         can_change: true,
     }
 }
@@ -205,8 +264,20 @@ fn held() -> Held {
     Held {
         shell: shell(Entry::Held),
         rows: vec![
-            row(2, Some("Your account was locked. Confirm your bank details at https://lindgren.example/secure"), Chip::new(Tone::Waiting, "Waiting"), "For the operator's decision", None),
-            row(26, Some("Win a voucher of 500 EUR: lindgren.example/win"), Chip::new(Tone::Good, "Approved"), "Send it again until 23 Nov", Some("/accounts/lindgren/compose?held=7")),
+            row(
+                2,
+                Some("Your account was locked. Confirm your bank details at https://lindgren.example/secure"),
+                Chip::new(Tone::Waiting, "Waiting"),
+                "For the operator's decision",
+                None,
+            ),
+            row(
+                26,
+                Some("Win a voucher of 500 EUR: lindgren.example/win"),
+                Chip::new(Tone::Good, "Approved"),
+                "Send it again until 23 Nov",
+                Some("/accounts/lindgren/compose?held=7"),
+            ),
             row(50, None, Chip::new(Tone::Stopped, "Declined"), "Looks like phishing", None),
         ],
         next: None,
@@ -214,25 +285,56 @@ fn held() -> Held {
 }
 
 fn requests() -> Requests {
-    let row = |id: &str, kind: &str, subject: &str, state: Chip, reason: Option<&str>, can_withdraw| RequestRow {
-        id: id.to_owned(),
-        at: ago(30 * HOUR),
-        by: "jana.petersen@lindgren.example".to_owned(),
-        kind: kind.to_owned(),
-        subject: subject.to_owned(),
-        state,
-        reason: reason.map(str::to_owned),
-        can_withdraw,
-    };
+    let row =
+        |id: &str, kind: &str, subject: &str, state: Chip, reason: Option<&str>, can_withdraw| RequestRow {
+            id: id.to_owned(),
+            at: ago(30 * HOUR),
+            by: "jana.petersen@lindgren.example".to_owned(),
+            kind: kind.to_owned(),
+            subject: subject.to_owned(),
+            state,
+            reason: reason.map(str::to_owned),
+            can_withdraw,
+        };
     Requests {
         shell: shell(Entry::Requests),
         rows: vec![
-            row("14", "Rate", "50 requests per second for shop-http", Chip::new(Tone::Waiting, "Open"), None, true),
-            row("12", "Country", "Norway", Chip::new(Tone::Good, "Accepted"), Some("Enabled since 15 Nov."), false),
-            row("9", "Sender", "IKEA", Chip::new(Tone::Stopped, "Declined"), Some("Name of another brand."), false),
+            row(
+                "14",
+                "Rate",
+                "50 requests per second for shop-http",
+                Chip::new(Tone::Waiting, "Open"),
+                None,
+                true,
+            ),
+            row(
+                "12",
+                "Country",
+                "Norway",
+                Chip::new(Tone::Good, "Accepted"),
+                Some("Enabled since 15 Nov."),
+                false,
+            ),
+            row(
+                "9",
+                "Sender",
+                "IKEA",
+                Chip::new(Tone::Stopped, "Declined"),
+                Some("Name of another brand."),
+                false,
+            ),
         ],
         form: Some(RequestForm {
-            kind: Select::new([("country", "A country"), ("sender", "A sender"), ("number", "A number"), ("rate", "A higher rate"), ("top-up", "A top-up")], "country"),
+            kind: Select::new(
+                [
+                    ("country", "A country"),
+                    ("sender", "A sender"),
+                    ("number", "A number"),
+                    ("rate", "A higher rate"),
+                    ("top-up", "A top-up"),
+                ],
+                "country",
+            ),
             ..RequestForm::default()
         }),
     }

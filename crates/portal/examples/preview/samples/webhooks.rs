@@ -10,7 +10,7 @@ use hermod_portal::pages::webhooks::{
     Endpoint, EventAttempt, EventRow, Secret, TestResult, WebhookEvent, Webhooks,
 };
 
-pub fn all() -> Vec<(&'static str, String)> {
+pub(crate) fn all() -> Vec<(&'static str, String)> {
     let webhooks = webhooks();
     let log = log();
     let empty = Webhooks {
@@ -32,7 +32,14 @@ pub fn all() -> Vec<(&'static str, String)> {
     ]
 }
 
-fn row(event: &str, kind: &str, status: Option<&str>, state: &str, why: Option<&str>, attempts: u32) -> EventRow {
+fn row(
+    event: &str,
+    kind: &str,
+    status: Option<&str>,
+    state: &str,
+    why: Option<&str>,
+    attempts: u32,
+) -> EventRow {
     EventRow {
         event: event.to_owned(),
         kind: kind.to_owned(),
@@ -57,7 +64,10 @@ fn webhooks() -> Webhooks {
         shell: shell(Entry::Webhooks),
         dlr_webhook: Field::new("https://lindgren.example/hooks/dlr"),
         inbound_webhook: Field::new("https://lindgren.example/hooks/mo"),
-        dlr_form: Select::new([("full", "Full: status, error code, network"), ("short", "Short: id, status, time")], "full"),
+        dlr_form: Select::new(
+            [("full", "Full: status, error code, network"), ("short", "Short: id, status, time")],
+            "full",
+        ),
         endpoints: vec![
             endpoint("DLRs", Chip::new(Tone::Bad, "Failing"), "148", Some(2 * HOUR + 29 * MINUTE), "12"),
             endpoint("MO messages", Chip::new(Tone::Good, "Delivering"), "0", None, "0"),
@@ -79,7 +89,10 @@ fn webhooks() -> Webhooks {
             row("evt_88121", "MO", None, "delivered", None, 1),
             row("evt_87002", "DLR", Some("DELIVRD"), "failed", Some("every attempt failed"), 6),
         ],
-        state: Select::new([("", "Any"), ("waiting", "Waiting"), ("delivered", "Delivered"), ("failed", "Given up")], ""),
+        state: Select::new(
+            [("", "Any"), ("waiting", "Waiting"), ("delivered", "Delivered"), ("failed", "Given up")],
+            "",
+        ),
         next: Some("?before=87002".to_owned()),
         replay_since: Field::new("24h"),
         can_change: true,
@@ -124,10 +137,17 @@ fn log() -> RequestLog {
         last: Some(ago(9 * MINUTE)),
         href: format!("?code={code}"),
     };
-    let row = |minutes: i64, operation: &str, status: Chip, code: Option<&str>, reason: &str, message: Option<&str>, replay: &str| RequestRow {
+    let row = |minutes: i64,
+               operation: &str,
+               status: Chip,
+               code: Option<&str>,
+               reason: &str,
+               message: Option<&str>,
+               replay: &str| RequestRow {
         at: ago(minutes * MINUTE),
         operation: operation.to_owned(),
-        who: if operation.starts_with('/') || operation.contains(' ') { "lk_live_7Q2M" } else { "lindgren1" }.to_owned(),
+        who: if operation.starts_with('/') || operation.contains(' ') { "lk_live_7Q2M" } else { "lindgren1" }
+            .to_owned(),
         address: Some("203.0.113.9".to_owned()),
         status,
         code: code.map(str::to_owned),
@@ -142,13 +162,26 @@ fn log() -> RequestLog {
     RequestLog {
         shell: shell(Entry::RequestLog),
         groups: vec![
-            group("RATE_LIMITED", "1,204", "Wait as long as Retry-After says, then back off exponentially.", "Request a higher rate"),
-            group("SENDER_NOT_APPROVED", "38", "Register the sender, or use one that is approved.", "Senders"),
+            group(
+                "RATE_LIMITED",
+                "1,204",
+                "Wait as long as Retry-After says, then back off exponentially.",
+                "Request a higher rate",
+            ),
+            group(
+                "SENDER_NOT_APPROVED",
+                "38",
+                "Register the sender, or use one that is approved.",
+                "Senders",
+            ),
             group("INVALID_NUMBER", "12", "Correct the number.", "What the error means"),
         ],
         period: "in the last 24 hours".to_owned(),
         code: Select::new([("", "Any"), ("RATE_LIMITED", "RATE_LIMITED")], ""),
-        kind: Select::new([("", "Any"), ("http", "HTTP"), ("submit", "SMPP submit"), ("bind", "SMPP bind")], ""),
+        kind: Select::new(
+            [("", "Any"), ("http", "HTTP"), ("submit", "SMPP submit"), ("bind", "SMPP bind")],
+            "",
+        ),
         rejected: Select::new([("", "Any"), ("true", "Rejected")], ""),
         since: Field::default(),
         request: Field::default(),
@@ -156,9 +189,25 @@ fn log() -> RequestLog {
         rows: vec![
             row(1, "POST /api/v1/sms", good("202"), None, "", Some("15526526976000001"), "no"),
             row(2, "POST /api/v1/sms", good("200"), None, "", Some("15526526976000001"), "same"),
-            row(9, "POST /api/v1/sms", bad("429"), Some("RATE_LIMITED"), "more than 10 requests per second on this connection", None, "no"),
+            row(
+                9,
+                "POST /api/v1/sms",
+                bad("429"),
+                Some("RATE_LIMITED"),
+                "more than 10 requests per second on this connection",
+                None,
+                "no",
+            ),
             row(12, "submit_sm", bad("0x0A"), Some("SENDER_NOT_APPROVED"), HOSTILE, None, "no"),
-            row(14, "bind_transceiver", bad("0x0E"), Some("INVALID_API_KEY"), "wrong system_id or password", None, "no"),
+            row(
+                14,
+                "bind_transceiver",
+                bad("0x0E"),
+                Some("INVALID_API_KEY"),
+                "wrong system_id or password",
+                None,
+                "no",
+            ),
             row(15, "GET /api/v1/balance", good("200"), None, "", None, "no"),
         ],
         next: Some("?cursor=88".to_owned()),
