@@ -207,7 +207,7 @@ customElements.define("hermod-live", class extends HTMLElement {
     this.body.prepend(make("tr", { class: "is-new", "data-id": message.id },
       cell("State", chip(message.state)),
       cell("Accepted", link),
-      cell("From", message.from),
+      cell("From", message.from, "wrap"),
       cell("To", message.to ?? "erased", "code"),
       cell("Country", message.country),
       cell("Latest step", step ? `${latest} (+${step.at_ms.toLocaleString("en-GB")} ms)` : latest, "text"),

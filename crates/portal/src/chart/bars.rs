@@ -2,7 +2,7 @@
 
 use super::scale::Scale;
 use super::{Chart, FOOT, HEAD, LegendItem, PLOT, TableRow};
-use super::{draw_grid, draw_hit_area, draw_hours, draw_nothing, open};
+use super::{close, draw_grid, draw_hit_area, draw_hours, draw_nothing, open};
 use crate::numbers::grouped;
 use crate::svg::Svg;
 use crate::time::Time;
@@ -51,7 +51,7 @@ pub fn states_by_hour(title: &str, hours: &[HourStates]) -> Chart {
         grouped(all),
         grouped(delivered)
     );
-    let mut svg = open("stacked", HEAD + PLOT + FOOT, &summary);
+    let mut svg = open(Some(scale), HEAD + PLOT + FOOT, &summary);
     draw_grid(&mut svg, scale);
     if largest == 0 {
         draw_nothing(&mut svg, "No messages in this period");
@@ -61,7 +61,7 @@ pub fn states_by_hour(title: &str, hours: &[HourStates]) -> Chart {
         draw_hit_area(&mut svg, (index, hours.len()), hour.start, &readout(*hour));
     }
     draw_hours(&mut svg, &hours.iter().map(|hour| hour.start).collect::<Vec<_>>());
-    svg.push_str("</svg>");
+    let svg = close(svg);
     let labels = ["Hour", "Accepted"].into_iter().chain(STATES.iter().map(|state| state.label));
     let rows = hours.iter().map(|hour| TableRow {
         time: Some(hour.start),
@@ -70,7 +70,7 @@ pub fn states_by_hour(title: &str, hours: &[HourStates]) -> Chart {
     });
     Chart {
         title: title.to_owned(),
-        svg: Svg::from_own_markup(svg),
+        svg,
         legend: STATES.to_vec(),
         columns: labels.map(str::to_owned).collect(),
         rows: rows.collect(),
@@ -123,23 +123,23 @@ pub fn horizontal_bars(title: &str, bars: &[CountryBar], note_heading: &str) -> 
     let largest = bars.iter().map(|bar| bar.count).max().unwrap_or_default().max(1);
     let height = (ROW * bars.len() as f64).max(HEAD + PLOT / 2.0 + FOOT);
     let summary = format!("{title}. {} countries. The table below has every country.", bars.len());
-    let mut svg = open("horizontal", height, &summary);
+    let mut svg = open(None, height, &summary);
     if bars.is_empty() {
         draw_nothing(&mut svg, "No messages in this period");
     }
     for (index, bar) in bars.iter().enumerate() {
         let top = ROW * index as f64;
-        let width = (52.0 * bar.count as f64 / largest as f64).max(0.4);
+        let width = (44.0 * bar.count as f64 / largest as f64).max(0.4);
         let (label, count) = (Svg::escape(&bar.label), grouped(bar.count));
         let note = Svg::escape(&bar.note);
         let _ = write!(
             svg,
-            r#"<g><title>{label}: {count} {note}</title><text class="name" x="0" y="{0:.1}">{label}</text><rect class="track" x="31%" y="{1:.1}" width="52%" height="10" rx="2"/><rect class="s-delivered" x="31%" y="{1:.1}" width="{width:.2}%" height="10" rx="2"/><text class="value" x="100%" y="{0:.1}" text-anchor="end">{count}</text></g>"#,
+            r#"<g><title>{label}: {count} {note}</title><text class="name" x="0" y="{0:.1}">{label}</text><rect class="track" x="37%" y="{1:.1}" width="44%" height="10" rx="2"/><rect class="s-delivered" x="37%" y="{1:.1}" width="{width:.2}%" height="10" rx="2"/><text class="value" x="100%" y="{0:.1}" text-anchor="end">{count}</text></g>"#,
             top + 19.0,
             top + 10.0,
         );
     }
-    svg.push_str("</svg>");
+    let svg = close(svg);
     let rows = bars.iter().map(|bar| TableRow {
         time: None,
         label: bar.label.clone(),
@@ -147,7 +147,7 @@ pub fn horizontal_bars(title: &str, bars: &[CountryBar], note_heading: &str) -> 
     });
     Chart {
         title: title.to_owned(),
-        svg: Svg::from_own_markup(svg),
+        svg,
         legend: Vec::new(),
         columns: ["Country", "Messages", note_heading].map(str::to_owned).to_vec(),
         rows: rows.collect(),

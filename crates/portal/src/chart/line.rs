@@ -2,7 +2,7 @@
 
 use super::scale::Scale;
 use super::{Chart, FOOT, HEAD, LegendItem, PLOT, TableRow};
-use super::{draw_grid, draw_hit_area, draw_hours, draw_nothing, open};
+use super::{close, draw_grid, draw_hit_area, draw_hours, draw_nothing, open};
 use crate::numbers::grouped;
 use crate::svg::Svg;
 use crate::time::Time;
@@ -28,7 +28,7 @@ pub fn volume_by_hour(title: &str, hours: &[HourCount]) -> Chart {
     let scale = Scale::covering(largest);
     let all = hours.iter().fold(0, |sum: u64, hour| sum.saturating_add(hour.count));
     let summary = format!("{title}. {} messages. The table below has every hour.", grouped(all));
-    let mut svg = open("line", HEAD + PLOT + FOOT, &summary);
+    let mut svg = open(Some(scale), HEAD + PLOT + FOOT, &summary);
     draw_grid(&mut svg, scale);
     if largest == 0 {
         draw_nothing(&mut svg, "No messages in this period");
@@ -39,7 +39,7 @@ pub fn volume_by_hour(title: &str, hours: &[HourCount]) -> Chart {
         draw_hit_area(&mut svg, (index, hours.len()), hour.start, &readout(*hour));
     }
     draw_hours(&mut svg, &hours.iter().map(|hour| hour.start).collect::<Vec<_>>());
-    svg.push_str("</svg>");
+    let svg = close(svg);
     let has_usual = hours.iter().any(|hour| hour.usual.is_some());
     let rows = hours.iter().map(|hour| TableRow {
         time: Some(hour.start),
@@ -48,7 +48,7 @@ pub fn volume_by_hour(title: &str, hours: &[HourCount]) -> Chart {
     });
     Chart {
         title: title.to_owned(),
-        svg: Svg::from_own_markup(svg),
+        svg,
         legend: if has_usual { vec![ACCEPTED, USUAL] } else { Vec::new() },
         columns: ["Hour", "Accepted", "Usual"].map(str::to_owned).to_vec(),
         rows: rows.collect(),

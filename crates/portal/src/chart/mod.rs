@@ -59,24 +59,38 @@ const HEAD: f64 = 14.0;
 /// The room below the plot, for the hours.
 const FOOT: f64 = 22.0;
 
-/// Opens a drawing of the full width. `summary` is read aloud in its place.
-fn open(kind: &str, height: f64, summary: &str) -> String {
-    format!(
-        r#"<svg class="plot plot-{kind}" width="100%" height="{height}" role="img" aria-label="{}">"#,
-        Svg::escape(summary)
-    )
+/// The room left of the plot, for the values of the lines.
+const TICKS: f64 = 30.0;
+
+/// Opens a drawing of the full width, after the values of its axis if it has one. `summary` is read aloud in its place.
+fn open(scale: Option<Scale>, height: f64, summary: &str) -> String {
+    let mut svg = r#"<div class="plot-box">"#.to_owned();
+    if let Some(scale) = scale {
+        let _ = write!(svg, r#"<svg class="ticks" width="{TICKS}" height="{height}" aria-hidden="true">"#);
+        for value in scale.lines().chain([0]) {
+            let y = HEAD + PLOT * (1.0 - scale.share(value)) + 4.0;
+            let text = crate::numbers::short(value);
+            let _ = write!(svg, r#"<text x="{TICKS}" y="{y:.1}" text-anchor="end">{text}</text>"#);
+        }
+        svg.push_str("</svg>");
+    }
+    let summary = Svg::escape(summary);
+    let _ =
+        write!(svg, r#"<svg class="plot" width="100%" height="{height}" role="img" aria-label="{summary}">"#);
+    svg
 }
 
-/// Draws the lines of the axis with their values.
+/// Closes what [`open`] opened.
+fn close(mut svg: String) -> Svg {
+    svg.push_str("</svg></div>");
+    Svg::from_own_markup(svg)
+}
+
+/// Draws the lines of the axis.
 fn draw_grid(svg: &mut String, scale: Scale) {
     for value in scale.lines() {
         let y = HEAD + PLOT * (1.0 - scale.share(value));
-        let text = crate::numbers::short(value);
-        let _ = write!(
-            svg,
-            r#"<line class="grid" x1="0" x2="100%" y1="{y:.1}" y2="{y:.1}"/><text class="tick" x="0" y="{:.1}">{text}</text>"#,
-            y - 4.0
-        );
+        let _ = write!(svg, r#"<line class="grid" x1="0" x2="100%" y1="{y:.1}" y2="{y:.1}"/>"#);
     }
     let y = HEAD + PLOT;
     let _ = write!(svg, r#"<line class="axis" x1="0" x2="100%" y1="{y:.1}" y2="{y:.1}"/>"#);

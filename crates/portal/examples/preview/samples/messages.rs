@@ -43,8 +43,20 @@ fn filters() -> Filters {
     }
 }
 
+/// State, sender, recipient, country, network, parts, duration, cost.
+type Sample = (
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static str,
+    u8,
+    Option<&'static str>,
+    &'static str,
+);
+
 fn list() -> Messages {
-    let data = [
+    let data: [Sample; 11] = [
         ("delivered", "Lindgren", "+4915112345678", "Germany", "Telekom", 1, Some("2.31 s"), "0.075 EUR"),
         ("submitted", "Lindgren", "+436641234567", "Austria", "A1", 2, None, "0.142 EUR"),
         ("queued", "Lindgren", "+46701234567", "Sweden", "Telia", 1, None, "0.048 EUR"),
@@ -66,29 +78,29 @@ fn list() -> Messages {
         ("enroute", "Lindgren", "+48601234567", "Poland", "Plus", 1, None, "0.031 EUR"),
         ("delivered", HOSTILE, "+4917612345670", "Germany", "O2", 1, Some("2.90 s"), "0.075 EUR"),
     ];
-    let row = |(index, (state, from, to, country, network, parts, took, cost)): (
-        usize,
-        (_, &str, &str, &str, &str, u8, Option<&str>, &str),
-    )| {
-        let state: &str = state;
-        MessageRow {
-            id: format!("155265269760{index:05}"),
-            accepted_at: ago(i64::try_from(index).unwrap_or_default() * 47 * SECOND + 3 * SECOND),
-            from: from.to_owned(),
-            to: (index != 9).then(|| to.to_owned()),
-            country: country.to_owned(),
-            network: network.to_owned(),
-            parts,
-            state: Chip::of_state(state),
-            took: took.map(str::to_owned),
-            cost: cost.to_owned(),
-        }
+    let row = |index: usize, (state, from, to, country, network, parts, took, cost): Sample| MessageRow {
+        id: format!("155265269760{index:05}"),
+        accepted_at: ago(i64::try_from(index).unwrap_or_default() * 47 * SECOND + 3 * SECOND),
+        from: from.to_owned(),
+        to: (index != 9).then(|| to.to_owned()),
+        country: country.to_owned(),
+        network: network.to_owned(),
+        parts,
+        state: Chip::of_state(state),
+        took: took.map(str::to_owned),
+        cost: cost.to_owned(),
     };
     Messages {
         shell: shell(Entry::Messages),
         filters: filters(),
         is_filtered: false,
-        rows: data.into_iter().cycle().take(24).enumerate().map(row).collect(),
+        rows: data
+            .into_iter()
+            .cycle()
+            .take(24)
+            .enumerate()
+            .map(|(index, sample)| row(index, sample))
+            .collect(),
         next: Some("?cursor=15526526976000024".to_owned()),
         searched_to: None,
         export: Some("/accounts/lindgren/messages.csv".to_owned()),

@@ -137,28 +137,6 @@ fn log() -> RequestLog {
         last: Some(ago(9 * MINUTE)),
         href: format!("?code={code}"),
     };
-    let row = |minutes: i64,
-               operation: &str,
-               status: Chip,
-               code: Option<&str>,
-               reason: &str,
-               message: Option<&str>,
-               replay: &str| RequestRow {
-        at: ago(minutes * MINUTE),
-        operation: operation.to_owned(),
-        who: if operation.starts_with('/') || operation.contains(' ') { "lk_live_7Q2M" } else { "lindgren1" }
-            .to_owned(),
-        address: Some("203.0.113.9".to_owned()),
-        status,
-        code: code.map(str::to_owned),
-        reason: reason.to_owned(),
-        took: "3 ms".to_owned(),
-        request: operation.contains(' ').then(|| format!("req_01JD2K7Q8X{minutes}")),
-        replay: replay.to_owned(),
-        message: message.map(str::to_owned),
-    };
-    let good = |text: &str| Chip::new(Tone::Good, text);
-    let bad = |text: &str| Chip::new(Tone::Bad, text);
     RequestLog {
         shell: shell(Entry::RequestLog),
         groups: vec![
@@ -186,31 +164,57 @@ fn log() -> RequestLog {
         since: Field::default(),
         request: Field::default(),
         is_filtered: false,
-        rows: vec![
-            row(1, "POST /api/v1/sms", good("202"), None, "", Some("15526526976000001"), "no"),
-            row(2, "POST /api/v1/sms", good("200"), None, "", Some("15526526976000001"), "same"),
-            row(
-                9,
-                "POST /api/v1/sms",
-                bad("429"),
-                Some("RATE_LIMITED"),
-                "more than 10 requests per second on this connection",
-                None,
-                "no",
-            ),
-            row(12, "submit_sm", bad("0x0A"), Some("SENDER_NOT_APPROVED"), HOSTILE, None, "no"),
-            row(
-                14,
-                "bind_transceiver",
-                bad("0x0E"),
-                Some("INVALID_API_KEY"),
-                "wrong system_id or password",
-                None,
-                "no",
-            ),
-            row(15, "GET /api/v1/balance", good("200"), None, "", None, "no"),
-        ],
+        rows: requests(),
         next: Some("?cursor=88".to_owned()),
         freshness: fresh(),
     }
+}
+
+fn requests() -> Vec<RequestRow> {
+    let row = |minutes: i64,
+               operation: &str,
+               status: Chip,
+               code: Option<&str>,
+               reason: &str,
+               message: Option<&str>,
+               replay: &str| RequestRow {
+        at: ago(minutes * MINUTE),
+        operation: operation.to_owned(),
+        who: if operation.starts_with('/') || operation.contains(' ') { "lk_live_7Q2M" } else { "lindgren1" }
+            .to_owned(),
+        address: Some("203.0.113.9".to_owned()),
+        status,
+        code: code.map(str::to_owned),
+        reason: reason.to_owned(),
+        took: "3 ms".to_owned(),
+        request: operation.contains(' ').then(|| format!("req_01JD2K7Q8X{minutes}")),
+        replay: replay.to_owned(),
+        message: message.map(str::to_owned),
+    };
+    let good = |text: &str| Chip::new(Tone::Good, text);
+    let bad = |text: &str| Chip::new(Tone::Bad, text);
+    vec![
+        row(1, "POST /api/v1/sms", good("202"), None, "", Some("15526526976000001"), "no"),
+        row(2, "POST /api/v1/sms", good("200"), None, "", Some("15526526976000001"), "same"),
+        row(
+            9,
+            "POST /api/v1/sms",
+            bad("429"),
+            Some("RATE_LIMITED"),
+            "more than 10 requests per second on this connection",
+            None,
+            "no",
+        ),
+        row(12, "submit_sm", bad("0x0A"), Some("SENDER_NOT_APPROVED"), HOSTILE, None, "no"),
+        row(
+            14,
+            "bind_transceiver",
+            bad("0x0E"),
+            Some("INVALID_API_KEY"),
+            "wrong system_id or password",
+            None,
+            "no",
+        ),
+        row(15, "GET /api/v1/balance", good("200"), None, "", None, "no"),
+    ]
 }
