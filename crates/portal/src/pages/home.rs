@@ -27,6 +27,8 @@ pub struct Home {
     pub p50: Option<String>,
     /// 95 of 100 were.
     pub p95: Option<String>,
+    /// Whether the account sent anything lately; the charts are left out if not.
+    pub has_traffic: bool,
     /// `chart::volume_by_hour`, last 24 hours.
     pub volume: Chart,
     /// `chart::states_by_hour`, last 24 hours.
