@@ -97,9 +97,10 @@ pub struct Attempt {
     pub took: String,
 }
 
-/// Returns the tone and the words of a step of the record, such as `carrier_accepted`. Unknown steps are shown as they are
-/// written.
-pub fn step_words(step: &str) -> (Tone, &str) {
+/// Returns the tone and the words of a step of the record, such as `carrier_accepted`. Receipts and ends have the tone of the
+/// message state that they brought. Unknown steps are shown as they are written.
+pub fn step_words<'s>(step: &'s str, state: Option<&str>) -> (Tone, &'s str) {
+    let state_tone = state.map_or(Tone::Neutral, |state| Chip::of_state(state).tone);
     match step {
         "accepted" => (Tone::Good, "Accepted and charged"),
         "sent" => (Tone::Waiting, "Sent to the carrier"),
@@ -108,7 +109,7 @@ pub fn step_words(step: &str) -> (Tone, &str) {
         "carrier_accepted" => (Tone::Good, "The carrier accepted it"),
         "no_carrier_id" => (Tone::Warning, "The carrier gave no id"),
         "carrier_id_reused" => (Tone::Warning, "The carrier used an id twice"),
-        "throttled" => (Tone::Waiting, "The carrier asked us to slow down"),
+        "throttled" => (Tone::Waiting, "Throttled by the carrier"),
         "temporary_error" => (Tone::Warning, "Temporary error of the carrier"),
         "rejected" => (Tone::Bad, "The carrier rejected it"),
         "refused" => (Tone::Stopped, "Rejected before it was sent"),
@@ -116,19 +117,36 @@ pub fn step_words(step: &str) -> (Tone, &str) {
         "late_response" => (Tone::Neutral, "Late response of the carrier"),
         "moved" => (Tone::Neutral, "Moved to another link"),
         "failed_over" => (Tone::Warning, "Moved to another carrier"),
-        "receipt" => (Tone::Good, "Receipt from the carrier"),
+        "receipt" => (state_tone, "Receipt from the carrier"),
         "late_receipt" => (Tone::Neutral, "Receipt after the end"),
         "unknown_receipt" => (Tone::Warning, "Receipt with an unknown status"),
         "unknown" => (Tone::Warning, "No receipt arrived"),
         "expired" => (Tone::Warning, "Validity period elapsed"),
         "cancelled" => (Tone::Stopped, "Cancelled"),
-        "state" => (Tone::Neutral, "State changed"),
-        "ended" => (Tone::Good, "Ended"),
+        "state" => (state_tone, "State changed"),
+        "ended" => (state_tone, "Ended"),
         "reported" => (Tone::Waiting, "Report sent to your bind"),
         "report_answered" => (Tone::Good, "Your bind acknowledged the report"),
-        "webhook" => (Tone::Good, "Webhook posted"),
+        "webhook" => (Tone::Neutral, "Webhook posted"),
         "gap" => (Tone::Neutral, "Steps are missing here"),
         "more" => (Tone::Neutral, "More steps than are shown"),
         other => (Tone::Neutral, other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn receipt_has_the_tone_of_the_state_it_brought() {
+        assert_eq!(step_words("receipt", Some("delivered")).0, Tone::Good);
+        assert_eq!(step_words("receipt", Some("undeliverable")).0, Tone::Bad);
+        assert_eq!(step_words("receipt", None).0, Tone::Neutral);
+    }
+
+    #[test]
+    fn unknown_step_is_shown_as_written() {
+        assert_eq!(step_words("new_step", None), (Tone::Neutral, "new_step"));
     }
 }

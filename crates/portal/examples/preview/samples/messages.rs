@@ -109,7 +109,8 @@ fn list() -> Messages {
 }
 
 fn step(step: &str, at_ms: u64, part: Option<u8>, note: Option<&str>, details: Vec<Fact>) -> Step {
-    let (tone, title) = step_words(step);
+    let state = if at_ms > 60_000 { "undeliverable" } else { "delivered" };
+    let (tone, title) = step_words(step, Some(state));
     Step { at_ms, tone, title: title.to_owned(), part, note: note.map(str::to_owned), details }
 }
 
@@ -193,7 +194,7 @@ fn failed() -> Message {
             step("failed_over", 5_020, None, Some("The first carrier did not accept the message within 5 seconds."), Vec::new()),
             step("carrier_accepted", 5_101, Some(1), None, vec![Fact::code("Carrier's id", "A-4410-993")]),
             step("receipt", 72_004, Some(1), None, vec![Fact::code("Receipt", "id:A-4410-993 stat:UNDELIV err:001")]),
-            Step { tone: Tone::Bad, ..step("ended", 72_004, None, Some("Undeliverable: unknown subscriber."), vec![Fact::code("Status", "UNDELIV"), Fact::new("Refund", "0.150 EUR")]) },
+            step("ended", 72_004, None, Some("Undeliverable: unknown subscriber."), vec![Fact::code("Status", "UNDELIV"), Fact::new("Refund", "0.150 EUR")]),
         ],
         attempts: Vec::new(),
         ..base
