@@ -1,0 +1,92 @@
+//! The style sheet and the script, compiled in. A URL has the digest of its content, so browsers may keep it forever.
+
+use sha2::{Digest, Sha256};
+use std::sync::LazyLock;
+
+/// A file that pages refer to.
+#[derive(Debug)]
+pub struct Asset {
+    /// The path of the URL, such as `/assets/portal.0123456789abcdef.css`.
+    pub path: String,
+    /// The value of the `Content-Type` header.
+    pub content_type: &'static str,
+    /// The content.
+    pub bytes: &'static [u8],
+}
+
+static STYLE: LazyLock<Asset> = LazyLock::new(|| {
+    asset(
+        "css",
+        "text/css; charset=utf-8",
+        include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/portal.css")),
+    )
+});
+
+static SCRIPT: LazyLock<Asset> = LazyLock::new(|| {
+    asset(
+        "js",
+        "text/javascript; charset=utf-8",
+        include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/portal.js")),
+    )
+});
+
+/// The header that lets browsers keep an asset forever: other content has another URL.
+pub const CACHE_CONTROL: &str = "public, max-age=31536000, immutable";
+
+/// Returns the style sheet.
+pub fn style() -> &'static Asset {
+    &STYLE
+}
+
+/// Returns the script.
+pub fn script() -> &'static Asset {
+    &SCRIPT
+}
+
+/// Returns the asset with this path, such as `/assets/portal.0123456789abcdef.css`.
+pub fn find(path: &str) -> Option<&'static Asset> {
+    [style(), script()].into_iter().find(|asset| asset.path == path)
+}
+
+fn asset(extension: &str, content_type: &'static str, bytes: &'static [u8]) -> Asset {
+    let digest: String = Sha256::digest(bytes).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    Asset { path: format!("/assets/portal.{digest}.{extension}"), content_type, bytes }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn asset_path_has_sixteen_digits_of_the_digest() {
+        let asset = asset("css", "text/css", b"");
+        assert_eq!(asset.path, "/assets/portal.e3b0c44298fc1c14.css");
+    }
+
+    #[test]
+    fn asset_is_found_by_its_path_only() {
+        assert_eq!(find(&style().path).unwrap().content_type, "text/css; charset=utf-8");
+        assert_eq!(find(&script().path).unwrap().content_type, "text/javascript; charset=utf-8");
+        assert!(find("/assets/portal.css").is_none());
+        assert!(find("/assets/../portal.css").is_none());
+    }
+
+    #[test]
+    fn script_is_under_40_kb_and_makes_no_markup_from_text() {
+        let text = std::str::from_utf8(script().bytes).unwrap();
+        assert!(text.len() < 40_000, "{}", text.len());
+        for forbidden in
+            ["innerHTML", "outerHTML", "insertAdjacentHTML", "DOMParser", "document.write", "eval("]
+        {
+            assert!(!text.contains(forbidden), "{forbidden}");
+        }
+    }
+
+    #[test]
+    fn style_loads_nothing() {
+        let text = std::str::from_utf8(style().bytes).unwrap();
+        for forbidden in ["url(", "@import", "@font-face"] {
+            assert!(!text.contains(forbidden), "{forbidden}");
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! What surrounds the content of every page of an account: navigation, account, user, notices.
+
+use crate::elements::{Notice, Tone};
+
+/// The frame of a page inside an account.
+#[derive(Clone, Debug, Default)]
+pub struct Shell {
+    /// The account's name as in URLs.
+    pub account: String,
+    /// The account's name for people.
+    pub account_label: String,
+    /// Every account of the user, this one included.
+    pub accounts: Vec<AccountChoice>,
+    /// The user's e-mail address.
+    pub email: String,
+    /// The user's role in this account: `owner`, `developer`, `billing` or `viewer`.
+    pub role: String,
+    /// The token that every form sends as `csrf`.
+    pub csrf: String,
+    /// The entries of the navigation that this role may open, in any order.
+    pub visible: Vec<Entry>,
+    /// The entry that the page belongs to.
+    pub current: Option<Entry>,
+    /// Shown above the content of every page: low balance, a missing verification.
+    pub notices: Vec<Notice>,
+    /// The result of the request before this page.
+    pub flash: Option<Flash>,
+}
+
+/// An account that the user can switch to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AccountChoice {
+    /// As in URLs.
+    pub name: String,
+    /// For people.
+    pub label: String,
+}
+
+/// The result of a change, shown once on the next page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flash {
+    pub tone: Tone,
+    pub text: String,
+}
+
+/// A page in the navigation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entry {
+    Home,
+    Messages,
+    Live,
+    Compose,
+    Inbox,
+    OptOuts,
+    Senders,
+    Destinations,
+    Keys,
+    Smpp,
+    Webhooks,
+    RequestLog,
+    Quickstart,
+    Billing,
+    Limits,
+    Held,
+    Requests,
+    Team,
+    Audit,
+}
+
+/// A heading of the navigation with its entries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// Empty for the first group, which has no heading.
+    pub title: &'static str,
+    pub entries: Vec<Entry>,
+}
+
+const GROUPS: [(&str, &[Entry]); 4] = [
+    ("", &[Entry::Home]),
+    (
+        "Messaging",
+        &[
+            Entry::Messages,
+            Entry::Live,
+            Entry::Compose,
+            Entry::Inbox,
+            Entry::OptOuts,
+            Entry::Senders,
+            Entry::Destinations,
+        ],
+    ),
+    ("Developers", &[Entry::Keys, Entry::Smpp, Entry::Webhooks, Entry::RequestLog, Entry::Quickstart]),
+    ("Account", &[Entry::Billing, Entry::Limits, Entry::Held, Entry::Requests, Entry::Team, Entry::Audit]),
+];
+
+impl Entry {
+    /// Every entry in the order of the navigation.
+    pub fn all() -> Vec<Entry> {
+        GROUPS.iter().flat_map(|(_, entries)| entries.iter().copied()).collect()
+    }
+
+    /// Returns the words of the navigation.
+    pub fn label(self) -> &'static str {
+        self.describe().0
+    }
+
+    /// Returns the path below `/accounts/{account}`, without a slash; empty for the home page.
+    pub fn path(self) -> &'static str {
+        self.describe().1
+    }
+
+    /// Returns the name of its icon.
+    pub fn icon(self) -> &'static str {
+        self.describe().2
+    }
+
+    fn describe(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Entry::Home => ("Home", "", "home"),
+            Entry::Messages => ("Messages", "messages", "messages"),
+            Entry::Live => ("Live", "live", "live"),
+            Entry::Compose => ("Compose", "compose", "compose"),
+            Entry::Inbox => ("Inbox", "inbox", "inbox"),
+            Entry::OptOuts => ("Opt-outs", "opt-outs", "stop"),
+            Entry::Senders => ("Senders and numbers", "senders", "sender"),
+            Entry::Destinations => ("Destinations", "destinations", "globe"),
+            Entry::Keys => ("API keys", "keys", "key"),
+            Entry::Smpp => ("SMPP", "smpp", "plug"),
+            Entry::Webhooks => ("Webhooks", "webhooks", "webhook"),
+            Entry::RequestLog => ("Request log", "request-log", "log"),
+            Entry::Quickstart => ("Quickstart", "quickstart", "code"),
+            Entry::Billing => ("Billing", "billing", "billing"),
+            Entry::Limits => ("Limits", "limits", "gauge"),
+            Entry::Held => ("Held messages", "held", "hold"),
+            Entry::Requests => ("Requests", "requests", "request"),
+            Entry::Team => ("Team", "team", "team"),
+            Entry::Audit => ("Audit log", "audit", "audit"),
+        }
+    }
+}
+
+impl Shell {
+    /// Returns the groups of the navigation with the entries that the role may open, without empty groups.
+    pub fn groups(&self) -> Vec<Group> {
+        let groups = GROUPS.iter().map(|(title, entries)| Group {
+            title,
+            entries: entries.iter().copied().filter(|entry| self.can_open(entry)).collect(),
+        });
+        groups.filter(|group| !group.entries.is_empty()).collect()
+    }
+
+    /// Whether the role may open this page.
+    pub fn can_open(&self, entry: &Entry) -> bool {
+        self.visible.contains(entry)
+    }
+
+    /// Whether the page belongs to this entry.
+    pub fn is_current(&self, entry: &Entry) -> bool {
+        self.current == Some(*entry)
+    }
+
+    /// Returns the address of a page of this account. `page` is a path of ours such as `messages/4711`, or empty.
+    pub fn path(&self, page: &str) -> String {
+        self.path_of(&self.account, page)
+    }
+
+    /// Returns the address of a page of another account.
+    pub fn path_of(&self, account: &str, page: &str) -> String {
+        let account = encode_segment(account);
+        if page.is_empty() { format!("/accounts/{account}") } else { format!("/accounts/{account}/{page}") }
+    }
+
+    /// Returns the address of a page about one object, whose id may have any characters.
+    pub fn path_to(&self, page: &str, id: &str) -> String {
+        self.path(&format!("{page}/{}", encode_segment(id)))
+    }
+
+    /// Whether there are other accounts to switch to.
+    pub fn has_choice(&self) -> bool {
+        self.accounts.len() > 1
+    }
+
+    /// Returns the first letter of the e-mail address, for the user's menu.
+    pub fn initial(&self) -> String {
+        self.email.chars().next().map(|letter| letter.to_uppercase().collect()).unwrap_or_default()
+    }
+}
+
+/// Percent-encodes one segment of a path (RFC 3986, unreserved characters stay).
+pub fn encode_segment(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
+                encoded.push(char::from(byte));
+            }
+            byte => encoded.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    encoded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(visible: Vec<Entry>) -> Shell {
+        Shell { account: "shop".to_owned(), visible, ..Shell::default() }
+    }
+
+    #[test]
+    fn group_without_visible_entries_is_left_out() {
+        let groups = shell(vec![Entry::Billing, Entry::Home]).groups();
+        let titles: Vec<&str> = groups.iter().map(|group| group.title).collect();
+        assert_eq!(titles, ["", "Account"]);
+    }
+
+    #[test]
+    fn id_in_a_path_is_percent_encoded() {
+        let shell = shell(Vec::new());
+        assert_eq!(shell.path_to("keys", "a/b?c"), "/accounts/shop/keys/a%2Fb%3Fc");
+        assert_eq!(shell.path(""), "/accounts/shop");
+    }
+
+    #[test]
+    fn every_entry_is_in_one_group_and_has_its_own_path() {
+        let mut paths: Vec<&str> = Entry::all().into_iter().map(Entry::path).collect();
+        let total = paths.len();
+        paths.sort_unstable();
+        paths.dedup();
+        assert_eq!(paths.len(), total);
+        assert_eq!(total, 19);
+    }
+}

@@ -1,0 +1,99 @@
+//! Numbers and durations as people read them.
+
+/// Returns the number with commas between groups of three digits: `3,412`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Returns a large number in at most four characters: `950`, `1.2k`, `34k`, `1.5M`.
+pub fn short(number: u64) -> String {
+    let (unit, sign) = match number {
+        0..1_000 => return number.to_string(),
+        1_000..1_000_000 => (1_000, "k"),
+        1_000_000..1_000_000_000 => (1_000_000, "M"),
+        1_000_000_000.. => (1_000_000_000, "G"),
+    };
+    let tenths = number / (unit / 10);
+    match (tenths / 10, tenths % 10) {
+        (whole @ 0..10, tenth @ 1..) => format!("{whole}.{tenth}{sign}"),
+        (whole, _) => format!("{whole}{sign}"),
+    }
+}
+
+/// Returns a duration: `14 ms`, `2.31 s`, `3 min 12 s`, `5 h 2 min`, `2 d 4 h`.
+pub fn duration(ms: u64) -> String {
+    let (seconds, minutes, hours, days) = (ms / 1_000, ms / 60_000, ms / 3_600_000, ms / 86_400_000);
+    match ms {
+        0..1_000 => format!("{ms} ms"),
+        1_000..10_000 => format!("{seconds}.{:02} s", ms % 1_000 / 10),
+        10_000..60_000 => format!("{seconds}.{} s", ms % 1_000 / 100),
+        60_000..3_600_000 => format!("{minutes} min {} s", seconds % 60),
+        3_600_000..86_400_000 => format!("{hours} h {} min", minutes % 60),
+        86_400_000.. => format!("{days} d {} h", hours % 24),
+    }
+}
+
+/// Returns how long after the acceptance of a message a step was: `+14 ms`.
+pub fn offset(ms: u64) -> String {
+    format!("+{}", duration(ms))
+}
+
+/// Returns a share in percent with one decimal, rounded down so that 100 % means all; `None` of nothing.
+pub fn percent(part: u64, whole: u64) -> Option<String> {
+    if whole == 0 {
+        return None;
+    }
+    let tenths = u128::from(part) * 1_000 / u128::from(whole);
+    Some(if tenths == 1_000 { "100 %".to_owned() } else { format!("{}.{} %", tenths / 10, tenths % 10) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grouped_number_has_a_comma_every_three_digits() {
+        for (number, expect) in [(0, "0"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567")] {
+            assert_eq!(grouped(number), expect);
+        }
+    }
+
+    #[test]
+    fn short_number_keeps_one_decimal_below_ten_units() {
+        for (number, expect) in
+            [(950, "950"), (1_000, "1k"), (1_250, "1.2k"), (34_900, "34k"), (1_500_000, "1.5M")]
+        {
+            assert_eq!(short(number), expect);
+        }
+    }
+
+    #[test]
+    fn duration_uses_the_two_largest_units() {
+        let cases = [
+            (14, "14 ms"),
+            (2_314, "2.31 s"),
+            (42_500, "42.5 s"),
+            (192_000, "3 min 12 s"),
+            (18_120_000, "5 h 2 min"),
+            (187_200_000, "2 d 4 h"),
+        ];
+        for (ms, expect) in cases {
+            assert_eq!(duration(ms), expect);
+        }
+    }
+
+    #[test]
+    fn percent_is_rounded_down_and_absent_of_nothing() {
+        assert_eq!(percent(9_999, 10_000).as_deref(), Some("99.9 %"));
+        assert_eq!(percent(3, 3).as_deref(), Some("100 %"));
+        assert_eq!(percent(0, 0), None);
+    }
+}

@@ -1,0 +1,135 @@
+//! Pages for people who are not signed in, and for requests that fail.
+
+use crate::elements::Link;
+use crate::forms::Field;
+use crate::time::Time;
+use askama::Template;
+
+/// `GET /sign-in`. The form posts `email`, `password`, `next` and `csrf` to the same address.
+#[derive(Clone, Debug, Default, Template)]
+#[template(path = "sign_in.html")]
+pub struct SignIn {
+    /// The token of the form.
+    pub csrf: String,
+    /// Where to go after signing in: a path of ours.
+    pub next: String,
+    pub email: Field,
+    /// Why the last attempt failed: one sentence, the same for an unknown address and a wrong password.
+    pub error: Option<String>,
+}
+
+/// `GET /sign-in/code`. The form posts `code` and `csrf` to the same address.
+#[derive(Clone, Debug, Default, Template)]
+#[template(path = "second_factor.html")]
+pub struct SecondFactor {
+    pub csrf: String,
+    /// The error belongs to the code; its value is never shown again.
+    pub code: Field,
+}
+
+/// `GET /links/{token}`: accepts an invitation or resets a password. Posts `password`, `password_again` and `csrf`.
+#[derive(Clone, Debug, Template)]
+#[template(path = "link.html")]
+pub struct OneTimeLink {
+    pub csrf: String,
+    /// The address of this page, to which the form posts.
+    pub action: String,
+    /// Whether the link is an invitation; otherwise it resets the password.
+    pub is_invitation: bool,
+    /// The person whom the link is for.
+    pub email: String,
+    /// The account of the invitation.
+    pub account: String,
+    /// The role of the invitation.
+    pub role: String,
+    /// The person who invited; `None` if the operator did.
+    pub invited_by: Option<String>,
+    /// Only the error is shown.
+    pub password: Field,
+    /// Only the error is shown.
+    pub password_again: Field,
+    pub expires_at: Time,
+}
+
+/// A page with one thing to say: an error, or that the person is signed out.
+#[derive(Clone, Debug, Default, Template)]
+#[template(path = "message_outside.html")]
+pub struct PlainMessage {
+    /// The HTTP status; shown if it is an error.
+    pub status: Option<u16>,
+    pub title: String,
+    pub text: String,
+    /// The next step.
+    pub link: Option<Link>,
+    /// The id to give to support.
+    pub request_id: Option<String>,
+}
+
+impl PlainMessage {
+    /// Returns the page after signing out.
+    pub fn signed_out() -> PlainMessage {
+        PlainMessage {
+            title: "You are signed out".to_owned(),
+            text: "Your session on this device has ended.".to_owned(),
+            link: Some(Link::new("Sign in again", "/sign-in")),
+            ..PlainMessage::default()
+        }
+    }
+
+    /// Returns the page for an address that does not exist, or is not for this person: both look the same.
+    pub fn not_found() -> PlainMessage {
+        PlainMessage::error(
+            404,
+            "Page not found",
+            "There is nothing at this address, or it belongs to an account that you are not a member of.",
+        )
+        .leading_home()
+    }
+
+    /// Returns the page for an action that the role may not do.
+    pub fn forbidden(role: &str) -> PlainMessage {
+        let text = format!(
+            "Your role in this account is {role}, which may not do this. Ask an owner of the account."
+        );
+        PlainMessage::error(403, "Not allowed for your role", &text).leading_home()
+    }
+
+    /// Returns the page for a form that is too old, or was not sent by our own page.
+    pub fn stale_form() -> PlainMessage {
+        let text = "The form was open for too long, or you have signed in again since. Nothing was changed. Go back, reload the page and try again.";
+        PlainMessage::error(403, "This form is no longer valid", text).leading_home()
+    }
+
+    /// Returns the page for an error of ours.
+    pub fn server_error(request_id: &str) -> PlainMessage {
+        let text =
+            "The gateway could not answer. Messages that were accepted are safe. Try again in a moment.";
+        PlainMessage {
+            request_id: Some(request_id.to_owned()),
+            ..PlainMessage::error(500, "Something went wrong on our side", text).leading_home()
+        }
+    }
+
+    /// Returns the page for too many attempts. `wait` is a duration in words.
+    pub fn too_many(wait: &str) -> PlainMessage {
+        let text = format!(
+            "There were too many attempts from your network or for this address. Wait {wait}, then try again."
+        );
+        PlainMessage::error(429, "Too many attempts", &text)
+    }
+
+    /// Returns the page for a one-time link that was used or has expired.
+    pub fn dead_link() -> PlainMessage {
+        let text = "Links work once and for a limited time. Ask the person who invited you for a new one.";
+        PlainMessage::error(404, "This link no longer works", text)
+    }
+
+    fn error(status: u16, title: &str, text: &str) -> PlainMessage {
+        let (title, text) = (title.to_owned(), text.to_owned());
+        PlainMessage { status: Some(status), title, text, link: None, request_id: None }
+    }
+
+    fn leading_home(self) -> PlainMessage {
+        PlainMessage { link: Some(Link::new("Go to the home page", "/")), ..self }
+    }
+}

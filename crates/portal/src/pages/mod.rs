@@ -1,0 +1,22 @@
+//! The pages, one file each: a struct of plain data and its template.
+
+pub mod access;
+pub mod audit;
+pub mod billing;
+pub mod compose;
+pub mod confirm;
+pub mod find;
+pub mod held;
+pub mod home;
+pub mod keys;
+pub mod live;
+pub mod message;
+pub mod messages;
+pub mod opt_outs;
+pub mod profile;
+pub mod request_log;
+pub mod requests;
+pub mod senders;
+pub mod smpp;
+pub mod team;
+pub mod webhooks;

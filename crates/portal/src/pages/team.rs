@@ -1,0 +1,63 @@
+//! The team: members, roles, invitations.
+
+use crate::forms::{Field, Select};
+use crate::layout::Shell;
+use crate::time::Time;
+use askama::Template;
+
+/// `GET /accounts/{account}/team`. Inviting posts `email` and `role` to the same address; a role is changed by posting
+/// `role` to `team/{user}/role`; removing is the page `team/{user}/remove`; `team/invitations/{id}/withdraw` is a post.
+#[derive(Clone, Debug, Template)]
+#[template(path = "team.html")]
+pub struct Team {
+    pub shell: Shell,
+    pub members: Vec<Member>,
+    pub invitations: Vec<Invitation>,
+    /// `None` if the role may not invite.
+    pub invite: Option<Invite>,
+    /// The link that was just made, where no mail is sent: shown once.
+    pub link: Option<NewLink>,
+}
+
+/// A member of the account.
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// The id in URLs.
+    pub id: String,
+    pub email: String,
+    /// The role in words, if it cannot be changed here.
+    pub role: String,
+    /// The roles to choose from; `None` if this person's role cannot be changed.
+    pub roles: Option<Select>,
+    pub has_second_factor: bool,
+    pub last_seen: Option<Time>,
+    pub is_you: bool,
+    pub can_remove: bool,
+}
+
+/// An invitation that was not accepted yet.
+#[derive(Clone, Debug)]
+pub struct Invitation {
+    pub id: String,
+    pub email: String,
+    pub role: String,
+    pub invited_by: String,
+    pub expires: Time,
+}
+
+/// The form that invites.
+#[derive(Clone, Debug, Default)]
+pub struct Invite {
+    pub email: Field,
+    pub role: Select,
+    /// Whether the gateway sends mails; otherwise the link is shown.
+    pub sends_mail: bool,
+}
+
+/// A one-time link for the inviter to pass on.
+#[derive(Clone, Debug)]
+pub struct NewLink {
+    pub email: String,
+    pub url: String,
+    pub expires: Time,
+}
