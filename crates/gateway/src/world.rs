@@ -77,6 +77,8 @@ pub struct World {
     draining: AtomicBool,
     /// The rules for webhook addresses.
     pub webhook_rules: AddressRules,
+    /// The address of the web pages, without a slash at its end.
+    pub portal_url: String,
 }
 
 /// What is left of a rate limit after a request.
@@ -123,6 +125,7 @@ impl World {
             body_memory: BodyMemory::new(BODY_MEMORY_MAX),
             draining: AtomicBool::new(false),
             webhook_rules: AddressRules::default(),
+            portal_url: String::new(),
         }
     }
 
@@ -141,6 +144,12 @@ impl World {
     /// Sets the rules for webhook addresses; the default is public https only.
     pub fn judging_webhooks_by(mut self, rules: AddressRules) -> World {
         self.webhook_rules = rules;
+        self
+    }
+
+    /// Sets the address of the web pages.
+    pub fn with_portal_at(mut self, url: String) -> World {
+        self.portal_url = url;
         self
     }
 

@@ -29,7 +29,7 @@ use failure::CommandResult;
 use operator::{
     account, alarms, apply, audit_log, binds, carrier, connection, control, deliveries, key, links, lookup,
     maintenance, message, messages, money, number, price, record, requests, route, screen, search, sender,
-    stats, tail,
+    stats, tail, user,
 };
 use std::process::ExitCode;
 
@@ -111,6 +111,7 @@ enum Command {
     Carrier(carrier::Carrier),
     Screen(screen::Screen),
     Control(control::Control),
+    User(user::User),
     Topup(money::TopUp),
     Invoice(money::Invoice),
     Payment(money::Payment),
@@ -167,6 +168,7 @@ fn main() -> ExitCode {
         Command::Carrier(command) => command.run(),
         Command::Screen(command) => command.run(),
         Command::Control(command) => command.run(),
+        Command::User(command) => command.run(),
         Command::Topup(command) => command.run(),
         Command::Invoice(command) => command.run(),
         Command::Payment(command) => command.run(),

@@ -92,7 +92,16 @@ async fn serve(config: Config) -> CommandResult {
     if let (Some(wanted), Some(file)) = (&wanted, &file) {
         print_secrets(&provision_file::apply(&opened, wanted, file, &clock).await?.secrets);
     }
-    let options = GatewayOptions { config, http, https, smpp, smpps, operations, clock };
+    let options = GatewayOptions {
+        config,
+        http,
+        https,
+        smpp,
+        smpps,
+        operations,
+        pages: Some(hermod_portal::server::pages()),
+        clock,
+    };
     let running = Running::start(options, opened).await.map_err(Failure::failed)?;
     tracing::info!(
         address = %running.http_addr(),

@@ -25,6 +25,8 @@ pub struct Shell {
     pub notices: Vec<Notice>,
     /// The result of the request before this page.
     pub flash: Option<Flash>,
+    /// Whether the user's menu leads to the profile.
+    pub has_profile: bool,
 }
 
 /// An account that the user can switch to.

@@ -1,6 +1,7 @@
-//! The pages of the customer portal: plain data in, HTML out. No I/O, no requests, no knowledge of the gateway.
+//! The customer portal. Its pages are plain data in, HTML out, without I/O and without knowledge of the gateway; only `server`
+//! knows requests and the gateway.
 //!
-//! A handler fills the struct of a page (`pages`) and calls `render`. Values are escaped by the templates; only types of
+//! A handler (`server`) fills the struct of a page (`pages`) and calls `render`. Values are escaped by the templates; only types of
 //! this crate that escape their own content implement [`askama::filters::HtmlSafe`].
 
 pub mod assets;
@@ -10,6 +11,7 @@ pub mod forms;
 pub mod layout;
 pub mod numbers;
 pub mod pages;
+pub mod server;
 pub mod svg;
 pub mod time;
 

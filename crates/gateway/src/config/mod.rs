@@ -10,8 +10,8 @@ mod values;
 
 pub use log_level::level_filter;
 pub use sections::{
-    Data, Http, Https, Log, LogFormat, Messages, Operations, Operator, Provision, Record, Retention, Smpp,
-    Webhooks,
+    Data, Http, Https, Log, LogFormat, Messages, Operations, Operator, Portal, Provision, Record, Retention,
+    Smpp, Webhooks,
 };
 pub(crate) use source::add_missing;
 pub use source::{FileError, Source};
@@ -45,6 +45,7 @@ pub struct Config {
     pub webhooks: Webhooks,
     pub retention: Retention,
     pub record: Record,
+    pub portal: Portal,
     pub log: Log,
     pub provision: Provision,
 }
@@ -96,6 +97,7 @@ impl Config {
             webhooks,
             retention,
             record,
+            portal,
             log,
             provision,
         } = self;
@@ -104,6 +106,10 @@ impl Config {
         let Data { folder, low_water } = data;
         let Messages { validity, in_doubt_wait } = messages;
         let Record { enabled: _ } = record;
+        let Portal { enabled: _, url } = portal;
+        if let Some(url) = url {
+            check_url(url)?;
+        }
         let Log { format: _, level } = log;
         let Provision { file: _ } = provision;
         if folder.as_os_str().is_empty() {
@@ -124,6 +130,18 @@ impl Config {
 
 /// The key of an invalid setting, and why.
 type Checked = Result<(), (&'static str, String)>;
+
+/// Checks the public address of the portal.
+fn check_url(url: &str) -> Checked {
+    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
+    let is_valid = rest.is_some_and(|host| {
+        !host.is_empty() && host.bytes().all(|b| b.is_ascii_alphanumeric() || b".-:[]".contains(&b))
+    });
+    if is_valid {
+        return Ok(());
+    }
+    Err(("portal.url", "is not an address such as \"https://sms.example.com\", without a path".to_owned()))
+}
 
 fn check_http(http: &Http) -> Checked {
     let Http {

@@ -108,7 +108,6 @@ pub struct Messages {
     pub in_doubt_wait: Period,
 }
 
-/// How long data is kept.
 /// What the gateway keeps for people who look something up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -116,6 +115,16 @@ pub struct Record {
     pub enabled: bool,
 }
 
+/// The customers' web pages.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Portal {
+    pub enabled: bool,
+    /// Default: the address of the HTTPS listener, or else of the HTTP listener.
+    pub url: Option<String>,
+}
+
+/// How long data is kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Retention {

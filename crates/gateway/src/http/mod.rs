@@ -8,6 +8,7 @@ mod listener;
 mod observed_stream;
 pub mod openapi_errors;
 pub mod openapi_page;
+pub mod pages;
 pub(crate) mod peer_address;
 mod raw_heads;
 pub(crate) mod request_id;

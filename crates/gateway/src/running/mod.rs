@@ -68,7 +68,29 @@ pub struct GatewayOptions {
     pub smpps: Option<(TcpListener, Arc<Tls>)>,
     /// A separate listener for health, metrics and the operator API, if any.
     pub operations: Option<TcpListener>,
+    /// Web pages beside the API, if any.
+    pub pages: Option<MakePages>,
     pub clock: Clock,
+}
+
+/// Makes the router of web pages for a listener. Pages know the gateway, and the gateway does not know them.
+pub type MakePages = Arc<dyn Fn(PagesSetup) -> axum::Router + Send + Sync>;
+
+/// What web pages work on.
+#[derive(Clone)]
+pub struct PagesSetup {
+    pub world: Arc<World>,
+    /// Runs each change to its end even if the browser disconnects.
+    pub workers: Workers,
+    /// Whether the connections of this listener are encrypted.
+    pub is_tls: bool,
+}
+
+/// The sockets of the HTTP listeners.
+struct HttpSockets {
+    http: TcpListener,
+    https: Option<(TcpListener, Arc<Tls>)>,
+    operations: Option<TcpListener>,
 }
 
 /// Why a gateway did not start.
@@ -150,7 +172,7 @@ impl Running {
         opened: Opened,
         resolver: Resolver,
     ) -> Result<Running, StartError> {
-        let GatewayOptions { mut config, http, https, smpp, smpps, operations, clock } = options;
+        let GatewayOptions { mut config, http, https, smpp, smpps, operations, pages, clock } = options;
         let Opened { store, pepper, operator_token } = opened;
         let catalogue = provision::load_catalogue(&store).await?;
         let needs = Needs::of(&catalogue, https.is_some(), operations.is_some());
@@ -159,7 +181,8 @@ impl Running {
         let world = World::new(clock.clone(), store, pepper, catalogue, validity)
             .allowing_failed_sign_ins(config.http.failed_sign_ins)
             .limiting_body_memory(config.http.max_body_memory.0)
-            .judging_webhooks_by(config.webhooks.rules());
+            .judging_webhooks_by(config.webhooks.rules())
+            .with_portal_at(portal_url(&config));
         let world = Arc::new(world);
         let url_file = config.data.folder.join(OPERATOR_URL_FILE);
         let running = Running {
@@ -185,7 +208,8 @@ impl Running {
             Some(listener) => listener.local_addr().map_err(StartError::Listener)?,
             None => running.http_addr,
         };
-        running.serve_http(&config, http, https, operations, operator_token);
+        let sockets = HttpSockets { http, https, operations };
+        running.serve_http(&config, sockets, operator_token, pages.as_ref());
         running.serve_smpp(&config, smpp, smpps)?;
         let url = format!("{}\n", operator_url(operator_addr));
         match write_private(&config.data.folder, OPERATOR_URL_FILE, url.as_bytes()) {
@@ -249,10 +273,9 @@ impl Running {
     fn serve_http(
         &self,
         config: &Config,
-        http: TcpListener,
-        https: Option<(TcpListener, Arc<Tls>)>,
-        operations: Option<TcpListener>,
+        HttpSockets { http, https, operations }: HttpSockets,
         token: OperatorToken,
+        pages: Option<&MakePages>,
     ) {
         let started = self.world.clock.moment();
         let clock = self.world.clock.clone();
@@ -266,7 +289,11 @@ impl Running {
         let listener = HttpListener { socket: http, security, proxies: proxies.clone() };
         let operator = OperatorApi::new(self.world.clone(), token, self.front.clone());
         let operator = operator.of_running_gateway().reachable_from(reach);
-        let mut customers = http_api::router(self.world.clone(), beside);
+        let pages = |is_tls| {
+            let setup = PagesSetup { world: self.world.clone(), workers: self.front.clone(), is_tls };
+            pages.filter(|_| config.portal.enabled).map(|make| make(setup))
+        };
+        let mut customers = http_api::router(self.world.clone(), beside, pages(false));
         if operations.is_none() {
             customers = customers.merge(operator.clone().router());
         }
@@ -275,7 +302,7 @@ impl Running {
         if let Some((socket, tls)) = https {
             let listener = HttpListener { socket, security: Security::Tls(tls), proxies };
             // No metrics on the public listener.
-            self.serve("https", listener, http_api::router(self.world.clone(), None), limits);
+            self.serve("https", listener, http_api::router(self.world.clone(), None, pages(true)), limits);
         }
         if let Some(socket) = operations {
             let router = http_api::operations_router(self.world.clone(), render).merge(operator.router());
@@ -378,13 +405,27 @@ fn address_of(listener: Option<&TcpListener>) -> Result<Option<SocketAddr>, Star
 }
 
 /// Returns the URL of the operator API from this machine.
+/// Returns the address of the web pages: the configured one, or that of a listener.
+pub fn portal_url(config: &Config) -> String {
+    match (&config.portal.url, config.https.wanted()) {
+        (Some(url), _) => url.clone(),
+        (None, Some((address, _))) => format!("https://{}", reachable(address)),
+        (None, None) => format!("http://{}", reachable(config.http.listen)),
+    }
+}
+
 fn operator_url(address: SocketAddr) -> String {
+    format!("http://{}{}", reachable(address), operator_api::BASE)
+}
+
+/// Returns the address under which this machine reaches a listener.
+fn reachable(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
         IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
         ip => ip,
     };
-    format!("http://{}{}", SocketAddr::new(ip, address.port()), operator_api::BASE)
+    SocketAddr::new(ip, address.port())
 }
 
 fn since(earlier: Moment, now: Moment) -> Duration {

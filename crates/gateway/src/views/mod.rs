@@ -16,4 +16,5 @@ pub mod messages;
 pub mod money;
 pub mod paging;
 pub mod record;
+pub mod users;
 pub mod webhooks;

@@ -224,7 +224,7 @@ impl ApiFixture {
             Arc::default(),
             self.world.clock.clone(),
         ));
-        let service = TowerToHyperService::new(http_api::router(self.world.clone(), None));
+        let service = TowerToHyperService::new(http_api::router(self.world.clone(), None, None));
         let (head, body) = service.call(request).await.unwrap().into_parts();
         let bytes = body.collect().await.unwrap().to_bytes();
         (head.status.as_u16(), serde_json::from_slice(&bytes).unwrap())

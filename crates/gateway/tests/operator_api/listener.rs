@@ -38,7 +38,8 @@ async fn start_with(apart: bool, change: impl FnOnce(&mut Config)) -> Started {
         (http.local_addr().unwrap(), operations.as_ref().map(|bound| bound.local_addr().unwrap()));
     let opened = open(&config, &clock).unwrap();
     let token = read(&token_file(&config)).unwrap();
-    let options = GatewayOptions { config, http, https: None, smpp: None, smpps: None, operations, clock };
+    let options =
+        GatewayOptions { config, http, https: None, smpp: None, smpps: None, operations, pages: None, clock };
     let running = Running::start(options, opened).await.unwrap();
     Started { running, http: addresses.0, operations: addresses.1, token, folder }
 }

@@ -74,6 +74,7 @@ impl TestGateway {
             smpp: Some(smpp),
             smpps: Some((smpps, tls)),
             operations: None,
+            pages: None,
             clock,
         };
         let running = Running::start(options, opened).await.unwrap();

@@ -12,6 +12,7 @@ use std::path::Path;
 
 const FILE: &str = "demo-credentials.json";
 const DATABASE: &str = "hermod.db";
+const PORTAL_PASSWORD_CHARS: usize = 16;
 
 /// The file's content. Fields that an older file lacks are generated.
 #[derive(Serialize, Deserialize)]
@@ -21,6 +22,9 @@ pub(super) struct Credentials {
     /// The SMPP password of the demo's customer.
     #[serde(default = "made_password")]
     pub(super) smpp_password: String,
+    /// The password of the demo's user of the portal.
+    #[serde(default = "made_portal_password")]
+    pub(super) portal_password: String,
     /// Generated secrets of keys in a provision file.
     #[serde(default)]
     made: Vec<Pair>,
@@ -44,6 +48,10 @@ pub(super) fn binds_of(wanted: &WantedSetup) -> Vec<BindPair> {
 
 fn made_password() -> String {
     passwords::random().map(|made| made.reveal().to_owned()).unwrap_or_default()
+}
+
+fn made_portal_password() -> String {
+    random_token(PORTAL_PASSWORD_CHARS).unwrap_or_default()
 }
 
 /// The API credentials of a customer.
@@ -78,7 +86,8 @@ impl Credentials {
             api_secret: random_token(32).map_err(about)?,
         };
         let smpp_password = passwords::random().map_err(about)?.reveal().to_owned();
-        let credentials = Credentials { own, smpp_password, made: Vec::new() };
+        let portal_password = random_token(PORTAL_PASSWORD_CHARS).map_err(about)?;
+        let credentials = Credentials { own, smpp_password, portal_password, made: Vec::new() };
         credentials.keep(folder)?;
         Ok(credentials)
     }

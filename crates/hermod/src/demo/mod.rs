@@ -4,6 +4,7 @@ mod certificate;
 mod control;
 mod credentials;
 mod mo;
+mod portal_user;
 mod seed;
 mod welcome;
 
@@ -116,7 +117,7 @@ impl Start {
         runtime::block_on(self.serve())
     }
 
-    async fn serve(self) -> CommandResult {
+    fn config(&self) -> Config {
         let mut config = Config::defaults();
         config.http.listen = SocketAddr::from((Ipv4Addr::LOCALHOST, self.http_port));
         config.data.folder.clone_from(&self.data_dir);
@@ -128,7 +129,11 @@ impl Start {
         // For `hermod webhook listen` on this machine.
         config.webhooks.allow_http = true;
         config.webhooks.allow = ["127.0.0.0/8", "::1"].into_iter().filter_map(Network::parse).collect();
+        config
+    }
 
+    async fn serve(self) -> CommandResult {
+        let config = self.config();
         // Errors in the file are reported before anything is opened.
         let file = self.apply.as_deref().map(provision_file::read).transpose()?;
         let mut signals = Signals::listen()?;
@@ -161,10 +166,13 @@ impl Start {
             smpp: Some(smpp),
             smpps: Some((smpps, tls.clone())),
             operations: None,
+            pages: Some(hermod_portal::server::pages()),
             clock: clock.clone(),
         };
         let running = Running::start(options, opened).await.map_err(Failure::failed)?;
         let control = Control::open(&self.data_dir, number.clone())?;
+        let url = format!("http://{}/", running.http_addr());
+        let portal = portal_user::make(running.world(), url, &credentials.portal_password).await?;
 
         let data_dir = std::fs::canonicalize(&self.data_dir).unwrap_or(self.data_dir);
         let welcome = Welcome {
@@ -176,6 +184,7 @@ impl Start {
                 fingerprint: tls.fingerprint(),
                 binds: credentials::binds_of(&wanted),
             },
+            portal,
             operator_token: token,
             data_dir: &data_dir,
             number,

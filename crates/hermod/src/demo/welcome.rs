@@ -1,6 +1,7 @@
 //! The demo's welcome: commands to paste, or JSON for a script.
 
 use crate::demo::credentials::{BindPair, Pair};
+use crate::demo::portal_user::PortalAccess;
 use crate::demo::seed::SENDER;
 use crate::failure::CommandResult;
 use crate::output::{print, safe};
@@ -19,6 +20,7 @@ pub(super) struct Welcome<'a> {
     /// Keys whose secrets are known.
     pub(super) keys: Vec<Pair>,
     pub(super) smpp: SmppAccess,
+    pub(super) portal: PortalAccess,
     pub(super) operator_token: String,
     pub(super) data_dir: &'a Path,
     /// The destination of MO messages.
@@ -45,6 +47,8 @@ struct Ready<'a> {
     keys: &'a [Pair],
     operator_url: &'a str,
     operator_token: &'a str,
+    #[serde(flatten)]
+    portal: &'a PortalAccess,
     smpp_host: Option<&'a str>,
     smpp_port: Option<u16>,
     smpp_tls_port: Option<u16>,
@@ -70,6 +74,7 @@ impl Welcome<'_> {
             keys: &self.keys,
             operator_url: &format!("http://{}/operator/v1", self.address),
             operator_token: &self.operator_token,
+            portal: &self.portal,
             smpp_host: Some("127.0.0.1"),
             smpp_port: self.smpp.port,
             smpp_tls_port: self.smpp.tls_port,
@@ -100,6 +105,10 @@ impl Welcome<'_> {
             text.push_str(&format!("  Key      {}\n  Secret   {}\n", safe(api_key), safe(api_secret)));
         }
         text.push_str(&self.bind_card());
+        let PortalAccess { portal_url, portal_email, portal_password } = &self.portal;
+        text.push_str(&format!(
+            "  Portal   {portal_url}\n  E-mail   {portal_email}\n  Password {portal_password}\n"
+        ));
         match self.file {
             Some(file) => text.push_str(&format!("  File     {}\n", file.display())),
             None => text.push_str(&format!("  Sender   {SENDER}\n")),

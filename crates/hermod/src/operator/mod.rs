@@ -43,6 +43,7 @@ mod tables;
 pub(crate) mod tail;
 pub(crate) mod target;
 mod trace;
+pub(crate) mod user;
 mod watch;
 pub(crate) mod webhook;
 

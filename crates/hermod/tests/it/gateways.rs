@@ -11,6 +11,7 @@ use hermod_gateway::world::World;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
@@ -100,8 +101,16 @@ impl InProcess {
         applied.expect("the provision file is valid");
         let smpp = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a free port");
         let smpp = Some(smpp);
-        let options =
-            GatewayOptions { config, http, https: None, smpp, smpps: None, operations: None, clock };
+        let options = GatewayOptions {
+            config,
+            http,
+            https: None,
+            smpp,
+            smpps: None,
+            operations: None,
+            pages: Some(hermod_portal::server::pages()),
+            clock,
+        };
         let running = Running::start_resolving(options, opened, staged.resolver.clone()).await;
         let running = running.expect("the gateway starts");
         InProcess { address: running.http_addr(), running }
@@ -129,7 +138,7 @@ impl InProcess {
         world.set_catalogue(plan.expect("the provision file is valid").catalogue);
     }
 
-    pub(crate) fn world(&self) -> &World {
+    pub(crate) fn world(&self) -> &Arc<World> {
         self.running.world()
     }
 

@@ -11,6 +11,7 @@ mod gateways;
 mod https;
 mod open_files;
 mod openapi;
+mod portal;
 mod real_time;
 mod scenario;
 mod security;

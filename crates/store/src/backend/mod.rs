@@ -134,6 +134,7 @@ reads! {
     fn ledger(account: AccountId, before: Option<i64>, limit: u32) -> Vec<LedgerRow> = ledger::page(account, before, limit);
     fn message(account: AccountId, id: MessageId) -> Option<MessageRecord> = records::message(account, id);
     fn message_named(account: AccountId, name: MessageName) -> Option<MessageRecord> = engine_reads::message_named(account, name);
+    fn message_text(account: AccountId, id: MessageId) -> Option<String> = text::text_of(account, id);
     fn messages_to(number: Msisdn, account: Option<AccountId>, after: Option<MessageId>) -> Page<MessageId>
         = erasure::messages_to(number, account, after);
     fn next_key_step(limits: KeyLimits) -> Option<KeyStep> = engine_reads::next_key_step(limits);

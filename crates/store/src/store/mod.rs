@@ -144,6 +144,15 @@ impl Store {
         self.inner.backend.message(account, id).await
     }
 
+    /// Returns the text of a message of this account; none if there is no such message, or its text was deleted.
+    pub async fn message_text(
+        &self,
+        account: AccountId,
+        id: MessageId,
+    ) -> Result<Option<String>, StoreError> {
+        self.inner.backend.message_text(account, id).await
+    }
+
     /// Whether there is enough disk space to accept new messages.
     pub fn is_accepting(&self) -> bool {
         self.inner.shared.disk.is_accepting()

@@ -37,6 +37,7 @@ pub struct Link {
     pub user: u32,
     pub email: String,
     pub is_reset: bool,
+    pub expires_at: Timestamp,
 }
 
 /// Gives a role in an account to a person, who becomes a user if there is none with this address. Without an account the user
@@ -115,7 +116,12 @@ pub async fn find_link(world: &World, token: &str) -> Result<Option<Link>, UserR
     };
     let catalogue = world.catalogue();
     let user = catalogue.users().by_id(stored.user).filter(|(_, user)| !user.disabled);
-    Ok(user.map(|(email, _)| Link { user: stored.user, email: email.to_owned(), is_reset }))
+    Ok(user.map(|(email, _)| Link {
+        user: stored.user,
+        email: email.to_owned(),
+        is_reset,
+        expires_at: stored.expires_at,
+    }))
 }
 
 /// Sets the password of a link's user. The link cannot be used again, and all sessions of the user end.

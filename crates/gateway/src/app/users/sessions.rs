@@ -9,6 +9,7 @@ use hermod_store::{TokenDigest, TokenPurpose, UserToken};
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 use std::time::Duration;
+use subtle::ConstantTimeEq as _;
 
 /// A session ends after this time without a request.
 const IDLE_MAX: Duration = Duration::from_secs(12 * 3600);
@@ -44,6 +45,13 @@ pub struct Session {
     /// What every form of this session sends.
     pub csrf: String,
     pub made_at: Timestamp,
+}
+
+impl Session {
+    /// Whether a form has the token of this session. Compares in constant time.
+    pub fn has_csrf(&self, given: &str) -> bool {
+        self.csrf.as_bytes().ct_eq(given.as_bytes()).into()
+    }
 }
 
 /// A session as its user sees it.

@@ -36,21 +36,24 @@ use std::sync::Arc;
 const OPERATIONS: [Route; 3] = [Route::Healthz, Route::Readyz, Route::Metrics];
 
 /// Returns the router of the customer API, with the health and metrics pages on the same listener if `metrics` is
-/// given.
-pub fn router(world: Arc<World>, metrics: Option<MetricsPage>) -> Router {
+/// given, and beside web pages if `pages` are given. They have the path `/`; unknown paths get the error of the API.
+pub fn router(world: Arc<World>, metrics: Option<MetricsPage>, pages: Option<Router>) -> Router {
     let mut routes = vec![
         Route::Sms,
         Route::SmsById,
         Route::Inbound,
         Route::Balance,
-        Route::Home,
         Route::Document,
         Route::DocumentPage,
     ];
+    if pages.is_none() {
+        routes.push(Route::Home);
+    }
     if metrics.is_some() {
         routes.extend(OPERATIONS);
     }
-    of_routes(&routes, Edge::new(world, metrics))
+    let api = of_routes(&routes, Edge::new(world, metrics));
+    pages.map_or_else(|| api.clone(), |pages| api.clone().merge(pages))
 }
 
 /// Returns the router of the health and metrics pages alone, for a separate listener. Any client of it may read the

@@ -22,6 +22,7 @@ mod record;
 mod response;
 mod routes;
 mod stream;
+mod users;
 mod webhooks;
 
 pub use crate::listeners::{Reach, Source};
@@ -101,6 +102,7 @@ fn routes() -> Routes {
     deliveries::routes(&mut routes);
     maintenance::routes(&mut routes);
     audit_log::routes(&mut routes);
+    users::routes(&mut routes);
     lookup::routes(&mut routes);
     routes
 }

@@ -183,7 +183,7 @@ async fn text_search(State(api): Api, FromQuery(query): FromQuery<TextSearchQuer
 }
 
 async fn show(State(api): Api, FromPath(message): FromPath<String>) -> Reply<MessageDetailView> {
-    operator::show_message(&api.world, &message).await.map(Json)
+    operator::show_message(&api.world, None, &message).await.map(Json)
 }
 
 async fn live(

@@ -189,6 +189,7 @@ impl Service {
             smpp: None,
             smpps: None,
             operations: None,
+            pages: None,
             clock: clock.clone(),
         };
         let running = Running::start(options, opened).await.unwrap();

@@ -18,6 +18,10 @@ impl Customer {
         Customer { key: format!("{name}-key"), secret: format!("{name}-secret-of-many-characters"), address }
     }
 
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     /// Sets the gateway's address after a restart.
     pub(crate) fn set_address(&mut self, address: SocketAddr) {
         self.address = address;

@@ -27,6 +27,42 @@ pub(crate) async fn call(
     parse(&answer).ok_or_else(|| std::io::Error::other("not an HTTP response"))
 }
 
+/// A response whose body is a web page.
+#[derive(Clone, Debug)]
+pub(crate) struct Page {
+    pub(crate) status: u16,
+    /// By lower-case name.
+    pub(crate) headers: HashMap<String, String>,
+    pub(crate) text: String,
+}
+
+impl Page {
+    /// Returns the path that the response leads to; empty if it leads nowhere.
+    pub(crate) fn location(&self) -> &str {
+        self.headers.get("location").map(String::as_str).unwrap_or_default()
+    }
+
+    /// Returns the token of the page's forms.
+    pub(crate) fn csrf(&self) -> String {
+        let (_, rest) = self.text.split_once("name=\"csrf\" value=\"").expect("a form");
+        rest.split('"').next().unwrap_or_default().to_owned()
+    }
+}
+
+/// Sends a request for a web page.
+pub(crate) async fn call_page(
+    address: SocketAddr,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> Page {
+    let answer = exchange(address, method, path, headers, body).await.expect("an answer");
+    let HttpAnswer { status, headers, .. } = parse(&answer).expect("an HTTP response");
+    let text = answer.split_once("\r\n\r\n").map(|(_, text)| text.to_owned()).unwrap_or_default();
+    Page { status, headers, text }
+}
+
 /// Returns the response to a GET, head and body, as text.
 pub(crate) async fn call_for_text(address: SocketAddr, path: &str) -> String {
     exchange(address, "GET", path, &[], "").await.expect("an answer")

@@ -13,7 +13,7 @@ mod inbound;
 
 pub(crate) use customer::Customer;
 pub(crate) use esme::Esme;
-pub(crate) use http::HttpAnswer;
+pub(crate) use http::{HttpAnswer, Page, call_page};
 
 pub(crate) use crate::gateways::GatewaySetup;
 use crate::gateways::{self, InProcess};
@@ -26,6 +26,7 @@ use hermod_simulator::carrier::{Carrier, CarrierOptions, Script};
 use std::future::Future;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// 2026-11-15T00:00:00Z, a Sunday.
@@ -292,7 +293,7 @@ impl Scenario {
             .expect("a bound link");
     }
 
-    pub(crate) fn world(&self) -> &World {
+    pub(crate) fn world(&self) -> &Arc<World> {
         self.gateway.as_ref().expect("it is running").world()
     }
 

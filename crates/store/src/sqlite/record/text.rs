@@ -88,6 +88,16 @@ pub(crate) fn match_texts(
     Ok(found)
 }
 
+/// Returns the text of a message of an account; none if there is no such message, or its text was deleted.
+pub(crate) fn text_of(
+    connection: &Connection,
+    account: AccountId,
+    id: MessageId,
+) -> Result<Option<String>, TableError> {
+    let mut find = connection.prepare_cached("SELECT text FROM message WHERE id = ?1 AND account = ?2")?;
+    Ok(find.query_row(params![id.as_i64(), account.get()], |row| row.get(0)).optional()?.flatten())
+}
+
 /// Returns messages of an account from the record, in the order of `ids`.
 pub(crate) fn messages(
     connection: &Connection,

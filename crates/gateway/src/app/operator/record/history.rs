@@ -1,6 +1,6 @@
 //! Everything about one message, for people: its timeline with names and sentences.
 
-use super::names::Names;
+use super::names::{Names, scope_of};
 use crate::app::operator::OperatorRefusal;
 use crate::views::amount::Amount;
 use crate::views::record::{HistoryView, MessageDetailView, StepView, status_text};
@@ -10,18 +10,23 @@ use hermod_domain::lifecycle::DeliveryOutcome;
 use hermod_domain::route::CarrierChoice;
 use hermod_domain::webhook::event_name;
 use hermod_store::record::{
-    CarrierWord, HistoryStep, LateResponse, MessageHistory, NextResend, Scope, StepKind, StepNote,
+    CarrierWord, HistoryStep, LateResponse, MessageHistory, NextResend, StepKind, StepNote,
 };
 
 const GAP: &str = "Steps before this one are missing: the gateway was stopped or overloaded before they were recorded, or \
                    the record was rebuilt. The state and the money of the message are complete.";
 const MORE: &str = "There were more steps than are kept of one message.";
 
-/// Returns everything about one message.
-pub async fn show_message(world: &World, id: &str) -> Result<MessageDetailView, OperatorRefusal> {
+/// Returns everything about one message, of one account or of any.
+pub async fn show_message(
+    world: &World,
+    account: Option<&str>,
+    id: &str,
+) -> Result<MessageDetailView, OperatorRefusal> {
     let missing = || OperatorRefusal::NotFound(format!("there is no message {id}"));
+    let scope = scope_of(world, account)?;
     let id = MessageId::parse(id).ok_or_else(missing)?;
-    let history = world.store.message_history(Scope::All, id).await?.ok_or_else(missing)?;
+    let history = world.store.message_history(scope, id).await?.ok_or_else(missing)?;
     Ok(detail_of(&Names::of(world), &history))
 }
 

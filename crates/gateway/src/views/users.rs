@@ -1,0 +1,31 @@
+//! Users of the portal.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// Whom to invite to what.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct InviteRequest {
+    /// The account; without it the user keeps the present roles and gets another link.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(examples("shop"))]
+    pub account: Option<String>,
+    /// `owner`, `developer`, `billing` or `viewer`; `owner` by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(pattern = "^(owner|developer|billing|viewer)$", examples("owner"))]
+    pub role: Option<String>,
+}
+
+/// An invitation: a link that works once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct InvitationView {
+    #[schema(examples("ann@example.com"))]
+    pub email: String,
+    /// Send it to the user, and to nobody else: whoever opens it chooses the password.
+    #[schema(examples("https://sms.example.com/links/abcd"))]
+    pub link: String,
+    pub expires_at: String,
+    /// Whether the user had a password before.
+    pub is_reset: bool,
+}

@@ -1,0 +1,106 @@
+//! `hermod user`: people who use the portal.
+
+use super::entries::{self, text};
+use super::list::Column;
+use super::operator_client::Body;
+use super::target::{MissingDir, Target};
+use crate::client::escape;
+use crate::failure::CommandResult;
+use crate::output::Align::Left;
+use clap::{Args, Subcommand};
+use hermod_gateway::provision::Kind;
+use hermod_gateway::views::users::{InvitationView, InviteRequest};
+use hyper::Method;
+use serde_json::Value;
+
+const EXAMPLES: &str = "\
+Examples:
+  hermod user invite ann@example.com --account shop
+  hermod user invite bob@example.com --account shop --role billing
+  hermod user invite ann@example.com
+  hermod user list
+  hermod user remove bob@example.com
+
+An invitation prints a link that works once. Send it to the user, who chooses a password with it. Without --account it makes
+another link for a user who has lost the password.
+
+Roles: an owner may do everything; a developer manages keys, binds and webhooks and sends; billing sees money, and neither
+texts nor whole numbers; a viewer reads and changes nothing.";
+
+/// Manage the users of the portal
+#[derive(Args)]
+#[command(after_help = EXAMPLES, arg_required_else_help = true)]
+pub(crate) struct User {
+    #[command(flatten)]
+    target: Target,
+    #[command(subcommand)]
+    command: UserCommand,
+}
+
+#[derive(Subcommand)]
+enum UserCommand {
+    /// Give a person a role in an account, and print a link for choosing a password
+    #[command(after_help = "Examples:\n  hermod user invite ann@example.com --account shop\n  \
+                            hermod user invite bob@example.com --account shop --role viewer")]
+    Invite {
+        /// The e-mail address
+        email: String,
+        /// The account; without it the roles stay as they are
+        #[arg(long, value_name = "NAME")]
+        account: Option<String>,
+        /// owner, developer, billing or viewer [default: owner]
+        #[arg(long, value_name = "ROLE", requires = "account")]
+        role: Option<String>,
+    },
+    /// List users with their roles
+    #[command(after_help = "Example:\n  hermod user list")]
+    List,
+    /// Show a user
+    #[command(after_help = "Example:\n  hermod user show ann@example.com")]
+    Show {
+        /// The e-mail address
+        email: String,
+    },
+    /// Remove a user and end all sessions
+    #[command(after_help = "Example:\n  hermod user remove bob@example.com")]
+    Remove {
+        /// The e-mail address
+        email: String,
+    },
+}
+
+const COLUMNS: [Column<Value>; 4] = [
+    ("email", Left, |entry| text(&entry["email"])),
+    ("name", Left, |entry| text(&entry["name"])),
+    ("accounts", Left, |entry| roles(&entry["accounts"])),
+    ("disabled", Left, |entry| text(&entry["disabled"])),
+];
+
+fn roles(accounts: &Value) -> String {
+    let accounts = accounts.as_array().into_iter().flatten();
+    let roles = accounts.map(|one| format!("{} ({})", text(&one["account"]), text(&one["role"])));
+    roles.collect::<Vec<_>>().join(", ")
+}
+
+impl User {
+    pub(crate) fn run(self) -> CommandResult {
+        let User { target, command } = self;
+        target.run(MissingDir::Refuse, async move |client| match command {
+            UserCommand::Invite { email, account, role } => {
+                let path = format!("/users/{}/invite", escape(&email));
+                let response =
+                    client.send(Method::POST, &path, Body::json(&InviteRequest { account, role })).await?;
+                client.print(&response, |invitation: InvitationView| invitation_text(&invitation))
+            }
+            UserCommand::List => entries::list(client, Kind::User, None, &COLUMNS).await,
+            UserCommand::Show { email } => entries::show(client, Kind::User, &email).await,
+            UserCommand::Remove { email } => entries::remove(client, Kind::User, &email).await,
+        })
+    }
+}
+
+fn invitation_text(invitation: &InvitationView) -> String {
+    let InvitationView { email, link, expires_at, is_reset } = invitation;
+    let does = if *is_reset { "chooses another password" } else { "chooses a password and signs in" };
+    format!("{link}\n\nSend this link to {email}, who {does} with it. It works once, until {expires_at}.\n")
+}

@@ -1,0 +1,36 @@
+//! The start page, the style sheet and script, and paths without a page.
+
+use super::State;
+use super::member::{MaybeSession, Member};
+use super::reply::{NoPage, Reply, redirect};
+use crate::assets;
+use crate::layout::encode_segment;
+use axum::extract::Path;
+use axum::http::header;
+use axum::response::{IntoResponse as _, Response};
+use hermod_domain::catalogue::User;
+
+/// `GET /`: leads to the first account of the user, or to the sign-in.
+pub(super) async fn start(axum::extract::State(portal): State, MaybeSession(session): MaybeSession) -> Reply {
+    let Some(session) = session else { return Ok(redirect("/sign-in")) };
+    let catalogue = portal.world.catalogue();
+    let accounts = |user: &User| user.accounts.first().map(|membership| membership.account);
+    let first = catalogue.users().by_id(session.user).and_then(|(_, user)| accounts(user));
+    let name = first.and_then(|account| catalogue.account(account)).map(|view| encode_segment(&view.name));
+    name.map(|name| redirect(&format!("/accounts/{name}"))).ok_or(NoPage::NotFound)
+}
+
+/// `GET /assets/{name}`.
+pub(super) async fn asset(Path(name): Path<String>) -> Response {
+    let Some(asset) = assets::find(&format!("/assets/{name}")) else {
+        return NoPage::NotFound.into_response();
+    };
+    let headers =
+        [(header::CONTENT_TYPE, asset.content_type), (header::CACHE_CONTROL, assets::CACHE_CONTROL)];
+    (headers, asset.bytes).into_response()
+}
+
+/// Any other path of an account.
+pub(super) async fn unknown(_: Member) -> NoPage {
+    NoPage::NotFound
+}

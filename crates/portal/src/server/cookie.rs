@@ -1,0 +1,43 @@
+//! The session cookie. Over TLS its name has the prefix `__Host-`, which browsers accept only with Secure, Path=/ and no domain;
+//! without TLS it exists only for browsers on this machine.
+
+use super::Portal;
+use axum::http::{HeaderMap, HeaderValue, header};
+use hermod_gateway::http::pages::PageSource;
+use hermod_gateway::secrets::Secret;
+
+const NAME: &str = "__Host-hermod";
+const PLAIN_NAME: &str = "hermod-local";
+/// A longer one is not ours.
+const TOKEN_CHARS_MAX: usize = 128;
+
+/// Returns the name of the cookie for a request, and whether it is for encrypted connections only.
+fn name(portal: &Portal, source: &PageSource) -> (&'static str, bool) {
+    if source.is_local && !portal.is_tls { (PLAIN_NAME, false) } else { (NAME, true) }
+}
+
+/// Returns the token of the session cookie.
+pub(super) fn token(portal: &Portal, source: &PageSource, headers: &HeaderMap) -> Option<Secret> {
+    let (name, _) = name(portal, source);
+    let pairs = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let mut pairs = pairs.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    let (_, token) = pairs.find(|(given, _)| *given == name)?;
+    (!token.is_empty() && token.len() <= TOKEN_CHARS_MAX).then(|| Secret::new(token))
+}
+
+/// Returns the header that sets the cookie.
+pub(super) fn set(portal: &Portal, source: &PageSource, token: &Secret) -> HeaderValue {
+    header(portal, source, token.reveal(), "")
+}
+
+/// Returns the header that deletes the cookie.
+pub(super) fn clear(portal: &Portal, source: &PageSource) -> HeaderValue {
+    header(portal, source, "", "; Max-Age=0")
+}
+
+fn header(portal: &Portal, source: &PageSource, value: &str, age: &str) -> HeaderValue {
+    let (name, is_secure) = name(portal, source);
+    let secure = if is_secure { "; Secure" } else { "" };
+    let text = format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict{secure}{age}");
+    HeaderValue::try_from(text).expect("a token has letters and digits only")
+}

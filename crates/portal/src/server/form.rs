@@ -1,0 +1,62 @@
+//! Forms: accepted only from our own pages. The `Origin` header must name this host, and inside a session the form must have
+//! the session's token.
+
+use super::reply::NoPage;
+use axum::extract::{FromRequest, Request};
+use axum::http::{HeaderMap, header};
+use hermod_gateway::app::users::Session;
+use serde::de::DeserializeOwned;
+
+/// A form sent by one of our pages.
+pub(super) struct Form<T>(pub(super) T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Form<T> {
+    type Rejection = NoPage;
+
+    async fn from_request(request: Request, state: &S) -> Result<Form<T>, NoPage> {
+        if !is_own_origin(request.headers()) {
+            return Err(NoPage::StaleForm);
+        }
+        let form = axum::Form::<T>::from_request(request, state).await;
+        form.map(|axum::Form(form)| Form(form)).map_err(|_| NoPage::StaleForm)
+    }
+}
+
+/// Whether the request was made by a page of this host. Browsers send `Origin` with every form, and scripts cannot change it.
+fn is_own_origin(headers: &HeaderMap) -> bool {
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
+    let (Some(origin), Some(host)) = (text(header::ORIGIN), text(header::HOST)) else { return false };
+    let named = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"));
+    named.is_some_and(|named| named.eq_ignore_ascii_case(host))
+}
+
+/// Checks the token of a form of a session.
+pub(super) fn check_csrf(session: &Session, given: &str) -> Result<(), NoPage> {
+    if session.has_csrf(given) { Ok(()) } else { Err(NoPage::StaleForm) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::http::HeaderValue;
+
+    #[test]
+    fn form_of_another_origin_is_refused() {
+        let headers = |origin: Option<&str>| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::HOST, HeaderValue::from_static("sms.example:8080"));
+            if let Some(origin) = origin {
+                headers.insert(header::ORIGIN, HeaderValue::from_str(origin).unwrap());
+            }
+            headers
+        };
+        assert!(is_own_origin(&headers(Some("https://sms.example:8080"))));
+        assert!(is_own_origin(&headers(Some("http://sms.example:8080"))));
+        for other in
+            ["https://evil.example", "https://sms.example", "null", "https://sms.example:8080.evil.example"]
+        {
+            assert!(!is_own_origin(&headers(Some(other))), "{other}");
+        }
+        assert!(!is_own_origin(&headers(None)));
+    }
+}

@@ -1,0 +1,200 @@
+//! The list of messages.
+
+use super::State;
+use super::member::Member;
+use super::reply::{NoPage, Reply, page};
+use crate::elements::{Chip, Freshness};
+use crate::forms::{Field, Select};
+use crate::layout::{Entry, encode_segment};
+use crate::numbers::duration;
+use crate::pages::messages::{Filters, MessageRow, Messages};
+use crate::time::Time;
+use axum::extract::Query;
+use hermod_domain::permission::Permission;
+use hermod_domain::time::Timestamp;
+use hermod_gateway::app::operator::{self, OperatorRefusal};
+use hermod_gateway::clock::Clock;
+use hermod_gateway::views::paging::Limit;
+use hermod_gateway::views::record::{MessageView, MessagesQuery, MessagesView, RecordView, TextSearchQuery};
+use serde::{Deserialize, Serialize};
+
+/// Rows of a page.
+const ROWS: u32 = 50;
+/// From this lag on, pages say that the record is behind.
+const LAG_SHOWN_MS: u64 = 2_000;
+
+const STATES: [(&str, &str); 8] = [
+    ("", "Any state"),
+    ("queued", "Queued"),
+    ("submitted", "Submitted"),
+    ("enroute", "En route"),
+    ("delivered", "Delivered"),
+    ("expired", "Expired"),
+    ("undeliverable", "Undeliverable"),
+    ("rejected", "Rejected"),
+];
+
+/// The filters of the URL, as the person typed them.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Filter {
+    to: String,
+    from: String,
+    state: String,
+    country: String,
+    since: String,
+    until: String,
+    text: String,
+    cursor: String,
+}
+
+/// `GET /accounts/{account}/messages`.
+pub(super) async fn list(
+    axum::extract::State(portal): State,
+    member: Member,
+    Query(mut filter): Query<Filter>,
+) -> Reply {
+    member.require(Permission::ReadMessages)?;
+    if !member.may(Permission::ReadTexts) {
+        filter.text.clear();
+    }
+    let (found, error) = match search(&portal.world, &member, &filter).await {
+        Ok(found) => (found, None),
+        Err(OperatorRefusal::InvalidField { field, rule }) => (nothing(), Some((field, rule))),
+        Err(refusal) => return Err(NoPage::from(refusal)),
+    };
+    let shell = member.shell(Entry::Messages);
+    let next = found.next.clone().map(|cursor| {
+        let next = Filter { cursor, ..filter.clone() };
+        format!("{}?{}", shell.path("messages"), next.query())
+    });
+    let is_filtered = !Filter { cursor: String::new(), ..filter.clone() }.query().is_empty();
+    Ok(page(&Messages {
+        filters: shown(&filter, error, member.may(Permission::ReadTexts)),
+        is_filtered,
+        rows: found.items.into_iter().map(|message| row(&member, message)).collect(),
+        next,
+        searched_to: found.searched_to.as_deref().and_then(time),
+        export: None,
+        freshness: freshness(&portal.world.clock, found.record),
+        shell,
+    }))
+}
+
+async fn search(
+    world: &hermod_gateway::world::World,
+    member: &Member,
+    filter: &Filter,
+) -> Result<MessagesView, OperatorRefusal> {
+    let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+    let account = Some(member.account_name.clone());
+    let limit = Limit::try_from(ROWS.to_string()).ok();
+    if let Some(text) = given(&filter.text) {
+        let found = operator::search_text(
+            world,
+            TextSearchQuery {
+                account,
+                text: Some(text),
+                since: given(&filter.since),
+                until: given(&filter.until),
+                cursor: given(&filter.cursor),
+                limit,
+            },
+        );
+        let found = found.await?;
+        let searched_to = found.next.is_some().then_some(found.searched_to);
+        return Ok(MessagesView { items: found.items, next: found.next, searched_to, record: found.record });
+    }
+    let query = MessagesQuery {
+        account,
+        to: given(&filter.to),
+        from: given(&filter.from),
+        state: given(&filter.state),
+        country: given(&filter.country).map(|country| country.to_uppercase()),
+        since: given(&filter.since),
+        until: given(&filter.until),
+        cursor: given(&filter.cursor),
+        limit,
+        ..MessagesQuery::default()
+    };
+    operator::search_messages(world, query).await
+}
+
+fn nothing() -> MessagesView {
+    MessagesView { items: Vec::new(), next: None, searched_to: None, record: RecordView::default() }
+}
+
+/// Shows the filters again, with what is wrong beside the field.
+fn shown(filter: &Filter, error: Option<(&'static str, String)>, has_text: bool) -> Filters {
+    let field = |name: &str, value: &str| match &error {
+        Some((field, rule)) if *field == name => Field::invalid(value, rule.clone()),
+        _ => Field::new(value),
+    };
+    let mut state = Select::new(STATES, &filter.state);
+    let mut country = Select::new([("", "Any country")], &filter.country);
+    if !filter.country.is_empty() {
+        country = Select::new([("", "Any country"), (&filter.country, &filter.country)], &filter.country);
+    }
+    if let Some((field, rule)) = &error {
+        match *field {
+            "state" => state.error = Some(rule.clone()),
+            "country" => country.error = Some(rule.clone()),
+            _ => {}
+        }
+    }
+    Filters {
+        to: field("to", &filter.to),
+        from: field("from", &filter.from),
+        state,
+        country,
+        since: field("since", &filter.since),
+        until: field("until", &filter.until),
+        text: has_text.then(|| field("text", &filter.text)),
+    }
+}
+
+impl Filter {
+    /// Returns the filter as the query of a URL, without empty fields.
+    fn query(&self) -> String {
+        let Filter { to, from, state, country, since, until, text, cursor } = self;
+        let fields = [
+            ("to", to),
+            ("from", from),
+            ("state", state),
+            ("country", country),
+            ("since", since),
+            ("until", until),
+            ("text", text),
+            ("cursor", cursor),
+        ];
+        let given = fields.into_iter().filter(|(_, value)| !value.is_empty());
+        let pairs: Vec<String> =
+            given.map(|(name, value)| format!("{name}={}", encode_segment(value))).collect();
+        pairs.join("&")
+    }
+}
+
+fn row(member: &Member, message: MessageView) -> MessageRow {
+    MessageRow {
+        accepted_at: time(&message.accepted_at).unwrap_or(Time(0)),
+        id: message.id,
+        from: message.from,
+        to: member.shown_number(message.to),
+        country: message.country,
+        network: message.network,
+        parts: message.parts,
+        state: Chip::of_state(&message.state),
+        took: message.took_ms.map(duration),
+        cost: format!("{} {}", message.cost, message.currency),
+    }
+}
+
+/// Returns the time of a view.
+pub(super) fn time(iso: &str) -> Option<Time> {
+    Timestamp::parse(iso).map(|at| Time(at.as_millis()))
+}
+
+pub(super) fn freshness(clock: &Clock, record: RecordView) -> Freshness {
+    let lag = (record.lag_ms >= LAG_SHOWN_MS).then(|| duration(record.lag_ms));
+    Freshness { as_of: Time(clock.now().as_millis()), lag }
+}

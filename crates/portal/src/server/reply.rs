@@ -1,0 +1,92 @@
+//! Responses: pages, redirects, and why there is no page.
+
+use crate::Template;
+use crate::layout::encode_segment;
+use crate::pages::access::PlainMessage;
+use axum::http::{StatusCode, header};
+use axum::response::{Html, IntoResponse, Response};
+use hermod_domain::catalogue::Role;
+use hermod_gateway::app::operator::OperatorRefusal;
+use hermod_gateway::app::users::UserRefusal;
+
+/// The response of a handler.
+pub(super) type Reply = Result<Response, NoPage>;
+
+/// Why a request is not answered with its page.
+#[derive(Debug)]
+pub(super) enum NoPage {
+    /// Nobody is signed in; after signing in, the browser comes back to this path.
+    SignIn {
+        next: String,
+    },
+    /// There is no such page, or it belongs to an account of others: both look the same.
+    NotFound,
+    Forbidden(Role),
+    /// The form is too old, or was not sent by our own page.
+    StaleForm,
+    TooMany {
+        wait_s: u32,
+    },
+    Failed,
+}
+
+impl IntoResponse for NoPage {
+    fn into_response(self) -> Response {
+        let (status, page) = match self {
+            NoPage::SignIn { next } => {
+                return redirect(&format!("/sign-in?next={}", encode_segment(&next)));
+            }
+            NoPage::NotFound => (StatusCode::NOT_FOUND, PlainMessage::not_found()),
+            NoPage::Forbidden(role) => (StatusCode::FORBIDDEN, PlainMessage::forbidden(role.as_str())),
+            NoPage::StaleForm => (StatusCode::FORBIDDEN, PlainMessage::stale_form()),
+            NoPage::TooMany { wait_s } => {
+                (StatusCode::TOO_MANY_REQUESTS, PlainMessage::too_many(&format!("{wait_s} seconds")))
+            }
+            NoPage::Failed => (StatusCode::INTERNAL_SERVER_ERROR, PlainMessage::server_error("")),
+        };
+        page_with_status(status, &page)
+    }
+}
+
+impl From<OperatorRefusal> for NoPage {
+    fn from(refusal: OperatorRefusal) -> NoPage {
+        if matches!(refusal, OperatorRefusal::NotFound(_)) {
+            return NoPage::NotFound;
+        }
+        tracing::warn!(%refusal, "A page of the portal failed");
+        NoPage::Failed
+    }
+}
+
+impl From<UserRefusal> for NoPage {
+    fn from(refusal: UserRefusal) -> NoPage {
+        match refusal {
+            UserRefusal::TooManyAttempts { wait_s } => NoPage::TooMany { wait_s },
+            UserRefusal::Refused(refusal) => refusal.into(),
+            UserRefusal::WrongSignIn
+            | UserRefusal::Busy
+            | UserRefusal::PasswordLength
+            | UserRefusal::LinkSpent => NoPage::StaleForm,
+        }
+    }
+}
+
+/// Returns a page with status 200.
+pub(super) fn page(page: &impl Template) -> Response {
+    page_with_status(StatusCode::OK, page)
+}
+
+pub(super) fn page_with_status(status: StatusCode, page: &impl Template) -> Response {
+    match page.render() {
+        Ok(html) => (status, Html(html)).into_response(),
+        Err(error) => {
+            tracing::error!(%error, "A page could not be rendered");
+            (StatusCode::INTERNAL_SERVER_ERROR, "The page could not be made.\n").into_response()
+        }
+    }
+}
+
+/// Leads the browser to another page of ours, with GET.
+pub(super) fn redirect(path: &str) -> Response {
+    (StatusCode::SEE_OTHER, [(header::LOCATION, path.to_owned())]).into_response()
+}

@@ -1,0 +1,167 @@
+//! Signing in and out, and one-time links.
+
+use super::State;
+use super::cookie;
+use super::form::{Form, check_csrf};
+use super::member::{From, MaybeSession};
+use super::next_page;
+use super::reply::{NoPage, Reply, page, page_with_status, redirect};
+use crate::forms::Field;
+use crate::pages::access::{OneTimeLink, PlainMessage, SignIn};
+use crate::time::Time;
+use axum::extract::{Path, Query};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use hermod_gateway::app::users::{self, Client, Link, PASSWORD_CHARS_MIN, UserRefusal};
+use hermod_gateway::http::pages::PageSource;
+use hermod_gateway::secrets::Secret;
+use serde::Deserialize;
+use std::sync::Arc;
+
+#[derive(Deserialize)]
+pub(super) struct SignInQuery {
+    #[serde(default)]
+    next: String,
+}
+
+/// `GET /sign-in`.
+pub(super) async fn show(
+    MaybeSession(session): MaybeSession,
+    Query(SignInQuery { next }): Query<SignInQuery>,
+) -> Response {
+    let next = next_page::checked(&next);
+    if session.is_some() {
+        return redirect(&next);
+    }
+    page(&SignIn { next, ..SignIn::default() })
+}
+
+#[derive(Deserialize)]
+pub(super) struct SignInForm {
+    email: String,
+    password: String,
+    #[serde(default)]
+    next: String,
+}
+
+/// `POST /sign-in`.
+pub(super) async fn submit(
+    axum::extract::State(portal): State,
+    From(source): From,
+    headers: HeaderMap,
+    Form(SignInForm { email, password, next }): Form<SignInForm>,
+) -> Reply {
+    let (next, password) = (next_page::checked(&next), Secret::new(password));
+    match users::sign_in(&portal.world, &email, &password, source.address).await {
+        Ok(signed_in) => open(&portal, &source, &headers, signed_in.user, &next).await,
+        Err(refusal) => {
+            let (status, error) = match &refusal {
+                UserRefusal::WrongSignIn => (StatusCode::UNAUTHORIZED, wrong()),
+                UserRefusal::TooManyAttempts { .. } => (StatusCode::TOO_MANY_REQUESTS, refusal.to_string()),
+                UserRefusal::Busy => (StatusCode::SERVICE_UNAVAILABLE, refusal.to_string()),
+                _ => return Err(refusal.into()),
+            };
+            let form = SignIn { next, email: Field::new(email), error: Some(error), ..SignIn::default() };
+            Ok(page_with_status(status, &form))
+        }
+    }
+}
+
+fn wrong() -> String {
+    "The e-mail address or the password is wrong. Both are needed as they were given; passwords differ in upper and lower case."
+        .to_owned()
+}
+
+/// Opens a session and leads to a page.
+async fn open(
+    portal: &Arc<super::Portal>,
+    source: &PageSource,
+    headers: &HeaderMap,
+    user: u32,
+    next: &str,
+) -> Reply {
+    let agent = headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let client = Client { address: source.address, agent: agent.to_owned() };
+    let token = users::open_session(&portal.world, user, &client).await?;
+    let cookie = [(header::SET_COOKIE, cookie::set(portal, source, &token))];
+    Ok((cookie, redirect(next)).into_response())
+}
+
+#[derive(Deserialize)]
+pub(super) struct SignOutForm {
+    csrf: String,
+}
+
+/// `POST /sign-out`.
+pub(super) async fn sign_out(
+    axum::extract::State(portal): State,
+    From(source): From,
+    MaybeSession(session): MaybeSession,
+    Form(SignOutForm { csrf }): Form<SignOutForm>,
+) -> Reply {
+    if let Some(session) = session {
+        check_csrf(&session, &csrf)?;
+        users::end_session(&portal.world, session.user, session.digest).await?;
+    }
+    let cookie = [(header::SET_COOKIE, cookie::clear(&portal, &source))];
+    Ok((cookie, page(&PlainMessage::signed_out())).into_response())
+}
+
+/// `GET /links/{token}`.
+pub(super) async fn show_link(axum::extract::State(portal): State, Path(token): Path<String>) -> Reply {
+    match users::find_link(&portal.world, &token).await? {
+        Some(link) => Ok(page(&link_page(&portal, &token, &link, Field::default()))),
+        None => Ok(page_with_status(StatusCode::NOT_FOUND, &PlainMessage::dead_link())),
+    }
+}
+
+fn link_page(portal: &super::Portal, token: &str, link: &Link, password: Field) -> OneTimeLink {
+    let catalogue = portal.world.catalogue();
+    let membership = catalogue.users().by_id(link.user).and_then(|(_, user)| user.accounts.last().copied());
+    let account = membership.and_then(|membership| catalogue.account(membership.account));
+    OneTimeLink {
+        csrf: String::new(),
+        action: format!("/links/{token}"),
+        is_invitation: !link.is_reset,
+        email: link.email.clone(),
+        account: account.map(|view| view.name.clone()).unwrap_or_default(),
+        role: membership.map(|membership| membership.role.to_string()).unwrap_or_default(),
+        invited_by: None,
+        password,
+        password_again: Field::default(),
+        expires_at: Time(link.expires_at.as_millis()),
+    }
+}
+
+#[derive(Deserialize)]
+pub(super) struct LinkForm {
+    password: String,
+    password_again: String,
+}
+
+/// `POST /links/{token}`: sets the password and signs in.
+pub(super) async fn use_link(
+    axum::extract::State(portal): State,
+    From(source): From,
+    Path(token): Path<String>,
+    headers: HeaderMap,
+    Form(LinkForm { password, password_again }): Form<LinkForm>,
+) -> Reply {
+    let dead = || page_with_status(StatusCode::NOT_FOUND, &PlainMessage::dead_link());
+    let Some(link) = users::find_link(&portal.world, &token).await? else { return Ok(dead()) };
+    let again = |error: String| {
+        let page = link_page(&portal, &token, &link, Field::invalid("", error));
+        page_with_status(StatusCode::BAD_REQUEST, &page)
+    };
+    if password != password_again {
+        return Ok(again("The two passwords differ. Type the same one twice.".to_owned()));
+    }
+    match users::use_link(&portal.world, &token, &Secret::new(password), source.address).await {
+        Ok(link) => open(&portal, &source, &headers, link.user, "/").await,
+        Err(UserRefusal::PasswordLength) => {
+            Ok(again(format!("Choose a password of at least {PASSWORD_CHARS_MIN} characters.")))
+        }
+        Err(UserRefusal::LinkSpent) => Ok(dead()),
+        Err(refusal) => Err(NoPage::from(refusal)),
+    }
+}
