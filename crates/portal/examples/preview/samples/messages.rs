@@ -17,6 +17,7 @@ pub(crate) fn all() -> Vec<(&'static str, String)> {
             ..list.filters.clone()
         },
         searched_to: Some(ago(30 * 24 * HOUR)),
+        next: Some("?cursor=15526500000000000".to_owned()),
         ..empty.clone()
     };
     let mut failed = failed();

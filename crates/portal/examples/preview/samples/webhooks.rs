@@ -1,7 +1,6 @@
 //! Samples of webhooks and of the request log.
 
-use super::{DAY, HOSTILE, HOUR, MINUTE, NOW, ago, fresh, html, shell};
-use hermod_portal::Time;
+use super::{HOSTILE, HOUR, MINUTE, ago, fresh, html, shell};
 use hermod_portal::elements::{Chip, Fact, Tone};
 use hermod_portal::forms::{Field, Select};
 use hermod_portal::layout::Entry;
@@ -122,7 +121,7 @@ fn event() -> WebhookEvent {
             attempt(24, "84 ms", Chip::new(Tone::Bad, "503 Service Unavailable"), None, HOSTILE),
             attempt(19, "12 ms", Chip::new(Tone::Bad, "TLS failed"), Some("The certificate of lindgren.example expired on 15 Nov 2026."), ""),
         ],
-        next_attempt: Some(Time(NOW + DAY)),
+        next_attempt: None,
         can_replay: true,
     }
 }
