@@ -11,6 +11,7 @@ mod connection;
 mod control;
 mod documents;
 mod draft;
+mod email_address;
 mod export;
 mod fields;
 mod file_entries;
@@ -43,6 +44,7 @@ pub use carrier::{
 pub use connection::{BindTypeName, WantedConnection};
 pub use control::{Most, MostAbroad, WantedControl};
 pub use documents::UnreadableRow;
+pub use email_address::canonical_email;
 pub use export::{shown, shown_one};
 pub use fields::schema_of;
 pub use file_entries::{EXAMPLE_TOML, Removal, WantedSetup};
@@ -56,7 +58,7 @@ pub use price::WantedPrice;
 pub use route::{PlacedCarrier, WantedRoute, WantedRouteCarrier};
 pub use screen::WantedScreen;
 pub use sender::WantedSender;
-pub use user::{SignInChange, WantedMembership, WantedUser, canonical_email, change_sign_in};
+pub use user::{SignInChange, WantedMembership, WantedUser, change_sign_in};
 
 use crate::author::Author;
 use crate::secrets::Pepper;

@@ -1,8 +1,8 @@
 //! The names of entries. Most have a `name` field; routes, prices, senders and numbers are named by their key fields,
 //! in a form for files, log lines and URL paths.
 
+use crate::provision::email_address::canonical_email;
 use crate::provision::kind::Kind;
-use crate::provision::user::canonical_email;
 use crate::provision::{ProvisionRefusal, values};
 use hermod_domain::area::Area;
 use hermod_domain::numbers::{Country, Mcc, Network};

@@ -2,7 +2,7 @@
 
 use crate::clock::Moment;
 use crate::config;
-use crate::running::since;
+use crate::running::http_listeners::since;
 use crate::world::World;
 use hermod_domain::time::Timestamp;
 use hermod_store::{Retention, StoreError};

@@ -106,7 +106,7 @@ impl Service {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let page = MetricsPage { render, reach };
-        let (routes, owner) = (router(world.clone(), Some(page)), workers.clone());
+        let (routes, owner) = (router(world.clone(), Some(page), None), workers.clone());
         let listener = HttpListener { socket: listener, security, proxies: Arc::new(proxies) };
         workers.spawn_named("http", async move { serve(listener, routes, clock, &owner, limits).await });
         Service { world, workers, address, _folder: folder }

@@ -1,4 +1,4 @@
-//! One message.
+//! Shows one message: its state in words, its text, its cost and every step.
 
 use super::State;
 use super::member::Member;

@@ -59,6 +59,7 @@ pub(crate) fn shell(current: Entry) -> Shell {
         current: Some(current),
         notices: Vec::new(),
         flash: None,
+        has_profile: true,
     }
 }
 

@@ -41,7 +41,7 @@ const IMPURE: &[Ban] = &[
     Ban { path: "std::time::Instant", instead: "take `now` as an argument" },
 ];
 
-const LAYERS: [Layer; 7] = [
+const LAYERS: [Layer; 8] = [
     Layer { folder: "crates/domain/", may_use: &[], tests_may_use: &[], never: IMPURE },
     Layer { folder: "crates/smpp/", may_use: &[], tests_may_use: &[], never: IMPURE },
     Layer { folder: "crates/engine/", may_use: &["hermod-domain"], tests_may_use: &[], never: IMPURE },
@@ -61,6 +61,12 @@ const LAYERS: [Layer; 7] = [
         folder: "crates/gateway/",
         may_use: &["hermod-store", "hermod-smpp", "hermod-domain"],
         tests_may_use: &["hermod-simulator"],
+        never: &[],
+    },
+    Layer {
+        folder: "crates/portal/",
+        may_use: &["hermod-domain", "hermod-gateway"],
+        tests_may_use: &[],
         never: &[],
     },
     Layer { folder: "crates/xtask/", may_use: &[], tests_may_use: &[], never: &[] },

@@ -1,0 +1,118 @@
+//! The HTTP listeners: which routers each of them serves, and the addresses under which they are reached.
+
+use super::Running;
+use crate::clock::Moment;
+use crate::config::{Config, Network};
+use crate::edges::http_api::{self, MetricsPage};
+use crate::edges::operator_api::{self, OperatorApi};
+use crate::http::{self, HttpListener, Limits, Reach, Security, TrustedProxies};
+use crate::open_files::OPERATIONS_CONNECTIONS_MAX;
+use crate::secrets::operator_token::OperatorToken;
+use crate::telemetry;
+use crate::tls::Tls;
+use crate::workers::Workers;
+use crate::world::World;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+
+/// Makes the router of web pages for a listener. Pages know the gateway, and the gateway does not know them.
+pub type MakePages = Arc<dyn Fn(PagesSetup) -> axum::Router + Send + Sync>;
+
+/// What web pages work on.
+#[derive(Clone)]
+pub struct PagesSetup {
+    pub world: Arc<World>,
+    /// Runs each change to its end even if the browser disconnects.
+    pub workers: Workers,
+    /// Whether the connections of this listener are encrypted.
+    pub is_tls: bool,
+}
+
+/// The sockets of the HTTP listeners.
+pub(super) struct HttpSockets {
+    pub(super) http: TcpListener,
+    pub(super) https: Option<(TcpListener, Arc<Tls>)>,
+    pub(super) operations: Option<TcpListener>,
+}
+
+impl Running {
+    pub(super) fn serve_http(
+        &self,
+        config: &Config,
+        HttpSockets { http, https, operations }: HttpSockets,
+        token: OperatorToken,
+        pages: Option<&MakePages>,
+    ) {
+        let started = self.world.clock.moment();
+        let clock = self.world.clock.clone();
+        let render: http_api::RenderMetrics =
+            Arc::new(move || telemetry::figures().render(since(started, clock.moment())));
+        let reach = if config.operator.from_anywhere { Reach::Anywhere } else { Reach::ThisMachine };
+        let beside = operations.is_none().then(|| MetricsPage { render: render.clone(), reach });
+        let networks = config.http.trusted_proxies.iter().map(|Network(network)| *network);
+        let proxies = Arc::new(TrustedProxies::new(networks));
+        let security = if config.http.allow_plain { Security::PlainForAll } else { Security::PlainNearby };
+        let listener = HttpListener { socket: http, security, proxies: proxies.clone() };
+        let operator = OperatorApi::new(self.world.clone(), token, self.front.clone());
+        let operator = operator.of_running_gateway().reachable_from(reach);
+        let pages = |is_tls| {
+            let setup = PagesSetup { world: self.world.clone(), workers: self.front.clone(), is_tls };
+            pages.filter(|_| config.portal.enabled).map(|make| make(setup))
+        };
+        let mut customers = http_api::router(self.world.clone(), beside, pages(false));
+        if operations.is_none() {
+            customers = customers.merge(operator.clone().router());
+        }
+        let limits = Limits::of(&config.http, &config.https);
+        self.serve("http", listener, customers, limits);
+        if let Some((socket, tls)) = https {
+            let listener = HttpListener { socket, security: Security::Tls(tls), proxies };
+            // No metrics on the public listener.
+            self.serve("https", listener, http_api::router(self.world.clone(), None, pages(true)), limits);
+        }
+        if let Some(socket) = operations {
+            let router = http_api::operations_router(self.world.clone(), render).merge(operator.router());
+            // Only the operator's token passes here, and only from this machine unless from_anywhere is set.
+            let listener = HttpListener { socket, security: Security::PlainForAll, proxies: Arc::default() };
+            self.serve("operations", listener, router, limits.capped(OPERATIONS_CONNECTIONS_MAX));
+        }
+    }
+
+    fn serve(&self, name: &str, listener: HttpListener, router: axum::Router, limits: Limits) {
+        let (clock, workers) = (self.world.clock.clone(), self.front.clone());
+        self.front.spawn_named(name, async move {
+            http::serve(listener, router, clock, &workers, limits).await;
+        });
+    }
+}
+
+/// Returns the address of the web pages: the configured one, or that of a listener.
+pub fn portal_url(config: &Config) -> String {
+    match (&config.portal.url, config.https.wanted()) {
+        (Some(url), _) => url.clone(),
+        (None, Some((address, _))) => format!("https://{}", reachable(address)),
+        (None, None) => format!("http://{}", reachable(config.http.listen)),
+    }
+}
+
+/// Returns the URL of the operator API from this machine.
+pub(super) fn operator_url(address: SocketAddr) -> String {
+    format!("http://{}{}", reachable(address), operator_api::BASE)
+}
+
+/// Returns the address under which this machine reaches a listener.
+fn reachable(address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        ip => ip,
+    };
+    SocketAddr::new(ip, address.port())
+}
+
+/// Returns the time from one moment to a later one.
+pub(super) fn since(earlier: Moment, now: Moment) -> Duration {
+    Duration::from_millis(now.0.saturating_sub(earlier.0))
+}
