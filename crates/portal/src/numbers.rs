@@ -13,6 +13,14 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
+/// Returns an amount of money such as `999999.3` as people write it: `999,999.30`. Decimals beyond two stay if they are not zero.
+pub fn amount(text: &str) -> String {
+    let (sign, digits) = text.strip_prefix('-').map_or(("", text), |digits| ("-", digits));
+    let (whole, decimals) = digits.split_once('.').unwrap_or((digits, ""));
+    let whole = whole.parse().map_or_else(|_| whole.to_owned(), grouped);
+    format!("{sign}{whole}.{decimals:0<2}")
+}
+
 /// Returns a large number in at most four characters: `950`, `1.2k`, `34k`, `1.5M`.
 pub fn short(number: u64) -> String {
     let (unit, sign) = match number {
@@ -63,6 +71,19 @@ mod tests {
     fn grouped_number_has_a_comma_every_three_digits() {
         for (number, expect) in [(0, "0"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567")] {
             assert_eq!(grouped(number), expect);
+        }
+    }
+
+    #[test]
+    fn amount_has_groups_and_at_least_two_decimals() {
+        for (text, expect) in [
+            ("999999.3", "999,999.30"),
+            ("0.05", "0.05"),
+            ("12", "12.00"),
+            ("-1204.502", "-1,204.502"),
+            ("0", "0.00"),
+        ] {
+            assert_eq!(amount(text), expect);
         }
     }
 

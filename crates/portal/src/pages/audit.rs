@@ -11,6 +11,7 @@ use askama::Template;
 pub struct Audit {
     pub shell: Shell,
     pub who: Field,
+    /// Without choices the filters are left out.
     pub action: Select,
     pub since: Field,
     pub is_filtered: bool,

@@ -2,8 +2,8 @@
 
 use super::State;
 use super::member::Member;
-use super::messages::time;
 use super::reply::{Reply, page};
+use super::shown::time;
 use crate::forms::{Field, Select};
 use crate::layout::Entry;
 use crate::pages::audit::{Audit, AuditRow, FieldChange};

@@ -2,17 +2,16 @@
 
 use super::State;
 use super::member::Member;
-use super::messages::{freshness, time};
 use super::reply::{Reply, page};
+use super::shown::{country_name, freshness, time};
 use crate::chart::{
     CountryBar, HourCount, HourStates, horizontal_bars, sparkline, states_by_hour, volume_by_hour,
 };
 use crate::elements::{Notice, Tone};
 use crate::layout::Entry;
-use crate::numbers::{duration, grouped, percent};
+use crate::numbers::{amount, duration, grouped, percent};
 use crate::pages::home::{FirstStep, Home, Money};
 use crate::time::Time;
-use hermod_domain::numbers::Country;
 use hermod_domain::permission::Permission;
 use hermod_gateway::app::operator::{self, OperatorRefusal};
 use hermod_gateway::views::record::{StatisticView, StatisticsQuery, StatisticsView};
@@ -94,14 +93,6 @@ async fn countries(world: &World, account: &str) -> Result<Vec<CountryBar>, Oper
     Ok(found.items.iter().filter(|row| row.accepted > 0).take(COUNTRIES_SHOWN).map(bar).collect())
 }
 
-fn country_name(code: &str) -> String {
-    match code.parse::<Country>() {
-        Ok(country) => country.name().to_owned(),
-        Err(_) if code.is_empty() => "Unknown".to_owned(),
-        Err(_) => code.to_owned(),
-    }
-}
-
 /// Returns 24 hours up to now, also those without messages.
 fn whole_day(world: &World, rows: &[StatisticView]) -> Vec<HourStates> {
     let found: HashMap<i64, &StatisticView> =
@@ -132,7 +123,7 @@ async fn money(world: &World, account: &str) -> Result<Money, OperatorRefusal> {
     let balance = operator::show_balance(world, account).await?;
     Ok(Money {
         is_low: balance.available.0 <= hermod_domain::money::Money::ZERO,
-        available: balance.available.to_string(),
+        available: amount(&balance.available.to_string()),
         currency: balance.currency,
         runway: None,
     })

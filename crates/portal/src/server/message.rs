@@ -2,11 +2,11 @@
 
 use super::State;
 use super::member::Member;
-use super::messages::{freshness, time};
 use super::reply::{NoPage, Reply, page};
+use super::shown::{country_name, freshness, time};
 use crate::elements::{Chip, Fact, Link, Tone};
 use crate::layout::Entry;
-use crate::numbers::duration;
+use crate::numbers::{amount, duration};
 use crate::pages::message::{Attempt, Cost, Message, Segment, Step, Text, step_words};
 use crate::time::Time;
 use axum::extract::Path;
@@ -78,7 +78,7 @@ fn state_words(message: &MessageView) -> String {
 
 fn facts(message: &MessageView, history: &HistoryView) -> Vec<Fact> {
     let mut facts = vec![
-        Fact::new("Country", or_unknown(&message.country)),
+        Fact::new("Country", country_name(&message.country)),
         Fact::new("Network", or_unknown(&message.network)),
         Fact::new("Encoding", message.encoding.to_uppercase()),
         Fact::new("Parts", message.parts.to_string()),
@@ -101,7 +101,8 @@ fn or_unknown(text: &str) -> String {
 }
 
 fn cost(message: &MessageView, history: &HistoryView) -> Cost {
-    let with_currency = |amount: &dyn std::fmt::Display| format!("{amount} {}", message.currency);
+    let with_currency =
+        |money: &dyn std::fmt::Display| format!("{} {}", amount(&money.to_string()), message.currency);
     let parts = i64::from(history.charged_parts.max(1));
     let price = Money::from_micros(message.cost.0.as_micros() / parts);
     Cost {

@@ -3,25 +3,26 @@
 use super::State;
 use super::member::Member;
 use super::reply::{NoPage, Reply, page};
-use crate::elements::{Chip, Freshness};
+use super::shown::{country_name, freshness, time};
+use crate::elements::Chip;
 use crate::forms::{Field, Select};
 use crate::layout::{Entry, encode_segment};
-use crate::numbers::duration;
+use crate::numbers::{amount, duration};
 use crate::pages::messages::{Filters, MessageRow, Messages};
 use crate::time::Time;
 use axum::extract::Query;
 use hermod_domain::permission::Permission;
-use hermod_domain::time::Timestamp;
 use hermod_gateway::app::operator::{self, OperatorRefusal};
-use hermod_gateway::clock::Clock;
 use hermod_gateway::views::paging::Limit;
-use hermod_gateway::views::record::{MessageView, MessagesQuery, MessagesView, RecordView, TextSearchQuery};
+use hermod_gateway::views::record::{
+    MessageView, MessagesQuery, MessagesView, RecordView, StatisticsQuery, TextSearchQuery,
+};
 use serde::{Deserialize, Serialize};
 
 /// Rows of a page.
 const ROWS: u32 = 50;
-/// From this lag on, pages say that the record is behind.
-const LAG_SHOWN_MS: u64 = 2_000;
+/// How far back the countries of the filter go.
+const COUNTRIES_SINCE: &str = "30d";
 
 const STATES: [(&str, &str); 8] = [
     ("", "Any state"),
@@ -63,6 +64,7 @@ pub(super) async fn list(
         Err(OperatorRefusal::InvalidField { field, rule }) => (nothing(), Some((field, rule))),
         Err(refusal) => return Err(NoPage::from(refusal)),
     };
+    let countries = countries(&portal.world, &member.account_name).await?;
     let shell = member.shell(Entry::Messages);
     let next = found.next.clone().map(|cursor| {
         let next = Filter { cursor, ..filter.clone() };
@@ -70,7 +72,7 @@ pub(super) async fn list(
     });
     let is_filtered = !Filter { cursor: String::new(), ..filter.clone() }.query().is_empty();
     Ok(page(&Messages {
-        filters: shown(&filter, error, member.may(Permission::ReadTexts)),
+        filters: shown(&filter, error, countries, member.may(Permission::ReadTexts)),
         is_filtered,
         rows: found.items.into_iter().map(|message| row(&member, message)).collect(),
         next,
@@ -120,21 +122,45 @@ async fn search(
     operator::search_messages(world, query).await
 }
 
+/// Returns the countries that the account sent to lately, for the filter.
+async fn countries(
+    world: &hermod_gateway::world::World,
+    account: &str,
+) -> Result<Vec<(String, String)>, OperatorRefusal> {
+    let query = StatisticsQuery {
+        account: Some(account.to_owned()),
+        by: Some("country".to_owned()),
+        per: Some("day".to_owned()),
+        since: Some(COUNTRIES_SINCE.to_owned()),
+        sum: Some(true),
+        ..StatisticsQuery::default()
+    };
+    let found = operator::read_statistics(world, query).await?;
+    let codes = found.items.into_iter().filter_map(|row| row.value);
+    let mut countries: Vec<(String, String)> =
+        codes.map(|code| (code.clone(), country_name(&code))).collect();
+    countries.sort_by(|one, other| one.1.cmp(&other.1));
+    countries.insert(0, (String::new(), "Any country".to_owned()));
+    Ok(countries)
+}
+
 fn nothing() -> MessagesView {
     MessagesView { items: Vec::new(), next: None, searched_to: None, record: RecordView::default() }
 }
 
 /// Shows the filters again, with what is wrong beside the field.
-fn shown(filter: &Filter, error: Option<(&'static str, String)>, has_text: bool) -> Filters {
+fn shown(
+    filter: &Filter,
+    error: Option<(&'static str, String)>,
+    countries: Vec<(String, String)>,
+    has_text: bool,
+) -> Filters {
     let field = |name: &str, value: &str| match &error {
         Some((field, rule)) if *field == name => Field::invalid(value, rule.clone()),
         _ => Field::new(value),
     };
     let mut state = Select::new(STATES, &filter.state);
-    let mut country = Select::new([("", "Any country")], &filter.country);
-    if !filter.country.is_empty() {
-        country = Select::new([("", "Any country"), (&filter.country, &filter.country)], &filter.country);
-    }
+    let mut country = Select::new(countries, &filter.country);
     if let Some((field, rule)) = &error {
         match *field {
             "state" => state.error = Some(rule.clone()),
@@ -185,16 +211,6 @@ fn row(member: &Member, message: MessageView) -> MessageRow {
         parts: message.parts,
         state: Chip::of_state(&message.state),
         took: message.took_ms.map(duration),
-        cost: format!("{} {}", message.cost, message.currency),
+        cost: format!("{} {}", amount(&message.cost.to_string()), message.currency),
     }
-}
-
-/// Returns the time of a view.
-pub(super) fn time(iso: &str) -> Option<Time> {
-    Timestamp::parse(iso).map(|at| Time(at.as_millis()))
-}
-
-pub(super) fn freshness(clock: &Clock, record: RecordView) -> Freshness {
-    let lag = (record.lag_ms >= LAG_SHOWN_MS).then(|| duration(record.lag_ms));
-    Freshness { as_of: Time(clock.now().as_millis()), lag }
 }

@@ -13,6 +13,7 @@ mod message;
 mod messages;
 mod next_page;
 mod reply;
+mod shown;
 mod sign_in;
 
 use axum::Router;

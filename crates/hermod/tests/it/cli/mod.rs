@@ -17,6 +17,7 @@ mod record;
 mod secrets;
 mod set_aside;
 mod smpp;
+mod users;
 mod webhook;
 mod webhooks;
 
