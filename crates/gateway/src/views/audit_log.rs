@@ -3,7 +3,7 @@
 use crate::views::paging::{Limit, Paged, RowNumber};
 use hermod_domain::audit::AuditRow;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
@@ -59,10 +59,15 @@ impl AuditRowView {
             action: entry.action,
             subject: entry.subject,
             account,
-            detail: serde_json::from_str(&entry.detail).unwrap_or(Value::Null),
+            detail: serde_json::from_str(&entry.detail).map_or_else(|_| Value::Object(Map::new()), or_empty),
             hash: hash.short(),
         }
     }
+}
+
+/// Returns an object: an empty one if there is nothing to say.
+fn or_empty(detail: Value) -> Value {
+    if detail.is_object() { detail } else { Value::Object(Map::new()) }
 }
 
 impl Paged for AuditRowView {

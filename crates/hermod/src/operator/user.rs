@@ -53,8 +53,12 @@ enum UserCommand {
         role: Option<String>,
     },
     /// List users with their roles
-    #[command(after_help = "Example:\n  hermod user list")]
-    List,
+    #[command(after_help = "Examples:\n  hermod user list\n  hermod user list --account shop")]
+    List {
+        /// Only users with a role in this account
+        #[arg(long, value_name = "NAME")]
+        account: Option<String>,
+    },
     /// Show a user
     #[command(after_help = "Example:\n  hermod user show ann@example.com")]
     Show {
@@ -92,7 +96,7 @@ impl User {
                     client.send(Method::POST, &path, Body::json(&InviteRequest { account, role })).await?;
                 client.print(&response, |invitation: InvitationView| invitation_text(&invitation))
             }
-            UserCommand::List => entries::list(client, Kind::User, None, &COLUMNS).await,
+            UserCommand::List { account } => entries::list(client, Kind::User, account, &COLUMNS).await,
             UserCommand::Show { email } => entries::show(client, Kind::User, &email).await,
             UserCommand::Remove { email } => entries::remove(client, Kind::User, &email).await,
         })

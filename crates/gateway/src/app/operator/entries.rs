@@ -190,6 +190,8 @@ enum AccountFilter {
     All,
     /// The field that names the owner, and the owners that are included.
     Owners(&'static str, Vec<String>),
+    /// Users with a role in this account.
+    Members(String),
 }
 
 impl AccountFilter {
@@ -213,7 +215,8 @@ impl AccountFilter {
                 let own = connections.filter(|(_, entry)| names(entry, "account") == Some(account));
                 Ok(AccountFilter::Owners("connection", own.map(|(name, _)| name).collect()))
             }
-            Kind::Carrier | Kind::Account | Kind::User => Err(OperatorRefusal::InvalidField {
+            Kind::User => Ok(AccountFilter::Members(account.to_owned())),
+            Kind::Carrier | Kind::Account => Err(OperatorRefusal::InvalidField {
                 field: "account",
                 rule: format!("{} belong to no account", kind.plural()),
             }),
@@ -225,6 +228,10 @@ impl AccountFilter {
             AccountFilter::All => true,
             AccountFilter::Owners(field, owners) => {
                 names(entry, field).is_some_and(|named| owners.iter().any(|owner| owner == named))
+            }
+            AccountFilter::Members(account) => {
+                let roles = entry.get("accounts").and_then(Value::as_array).into_iter().flatten();
+                roles.into_iter().any(|role| role.get("account").and_then(Value::as_str) == Some(account))
             }
         }
     }

@@ -3,7 +3,7 @@
 use super::{UserRefusal, digest_of, hashing, make_token, sign_in};
 use crate::app::operator::{IfExists, LiveBinds, OperatorRefusal, patch_entry, put_entry};
 use crate::author::{Acting, Author};
-use crate::provision::{self, Kind, SignInChange, canonical_email};
+use crate::provision::{self, Kind, SignInChange, canonical_name};
 use crate::secrets::Secret;
 use crate::views::entries::Fields;
 use crate::world::World;
@@ -47,10 +47,7 @@ pub async fn invite(
     email: &str,
     membership: Option<(&str, Role)>,
 ) -> Result<Invitation, UserRefusal> {
-    let email = canonical_email(email).ok_or_else(|| {
-        let rule = format!("\"{email}\" is not an e-mail address such as ann@example.com");
-        OperatorRefusal::InvalidField { field: "email", rule }
-    })?;
+    let email = canonical_name(Kind::User, email).map_err(OperatorRefusal::from)?;
     give_role(acting, &email, membership).await?;
     let catalogue = acting.catalogue();
     let (id, user) =

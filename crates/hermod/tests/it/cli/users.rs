@@ -22,7 +22,8 @@ fn user_is_invited_listed_and_removed_and_the_changes_are_in_the_audit_log() {
     let (demo, ready) = start_demo(&data);
     assert_eq!(ready["portal_email"], "demo@example.com");
     assert!(ready["portal_password"].as_str().is_some_and(|password| password.len() >= 12), "{ready}");
-    let invited = json(&data, &["user", "invite", "Ann@Example.com", "--account", "demo", "--role", "viewer"]);
+    let invited =
+        json(&data, &["user", "invite", "Ann@Example.com", "--account", "demo", "--role", "viewer"]);
     let link = invited["link"].as_str().unwrap();
     assert!(link.starts_with("http://127.0.0.1:") && link.contains("/links/"), "{link}");
     assert_eq!((&invited["email"], &invited["is_reset"]), (&"ann@example.com".into(), &false.into()));
@@ -37,7 +38,10 @@ fn user_is_invited_listed_and_removed_and_the_changes_are_in_the_audit_log() {
     let rows = changes["items"].as_array().unwrap();
     let actions: Vec<&str> = rows.iter().map(|row| row["action"].as_str().unwrap()).collect();
     assert_eq!(actions, ["user.remove", "user.invite", "user.update", "user.invite", "user.create"]);
-    assert!(rows.iter().all(|row| row["by"] == "operator" && row["subject"] == "ann@example.com"), "{changes}");
+    assert!(
+        rows.iter().all(|row| row["by"] == "operator" && row["subject"] == "ann@example.com"),
+        "{changes}"
+    );
     assert!(!changes.to_string().contains("links/"), "{changes}");
     let (code, out, _) = run(&["user", "invite", "not an address", "--data-dir", path(&data)]);
     assert_eq!(code, 1, "{out}");
