@@ -111,7 +111,7 @@ async fn example_file_creates_its_entries_and_applies_again_without_changes() {
          +account shop, +sender shop/Shop24, +sender */Bank, +sender shop/Shop, +sender shop/+4915112345678, \
          +number +4915799999999, +number 80808/SHOP, +connection shop-http, +key shop-key-1, +screen short-links, \
          +control shop-day, +control everyone-day, +control one-recipient, +control one-range, \
-         +control abroad, ?key shop-key-0"
+         +control abroad, +user ann@example.com, ?key shop-key-0"
     );
     let catalogue = load_catalogue(&store).await.unwrap();
     let key = catalogue.key("shop-key-1").unwrap();
