@@ -68,6 +68,22 @@ impl SignIns {
         Ok(())
     }
 
+    /// Returns how long an address must wait before a further attempt is worth checking; none if it may try now. An address
+    /// that is proven for these credentials never waits.
+    pub fn wait_before_attempt(
+        &self,
+        address: IpAddr,
+        key: Fingerprint,
+        key_and_secret: Fingerprint,
+        now: Timestamp,
+    ) -> Option<Duration> {
+        if self.proven.get((key_and_secret, address)).is_some_and(|until| until > now.as_millis()) {
+            return None;
+        }
+        let by_address = self.failures_by_address.wait(address, self.allowance, now);
+        by_address.or_else(|| self.failures_by_key.wait((key, address), self.allowance, now))
+    }
+
     /// Returns how many failures the address has left, and the time until its allowance is full again.
     pub fn left(&self, address: IpAddr, now: Timestamp) -> (u32, Duration) {
         self.failures_by_address.left(address, self.allowance, now)

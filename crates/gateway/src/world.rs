@@ -248,6 +248,18 @@ impl World {
         lock(&self.sign_ins).succeed(limit_key_of(source), key, key_and_secret, self.clock.now())
     }
 
+    /// Returns how long an address must wait before its credentials are checked at all; none if they are checked now.
+    pub fn wait_before_sign_in(
+        &self,
+        source: IpAddr,
+        key: SignInKey<'_>,
+        secret_digest: &str,
+    ) -> Option<Duration> {
+        let key_and_secret = self.fingerprints.hash_one((key, secret_digest));
+        let key = self.fingerprints.hash_one(key);
+        lock(&self.sign_ins).wait_before_attempt(limit_key_of(source), key, key_and_secret, self.clock.now())
+    }
+
     /// Returns the failed sign-ins that an address has left.
     pub fn sign_ins_left(&self, source: Option<IpAddr>) -> RateLeft {
         let sign_ins = lock(&self.sign_ins);

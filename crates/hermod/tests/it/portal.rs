@@ -133,6 +133,21 @@ async fn link_works_once_and_signing_in_and_out_needs_the_right_password() {
 }
 
 #[tokio::test]
+async fn guesses_over_the_limit_of_an_address_are_refused() {
+    let s = Scenario::with(Script::new()).await;
+    let mut browser = member(&s, "ann@example.com", "alice", Role::Owner).await;
+    let mut statuses = Vec::new();
+    for _ in 0..12 {
+        statuses.push(browser.sign_in("eve@example.com", "wrong horse battery").await.status);
+    }
+    assert_eq!(statuses[..10], [401; 10]);
+    assert_eq!(statuses[10..], [429; 2]);
+    // The right password is refused too from here: otherwise a storm of guesses would end with the right one.
+    assert_eq!(browser.sign_in("ann@example.com", PASSWORD).await.status, 429);
+    s.end().await;
+}
+
+#[tokio::test]
 async fn pages_and_api_do_not_open_each_other_and_forms_of_other_origins_are_refused() {
     let s = Scenario::with(Script::new()).await;
     let mut browser = member(&s, "ann@example.com", "alice", Role::Owner).await;

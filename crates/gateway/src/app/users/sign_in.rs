@@ -34,9 +34,14 @@ pub async fn sign_in(
     let catalogue = world.catalogue();
     let found = catalogue.users().find(&email).filter(|(_, user)| !user.disabled);
     let hash = found.and_then(|(_, user)| user.password.clone());
+    let key = SignInKey::User(&email);
+    // A hash takes 20 ms: guessing must not.
+    let digest = hash.as_deref().unwrap_or_default();
+    if let Some(wait) = source.and_then(|source| world.wait_before_sign_in(source, key, digest)) {
+        return Err(too_many(wait));
+    }
     let fits = is_valid_length(password) && hashing::fits(&world.pepper, password, hash.clone()).await?;
     let signed_in = found.filter(|_| fits).map(|(user, _)| SignedIn { user, email: email.clone() });
-    let key = SignInKey::User(&email);
     let limited = match (&signed_in, source) {
         (_, None) => Ok(()),
         (Some(_), Some(source)) => world.pass_sign_in(source, key, hash.as_deref().unwrap_or_default()),
