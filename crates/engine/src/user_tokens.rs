@@ -18,6 +18,14 @@ impl Batch<'_> {
         Ok(())
     }
 
+    /// Writes other contents of a token, unless it has ended meanwhile.
+    pub fn renew_user_token(&mut self, token: &UserToken) -> Result<(), TableError> {
+        if self.tables.read()?.user_token(&token.digest)?.is_some() {
+            self.tables.write(UserTokenChange::Put(token.clone()));
+        }
+        Ok(())
+    }
+
     /// Ends a token. Returns whether there was one.
     pub fn end_user_token(&mut self, digest: TokenDigest) -> Result<bool, TableError> {
         let is_there = self.tables.read()?.user_token(&digest)?.is_some();

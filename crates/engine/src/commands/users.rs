@@ -9,13 +9,20 @@ use hermod_domain::time::Timestamp;
 
 /// Stores a token of a user.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PutUserToken(pub UserToken);
+pub enum PutUserToken {
+    New(UserToken),
+    /// Other contents of a token. A token that has ended meanwhile stays ended.
+    Renewed(UserToken),
+}
 
 impl Command for PutUserToken {
     type Outcome = ();
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
-        batch.put_user_token(&self.0)
+        match self {
+            PutUserToken::New(token) => batch.put_user_token(token),
+            PutUserToken::Renewed(token) => batch.renew_user_token(token),
+        }
     }
 }
 

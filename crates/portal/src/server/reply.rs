@@ -15,7 +15,7 @@ pub(super) type Reply = Result<Response, NoPage>;
 /// Why a request is not answered with its page.
 #[derive(Debug)]
 pub(super) enum NoPage {
-    /// Nobody is signed in; after signing in, the browser comes back to this path.
+    /// The request has no session; after signing in, the browser comes back to this path.
     SignIn {
         next: String,
     },

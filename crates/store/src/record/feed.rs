@@ -13,8 +13,7 @@ use std::time::{Duration, Instant};
 const ACCEPTED_MAX: usize = 32_768;
 /// Steps that the feed holds.
 const STEPS_MAX: usize = 262_144;
-/// With so many accepted messages or steps, the follower takes them at once. More would wait in memory and be cold in the
-/// caches.
+/// With this many accepted messages or steps the follower takes them at once, so that few wait in memory.
 const ACCEPTED_ENOUGH: usize = 4_096;
 const STEPS_ENOUGH: usize = 32_768;
 /// Entries of the request log that the feed holds. Further ones are dropped and counted.

@@ -161,6 +161,13 @@ async fn tokens_expire_and_the_oldest_gives_way() {
     let later = noon().plus(Duration::from_secs(3_600 + 10));
     assert_eq!(store.user_token(digest(10), later).await.unwrap(), None);
     assert!(store.user_token(digest(11), later).await.unwrap().is_some());
+    let mut renewed = store.user_token(digest(11), later).await.unwrap().unwrap();
+    renewed.body = "renewed".to_owned();
+    store.renew_user_token(renewed.clone()).await.unwrap();
+    assert_eq!(store.user_token(digest(11), later).await.unwrap(), Some(renewed.clone()));
     assert!(store.end_user_token(digest(11)).await.unwrap());
+    // A request that had read it before does not bring it back.
+    store.renew_user_token(renewed).await.unwrap();
+    assert_eq!(store.user_token(digest(11), later).await.unwrap(), None);
     assert!(!store.end_user_token(digest(11)).await.unwrap());
 }

@@ -24,7 +24,7 @@ const RESET_KEPT: Duration = Duration::from_secs(3600);
 #[derive(Clone, Debug)]
 pub struct Invitation {
     pub email: String,
-    /// The end of the link: whoever has it becomes the user.
+    /// The end of the link. The person who opens it chooses the password.
     pub token: Secret,
     pub expires_at: Timestamp,
     /// Whether the user already had a password.

@@ -116,7 +116,8 @@ async fn note_seen(world: &World, mut stored: UserToken, now: Timestamp) -> Resu
     body.seen_at = now.as_millis();
     stored.expires_at = now.plus(IDLE_MAX).min(stored.made_at.plus(LENGTH_MAX));
     stored.body = encode(&body);
-    Ok(world.store.put_user_token(stored).await?)
+    // Not as a new token: the user may have signed out since it was read.
+    Ok(world.store.renew_user_token(stored).await?)
 }
 
 /// Returns the open sessions of a user, the newest first.

@@ -32,9 +32,14 @@ impl Store {
         self.inner.backend.audit_log(account, before, limit.min(PAGE_ROWS_MAX)).await
     }
 
-    /// Stores a token, new or changed. If the user has [`USER_TOKENS_MAX`], the oldest ends.
+    /// Stores a new token. If the user has [`USER_TOKENS_MAX`], the oldest ends.
     pub async fn put_user_token(&self, token: UserToken) -> Result<(), StoreError> {
-        self.request(PutUserToken(token)).await
+        self.request(PutUserToken::New(token)).await
+    }
+
+    /// Writes other contents of a token, unless it has ended meanwhile.
+    pub async fn renew_user_token(&self, token: UserToken) -> Result<(), StoreError> {
+        self.request(PutUserToken::Renewed(token)).await
     }
 
     /// Returns a token that has not expired.
