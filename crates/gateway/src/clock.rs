@@ -14,6 +14,11 @@ use tokio::time::error::Elapsed;
 pub struct Moment(pub u64);
 
 impl Moment {
+    /// Returns the time since an earlier moment.
+    pub fn since(self, earlier: Moment) -> Duration {
+        Duration::from_millis(self.0.saturating_sub(earlier.0))
+    }
+
     pub fn plus(self, wait: Duration) -> Moment {
         let ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
         Moment(self.0.saturating_add(ms))

@@ -1,7 +1,6 @@
 //! The HTTP listeners: which routers each of them serves, and the addresses under which they are reached.
 
 use super::Running;
-use crate::clock::Moment;
 use crate::config::{Config, Network};
 use crate::edges::http_api::{self, MetricsPage};
 use crate::edges::operator_api::{self, OperatorApi};
@@ -14,7 +13,6 @@ use crate::workers::Workers;
 use crate::world::World;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::net::TcpListener;
 
 /// Makes the router of web pages for a listener. Pages know the gateway, and the gateway does not know them.
@@ -48,7 +46,7 @@ impl Running {
         let started = self.world.clock.moment();
         let clock = self.world.clock.clone();
         let render: http_api::RenderMetrics =
-            Arc::new(move || telemetry::figures().render(since(started, clock.moment())));
+            Arc::new(move || telemetry::figures().render(clock.moment().since(started)));
         let reach = if config.operator.from_anywhere { Reach::Anywhere } else { Reach::ThisMachine };
         let beside = operations.is_none().then(|| MetricsPage { render: render.clone(), reach });
         let networks = config.http.trusted_proxies.iter().map(|Network(network)| *network);
@@ -110,9 +108,4 @@ fn reachable(address: SocketAddr) -> SocketAddr {
         ip => ip,
     };
     SocketAddr::new(ip, address.port())
-}
-
-/// Returns the time from one moment to a later one.
-pub(super) fn since(earlier: Moment, now: Moment) -> Duration {
-    Duration::from_millis(now.0.saturating_sub(earlier.0))
 }

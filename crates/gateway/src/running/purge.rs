@@ -2,7 +2,6 @@
 
 use crate::clock::Moment;
 use crate::config;
-use crate::running::http_listeners::since;
 use crate::world::World;
 use hermod_domain::time::Timestamp;
 use hermod_store::{Retention, StoreError};
@@ -45,7 +44,7 @@ pub(super) async fn purge(world: Arc<World>, keep: Retention) -> Result<(), Stor
             return Ok(());
         }
         let done = world.clock.moment();
-        world.clock.sleep(pause(since(began, done), since(step, done))).await;
+        world.clock.sleep(pause(done.since(began), done.since(step))).await;
     }
 }
 

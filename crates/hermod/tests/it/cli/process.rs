@@ -33,6 +33,19 @@ pub(crate) fn run(args: &[&str]) -> (i32, String, String) {
     output_of(&mut hermod(args))
 }
 
+/// Runs a command on the gateway of a folder. Returns its output.
+pub(crate) fn command(data: &Path, args: &[&str]) -> String {
+    let (code, out, error) = run(&[args, &["--data-dir", path(data)]].concat());
+    assert_eq!(code, 0, "{args:?}: {out}{error}");
+    out
+}
+
+/// Does the same with `--json`.
+pub(crate) fn json(data: &Path, args: &[&str]) -> Value {
+    let out = command(data, &[args, &["--json"]].concat());
+    serde_json::from_str(&out).unwrap_or_else(|error| panic!("{args:?}: {error}: {out}"))
+}
+
 pub(crate) fn output_of(command: &mut Command) -> (i32, String, String) {
     let Output { status, stdout, stderr } = command.output().expect("the binary runs");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");

@@ -1,9 +1,9 @@
 //! The commands over the record, against a gateway that runs: search, one message, live, statistics, requests, rebuild.
 
-use super::process::{Caller, Process, path, run, start_demo};
+use super::process::{Caller, Process, command, json, path, run, start_demo};
 use crate::real_time::wait_until;
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// A demo gateway that has delivered three messages and rejected one.
 struct Recorded {
@@ -31,18 +31,6 @@ fn recorded() -> Recorded {
             && command(&data, &["requests", "--rejected"]).contains("INVALID_NUMBER")
     });
     Recorded { _folder: folder, _demo: demo, data, customer, messages }
-}
-
-/// Runs a command on the gateway of a folder. Returns its output.
-fn command(data: &Path, args: &[&str]) -> String {
-    let (code, out, error) = run(&[args, &["--data-dir", path(data)]].concat());
-    assert_eq!(code, 0, "{args:?}: {out}{error}");
-    out
-}
-
-fn json(data: &Path, args: &[&str]) -> Value {
-    let out = command(data, &[args, &["--json"]].concat());
-    serde_json::from_str(&out).unwrap_or_else(|error| panic!("{args:?}: {error}: {out}"))
 }
 
 fn ids(found: &Value) -> Vec<&str> {

@@ -1,19 +1,6 @@
 //! `hermod user` and `hermod changes`, on a folder where no gateway runs and beside the demo.
 
-use super::process::{path, run, start_demo};
-use serde_json::Value;
-use std::path::Path;
-
-fn command(data: &Path, args: &[&str]) -> String {
-    let (code, out, error) = run(&[args, &["--data-dir", path(data)]].concat());
-    assert_eq!(code, 0, "{args:?}: {out}{error}");
-    out
-}
-
-fn json(data: &Path, args: &[&str]) -> Value {
-    let out = command(data, &[args, &["--json"]].concat());
-    serde_json::from_str(&out).unwrap_or_else(|error| panic!("{args:?}: {error}: {out}"))
-}
+use super::process::{command, json, path, run, start_demo};
 
 #[test]
 fn user_is_invited_listed_and_removed_and_the_changes_are_in_the_audit_log() {
