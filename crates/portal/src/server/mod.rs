@@ -3,8 +3,10 @@
 
 mod account_pages;
 mod audit;
+mod confirmation;
 mod cookie;
 mod find;
+mod flash;
 mod form;
 mod guard;
 mod home;
@@ -53,6 +55,7 @@ fn router(setup: PagesSetup) -> Router {
         .route("/accounts/{account}/messages", get(messages::list))
         .route("/accounts/{account}/messages/{id}", get(message::show))
         .route("/accounts/{account}/audit", get(audit::list))
+        .route("/accounts/{account}/re-authenticate", get(confirmation::show).post(confirmation::submit))
         .route("/accounts/{account}/{*page}", any(account_pages::unknown))
         .layer(from_fn_with_state(portal.clone(), guard::guard))
         .with_state(portal)
