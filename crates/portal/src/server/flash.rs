@@ -4,7 +4,12 @@ use crate::elements::Tone;
 use crate::layout::Flash;
 
 /// The codes with their sentences, in the order of the alphabet.
-const DONE: &[(&str, &str)] = &[("confirmed", "You can go on: make the change again.")];
+const DONE: &[(&str, &str)] = &[
+    ("confirmed", "You can go on: make the change again."),
+    ("key-revoked", "The key is revoked. Requests with it are rejected from now on."),
+    ("key-saved", "The key is saved."),
+    ("list-saved", "The allow-list is saved and in force."),
+];
 
 /// Returns the code in a query string.
 pub(super) fn code(query: &str) -> Option<String> {

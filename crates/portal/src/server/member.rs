@@ -90,6 +90,9 @@ impl FromRequestParts<Arc<Portal>> for Member {
 const ENTRIES: &[(Entry, Permission)] = &[
     (Entry::Home, Permission::ReadMessages),
     (Entry::Messages, Permission::ReadMessages),
+    (Entry::Keys, Permission::ReadSetup),
+    (Entry::Smpp, Permission::ReadSetup),
+    (Entry::Quickstart, Permission::ReadSetup),
     (Entry::Audit, Permission::ReadTeam),
 ];
 
