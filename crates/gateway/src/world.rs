@@ -1,6 +1,6 @@
 //! The shared state of a gateway: clock, store, current catalogue, status board, and the rate limits in memory.
 
-use crate::board::{AlarmKind, Alarms, Binds, CarrierBoard, Exports, Probes, RequestLog};
+use crate::board::{AlarmKind, Alarms, Binds, CarrierBoard, Exports, KeyUses, Probes, RequestLog};
 use crate::clock::Clock;
 use crate::http::body_memory::{BODY_MEMORY_MAX, BodyMemory};
 use crate::listeners::limit_key_of;
@@ -51,6 +51,8 @@ pub struct World {
     pub binds: Binds,
     /// Test messages to carriers.
     pub probes: Probes,
+    /// The last use of each API key.
+    pub key_uses: KeyUses,
     /// How much of the request log is used up.
     pub request_log: RequestLog,
     /// Exports of the record that are running.
@@ -79,6 +81,18 @@ pub struct World {
     pub webhook_rules: AddressRules,
     /// The address of the web pages, without a slash at its end.
     pub portal_url: String,
+    pub smpp_server: SmppServer,
+}
+
+/// What customers need to know of the SMPP server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SmppServer {
+    /// The port without TLS, if it is served.
+    pub plain_port: Option<u16>,
+    /// The port with TLS, if it is served.
+    pub tls_port: Option<u16>,
+    /// A bind without a PDU for this long is closed.
+    pub idle_timeout: Duration,
 }
 
 /// What is left of a rate limit after a request.
@@ -110,6 +124,7 @@ impl World {
             alarms: Alarms::default(),
             binds: Binds::default(),
             probes: Probes::default(),
+            key_uses: KeyUses::default(),
             request_log: RequestLog::default(),
             exports: Exports::default(),
             validity,
@@ -126,6 +141,7 @@ impl World {
             draining: AtomicBool::new(false),
             webhook_rules: AddressRules::default(),
             portal_url: String::new(),
+            smpp_server: SmppServer::default(),
         }
     }
 
@@ -150,6 +166,12 @@ impl World {
     /// Sets the address of the web pages.
     pub fn with_portal_at(mut self, url: String) -> World {
         self.portal_url = url;
+        self
+    }
+
+    /// Sets what customers need to know of the SMPP server.
+    pub fn serving_smpp(mut self, server: SmppServer) -> World {
+        self.smpp_server = server;
         self
     }
 

@@ -1,5 +1,6 @@
 //! Third-party programs that the tests use as customers: SMPP libraries of Python and Perl, the gateway Kannel, tshark to
-//! decode sessions, and PHP as a webhook receiver. (Node's library is also used as a carrier: see `smsc`.)
+//! decode sessions, PHP as a webhook receiver, and Java for the portal's
+//! quickstart. (Node's library is also used as a carrier: see `smsc`.)
 
 use clap::ValueEnum;
 
@@ -17,13 +18,15 @@ pub(crate) enum Client {
     Kannel,
     /// Decodes recorded sessions
     Tshark,
-    /// Runs a webhook receiver
+    /// Runs a webhook receiver and a quickstart of the portal
     Php,
+    /// Runs a quickstart of the portal
+    Java,
 }
 
 impl Client {
-    pub(crate) const ALL: [Client; 5] =
-        [Client::Python, Client::Perl, Client::Kannel, Client::Tshark, Client::Php];
+    pub(crate) const ALL: [Client; 6] =
+        [Client::Python, Client::Perl, Client::Kannel, Client::Tshark, Client::Php, Client::Java];
 
     /// The variable that gives its path to the tests.
     pub(crate) fn variable(self) -> &'static str {
@@ -33,6 +36,7 @@ impl Client {
             Client::Kannel => "HERMOD_CLIENT_KANNEL",
             Client::Tshark => "HERMOD_CLIENT_TSHARK",
             Client::Php => "HERMOD_CLIENT_PHP",
+            Client::Java => "HERMOD_CLIENT_JAVA",
         }
     }
 
@@ -49,6 +53,7 @@ impl Client {
             Client::Kannel => installed(&KANNEL),
             Client::Tshark => installed(&TSHARK),
             Client::Php => installed(&PHP),
+            Client::Java => installed(&JAVA),
         }
     }
 }
@@ -83,6 +88,14 @@ const PHP: Packaged = Packaged {
     programs: &["php"],
     probe: &["-r", "exit(function_exists('hash_hmac') ? 0 : 1);"],
     packages: &["php-cli"],
+};
+
+/// With the compiler, which runs a program from its source.
+const JAVA: Packaged = Packaged {
+    name: "Java",
+    programs: &["java"],
+    probe: &["--describe-module", "jdk.compiler"],
+    packages: &["default-jdk-headless"],
 };
 
 fn installed(wanted: &Packaged) -> Result<String, Failure> {

@@ -2,7 +2,8 @@
 //! their meaning.
 
 use crate::carrier::Profile;
-use crate::catalogue::{SmppAccess, User, Webhooks};
+use crate::catalogue::rotation::valid_secrets;
+use crate::catalogue::{PreviousSecret, SmppAccess, User, Webhooks};
 use crate::ids::{AccountId, CarrierId, ConnectionId, RouteId};
 use crate::lifecycle::DoubtPolicy;
 use crate::money::{Currency, Money};
@@ -140,8 +141,13 @@ pub struct AllowList(pub Vec<IpNet>);
 
 impl AllowList {
     pub fn admits(&self, peer: IpAddr) -> bool {
+        self.0.is_empty() || self.matching(peer).is_some()
+    }
+
+    /// Returns the first network of the list that contains an address.
+    pub fn matching(&self, peer: IpAddr) -> Option<&IpNet> {
         let peer = peer.to_canonical();
-        self.0.is_empty() || self.0.iter().any(|network| network.contains(&peer))
+        self.0.iter().find(|network| network.contains(&peer))
     }
 
     pub fn is_empty(&self) -> bool {
@@ -190,11 +196,25 @@ pub struct ApiKey {
     pub expires_at: Option<Timestamp>,
     #[serde(default)]
     pub revoked: bool,
+    /// Where the customer uses it, in the customer's words.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub label: String,
+    /// The secret before the last rotation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous: Option<PreviousSecret>,
+    /// `None` for keys stored before this was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<Timestamp>,
 }
 
 impl ApiKey {
     pub fn is_valid_at(&self, now: Timestamp) -> bool {
         !self.revoked && self.expires_at.is_none_or(|expires_at| now < expires_at)
+    }
+
+    /// Returns the digests of its secrets: the current one, and during a rotation the one before it.
+    pub fn digests_at(&self, now: Timestamp) -> impl Iterator<Item = &str> {
+        valid_secrets(&self.secret_digest, self.previous.as_ref(), now)
     }
 }
 

@@ -5,6 +5,7 @@
 mod account_view;
 mod documents;
 mod number_owners;
+mod rotation;
 mod smpp_access;
 mod users;
 mod webhooks;
@@ -12,12 +13,13 @@ mod webhooks;
 pub use account_view::{AccountView, SenderStatus};
 pub use documents::*;
 pub use number_owners::NumberOwner;
+pub use rotation::{OVERLAP_MAX, PreviousSecret};
 pub use smpp_access::{
     BINDS_DEFAULT, BindTypes, CodingZero, InboundForm, SMPP_PASSWORD_CHARS, SYSTEM_ID_CHARS_MAX, SmppAccess,
     WINDOW_DEFAULT, WINDOW_MAX,
 };
 pub use users::{Membership, Role, SecondFactor, User, Users};
-pub use webhooks::{PreviousSecret, Webhooks};
+pub use webhooks::Webhooks;
 
 use crate::area::Area;
 use crate::carrier::{Profile, ProfileRefusal};
@@ -129,6 +131,20 @@ impl Catalogue {
 
     pub fn key(&self, public: &str) -> Option<&ApiKey> {
         self.keys.get(public)
+    }
+
+    /// Returns the keys of an account, in no order. A linear search, for requests of people.
+    pub fn keys_of(&self, account: AccountId) -> impl Iterator<Item = (&str, &ApiKey)> {
+        let is_own = move |key: &ApiKey| {
+            self.connections.get(&key.connection).is_some_and(|connection| connection.account == account)
+        };
+        self.keys.iter().filter(move |(_, key)| is_own(key)).map(|(name, key)| (name.as_str(), key))
+    }
+
+    /// Returns the connections of an account with their names, in no order. A linear search, for requests of people.
+    pub fn connections_of(&self, account: AccountId) -> impl Iterator<Item = (&str, &Connection)> {
+        let own = self.connections.iter().filter(move |(_, connection)| connection.account == account);
+        own.filter_map(|(id, connection)| Some((self.connection_name(*id)?, connection)))
     }
 
     pub fn users(&self) -> &Users {

@@ -1,5 +1,8 @@
 //! The SMPP settings of a connection: credentials and limits of binds, and how its submits are interpreted.
 
+use crate::catalogue::PreviousSecret;
+use crate::catalogue::rotation::valid_secrets;
+use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -61,6 +64,9 @@ pub struct SmppAccess {
     /// How MO messages are delivered.
     #[serde(default)]
     pub inbound: InboundForm,
+    /// The password before the last rotation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous: Option<PreviousSecret>,
 }
 
 /// The bind types that a connection allows.
@@ -122,7 +128,13 @@ impl SmppAccess {
             special_protocol_ids: false,
             message_waiting: false,
             inbound: InboundForm::default(),
+            previous: None,
         }
+    }
+
+    /// Returns the hashes of its passwords: the current one, and during a rotation the one before it.
+    pub fn password_hashes_at(&self, now: Timestamp) -> impl Iterator<Item = &str> {
+        valid_secrets(&self.password_hash, self.previous.as_ref(), now)
     }
 }
 

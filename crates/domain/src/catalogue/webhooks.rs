@@ -1,6 +1,6 @@
 //! An account's webhook URLs and signing secrets.
 
-use crate::time::Timestamp;
+use crate::catalogue::PreviousSecret;
 use crate::webhook::WebhookKind;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -19,17 +19,9 @@ pub struct Webhooks {
     /// The staged secret, which also signs every webhook, so that receivers can adopt it before the switch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
+    /// The secret before the last switch, which still signs every webhook.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous: Option<PreviousSecret>,
-}
-
-/// The secret before the last switch.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PreviousSecret {
-    pub secret: String,
-    /// When it stops signing.
-    pub until: Timestamp,
 }
 
 impl Webhooks {
@@ -48,11 +40,5 @@ impl fmt::Debug for Webhooks {
             .field("dlr", &self.dlr_url.is_some())
             .field("inbound", &self.inbound_url.is_some())
             .finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for PreviousSecret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PreviousSecret").field("until", &self.until).finish_non_exhaustive()
     }
 }

@@ -3,9 +3,10 @@
 
 use crate::secrets::Secret;
 use crate::world::{SignInKey, World};
-use hermod_domain::catalogue::{AccountView, AllowList, Catalogue, Connection};
+use hermod_domain::catalogue::{AccountView, AllowList, ApiKey, Catalogue, Connection};
 use hermod_domain::ids::{AccountId, ConnectionId};
 use hermod_domain::refusal::{RateLimit, Refusal};
+use hermod_domain::time::Timestamp;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,18 +45,33 @@ pub fn authenticate(
     let key = SignInKey::Api(name);
     let catalogue = world.catalogue();
     let known = given.and_then(|given| catalogue.key(&given.key));
-    let digest = known.map_or(NO_DIGEST, |key| &key.secret_digest);
-    let matches = world.pepper.matches(secret, digest);
     let now = world.clock.now();
-    let proven = known.filter(|key| matches && key.is_valid_at(now));
+    let digest = matching_digest(world, known, secret, now);
+    let proven = known.filter(|key| digest.is_some() && key.is_valid_at(now));
     let caller = proven.and_then(|key| Caller::open(&catalogue, key.connection, key.allow.clone()));
     let limited = match (&caller, source) {
         (_, None) => Ok(()),
-        (Some(_), Some(source)) => world.pass_sign_in(source, key, digest),
+        (Some(_), Some(source)) => world.pass_sign_in(source, key, digest.unwrap_or(NO_DIGEST)),
         (None, Some(source)) => world.fail_sign_in(source, key),
     };
     limited.map_err(too_many_failures)?;
-    caller.ok_or(Refusal::InvalidApiKey)
+    let caller = caller.ok_or(Refusal::InvalidApiKey)?;
+    world.key_uses.note(name, now, source);
+    Ok(caller)
+}
+
+/// Returns the digest of the key that a secret has: the current one, or during a rotation the one before it. Compares two
+/// digests in any case.
+fn matching_digest<'a>(
+    world: &World,
+    known: Option<&'a ApiKey>,
+    secret: &str,
+    now: Timestamp,
+) -> Option<&'a str> {
+    let mut digests = known.into_iter().flat_map(|key| key.digests_at(now));
+    let candidates = [digests.next(), digests.next()];
+    let matches = world.pepper.matches_each(secret, candidates.map(|digest| digest.unwrap_or(NO_DIGEST)));
+    candidates.into_iter().zip(matches).find_map(|(digest, matches)| digest.filter(|_| matches))
 }
 
 fn too_many_failures(wait: Duration) -> Refusal {
@@ -67,14 +83,19 @@ fn too_many_failures(wait: Duration) -> Refusal {
 /// both lists are empty.
 pub fn admit(caller: &Caller, peer: Option<IpAddr>) -> Result<(), Refusal> {
     let lists = [&caller.key_allows, &caller.connection().allow];
-    if lists.iter().all(|list| list.is_empty()) {
-        return Ok(());
+    match rejecting_list(lists, peer) {
+        None => Ok(()),
+        Some(_) => Err(Refusal::IpNotAllowed(peer.unwrap_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED)))),
     }
-    match peer {
-        Some(peer) if lists.iter().all(|list| list.admits(peer)) => Ok(()),
-        Some(peer) => Err(Refusal::IpNotAllowed(peer)),
-        None => Err(Refusal::IpNotAllowed(IpAddr::V6(Ipv6Addr::UNSPECIFIED))),
-    }
+}
+
+/// Returns the position of the first allow-list that rejects an address; `None` if all lists admit it. An unknown address
+/// is rejected by every list that is not empty.
+pub fn rejecting_list<const N: usize>(lists: [&AllowList; N], peer: Option<IpAddr>) -> Option<usize> {
+    lists.iter().position(|list| match peer {
+        Some(peer) => !list.admits(peer),
+        None => !list.is_empty(),
+    })
 }
 
 impl Caller {

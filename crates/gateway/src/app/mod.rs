@@ -11,7 +11,7 @@ mod store_errors;
 mod submit_message;
 pub mod users;
 
-pub use authenticate::{Caller, Credentials, admit, authenticate};
+pub use authenticate::{Caller, Credentials, admit, authenticate, rejecting_list};
 pub use fail_over::{FAIL_OVER_AFTER, FailOver, LOOK_EVERY};
 pub use look_up::{AccountBalance, account_balance, inbound_since, message_status};
 pub use queue_alarms::{QUEUE_AGE_MAX, alarm_unconfirmed};

@@ -82,7 +82,7 @@ pub fn note_request(world: &World, answered: AnsweredRequest<'_>) {
 }
 
 /// Cuts a name that a client gave, and replaces control characters.
-fn printable(name: &str) -> Box<str> {
+pub(super) fn printable(name: &str) -> Box<str> {
     let shown = |character: char| if character.is_control() { '?' } else { character };
     name.chars().take(WHO_CHARS_MAX).map(shown).collect::<String>().into()
 }

@@ -4,7 +4,8 @@ use crate::provision::checks;
 use crate::provision::documents::Names;
 use crate::provision::draft::{Draft, Entry};
 use crate::provision::kind::Kind;
-use crate::provision::{ProvisionRefusal, values};
+use crate::provision::secret_rotation::previous_changes;
+use crate::provision::{FieldChange, ProvisionRefusal, values};
 use crate::secrets::{Secret, random_token};
 use hermod_domain::catalogue::{AllowList, ApiKey};
 use hermod_domain::ids::ConnectionId;
@@ -56,6 +57,10 @@ pub struct WantedKey {
     /// The key is invalid.
     #[serde(default)]
     pub revoked: bool,
+    /// Where the customer uses it, such as `shop backend`.
+    #[serde(default, deserialize_with = "checks::label", skip_serializing_if = "String::is_empty")]
+    #[schema(max_length = 60, examples("shop backend"))]
+    pub label: String,
 }
 
 impl Entry for WantedKey {
@@ -68,7 +73,7 @@ impl Entry for WantedKey {
     }
 
     fn document(&self, draft: &mut Draft<'_>, before: Option<&ApiKey>) -> Result<ApiKey, ProvisionRefusal> {
-        let WantedKey { key, connection, secret, allow, expires_at, revoked } = self;
+        let WantedKey { key, connection, secret, allow, expires_at, revoked, label } = self;
         let what = format!("key \"{key}\"");
         let connection = draft.find(Kind::Connection, connection, &what)?;
         let secret_digest = match (secret, before) {
@@ -81,17 +86,22 @@ impl Entry for WantedKey {
                 digest
             }
         };
+        // Another secret ends a rotation: only the given one is valid.
+        let kept = before.filter(|before| before.secret_digest == secret_digest);
         Ok(ApiKey {
             connection: ConnectionId::new(connection),
             secret_digest,
             allow: allow.clone(),
             expires_at: *expires_at,
             revoked: *revoked,
+            label: label.clone(),
+            previous: kept.and_then(|before| before.previous.clone()),
+            created_at: before.map_or(Some(draft.now), |before| before.created_at),
         })
     }
 
     fn shown(name: &str, document: ApiKey, names: &Names) -> WantedKey {
-        let ApiKey { connection, secret_digest: _, allow, expires_at, revoked } = document;
+        let ApiKey { connection, allow, expires_at, revoked, label, .. } = document;
         WantedKey {
             key: name.to_owned(),
             connection: names.of(Kind::Connection, connection.get()),
@@ -99,7 +109,14 @@ impl Entry for WantedKey {
             allow,
             expires_at,
             revoked,
+            label,
         }
+    }
+
+    fn unshown_changes(before: &ApiKey, after: &ApiKey) -> Vec<FieldChange> {
+        let secret = Self::secret_changed(before, after).map(FieldChange::hidden);
+        let (before, after) = (before.previous.as_ref(), after.previous.as_ref());
+        secret.into_iter().chain(previous_changes("old_secret_until", before, after)).collect()
     }
 
     fn secret(&self) -> Option<&Secret> {

@@ -15,6 +15,7 @@ use serde::de::{Deserializer, Error};
 use std::time::Duration;
 
 const NAME_CHARS_MAX: usize = 64;
+const LABEL_CHARS_MAX: usize = 60;
 /// SMPP v3.4 section 5.2.1 to 5.2.3: sizes without the terminating zero.
 const SYSTEM_ID_OCTETS_MAX: usize = 15;
 const PASSWORD_OCTETS_MAX: usize = 8;
@@ -48,6 +49,17 @@ pub(super) fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String,
 
 pub(super) fn key<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     plain_word(deserializer, "key")
+}
+
+/// A label is for people: any printable characters.
+pub(super) fn label<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let text = text.trim();
+    if text.chars().count() > LABEL_CHARS_MAX || text.chars().any(char::is_control) {
+        let rule = format!("a label has at most {LABEL_CHARS_MAX} characters and no control characters");
+        return Err(D::Error::custom(rule));
+    }
+    Ok(text.to_owned())
 }
 
 /// Names occur in log lines, metrics and other names; keys in headers, before a colon.

@@ -46,6 +46,11 @@ pub(super) trait Entry: Serialize + DeserializeOwned {
         Self::SECRET.filter(|_| Self::kept_secret(before) != Self::kept_secret(after))
     }
 
+    /// Returns the changes of fields that the entry does not show: the secret, hidden, and what belongs to it.
+    fn unshown_changes(before: &Self::Document, after: &Self::Document) -> Vec<FieldChange> {
+        Self::secret_changed(before, after).map(FieldChange::hidden).into_iter().collect()
+    }
+
     /// Returns the secret in the entry.
     fn secret(&self) -> Option<&Secret> {
         None
@@ -284,14 +289,14 @@ impl<'a> Draft<'a> {
         Err(ProvisionRefusal::about(&format!("{kind} \"{name}\""), "is mentioned twice"))
     }
 
-    /// Returns the fields that differ, and the secret if it differs.
+    /// Returns the fields that differ, those that are not shown included.
     fn differences<T: Entry>(
         &self,
         name: &str,
         before: T::Document,
         after: &T::Document,
     ) -> Vec<FieldChange> {
-        let secret = T::secret_changed(&before, after).map(FieldChange::hidden);
+        let unshown = T::unshown_changes(&before, after);
         let shown = |document| documents::fields(&T::shown(name, document, &self.names));
         let (before, after) = (shown(before), shown(after.clone()));
         let fields = before.keys().chain(after.keys().filter(|field| !before.contains_key(*field)));
@@ -301,7 +306,7 @@ impl<'a> Draft<'a> {
             before: before.get(field).cloned().unwrap_or(Value::Null),
             after: after.get(field).cloned().unwrap_or(Value::Null),
         });
-        changed.chain(secret).collect()
+        changed.chain(unshown).collect()
     }
 
     pub(super) fn names(&self) -> &Names {

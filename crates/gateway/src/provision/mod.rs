@@ -27,6 +27,7 @@ mod planning;
 mod price;
 mod route;
 mod screen;
+mod secret_rotation;
 mod sender;
 mod sender_lookalikes;
 #[cfg(test)]
@@ -57,6 +58,7 @@ pub use plan::{Change, Effect, FieldChange, FieldLeft, Made, Plan};
 pub use price::WantedPrice;
 pub use route::{PlacedCarrier, WantedRoute, WantedRouteCarrier};
 pub use screen::WantedScreen;
+pub use secret_rotation::{Replacement, rotate_connection_password, rotate_key_secret};
 pub use sender::WantedSender;
 pub use user::{SignInChange, WantedMembership, WantedUser, change_sign_in};
 

@@ -36,27 +36,62 @@ pub fn random() -> std::io::Result<Secret> {
 pub fn hash(pepper: &Pepper, password: &str) -> std::io::Result<String> {
     let mut salt = [0; SALT_BYTES];
     getrandom::fill(&mut salt).map_err(std::io::Error::other)?;
+    salted(pepper, password, &salt)
+}
+
+/// Hashes a password that replaces another one, with the salt of its hash: while both are valid, a bind costs one hash, and a
+/// wrong password takes no longer than for an unknown system_id.
+pub fn hash_with_salt_of(pepper: &Pepper, password: &str, replaced: &str) -> std::io::Result<String> {
+    match PasswordHash::new(replaced).ok().and_then(|hash| hash.salt) {
+        Some(salt) => salted(pepper, password, &salt),
+        None => hash(pepper, password),
+    }
+}
+
+fn salted(pepper: &Pepper, password: &str, salt: &[u8]) -> std::io::Result<String> {
     let key = key(pepper);
     let hash: PasswordHash =
-        argon2(&key).hash_password_with_salt(password.as_bytes(), &salt).map_err(std::io::Error::other)?;
+        argon2(&key).hash_password_with_salt(password.as_bytes(), salt).map_err(std::io::Error::other)?;
     Ok(hash.to_string())
 }
 
 /// Whether the password matches the hash. An unreadable hash never matches.
 pub fn matches(pepper: &Pepper, password: &[u8], hash: &str) -> bool {
-    let right = matches_hash(pepper, password, hash);
-    if right.is_none() {
-        spend_as_much(pepper, password);
-    }
-    right.unwrap_or(false)
+    matching(pepper, password, &[hash]).is_some()
 }
 
-fn matches_hash(pepper: &Pepper, password: &[u8], hash: &str) -> Option<bool> {
+/// Returns the position of the hash that the password matches. Hashes with the same salt and costs take one computation.
+/// An unreadable hash never matches.
+pub fn matching<H: AsRef<str>>(pepper: &Pepper, password: &[u8], hashes: &[H]) -> Option<usize> {
+    let (mut known, mut found): (Vec<(Vec<u8>, Params, Output)>, Option<usize>) = (Vec::new(), None);
+    for (position, hash) in hashes.iter().enumerate() {
+        let Some((salt, costs, expected)) = parts(hash.as_ref()) else { continue };
+        let same = known.iter().find(|(other, others, _)| *other == salt && *others == costs);
+        let computed = match same {
+            Some((_, _, computed)) => *computed,
+            None => {
+                let output = compute(pepper, password, &salt, costs.clone());
+                let Some(computed) = output.and_then(|output| Output::new(&output).ok()) else { continue };
+                known.push((salt, costs, computed));
+                computed
+            }
+        };
+        // Compares in constant time.
+        if computed == expected && found.is_none() {
+            found = Some(position);
+        }
+    }
+    if known.is_empty() {
+        spend_as_much(pepper, password);
+    }
+    found
+}
+
+/// Returns salt, costs and output of a stored hash.
+fn parts(hash: &str) -> Option<(Vec<u8>, Params, Output)> {
     let hash = PasswordHash::new(hash).ok()?;
     let (salt, expected) = (hash.salt?, hash.hash?);
-    let computed = compute(pepper, password, &salt, Params::try_from(&hash).ok()?)?;
-    // Compares in constant time.
-    Some(Output::new(&computed).ok()? == expected)
+    Some((salt.to_vec(), Params::try_from(&hash).ok()?, expected))
 }
 
 /// Takes as long as [`matches()`], for an unknown system_id, so that the time does not reveal which ones exist.
@@ -103,6 +138,19 @@ fn argon2(key: &[u8]) -> Argon2<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn replacing_password_shares_the_salt_and_each_matches_its_own_hash() {
+        let pepper = Pepper::new(b"pepper");
+        let old = hash(&pepper, "secret08").unwrap();
+        let new = hash_with_salt_of(&pepper, "secret09", &old).unwrap();
+        let salt = |hash: &str| hash.split('$').nth(4).unwrap().to_owned();
+        assert_eq!(salt(&old), salt(&new));
+        let hashes = [new, old];
+        for (password, expect) in [("secret09", Some(0)), ("secret08", Some(1)), ("secret07", None)] {
+            assert_eq!(matching(&pepper, password.as_bytes(), &hashes), expect, "{password}");
+        }
+    }
 
     #[test]
     fn hash_is_salted_and_matches_only_its_password() {

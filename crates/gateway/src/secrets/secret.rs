@@ -120,7 +120,14 @@ impl Pepper {
 
     /// Compares in constant time.
     pub fn matches(&self, secret: &str, digest: &str) -> bool {
-        self.digest(secret).as_bytes().ct_eq(digest.as_bytes()).into()
+        let [matches] = self.matches_each(secret, [digest]);
+        matches
+    }
+
+    /// Compares a secret with each digest, in constant time.
+    pub fn matches_each<const N: usize>(&self, secret: &str, digests: [&str; N]) -> [bool; N] {
+        let own = self.digest(secret);
+        digests.map(|digest| own.as_bytes().ct_eq(digest.as_bytes()).into())
     }
 }
 

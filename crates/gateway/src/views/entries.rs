@@ -41,6 +41,14 @@ pub struct ApplyQuery {
     pub force: bool,
 }
 
+#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+pub struct RotateQuery {
+    /// How long the old secret stays valid, such as `24h` or `7d`; at most `30d`. By default it is invalid at once.
+    #[param(example = "24h")]
+    pub overlap: Option<String>,
+}
+
 /// A named entry. Secrets are left out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct EntryView {

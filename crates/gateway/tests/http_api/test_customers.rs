@@ -90,8 +90,17 @@ fn keys(pepper: &Pepper) -> Vec<(String, ApiKey)> {
     let key = |public: &str, connection: u32| {
         let secret_digest = pepper.digest(SECRET);
         let connection = ConnectionId::new(connection);
-        let (allow, expires_at, revoked) = (AllowList::default(), None, false);
-        (public.to_owned(), ApiKey { connection, secret_digest, allow, expires_at, revoked })
+        let key = ApiKey {
+            connection,
+            secret_digest,
+            allow: AllowList::default(),
+            expires_at: None,
+            revoked: false,
+            label: String::new(),
+            previous: None,
+            created_at: None,
+        };
+        (public.to_owned(), key)
     };
     let mut listed = key(LISTED, 6);
     listed.1.allow = list(&["203.0.113.0/24", "127.0.0.3/32"]);

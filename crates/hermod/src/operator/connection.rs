@@ -22,6 +22,7 @@ Examples:
   hermod connection set shop-http --allow ''
   hermod connection set shop-smpp --account shop --system-id shop --window 50
   hermod connection set shop-smpp --password-file - --unbind
+  hermod connection rotate shop-smpp --overlap 24h
   hermod connection set shop-smpp --set alphabet=latin1 --set 'bind_types=[\"transceiver\"]'
 
 An empty text removes a value. A connection cannot be removed, because messages refer to it; a closed
@@ -61,6 +62,20 @@ enum ConnectionCommand {
                             hermod connection set shop-http --closed true"
     )]
     Set(Box<Set>),
+    /// Replace the SMPP password by a random one, which is printed once; live binds stay
+    #[command(
+        after_help = "Examples:\n  hermod connection rotate shop-smpp\n  hermod connection rotate shop-smpp --overlap 24h"
+    )]
+    Rotate {
+        /// The connection
+        name: String,
+        /// How long the old password stays valid, at most 30d [default: it is invalid at once]
+        #[arg(long, value_name = "TIME")]
+        overlap: Option<String>,
+        /// Write the password to this file, readable only by you, instead of printing it
+        #[arg(long, value_name = "FILE")]
+        secrets_to: Option<PathBuf>,
+    },
 }
 
 #[derive(Args)]
@@ -132,6 +147,9 @@ impl Connection {
                 entries::list(client, Kind::Connection, account, &COLUMNS).await
             }
             ConnectionCommand::Set(set) => set.run(client).await,
+            ConnectionCommand::Rotate { name, overlap, secrets_to } => {
+                entries::rotate(client, Kind::Connection, &name, overlap, secrets_to.as_deref()).await
+            }
         })
     }
 }

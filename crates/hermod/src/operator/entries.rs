@@ -9,7 +9,7 @@ use crate::failure::{CommandResult, Failure};
 use crate::output;
 use crate::paint::Paint;
 use hermod_gateway::provision::Kind;
-use hermod_gateway::views::entries::{AppliedView, EntriesQuery, EntryView};
+use hermod_gateway::views::entries::{AppliedView, EntriesQuery, EntryView, RotateQuery};
 use hermod_gateway::views::paging::{Limit, Page};
 use hyper::Method;
 use serde_json::{Value, json};
@@ -28,6 +28,19 @@ pub(super) fn text(value: &Value) -> String {
             sides.collect::<Vec<_>>().join(", ")
         }
     }
+}
+
+/// Replaces the secret of an entry by a random one, which is printed once or written to a file.
+pub(super) async fn rotate(
+    client: &OperatorClient,
+    kind: Kind,
+    name: &str,
+    overlap: Option<String>,
+    to: Option<&Path>,
+) -> CommandResult {
+    let to = SecretsTo::prepare(to)?;
+    let path = with_query(&format!("{}/rotate", path(kind, name)), &RotateQuery { overlap });
+    change_with_secrets(client, Method::POST, &path, Body::None, to).await
 }
 
 /// Lists the entries of a kind, all or those of one account.

@@ -1,29 +1,27 @@
 //! `hermod key`: API keys of customers.
 
-use super::changes::SecretsTo;
 use super::entries::{self, text};
 use super::fields::Fields;
 use super::list::Column;
-use super::operator_client::{Body, OperatorClient};
 use super::target::{MissingDir, Target};
 use crate::failure::{CommandResult, Failure};
 use crate::output::Align::Left;
 use clap::{Args, Subcommand};
 use hermod_gateway::provision::Kind;
 use hermod_gateway::secrets::random_token;
-use hyper::Method;
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
   hermod key create --connection shop-http
   hermod key list --account shop
-  hermod key rotate shop-key-1 --secrets-to shop-key-1.toml
+  hermod key rotate shop-key-1 --overlap 24h --secrets-to shop-key-1.toml
   hermod key revoke shop-key-1
 
-A secret is printed only when it is generated: only a digest of it is stored. To replace a key without
-downtime, create a second one, let the customer change over, and revoke the first.";
+A secret is printed only when it is generated: only a digest of it is stored. With --overlap the old
+secret of a rotated key stays valid for that time, so that the customer can change over without
+downtime.";
 
 /// Random characters of a generated key, after the name of the connection.
 const KEY_CHARACTERS: usize = 10;
@@ -68,14 +66,20 @@ enum KeyCommand {
         /// Day or time at which it expires
         #[arg(long, value_name = "DAY")]
         expires_at: Option<String>,
+        /// Where the customer uses it, such as "shop backend"
+        #[arg(long, value_name = "TEXT")]
+        label: Option<String>,
         #[command(flatten)]
         secrets: Secrets,
     },
-    /// Replace the secret of a key by a random one, which is printed once; the old one is invalid at once
-    #[command(after_help = "Example:\n  hermod key rotate shop-key-1")]
+    /// Replace the secret of a key by a random one, which is printed once
+    #[command(after_help = "Examples:\n  hermod key rotate shop-key-1\n  hermod key rotate shop-key-1 --overlap 24h")]
     Rotate {
         /// The key
         key: String,
+        /// How long the old secret stays valid, at most 30d [default: it is invalid at once]
+        #[arg(long, value_name = "TIME")]
+        overlap: Option<String>,
         #[command(flatten)]
         secrets: Secrets,
     },
@@ -94,8 +98,9 @@ struct Secrets {
     secrets_to: Option<PathBuf>,
 }
 
-const COLUMNS: [Column<Value>; 5] = [
+const COLUMNS: [Column<Value>; 6] = [
     ("key", Left, |entry| text(&entry["key"])),
+    ("label", Left, |entry| text(&entry["label"])),
     ("connection", Left, |entry| text(&entry["connection"])),
     ("allow", Left, |entry| text(&entry["allow"])),
     ("expires", Left, |entry| text(&entry["expires_at"])),
@@ -108,7 +113,7 @@ impl Key {
         target.run(MissingDir::Refuse, async move |client| match command {
             KeyCommand::Show { key } => entries::show(client, Kind::Key, &key).await,
             KeyCommand::List { account } => entries::list(client, Kind::Key, account, &COLUMNS).await,
-            KeyCommand::Create { key, connection, allow, expires_at, secrets } => {
+            KeyCommand::Create { key, connection, allow, expires_at, label, secrets } => {
                 let key = match key {
                     Some(key) => key,
                     None => {
@@ -118,19 +123,16 @@ impl Key {
                 let fields = Fields::default()
                     .with("connection", Some(connection))
                     .with_list("allow", &allow)
-                    .with("expires_at", expires_at);
+                    .with("expires_at", expires_at)
+                    .with("label", label);
                 entries::create(client, Kind::Key, &key, fields, secrets.secrets_to.as_deref()).await
             }
-            KeyCommand::Rotate { key, secrets } => rotate(client, &key, secrets.secrets_to.as_deref()).await,
+            KeyCommand::Rotate { key, overlap, secrets } => {
+                entries::rotate(client, Kind::Key, &key, overlap, secrets.secrets_to.as_deref()).await
+            }
             KeyCommand::Revoke { key } => {
                 entries::patch(client, Kind::Key, &key, Fields::default().with("revoked", Some(true))).await
             }
         })
     }
-}
-
-async fn rotate(client: &OperatorClient, key: &str, to: Option<&Path>) -> CommandResult {
-    let to = SecretsTo::prepare(to)?;
-    let path = format!("{}/rotate", entries::path(Kind::Key, key));
-    entries::change_with_secrets(client, Method::POST, &path, Body::None, to).await
 }

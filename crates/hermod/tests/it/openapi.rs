@@ -34,7 +34,7 @@ async fn operator_api_conforms_to_its_openapi_document() {
     let token = std::fs::read_to_string(data_folder(folder.path()).join("operator.token")).expect("a token");
     let document = format!("http://{}/operator/v1/openapi.json", gateway.address());
     let header = format!("Authorization: Bearer {}", token.trim());
-    run_schemathesis("operator.toml", &document, &["--header", &header], (113, 114));
+    run_schemathesis("operator.toml", &document, &["--header", &header], (114, 115));
     gateway.stop().await;
 }
 
@@ -42,7 +42,7 @@ async fn operator_api_conforms_to_its_openapi_document() {
 const SHOP: &str = "\
     [[account]]\nname = \"shop\"\ncurrency = \"EUR\"\nopening_balance = \"100\"\nverified = true\ncountries = \"*\"\n\
     senders = [\"Shop\"]\ndlr_webhook = \"https://shop.example/dlr\"\n[[connection]]\nname = \"shop-http\"\naccount = \"shop\"\ndefault_sender = \"Shop\"\n\
-    [[key]]\nkey = \"shop-key-1\"\nsecret = \"schemathesis-of-many-characters\"\nconnection = \"shop-http\"\n\
+    system_id = \"shop\"\npassword = \"schema08\"\n[[key]]\nkey = \"shop-key-1\"\nsecret = \"schemathesis-of-many-characters\"\nconnection = \"shop-http\"\n\
     [[screen]]\nname = \"short-links\"\npattern = \"bit[.]ly\"\n\
     [[route]]\nprefix = \"49\"\ncarriers = [\"acme\"]\n";
 

@@ -27,12 +27,12 @@ pub struct Confirm {
     pub cancel: String,
 }
 
-/// `GET /re-authenticate?next=…`: the password again. Posts `password` and `next` to the same address.
+/// `GET /accounts/{account}/re-authenticate?next=…`: the password again. Posts `password` and `next` to the same address.
 #[derive(Clone, Debug, Default, Template)]
 #[template(path = "reauthenticate.html")]
 pub struct Reauthenticate {
     pub shell: Shell,
-    /// What the person is about to do: `reveal the webhook secret`.
+    /// Why the person is asked: a sentence.
     pub purpose: String,
     /// Where to go on: a path of ours.
     pub next: String,

@@ -18,12 +18,16 @@ pub struct Keys {
     pub check: CheckAddress,
 }
 
+/// How a list says where its last uses come from.
+pub const LAST_USE_NOTE: &str = "The last use is the last request with the right secret since the gateway started, or before that in the request log, which keeps seven days and not every request.";
+
 /// An API key in the list.
 #[derive(Clone, Debug)]
 pub struct KeyRow {
     pub id: String,
     pub label: String,
     pub connection: String,
+    /// `None` if no use is known.
     pub last_used: Option<Time>,
     /// The address of the last use.
     pub last_address: Option<String>,
@@ -62,25 +66,56 @@ pub struct Admission {
     pub lists: Vec<String>,
 }
 
-/// `GET /accounts/{account}/keys/{id}`: one key. Posts to `keys/{id}/allow-list` (`allow_list`) and `keys/{id}/rotate`
-/// (`overlap`); revoking is the page `keys/{id}/revoke`.
+/// `GET /accounts/{account}/keys/{id}`: one key. Posts `label`, `expires` and `allow_list` to the same address, the
+/// connection's list as `connection_list` to `keys/{id}/connection-list`, and `overlap` to `keys/{id}/rotate`; revoking is the
+/// page `keys/{id}/revoke`.
 #[derive(Clone, Debug, Template)]
 #[template(path = "key.html")]
 pub struct Key {
     pub shell: Shell,
     pub row: KeyRow,
-    pub created: Time,
-    pub created_by: String,
+    /// `None` for keys from before this was kept.
+    pub created: Option<Time>,
+    pub label: Field,
+    /// A day such as `2027-12-31`; empty: never.
+    pub expires: Field,
     /// One network for each line.
     pub allow_list: Field,
     /// The connection's own list, one network for each line; empty if it admits any address.
-    pub connection_list: Vec<String>,
+    pub connection_list: Field,
     /// How long the old secret stays valid.
     pub overlap: Select,
     /// The old secret of a running rotation is valid until then.
     pub old_secret_until: Option<Time>,
-    /// Whether the role may change the key.
+    /// Whether the role may change the key, and the key is not revoked.
     pub can_change: bool,
+    /// Requests in the three forms of credentials, with a variable instead of the secret.
+    pub examples: Vec<Example>,
+}
+
+/// A request to copy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Example {
+    pub title: String,
+    pub text: String,
+}
+
+impl Example {
+    /// Returns a request for the balance in each form of credentials. `secret` is the secret, or a variable of the shell.
+    pub fn of_each_form(base_url: &str, key: &str, secret: &str) -> Vec<Example> {
+        let example = |title: &str, credentials: String| Example {
+            title: title.to_owned(),
+            text: format!("curl {base_url}/balance \\\n  {credentials}"),
+        };
+        vec![
+            example("HTTP Basic (recommended)", format!("-u \"{key}:{secret}\"")),
+            example(
+                "Two headers",
+                format!("-H \"X-API-Key: {key}\" \\\n  -H \"X-API-Secret: {secret}\""),
+            ),
+            example("Bearer", format!("-H \"Authorization: Bearer {key}:{secret}\"")),
+        ]
+    }
 }
 
 /// The answer to creating or rotating a key: the only page with the secret.
@@ -93,8 +128,8 @@ pub struct KeySecret {
     pub secret: String,
     /// The secret before a rotation is valid until then; `None` for a new key.
     pub old_secret_until: Option<Time>,
-    /// The address of the HTTP API, such as `https://sms.example/api/v1`.
-    pub base_url: String,
-    /// `key:secret` in base64, for the Basic form.
+    /// `key:secret` in base64, for programs that set the header of the Basic form themselves.
     pub basic: String,
+    /// Requests in the three forms of credentials.
+    pub examples: Vec<Example>,
 }

@@ -14,6 +14,7 @@ pub mod message;
 pub mod messages;
 pub mod opt_outs;
 pub mod profile;
+pub mod quickstart;
 pub mod request_log;
 pub mod requests;
 pub mod senders;

@@ -1,12 +1,13 @@
 //! SMPP: what to configure in the client, and the binds.
 
 use crate::elements::{Chip, Fact, Notice};
-use crate::forms::Select;
+use crate::forms::{Field, Select};
 use crate::layout::Shell;
 use crate::time::Time;
 use askama::Template;
 
-/// `GET /accounts/{account}/smpp`. Rotating a password posts `overlap` to `smpp/{connection}/rotate`.
+/// `GET /accounts/{account}/smpp`. Rotating a password posts `overlap` to `smpp/{connection}/rotate`, the allow-list `allow_list`
+/// to `smpp/{connection}/allow-list`.
 #[derive(Clone, Debug, Template)]
 #[template(path = "smpp.html")]
 pub struct Smpp {
@@ -28,6 +29,8 @@ pub struct BindCard {
     pub facts: Vec<Fact>,
     /// Plain binds, or transmitters without a DLR webhook.
     pub warnings: Vec<Notice>,
+    /// The connection's allow-list, one network for each line.
+    pub allow_list: Field,
     /// How long the old password stays valid.
     pub overlap: Select,
     /// The old password of a running rotation is valid until then.

@@ -1,11 +1,16 @@
 //! Forms: accepted only from our own pages. The `Origin` header must name this host, and inside a session the form must have
 //! the session's token.
 
+use super::Portal;
+use super::member::Member;
 use super::reply::NoPage;
-use axum::extract::{FromRequest, Request};
+use axum::body::{Body, to_bytes};
+use axum::extract::{FromRequest, FromRequestParts as _, Request};
 use axum::http::{HeaderMap, header};
 use hermod_gateway::app::users::Session;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use std::sync::Arc;
 
 /// A form sent by one of our pages.
 pub(super) struct Form<T>(pub(super) T);
@@ -19,6 +24,37 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Form<T> {
         }
         let form = axum::Form::<T>::from_request(request, state).await;
         form.map(|axum::Form(form)| Form(form)).map_err(|_| NoPage::StaleForm)
+    }
+}
+
+/// A form of a member, with the token of the session. The role is checked by the handler.
+pub(super) struct Change<T> {
+    pub(super) member: Member,
+    pub(super) form: T,
+}
+
+/// A form without fields of its own.
+#[derive(Deserialize)]
+pub(super) struct NoFields {}
+
+#[derive(Deserialize)]
+struct Token {
+    csrf: String,
+}
+
+impl<T: DeserializeOwned> FromRequest<Arc<Portal>> for Change<T> {
+    type Rejection = NoPage;
+
+    async fn from_request(request: Request, portal: &Arc<Portal>) -> Result<Change<T>, NoPage> {
+        let (mut head, body) = request.into_parts();
+        let member = Member::from_request_parts(&mut head, portal).await?;
+        // The guard has read it, and limits it.
+        let body = to_bytes(body, usize::MAX).await.map_err(|_| NoPage::StaleForm)?;
+        let whole = |body: &axum::body::Bytes| Request::from_parts(head.clone(), Body::from(body.clone()));
+        let Form(Token { csrf }) = Form::<Token>::from_request(whole(&body), portal).await?;
+        check_csrf(&member.session, &csrf)?;
+        let Form(form) = Form::<T>::from_request(whole(&body), portal).await?;
+        Ok(Change { member, form })
     }
 }
 

@@ -1,15 +1,17 @@
 //! The signed-in user of a request, and the user's role in the account of the path. An account of others looks like one that
 //! does not exist.
 
-use super::reply::NoPage;
-use super::{Portal, cookie};
-use crate::layout::{AccountChoice, Entry, Shell};
+use super::reply::{NoPage, redirect};
+use super::{Portal, cookie, flash};
+use crate::layout::{AccountChoice, Entry, Shell, encode_segment};
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
+use axum::response::Response;
 use hermod_domain::catalogue::Role;
 use hermod_domain::ids::AccountId;
 use hermod_domain::permission::Permission;
 use hermod_gateway::app::users::{Session, find_session};
+use hermod_gateway::author::{Acting, Author};
 use hermod_gateway::http::pages::PageSource;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -47,6 +49,9 @@ pub(super) struct Member {
     pub(super) account_name: String,
     pub(super) role: Role,
     pub(super) accounts: Vec<AccountChoice>,
+    pub(super) source: PageSource,
+    /// What the request before this page has done; see [`flash`].
+    done: Option<String>,
 }
 
 impl FromRequestParts<Arc<Portal>> for Member {
@@ -75,14 +80,19 @@ impl FromRequestParts<Arc<Portal>> for Member {
             label: name.clone(),
         };
         let accounts = memberships.iter().map(choice).collect();
-        Ok(Member { session, account, account_name, role, accounts })
+        let From(source) = From::from_request_parts(head, portal).await?;
+        let done = flash::code(head.uri.query().unwrap_or_default());
+        Ok(Member { session, account, account_name, role, accounts, source, done })
     }
 }
 
 /// The pages that exist, with what a role must have to open them.
-const ENTRIES: [(Entry, Permission); 3] = [
+const ENTRIES: &[(Entry, Permission)] = &[
     (Entry::Home, Permission::ReadMessages),
     (Entry::Messages, Permission::ReadMessages),
+    (Entry::Keys, Permission::ReadSetup),
+    (Entry::Smpp, Permission::ReadSetup),
+    (Entry::Quickstart, Permission::ReadSetup),
     (Entry::Audit, Permission::ReadTeam),
 ];
 
@@ -96,9 +106,34 @@ impl Member {
         if self.may(permission) { Ok(()) } else { Err(NoPage::Forbidden(self.role)) }
     }
 
+    /// Fails with the page that asks for the password if it was not typed a short while ago. Afterwards the browser goes to the
+    /// page `back` of this account.
+    pub(super) fn require_confirmed(&self, back: &str) -> Result<(), NoPage> {
+        if self.session.is_confirmed {
+            return Ok(());
+        }
+        Err(NoPage::Confirm { account: self.account_name.clone(), next: self.path(back) })
+    }
+
+    /// Returns the gateway with this user as the author of changes.
+    pub(super) fn acting(&self, portal: &Portal) -> Acting {
+        let author = Author::user(&self.session.email, self.source.address);
+        Acting { world: portal.world.clone(), author }
+    }
+
+    /// Returns the address of a page of this account, such as `keys`.
+    pub(super) fn path(&self, page: &str) -> String {
+        format!("/accounts/{}/{page}", encode_segment(&self.account_name))
+    }
+
+    /// Leads to a page of this account, which says what was done: a code of [`flash`].
+    pub(super) fn done(&self, page: &str, code: &'static str) -> Response {
+        redirect(&format!("{}?done={code}", self.path(page)))
+    }
+
     /// Returns what surrounds a page of this account.
     pub(super) fn shell(&self, current: Entry) -> Shell {
-        let visible = ENTRIES.into_iter().filter(|(_, permission)| self.may(*permission));
+        let visible = ENTRIES.iter().filter(|(_, permission)| self.may(*permission));
         Shell {
             account: self.account_name.clone(),
             account_label: self.account_name.clone(),
@@ -106,10 +141,10 @@ impl Member {
             email: self.session.email.clone(),
             role: self.role.as_str().to_owned(),
             csrf: self.session.csrf.clone(),
-            visible: visible.map(|(entry, _)| entry).collect(),
+            visible: visible.map(|(entry, _)| *entry).collect(),
             current: Some(current),
             notices: Vec::new(),
-            flash: None,
+            flash: self.done.as_deref().and_then(flash::of),
             has_profile: false,
         }
     }

@@ -2,19 +2,29 @@
 //! structs of `pages`.
 
 mod account_pages;
+mod allow_list;
 mod audit;
+mod confirmation;
 mod cookie;
 mod find;
+mod flash;
 mod form;
 mod guard;
 mod home;
+mod key;
+mod key_rows;
+mod keys;
 mod member;
 mod message;
 mod messages;
 mod next_page;
+mod quickstart;
 mod reply;
 mod shown;
 mod sign_in;
+mod smpp;
+mod smpp_binds;
+mod smpp_cards;
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
@@ -52,7 +62,17 @@ fn router(setup: PagesSetup) -> Router {
         .route("/accounts/{account}/find", get(find::find))
         .route("/accounts/{account}/messages", get(messages::list))
         .route("/accounts/{account}/messages/{id}", get(message::show))
+        .route("/accounts/{account}/keys", get(keys::list).post(keys::create))
+        .route("/accounts/{account}/keys/{id}", get(key::show).post(key::save))
+        .route("/accounts/{account}/keys/{id}/connection-list", post(key::save_connection_list))
+        .route("/accounts/{account}/keys/{id}/rotate", post(key::rotate))
+        .route("/accounts/{account}/keys/{id}/revoke", get(key::ask_revoke).post(key::revoke))
+        .route("/accounts/{account}/smpp", get(smpp::show))
+        .route("/accounts/{account}/smpp/{connection}/rotate", post(smpp::rotate))
+        .route("/accounts/{account}/smpp/{connection}/allow-list", post(smpp::save_allow_list))
+        .route("/accounts/{account}/quickstart", get(quickstart::show))
         .route("/accounts/{account}/audit", get(audit::list))
+        .route("/accounts/{account}/re-authenticate", get(confirmation::show).post(confirmation::submit))
         .route("/accounts/{account}/{*page}", any(account_pages::unknown))
         .layer(from_fn_with_state(portal.clone(), guard::guard))
         .with_state(portal)

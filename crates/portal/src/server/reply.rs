@@ -22,6 +22,11 @@ pub(super) enum NoPage {
     /// There is no such page, or it belongs to an account of others: both look the same.
     NotFound,
     Forbidden(Role),
+    /// The password must be typed again; afterwards the browser comes back to this path.
+    Confirm {
+        account: String,
+        next: String,
+    },
     /// The form is too old, or was not sent by our own page.
     StaleForm,
     TooMany {
@@ -35,6 +40,10 @@ impl IntoResponse for NoPage {
         let (status, page) = match self {
             NoPage::SignIn { next } => {
                 return redirect(&format!("/sign-in?next={}", encode_segment(&next)));
+            }
+            NoPage::Confirm { account, next } => {
+                let (account, next) = (encode_segment(&account), encode_segment(&next));
+                return redirect(&format!("/accounts/{account}/re-authenticate?next={next}"));
             }
             NoPage::NotFound => (StatusCode::NOT_FOUND, PlainMessage::not_found()),
             NoPage::Forbidden(role) => (StatusCode::FORBIDDEN, PlainMessage::forbidden(role.as_str())),
@@ -69,6 +78,27 @@ impl From<UserRefusal> for NoPage {
             | UserRefusal::LinkSpent => NoPage::StaleForm,
         }
     }
+}
+
+/// Returns what is wrong with a form, as a sentence for its field. Anything else has its own page.
+pub(super) fn fault(refusal: OperatorRefusal) -> Result<String, NoPage> {
+    match refusal {
+        OperatorRefusal::InvalidField { rule, .. } => Ok(sentence(&rule)),
+        OperatorRefusal::Unfit(_)
+        | OperatorRefusal::AlreadyExists { .. }
+        | OperatorRefusal::Posting(_)
+        | OperatorRefusal::InvalidJson(_)
+        | OperatorRefusal::TooMuch(_) => Ok(sentence(&refusal.to_string())),
+        other => Err(other.into()),
+    }
+}
+
+/// Begins with a capital letter and ends with a full stop.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
+    let end = if text.ends_with(['.', '!', '?']) { "" } else { "." };
+    format!("{first}{}{end}", letters.as_str())
 }
 
 /// Returns a page with status 200.

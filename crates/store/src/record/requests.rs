@@ -61,6 +61,8 @@ pub struct RequestEntry {
 /// The lines to look for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequestFilter {
+    /// The API key or `system_id`, as it is in the log.
+    pub who: Option<String>,
     pub code: Option<String>,
     pub kind: Option<RequestKind>,
     pub request: Option<String>,

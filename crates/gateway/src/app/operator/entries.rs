@@ -7,10 +7,7 @@ use crate::board::Order;
 use crate::provision::{
     self, Kind, Plan, Removal, WantedSetup, canonical_name, merged, shown, shown_one, wanted_entry,
 };
-use crate::secrets::random_token;
-use crate::views::entries::{
-    AppliedView, EffectView, EntriesQuery, EntryView, Fields, SavedEntryView, SecretView,
-};
+use crate::views::entries::{AppliedView, EffectView, EntriesQuery, EntryView, Fields, SavedEntryView};
 use crate::views::paging::{Limit, Page};
 use crate::world::World;
 use hermod_domain::ids::ConnectionId;
@@ -18,9 +15,6 @@ use hermod_store::CatalogueRow;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ops::Bound;
-
-/// The length of a generated secret: 160 bits, five in each character.
-const SECRET_CHARS: usize = 32;
 
 /// Lists entries of a kind in the order of their names.
 pub async fn list_entries(
@@ -136,18 +130,6 @@ pub async fn apply_wanted(
         return Ok(AppliedView::new(dry_run, changes, Vec::new(), warnings));
     }
     execute_plan(world, plan).await
-}
-
-/// Replaces a key's secret by a random one. The old secret is invalid at once.
-pub async fn rotate_key(world: &Acting, key: &str) -> Result<AppliedView, OperatorRefusal> {
-    let made = random_token(SECRET_CHARS).map_err(|error| {
-        tracing::error!(%error, "No randomness for a secret");
-        OperatorRefusal::Failed
-    })?;
-    let patch = Fields::from_iter([("secret".to_owned(), Value::String(made.clone()))]);
-    let mut applied = patch_entry(world, Kind::Key, key, patch, LiveBinds::Keep).await?.applied;
-    applied.secrets.push(SecretView { key: key.to_owned(), secret: made });
-    Ok(applied)
 }
 
 /// Executes a plan and returns the entry as the plan leaves it.

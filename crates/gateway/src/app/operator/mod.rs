@@ -8,6 +8,7 @@ mod deliveries;
 mod entries;
 mod explain;
 mod input;
+mod key_uses;
 mod lookup;
 mod maintenance;
 mod messages;
@@ -15,6 +16,7 @@ mod money;
 mod published;
 mod record;
 mod refusal;
+mod rotation;
 mod webhooks;
 
 pub use audit_log::list_audit_log;
@@ -25,9 +27,9 @@ pub use carriers::{
 };
 pub use deliveries::{list_deliveries, list_unmatched_receipts};
 pub use entries::{
-    IfExists, LiveBinds, apply_wanted, list_entries, patch_entry, put_entry, remove_entry, rotate_key,
-    show_entry,
+    IfExists, LiveBinds, apply_wanted, list_entries, patch_entry, put_entry, remove_entry, show_entry,
 };
+pub use key_uses::{last_key_use, last_key_uses};
 pub use lookup::{explain_route, list_errors, look_up_number};
 pub use maintenance::{copy_database, erase_number, list_set_aside};
 pub use messages::{
@@ -42,6 +44,7 @@ pub use record::{
     show_message, watch_live,
 };
 pub use refusal::OperatorRefusal;
+pub use rotation::{overlap_of, rotate_key, rotate_password};
 pub use webhooks::{
     SecretStep, change_webhook_secret, list_webhook_events, replay_failed_webhooks, replay_webhook,
     show_webhook_event, show_webhooks,

@@ -17,6 +17,8 @@ const IDLE_MAX: Duration = Duration::from_secs(12 * 3600);
 const LENGTH_MAX: Duration = Duration::from_secs(7 * 24 * 3600);
 /// The time of the last request is written this often, not with every request.
 const SEEN_EVERY: Duration = Duration::from_secs(300);
+/// How long after the password was typed sensitive changes need no other proof.
+const CONFIRMED_FOR: Duration = Duration::from_secs(600);
 const AGENT_CHARS_MAX: usize = 200;
 
 /// The program and the address that a session was opened from.
@@ -34,6 +36,9 @@ struct Body {
     agent: String,
     /// When the last request came, about.
     seen_at: i64,
+    /// When the user last proved to be the user.
+    #[serde(default)]
+    confirmed_at: i64,
 }
 
 /// A session of a signed-in user.
@@ -45,6 +50,8 @@ pub struct Session {
     /// What every form of this session sends.
     pub csrf: String,
     pub made_at: Timestamp,
+    /// Whether the user typed the password a short while ago.
+    pub is_confirmed: bool,
 }
 
 impl Session {
@@ -72,6 +79,7 @@ pub async fn open_session(world: &World, user: u32, client: &Client) -> Result<S
         address: client.address.map(|address| address.to_string()).unwrap_or_default(),
         agent: client.agent.chars().filter(|c| !c.is_control()).take(AGENT_CHARS_MAX).collect(),
         seen_at: now.as_millis(),
+        confirmed_at: now.as_millis(),
     };
     let stored = UserToken {
         digest: digest_of(&world.pepper, token.reveal()),
@@ -102,9 +110,25 @@ pub async fn find_session(world: &World, token: &str) -> Result<Option<Session>,
         email: email.to_owned(),
         csrf: csrf_of(world, token),
         made_at: stored.made_at,
+        is_confirmed: is_confirmed(&stored, now),
     };
     note_seen(world, stored, now).await?;
     Ok(Some(session))
+}
+
+fn is_confirmed(stored: &UserToken, now: Timestamp) -> bool {
+    let body = serde_json::from_str::<Body>(&stored.body);
+    body.is_ok_and(|body| now.since(Timestamp::from_millis(body.confirmed_at)) < CONFIRMED_FOR)
+}
+
+/// Writes that the user of a session has just proved to be the user.
+pub(super) async fn confirm(world: &World, session: &Session) -> Result<(), UserRefusal> {
+    let now = world.clock.now();
+    let Some(mut stored) = world.store.user_token(session.digest, now).await? else { return Ok(()) };
+    let Ok(mut body) = serde_json::from_str::<Body>(&stored.body) else { return Ok(()) };
+    body.confirmed_at = now.as_millis();
+    stored.body = encode(&body);
+    Ok(world.store.renew_user_token(stored).await?)
 }
 
 /// Writes that the session is in use, once in a while.
@@ -126,7 +150,7 @@ pub async fn list_sessions(world: &World, user: u32) -> Result<Vec<SessionView>,
     let sessions = tokens.into_iter().filter(|token| token.purpose == TokenPurpose::Session);
     let mut views: Vec<SessionView> = sessions
         .filter_map(|token| {
-            let Body { address, agent, seen_at } = serde_json::from_str(&token.body).ok()?;
+            let Body { address, agent, seen_at, confirmed_at: _ } = serde_json::from_str(&token.body).ok()?;
             let seen_at = Timestamp::from_millis(seen_at);
             Some(SessionView { digest: token.digest, address, agent, made_at: token.made_at, seen_at })
         })

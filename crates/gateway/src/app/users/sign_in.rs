@@ -3,7 +3,7 @@
 
 use super::UserRefusal;
 use super::hashing;
-use super::sessions::Session;
+use super::sessions::{self, Session};
 use crate::provision::canonical_email;
 use crate::secrets::Secret;
 use crate::world::{SignInKey, World};
@@ -51,14 +51,15 @@ pub async fn sign_in(
     signed_in.ok_or(UserRefusal::WrongSignIn)
 }
 
-/// Checks the password of a signed-in user again, before a change that needs it.
+/// Checks the password of a signed-in user again. The session counts as confirmed for a while.
 pub async fn confirm_password(
     world: &World,
     session: &Session,
     password: &Secret,
     source: Option<IpAddr>,
 ) -> Result<(), UserRefusal> {
-    sign_in(world, &session.email, password, source).await.map(drop)
+    sign_in(world, &session.email, password, source).await?;
+    sessions::confirm(world, session).await
 }
 
 pub(super) fn is_valid_length(password: &Secret) -> bool {

@@ -10,7 +10,9 @@ use crate::app::operator::{self, IfExists, LiveBinds, OperatorRefusal};
 use crate::author::Acting;
 use crate::config::Source;
 use crate::provision::{EXAMPLE_TOML, Kind, WantedSetup, wanted_whole};
-use crate::views::entries::{AppliedView, ApplyQuery, EntriesQuery, EntryView, SaveQuery, SavedEntryView};
+use crate::views::entries::{
+    AppliedView, ApplyQuery, EntriesQuery, EntryView, RotateQuery, SaveQuery, SavedEntryView,
+};
 use crate::views::paging::Page;
 use axum::Json;
 use axum::extract::State;
@@ -50,10 +52,24 @@ fn routes_of_kind(routes: &mut Routes, kind: Kind) {
     routes.delete(&one, remove, remove_doc(kind));
     if kind == Kind::Key {
         let doc = doc("rotateKey", "Replace a key's secret", "The new secret is in `secrets`.")
-            .details("The old secret is invalid at once. The new one is returned only here.")
+            .details(
+                "The old secret is invalid at once, or after `overlap`; one that is still valid from an earlier rotation ends. \
+                 The new secret is returned only here.",
+            )
             .parameter(name(kind))
             .errors(&["NOT_FOUND"]);
-        routes.post("/keys/{name}/rotate", rotate, doc);
+        routes.post("/keys/{name}/rotate", rotate_key, doc);
+    }
+    if kind == Kind::Connection {
+        let doc =
+            doc("rotatePassword", "Replace a connection's password", "The new password is in `secrets`.")
+                .details(
+                    "Live binds stay. The old password is invalid at once for new binds, or after `overlap`; one that is \
+                     still valid from an earlier rotation ends. The new password is returned only here.",
+                )
+                .parameter(name(kind))
+                .errors(&["NOT_FOUND", "REFUSED"]);
+        routes.post("/connections/{name}/rotate", rotate_password, doc);
     }
 }
 
@@ -158,8 +174,20 @@ async fn remove(acting: Acting, kind: Kind, FromPath(name): FromPath<String>) ->
     operator::remove_entry(&acting, kind, &name).await.map(Json)
 }
 
-async fn rotate(acting: Acting, FromPath(key): FromPath<String>) -> Reply<AppliedView> {
-    operator::rotate_key(&acting, &key).await.map(Json)
+async fn rotate_key(
+    acting: Acting,
+    FromPath(key): FromPath<String>,
+    FromQuery(query): FromQuery<RotateQuery>,
+) -> Reply<AppliedView> {
+    operator::rotate_key(&acting, &key, operator::overlap_of(&query)?).await.map(Json)
+}
+
+async fn rotate_password(
+    acting: Acting,
+    FromPath(connection): FromPath<String>,
+    FromQuery(query): FromQuery<RotateQuery>,
+) -> Reply<AppliedView> {
+    operator::rotate_password(&acting, &connection, operator::overlap_of(&query)?).await.map(Json)
 }
 
 fn apply_doc() -> Doc {

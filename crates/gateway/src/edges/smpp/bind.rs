@@ -31,6 +31,8 @@ pub(super) struct AcceptedBind {
     pub(super) connection: ConnectionId,
     /// The SMPP settings at the time of the bind.
     pub(super) access: SmppAccess,
+    /// The stored hash of the password that the bind gave.
+    pub(super) password_hash: String,
     /// Its slot among the binds of the connection.
     pub(super) bind: LiveBind,
 }
@@ -143,14 +145,17 @@ async fn admit(
         let document = catalogue.connection(connection)?;
         Some((connection, document, document.smpp.as_ref()?))
     });
+    let now = world.clock.now();
+    let hashes: Vec<&str> =
+        known.into_iter().flat_map(|(_, _, access)| access.password_hashes_at(now)).collect();
     let attempt = Attempt {
         system_id: bind.system_id,
         password: &bind.password,
-        hash: known.map(|(_, _, access)| access.password_hash.as_str()),
+        hashes: &hashes,
         from: peer.address,
         listing: known.map_or(Listing::NoList, |(_, document, _)| listing(document, peer)),
     };
-    check_password(world, settings, &attempt).await?;
+    let password_hash = check_password(world, settings, &attempt).await?.to_owned();
     let (connection, document, access) =
         known.ok_or(BindRejection::with_status(CommandStatus::INVPASWD, "wrong credentials"))?;
     let kind = bound_as(kind);
@@ -169,7 +174,7 @@ async fn admit(
         now: world.clock.now(),
     };
     let place = take_bind_slot(world, new, access.max_binds).await?;
-    Ok(AcceptedBind { connection, access: access.clone(), bind: place })
+    Ok(AcceptedBind { connection, access: access.clone(), password_hash, bind: place })
 }
 
 fn listing(connection: &Connection, peer: Peer) -> Listing {
@@ -190,20 +195,22 @@ fn check_fields(bind: &Bind<'_>) -> Result<(), BindRejection> {
     Ok(())
 }
 
-/// Takes an attempt from the limits, then checks the password. Gives the attempt back unless the password is wrong.
-async fn check_password(
+/// Takes an attempt from the limits, then checks the password. Gives the attempt back unless the password is wrong. Returns
+/// the stored hash of the password.
+async fn check_password<'a>(
     world: &World,
     settings: &Settings,
-    attempt: &Attempt<'_>,
-) -> Result<(), BindRejection> {
+    attempt: &Attempt<'a>,
+) -> Result<&'a str, BindRejection> {
+    let wrong = BindRejection::with_status(CommandStatus::INVPASWD, "wrong credentials");
     let taken = settings.guard.admit(attempt, world.clock.now()).map_err(over_limit)?;
     let check = settings.guard.check_password(world, attempt).await;
     if check != PasswordCheck::Wrong {
         settings.guard.give_back(attempt, taken);
     }
     match check {
-        PasswordCheck::Right => Ok(()),
-        PasswordCheck::Wrong => Err(BindRejection::with_status(CommandStatus::INVPASWD, "wrong credentials")),
+        PasswordCheck::Right(position) => attempt.hashes.get(position).copied().ok_or(wrong),
+        PasswordCheck::Wrong => Err(wrong),
         PasswordCheck::Busy => Err(BindRejection::bind_failed("too many password checks in progress")),
         PasswordCheck::Broken => {
             Err(BindRejection::with_status(CommandStatus::SYSERR, "the password could not be checked"))
@@ -239,11 +246,12 @@ pub(super) fn rejection_of_live_bind(world: &World, bind: &LiveBind, peer: Peer)
     (place >= max_binds).then_some(TOO_MANY_BINDS)
 }
 
-/// Whether the password that a bind was accepted with is still the current one.
-pub(super) fn has_current_password(world: &World, admitted: &AcceptedBind) -> bool {
+/// Whether the password that a bind was accepted with is still valid.
+pub(super) fn has_valid_password(world: &World, admitted: &AcceptedBind) -> bool {
     let catalogue = world.catalogue();
     let access = catalogue.connection(admitted.connection).and_then(|connection| connection.smpp.as_ref());
-    access.is_some_and(|access| access.password_hash == admitted.access.password_hash)
+    let now = world.clock.now();
+    access.is_some_and(|access| access.password_hashes_at(now).any(|hash| hash == admitted.password_hash))
 }
 
 /// Checks an authenticated bind against its connection, in this order. `system_type` is `None` for a live bind.

@@ -59,8 +59,8 @@ pub(super) enum Listing {
 pub(super) struct Attempt<'a> {
     pub(super) system_id: &'a [u8],
     pub(super) password: &'a [u8],
-    /// The stored password hash, if the system_id exists.
-    pub(super) hash: Option<&'a str>,
+    /// The stored hashes of the valid passwords; none if the system_id does not exist.
+    pub(super) hashes: &'a [&'a str],
     pub(super) from: IpAddr,
     pub(super) listing: Listing,
 }
@@ -80,7 +80,8 @@ pub(super) struct OverLimit {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PasswordCheck {
-    Right,
+    /// It has the hash at this position of the attempt.
+    Right(usize),
     Wrong,
     /// Too many password checks are waiting.
     Busy,
@@ -121,7 +122,7 @@ impl BindGuard {
         addresses
             .admit(site, self.per_address, now)
             .map_err(|wait| OverLimit { why: ADDRESS_SPENT, wait })?;
-        if self.remembers(attempt) {
+        if self.remembered(attempt).is_some() {
             return Ok(TakenAttempt { from_name: false });
         }
         let admitted = system_ids.admit(name, self.per_system_id, now);
@@ -141,35 +142,29 @@ impl BindGuard {
 
     /// Checks the password, at the same cost whether the system_id exists or not.
     pub(super) async fn check_password(&self, world: &World, attempt: &Attempt<'_>) -> PasswordCheck {
-        if self.remembers(attempt) {
-            return PasswordCheck::Right;
+        if let Some(position) = self.remembered(attempt) {
+            return PasswordCheck::Right(position);
         }
         let Some(turn) = self.hashing.turn(self.caller_kind(attempt)).await else {
             return PasswordCheck::Busy;
         };
         // Another bind of the same customer may have verified it meanwhile.
-        if self.remembers(attempt) {
-            return PasswordCheck::Right;
+        if let Some(position) = self.remembered(attempt) {
+            return PasswordCheck::Right(position);
         }
         let (pepper, password) = (world.pepper.clone(), attempt.password.to_vec());
-        let hash = attempt.hash.map(str::to_owned);
+        let hashes: Vec<String> = attempt.hashes.iter().map(|hash| (*hash).to_owned()).collect();
         counter!("hermod_smpp_password_hashes_total").increment(1);
         let hashed = tokio::task::spawn_blocking(move || {
             let _turn = turn;
-            match hash {
-                Some(hash) => passwords::matches(&pepper, &password, &hash),
-                None => {
-                    passwords::spend_as_much(&pepper, &password);
-                    false
-                }
-            }
+            passwords::matching(&pepper, &password, &hashes)
         });
         match hashed.await {
-            Ok(true) => {
-                self.remember(attempt);
-                PasswordCheck::Right
+            Ok(Some(position)) => {
+                self.remember(attempt, position);
+                PasswordCheck::Right(position)
             }
-            Ok(false) => PasswordCheck::Wrong,
+            Ok(None) => PasswordCheck::Wrong,
             Err(_) => PasswordCheck::Broken,
         }
     }
@@ -183,12 +178,16 @@ impl BindGuard {
         }
     }
 
-    fn remembers(&self, attempt: &Attempt<'_>) -> bool {
-        self.digest(attempt).is_some_and(|digest| lock(&self.verified).contains(&digest))
+    /// Returns the position of the hash that these credentials were verified with before.
+    fn remembered(&self, attempt: &Attempt<'_>) -> Option<usize> {
+        let digests: Vec<Digest> = attempt.hashes.iter().map(|hash| self.digest(attempt, hash)).collect();
+        let verified = lock(&self.verified);
+        digests.iter().position(|digest| verified.contains(digest))
     }
 
-    fn remember(&self, attempt: &Attempt<'_>) {
-        let Some(digest) = self.digest(attempt) else { return };
+    fn remember(&self, attempt: &Attempt<'_>, position: usize) {
+        let Some(hash) = attempt.hashes.get(position) else { return };
+        let digest = self.digest(attempt, hash);
         let mut verified = lock(&self.verified);
         verified.insert(digest);
         verified.insert(self.address(attempt));
@@ -196,10 +195,10 @@ impl BindGuard {
 
     /// Returns the cache key of an attempt. It includes the stored hash, so that a changed password misses, and the
     /// address, so that passwords cannot be guessed against the cache from elsewhere.
-    fn digest(&self, attempt: &Attempt<'_>) -> Option<Digest> {
-        let Attempt { system_id, password, hash, from, .. } = attempt;
+    fn digest(&self, attempt: &Attempt<'_>, hash: &str) -> Digest {
+        let Attempt { system_id, password, from, .. } = attempt;
         let site = limit_key_of(*from).to_string();
-        Some(self.key.derived(&[b"verified", system_id, password, (*hash)?.as_bytes(), site.as_bytes()]))
+        self.key.derived(&[b"verified", system_id, password, hash.as_bytes(), site.as_bytes()])
     }
 
     fn address(&self, attempt: &Attempt<'_>) -> Digest {
@@ -250,7 +249,7 @@ mod tests {
     fn attempt(system_id: &'static str, last: u8) -> Attempt<'static> {
         let from = IpAddr::from([192, 0, 2, last]);
         let listing = Listing::NoList;
-        Attempt { system_id: system_id.as_bytes(), password: b"secret08", hash: Some("hash"), from, listing }
+        Attempt { system_id: system_id.as_bytes(), password: b"secret08", hashes: &["hash"], from, listing }
     }
 
     #[test]
@@ -273,7 +272,7 @@ mod tests {
     #[test]
     fn cached_credentials_are_not_locked_out_by_failed_attempts_elsewhere() {
         let guard = BindGuard::new(Allowance { most: 100, ..THREE }, THREE).unwrap();
-        guard.remember(&attempt("a", 1));
+        guard.remember(&attempt("a", 1), 0);
         for _ in 0..3 {
             guard.admit(&attempt("a", 9), NOW).unwrap();
         }
@@ -282,8 +281,10 @@ mod tests {
         assert_eq!(guard.admit(&attempt("a", 2), NOW), Err(over), "not cached for another address");
         let guessed = Attempt { password: b"secret09", ..attempt("a", 1) };
         assert_eq!(guard.admit(&guessed, NOW), Err(over), "nor for another password");
-        let rotated = Attempt { hash: Some("another"), ..attempt("a", 1) };
+        let rotated = Attempt { hashes: &["another"], ..attempt("a", 1) };
         assert_eq!(guard.admit(&rotated, NOW), Err(over), "nor for a changed password");
+        let rotating = Attempt { hashes: &["another", "hash"], ..attempt("a", 1) };
+        assert_eq!(guard.remembered(&rotating), Some(1), "but while the old password is valid");
     }
 
     #[test]
@@ -308,7 +309,7 @@ mod tests {
     #[test]
     fn listed_and_verified_addresses_are_known() {
         let guard = BindGuard::new(THREE, THREE).unwrap();
-        guard.remember(&attempt("a", 1));
+        guard.remember(&attempt("a", 1), 0);
         for (system_id, last, listing, expect) in [
             ("a", 1, Listing::NoList, CallerKind::Known),
             ("b", 1, Listing::NotListed, CallerKind::Known),
@@ -328,9 +329,9 @@ mod tests {
         let names: Vec<String> = (0..VERIFIED_MAX + 9).map(|number| number.to_string()).collect();
         let of = |name: &'static str| Attempt { system_id: name.as_bytes(), ..attempt("", 1) };
         for name in names {
-            guard.remember(&of(Box::leak(name.into_boxed_str())));
+            guard.remember(&of(Box::leak(name.into_boxed_str())), 0);
         }
         assert_eq!(lock(&guard.verified).digests.len(), VERIFIED_MAX);
-        assert!(!guard.remembers(&of("9")) && guard.remembers(&of("10")));
+        assert_eq!((guard.remembered(&of("9")), guard.remembered(&of("10"))), (None, Some(0)));
     }
 }

@@ -34,6 +34,9 @@ pub(super) fn access(
         return wanted.password.as_ref().map_or(Ok(None), |_| Err(ProvisionRefusal::about(what, sentence)));
     };
     let password_hash = password_hash(wanted, what, before, draft)?;
+    // Another password ends a rotation: only the given one is valid.
+    let kept = before.filter(|before| before.password_hash == password_hash);
+    let previous = kept.and_then(|before| before.previous.clone());
     Ok(Some(SmppAccess {
         system_id: system_id.clone(),
         password_hash,
@@ -51,6 +54,7 @@ pub(super) fn access(
         special_protocol_ids: wanted.special_protocol_ids.unwrap_or_default(),
         message_waiting: wanted.message_waiting.unwrap_or_default(),
         inbound: wanted.inbound.unwrap_or_default(),
+        previous,
     }))
 }
 
@@ -109,6 +113,7 @@ pub(super) fn show(access: SmppAccess, connection: &mut WantedConnection) {
         special_protocol_ids,
         message_waiting,
         inbound,
+        previous: _,
     } = access;
     connection.system_id = Some(system_id);
     connection.system_type = system_type;

@@ -8,7 +8,8 @@ use crate::provision::checks;
 use crate::provision::documents::Names;
 use crate::provision::draft::{Draft, Entry};
 use crate::provision::kind::Kind;
-use crate::provision::{ProvisionRefusal, names, values};
+use crate::provision::secret_rotation::previous_changes;
+use crate::provision::{FieldChange, ProvisionRefusal, names, values};
 use crate::secrets::Secret;
 use crate::secrets::passwords;
 use hermod_domain::catalogue::{AllowList, CodingZero, Connection, InboundForm};
@@ -221,6 +222,14 @@ impl Entry for WantedConnection {
             bind_access::show(access, &mut shown);
         }
         shown
+    }
+
+    fn unshown_changes(before: &Connection, after: &Connection) -> Vec<FieldChange> {
+        let previous = |connection: &Connection| connection.smpp.as_ref().and_then(|smpp| smpp.previous.clone());
+        let secret = Self::secret_changed(before, after).map(FieldChange::hidden);
+        let (before, after) = (previous(before), previous(after));
+        let until = previous_changes("old_password_until", before.as_ref(), after.as_ref());
+        secret.into_iter().chain(until).collect()
     }
 
     fn secret(&self) -> Option<&Secret> {

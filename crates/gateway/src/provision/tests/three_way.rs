@@ -1,6 +1,7 @@
 //! Tests of applying a file again: absent fields and fields changed by a command keep their values.
 
 use super::*;
+use crate::secrets::{Secret, passwords};
 use serde_json::{Value, json};
 
 const SHOP: &str = "[[account]]\nname = \"shop\"\ncurrency = \"EUR\"\nverified = false\nsenders = [\"Shop\"]\n\
@@ -175,5 +176,49 @@ async fn dry_run_stores_nothing() {
     assert_eq!(store.provisioned().await.unwrap(), []);
     applied(&store, SHOP).await;
     assert_eq!(store.provisioned().await.unwrap().len(), 6, "five entries and the sender of one");
+    store.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn file_applied_again_keeps_a_rotation_and_its_overlap() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    applied(&store, SHOP).await;
+    let (secret, password) = (Secret::new("a-rotated-secret-of-26-chars"), Secret::new("second08"));
+    let overlap = Duration::from_secs(86_400);
+    let replacement = |secret| Replacement { secret, overlap };
+    let rows = store.catalogue().await.unwrap();
+    let plan = rotate_key_secret(rows, &pepper(), "k", &replacement(&secret), NOW).unwrap();
+    carry_out(&store, &plan, NOW).await.unwrap();
+    let rows = store.catalogue().await.unwrap();
+    let plan = rotate_connection_password(rows, &pepper(), "c", &replacement(&password), NOW).unwrap();
+    carry_out(&store, &plan, NOW).await.unwrap();
+    let valid_secrets = async |now| {
+        let catalogue = load_catalogue(&store).await.unwrap();
+        let is_secret = |secret: &str| {
+            catalogue.key("k").unwrap().digests_at(now).any(|digest| pepper().matches(secret, digest))
+        };
+        let connection = catalogue.connection_by_system_id("shop").unwrap();
+        let access = catalogue.connection(connection).unwrap().smpp.clone().unwrap();
+        let hashes: Vec<String> = access.password_hashes_at(now).map(str::to_owned).collect();
+        let is_password =
+            |password: &str| passwords::matching(&pepper(), password.as_bytes(), &hashes).is_some();
+        (
+            [is_secret("the-long-secret-of-the-file"), is_secret("a-rotated-secret-of-26-chars")],
+            [is_password("first-08"), is_password("second08")],
+        )
+    };
+    assert_eq!(valid_secrets(NOW).await, ([true, true], [true, true]));
+    let again = applied(&store, SHOP).await;
+    assert!(again.contains("=key k [secret ") && again.contains("=connection c [password "), "{again}");
+    commanded(&store, Kind::Key, "k", json!({"label": "shop backend"})).await;
+    commanded(&store, Kind::Connection, "c", json!({"rate": 50})).await;
+    assert_eq!(valid_secrets(NOW).await, ([true, true], [true, true]), "other fields do not end a rotation");
+    assert_eq!(valid_secrets(NOW.plus(overlap)).await, ([false, true], [false, true]));
+    commanded(&store, Kind::Key, "k", json!({"secret": "the-third-secret-of-26-chars"})).await;
+    commanded(&store, Kind::Connection, "c", json!({"password": "third-08"})).await;
+    assert_eq!(valid_secrets(NOW).await, ([false, false], [false, false]), "a given secret ends it");
+    let rows = store.catalogue().await.unwrap();
+    assert!(rotate_connection_password(rows, &pepper(), "none", &replacement(&password), NOW).is_err());
     store.close().await.unwrap();
 }

@@ -6,6 +6,7 @@ mod kannel;
 mod libraries;
 mod messages;
 mod pcap;
+mod quickstarts;
 mod script;
 mod tshark;
 mod webhooks;

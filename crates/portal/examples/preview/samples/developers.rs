@@ -6,8 +6,14 @@ use hermod_portal::elements::{Chip, Fact, Notice, Tone};
 use hermod_portal::forms::{Field, Select};
 use hermod_portal::layout::Entry;
 use hermod_portal::pages::confirm::{Confirm, Reauthenticate};
-use hermod_portal::pages::keys::{Admission, CheckAddress, CreateKey, Key, KeyRow, KeySecret, Keys};
+use hermod_portal::pages::keys::{
+    Admission, CheckAddress, CreateKey, Example, Key, KeyRow, KeySecret, Keys,
+};
+use hermod_portal::pages::quickstart::{Quickstart, Sample};
 use hermod_portal::pages::smpp::{BindCard, BindRow, RejectedBind, Smpp, SmppPassword};
+
+const BASE_URL: &str = "https://sms.example/api/v1";
+const SECRET: &str = "a2r7hq9mz4k8w3x5n6tvbycjdfgpsu2e";
 
 pub(crate) fn all() -> Vec<(&'static str, String)> {
     let keys = keys();
@@ -23,6 +29,7 @@ pub(crate) fn all() -> Vec<(&'static str, String)> {
         ("smpp", html(&smpp)),
         ("smpp-empty", html(&Smpp { cards: Vec::new(), ..smpp })),
         ("smpp-password", html(&password())),
+        ("quickstart", html(&quickstart())),
     ]
 }
 
@@ -102,13 +109,23 @@ fn key() -> Key {
     Key {
         shell: shell(Entry::Keys),
         row: row("lk_live_7Q2M", "Shop backend", active(), Some(2 * MINUTE), None, "2 networks"),
-        created: ago(120 * DAY),
-        created_by: "jana.petersen@lindgren.example".to_owned(),
+        created: Some(ago(120 * DAY)),
+        label: Field::new("Shop backend"),
+        expires: Field::new("2027-12-31"),
         allow_list: Field::new("203.0.113.0/24\n2001:db8:40::/48"),
-        connection_list: vec!["203.0.113.0/24".to_owned(), "198.51.100.0/24".to_owned()],
+        connection_list: Field::new("203.0.113.0/24\n198.51.100.0/24"),
         overlap: overlap(),
         old_secret_until: Some(Time(NOW + 20 * HOUR)),
         can_change: true,
+        examples: Example::of_each_form(BASE_URL, "lk_live_7Q2M", "$API_SECRET"),
+    }
+}
+
+fn quickstart() -> Quickstart {
+    Quickstart {
+        shell: shell(Entry::Quickstart),
+        keys: Select::new([("lk_live_7Q2M", "lk_live_7Q2M, Shop backend")], "lk_live_7Q2M"),
+        samples: Sample::all(BASE_URL, "lk_live_7Q2M"),
     }
 }
 
@@ -117,10 +134,10 @@ fn secret(old_secret_until: Option<Time>) -> KeySecret {
         shell: shell(Entry::Keys),
         key: "lk_live_5T8W".to_owned(),
         label: "Shop backend".to_owned(),
-        secret: "a2r7hq9mz4k8w3x5n6tvbycjdfgpsu2e".to_owned(),
+        secret: SECRET.to_owned(),
         old_secret_until,
-        base_url: "https://sms.example/api/v1".to_owned(),
         basic: "bGtfbGl2ZV81VDhXOmEycjdocTltejRrOHczeDVuNnR2YnljamRmZ3BzdTJl".to_owned(),
+        examples: Example::of_each_form(BASE_URL, "lk_live_5T8W", SECRET),
     }
 }
 
@@ -198,6 +215,7 @@ fn smpp() -> Smpp {
                 Tone::Warning,
                 "Bind 8 is not encrypted. Use port 2776 with TLS 1.2 or 1.3: passwords and texts are readable on the way.",
             )],
+            allow_list: Field::new("203.0.113.0/24"),
             overlap: overlap(),
             old_password_until: None,
         }],

@@ -88,12 +88,15 @@ fn statement_of(scope: Scope, filter: &RequestFilter) -> (String, Option<u32>, u
 }
 
 fn matches(line: &Row<'_>, filter: &RequestFilter) -> Result<bool, TableError> {
-    let RequestFilter { code, kind, request, rejected, from, until } = filter;
+    let RequestFilter { who, code, kind, request, rejected, from, until } = filter;
     let at = Timestamp::from_millis(line.get(1)?);
     if from.is_some_and(|from| at < from) || until.is_some_and(|until| at >= until) {
         return Ok(false);
     }
     if kind.is_some_and(|kind| line.get::<_, u8>(4).ok() != Some(kind_to_stored(kind))) {
+        return Ok(false);
+    }
+    if who.as_deref().is_some_and(|who| line.get_ref(6).ok().and_then(|own| own.as_str().ok()) != Some(who)) {
         return Ok(false);
     }
     let own_code = line.get_ref(9)?.as_str_or_null()?;

@@ -26,6 +26,7 @@ pub(super) fn request_filter(
     let kind = query.kind.as_deref().map(|text| one_of("kind", text, KINDS, kind_text)).transpose()?;
     let (from, until) = range_of(query.since.as_deref(), query.until.as_deref(), world.clock.now())?;
     let filter = RequestFilter {
+        who: None,
         code: query.code.clone(),
         kind,
         request: query.request.clone(),

@@ -251,15 +251,15 @@ impl CustomerSession {
         checked: Result<AcceptedBind, BindRejection>,
     ) {
         let now = moment(self.world.clock.moment());
-        let (has_current_password, admitted) = match checked {
-            Ok(admitted) => (bind::has_current_password(&self.world, &admitted), admitted),
+        let (has_valid_password, admitted) = match checked {
+            Ok(admitted) => (bind::has_valid_password(&self.world, &admitted), admitted),
             Err(BindRejection { status, .. }) => {
                 // Fails only if the session has ended.
                 let _ = self.session.reject_bind(status, now);
                 return;
             }
         };
-        let AcceptedBind { connection, access, bind: place } = admitted;
+        let AcceptedBind { connection, access, bind: place, .. } = admitted;
         let window = u32::from(access.window);
         let acceptance = BindAcceptance {
             system_id: self.settings.system_id.as_bytes(),
@@ -279,7 +279,7 @@ impl CustomerSession {
         self.bound =
             Some(Bound { connection, kind, is_3_4, place, has_left: false, submit_rate, report_delivery });
         // The catalogue may have changed while the password was checked.
-        if has_current_password {
+        if has_valid_password {
             self.on_catalogue();
         } else {
             self.unbind("Unbinding, the password was changed during the bind");

@@ -19,7 +19,7 @@ fn entry(number: u32) -> RequestEntry {
         connection: Some(ConnectionId::new(1)),
         kind: KINDS[place(9) as usize / 3],
         operation: "POST /api/v1/sms".into(),
-        who: "key-1".into(),
+        who: format!("key-{}", number % 3).into(),
         address: "192.0.2.7".parse().ok(),
         status: 400,
         code: CODES[(number / 2) as usize % 4].map(Into::into),
@@ -45,8 +45,9 @@ fn is_in(entry: &RequestEntry, scope: Scope) -> bool {
 }
 
 fn is_wanted(entry: &RequestEntry, scope: Scope, filter: &RequestFilter) -> bool {
-    let RequestFilter { code, kind, request, rejected, from, until } = filter;
+    let RequestFilter { who, code, kind, request, rejected, from, until } = filter;
     is_in(entry, scope)
+        && who.as_ref().is_none_or(|who| *entry.who == **who)
         && code.as_ref().is_none_or(|code| entry.code.as_deref() == Some(code))
         && kind.is_none_or(|kind| entry.kind == kind)
         && request.as_ref().is_none_or(|request| entry.request.as_deref() == Some(request))
@@ -60,9 +61,10 @@ fn every_combination_of_request_filters_finds_what_it_should() {
     let (filled, all) = filled();
     let (connection, _) = filled.reader();
     let at = |seconds: u64| noon().plus(Duration::from_secs(seconds));
-    for number in 0..64_u32 {
+    for number in 0..128_u32 {
         let has = |bit: u32| number >> bit & 1 == 1;
         let filter = RequestFilter {
+            who: has(6).then(|| all[4].who.to_string()),
             code: has(0).then(|| "invalid_number".to_owned()),
             kind: has(1).then_some(RequestKind::Submit),
             request: has(2).then(|| "req-4".to_owned()),

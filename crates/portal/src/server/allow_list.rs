@@ -1,0 +1,120 @@
+//! Allow-lists as people type them: one address or network for each line.
+
+use super::Portal;
+use super::member::Member;
+use super::reply::{NoPage, fault};
+use crate::pages::keys::Admission;
+use hermod_domain::catalogue::AllowList;
+use hermod_gateway::app::operator::{self, LiveBinds};
+use hermod_gateway::app::rejecting_list;
+use hermod_gateway::config::Network;
+use hermod_gateway::provision::Kind;
+use serde_json::{Map, json};
+use std::net::IpAddr;
+
+/// The most lines of a list. A longer one is a mistake, and every request would have to be compared with it.
+const LINES_MAX: usize = 200;
+
+/// Returns the networks of a list in canonical form, or what is wrong with it.
+pub(super) fn parse(text: &str) -> Result<Vec<String>, String> {
+    let lines = text.lines().map(str::trim).enumerate().filter(|(_, line)| !line.is_empty());
+    let network = |(index, line): (usize, &str)| match Network::parse(line) {
+        Some(network) => Ok(network.to_string()),
+        None => Err(format!(
+            "Line {}: write an address such as 203.0.113.9, or a network such as 203.0.113.0/24 or 2001:db8::/32.",
+            index + 1
+        )),
+    };
+    let networks: Vec<String> = lines.map(network).collect::<Result<_, String>>()?;
+    if networks.len() > LINES_MAX {
+        return Err(format!("A list has at most {LINES_MAX} lines. Combine addresses into networks."));
+    }
+    Ok(networks)
+}
+
+/// Saves the list of a connection of the member's account. Returns what is wrong with it.
+pub(super) async fn save_of_connection(
+    portal: &Portal,
+    member: &Member,
+    connection: &str,
+    text: &str,
+) -> Result<Result<(), String>, NoPage> {
+    let networks = match parse(text) {
+        Ok(networks) => networks,
+        Err(error) => return Ok(Err(error)),
+    };
+    let patch = Map::from_iter([("allow".to_owned(), json!(networks))]);
+    let acting = member.acting(portal);
+    let saved = operator::patch_entry(&acting, Kind::Connection, connection, patch, LiveBinds::Keep).await;
+    match saved {
+        Ok(_) => Ok(Ok(())),
+        Err(refusal) => Ok(Err(fault(refusal)?)),
+    }
+}
+
+/// Returns a list as it is shown in a field.
+pub(super) fn text(list: &AllowList) -> String {
+    let lines: Vec<String> = list.0.iter().map(|network| Network(*network).to_string()).collect();
+    lines.join("\n")
+}
+
+/// Says in a few words how long a list is.
+pub(super) fn summary(list: &AllowList) -> String {
+    match list.0.len() {
+        0 => "any address".to_owned(),
+        1 => "1 network".to_owned(),
+        count => format!("{count} networks"),
+    }
+}
+
+/// Says whether requests from an address are admitted, and what each list says. The lists have names, such as `Key`.
+pub(super) fn admission(address: IpAddr, with: &str, lists: [(String, &AllowList); 2]) -> Admission {
+    let rejecting = rejecting_list([lists[0].1, lists[1].1], Some(address));
+    let text = match rejecting {
+        None => format!("Requests from {address} with {with} are admitted."),
+        Some(index) => format!(
+            "Requests from {address} with {with} are rejected with IP_NOT_ALLOWED: the list of the {} does not have the address.",
+            if index == 0 { "key" } else { "connection" }
+        ),
+    };
+    let line = |(name, list): &(String, &AllowList)| match (list.is_empty(), list.matching(address)) {
+        (true, _) => format!("{name}: admits any address"),
+        (false, Some(network)) => format!("{name}: {} matches", Network(*network)),
+        (false, None) => format!("{name}: no match in {}", summary(list)),
+    };
+    Admission { is_admitted: rejecting.is_none(), text, lists: lists.iter().map(line).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(networks: &[&str]) -> AllowList {
+        AllowList(networks.iter().map(|network| network.parse().unwrap()).collect())
+    }
+
+    #[test]
+    fn invalid_line_is_named() {
+        assert_eq!(parse("203.0.113.9\n\n 10.1.2.3/8 ").unwrap(), ["203.0.113.9", "10.0.0.0/8"]);
+        assert!(parse("203.0.113.9\n203.0.113.0/33").unwrap_err().starts_with("Line 2: "));
+        assert!(parse("<script>").is_err());
+        assert_eq!(parse(""), Ok(Vec::new()));
+        assert!(parse(&"192.0.2.1\n".repeat(LINES_MAX + 1)).is_err());
+    }
+
+    #[test]
+    fn admission_names_the_list_that_rejects() {
+        let (key, connection) = (list(&["203.0.113.0/24"]), list(&["203.0.113.9/32", "192.0.2.0/24"]));
+        let ask = |address: &str| {
+            let lists = [("Key".to_owned(), &key), ("Connection c".to_owned(), &connection)];
+            admission(address.parse().unwrap(), "key k", lists)
+        };
+        let admitted = ask("203.0.113.9");
+        assert!(admitted.is_admitted, "{admitted:?}");
+        let by_key = ask("192.0.2.7");
+        assert!(!by_key.is_admitted && by_key.text.contains("the list of the key "), "{by_key:?}");
+        assert_eq!(by_key.lists, ["Key: no match in 1 network", "Connection c: 192.0.2.0/24 matches"]);
+        let by_connection = ask("203.0.113.10");
+        assert!(by_connection.text.contains("the list of the connection "), "{by_connection:?}");
+    }
+}
