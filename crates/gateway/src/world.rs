@@ -1,6 +1,6 @@
 //! The shared state of a gateway: clock, store, current catalogue, status board, and the rate limits in memory.
 
-use crate::board::{AlarmKind, Alarms, Binds, CarrierBoard, Exports, Probes, RequestLog};
+use crate::board::{AlarmKind, Alarms, Binds, CarrierBoard, Exports, Probes, RequestLog, WebhookTests};
 use crate::clock::Clock;
 use crate::http::body_memory::{BODY_MEMORY_MAX, BodyMemory};
 use crate::listeners::limit_key_of;
@@ -51,6 +51,8 @@ pub struct World {
     pub binds: Binds,
     /// Test messages to carriers.
     pub probes: Probes,
+    /// Test events to customers' webhooks.
+    pub webhook_tests: WebhookTests,
     /// How much of the request log is used up.
     pub request_log: RequestLog,
     /// Exports of the record that are running.
@@ -110,6 +112,7 @@ impl World {
             alarms: Alarms::default(),
             binds: Binds::default(),
             probes: Probes::default(),
+            webhook_tests: WebhookTests::default(),
             request_log: RequestLog::default(),
             exports: Exports::default(),
             validity,
