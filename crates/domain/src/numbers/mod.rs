@@ -60,8 +60,7 @@ pub struct Numbers {
 impl Numbers {
     /// Returns the embedded data. The first call parses it, which takes some milliseconds, so call it at startup.
     pub fn embedded() -> &'static Numbers {
-        static EMBEDDED: LazyLock<Numbers> =
-            LazyLock::new(|| Numbers { ranges: Ranges::read(TEXT) });
+        static EMBEDDED: LazyLock<Numbers> = LazyLock::new(|| Numbers { ranges: Ranges::read(TEXT) });
         &EMBEDDED
     }
 

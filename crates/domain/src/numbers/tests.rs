@@ -217,9 +217,9 @@ fn every_country_has_an_example_that_is_found_again() {
         assert_eq!(Numbers::embedded().find(*number), *destination, "{number}");
     }
     let named = |country: &str, operator: &str| {
-        examples.iter().any(|(destination, _)| {
-            destination.country_name() == country && destination.operator == operator
-        })
+        examples
+            .iter()
+            .any(|(destination, _)| destination.country_name() == country && destination.operator == operator)
     };
     assert!(named("Germany", "T-Mobile") && named("Germany", ""));
     let countries: std::collections::BTreeSet<&str> =

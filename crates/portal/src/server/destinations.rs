@@ -198,8 +198,17 @@ pub(super) async fn export(axum::extract::State(portal): State, member: Member) 
     let found = operator::list_destinations(&portal.world, &member.account_name)?;
     let mut text = String::new();
     let headings = [
-        "country", "code", "operator", "mcc", "mnc", "price_per_part", "currency", "next_price", "next_from",
-        "route", "sending",
+        "country",
+        "code",
+        "operator",
+        "mcc",
+        "mnc",
+        "price_per_part",
+        "currency",
+        "next_price",
+        "next_from",
+        "route",
+        "sending",
     ];
     push_headings(&mut text, &headings);
     for item in found.items.iter().filter(|item| is_shown(item, "")) {

@@ -18,7 +18,10 @@ const DONE: &[(&str, &str)] = &[
     ("opt-out-known", "The number was on the list before."),
     ("opt-out-lifted", "The opt-out is lifted. Messages to the number are accepted again."),
     ("secret-dropped", "The secret is dropped. Posts are no longer signed with it."),
-    ("secret-switched", "The next secret is the current one. Posts are also signed with the previous one for 24 hours."),
+    (
+        "secret-switched",
+        "The next secret is the current one. Posts are also signed with the previous one for 24 hours.",
+    ),
     ("webhooks-saved", "The URLs are saved. Send a test event to check them."),
 ];
 

@@ -79,11 +79,8 @@ pub(super) async fn page_of(
     let own_keywords = own_keywords(portal, member);
     let Additions { forms, words, imported } = additions;
     let words = words.unwrap_or_else(|| Field::new(own_keywords.join("\n")));
-    let change = ChangeOptOuts {
-        words,
-        lines_max: grouped(u64::try_from(LINES_MAX).unwrap_or(u64::MAX)),
-        ..forms
-    };
+    let change =
+        ChangeOptOuts { words, lines_max: grouped(u64::try_from(LINES_MAX).unwrap_or(u64::MAX)), ..forms };
     Ok(OptOutsPage {
         is_filtered: !wanted.is_empty(),
         search,

@@ -27,7 +27,10 @@ const PLACES: &[(&str, Entry, &str)] = &[
 /// Statuses of SMPP in words for the customer.
 const STATUSES: &[(&str, &str)] = &[
     ("ESME_RALYBND", "The session is bound already: do not bind twice on one connection."),
-    ("ESME_RBINDFAIL", "The reason of the latest bind says what was not allowed: address, TLS, bind type or number of binds."),
+    (
+        "ESME_RBINDFAIL",
+        "The reason of the latest bind says what was not allowed: address, TLS, bind type or number of binds.",
+    ),
     ("ESME_RINVBNDSTS", "A receiver cannot submit: bind as a transmitter or transceiver."),
     ("ESME_RINVCMDID", "The operation is not supported: use submit_sm."),
     ("ESME_RINVCMDLEN", "The PDU could not be parsed: check its command_length and fields."),

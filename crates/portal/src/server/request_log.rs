@@ -15,9 +15,7 @@ use axum::extract::Query;
 use hermod_domain::permission::Permission;
 use hermod_gateway::app::operator::{self, OperatorRefusal};
 use hermod_gateway::views::paging::{Limit, RowNumber};
-use hermod_gateway::views::record::{
-    RecordView, RequestGroupView, RequestView, RequestsQuery, RequestsView,
-};
+use hermod_gateway::views::record::{RecordView, RequestGroupView, RequestView, RequestsQuery, RequestsView};
 use serde::{Deserialize, Serialize};
 
 /// Rows of a page.

@@ -65,7 +65,8 @@ async fn rows(portal: &Portal, member: &Member) -> Result<Vec<SenderRow>, NoPage
         *receives = true;
         let keyword = text(&entry, "keyword");
         if !keyword.is_empty() {
-            *reason = format!("{reason} Shared: receives messages that begin with {keyword}.").trim().to_owned();
+            *reason =
+                format!("{reason} Shared: receives messages that begin with {keyword}.").trim().to_owned();
         }
     }
     let counts = counts(portal, member).await?;

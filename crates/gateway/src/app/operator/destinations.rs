@@ -104,8 +104,7 @@ impl LookUp<'_> {
             let then = self.price(destination, to, *at);
             (then != now).then(|| NextPriceView { per_part: then.map(Amount), from: at.to_iso() })
         });
-        let query =
-            RouteQuery { account: self.account, from: &self.from, to, destination: *destination };
+        let query = RouteQuery { account: self.account, from: &self.from, to, destination: *destination };
         NetworkPriceView {
             operator: destination.operator.to_owned(),
             mcc: destination.network.map(|network| network.mcc.to_string()).unwrap_or_default(),

@@ -4,8 +4,8 @@ use super::entries::execute_plan;
 use super::input::{invalid, one_of};
 use super::{OperatorRefusal, find_account};
 use crate::author::Acting;
-use crate::provision::{self, Rotation};
 use crate::board::{NoTest, TestEvent};
+use crate::provision::{self, Rotation};
 use crate::secrets::{Secret, webhook_secret};
 use crate::views::paging::{Limit, Page};
 use crate::views::webhooks::{

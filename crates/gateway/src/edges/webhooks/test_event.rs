@@ -65,8 +65,7 @@ async fn run(shared: &Shared, account: AccountId, event: TestEvent) -> TestRepor
     let body = body_of(event, now);
     let name = format!("test_{}", now.as_millis());
     let draft = signed_draft(&target, &name, body.clone(), 1, now, clock.machine_time());
-    let PostResult { outcome, kept } =
-        shared.client.post(&target.url, &Pool::default(), &draft, true).await;
+    let PostResult { outcome, kept } = shared.client.post(&target.url, &Pool::default(), &draft, true).await;
     let took = Duration::from_millis(clock.moment().0.saturating_sub(begun.0));
     TestReport { took, outcome, response: kept, body }
 }

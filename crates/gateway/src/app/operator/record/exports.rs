@@ -5,8 +5,8 @@ use super::names::Names;
 use super::requests::{request_filter, request_view};
 use super::statistics::{Wanted, row_view, wanted};
 use crate::app::operator::OperatorRefusal;
-use crate::csv::{Cell, push_headings, push_row};
 use crate::board::{EXPORTS_MAX, ExportSlot, TooManyExports};
+use crate::csv::{Cell, push_headings, push_row};
 use crate::views::record::{
     MessageView, MessagesQuery, RequestView, RequestsQuery, StatisticView, StatisticsQuery,
 };
