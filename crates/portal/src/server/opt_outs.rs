@@ -11,7 +11,9 @@ use crate::numbers::grouped;
 use crate::pages::confirm::Confirm;
 use crate::pages::opt_outs::{ChangeOptOuts, Imported, OptOutRow, OptOuts as OptOutsPage};
 use crate::time::Time;
+use axum::body::Body;
 use axum::extract::{Path, Query};
+use futures_util::stream;
 use hermod_domain::inbound::OPT_OUT_KEYWORDS;
 use hermod_domain::permission::Permission;
 use hermod_gateway::app::operator;
@@ -107,20 +109,27 @@ fn row(view: OptOutView) -> OptOutRow {
 /// `GET /accounts/{account}/opt-outs.csv`.
 pub(super) async fn export(axum::extract::State(portal): State, member: Member) -> Reply {
     member.require(Permission::ReadTexts)?;
-    let mut text = String::new();
-    push_headings(&mut text, &["number", "since", "how"]);
-    let mut after = None;
-    loop {
-        let query = OptOutsQuery { after, limit: Some(Limit::MAX) };
-        let found = operator::list_opt_outs(&portal.world, &member.account_name, query).await?;
-        for OptOutView { number, how, at } in &found.items {
-            push_row(&mut text, &[Cell::Phone(number), Cell::Text(at), Cell::Text(how)]);
+    let mut headings = String::new();
+    push_headings(&mut headings, &["number", "since", "how"]);
+    let (world, account) = (portal.world.clone(), member.account_name.clone());
+    let first = Some((headings, None));
+    let pieces = stream::unfold(first, move |state| {
+        let (world, account) = (world.clone(), account.clone());
+        async move {
+            let (mut text, after) = state?;
+            let query = OptOutsQuery { after, limit: Some(Limit::MAX) };
+            let found = match operator::list_opt_outs(&world, &account, query).await {
+                Ok(found) => found,
+                // The connection is cut, so that the file is seen to be incomplete.
+                Err(refusal) => return Some((Err(std::io::Error::other(refusal.to_string())), None)),
+            };
+            for OptOutView { number, how, at } in &found.items {
+                push_row(&mut text, &[Cell::Phone(number), Cell::Text(at), Cell::Text(how)]);
+            }
+            Some((Ok(text), found.next.map(|next| (String::new(), Some(next)))))
         }
-        after = found.next;
-        if after.is_none() {
-            return Ok(csv::file(&portal, "opt-outs", text));
-        }
-    }
+    });
+    Ok(csv::file(&portal, "opt-outs", Body::from_stream(pieces)))
 }
 
 /// `GET /accounts/{account}/opt-outs/{number}/lift`.

@@ -78,7 +78,12 @@ async fn check_roles(s: &Scenario, pages: &[(&str, [u16; 4])], forms: &[&str]) {
             let more = [("connection", "x"), ("dlr_form", "x"), ("event", "x"), ("dlr_webhook", "x")];
             let fields = [&fields[..], &more[..], &[("inbound_webhook", "x"), ("off", "x")]].concat();
             let page = browser.change(path, &fields).await;
-            assert_eq!(is_allowed, !page.text.contains("Not allowed for your role"), "{role}: {path}: {}", page.status);
+            assert_eq!(
+                is_allowed,
+                !page.text.contains("Not allowed for your role"),
+                "{role}: {path}: {}",
+                page.status
+            );
             assert!(is_allowed || page.status == 403, "{role}: {path}: {}", page.status);
         }
         assert_eq!(browser.get("/accounts/bob/webhooks").await.status, 404);
