@@ -27,6 +27,7 @@ fn main() {
             smpp_rate: None,
             webhooks: None,
             stop_words: Vec::new(),
+            countries_off: std::collections::BTreeSet::new(),
         };
         (AccountId::new(number), format!("account-{number}"), account)
     };

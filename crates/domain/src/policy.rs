@@ -118,8 +118,8 @@ fn check_sender(
 /// covers its digits; otherwise the route check refuses it.
 fn may_send_to(catalogue: &Catalogue, view: &AccountView, query: &RouteQuery<'_>) -> bool {
     match (&view.account.countries, query.destination.country) {
-        (Countries::All, _) => true,
-        (countries, Some(country)) => countries.allow(country),
+        (_, Some(country)) => view.account.may_send_to(country),
+        (Countries::All, None) => true,
         (Countries::Only(_), None) => catalogue.routes().serving(query).is_none(),
     }
 }

@@ -16,8 +16,12 @@ const NOW: Timestamp = Timestamp::from_millis(1_750_000_000_000);
 
 /// An account that may send to Germany and France, as Shop and from its own number, and one screening rule.
 fn documents() -> Documents {
-    let sender =
-        |account, sender: &str, state| SenderEntry { account, sender: Sender::parse(sender).unwrap(), state };
+    let sender = |account, sender: &str, state| SenderEntry {
+        account,
+        sender: Sender::parse(sender).unwrap(),
+        state,
+        reason: None,
+    };
     let route = |number, prefix: &str| {
         let prefix = Prefix::parse(prefix).unwrap();
         let carriers = vec![RouteCarrier { carrier: CarrierId::new(1), priority: 1, weight: 1 }];
@@ -83,6 +87,7 @@ fn account() -> Account {
         smpp_rate: None,
         webhooks: None,
         stop_words: Vec::new(),
+        countries_off: std::collections::BTreeSet::new(),
     }
 }
 

@@ -119,6 +119,18 @@ impl PriceList {
         Some(Quote { per_part, parts, cost })
     }
 
+    /// Returns every price of this list and of the one behind it, in no order.
+    pub fn entries(&self) -> impl Iterator<Item = &PriceEntry> {
+        let prefixes = self.prefixes.entries().iter().flat_map(|(prefix, versions)| {
+            // A longer prefix also holds the earlier prices of a shorter one.
+            versions.iter().filter(|entry| entry.area == Area::Prefix(*prefix))
+        });
+        let by_code = self.networks.values().chain(self.mccs.values()).chain(self.countries.values());
+        let own = by_code.flatten().chain(prefixes).chain(&self.everywhere);
+        let fallback = self.fallback.iter().flat_map(|list| list.entries().collect::<Vec<_>>());
+        own.chain(fallback)
+    }
+
     /// Returns the price that applies, and which list it is in.
     pub fn find(&self, query: PriceQuery) -> Option<FoundPrice<'_>> {
         let PriceQuery { to, network, mcc, country, now } = query;

@@ -131,3 +131,12 @@ fn found_price_names_its_area() {
     assert_eq!(found("+4915112345678", 11), "prefix \"49151\" 0.04 false");
     assert_eq!(found("+33612345678", 0), "prefix \"\" 0.09 false");
 }
+
+#[test]
+fn entries_are_those_of_both_lists_each_once() {
+    let common = list(&["49 = 0.04", "49151 = 0.05 from 3", "US = 0.06"]).unwrap();
+    let own = list(&["49 = 0.03", " = 0.09"]).unwrap().over(Arc::new(common));
+    let mut prices: Vec<String> = own.entries().map(|entry| entry.per_part.to_string()).collect();
+    prices.sort();
+    assert_eq!(prices, ["0.03", "0.04", "0.05", "0.06", "0.09"]);
+}

@@ -7,6 +7,7 @@ pub mod author;
 pub mod board;
 pub mod clock;
 pub mod config;
+pub mod csv;
 pub mod edges;
 pub mod http;
 mod listeners;

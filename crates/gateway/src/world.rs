@@ -1,6 +1,8 @@
 //! The shared state of a gateway: clock, store, current catalogue, status board, and the rate limits in memory.
 
-use crate::board::{AlarmKind, Alarms, Binds, CarrierBoard, Exports, KeyUses, Probes, RequestLog};
+use crate::board::{
+    AlarmKind, Alarms, Binds, CarrierBoard, Exports, KeyUses, Probes, RequestLog, WebhookTests,
+};
 use crate::clock::Clock;
 use crate::http::body_memory::{BODY_MEMORY_MAX, BodyMemory};
 use crate::listeners::limit_key_of;
@@ -53,6 +55,8 @@ pub struct World {
     pub probes: Probes,
     /// The last use of each API key.
     pub key_uses: KeyUses,
+    /// Test events to customers' webhooks.
+    pub webhook_tests: WebhookTests,
     /// How much of the request log is used up.
     pub request_log: RequestLog,
     /// Exports of the record that are running.
@@ -125,6 +129,7 @@ impl World {
             binds: Binds::default(),
             probes: Probes::default(),
             key_uses: KeyUses::default(),
+            webhook_tests: WebhookTests::default(),
             request_log: RequestLog::default(),
             exports: Exports::default(),
             validity,

@@ -37,8 +37,12 @@ pub struct Account {
     /// `None`: postpaid if it has a credit limit, otherwise prepaid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terms: Option<Terms>,
+    /// Where the operator lets it send.
     #[serde(default)]
     pub countries: Countries,
+    /// Countries that the customer switched off.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub countries_off: BTreeSet<Country>,
     /// Sign-ins and binds are rejected.
     #[serde(default)]
     pub closed: bool,
@@ -70,6 +74,11 @@ impl Account {
     pub fn terms(&self) -> Terms {
         let implied = if self.credit_limit > Money::ZERO { Terms::Postpaid } else { Terms::Prepaid };
         self.terms.unwrap_or(implied)
+    }
+
+    /// Whether messages to this country are allowed: the operator permits it and the customer has not switched it off.
+    pub fn may_send_to(&self, country: Country) -> bool {
+        self.countries.allow(country) && !self.countries_off.contains(&country)
     }
 }
 
@@ -355,6 +364,9 @@ pub struct SenderEntry {
     pub account: Option<AccountId>,
     pub sender: Sender,
     pub state: SenderState,
+    /// Why it has this state, for the customer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

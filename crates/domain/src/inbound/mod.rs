@@ -10,7 +10,8 @@ pub use addresses::{display_address, msisdn_of, normalized_address, number_of};
 pub use alphabet::Alphabet;
 pub use concatenation::{MoContent, MoEncoding};
 pub use opt_keywords::{
-    OPT_OUT_KEYWORD_CHARS_MAX, OPT_OUT_KEYWORDS_MAX, OptKeyword, is_opt_out_keyword, opt_keyword,
+    OPT_OUT_KEYWORD_CHARS_MAX, OPT_OUT_KEYWORDS, OPT_OUT_KEYWORDS_MAX, OptKeyword, is_opt_out_keyword,
+    opt_keyword,
 };
 
 use crate::origin::SmppAddress;

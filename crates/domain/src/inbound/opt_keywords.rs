@@ -5,8 +5,8 @@ pub const OPT_OUT_KEYWORDS_MAX: usize = 50;
 /// Characters of an opt-out keyword, which may have several words.
 pub const OPT_OUT_KEYWORD_CHARS_MAX: usize = 40;
 
-/// Opt-out keywords, as [`normalized`] writes them.
-const STOP: [&str; 12] = [
+/// Opt-out keywords of every account, in capitals.
+pub const OPT_OUT_KEYWORDS: [&str; 12] = [
     "STOP",
     "STOPALL",
     "STOP ALL",
@@ -41,7 +41,7 @@ pub fn opt_keyword(text: &str, own: &[String]) -> Option<OptKeyword> {
     if keyword.is_empty() {
         return None;
     }
-    if STOP.contains(&keyword.as_str()) || own.iter().any(|word| normalized(word) == keyword) {
+    if OPT_OUT_KEYWORDS.contains(&keyword.as_str()) || own.iter().any(|word| normalized(word) == keyword) {
         return Some(OptKeyword::Stop);
     }
     START.contains(&keyword.as_str()).then_some(OptKeyword::Start)

@@ -14,7 +14,11 @@ pub use country::{Country, CountryRefusal, country_of_mcc, mccs_of};
 pub use network::{Mcc, Mnc, Network, NetworkRefusal};
 
 use crate::phone::Msisdn;
+use crate::prefix::Prefix;
 use ranges::Ranges;
+
+/// The data file.
+const TEXT: &str = include_str!("../../data/numbers.tsv");
 
 /// The destination of a number, by its number range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,13 +60,24 @@ pub struct Numbers {
 impl Numbers {
     /// Returns the embedded data. The first call parses it, which takes some milliseconds, so call it at startup.
     pub fn embedded() -> &'static Numbers {
-        static EMBEDDED: LazyLock<Numbers> =
-            LazyLock::new(|| Numbers { ranges: Ranges::read(include_str!("../../data/numbers.tsv")) });
+        static EMBEDDED: LazyLock<Numbers> = LazyLock::new(|| Numbers { ranges: Ranges::read(TEXT) });
         &EMBEDDED
     }
 
     pub fn find(&self, to: Msisdn) -> Destination<'static> {
         self.ranges.find(to)
+    }
+
+    /// Returns every destination of the data with an invented number of it, by country.
+    pub fn examples() -> &'static [(Destination<'static>, Msisdn)] {
+        static EXAMPLES: LazyLock<Vec<(Destination<'static>, Msisdn)>> =
+            LazyLock::new(|| Numbers::embedded().ranges.examples(TEXT));
+        &EXAMPLES
+    }
+
+    /// Returns an invented number with this prefix; `None` for a prefix that no number has.
+    pub fn example_of(prefix: Prefix) -> Option<Msisdn> {
+        ranges::example_of(prefix)
     }
 
     /// Whether a look-up can return this MCC for numbers of its country: a range names a network with it, or the

@@ -55,6 +55,36 @@ impl Ranges {
         self.destinations[usize::from(self.intervals.find(number))]
     }
 
+    /// Returns a number of every destination of the file, sorted by country and operator. A destination whose ranges all
+    /// belong to others has none.
+    pub(super) fn examples(&self, text: &'static str) -> Vec<(Destination<'static>, Msisdn)> {
+        let mut examples: Vec<(Destination<'static>, Msisdn)> = Vec::new();
+        let mut current = Destination::UNKNOWN;
+        let mut is_found = true;
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            let fields = match line.strip_prefix(' ') {
+                Some(more) => more,
+                None => {
+                    let (next, fields) = destination(line);
+                    (current, is_found) = (next, false);
+                    fields
+                }
+            };
+            if is_found {
+                continue;
+            }
+            let numbers = fields.split(' ').flat_map(run).filter_map(example_of);
+            let own = numbers.into_iter().find(|number| self.find(*number) == current);
+            is_found = own.is_some();
+            examples.extend(own.map(|number| (current, number)));
+        }
+        let key = |(known, _): &(Destination<'static>, Msisdn)| {
+            (known.country.map(|country| country.name()), known.operator, known.network)
+        };
+        examples.sort_by_key(key);
+        examples
+    }
+
     pub(super) fn any(&self, fits: impl Fn(&Destination<'static>) -> bool) -> bool {
         self.destinations.iter().any(fits)
     }
@@ -63,6 +93,15 @@ impl Ranges {
         let found = self.destinations.iter().find(|known| known.network == Some(network));
         found.map_or("", |known| known.operator)
     }
+}
+
+/// Digits of an invented number: as many as most national plans have.
+const EXAMPLE_DIGITS: usize = 12;
+
+/// Returns an invented number with this prefix.
+pub(super) fn example_of(prefix: Prefix) -> Option<Msisdn> {
+    let digits = prefix.to_string();
+    Msisdn::parse_digits(&format!("{digits:0<EXAMPLE_DIGITS$}")).ok()
 }
 
 /// Parses a line up to its prefixes.

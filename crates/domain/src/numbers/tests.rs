@@ -209,3 +209,20 @@ fn data_files_are_well_formed() {
     let prefixes = listed_prefixes().len();
     assert!(prefixes > 25_000, "{prefixes}");
 }
+
+#[test]
+fn every_country_has_an_example_that_is_found_again() {
+    let examples = Numbers::examples();
+    for (destination, number) in examples {
+        assert_eq!(Numbers::embedded().find(*number), *destination, "{number}");
+    }
+    let named = |country: &str, operator: &str| {
+        examples
+            .iter()
+            .any(|(destination, _)| destination.country_name() == country && destination.operator == operator)
+    };
+    assert!(named("Germany", "T-Mobile") && named("Germany", ""));
+    let countries: std::collections::BTreeSet<&str> =
+        examples.iter().map(|(destination, _)| destination.country_name()).collect();
+    assert!(countries.len() > 200, "{}", countries.len());
+}

@@ -15,6 +15,7 @@ mod probes;
 mod request_log;
 mod trace;
 mod traffic;
+mod webhook_tests;
 
 pub use alarms::{Alarm, AlarmKind, Alarms};
 pub use bind_status::{BindSnapshot, BindStatus, BoundAs, NewBind, Order};
@@ -29,3 +30,4 @@ pub use probes::{NoProbe, PROBE_WAIT_MAX, Probe, ProbeLine, ProbeReport, ProbeRe
 pub use request_log::RequestLog;
 pub use trace::{PduDirection, TRACE_LINES_MAX, Trace, TraceLine};
 pub use traffic::Traffic;
+pub use webhook_tests::{NoTest, TestEvent, TestReport, TestRequest, WebhookTests};

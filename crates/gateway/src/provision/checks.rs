@@ -38,6 +38,7 @@ const RETRY_WAIT_MAX: Duration = Duration::from_secs(24 * 3600);
 const RECEIPT_WAIT_MAX: Duration = Duration::from_secs(RECEIPT_WAIT_MAX_S as u64);
 const KEYWORD_CHARS_MAX: usize = 20;
 const PATTERN_CHARS_MAX: usize = 1_000;
+const SENDER_REASON_CHARS_MAX: usize = 200;
 const MESSAGES_PER_DAY_MAX: i64 = 1_000_000_000;
 const VELOCITY_MOST_MAX: i64 = 1_000_000;
 const VELOCITY_PERIOD_MIN: Duration = Duration::from_secs(1);
@@ -246,6 +247,14 @@ pub(super) fn stop_words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<V
              UNSTOP (not \"{word}\")"
         ))),
     }
+}
+
+pub(super) fn sender_reason<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    if text.chars().count() <= SENDER_REASON_CHARS_MAX && !text.chars().any(char::is_control) {
+        return Ok(Some(text).filter(|text| !text.is_empty()));
+    }
+    Err(D::Error::custom(format!("a reason has at most {SENDER_REASON_CHARS_MAX} characters in one line")))
 }
 
 /// The pattern is compiled when the catalogue is built.

@@ -3,7 +3,7 @@
 use crate::provision::documents::Names;
 use crate::provision::draft::{Draft, Entry};
 use crate::provision::kind::Kind;
-use crate::provision::{ProvisionRefusal, names};
+use crate::provision::{ProvisionRefusal, checks, names};
 use hermod_domain::catalogue::{SenderEntry, SenderState};
 use hermod_domain::sender::Sender;
 use serde::{Deserialize, Serialize};
@@ -23,6 +23,10 @@ pub struct WantedSender {
     #[serde(default = "approved")]
     #[schema(value_type = String, pattern = "^(approved|pending|blocked)$", examples("approved"))]
     pub state: SenderState,
+    /// Why it has this state. The customer reads it in the portal.
+    #[serde(default, deserialize_with = "checks::sender_reason", skip_serializing_if = "Option::is_none")]
+    #[schema(max_length = 200, examples("The name of another brand."))]
+    pub reason: Option<String>,
     /// Approve it although it looks like an approved sender of another account.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub look_alike: bool,
@@ -41,20 +45,20 @@ impl Entry for WantedSender {
         draft: &mut Draft<'_>,
         _: Option<&SenderEntry>,
     ) -> Result<SenderEntry, ProvisionRefusal> {
-        let WantedSender { sender, account, state, look_alike: _ } = self;
+        let WantedSender { sender, account, state, reason, look_alike: _ } = self;
         let what = format!("sender \"{}\"", self.name());
         let account = draft.find_account(account.as_deref(), &what)?;
         if account.is_none() && *state != SenderState::Blocked {
             let sentence = "has no account: only a blocked sender can apply to every account";
             return Err(ProvisionRefusal::about(&what, sentence));
         }
-        Ok(SenderEntry { account, sender: *sender, state: *state })
+        Ok(SenderEntry { account, sender: *sender, state: *state, reason: reason.clone() })
     }
 
     fn shown(_: &str, document: SenderEntry, names: &Names) -> WantedSender {
-        let SenderEntry { account, sender, state } = document;
+        let SenderEntry { account, sender, state, reason } = document;
         let account = account.map(|account| names.of(Kind::Account, account.get()));
-        WantedSender { sender, account, state, look_alike: false }
+        WantedSender { sender, account, state, reason, look_alike: false }
     }
 }
 

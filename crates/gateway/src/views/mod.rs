@@ -9,6 +9,7 @@ pub mod binds;
 pub mod carrier_test;
 pub mod carriers;
 pub mod deliveries;
+pub mod destinations;
 pub mod entries;
 pub mod lookup;
 pub mod maintenance;

@@ -1,6 +1,7 @@
 //! An account's webhooks: endpoints, events, attempts, replays, the signing secret.
 
 use super::paging::{Limit, Paged, RowNumber};
+use crate::board::TestReport;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::payload::status_of;
 use hermod_domain::webhook::{event_name, event_number};
@@ -162,6 +163,28 @@ impl From<WebhookAttempt> for AttemptView {
             failure,
             answer: String::from_utf8_lossy(&response).into_owned(),
         }
+    }
+}
+
+/// The result of a test event.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WebhookTestView {
+    pub took_ms: u64,
+    /// The HTTP status of the response.
+    pub status: Option<u16>,
+    /// Why there was no response.
+    pub failure: Option<String>,
+    /// The beginning of the response body.
+    pub answer: String,
+    /// The body that was posted; empty if nothing was.
+    pub body: String,
+}
+
+impl From<TestReport> for WebhookTestView {
+    fn from(TestReport { took, outcome, response, body }: TestReport) -> WebhookTestView {
+        let attempt = WebhookAttempt { at: Timestamp::EPOCH, took, outcome, response };
+        let AttemptView { at: _, took_ms, status, failure, answer } = attempt.into();
+        WebhookTestView { took_ms, status, failure, answer, body }
     }
 }
 

@@ -149,6 +149,7 @@ fn account(
         smpp_rate: None,
         webhooks: None,
         stop_words: Vec::new(),
+        countries_off: std::collections::BTreeSet::new(),
     };
     (AccountId::new(id), name.to_owned(), account)
 }

@@ -5,6 +5,7 @@ pub mod audit;
 pub mod billing;
 pub mod compose;
 pub mod confirm;
+pub mod destinations;
 pub mod find;
 pub mod held;
 pub mod home;

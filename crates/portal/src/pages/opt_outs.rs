@@ -5,43 +5,68 @@ use crate::layout::Shell;
 use crate::time::Time;
 use askama::Template;
 
-/// `GET /accounts/{account}/opt-outs?number=…`. Adding posts `number` and `note` to the same address; lifting is the page
-/// `opt-outs/{number}/lift`.
+/// `GET /accounts/{account}/opt-outs?number=…&after=…`. Posts to the same address (`number`, `note`), to `opt-outs/import`
+/// (`numbers`, `import_note`) and to `opt-outs/keywords` (`words`); lifting is the page `opt-outs/{number}/lift`.
 #[derive(Clone, Debug, Template)]
 #[template(path = "opt_outs.html")]
 pub struct OptOuts {
     pub shell: Shell,
     pub search: Field,
     pub is_filtered: bool,
-    /// The number of all opt-outs of the account.
-    pub total: String,
+    /// In the order of the numbers.
     pub rows: Vec<OptOutRow>,
     pub next: Option<String>,
     /// `None` if the role may not add or lift.
-    pub add: Option<AddOptOut>,
+    pub change: Option<ChangeOptOuts>,
+    /// What became of the numbers that were just imported.
+    pub imported: Option<Imported>,
     /// The list as CSV.
-    pub export: Option<String>,
-    /// The words that opt a handset out, such as `STOP`.
+    pub export: String,
+    /// The words of every account that opt a handset out, such as `STOP`.
     pub keywords: Vec<String>,
+    /// The account's own words.
+    pub own_keywords: Vec<String>,
 }
 
 /// A number that opted out.
 #[derive(Clone, Debug)]
 pub struct OptOutRow {
-    /// The number, masked for roles that may not see it.
     pub number: String,
-    /// As in URLs.
-    pub id: String,
     pub since: Time,
-    /// `Replied STOP to Lindgren`, or `Added by jana@…`.
+    /// `replied STOP`, or `asked by phone (added by jana@…)`.
     pub how: String,
-    /// Messages rejected since then.
-    pub rejected: String,
 }
 
-/// The form that adds an opt-out.
+/// The forms that change the list.
 #[derive(Clone, Debug, Default)]
-pub struct AddOptOut {
+pub struct ChangeOptOuts {
     pub number: Field,
     pub note: Field,
+    /// One number for each line.
+    pub numbers: Field,
+    pub import_note: Field,
+    /// The most lines of one import, such as `1,000`.
+    pub lines_max: String,
+    /// One of the account's own words for each line.
+    pub words: Field,
+}
+
+/// The result of an import.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Imported {
+    /// Numbers that are new on the list.
+    pub added: String,
+    /// Numbers that were on it already.
+    pub known: String,
+    /// Lines that are no number, and why.
+    pub wrong: Vec<WrongLine>,
+}
+
+/// A line of an import that was not added.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WrongLine {
+    /// Its place, from 1.
+    pub line: usize,
+    pub text: String,
+    pub why: String,
 }

@@ -22,6 +22,7 @@ pub struct RequestLog {
     /// All, or rejected only.
     pub rejected: Select,
     pub since: Field,
+    pub until: Field,
     /// The `X-Request-Id`.
     pub request: Field,
     pub is_filtered: bool,

@@ -1,12 +1,12 @@
 //! Senders and numbers.
 
 use crate::elements::Chip;
-use crate::forms::{Field, Select};
+use crate::forms::Select;
 use crate::layout::Shell;
 use askama::Template;
 
-/// `GET /accounts/{account}/senders`. Posts to `senders/default` (`connection`, `sender`) and `requests` (`kind=sender`,
-/// `sender`, `countries`, `use`).
+/// `GET /accounts/{account}/senders`. Posts to `senders/default` (`connection`, `sender`). New ones are requested at
+/// `requests?kind=sender`.
 #[derive(Clone, Debug, Template)]
 #[template(path = "senders.html")]
 pub struct Senders {
@@ -14,8 +14,8 @@ pub struct Senders {
     pub rows: Vec<SenderRow>,
     /// One for each connection: its approved senders with the default chosen.
     pub defaults: Vec<DefaultSender>,
-    /// `None` if the role may not request senders.
-    pub request: Option<SenderRequest>,
+    /// Where a new sender is requested; `None` if the role may not, or where that page does not exist.
+    pub request: Option<String>,
     pub can_change: bool,
 }
 
@@ -25,12 +25,12 @@ pub struct SenderRow {
     pub sender: String,
     /// `alphanumeric`, `number` or `short code`.
     pub kind: String,
-    /// Approved, requested, declined or blocked.
+    /// Approved, requested or blocked.
     pub state: Chip,
-    /// Why it was declined or blocked, or where it may be used.
+    /// Why it has this status; empty if nobody said.
     pub reason: String,
-    /// Messages of the last 30 days.
-    pub messages: String,
+    /// Messages of the last 30 days; `None` if nothing is counted.
+    pub messages: Option<String>,
     /// Whether recipients can reply.
     pub can_receive: bool,
 }
@@ -40,13 +40,4 @@ pub struct SenderRow {
 pub struct DefaultSender {
     pub connection: String,
     pub senders: Select,
-}
-
-/// The form that requests a sender.
-#[derive(Clone, Debug, Default)]
-pub struct SenderRequest {
-    pub sender: Field,
-    pub countries: Field,
-    /// What it is used for; the operator and mobile operators ask.
-    pub purpose: Field,
 }

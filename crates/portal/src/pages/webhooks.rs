@@ -6,32 +6,43 @@ use crate::layout::Shell;
 use crate::time::Time;
 use askama::Template;
 
-/// `GET /accounts/{account}/webhooks`.
+/// `GET /accounts/{account}/webhooks?state=…&before=…`.
 ///
-/// Posts to `webhooks/urls` (`dlr_webhook`, `inbound_webhook`, `dlr_form`), `webhooks/test` (`kind`),
-/// `webhooks/secret/reveal`, `webhooks/secret/stage`, `webhooks/secret/switch`, `webhooks/secret/drop` and `webhooks/replay`
-/// (`since`, `kind`).
+/// Posts to `webhooks/urls` (`dlr_webhook`, `inbound_webhook`), `webhooks/form` (`connection`, `dlr_form`), `webhooks/test`
+/// (`event`), `webhooks/secret/reveal`, `webhooks/secret/stage`, `webhooks/secret/switch`, `webhooks/secret/drop` and
+/// `webhooks/replay` (`since`).
 #[derive(Clone, Debug, Template)]
 #[template(path = "webhooks.html")]
 pub struct Webhooks {
     pub shell: Shell,
     pub dlr_webhook: Field,
     pub inbound_webhook: Field,
-    /// `full` or `short`.
-    pub dlr_form: Select,
+    /// The form of DLRs of each connection: `full` or `short`.
+    pub forms: Vec<ConnectionForm>,
     pub endpoints: Vec<Endpoint>,
-    pub secret: Secret,
+    /// `None` until the first URL is saved.
+    pub secret: Option<Secret>,
+    /// `dlr-full`, `dlr-short` or `inbound`.
+    pub test_event: Select,
     /// The result of a test event that was just sent.
     pub test: Option<TestResult>,
     /// The latest events first.
     pub events: Vec<EventRow>,
-    /// `any`, `waiting`, `delivered`, `failed`.
+    /// Any, `waiting`, `delivered` or `failed`.
     pub state: Select,
     /// The address of the next page.
     pub next: Option<String>,
+    /// A day or a time.
     pub replay_since: Field,
     /// Whether the role may change webhooks.
     pub can_change: bool,
+}
+
+/// The form of the DLRs of one connection.
+#[derive(Clone, Debug, Default)]
+pub struct ConnectionForm {
+    pub connection: String,
+    pub form: Select,
 }
 
 /// The queue of one of the two URLs.
@@ -66,6 +77,8 @@ pub struct TestResult {
     /// `https://shop.example/dlr answered 200 in 84 ms.`
     pub text: String,
     /// The beginning of the response body.
+    pub answer: String,
+    /// The body that was posted.
     pub body: String,
 }
 
@@ -85,6 +98,13 @@ pub struct EventRow {
     pub at: Time,
 }
 
+impl EventRow {
+    /// Whether it is of an MO message, which has no page among the messages sent.
+    pub fn is_inbound(&self) -> bool {
+        self.kind == "MO"
+    }
+}
+
 /// `GET /accounts/{account}/webhooks/events/{event}`. Posts to `webhooks/events/{event}/replay`.
 #[derive(Clone, Debug, Template)]
 #[template(path = "webhook_event.html")]
@@ -92,8 +112,6 @@ pub struct WebhookEvent {
     pub shell: Shell,
     pub row: EventRow,
     pub facts: Vec<Fact>,
-    /// The body that is posted; `None` if the role may not read it or its message is gone.
-    pub body: Option<String>,
     /// The oldest first.
     pub attempts: Vec<EventAttempt>,
     pub next_attempt: Option<Time>,

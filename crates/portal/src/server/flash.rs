@@ -6,9 +6,23 @@ use crate::layout::Flash;
 /// The codes with their sentences, in the order of the alphabet.
 const DONE: &[(&str, &str)] = &[
     ("confirmed", "You can go on: make the change again."),
+    ("country-off", "The country is switched off. Messages to it are rejected from now on."),
+    ("country-on", "The country is switched on."),
+    ("default-sender-saved", "The default sender is saved. It applies to the next message."),
+    ("dlr-form-saved", "The form of DLRs is saved. It applies to the next event."),
+    ("event-replayed", "The event is posted again."),
+    ("events-replayed", "The events are posted again."),
     ("key-revoked", "The key is revoked. Requests with it are rejected from now on."),
     ("key-saved", "The key is saved."),
+    ("keywords-saved", "The opt-out keywords are saved."),
     ("list-saved", "The allow-list is saved and in force."),
+    ("nothing-replayed", "No event was given up since then."),
+    ("opt-out-added", "The number is on the list."),
+    ("opt-out-known", "The number was on the list before."),
+    ("opt-out-lifted", "The opt-out is lifted. Messages to the number are accepted again."),
+    ("secret-dropped", "The secret is dropped. Posts are no longer signed with it."),
+    ("secret-switched", "The next secret is the current one. Posts are also signed with the previous one for 24 hours."),
+    ("webhooks-saved", "The URLs are saved. Send a test event to check them."),
 ];
 
 /// Returns the code in a query string.

@@ -93,6 +93,11 @@ const ENTRIES: &[(Entry, Permission)] = &[
     (Entry::Keys, Permission::ReadSetup),
     (Entry::Smpp, Permission::ReadSetup),
     (Entry::Quickstart, Permission::ReadSetup),
+    (Entry::OptOuts, Permission::ReadTexts),
+    (Entry::Senders, Permission::ReadSetup),
+    (Entry::Destinations, Permission::ReadMoney),
+    (Entry::Webhooks, Permission::ReadSetup),
+    (Entry::RequestLog, Permission::ReadMessages),
     (Entry::Audit, Permission::ReadTeam),
 ];
 
@@ -113,6 +118,14 @@ impl Member {
             return Ok(());
         }
         Err(NoPage::Confirm { account: self.account_name.clone(), next: self.path(back) })
+    }
+
+    /// Fails like a page that does not exist if the account has no connection with this name.
+    pub(super) fn require_connection(&self, portal: &Portal, name: &str) -> Result<(), NoPage> {
+        let catalogue = portal.world.catalogue();
+        let connection = catalogue.connection_by_name(name).and_then(|id| catalogue.connection(id));
+        let is_own = connection.is_some_and(|connection| connection.account == self.account);
+        if is_own { Ok(()) } else { Err(NoPage::NotFound) }
     }
 
     /// Returns the gateway with this user as the author of changes.

@@ -6,6 +6,8 @@ mod allow_list;
 mod audit;
 mod confirmation;
 mod cookie;
+mod csv;
+mod destinations;
 mod find;
 mod flash;
 mod form;
@@ -19,12 +21,20 @@ mod message;
 mod messages;
 mod next_page;
 mod quickstart;
+mod opt_out_changes;
+mod opt_outs;
+mod remedies;
 mod reply;
+mod request_log;
+mod senders;
 mod shown;
 mod sign_in;
 mod smpp;
 mod smpp_binds;
 mod smpp_cards;
+mod webhook_changes;
+mod webhook_event;
+mod webhooks;
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
@@ -72,8 +82,40 @@ fn router(setup: PagesSetup) -> Router {
         .route("/accounts/{account}/smpp/{connection}/allow-list", post(smpp::save_allow_list))
         .route("/accounts/{account}/quickstart", get(quickstart::show))
         .route("/accounts/{account}/audit", get(audit::list))
+        .merge(webhook_routes())
+        .merge(messaging_routes())
         .route("/accounts/{account}/re-authenticate", get(confirmation::show).post(confirmation::submit))
         .route("/accounts/{account}/{*page}", any(account_pages::unknown))
         .layer(from_fn_with_state(portal.clone(), guard::guard))
         .with_state(portal)
+}
+
+fn webhook_routes() -> Router<Arc<Portal>> {
+    Router::new()
+        .route("/accounts/{account}/webhooks", get(webhooks::show))
+        .route("/accounts/{account}/webhooks/urls", post(webhook_changes::save_urls))
+        .route("/accounts/{account}/webhooks/form", post(webhook_changes::save_form))
+        .route("/accounts/{account}/webhooks/test", post(webhook_changes::test))
+        .route("/accounts/{account}/webhooks/replay", post(webhook_changes::replay_failed))
+        .route("/accounts/{account}/webhooks/secret/reveal", post(webhook_changes::reveal))
+        .route("/accounts/{account}/webhooks/secret/stage", post(webhook_changes::stage))
+        .route("/accounts/{account}/webhooks/secret/switch", post(webhook_changes::switch))
+        .route("/accounts/{account}/webhooks/secret/drop", post(webhook_changes::drop_secret))
+        .route("/accounts/{account}/webhooks/events/{event}", get(webhook_event::show))
+        .route("/accounts/{account}/webhooks/events/{event}/replay", post(webhook_event::replay))
+}
+
+fn messaging_routes() -> Router<Arc<Portal>> {
+    Router::new()
+        .route("/accounts/{account}/request-log", get(request_log::list))
+        .route("/accounts/{account}/senders", get(senders::show))
+        .route("/accounts/{account}/senders/default", post(senders::set_default))
+        .route("/accounts/{account}/opt-outs", get(opt_outs::list).post(opt_out_changes::add))
+        .route("/accounts/{account}/opt-outs.csv", get(opt_outs::export))
+        .route("/accounts/{account}/opt-outs/import", post(opt_out_changes::import))
+        .route("/accounts/{account}/opt-outs/keywords", post(opt_out_changes::save_keywords))
+        .route("/accounts/{account}/opt-outs/{number}/lift", get(opt_outs::confirm_lift).post(opt_outs::lift))
+        .route("/accounts/{account}/destinations", get(destinations::list))
+        .route("/accounts/{account}/destinations.csv", get(destinations::export))
+        .route("/accounts/{account}/destinations/switch", post(destinations::switch))
 }

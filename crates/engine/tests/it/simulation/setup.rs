@@ -137,6 +137,7 @@ fn account(webhooks: Webhooks) -> Account {
         smpp_rate: None,
         webhooks: Some(webhooks),
         stop_words: Vec::new(),
+        countries_off: std::collections::BTreeSet::new(),
     }
 }
 

@@ -93,12 +93,24 @@ pub async fn patch_entry(
     patch: Fields,
     binds: LiveBinds,
 ) -> Result<SavedEntryView, OperatorRefusal> {
+    change_entry(world, kind, name, |_| Ok(patch), binds).await
+}
+
+/// Applies a JSON merge patch that follows from the entry as it is. No other change comes between.
+pub(super) async fn change_entry(
+    world: &Acting,
+    kind: Kind,
+    name: &str,
+    patch_of: impl FnOnce(&Fields) -> Result<Fields, OperatorRefusal>,
+    binds: LiveBinds,
+) -> Result<SavedEntryView, OperatorRefusal> {
     let _alone = world.changing.lock().await;
     let rows = world.store.catalogue().await?;
     let name = canonical_name(kind, name).map_err(|_| OperatorRefusal::no_such(kind.as_str(), name))?;
-    provision::check_fields(kind, &patch)?;
     let before = shown_one(&rows, kind, &name).map_err(provision::ProvisionRefusal::from)?;
     let before = before.ok_or_else(|| OperatorRefusal::no_such(kind.as_str(), &name))?;
+    let patch = patch_of(&before)?;
+    provision::check_fields(kind, &patch)?;
     let (name, wanted) = wanted_entry(kind, &name, merged(before, patch))?;
     let wanted = wanted.judged_by(world.webhook_rules.clone());
     let plan = provision::prepare_over(rows, &world.pepper, &wanted, world.clock.now())?;

@@ -70,7 +70,7 @@ pub(super) fn explain(
 }
 
 /// Returns a sender that no route names.
-fn unmentioned_sender(catalogue: &Catalogue) -> Sender {
+pub(super) fn unmentioned_sender(catalogue: &Catalogue) -> Sender {
     let mentioned = |sender: &Sender| {
         catalogue.routes().entries().iter().any(|(whose, _)| whose.sender.as_ref() == Some(sender))
     };

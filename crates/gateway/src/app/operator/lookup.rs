@@ -81,8 +81,8 @@ async fn with_account(
     let price = account.prices().find(asked);
     let has_route = view.explanation.route.is_some();
     let country_enabled = match (&account.account.countries, destination.country) {
-        (Countries::All, _) => true,
-        (countries, Some(country)) => countries.allow(country),
+        (_, Some(country)) => account.account.may_send_to(country),
+        (Countries::All, None) => true,
         // A number of no country is on no list; without a route it is rejected for that.
         (Countries::Only(_), None) => !has_route,
     };

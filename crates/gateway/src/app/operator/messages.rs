@@ -37,6 +37,17 @@ pub async fn list_opt_outs(
     Ok(Page::new(found.into_iter().map(OptOutView::from).collect(), limit))
 }
 
+/// Returns the opt-out of one number; `None` if it has not opted out.
+pub async fn find_opt_out(
+    world: &World,
+    account: &str,
+    text: &str,
+) -> Result<Option<OptOutView>, OperatorRefusal> {
+    let number = number(text)?;
+    let id = find_account(world, account)?;
+    Ok(world.store.opted_out(id, number).await?.map(OptOutView::from))
+}
+
 /// Stores an opt-out. Returns the stored one, and whether it is new.
 pub async fn add_opt_out(
     world: &Acting,

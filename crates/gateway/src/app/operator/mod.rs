@@ -5,6 +5,7 @@ mod audit_log;
 mod binds;
 mod carriers;
 mod deliveries;
+mod destinations;
 mod entries;
 mod explain;
 mod input;
@@ -26,6 +27,7 @@ pub use carriers::{
     test_carrier,
 };
 pub use deliveries::{list_deliveries, list_unmatched_receipts};
+pub use destinations::{list_destinations, switch_country};
 pub use entries::{
     IfExists, LiveBinds, apply_wanted, list_entries, patch_entry, put_entry, remove_entry, show_entry,
 };
@@ -33,8 +35,8 @@ pub use key_uses::{last_key_use, last_key_uses};
 pub use lookup::{explain_route, list_errors, look_up_number};
 pub use maintenance::{copy_database, erase_number, list_set_aside};
 pub use messages::{
-    add_opt_out, assign_inbound, decide_review, list_given_up, list_opt_outs, list_reviews, list_unassigned,
-    remove_opt_out, show_review,
+    add_opt_out, assign_inbound, decide_review, find_opt_out, list_given_up, list_opt_outs, list_reviews,
+    list_unassigned, remove_opt_out, show_review,
 };
 pub use money::{list_days, list_ledger, post_entry, show_balance, show_statement, show_traffic};
 pub use published::OPERATOR_ERRORS;
@@ -47,7 +49,7 @@ pub use refusal::OperatorRefusal;
 pub use rotation::{overlap_of, rotate_key, rotate_password};
 pub use webhooks::{
     SecretStep, change_webhook_secret, list_webhook_events, replay_failed_webhooks, replay_webhook,
-    show_webhook_event, show_webhooks,
+    reveal_webhook_secret, show_webhook_event, show_webhooks, test_webhook,
 };
 
 use crate::world::World;

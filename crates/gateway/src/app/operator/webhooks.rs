@@ -4,18 +4,22 @@ use super::entries::execute_plan;
 use super::input::{invalid, one_of};
 use super::{OperatorRefusal, find_account};
 use crate::author::Acting;
+use crate::board::{NoTest, TestEvent};
 use crate::provision::{self, Rotation};
-use crate::secrets::webhook_secret;
+use crate::secrets::{Secret, webhook_secret};
 use crate::views::paging::{Limit, Page};
 use crate::views::webhooks::{
     AttemptView, EndpointView, EventAttemptsView, EventView, EventsQuery, ReplayRequest, ReplayedView,
-    WebhookSecretRequest, WebhookSecretView, WebhooksView,
+    WebhookSecretRequest, WebhookSecretView, WebhookTestView, WebhooksView,
 };
 use crate::world::World;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::{WebhookKind, event_number};
 use hermod_store::{Endpoint, EventId, REPLAYED_AT_ONCE_MAX, WebhookFilter, WebhookReplay, WebhookStatus};
 use serde_json::{Value, json};
+
+/// A test event takes no longer, except by a slow receiver.
+const TEST_RETRY_S: u32 = 2;
 
 /// Returns an account's webhook addresses and queues, without the secrets.
 pub async fn show_webhooks(world: &World, account: &str) -> Result<WebhooksView, OperatorRefusal> {
@@ -173,4 +177,38 @@ pub async fn change_webhook_secret(
     let plan = provision::rotate(rows, &world.pepper, account, &rotation, world.clock.now())?;
     execute_plan(world, plan).await?;
     Ok(WebhookSecretView { secret: made.map(|secret| secret.reveal().to_owned()) })
+}
+
+/// Returns the secret that signs an account's webhooks, and notes in the audit log who read it.
+pub async fn reveal_webhook_secret(world: &Acting, account: &str) -> Result<Secret, OperatorRefusal> {
+    let id = find_account(world, account)?;
+    let catalogue = world.catalogue();
+    let webhooks = catalogue.account(id).and_then(|view| view.account.webhooks.as_ref());
+    let webhooks = webhooks.ok_or_else(|| OperatorRefusal::no_such("webhook secret of account", account))?;
+    let secret = webhook_secret::open(&world.pepper, id, &webhooks.secret).map_err(|unopened| {
+        tracing::error!(%unopened, account, "A webhook secret cannot be opened");
+        OperatorRefusal::Failed
+    })?;
+    let audited = world.audited(Some(id), "webhook_secret.reveal", account, &Value::Null);
+    audited.note_in_audit_log().await?;
+    Ok(secret)
+}
+
+/// Posts a signed event of an invented message to an account's webhook, once. Needs a running gateway.
+pub async fn test_webhook(
+    world: &Acting,
+    account: &str,
+    event: TestEvent,
+) -> Result<WebhookTestView, OperatorRefusal> {
+    let id = find_account(world, account)?;
+    let detail = json!({ "kind": event.kind().as_str() });
+    world.audited(Some(id), "webhook.test", account, &detail).note_in_audit_log().await?;
+    let report = world.webhook_tests.run(id, event).await.map_err(|none| match none {
+        NoTest::Busy => OperatorRefusal::Unavailable {
+            cause: "another test event is being posted: try again when it has ended",
+            retry_after_s: TEST_RETRY_S,
+        },
+        NoTest::Stopping => OperatorRefusal::stopping(),
+    })?;
+    Ok(WebhookTestView::from(report))
 }

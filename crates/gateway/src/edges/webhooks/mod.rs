@@ -11,6 +11,7 @@ mod post_limiter;
 mod resolver;
 mod settings;
 mod target;
+mod test_event;
 
 pub use resolver::Resolver;
 pub use settings::Settings;
@@ -41,5 +42,6 @@ pub fn serve(world: Arc<World>, settings: Settings, workers: &Workers) {
         world,
         settings,
     });
+    test_event::serve(&shared, workers);
     workers.spawn_named("webhooks", dispatcher::serve(shared, workers.clone()));
 }

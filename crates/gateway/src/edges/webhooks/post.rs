@@ -145,23 +145,34 @@ fn record_lag(event: &WebhookEvent, at: Timestamp) {
 }
 
 fn draft_of(target: &Target, event: &WebhookEvent, at: Timestamp, signed_at: Timestamp) -> Draft {
-    let body = body_of(&event.content);
-    let (name, seconds) = (event_name(event.id.0), signed_at.as_millis().div_euclid(1_000));
+    let (name, body) = (event_name(event.id.0), body_of(&event.content));
+    signed_draft(target, &name, body, event.attempts.saturating_add(1), at, signed_at)
+}
+
+/// Makes a request with the signatures of all secrets that are valid at `at`.
+pub(super) fn signed_draft(
+    target: &Target,
+    name: &str,
+    body: String,
+    attempt: u32,
+    at: Timestamp,
+    signed_at: Timestamp,
+) -> Draft {
+    let seconds = signed_at.as_millis().div_euclid(1_000);
     let Signatures { current, next, previous, standard } =
-        target.signers_at(at).sign(&name, seconds, body.as_bytes());
+        target.signers_at(at).sign(name, seconds, body.as_bytes());
     let mut headers = HeaderMap::with_capacity(12);
     headers.insert(HOST, target.host.clone());
     headers.insert(USER_AGENT, AGENT);
     headers.insert(CONTENT_TYPE, JSON);
-    let attempt = event.attempts.saturating_add(1).to_string();
     let written = [
         (signature::SIGNATURE, Some(current)),
         (signature::SIGNATURE_NEXT, next),
         (signature::SIGNATURE_PREVIOUS, previous),
-        (signature::WEBHOOK_ID, Some(name)),
+        (signature::WEBHOOK_ID, Some(name.to_owned())),
         (signature::WEBHOOK_TIMESTAMP, Some(seconds.to_string())),
         (signature::WEBHOOK_SIGNATURE, Some(standard)),
-        (signature::ATTEMPT, Some(attempt)),
+        (signature::ATTEMPT, Some(attempt.to_string())),
     ];
     for (name, value) in written {
         if let Some(value) = value {

@@ -15,6 +15,7 @@ use crate::secrets::webhook_secret;
 use hermod_domain::catalogue::{Account, Countries, SenderEntry, SenderState, Terms, Tier};
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::{Currency, Money};
+use hermod_domain::numbers::Country;
 use hermod_domain::sender::Sender;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -55,6 +56,10 @@ pub struct WantedAccount {
     #[serde(default = "nowhere")]
     #[schema(value_type = CountriesShape)]
     pub countries: Countries,
+    /// Countries that the customer switched off among the permitted ones, usually in the portal.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    #[schema(value_type = Vec<String>, examples("FR"))]
+    pub countries_off: BTreeSet<Country>,
     /// Rejects all sign-ins and binds.
     #[serde(default)]
     pub closed: bool,
@@ -115,6 +120,7 @@ impl Entry for WantedAccount {
             terms,
             verified,
             countries,
+            countries_off,
             closed,
             senders: _,
             tier,
@@ -147,6 +153,7 @@ impl Entry for WantedAccount {
             senders: Vec::new(),
             terms: *terms,
             countries: countries.clone(),
+            countries_off: countries_off.clone(),
             closed: *closed,
             tier: *tier,
             smpp_rate: *smpp_rate,
@@ -164,6 +171,7 @@ impl Entry for WantedAccount {
             senders,
             terms,
             countries,
+            countries_off,
             closed,
             tier,
             smpp_rate,
@@ -181,6 +189,7 @@ impl Entry for WantedAccount {
             terms,
             verified,
             countries,
+            countries_off,
             closed,
             senders,
             tier,
@@ -232,7 +241,7 @@ impl WantedAccount {
         let mentioned = ["sender", "account", "state"].map(str::to_owned).into();
         for sender in self.senders.iter().copied().chain(draft.carried_over(&self.name)) {
             let (account, state) = (Some(self.name.clone()), SenderState::Approved);
-            let wanted = WantedSender { sender, account, state, look_alike: false };
+            let wanted = WantedSender { sender, account, state, reason: None, look_alike: false };
             let name = wanted.name();
             let stored: Option<SenderEntry> = draft.stored(Kind::Sender, &name)?;
             let blocked = stored.is_some_and(|entry| entry.state == SenderState::Blocked);

@@ -2,6 +2,11 @@
 
 mod keys;
 mod smpp;
+mod destinations;
+mod opt_outs;
+mod request_log;
+mod senders;
+mod webhooks;
 
 use crate::scenario::{Page, Scenario, call_page};
 use hermod_domain::catalogue::Role;
@@ -45,9 +50,45 @@ impl Browser {
         page
     }
 
+    /// Sends a form of a page of alice's, with the token of the session. Values may have any characters.
+    async fn change(&mut self, path: &str, fields: &[(&str, &str)]) -> Page {
+        let csrf = self.get("/accounts/alice").await.csrf();
+        let mut form = format!("csrf={csrf}");
+        for (name, value) in fields {
+            form.push_str(&format!("&{name}={}", hermod_portal::layout::encode_segment(value)));
+        }
+        self.post(&format!("/accounts/alice/{path}"), &form).await
+    }
+
     async fn sign_in(&mut self, email: &str, password: &str) -> Page {
         let form = format!("email={}&password={}", email.replace('@', "%40"), password.replace(' ', "+"));
         self.post("/sign-in", &form).await
+    }
+}
+
+/// Asserts what each role gets: the status of a page, and of a form without fields.
+async fn check_roles(s: &Scenario, pages: &[(&str, [u16; 4])], forms: &[&str]) {
+    for (index, role) in Role::ALL.into_iter().enumerate() {
+        let mut browser = member(s, &format!("{role}@example.com"), "alice", role).await;
+        for (path, expect) in pages {
+            let page = browser.get(&format!("/accounts/alice/{path}")).await;
+            assert_eq!(page.status, expect[index], "{role}: {path}");
+        }
+        for path in forms {
+            let is_allowed = matches!(role, Role::Owner | Role::Developer);
+            let fields = [("number", "x"), ("numbers", "x"), ("words", "x"), ("since", "x"), ("sender", "x")];
+            let more = [("connection", "x"), ("dlr_form", "x"), ("event", "x"), ("dlr_webhook", "x")];
+            let fields = [&fields[..], &more[..], &[("inbound_webhook", "x"), ("off", "x")]].concat();
+            let page = browser.change(path, &fields).await;
+            assert_eq!(
+                is_allowed,
+                !page.text.contains("Not allowed for your role"),
+                "{role}: {path}: {}",
+                page.status
+            );
+            assert!(is_allowed || page.status == 403, "{role}: {path}: {}", page.status);
+        }
+        assert_eq!(browser.get("/accounts/bob/webhooks").await.status, 404);
     }
 }
 

@@ -10,9 +10,9 @@ use hermod_portal::pages::compose::{
 use hermod_portal::pages::find::Find;
 use hermod_portal::pages::held::{Held, HeldRow};
 use hermod_portal::pages::live::{Live, LiveRow};
-use hermod_portal::pages::opt_outs::{AddOptOut, OptOutRow, OptOuts};
+use hermod_portal::pages::opt_outs::{ChangeOptOuts, Imported, OptOutRow, OptOuts, WrongLine};
 use hermod_portal::pages::requests::{RequestForm, RequestRow, Requests};
-use hermod_portal::pages::senders::{DefaultSender, SenderRequest, SenderRow, Senders};
+use hermod_portal::pages::senders::{DefaultSender, SenderRow, Senders};
 
 pub(crate) fn all() -> Vec<(&'static str, String)> {
     let live = live();
@@ -175,7 +175,7 @@ fn senders() -> Senders {
         kind: kind.to_owned(),
         state,
         reason: reason.to_owned(),
-        messages: messages.to_owned(),
+        messages: Some(messages.to_owned()),
         can_receive,
     };
     let approved = || Chip::new(Tone::Good, "Approved");
@@ -188,7 +188,7 @@ fn senders() -> Senders {
             row(
                 "IKEA",
                 "alphanumeric",
-                Chip::new(Tone::Stopped, "Declined"),
+                Chip::new(Tone::Bad, "Blocked"),
                 "Name of another brand. Send a letter of authorisation with a new request.",
                 "0",
                 false,
@@ -215,39 +215,44 @@ fn senders() -> Senders {
                 ),
             },
         ],
-        request: Some(SenderRequest {
-            sender: Field::invalid(
-                "Lindgren-Möbel",
-                "14 characters with ö: use at most 11 letters from A to Z, digits and - _ . &",
-            ),
-            ..SenderRequest::default()
-        }),
+        request: Some("/accounts/lindgren/requests?kind=sender".to_owned()),
         can_change: true,
     }
 }
 
 fn opt_outs() -> OptOuts {
-    let row = |number: &str, days: i64, how: &str, rejected: &str| OptOutRow {
+    let row = |number: &str, days: i64, how: &str| OptOutRow {
         number: number.to_owned(),
-        id: number.to_owned(),
         since: ago(days * DAY),
         how: how.to_owned(),
-        rejected: rejected.to_owned(),
     };
     OptOuts {
         shell: shell(Entry::OptOuts),
         search: Field::default(),
         is_filtered: false,
-        total: "1,284".to_owned(),
         rows: vec![
-            row("+4915112345601", 1, "Replied STOP to Lindgren", "3"),
-            row("+436641234568", 2, "Replied STOPP to +49301234567", "0"),
-            row("+46701234599", 9, "Added by jana.petersen@lindgren.example: asked by phone", "12"),
+            row("+4915112345601", 1, "replied STOP"),
+            row("+436641234568", 2, "replied STOPP"),
+            row("+46701234599", 9, "asked by phone (added by jana.petersen@lindgren.example)"),
         ],
-        next: Some("?before=3".to_owned()),
-        add: Some(AddOptOut::default()),
-        export: Some("/accounts/lindgren/opt-outs.csv".to_owned()),
-        keywords: ["STOP", "STOPP", "UNSUBSCRIBE", "CANCEL", "END", "QUIT"].map(str::to_owned).to_vec(),
+        next: Some("?after=46701234599".to_owned()),
+        change: Some(ChangeOptOuts {
+            lines_max: "1,000".to_owned(),
+            words: Field::new("STOPP\nGENUG"),
+            ..ChangeOptOuts::default()
+        }),
+        imported: Some(Imported {
+            added: "212".to_owned(),
+            known: "3".to_owned(),
+            wrong: vec![WrongLine {
+                line: 7,
+                text: HOSTILE.to_owned(),
+                why: "It must begin with +.".to_owned(),
+            }],
+        }),
+        export: "/accounts/lindgren/opt-outs.csv".to_owned(),
+        keywords: ["STOP", "STOPALL", "UNSUBSCRIBE", "CANCEL", "END", "QUIT"].map(str::to_owned).to_vec(),
+        own_keywords: vec!["STOPP".to_owned(), "GENUG".to_owned()],
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod access;
 mod account;
+mod destinations;
 mod developers;
 mod home;
 mod messages;
@@ -35,6 +36,7 @@ pub(crate) fn all() -> Vec<(&'static str, String)> {
         home::all(),
         messages::all(),
         messaging::all(),
+        destinations::all(),
         developers::all(),
         webhooks::all(),
         account::all(),

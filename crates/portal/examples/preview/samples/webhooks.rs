@@ -6,7 +6,7 @@ use hermod_portal::forms::{Field, Select};
 use hermod_portal::layout::Entry;
 use hermod_portal::pages::request_log::{RequestGroup, RequestLog, RequestRow};
 use hermod_portal::pages::webhooks::{
-    Endpoint, EventAttempt, EventRow, Secret, TestResult, WebhookEvent, Webhooks,
+    ConnectionForm, Endpoint, EventAttempt, EventRow, Secret, TestResult, WebhookEvent, Webhooks,
 };
 
 pub(crate) fn all() -> Vec<(&'static str, String)> {
@@ -16,7 +16,7 @@ pub(crate) fn all() -> Vec<(&'static str, String)> {
         dlr_webhook: Field::invalid("http://shop.example/dlr", "Use https: webhooks carry phone numbers."),
         inbound_webhook: Field::default(),
         endpoints: Vec::new(),
-        secret: Secret::default(),
+        secret: None,
         test: None,
         events: Vec::new(),
         next: None,
@@ -25,6 +25,7 @@ pub(crate) fn all() -> Vec<(&'static str, String)> {
     vec![
         ("webhooks", html(&webhooks)),
         ("webhooks-empty", html(&empty)),
+        ("webhooks-viewer", html(&Webhooks { can_change: false, test: None, ..webhooks.clone() })),
         ("webhook-event", html(&event())),
         ("request-log", html(&log)),
         ("request-log-empty", html(&RequestLog { groups: Vec::new(), rows: Vec::new(), next: None, ..log })),
@@ -59,28 +60,34 @@ fn webhooks() -> Webhooks {
         oldest: oldest.map(ago),
         failed: failed.to_owned(),
     };
+    let form = |connection: &str, chosen: &str| ConnectionForm {
+        connection: connection.to_owned(),
+        form: Select::new(
+            [("full", "Full: status, error code, network"), ("short", "Short: id, status, time")],
+            chosen,
+        ),
+    };
     Webhooks {
         shell: shell(Entry::Webhooks),
         dlr_webhook: Field::new("https://lindgren.example/hooks/dlr"),
         inbound_webhook: Field::new("https://lindgren.example/hooks/mo"),
-        dlr_form: Select::new(
-            [("full", "Full: status, error code, network"), ("short", "Short: id, status, time")],
-            "full",
-        ),
+        forms: vec![form("shop-http", "full"), form("warehouse-smpp", "short")],
         endpoints: vec![
             endpoint("DLRs", Chip::new(Tone::Bad, "Failing"), "148", Some(2 * HOUR + 29 * MINUTE), "12"),
             endpoint("MO messages", Chip::new(Tone::Good, "Delivering"), "0", None, "0"),
         ],
-        secret: Secret {
+        secret: Some(Secret {
             revealed: None,
             is_staged: true,
             staged: Some("a2r7hq9mz4k8w3x5n6tvbycjdfgpsu2ea2r7hq9m".to_owned()),
             previous_until: None,
-        },
+        }),
+        test_event: Select::new([("dlr-full", "DLR, full form"), ("inbound", "MO message")], "dlr-full"),
         test: Some(TestResult {
             state: Chip::new(Tone::Bad, "503"),
             text: "https://lindgren.example/hooks/dlr answered 503 Service Unavailable in 84 ms.".to_owned(),
-            body: "<html><body><h1>503 Service Temporarily Unavailable</h1></body></html>".to_owned(),
+            answer: "<html><body><h1>503 Service Temporarily Unavailable</h1></body></html>".to_owned(),
+            body: "{\"id\":\"15526526976000001\",\"status\":\"delivered\"}".to_owned(),
         }),
         events: vec![
             row("evt_88124", "DLR", Some("DELIVRD"), "waiting", Some("Next attempt in 14 min"), 3),
@@ -93,7 +100,7 @@ fn webhooks() -> Webhooks {
             "",
         ),
         next: Some("?before=87002".to_owned()),
-        replay_since: Field::new("24h"),
+        replay_since: Field::new("2026-11-16T09:41:00Z"),
         can_change: true,
     }
 }
@@ -110,16 +117,28 @@ fn event() -> WebhookEvent {
         shell: shell(Entry::Webhooks),
         row: row("evt_87002", "DLR", Some("DELIVRD"), "failed", Some("Every attempt failed."), 6),
         facts: vec![
-            Fact::code("Message", "15526526976000001").linked("/accounts/lindgren/messages/15526526976000001"),
+            Fact::code("Message", "15526526976000001")
+                .linked("/accounts/lindgren/messages/15526526976000001"),
             Fact::new("Kind", "DLR"),
             Fact::code("Status", "DELIVRD"),
             Fact::code("URL", "https://lindgren.example/hooks/dlr"),
         ],
-        body: Some("{\n  \"message_id\": \"15526526976000001\",\n  \"to\": \"+4915112345678\",\n  \"from\": \"Lindgren\",\n  \"status\": \"DELIVRD\",\n  \"err_code\": 0\n}".to_owned()),
         attempts: vec![
-            attempt(25, "10.0 s", Chip::new(Tone::Bad, "No response"), Some("No response within 10 seconds."), ""),
+            attempt(
+                25,
+                "10.0 s",
+                Chip::new(Tone::Bad, "No response"),
+                Some("No response within 10 seconds."),
+                "",
+            ),
             attempt(24, "84 ms", Chip::new(Tone::Bad, "503 Service Unavailable"), None, HOSTILE),
-            attempt(19, "12 ms", Chip::new(Tone::Bad, "TLS failed"), Some("The certificate of lindgren.example expired on 15 Nov 2026."), ""),
+            attempt(
+                19,
+                "12 ms",
+                Chip::new(Tone::Bad, "TLS failed"),
+                Some("The certificate of lindgren.example expired on 15 Nov 2026."),
+                "",
+            ),
         ],
         next_attempt: None,
         can_replay: true,
@@ -161,6 +180,7 @@ fn log() -> RequestLog {
         ),
         rejected: Select::new([("", "Any"), ("true", "Rejected")], ""),
         since: Field::default(),
+        until: Field::default(),
         request: Field::default(),
         is_filtered: false,
         rows: requests(),

@@ -44,6 +44,7 @@ fn documents() -> Documents {
         smpp_rate: None,
         webhooks: None,
         stop_words: vec!["Basta".to_owned()],
+        countries_off: std::collections::BTreeSet::new(),
     };
     let number = |number, account, keyword: Option<&str>| NumberEntry {
         number: Sender::parse(number).expect("a number"),

@@ -55,6 +55,7 @@ fn account(webhooks: Option<Webhooks>) -> Account {
         smpp_rate: None,
         webhooks,
         stop_words: Vec::new(),
+        countries_off: std::collections::BTreeSet::new(),
     }
 }
 

@@ -1,12 +1,12 @@
 //! Exports: lists of the record as CSV, read page by page while they are sent, a few at a time.
 
-use super::csv::{Cell, push_headings, push_row};
 use super::filter::filter_of;
 use super::names::Names;
 use super::requests::{request_filter, request_view};
 use super::statistics::{Wanted, row_view, wanted};
 use crate::app::operator::OperatorRefusal;
 use crate::board::{EXPORTS_MAX, ExportSlot, TooManyExports};
+use crate::csv::{Cell, push_headings, push_row};
 use crate::views::record::{
     MessageView, MessagesQuery, RequestView, RequestsQuery, StatisticView, StatisticsQuery,
 };

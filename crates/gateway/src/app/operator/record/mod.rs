@@ -1,6 +1,5 @@
 //! Reads of the record: searches, timelines, statistics, the request log, exports, the live feed.
 
-mod csv;
 mod exports;
 mod filter;
 mod history;

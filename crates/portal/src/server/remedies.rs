@@ -1,0 +1,95 @@
+//! What a customer can do about a rejection, and the page for it.
+
+use crate::elements::Link;
+use crate::layout::{Entry, Shell};
+
+/// Where the catalogue of errors is.
+const CATALOGUE: &str = "/docs#errors";
+
+/// Codes with the page that helps and the words of its link.
+const PLACES: &[(&str, Entry, &str)] = &[
+    ("COUNTRY_BLOCKED", Entry::Destinations, "Destinations"),
+    ("HELD_FOR_REVIEW", Entry::Held, "Held messages"),
+    ("INSUFFICIENT_CREDIT", Entry::Billing, "Billing"),
+    ("INVALID_API_KEY", Entry::Keys, "API keys"),
+    ("INVALID_SENDER", Entry::Senders, "Senders"),
+    ("IP_NOT_ALLOWED", Entry::Keys, "Allow-lists"),
+    ("NO_PRICE", Entry::Destinations, "Destinations"),
+    ("NO_ROUTE", Entry::Destinations, "Destinations"),
+    ("RATE_LIMITED", Entry::Limits, "Limits"),
+    ("RECIPIENT_OPTED_OUT", Entry::OptOuts, "Opt-outs"),
+    ("SENDER_BLOCKED", Entry::Senders, "Senders"),
+    ("SENDER_NOT_APPROVED", Entry::Senders, "Senders"),
+    ("TRAFFIC_CONTROL", Entry::Limits, "Limits"),
+    ("VERIFICATION_REQUIRED", Entry::Requests, "Requests"),
+];
+
+/// Statuses of SMPP in words for the customer.
+const STATUSES: &[(&str, &str)] = &[
+    ("ESME_RALYBND", "The session is bound already: do not bind twice on one connection."),
+    (
+        "ESME_RBINDFAIL",
+        "The reason of the latest bind says what was not allowed: address, TLS, bind type or number of binds.",
+    ),
+    ("ESME_RINVBNDSTS", "A receiver cannot submit: bind as a transmitter or transceiver."),
+    ("ESME_RINVCMDID", "The operation is not supported: use submit_sm."),
+    ("ESME_RINVCMDLEN", "The PDU could not be parsed: check its command_length and fields."),
+    ("ESME_RINVDSTADR", "Correct destination_addr: digits in international form, with TON 1."),
+    ("ESME_RINVEXPIRY", "Correct validity_period."),
+    ("ESME_RINVMSGLEN", "Correct the length of the text or of short_message: sm_length must match it."),
+    ("ESME_RINVPASWD", "Check the system_id and the password; the SMPP page makes a new one."),
+    ("ESME_RINVSCHED", "Correct schedule_delivery_time."),
+    ("ESME_RINVSRCADR", "Correct source_addr, its TON and its NPI."),
+    ("ESME_RINVSYSID", "A system_id has 1 to 15 characters: check the settings of your software."),
+    ("ESME_RINVSYSTYP", "Set the system_type that the SMPP page shows in your software."),
+    ("ESME_RMSGQFUL", "Try again later: a limit or the queue is full."),
+    ("ESME_RSUBMITFAIL", "The reason of the latest submit says what was rejected."),
+    ("ESME_RSYSERR", "Try again: the message was not stored and not charged."),
+    ("ESME_RTHROTTLED", "Send more slowly, or request a higher rate."),
+];
+
+/// Where nothing else is known.
+const UNKNOWN: &str = "The reason of the latest request says why.";
+
+/// Returns what to do about a code. `published` are the words of the catalogue, written for customers; those about SMPP are
+/// written for the operator and replaced.
+pub(super) fn words(code: &str, published: &str) -> String {
+    let of_smpp = STATUSES.iter().find(|(known, _)| *known == code).map(|(_, words)| *words);
+    let is_smpp = code.starts_with("ESME_") || code.starts_with("0x");
+    of_smpp.unwrap_or(if is_smpp { UNKNOWN } else { published }).to_owned()
+}
+
+/// Returns the page for a code: one that the role may open, or the catalogue of errors.
+pub(super) fn place(shell: &Shell, code: &str) -> Link {
+    let smpp = code.starts_with("ESME_").then_some((Entry::Smpp, "SMPP"));
+    let known = PLACES.iter().find(|(known, ..)| *known == code).map(|(_, entry, label)| (*entry, *label));
+    match known.or(smpp).filter(|(entry, _)| shell.can_open(entry)) {
+        Some((entry, label)) => Link::new(label, shell.path(entry.path())),
+        None => Link::new("What the error means", CATALOGUE),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hermod_domain::refusal::published::PUBLISHED;
+
+    #[test]
+    fn codes_of_the_table_exist_and_lead_only_to_pages_of_the_role() {
+        for (code, ..) in PLACES {
+            assert!(PUBLISHED.iter().any(|row| row.code == *code), "{code}");
+        }
+        let mut shell = Shell { account: "shop".to_owned(), ..Shell::default() };
+        assert_eq!(place(&shell, "SENDER_NOT_APPROVED").href, "/docs#errors");
+        shell.visible = vec![Entry::Senders];
+        assert_eq!(place(&shell, "SENDER_NOT_APPROVED").href, "/accounts/shop/senders");
+    }
+
+    #[test]
+    fn words_for_customers_name_no_command_of_the_operator() {
+        assert!(STATUSES.iter().all(|(_, words)| !words.contains("hermod")));
+        assert_eq!(words("RATE_LIMITED", "Wait."), "Wait.");
+        assert!(words("ESME_RTHROTTLED", "hermod account set").contains("Send more slowly"));
+        assert_eq!(words("0x00000400", "hermod"), UNKNOWN);
+    }
+}
