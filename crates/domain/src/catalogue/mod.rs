@@ -5,6 +5,7 @@
 mod account_view;
 mod documents;
 mod number_owners;
+mod of_account;
 mod smpp_access;
 mod users;
 mod webhooks;
