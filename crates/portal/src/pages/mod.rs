@@ -8,6 +8,7 @@ pub mod confirm;
 pub mod find;
 pub mod held;
 pub mod home;
+pub mod inbox;
 pub mod keys;
 pub mod live;
 pub mod message;

@@ -3,15 +3,23 @@
 
 mod account_pages;
 mod audit;
+mod compose;
 mod confirmation;
 mod cookie;
+mod docs;
+mod export;
 mod find;
 mod flash;
 mod form;
 mod guard;
 mod home;
+mod home_attention;
+mod home_usual;
+mod inbox;
+mod live;
 mod member;
 mod message;
+mod message_attempts;
 mod messages;
 mod next_page;
 mod reply;
@@ -25,6 +33,7 @@ use hermod_gateway::running::{MakePages, PagesSetup};
 use hermod_gateway::workers::Workers;
 use hermod_gateway::world::World;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What the handlers share.
 struct Portal {
@@ -32,6 +41,8 @@ struct Portal {
     workers: Workers,
     /// Whether the connections of this listener are encrypted.
     is_tls: bool,
+    /// How long the texts of messages are kept.
+    texts_kept: Duration,
 }
 
 type State = axum::extract::State<Arc<Portal>>;
@@ -42,10 +53,11 @@ pub fn pages() -> MakePages {
 }
 
 fn router(setup: PagesSetup) -> Router {
-    let PagesSetup { world, workers, is_tls } = setup;
-    let portal = Arc::new(Portal { world, workers, is_tls });
+    let PagesSetup { world, workers, is_tls, texts_kept } = setup;
+    let portal = Arc::new(Portal { world, workers, is_tls, texts_kept });
     Router::new()
         .route("/", get(account_pages::start))
+        .route("/docs", get(docs::show))
         .route("/sign-in", get(sign_in::show).post(sign_in::submit))
         .route("/sign-out", post(sign_in::sign_out))
         .route("/links/{token}", get(sign_in::show_link).post(sign_in::use_link))
@@ -54,6 +66,14 @@ fn router(setup: PagesSetup) -> Router {
         .route("/accounts/{account}/find", get(find::find))
         .route("/accounts/{account}/messages", get(messages::list))
         .route("/accounts/{account}/messages/{id}", get(message::show))
+        .route("/accounts/{account}/messages.csv", get(export::messages))
+        .route("/accounts/{account}/live", get(live::show))
+        .route("/accounts/{account}/live/events", get(live::events))
+        .route("/accounts/{account}/compose", get(compose::show).post(compose::check))
+        .route("/accounts/{account}/compose/preview", post(compose::preview))
+        .route("/accounts/{account}/compose/send", post(compose::send))
+        .route("/accounts/{account}/inbox", get(inbox::list))
+        .route("/accounts/{account}/inbox/{id}", get(inbox::thread))
         .route("/accounts/{account}/audit", get(audit::list))
         .route("/accounts/{account}/re-authenticate", get(confirmation::show).post(confirmation::submit))
         .route("/accounts/{account}/{*page}", any(account_pages::unknown))
