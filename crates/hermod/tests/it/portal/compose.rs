@@ -46,7 +46,12 @@ async fn token(browser: &Browser) -> String {
 async fn preview(browser: &mut Browser, form: &Form<'_>) -> Value {
     let csrf = token(browser).await;
     let page = browser.post("/accounts/alice/compose/preview", &form.with_token(&csrf)).await;
-    assert_eq!((page.status, page.headers["content-type"].as_str()), (200, "application/json"), "{}", page.text);
+    assert_eq!(
+        (page.status, page.headers["content-type"].as_str()),
+        (200, "application/json"),
+        "{}",
+        page.text
+    );
     serde_json::from_str(&page.text).expect("a preview")
 }
 
@@ -182,7 +187,10 @@ async fn price_that_changed_since_the_preview_is_refused() {
     s.world().store.flush_record().await.expect("the record is written");
     let query = RequestsQuery { account: Some("alice".to_owned()), ..RequestsQuery::default() };
     let log = list_requests(s.world(), query).await.expect("the log");
-    assert!(log.items.iter().any(|row| row.operation == "Compose" && row.who == "ann@example.com"), "{log:?}");
+    assert!(
+        log.items.iter().any(|row| row.operation == "Compose" && row.who == "ann@example.com"),
+        "{log:?}"
+    );
     // Send again fills the form from the message; another account's message does not exist.
     let again = browser.get(&format!("/accounts/alice/compose?again={id}")).await;
     assert!(again.text.contains(">\nhello</textarea>") && again.text.contains(TO), "{}", again.text);
