@@ -10,6 +10,7 @@ pub mod audit;
 pub mod carrier;
 pub mod catalogue;
 pub mod expiring;
+pub mod grouping;
 pub mod ids;
 pub mod inbound;
 pub mod keyed_pace;

@@ -28,6 +28,19 @@ pub enum PhoneRefusal {
     Length(usize),
 }
 
+/// Characters of a masked number that are shown before and after the stars.
+const MASKED_HEAD: usize = 4;
+const MASKED_TAIL: usize = 2;
+
+/// Returns a phone number or short code without its middle: `+491********78`. For those who may not see whole numbers, and for
+/// the audit log, which must not have a number that may be erased.
+pub fn masked(number: &str) -> String {
+    let length = number.chars().count();
+    let hidden = MASKED_HEAD..length.saturating_sub(MASKED_TAIL);
+    let shown = number.chars().enumerate();
+    shown.map(|(index, sign)| if hidden.contains(&index) { '*' } else { sign }).collect()
+}
+
 impl Msisdn {
     /// Parses `+` and 7 to 15 digits.
     pub fn parse(text: &str) -> Result<Msisdn, PhoneRefusal> {
@@ -120,6 +133,16 @@ mod tests {
             Err(refusal) => format!("{refusal:?}"),
         };
         assert_eq!(result, expect, "{text:?}");
+    }
+
+    #[test]
+    fn masked_number_keeps_country_and_last_digits() {
+        for (number, expect) in
+            [("+4915112345678", "+491********78"), ("70707", "70707"), ("+49", "+49"), ("", "")]
+        {
+            assert_eq!(masked(number), expect);
+        }
+        assert_eq!(masked("7070707"), "7070*07");
     }
 
     #[test]

@@ -15,6 +15,7 @@ use crate::sender::{Sender, SenderRefusal};
 use crate::submission::Submission;
 use crate::text::{Encoding, Measure, MessageText};
 use crate::time::Timestamp;
+use std::iter::once_with;
 use std::sync::Arc;
 
 /// A message that passed the checks of the catalogue.
@@ -63,11 +64,7 @@ pub fn check_submission(
     now: Timestamp,
     health: &dyn Fn(CarrierId) -> Health,
 ) -> PolicyDecision {
-    let text = if connection.smart_encoding && submission.encoding.is_none() {
-        submission.text.with_plain_punctuation()
-    } else {
-        submission.text.clone()
-    };
+    let text = text_to_send(connection, submission);
     let measure = submission.measure(&text);
     let from = match check_sender(view, connection, submission, measure) {
         Ok(from) => from,
@@ -79,12 +76,7 @@ pub fn check_submission(
         return PolicyDecision::Refused(Refusal::CountryBlocked);
     }
     let rules = view.screened(&from, &text, measure.encoding);
-    let allowed = price_and_route(catalogue, view, &query, measure.parts, now, health).map(|priced| {
-        let PricedRoute { cost, carrier, route, choice, whole, alphabet, doubt } = priced;
-        let Measure { encoding, parts } = measure;
-        let sent = if whole { measure } else { measure_for_carrier(submission, &text, measure, alphabet) };
-        AllowedMessage { from, text, encoding, parts, sent, cost, carrier, route, choice, whole, doubt }
-    });
+    let allowed = allow(catalogue, view, submission, &query, (&text, measure), now, health);
     match (rules.is_empty(), allowed) {
         (false, otherwise) => PolicyDecision::Screened { rules, from, otherwise },
         (true, Ok(allowed)) => PolicyDecision::Allowed(allowed),
@@ -101,17 +93,114 @@ fn check_sender(
 ) -> Result<Sender, Refusal> {
     let from = submission.from.or(connection.default_sender);
     let from = from.ok_or(Refusal::InvalidSender(SenderRefusal::NoDefault))?;
-    if let Some(parts_max) = connection.max_parts.filter(|parts_max| parts > *parts_max) {
-        return Err(Refusal::TooManyParts { parts, parts_max });
+    match sender_refusals(view, connection, from, parts).next() {
+        Some(refusal) => Err(refusal),
+        None => Ok(from),
     }
-    if !view.account.verified {
-        return Err(Refusal::VerificationRequired);
+}
+
+/// Returns the refusals about parts, verification and sender ID, in the order of the checks. Each check runs when its turn
+/// comes.
+fn sender_refusals(
+    view: &AccountView,
+    connection: &Connection,
+    from: Sender,
+    parts: u8,
+) -> impl Iterator<Item = Refusal> {
+    let too_many = move || {
+        let parts_max = connection.max_parts.filter(|parts_max| parts > *parts_max)?;
+        Some(Refusal::TooManyParts { parts, parts_max })
+    };
+    let unverified = || (!view.account.verified).then_some(Refusal::VerificationRequired);
+    let not_allowed = move || match view.sender_status(&from) {
+        SenderStatus::Approved => None,
+        SenderStatus::NotApproved => Some(Refusal::SenderNotApproved(from)),
+        SenderStatus::Blocked => Some(Refusal::SenderBlocked(from)),
+    };
+    once_with(too_many).chain(once_with(unverified)).chain(once_with(not_allowed)).flatten()
+}
+
+/// Everything that the catalogue says about a submission, also after the first refusal.
+#[derive(Clone, Debug)]
+pub struct SubmissionPreview {
+    /// The text as it would be sent.
+    pub text: MessageText,
+    /// The encoding and the parts that would be charged.
+    pub measure: Measure,
+    /// `None` without a sender in the submission and in the connection.
+    pub from: Option<Sender>,
+    /// The refusals about sender, parts and verification, in the order of the checks.
+    pub sender_refusals: Vec<Refusal>,
+    pub country_blocked: bool,
+    /// The screening rules that match.
+    pub rules: Vec<Arc<str>>,
+    /// The message as it would be accepted, or why it has no price or route; `None` without a sender.
+    pub priced: Option<Result<AllowedMessage, Refusal>>,
+}
+
+/// Runs the checks of [`check_submission`] without stopping at the first refusal, for people who want to know all of them
+/// before they send.
+pub fn preview_submission(
+    catalogue: &Catalogue,
+    view: &AccountView,
+    connection: &Connection,
+    submission: &Submission,
+    now: Timestamp,
+    health: &dyn Fn(CarrierId) -> Health,
+) -> SubmissionPreview {
+    let text = text_to_send(connection, submission);
+    let measure = submission.measure(&text);
+    let Some(from) = submission.from.or(connection.default_sender) else {
+        let no_sender = Refusal::InvalidSender(SenderRefusal::NoDefault);
+        return SubmissionPreview {
+            text,
+            measure,
+            from: None,
+            sender_refusals: vec![no_sender],
+            country_blocked: false,
+            rules: Vec::new(),
+            priced: None,
+        };
+    };
+    let destination = Numbers::embedded().find(submission.to);
+    let query = RouteQuery { account: connection.account, from: &from, to: submission.to, destination };
+    let priced = allow(catalogue, view, submission, &query, (&text, measure), now, health);
+    SubmissionPreview {
+        measure,
+        from: Some(from),
+        sender_refusals: sender_refusals(view, connection, from, measure.parts).collect(),
+        country_blocked: !may_send_to(catalogue, view, &query),
+        rules: view.screened(&from, &text, measure.encoding),
+        priced: Some(priced),
+        text,
     }
-    match view.sender_status(&from) {
-        SenderStatus::Approved => Ok(from),
-        SenderStatus::NotApproved => Err(Refusal::SenderNotApproved(from)),
-        SenderStatus::Blocked => Err(Refusal::SenderBlocked(from)),
+}
+
+/// Returns the customer's text, with smart encoding if the connection has it enabled.
+fn text_to_send(connection: &Connection, submission: &Submission) -> MessageText {
+    if connection.smart_encoding && submission.encoding.is_none() {
+        submission.text.with_plain_punctuation()
+    } else {
+        submission.text.clone()
     }
+}
+
+/// Returns the message with its price and route.
+fn allow(
+    catalogue: &Catalogue,
+    view: &AccountView,
+    submission: &Submission,
+    query: &RouteQuery<'_>,
+    (text, measure): (&MessageText, Measure),
+    now: Timestamp,
+    health: &dyn Fn(CarrierId) -> Health,
+) -> Result<AllowedMessage, Refusal> {
+    let priced = price_and_route(catalogue, view, query, measure.parts, now, health)?;
+    let PricedRoute { cost, carrier, route, choice, whole, alphabet, doubt } = priced;
+    let Measure { encoding, parts } = measure;
+    let sent = if whole { measure } else { measure_for_carrier(submission, text, measure, alphabet) };
+    let (from, text) = (*query.from, text.clone());
+    Ok(AllowedMessage { from, text, encoding, parts, sent, cost, carrier, route, choice, whole, doubt })
 }
 
 /// Whether the account may send to the destination's country. A number that belongs to no country is blocked if a route

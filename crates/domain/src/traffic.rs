@@ -125,6 +125,21 @@ impl Velocity {
         admitted
     }
 
+    /// Returns the enforced control that would refuse a message now, and the time until it would admit one. Counts nothing.
+    pub fn refusal(
+        &self,
+        account: AccountId,
+        controls: &[Control],
+        to: Msisdn,
+        now: Timestamp,
+    ) -> Option<(Arc<str>, Duration)> {
+        let mut enforced = controls.iter().filter(|control| control.mode == Mode::Enforce);
+        enforced.find_map(|control| {
+            let (key, allowance) = velocity_key(account, control, to)?;
+            Some((control.name.clone(), self.0.wait(key, allowance, now)?))
+        })
+    }
+
     /// Undoes the count of a message that was not accepted. Controls in `watched` did not count it.
     pub fn give_back(&mut self, account: AccountId, controls: &[Control], to: Msisdn, watched: &[Arc<str>]) {
         for control in controls.iter().filter(|control| !watched.contains(&control.name)) {

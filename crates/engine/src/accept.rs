@@ -3,7 +3,6 @@
 
 use crate::batch::{Batch, FreshPart};
 use crate::ops::{AcceptOutcome, Acceptance, Balance, DayTotals, Job};
-use crate::state::day_totals;
 use crate::state::lanes::Placed;
 use crate::state::report_target::ReportTarget;
 use crate::steps::StepKind;
@@ -64,7 +63,7 @@ impl Batch<'_> {
             return Ok(Err(AcceptOutcome::OptedOut));
         }
         let today = self.state.today.of(*account, message.accepted_at().day());
-        let today = match day_totals::count(today, *cost, *daily) {
+        let today = match today.with_message(*cost, *daily) {
             Ok(today) => today,
             Err(limit) => return Ok(Err(AcceptOutcome::OverDailyLimit(limit))),
         };
@@ -161,10 +160,8 @@ impl Batch<'_> {
     }
 }
 
-/// Returns what the account may spend: what is available minus the minimum that must remain. None if it overflows.
 fn spendable(before: Balance, acceptance: &Acceptance) -> Option<Money> {
-    let available = before.balance.checked_add(acceptance.credit_limit)?.checked_sub(before.credit_used)?;
-    available.checked_sub(acceptance.minimum)
+    before.spendable(acceptance.credit_limit, acceptance.minimum)
 }
 
 /// Returns the balance after the charge; none if the account cannot pay.

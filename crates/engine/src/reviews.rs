@@ -37,13 +37,12 @@ impl Batch<'_> {
             return self.open_case(screened);
         };
         let held = Screening::Held { case: Some(known.id) };
+        if known.is_approved_at(*now) {
+            return Ok(Screening::Passed);
+        }
         match known.state {
             ReviewState::Approved => {
-                let decided_at =
-                    known.decided_at.ok_or_else(|| TableError::unreadable("an undated approval"))?;
-                if *now < decided_at.plus(APPROVAL_LASTS) {
-                    return Ok(Screening::Passed);
-                }
+                known.decided_at.ok_or_else(|| TableError::unreadable("an undated approval"))?;
                 if self.has_too_many_open(*account)? {
                     return Ok(Screening::Held { case: None });
                 }

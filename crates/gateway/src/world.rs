@@ -1,8 +1,6 @@
 //! The shared state of a gateway: clock, store, current catalogue, status board, and the rate limits in memory.
 
-use crate::board::{
-    AlarmKind, Alarms, Binds, CarrierBoard, Exports, KeyUses, Probes, RequestLog, WebhookTests,
-};
+use crate::board::{AlarmKind, Alarms, Binds, CarrierBoard, Exports, InboundPolls, KeyUses, Probes, RequestLog, WebhookTests};
 use crate::clock::Clock;
 use crate::http::body_memory::{BODY_MEMORY_MAX, BodyMemory};
 use crate::listeners::limit_key_of;
@@ -61,6 +59,8 @@ pub struct World {
     pub request_log: RequestLog,
     /// Exports of the record that are running.
     pub exports: Exports,
+    /// How far customers have polled their MO messages.
+    pub inbound_polls: InboundPolls,
     /// The longest validity of a message.
     pub validity: Duration,
     /// Held during a catalogue change, from reading the store until the new catalogue is in effect.
@@ -132,6 +132,7 @@ impl World {
             webhook_tests: WebhookTests::default(),
             request_log: RequestLog::default(),
             exports: Exports::default(),
+            inbound_polls: InboundPolls::default(),
             validity,
             changing: tokio::sync::Mutex::default(),
             catalogue: ArcSwap::new(catalogue),
@@ -203,6 +204,16 @@ impl World {
         }
         let now = self.clock.now();
         lock(&self.velocity).admit(account, controls, to, now)
+    }
+
+    /// Returns the traffic control that would reject a message now, and for how long. Counts nothing.
+    pub fn traffic_refusal(
+        &self,
+        account: AccountId,
+        controls: &[Control],
+        to: Msisdn,
+    ) -> Option<(Arc<str>, Duration)> {
+        lock(&self.velocity).refusal(account, controls, to, self.clock.now())
     }
 
     /// Reverts [`World::admit_traffic`] for a message that was not accepted.

@@ -1,5 +1,6 @@
 // The portal's script. Every page works without it; it adds local times, copy buttons, the search key, the live feed, the
-// preview while composing and readouts of charts. It makes elements and text nodes only, never markup from text.
+// preview while composing and readouts of charts. It makes elements and text nodes, or reads our own pages again, and never
+// makes markup from text.
 
 document.documentElement.classList.add("js");
 
@@ -184,11 +185,11 @@ customElements.define("hermod-live", class extends HTMLElement {
     this.words.textContent = words;
   }
 
-  /** Shows a frame of the feed: { total, per_second, note, shown: [{ message, step }] }. */
+  /** Shows a frame in the shape of pages::live::LiveFrame. */
   show(frame) {
-    const rate = frame.per_second === null || frame.per_second === undefined ? "" : `${frame.per_second.toLocaleString("en-GB")}/s`;
+    const rate = frame.per_second === null ? "Connected" : `${frame.per_second.toLocaleString("en-GB")}/s`;
     this.say("is-on", frame.note ?? rate);
-    for (const { message, step } of frame.shown.slice().reverse()) this.showMessage(message, step);
+    for (const change of frame.shown) this.showMessage(change);
     while (this.body.rows.length > LIVE_ROWS) this.body.lastElementChild.remove();
     const empty = this.querySelector(".empty");
     if (empty && this.body.rows.length > 0) {
@@ -197,21 +198,52 @@ customElements.define("hermod-live", class extends HTMLElement {
     }
   }
 
-  showMessage(message, step) {
-    this.body.querySelector(`[data-id="${CSS.escape(message.id)}"]`)?.remove();
-    const accepted = new Date(message.accepted_at);
-    const link = make("a", { class: "row-link", href: `${this.dataset.messages}/${encodeURIComponent(message.id)}` }, localTime(accepted, "clock"));
-    link.title = message.accepted_at;
-    const latest = step ? (step.note ?? step.step.replaceAll("_", " ")) : "accepted";
+  showMessage(change) {
+    this.body.querySelector(`[data-id="${CSS.escape(change.id)}"]`)?.remove();
+    const link = make("a", { class: "row-link", href: `${this.dataset.messages}/${encodeURIComponent(change.id)}` }, localTime(new Date(change.accepted_at), "clock"));
+    link.title = change.accepted_at;
     const cell = (label, content, name = "") => make("td", { "data-label": label, class: name }, content);
-    this.body.prepend(make("tr", { class: "is-new", "data-id": message.id },
-      cell("State", chip(message.state)),
+    this.body.prepend(make("tr", { class: "is-new", "data-id": change.id },
+      cell("State", chip(change.state)),
       cell("Accepted", link),
-      cell("From", message.from, "wrap"),
-      cell("To", message.to ?? "erased", "code"),
-      cell("Country", message.country),
-      cell("Latest step", step ? `${latest} (+${step.at_ms.toLocaleString("en-GB")} ms)` : latest, "text"),
+      cell("From", change.from, "wrap"),
+      cell("To", change.to ?? "erased", "code"),
+      cell("Country", change.country),
+      cell("Latest step", change.step, "text"),
     ));
+  }
+});
+
+// <hermod-refresh id data-every>: a part of the page that is read again while the server says so
+
+customElements.define("hermod-refresh", class extends HTMLElement {
+  connectedCallback() {
+    const every = Number(this.dataset.every);
+    if (every) this.timer = setTimeout(() => this.load(), every);
+  }
+
+  disconnectedCallback() {
+    clearTimeout(this.timer);
+    this.request?.abort();
+  }
+
+  /** Reads the page again and puts its part in place of this one. */
+  load() {
+    const again = () => { if (this.isConnected) this.connectedCallback(); };
+    if (document.hidden || this.contains(document.activeElement)) return again();
+    this.request = new XMLHttpRequest();
+    this.request.responseType = "document";
+    this.request.addEventListener("error", again);
+    this.request.addEventListener("load", () => {
+      const fresh = this.request.response?.getElementById(this.id);
+      if (this.request.status !== 200 || !fresh) return again();
+      const part = document.importNode(fresh, true);
+      if (part.dataset.says !== this.dataset.says) announce(part.dataset.says);
+      showLocalTimes(part);
+      this.replaceWith(part);
+    });
+    this.request.open("GET", location.href);
+    this.request.send();
   }
 });
 

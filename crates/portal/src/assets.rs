@@ -16,6 +16,7 @@ pub struct Asset {
 
 static STYLE: LazyLock<Asset> = LazyLock::new(|| {
     asset(
+        "portal",
         "css",
         "text/css; charset=utf-8",
         include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/portal.css")),
@@ -24,10 +25,26 @@ static STYLE: LazyLock<Asset> = LazyLock::new(|| {
 
 static SCRIPT: LazyLock<Asset> = LazyLock::new(|| {
     asset(
+        "portal",
         "js",
         "text/javascript; charset=utf-8",
         include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/portal.js")),
     )
+});
+
+/// Lines of the style of the API's page that have its own colours.
+const OWN_COLOUR_LINES: usize = 2;
+/// Where the tokens end in the portal's style sheet.
+const AFTER_TOKENS: &str = "\n*, *::before";
+
+static DOCS_STYLE: LazyLock<Asset> = LazyLock::new(|| {
+    let portal = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/portal.css"));
+    let tokens = portal.split(AFTER_TOKENS).next().unwrap_or_default();
+    let frame = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/docs.css"));
+    let own: Vec<&str> = hermod_gateway::http::openapi_page::STYLE.lines().skip(OWN_COLOUR_LINES).collect();
+    // Made once for the process, like the other assets.
+    let bytes = [tokens, &own.join("\n"), frame].join("\n").into_bytes().leak();
+    asset("docs", "css", "text/css; charset=utf-8", bytes)
 });
 
 /// The header that lets browsers keep an asset forever: other content has another URL.
@@ -43,14 +60,19 @@ pub fn script() -> &'static Asset {
     &SCRIPT
 }
 
-/// Returns the asset with this path, such as `/assets/portal.0123456789abcdef.css`.
-pub fn find(path: &str) -> Option<&'static Asset> {
-    [style(), script()].into_iter().find(|asset| asset.path == path)
+/// Returns the style sheet of the API's page: the tokens of the portal, and the rules of that page.
+pub fn docs_style() -> &'static Asset {
+    &DOCS_STYLE
 }
 
-fn asset(extension: &str, content_type: &'static str, bytes: &'static [u8]) -> Asset {
+/// Returns the asset with this path, such as `/assets/portal.0123456789abcdef.css`.
+pub fn find(path: &str) -> Option<&'static Asset> {
+    [style(), script(), docs_style()].into_iter().find(|asset| asset.path == path)
+}
+
+fn asset(name: &str, extension: &str, content_type: &'static str, bytes: &'static [u8]) -> Asset {
     let digest: String = Sha256::digest(bytes).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    Asset { path: format!("/assets/portal.{digest}.{extension}"), content_type, bytes }
+    Asset { path: format!("/assets/{name}.{digest}.{extension}"), content_type, bytes }
 }
 
 #[cfg(test)]
@@ -59,7 +81,7 @@ mod tests {
 
     #[test]
     fn asset_path_has_sixteen_digits_of_the_digest() {
-        let asset = asset("css", "text/css", b"");
+        let asset = asset("portal", "css", "text/css", b"");
         assert_eq!(asset.path, "/assets/portal.e3b0c44298fc1c14.css");
     }
 
@@ -84,9 +106,18 @@ mod tests {
 
     #[test]
     fn style_loads_nothing() {
-        let text = std::str::from_utf8(style().bytes).unwrap();
-        for forbidden in ["url(", "@import", "@font-face"] {
-            assert!(!text.contains(forbidden), "{forbidden}");
+        for asset in [style(), docs_style()] {
+            let text = std::str::from_utf8(asset.bytes).unwrap();
+            for forbidden in ["url(", "@import", "@font-face"] {
+                assert!(!text.contains(forbidden), "{forbidden}");
+            }
         }
+    }
+
+    #[test]
+    fn style_of_the_api_page_has_the_tokens_of_the_portal_and_no_colours_of_its_own() {
+        let text = std::str::from_utf8(docs_style().bytes).unwrap();
+        assert!(text.contains("--pine: #0d6354") && text.contains(".operation"), "{text}");
+        assert!(!text.contains("--link:#0a58ca"));
     }
 }

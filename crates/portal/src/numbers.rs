@@ -1,17 +1,6 @@
 //! Numbers and durations as people read them.
 
-/// Returns the number with commas between groups of three digits: `3,412`.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
+pub use hermod_domain::grouping::grouped;
 
 /// Returns an amount of money such as `999999.3` as people write it: `999,999.30`. Decimals beyond two stay if they are not zero.
 pub fn amount(text: &str) -> String {
@@ -66,13 +55,6 @@ pub fn percent(part: u64, whole: u64) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn grouped_number_has_a_comma_every_three_digits() {
-        for (number, expect) in [(0, "0"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567")] {
-            assert_eq!(grouped(number), expect);
-        }
-    }
 
     #[test]
     fn amount_has_groups_and_at_least_two_decimals() {

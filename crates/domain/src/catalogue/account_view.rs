@@ -42,6 +42,15 @@ impl AccountView {
         }
     }
 
+    /// Returns the sender IDs that the account may use, in alphabetical order.
+    pub fn approved_senders(&self) -> Vec<Sender> {
+        let known = self.senders.keys().copied();
+        let mut senders: Vec<Sender> =
+            known.filter(|sender| self.sender_status(sender) == SenderStatus::Approved).collect();
+        senders.sort_by(|one, other| one.as_str().cmp(other.as_str()));
+        senders
+    }
+
     pub fn prices(&self) -> &PriceList {
         &self.prices
     }

@@ -6,6 +6,7 @@ mod account_view;
 mod documents;
 mod number_owners;
 mod rotation;
+mod of_account;
 mod smpp_access;
 mod users;
 mod webhooks;

@@ -13,6 +13,7 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use segment::{Encoding, Measure, Segments};
+pub use smart::plain;
 pub use sms_options::{ConcatPart, SmsOptions};
 
 /// The longest text, in Unicode code points. It makes 11 parts of GSM-7, 24 of UCS-2, and 49 if it is all emoji.

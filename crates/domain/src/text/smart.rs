@@ -4,8 +4,8 @@
 use super::gsm7;
 use super::{MessageText, TEXT_CHARS_MAX};
 
-/// Returns the plain form of a typographic character; `None` for any other.
-const fn plain(character: char) -> Option<&'static str> {
+/// Returns the plain form of a typographic character, which may be empty; `None` for any other.
+pub const fn plain(character: char) -> Option<&'static str> {
     Some(match character {
         '\u{2018}' | '\u{2019}' | '\u{201A}' | '\u{201B}' | '\u{2032}' | '\u{2035}' | '\u{02BC}'
         | '\u{00B4}' => "'",

@@ -25,6 +25,9 @@ pub const UNASSIGNED_KEPT: Duration = Duration::from_secs(30 * 86_400);
 /// How long a conversation is kept after its last message.
 pub const CONVERSATION_KEPT: Duration = Duration::from_secs(400 * 86_400);
 
+/// MO messages or reports of an account that one look for conversations reads.
+pub const INBOUND_LOOKED_AT_MAX: u32 = 5_000;
+
 /// A part of an MO message, with the sequence number of its `deliver_sm`, which is answered after the commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MoRecord {
@@ -73,6 +76,22 @@ pub struct InboundRecord {
     pub to: String,
     pub text: String,
     pub received_at: Timestamp,
+}
+
+/// Who wrote to whom in an MO message of an account.
+#[derive(Clone, PartialEq, Eq)]
+pub struct InboundParties {
+    /// The message's number in its account.
+    pub id: u64,
+    pub from: String,
+    pub to: String,
+}
+
+/// Hides the handset.
+impl fmt::Debug for InboundParties {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("InboundParties").field("id", &self.id).finish_non_exhaustive()
+    }
 }
 
 /// Hides the text and the handset.

@@ -20,9 +20,9 @@ mod webhook;
 pub use catalogue::{CatalogueChange, CatalogueRefusal, CatalogueRow, ProvisionedRow};
 pub use delivery::{DELIVERY_DAYS_KEPT, DELIVERY_ROWS_MAX, DELIVERY_TIMES, DeliveryFigures, DeliveryRow};
 pub use inbound::{
-    CONCATENATED_OCTETS_MAX, CONCATENATION_WAIT, CONVERSATION_KEPT, Inbound, InboundRecord, MoMessage,
-    MoRecord, PART_REPEATS_KNOWN, REPEATS_KNOWN, UNASSIGNED_KEPT, UNFINISHED_PARTS_PER_CARRIER_MAX,
-    UnassignedMo,
+    CONCATENATED_OCTETS_MAX, CONCATENATION_WAIT, CONVERSATION_KEPT, INBOUND_LOOKED_AT_MAX, Inbound,
+    InboundParties, InboundRecord, MoMessage, MoRecord, PART_REPEATS_KNOWN, REPEATS_KNOWN, UNASSIGNED_KEPT,
+    UNFINISHED_PARTS_PER_CARRIER_MAX, UnassignedMo,
 };
 pub use link::{Handout, Job, LinkBatch, LinkId, LinkKind, ResponseRecord, SubmitResponse};
 pub use message::{

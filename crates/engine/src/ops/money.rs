@@ -22,6 +22,13 @@ impl Balance {
         })
     }
 
+    /// Returns what an account with this credit limit may spend: what is available minus the minimum that must remain. None
+    /// if it overflows.
+    pub fn spendable(self, credit_limit: Money, minimum: Money) -> Option<Money> {
+        let available = self.balance.checked_add(credit_limit)?.checked_sub(self.credit_used)?;
+        available.checked_sub(minimum)
+    }
+
     pub fn checked_sub(self, change: Balance) -> Option<Balance> {
         Some(Balance {
             balance: self.balance.checked_sub(change.balance)?,
@@ -55,6 +62,20 @@ pub struct DayTotals {
 impl DayTotals {
     pub const fn none(day: Day) -> DayTotals {
         DayTotals { day, messages: 0, spend: Money::ZERO }
+    }
+
+    /// Returns the totals with one more message, or the limit that it would exceed.
+    pub fn with_message(self, cost: Money, limits: DailyLimits) -> Result<DayTotals, DailyLimit> {
+        let messages = self.messages + 1;
+        if limits.messages_max.is_some_and(|messages_max| messages > messages_max) {
+            return Err(DailyLimit::Messages);
+        }
+        // A sum that overflows exceeds any limit.
+        let spend = self.spend.checked_add(cost).ok_or(DailyLimit::Spend)?;
+        if limits.spend_max.is_some_and(|spend_max| spend > spend_max) {
+            return Err(DailyLimit::Spend);
+        }
+        Ok(DayTotals { day: self.day, messages, spend })
     }
 }
 
@@ -197,5 +218,35 @@ impl StatementLine {
                 credit_used: Money::ZERO,
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MONDAY: Day = Day::new(20_771);
+
+    #[test]
+    fn message_is_counted_up_to_each_limit_and_not_beyond() {
+        let before = DayTotals { day: MONDAY, messages: 9, spend: Money::from_micros(900) };
+        let limits = |messages_max, spend_max: Option<i64>| DailyLimits {
+            messages_max,
+            spend_max: spend_max.map(Money::from_micros),
+        };
+        let counted = Ok(DayTotals { day: MONDAY, messages: 10, spend: Money::from_micros(1_000) });
+        let cases = [
+            (limits(None, None), counted),
+            (limits(Some(10), Some(1_000)), counted),
+            (limits(Some(9), None), Err(DailyLimit::Messages)),
+            (limits(Some(0), Some(0)), Err(DailyLimit::Messages)),
+            (limits(None, Some(999)), Err(DailyLimit::Spend)),
+            (limits(Some(10), Some(0)), Err(DailyLimit::Spend)),
+        ];
+        for (limits, expect) in cases {
+            assert_eq!(before.with_message(Money::from_micros(100), limits), expect, "{limits:?}");
+        }
+        let full = DayTotals { spend: Money::from_micros(i64::MAX), ..before };
+        assert_eq!(full.with_message(Money::from_micros(1), limits(None, None)), Err(DailyLimit::Spend));
     }
 }

@@ -4,11 +4,10 @@
 //! A message belongs to the UTC day of its id. Ids only grow, so an account's day never goes back, and only its newest
 //! day is kept here; the rows of past days stay for statements.
 
-use crate::ops::{DailyLimit, DailyLimits, DayTotals};
+use crate::ops::DayTotals;
 use crate::state::overlay::Overlay;
 use crate::tables::{DayTotalsChange, TableError, Tables};
 use hermod_domain::ids::AccountId;
-use hermod_domain::money::Money;
 use hermod_domain::time::Day;
 
 /// Days that one read returns: a year and its leap day.
@@ -61,49 +60,5 @@ impl Today {
     pub fn rolled_back(&mut self) {
         self.ended.clear();
         self.newest.rolled_back();
-    }
-}
-
-/// Returns the totals with one more message, or the limit that it would exceed.
-pub fn count(before: DayTotals, cost: Money, limits: DailyLimits) -> Result<DayTotals, DailyLimit> {
-    let messages = before.messages + 1;
-    if limits.messages_max.is_some_and(|messages_max| messages > messages_max) {
-        return Err(DailyLimit::Messages);
-    }
-    // A sum that overflows exceeds any limit.
-    let spend = before.spend.checked_add(cost).ok_or(DailyLimit::Spend)?;
-    if limits.spend_max.is_some_and(|spend_max| spend > spend_max) {
-        return Err(DailyLimit::Spend);
-    }
-    Ok(DayTotals { day: before.day, messages, spend })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const MONDAY: Day = Day::new(20_771);
-
-    #[test]
-    fn message_is_counted_up_to_each_limit_and_not_beyond() {
-        let before = DayTotals { day: MONDAY, messages: 9, spend: Money::from_micros(900) };
-        let limits = |messages_max, spend_max: Option<i64>| DailyLimits {
-            messages_max,
-            spend_max: spend_max.map(Money::from_micros),
-        };
-        let counted = Ok(DayTotals { day: MONDAY, messages: 10, spend: Money::from_micros(1_000) });
-        let cases = [
-            (limits(None, None), counted),
-            (limits(Some(10), Some(1_000)), counted),
-            (limits(Some(9), None), Err(DailyLimit::Messages)),
-            (limits(Some(0), Some(0)), Err(DailyLimit::Messages)),
-            (limits(None, Some(999)), Err(DailyLimit::Spend)),
-            (limits(Some(10), Some(0)), Err(DailyLimit::Spend)),
-        ];
-        for (limits, expect) in cases {
-            assert_eq!(count(before, Money::from_micros(100), limits), expect, "{limits:?}");
-        }
-        let full = DayTotals { spend: Money::from_micros(i64::MAX), ..before };
-        assert_eq!(count(full, Money::from_micros(1), limits(None, None)), Err(DailyLimit::Spend));
     }
 }

@@ -1,6 +1,6 @@
 //! The table of messages held for review, and the decisions about them.
 
-use crate::ops::{ReviewCase, ReviewState, Screened};
+use crate::ops::{APPROVAL_LASTS, ReviewCase, ReviewState, Screened};
 use crate::tables::TableError;
 use hermod_domain::ids::AccountId;
 use hermod_domain::phone::Msisdn;
@@ -16,6 +16,14 @@ pub struct ReviewStatus {
     pub last_at: Timestamp,
     /// How many times a message was held for it.
     pub seen: u64,
+}
+
+impl ReviewStatus {
+    /// Whether a message of this case passes at a time: the case was approved, and the approval lasts.
+    pub fn is_approved_at(&self, now: Timestamp) -> bool {
+        let lasts = |at: Timestamp| now < at.plus(APPROVAL_LASTS);
+        self.state == ReviewState::Approved && self.decided_at.is_some_and(lasts)
+    }
 }
 
 /// What changes when a decided case is opened again.

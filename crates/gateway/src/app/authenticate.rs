@@ -105,6 +105,17 @@ impl Caller {
         Caller::open(&catalogue, connection, AllowList::default())
     }
 
+    /// Returns the caller of a message that a signed-in user of the account sends on a web page. Allow-lists are for
+    /// programs and do not apply. `None` if the connection is of another account, or it or the account is closed.
+    pub fn on_page(
+        catalogue: &Arc<Catalogue>,
+        account: AccountId,
+        connection: ConnectionId,
+    ) -> Option<Caller> {
+        let caller = Caller::open(catalogue, connection, AllowList::default())?;
+        (caller.account == account).then_some(caller)
+    }
+
     /// `None` if the connection or its account is closed.
     fn open(catalogue: &Arc<Catalogue>, connection: ConnectionId, key_allows: AllowList) -> Option<Caller> {
         let account = catalogue.connection(connection).filter(|connection| !connection.closed)?.account;

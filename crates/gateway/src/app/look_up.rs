@@ -35,7 +35,10 @@ pub async fn inbound_since(
     since: u64,
     limit: u32,
 ) -> Result<Vec<InboundRecord>, Refusal> {
-    world.store.inbound(caller.account, since, limit).await.map_err(|fault| refusal_of(&fault))
+    let found =
+        world.store.inbound(caller.account, since, limit).await.map_err(|fault| refusal_of(&fault))?;
+    world.inbound_polls.note(caller.account, found.last().map_or(since, |last| last.id));
+    Ok(found)
 }
 
 pub async fn account_balance(world: &World, caller: &Caller) -> Result<AccountBalance, Refusal> {

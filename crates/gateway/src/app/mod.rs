@@ -3,8 +3,10 @@
 
 mod authenticate;
 mod fail_over;
+pub mod inbox;
 mod look_up;
 pub mod operator;
+mod preview_message;
 mod queue_alarms;
 mod request_log;
 mod store_errors;
@@ -14,6 +16,7 @@ pub mod users;
 pub use authenticate::{Caller, Credentials, admit, authenticate, rejecting_list};
 pub use fail_over::{FAIL_OVER_AFTER, FailOver, LOOK_EVERY};
 pub use look_up::{AccountBalance, account_balance, inbound_since, message_status};
+pub use preview_message::{MessagePreview, preview_message};
 pub use queue_alarms::{QUEUE_AGE_MAX, alarm_unconfirmed};
-pub use request_log::{AnsweredRequest, Rejection, caller_of, note_request};
+pub use request_log::{AnsweredRequest, Rejection, caller_of, note_page_send, note_request};
 pub use submit_message::{Accepted, Submitted, find_replay, submit_message};

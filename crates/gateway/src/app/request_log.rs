@@ -1,6 +1,6 @@
 //! Notes requests for the request log: every rejected one, and of the successful ones a few per second and account.
 
-use crate::app::Caller;
+use crate::app::{Caller, Submitted};
 use crate::world::World;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::refusal::Refusal;
@@ -10,6 +10,9 @@ use std::net::IpAddr;
 
 /// Characters that are kept of an API key or system_id as it was given.
 const WHO_CHARS_MAX: usize = 40;
+/// The HTTP statuses of an accepted message and of a repeated one.
+const ACCEPTED: u32 = 202;
+const REPLAYED: u32 = 200;
 
 /// A request that was answered.
 pub struct AnsweredRequest<'a> {
@@ -79,6 +82,35 @@ pub fn note_request(world: &World, answered: AnsweredRequest<'_>) {
         replay: answered.replay,
         message: answered.message,
     });
+}
+
+/// Notes a message that a user sent on a web page, under the user's e-mail address.
+pub fn note_page_send(
+    world: &World,
+    caller: &Caller,
+    (email, address): (&str, Option<IpAddr>),
+    request: Option<&str>,
+    outcome: &Result<Submitted, Refusal>,
+) {
+    let (status, message, replay) = match outcome {
+        Ok(Submitted::Accepted(accepted)) => (ACCEPTED, Some(accepted.message), Replay::No),
+        Ok(Submitted::Replayed(replay)) => (REPLAYED, Some(replay.message), Replay::Same),
+        Err(refusal) => (refusal.published().http.into(), None, Replay::No),
+    };
+    let answered = AnsweredRequest {
+        kind: RequestKind::Http,
+        operation: &"Compose",
+        caller: Some(caller_of(caller)),
+        who: email,
+        address,
+        status,
+        rejection: outcome.as_ref().err().map(Rejection::of),
+        took_ms: 0,
+        request,
+        replay,
+        message,
+    };
+    note_request(world, answered);
 }
 
 /// Cuts a name that a client gave, and replaces control characters.

@@ -158,7 +158,7 @@ pub async fn find_replay(
 }
 
 /// Awaits a store result, at most as long as a submission may wait. Fails with `late` after that.
-async fn in_time<T>(
+pub(super) async fn in_time<T>(
     world: &World,
     result: impl Future<Output = Result<T, StoreError>>,
     late: Unavailable,
@@ -197,7 +197,11 @@ async fn replay_of(
     find_replay(world, caller, key, submission.fingerprint()).await
 }
 
-async fn opted_out(world: &World, caller: &Caller, submission: &Submission) -> Result<bool, Refusal> {
+pub(super) async fn opted_out(
+    world: &World,
+    caller: &Caller,
+    submission: &Submission,
+) -> Result<bool, Refusal> {
     let found = world.store.opted_out(caller.account, submission.to);
     in_time(world, found, Unavailable::QueueFull).await.map(|entry| entry.is_some())
 }
@@ -279,22 +283,27 @@ fn screened(
     from: Sender,
     now: Timestamp,
 ) -> Screened {
-    let mut hash = Sha256::new();
-    hash.update(caller.account.get().to_be_bytes());
-    // An international number and a short code with the same digits are different senders.
-    hash.update(if from.kind() == SenderKind::International { "+" } else { "" });
-    hash.update(from.address().as_bytes());
-    hash.update([0]);
-    hash.update(submission.text.as_str().as_bytes());
     Screened {
         account: caller.account,
         from,
         to: submission.to,
         text: submission.text.as_str().to_owned(),
-        digest: first_half(hash),
+        digest: review_digest(caller.account, from, submission),
         rules: rules.iter().map(ToString::to_string).collect(),
         now,
     }
+}
+
+/// Returns what recognises a text that was held before: account, sender and text.
+pub(super) fn review_digest(account: AccountId, from: Sender, submission: &Submission) -> [u8; 16] {
+    let mut hash = Sha256::new();
+    hash.update(account.get().to_be_bytes());
+    // An international number and a short code with the same digits are different senders.
+    hash.update(if from.kind() == SenderKind::International { "+" } else { "" });
+    hash.update(from.address().as_bytes());
+    hash.update([0]);
+    hash.update(submission.text.as_str().as_bytes());
+    first_half(hash)
 }
 
 /// Makes the store's form of an idempotency key: a digest, scoped to the account.
@@ -316,7 +325,7 @@ fn first_half(hash: Sha256) -> [u8; 16] {
 }
 
 /// Rounds up to seconds, at least one: a retry after zero seconds would be rejected again.
-fn whole_seconds(wait: Duration) -> u32 {
+pub(super) fn whole_seconds(wait: Duration) -> u32 {
     u32::try_from(wait.as_millis().div_ceil(1000)).unwrap_or(u32::MAX).max(1)
 }
 
@@ -330,6 +339,6 @@ fn queue_timeout(submission: &Submission) -> Refusal {
     Refusal::GatewayUnavailable { cause, retry_after_s: QUEUE_TIMEOUT_RETRY_S }
 }
 
-fn draining() -> Refusal {
+pub(super) fn draining() -> Refusal {
     Refusal::GatewayUnavailable { cause: Unavailable::Draining, retry_after_s: DRAIN_RETRY_S }
 }

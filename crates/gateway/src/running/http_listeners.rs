@@ -26,6 +26,8 @@ pub struct PagesSetup {
     pub workers: Workers,
     /// Whether the connections of this listener are encrypted.
     pub is_tls: bool,
+    /// How long the texts of messages are kept.
+    pub texts_kept: Duration,
 }
 
 /// The sockets of the HTTP listeners.
@@ -56,7 +58,9 @@ impl Running {
         let operator = OperatorApi::new(self.world.clone(), token, self.front.clone());
         let operator = operator.of_running_gateway().reachable_from(reach);
         let pages = |is_tls| {
-            let setup = PagesSetup { world: self.world.clone(), workers: self.front.clone(), is_tls };
+            let texts_kept = config.retention.text.0;
+            let setup =
+                PagesSetup { world: self.world.clone(), workers: self.front.clone(), is_tls, texts_kept };
             pages.filter(|_| config.portal.enabled).map(|make| make(setup))
         };
         let mut customers = http_api::router(self.world.clone(), beside, pages(false));

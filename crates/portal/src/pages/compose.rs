@@ -1,5 +1,6 @@
 //! Composing a message: the form, and a preview made by the code that splits, prices and checks real messages.
 
+use crate::elements::Notice;
 use crate::forms::{Field, Select};
 use crate::layout::Shell;
 use askama::Template;
@@ -7,12 +8,14 @@ use serde::Serialize;
 
 /// `GET /accounts/{account}/compose`, and the same page after `POST` with its preview.
 ///
-/// The form has `from`, `to`, `text`, `once`, `confirmed_price` and `csrf`. "Check" posts it to `compose`; "Send" posts it
+/// The form has `connection`, `from`, `to`, `text`, `once`, `confirmed_price` and `csrf`. "Check" posts it to `compose`; "Send" posts it
 /// to `compose/send`. The script posts it to `compose/preview` while the person types and expects a [`Preview`] as JSON.
 #[derive(Clone, Debug, Template)]
 #[template(path = "compose.html")]
 pub struct Compose {
     pub shell: Shell,
+    /// The open connections; `None` if there is only one.
+    pub connection: Option<Select>,
     /// The approved senders.
     pub from: Select,
     pub to: Field,
@@ -21,6 +24,8 @@ pub struct Compose {
     pub once: String,
     /// `None` until the form was checked.
     pub preview: Option<Preview>,
+    /// Why the message was not sent.
+    pub notice: Option<Notice>,
 }
 
 /// What would happen to the message. Serialises to what the script expects.

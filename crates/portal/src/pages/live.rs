@@ -4,9 +4,10 @@ use crate::elements::Chip;
 use crate::layout::Shell;
 use crate::time::Time;
 use askama::Template;
+use serde::Serialize;
 
-/// `GET /accounts/{account}/live`. The script reads frames in the shape of `LiveView` from `{account}/live/feed`
-/// (server-sent events named `frame`).
+/// `GET /accounts/{account}/live`. The script reads a [`LiveFrame`] from each event named `frame` of
+/// `{account}/live/events`.
 #[derive(Clone, Debug, Template)]
 #[template(path = "live.html")]
 pub struct Live {
@@ -30,6 +31,51 @@ pub struct LiveRow {
     /// The country code of the recipient; empty if unknown.
     pub country: String,
     pub state: Chip,
-    /// The latest step in words, such as `The carrier accepted it (+46 ms)`.
+    /// The latest step in words, such as `The carrier accepted it`.
     pub step: String,
+}
+
+/// What changed since the frame before, for the script.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct LiveFrame {
+    /// Messages that changed per second; `None` in the first frame.
+    pub per_second: Option<u64>,
+    /// Says so where only a sample is shown: `showing 20 of 3,412/s`.
+    pub note: Option<String>,
+    /// The latest change last.
+    pub shown: Vec<LiveChange>,
+}
+
+/// One message that changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct LiveChange {
+    pub id: String,
+    /// As in the API, such as `delivered`.
+    pub state: String,
+    /// ISO 8601.
+    pub accepted_at: String,
+    pub from: String,
+    /// The number as the role may see it; `None` if it was erased.
+    pub to: Option<String>,
+    pub country: String,
+    /// The latest step in words.
+    pub step: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frame_has_every_field_that_the_script_reads() {
+        let frame = LiveFrame { shown: vec![LiveChange::default()], ..LiveFrame::default() };
+        let json = serde_json::to_string(&frame).unwrap();
+        let script = std::str::from_utf8(crate::assets::script().bytes).unwrap();
+        for field in
+            ["per_second", "note", "shown", "id", "state", "accepted_at", "from", "to", "country", "step"]
+        {
+            assert!(json.contains(&format!("\"{field}\":")), "{field}");
+            assert!(script.contains(&format!(".{field}")), "{field}");
+        }
+    }
 }

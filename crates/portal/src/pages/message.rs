@@ -30,6 +30,8 @@ pub struct Message {
     pub attempts: Vec<Attempt>,
     /// Compose with the same sender, recipient and text; `None` if the role may not send.
     pub send_again: Option<String>,
+    /// How long the script waits before it reads the page again, in milliseconds; `None` once nothing more is expected.
+    pub refresh_ms: Option<u32>,
     pub freshness: Freshness,
 }
 
@@ -41,7 +43,7 @@ pub enum Text {
     /// The role may not read texts.
     HiddenForRole,
     /// The text was deleted after this many days.
-    Purged { days: u32 },
+    Purged { days: u64 },
     /// The message is binary; its octets in hexadecimal.
     Binary(String),
 }
@@ -95,6 +97,8 @@ pub struct Attempt {
     /// The HTTP status or the failure.
     pub result: Chip,
     pub took: String,
+    /// The beginning of the response, as far as it was kept; `None` if the role may not see it.
+    pub response: Option<String>,
 }
 
 /// Returns the tone and the words of a step of the record, such as `carrier_accepted`. Receipts and ends have the tone of the

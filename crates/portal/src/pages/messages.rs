@@ -28,8 +28,8 @@ pub struct Messages {
 /// The filters, as the person typed them.
 #[derive(Clone, Debug, Default)]
 pub struct Filters {
-    /// A number, or its beginning with `*`.
-    pub to: Field,
+    /// A number, or its beginning with `*`; `None` if the role may not see whole numbers.
+    pub to: Option<Field>,
     pub from: Field,
     pub state: Select,
     pub country: Select,

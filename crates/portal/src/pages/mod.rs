@@ -9,6 +9,7 @@ pub mod destinations;
 pub mod find;
 pub mod held;
 pub mod home;
+pub mod inbox;
 pub mod keys;
 pub mod live;
 pub mod message;

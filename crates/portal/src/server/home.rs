@@ -1,24 +1,25 @@
 //! The home page of an account.
 
 use super::State;
+use super::home_attention::{LOW_DAYS, attention, first_steps};
+use super::home_usual::{HOUR_MS, RUNWAY_DAYS, SINCE, Weeks, runway_days, runway_words};
 use super::member::Member;
 use super::reply::{Reply, page};
-use super::shown::{country_name, freshness, time};
+use super::shown::{country_name, freshness};
 use crate::chart::{
     CountryBar, HourCount, HourStates, horizontal_bars, sparkline, states_by_hour, volume_by_hour,
 };
-use crate::elements::{Notice, Tone};
 use crate::layout::Entry;
 use crate::numbers::{amount, duration, grouped, percent};
-use crate::pages::home::{FirstStep, Home, Money};
+use crate::pages::home::{Home, Money};
 use crate::time::Time;
 use hermod_domain::permission::Permission;
+use hermod_domain::time::{Day, Timestamp};
 use hermod_gateway::app::operator::{self, OperatorRefusal};
+use hermod_gateway::views::money::DaysQuery;
 use hermod_gateway::views::record::{StatisticView, StatisticsQuery, StatisticsView};
 use hermod_gateway::world::World;
-use std::collections::HashMap;
 
-const HOUR_MS: i64 = 3_600_000;
 /// Countries in the chart.
 const COUNTRIES_SHOWN: usize = 8;
 
@@ -27,49 +28,66 @@ pub(super) async fn show(axum::extract::State(portal): State, member: Member) ->
     member.require(Permission::ReadMessages)?;
     let world = &*portal.world;
     let account = &member.account_name;
-    let by_hour = statistics(world, account, ("24h", Some("hour"), "all")).await?;
-    let by_day = statistics(world, account, ("14d", Some("day"), "all")).await?;
-    let total = statistics(world, account, ("24h", None, "all")).await?.items.into_iter().next();
+    let now = world.clock.now();
+    let by_hour = statistics(world, account, (SINCE, None), (Some("hour"), "all")).await?;
+    let by_day = statistics(world, account, ("14d", None), (Some("day"), "all")).await?;
+    let total = added_up(world, account, ("24h", None)).await?;
+    let week = added_up(world, account, ("8d", Some("24h"))).await?;
     let by_country = countries(world, account).await?;
-    let hours = whole_day(world, &by_hour.items);
-    let today = world.clock.now().day().to_string();
-    let is_today = |row: &&StatisticView| row.start.as_deref().is_some_and(|start| start.starts_with(&today));
-    let accepted_today: u64 = by_day.items.iter().filter(is_today).map(|row| row.accepted).sum();
+    let weeks = Weeks::of(&by_hour.items);
+    let hours = whole_day(now, &weeks);
     let days: Vec<u64> = by_day.items.iter().map(|row| row.accepted).collect();
     let has_traffic = by_day.items.iter().any(|row| row.accepted > 0);
     let was_delivered = by_day.items.iter().any(|row| row.delivered > 0);
+    let shell = member.shell(Entry::Home);
     let money = match member.may(Permission::ReadMoney) {
         true => Some(money(world, account).await?),
         false => None,
     };
-    let shell = member.shell(Entry::Home);
+    let known = money.as_ref().map(|(money, runway)| (money.is_empty, *runway));
     Ok(page(&Home {
-        attention: attention(money.as_ref()),
-        money,
-        today: grouped(accepted_today),
-        today_note: None,
+        attention: attention(world, &member, &shell, known).await?,
+        first_steps: match was_delivered {
+            true => Vec::new(),
+            false => first_steps(world, &member, &shell, has_traffic),
+        },
+        money: money.map(|(money, _)| money.shown),
+        today: grouped(weeks.today(now)),
+        today_note: weeks.today_note(now),
         trend: (days.len() > 1).then(|| sparkline("Messages by day, last two weeks", &days)),
-        delivery_rate: total
-            .as_ref()
-            .and_then(|all| percent(all.delivered, all.accepted - all.open.min(all.accepted))),
-        delivery_note: None,
+        delivery_rate: total.as_ref().and_then(delivery_rate),
+        delivery_note: week.as_ref().and_then(delivery_rate).map(|rate| format!("{rate} in the week before")),
         p50: total.as_ref().and_then(|all| all.p50_ms).map(duration),
         p95: total.as_ref().and_then(|all| all.p95_ms).map(duration),
         has_traffic,
-        volume: volume_by_hour("Messages by hour", &hours.iter().map(volume).collect::<Vec<_>>()),
+        volume: volume_by_hour("Messages by hour", &volume(&hours, &weeks)),
         states: states_by_hour("Outcomes by hour", &hours),
         countries: horizontal_bars("Countries", &by_country, "Delivered"),
-        first_steps: if was_delivered { Vec::new() } else { first_steps(has_traffic) },
         freshness: freshness(&world.clock, by_hour.record),
         shell,
     }))
+}
+
+/// Returns the share of ended messages that were delivered.
+fn delivery_rate(all: &StatisticView) -> Option<String> {
+    percent(all.delivered, all.accepted - all.open.min(all.accepted))
+}
+
+/// Returns the figures of a period in one row; none without messages.
+async fn added_up(
+    world: &World,
+    account: &str,
+    period: (&str, Option<&str>),
+) -> Result<Option<StatisticView>, OperatorRefusal> {
+    Ok(statistics(world, account, period, (None, "all")).await?.items.into_iter().next())
 }
 
 /// Reads statistics, per interval or added up.
 async fn statistics(
     world: &World,
     account: &str,
-    (since, per, by): (&str, Option<&str>, &str),
+    (since, until): (&str, Option<&str>),
+    (per, by): (Option<&str>, &str),
 ) -> Result<StatisticsView, OperatorRefusal> {
     let text = |text: &str| Some(text.to_owned());
     let query = StatisticsQuery {
@@ -78,13 +96,14 @@ async fn statistics(
         per: per.map(str::to_owned),
         sum: Some(per.is_none()),
         since: text(since),
+        until: until.map(str::to_owned),
         ..StatisticsQuery::default()
     };
     operator::read_statistics(world, query).await
 }
 
 async fn countries(world: &World, account: &str) -> Result<Vec<CountryBar>, OperatorRefusal> {
-    let found = statistics(world, account, ("24h", None, "country")).await?;
+    let found = statistics(world, account, ("24h", None), (None, "country")).await?;
     let bar = |row: &StatisticView| CountryBar {
         label: country_name(row.value.as_deref().unwrap_or_default()),
         count: row.accepted,
@@ -94,16 +113,14 @@ async fn countries(world: &World, account: &str) -> Result<Vec<CountryBar>, Oper
 }
 
 /// Returns 24 hours up to now, also those without messages.
-fn whole_day(world: &World, rows: &[StatisticView]) -> Vec<HourStates> {
-    let found: HashMap<i64, &StatisticView> =
-        rows.iter().filter_map(|row| Some((time(row.start.as_deref()?)?.0, row))).collect();
-    let last = world.clock.now().as_millis().div_euclid(HOUR_MS) * HOUR_MS;
+fn whole_day(now: Timestamp, weeks: &Weeks<'_>) -> Vec<HourStates> {
+    let last = now.as_millis().div_euclid(HOUR_MS) * HOUR_MS;
     let hour = |index: i64| {
-        let start = last - (23 - index) * HOUR_MS;
-        let row = found.get(&start);
-        let count = |of: fn(&StatisticView) -> u64| row.map_or(0, |row| of(row));
+        let start = Time(last - (23 - index) * HOUR_MS);
+        let row = weeks.at(start);
+        let count = |of: fn(&StatisticView) -> u64| row.map_or(0, of);
         HourStates {
-            start: Time(start),
+            start,
             delivered: count(|row| row.delivered),
             open: count(|row| row.open),
             expired: count(|row| row.expired),
@@ -114,43 +131,39 @@ fn whole_day(world: &World, rows: &[StatisticView]) -> Vec<HourStates> {
     (0..24).map(hour).collect()
 }
 
-fn volume(hour: &HourStates) -> HourCount {
-    let HourStates { start, delivered, open, expired, undeliverable, rejected } = hour;
-    HourCount { start: *start, count: delivered + open + expired + undeliverable + rejected, usual: None }
+fn volume(hours: &[HourStates], weeks: &Weeks<'_>) -> Vec<HourCount> {
+    let count = |hour: &HourStates| HourCount {
+        start: hour.start,
+        count: weeks.at(hour.start).map_or(0, |row| row.accepted),
+        usual: weeks.usual(hour.start),
+    };
+    hours.iter().map(count).collect()
 }
 
-async fn money(world: &World, account: &str) -> Result<Money, OperatorRefusal> {
+/// The balance as the page shows it, and whether nothing is left.
+struct Funds {
+    shown: Money,
+    is_empty: bool,
+}
+
+/// Returns the available money, and for how many days it lasts.
+async fn money(world: &World, account: &str) -> Result<(Funds, Option<i64>), OperatorRefusal> {
     let balance = operator::show_balance(world, account).await?;
-    Ok(Money {
-        is_low: balance.available.0 <= hermod_domain::money::Money::ZERO,
+    let today = world.clock.now().day();
+    let days = DaysQuery {
+        from: Day::new(today.get() - RUNWAY_DAYS).to_string(),
+        to: Day::new(today.get() - 1).to_string(),
+    };
+    let days = operator::list_days(world, account, &days).await?;
+    let spent = days.items.iter().fold(0_i64, |sum, day| sum.saturating_add(day.spend.0.as_micros()));
+    let available = balance.available.0;
+    let runway = runway_days(available, hermod_domain::money::Money::from_micros(spent));
+    let is_empty = available <= hermod_domain::money::Money::ZERO;
+    let shown = Money {
         available: amount(&balance.available.to_string()),
         currency: balance.currency,
-        runway: None,
-    })
-}
-
-fn attention(money: Option<&Money>) -> Vec<Notice> {
-    let is_empty = money.is_some_and(|money| money.is_low);
-    let text = "Nothing is left to spend: messages are rejected with INSUFFICIENT_BALANCE until the account is topped up.";
-    is_empty.then(|| Notice::new(Tone::Bad, text)).into_iter().collect()
-}
-
-fn first_steps(has_sent: bool) -> Vec<FirstStep> {
-    let step = |title: &str, text: &str, href: &str, action: &str, is_done| FirstStep {
-        title: title.to_owned(),
-        text: text.to_owned(),
-        href: href.to_owned(),
-        action: action.to_owned(),
-        is_done,
+        runway: runway.map(runway_words),
+        is_low: is_empty || runway.is_some_and(|days| days < LOW_DAYS),
     };
-    vec![
-        step(
-            "Read how to send",
-            "The API takes a POST with a recipient, a sender and a text.",
-            "/docs",
-            "API documentation",
-            false,
-        ),
-        step("Send the first message", "With curl, or with any SMPP client.", "/docs", "Examples", has_sent),
-    ]
+    Ok((Funds { shown, is_empty }, runway))
 }

@@ -10,6 +10,7 @@ use axum::response::Response;
 use hermod_domain::catalogue::Role;
 use hermod_domain::ids::AccountId;
 use hermod_domain::permission::Permission;
+use hermod_domain::phone::masked;
 use hermod_gateway::app::users::{Session, find_session};
 use hermod_gateway::author::{Acting, Author};
 use hermod_gateway::http::pages::PageSource;
@@ -98,6 +99,9 @@ const ENTRIES: &[(Entry, Permission)] = &[
     (Entry::Destinations, Permission::ReadMoney),
     (Entry::Webhooks, Permission::ReadSetup),
     (Entry::RequestLog, Permission::ReadMessages),
+    (Entry::Live, Permission::ReadMessages),
+    (Entry::Compose, Permission::SendMessages),
+    (Entry::Inbox, Permission::ReadMessages),
     (Entry::Audit, Permission::ReadTeam),
 ];
 
@@ -165,30 +169,5 @@ impl Member {
     /// Shows a phone number as the role may see it.
     pub(super) fn shown_number(&self, number: Option<String>) -> Option<String> {
         if self.may(Permission::ReadTexts) { number } else { number.map(|number| masked(&number)) }
-    }
-}
-
-/// Characters of a masked number that are shown.
-const HEAD: usize = 4;
-const TAIL: usize = 2;
-
-fn masked(number: &str) -> String {
-    let digits: Vec<char> = number.chars().collect();
-    let hidden = digits.len().saturating_sub(HEAD + TAIL);
-    let shown = digits
-        .iter()
-        .enumerate()
-        .map(|(index, digit)| if (HEAD..HEAD + hidden).contains(&index) { '•' } else { *digit });
-    shown.collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::masked;
-
-    #[test]
-    fn masked_number_keeps_country_and_last_digits() {
-        assert_eq!(masked("+4915112345678"), "+491••••••••78");
-        assert_eq!(masked("+49"), "+49");
     }
 }

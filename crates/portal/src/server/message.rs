@@ -2,19 +2,31 @@
 
 use super::State;
 use super::member::Member;
+use super::message_attempts::attempts_of;
 use super::reply::{NoPage, Reply, page};
 use super::shown::{country_name, freshness, time};
-use crate::elements::{Chip, Fact, Link, Tone};
-use crate::layout::Entry;
+use crate::elements::{Chip, Fact, Notice, Tone};
+use crate::layout::{Entry, Shell, encode_segment};
 use crate::numbers::{amount, duration};
-use crate::pages::message::{Attempt, Cost, Message, Segment, Step, Text, step_words};
+use crate::pages::message::{Cost, Message, Segment, Step, Text, step_words};
 use crate::time::Time;
 use axum::extract::Path;
-use hermod_domain::ids::MessageId;
+use hermod_domain::ids::{MessageId, PartNo};
 use hermod_domain::money::Money;
 use hermod_domain::permission::Permission;
+use hermod_domain::receipt::{DlrCode, ErrCode, ReportStatus};
+use hermod_domain::text::{Encoding, MessageText};
 use hermod_gateway::app::operator;
 use hermod_gateway::views::record::{HistoryView, MessageDetailView, MessageView, StepView};
+use hermod_gateway::world::World;
+use std::time::Duration;
+
+/// Where the page of the API lists the values of `err_code`.
+const DELIVERY_ERRORS: &str = "/docs#group-Delivery-errors";
+/// While a message is so young, its page is read again so often; both in milliseconds.
+const REFRESH: [(u64, u32); 3] = [(120_000, 1_000), (3_600_000, 5_000), (u64::MAX, 30_000)];
+/// Webhooks are posted after the end of a message; so long the page is read again.
+const AFTER_END_MS: u64 = 10_000;
 
 /// `GET /accounts/{account}/messages/{id}`.
 pub(super) async fn show(
@@ -23,42 +35,72 @@ pub(super) async fn show(
     Path((_, id)): Path<(String, String)>,
 ) -> Reply {
     member.require(Permission::ReadMessages)?;
+    let world = &*portal.world;
     let account = Some(member.account_name.as_str());
-    let detail = operator::show_message(&portal.world, account, &id).await?;
-    let MessageDetailView { message, history } = detail;
+    let MessageDetailView { message, history } = operator::show_message(world, account, &id).await?;
     let stored = MessageId::parse(&message.id).ok_or(NoPage::NotFound)?;
     let text = match member.may(Permission::ReadTexts) {
-        true => text_of(portal.world.store.message_text(member.account, stored).await.ok().flatten()),
+        true => {
+            let text = world.store.message_text(member.account, stored).await.ok().flatten();
+            text_of(text, &message, portal.texts_kept)
+        }
         false => Text::HiddenForRole,
     };
     let accepted_at = time(&message.accepted_at).unwrap_or(Time(0));
     let may_see = member.may(Permission::ReadTexts);
-    let (attempts, steps): (Vec<&StepView>, Vec<&StepView>) =
-        history.timeline.iter().partition(|step| step.step == "webhook");
+    let shell = member.shell(Entry::Messages);
+    let steps = history.timeline.iter().filter(|step| step.step != "webhook");
+    let can_send = member.may(Permission::SendMessages) && shell.can_open(&Entry::Compose);
+    let again = format!("{}?again={}", shell.path("compose"), encode_segment(&message.id));
     Ok(page(&Message {
-        shell: member.shell(Entry::Messages),
         state: Chip::of_state(&message.state),
         state_words: state_words(&message),
-        remedy: None,
+        remedy: remedy(&message),
         accepted_at,
         from: message.from.clone(),
         to: member.shown_number(message.to.clone()),
-        facts: facts(&message, &history),
+        facts: facts(&shell, &message, &history),
         text,
         cost: cost(&message, &history),
-        timeline: steps.into_iter().map(|step| step_of(step, may_see)).collect(),
-        attempts: attempts.into_iter().map(|step| attempt(step, accepted_at)).collect(),
-        send_again: None,
-        freshness: freshness(&portal.world.clock, history.record),
+        timeline: steps.map(|step| step_of(step, may_see)).collect(),
+        attempts: attempts_of(world, &member, &shell, &history.timeline, accepted_at).await,
+        send_again: can_send.then_some(again),
+        refresh_ms: refresh_ms(world, &message, accepted_at),
+        freshness: freshness(&world.clock, history.record),
         id: message.id,
+        shell,
     }))
 }
 
-fn text_of(text: Option<String>) -> Text {
-    text.map_or(Text::Purged { days: 30 }, |text| {
-        let used = format!("{} characters", text.chars().count());
-        Text::Shown(vec![Segment { text, used }])
-    })
+/// Returns when the page is worth reading again.
+fn refresh_ms(world: &World, message: &MessageView, accepted_at: Time) -> Option<u32> {
+    let now = world.clock.now().as_millis();
+    let since = |at: Time| u64::try_from(now.saturating_sub(at.0)).unwrap_or(0);
+    match message.ended_at.as_deref().and_then(time) {
+        Some(ended_at) => (since(ended_at) < AFTER_END_MS).then_some(REFRESH[0].1),
+        None => REFRESH.into_iter().find(|(age, _)| since(accepted_at) < *age).map(|(_, every)| every),
+    }
+}
+
+/// Returns the text by the parts in which it was sent.
+fn text_of(text: Option<String>, message: &MessageView, kept: Duration) -> Text {
+    let Some(text) = text else { return Text::Purged { days: kept.as_secs() / 86_400 } };
+    if message.encoding == Encoding::Octets.as_str() {
+        let octets: Vec<String> = text.chars().map(|octet| format!("{:02x}", u32::from(octet))).collect();
+        return Text::Binary(octets.join(" "));
+    }
+    let ucs2 = message.encoding == Encoding::Ucs2.as_str();
+    let Ok(parsed) = MessageText::parse(&text) else { return Text::Shown(Vec::new()) };
+    // A carrier's alphabet may lack a character, so that a text of GSM-7 was sent in UCS-2.
+    let encoding = if ucs2 { Encoding::Ucs2 } else { Encoding::choose(parsed.as_str()) };
+    let segments = parsed.segments_in(encoding);
+    let parts = segments.measure().parts;
+    let capacity = if parts == 1 { encoding.units_alone() } else { encoding.units_joined() };
+    let shown = PartNo::up_to(parts).filter_map(|part| segments.slice(part)).map(|slice| Segment {
+        text: slice.to_owned(),
+        used: format!("{} of {capacity} characters", encoding.units_of(slice)),
+    });
+    Text::Shown(shown.collect())
 }
 
 fn state_words(message: &MessageView) -> String {
@@ -76,10 +118,34 @@ fn state_words(message: &MessageView) -> String {
     }
 }
 
-fn facts(message: &MessageView, history: &HistoryView) -> Vec<Fact> {
+/// Says why a message failed and what to do, with a link to the list of errors.
+fn remedy(message: &MessageView) -> Option<Notice> {
+    let advice = match message.state.as_str() {
+        "undeliverable" => "Check that the number is right and in service before you send again.",
+        "expired" => "The handset may have been switched off. Send again later.",
+        "rejected" => {
+            "It was cancelled, or its sender, route or account was withdrawn while it waited. Check them, then send again."
+        }
+        _ => return None,
+    };
+    let reason = error_words(message)?;
+    let tone = Chip::of_state(&message.state).tone;
+    let notice = Notice::new(tone, format!("{reason}. {advice}"));
+    Some(notice.with_link("All delivery errors", DELIVERY_ERRORS))
+}
+
+/// Returns the words of the published table for the status and the code of a message.
+fn error_words(message: &MessageView) -> Option<String> {
+    let code = message.code.as_deref()?;
+    let status = DlrCode::ALL.into_iter().find(|known| known.as_str() == code)?;
+    Some(ErrCode::new(message.err).description(ReportStatus::Final(status)).into_owned())
+}
+
+fn facts(shell: &Shell, message: &MessageView, history: &HistoryView) -> Vec<Fact> {
     let mut facts = vec![
         Fact::new("Country", country_name(&message.country)),
         Fact::new("Network", or_unknown(&message.network)),
+        Fact::new("Direction", "MT, from you to the handset"),
         Fact::new("Encoding", message.encoding.to_uppercase()),
         Fact::new("Parts", message.parts.to_string()),
         Fact::new("Connection", message.connection.clone()),
@@ -88,10 +154,13 @@ fn facts(message: &MessageView, history: &HistoryView) -> Vec<Fact> {
         facts.push(Fact::code("Receipt status", code.clone()));
     }
     if message.err != 0 {
-        facts.push(Fact::code("Error code", format!("{:03}", message.err)));
+        let words = error_words(message).unwrap_or_default();
+        facts.push(Fact::new("Error code", format!("{} {words}", message.err)).linked(DELIVERY_ERRORS));
     }
     if let Some(request) = &history.request {
-        facts.push(Fact::code("Request id", request.clone()));
+        let fact = Fact::code("Request id", request.clone());
+        let log = format!("{}?request={}", shell.path("request-log"), encode_segment(request));
+        facts.push(if shell.can_open(&Entry::RequestLog) { fact.linked(log) } else { fact });
     }
     facts
 }
@@ -107,7 +176,7 @@ fn cost(message: &MessageView, history: &HistoryView) -> Cost {
     let price = Money::from_micros(message.cost.0.as_micros() / parts);
     Cost {
         parts: history.charged_parts,
-        price: Some(price.to_string()),
+        price: Some(amount(&price.to_string())),
         charged: with_currency(&message.cost),
         refunded: message.refund.as_ref().map(|refund| with_currency(refund)),
         balance_after: history.balance.as_ref().map(|balance| with_currency(balance)),
@@ -128,26 +197,15 @@ fn step_of(step: &StepView, may_see_words: bool) -> Step {
     if may_see_words {
         add("Receipt", &step.words);
     }
-    details.extend(step.err.filter(|err| *err != 0).map(|err| Fact::code("Error code", format!("{err:03}"))));
+    let err = step.err.filter(|err| *err != 0);
+    details.extend(err.map(|err| Fact::code("Error code", err.to_string()).linked(DELIVERY_ERRORS)));
+    let is_bad = step.step == "ended" && err.is_some();
     Step {
         at_ms: step.at_ms,
-        tone,
+        tone: if is_bad && tone == Tone::Neutral { Tone::Warning } else { tone },
         title: title.to_owned(),
         part: step.part,
         note: step.note.clone(),
         details,
-    }
-}
-
-fn attempt(step: &StepView, accepted_at: Time) -> Attempt {
-    let status = step.status.clone().unwrap_or_else(|| "no response".to_owned());
-    let is_good = status.starts_with('2');
-    let event = step.event.clone().unwrap_or_default();
-    Attempt {
-        at: Time(accepted_at.0.saturating_add(i64::try_from(step.at_ms).unwrap_or(0))),
-        event: Link::new(event, ""),
-        number: step.attempt.unwrap_or(1),
-        result: Chip::new(if is_good { Tone::Good } else { Tone::Bad }, status),
-        took: step.took_ms.map(|ms| duration(u64::from(ms))).unwrap_or_default(),
     }
 }

@@ -45,6 +45,7 @@ pub(super) struct Filter {
     country: String,
     since: String,
     until: String,
+    /// Only for roles that may read texts.
     text: String,
     cursor: String,
 }
@@ -57,7 +58,7 @@ pub(super) async fn list(
 ) -> Reply {
     member.require(Permission::ReadMessages)?;
     if !member.may(Permission::ReadTexts) {
-        filter.text.clear();
+        filter = Filter { text: String::new(), ..filter.without_number() };
     }
     let (found, error) = match search(&portal.world, &member, &filter).await {
         Ok(found) => (found, None),
@@ -77,7 +78,10 @@ pub(super) async fn list(
         rows: found.items.into_iter().map(|message| row(&member, message)).collect(),
         next,
         searched_to: found.searched_to.as_deref().and_then(time),
-        export: None,
+        export: filter.text.is_empty().then(|| {
+            let query = Filter::of_export(filter.clone()).query();
+            format!("{}?{query}", shell.path("messages.csv"))
+        }),
         freshness: freshness(&portal.world.clock, found.record),
         shell,
     }))
@@ -88,7 +92,6 @@ async fn search(
     member: &Member,
     filter: &Filter,
 ) -> Result<MessagesView, OperatorRefusal> {
-    let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
     let account = Some(member.account_name.clone());
     let limit = Limit::try_from(ROWS.to_string()).ok();
     if let Some(text) = given(&filter.text) {
@@ -105,10 +108,16 @@ async fn search(
         );
         let found = found.await?;
         let searched_to = found.next.is_some().then_some(found.searched_to);
-        return Ok(MessagesView { items: found.items, next: found.next, searched_to, record: found.record });
+        let items = found.items.into_iter().filter(|message| filter.matches(message)).collect();
+        return Ok(MessagesView { items, next: found.next, searched_to, record: found.record });
     }
-    let query = MessagesQuery {
-        account,
+    operator::search_messages(world, query_of(member, filter)).await
+}
+
+/// Returns the query for the record of a filter without a text.
+pub(super) fn query_of(member: &Member, filter: &Filter) -> MessagesQuery {
+    MessagesQuery {
+        account: Some(member.account_name.clone()),
         to: given(&filter.to),
         from: given(&filter.from),
         state: given(&filter.state),
@@ -116,10 +125,14 @@ async fn search(
         since: given(&filter.since),
         until: given(&filter.until),
         cursor: given(&filter.cursor),
-        limit,
+        limit: Limit::try_from(ROWS.to_string()).ok(),
         ..MessagesQuery::default()
-    };
-    operator::search_messages(world, query).await
+    }
+}
+
+/// Returns what a person typed; none if it is only blank.
+fn given(text: &str) -> Option<String> {
+    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
 /// Returns the countries that the account sent to lately, for the filter.
@@ -169,7 +182,7 @@ fn shown(
         }
     }
     Filters {
-        to: field("to", &filter.to),
+        to: has_text.then(|| field("to", &filter.to)),
         from: field("from", &filter.from),
         state,
         country,
@@ -180,6 +193,31 @@ fn shown(
 }
 
 impl Filter {
+    /// Returns the filter of a file with all the messages that this one finds page by page.
+    pub(super) fn of_export(filter: Filter) -> Filter {
+        Filter { text: String::new(), cursor: String::new(), ..filter }
+    }
+
+    /// Returns the filter for roles that may not see whole numbers: a search for their beginning would find out the hidden
+    /// digits.
+    pub(super) fn without_number(self) -> Filter {
+        Filter { to: String::new(), ..self }
+    }
+
+    /// Whether a message that has the text has the other properties too. A search for a text knows only times.
+    fn matches(&self, message: &MessageView) -> bool {
+        let is =
+            |wanted: &str, found: &str| wanted.trim().is_empty() || wanted.trim().eq_ignore_ascii_case(found);
+        let digits = |number: &str| number.trim().trim_start_matches('+').to_owned();
+        let to = digits(message.to.as_deref().unwrap_or_default());
+        let is_recipient = match self.to.trim().strip_suffix('*') {
+            Some(beginning) => to.starts_with(&digits(beginning)),
+            None => self.to.trim().is_empty() || digits(&self.to) == to,
+        };
+        let is_sender = self.from.trim().is_empty() || self.from.trim() == message.from;
+        is_recipient && is_sender && is(&self.state, &message.state) && is(&self.country, &message.country)
+    }
+
     /// Returns the filter as the query of a URL, without empty fields.
     fn query(&self) -> String {
         let Filter { to, from, state, country, since, until, text, cursor } = self;

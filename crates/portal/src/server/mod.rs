@@ -4,10 +4,13 @@
 mod account_pages;
 mod allow_list;
 mod audit;
+mod compose;
 mod confirmation;
 mod cookie;
 mod csv;
 mod destinations;
+mod docs;
+mod export;
 mod find;
 mod flash;
 mod form;
@@ -16,8 +19,13 @@ mod home;
 mod key;
 mod key_rows;
 mod keys;
+mod home_attention;
+mod home_usual;
+mod inbox;
+mod live;
 mod member;
 mod message;
+mod message_attempts;
 mod messages;
 mod next_page;
 mod quickstart;
@@ -43,6 +51,7 @@ use hermod_gateway::running::{MakePages, PagesSetup};
 use hermod_gateway::workers::Workers;
 use hermod_gateway::world::World;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What the handlers share.
 struct Portal {
@@ -50,6 +59,8 @@ struct Portal {
     workers: Workers,
     /// Whether the connections of this listener are encrypted.
     is_tls: bool,
+    /// How long the texts of messages are kept.
+    texts_kept: Duration,
 }
 
 type State = axum::extract::State<Arc<Portal>>;
@@ -60,10 +71,11 @@ pub fn pages() -> MakePages {
 }
 
 fn router(setup: PagesSetup) -> Router {
-    let PagesSetup { world, workers, is_tls } = setup;
-    let portal = Arc::new(Portal { world, workers, is_tls });
+    let PagesSetup { world, workers, is_tls, texts_kept } = setup;
+    let portal = Arc::new(Portal { world, workers, is_tls, texts_kept });
     Router::new()
         .route("/", get(account_pages::start))
+        .route("/docs", get(docs::show))
         .route("/sign-in", get(sign_in::show).post(sign_in::submit))
         .route("/sign-out", post(sign_in::sign_out))
         .route("/links/{token}", get(sign_in::show_link).post(sign_in::use_link))
@@ -81,6 +93,14 @@ fn router(setup: PagesSetup) -> Router {
         .route("/accounts/{account}/smpp/{connection}/rotate", post(smpp::rotate))
         .route("/accounts/{account}/smpp/{connection}/allow-list", post(smpp::save_allow_list))
         .route("/accounts/{account}/quickstart", get(quickstart::show))
+        .route("/accounts/{account}/messages.csv", get(export::messages))
+        .route("/accounts/{account}/live", get(live::show))
+        .route("/accounts/{account}/live/events", get(live::events))
+        .route("/accounts/{account}/compose", get(compose::show).post(compose::check))
+        .route("/accounts/{account}/compose/preview", post(compose::preview))
+        .route("/accounts/{account}/compose/send", post(compose::send))
+        .route("/accounts/{account}/inbox", get(inbox::list))
+        .route("/accounts/{account}/inbox/{id}", get(inbox::thread))
         .route("/accounts/{account}/audit", get(audit::list))
         .merge(webhook_routes())
         .merge(messaging_routes())

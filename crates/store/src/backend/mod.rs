@@ -27,10 +27,10 @@ use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::ops::{
     AssignedId, Balance, CarrierQueue, CatalogueRow, DayTotals, DeliveryRow, Endpoint, EventId,
-    FailingEndpoint, GivenUpReport, InboundRecord, LedgerRow, MessageRecord, MoMessage, OpenReviews, OptOut,
-    ParkedReceipt, ProvisionedRow, QueuePosition, ReceiptLoss, ReportId, ReviewCase, ReviewState, SetAside,
-    SetAsideCount, Statement, TokenDigest, UnassignedMo, UserToken, WebhookAttempt, WebhookFigures,
-    WebhookFilter, WebhookRecord,
+    FailingEndpoint, GivenUpReport, InboundParties, InboundRecord, LedgerRow, MessageRecord, MoMessage,
+    OpenReviews, OptOut, ParkedReceipt, ProvisionedRow, QueuePosition, ReceiptLoss, ReportId, ReviewCase,
+    ReviewState, SetAside, SetAsideCount, Statement, TokenDigest, UnassignedMo, UserToken, WebhookAttempt,
+    WebhookFigures, WebhookFilter, WebhookRecord,
 };
 use hermod_engine::state::idempotency_keys::{KeyLimits, KeyStep};
 use hermod_engine::state::parked_receipts::ParkedPage;
@@ -129,6 +129,11 @@ reads! {
     fn webhook_figures(account: AccountId) -> Vec<WebhookFigures> = webhook_listing::account_figures(account);
     fn inbound(account: AccountId, since: u64, limit: u32) -> Vec<InboundRecord>
         = inbound::read_inbound_page(account, since, limit);
+    fn inbound_parties(account: AccountId, before: Option<u64>, limit: u32) -> Vec<InboundParties>
+        = inbound::read_parties(account, before, limit);
+    fn inbound_records(account: AccountId, ids: Vec<u64>) -> Vec<InboundRecord> = inbound::read_records(account, &ids);
+    fn inbound_waiting(connection: ConnectionId, account: AccountId, limit: u32) -> Vec<u64>
+        = reports::inbound_waiting(connection, account, limit);
     fn inbound_from(number: Msisdn, account: Option<AccountId>, after: Option<InboundKey>) -> Page<InboundKey>
         = erasure::inbound_from(number, account, after);
     fn ledger(account: AccountId, before: Option<i64>, limit: u32) -> Vec<LedgerRow> = ledger::page(account, before, limit);
@@ -142,6 +147,8 @@ reads! {
     fn on_transmitters(connection: ConnectionId, after: ReportId, limit: usize) -> OnTransmitters
         = reports::on_transmitters(connection, after, limit);
     fn open_reviews() -> OpenReviews = reviews::count_open();
+    fn open_reviews_of(account: AccountId, limit: u32) -> u32 = reviews::count_open_of(account, limit);
+    fn review_of_text(account: AccountId, digest: [u8; 16]) -> Option<ReviewStatus> = reviews::find_by_digest(account, &digest);
     fn opt_outs(account: AccountId, after: Option<Msisdn>, limit: u32) -> Vec<OptOut>
         = opt_outs::read_opt_out_page(account, after, limit);
     fn opted_out(account: AccountId, number: Msisdn) -> Option<OptOut> = opt_outs::find_opt_out(account, number);

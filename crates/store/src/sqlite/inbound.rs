@@ -5,7 +5,7 @@ use crate::sqlite::mo_blobs;
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::inbound::MoContent;
 use hermod_domain::time::Timestamp;
-use hermod_engine::ops::{InboundRecord, MoMessage, PAGE_ROWS_MAX};
+use hermod_engine::ops::{InboundParties, InboundRecord, MoMessage, PAGE_ROWS_MAX};
 use hermod_engine::tables::{InboundChange, InboundCounter, InboundRow, InboundRows, TableError, Wire};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -113,6 +113,32 @@ pub(crate) fn read_inbound_page(
     let rows = statement
         .query_map(params![account.get(), since, limit.min(PAGE_ROWS_MAX)], |row| Ok(read_record(row)))?;
     rows.map(|row| row?).collect()
+}
+
+/// Returns who wrote to whom in an account's MO messages with numbers below `before`, or all, newest first.
+pub(crate) fn read_parties(
+    connection: &Connection,
+    account: AccountId,
+    before: Option<u64>,
+    limit: u32,
+) -> Result<Vec<InboundParties>, TableError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, source, dest FROM inbound WHERE account = ?1 AND id < ?2 ORDER BY id DESC LIMIT ?3",
+    )?;
+    let before = before.map_or(i64::MAX, |before| i64::try_from(before).unwrap_or(i64::MAX));
+    let rows = statement.query_map(params![account.get(), before, limit], |row| {
+        Ok(InboundParties { id: row.get::<_, i64>(0)?.cast_unsigned(), from: row.get(1)?, to: row.get(2)? })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Returns MO messages of an account by their numbers. Those that were purged are left out.
+pub(crate) fn read_records(
+    connection: &Connection,
+    account: AccountId,
+    ids: &[u64],
+) -> Result<Vec<InboundRecord>, TableError> {
+    ids.iter().filter_map(|id| find_inbound(connection, account, *id).transpose()).collect()
 }
 
 fn read_record(row: &Row<'_>) -> Result<InboundRecord, TableError> {

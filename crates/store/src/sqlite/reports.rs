@@ -291,6 +291,23 @@ pub(super) fn report_message(number: i64) -> Result<MessageId, TableError> {
     MessageId::from_i64(number).ok_or_else(|| TableError::unreadable("a report's message"))
 }
 
+/// Returns the numbers of an account's MO messages that wait for the binds of a connection, among its newest `limit` reports.
+pub(crate) fn inbound_waiting(
+    connection: &Connection,
+    of: ConnectionId,
+    account: AccountId,
+    limit: u32,
+) -> Result<Vec<u64>, TableError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT inbound FROM (SELECT account, inbound FROM report WHERE connection = ?1 ORDER BY id DESC LIMIT ?3)
+         WHERE account = ?2 AND inbound IS NOT NULL",
+    )?;
+    let rows = statement.query_map(params![of.get(), account.get(), limit], |row| {
+        Ok(row.get::<_, i64>(0)?.cast_unsigned())
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
 pub(super) fn told_or_inbound(number: u8) -> Result<Option<ReportStatus>, TableError> {
     (number != INBOUND).then(|| stored_told(number)).transpose()
 }

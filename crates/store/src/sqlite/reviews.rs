@@ -111,13 +111,7 @@ impl ReviewRows for SqliteTables<'_> {
         account: AccountId,
         digest: &[u8; 16],
     ) -> Result<Option<ReviewStatus>, TableError> {
-        self.connection
-            .prepare_cached(
-                "SELECT id, state, decided_at, last_at, seen FROM review WHERE account = ?1 AND digest = ?2",
-            )?
-            .query_row(params![account.get(), digest], |row| Ok(read_standing(row)))
-            .optional()?
-            .transpose()
+        find_by_digest(self.connection, account, digest)
     }
 
     fn review_status(&self, id: u64) -> Result<Option<ReviewStatus>, TableError> {
@@ -129,15 +123,38 @@ impl ReviewRows for SqliteTables<'_> {
     }
 
     fn count_open_reviews(&self, account: AccountId, limit: u32) -> Result<u32, TableError> {
-        // The literal makes SQLite use the partial index.
-        let count = self
-            .connection
-            .prepare_cached(
-                "SELECT count(*) FROM (SELECT 1 FROM review WHERE account = ?1 AND state = 0 LIMIT ?2)",
-            )?
-            .query_row(params![account.get(), limit], |row| row.get(0))?;
-        Ok(count)
+        count_open_of(self.connection, account, limit)
     }
+}
+
+/// Returns how many cases of an account are open, at most `limit`.
+pub(crate) fn count_open_of(
+    connection: &Connection,
+    account: AccountId,
+    limit: u32,
+) -> Result<u32, TableError> {
+    // The literal makes SQLite use the partial index.
+    let count = connection
+        .prepare_cached(
+            "SELECT count(*) FROM (SELECT 1 FROM review WHERE account = ?1 AND state = 0 LIMIT ?2)",
+        )?
+        .query_row(params![account.get(), limit], |row| row.get(0))?;
+    Ok(count)
+}
+
+/// Returns the case of a text of an account.
+pub(crate) fn find_by_digest(
+    connection: &Connection,
+    account: AccountId,
+    digest: &[u8; 16],
+) -> Result<Option<ReviewStatus>, TableError> {
+    connection
+        .prepare_cached(
+            "SELECT id, state, decided_at, last_at, seen FROM review WHERE account = ?1 AND digest = ?2",
+        )?
+        .query_row(params![account.get(), digest], |row| Ok(read_standing(row)))
+        .optional()?
+        .transpose()
 }
 
 /// Returns the case with this id.

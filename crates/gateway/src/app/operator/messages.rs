@@ -12,15 +12,12 @@ use crate::views::messages::{
 use crate::views::paging::{Limit, Page};
 use crate::world::World;
 use hermod_domain::ids::MessageId;
-use hermod_domain::phone::Msisdn;
+use hermod_domain::phone::masked;
 use hermod_store::{OptOut, ReportId, ReviewCase, ReviewState};
 use serde_json::{Value, json};
 
 const DECIDED_BY_CHARS_MAX: usize = 100;
 const HOW_CHARS_MAX: usize = 100;
-/// Characters of a masked number that are shown before and after the stars.
-const MASKED_HEAD: usize = 5;
-const MASKED_TAIL: usize = 2;
 /// How an opt-out was made, where the request has nothing about it.
 const HOW_DEFAULT: &str = "the operator";
 
@@ -61,7 +58,7 @@ pub async fn add_opt_out(
     let id = find_account(world, account)?;
     let entry = OptOut { account: id, number, how, now: world.clock.now() };
     let detail = json!({ "how": &entry.how });
-    let audited = world.audited(Some(id), "opt_out.create", &masked(number), &detail);
+    let audited = world.audited(Some(id), "opt_out.create", &masked(&number.to_string()), &detail);
     let is_new = audited.opt_out(entry.clone()).await?;
     let stored = world.store.opted_out(id, number).await?;
     Ok((stored.unwrap_or(entry).into(), is_new))
@@ -74,19 +71,11 @@ pub async fn remove_opt_out(
 ) -> Result<OptOutRemovedView, OperatorRefusal> {
     let number = number(text)?;
     let id = find_account(world, account)?;
-    let audited = world.audited(Some(id), "opt_out.remove", &masked(number), &Value::Null);
+    let audited = world.audited(Some(id), "opt_out.remove", &masked(&number.to_string()), &Value::Null);
     if audited.opt_in(id, number).await? {
         return Ok(OptOutRemovedView { number: number.to_string(), removed: true });
     }
     Err(OperatorRefusal::NotFound(format!("{number} has not opted out of account \"{account}\"")))
-}
-
-/// Returns a number without its middle. The audit log keeps every row, so it must not have a number that may be erased.
-fn masked(number: Msisdn) -> String {
-    let digits = number.to_string();
-    let (shown, hidden) = digits.split_at(digits.len().min(MASKED_HEAD));
-    let tail = hidden.len().saturating_sub(MASKED_TAIL);
-    format!("{shown}{}{}", "*".repeat(tail), &hidden[tail..])
 }
 
 /// Lists review cases, the newest first.

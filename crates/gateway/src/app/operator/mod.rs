@@ -41,9 +41,9 @@ pub use messages::{
 pub use money::{list_days, list_ledger, post_entry, show_balance, show_statement, show_traffic};
 pub use published::OPERATOR_ERRORS;
 pub use record::{
-    LiveFeed, Rows, count_messages, export_messages, export_requests, export_statistics, group_requests,
-    list_requests, read_statistics, rebuild_record, record_status, search_messages, search_text,
-    show_message, watch_live,
+    LiveFeed, Reader, Rows, count_messages, export_messages, export_requests, export_statistics,
+    group_requests, list_requests, read_statistics, rebuild_record, record_status, search_messages,
+    search_text, show_message, watch_live,
 };
 pub use refusal::OperatorRefusal;
 pub use rotation::{overlap_of, rotate_key, rotate_password};

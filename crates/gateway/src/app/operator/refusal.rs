@@ -83,7 +83,7 @@ impl OperatorRefusal {
         OperatorRefusal::NotFound("there is nothing at this path".to_owned())
     }
 
-    pub(crate) const fn stopping() -> OperatorRefusal {
+    pub const fn stopping() -> OperatorRefusal {
         OperatorRefusal::Unavailable { cause: "the gateway is stopping", retry_after_s: RETRY_LATER_S }
     }
 

@@ -7,7 +7,9 @@ mod sign_in;
 
 pub use hermod_domain::catalogue::Role;
 pub use links::{Invitation, Link, find_link, invite, use_link};
-pub use sessions::{Client, Session, SessionView, end_session, find_session, list_sessions, open_session};
+pub use sessions::{
+    Client, Session, SessionView, end_session, find_session, is_session_open, list_sessions, open_session,
+};
 pub use sign_in::{PASSWORD_CHARS_MIN, SignedIn, confirm_password, sign_in};
 
 use crate::app::operator::OperatorRefusal;

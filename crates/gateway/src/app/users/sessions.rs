@@ -116,6 +116,16 @@ pub async fn find_session(world: &World, token: &str) -> Result<Option<Session>,
     Ok(Some(session))
 }
 
+/// Whether a session is still open and its user may still use it. For responses that last longer than a request; it does not
+/// count as use of the session.
+pub async fn is_session_open(world: &World, session: &Session) -> Result<bool, UserRefusal> {
+    let found = world.store.user_token(session.digest, world.clock.now()).await?;
+    let catalogue = world.catalogue();
+    let is_allowed = |user: &User| !user.disabled && user.password.is_some();
+    let user = catalogue.users().by_id(session.user).filter(|(_, user)| is_allowed(user));
+    Ok(found.is_some_and(|token| token.purpose == TokenPurpose::Session) && user.is_some())
+}
+
 fn is_confirmed(stored: &UserToken, now: Timestamp) -> bool {
     let body = serde_json::from_str::<Body>(&stored.body);
     body.is_ok_and(|body| now.since(Timestamp::from_millis(body.confirmed_at)) < CONFIRMED_FOR)

@@ -36,18 +36,12 @@ use std::sync::Arc;
 const OPERATIONS: [Route; 3] = [Route::Healthz, Route::Readyz, Route::Metrics];
 
 /// Returns the router of the customer API, with the health and metrics pages on the same listener if `metrics` is
-/// given, and beside web pages if `pages` are given. They have the path `/`; unknown paths get the error of the API.
+/// given, and beside web pages if `pages` are given. They have the paths `/` and `/docs`; unknown paths get the error of the
+/// API.
 pub fn router(world: Arc<World>, metrics: Option<MetricsPage>, pages: Option<Router>) -> Router {
-    let mut routes = vec![
-        Route::Sms,
-        Route::SmsById,
-        Route::Inbound,
-        Route::Balance,
-        Route::Document,
-        Route::DocumentPage,
-    ];
+    let mut routes = vec![Route::Sms, Route::SmsById, Route::Inbound, Route::Balance, Route::Document];
     if pages.is_none() {
-        routes.push(Route::Home);
+        routes.extend([Route::Home, Route::DocumentPage]);
     }
     if metrics.is_some() {
         routes.extend(OPERATIONS);

@@ -170,7 +170,7 @@ async fn search(State(api): Api, FromQuery(query): FromQuery<MessagesQuery>) -> 
 }
 
 async fn messages_csv(State(api): Api, FromQuery(query): FromQuery<MessagesQuery>) -> StreamReply {
-    let rows = operator::export_messages(&api.world, query).await?;
+    let rows = operator::export_messages(&api.world, query, operator::Reader::Operator).await?;
     Ok(csv_file(&api, rows, "messages"))
 }
 

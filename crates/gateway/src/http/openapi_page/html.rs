@@ -11,6 +11,12 @@ impl Html {
         self
     }
 
+    /// Writes the markup of a frame, which a program of ours wrote.
+    pub(super) fn frame(&mut self, markup: &str) -> &mut Html {
+        self.0.push_str(markup);
+        self
+    }
+
     /// Writes escaped text, as content or as a quoted attribute value.
     pub(super) fn text(&mut self, text: &str) -> &mut Html {
         for character in text.chars() {

@@ -23,7 +23,8 @@ use node::Node;
 use sha2::{Digest, Sha256};
 use utoipa::openapi::OpenApi;
 
-const STYLE: &str = include_str!("style.css");
+/// The style of the page. Its first two lines have the colours.
+pub const STYLE: &str = include_str!("style.css");
 
 /// A document and its rendered page.
 pub struct Published {
@@ -74,16 +75,32 @@ pub fn json(document: &OpenApi) -> String {
     text
 }
 
+/// What a page has around the document: elements of its head with a style, and what stands above the contents.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame<'a> {
+    /// HTML.
+    pub head: &'a str,
+    /// HTML.
+    pub top: &'a str,
+}
+
 /// Renders the page. The operations link to the table of `errors`, which is left out if there are none.
 pub fn render(document: &OpenApi, errors: &[PublishedError]) -> String {
+    let head = format!("<style>{STYLE}</style>\n");
+    render_in(document, errors, Frame { head: &head, top: "" })
+}
+
+/// Renders the page in a frame of the caller's. The caller's style sheet can begin with [`STYLE`].
+pub fn render_in(document: &OpenApi, errors: &[PublishedError], frame: Frame<'_>) -> String {
     let root = Node::of(document);
     let sections = Sections::of(&root);
     let mut page = Html::default();
     page.raw("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     page.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");
     page.text(root.at("info").at("title").text());
-    page.raw("</title>\n<style>").raw(STYLE).raw("</style>\n</head>\n<body>\n");
+    page.raw("</title>\n").frame(frame.head).raw("</head>\n<body>\n");
     page.raw("<a class=\"skip\" href=\"#content\">Skip to the content</a>\n");
+    page.frame(frame.top);
     navigation(&mut page, &root, &sections, !errors.is_empty());
     page.raw("<main id=\"content\">\n");
     introduction(&mut page, &root);

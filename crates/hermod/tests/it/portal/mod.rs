@@ -7,6 +7,10 @@ mod opt_outs;
 mod request_log;
 mod senders;
 mod webhooks;
+mod compose;
+mod inbox;
+mod live;
+mod overview;
 
 use crate::scenario::{Page, Scenario, call_page};
 use hermod_domain::catalogue::Role;

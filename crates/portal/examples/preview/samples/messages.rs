@@ -13,7 +13,7 @@ pub(crate) fn all() -> Vec<(&'static str, String)> {
     let unmatched = Messages {
         is_filtered: true,
         filters: Filters {
-            to: Field::invalid("0151 12*", "Write the number with its country code, such as +49151*."),
+            to: Some(Field::invalid("0151 12*", "Write the number with its country code, such as +49151*.")),
             ..list.filters.clone()
         },
         searched_to: Some(ago(30 * 24 * HOUR)),
@@ -39,6 +39,7 @@ fn filters() -> Filters {
     Filters {
         state: Select::new(states.map(|state| (state, label(state))), ""),
         country: Select::new([("", "Any"), ("DE", "Germany"), ("AT", "Austria"), ("SE", "Sweden")], ""),
+        to: Some(Field::default()),
         text: Some(Field::default()),
         ..Filters::default()
     }
@@ -172,8 +173,10 @@ fn delivered() -> Message {
             number: 1,
             result: Chip::new(Tone::Good, "200 OK"),
             took: "84 ms".to_owned(),
+            response: Some(format!("{{\"ok\": true}} {HOSTILE}")),
         }],
         send_again: Some("/accounts/lindgren/compose?again=15526526976000001".to_owned()),
+        refresh_ms: Some(1_000),
         freshness: fresh(),
     }
 }

@@ -2,11 +2,14 @@
 
 use crate::error::StoreError;
 use crate::store::Store;
-use hermod_domain::ids::{AccountId, MessageId};
+use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{AssignInbound, ForgetConversations, ForgetRepeats, ForgetUnassigned, OptIn};
-use hermod_engine::ops::{CONVERSATION_KEPT, Inbound, InboundRecord, OptOut, UnassignedMo};
+use hermod_engine::ops::{
+    CONVERSATION_KEPT, INBOUND_LOOKED_AT_MAX, Inbound, InboundParties, InboundRecord, OptOut, PAGE_ROWS_MAX,
+    UnassignedMo,
+};
 use hermod_engine::tables::ConversationKey;
 
 /// Digests of MO messages deleted in one transaction.
@@ -34,6 +37,36 @@ impl Store {
         limit: u32,
     ) -> Result<Vec<InboundRecord>, StoreError> {
         self.inner.backend.inbound(account, since, limit).await
+    }
+
+    /// Returns who wrote to whom in an account's MO messages with numbers below `before`, or all, newest first.
+    pub async fn inbound_parties(
+        &self,
+        account: AccountId,
+        before: Option<u64>,
+        limit: u32,
+    ) -> Result<Vec<InboundParties>, StoreError> {
+        self.inner.backend.inbound_parties(account, before, limit.min(INBOUND_LOOKED_AT_MAX)).await
+    }
+
+    /// Returns MO messages of an account by their numbers, in the same order. Those that were purged are left out.
+    pub async fn inbound_records(
+        &self,
+        account: AccountId,
+        mut ids: Vec<u64>,
+    ) -> Result<Vec<InboundRecord>, StoreError> {
+        ids.truncate(usize::try_from(PAGE_ROWS_MAX).unwrap_or(usize::MAX));
+        self.inner.backend.inbound_records(account, ids).await
+    }
+
+    /// Returns the numbers of an account's MO messages that wait for the binds of a connection. Looks at the newest
+    /// [`INBOUND_LOOKED_AT_MAX`] reports of the connection.
+    pub async fn inbound_waiting(
+        &self,
+        connection: ConnectionId,
+        account: AccountId,
+    ) -> Result<Vec<u64>, StoreError> {
+        self.inner.backend.inbound_waiting(connection, account, INBOUND_LOOKED_AT_MAX).await
     }
 
     /// Returns unassigned MO messages after `since`, oldest first.

@@ -2,9 +2,12 @@
 
 use crate::error::StoreError;
 use crate::store::Store;
+use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{DecideReview, ForgetReviews};
-use hermod_engine::ops::{OpenReviews, PAGE_ROWS_MAX, ReviewCase, ReviewState, Screened, Screening};
+use hermod_engine::ops::{
+    OpenReviews, PAGE_ROWS_MAX, REVIEW_CASES_OPEN_MAX, ReviewCase, ReviewState, Screened, Screening,
+};
 use hermod_engine::reviews::OldReviews;
 
 /// Cases per read, and deleted in one transaction.
@@ -17,6 +20,22 @@ impl Store {
     /// its count increased. This writes, so check for duplicates and opt-outs first.
     pub async fn screen(&self, screened: Screened) -> Result<Screening, StoreError> {
         self.request(screened).await
+    }
+
+    /// Whether a text that matches a screening rule passes at a time, because it was approved recently. Writes nothing.
+    pub async fn is_approved(
+        &self,
+        account: AccountId,
+        digest: [u8; 16],
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let found = self.inner.backend.review_of_text(account, digest).await?;
+        Ok(found.is_some_and(|case| case.is_approved_at(now)))
+    }
+
+    /// Returns how many cases of an account are open, at most [`REVIEW_CASES_OPEN_MAX`].
+    pub async fn open_reviews_of(&self, account: AccountId) -> Result<u32, StoreError> {
+        self.inner.backend.open_reviews_of(account, REVIEW_CASES_OPEN_MAX).await
     }
 
     /// Returns cases of all accounts before case `before`, or all, newest first; optionally only those in a state.

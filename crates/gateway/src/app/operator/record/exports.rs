@@ -12,6 +12,7 @@ use crate::views::record::{
 };
 use crate::world::World;
 use hermod_domain::ids::MessageId;
+use hermod_domain::phone::masked;
 use hermod_domain::time::Timestamp;
 use hermod_store::record::{MessageFilter, RequestFilter, Scope, SearchLimits};
 use std::sync::Arc;
@@ -32,17 +33,47 @@ pub struct Rows {
 
 /// What is left to read.
 enum Source {
-    Messages { scope: Scope, filter: Box<MessageFilter>, before: Option<MessageId> },
+    Messages { scope: Scope, filter: Box<MessageFilter>, before: Option<MessageId>, reader: Reader },
     Requests { scope: Scope, filter: Box<RequestFilter>, before: Option<u64> },
     Statistics { wanted: Box<Wanted>, next: Timestamp },
     Done,
 }
 
+/// Who reads an export of messages, and what they may see of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reader {
+    /// Everything.
+    Operator,
+    /// Without the columns `account` and `carrier`, and with masked numbers unless the role may see them.
+    Customer { may_see_numbers: bool },
+}
+
 /// Exports messages, newest first.
-pub async fn export_messages(world: &Arc<World>, query: MessagesQuery) -> Result<Rows, OperatorRefusal> {
+pub async fn export_messages(
+    world: &Arc<World>,
+    query: MessagesQuery,
+    reader: Reader,
+) -> Result<Rows, OperatorRefusal> {
     let (scope, filter) = filter_of(world, &query)?;
-    let source = Source::Messages { scope, filter: Box::new(filter), before: None };
-    Rows::begin(world, scope, &MESSAGE_HEADINGS, source).await
+    let source = Source::Messages { scope, filter: Box::new(filter), before: None, reader };
+    let headings: Vec<&str> =
+        MESSAGE_HEADINGS.into_iter().filter(|heading| reader.may_read(heading)).collect();
+    Rows::begin(world, scope, &headings, source).await
+}
+
+impl Reader {
+    /// Whether the export has this column.
+    fn may_read(self, heading: &str) -> bool {
+        self == Reader::Operator || !OPERATOR_HEADINGS.contains(&heading)
+    }
+
+    /// Shows a number as the reader may see it.
+    fn shown(self, number: &str) -> String {
+        match self {
+            Reader::Operator | Reader::Customer { may_see_numbers: true } => number.to_owned(),
+            Reader::Customer { may_see_numbers: false } => masked(number),
+        }
+    }
 }
 
 /// Exports the request log, newest first.
@@ -93,10 +124,10 @@ impl Rows {
         let mut csv = String::new();
         match &mut self.source {
             Source::Done => return Ok(None),
-            Source::Messages { scope, filter, before } => {
+            Source::Messages { scope, filter, before, reader } => {
                 let limits = SearchLimits { before: *before, rows: PAGE_ROWS };
                 let page = store.search_messages(*scope, (**filter).clone(), limits).await?;
-                page.rows.iter().for_each(|message| push_message(&mut csv, &names.message(message)));
+                page.rows.iter().for_each(|message| push_message(&mut csv, &names.message(message), *reader));
                 match page.next {
                     Some(next) => *before = Some(next),
                     None => self.source = Source::Done,
@@ -150,14 +181,18 @@ const MESSAGE_HEADINGS: [&str; 19] = [
     "took_ms",
 ];
 
-fn push_message(csv: &mut String, message: &MessageView) {
+/// Columns that only the operator gets.
+const OPERATOR_HEADINGS: [&str; 2] = ["account", "carrier"];
+
+fn push_message(csv: &mut String, message: &MessageView, reader: Reader) {
+    let to = message.to.as_ref().map(|to| reader.shown(to));
     let cells = [
         Cell::Text(&message.id),
         Cell::Text(&message.accepted_at),
         Cell::Text(&message.account),
         Cell::Text(&message.connection),
         Cell::Text(&message.from),
-        message.to.as_ref().map_or(Cell::Empty, |to| Cell::Phone(to)),
+        to.as_ref().map_or(Cell::Empty, |to| Cell::Phone(to)),
         Cell::Text(&message.country),
         Cell::Text(&message.network),
         Cell::Text(&message.carrier),
@@ -172,7 +207,10 @@ fn push_message(csv: &mut String, message: &MessageView) {
         Cell::text(message.ended_at.as_ref()),
         Cell::number(message.took_ms),
     ];
-    push_row(csv, &cells);
+    let cells = MESSAGE_HEADINGS.into_iter().zip(cells);
+    let readable: Vec<Cell<'_>> =
+        cells.filter(|(heading, _)| reader.may_read(heading)).map(|(_, cell)| cell).collect();
+    push_row(csv, &readable);
 }
 
 const REQUEST_HEADINGS: [&str; 14] = [

@@ -5,6 +5,7 @@ use super::names::{Names, scope_of};
 use crate::app::operator::OperatorRefusal;
 use crate::views::record::{LiveMessageView, LiveQuery, LiveView};
 use crate::world::World;
+use hermod_domain::grouping::grouped;
 use hermod_store::record::{LiveFrame, LiveMessage, LiveWatch};
 use std::sync::Arc;
 
@@ -34,6 +35,16 @@ impl LiveFeed {
             if frame.total > 0 {
                 let text = frame.text.get_or_init(|| frame_text(&Names::of(&self.world), &frame));
                 return Some((frame.number, text.clone()));
+            }
+        }
+    }
+
+    /// Waits for the next frame with messages, to be shown in another form. Returns none when the store is closed.
+    pub async fn next_view(&mut self) -> Option<LiveView> {
+        loop {
+            let frame = self.watch.next().await?;
+            if frame.total > 0 {
+                return Some(frame_view(&Names::of(&self.world), &frame));
             }
         }
     }
@@ -70,21 +81,9 @@ fn frame_view(names: &Names, frame: &LiveFrame) -> LiveView {
 fn sample_note(shown: usize, total: u64, per_second: Option<u64>) -> Option<String> {
     let is_sample = u64::try_from(shown).is_ok_and(|shown| shown < total);
     is_sample.then(|| match per_second {
-        Some(rate) => format!("showing {shown} of {}/s", with_commas(rate)),
-        None => format!("showing {shown} of {}", with_commas(total)),
+        Some(rate) => format!("showing {shown} of {}/s", grouped(rate)),
+        None => format!("showing {shown} of {}", grouped(total)),
     })
-}
-
-fn with_commas(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 #[cfg(test)]
@@ -96,6 +95,5 @@ mod tests {
         assert_eq!(sample_note(20, 1_706, Some(3_412)).as_deref(), Some("showing 20 of 3,412/s"));
         assert_eq!(sample_note(20, 1_234_567, None).as_deref(), Some("showing 20 of 1,234,567"));
         assert_eq!(sample_note(3, 3, Some(6)), None);
-        assert_eq!([7, 100, 1_000].map(with_commas), ["7", "100", "1,000"]);
     }
 }

@@ -10,7 +10,7 @@ mod remedies;
 mod requests;
 mod statistics;
 
-pub use exports::{Rows, export_messages, export_requests, export_statistics};
+pub use exports::{Reader, Rows, export_messages, export_requests, export_statistics};
 pub use history::show_message;
 pub use live::{LiveFeed, watch_live};
 pub use messages::{count_messages, search_messages, search_text};

@@ -1,6 +1,19 @@
 //! Sections of the document that are not operations: webhooks, and SMPP for customers. In the Markdown subset that the
 //! page renders.
 
+use hermod_domain::receipt::DLR_ERRORS;
+
+/// Lists the values of `err_code` in delivery reports.
+pub(super) fn delivery_errors() -> String {
+    let mut text = "`err_code` says why a message was not delivered: the codes of mobile networks, 10000 plus the SMPP status with \
+                    which a carrier rejected the message, and codes from 20000 on for what carriers write in words.\n"
+        .to_owned();
+    for row in DLR_ERRORS {
+        text.push_str(&format!("\n- `{}`: {}", row.code, row.description));
+    }
+    text
+}
+
 pub(super) const WEBHOOKS: &str = r#"Hermod posts delivery reports and MO messages to your URLs. Ask the operator to set them (`dlr_webhook`, `inbound_webhook`); both are signed with one secret.
 
 **When.** A delivery report is posted when a message becomes enroute and when it ends: delivered, undeliverable, expired or rejected. A message without a receipt 24 hours after the end of its validity is reported once as `UNKNOWN`. Everything is posted at least once; the order is not guaranteed.

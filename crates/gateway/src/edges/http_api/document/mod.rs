@@ -8,7 +8,7 @@ pub mod webhook_bodies;
 
 use super::paths::Route;
 use crate::http::openapi_errors;
-use crate::http::openapi_page::Published;
+use crate::http::openapi_page::{Frame, Published, render_in};
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
@@ -51,6 +51,11 @@ pub(super) fn published() -> &'static Published {
     &CUSTOMER_API
 }
 
+/// Returns the page of the document in a frame of the caller's.
+pub fn page_in(frame: Frame<'_>) -> String {
+    render_in(&document(), PUBLISHED, frame)
+}
+
 /// Redirects a browser from `/` to the documentation page.
 pub(super) fn lead_to_page() -> Response {
     let to = Route::DocumentPage.template();
@@ -90,13 +95,15 @@ pub fn document() -> OpenApi {
         .build()
 }
 
-fn tags() -> [Tag; 5] {
+fn tags() -> [Tag; 6] {
+    let delivery_errors = guides::delivery_errors();
     [
         ("Messages", "Send messages and query their status."),
         ("Inbound", "Messages from handsets (MO) to the account's numbers."),
         ("Account", "The account's balance."),
         (webhook_bodies::TAG, guides::WEBHOOKS),
         ("SMPP", guides::SMPP),
+        ("Delivery errors", &delivery_errors),
     ]
     .map(|(name, description)| TagBuilder::new().name(name).description(Some(description)).build())
 }

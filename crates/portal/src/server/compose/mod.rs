@@ -1,0 +1,268 @@
+//! Composing a message: the form, its preview, and the one real message.
+
+mod characters;
+mod draft;
+mod preview;
+
+use super::State;
+use super::form::Change;
+use super::member::Member;
+use super::reply::{NoPage, Reply, page, page_with_status, redirect};
+use crate::elements::{Notice, Tone};
+use crate::forms::Select;
+use crate::layout::Entry;
+use crate::pages::compose::{Compose, Preview};
+use axum::Json;
+use axum::extract::Query;
+use axum::http::StatusCode;
+use axum::response::IntoResponse as _;
+use draft::Draft;
+use hermod_domain::catalogue::Catalogue;
+use hermod_domain::ids::{ConnectionId, MessageId};
+use hermod_domain::permission::Permission;
+use hermod_domain::refusal::Refusal;
+use hermod_domain::sender::Sender;
+use hermod_domain::submission::{IdempotencyKey, Submission};
+use hermod_gateway::app::inbox::find_inbound;
+use hermod_gateway::app::{
+    Caller, Submitted, find_replay, note_page_send, operator, preview_message, submit_message,
+};
+use hermod_gateway::secrets::random_token;
+use hermod_gateway::world::World;
+use serde::Deserialize;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Characters of the idempotency key of a form, five bits each.
+const ONCE_CHARS: usize = 26;
+/// Idempotency keys of forms begin with this, so that they are not those of the customer's programs.
+const ONCE_PREFIX: &str = "portal:";
+/// How long the browser waits for the record to have a new message.
+const RECORD_WAIT_MAX: Duration = Duration::from_secs(2);
+
+/// The form as it was sent.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct ComposeForm {
+    /// The name of a connection; empty for the first open one.
+    connection: String,
+    from: String,
+    to: String,
+    text: String,
+    once: String,
+    confirmed_price: String,
+}
+
+/// What the form is filled with.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct ComposeQuery {
+    /// The id of a message to send again.
+    again: String,
+    /// The number of an MO message to reply to.
+    reply: String,
+}
+
+/// `GET /accounts/{account}/compose`.
+pub(super) async fn show(
+    axum::extract::State(portal): State,
+    member: Member,
+    Query(query): Query<ComposeQuery>,
+) -> Reply {
+    member.require(Permission::SendMessages)?;
+    let form = filled(&portal.world, &member, &query).await?;
+    let preview = match form.text.is_empty() {
+        true => None,
+        false => Some(preview_of(&portal.world, &member, &form).await?),
+    };
+    Ok(page(&compose_page(&portal.world, &member, &form, preview, None)?))
+}
+
+/// Fills the form from a message to send again, or from one to reply to.
+async fn filled(world: &World, member: &Member, query: &ComposeQuery) -> Result<ComposeForm, NoPage> {
+    if let Ok(id) = query.reply.parse() {
+        let mo = find_inbound(world, member.account, id).await?;
+        return Ok(ComposeForm { from: mo.to, to: mo.from, ..ComposeForm::default() });
+    }
+    if query.again.is_empty() {
+        return Ok(ComposeForm::default());
+    }
+    let found = operator::show_message(world, Some(&member.account_name), &query.again).await?.message;
+    let stored = MessageId::parse(&found.id).ok_or(NoPage::NotFound)?;
+    let text = world.store.message_text(member.account, stored).await.ok().flatten();
+    Ok(ComposeForm {
+        connection: found.connection,
+        from: found.from,
+        to: found.to.unwrap_or_default(),
+        // The octets of a binary message are no text.
+        text: text.filter(|_| found.encoding != "binary").unwrap_or_default(),
+        ..ComposeForm::default()
+    })
+}
+
+/// `POST /accounts/{account}/compose`: the page with its preview.
+pub(super) async fn check(
+    axum::extract::State(portal): State,
+    Change { member, form }: Change<ComposeForm>,
+) -> Reply {
+    member.require(Permission::SendMessages)?;
+    let preview = preview_of(&portal.world, &member, &form).await?;
+    Ok(page(&compose_page(&portal.world, &member, &form, Some(preview), None)?))
+}
+
+/// `POST /accounts/{account}/compose/preview`: the preview alone, for the script.
+pub(super) async fn preview(
+    axum::extract::State(portal): State,
+    Change { member, form }: Change<ComposeForm>,
+) -> Reply {
+    member.require(Permission::SendMessages)?;
+    Ok(Json(preview_of(&portal.world, &member, &form).await?).into_response())
+}
+
+async fn preview_of(world: &World, member: &Member, form: &ComposeForm) -> Result<Preview, NoPage> {
+    let shell = member.shell(Entry::Compose);
+    let Some(caller) = caller_for(world, member, &form.connection) else {
+        return Ok(preview::without_connection(&shell));
+    };
+    match Draft::of(&form.from, &form.to, &form.text) {
+        Draft::Whole(submission) => {
+            let found = preview_message(world, &caller, &submission).await.map_err(unavailable)?;
+            Ok(preview::of_message(&shell, &caller, &submission, &found))
+        }
+        Draft::Partial { text, refusals } => Ok(preview::of_draft(&shell, &caller, text, &refusals)),
+    }
+}
+
+/// The store does not answer.
+fn unavailable(refusal: Refusal) -> NoPage {
+    tracing::warn!(code = refusal.code(), "A message could not be previewed");
+    NoPage::Failed
+}
+
+/// `POST /accounts/{account}/compose/send`: sends the message at the price that the user saw.
+pub(super) async fn send(
+    axum::extract::State(portal): State,
+    Change { member, form }: Change<ComposeForm>,
+) -> Reply {
+    member.require(Permission::SendMessages)?;
+    let world = &portal.world;
+    let key = IdempotencyKey::parse(&format!("{ONCE_PREFIX}{}", form.once)).ok();
+    let caller = caller_for(world, &member, &form.connection);
+    let draft = Draft::of(&form.from, &form.to, &form.text);
+    let (Some(caller), Draft::Whole(submission), Some(key), false) =
+        (caller, draft, key, form.once.is_empty())
+    else {
+        return again(world, &member, &form, None).await;
+    };
+    let replay = find_replay(world, &caller, &key, submission.fingerprint()).await.map_err(unavailable)?;
+    if let Some(replay) = replay {
+        return Ok(redirect(&member.path(&format!("messages/{}", replay.message))));
+    }
+    let found = preview_message(world, &caller, &submission).await.map_err(unavailable)?;
+    let price = found.cost().map(|cost| cost.to_string()).unwrap_or_default();
+    if found.refusals.is_empty() && price != form.confirmed_price {
+        let text = "The price is another one than you saw. Look at it, then send.";
+        return again(world, &member, &form, Some(Notice::new(Tone::Warning, text))).await;
+    }
+    let request = member.source.request_id.to_str().ok().map(Into::into);
+    let submission = Submission { key: Some(key), request, ..*submission };
+    submit(world, &member, &form, &caller, &submission).await
+}
+
+async fn submit(
+    world: &World,
+    member: &Member,
+    form: &ComposeForm,
+    caller: &Caller,
+    submission: &Submission,
+) -> Reply {
+    let outcome = submit_message(world, caller, submission).await;
+    let who = (member.session.email.as_str(), member.source.address);
+    note_page_send(world, caller, who, submission.request.as_deref(), &outcome);
+    match outcome {
+        Ok(Submitted::Accepted(accepted)) => {
+            wait_for_record(world).await;
+            Ok(redirect(&member.path(&format!("messages/{}", accepted.message))))
+        }
+        Ok(Submitted::Replayed(replay)) => {
+            Ok(redirect(&member.path(&format!("messages/{}", replay.message))))
+        }
+        Err(refusal) => {
+            let tone = if refusal == Refusal::HeldForReview { Tone::Waiting } else { Tone::Bad };
+            let text = format!("Not sent and not charged. {}", refusal.sentence());
+            again(world, member, form, Some(Notice::new(tone, text))).await
+        }
+    }
+}
+
+/// Waits until the record has the message, so that its page exists.
+async fn wait_for_record(world: &World) {
+    tokio::select! {
+        written = world.store.flush_record() => {
+            if let Err(error) = written {
+                tracing::debug!(%error, "The record does not have the new message yet");
+            }
+        }
+        () = world.clock.sleep(RECORD_WAIT_MAX) => {}
+    }
+}
+
+/// Shows the form again, with a new preview and what is wrong.
+async fn again(world: &World, member: &Member, form: &ComposeForm, notice: Option<Notice>) -> Reply {
+    let preview = preview_of(world, member, form).await?;
+    let page = compose_page(world, member, form, Some(preview), notice)?;
+    Ok(page_with_status(StatusCode::BAD_REQUEST, &page))
+}
+
+/// Returns the caller of a connection of the account, by its name; without a name, of the first open one.
+fn caller_for(world: &World, member: &Member, connection: &str) -> Option<Caller> {
+    let catalogue = world.catalogue();
+    let is_wanted = |name: &str| connection.is_empty() || name == connection;
+    let own = catalogue.connections_of(member.account).into_iter().filter(|(_, name, _)| is_wanted(name));
+    let ids: Vec<ConnectionId> = own.map(|(id, ..)| id).collect();
+    ids.into_iter().find_map(|id| Caller::on_page(&catalogue, member.account, id))
+}
+
+fn compose_page(
+    world: &World,
+    member: &Member,
+    form: &ComposeForm,
+    preview: Option<Preview>,
+    notice: Option<Notice>,
+) -> Result<Compose, NoPage> {
+    let catalogue = world.catalogue();
+    let once = match form.once.is_empty() {
+        true => random_token(ONCE_CHARS).map_err(|_| NoPage::Failed)?,
+        false => form.once.clone(),
+    };
+    Ok(Compose {
+        shell: member.shell(Entry::Compose),
+        connection: connections(&catalogue, member, &form.connection),
+        from: senders(&catalogue, member, &form.from),
+        to: draft::to_field(&form.to),
+        text: draft::text_field(&form.text),
+        once,
+        preview,
+        notice,
+    })
+}
+
+/// Returns the open connections; none if there is no choice.
+fn connections(catalogue: &Arc<Catalogue>, member: &Member, chosen: &str) -> Option<Select> {
+    let own = catalogue.connections_of(member.account).into_iter();
+    let open = own.filter(|(_, _, connection)| !connection.closed);
+    let names: Vec<String> = open.map(|(_, name, _)| name.to_owned()).collect();
+    (names.len() > 1).then(|| Select::new(names.into_iter().map(|name| (name.clone(), name)), chosen))
+}
+
+/// Returns the approved senders, and the chosen one if it is another.
+fn senders(catalogue: &Arc<Catalogue>, member: &Member, chosen: &str) -> Select {
+    let approved = catalogue.account(member.account).map(|view| view.approved_senders()).unwrap_or_default();
+    let shown = approved.iter().map(Sender::to_string);
+    let mut pairs: Vec<(String, String)> = shown.map(|sender| (sender.clone(), sender)).collect();
+    pairs.insert(0, (String::new(), "The connection's default sender".to_owned()));
+    if !pairs.iter().any(|(value, _)| value == chosen) {
+        pairs.push((chosen.to_owned(), format!("{chosen} (not approved)")));
+    }
+    Select::new(pairs, chosen)
+}

@@ -1,0 +1,168 @@
+//! What is usual for an account at this time of the week, and how long its balance lasts.
+
+use super::shown::time;
+use crate::numbers::grouped;
+use crate::time::Time;
+use hermod_domain::money::Money;
+use hermod_domain::time::Timestamp;
+use hermod_gateway::views::record::StatisticView;
+use std::collections::HashMap;
+
+pub(super) const HOUR_MS: i64 = 3_600_000;
+const DAY_MS: i64 = 24 * HOUR_MS;
+const WEEK_MS: i64 = 7 * DAY_MS;
+/// Weeks that the usual number is the average of.
+const WEEKS: i64 = 4;
+/// Statistics from so long ago are needed: the weeks, and the 24 hours of the chart.
+pub(super) const SINCE: &str = "29d";
+/// Differences up to so many percent are as usual.
+const AS_USUAL_PERCENT: u64 = 5;
+/// Days whose spend tells how long the balance lasts.
+pub(super) const RUNWAY_DAYS: i64 = 7;
+const RUNWAY_DAYS_MAX: i64 = 365;
+
+/// The messages of the last weeks by hour.
+pub(super) struct Weeks<'a> {
+    rows: HashMap<i64, &'a StatisticView>,
+    /// The first hour with messages.
+    first: Option<i64>,
+}
+
+impl<'a> Weeks<'a> {
+    pub(super) fn of(rows: &'a [StatisticView]) -> Weeks<'a> {
+        let rows: HashMap<i64, &StatisticView> =
+            rows.iter().filter_map(|row| Some((time(row.start.as_deref()?)?.0, row))).collect();
+        let first = rows.iter().filter(|(_, row)| row.accepted > 0).map(|(start, _)| *start).min();
+        Weeks { rows, first }
+    }
+
+    /// Returns the figures of the hour that begins at this time.
+    pub(super) fn at(&self, start: Time) -> Option<&'a StatisticView> {
+        self.rows.get(&start.0).copied()
+    }
+
+    fn accepted(&self, start: i64) -> u64 {
+        self.rows.get(&start).map_or(0, |row| row.accepted)
+    }
+
+    /// Returns the average of this hour of the week in the weeks before; none if the account is too new.
+    pub(super) fn usual(&self, start: Time) -> Option<u64> {
+        let first = self.first?;
+        let known = (1..=WEEKS).map(|week| start.0 - week * WEEK_MS).filter(|hour| *hour >= first);
+        let counts: Vec<u64> = known.map(|hour| self.accepted(hour)).collect();
+        let weeks = u64::try_from(counts.len()).ok().filter(|weeks| *weeks > 0)?;
+        Some(counts.iter().sum::<u64>() / weeks)
+    }
+
+    /// Returns the messages of this UTC day until now.
+    pub(super) fn today(&self, now: Timestamp) -> u64 {
+        hours_of_day(now).map(|hour| self.accepted(hour)).sum()
+    }
+
+    /// Compares the messages of this UTC day with the usual number until this time of day.
+    pub(super) fn today_note(&self, now: Timestamp) -> Option<String> {
+        let hours: Vec<i64> = hours_of_day(now).collect();
+        let (current, past) = hours.split_last()?;
+        let mut usual = 0;
+        for hour in past {
+            usual += self.usual(Time(*hour))?;
+        }
+        let elapsed = u64::try_from(now.as_millis() - current).unwrap_or(0);
+        usual += self.usual(Time(*current))? * elapsed / HOUR_MS.unsigned_abs();
+        compared(self.today(now), usual)
+    }
+}
+
+/// Returns the beginning of each hour of this UTC day until now.
+fn hours_of_day(now: Timestamp) -> impl Iterator<Item = i64> {
+    let start = now.as_millis().div_euclid(DAY_MS) * DAY_MS;
+    let hours = (now.as_millis() - start) / HOUR_MS;
+    (0..=hours).map(move |hour| start + hour * HOUR_MS)
+}
+
+fn compared(count: u64, usual: u64) -> Option<String> {
+    if usual == 0 {
+        return (count > 0).then(|| "None usually at this time".to_owned());
+    }
+    let percent = count.abs_diff(usual) * 100 / usual;
+    let way = if count > usual { "above" } else { "below" };
+    Some(if percent <= AS_USUAL_PERCENT {
+        "As usual at this time".to_owned()
+    } else if percent > 300 && count > usual {
+        format!("{} × the usual number", grouped(count / usual))
+    } else {
+        format!("{percent} % {way} usual")
+    })
+}
+
+/// Returns for how many days the available money lasts at the spend of the last days; none without spend.
+pub(super) fn runway_days(available: Money, spent: Money) -> Option<i64> {
+    let per_day = spent.as_micros() / RUNWAY_DAYS;
+    (per_day > 0).then(|| (available.as_micros() / per_day).max(0))
+}
+
+/// Returns the runway in words.
+pub(super) fn runway_words(days: i64) -> String {
+    let how_long = match days {
+        ..=0 => "Less than a day".to_owned(),
+        1 => "About a day".to_owned(),
+        RUNWAY_DAYS_MAX.. => "More than a year".to_owned(),
+        days => format!("About {days} days"),
+    };
+    format!("{how_long} at the rate of the last week")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(start: &str, accepted: u64) -> StatisticView {
+        let zero = serde_json::json!({
+            "start": start, "value": null, "accepted": accepted, "parts": 0, "delivered": 0, "expired": 0,
+            "undeliverable": 0, "rejected": 0, "open": 0, "refused": 0, "spend": 0, "refunded": 0,
+            "p50_ms": null, "p95_ms": null
+        });
+        serde_json::from_value(zero).expect("a row of statistics")
+    }
+
+    #[test]
+    fn usual_number_is_the_average_of_the_same_hour_of_earlier_weeks() {
+        let rows = [
+            row("2026-11-02T09:00:00Z", 100),
+            row("2026-11-09T09:00:00Z", 300),
+            row("2026-11-16T09:00:00Z", 150),
+        ];
+        let weeks = Weeks::of(&rows);
+        let monday = time("2026-11-16T09:00:00Z").unwrap();
+        assert_eq!(weeks.usual(monday), Some(200));
+        assert_eq!(weeks.usual(Time(monday.0 - WEEK_MS)), Some(100));
+        assert_eq!(weeks.usual(Time(monday.0 - 2 * WEEK_MS)), None);
+        let now = Timestamp::parse("2026-11-16T09:30:00Z").unwrap();
+        assert_eq!(weeks.today(now), 150);
+        // Half of the hour is over, and the hours before it have none.
+        assert_eq!(weeks.today_note(now).as_deref(), Some("50 % above usual"));
+    }
+
+    #[test]
+    fn difference_to_usual_is_said_in_words() {
+        for (count, usual, expect) in [
+            (103, 100, Some("As usual at this time")),
+            (50, 100, Some("50 % below usual")),
+            (2_000, 100, Some("20 × the usual number")),
+            (5, 0, Some("None usually at this time")),
+            (0, 0, None),
+        ] {
+            assert_eq!(compared(count, usual).as_deref(), expect, "{count} {usual}");
+        }
+    }
+
+    #[test]
+    fn runway_follows_from_the_spend_of_a_week() {
+        let money = |micros| Money::from_micros(micros);
+        assert_eq!(runway_days(money(9_000_000), money(7_000_000)), Some(9));
+        assert_eq!(runway_days(money(-1), money(7_000_000)), Some(0));
+        assert_eq!(runway_days(money(9_000_000), Money::ZERO), None);
+        assert_eq!(runway_words(9), "About 9 days at the rate of the last week");
+        assert!(runway_words(0).starts_with("Less than a day"));
+    }
+}
