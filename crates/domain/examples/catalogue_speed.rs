@@ -27,6 +27,8 @@ fn main() {
             smpp_rate: None,
             webhooks: None,
             stop_words: Vec::new(),
+            warn_below: None,
+            urgent_below: None,
         };
         (AccountId::new(number), format!("account-{number}"), account)
     };

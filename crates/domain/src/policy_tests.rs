@@ -83,6 +83,8 @@ fn account() -> Account {
         smpp_rate: None,
         webhooks: None,
         stop_words: Vec::new(),
+        warn_below: None,
+        urgent_below: None,
     }
 }
 

@@ -4,6 +4,7 @@
 mod authenticate;
 mod fail_over;
 mod look_up;
+mod low_balance;
 pub mod operator;
 mod queue_alarms;
 mod request_log;
@@ -14,6 +15,7 @@ pub mod users;
 pub use authenticate::{Caller, Credentials, admit, authenticate};
 pub use fail_over::{FAIL_OVER_AFTER, FailOver, LOOK_EVERY};
 pub use look_up::{AccountBalance, account_balance, inbound_since, message_status};
+pub use low_balance::{LowBalance, low_balance, mail_low_balance};
 pub use queue_alarms::{QUEUE_AGE_MAX, alarm_unconfirmed};
 pub use request_log::{AnsweredRequest, Rejection, caller_of, note_request};
 pub use submit_message::{Accepted, Submitted, find_replay, submit_message};

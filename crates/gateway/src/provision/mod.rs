@@ -58,7 +58,7 @@ pub use price::WantedPrice;
 pub use route::{PlacedCarrier, WantedRoute, WantedRouteCarrier};
 pub use screen::WantedScreen;
 pub use sender::WantedSender;
-pub use user::{SignInChange, WantedMembership, WantedUser, change_sign_in};
+pub use user::{SignInChange, WantedMembership, WantedUser, change_membership, change_sign_in};
 
 use crate::author::Author;
 use crate::secrets::Pepper;

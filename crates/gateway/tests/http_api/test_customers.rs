@@ -140,6 +140,8 @@ fn account(
         smpp_rate: None,
         webhooks: None,
         stop_words: Vec::new(),
+        warn_below: None,
+        urgent_below: None,
     };
     (AccountId::new(id), name.to_owned(), account)
 }

@@ -4,7 +4,19 @@ use crate::elements::Tone;
 use crate::layout::Flash;
 
 /// The codes with their sentences, in the order of the alphabet.
-const DONE: &[(&str, &str)] = &[("confirmed", "You can go on: make the change again.")];
+const DONE: &[(&str, &str)] = &[
+    ("confirmed", "You can go on: make the change again."),
+    ("invitation-withdrawn", "The invitation is withdrawn; its link no longer works."),
+    ("invited", "The invitation is on its way by mail."),
+    ("link-mailed", "A link to choose a password is on its way by mail."),
+    ("member-added", "The person can open this account now, with the password they have."),
+    ("member-removed", "The person can no longer open this account."),
+    ("password-changed", "The password is changed. All other sessions have ended."),
+    ("role-changed", "The role is changed. It counts from the next click on."),
+    ("second-factor-off", "The second factor is off. The password alone opens your accounts now."),
+    ("session-ended", "The session has ended."),
+    ("warnings-saved", "The warnings are saved."),
+];
 
 /// Returns the code in a query string.
 pub(super) fn code(query: &str) -> Option<String> {

@@ -73,8 +73,13 @@ impl From<UserRefusal> for NoPage {
             UserRefusal::TooManyAttempts { wait_s } => NoPage::TooMany { wait_s },
             UserRefusal::Refused(refusal) => refusal.into(),
             UserRefusal::WrongSignIn
+            | UserRefusal::WrongCode
             | UserRefusal::Busy
             | UserRefusal::PasswordLength
+            | UserRefusal::LastOwner
+            | UserRefusal::AlreadyMember
+            | UserRefusal::OtherAccount
+            | UserRefusal::MailQueueFull(_)
             | UserRefusal::LinkSpent => NoPage::StaleForm,
         }
     }
@@ -94,7 +99,7 @@ pub(super) fn fault(refusal: OperatorRefusal) -> Result<String, NoPage> {
 }
 
 /// Begins with a capital letter and ends with a full stop.
-fn sentence(text: &str) -> String {
+pub(super) fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
     let end = if text.ends_with(['.', '!', '?']) { "" } else { "." };

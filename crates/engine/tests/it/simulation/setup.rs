@@ -137,6 +137,8 @@ fn account(webhooks: Webhooks) -> Account {
         smpp_rate: None,
         webhooks: Some(webhooks),
         stop_words: Vec::new(),
+        warn_below: None,
+        urgent_below: None,
     }
 }
 

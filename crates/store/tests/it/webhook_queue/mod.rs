@@ -55,6 +55,8 @@ fn account(webhooks: Option<Webhooks>) -> Account {
         smpp_rate: None,
         webhooks,
         stop_words: Vec::new(),
+        warn_below: None,
+        urgent_below: None,
     }
 }
 

@@ -5,7 +5,7 @@
 //! an apostrophe before each would be in the way of every look-up.
 
 /// A cell.
-pub(super) enum Cell<'a> {
+pub(in crate::app::operator) enum Cell<'a> {
     /// Any text. Guarded.
     Text(&'a str),
     /// A phone number, written as digits.
@@ -16,23 +16,23 @@ pub(super) enum Cell<'a> {
 }
 
 impl<'a> Cell<'a> {
-    pub(super) fn text(text: Option<&'a String>) -> Cell<'a> {
+    pub(in crate::app::operator) fn text(text: Option<&'a String>) -> Cell<'a> {
         text.map_or(Cell::Empty, |text| Cell::Text(text))
     }
 
-    pub(super) fn number(number: Option<impl ToString>) -> Cell<'a> {
+    pub(in crate::app::operator) fn number(number: Option<impl ToString>) -> Cell<'a> {
         number.map_or(Cell::Empty, |number| Cell::Number(number.to_string()))
     }
 }
 
 /// Adds a row of headings.
-pub(super) fn push_headings(csv: &mut String, headings: &[&str]) {
+pub(in crate::app::operator) fn push_headings(csv: &mut String, headings: &[&str]) {
     csv.push_str(&headings.join(","));
     csv.push_str("\r\n");
 }
 
 /// Adds a row.
-pub(super) fn push_row(csv: &mut String, cells: &[Cell<'_>]) {
+pub(in crate::app::operator) fn push_row(csv: &mut String, cells: &[Cell<'_>]) {
     for (place, cell) in cells.iter().enumerate() {
         if place > 0 {
             csv.push(',');

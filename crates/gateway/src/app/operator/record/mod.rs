@@ -1,6 +1,6 @@
 //! Reads of the record: searches, timelines, statistics, the request log, exports, the live feed.
 
-mod csv;
+pub(super) mod csv;
 mod exports;
 mod filter;
 mod history;
