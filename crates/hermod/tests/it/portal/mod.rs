@@ -1,5 +1,10 @@
 //! The portal over real sockets: invitations, sessions, roles, and what opens which page.
 
+mod billing;
+mod mail_server;
+mod second_factor;
+mod team;
+
 use crate::scenario::{Page, Scenario, call_page};
 use hermod_domain::catalogue::Role;
 use hermod_gateway::app::users::invite;
