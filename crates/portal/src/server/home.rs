@@ -125,7 +125,7 @@ async fn money(world: &World, account: &str) -> Result<Money, OperatorRefusal> {
         is_low: balance.available.0 <= hermod_domain::money::Money::ZERO,
         available: amount(&balance.available.to_string()),
         currency: balance.currency,
-        runway: None,
+        runway: super::money::runway(world, account, balance.available.0).await?,
     })
 }
 

@@ -44,6 +44,8 @@ fn documents() -> Documents {
         smpp_rate: None,
         webhooks: None,
         stop_words: vec!["Basta".to_owned()],
+        warn_below: None,
+        urgent_below: None,
     };
     let number = |number, account, keyword: Option<&str>| NumberEntry {
         number: Sender::parse(number).expect("a number"),
