@@ -10,8 +10,8 @@ mod values;
 
 pub use log_level::level_filter;
 pub use sections::{
-    Data, Http, Https, Log, LogFormat, Mail, MailTls, Messages, Operations, Operator, Portal, Provision, Record, Retention,
-    Smpp, Webhooks,
+    Data, Http, Https, Log, LogFormat, Mail, MailTls, Messages, Operations, Operator, Portal, Provision,
+    Record, Retention, Smpp, Webhooks,
 };
 pub(crate) use source::add_missing;
 pub use source::{FileError, Source};
@@ -254,7 +254,8 @@ fn check_webhooks(webhooks: &Webhooks) -> Checked {
 fn check_mail(mail: &Mail) -> Checked {
     let Mail { server, port: _, tls, ca: _, user, password_file, sender } = mail;
     let Some(server) = server else { return Ok(()) };
-    let is_host = !server.is_empty() && server.bytes().all(|b| b.is_ascii_alphanumeric() || b".-:".contains(&b));
+    let is_host =
+        !server.is_empty() && server.bytes().all(|b| b.is_ascii_alphanumeric() || b".-:".contains(&b));
     if !is_host {
         return Err(("mail.server", "is not a host such as \"smtp.example.com\", without a port".to_owned()));
     }

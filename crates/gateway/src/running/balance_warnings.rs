@@ -120,7 +120,8 @@ mod tests {
     #[test]
     fn level_is_mailed_once_until_the_balance_was_above_it() {
         let mut mailed = Mailed::default();
-        let hour = |hours: u64| Timestamp::from_millis(1_800_000_000_000).plus(Duration::from_secs(hours * 3_600));
+        let hour =
+            |hours: u64| Timestamp::from_millis(1_800_000_000_000).plus(Duration::from_secs(hours * 3_600));
         for (hours, level, expect) in [
             (0, Enough, false),
             (1, Low, true),

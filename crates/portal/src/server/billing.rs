@@ -54,10 +54,8 @@ pub(super) async fn show(
 
 async fn billing(world: &World, member: &Member, before: Option<u64>) -> Result<Billing, NoPage> {
     let account = &member.account_name;
-    let query = LedgerQuery {
-        before: before.map(RowNumber::from),
-        limit: Limit::try_from(ROWS.to_string()).ok(),
-    };
+    let query =
+        LedgerQuery { before: before.map(RowNumber::from), limit: Limit::try_from(ROWS.to_string()).ok() };
     let ledger = operator::list_ledger(world, account, query).await?;
     let shell = member.shell(Entry::Billing);
     Ok(Billing {
@@ -89,7 +87,8 @@ async fn funds(world: &World, member: &Member) -> Result<Funds, NoPage> {
 fn warnings(world: &World, member: &Member) -> Warnings {
     let catalogue = world.catalogue();
     let account = catalogue.account(member.account).map(|view| &view.account);
-    let field = |amount: Option<Money>| Field::new(amount.map(|amount| amount.to_string()).unwrap_or_default());
+    let field =
+        |amount: Option<Money>| Field::new(amount.map(|amount| amount.to_string()).unwrap_or_default());
     Warnings {
         warn_at: field(account.and_then(|account| account.warn_below)),
         urgent_at: field(account.and_then(|account| account.urgent_below)),
@@ -158,7 +157,17 @@ fn month_of(day: &str) -> &str {
 }
 
 const MONTHS: [&str; 12] = [
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
     "December",
 ];
 
@@ -223,12 +232,7 @@ fn parse(text: &str) -> Result<Value, String> {
     }
 }
 
-async fn invalid(
-    world: &World,
-    member: &Member,
-    texts: [String; 2],
-    errors: [Option<String>; 2],
-) -> Reply {
+async fn invalid(world: &World, member: &Member, texts: [String; 2], errors: [Option<String>; 2]) -> Reply {
     let mut page = billing(world, member, None).await?;
     let [warn_at, urgent_at] = texts;
     let [warn_error, urgent_error] = errors;

@@ -185,7 +185,8 @@ impl Member {
         let LowBalance { level, available, below, currency } = low;
         let (available, below) = (amount(&available.to_string()), amount(&below.to_string()));
         let tone = if *level == BalanceLevel::Urgent { Tone::Bad } else { Tone::Warning };
-        let text = format!("Low balance: {available} {currency} are available, below the warning at {below}.");
+        let text =
+            format!("Low balance: {available} {currency} are available, below the warning at {below}.");
         Notice::new(tone, text).with_link("Billing", &self.path("billing"))
     }
 

@@ -12,7 +12,8 @@ use hermod_gateway::app::users::{self, UserRefusal};
 use serde::Deserialize;
 
 /// What is wrong with a code.
-pub(super) const WRONG_CODE: &str = "The code is wrong or was used before. Each code works once: wait for the next one.";
+pub(super) const WRONG_CODE: &str =
+    "The code is wrong or was used before. Each code works once: wait for the next one.";
 
 /// `GET /sign-in/code`.
 pub(super) async fn show(

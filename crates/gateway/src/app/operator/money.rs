@@ -7,8 +7,8 @@ use crate::app::AccountBalance;
 use crate::author::Acting;
 use crate::views::amount::Amount;
 use crate::views::money::{
-    BalanceView, ControlView, DayView, DaysQuery, DaysView, FundsView, LedgerEntryView, LedgerQuery, PostRequest,
-    PostedView, StatementLineView, StatementView, TrafficView, ledger_kind_text,
+    BalanceView, ControlView, DayView, DaysQuery, DaysView, FundsView, LedgerEntryView, LedgerQuery,
+    PostRequest, PostedView, StatementLineView, StatementView, TrafficView, ledger_kind_text,
 };
 use crate::views::paging::{Limit, Page};
 use crate::world::World;

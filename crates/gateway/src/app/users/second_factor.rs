@@ -63,7 +63,11 @@ pub async fn pending_setup(world: &World, session: &Session) -> Result<Option<Se
 }
 
 /// Switches the second factor on if the code is right. Returns the recovery codes, which cannot be read again.
-pub async fn finish_setup(acting: &Acting, session: &Session, code: &str) -> Result<Vec<Secret>, UserRefusal> {
+pub async fn finish_setup(
+    acting: &Acting,
+    session: &Session,
+    code: &str,
+) -> Result<Vec<Secret>, UserRefusal> {
     let pending = pending_setup(acting, session).await?;
     let secret = pending.ok_or(UserRefusal::LinkSpent)?.secret;
     let Some(step) = totp::matching_step(&secret, &plain(code), acting.clock.machine_time()) else {
@@ -142,7 +146,9 @@ async fn check_app_code(
     let _alone = COMPARING.lock().await;
     let step = totp::matching_step(&secret, code, world.clock.machine_time());
     let is_used = match step {
-        Some(step) => world.store.user_token(used_digest(world, user, step), world.clock.now()).await?.is_some(),
+        Some(step) => {
+            world.store.user_token(used_digest(world, user, step), world.clock.now()).await?.is_some()
+        }
         None => false,
     };
     match step.filter(|_| !is_used) {

@@ -199,9 +199,8 @@ fn find_member(catalogue: &Catalogue, account: AccountId, user: u32) -> Result<(
 /// Whether nobody else who can sign in is an owner.
 fn is_last_owner(catalogue: &Catalogue, account: AccountId, user: u32) -> bool {
     let members = catalogue.users().of_account(account);
-    let is_owner = |id: u32| {
-        members.iter().any(|one| one.id == id && one.role == Role::Owner && one.user.can_sign_in())
-    };
+    let is_owner =
+        |id: u32| members.iter().any(|one| one.id == id && one.role == Role::Owner && one.user.can_sign_in());
     is_owner(user) && members.iter().filter(|one| one.id != user).all(|one| !is_owner(one.id))
 }
 

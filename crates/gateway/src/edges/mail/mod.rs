@@ -63,7 +63,10 @@ impl Settings {
     /// Reads the password, at every connection: a new one needs no restart. Blocking, but a line of a local file.
     fn password(&self) -> Result<Secret, String> {
         let Some(file) = &self.password_file else {
-            #[expect(clippy::disallowed_methods, reason = "a secret does not belong into the settings, which are printed")]
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "a secret does not belong into the settings, which are printed"
+            )]
             let found = std::env::var(PASSWORD_VARIABLE);
             return found.map(Secret::new).map_err(|_| {
                 format!("there is no password: set [mail] password_file or the variable {PASSWORD_VARIABLE}")
@@ -108,7 +111,8 @@ async fn send_all(world: &World, settings: &Settings, mut queue: mpsc::Receiver<
     let mut waiting: Vec<Waiting> = Vec::new();
     let mut failures_in_a_row = 0;
     loop {
-        let next = waiting.iter().enumerate().min_by_key(|(_, one)| one.due).map(|(place, one)| (place, one.due));
+        let next =
+            waiting.iter().enumerate().min_by_key(|(_, one)| one.due).map(|(place, one)| (place, one.due));
         let one = tokio::select! {
             biased;
             () = sleep_until(world, next.map(|(_, due)| due)) => {

@@ -81,7 +81,8 @@ async fn encrypt(tcp: TcpStream, settings: &Settings) -> Result<Stream, SendErro
     let Settings { server, ca, .. } = settings;
     let ca = ca.clone();
     let roots = tokio::task::spawn_blocking(move || tls::authorities(ca.as_deref())).await;
-    let roots = roots.map_err(|error| error.to_string()).and_then(|roots| roots).map_err(SendError::Temporary)?;
+    let roots =
+        roots.map_err(|error| error.to_string()).and_then(|roots| roots).map_err(SendError::Temporary)?;
     let config = ClientConfig::builder_with_provider(tls::provider())
         .with_protocol_versions(&tls::VERSIONS)
         .expect("ring has both versions")
@@ -142,7 +143,9 @@ impl Peer {
         for _ in 0..LINES_MAX {
             let line = self.read_line().await?;
             let (number, rest) = (line.get(..3).and_then(|digits| digits.parse::<u16>().ok()), line.get(4..));
-            let Some(number) = number else { return Err(temporary("the server does not speak SMTP".to_owned())) };
+            let Some(number) = number else {
+                return Err(temporary("the server does not speak SMTP".to_owned()));
+            };
             text.push_str(rest.unwrap_or_default());
             text.push('\n');
             if line.as_bytes().get(3) == Some(&b'-') {

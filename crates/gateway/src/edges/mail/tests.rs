@@ -100,7 +100,10 @@ async fn send(settings: &Settings) -> Result<(), SendError> {
 }
 
 /// Serves one connection. Returns the result of the client and what the server read.
-async fn exchange(tls: MailTls, answers: (&'static str, &'static str)) -> (Result<(), SendError>, Vec<String>) {
+async fn exchange(
+    tls: MailTls,
+    answers: (&'static str, &'static str),
+) -> (Result<(), SendError>, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();
     let (acceptor, _) = certificate(folder.path());
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -79,7 +79,10 @@ async fn receive(stream: TcpStream, mails: &Mutex<Vec<Received>>) -> std::io::Re
             to = address.trim_end_matches('>').to_owned();
         }
         if in_data {
-            mails.lock().unwrap_or_else(PoisonError::into_inner).push((to.clone(), std::mem::take(&mut text)));
+            mails
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push((to.clone(), std::mem::take(&mut text)));
         }
         in_data = line == "DATA";
         stream.write_all(answer).await?;

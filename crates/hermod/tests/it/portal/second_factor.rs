@@ -35,8 +35,12 @@ impl Browser {
         assert_eq!(on.status, 200, "{}", on.text);
         let (_, list) = on.text.split_once("class=\"recovery\">").expect("the codes");
         let list = list.split("</ul>").next().unwrap_or_default();
-        let codes: Vec<String> =
-            list.split("<li>").skip(1).filter_map(|one| one.split("</li>").next()).map(str::to_owned).collect();
+        let codes: Vec<String> = list
+            .split("<li>")
+            .skip(1)
+            .filter_map(|one| one.split("</li>").next())
+            .map(str::to_owned)
+            .collect();
         assert_eq!(codes.len(), 10, "{}", on.text);
         (secret, codes)
     }
@@ -176,14 +180,14 @@ async fn password_change_ends_other_sessions_and_sessions_can_be_ended() {
     assert_eq!(second.post_own(&path, "").await.location(), "/profile?done=session-ended");
     assert_eq!(second.get("/profile").await.text.matches("/end\"").count(), 1);
 
-    let form = |old: &str, new: &str| {
-        format!("password={old}&new_password={new}&new_password_again={new}")
-    };
-    let wrong = second.post_own("/profile/password", &form("wrong+horse+battery", "a+new+long+password")).await;
+    let form = |old: &str, new: &str| format!("password={old}&new_password={new}&new_password_again={new}");
+    let wrong =
+        second.post_own("/profile/password", &form("wrong+horse+battery", "a+new+long+password")).await;
     assert!(wrong.status == 400 && wrong.text.contains("The password is wrong"), "{}", wrong.text);
     let short = second.post_own("/profile/password", &form("correct+horse+battery", "short")).await;
     assert!(short.status == 400 && short.text.contains("at least 12"), "{}", short.text);
-    let done = second.post_own("/profile/password", &form("correct+horse+battery", "a+new+long+password")).await;
+    let done =
+        second.post_own("/profile/password", &form("correct+horse+battery", "a+new+long+password")).await;
     assert_eq!(done.location(), "/profile?done=password-changed", "{}", done.text);
     assert_eq!(second.get("/accounts/alice").await.status, 200);
     for ended in [&ann, &third] {
