@@ -28,6 +28,8 @@ fn main() {
             webhooks: None,
             stop_words: Vec::new(),
             countries_off: std::collections::BTreeSet::new(),
+            warn_below: None,
+            urgent_below: None,
         };
         (AccountId::new(number), format!("account-{number}"), account)
     };

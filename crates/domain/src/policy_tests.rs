@@ -88,6 +88,8 @@ fn account() -> Account {
         webhooks: None,
         stop_words: Vec::new(),
         countries_off: std::collections::BTreeSet::new(),
+        warn_below: None,
+        urgent_below: None,
     }
 }
 

@@ -35,6 +35,11 @@ impl Author {
         Author { name: format!("file {}", path.display()), address: None }
     }
 
+    /// Returns the e-mail address of a user of the portal.
+    pub fn email(&self) -> Option<&str> {
+        self.name.strip_prefix("user ")
+    }
+
     /// Makes an entry for the audit log.
     pub fn entry(
         &self,

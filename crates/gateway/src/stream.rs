@@ -36,6 +36,14 @@ impl Stream {
         Stream(Kind::Tls(Box::new(Sealed { stream: stream.into(), leaving: 0 })))
     }
 
+    /// Returns the connection if it is not encrypted yet.
+    pub(crate) fn into_plain(self) -> Option<TcpStream> {
+        match self.0 {
+            Kind::Plain(stream) => Some(stream),
+            Kind::Tls(_) => None,
+        }
+    }
+
     #[cfg(test)]
     pub(crate) fn is_tls(&self) -> bool {
         matches!(self.0, Kind::Tls(_))

@@ -1,6 +1,6 @@
 //! The shared state of a gateway: clock, store, current catalogue, status board, and the rate limits in memory.
 
-use crate::board::{AlarmKind, Alarms, Binds, CarrierBoard, Exports, InboundPolls, KeyUses, Probes, RequestLog, WebhookTests};
+use crate::board::{AlarmKind, Alarms, Binds, CarrierBoard, Exports, InboundPolls, KeyUses, MailQueue, Probes, RequestLog, WebhookTests};
 use crate::clock::Clock;
 use crate::http::body_memory::{BODY_MEMORY_MAX, BodyMemory};
 use crate::listeners::limit_key_of;
@@ -8,7 +8,7 @@ use crate::secrets::Pepper;
 use arc_swap::ArcSwap;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, ConnectionId};
-use hermod_domain::keyed_pace::Allowance;
+use hermod_domain::keyed_pace::{Allowance, KeyedPace};
 use hermod_domain::monotonic_clock::ClockObservation;
 use hermod_domain::pace::{Pace, Rate};
 use hermod_domain::phone::Msisdn;
@@ -25,6 +25,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
 
+/// Wrong codes of a second factor that are admitted for one user, from all addresses: a guess is right once in 333,333 times.
+const WRONG_CODES: Allowance = Allowance { most: 20, per: Duration::from_secs(3_600) };
+/// Users whose wrong codes are counted.
+const WRONG_CODES_USERS_MAX: usize = 10_000;
 /// The default limit of failed sign-ins per address: ten at once, then one every six seconds.
 const FAILED_SIGN_INS: Allowance = Allowance { most: 10, per: Duration::from_secs(60) };
 
@@ -37,6 +41,10 @@ pub enum SignInKey<'a> {
     Operator,
     /// A user of the portal, known or not.
     User(&'a str),
+    /// The second factor of a user.
+    Code(u32),
+    /// A link for another password.
+    Reset,
 }
 
 pub struct World {
@@ -61,6 +69,8 @@ pub struct World {
     pub exports: Exports,
     /// How far customers have polled their MO messages.
     pub inbound_polls: InboundPolls,
+    /// Mails to users.
+    pub mail: MailQueue,
     /// The longest validity of a message.
     pub validity: Duration,
     /// Held during a catalogue change, from reading the store until the new catalogue is in effect.
@@ -76,6 +86,7 @@ pub struct World {
     velocity: Mutex<Velocity>,
     watched: Mutex<HashMap<(AccountId, Arc<str>), u64>>,
     sign_ins: Mutex<SignIns>,
+    wrong_codes: Mutex<KeyedPace<u32>>,
     /// Makes the fingerprints of keys, with a random seed of this process.
     fingerprints: RandomState,
     /// The memory limit of request bodies.
@@ -133,6 +144,7 @@ impl World {
             request_log: RequestLog::default(),
             exports: Exports::default(),
             inbound_polls: InboundPolls::default(),
+            mail: MailQueue::default(),
             validity,
             changing: tokio::sync::Mutex::default(),
             catalogue: ArcSwap::new(catalogue),
@@ -142,6 +154,7 @@ impl World {
             velocity: Mutex::default(),
             watched: Mutex::default(),
             sign_ins: Mutex::new(SignIns::new(FAILED_SIGN_INS)),
+            wrong_codes: Mutex::new(KeyedPace::new(WRONG_CODES_USERS_MAX)),
             fingerprints: RandomState::new(),
             body_memory: BodyMemory::new(BODY_MEMORY_MAX),
             draining: AtomicBool::new(false),
@@ -178,6 +191,12 @@ impl World {
     /// Sets what customers need to know of the SMPP server.
     pub fn serving_smpp(mut self, server: SmppServer) -> World {
         self.smpp_server = server;
+        self
+    }
+
+    /// Queues mails to users instead of dropping them.
+    pub fn sending_mail(mut self) -> World {
+        self.mail = MailQueue::open();
         self
     }
 
@@ -296,6 +315,17 @@ impl World {
         let key_and_secret = self.fingerprints.hash_one((key, secret_digest));
         let key = self.fingerprints.hash_one(key);
         lock(&self.sign_ins).wait_before_attempt(limit_key_of(source), key, key_and_secret, self.clock.now())
+    }
+
+    /// Counts a wrong code of a user's second factor.
+    pub fn fail_code(&self, user: u32) {
+        // Over the limit no code is compared.
+        let _ = lock(&self.wrong_codes).admit(user, WRONG_CODES, self.clock.now());
+    }
+
+    /// Returns how long a user must wait before a code is compared at all.
+    pub fn wait_before_code(&self, user: u32) -> Option<Duration> {
+        lock(&self.wrong_codes).wait(user, WRONG_CODES, self.clock.now())
     }
 
     /// Returns the failed sign-ins that an address has left.

@@ -57,6 +57,24 @@ pub struct Account {
     /// Opt-out keywords in addition to the standard ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stop_words: Vec<String>,
+    /// Warn the customer if less than this is available.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warn_below: Option<Money>,
+    /// Warn again, urgently, if less than this is available.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub urgent_below: Option<Money>,
+}
+
+/// How the available amount of an account stands to its two warnings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BalanceLevel {
+    #[default]
+    Enough,
+    /// Below the first warning.
+    Low,
+    /// Below the second one.
+    Urgent,
 }
 
 /// The SMPP rate of an account.
@@ -79,6 +97,16 @@ impl Account {
     /// Whether messages to this country are allowed: the operator permits it and the customer has not switched it off.
     pub fn may_send_to(&self, country: Country) -> bool {
         self.countries.allow(country) && !self.countries_off.contains(&country)
+    }
+
+    /// Returns the level of an available amount, and the amount of the warning that it is below.
+    pub fn balance_level(&self, available: Money) -> (BalanceLevel, Option<Money>) {
+        let is_below = |warning: &Money| available < *warning;
+        if let Some(urgent) = self.urgent_below.filter(is_below) {
+            return (BalanceLevel::Urgent, Some(urgent));
+        }
+        let low = self.warn_below.filter(is_below);
+        (if low.is_some() { BalanceLevel::Low } else { BalanceLevel::Enough }, low)
     }
 }
 

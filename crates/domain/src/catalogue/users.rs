@@ -1,6 +1,7 @@
 //! People who use the portal: their roles in accounts, and how they sign in.
 
 use crate::ids::AccountId;
+use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fmt;
@@ -58,6 +59,8 @@ pub struct SecondFactor {
     pub secret: String,
     /// Keyed digests of the recovery codes that are left.
     pub recovery: Vec<String>,
+    /// When it was switched on.
+    pub since: Timestamp,
 }
 
 /// A user.
@@ -87,10 +90,24 @@ impl User {
             .map(|membership| membership.role)
     }
 
+    /// Whether the user has chosen a password and may sign in.
+    pub fn can_sign_in(&self) -> bool {
+        self.password.is_some() && !self.disabled
+    }
+
     /// Returns the accounts of the user.
     pub fn owners(&self) -> impl Iterator<Item = AccountId> {
         self.accounts.iter().map(|membership| membership.account)
     }
+}
+
+/// A user with the role in an account.
+#[derive(Clone, Copy, Debug)]
+pub struct AccountUser<'a> {
+    pub id: u32,
+    pub email: &'a str,
+    pub user: &'a User,
+    pub role: Role,
 }
 
 /// All users.
@@ -119,14 +136,14 @@ impl Users {
         self.by_email.get(email).map(|(_, user)| (email.as_str(), user))
     }
 
-    /// Returns the users of an account with their e-mail addresses and roles, in the order of the addresses.
-    pub fn of_account(&self, account: AccountId) -> Vec<(&str, &User, Role)> {
-        let members = self
-            .by_email
-            .iter()
-            .filter_map(|(email, (_, user))| user.role_in(account).map(|role| (email.as_str(), user, role)));
+    /// Returns the users of an account in the order of their e-mail addresses.
+    pub fn of_account(&self, account: AccountId) -> Vec<AccountUser<'_>> {
+        let members = self.by_email.iter().filter_map(|(email, (id, user))| {
+            let role = user.role_in(account)?;
+            Some(AccountUser { id: *id, email, user, role })
+        });
         let mut members: Vec<_> = members.collect();
-        members.sort_by_key(|(email, ..)| *email);
+        members.sort_by_key(|member| member.email);
         members
     }
 }

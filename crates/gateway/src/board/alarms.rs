@@ -61,6 +61,8 @@ pub enum AlarmKind {
     RecordBehind,
     /// A customer's webhook endpoint has accepted no post for a while.
     WebhookFailing,
+    /// Mails to users cannot be sent.
+    MailFailing,
     /// A certificate expires within a month.
     CertificateExpiring,
     /// A certificate has expired.
@@ -68,7 +70,7 @@ pub enum AlarmKind {
 }
 
 impl AlarmKind {
-    pub const ALL: [AlarmKind; 23] = [
+    pub const ALL: [AlarmKind; 24] = [
         AlarmKind::BindRefused,
         AlarmKind::AlreadyBound,
         AlarmKind::CarrierDown,
@@ -90,6 +92,7 @@ impl AlarmKind {
         AlarmKind::ReviewsOpen,
         AlarmKind::RecordBehind,
         AlarmKind::WebhookFailing,
+        AlarmKind::MailFailing,
         AlarmKind::CertificateExpiring,
         AlarmKind::CertificateExpired,
     ];
@@ -117,6 +120,7 @@ impl AlarmKind {
             AlarmKind::ReviewsOpen => "reviews-open",
             AlarmKind::RecordBehind => "record-behind",
             AlarmKind::WebhookFailing => "webhook-failing",
+            AlarmKind::MailFailing => "mail-failing",
             AlarmKind::CertificateExpiring => "certificate-expiring",
             AlarmKind::CertificateExpired => "certificate-expired",
         }

@@ -10,8 +10,8 @@ mod values;
 
 pub use log_level::level_filter;
 pub use sections::{
-    Data, Http, Https, Log, LogFormat, Messages, Operations, Operator, Portal, Provision, Record, Retention,
-    Smpp, Webhooks,
+    Data, Http, Https, Log, LogFormat, Mail, MailTls, Messages, Operations, Operator, Portal, Provision,
+    Record, Retention, Smpp, Webhooks,
 };
 pub(crate) use source::add_missing;
 pub use source::{FileError, Source};
@@ -46,6 +46,7 @@ pub struct Config {
     pub retention: Retention,
     pub record: Record,
     pub portal: Portal,
+    pub mail: Mail,
     pub log: Log,
     pub provision: Provision,
 }
@@ -61,10 +62,11 @@ impl Config {
         let mut config = Config::parse(&Source::read(path)?)?;
         let folder = path.parent().unwrap_or(Path::new(""));
         config.data.folder = folder.join(&config.data.folder);
-        let Config { provision, https, smpp, operator, webhooks, .. } = &mut config;
+        let Config { provision, https, smpp, operator, webhooks, mail, .. } = &mut config;
         let certificates = [&mut https.certificate, &mut https.key, &mut smpp.certificate, &mut smpp.key];
         let named =
             certificates.into_iter().chain([&mut provision.file, &mut operator.token_file, &mut webhooks.ca]);
+        let named = named.chain([&mut mail.ca, &mut mail.password_file]);
         for file in named {
             *file = file.take().map(|file| folder.join(file));
         }
@@ -98,6 +100,7 @@ impl Config {
             retention,
             record,
             portal,
+            mail,
             log,
             provision,
         } = self;
@@ -123,6 +126,7 @@ impl Config {
         within("messages.in_doubt_wait", *in_doubt_wait, Period::from_secs(0), Period::from_secs(24 * 3600))?;
         check_webhooks(webhooks)?;
         check_retention(retention)?;
+        check_mail(mail)?;
         level_filter(level).map_err(|sentence| ("log.level", sentence))?;
         Ok(())
     }
@@ -244,6 +248,33 @@ fn check_webhooks(webhooks: &Webhooks) -> Checked {
         within("webhooks.retries", *wait, Period(Duration::from_millis(1)), Period::from_secs(7 * 86_400))?;
     }
     within("webhooks.max_posts", *max_posts, 2, 100_000)
+}
+
+/// A server needs a sender, and a password needs a user and an encrypted connection.
+fn check_mail(mail: &Mail) -> Checked {
+    let Mail { server, port: _, tls, ca: _, user, password_file, sender } = mail;
+    let Some(server) = server else { return Ok(()) };
+    let is_host =
+        !server.is_empty() && server.bytes().all(|b| b.is_ascii_alphanumeric() || b".-:".contains(&b));
+    if !is_host {
+        return Err(("mail.server", "is not a host such as \"smtp.example.com\", without a port".to_owned()));
+    }
+    let sender = sender.as_deref().ok_or(("mail.sender", "is missing; mails need an address".to_owned()))?;
+    let is_plain = sender.bytes().all(|b| b.is_ascii_graphic() && !b"<>()[],;:\\\"".contains(&b));
+    if !is_plain || sender.split('@').filter(|part| !part.is_empty()).count() != 2 {
+        return Err(("mail.sender", "is not an e-mail address such as \"sms@example.com\"".to_owned()));
+    }
+    if user.as_deref().is_some_and(|user| user.is_empty() || user.contains(char::is_control)) {
+        return Err(("mail.user", "is empty or has control characters".to_owned()));
+    }
+    if password_file.is_some() && user.is_none() {
+        return Err(("mail.user", "is missing; a password needs a user".to_owned()));
+    }
+    let is_near = ["localhost", "127.0.0.1", "::1"].contains(&server.as_str());
+    if user.is_some() && *tls == MailTls::None && !is_near {
+        return Err(("mail.tls", "is \"none\", which would send the password unencrypted".to_owned()));
+    }
+    Ok(())
 }
 
 /// A text must be kept longer than any delivery attempt, and a record longer than its text, receipts and undelivered

@@ -124,6 +124,45 @@ pub struct Portal {
     pub url: Option<String>,
 }
 
+/// The server that takes mails to users.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mail {
+    /// None: no mail is sent.
+    pub server: Option<String>,
+    /// Default: that of the TLS mode.
+    pub port: Option<u16>,
+    pub tls: MailTls,
+    pub ca: Option<PathBuf>,
+    pub user: Option<String>,
+    /// Default: the environment variable `HERMOD_MAIL_PASSWORD`.
+    pub password_file: Option<PathBuf>,
+    pub sender: Option<String>,
+}
+
+/// How the connection to the mail server is encrypted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MailTls {
+    /// TLS from the first octet (RFC 8314), port 465.
+    Implicit,
+    /// The command STARTTLS, which must succeed, port 587.
+    Starttls,
+    /// Not at all, port 25.
+    None,
+}
+
+impl MailTls {
+    /// Returns the usual port.
+    pub const fn port(self) -> u16 {
+        match self {
+            MailTls::Implicit => 465,
+            MailTls::Starttls => 587,
+            MailTls::None => 25,
+        }
+    }
+}
+
 /// How long data is kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -60,7 +60,7 @@ pub use route::{PlacedCarrier, WantedRoute, WantedRouteCarrier};
 pub use screen::WantedScreen;
 pub use secret_rotation::{Replacement, rotate_connection_password, rotate_key_secret};
 pub use sender::WantedSender;
-pub use user::{SignInChange, WantedMembership, WantedUser, change_sign_in};
+pub use user::{SignInChange, WantedMembership, WantedUser, change_membership, change_sign_in};
 
 use crate::author::Author;
 use crate::secrets::Pepper;

@@ -124,6 +124,10 @@ pub enum SignInChange {
     Password(String),
     /// Another second factor, or none.
     SecondFactor(Option<SecondFactor>),
+    /// The digests of other recovery codes.
+    RecoveryCodes(Vec<String>),
+    /// The digest of a recovery code that is used up. Refused if it is not one of those that are left.
+    SpentRecoveryCode(String),
 }
 
 /// Plans a change of how a user signs in.
@@ -140,6 +144,51 @@ pub fn change_sign_in(
         match change {
             SignInChange::Password(hash) => document.password = Some(hash),
             SignInChange::SecondFactor(factor) => document.second_factor = factor,
+            SignInChange::RecoveryCodes(digests) => factor_of(document, user)?.recovery = digests,
+            SignInChange::SpentRecoveryCode(digest) => {
+                let left = &mut factor_of(document, user)?.recovery;
+                let place = left.iter().position(|other| *other == digest);
+                let unknown = || ProvisionRefusal::about(&what(user), "has no such recovery code");
+                left.remove(place.ok_or_else(unknown)?);
+            }
+        }
+        Ok(())
+    })?;
+    draft.finish()
+}
+
+fn factor_of<'a>(document: &'a mut User, user: &str) -> Result<&'a mut SecondFactor, ProvisionRefusal> {
+    let none = || ProvisionRefusal::about(&what(user), "has no second factor");
+    document.second_factor.as_mut().ok_or_else(none)
+}
+
+fn what(user: &str) -> String {
+    format!("user \"{user}\"")
+}
+
+/// Plans a change of a user's role in one account: another role, or none. The roles in other accounts stay. A user without a role
+/// in any account is removed.
+pub fn change_membership(
+    rows: Vec<CatalogueRow>,
+    pepper: &Pepper,
+    user: &str,
+    (account, role): (AccountId, Option<Role>),
+    now: Timestamp,
+) -> Result<Plan, ProvisionRefusal> {
+    let rules = AddressRules::default();
+    let mut draft = Draft::over(rows, pepper, &rules, now)?;
+    let stored = draft.stored::<User>(Kind::User, user)?;
+    let is_elsewhere = stored.is_some_and(|user| user.owners().any(|other| other != account));
+    if role.is_none() && !is_elsewhere {
+        draft.remove(Kind::User, user)?;
+        return draft.finish();
+    }
+    draft.rewrite::<WantedUser>(user, |document| {
+        let found = document.accounts.iter_mut().find(|membership| membership.account == account);
+        match (found, role) {
+            (Some(membership), Some(role)) => membership.role = role,
+            (None, Some(role)) => document.accounts.push(Membership { account, role }),
+            (_, None) => document.accounts.retain(|membership| membership.account != account),
         }
         Ok(())
     })?;

@@ -2,6 +2,7 @@
 //! so that tests can use free ports and move the time.
 
 mod alarm_checks;
+mod balance_warnings;
 mod clock_check;
 mod http_listeners;
 mod purge;
@@ -13,7 +14,7 @@ use http_listeners::{HttpSockets, operator_url};
 use crate::app::{FailOver, LOOK_EVERY};
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::edges::{carrier, smpp, webhooks};
+use crate::edges::{carrier, mail, smpp, webhooks};
 use crate::open_files::{self, Needs};
 use crate::provision::{self, ProvisionError};
 use crate::secrets::operator_token::{OperatorToken, token_file};
@@ -172,7 +173,8 @@ impl Running {
                 tls_port: smpps_addr.map(|address| address.port()),
                 idle_timeout: config.smpp.idle_timeout.into(),
             });
-        let world = Arc::new(world);
+        let mail = mail::Settings::new(&config.mail);
+        let world = Arc::new(if mail.is_some() { world.sending_mail() } else { world });
         let url_file = config.data.folder.join(OPERATOR_URL_FILE);
         let running = Running {
             url_file: url_file.clone(),
@@ -193,6 +195,9 @@ impl Running {
         let settings = webhooks::Settings::new(&config.webhooks).resolved_by(resolver);
         world.store.limit_webhook_waits(settings.longest_waits(), clock.now()).await?;
         webhooks::serve(world.clone(), settings, &running.webhooks);
+        if let Some(mail) = mail {
+            mail::serve(world.clone(), mail, &running.webhooks);
+        }
         let operator_addr = match &operations {
             Some(listener) => listener.local_addr().map_err(StartError::Listener)?,
             None => running.http_addr,
@@ -298,6 +303,11 @@ impl Running {
             // A failure of one must not prevent the other.
             let (daily, swept) = (world.store.delete_expired(now).await, world.store.sweep(now).await);
             daily.and(swept.map(|_| ()))
+        });
+        let warnings = Arc::new(balance_warnings::BalanceWarnings::read(&config.data.folder));
+        self.repeat("upkeep/balance-warnings", SWEEP, move |world| {
+            let warnings = warnings.clone();
+            async move { warnings.check(&world).await }
         });
         self.repeat("upkeep/keys", MERGE_KEYS, |world| async move { world.store.merge_keys().await });
         let keep = purge::retention(&config.retention);

@@ -1,11 +1,12 @@
 //! Secrets: how each kind is made, stored and compared. API secrets and the operator token are stored as keyed digests, SMPP
-//! passwords as Argon2id hashes, carrier passwords and webhook secrets encrypted, because they are needed again. All of
-//! these depend on the pepper, a key file beside the database.
+//! passwords as Argon2id hashes, carrier passwords, webhook secrets and second factors encrypted, because they are needed
+//! again. All of these depend on the pepper, a key file beside the database.
 
 pub mod operator_token;
 pub mod passwords;
 pub mod sealed;
 mod secret;
+pub mod totp;
 pub mod webhook_secret;
 
 pub(crate) use secret::write_private;

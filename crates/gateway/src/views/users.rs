@@ -29,3 +29,12 @@ pub struct InvitationView {
     /// Whether the user had a password before.
     pub is_reset: bool,
 }
+
+/// The second factor of a user after the operator removed it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SecondFactorView {
+    #[schema(examples("ann@example.com"))]
+    pub email: String,
+    /// Whether the user had one.
+    pub was_on: bool,
+}

@@ -150,6 +150,8 @@ fn account(
         webhooks: None,
         stop_words: Vec::new(),
         countries_off: std::collections::BTreeSet::new(),
+        warn_below: None,
+        urgent_below: None,
     };
     (AccountId::new(id), name.to_owned(), account)
 }

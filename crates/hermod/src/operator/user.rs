@@ -9,7 +9,7 @@ use crate::failure::CommandResult;
 use crate::output::Align::Left;
 use clap::{Args, Subcommand};
 use hermod_gateway::provision::Kind;
-use hermod_gateway::views::users::{InvitationView, InviteRequest};
+use hermod_gateway::views::users::{InvitationView, InviteRequest, SecondFactorView};
 use hyper::Method;
 use serde_json::Value;
 
@@ -19,6 +19,7 @@ Examples:
   hermod user invite bob@example.com --account shop --role billing
   hermod user invite ann@example.com
   hermod user list
+  hermod user reset-second-factor ann@example.com
   hermod user remove bob@example.com
 
 An invitation prints a link that works once. Send it to the user, who chooses a password with it. Without --account it makes
@@ -65,6 +66,12 @@ enum UserCommand {
         /// The e-mail address
         email: String,
     },
+    /// Remove the second factor of a user who has lost it
+    #[command(after_help = "Example:\n  hermod user reset-second-factor ann@example.com")]
+    ResetSecondFactor {
+        /// The e-mail address
+        email: String,
+    },
     /// Remove a user and end all sessions
     #[command(after_help = "Example:\n  hermod user remove bob@example.com")]
     Remove {
@@ -98,6 +105,11 @@ impl User {
             }
             UserCommand::List { account } => entries::list(client, Kind::User, account, &COLUMNS).await,
             UserCommand::Show { email } => entries::show(client, Kind::User, &email).await,
+            UserCommand::ResetSecondFactor { email } => {
+                let path = format!("/users/{}/reset-second-factor", escape(&email));
+                let response = client.send(Method::POST, &path, Body::None).await?;
+                client.print(&response, |view: SecondFactorView| second_factor_text(&view))
+            }
             UserCommand::Remove { email } => entries::remove(client, Kind::User, &email).await,
         })
     }
@@ -107,4 +119,11 @@ fn invitation_text(invitation: &InvitationView) -> String {
     let InvitationView { email, link, expires_at, is_reset } = invitation;
     let does = if *is_reset { "chooses another password" } else { "chooses a password and signs in" };
     format!("{link}\n\nSend this link to {email}, who {does} with it. It works once, until {expires_at}.\n")
+}
+
+fn second_factor_text(SecondFactorView { email, was_on }: &SecondFactorView) -> String {
+    match was_on {
+        true => format!("The second factor of {email} is removed; the password is enough now.\n"),
+        false => format!("{email} has no second factor; nothing changed.\n"),
+    }
 }

@@ -4,7 +4,7 @@ use crate::real_time::{block, now, pause};
 use hermod_domain::time::Timestamp;
 use hermod_gateway::author::Author;
 use hermod_gateway::clock::Clock;
-use hermod_gateway::config::{Bytes, Config, Network, Period, Source};
+use hermod_gateway::config::{Bytes, Config, Mail, MailTls, Network, Period, Source};
 use hermod_gateway::provision::{self, WantedSetup};
 use hermod_gateway::running::{self, GatewayOptions, Resolver, Running};
 use hermod_gateway::world::World;
@@ -39,6 +39,8 @@ pub(crate) struct GatewaySetup {
     /// Networks that webhooks may be posted to.
     pub(crate) webhooks_to: Vec<&'static str>,
     pub(crate) resolver: Resolver,
+    /// A mail server without TLS, if mails are sent.
+    pub(crate) mail: Option<SocketAddr>,
 }
 
 impl GatewaySetup {
@@ -48,6 +50,7 @@ impl GatewaySetup {
             customers: customers_text("100"),
             webhooks_to: vec!["127.0.0.0/8"],
             resolver: Resolver::system(),
+            mail: None,
         }
     }
 
@@ -86,14 +89,20 @@ impl InProcess {
         let mut config = Config::defaults();
         config.webhooks.allow_http = true;
         config.webhooks.allow = staged.webhooks_to.iter().map(|text| network(text)).collect();
+        if let Some(server) = staged.mail {
+            let (server, port) = (Some(server.ip().to_string()), Some(server.port()));
+            let sender = Some("sms@example.org".to_owned());
+            config.mail = Mail { server, port, tls: MailTls::None, sender, ..config.mail };
+        }
         config.data.folder = data_folder(folder);
         config.data.low_water = Bytes(16 << 20);
         config.messages.in_doubt_wait = Period::from_secs(15);
         let http = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a free port");
         let opened = running::open(&config, &clock).expect("the data folder opens");
         let text = provision_text_with(&carrier_entry("acme", carrier, &staged.carrier), &staged.customers);
-        let wanted: WantedSetup =
-            Source { path: "provision.toml".into(), text }.parse().expect("a provision file");
+        // As the real gateway reads it: what customers changed meanwhile stays.
+        let source = Source { path: "provision.toml".into(), text };
+        let wanted = WantedSetup::parse(&source).expect("a provision file");
         let wanted = wanted.judged_by(config.webhooks.rules());
         let applied =
             provision::apply(&opened.store, &opened.pepper, &wanted, &Author::operator(None), clock.now())

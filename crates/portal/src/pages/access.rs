@@ -27,6 +27,17 @@ pub struct SecondFactor {
     pub code: Field,
 }
 
+/// `GET /sign-in/forgotten`. The form posts `email` to the same address.
+#[derive(Clone, Debug, Default, Template)]
+#[template(path = "forgotten.html")]
+pub struct Forgotten {
+    /// Whether the gateway sends mails; otherwise the page says whom to ask.
+    pub sends_mail: bool,
+    /// Whether a link was requested. The same for every address.
+    pub is_requested: bool,
+    pub email: Field,
+}
+
 /// `GET /links/{token}`: accepts an invitation or resets a password. Posts `password`, `password_again` and `csrf`.
 #[derive(Clone, Debug, Template)]
 #[template(path = "link.html")]

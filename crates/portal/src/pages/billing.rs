@@ -28,6 +28,8 @@ pub struct Funds {
     pub balance: String,
     pub credit_limit: String,
     pub credit_used: String,
+    /// What must be left; `None` if nothing.
+    pub minimum: Option<String>,
     /// `prepaid` or `postpaid`.
     pub terms: String,
     /// How long it lasts.

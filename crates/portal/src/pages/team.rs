@@ -6,7 +6,8 @@ use crate::time::Time;
 use askama::Template;
 
 /// `GET /accounts/{account}/team`. Inviting posts `email` and `role` to the same address; a role is changed by posting
-/// `role` to `team/{user}/role`; removing is the page `team/{user}/remove`; `team/invitations/{id}/withdraw` is a post.
+/// `role` to `team/{user}/role`; removing is the page `team/{user}/remove`; `team/{user}/link` and `team/invitations/{user}/withdraw`
+/// are posts.
 #[derive(Clone, Debug, Template)]
 #[template(path = "team.html")]
 pub struct Team {
@@ -33,6 +34,8 @@ pub struct Member {
     pub last_seen: Option<Time>,
     pub is_you: bool,
     pub can_remove: bool,
+    /// Whether the reader can make a link by which this person chooses another password.
+    pub can_get_link: bool,
 }
 
 /// An invitation that was not accepted yet.
@@ -41,8 +44,12 @@ pub struct Invitation {
     pub id: String,
     pub email: String,
     pub role: String,
+    /// Empty if the operator did.
     pub invited_by: String,
-    pub expires: Time,
+    /// `None` if the link has expired.
+    pub expires: Option<Time>,
+    /// Whether the reader can make another link.
+    pub can_get_link: bool,
 }
 
 /// The form that invites.

@@ -3,7 +3,8 @@
 use super::form::Change;
 use super::member::Member;
 use super::reply::{Reply, page, page_with_status, redirect};
-use super::{State, next_page};
+use super::sign_in_code::WRONG_CODE;
+use super::{Portal, State, next_page};
 use crate::forms::Field;
 use crate::layout::Entry;
 use crate::pages::confirm::Reauthenticate;
@@ -21,22 +22,25 @@ pub(super) struct ConfirmationQuery {
 
 /// `GET /accounts/{account}/re-authenticate`.
 pub(super) async fn show(
+    axum::extract::State(portal): State,
     member: Member,
     Query(ConfirmationQuery { next }): Query<ConfirmationQuery>,
 ) -> Reply {
-    Ok(page(&form(&member, &next, Field::default())))
+    Ok(page(&form(&portal, &member, &next)))
 }
 
-fn form(member: &Member, next: &str, password: Field) -> Reauthenticate {
+fn form(portal: &Portal, member: &Member, next: &str) -> Reauthenticate {
     let next = next_page::checked(next);
+    let catalogue = portal.world.catalogue();
+    let user = catalogue.users().by_id(member.session.user);
     Reauthenticate {
         shell: member.shell(Entry::Home),
         purpose: "Secrets, addresses and users are changed only by the user who typed the password in the last ten minutes. Enter your password, then make the change again."
             .to_owned(),
         cancel: next.clone(),
         next,
-        password,
-        needs_code: false,
+        password: Field::default(),
+        needs_code: user.is_some_and(|(_, user)| user.second_factor.is_some()),
         code: Field::default(),
     }
 }
@@ -44,20 +48,27 @@ fn form(member: &Member, next: &str, password: Field) -> Reauthenticate {
 #[derive(Deserialize)]
 pub(super) struct ConfirmationForm {
     password: String,
+    #[serde(default)]
+    code: String,
     next: String,
 }
 
 /// `POST /accounts/{account}/re-authenticate`.
 pub(super) async fn submit(
     axum::extract::State(portal): State,
-    Change { member, form: ConfirmationForm { password, next } }: Change<ConfirmationForm>,
+    Change { member, form: ConfirmationForm { password, code, next } }: Change<ConfirmationForm>,
 ) -> Reply {
-    let password = Secret::new(password);
-    match confirm_password(&portal.world, &member.session, &password, member.source.address).await {
+    let (password, source) = (Secret::new(password), member.source.address);
+    let again = form(&portal, &member, &next);
+    match confirm_password(&portal.world, &member.session, &password, &code, source).await {
         Ok(()) => Ok(redirect(&format!("{}?done=confirmed", next_page::checked(&next)))),
         Err(UserRefusal::WrongSignIn) => {
-            let wrong = Field::invalid("", "The password is wrong. Type it again.");
-            Ok(page_with_status(StatusCode::UNAUTHORIZED, &form(&member, &next, wrong)))
+            let password = Field::invalid("", "The password is wrong. Type it again.");
+            Ok(page_with_status(StatusCode::UNAUTHORIZED, &Reauthenticate { password, ..again }))
+        }
+        Err(UserRefusal::WrongCode) => {
+            let code = Field::invalid("", WRONG_CODE);
+            Ok(page_with_status(StatusCode::UNAUTHORIZED, &Reauthenticate { code, ..again }))
         }
         Err(refusal) => Err(refusal.into()),
     }

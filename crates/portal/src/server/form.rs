@@ -2,10 +2,11 @@
 //! the session's token.
 
 use super::Portal;
-use super::member::Member;
+use super::member::{Member, Person};
 use super::reply::NoPage;
 use axum::body::{Body, to_bytes};
 use axum::extract::{FromRequest, FromRequestParts as _, Request};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use hermod_gateway::app::users::Session;
 use serde::Deserialize;
@@ -33,6 +34,12 @@ pub(super) struct Change<T> {
     pub(super) form: T,
 }
 
+/// A form of a user on a page that belongs to no account, with the token of the session.
+pub(super) struct OwnChange<T> {
+    pub(super) member: Member,
+    pub(super) form: T,
+}
+
 /// A form without fields of its own.
 #[derive(Deserialize)]
 pub(super) struct NoFields {}
@@ -48,14 +55,36 @@ impl<T: DeserializeOwned> FromRequest<Arc<Portal>> for Change<T> {
     async fn from_request(request: Request, portal: &Arc<Portal>) -> Result<Change<T>, NoPage> {
         let (mut head, body) = request.into_parts();
         let member = Member::from_request_parts(&mut head, portal).await?;
-        // The guard has read it, and limits it.
-        let body = to_bytes(body, usize::MAX).await.map_err(|_| NoPage::StaleForm)?;
-        let whole = |body: &axum::body::Bytes| Request::from_parts(head.clone(), Body::from(body.clone()));
-        let Form(Token { csrf }) = Form::<Token>::from_request(whole(&body), portal).await?;
-        check_csrf(&member.session, &csrf)?;
-        let Form(form) = Form::<T>::from_request(whole(&body), portal).await?;
+        let form = checked(&member.session, head, body, portal).await?;
         Ok(Change { member, form })
     }
+}
+
+impl<T: DeserializeOwned> FromRequest<Arc<Portal>> for OwnChange<T> {
+    type Rejection = NoPage;
+
+    async fn from_request(request: Request, portal: &Arc<Portal>) -> Result<OwnChange<T>, NoPage> {
+        let (mut head, body) = request.into_parts();
+        let Person(member) = Person::from_request_parts(&mut head, portal).await?;
+        let form = checked(&member.session, head, body, portal).await?;
+        Ok(OwnChange { member, form })
+    }
+}
+
+/// Reads a form that has the token of the session.
+async fn checked<T: DeserializeOwned>(
+    session: &Session,
+    head: Parts,
+    body: Body,
+    portal: &Arc<Portal>,
+) -> Result<T, NoPage> {
+    // The guard has read it, and limits it.
+    let body = to_bytes(body, usize::MAX).await.map_err(|_| NoPage::StaleForm)?;
+    let whole = |body: &axum::body::Bytes| Request::from_parts(head.clone(), Body::from(body.clone()));
+    let Form(Token { csrf }) = Form::<Token>::from_request(whole(&body), portal).await?;
+    check_csrf(session, &csrf)?;
+    let Form(form) = Form::<T>::from_request(whole(&body), portal).await?;
+    Ok(form)
 }
 
 /// Whether the request was made by a page of this host. Browsers send `Origin` with every form, and scripts cannot change it.

@@ -3,15 +3,19 @@
 
 use super::reply::{NoPage, redirect};
 use super::{Portal, cookie, flash};
+use crate::elements::{Notice, Tone};
 use crate::layout::{AccountChoice, Entry, Shell, encode_segment};
+use crate::numbers::amount;
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
 use axum::response::Response;
-use hermod_domain::catalogue::Role;
+use hermod_domain::catalogue::{BalanceLevel, Role};
 use hermod_domain::ids::AccountId;
 use hermod_domain::permission::Permission;
 use hermod_domain::phone::masked;
+use hermod_gateway::app::operator::OperatorRefusal;
 use hermod_gateway::app::users::{Session, find_session};
+use hermod_gateway::app::{LowBalance, low_balance};
 use hermod_gateway::author::{Acting, Author};
 use hermod_gateway::http::pages::PageSource;
 use std::collections::HashMap;
@@ -53,38 +57,67 @@ pub(super) struct Member {
     pub(super) source: PageSource,
     /// What the request before this page has done; see [`flash`].
     done: Option<String>,
+    /// The low-balance warning of the account, if it is below one.
+    low: Option<LowBalance>,
 }
 
 impl FromRequestParts<Arc<Portal>> for Member {
     type Rejection = NoPage;
 
     async fn from_request_parts(head: &mut Parts, portal: &Arc<Portal>) -> Result<Member, NoPage> {
-        let MaybeSession(session) = MaybeSession::from_request_parts(head, portal).await?;
-        let Some(session) = session else {
-            let next = head.uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
-            return Err(NoPage::SignIn { next });
-        };
+        let session = session_of(head, portal).await?;
         let names: Path<HashMap<String, String>> =
             Path::from_request_parts(head, portal).await.map_err(|_| NoPage::NotFound)?;
         let wanted = names.get("account").ok_or(NoPage::NotFound)?;
-        let catalogue = portal.world.catalogue();
-        let (_, user) = catalogue.users().by_id(session.user).ok_or(NoPage::NotFound)?;
-        let memberships = user.accounts.iter().filter_map(|membership| {
-            let view = catalogue.account(membership.account)?;
-            Some((view.name.clone(), membership.account, membership.role))
-        });
-        let memberships: Vec<(String, AccountId, Role)> = memberships.collect();
-        let own = memberships.iter().find(|(name, ..)| name == wanted).ok_or(NoPage::NotFound)?;
-        let (account_name, account, role) = own.clone();
-        let choice = |(name, ..): &(String, AccountId, Role)| AccountChoice {
-            name: name.clone(),
-            label: name.clone(),
-        };
-        let accounts = memberships.iter().map(choice).collect();
-        let From(source) = From::from_request_parts(head, portal).await?;
-        let done = flash::code(head.uri.query().unwrap_or_default());
-        Ok(Member { session, account, account_name, role, accounts, source, done })
+        member_in(head, portal, session, Some(wanted)).await
     }
+}
+
+/// A user on a page that belongs to no account. It is shown with the first account of the user.
+pub(super) struct Person(pub(super) Member);
+
+impl FromRequestParts<Arc<Portal>> for Person {
+    type Rejection = NoPage;
+
+    async fn from_request_parts(head: &mut Parts, portal: &Arc<Portal>) -> Result<Person, NoPage> {
+        let session = session_of(head, portal).await?;
+        member_in(head, portal, session, None).await.map(Person)
+    }
+}
+
+async fn session_of(head: &mut Parts, portal: &Arc<Portal>) -> Result<Session, NoPage> {
+    let MaybeSession(session) = MaybeSession::from_request_parts(head, portal).await?;
+    session.ok_or_else(|| NoPage::SignIn {
+        next: head.uri.path_and_query().map_or("/", |path| path.as_str()).to_owned(),
+    })
+}
+
+/// Returns the user of a session in an account of the user, or in the first one.
+async fn member_in(
+    head: &mut Parts,
+    portal: &Arc<Portal>,
+    session: Session,
+    wanted: Option<&str>,
+) -> Result<Member, NoPage> {
+    let catalogue = portal.world.catalogue();
+    let (_, user) = catalogue.users().by_id(session.user).ok_or(NoPage::NotFound)?;
+    let memberships = user.accounts.iter().filter_map(|membership| {
+        let view = catalogue.account(membership.account)?;
+        Some((view.name.clone(), membership.account, membership.role))
+    });
+    let memberships: Vec<(String, AccountId, Role)> = memberships.collect();
+    let own = memberships.iter().find(|(name, ..)| wanted.is_none_or(|wanted| name == wanted));
+    let (account_name, account, role) = own.ok_or(NoPage::NotFound)?.clone();
+    let choice =
+        |(name, ..): &(String, AccountId, Role)| AccountChoice { name: name.clone(), label: name.clone() };
+    let accounts = memberships.iter().map(choice).collect();
+    let From(source) = From::from_request_parts(head, portal).await?;
+    let done = flash::code(head.uri.query().unwrap_or_default());
+    let low = match role.may(Permission::ReadMoney) {
+        true => low_balance(&portal.world, account).await.map_err(OperatorRefusal::from)?,
+        false => None,
+    };
+    Ok(Member { session, account, account_name, role, accounts, source, done, low })
 }
 
 /// The pages that exist, with what a role must have to open them.
@@ -102,6 +135,8 @@ const ENTRIES: &[(Entry, Permission)] = &[
     (Entry::Live, Permission::ReadMessages),
     (Entry::Compose, Permission::SendMessages),
     (Entry::Inbox, Permission::ReadMessages),
+    (Entry::Billing, Permission::ReadMoney),
+    (Entry::Team, Permission::ReadTeam),
     (Entry::Audit, Permission::ReadTeam),
 ];
 
@@ -160,10 +195,19 @@ impl Member {
             csrf: self.session.csrf.clone(),
             visible: visible.map(|(entry, _)| *entry).collect(),
             current: Some(current),
-            notices: Vec::new(),
+            notices: self.low.as_ref().map(|low| self.low_notice(low)).into_iter().collect(),
             flash: self.done.as_deref().and_then(flash::of),
-            has_profile: false,
+            has_profile: true,
         }
+    }
+
+    fn low_notice(&self, low: &LowBalance) -> Notice {
+        let LowBalance { level, available, below, currency } = low;
+        let (available, below) = (amount(&available.to_string()), amount(&below.to_string()));
+        let tone = if *level == BalanceLevel::Urgent { Tone::Bad } else { Tone::Warning };
+        let text =
+            format!("Low balance: {available} {currency} are available, below the warning at {below}.");
+        Notice::new(tone, text).with_link("Billing", &self.path("billing"))
     }
 
     /// Shows a phone number as the role may see it.

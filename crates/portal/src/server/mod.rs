@@ -4,6 +4,7 @@
 mod account_pages;
 mod allow_list;
 mod audit;
+mod billing;
 mod compose;
 mod confirmation;
 mod cookie;
@@ -13,33 +14,40 @@ mod docs;
 mod export;
 mod find;
 mod flash;
+mod forgotten;
 mod form;
 mod guard;
 mod home;
-mod key;
-mod key_rows;
-mod keys;
 mod home_attention;
 mod home_usual;
 mod inbox;
+mod key;
+mod key_rows;
+mod keys;
 mod live;
 mod member;
 mod message;
 mod message_attempts;
 mod messages;
+mod money;
 mod next_page;
-mod quickstart;
 mod opt_out_changes;
 mod opt_outs;
+mod profile;
+mod qr;
+mod quickstart;
 mod remedies;
 mod reply;
 mod request_log;
+mod second_factor;
 mod senders;
 mod shown;
 mod sign_in;
+mod sign_in_code;
 mod smpp;
 mod smpp_binds;
 mod smpp_cards;
+mod team;
 mod webhook_changes;
 mod webhook_event;
 mod webhooks;
@@ -77,8 +85,19 @@ fn router(setup: PagesSetup) -> Router {
         .route("/", get(account_pages::start))
         .route("/docs", get(docs::show))
         .route("/sign-in", get(sign_in::show).post(sign_in::submit))
+        .route("/sign-in/code", get(sign_in_code::show).post(sign_in_code::submit))
+        .route("/sign-in/forgotten", get(forgotten::show).post(forgotten::submit))
         .route("/sign-out", post(sign_in::sign_out))
         .route("/links/{token}", get(sign_in::show_link).post(sign_in::use_link))
+        .route("/profile", get(profile::show))
+        .route("/profile/password", post(profile::change_password))
+        .route("/profile/sessions/end-others", post(profile::end_others))
+        .route("/profile/sessions/{id}/end", post(profile::end_session))
+        .route("/profile/second-factor", post(second_factor::begin))
+        .route("/profile/second-factor/setup", get(second_factor::show_setup))
+        .route("/profile/second-factor/confirm", post(second_factor::confirm))
+        .route("/profile/second-factor/off", get(second_factor::ask_off).post(second_factor::switch_off))
+        .route("/profile/second-factor/codes", get(second_factor::ask_codes).post(second_factor::make_codes))
         .route("/assets/{name}", get(account_pages::asset))
         .route("/accounts/{account}", get(home::show))
         .route("/accounts/{account}/find", get(find::find))
@@ -101,6 +120,14 @@ fn router(setup: PagesSetup) -> Router {
         .route("/accounts/{account}/compose/send", post(compose::send))
         .route("/accounts/{account}/inbox", get(inbox::list))
         .route("/accounts/{account}/inbox/{id}", get(inbox::thread))
+        .route("/accounts/{account}/billing", get(billing::show))
+        .route("/accounts/{account}/billing/warnings", post(billing::save_warnings))
+        .route("/accounts/{account}/billing/statements/{month}", get(billing::show_statement))
+        .route("/accounts/{account}/team", get(team::show).post(team::invite))
+        .route("/accounts/{account}/team/{user}/role", post(team::change_role))
+        .route("/accounts/{account}/team/{user}/remove", get(team::ask_remove).post(team::remove))
+        .route("/accounts/{account}/team/{user}/link", post(team::make_link))
+        .route("/accounts/{account}/team/invitations/{user}/withdraw", post(team::withdraw))
         .route("/accounts/{account}/audit", get(audit::list))
         .merge(webhook_routes())
         .merge(messaging_routes())

@@ -73,8 +73,13 @@ impl From<UserRefusal> for NoPage {
             UserRefusal::TooManyAttempts { wait_s } => NoPage::TooMany { wait_s },
             UserRefusal::Refused(refusal) => refusal.into(),
             UserRefusal::WrongSignIn
+            | UserRefusal::WrongCode
             | UserRefusal::Busy
             | UserRefusal::PasswordLength
+            | UserRefusal::LastOwner
+            | UserRefusal::AlreadyMember
+            | UserRefusal::OtherAccount
+            | UserRefusal::MailQueueFull(_)
             | UserRefusal::LinkSpent => NoPage::StaleForm,
         }
     }

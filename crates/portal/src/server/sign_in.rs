@@ -72,8 +72,26 @@ fn wrong() -> String {
         .to_owned()
 }
 
-/// Opens a session and leads to a page.
+/// Opens a session and leads to a page, or asks for the code of the second factor first.
 async fn open(
+    portal: &Arc<super::Portal>,
+    source: &PageSource,
+    headers: &HeaderMap,
+    user: u32,
+    next: &str,
+) -> Reply {
+    let catalogue = portal.world.catalogue();
+    let has_factor = catalogue.users().by_id(user).is_some_and(|(_, user)| user.second_factor.is_some());
+    if !has_factor {
+        return open_session(portal, source, headers, user, next).await;
+    }
+    let token = users::wait_for_code(&portal.world, user, next).await?;
+    let cookie = [(header::SET_COOKIE, cookie::set(portal, source, &token))];
+    Ok((cookie, redirect("/sign-in/code")).into_response())
+}
+
+/// Opens a session of a user who has proved everything, and leads to a page.
+pub(super) async fn open_session(
     portal: &Arc<super::Portal>,
     source: &PageSource,
     headers: &HeaderMap,
@@ -117,7 +135,11 @@ pub(super) async fn show_link(axum::extract::State(portal): State, Path(token): 
 
 fn link_page(portal: &super::Portal, token: &str, link: &Link, password: Field) -> OneTimeLink {
     let catalogue = portal.world.catalogue();
-    let membership = catalogue.users().by_id(link.user).and_then(|(_, user)| user.accounts.last().copied());
+    let user = catalogue.users().by_id(link.user).map(|(_, user)| user);
+    let membership = user.and_then(|user| match link.account {
+        Some(account) => user.accounts.iter().find(|membership| membership.account == account).copied(),
+        None => user.accounts.last().copied(),
+    });
     let account = membership.and_then(|membership| catalogue.account(membership.account));
     OneTimeLink {
         csrf: String::new(),
@@ -126,7 +148,7 @@ fn link_page(portal: &super::Portal, token: &str, link: &Link, password: Field) 
         email: link.email.clone(),
         account: account.map(|view| view.name.clone()).unwrap_or_default(),
         role: membership.map(|membership| membership.role.to_string()).unwrap_or_default(),
-        invited_by: None,
+        invited_by: link.invited_by.clone(),
         password,
         password_again: Field::default(),
         expires_at: Time(link.expires_at.as_millis()),

@@ -138,6 +138,8 @@ fn account(webhooks: Webhooks) -> Account {
         webhooks: Some(webhooks),
         stop_words: Vec::new(),
         countries_off: std::collections::BTreeSet::new(),
+        warn_below: None,
+        urgent_below: None,
     }
 }
 

@@ -137,6 +137,9 @@ const fn what_to_do(kind: AlarmKind) -> &'static str {
         AlarmKind::UnconfirmedParts => {
             "The carrier did not respond to parts, and no resend is left: ask the carrier whether it received them."
         }
+        AlarmKind::MailFailing => {
+            "Check server, port, tls, user and password of [mail] and the mail server itself. Invitations can be made again."
+        }
         AlarmKind::BadSettings => "Correct the setting that the detail names.",
         AlarmKind::StoreLogLarge => {
             "End the program that reads hermod.db (fuser -v hermod.db in the data folder): the log shrinks within seconds."

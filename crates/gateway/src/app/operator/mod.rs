@@ -38,7 +38,10 @@ pub use messages::{
     add_opt_out, assign_inbound, decide_review, find_opt_out, list_given_up, list_opt_outs, list_reviews,
     list_unassigned, remove_opt_out, show_review,
 };
-pub use money::{list_days, list_ledger, post_entry, show_balance, show_statement, show_traffic};
+pub use money::{
+    list_days, list_ledger, post_entry, show_balance, show_statement, show_traffic, show_whole_statement,
+    statement_csv,
+};
 pub use published::OPERATOR_ERRORS;
 pub use record::{
     LiveFeed, Reader, Rows, count_messages, export_messages, export_requests, export_statistics,

@@ -1,13 +1,14 @@
 //! Money of an account: balance, ledger entries posted by hand, statements, totals by day, traffic of today.
 
 use super::input::{day, invalid, one_of, words};
+use crate::csv::{Cell, push_headings, push_row};
 use super::{OperatorRefusal, find_account};
 use crate::app::AccountBalance;
 use crate::author::Acting;
 use crate::views::amount::Amount;
 use crate::views::money::{
-    BalanceView, ControlView, DayView, DaysQuery, DaysView, LedgerEntryView, LedgerQuery, PostRequest,
-    PostedView, StatementLineView, StatementView, TrafficView, ledger_kind_text,
+    BalanceView, ControlView, DayView, DaysQuery, DaysView, FundsView, LedgerEntryView, LedgerQuery,
+    PostRequest, PostedView, StatementLineView, StatementView, TrafficView, ledger_kind_text,
 };
 use crate::views::paging::{Limit, Page};
 use crate::world::World;
@@ -175,6 +176,65 @@ pub async fn show_statement(
         closing: closing.into(),
         cut_off,
     })
+}
+
+/// Returns a statement with all its lines: one that was cut off is read again day by day.
+pub async fn show_whole_statement(
+    world: &World,
+    account: &str,
+    query: &DaysQuery,
+) -> Result<StatementView, OperatorRefusal> {
+    let mut statement = show_statement(world, account, query).await?;
+    if !statement.cut_off {
+        return Ok(statement);
+    }
+    let (mut next, last) = parse_days(query)?;
+    (statement.lines, statement.cut_off) = (Vec::new(), false);
+    while next <= last {
+        let one = DaysQuery { from: next.to_string(), to: next.to_string() };
+        let of_day = show_statement(world, account, &one).await?;
+        statement.lines.extend(of_day.lines);
+        statement.cut_off |= of_day.cut_off;
+        statement.closing = of_day.closing;
+        next = next.next();
+    }
+    Ok(statement)
+}
+
+/// Writes a statement as CSV: opening balance, lines, closing balance.
+pub fn statement_csv(statement: &StatementView) -> String {
+    let mut csv = String::new();
+    push_headings(
+        &mut csv,
+        &["day", "line", "balance", "credit_used", "messages", "entry", "reference", "note", "currency"],
+    );
+    let StatementView { currency, from, to, opening, lines, closing, .. } = statement;
+    let funds = |csv: &mut String, day: &str, line: &str, funds: &FundsView| {
+        let amount = |amount: Amount| Cell::Number(amount.to_string());
+        let cells = [Cell::Text(day), Cell::Text(line), amount(funds.balance), amount(funds.credit_used)];
+        let rest = [Cell::Empty, Cell::Empty, Cell::Empty, Cell::Empty, Cell::Text(currency)];
+        push_row(csv, &cells.into_iter().chain(rest).collect::<Vec<_>>());
+    };
+    funds(&mut csv, from, "opening", opening);
+    for line in lines {
+        let StatementLineView { day, kind, balance, credit_used, messages, entry, reference, note } = line;
+        push_row(
+            &mut csv,
+            &[
+                Cell::Text(day),
+                Cell::Text(kind),
+                Cell::Number(balance.to_string()),
+                Cell::Number(credit_used.to_string()),
+                Cell::number(*messages),
+                Cell::number(*entry),
+                Cell::text(reference.as_ref()),
+                Cell::Text(note),
+                Cell::Text(currency),
+            ],
+        );
+    }
+    funds(&mut csv, to, "closing", closing);
+    csv
 }
 
 /// Lists the days that have messages.

@@ -1,15 +1,17 @@
 //! One-time links, by which a user chooses a password: after an invitation, or instead of a forgotten one.
 
-use super::{UserRefusal, digest_of, hashing, make_token, sign_in};
+use super::{UserRefusal, digest_of, hashing, mails, make_token, second_factor, sign_in};
 use crate::app::operator::{IfExists, LiveBinds, OperatorRefusal, patch_entry, put_entry};
 use crate::author::{Acting, Author};
-use crate::provision::{self, Kind, SignInChange, canonical_name};
+use crate::provision::{Kind, SignInChange, canonical_email, canonical_name};
 use crate::secrets::Secret;
 use crate::views::entries::Fields;
 use crate::world::World;
 use hermod_domain::catalogue::Role;
+use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 use hermod_store::{TokenChange, TokenPurpose, UserToken};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -19,6 +21,8 @@ use std::time::Duration;
 const INVITATION_KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
 /// How long a link for another password works.
 const RESET_KEPT: Duration = Duration::from_secs(3600);
+/// A user gets a link for a forgotten password at most this often.
+const RESET_EVERY: Duration = Duration::from_secs(300);
 
 /// An invitation, or a link for another password.
 #[derive(Clone, Debug)]
@@ -38,6 +42,24 @@ pub struct Link {
     pub email: String,
     pub is_reset: bool,
     pub expires_at: Timestamp,
+    /// The account of an invitation.
+    pub account: Option<AccountId>,
+    /// The user who invited; none if the operator did.
+    pub invited_by: Option<String>,
+}
+
+/// What the store keeps about a link.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Body {
+    pub(super) account: Option<AccountId>,
+    pub(super) invited_by: Option<String>,
+}
+
+impl Body {
+    pub(super) fn of(stored: &UserToken) -> Body {
+        serde_json::from_str(&stored.body).unwrap_or_default()
+    }
 }
 
 /// Gives a role in an account to a person, who becomes a user if there is none with this address. Without an account the user
@@ -49,9 +71,19 @@ pub async fn invite(
 ) -> Result<Invitation, UserRefusal> {
     let email = canonical_name(Kind::User, email).map_err(OperatorRefusal::from)?;
     give_role(acting, &email, membership).await?;
+    make_link(acting, &email, membership.and_then(|(name, _)| find_account(acting, name))).await
+}
+
+/// Makes a link by which a user chooses a password. Links from before are no longer valid, so that there is never one that its
+/// maker has forgotten.
+pub(super) async fn make_link(
+    acting: &Acting,
+    email: &str,
+    account: Option<AccountId>,
+) -> Result<Invitation, UserRefusal> {
     let catalogue = acting.catalogue();
-    let (id, user) =
-        catalogue.users().find(&email).ok_or_else(|| OperatorRefusal::no_such("user", &email))?;
+    let (id, user) = catalogue.users().find(email).ok_or_else(|| OperatorRefusal::no_such("user", email))?;
+    end_links(acting, id).await?;
     let is_reset = user.password.is_some();
     let (purpose, kept) = match is_reset {
         true => (TokenPurpose::Reset, RESET_KEPT),
@@ -59,18 +91,49 @@ pub async fn invite(
     };
     let (token, now) = (make_token()?, acting.clock.now());
     let expires_at = now.plus(kept);
+    let body = Body { account, invited_by: acting.author.email().map(str::to_owned) };
     let stored = UserToken {
         digest: digest_of(&acting.pepper, token.reveal()),
         user: id,
         purpose,
         made_at: now,
         expires_at,
-        body: String::new(),
+        body: serde_json::to_string(&body).expect("a body has texts and numbers"),
     };
     let action = if is_reset { "user.reset" } else { "user.invite" };
-    let account = membership.and_then(|(name, _)| find_account(acting, name));
-    acting.audited(account, action, &email, &Value::Null).put_user_token(stored).await?;
-    Ok(Invitation { email, token, expires_at, is_reset })
+    acting.audited(account, action, email, &Value::Null).put_user_token(stored).await?;
+    Ok(Invitation { email: email.to_owned(), token, expires_at, is_reset })
+}
+
+/// Ends the links of a user that were not used.
+pub(super) async fn end_links(world: &World, user: u32) -> Result<(), UserRefusal> {
+    for token in world.store.user_tokens(user, world.clock.now()).await? {
+        if is_link(&token) {
+            world.store.end_user_token(token.digest).await?;
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn is_link(token: &UserToken) -> bool {
+    matches!(token.purpose, TokenPurpose::Invitation | TokenPurpose::Reset)
+}
+
+/// Mails a link for another password, if there is such a user and no link was made a short while ago. The caller must not wait
+/// for it: the time would tell whether the user exists.
+pub async fn send_reset(world: &Arc<World>, email: &str, source: Option<IpAddr>) -> Result<(), UserRefusal> {
+    let Some(email) = canonical_email(email) else { return Ok(()) };
+    let catalogue = world.catalogue();
+    let found = catalogue.users().find(&email).filter(|(_, user)| !user.disabled);
+    let Some((id, _)) = found else { return Ok(()) };
+    let now = world.clock.now();
+    let tokens = world.store.user_tokens(id, now).await?;
+    if tokens.iter().any(|token| is_link(token) && now.since(token.made_at) < RESET_EVERY) {
+        return Ok(());
+    }
+    let acting = Acting { world: world.clone(), author: Author::user(&email, source) };
+    let link = make_link(&acting, &email, None).await?;
+    Ok(world.mail.send(mails::of_link(world, &link, None))?)
 }
 
 /// Creates the user, or adds the role to those that the user has.
@@ -98,7 +161,7 @@ async fn give_role(
     Ok(())
 }
 
-fn find_account(world: &World, name: &str) -> Option<hermod_domain::ids::AccountId> {
+fn find_account(world: &World, name: &str) -> Option<AccountId> {
     world.catalogue().accounts().find(|(_, view)| view.name == name).map(|(id, _)| id)
 }
 
@@ -113,11 +176,14 @@ pub async fn find_link(world: &World, token: &str) -> Result<Option<Link>, UserR
     };
     let catalogue = world.catalogue();
     let user = catalogue.users().by_id(stored.user).filter(|(_, user)| !user.disabled);
+    let Body { account, invited_by } = Body::of(&stored);
     Ok(user.map(|(email, _)| Link {
         user: stored.user,
         email: email.to_owned(),
         is_reset,
         expires_at: stored.expires_at,
+        account,
+        invited_by,
     }))
 }
 
@@ -132,15 +198,9 @@ pub async fn use_link(
     sign_in::check_new(password)?;
     let hash = hashing::hash(&world.pepper, password).await?;
     let author = Author::user(&link.email, source);
-    let _alone = world.changing.lock().await;
-    let rows = world.store.catalogue().await?;
-    let now = world.clock.now();
-    let change = SignInChange::Password(hash);
-    let plan = provision::change_sign_in(rows, &world.pepper, &link.email, change, now)
-        .map_err(OperatorRefusal::from)?;
     let tokens =
         TokenChange { spend: Some(digest_of(&world.pepper, token)), end_all_of: vec![link.user], keep: None };
-    provision::carry_out_with(&world.store, &plan, &author, tokens, now).await?;
-    world.set_catalogue(plan.catalogue);
+    let change = SignInChange::Password(hash);
+    second_factor::write_sign_in(world, &author, &link.email, change, tokens).await?;
     Ok(link)
 }

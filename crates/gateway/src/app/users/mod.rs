@@ -1,18 +1,31 @@
 //! Users of the portal: signing in, sessions, one-time links. No protocol is known here.
 
+mod code_sign_in;
 mod hashing;
 mod links;
+mod mails;
+mod second_factor;
 mod sessions;
 mod sign_in;
+mod team;
 
+pub use code_sign_in::{WaitingSignIn, enter_code, find_waiting, wait_for_code};
 pub use hermod_domain::catalogue::Role;
-pub use links::{Invitation, Link, find_link, invite, use_link};
-pub use sessions::{
-    Client, Session, SessionView, end_session, find_session, is_session_open, list_sessions, open_session,
+pub use links::{Invitation, Link, find_link, invite, send_reset, use_link};
+pub use second_factor::{
+    Setup, begin_setup, finish_setup, pending_setup, remove_second_factor, renew_recovery_codes,
 };
-pub use sign_in::{PASSWORD_CHARS_MIN, SignedIn, confirm_password, sign_in};
+pub use sessions::{
+    Client, Session, SessionView, end_other_sessions, end_session, find_session, is_session_open, list_sessions, open_session,
+};
+pub use sign_in::{PASSWORD_CHARS_MIN, SignedIn, change_password, confirm_password, sign_in};
+pub use team::{
+    Invited, OpenInvitation, Team, TeamMember, change_role, invite_to_team, make_member_link, remove_member,
+    show_team,
+};
 
 use crate::app::operator::OperatorRefusal;
+use crate::board::MailQueueFull;
 use crate::provision::ProvisionError;
 use crate::secrets::{Pepper, Secret, random_token};
 use hermod_store::{StoreError, TokenDigest};
@@ -33,6 +46,16 @@ pub enum UserRefusal {
     PasswordLength,
     #[error("this link was used before or has expired; request a new one")]
     LinkSpent,
+    #[error("the code is wrong or was used before")]
+    WrongCode,
+    #[error("an account needs an owner; make another user owner first")]
+    LastOwner,
+    #[error("this person is in the account already")]
+    AlreadyMember,
+    #[error("this address belongs to a user of another account; ask the operator to add it")]
+    OtherAccount,
+    #[error("{0}")]
+    MailQueueFull(#[from] MailQueueFull),
     #[error("{0}")]
     Refused(OperatorRefusal),
 }
@@ -71,5 +94,10 @@ fn make_token() -> Result<Secret, UserRefusal> {
 
 /// Returns what is stored of a token.
 fn digest_of(pepper: &Pepper, token: &str) -> TokenDigest {
-    TokenDigest(pepper.derived(&[b"user token", token.as_bytes()]))
+    digest_of_parts(pepper, &[b"user token", token.as_bytes()])
+}
+
+/// Returns the digest of something that is stored like a token.
+fn digest_of_parts(pepper: &Pepper, parts: &[&[u8]]) -> TokenDigest {
+    TokenDigest(pepper.derived(parts))
 }

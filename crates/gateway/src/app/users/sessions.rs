@@ -176,6 +176,17 @@ pub async fn end_session(world: &World, user: u32, digest: TokenDigest) -> Resul
     Ok(is_own && world.store.end_user_token(digest).await?)
 }
 
+/// Ends all sessions of a user except this one. Returns how many.
+pub async fn end_other_sessions(world: &World, session: &Session) -> Result<usize, UserRefusal> {
+    let mut ended = 0;
+    for other in list_sessions(world, session.user).await? {
+        if other.digest != session.digest && world.store.end_user_token(other.digest).await? {
+            ended += 1;
+        }
+    }
+    Ok(ended)
+}
+
 fn csrf_of(world: &World, token: &str) -> String {
     let derived = world.pepper.derived(&[b"csrf", token.as_bytes()]);
     derived.iter().map(|octet| format!("{octet:02x}")).collect()

@@ -1,13 +1,15 @@
 //! Signing in with an e-mail address and a password. An unknown address and a wrong password take the same time and get the
 //! same answer.
 
-use super::UserRefusal;
-use super::hashing;
 use super::sessions::{self, Session};
-use crate::provision::canonical_email;
+use super::{UserRefusal, hashing, second_factor};
+use crate::author::Author;
+use crate::provision::{SignInChange, canonical_email};
 use crate::secrets::Secret;
 use crate::world::{SignInKey, World};
+use hermod_store::TokenChange;
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The shortest password that a user may choose. Length is what helps (NIST SP 800-63B section 3.1.1.2).
@@ -20,6 +22,8 @@ pub(super) const PASSWORD_CHARS_MAX: usize = 256;
 pub struct SignedIn {
     pub user: u32,
     pub email: String,
+    /// Whether the code of a second factor is needed too.
+    pub needs_code: bool,
 }
 
 /// Checks an address and a password. After too many failures from an address, that address must wait; an address that has
@@ -41,7 +45,11 @@ pub async fn sign_in(
         return Err(too_many(wait));
     }
     let fits = is_valid_length(password) && hashing::fits(&world.pepper, password, hash.clone()).await?;
-    let signed_in = found.filter(|_| fits).map(|(user, _)| SignedIn { user, email: email.clone() });
+    let signed_in = found.filter(|_| fits).map(|(id, user)| SignedIn {
+        user: id,
+        email: email.clone(),
+        needs_code: user.second_factor.is_some(),
+    });
     let limited = match (&signed_in, source) {
         (_, None) => Ok(()),
         (Some(_), Some(source)) => world.pass_sign_in(source, key, hash.as_deref().unwrap_or_default()),
@@ -51,15 +59,37 @@ pub async fn sign_in(
     signed_in.ok_or(UserRefusal::WrongSignIn)
 }
 
-/// Checks the password of a signed-in user again. The session counts as confirmed for a while.
+/// Checks the password of a signed-in user again, and a code if the user has a second factor. The session counts as confirmed for
+/// a while.
 pub async fn confirm_password(
+    world: &Arc<World>,
+    session: &Session,
+    password: &Secret,
+    code: &str,
+    source: Option<IpAddr>,
+) -> Result<(), UserRefusal> {
+    let signed_in = sign_in(world, &session.email, password, source).await?;
+    if signed_in.needs_code {
+        second_factor::check_code(world, signed_in.user, code, source).await?;
+    }
+    sessions::confirm(world, session).await
+}
+
+/// Changes the password of a signed-in user. All other sessions and links of the user end.
+pub async fn change_password(
     world: &World,
     session: &Session,
     password: &Secret,
+    new_password: &Secret,
     source: Option<IpAddr>,
 ) -> Result<(), UserRefusal> {
+    check_new(new_password)?;
     sign_in(world, &session.email, password, source).await?;
-    sessions::confirm(world, session).await
+    let hash = hashing::hash(&world.pepper, new_password).await?;
+    let tokens = TokenChange { spend: None, end_all_of: vec![session.user], keep: Some(session.digest) };
+    let author = Author::user(&session.email, source);
+    let change = SignInChange::Password(hash);
+    second_factor::write_sign_in(world, &author, &session.email, change, tokens).await
 }
 
 pub(super) fn is_valid_length(password: &Secret) -> bool {
@@ -73,7 +103,7 @@ pub(super) fn check_new(password: &Secret) -> Result<(), UserRefusal> {
     if is_long && is_valid_length(password) { Ok(()) } else { Err(UserRefusal::PasswordLength) }
 }
 
-fn too_many(wait: Duration) -> UserRefusal {
+pub(super) fn too_many(wait: Duration) -> UserRefusal {
     let wait_s = u32::try_from(wait.as_millis().div_ceil(1_000)).unwrap_or(u32::MAX).max(1);
     UserRefusal::TooManyAttempts { wait_s }
 }

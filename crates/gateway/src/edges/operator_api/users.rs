@@ -1,4 +1,4 @@
-//! The route of invitations. Users themselves are entries of the setup.
+//! The routes of invitations and lost second factors. Users themselves are entries of the setup.
 
 use super::extract::{FromBody, FromPath};
 use super::response::Reply;
@@ -6,7 +6,8 @@ use super::routes::{Routes, doc};
 use crate::app::operator::OperatorRefusal;
 use crate::app::users::{self, UserRefusal};
 use crate::author::Acting;
-use crate::views::users::{InvitationView, InviteRequest};
+use crate::provision::{Kind, canonical_name};
+use crate::views::users::{InvitationView, InviteRequest, SecondFactorView};
 use axum::Json;
 use hermod_domain::catalogue::Role;
 
@@ -22,6 +23,16 @@ pub(super) fn routes(routes: &mut Routes) {
             )
             .errors(&["INVALID_FIELD", "NOT_FOUND", "REFUSED"]),
     );
+    routes.post(
+        "/users/{name}/reset-second-factor",
+        reset_second_factor,
+        doc("resetSecondFactor", "Remove a lost second factor", "Whether the user had one.")
+            .details(
+                "For a user who has lost phone and recovery codes: afterwards the password is enough. Make sure that it is the \
+                 user who asks. Sessions stay open.",
+            )
+            .errors(&["NOT_FOUND", "REFUSED"]),
+    );
 }
 
 async fn invite(
@@ -35,14 +46,24 @@ async fn invite(
         Role::parse(&text).ok_or_else(|| OperatorRefusal::InvalidField { field: "role", rule: rule() })
     })?;
     let membership = account.as_deref().map(|account| (account, role));
-    let invited = users::invite(&acting, &email, membership).await.map_err(|refusal| match refusal {
-        UserRefusal::Refused(refusal) => refusal,
-        other => OperatorRefusal::InvalidField { field: "email", rule: other.to_string() },
-    })?;
+    let invited = users::invite(&acting, &email, membership).await.map_err(refusal_of)?;
     Ok(Json(InvitationView {
         link: format!("{}/links/{}", acting.portal_url, invited.token.reveal()),
         email: invited.email,
         expires_at: invited.expires_at.to_iso(),
         is_reset: invited.is_reset,
     }))
+}
+
+async fn reset_second_factor(acting: Acting, FromPath(email): FromPath<String>) -> Reply<SecondFactorView> {
+    let email = canonical_name(Kind::User, &email).map_err(|_| OperatorRefusal::no_such("user", &email))?;
+    let was_on = users::remove_second_factor(&acting, &email).await.map_err(refusal_of)?;
+    Ok(Json(SecondFactorView { email, was_on }))
+}
+
+fn refusal_of(refusal: UserRefusal) -> OperatorRefusal {
+    match refusal {
+        UserRefusal::Refused(refusal) => refusal,
+        other => OperatorRefusal::InvalidField { field: "email", rule: other.to_string() },
+    }
 }

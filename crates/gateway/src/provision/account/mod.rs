@@ -98,6 +98,14 @@ pub struct WantedAccount {
     #[serde(default, deserialize_with = "checks::stop_words", skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 50, examples("BASTA"))]
     pub stop_words: Vec<String>,
+    /// Warn the customer, in the portal and by mail, if less than this is available.
+    #[serde(default, deserialize_with = "values::some_amount", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, pattern = r"^[0-9]+(\.[0-9]{1,6})?$", examples("200"))]
+    pub warn_below: Option<Money>,
+    /// Warn again, urgently, if less than this is available.
+    #[serde(default, deserialize_with = "values::some_amount", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, pattern = r"^[0-9]+(\.[0-9]{1,6})?$", examples("50"))]
+    pub urgent_below: Option<Money>,
 }
 
 impl Entry for WantedAccount {
@@ -129,7 +137,15 @@ impl Entry for WantedAccount {
             inbound_webhook: _,
             webhook_secret: _,
             stop_words,
+            warn_below,
+            urgent_below,
         } = self;
+        if let (Some(warn), Some(urgent)) = (warn_below, urgent_below)
+            && urgent >= warn
+        {
+            let sentence = format!("must have an urgent_below of less than its warn_below, {warn}");
+            return Err(ProvisionRefusal::about(&format!("account \"{name}\""), sentence));
+        }
         match before {
             Some(before) if before.currency != *currency => {
                 let sentence = format!(
@@ -159,6 +175,8 @@ impl Entry for WantedAccount {
             smpp_rate: *smpp_rate,
             webhooks,
             stop_words: stop_words.clone(),
+            warn_below: *warn_below,
+            urgent_below: *urgent_below,
         })
     }
 
@@ -177,6 +195,8 @@ impl Entry for WantedAccount {
             smpp_rate,
             webhooks,
             stop_words,
+            warn_below,
+            urgent_below,
         } = document;
         let addresses = webhooks.map(|webhooks| (webhooks.dlr_url, webhooks.inbound_url));
         let (dlr_webhook, inbound_webhook) = addresses.unwrap_or_default();
@@ -198,6 +218,8 @@ impl Entry for WantedAccount {
             inbound_webhook,
             webhook_secret: None,
             stop_words,
+            warn_below,
+            urgent_below,
         }
     }
 

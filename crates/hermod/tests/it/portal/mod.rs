@@ -11,6 +11,10 @@ mod compose;
 mod inbox;
 mod live;
 mod overview;
+mod billing;
+mod mail_server;
+mod second_factor;
+mod team;
 
 use crate::scenario::{Page, Scenario, call_page};
 use hermod_domain::catalogue::Role;

@@ -3,7 +3,7 @@
 use super::{DAY, NOW, html};
 use hermod_portal::Time;
 use hermod_portal::forms::Field;
-use hermod_portal::pages::access::{OneTimeLink, PlainMessage, SecondFactor, SignIn};
+use hermod_portal::pages::access::{Forgotten, OneTimeLink, PlainMessage, SecondFactor, SignIn};
 
 pub(crate) fn all() -> Vec<(&'static str, String)> {
     let csrf = "f3c1b2a49d".to_owned();
@@ -37,6 +37,8 @@ pub(crate) fn all() -> Vec<(&'static str, String)> {
         ("sign-in", html(&sign_in)),
         ("sign-in-wrong", html(&wrong)),
         ("sign-in-code", html(&code)),
+        ("sign-in-forgotten", html(&Forgotten { sends_mail: true, ..Forgotten::default() })),
+        ("sign-in-no-mail", html(&Forgotten::default())),
         ("link-invitation", html(&invitation)),
         ("link-reset", html(&reset)),
         ("signed-out", html(&PlainMessage::signed_out())),

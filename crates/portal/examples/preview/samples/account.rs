@@ -57,6 +57,7 @@ fn billing() -> Billing {
             balance: "1,204.518".to_owned(),
             credit_limit: "0.00".to_owned(),
             credit_used: "0.00".to_owned(),
+            minimum: Some("10.00".to_owned()),
             terms: "prepaid".to_owned(),
             runway: Some("About 9 days at the rate of the last week".to_owned()),
         },
@@ -120,6 +121,7 @@ fn team() -> Team {
             last_seen: seen.map(ago),
             is_you,
             can_remove: !is_you,
+            can_get_link: !is_you,
         };
     Team {
         shell: shell(Entry::Team),
@@ -133,7 +135,8 @@ fn team() -> Team {
             email: "ingrid@lindgren.example".to_owned(),
             role: "viewer".to_owned(),
             invited_by: "jana.petersen@lindgren.example".to_owned(),
-            expires: Time(NOW + 3 * DAY),
+            expires: Some(Time(NOW + 3 * DAY)),
+            can_get_link: true,
         }],
         invite: Some(Invite { email: Field::default(), role: roles("viewer"), sends_mail: false }),
         link: Some(NewLink {

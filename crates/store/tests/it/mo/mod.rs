@@ -45,6 +45,8 @@ fn documents() -> Documents {
         webhooks: None,
         stop_words: vec!["Basta".to_owned()],
         countries_off: std::collections::BTreeSet::new(),
+        warn_below: None,
+        urgent_below: None,
     };
     let number = |number, account, keyword: Option<&str>| NumberEntry {
         number: Sender::parse(number).expect("a number"),

@@ -56,6 +56,8 @@ fn account(webhooks: Option<Webhooks>) -> Account {
         webhooks,
         stop_words: Vec::new(),
         countries_off: std::collections::BTreeSet::new(),
+        warn_below: None,
+        urgent_below: None,
     }
 }
 

@@ -1,0 +1,90 @@
+//! The second step of signing in: the password was right, and the code of the second factor is missing. The browser holds a token
+//! that opens nothing else.
+
+use super::second_factor::check_code;
+use super::{UserRefusal, digest_of, make_token};
+use crate::secrets::Secret;
+use crate::world::World;
+use hermod_store::{TokenPurpose, UserToken};
+use serde::{Deserialize, Serialize};
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long the code can be entered.
+const KEPT: Duration = Duration::from_secs(600);
+/// Wrong codes after which the password is needed again.
+const FAILURES_MAX: u32 = 5;
+
+/// What the store keeps about a sign-in that waits for its code.
+#[derive(Debug, Serialize, Deserialize)]
+struct Body {
+    /// Where the browser goes afterwards.
+    next: String,
+    failures: u32,
+}
+
+/// A sign-in that waits for its code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitingSignIn {
+    pub user: u32,
+    /// Where the browser goes afterwards.
+    pub next: String,
+}
+
+/// Begins the second step. Returns the token for the browser.
+pub async fn wait_for_code(world: &World, user: u32, next: &str) -> Result<Secret, UserRefusal> {
+    let (token, now) = (make_token()?, world.clock.now());
+    let stored = UserToken {
+        digest: digest_of(&world.pepper, token.reveal()),
+        user,
+        purpose: TokenPurpose::SecondFactor,
+        made_at: now,
+        expires_at: now.plus(KEPT),
+        body: encode(&Body { next: next.to_owned(), failures: 0 }),
+    };
+    world.store.put_user_token(stored).await?;
+    Ok(token)
+}
+
+/// Returns the sign-in of a token that waits for its code.
+pub async fn find_waiting(world: &World, token: &str) -> Result<Option<WaitingSignIn>, UserRefusal> {
+    Ok(find(world, token).await?.map(|(stored, body)| WaitingSignIn { user: stored.user, next: body.next }))
+}
+
+async fn find(world: &World, token: &str) -> Result<Option<(UserToken, Body)>, UserRefusal> {
+    let found = world.store.user_token(digest_of(&world.pepper, token), world.clock.now()).await?;
+    let found = found.filter(|stored| stored.purpose == TokenPurpose::SecondFactor);
+    Ok(found.and_then(|stored| serde_json::from_str(&stored.body).ok().map(|body| (stored, body))))
+}
+
+/// Checks the code of a waiting sign-in, which ends then. After some wrong codes it ends too.
+pub async fn enter_code(
+    world: &Arc<World>,
+    token: &str,
+    code: &str,
+    source: Option<IpAddr>,
+) -> Result<WaitingSignIn, UserRefusal> {
+    let (mut stored, mut body) = find(world, token).await?.ok_or(UserRefusal::LinkSpent)?;
+    match check_code(world, stored.user, code, source).await {
+        Ok(()) if world.store.end_user_token(stored.digest).await? => {
+            Ok(WaitingSignIn { user: stored.user, next: body.next })
+        }
+        Ok(()) => Err(UserRefusal::LinkSpent),
+        Err(UserRefusal::WrongCode) => {
+            body.failures += 1;
+            if body.failures >= FAILURES_MAX {
+                world.store.end_user_token(stored.digest).await?;
+                return Err(UserRefusal::LinkSpent);
+            }
+            stored.body = encode(&body);
+            world.store.renew_user_token(stored).await?;
+            Err(UserRefusal::WrongCode)
+        }
+        Err(refusal) => Err(refusal),
+    }
+}
+
+fn encode(body: &Body) -> String {
+    serde_json::to_string(body).expect("a body has texts and numbers")
+}

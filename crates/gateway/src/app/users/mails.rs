@@ -1,0 +1,44 @@
+//! The mails that users get.
+
+use super::links::Invitation;
+use crate::board::Mail;
+use crate::world::World;
+use hermod_domain::catalogue::Role;
+
+/// A link to accept an invitation, or to choose another password.
+pub(super) fn of_link(world: &World, invitation: &Invitation, account: Option<&str>) -> Mail {
+    let Invitation { email, token, expires_at, is_reset } = invitation;
+    let link = format!("{}/links/{}", world.portal_url, token.reveal());
+    let until = format!(
+        "It works once, until {} (UTC). If you did not expect this mail, ignore it.\n",
+        expires_at.to_iso()
+    );
+    let (subject, text) = match (is_reset, account) {
+        (true, _) => (
+            "Choose another password".to_owned(),
+            format!(
+                "Somebody asked for another password for {email}. Open this link to choose one:\n\n{link}\n\n{until}"
+            ),
+        ),
+        (false, Some(account)) => (
+            format!("Invitation to {account}"),
+            format!(
+                "You were invited to the account {account}. Open this link to choose a password:\n\n{link}\n\n{until}"
+            ),
+        ),
+        (false, None) => (
+            "Invitation".to_owned(),
+            format!("You were invited. Open this link to choose a password:\n\n{link}\n\n{until}"),
+        ),
+    };
+    Mail { to: email.clone(), subject, text }
+}
+
+/// A role in a further account.
+pub(super) fn of_role(world: &World, email: &str, account: &str, role: Role) -> Mail {
+    let text = format!(
+        "You are now in the account {account} as {role}. Sign in with your password:\n\n{}/accounts/{account}\n",
+        world.portal_url
+    );
+    Mail { to: email.to_owned(), subject: format!("You were added to {account}"), text }
+}

@@ -1,0 +1,44 @@
+//! A link for a forgotten password. The answer and its time are the same whether there is such a user or not: the link is made
+//! beside the request.
+
+use super::State;
+use super::form::Form;
+use super::member::From;
+use super::reply::{NoPage, Reply, page};
+use crate::pages::access::Forgotten;
+use axum::response::Response;
+use hermod_gateway::app::users;
+use hermod_gateway::world::SignInKey;
+use serde::Deserialize;
+
+/// `GET /sign-in/forgotten`.
+pub(super) async fn show(axum::extract::State(portal): State) -> Response {
+    page(&Forgotten { sends_mail: portal.world.mail.is_open(), ..Forgotten::default() })
+}
+
+#[derive(Deserialize)]
+pub(super) struct ForgottenForm {
+    email: String,
+}
+
+/// `POST /sign-in/forgotten`. Requests count like failed sign-ins of the address.
+pub(super) async fn submit(
+    axum::extract::State(portal): State,
+    From(source): From,
+    Form(ForgottenForm { email }): Form<ForgottenForm>,
+) -> Reply {
+    let (world, sends_mail) = (portal.world.clone(), portal.world.mail.is_open());
+    if let Some(address) = source.address {
+        let limited = world.fail_sign_in(address, SignInKey::Reset);
+        let wait_s = |wait: std::time::Duration| u32::try_from(wait.as_secs()).unwrap_or(u32::MAX).max(1);
+        limited.map_err(|wait| NoPage::TooMany { wait_s: wait_s(wait) })?;
+    }
+    if sends_mail {
+        portal.workers.spawn_named("portal/reset", async move {
+            if let Err(refusal) = users::send_reset(&world, &email, source.address).await {
+                tracing::warn!(%refusal, "A link for a forgotten password was not sent");
+            }
+        });
+    }
+    Ok(page(&Forgotten { sends_mail, is_requested: true, ..Forgotten::default() }))
+}

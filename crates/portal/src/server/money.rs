@@ -1,0 +1,77 @@
+//! Amounts of money as pages show them, and how long they last.
+
+use crate::numbers::amount;
+use hermod_domain::money::Money;
+use hermod_domain::time::Day;
+use hermod_gateway::app::operator::{self, OperatorRefusal};
+use hermod_gateway::views::amount::Amount;
+use hermod_gateway::views::money::DaysQuery;
+use hermod_gateway::world::World;
+
+/// Whole days whose spend is the usual one.
+const USUAL_DAYS: i64 = 7;
+const LONG_DAYS: i64 = 365;
+
+/// Returns a change of a balance with its sign.
+pub(super) fn signed(change: Amount) -> String {
+    let text = amount(&change.to_string());
+    match text.strip_prefix('-') {
+        Some(digits) => format!("−{digits}"),
+        None if change.0 == Money::ZERO => text,
+        None => format!("+{text}"),
+    }
+}
+
+/// Returns how long the available amount lasts at the spend of the last week; none without spend.
+pub(super) async fn runway(
+    world: &World,
+    account: &str,
+    available: Money,
+) -> Result<Option<String>, OperatorRefusal> {
+    let today = world.clock.now().day().get();
+    let (from, to) = (Day::new(today - USUAL_DAYS).to_string(), Day::new(today - 1).to_string());
+    let days = operator::list_days(world, account, &DaysQuery { from, to }).await?;
+    let spent: i64 = days.items.iter().map(|day| day.spend.0.as_micros()).sum();
+    Ok(lasts(available.as_micros(), spent))
+}
+
+fn lasts(available: i64, spent: i64) -> Option<String> {
+    if spent <= 0 || available <= 0 {
+        return None;
+    }
+    let days = i128::from(available) * i128::from(USUAL_DAYS) / i128::from(spent);
+    let lasts = match i64::try_from(days).unwrap_or(i64::MAX) {
+        0 => "Less than a day".to_owned(),
+        1 => "About a day".to_owned(),
+        days @ 2..LONG_DAYS => format!("About {days} days"),
+        _ => "More than a year".to_owned(),
+    };
+    Some(format!("{lasts} at the rate of the last week"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runway_is_said_in_days() {
+        for (available, spent, expect) in [
+            (100, 0, None),
+            (0, 100, None),
+            (10, 700, Some("Less than a day")),
+            (100, 700, Some("About a day")),
+            (950, 700, Some("About 9 days")),
+            (i64::MAX, 1, Some("More than a year")),
+        ] {
+            let expect = expect.map(|text| format!("{text} at the rate of the last week"));
+            assert_eq!(lasts(available, spent), expect);
+        }
+    }
+
+    #[test]
+    fn changes_have_a_sign() {
+        for (micros, expect) in [(500_000_000, "+500.00"), (-50_000, "−0.05"), (0, "0.00")] {
+            assert_eq!(signed(Amount(Money::from_micros(micros))), expect);
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! The user's own profile: password and sessions. It belongs to no account.
+
+use super::form::{NoFields, OwnChange};
+use super::member::{Member, Person};
+use super::reply::{NoPage, Reply, page, page_with_status, redirect};
+use super::{Portal, State};
+use crate::forms::Field;
+use crate::layout::Shell;
+use crate::pages::profile::{Profile, SessionRow};
+use crate::time::Time;
+use axum::extract::Path;
+use axum::http::StatusCode;
+use axum::response::Response;
+use hermod_gateway::app::users::{self, PASSWORD_CHARS_MIN, SessionView, UserRefusal};
+use hermod_gateway::secrets::Secret;
+use serde::Deserialize;
+
+/// Characters of a session's id in addresses: enough to tell the sessions of one user apart.
+const ID_CHARS: usize = 16;
+
+/// `GET /profile`.
+pub(super) async fn show(axum::extract::State(portal): State, Person(member): Person) -> Reply {
+    Ok(page(&profile(&portal, &member).await?))
+}
+
+async fn profile(portal: &Portal, member: &Member) -> Result<Profile, NoPage> {
+    let sessions = users::list_sessions(&portal.world, member.session.user).await?;
+    let row = |view: &SessionView| SessionRow {
+        id: id_of(view),
+        device: device(&view.agent),
+        address: view.address.clone(),
+        since: Time(view.made_at.as_millis()),
+        last_seen: Time(view.seen_at.as_millis()),
+        is_current: view.digest == member.session.digest,
+    };
+    let catalogue = portal.world.catalogue();
+    let user = catalogue.users().by_id(member.session.user);
+    let factor = user.and_then(|(_, user)| user.second_factor.as_ref());
+    Ok(Profile {
+        shell: shell(member),
+        password: Field::default(),
+        new_password: Field::default(),
+        new_password_again: Field::default(),
+        second_factor_since: factor.map(|factor| Time(factor.since.as_millis())),
+        codes_left: factor.map_or(0, |factor| factor.recovery.len()),
+        sessions: sessions.iter().map(row).collect(),
+    })
+}
+
+/// Returns what surrounds a page of the profile.
+pub(super) fn shell(member: &Member) -> Shell {
+    Shell { current: None, ..member.shell(crate::layout::Entry::Home) }
+}
+
+/// Fails with the page that asks for the password if it was not typed a short while ago.
+pub(super) fn require_confirmed(member: &Member) -> Result<(), NoPage> {
+    if member.session.is_confirmed {
+        return Ok(());
+    }
+    Err(NoPage::Confirm { account: member.account_name.clone(), next: "/profile".to_owned() })
+}
+
+/// Leads to the profile, which says what was done.
+pub(super) fn done(code: &str) -> Response {
+    redirect(&format!("/profile?done={code}"))
+}
+
+#[derive(Deserialize)]
+pub(super) struct PasswordForm {
+    password: String,
+    new_password: String,
+    new_password_again: String,
+}
+
+/// `POST /profile/password`. The present password is the proof.
+pub(super) async fn change_password(
+    axum::extract::State(portal): State,
+    OwnChange { member, form }: OwnChange<PasswordForm>,
+) -> Reply {
+    let PasswordForm { password, new_password, new_password_again } = form;
+    let mut page = profile(&portal, &member).await?;
+    if new_password != new_password_again {
+        page.new_password_again = Field::invalid("", "The two passwords differ. Type the same one twice.");
+        return Ok(page_with_status(StatusCode::BAD_REQUEST, &page));
+    }
+    let (password, new_password) = (Secret::new(password), Secret::new(new_password));
+    let (world, source) = (&portal.world, member.source.address);
+    match users::change_password(world, &member.session, &password, &new_password, source).await {
+        Ok(()) => return Ok(done("password-changed")),
+        Err(UserRefusal::PasswordLength) => {
+            let error = format!("Choose a password of at least {PASSWORD_CHARS_MIN} characters.");
+            page.new_password = Field::invalid("", error);
+        }
+        Err(UserRefusal::WrongSignIn) => {
+            page.password = Field::invalid("", "The password is wrong. Type it again.");
+        }
+        Err(refusal) => return Err(refusal.into()),
+    }
+    Ok(page_with_status(StatusCode::BAD_REQUEST, &page))
+}
+
+/// `POST /profile/sessions/{id}/end`.
+pub(super) async fn end_session(
+    axum::extract::State(portal): State,
+    Path(id): Path<String>,
+    OwnChange { member, form: NoFields {} }: OwnChange<NoFields>,
+) -> Reply {
+    let sessions = users::list_sessions(&portal.world, member.session.user).await?;
+    let session = sessions.iter().find(|view| id_of(view) == id).ok_or(NoPage::NotFound)?;
+    users::end_session(&portal.world, member.session.user, session.digest).await?;
+    Ok(done("session-ended"))
+}
+
+/// `POST /profile/sessions/end-others`.
+pub(super) async fn end_others(
+    axum::extract::State(portal): State,
+    OwnChange { member, form: NoFields {} }: OwnChange<NoFields>,
+) -> Reply {
+    users::end_other_sessions(&portal.world, &member.session).await?;
+    Ok(done("session-ended"))
+}
+
+fn id_of(view: &SessionView) -> String {
+    let hex: String = view.digest.0.iter().map(|octet| format!("{octet:02x}")).collect();
+    hex.chars().take(ID_CHARS).collect()
+}
+
+/// Returns what a `User-Agent` header names, such as `Firefox on Linux`. Its beginning if it names nothing that is known.
+fn device(agent: &str) -> String {
+    let named = |names: &[(&str, &'static str)]| {
+        names.iter().find(|(mark, _)| agent.contains(mark)).map(|(_, name)| *name)
+    };
+    // In this order: most browsers claim to be others too.
+    let browser = named(&[
+        ("Edg/", "Edge"),
+        ("OPR/", "Opera"),
+        ("Firefox/", "Firefox"),
+        ("Chrome/", "Chrome"),
+        ("Safari/", "Safari"),
+        ("curl/", "curl"),
+    ]);
+    let system = named(&[
+        ("Android", "Android"),
+        ("iPhone", "iPhone"),
+        ("iPad", "iPad"),
+        ("Windows", "Windows"),
+        ("Mac OS X", "macOS"),
+        ("Linux", "Linux"),
+    ]);
+    match (browser, system) {
+        (Some(browser), Some(system)) => format!("{browser} on {system}"),
+        (Some(one), None) | (None, Some(one)) => one.to_owned(),
+        (None, None) if agent.is_empty() => "Unknown device".to_owned(),
+        (None, None) => agent.chars().take(40).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::device;
+
+    #[test]
+    fn device_is_named_by_browser_and_system() {
+        for (agent, expect) in [
+            ("Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", "Firefox on Linux"),
+            (
+                "Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537.36 Chrome/141.0 Safari/537.36 Edg/141.0",
+                "Edge on Windows",
+            ),
+            (
+                "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Version/18.0 Safari/604.1",
+                "Safari on iPhone",
+            ),
+            ("curl/8.5.0", "curl"),
+            ("", "Unknown device"),
+            ("Something else", "Something else"),
+        ] {
+            assert_eq!(device(agent), expect);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Setting up, renewing and switching off the second factor. Each needs the password of a short while ago.
+
+use super::State;
+use super::form::{NoFields, OwnChange};
+use super::member::{Member, Person};
+use super::profile::{done, require_confirmed, shell};
+use super::qr;
+use super::reply::{NoPage, Reply, page, page_with_status, redirect};
+use crate::forms::Field;
+use crate::pages::confirm::Confirm;
+use crate::pages::profile::{RecoveryCodes, SecondFactorSetup};
+use axum::http::StatusCode;
+use hermod_gateway::app::users::{self, Setup, UserRefusal};
+use hermod_gateway::secrets::Secret;
+use serde::Deserialize;
+
+/// Letters of a group in secrets and codes that people type.
+const GROUP: usize = 4;
+
+/// `POST /profile/second-factor`: makes a secret.
+pub(super) async fn begin(
+    axum::extract::State(portal): State,
+    OwnChange { member, form: NoFields {} }: OwnChange<NoFields>,
+) -> Reply {
+    require_confirmed(&member)?;
+    users::begin_setup(&portal.world, &member.session).await?;
+    Ok(redirect("/profile/second-factor/setup"))
+}
+
+/// `GET /profile/second-factor/setup`.
+pub(super) async fn show_setup(axum::extract::State(portal): State, Person(member): Person) -> Reply {
+    require_confirmed(&member)?;
+    match users::pending_setup(&portal.world, &member.session).await? {
+        Some(setup) => Ok(page(&setup_page(&member, &setup, Field::default()))),
+        None => Ok(redirect("/profile")),
+    }
+}
+
+fn setup_page(member: &Member, Setup { secret, uri }: &Setup, code: Field) -> SecondFactorSetup {
+    SecondFactorSetup {
+        shell: shell(member),
+        secret: grouped(secret.reveal(), " "),
+        qr: qr::draw(uri.reveal(), "QR code for your authenticator app"),
+        uri: uri.reveal().to_owned(),
+        code,
+    }
+}
+
+#[derive(Deserialize)]
+pub(super) struct ConfirmForm {
+    code: String,
+}
+
+/// `POST /profile/second-factor/confirm`: switches it on, and shows the recovery codes once.
+pub(super) async fn confirm(
+    axum::extract::State(portal): State,
+    OwnChange { member, form: ConfirmForm { code } }: OwnChange<ConfirmForm>,
+) -> Reply {
+    require_confirmed(&member)?;
+    let setup = users::pending_setup(&portal.world, &member.session).await?;
+    let Some(setup) = setup else { return Ok(redirect("/profile")) };
+    match users::finish_setup(&member.acting(&portal), &member.session, &code).await {
+        Ok(codes) => Ok(page(&codes_page(&member, &codes))),
+        Err(UserRefusal::WrongCode) => {
+            let error = "The code is wrong. Enter the 6 digits that the app shows now; the clock of your phone must be right.";
+            let form = setup_page(&member, &setup, Field::invalid("", error));
+            Ok(page_with_status(StatusCode::BAD_REQUEST, &form))
+        }
+        Err(refusal) => Err(refusal.into()),
+    }
+}
+
+fn codes_page(member: &Member, codes: &[Secret]) -> RecoveryCodes {
+    let codes = codes.iter().map(|code| grouped(code.reveal(), "-")).collect();
+    RecoveryCodes { shell: shell(member), codes }
+}
+
+/// `GET /profile/second-factor/off`.
+pub(super) async fn ask_off(Person(member): Person) -> Reply {
+    Ok(page(&Confirm {
+        shell: shell(&member),
+        title: "Switch the second factor off?".to_owned(),
+        text: "Your password alone opens your accounts then. The recovery codes no longer work.".to_owned(),
+        action: "/profile/second-factor/off".to_owned(),
+        button: "Switch it off".to_owned(),
+        is_danger: true,
+        cancel: "/profile".to_owned(),
+        ..Confirm::default()
+    }))
+}
+
+/// `POST /profile/second-factor/off`.
+pub(super) async fn switch_off(
+    axum::extract::State(portal): State,
+    OwnChange { member, form: NoFields {} }: OwnChange<NoFields>,
+) -> Reply {
+    require_confirmed(&member)?;
+    users::remove_second_factor(&member.acting(&portal), &member.session.email).await?;
+    Ok(done("second-factor-off"))
+}
+
+/// `GET /profile/second-factor/codes`.
+pub(super) async fn ask_codes(Person(member): Person) -> Reply {
+    Ok(page(&Confirm {
+        shell: shell(&member),
+        title: "Make new recovery codes?".to_owned(),
+        text: "You get ten new codes. The codes from before no longer work.".to_owned(),
+        action: "/profile/second-factor/codes".to_owned(),
+        button: "Make new codes".to_owned(),
+        cancel: "/profile".to_owned(),
+        ..Confirm::default()
+    }))
+}
+
+/// `POST /profile/second-factor/codes`: shows them once.
+pub(super) async fn make_codes(
+    axum::extract::State(portal): State,
+    OwnChange { member, form: NoFields {} }: OwnChange<NoFields>,
+) -> Reply {
+    require_confirmed(&member)?;
+    let catalogue = portal.world.catalogue();
+    let user = catalogue.users().by_id(member.session.user);
+    if user.is_none_or(|(_, user)| user.second_factor.is_none()) {
+        return Err(NoPage::NotFound);
+    }
+    let codes = users::renew_recovery_codes(&member.acting(&portal), &member.session).await?;
+    Ok(page(&codes_page(&member, &codes)))
+}
+
+fn grouped(text: &str, between: &str) -> String {
+    let letters: Vec<char> = text.chars().collect();
+    letters.chunks(GROUP).map(|group| group.iter().collect::<String>()).collect::<Vec<_>>().join(between)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::grouped;
+
+    #[test]
+    fn secret_is_shown_in_groups() {
+        assert_eq!(grouped("abcdefghij", "-"), "abcd-efgh-ij");
+    }
+}

@@ -1,0 +1,234 @@
+//! The people of an account.
+
+use super::form::{Change, NoFields};
+use super::member::Member;
+use super::reply::{NoPage, Reply, page, page_with_status, sentence};
+use super::{Portal, State};
+use crate::forms::{Field, Select};
+use crate::layout::Entry;
+use crate::pages::confirm::Confirm;
+use crate::pages::team::{Invitation, Invite, Member as MemberRow, NewLink, Team};
+use crate::time::Time;
+use axum::extract::Path;
+use axum::http::StatusCode;
+use hermod_domain::catalogue::Role;
+use hermod_domain::permission::Permission;
+use hermod_gateway::app::operator::OperatorRefusal;
+use hermod_gateway::app::users::{self, Invited, OpenInvitation, TeamMember, UserRefusal};
+use serde::Deserialize;
+use std::collections::HashMap;
+
+/// `GET /accounts/{account}/team`.
+pub(super) async fn show(axum::extract::State(portal): State, member: Member) -> Reply {
+    member.require(Permission::ReadTeam)?;
+    Ok(page(&team(&portal, &member).await?))
+}
+
+async fn team(portal: &Portal, member: &Member) -> Result<Team, NoPage> {
+    let may_change = member.may(Permission::ChangeTeam);
+    let found = users::show_team(&portal.world, member.account).await?;
+    let row = |one: TeamMember| MemberRow {
+        id: one.user.to_string(),
+        role: one.role.to_string(),
+        roles: (may_change && !one.is_last_owner).then(|| roles(one.role)),
+        has_second_factor: one.has_second_factor,
+        last_seen: one.last_seen.map(|at| Time(at.as_millis())),
+        is_you: one.user == member.session.user,
+        can_remove: may_change && !one.is_last_owner,
+        can_get_link: may_change && one.can_get_link && one.user != member.session.user,
+        email: one.email,
+    };
+    let invitation = |one: OpenInvitation| Invitation {
+        id: one.user.to_string(),
+        email: one.email,
+        role: one.role.to_string(),
+        invited_by: one.invited_by,
+        expires: one.expires_at.map(|at| Time(at.as_millis())),
+        can_get_link: may_change && one.can_get_link,
+    };
+    Ok(Team {
+        shell: member.shell(Entry::Team),
+        members: found.members.into_iter().map(row).collect(),
+        invitations: found.invitations.into_iter().map(invitation).collect(),
+        invite: may_change.then(|| Invite {
+            email: Field::default(),
+            role: roles(Role::Viewer),
+            sends_mail: portal.world.mail.is_open(),
+        }),
+        link: None,
+    })
+}
+
+fn roles(selected: Role) -> Select {
+    let labels = [
+        (Role::Owner, "Owner"),
+        (Role::Developer, "Developer"),
+        (Role::Billing, "Billing"),
+        (Role::Viewer, "Viewer"),
+    ];
+    Select::new(labels.map(|(role, label)| (role.as_str(), label)), selected.as_str())
+}
+
+#[derive(Deserialize)]
+pub(super) struct InviteForm {
+    email: String,
+    role: String,
+}
+
+/// `POST /accounts/{account}/team`: invites.
+pub(super) async fn invite(
+    axum::extract::State(portal): State,
+    Change { member, form: InviteForm { email, role } }: Change<InviteForm>,
+) -> Reply {
+    member.require(Permission::ChangeTeam)?;
+    member.require_confirmed("team")?;
+    let role = Role::parse(&role).ok_or(NoPage::StaleForm)?;
+    let acting = member.acting(&portal);
+    match users::invite_to_team(&acting, member.account, email.trim(), role).await {
+        Ok(invited) => pass_on(&portal, &member, invited, "invited").await,
+        Err(refusal) => {
+            let error = fault(refusal)?;
+            let mut page = team(&portal, &member).await?;
+            if let Some(invite) = &mut page.invite {
+                (invite.email, invite.role) = (Field::invalid(email, error), roles(role));
+            }
+            Ok(page_with_status(StatusCode::BAD_REQUEST, &page))
+        }
+    }
+}
+
+/// Returns what is wrong with an invitation, as a sentence for its field.
+fn fault(refusal: UserRefusal) -> Result<String, NoPage> {
+    match refusal {
+        UserRefusal::Refused(refusal @ OperatorRefusal::NotFound(_)) => Err(refusal.into()),
+        UserRefusal::Refused(refusal) => super::reply::fault(refusal),
+        UserRefusal::AlreadyMember | UserRefusal::OtherAccount | UserRefusal::MailQueueFull(_) => {
+            Ok(sentence(&refusal.to_string()))
+        }
+        other => Err(other.into()),
+    }
+}
+
+/// Shows a link once, or says that it is on its way.
+async fn pass_on(portal: &Portal, member: &Member, invited: Invited, mailed: &'static str) -> Reply {
+    let link = match invited {
+        Invited::Link(link) => link,
+        Invited::Mailed => return Ok(member.done("team", mailed)),
+        Invited::Added => return Ok(member.done("team", "member-added")),
+    };
+    let url = format!("{}/links/{}", portal.world.portal_url, link.token.reveal());
+    let link = NewLink { email: link.email, url, expires: Time(link.expires_at.as_millis()) };
+    Ok(page(&Team { link: Some(link), ..team(portal, member).await? }))
+}
+
+/// Returns the user that a path names.
+fn user_of(names: &HashMap<String, String>) -> Result<u32, NoPage> {
+    names.get("user").and_then(|id| id.parse().ok()).ok_or(NoPage::NotFound)
+}
+
+#[derive(Deserialize)]
+pub(super) struct RoleForm {
+    role: String,
+}
+
+/// `POST /accounts/{account}/team/{user}/role`.
+pub(super) async fn change_role(
+    axum::extract::State(portal): State,
+    Path(names): Path<HashMap<String, String>>,
+    Change { member, form: RoleForm { role } }: Change<RoleForm>,
+) -> Reply {
+    member.require(Permission::ChangeTeam)?;
+    member.require_confirmed("team")?;
+    let role = Role::parse(&role).ok_or(NoPage::StaleForm)?;
+    let acting = member.acting(&portal);
+    match users::change_role(&acting, member.account, user_of(&names)?, role).await {
+        Ok(()) => Ok(member.done("team", "role-changed")),
+        Err(UserRefusal::LastOwner) => last_owner(&portal, &member).await,
+        Err(refusal) => Err(refusal.into()),
+    }
+}
+
+/// The page with the reason why the last owner stays one.
+async fn last_owner(portal: &Portal, member: &Member) -> Reply {
+    let mut page = team(portal, member).await?;
+    page.shell.notices.push(crate::elements::Notice::new(
+        crate::elements::Tone::Bad,
+        sentence(&UserRefusal::LastOwner.to_string()),
+    ));
+    Ok(page_with_status(StatusCode::BAD_REQUEST, &page))
+}
+
+/// `GET /accounts/{account}/team/{user}/remove`.
+pub(super) async fn ask_remove(
+    axum::extract::State(portal): State,
+    Path(names): Path<HashMap<String, String>>,
+    member: Member,
+) -> Reply {
+    member.require(Permission::ChangeTeam)?;
+    let user = user_of(&names)?;
+    let found = users::show_team(&portal.world, member.account).await?;
+    let one = found.members.into_iter().find(|one| one.user == user).ok_or(NoPage::NotFound)?;
+    let is_you = user == member.session.user;
+    let own = is_you.then(|| "This is you: you cannot open this account afterwards.".to_owned());
+    Ok(page(&Confirm {
+        shell: member.shell(Entry::Team),
+        title: format!("Remove {}?", one.email),
+        text: format!("This person can no longer open {}.", member.account_name),
+        consequences: own.into_iter().collect(),
+        action: member.path(&format!("team/{user}/remove")),
+        button: "Remove from the account".to_owned(),
+        is_danger: true,
+        cancel: member.path("team"),
+        ..Confirm::default()
+    }))
+}
+
+/// `POST /accounts/{account}/team/{user}/remove`.
+pub(super) async fn remove(
+    axum::extract::State(portal): State,
+    Path(names): Path<HashMap<String, String>>,
+    Change { member, form: NoFields {} }: Change<NoFields>,
+) -> Reply {
+    member.require(Permission::ChangeTeam)?;
+    member.require_confirmed("team")?;
+    let user = user_of(&names)?;
+    match users::remove_member(&member.acting(&portal), member.account, user).await {
+        Ok(()) if user == member.session.user => Ok(super::reply::redirect("/")),
+        Ok(()) => Ok(member.done("team", "member-removed")),
+        Err(UserRefusal::LastOwner) => last_owner(&portal, &member).await,
+        Err(refusal) => Err(refusal.into()),
+    }
+}
+
+/// `POST /accounts/{account}/team/invitations/{user}/withdraw`.
+pub(super) async fn withdraw(
+    axum::extract::State(portal): State,
+    Path(names): Path<HashMap<String, String>>,
+    Change { member, form: NoFields {} }: Change<NoFields>,
+) -> Reply {
+    member.require(Permission::ChangeTeam)?;
+    member.require_confirmed("team")?;
+    let user = user_of(&names)?;
+    let found = users::show_team(&portal.world, member.account).await?;
+    if !found.invitations.iter().any(|invitation| invitation.user == user) {
+        return Err(NoPage::NotFound);
+    }
+    users::remove_member(&member.acting(&portal), member.account, user).await?;
+    Ok(member.done("team", "invitation-withdrawn"))
+}
+
+/// `POST /accounts/{account}/team/{user}/link`: another link, for a member who forgot the password or an invitation that expired.
+pub(super) async fn make_link(
+    axum::extract::State(portal): State,
+    Path(names): Path<HashMap<String, String>>,
+    Change { member, form: NoFields {} }: Change<NoFields>,
+) -> Reply {
+    member.require(Permission::ChangeTeam)?;
+    member.require_confirmed("team")?;
+    let user = user_of(&names)?;
+    match users::make_member_link(&member.acting(&portal), member.account, user).await {
+        Ok(invited) => pass_on(&portal, &member, invited, "link-mailed").await,
+        Err(UserRefusal::OtherAccount | UserRefusal::MailQueueFull(_)) => Err(NoPage::NotFound),
+        Err(refusal) => Err(refusal.into()),
+    }
+}
