@@ -1,6 +1,9 @@
 //! The shared state of a gateway: clock, store, current catalogue, status board, and the rate limits in memory.
 
-use crate::board::{AlarmKind, Alarms, Binds, CarrierBoard, Exports, InboundPolls, KeyUses, MailQueue, Probes, RequestLog, WebhookTests};
+use crate::board::{
+    AlarmKind, Alarms, Binds, CarrierBoard, Exports, InboundPolls, KeyUses, MailQueue, Probes, RequestLog,
+    WebhookTests,
+};
 use crate::clock::Clock;
 use crate::http::body_memory::{BODY_MEMORY_MAX, BodyMemory};
 use crate::listeners::limit_key_of;

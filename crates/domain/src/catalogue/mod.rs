@@ -5,8 +5,8 @@
 mod account_view;
 mod documents;
 mod number_owners;
-mod rotation;
 mod of_account;
+mod rotation;
 mod smpp_access;
 mod users;
 mod webhooks;
@@ -132,20 +132,6 @@ impl Catalogue {
 
     pub fn key(&self, public: &str) -> Option<&ApiKey> {
         self.keys.get(public)
-    }
-
-    /// Returns the keys of an account, in no order. A linear search, for requests of people.
-    pub fn keys_of(&self, account: AccountId) -> impl Iterator<Item = (&str, &ApiKey)> {
-        let is_own = move |key: &ApiKey| {
-            self.connections.get(&key.connection).is_some_and(|connection| connection.account == account)
-        };
-        self.keys.iter().filter(move |(_, key)| is_own(key)).map(|(name, key)| (name.as_str(), key))
-    }
-
-    /// Returns the connections of an account with their names, in no order. A linear search, for requests of people.
-    pub fn connections_of(&self, account: AccountId) -> impl Iterator<Item = (&str, &Connection)> {
-        let own = self.connections.iter().filter(move |(_, connection)| connection.account == account);
-        own.filter_map(|(id, connection)| Some((self.connection_name(*id)?, connection)))
     }
 
     pub fn users(&self) -> &Users {

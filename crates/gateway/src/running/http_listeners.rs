@@ -13,6 +13,7 @@ use crate::workers::Workers;
 use crate::world::World;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::net::TcpListener;
 
 /// Makes the router of web pages for a listener. Pages know the gateway, and the gateway does not know them.

@@ -3,7 +3,7 @@
 use super::State;
 use super::form::Change;
 use super::member::Member;
-use super::money::{runway, signed};
+use super::money::{runway_days, runway_words, signed};
 use super::reply::{NoPage, Reply, fault, page, page_with_status};
 use super::shown::time;
 use crate::forms::Field;
@@ -73,7 +73,7 @@ async fn funds(world: &World, member: &Member) -> Result<Funds, NoPage> {
     let catalogue = world.catalogue();
     let minimum = catalogue.account(member.account).map(|view| view.account.minimum);
     Ok(Funds {
-        runway: runway(world, &member.account_name, balance.available.0).await?,
+        runway: runway_days(world, &member.account_name, balance.available.0).await?.map(runway_words),
         available: amount(&balance.available.to_string()),
         balance: amount(&balance.balance.to_string()),
         credit_limit: amount(&balance.credit_limit.to_string()),

@@ -29,7 +29,10 @@ const DONE: &[(&str, &str)] = &[
     ("role-changed", "The role is changed. It counts from the next click on."),
     ("second-factor-off", "The second factor is off. The password alone opens your accounts now."),
     ("secret-dropped", "The secret is dropped. Posts are no longer signed with it."),
-    ("secret-switched", "The next secret is the current one. Posts are also signed with the previous one for 24 hours."),
+    (
+        "secret-switched",
+        "The next secret is the current one. Posts are also signed with the previous one for 24 hours.",
+    ),
     ("session-ended", "The session has ended."),
     ("warnings-saved", "The warnings are saved."),
     ("webhooks-saved", "The URLs are saved. Send a test event to check them."),

@@ -2,8 +2,9 @@
 
 use super::State;
 use super::home_attention::{LOW_DAYS, attention, first_steps};
-use super::home_usual::{HOUR_MS, RUNWAY_DAYS, SINCE, Weeks, runway_days, runway_words};
+use super::home_usual::{HOUR_MS, SINCE, Weeks};
 use super::member::Member;
+use super::money::{runway_days, runway_words};
 use super::reply::{Reply, page};
 use super::shown::{country_name, freshness};
 use crate::chart::{
@@ -14,9 +15,8 @@ use crate::numbers::{amount, duration, grouped, percent};
 use crate::pages::home::{Home, Money};
 use crate::time::Time;
 use hermod_domain::permission::Permission;
-use hermod_domain::time::{Day, Timestamp};
+use hermod_domain::time::Timestamp;
 use hermod_gateway::app::operator::{self, OperatorRefusal};
-use hermod_gateway::views::money::DaysQuery;
 use hermod_gateway::views::record::{StatisticView, StatisticsQuery, StatisticsView};
 use hermod_gateway::world::World;
 
@@ -149,15 +149,8 @@ struct Funds {
 /// Returns the available money, and for how many days it lasts.
 async fn money(world: &World, account: &str) -> Result<(Funds, Option<i64>), OperatorRefusal> {
     let balance = operator::show_balance(world, account).await?;
-    let today = world.clock.now().day();
-    let days = DaysQuery {
-        from: Day::new(today.get() - RUNWAY_DAYS).to_string(),
-        to: Day::new(today.get() - 1).to_string(),
-    };
-    let days = operator::list_days(world, account, &days).await?;
-    let spent = days.items.iter().fold(0_i64, |sum, day| sum.saturating_add(day.spend.0.as_micros()));
     let available = balance.available.0;
-    let runway = runway_days(available, hermod_domain::money::Money::from_micros(spent));
+    let runway = runway_days(world, account, available).await?;
     let is_empty = available <= hermod_domain::money::Money::ZERO;
     let shown = Money {
         available: amount(&balance.available.to_string()),

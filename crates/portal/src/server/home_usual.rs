@@ -3,7 +3,6 @@
 use super::shown::time;
 use crate::numbers::grouped;
 use crate::time::Time;
-use hermod_domain::money::Money;
 use hermod_domain::time::Timestamp;
 use hermod_gateway::views::record::StatisticView;
 use std::collections::HashMap;
@@ -17,9 +16,6 @@ const WEEKS: i64 = 4;
 pub(super) const SINCE: &str = "29d";
 /// Differences up to so many percent are as usual.
 const AS_USUAL_PERCENT: u64 = 5;
-/// Days whose spend tells how long the balance lasts.
-pub(super) const RUNWAY_DAYS: i64 = 7;
-const RUNWAY_DAYS_MAX: i64 = 365;
 
 /// The messages of the last weeks by hour.
 pub(super) struct Weeks<'a> {
@@ -95,23 +91,6 @@ fn compared(count: u64, usual: u64) -> Option<String> {
     })
 }
 
-/// Returns for how many days the available money lasts at the spend of the last days; none without spend.
-pub(super) fn runway_days(available: Money, spent: Money) -> Option<i64> {
-    let per_day = spent.as_micros() / RUNWAY_DAYS;
-    (per_day > 0).then(|| (available.as_micros() / per_day).max(0))
-}
-
-/// Returns the runway in words.
-pub(super) fn runway_words(days: i64) -> String {
-    let how_long = match days {
-        ..=0 => "Less than a day".to_owned(),
-        1 => "About a day".to_owned(),
-        RUNWAY_DAYS_MAX.. => "More than a year".to_owned(),
-        days => format!("About {days} days"),
-    };
-    format!("{how_long} at the rate of the last week")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -154,15 +133,5 @@ mod tests {
         ] {
             assert_eq!(compared(count, usual).as_deref(), expect, "{count} {usual}");
         }
-    }
-
-    #[test]
-    fn runway_follows_from_the_spend_of_a_week() {
-        let money = |micros| Money::from_micros(micros);
-        assert_eq!(runway_days(money(9_000_000), money(7_000_000)), Some(9));
-        assert_eq!(runway_days(money(-1), money(7_000_000)), Some(0));
-        assert_eq!(runway_days(money(9_000_000), Money::ZERO), None);
-        assert_eq!(runway_words(9), "About 9 days at the rate of the last week");
-        assert!(runway_words(0).starts_with("Less than a day"));
     }
 }

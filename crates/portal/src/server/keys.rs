@@ -61,8 +61,9 @@ async fn keys(
 ) -> Result<Keys, NoPage> {
     let rows = rows(portal, member).await?;
     let catalogue = portal.world.catalogue();
-    let open = catalogue.connections_of(member.account).filter(|(_, connection)| !connection.closed);
-    let mut connections: Vec<&str> = open.map(|(name, _)| name).collect();
+    let open =
+        catalogue.connections_of(member.account).into_iter().filter(|(.., connection)| !connection.closed);
+    let mut connections: Vec<&str> = open.map(|(_, name, _)| name).collect();
     connections.sort_unstable();
     let can_create = member.may(Permission::ChangeSetup) && !connections.is_empty();
     let connection = Select::new(connections.iter().map(|name| (*name, *name)), &create.connection);
@@ -83,7 +84,7 @@ async fn keys(
 
 async fn rows(portal: &Portal, member: &Member) -> Result<Vec<KeyRow>, NoPage> {
     let (catalogue, now) = (portal.world.catalogue(), portal.world.clock.now());
-    let mut own: Vec<_> = catalogue.keys_of(member.account).collect();
+    let mut own = catalogue.keys_of(member.account);
     // Those that can be used first.
     own.sort_by_key(|(id, key)| (!key.is_valid_at(now), *id));
     let ids: Vec<&str> = own.iter().map(|(id, _)| *id).collect();
@@ -151,8 +152,8 @@ pub(super) async fn create(
     member.require(Permission::ChangeSetup)?;
     member.require_confirmed("keys")?;
     let catalogue = portal.world.catalogue();
-    let mut own = catalogue.connections_of(member.account).filter(|(_, connection)| !connection.closed);
-    if !own.any(|(name, _)| name == form.connection) {
+    let own = catalogue.connections_of(member.account);
+    if !own.iter().any(|(_, name, connection)| *name == form.connection && !connection.closed) {
         return Err(NoPage::NotFound);
     }
     let networks = match allow_list::parse(&form.allow_list) {
@@ -172,8 +173,7 @@ pub(super) async fn create(
         fields.insert("expires_at".to_owned(), Value::String(expires));
     }
     let acting = member.acting(&portal);
-    let saved =
-        operator::put_entry(&acting, Kind::Key, &id, fields, IfExists::Refuse, LiveBinds::Keep).await;
+    let saved = operator::put_entry(&acting, Kind::Key, &id, fields, IfExists::Refuse, LiveBinds::Keep).await;
     match saved {
         Ok((saved, _)) => {
             let secret = saved.applied.secrets.first().map(|made| made.secret.clone());

@@ -22,12 +22,12 @@ pub(super) fn signed(change: Amount) -> String {
     }
 }
 
-/// Returns how long the available amount lasts at the spend of the last week; none without spend.
-pub(super) async fn runway(
+/// Returns for how many days the available amount lasts at the spend of the last week; none without spend.
+pub(super) async fn runway_days(
     world: &World,
     account: &str,
     available: Money,
-) -> Result<Option<String>, OperatorRefusal> {
+) -> Result<Option<i64>, OperatorRefusal> {
     let today = world.clock.now().day().get();
     let (from, to) = (Day::new(today - USUAL_DAYS).to_string(), Day::new(today - 1).to_string());
     let days = operator::list_days(world, account, &DaysQuery { from, to }).await?;
@@ -35,18 +35,20 @@ pub(super) async fn runway(
     Ok(lasts(available.as_micros(), spent))
 }
 
-fn lasts(available: i64, spent: i64) -> Option<String> {
-    if spent <= 0 || available <= 0 {
-        return None;
-    }
-    let days = i128::from(available) * i128::from(USUAL_DAYS) / i128::from(spent);
-    let lasts = match i64::try_from(days).unwrap_or(i64::MAX) {
-        0 => "Less than a day".to_owned(),
+fn lasts(available: i64, spent: i64) -> Option<i64> {
+    let days = i128::from(available.max(0)) * i128::from(USUAL_DAYS) / i128::from(spent.max(1));
+    (spent > 0).then(|| i64::try_from(days).unwrap_or(i64::MAX))
+}
+
+/// Says for how many days an amount lasts.
+pub(super) fn runway_words(days: i64) -> String {
+    let how_long = match days {
+        ..=0 => "Less than a day".to_owned(),
         1 => "About a day".to_owned(),
-        days @ 2..LONG_DAYS => format!("About {days} days"),
-        _ => "More than a year".to_owned(),
+        LONG_DAYS.. => "More than a year".to_owned(),
+        days => format!("About {days} days"),
     };
-    Some(format!("{lasts} at the rate of the last week"))
+    format!("{how_long} at the rate of the last week")
 }
 
 #[cfg(test)]
@@ -57,14 +59,14 @@ mod tests {
     fn runway_is_said_in_days() {
         for (available, spent, expect) in [
             (100, 0, None),
-            (0, 100, None),
+            (0, 100, Some("Less than a day")),
             (10, 700, Some("Less than a day")),
             (100, 700, Some("About a day")),
             (950, 700, Some("About 9 days")),
             (i64::MAX, 1, Some("More than a year")),
         ] {
             let expect = expect.map(|text| format!("{text} at the rate of the last week"));
-            assert_eq!(lasts(available, spent), expect);
+            assert_eq!(lasts(available, spent).map(runway_words), expect);
         }
     }
 

@@ -25,7 +25,7 @@ pub(super) async fn show(
 ) -> Reply {
     member.require(Permission::ReadSetup)?;
     let (catalogue, now) = (portal.world.catalogue(), portal.world.clock.now());
-    let valid = catalogue.keys_of(member.account).filter(|(_, key)| key.is_valid_at(now));
+    let valid = catalogue.keys_of(member.account).into_iter().filter(|(_, key)| key.is_valid_at(now));
     let mut keys: Vec<(&str, String)> = valid
         .map(|(id, key)| match key.label.as_str() {
             "" => (id, id.to_owned()),

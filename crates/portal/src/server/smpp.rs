@@ -46,10 +46,10 @@ async fn smpp(portal: &Portal, member: &Member) -> Result<Smpp, NoPage> {
     };
     let rejected = operator::list_requests(&portal.world, query).await?.items;
     let catalogue = portal.world.catalogue();
-    let mut own: Vec<_> = catalogue.connections_of(member.account).collect();
-    own.sort_unstable_by_key(|(name, _)| *name);
+    let mut own = catalogue.connections_of(member.account);
+    own.sort_unstable_by_key(|(_, name, _)| *name);
     let account = catalogue.account(member.account).ok_or(NoPage::NotFound)?;
-    let cards = own.iter().filter_map(|(name, connection)| {
+    let cards = own.iter().filter_map(|(_, name, connection)| {
         let access = connection.smpp.as_ref()?;
         Some(card(&portal.world, account, name, connection, access, &binds))
     });
@@ -68,8 +68,8 @@ fn own_access<'a>(
     member: &Member,
     connection: &str,
 ) -> Result<&'a SmppAccess, NoPage> {
-    let mut own = catalogue.connections_of(member.account);
-    let (_, found) = own.find(|(name, _)| *name == connection).ok_or(NoPage::NotFound)?;
+    let own = catalogue.connections_of(member.account);
+    let (.., found) = own.into_iter().find(|(_, name, _)| *name == connection).ok_or(NoPage::NotFound)?;
     found.smpp.as_ref().ok_or(NoPage::NotFound)
 }
 

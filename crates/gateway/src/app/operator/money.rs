@@ -1,10 +1,10 @@
 //! Money of an account: balance, ledger entries posted by hand, statements, totals by day, traffic of today.
 
 use super::input::{day, invalid, one_of, words};
-use crate::csv::{Cell, push_headings, push_row};
 use super::{OperatorRefusal, find_account};
 use crate::app::AccountBalance;
 use crate::author::Acting;
+use crate::csv::{Cell, push_headings, push_row};
 use crate::views::amount::Amount;
 use crate::views::money::{
     BalanceView, ControlView, DayView, DaysQuery, DaysView, FundsView, LedgerEntryView, LedgerQuery,

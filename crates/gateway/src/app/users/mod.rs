@@ -16,7 +16,8 @@ pub use second_factor::{
     Setup, begin_setup, finish_setup, pending_setup, remove_second_factor, renew_recovery_codes,
 };
 pub use sessions::{
-    Client, Session, SessionView, end_other_sessions, end_session, find_session, is_session_open, list_sessions, open_session,
+    Client, Session, SessionView, end_other_sessions, end_session, find_session, is_session_open,
+    list_sessions, open_session,
 };
 pub use sign_in::{PASSWORD_CHARS_MIN, SignedIn, change_password, confirm_password, sign_in};
 pub use team::{

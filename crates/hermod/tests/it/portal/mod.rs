@@ -1,20 +1,20 @@
 //! The portal over real sockets: invitations, sessions, roles, and what opens which page.
 
-mod keys;
-mod smpp;
-mod destinations;
-mod opt_outs;
-mod request_log;
-mod senders;
-mod webhooks;
-mod compose;
-mod inbox;
-mod live;
-mod overview;
 mod billing;
+mod compose;
+mod destinations;
+mod inbox;
+mod keys;
+mod live;
 mod mail_server;
+mod opt_outs;
+mod overview;
+mod request_log;
 mod second_factor;
+mod senders;
+mod smpp;
 mod team;
+mod webhooks;
 
 use crate::scenario::{Page, Scenario, call_page};
 use hermod_domain::catalogue::Role;

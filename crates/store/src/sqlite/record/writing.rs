@@ -153,7 +153,7 @@ impl RecordConnection {
         let from = LOG_HEADER + first * LOG_PAGE;
         // The log is not locked, so a second descriptor does no harm. Without the advice it is written later.
         if let Ok(log) = File::open(&self.log) {
-            drop(rustix::fs::fadvise(&log, from, None, rustix::fs::Advice::DontNeed));
+            let _ = rustix::fs::fadvise(&log, from, None, rustix::fs::Advice::DontNeed);
         }
     }
 
