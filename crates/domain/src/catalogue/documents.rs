@@ -2,7 +2,7 @@
 //! their meaning.
 
 use crate::carrier::Profile;
-use crate::catalogue::{SmppAccess, User, Webhooks};
+use crate::catalogue::{OperatorEntry, SmppAccess, User, Webhooks};
 use crate::ids::{AccountId, CarrierId, ConnectionId, RouteId};
 use crate::lifecycle::DoubtPolicy;
 use crate::money::{Currency, Money};
@@ -394,4 +394,6 @@ pub struct Documents {
     pub controls: Vec<(String, ControlEntry)>,
     /// By id and e-mail address.
     pub users: Vec<(u32, String, User)>,
+    /// By name.
+    pub operators: Vec<(String, OperatorEntry)>,
 }

@@ -1,4 +1,4 @@
-//! People who use the portal: their roles in accounts, and how they sign in.
+//! People who use the portal, with their roles in accounts and how they sign in; and operators.
 
 use crate::ids::AccountId;
 use serde::{Deserialize, Serialize};
@@ -91,6 +91,14 @@ impl User {
     pub fn owners(&self) -> impl Iterator<Item = AccountId> {
         self.accounts.iter().map(|membership| membership.account)
     }
+}
+
+/// A person or program that uses the operator API with a token of its own. Only a keyed digest of the token is stored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OperatorEntry {
+    /// Lower-case hex.
+    pub token_digest: String,
 }
 
 /// All users.

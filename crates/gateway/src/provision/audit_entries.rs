@@ -11,7 +11,7 @@ use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 use hermod_store::CatalogueRow;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The most changes of one plan that are listed. A price list can have a hundred thousand.
 const LISTED_MAX: usize = 1_000;
@@ -62,13 +62,56 @@ fn add(
         Effect::Removed => all_fields(*kind, row, &plan.names, |value| json!([value, null]))?,
         Effect::Same | Effect::Absent | Effect::Left => Map::new(),
     };
-    let (action, fields) = (format!("{kind}.{verb}"), Value::Object(fields));
-    let mut owners = row.map(|row| owners(plan, row)).unwrap_or_default();
-    if owners.is_empty() {
-        owners.push(None);
+    let action = format!("{kind}.{verb}");
+    if *kind == Kind::User {
+        let rows = rows_of_user(plan, row, fields);
+        let entry = |(account, fields)| author.entry(now, account, &action, name, &Value::Object(fields));
+        entries.extend(rows.into_iter().map(entry));
+        return Ok(());
     }
-    entries.extend(owners.into_iter().map(|account| author.entry(now, account, &action, name, &fields)));
+    let account = row.and_then(|row| owner(plan, row));
+    entries.push(author.entry(now, account, &action, name, &Value::Object(fields)));
     Ok(())
+}
+
+/// The field of a user with the roles.
+const ROLES: &str = "accounts";
+
+/// Returns what each account of a user sees of a change, before and after it: only the role in the account itself. An account
+/// that sees nothing of it has no row. The change of a user without accounts belongs to none.
+fn rows_of_user(
+    plan: &Plan,
+    row: Option<&CatalogueRow>,
+    fields: Map<String, Value>,
+) -> Vec<(Option<AccountId>, Map<String, Value>)> {
+    let user = row.and_then(|row| documents::read::<User>(row).ok());
+    let mut accounts: BTreeSet<AccountId> = user.iter().flat_map(User::owners).collect();
+    let roles = fields.get(ROLES).and_then(Value::as_array).into_iter().flatten();
+    let names = roles.filter_map(Value::as_array).flatten().filter_map(|role| role["account"].as_str());
+    accounts.extend(names.filter_map(|name| plan.number(Kind::Account, name)).map(AccountId::new));
+    if accounts.is_empty() {
+        return vec![(None, fields)];
+    }
+    let seen_by = |account: AccountId| {
+        let name = plan.names.of(Kind::Account, account.get());
+        let fields = fields.iter().filter_map(|(field, value)| match field.as_str() {
+            ROLES => role_change(value, &name).map(|change| ("role".to_owned(), change)),
+            _ => Some((field.clone(), value.clone())),
+        });
+        let fields: Map<String, Value> = fields.collect();
+        (!fields.is_empty()).then_some((Some(account), fields))
+    };
+    accounts.into_iter().filter_map(seen_by).collect()
+}
+
+/// Returns the change of the role in one account; none if it stays.
+fn role_change(change: &Value, account: &str) -> Option<Value> {
+    let role = |side: usize| {
+        let mut roles = change[side].as_array().into_iter().flatten();
+        roles.find(|role| role["account"] == account).map_or(Value::Null, |role| role["role"].clone())
+    };
+    let (before, after) = (role(0), role(1));
+    (before != after).then(|| json!([before, after]))
 }
 
 /// Returns all fields of an entry, each as `shown` shows it.
@@ -81,15 +124,6 @@ fn all_fields(
     let Some(row) = row else { return Ok(Map::new()) };
     let fields = export::entry(kind, row, names)?;
     Ok(fields.into_iter().map(|(field, value)| (field, shown(value))).collect())
-}
-
-/// Returns the accounts that an entry concerns: those of a user, else the one that it belongs to.
-fn owners(plan: &Plan, row: &CatalogueRow) -> Vec<Option<AccountId>> {
-    if row.kind != Kind::User.as_str() {
-        return vec![owner(plan, row)];
-    }
-    let user = documents::read::<User>(row);
-    user.map(|user| user.owners().map(Some).collect()).unwrap_or_default()
 }
 
 /// Returns the account that an entry belongs to: itself, the one it names, or the one of the connection it names.

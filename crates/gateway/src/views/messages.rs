@@ -12,6 +12,8 @@ use utoipa::{IntoParams, ToSchema};
 #[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub struct ReviewsQuery {
+    /// Only cases of this account.
+    pub account: Option<String>,
     /// Only cases in this state: `open`, `approved` or `rejected`.
     #[param(pattern = "^(open|approved|rejected)$")]
     pub state: Option<String>,
@@ -38,6 +40,8 @@ pub struct ReviewView {
     pub last_at: String,
     pub decided_at: Option<String>,
     pub decided_by: String,
+    /// What the customer is told about the decision; may be empty.
+    pub reason: String,
 }
 
 impl Paged for ReviewView {
@@ -63,6 +67,7 @@ impl ReviewView {
             last_at: case.last_at.to_iso(),
             decided_at: case.decided_at.map(|at| at.to_iso()),
             decided_by: case.decided_by,
+            reason: case.reason,
         }
     }
 }
@@ -81,6 +86,10 @@ pub struct DecisionRequest {
     /// Who decides, for the record.
     #[schema(min_length = 1, max_length = 100, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$", examples("Ada"))]
     pub by: String,
+    /// What the customer is told about the decision.
+    #[serde(default)]
+    #[schema(max_length = 500, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
+    pub reason: String,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]

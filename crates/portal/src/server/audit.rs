@@ -34,6 +34,9 @@ pub(super) async fn list(
     member.require(Permission::ReadTeam)?;
     let query = AuditLogQuery {
         account: Some(member.account_name.clone()),
+        by: None,
+        action: None,
+        since: None,
         before: before.map(RowNumber::from),
         limit: Limit::try_from(ROWS.to_string()).ok(),
     };
