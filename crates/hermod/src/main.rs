@@ -27,9 +27,9 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use customer::{balance, inbound, send, status};
 use failure::CommandResult;
 use operator::{
-    account, alarms, apply, audit_log, binds, carrier, connection, control, customer_requests, deliveries, key,
-    links, lookup, maintenance, message, messages, money, number, operators, price, record, requests, route, screen, search, sender,
-    stats, tail, user,
+    account, alarms, apply, audit_log, binds, carrier, connection, control, customer_requests, deliveries,
+    key, links, lookup, maintenance, message, messages, money, number, operators, price, record, requests,
+    route, screen, search, sender, stats, tail, user,
 };
 use std::process::ExitCode;
 

@@ -88,8 +88,17 @@ impl Catalogue {
         for (id, name, account) in &documents.accounts {
             accounts.insert(*id, common.view(*id, name, account, &owned)?);
         }
-        let Documents { connections, connection_names, keys, routes, carriers, numbers, users, operators, .. } =
-            documents;
+        let Documents {
+            connections,
+            connection_names,
+            keys,
+            routes,
+            carriers,
+            numbers,
+            users,
+            operators,
+            ..
+        } = documents;
         let connection_names = connection_names.into_iter().collect();
         let connections: HashMap<_, _> = connections.into_iter().collect();
         for (connection, Connection { account, .. }) in &connections {

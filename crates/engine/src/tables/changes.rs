@@ -2,11 +2,11 @@
 
 use crate::tables::{
     AliasChange, AuditLogChange, BalanceChange, CarrierIdChange, CatalogueRowChange, ConversationChange,
-    CustomerRequestChange, DayTotalsChange, DeliveryFigureChange, ErasureChange, GivenUpReportChange, InboundChange, KeyChange,
-    LedgerChange, MessageChange, MessageExceptionChange, MoPartChange, OptOutChange, ParkedReceiptChange,
-    PartChange, PurgeChange, ReportChange, ReviewChange, SetAsideChange, StepChange, StoredTables,
-    TableError, UnassignedInboundChange, UnnamedPartChange, UserTokenChange, WebhookAttemptChange,
-    WebhookEventChange,
+    CustomerRequestChange, DayTotalsChange, DeliveryFigureChange, ErasureChange, GivenUpReportChange,
+    InboundChange, KeyChange, LedgerChange, MessageChange, MessageExceptionChange, MoPartChange,
+    OptOutChange, ParkedReceiptChange, PartChange, PurgeChange, ReportChange, ReviewChange, SetAsideChange,
+    StepChange, StoredTables, TableError, UnassignedInboundChange, UnnamedPartChange, UserTokenChange,
+    WebhookAttemptChange, WebhookEventChange,
 };
 use serde::{Deserialize, Serialize};
 

@@ -2,8 +2,8 @@
 
 use crate::provision::kind::Kind;
 use hermod_domain::catalogue::{
-    Account, ApiKey, Carrier, Connection, ControlEntry, Documents, NumberEntry, OperatorEntry, Price, RouteEntry,
-    ScreenEntry, SenderEntry, User,
+    Account, ApiKey, Carrier, Connection, ControlEntry, Documents, NumberEntry, OperatorEntry, Price,
+    RouteEntry, ScreenEntry, SenderEntry, User,
 };
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, RouteId};
 use hermod_store::CatalogueRow;

@@ -62,9 +62,7 @@ fn takes_empty_text(kind: Kind, field: &str) -> bool {
         Kind::Sender => field == "sender",
         Kind::Number => field == "number",
         Kind::User => field == "email",
-        Kind::Account | Kind::Connection | Kind::Screen | Kind::Control | Kind::Operator => {
-            field == "name"
-        }
+        Kind::Account | Kind::Connection | Kind::Screen | Kind::Control | Kind::Operator => field == "name",
     }
 }
 

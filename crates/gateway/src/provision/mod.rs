@@ -72,7 +72,8 @@ use hermod_domain::price::PriceEntry;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
 use hermod_store::{
-    CatalogueChange, CatalogueRow, CustomerRequestEnd, LedgerEntry, LedgerKind, Store, StoreError, TokenChange,
+    CatalogueChange, CatalogueRow, CustomerRequestEnd, LedgerEntry, LedgerKind, Store, StoreError,
+    TokenChange,
 };
 use last_applied::LastApplied;
 
@@ -185,8 +186,7 @@ pub async fn fulfil(
 ) -> Result<(), ProvisionError> {
     let mut audited = vec![entry];
     audited.extend(audit_entries::entries(plan, author, now)?);
-    let beside =
-        CatalogueChange { entries: ledger, request: Some(request), ..CatalogueChange::default() };
+    let beside = CatalogueChange { entries: ledger, request: Some(request), ..CatalogueChange::default() };
     carry_out_beside(store, plan, audited, beside, now).await
 }
 

@@ -67,12 +67,7 @@ fn plainly(sender: &Sender) -> String {
 /// Parses a name. Returns its canonical form and the fields that follow from it.
 pub(super) fn read(kind: Kind, name: &str) -> Result<(String, Map<String, Value>), ProvisionRefusal> {
     let read = match kind {
-        Kind::Carrier
-        | Kind::Account
-        | Kind::Connection
-        | Kind::Screen
-        | Kind::Control
-        | Kind::Operator => {
+        Kind::Carrier | Kind::Account | Kind::Connection | Kind::Screen | Kind::Control | Kind::Operator => {
             Some((name.to_owned(), vec![("name", name.to_owned())]))
         }
         Kind::Key => Some((name.to_owned(), vec![("key", name.to_owned())])),

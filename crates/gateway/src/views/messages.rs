@@ -4,7 +4,8 @@
 use super::paging::{Limit, Paged, RowNumber};
 use hermod_domain::receipt::ReportStatus;
 use hermod_store::{
-    GivenUpReport, InboundRecord, OptOut, ReportGiveUpReason, ReviewCase, ReviewState, UnassignedMo,
+    APPROVAL_LASTS, GivenUpReport, InboundRecord, OptOut, ReportGiveUpReason, ReviewCase, ReviewState,
+    UnassignedMo,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -42,6 +43,8 @@ pub struct ReviewView {
     pub decided_by: String,
     /// What the customer is told about the decision; may be empty.
     pub reason: String,
+    /// An approval is valid until then.
+    pub valid_until: Option<String>,
 }
 
 impl Paged for ReviewView {
@@ -54,7 +57,9 @@ impl Paged for ReviewView {
 
 impl ReviewView {
     pub fn new(case: ReviewCase, account: String) -> ReviewView {
+        let approved_at = case.decided_at.filter(|_| case.state == ReviewState::Approved);
         ReviewView {
+            valid_until: approved_at.map(|at| at.plus(APPROVAL_LASTS).to_iso()),
             id: case.id,
             account,
             from: case.from.to_string(),

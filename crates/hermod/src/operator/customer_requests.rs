@@ -77,7 +77,9 @@ enum CustomerRequestCommand {
         note: String,
     },
     /// Decline a request
-    #[command(after_help = "Example:\n  hermod customer-request decline 10 --reason 'Not available in your country'")]
+    #[command(
+        after_help = "Example:\n  hermod customer-request decline 10 --reason 'Not available in your country'"
+    )]
     Decline {
         /// The number of the request
         id: u64,

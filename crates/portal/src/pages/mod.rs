@@ -9,6 +9,7 @@ pub mod find;
 pub mod held;
 pub mod home;
 pub mod keys;
+pub mod limits;
 pub mod live;
 pub mod message;
 pub mod messages;

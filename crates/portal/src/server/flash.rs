@@ -4,7 +4,11 @@ use crate::elements::Tone;
 use crate::layout::Flash;
 
 /// The codes with their sentences, in the order of the alphabet.
-const DONE: &[(&str, &str)] = &[("confirmed", "You can go on: make the change again.")];
+const DONE: &[(&str, &str)] = &[
+    ("confirmed", "You can go on: make the change again."),
+    ("request-made", "The request is with the operator. You read the answer here."),
+    ("request-withdrawn", "The request is withdrawn."),
+];
 
 /// Returns the code in a query string.
 pub(super) fn code(query: &str) -> Option<String> {

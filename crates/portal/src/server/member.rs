@@ -90,6 +90,9 @@ impl FromRequestParts<Arc<Portal>> for Member {
 const ENTRIES: &[(Entry, Permission)] = &[
     (Entry::Home, Permission::ReadMessages),
     (Entry::Messages, Permission::ReadMessages),
+    (Entry::Limits, Permission::ReadMessages),
+    (Entry::Held, Permission::ReadMessages),
+    (Entry::Requests, Permission::ReadMessages),
     (Entry::Audit, Permission::ReadTeam),
 ];
 

@@ -9,12 +9,15 @@ mod find;
 mod flash;
 mod form;
 mod guard;
+mod held;
 mod home;
+mod limits;
 mod member;
 mod message;
 mod messages;
 mod next_page;
 mod reply;
+mod requests;
 mod shown;
 mod sign_in;
 
@@ -55,6 +58,10 @@ fn router(setup: PagesSetup) -> Router {
         .route("/accounts/{account}/messages", get(messages::list))
         .route("/accounts/{account}/messages/{id}", get(message::show))
         .route("/accounts/{account}/audit", get(audit::list))
+        .route("/accounts/{account}/held", get(held::list))
+        .route("/accounts/{account}/limits", get(limits::show))
+        .route("/accounts/{account}/requests", get(requests::list).post(requests::create))
+        .route("/accounts/{account}/requests/{id}/withdraw", post(requests::withdraw))
         .route("/accounts/{account}/re-authenticate", get(confirmation::show).post(confirmation::submit))
         .route("/accounts/{account}/{*page}", any(account_pages::unknown))
         .layer(from_fn_with_state(portal.clone(), guard::guard))

@@ -13,12 +13,11 @@ use crate::read_results::{
 use crate::sqlite::database::Database;
 use crate::sqlite::record::{text, timeline};
 use crate::sqlite::{
-    audit as sqlite_audit, audit_log, balances, carrier_ids, catalogue, conversations, copying, customer_requests,
-    day_totals,
-    delivery_figures, engine_reads, erasure, errors, given_up_reports, inbound, late_parts, ledger, lock,
-    opt_outs, parked_receipts, part_rows, purging, readers, records, recovery, reports, reviews, set_aside,
-    unassigned_inbound, unnamed_parts, user_tokens, waiting_messages, webhook_due, webhook_listing,
-    webhook_purging,
+    audit as sqlite_audit, audit_log, balances, carrier_ids, catalogue, conversations, copying,
+    customer_requests, day_totals, delivery_figures, engine_reads, erasure, errors, given_up_reports,
+    inbound, late_parts, ledger, lock, opt_outs, parked_receipts, part_rows, purging, readers, records,
+    recovery, reports, reviews, set_aside, unassigned_inbound, unnamed_parts, user_tokens, waiting_messages,
+    webhook_due, webhook_listing, webhook_purging,
 };
 use hermod_domain::audit::{AuditFilter, AuditRow};
 use hermod_domain::carrier::IdConversion;
@@ -28,10 +27,10 @@ use hermod_domain::origin::MessageName;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::ops::{
-    AssignedId, Balance, CarrierQueue, CatalogueRow, CustomerRequest, DayTotals, DeliveryRow, Endpoint, EventId,
-    FailingEndpoint, GivenUpReport, InboundRecord, LedgerRow, MessageRecord, MoMessage, OpenReviews, OptOut,
-    ParkedReceipt, ProvisionedRow, QueuePosition, ReceiptLoss, ReportId, ReviewCase, ReviewState, SetAside,
-    SetAsideCount, Statement, TokenDigest, UnassignedMo, UserToken, WebhookAttempt, WebhookFigures,
+    AssignedId, Balance, CarrierQueue, CatalogueRow, CustomerRequest, DayTotals, DeliveryRow, Endpoint,
+    EventId, FailingEndpoint, GivenUpReport, InboundRecord, LedgerRow, MessageRecord, MoMessage, OpenReviews,
+    OptOut, ParkedReceipt, ProvisionedRow, QueuePosition, ReceiptLoss, ReportId, ReviewCase, ReviewState,
+    SetAside, SetAsideCount, Statement, TokenDigest, UnassignedMo, UserToken, WebhookAttempt, WebhookFigures,
     WebhookFilter, WebhookRecord,
 };
 use hermod_engine::state::idempotency_keys::{KeyLimits, KeyStep};

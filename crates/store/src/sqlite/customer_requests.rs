@@ -14,8 +14,7 @@ const COLUMNS: &str =
 
 impl CustomerRequestRows for SqliteTables<'_> {
     fn last_customer_request(&self) -> Result<u64, TableError> {
-        let mut last =
-            self.connection.prepare_cached("SELECT coalesce(max(id), 0) FROM customer_request")?;
+        let mut last = self.connection.prepare_cached("SELECT coalesce(max(id), 0) FROM customer_request")?;
         Ok(last.query_row([], |row| row.get::<_, i64>(0))?.cast_unsigned())
     }
 

@@ -89,7 +89,10 @@ async fn log_is_listed_in_pages_and_by_account() {
     let page = |account, before, limit| {
         let store = &world.store;
         async move {
-            let rows = store.audit_log(AuditFilter { account, ..AuditFilter::default() }, before, limit).await.unwrap();
+            let rows = store
+                .audit_log(AuditFilter { account, ..AuditFilter::default() }, before, limit)
+                .await
+                .unwrap();
             rows.iter().map(|row| row.number).collect::<Vec<_>>()
         }
     };

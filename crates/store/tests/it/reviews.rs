@@ -39,7 +39,8 @@ async fn case(world: &World, id: u64) -> ReviewCase {
 }
 
 async fn decide(world: &World, id: u64, approve: bool) -> ReviewCase {
-    let decided = world.store.decide_review(id, approve, "olga".to_owned(), "seen".to_owned(), world.now).await;
+    let decided =
+        world.store.decide_review(id, approve, "olga".to_owned(), "seen".to_owned(), world.now).await;
     decided.expect("the store answers").expect("there is such a case")
 }
 
@@ -127,7 +128,8 @@ async fn rejected_text_stays_held_until_it_is_approved() {
     }
     decide(&world, id, true).await;
     assert_eq!(screen(&world, "you won").await, PASSED);
-    let unknown = world.store.decide_review(id + 1, true, "olga".to_owned(), String::new(), world.now).await.unwrap();
+    let unknown =
+        world.store.decide_review(id + 1, true, "olga".to_owned(), String::new(), world.now).await.unwrap();
     assert_eq!(unknown, None);
     world.assert_audit_clean();
 }

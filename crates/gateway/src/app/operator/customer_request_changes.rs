@@ -1,9 +1,9 @@
 //! What each kind of a customer's request means: which values it takes, and which change of the setup or the ledger accepts it.
 
 use super::OperatorRefusal;
+use super::connection_names;
 use super::entries::plan_patch;
 use super::input::{invalid, words};
-use super::connection_names;
 use crate::provision::{self, Kind, Plan, WantedSetup, canonical_name, shown_one, wanted_entry};
 use crate::views::entries::Fields;
 use crate::world::World;

@@ -1,9 +1,9 @@
 //! Requests of customers: a customer makes and withdraws them, the operator accepts or declines them. Accepting makes the change
 //! in the same transaction.
 
+use super::connection_names;
 use super::customer_request_changes::{check_subject, find_reason_not_needed, plan_change};
 use super::input::{invalid, one_of, words};
-use super::connection_names;
 use super::{OperatorRefusal, account_name, find_account};
 use crate::author::Acting;
 use crate::provision;

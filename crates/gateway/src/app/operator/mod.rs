@@ -4,8 +4,8 @@
 mod audit_log;
 mod binds;
 mod carriers;
-mod customer_requests;
 mod customer_request_changes;
+mod customer_requests;
 mod deliveries;
 mod entries;
 mod explain;

@@ -43,8 +43,11 @@ pub(super) fn routes(routes: &mut Routes) {
     routes.post(
         "/customer-requests/{id}/decline",
         decline,
-        doc("declineCustomerRequest", "Decline a customer's request", "The declined request.")
-            .errors(&["NOT_FOUND", "INVALID_FIELD", "ALREADY_DECIDED"]),
+        doc("declineCustomerRequest", "Decline a customer's request", "The declined request.").errors(&[
+            "NOT_FOUND",
+            "INVALID_FIELD",
+            "ALREADY_DECIDED",
+        ]),
     );
 }
 
