@@ -40,10 +40,10 @@ async fn accept(s: &Scenario, id: u64, value: Option<&str>) -> Result<CustomerRe
 
 #[tokio::test]
 async fn rejected_sender_is_requested_accepted_and_then_sends() {
-    let s = Scenario::with(Script::new()).await;
+    let mut s = Scenario::with(Script::new()).await;
     let body = format!(r#"{{"to":"{TO}","from":"NewShop","text":"hello"}}"#);
     let rejected = s.alice.post_body(&body).await;
-    assert_eq!(rejected.headers["x-error-code"], "INVALID_SENDER");
+    assert_eq!(rejected.headers["x-error-code"], "SENDER_NOT_APPROVED");
     let mut browser = member(&s, "dev@example.com", "alice", Role::Developer).await;
     let form = browser.get(&format!("{PATH}?kind=sender")).await;
     assert!(form.text.contains(r#"<option value="sender" selected>"#), "{}", form.text);
@@ -67,6 +67,11 @@ async fn rejected_sender_is_requested_accepted_and_then_sends() {
     assert!(audit.text.contains("Created sender alice/NewShop"), "{}", audit.text);
     let wrong = browser.get("/accounts/alice/audit?since=yesterday").await;
     assert!(wrong.status == 400 && wrong.text.contains("how long ago"), "{}", wrong.text);
+    // The provision file is applied again at the start.
+    s.restart().await;
+    s.alice.post_body(&body).await.accepted();
+    let kept = list_customer_requests(s.world(), CustomerRequestsQuery::default()).await.expect("a list");
+    assert_eq!(kept.items, [done]);
     s.end().await;
 }
 
