@@ -24,6 +24,17 @@ pub struct AuditEntry {
     pub detail: String,
 }
 
+/// Which rows of the audit log are wanted. Empty texts and `None` want all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AuditFilter {
+    pub account: Option<AccountId>,
+    /// A part of who made the change, in any case of letters.
+    pub by: String,
+    /// What was done: a kind such as `key`, or a whole action such as `key.update`.
+    pub action: String,
+    pub since: Option<Timestamp>,
+}
+
 /// The hash of a row: SHA-256.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditHash(pub [u8; 32]);

@@ -9,6 +9,7 @@ pub mod area;
 pub mod audit;
 pub mod carrier;
 pub mod catalogue;
+pub mod customer_request;
 pub mod expiring;
 pub mod grouping;
 pub mod ids;

@@ -7,12 +7,12 @@ use crate::tables::{CatalogueRowChange, TableError};
 
 impl Batch<'_> {
     /// Writes a change of the setup. Returns a refusal, and writes nothing, if a ledger entry is refused, a name is
-    /// taken or the one-time link of the change was used before.
+    /// taken, the one-time link of the change was used before or the customer's request is not open.
     pub fn change_catalogue(
         &mut self,
         change: &CatalogueChange,
     ) -> Result<Result<(), CatalogueRefusal>, TableError> {
-        let CatalogueChange { put, remove, entries, provisioned, tokens } = change;
+        let CatalogueChange { put, remove, entries, provisioned, tokens, request } = change;
         if let Some(refusal) = self.find_refusal(entries)? {
             return Ok(Err(CatalogueRefusal::Entry(refusal)));
         }
@@ -23,6 +23,11 @@ impl Batch<'_> {
             && self.tables.read()?.user_token(&link)?.is_none()
         {
             return Ok(Err(CatalogueRefusal::LinkSpent));
+        }
+        if let Some(request) = request
+            && !self.is_customer_request_open(request.id)?
+        {
+            return Ok(Err(CatalogueRefusal::RequestEnded));
         }
         for (kind, id) in remove {
             self.tables.write(CatalogueRowChange::Delete { kind: kind.clone(), id: *id });
@@ -37,6 +42,9 @@ impl Batch<'_> {
             self.tables.write(CatalogueRowChange::PutProvisioned(row.clone()));
         }
         self.change_tokens(tokens)?;
+        if let Some(request) = request {
+            self.end_customer_request(request)?;
+        }
         Ok(Ok(()))
     }
 

@@ -42,6 +42,7 @@ pub mod webhooks;
 // Balances, screening and the setup.
 pub mod audit_log;
 pub mod catalogue;
+pub mod customer_requests;
 pub mod ledger;
 pub mod reviews;
 pub mod user_tokens;

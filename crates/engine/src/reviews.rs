@@ -85,12 +85,15 @@ impl Batch<'_> {
         &mut self,
         id: u64,
         approve: bool,
-        by: &str,
+        (by, reason): (&str, &str),
         now: Timestamp,
     ) -> Result<Option<ReviewCase>, TableError> {
         self.advance_to(now);
         let state = if approve { ReviewState::Approved } else { ReviewState::Rejected };
         self.tables.write(ReviewChange::Decision { id, state, at: now, by: by.to_owned() });
+        if !reason.is_empty() {
+            self.tables.write(ReviewChange::Reason { id, reason: reason.to_owned() });
+        }
         self.tables.read()?.review(id)
     }
 

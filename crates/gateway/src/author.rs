@@ -25,6 +25,16 @@ impl Author {
         Author { name: "operator".to_owned(), address }
     }
 
+    /// An operator with a token of its own.
+    pub fn named_operator(name: &str, address: Option<IpAddr>) -> Author {
+        Author { name: format!("operator {name}"), address }
+    }
+
+    /// Returns the name as the audit log has it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// A user of the portal.
     pub fn user(email: &str, address: Option<IpAddr>) -> Author {
         Author { name: format!("user {email}"), address }

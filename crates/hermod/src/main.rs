@@ -27,9 +27,9 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use customer::{balance, inbound, send, status};
 use failure::CommandResult;
 use operator::{
-    account, alarms, apply, audit_log, binds, carrier, connection, control, deliveries, key, links, lookup,
-    maintenance, message, messages, money, number, price, record, requests, route, screen, search, sender,
-    stats, tail, user,
+    account, alarms, apply, audit_log, binds, carrier, connection, control, customer_requests, deliveries,
+    key, links, lookup, maintenance, message, messages, money, number, operators, price, record, requests,
+    route, screen, search, sender, stats, tail, user,
 };
 use std::process::ExitCode;
 
@@ -112,6 +112,7 @@ enum Command {
     Screen(screen::Screen),
     Control(control::Control),
     User(user::User),
+    Operator(operators::Operator),
     Topup(money::TopUp),
     Invoice(money::Invoice),
     Payment(money::Payment),
@@ -131,6 +132,7 @@ enum Command {
     SetAside(maintenance::SetAside),
     Erase(maintenance::Erase),
     Review(messages::Review),
+    CustomerRequest(customer_requests::CustomerRequest),
     Lookup(lookup::Lookup),
     Smpp(smpp::Smpp),
     Webhook(webhook::Webhook),
@@ -169,6 +171,7 @@ fn main() -> ExitCode {
         Command::Screen(command) => command.run(),
         Command::Control(command) => command.run(),
         Command::User(command) => command.run(),
+        Command::Operator(command) => command.run(),
         Command::Topup(command) => command.run(),
         Command::Invoice(command) => command.run(),
         Command::Payment(command) => command.run(),
@@ -188,6 +191,7 @@ fn main() -> ExitCode {
         Command::SetAside(command) => command.run(),
         Command::Erase(command) => command.run(),
         Command::Review(command) => command.run(),
+        Command::CustomerRequest(command) => command.run(),
         Command::Lookup(command) => command.run(),
         Command::Smpp(command) => command.run(),
         Command::Webhook(command) => command.run(),

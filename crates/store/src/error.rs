@@ -19,6 +19,8 @@ pub enum StoreError {
     NameTaken { kind: String, name: String },
     #[error("this link was used before or has expired; request a new one")]
     LinkSpent,
+    #[error("the request was accepted, declined or withdrawn before")]
+    RequestEnded,
     #[error("the disk is nearly full; new messages are rejected until there is space again")]
     DiskLow,
     #[error("the store is shutting down")]
@@ -110,6 +112,7 @@ impl From<CatalogueRefusal> for StoreError {
             CatalogueRefusal::Entry(refusal) => StoreError::EntryRefused(refusal),
             CatalogueRefusal::NameTaken { kind, name } => StoreError::NameTaken { kind, name },
             CatalogueRefusal::LinkSpent => StoreError::LinkSpent,
+            CatalogueRefusal::RequestEnded => StoreError::RequestEnded,
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::carrier::Profile;
 use crate::catalogue::rotation::valid_secrets;
-use crate::catalogue::{PreviousSecret, SmppAccess, User, Webhooks};
+use crate::catalogue::{OperatorEntry, PreviousSecret, SmppAccess, User, Webhooks};
 use crate::ids::{AccountId, CarrierId, ConnectionId, RouteId};
 use crate::lifecycle::DoubtPolicy;
 use crate::money::{Currency, Money};
@@ -454,4 +454,6 @@ pub struct Documents {
     pub controls: Vec<(String, ControlEntry)>,
     /// By id and e-mail address.
     pub users: Vec<(u32, String, User)>,
+    /// By name.
+    pub operators: Vec<(String, OperatorEntry)>,
 }

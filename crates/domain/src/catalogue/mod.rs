@@ -19,7 +19,7 @@ pub use smpp_access::{
     BINDS_DEFAULT, BindTypes, CodingZero, InboundForm, SMPP_PASSWORD_CHARS, SYSTEM_ID_CHARS_MAX, SmppAccess,
     WINDOW_DEFAULT, WINDOW_MAX,
 };
-pub use users::{AccountUser, Membership, Role, SecondFactor, User, Users};
+pub use users::{AccountUser, Membership, OperatorEntry, Role, SecondFactor, User, Users};
 pub use webhooks::Webhooks;
 
 use crate::area::Area;
@@ -79,6 +79,7 @@ pub struct Catalogue {
     /// The connection that gets each account's MO messages over SMPP.
     inbound: HashMap<AccountId, ConnectionId>,
     users: Users,
+    operators: Vec<(String, OperatorEntry)>,
 }
 
 impl Catalogue {
@@ -90,8 +91,17 @@ impl Catalogue {
         for (id, name, account) in &documents.accounts {
             accounts.insert(*id, common.view(*id, name, account, &owned)?);
         }
-        let Documents { connections, connection_names, keys, routes, carriers, numbers, users, .. } =
-            documents;
+        let Documents {
+            connections,
+            connection_names,
+            keys,
+            routes,
+            carriers,
+            numbers,
+            users,
+            operators,
+            ..
+        } = documents;
         let connection_names = connection_names.into_iter().collect();
         let connections: HashMap<_, _> = connections.into_iter().collect();
         for (connection, Connection { account, .. }) in &connections {
@@ -127,7 +137,13 @@ impl Catalogue {
             numbers,
             inbound,
             users: Users::of(users),
+            operators,
         })
+    }
+
+    /// Returns the operators with tokens of their own, by name.
+    pub fn operators(&self) -> &[(String, OperatorEntry)] {
+        &self.operators
     }
 
     pub fn key(&self, public: &str) -> Option<&ApiKey> {
@@ -155,6 +171,12 @@ impl Catalogue {
     /// Returns the connection with this name. A linear search, for requests of people.
     pub fn connection_by_name(&self, name: &str) -> Option<ConnectionId> {
         self.connection_names.iter().find(|(_, known)| *known == name).map(|(id, _)| *id)
+    }
+
+    /// Returns the connections of an account with their names, in no order. A linear search, for requests of people.
+    pub fn connections_of(&self, account: AccountId) -> impl Iterator<Item = (&str, &Connection)> {
+        let own = self.connections.iter().filter(move |(_, connection)| connection.account == account);
+        own.filter_map(|(id, connection)| Some((self.connection_name(*id)?, connection)))
     }
 
     pub fn account(&self, id: AccountId) -> Option<&AccountView> {

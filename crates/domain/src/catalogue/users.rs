@@ -1,4 +1,4 @@
-//! People who use the portal: their roles in accounts, and how they sign in.
+//! People who use the portal, with their roles in accounts and how they sign in; and operators.
 
 use crate::ids::AccountId;
 use crate::time::Timestamp;
@@ -108,6 +108,14 @@ pub struct AccountUser<'a> {
     pub email: &'a str,
     pub user: &'a User,
     pub role: Role,
+}
+
+/// A person or program that uses the operator API with a token of its own. Only a keyed digest of the token is stored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OperatorEntry {
+    /// Lower-case hex.
+    pub token_digest: String,
 }
 
 /// All users.

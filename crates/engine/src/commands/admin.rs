@@ -41,6 +41,8 @@ pub struct DecideReview {
     pub approve: bool,
     /// Who decided.
     pub by: String,
+    /// What the customer is told; may be empty.
+    pub reason: String,
     pub now: Timestamp,
 }
 
@@ -49,8 +51,8 @@ impl Command for DecideReview {
     type Outcome = Option<Box<ReviewCase>>;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<Option<Box<ReviewCase>>, TableError> {
-        let DecideReview { id, approve, by, now } = self;
-        Ok(batch.decide_review(*id, *approve, by, *now)?.map(Box::new))
+        let DecideReview { id, approve, by, reason, now } = self;
+        Ok(batch.decide_review(*id, *approve, (by, reason), *now)?.map(Box::new))
     }
 }
 

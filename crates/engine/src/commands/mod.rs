@@ -5,6 +5,7 @@
 //! [`AnyCommand`] and [`AnyOutcome`] come from it.
 
 mod admin;
+mod customer_requests;
 mod erasure;
 mod links;
 mod messages;
@@ -30,7 +31,8 @@ pub use webhooks::{ForgetWebhooks, LimitWebhookWaits, ReplayFailedWebhooks, Repl
 
 use crate::batch::Batch;
 use crate::ops::{
-    Acceptance, CatalogueChange, FinishedReports, Inbound, LedgerEntry, LinkBatch, OptOut, Screened,
+    Acceptance, CatalogueChange, CustomerRequestEnd, FinishedReports, Inbound, LedgerEntry, LinkBatch,
+    NewCustomerRequest, OptOut, Screened,
 };
 use crate::state::idempotency_keys::KeyStep;
 use crate::tables::TableError;
@@ -143,6 +145,7 @@ commands! {
     CloseLink(CloseLink),
     DecideReview(DecideReview),
     DropOldFigures(DropOldFigures),
+    EndCustomerRequest(CustomerRequestEnd),
     EndUserToken(EndUserToken),
     EraseInbound(EraseInbound),
     EraseMessages(EraseMessages),
@@ -161,6 +164,7 @@ commands! {
     GiveUpParked(GiveUpParked),
     ExpireParts(ExpireParts),
     LimitWebhookWaits(LimitWebhookWaits),
+    MakeCustomerRequest(Box<NewCustomerRequest>),
     MergeKeys(KeyStep),
     MoveToWebhook(MoveToWebhook),
     MoveWaiting(MoveWaiting),

@@ -2,7 +2,7 @@
 
 use crate::batch::Batch;
 use crate::commands::{AnyCommand, AnyOutcome, Command};
-use crate::ops::{PostOutcome, TokenDigest, UserToken, WebhookReplay};
+use crate::ops::{MadeCustomerRequest, PostOutcome, TokenDigest, UserToken, WebhookReplay};
 use crate::tables::{TableError, UserTokenChange};
 use hermod_domain::audit::AuditEntry;
 use hermod_domain::time::Timestamp;
@@ -97,6 +97,8 @@ fn has_changed(outcome: &AnyOutcome) -> bool {
         AnyOutcome::OptIn(was_out) => *was_out,
         AnyOutcome::ReplayWebhook(replayed) => *replayed == WebhookReplay::Again,
         AnyOutcome::EndUserToken(was_there) => *was_there,
+        AnyOutcome::MakeCustomerRequest(made) => matches!(made, MadeCustomerRequest::New(_)),
+        AnyOutcome::EndCustomerRequest(was_open) => *was_open,
         _ => true,
     }
 }

@@ -1,7 +1,7 @@
 //! Entries of the setup, and changes of them.
 
 use crate::ops::Hidden;
-use crate::ops::{LedgerEntry, PostRefusal, TokenChange};
+use crate::ops::{CustomerRequestEnd, LedgerEntry, PostRefusal, TokenChange};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -34,11 +34,13 @@ pub struct CatalogueChange {
     pub put: Vec<CatalogueRow>,
     /// Entries that are removed, by kind and id, before any is added: their names are free at once.
     pub remove: Vec<(String, u32)>,
-    /// The opening balances of new accounts. If one is refused, the whole change is.
+    /// Ledger entries, such as the opening balances of new accounts. If one is refused, the whole change is.
     pub entries: Vec<LedgerEntry>,
     /// What a provision file says about its entries, kept for the next time that it is applied.
     pub provisioned: Vec<ProvisionedRow>,
     pub tokens: TokenChange,
+    /// The customer's request that this change fulfils. If it is not open, the change is refused.
+    pub request: Option<CustomerRequestEnd>,
 }
 
 /// Why a change of the setup was refused.
@@ -52,6 +54,8 @@ pub enum CatalogueRefusal {
     },
     /// The one-time link does not exist, was used before or has been replaced.
     LinkSpent,
+    /// The customer's request was accepted, declined or withdrawn before.
+    RequestEnded,
 }
 
 /// What a provision file said about one entry when it was last applied. Only the gateway reads the body.

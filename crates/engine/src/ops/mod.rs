@@ -2,6 +2,7 @@
 //! the tables. A value that a command carries lists everything that is written together.
 
 mod catalogue;
+mod customer_request;
 mod delivery;
 mod inbound;
 mod link;
@@ -18,6 +19,10 @@ mod user_token;
 mod webhook;
 
 pub use catalogue::{CatalogueChange, CatalogueRefusal, CatalogueRow, ProvisionedRow};
+pub use customer_request::{
+    CUSTOMER_REQUESTS_KEPT_MAX, CustomerRequest, CustomerRequestEnd, MadeCustomerRequest, NewCustomerRequest,
+    OPEN_CUSTOMER_REQUESTS_MAX,
+};
 pub use delivery::{DELIVERY_DAYS_KEPT, DELIVERY_ROWS_MAX, DELIVERY_TIMES, DeliveryFigures, DeliveryRow};
 pub use inbound::{
     CONCATENATED_OCTETS_MAX, CONCATENATION_WAIT, CONVERSATION_KEPT, INBOUND_LOOKED_AT_MAX, Inbound,

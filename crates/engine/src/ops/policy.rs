@@ -79,6 +79,8 @@ pub struct ReviewCase {
     pub decided_at: Option<Timestamp>,
     /// Empty until it is decided.
     pub decided_by: String,
+    /// What the customer is told about the decision; may be empty.
+    pub reason: String,
 }
 
 /// The state of a case. Stored as small integers: add, never renumber.

@@ -7,10 +7,11 @@ use crate::tables::{StepChange, TableError, Tables};
 /// although most steps have no row.
 const STEP_IDS_RESERVED: u64 = 100_000;
 
-/// The highest ids of ledger entries, review cases and steps.
+/// The highest ids of ledger entries, review cases, customers' requests and steps.
 pub struct LastIds {
     posting: i64,
     review: u64,
+    customer_request: u64,
     step: StepId,
     /// The last step id that needs no further reservation.
     reserved_step: StepId,
@@ -23,6 +24,7 @@ impl LastIds {
         Ok(LastIds {
             posting: stored.last_posting()?,
             review: stored.last_review()?,
+            customer_request: stored.last_customer_request()?,
             step: reserved_step,
             reserved_step,
         })
@@ -36,6 +38,11 @@ impl LastIds {
     pub fn next_review(&mut self) -> u64 {
         self.review += 1;
         self.review
+    }
+
+    pub fn next_customer_request(&mut self) -> u64 {
+        self.customer_request += 1;
+        self.customer_request
     }
 
     #[inline]

@@ -2,11 +2,11 @@
 
 use crate::tables::{
     AliasChange, AuditLogChange, BalanceChange, CarrierIdChange, CatalogueRowChange, ConversationChange,
-    DayTotalsChange, DeliveryFigureChange, ErasureChange, GivenUpReportChange, InboundChange, KeyChange,
-    LedgerChange, MessageChange, MessageExceptionChange, MoPartChange, OptOutChange, ParkedReceiptChange,
-    PartChange, PurgeChange, ReportChange, ReviewChange, SetAsideChange, StepChange, StoredTables,
-    TableError, UnassignedInboundChange, UnnamedPartChange, UserTokenChange, WebhookAttemptChange,
-    WebhookEventChange,
+    CustomerRequestChange, DayTotalsChange, DeliveryFigureChange, ErasureChange, GivenUpReportChange,
+    InboundChange, KeyChange, LedgerChange, MessageChange, MessageExceptionChange, MoPartChange,
+    OptOutChange, ParkedReceiptChange, PartChange, PurgeChange, ReportChange, ReviewChange, SetAsideChange,
+    StepChange, StoredTables, TableError, UnassignedInboundChange, UnnamedPartChange, UserTokenChange,
+    WebhookAttemptChange, WebhookEventChange,
 };
 use serde::{Deserialize, Serialize};
 
@@ -67,4 +67,5 @@ changes! {
     WebhookEvent(WebhookEventChange) => change_webhook_event,
     AuditLog(AuditLogChange) => change_audit_log,
     UserToken(UserTokenChange) => change_user_token,
+    CustomerRequest(CustomerRequestChange) => change_customer_request,
 }

@@ -12,6 +12,7 @@ mod catalogue;
 mod change_log;
 mod changes;
 mod conversations;
+mod customer_requests;
 mod day_totals;
 mod delivery_figures;
 mod erasure;
@@ -46,6 +47,7 @@ pub use catalogue::*;
 pub use change_log::{CHANGE_ENCODING, ChangeLog, LogError, LoggedChanges, replay};
 pub use changes::Change;
 pub use conversations::*;
+pub use customer_requests::*;
 pub use day_totals::*;
 pub use delivery_figures::*;
 pub use erasure::*;
@@ -88,6 +90,7 @@ tables![
     CarrierIdRows,
     CatalogueRows,
     ConversationRows,
+    CustomerRequestRows,
     DayTotalRows,
     DeliveryFigureRows,
     ErasureRows,

@@ -55,6 +55,7 @@ pub enum ReviewChange {
         id: u64,
         reopened: ReopenedReview,
     },
+    /// A decision, without a reason.
     Decision {
         id: u64,
         state: ReviewState,
@@ -62,6 +63,11 @@ pub enum ReviewChange {
         by: String,
     },
     Delete(u64),
+    /// What the customer is told about the decision.
+    Reason {
+        id: u64,
+        reason: String,
+    },
 }
 
 /// Reads and writes messages held for review, and the decisions about them.

@@ -2,8 +2,8 @@
 
 use crate::provision::kind::Kind;
 use hermod_domain::catalogue::{
-    Account, ApiKey, Carrier, Connection, ControlEntry, Documents, NumberEntry, Price, RouteEntry,
-    ScreenEntry, SenderEntry, User,
+    Account, ApiKey, Carrier, Connection, ControlEntry, Documents, NumberEntry, OperatorEntry, Price,
+    RouteEntry, ScreenEntry, SenderEntry, User,
 };
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, RouteId};
 use hermod_store::CatalogueRow;
@@ -76,6 +76,7 @@ pub(super) fn documents<'a>(
             Kind::Screen => documents.screens.push((name, read::<ScreenEntry>(row)?)),
             Kind::Control => documents.controls.push((name, read::<ControlEntry>(row)?)),
             Kind::User => documents.users.push((id, name, read::<User>(row)?)),
+            Kind::Operator => documents.operators.push((name, read::<OperatorEntry>(row)?)),
         }
     }
     Ok(documents)

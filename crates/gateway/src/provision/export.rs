@@ -9,6 +9,7 @@ use crate::provision::documents::{self, Names, UnreadableRow};
 use crate::provision::draft::Entry;
 use crate::provision::inbound_number::WantedNumber;
 use crate::provision::kind::Kind;
+use crate::provision::operator::WantedOperator;
 use crate::provision::plan::Plan;
 use crate::provision::price::WantedPrice;
 use crate::provision::route::WantedRoute;
@@ -64,6 +65,7 @@ pub(super) fn entry(
         Kind::Screen => of::<WantedScreen>(row, names),
         Kind::Control => of::<WantedControl>(row, names),
         Kind::User => of::<WantedUser>(row, names),
+        Kind::Operator => of::<WantedOperator>(row, names),
     }
 }
 

@@ -7,6 +7,7 @@ use crate::provision::connection::WantedConnection;
 use crate::provision::control::WantedControl;
 use crate::provision::inbound_number::WantedNumber;
 use crate::provision::kind::Kind;
+use crate::provision::operator::WantedOperator;
 use crate::provision::price::WantedPrice;
 use crate::provision::route::WantedRoute;
 use crate::provision::screen::WantedScreen;
@@ -31,6 +32,7 @@ pub fn schema_of(kind: Kind) -> RefOr<Schema> {
         Kind::Screen => WantedScreen::schema(),
         Kind::Control => WantedControl::schema(),
         Kind::User => WantedUser::schema(),
+        Kind::Operator => WantedOperator::schema(),
     }
 }
 
@@ -85,6 +87,7 @@ fn schemas_inside(kind: Kind) -> Vec<(String, RefOr<Schema>)> {
         Kind::Screen => WantedScreen::schemas(&mut inside),
         Kind::Control => WantedControl::schemas(&mut inside),
         Kind::User => WantedUser::schemas(&mut inside),
+        Kind::Operator => WantedOperator::schemas(&mut inside),
     }
     inside
 }

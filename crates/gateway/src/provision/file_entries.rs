@@ -9,6 +9,7 @@ use crate::provision::control::WantedControl;
 use crate::provision::inbound_number::WantedNumber;
 use crate::provision::kind::Kind;
 use crate::provision::mentioned_fields::Mentions;
+use crate::provision::operator::WantedOperator;
 use crate::provision::price::WantedPrice;
 use crate::provision::route::WantedRoute;
 use crate::provision::screen::WantedScreen;
@@ -48,6 +49,8 @@ pub struct WantedSetup {
     pub controls: Vec<WantedControl>,
     #[serde(rename = "user", skip_serializing_if = "Vec::is_empty")]
     pub users: Vec<WantedUser>,
+    #[serde(rename = "operator", skip_serializing_if = "Vec::is_empty")]
+    pub operators: Vec<WantedOperator>,
     #[serde(rename = "remove", skip_serializing_if = "Vec::is_empty")]
     pub removals: Vec<Removal>,
     /// The installation's rules for webhook addresses.
@@ -107,6 +110,7 @@ impl WantedSetup {
             || self.accounts.iter().any(|account| account.webhook_secret.is_some())
             || self.connections.iter().any(|connection| connection.password.is_some())
             || self.keys.iter().any(|key| key.secret.is_some())
+            || self.operators.iter().any(|operator| operator.token.is_some())
     }
 
     /// Writes the mentioned fields as TOML, without secrets.

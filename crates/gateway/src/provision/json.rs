@@ -183,6 +183,7 @@ fn only_name(wanted: &WantedSetup, kind: Kind) -> Option<String> {
         Kind::Screen => wanted.screens.first().map(Entry::name),
         Kind::Control => wanted.controls.first().map(Entry::name),
         Kind::User => wanted.users.first().map(Entry::name),
+        Kind::Operator => wanted.operators.first().map(Entry::name),
     }
 }
 

@@ -19,10 +19,11 @@ pub enum Kind {
     Screen,
     Control,
     User,
+    Operator,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 11] = [
+    pub const ALL: [Kind; 12] = [
         Kind::Carrier,
         Kind::Route,
         Kind::Price,
@@ -34,6 +35,7 @@ impl Kind {
         Kind::Screen,
         Kind::Control,
         Kind::User,
+        Kind::Operator,
     ];
 
     pub const fn as_str(self) -> &'static str {
@@ -49,6 +51,7 @@ impl Kind {
             Kind::Screen => "screen",
             Kind::Control => "control",
             Kind::User => "user",
+            Kind::Operator => "operator",
         }
     }
 
@@ -65,6 +68,7 @@ impl Kind {
             Kind::Screen => "screens",
             Kind::Control => "controls",
             Kind::User => "users",
+            Kind::Operator => "operators",
         }
     }
 
@@ -81,7 +85,8 @@ impl Kind {
             | Kind::Key
             | Kind::Screen
             | Kind::Control
-            | Kind::User => None,
+            | Kind::User
+            | Kind::Operator => None,
         }
     }
 }

@@ -62,7 +62,7 @@ fn takes_empty_text(kind: Kind, field: &str) -> bool {
         Kind::Sender => field == "sender",
         Kind::Number => field == "number",
         Kind::User => field == "email",
-        Kind::Account | Kind::Connection | Kind::Screen | Kind::Control => field == "name",
+        Kind::Account | Kind::Connection | Kind::Screen | Kind::Control | Kind::Operator => field == "name",
     }
 }
 
@@ -76,6 +76,6 @@ const fn placeholders(kind: Kind) -> &'static str {
         Kind::Number | Kind::Connection => "account = \"name\"",
         Kind::Key => "connection = \"name\"",
         Kind::Screen => "pattern = \"x\"",
-        Kind::Sender | Kind::Control | Kind::User => "",
+        Kind::Sender | Kind::Control | Kind::User | Kind::Operator => "",
     }
 }

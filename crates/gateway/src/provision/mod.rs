@@ -1,5 +1,5 @@
 //! Provisioning: applies carriers, routes, prices, accounts, connections, keys, senders, numbers, screening rules,
-//! traffic controls and users from a file or the operator API to the store's catalogue. Entries are identified by name, so a
+//! traffic controls, users and operators from a file or the operator API to the store's catalogue. Entries are identified by name, so a
 //! file can be applied repeatedly. A change is applied completely or not at all.
 
 mod account;
@@ -22,6 +22,7 @@ mod kind;
 mod last_applied;
 mod mentioned_fields;
 mod names;
+mod operator;
 mod plan;
 mod planning;
 mod price;
@@ -54,6 +55,7 @@ pub use inbound_number::WantedNumber;
 pub use json::{check_fields, merged, parse_object, value_of, wanted_entry, wanted_whole};
 pub use kind::Kind;
 pub use names::of_area;
+pub use operator::WantedOperator;
 pub use plan::{Change, Effect, FieldChange, FieldLeft, Made, Plan};
 pub use price::WantedPrice;
 pub use route::{PlacedCarrier, WantedRoute, WantedRouteCarrier};
@@ -65,12 +67,16 @@ pub use user::{SignInChange, WantedMembership, WantedUser, change_membership, ch
 use crate::author::Author;
 use crate::secrets::Pepper;
 use hermod_domain::area::Area;
+use hermod_domain::audit::AuditEntry;
 use hermod_domain::catalogue::{Catalogue, CatalogueError};
 use hermod_domain::money::Money;
 use hermod_domain::price::PriceEntry;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
-use hermod_store::{CatalogueChange, CatalogueRow, LedgerEntry, LedgerKind, Store, StoreError, TokenChange};
+use hermod_store::{
+    CatalogueChange, CatalogueRow, CustomerRequestEnd, LedgerEntry, LedgerKind, Store, StoreError,
+    TokenChange,
+};
 use last_applied::LastApplied;
 
 /// The reference and note of an account's opening ledger entry.
@@ -165,9 +171,36 @@ pub async fn carry_out_with(
     store: &Store,
     plan: &Plan,
     author: &Author,
-    mut tokens: TokenChange,
+    tokens: TokenChange,
     now: Timestamp,
 ) -> Result<(), ProvisionError> {
+    let beside = CatalogueChange { tokens, ..CatalogueChange::default() };
+    carry_out_beside(store, plan, audit_entries::entries(plan, author, now)?, beside, now).await
+}
+
+/// Does the same as [`carry_out`], and ends a customer's request in the same transaction. `entry` is about the request.
+pub async fn fulfil(
+    store: &Store,
+    plan: &Plan,
+    (author, entry): (&Author, AuditEntry),
+    (request, ledger): (CustomerRequestEnd, Vec<LedgerEntry>),
+    now: Timestamp,
+) -> Result<(), ProvisionError> {
+    let mut audited = vec![entry];
+    audited.extend(audit_entries::entries(plan, author, now)?);
+    let beside = CatalogueChange { entries: ledger, request: Some(request), ..CatalogueChange::default() };
+    carry_out_beside(store, plan, audited, beside, now).await
+}
+
+/// Applies a plan together with what else is written in its transaction.
+async fn carry_out_beside(
+    store: &Store,
+    plan: &Plan,
+    audited: Vec<AuditEntry>,
+    beside: CatalogueChange,
+    now: Timestamp,
+) -> Result<(), ProvisionError> {
+    let CatalogueChange { entries: ledger, mut tokens, request, .. } = beside;
     tokens.end_all_of.extend(plan.users_to_sign_out());
     let opened = plan.openings.iter().filter(|(_, opening)| *opening != Money::ZERO);
     let entries = opened.map(|(account, opening)| LedgerEntry {
@@ -181,12 +214,13 @@ pub async fn carry_out_with(
     let change = CatalogueChange {
         put: plan.put.clone(),
         remove: plan.removed.iter().map(|row| (row.kind.clone(), row.id)).collect(),
-        entries: entries.collect(),
+        entries: entries.chain(ledger).collect(),
         provisioned: plan.provisioned.clone(),
         tokens,
+        request,
     };
     if change != CatalogueChange::default() {
-        store.audited(audit_entries::entries(plan, author, now)?).change_catalogue(change).await?;
+        store.audited(audited).change_catalogue(change).await?;
     }
     Ok(())
 }

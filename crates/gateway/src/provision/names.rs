@@ -67,7 +67,7 @@ fn plainly(sender: &Sender) -> String {
 /// Parses a name. Returns its canonical form and the fields that follow from it.
 pub(super) fn read(kind: Kind, name: &str) -> Result<(String, Map<String, Value>), ProvisionRefusal> {
     let read = match kind {
-        Kind::Carrier | Kind::Account | Kind::Connection | Kind::Screen | Kind::Control => {
+        Kind::Carrier | Kind::Account | Kind::Connection | Kind::Screen | Kind::Control | Kind::Operator => {
             Some((name.to_owned(), vec![("name", name.to_owned())]))
         }
         Kind::Key => Some((name.to_owned(), vec![("key", name.to_owned())])),
@@ -98,9 +98,13 @@ fn form(kind: Kind) -> &'static str {
         Kind::Sender => "expected ACCOUNT/SENDER, or */SENDER for every account",
         Kind::User => "expected an e-mail address",
         Kind::Number => "expected its digits, with /KEYWORD after them if it is shared",
-        Kind::Carrier | Kind::Account | Kind::Connection | Kind::Key | Kind::Screen | Kind::Control => {
-            "expected its name"
-        }
+        Kind::Carrier
+        | Kind::Account
+        | Kind::Connection
+        | Kind::Key
+        | Kind::Screen
+        | Kind::Control
+        | Kind::Operator => "expected its name",
     }
 }
 

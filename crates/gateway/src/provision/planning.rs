@@ -32,6 +32,7 @@ pub(super) fn plan(
         screens,
         controls,
         users,
+        operators,
         removals,
         rules,
         mentions,
@@ -65,6 +66,7 @@ pub(super) fn plan(
     bring_all(&mut draft, screens, mentions)?;
     bring_all(&mut draft, controls, mentions)?;
     bring_all(&mut draft, users, mentions)?;
+    bring_all(&mut draft, operators, mentions)?;
     for removal in removals {
         match mentions {
             Some(_) => draft.bring_removal(removal.kind, &removal.name)?,

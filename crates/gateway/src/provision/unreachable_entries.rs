@@ -26,7 +26,8 @@ pub(super) fn warning(row: &CatalogueRow) -> Option<String> {
         | Kind::Key
         | Kind::Screen
         | Kind::Control
-        | Kind::User => None,
+        | Kind::User
+        | Kind::Operator => None,
     }?;
     let (what, mcc) = match area {
         Area::Mcc(mcc) if !Numbers::embedded().has_mcc(mcc) => (format!("MCC {mcc}"), mcc),

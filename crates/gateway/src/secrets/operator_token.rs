@@ -1,9 +1,11 @@
 //! The operator's token, which grants full access to the operator API. It is generated when a data folder is first
-//! opened, in a file that only its owner can read; the gateway keeps only a digest.
+//! opened, in a file that only its owner can read; the gateway keeps only a digest. Named operators have tokens of their own.
 
 use super::secret::{Pepper, random_token, write_private};
 use crate::config::Config;
+use hermod_domain::catalogue::OperatorEntry;
 use std::path::{Path, PathBuf};
+use subtle::ConstantTimeEq as _;
 
 const FILE: &str = "operator.token";
 /// Five bits each: 200 bits.
@@ -16,6 +18,15 @@ const CHARS_MAX: usize = 256;
 pub struct OperatorToken {
     pepper: Pepper,
     digest: String,
+}
+
+/// Whose token a request has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TokenHolder {
+    /// The token in the data folder.
+    DataFolder,
+    /// An operator with a token of its own.
+    Named(String),
 }
 
 /// Returns the token's file: the configured one, or the one in the data folder.
@@ -41,12 +52,24 @@ impl OperatorToken {
         read(&path).map(|token| OperatorToken::new(pepper, &token))
     }
 
-    /// Returns the token's digest.
-    pub(crate) fn digest(&self) -> &str {
-        &self.digest
+    /// Returns whose token it is, and its digest. Compares the digest with those of all operators, each in constant time.
+    pub(crate) fn holder_of(
+        &self,
+        given: &str,
+        operators: &[(String, OperatorEntry)],
+    ) -> Option<(TokenHolder, String)> {
+        let digest = self.pepper.digest(given);
+        let is_same = |known: &str| bool::from(digest.as_bytes().ct_eq(known.as_bytes()));
+        let mut holder = is_same(&self.digest).then_some(TokenHolder::DataFolder);
+        for (name, operator) in operators {
+            if is_same(&operator.token_digest) {
+                holder = holder.or_else(|| Some(TokenHolder::Named(name.clone())));
+            }
+        }
+        holder.map(|holder| (holder, digest))
     }
 
-    /// Compares in constant time.
+    /// Whether it is the token of the data folder. Compares in constant time.
     pub fn matches(&self, given: &str) -> bool {
         self.pepper.matches(given, &self.digest)
     }
@@ -87,6 +110,21 @@ mod tests {
         assert!(made.matches(&token));
         assert!(!made.matches(&token[1..]));
         assert!(OperatorToken::load_or_make(&config, &pepper).unwrap().matches(&token));
+    }
+
+    #[test]
+    fn token_of_a_named_operator_is_found_until_the_entry_is_removed() {
+        let pepper = Pepper::new(b"pepper");
+        let main = OperatorToken::new(&pepper, "main-token-of-many-characters");
+        let entry = |token: &str| OperatorEntry { token_digest: pepper.digest(token) };
+        let operators = [("ann".to_owned(), entry("anns")), ("bob".to_owned(), entry("bobs"))];
+        let holder = |token: &str, known: &[(String, OperatorEntry)]| {
+            main.holder_of(token, known).map(|(holder, _)| holder)
+        };
+        assert_eq!(holder("main-token-of-many-characters", &operators), Some(TokenHolder::DataFolder));
+        assert_eq!(holder("bobs", &operators), Some(TokenHolder::Named("bob".to_owned())));
+        assert_eq!(holder("bobs", &operators[..1]), None);
+        assert_eq!(holder("", &operators), None);
     }
 
     #[test]

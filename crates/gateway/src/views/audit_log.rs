@@ -11,6 +11,14 @@ use utoipa::{IntoParams, ToSchema};
 pub struct AuditLogQuery {
     /// Only changes that concern this account.
     pub account: Option<String>,
+    /// Only changes by authors whose name contains this text, such as `operator ann` or an e-mail address.
+    #[param(example = "operator")]
+    pub by: Option<String>,
+    /// Only changes of this kind, such as `key`, or with this action, such as `key.update`.
+    #[param(example = "key")]
+    pub action: Option<String>,
+    /// At this time or later: a time such as `2026-11-15T09:30:00Z`, a UTC day, or how long ago, such as `7d`.
+    pub since: Option<String>,
     /// `next` of the previous page.
     pub before: Option<RowNumber>,
     /// How many at most; 100 by default.
@@ -24,7 +32,7 @@ pub struct AuditRowView {
     #[schema(examples(42))]
     pub number: u64,
     pub at: String,
-    /// Who made it: `operator`, `user` with an e-mail address, or `file` with the name of a provision file.
+    /// Who made it: `operator`, `operator` with a name, `user` with an e-mail address, or `file` with the name of a provision file.
     #[schema(examples("operator"))]
     pub by: String,
     /// The address that the request came from; empty for a command on the gateway's own machine.

@@ -4,7 +4,8 @@
 use super::paging::{Limit, Paged, RowNumber};
 use hermod_domain::receipt::ReportStatus;
 use hermod_store::{
-    GivenUpReport, InboundRecord, OptOut, ReportGiveUpReason, ReviewCase, ReviewState, UnassignedMo,
+    APPROVAL_LASTS, GivenUpReport, InboundRecord, OptOut, ReportGiveUpReason, ReviewCase, ReviewState,
+    UnassignedMo,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -12,6 +13,8 @@ use utoipa::{IntoParams, ToSchema};
 #[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub struct ReviewsQuery {
+    /// Only cases of this account.
+    pub account: Option<String>,
     /// Only cases in this state: `open`, `approved` or `rejected`.
     #[param(pattern = "^(open|approved|rejected)$")]
     pub state: Option<String>,
@@ -38,6 +41,10 @@ pub struct ReviewView {
     pub last_at: String,
     pub decided_at: Option<String>,
     pub decided_by: String,
+    /// What the customer is told about the decision; may be empty.
+    pub reason: String,
+    /// An approval is valid until then.
+    pub valid_until: Option<String>,
 }
 
 impl Paged for ReviewView {
@@ -50,7 +57,9 @@ impl Paged for ReviewView {
 
 impl ReviewView {
     pub fn new(case: ReviewCase, account: String) -> ReviewView {
+        let approved_at = case.decided_at.filter(|_| case.state == ReviewState::Approved);
         ReviewView {
+            valid_until: approved_at.map(|at| at.plus(APPROVAL_LASTS).to_iso()),
             id: case.id,
             account,
             from: case.from.to_string(),
@@ -63,6 +72,7 @@ impl ReviewView {
             last_at: case.last_at.to_iso(),
             decided_at: case.decided_at.map(|at| at.to_iso()),
             decided_by: case.decided_by,
+            reason: case.reason,
         }
     }
 }
@@ -81,6 +91,10 @@ pub struct DecisionRequest {
     /// Who decides, for the record.
     #[schema(min_length = 1, max_length = 100, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$", examples("Ada"))]
     pub by: String,
+    /// What the customer is told about the decision.
+    #[serde(default)]
+    #[schema(max_length = 500, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
+    pub reason: String,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]

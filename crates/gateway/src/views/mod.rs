@@ -8,6 +8,7 @@ pub mod audit_log;
 pub mod binds;
 pub mod carrier_test;
 pub mod carriers;
+pub mod customer_requests;
 pub mod deliveries;
 pub mod destinations;
 pub mod entries;

@@ -11,6 +11,7 @@ const EXAMPLES: &str = "\
 Examples:
   hermod changes
   hermod changes --account shop
+  hermod changes --by ann --action key --since 7d
   hermod changes --json | jq '.items[] | {by, action, subject, detail}'
 
 Every change of the setup, of balances, reviews, opt-outs and webhooks is written into the audit log in the transaction of
@@ -24,6 +25,15 @@ pub(crate) struct Changes {
     /// Only changes that concern this account
     #[arg(long, value_name = "NAME")]
     account: Option<String>,
+    /// Only changes by authors whose name contains this text
+    #[arg(long, value_name = "TEXT")]
+    by: Option<String>,
+    /// Only changes of this kind, such as key, or with this action, such as key.update
+    #[arg(long, value_name = "ACTION")]
+    action: Option<String>,
+    /// Only changes since this time, UTC day, or how long ago, such as 7d
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
     /// Only changes before this number; the last line of a page has it
     #[arg(long, value_name = "N")]
     before: Option<RowNumber>,
@@ -36,9 +46,9 @@ pub(crate) struct Changes {
 
 impl Changes {
     pub(crate) fn run(self) -> CommandResult {
-        let Changes { account, before, limit, target } = self;
+        let Changes { account, by, action, since, before, limit, target } = self;
         target.run(MissingDir::Refuse, async move |client| {
-            let query = AuditLogQuery { account, before, limit: Some(limit) };
+            let query = AuditLogQuery { account, by, action, since, before, limit: Some(limit) };
             print_page::<AuditRowView>(client, "/audit-log", &query, NextPage::Before).await
         })
     }

@@ -16,12 +16,20 @@ pub(crate) const WEBHOOKS_OF: &str = "webhooks of ";
 /// The prefix of `key` for the SMPP password of a connection.
 pub(crate) const PASSWORD_OF: &str = "password of ";
 
+/// The prefix of `key` for the token of an operator.
+const TOKEN_OF: &str = "token of operator ";
+
 /// Returns a secret as an entry of a provision file.
 fn as_entry(SecretView { key, secret }: &SecretView) -> String {
-    let (kind, name, field) = match (key.strip_prefix(WEBHOOKS_OF), key.strip_prefix(PASSWORD_OF)) {
-        (Some(account), _) => ("account", format!("name = {}", quoted(account)), "webhook_secret"),
-        (_, Some(connection)) => ("connection", format!("name = {}", quoted(connection)), "password"),
-        (None, None) => ("key", format!("key = {}", quoted(key)), "secret"),
+    let named = |name: &str| format!("name = {}", quoted(name));
+    let (kind, name, field) = if let Some(account) = key.strip_prefix(WEBHOOKS_OF) {
+        ("account", named(account), "webhook_secret")
+    } else if let Some(connection) = key.strip_prefix(PASSWORD_OF) {
+        ("connection", named(connection), "password")
+    } else if let Some(operator) = key.strip_prefix(TOKEN_OF) {
+        ("operator", named(operator), "token")
+    } else {
+        ("key", format!("key = {}", quoted(key)), "secret")
     };
     format!("[[{kind}]]\n{name}\n{field} = {}\n\n", quoted(secret))
 }

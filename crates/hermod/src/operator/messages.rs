@@ -19,7 +19,7 @@ Examples:
   hermod review list
   hermod review show 7
   hermod review approve 7
-  hermod review reject 7 --by alice
+  hermod review reject 7 --by alice --reason 'Links are not allowed'
 
 A message that matches a screening rule is rejected, not charged, and opens a review case. After
 approval, the customer's retry of the message passes for a week.";
@@ -39,6 +39,9 @@ enum ReviewCommand {
     /// List review cases, the newest first
     #[command(after_help = "Examples:\n  hermod review list\n  hermod review list --state rejected")]
     List {
+        /// Only cases of this account
+        #[arg(long, value_name = "NAME")]
+        account: Option<String>,
         /// Only cases in this state
         #[arg(long, value_name = "STATE", value_parser = ["open", "approved", "rejected"], default_value = "open")]
         state: String,
@@ -67,14 +70,17 @@ struct Decision {
     /// Who decides, for the record
     #[arg(long, value_name = "NAME", env = "USER", default_value = "operator")]
     by: String,
+    /// What the customer is told
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    reason: String,
 }
 
 impl Review {
     pub(crate) fn run(self) -> CommandResult {
         let Review { target, command } = self;
         target.run(MissingDir::Refuse, async move |client| match command {
-            ReviewCommand::List { state, before } => {
-                let query = ReviewsQuery { state: Some(state), before, limit: None };
+            ReviewCommand::List { account, state, before } => {
+                let query = ReviewsQuery { account, state: Some(state), before, limit: None };
                 print_page::<ReviewView>(client, "/reviews", &query, NextPage::Before).await
             }
             ReviewCommand::Show { id } => {
@@ -89,8 +95,8 @@ impl Review {
 
 impl Decision {
     async fn run(self, client: &OperatorClient, verb: &str) -> CommandResult {
-        let Decision { id, by } = self;
-        let body = Body::json(&DecisionRequest { by });
+        let Decision { id, by, reason } = self;
+        let body = Body::json(&DecisionRequest { by, reason });
         let response = client.send(Method::POST, &format!("/reviews/{id}/{verb}"), body).await?;
         client.print(&response, |case: ReviewView| format!("Case {} is {}.\n", case.id, case.state))
     }
@@ -109,6 +115,7 @@ fn case_text(case: &ReviewView) -> String {
         ("opened", case.opened_at.clone()),
         ("decided", case.decided_at.clone().unwrap_or_default()),
         ("by", case.decided_by.clone()),
+        ("reason", case.reason.clone()),
     ])
 }
 

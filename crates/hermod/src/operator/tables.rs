@@ -6,6 +6,7 @@ use crate::output::Align::{Left, Right};
 use hermod_gateway::views::amount::Amount;
 use hermod_gateway::views::audit_log::AuditRowView;
 use hermod_gateway::views::binds::BindView;
+use hermod_gateway::views::customer_requests::CustomerRequestView;
 use hermod_gateway::views::deliveries::DeliveryView;
 use hermod_gateway::views::lookup::{CarrierCandidateView, RouteCandidateView};
 use hermod_gateway::views::maintenance::SetAsideView;
@@ -194,6 +195,21 @@ impl Listed for ControlView {
         }),
     ];
     const EMPTY: &'static str = "No traffic controls apply.";
+}
+
+impl Listed for CustomerRequestView {
+    const COLUMNS: &'static [Column<CustomerRequestView>] = &[
+        ("request", Right, |request| request.id.to_string()),
+        ("account", Left, |request| request.account.clone()),
+        ("kind", Left, |request| request.kind.clone()),
+        ("subject", Left, |request| request.subject.clone()),
+        ("connection", Left, |request| text(&request.connection)),
+        ("state", Left, |request| request.state.clone()),
+        ("made", Left, |request| request.made_at.clone()),
+        ("by", Left, |request| request.by.clone()),
+        ("details", Left, |request| request.details.clone()),
+    ];
+    const EMPTY: &'static str = "No requests found.";
 }
 
 impl Listed for DeliveryView {

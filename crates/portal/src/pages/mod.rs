@@ -11,6 +11,7 @@ pub mod held;
 pub mod home;
 pub mod inbox;
 pub mod keys;
+pub mod limits;
 pub mod live;
 pub mod message;
 pub mod messages;

@@ -6,13 +6,15 @@ use crate::layout::Shell;
 use crate::time::Time;
 use askama::Template;
 
-/// `GET /accounts/{account}/requests`. The form posts `kind`, `subject` and `details` to the same address;
+/// `GET /accounts/{account}/requests`. The form posts `kind`, `subject`, `connection` and `details` to the same address;
 /// `requests/{id}/withdraw` is a post.
 #[derive(Clone, Debug, Template)]
 #[template(path = "requests.html")]
 pub struct Requests {
     pub shell: Shell,
     pub rows: Vec<RequestRow>,
+    /// The address of the next page.
+    pub next: Option<String>,
     /// `None` if the role may not make requests.
     pub form: Option<RequestForm>,
 }
@@ -39,5 +41,7 @@ pub struct RequestRow {
 pub struct RequestForm {
     pub kind: Select,
     pub subject: Field,
+    /// The connection of a rate or a window. Without choices it is left out.
+    pub connection: Select,
     pub details: Field,
 }

@@ -2,26 +2,51 @@
 
 use super::State;
 use super::member::Member;
-use super::reply::{Reply, page};
+use super::reply::{self, Reply, page_with_status};
 use super::shown::time;
 use crate::forms::{Field, Select};
-use crate::layout::Entry;
+use crate::layout::{Entry, encode_segment};
 use crate::pages::audit::{Audit, AuditRow, FieldChange};
 use crate::time::Time;
 use axum::extract::Query;
+use axum::http::StatusCode;
 use hermod_domain::permission::Permission;
 use hermod_gateway::app::operator;
 use hermod_gateway::views::audit_log::{AuditLogQuery, AuditRowView};
-use hermod_gateway::views::paging::{Limit, RowNumber};
+use hermod_gateway::views::paging::{Limit, Page, RowNumber};
 use serde::Deserialize;
 use serde_json::Value;
 
 /// Rows of a page.
 const ROWS: u32 = 50;
 
-#[derive(Deserialize)]
+/// The kinds of changes of the filter.
+const ACTIONS: [(&str, &str); 16] = [
+    ("", "Any change"),
+    ("account", "Account"),
+    ("connection", "Connections"),
+    ("key", "API keys"),
+    ("sender", "Senders"),
+    ("number", "Numbers"),
+    ("user", "Users"),
+    ("request", "Requests"),
+    ("ledger", "Ledger"),
+    ("review", "Held messages"),
+    ("opt_out", "Opt-outs"),
+    ("webhook", "Webhooks"),
+    ("price", "Prices"),
+    ("route", "Routes"),
+    ("control", "Traffic controls"),
+    ("screen", "Screening rules"),
+];
+
+/// The filters of the URL, as the person typed them.
+#[derive(Default, Deserialize)]
+#[serde(default)]
 pub(super) struct AuditQuery {
-    #[serde(default)]
+    who: String,
+    action: String,
+    since: String,
     before: Option<u64>,
 }
 
@@ -29,25 +54,40 @@ pub(super) struct AuditQuery {
 pub(super) async fn list(
     axum::extract::State(portal): State,
     member: Member,
-    Query(AuditQuery { before }): Query<AuditQuery>,
+    Query(AuditQuery { who, action, since, before }): Query<AuditQuery>,
 ) -> Reply {
     member.require(Permission::ReadTeam)?;
     let query = AuditLogQuery {
         account: Some(member.account_name.clone()),
+        by: Some(who.trim().to_owned()),
+        action: Some(action.clone()),
+        since: Some(since.trim().to_owned()),
         before: before.map(RowNumber::from),
         limit: Limit::try_from(ROWS.to_string()).ok(),
     };
-    let found = operator::list_audit_log(&portal.world, query).await?;
+    let found = operator::list_audit_log(&portal.world, query).await;
+    let (status, found, error) = match found {
+        Ok(found) => (StatusCode::OK, found, None),
+        Err(refusal) => {
+            let error = reply::fault(refusal)?;
+            (StatusCode::BAD_REQUEST, Page { items: Vec::new(), next: None }, Some(error))
+        }
+    };
     let shell = member.shell(Entry::Audit);
-    Ok(page(&Audit {
-        who: Field::default(),
-        action: Select::default(),
-        since: Field::default(),
-        is_filtered: false,
-        next: found.next.map(|next| format!("{}?before={next}", shell.path("audit"))),
+    let filters = [("who", &who), ("action", &action), ("since", &since)];
+    let is_filtered = filters.iter().any(|(_, value)| !value.is_empty());
+    let set = filters.iter().filter(|(_, value)| !value.is_empty());
+    let same: String = set.map(|(name, value)| format!("&{name}={}", encode_segment(value))).collect();
+    let audit = Audit {
+        next: found.next.map(|next| format!("{}?before={next}{same}", shell.path("audit"))),
         rows: found.items.into_iter().map(row).collect(),
+        action: Select::new(ACTIONS, &action),
+        who: Field::new(who),
+        since: Field { value: since, error },
+        is_filtered,
         shell,
-    }))
+    };
+    Ok(page_with_status(status, &audit))
 }
 
 fn row(view: AuditRowView) -> AuditRow {
@@ -73,6 +113,9 @@ fn words(action: &str) -> String {
         "approve" => "Approved",
         "reject" => "Rejected",
         "replay" | "replay_failed" => "Replayed",
+        "accept" => "Accepted",
+        "decline" => "Declined",
+        "withdraw" => "Withdrew",
         other => return format!("{} {}", kind.replace('_', "-"), other.replace('_', " ")),
     };
     format!("{verb} {}", kind.replace('_', "-"))

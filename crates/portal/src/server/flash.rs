@@ -26,6 +26,8 @@ const DONE: &[(&str, &str)] = &[
     ("opt-out-known", "The number was on the list before."),
     ("opt-out-lifted", "The opt-out is lifted. Messages to the number are accepted again."),
     ("password-changed", "The password is changed. All other sessions have ended."),
+    ("request-made", "The request is with the operator. You read the answer here."),
+    ("request-withdrawn", "The request is withdrawn."),
     ("role-changed", "The role is changed. It counts from the next click on."),
     ("second-factor-off", "The second factor is off. The password alone opens your accounts now."),
     ("secret-dropped", "The secret is dropped. Posts are no longer signed with it."),

@@ -137,6 +137,9 @@ const ENTRIES: &[(Entry, Permission)] = &[
     (Entry::Inbox, Permission::ReadMessages),
     (Entry::Billing, Permission::ReadMoney),
     (Entry::Team, Permission::ReadTeam),
+    (Entry::Limits, Permission::ReadMessages),
+    (Entry::Held, Permission::ReadMessages),
+    (Entry::Requests, Permission::ReadMessages),
     (Entry::Audit, Permission::ReadTeam),
 ];
 

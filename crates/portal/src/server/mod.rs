@@ -17,6 +17,7 @@ mod flash;
 mod forgotten;
 mod form;
 mod guard;
+mod held;
 mod home;
 mod home_attention;
 mod home_usual;
@@ -24,6 +25,7 @@ mod inbox;
 mod key;
 mod key_rows;
 mod keys;
+mod limits;
 mod live;
 mod member;
 mod message;
@@ -39,6 +41,7 @@ mod quickstart;
 mod remedies;
 mod reply;
 mod request_log;
+mod requests;
 mod second_factor;
 mod senders;
 mod shown;
@@ -131,6 +134,10 @@ fn router(setup: PagesSetup) -> Router {
         .route("/accounts/{account}/audit", get(audit::list))
         .merge(webhook_routes())
         .merge(messaging_routes())
+        .route("/accounts/{account}/held", get(held::list))
+        .route("/accounts/{account}/limits", get(limits::show))
+        .route("/accounts/{account}/requests", get(requests::list).post(requests::create))
+        .route("/accounts/{account}/requests/{id}/withdraw", post(requests::withdraw))
         .route("/accounts/{account}/re-authenticate", get(confirmation::show).post(confirmation::submit))
         .route("/accounts/{account}/{*page}", any(account_pages::unknown))
         .layer(from_fn_with_state(portal.clone(), guard::guard))

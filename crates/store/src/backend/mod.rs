@@ -13,24 +13,25 @@ use crate::read_results::{
 use crate::sqlite::database::Database;
 use crate::sqlite::record::{text, timeline};
 use crate::sqlite::{
-    audit as sqlite_audit, audit_log, balances, carrier_ids, catalogue, conversations, copying, day_totals,
-    delivery_figures, engine_reads, erasure, errors, given_up_reports, inbound, late_parts, ledger, lock,
-    opt_outs, parked_receipts, part_rows, purging, readers, records, recovery, reports, reviews, set_aside,
-    unassigned_inbound, unnamed_parts, user_tokens, waiting_messages, webhook_due, webhook_listing,
-    webhook_purging,
+    audit as sqlite_audit, audit_log, balances, carrier_ids, catalogue, conversations, copying,
+    customer_requests, day_totals, delivery_figures, engine_reads, erasure, errors, given_up_reports,
+    inbound, late_parts, ledger, lock, opt_outs, parked_receipts, part_rows, purging, readers, records,
+    recovery, reports, reviews, set_aside, unassigned_inbound, unnamed_parts, user_tokens, waiting_messages,
+    webhook_due, webhook_listing, webhook_purging,
 };
-use hermod_domain::audit::AuditRow;
+use hermod_domain::audit::{AuditFilter, AuditRow};
 use hermod_domain::carrier::IdConversion;
+use hermod_domain::customer_request::CustomerRequestState;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, RemoteId};
 use hermod_domain::origin::MessageName;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::ops::{
-    AssignedId, Balance, CarrierQueue, CatalogueRow, DayTotals, DeliveryRow, Endpoint, EventId,
-    FailingEndpoint, GivenUpReport, InboundParties, InboundRecord, LedgerRow, MessageRecord, MoMessage,
-    OpenReviews, OptOut, ParkedReceipt, ProvisionedRow, QueuePosition, ReceiptLoss, ReportId, ReviewCase,
-    ReviewState, SetAside, SetAsideCount, Statement, TokenDigest, UnassignedMo, UserToken, WebhookAttempt,
-    WebhookFigures, WebhookFilter, WebhookRecord,
+    AssignedId, Balance, CarrierQueue, CatalogueRow, CustomerRequest, DayTotals, DeliveryRow, Endpoint,
+    EventId, FailingEndpoint, GivenUpReport, InboundParties, InboundRecord, LedgerRow, MessageRecord,
+    MoMessage, OpenReviews, OptOut, ParkedReceipt, ProvisionedRow, QueuePosition, ReceiptLoss, ReportId,
+    ReviewCase, ReviewState, SetAside, SetAsideCount, Statement, TokenDigest, UnassignedMo, UserToken,
+    WebhookAttempt, WebhookFigures, WebhookFilter, WebhookRecord,
 };
 use hermod_engine::state::idempotency_keys::{KeyLimits, KeyStep};
 use hermod_engine::state::parked_receipts::ParkedPage;
@@ -98,8 +99,8 @@ macro_rules! reads {
 
 reads! {
     fn account_with_old_inbound(before: Timestamp) -> Option<AccountId> = purging::account_with_old_inbound(before);
-    fn audit_log(account: Option<AccountId>, before: Option<u64>, limit: u32) -> Vec<AuditRow>
-        = audit_log::page(account, before, limit);
+    fn audit_log(filter: AuditFilter, before: Option<u64>, limit: u32) -> Vec<AuditRow>
+        = audit_log::page(&filter, before, limit);
     fn balance(account: AccountId) -> Balance = balances::read(account);
     fn carriers_with_late_parts() -> Vec<CarrierId> = late_parts::carriers_with_late_parts();
     fn catalogue() -> Vec<CatalogueRow> = catalogue::read();
@@ -108,6 +109,9 @@ reads! {
         = conversations::read_conversation_page(after.as_ref(), limit);
     fn count_reports(of: ConnectionId) -> u64 = reports::count_reports(of);
     fn count_set_aside() -> SetAsideCount = set_aside::count_set_aside();
+    fn customer_request(id: u64) -> Option<CustomerRequest> = customer_requests::find(id);
+    fn customer_requests(account: Option<AccountId>, state: Option<CustomerRequestState>, before: Option<u64>, limit: u32)
+        -> Vec<CustomerRequest> = customer_requests::page(account, state, before, limit);
     fn database_bytes() -> u64 = readers::database_bytes();
     fn day_totals(account: AccountId, days: (Day, Day)) -> Vec<DayTotals> = day_totals::between(account, days);
     fn delivery_rows(from: Day, to: Day, carrier: Option<CarrierId>) -> Vec<DeliveryRow>
@@ -161,8 +165,8 @@ reads! {
     fn receipt_losses(from: Day, to: Day) -> Vec<ReceiptLoss> = parked_receipts::receipt_losses(from, to);
     fn review(id: u64) -> Option<ReviewCase> = reviews::find(id);
     fn review_standings(after: Option<u64>, limit: usize) -> Vec<ReviewStatus> = reviews::standings_after(after, limit);
-    fn reviews(state: Option<ReviewState>, before: Option<u64>, limit: u32) -> Vec<ReviewCase>
-        = reviews::page(state, before, limit);
+    fn reviews(account: Option<AccountId>, state: Option<ReviewState>, before: Option<u64>, limit: u32) -> Vec<ReviewCase>
+        = reviews::page(account, state, before, limit);
     fn record_lines(id: MessageId) -> Vec<StoredLine> = timeline::stored_lines(id);
     fn record_texts(account: AccountId, candidates: Candidates, needle: Needle, rows: u32) -> TextMatches
         = text::match_texts(account, &candidates, &needle, rows);

@@ -1,7 +1,7 @@
 //! SQL for the audit log.
 
 use crate::sqlite::SqliteTables;
-use hermod_domain::audit::{AuditEnd, AuditEntry, AuditHash, AuditRow};
+use hermod_domain::audit::{AuditEnd, AuditEntry, AuditFilter, AuditHash, AuditRow};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 use hermod_engine::tables::{AuditLogChange, AuditLogRows, TableError};
@@ -45,19 +45,25 @@ impl AuditLogRows for SqliteTables<'_> {
     }
 }
 
-/// Returns rows before a number, the newest first, of one account or of all.
+/// Returns rows before a number that match, the newest first.
 pub(crate) fn page(
     connection: &Connection,
-    account: Option<AccountId>,
+    filter: &AuditFilter,
     before: Option<u64>,
     limit: u32,
 ) -> Result<Vec<AuditRow>, TableError> {
-    let filter = if account.is_some() { "account = ?3 AND" } else { "?3 IS NULL AND" };
+    let AuditFilter { account, by, action, since } = filter;
+    let of_account = if account.is_some() { "account = ?3 AND" } else { "?3 IS NULL AND" };
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM audit_log WHERE {filter} number < ?1 ORDER BY number DESC LIMIT ?2"
+        "SELECT {COLUMNS} FROM audit_log
+         WHERE {of_account} number < ?1 AND (?4 = '' OR instr(lower(author), lower(?4)) > 0)
+             AND (?5 = '' OR action = ?5 OR substr(action, 1, length(?5) + 1) = ?5 || '.') AND at >= ?6
+         ORDER BY number DESC LIMIT ?2"
     ))?;
     let before = before.and_then(|before| i64::try_from(before).ok()).unwrap_or(i64::MAX);
-    let rows = statement.query_map(params![before, limit, account.map(AccountId::get)], read)?;
+    let since = since.map_or(i64::MIN, Timestamp::as_millis);
+    let account = account.map(AccountId::get);
+    let rows = statement.query_map(params![before, limit, account, by, action, since], read)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 

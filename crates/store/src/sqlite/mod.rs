@@ -13,6 +13,7 @@ pub(crate) mod columns;
 pub(crate) mod commit_mark;
 pub(crate) mod conversations;
 pub(crate) mod copying;
+pub(crate) mod customer_requests;
 pub(crate) mod database;
 mod day_tables;
 pub(crate) mod day_totals;

@@ -13,7 +13,7 @@ const RULE_SEPARATOR: &str = "\u{1f}";
 
 /// The columns in the order that [`read`] expects.
 const COLUMNS: &str =
-    "id, account, source, dest, text, rules, opened_at, last_at, seen, state, decided_at, decided_by";
+    "id, account, source, dest, text, rules, opened_at, last_at, seen, state, decided_at, decided_by, reason";
 
 impl SqliteTables<'_> {
     fn add_review(&self, id: u64, screened: &Screened) -> Result<(), TableError> {
@@ -49,7 +49,7 @@ impl SqliteTables<'_> {
         let ReopenedReview { to, rules, at, seen } = reopened;
         self.connection
             .prepare_cached(
-                "UPDATE review SET state = ?2, decided_at = NULL, decided_by = '', dest = ?3, rules = ?4,
+                "UPDATE review SET state = ?2, decided_at = NULL, decided_by = '', reason = '', dest = ?3, rules = ?4,
                      opened_at = ?5, last_at = ?5, seen = ?6
                  WHERE id = ?1",
             )?
@@ -72,8 +72,17 @@ impl SqliteTables<'_> {
         by: &str,
     ) -> Result<(), TableError> {
         self.connection
-            .prepare_cached("UPDATE review SET state = ?2, decided_at = ?3, decided_by = ?4 WHERE id = ?1")?
+            .prepare_cached(
+                "UPDATE review SET state = ?2, decided_at = ?3, decided_by = ?4, reason = '' WHERE id = ?1",
+            )?
             .execute(params![stored_id(id), state.to_stored(), at.as_millis(), by])?;
+        Ok(())
+    }
+
+    fn put_review_reason(&self, id: u64, reason: &str) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached("UPDATE review SET reason = ?2 WHERE id = ?1")?
+            .execute(params![stored_id(id), reason])?;
         Ok(())
     }
 
@@ -99,6 +108,7 @@ impl ReviewRows for SqliteTables<'_> {
             ReviewChange::Reopen { id, reopened } => self.put_review_open(*id, reopened),
             ReviewChange::Decision { id, state, at, by } => self.put_review_decision(*id, *state, *at, by),
             ReviewChange::Delete(id) => self.delete_review(*id),
+            ReviewChange::Reason { id, reason } => self.put_review_reason(*id, reason),
         }
     }
 
@@ -166,20 +176,22 @@ pub(crate) fn find(connection: &Connection, id: u64) -> Result<Option<ReviewCase
         .transpose()
 }
 
-/// Returns cases of all accounts before an id, newest first, optionally only those in a state.
+/// Returns cases before an id, newest first; of one account or of all, optionally only those in a state.
 pub(crate) fn page(
     connection: &Connection,
+    account: Option<AccountId>,
     state: Option<ReviewState>,
     before: Option<u64>,
     limit: u32,
 ) -> Result<Vec<ReviewCase>, TableError> {
     let before = before.map_or(i64::MAX, stored_id);
-    let filter = if state.is_some() { "state = ?3 AND" } else { "?3 IS NULL AND" };
+    let in_state = if state.is_some() { "state = ?3 AND" } else { "?3 IS NULL AND" };
+    let of_account = if account.is_some() { "account = ?4 AND" } else { "?4 IS NULL AND" };
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM review WHERE {filter} id < ?1 ORDER BY id DESC LIMIT ?2"
+        "SELECT {COLUMNS} FROM review WHERE {in_state} {of_account} id < ?1 ORDER BY id DESC LIMIT ?2"
     ))?;
-    let rows = statement
-        .query_map(params![before, limit, state.map(ReviewState::to_stored)], |row| Ok(read(row)))?;
+    let (state, account) = (state.map(ReviewState::to_stored), account.map(AccountId::get));
+    let rows = statement.query_map(params![before, limit, state, account], |row| Ok(read(row)))?;
     rows.map(|row| row?).collect()
 }
 
@@ -249,5 +261,6 @@ fn read(row: &Row<'_>) -> Result<ReviewCase, TableError> {
         state: stored_state(row.get(9)?)?,
         decided_at: row.get::<_, Option<i64>>(10)?.map(Timestamp::from_millis),
         decided_by: row.get(11)?,
+        reason: row.get(12)?,
     })
 }

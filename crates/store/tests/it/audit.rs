@@ -229,7 +229,11 @@ async fn add_entries_beside_messages(world: &World) {
         };
         world.store.screen(screened).await.expect("a review case");
     }
-    world.store.decide_review(1, true, "olga".to_owned(), world.now).await.expect("a decision");
+    world
+        .store
+        .decide_review(1, true, "olga".to_owned(), String::new(), world.now)
+        .await
+        .expect("a decision");
 }
 
 /// Adds a delivered message with a short name, and a message whose report was refused.

@@ -1,7 +1,7 @@
 //! The audit log is written with the change it is about, and tokens of users end with it.
 
 use crate::world::*;
-use hermod_domain::audit::{AuditEnd, AuditEntry};
+use hermod_domain::audit::{AuditEnd, AuditEntry, AuditFilter};
 use hermod_domain::ids::AccountId;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
@@ -36,7 +36,7 @@ fn recipient() -> Msisdn {
 }
 
 async fn subjects(store: &Store) -> Vec<String> {
-    let rows = store.audit_log(None, None, 100).await.expect("the log can be read");
+    let rows = store.audit_log(AuditFilter::default(), None, 100).await.expect("the log can be read");
     rows.into_iter().map(|row| row.entry.subject).collect()
 }
 
@@ -68,7 +68,7 @@ async fn entry_is_written_with_its_change_and_not_with_a_refused_one() {
     assert_eq!(subjects(store).await, ["noted", "opt-out", "two", "one"]);
     world.restart().await;
     assert_eq!(subjects(&world.store).await, ["noted", "opt-out", "two", "one"]);
-    let mut rows = world.store.audit_log(None, None, 100).await.unwrap();
+    let mut rows = world.store.audit_log(AuditFilter::default(), None, 100).await.unwrap();
     rows.reverse();
     let mut end = AuditEnd::EMPTY;
     for row in &rows {
@@ -89,7 +89,10 @@ async fn log_is_listed_in_pages_and_by_account() {
     let page = |account, before, limit| {
         let store = &world.store;
         async move {
-            let rows = store.audit_log(account, before, limit).await.unwrap();
+            let rows = store
+                .audit_log(AuditFilter { account, ..AuditFilter::default() }, before, limit)
+                .await
+                .unwrap();
             rows.iter().map(|row| row.number).collect::<Vec<_>>()
         }
     };
@@ -170,4 +173,31 @@ async fn tokens_expire_and_the_oldest_gives_way() {
     store.renew_user_token(renewed).await.unwrap();
     assert_eq!(store.user_token(digest(11), later).await.unwrap(), None);
     assert!(!store.end_user_token(digest(11)).await.unwrap());
+}
+
+#[tokio::test]
+async fn rows_are_filtered_by_author_action_and_time() {
+    let world = World::new().await;
+    let later = noon().plus(Duration::from_secs(60));
+    for (by, action, at) in [
+        ("operator", "key.update", noon()),
+        ("operator Ann", "key.create", later),
+        ("user bob@example.com", "keyring.create", later),
+    ] {
+        let (by, action) = (by.to_owned(), action.to_owned());
+        let entry = AuditEntry { by, action, at, ..entry("x") };
+        world.store.audited(vec![entry]).note_in_audit_log().await.unwrap();
+    }
+    let found = async |by: &str, action: &str, since: Option<Timestamp>| -> Vec<u64> {
+        let filter = AuditFilter { account: None, by: by.to_owned(), action: action.to_owned(), since };
+        let rows = world.store.audit_log(filter, None, 100).await.unwrap();
+        rows.iter().map(|row| row.number).collect()
+    };
+    assert_eq!(found("", "", None).await, [3, 2, 1]);
+    assert_eq!(found("ANN", "", None).await, [2]);
+    assert_eq!(found("operator", "", None).await, [2, 1]);
+    assert_eq!(found("", "key", None).await, [2, 1], "a kind is not the beginning of another");
+    assert_eq!(found("", "key.create", None).await, [2]);
+    assert_eq!(found("", "", Some(later)).await, [3, 2]);
+    assert_eq!(found("%", "", None).await, [], "a pattern is a plain text");
 }

@@ -8,6 +8,7 @@ mod audit_log;
 mod cancel;
 mod catalogue;
 mod clock_set_back;
+mod customer_requests;
 mod deferred_parts;
 mod delivery_stats;
 mod erasure;

@@ -39,7 +39,8 @@ async fn case(world: &World, id: u64) -> ReviewCase {
 }
 
 async fn decide(world: &World, id: u64, approve: bool) -> ReviewCase {
-    let decided = world.store.decide_review(id, approve, "olga".to_owned(), world.now).await;
+    let decided =
+        world.store.decide_review(id, approve, "olga".to_owned(), "seen".to_owned(), world.now).await;
     decided.expect("the store answers").expect("there is such a case")
 }
 
@@ -69,6 +70,7 @@ async fn held_text_sent_again_stays_in_one_case() {
             state: ReviewState::Open,
             decided_at: None,
             decided_by: String::new(),
+            reason: String::new(),
         }
     );
     assert_eq!(world.store.review(first + 100).await.unwrap(), None);
@@ -86,7 +88,7 @@ async fn fifty_concurrent_sends_of_a_text_open_one_case() {
     }
     let screenings = trying.join_all().await;
     assert!(screenings.iter().all(|screening| *screening == screenings[0]), "{screenings:?}");
-    assert_eq!(world.store.reviews(None, None, 10).await.unwrap()[0].seen, 50);
+    assert_eq!(world.store.reviews(None, None, None, 10).await.unwrap()[0].seen, 50);
 }
 
 #[tokio::test]
@@ -126,7 +128,8 @@ async fn rejected_text_stays_held_until_it_is_approved() {
     }
     decide(&world, id, true).await;
     assert_eq!(screen(&world, "you won").await, PASSED);
-    let unknown = world.store.decide_review(id + 1, true, "olga".to_owned(), world.now).await.unwrap();
+    let unknown =
+        world.store.decide_review(id + 1, true, "olga".to_owned(), String::new(), world.now).await.unwrap();
     assert_eq!(unknown, None);
     world.assert_audit_clean();
 }
@@ -148,7 +151,7 @@ async fn cases_are_listed_newest_first_by_state() {
     ];
     for (state, expected) in lists {
         let mut listed: Vec<u64> = Vec::new();
-        while let page = world.store.reviews(state, listed.last().copied(), 2).await.unwrap()
+        while let page = world.store.reviews(None, state, listed.last().copied(), 2).await.unwrap()
             && !page.is_empty()
         {
             listed.extend(page.iter().map(|case| case.id));
@@ -188,7 +191,7 @@ async fn case_is_deleted_after_a_month_unless_its_approval_is_valid() {
     let begin = world.now;
     world.now = begin.plus(REVIEW_CASE_KEPT - secs(1));
     world.store.delete_expired(world.now).await.unwrap();
-    assert_eq!(world.store.reviews(None, None, 10).await.unwrap().len(), 3);
+    assert_eq!(world.store.reviews(None, None, None, 10).await.unwrap().len(), 3);
     hold(&world, "met").await;
     decide(&world, approved, true).await;
     world.now = begin.plus(REVIEW_CASE_KEPT);

@@ -3,13 +3,14 @@
 use super::message_samples;
 use super::values::*;
 use hermod_domain::audit::{AuditEnd, AuditEntry};
+use hermod_domain::customer_request::{CustomerRequestKind, CustomerRequestState};
 use hermod_domain::money::Money;
 use hermod_domain::numbers::{Country, Network};
 use hermod_domain::time::Day;
 use hermod_engine::block_filter::FilterBlock;
 use hermod_engine::ops::{
-    Balance, CatalogueRow, DayTotals, DeliveryFigures, Endpoint, EventId, LedgerKind, OptOut, ProvisionedRow,
-    ReviewState, Screened, TokenDigest, TokenPurpose, UserToken,
+    Balance, CatalogueRow, CustomerRequest, DayTotals, DeliveryFigures, Endpoint, EventId, LedgerKind,
+    NewCustomerRequest, OptOut, ProvisionedRow, ReviewState, Screened, TokenDigest, TokenPurpose, UserToken,
 };
 use hermod_engine::tables::*;
 use std::time::Duration;
@@ -20,6 +21,7 @@ pub(super) fn all() -> Vec<Change> {
     add(&mut all, ledger());
     add(&mut all, setup());
     add(&mut all, users());
+    add(&mut all, customer_requests());
     add(&mut all, statistics());
     add(&mut all, keys());
     add(&mut all, reviews());
@@ -164,6 +166,30 @@ fn users() -> Vec<Change> {
     all
 }
 
+fn customer_requests() -> Vec<CustomerRequestChange> {
+    let put = |kind: CustomerRequestKind, state: CustomerRequestState| {
+        CustomerRequestChange::Put(CustomerRequest {
+            id: 12,
+            request: NewCustomerRequest {
+                account: ACCOUNT,
+                kind,
+                subject: "Shop".to_owned(),
+                connection: Some(CONNECTION),
+                details: "our brand".to_owned(),
+                by: "anna@example.com".to_owned(),
+                now: AT,
+            },
+            state,
+            ended_at: Some(LATER),
+            ended_by: "operator".to_owned(),
+            reason: "approved".to_owned(),
+        })
+    };
+    let kinds = CustomerRequestKind::ALL.into_iter().map(|kind| put(kind, CustomerRequestState::Open));
+    let states = CustomerRequestState::ALL.into_iter().map(|state| put(CustomerRequestKind::Sender, state));
+    kinds.chain(states).chain([CustomerRequestChange::Delete(12)]).collect()
+}
+
 fn reviews() -> Vec<ReviewChange> {
     let screened = Screened {
         account: ACCOUNT,
@@ -183,6 +209,7 @@ fn reviews() -> Vec<ReviewChange> {
         ReviewChange::Met { id: 8, last_at: LATER, seen: 301 },
         ReviewChange::Reopen { id: 8, reopened },
         ReviewChange::Delete(8),
+        ReviewChange::Reason { id: 8, reason: "no links".to_owned() },
     ]);
     all
 }

@@ -26,6 +26,7 @@ changes! {
     CarrierId(CarrierIdChange) { CreateDay, RetireDay, DeleteRetired, DropRetiredDay, Add, Put }
     CatalogueRow(CatalogueRowChange) { Put, Delete, PutProvisioned }
     Conversation(ConversationChange) { Put, Delete }
+    CustomerRequest(CustomerRequestChange) { Put, Delete }
     DayTotals(DayTotalsChange) { Put }
     DeliveryFigure(DeliveryFigureChange) { Put, DeleteBefore }
     Erasure(ErasureChange) {
@@ -47,7 +48,7 @@ changes! {
         Mark, DeleteTexts, Origin, DeleteMessages, DeleteTimelines, DeleteAlias, DeleteInboundUpTo,
     }
     Report(ReportChange) { Add, Delete }
-    Review(ReviewChange) { Add, Met, Reopen, Decision, Delete }
+    Review(ReviewChange) { Add, Met, Reopen, Decision, Delete, Reason }
     SetAside(SetAsideChange) { Parts, Message, Delete }
     Step(StepChange) { Reserved, Keep }
     UnassignedInbound(UnassignedInboundChange) { Add, Delete }

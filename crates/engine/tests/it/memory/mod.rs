@@ -8,6 +8,7 @@ mod carrier_ids;
 mod catalogue;
 mod columns;
 mod conversations;
+mod customer_requests;
 mod day_totals;
 mod delivery_figures;
 mod dump;
@@ -44,7 +45,7 @@ pub(crate) use inspect::{EventRow, EventStanding, MessageFacts, MoRow};
 use hermod_domain::audit::AuditRow;
 use hermod_engine::block_filter::FilterBlock;
 use hermod_engine::ops::{
-    Balance, DayTotals, DeliveryFigures, GivenUpReport, ReceiptLoss, TokenDigest, UserToken,
+    Balance, CustomerRequest, DayTotals, DeliveryFigures, GivenUpReport, ReceiptLoss, TokenDigest, UserToken,
 };
 use hermod_engine::tables::{Conversation, InboundCounter, KeyBucketRow, KeyEntry, PartRow};
 use std::cell::{Ref, RefCell, RefMut};
@@ -134,6 +135,7 @@ tables! {
     catalogue: (String, u32) => catalogue::Row,
     provisioned: (String, String) => String,
     conversation: (u64, String) => Conversation,
+    customer_request: u64 => CustomerRequest,
     daily: (u32, i64) => DayTotals,
     delivery: (i64, u32, String, String) => DeliveryFigures,
     given_up: u64 => GivenUpReport,

@@ -22,6 +22,7 @@ pub(super) struct Row {
     state: ReviewState,
     decided_at: Option<Timestamp>,
     decided_by: String,
+    reason: String,
 }
 
 impl Row {
@@ -50,6 +51,7 @@ impl Rows {
             state: ReviewState::Open,
             decided_at: None,
             decided_by: String::new(),
+            reason: String::new(),
         };
         self.review.add(id, row);
         // The store's table counts the ids that it has given, those of deleted rows included.
@@ -76,6 +78,7 @@ impl ReviewRows for MemoryTables {
                 row.state = ReviewState::Open;
                 row.decided_at = None;
                 row.decided_by = String::new();
+                row.reason = String::new();
                 row.to = to.number();
                 row.rules = rules;
                 row.opened_at = at;
@@ -86,7 +89,11 @@ impl ReviewRows for MemoryTables {
                 row.state = *state;
                 row.decided_at = Some(*at);
                 row.decided_by = by.clone();
+                row.reason = String::new();
             }),
+            ReviewChange::Reason { id, reason } => {
+                rows.review.update(id, |row| row.reason = reason.clone());
+            }
             ReviewChange::Delete(id) => drop(rows.review.delete(id)),
         }
         Ok(())
@@ -108,6 +115,7 @@ impl ReviewRows for MemoryTables {
             state: row.state,
             decided_at: row.decided_at,
             decided_by: row.decided_by.clone(),
+            reason: row.reason.clone(),
         }))
     }
 

@@ -4,14 +4,16 @@ use hermod_engine::commands::AnyCommand;
 use std::collections::BTreeMap;
 
 /// Commands that the simulation does not run.
-const NOT_SIMULATED: [&str; 10] = [
+const NOT_SIMULATED: [&str; 12] = [
     "AppendToAuditLog",
     "Audited",
     "ChangeCatalogue",
     "DecideReview",
+    "EndCustomerRequest",
     "EndUserToken",
     "ForgetReviews",
     "ForgetUserTokens",
+    "MakeCustomerRequest",
     "PutUserToken",
     "Screen",
     "SetUnreadableAside",

@@ -106,6 +106,18 @@ pub(super) async fn change_entry(
 ) -> Result<SavedEntryView, OperatorRefusal> {
     let _alone = world.changing.lock().await;
     let rows = world.store.catalogue().await?;
+    let (name, plan) = plan_patch(world, rows, kind, name, patch)?;
+    execute_plan_of_entry(world, plan, kind, name, binds).await
+}
+
+/// Plans a JSON merge patch of an entry. Returns its canonical name and the plan.
+pub(super) fn plan_patch(
+    world: &World,
+    rows: Vec<CatalogueRow>,
+    kind: Kind,
+    name: &str,
+    patch: Fields,
+) -> Result<(String, Plan), OperatorRefusal> {
     let name = canonical_name(kind, name).map_err(|_| OperatorRefusal::no_such(kind.as_str(), name))?;
     let before = shown_one(&rows, kind, &name).map_err(provision::ProvisionRefusal::from)?;
     let before = before.ok_or_else(|| OperatorRefusal::no_such(kind.as_str(), &name))?;
@@ -113,8 +125,7 @@ pub(super) async fn change_entry(
     provision::check_fields(kind, &patch)?;
     let (name, wanted) = wanted_entry(kind, &name, merged(before, patch))?;
     let wanted = wanted.judged_by(world.webhook_rules.clone());
-    let plan = provision::prepare_over(rows, &world.pepper, &wanted, world.clock.now())?;
-    execute_plan_of_entry(world, plan, kind, name, binds).await
+    Ok((name, provision::prepare_over(rows, &world.pepper, &wanted, world.clock.now())?))
 }
 
 pub async fn remove_entry(world: &Acting, kind: Kind, name: &str) -> Result<AppliedView, OperatorRefusal> {
@@ -210,7 +221,7 @@ impl AccountFilter {
                 Ok(AccountFilter::Owners("connection", own.map(|(name, _)| name).collect()))
             }
             Kind::User => Ok(AccountFilter::Members(account.to_owned())),
-            Kind::Carrier | Kind::Account => Err(OperatorRefusal::InvalidField {
+            Kind::Carrier | Kind::Account | Kind::Operator => Err(OperatorRefusal::InvalidField {
                 field: "account",
                 rule: format!("{} belong to no account", kind.plural()),
             }),

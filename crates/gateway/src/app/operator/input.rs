@@ -1,9 +1,10 @@
-//! Parses the texts of requests: numbers, senders, days, notes.
+//! Parses the texts of requests: numbers, senders, days, times, notes.
 
 use crate::app::operator::refusal::OperatorRefusal;
+use crate::config::Period;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
-use hermod_domain::time::Day;
+use hermod_domain::time::{Day, Timestamp};
 use std::fmt::Display;
 
 /// Returns the refusal of a field whose value breaks a rule.
@@ -30,6 +31,19 @@ fn plus(text: &str) -> String {
 
 pub(super) fn day(field: &'static str, text: &str) -> Result<Day, OperatorRefusal> {
     Day::parse(text).ok_or_else(|| invalid(field, format!("\"{text}\" is not a day such as 2026-01-31")))
+}
+
+/// Parses a time, a UTC day, or how long ago it was.
+pub(super) fn time(field: &'static str, text: &str, now: Timestamp) -> Result<Timestamp, OperatorRefusal> {
+    if let Some(Period(ago)) = Period::parse(text) {
+        return Ok(now.minus(ago));
+    }
+    // A query string may have the plus of an offset as a space.
+    let parsed = Timestamp::parse(text).or_else(|| Timestamp::parse(&text.replace(' ', "+")));
+    parsed.ok_or_else(|| {
+        let forms = "a time such as 2026-11-15T09:30:00Z, a UTC day such as 2026-11-15, or how long ago such as 30m, 2h or 7d";
+        invalid(field, format!("\"{text}\" is not {forms}"))
+    })
 }
 
 /// Checks the length of a text for people, and that it has no control characters.

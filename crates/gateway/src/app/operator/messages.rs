@@ -17,6 +17,7 @@ use hermod_store::{OptOut, ReportId, ReviewCase, ReviewState};
 use serde_json::{Value, json};
 
 const DECIDED_BY_CHARS_MAX: usize = 100;
+const REASON_CHARS_MAX: usize = 500;
 const HOW_CHARS_MAX: usize = 100;
 /// How an opt-out was made, where the request has nothing about it.
 const HOW_DEFAULT: &str = "the operator";
@@ -82,8 +83,9 @@ pub async fn remove_opt_out(
 pub async fn list_reviews(world: &World, query: ReviewsQuery) -> Result<Page<ReviewView>, OperatorRefusal> {
     let states = [ReviewState::Open, ReviewState::Approved, ReviewState::Rejected];
     let state = query.state.map(|text| one_of("state", &text, states, review_state_text)).transpose()?;
+    let account = query.account.map(|name| find_account(world, &name)).transpose()?;
     let limit = Limit::of(query.limit);
-    let cases = world.store.reviews(state, query.before.map(u64::from), limit).await?;
+    let cases = world.store.reviews(account, state, query.before.map(u64::from), limit).await?;
     Ok(Page::new(cases.into_iter().map(|case| review_view(world, case)).collect(), limit))
 }
 
@@ -100,10 +102,11 @@ pub async fn decide_review(
     request: DecisionRequest,
 ) -> Result<ReviewView, OperatorRefusal> {
     let by = words("by", request.by, 1, DECIDED_BY_CHARS_MAX)?;
+    let reason = words("reason", request.reason, 0, REASON_CHARS_MAX)?;
     let account = world.store.review(id).await?.map(|case| case.account);
     let action = if approve { "review.approve" } else { "review.reject" };
-    let audited = world.audited(account, action, &id.to_string(), &json!({ "by": by }));
-    let decided = audited.decide_review(id, approve, by.clone(), world.clock.now()).await?;
+    let audited = world.audited(account, action, &id.to_string(), &json!({ "by": by, "reason": reason }));
+    let decided = audited.decide_review(id, approve, by.clone(), reason, world.clock.now()).await?;
     let decided = decided.ok_or_else(|| no_case(id))?;
     tracing::info!(case = id, approve, by, "The operator decided a review case");
     Ok(review_view(world, decided))

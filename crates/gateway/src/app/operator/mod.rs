@@ -4,6 +4,8 @@
 mod audit_log;
 mod binds;
 mod carriers;
+mod customer_request_changes;
+mod customer_requests;
 mod deliveries;
 mod destinations;
 mod entries;
@@ -25,6 +27,10 @@ pub use binds::{list_binds, unbind};
 pub use carriers::{
     acknowledge_alarms, list_alarms, list_carriers, read_trace, resume_carrier, start_trace, stop_trace,
     test_carrier,
+};
+pub use customer_requests::{
+    accept_customer_request, decline_customer_request, list_customer_requests, make_customer_request,
+    show_customer_request, withdraw_customer_request,
 };
 pub use deliveries::{list_deliveries, list_unmatched_receipts};
 pub use destinations::{list_destinations, switch_country};
@@ -57,7 +63,7 @@ pub use webhooks::{
 
 use crate::world::World;
 use hermod_domain::catalogue::Catalogue;
-use hermod_domain::ids::{AccountId, CarrierId};
+use hermod_domain::ids::{AccountId, CarrierId, ConnectionId};
 
 fn find_account(world: &World, name: &str) -> Result<AccountId, OperatorRefusal> {
     let catalogue = world.catalogue();
@@ -67,6 +73,16 @@ fn find_account(world: &World, name: &str) -> Result<AccountId, OperatorRefusal>
 
 fn account_name(world: &World, id: AccountId) -> String {
     world.catalogue().account(id).map_or_else(|| id.to_string(), |view| view.name.clone())
+}
+
+/// Returns the connections of an account in the order of their names.
+fn connection_names(world: &World, account: AccountId) -> Vec<(ConnectionId, String)> {
+    let catalogue = world.catalogue();
+    let own = catalogue.connections_of(account);
+    let mut own: Vec<(ConnectionId, String)> =
+        own.filter_map(|(name, _)| Some((catalogue.connection_by_name(name)?, name.to_owned()))).collect();
+    own.sort_by(|(_, one), (_, other)| one.cmp(other));
+    own
 }
 
 fn carrier_name(catalogue: &Catalogue, id: CarrierId) -> String {

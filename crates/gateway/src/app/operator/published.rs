@@ -76,6 +76,9 @@ catalogue! {
     REFERENCE_TAKEN = permanent("REFERENCE_TAKEN", 409,
         "The reference was used for another kind of entry or another amount.",
         "Read the ledger; use another reference for another entry.");
+    ALREADY_DECIDED = permanent("ALREADY_DECIDED", 409,
+        "The customer's request was accepted, declined or withdrawn before.",
+        "Read it with GET /customer-requests/{id}.");
     NOT_RUNNING = permanent("NOT_RUNNING", 409,
         "The request needs links or binds, and no gateway is running.",
         "Start the gateway.");

@@ -49,6 +49,8 @@ pub enum OperatorRefusal {
     AlreadyExists { kind: &'static str, name: String },
     #[error("account \"{account}\" owes nothing: its balance is {balance}")]
     NothingOwed { account: String, balance: String },
+    #[error("request {id} was {state} before")]
+    AlreadyDecided { id: u64, state: &'static str },
     #[error("this needs a running gateway: start it with hermod serve")]
     NotRunning,
     #[error("another test of a carrier is running: retry when it has ended")]
@@ -107,6 +109,7 @@ impl OperatorRefusal {
             OperatorRefusal::Unfit(_) | OperatorRefusal::Posting(_) => &published::REFUSED,
             OperatorRefusal::NothingOwed { .. } => &published::NOTHING_OWED,
             OperatorRefusal::AlreadyExists { .. } => &published::ALREADY_EXISTS,
+            OperatorRefusal::AlreadyDecided { .. } => &published::ALREADY_DECIDED,
             OperatorRefusal::NotRunning => &published::NOT_RUNNING,
             OperatorRefusal::TestRunning => &published::TEST_RUNNING,
             OperatorRefusal::BackupRunning => &published::BACKUP_RUNNING,

@@ -83,7 +83,8 @@ fn entry_path(kind: Kind) -> String {
         | Kind::Key
         | Kind::Screen
         | Kind::Control
-        | Kind::User => {
+        | Kind::User
+        | Kind::Operator => {
             format!("/{}/{{name}}", kind.plural())
         }
     }
@@ -221,7 +222,7 @@ fn list_doc(kind: Kind) -> Doc {
         "A page, in the order of the names.",
     );
     let doc = doc.response(page_ref(kind));
-    if matches!(kind, Kind::Carrier | Kind::Account) { doc.without("account") } else { doc }
+    if matches!(kind, Kind::Carrier | Kind::Account | Kind::Operator) { doc.without("account") } else { doc }
 }
 
 fn show_doc(kind: Kind) -> Doc {
@@ -290,6 +291,9 @@ const fn about(kind: Kind) -> &'static str {
         Kind::Screen => "Screening rules: patterns that hold a message for review.",
         Kind::Control => "Traffic controls: limits on messages and spend.",
         Kind::User => "People who use the portal, and their roles in accounts.",
+        Kind::Operator => {
+            "People and programs that use this API, each with a token of its own. The audit log names them."
+        }
     }
 }
 
@@ -301,6 +305,7 @@ fn name(kind: Kind) -> Parameter {
         Kind::Screen => ("The name of the screening rule.", "short-links"),
         Kind::Control => ("The name of the traffic control.", "shop-day"),
         Kind::User => ("The e-mail address of the user.", "ann@example.com"),
+        Kind::Operator => ("The name of the operator.", "ann"),
         Kind::Key => ("The key.", "shop-key-1"),
         Kind::Route => (
             "`[ACCOUNT/]AREA[@SENDER]`: `49`, `262-01`, `mcc262`, `DE`, `*`, `shop/49@Shop`. The slash may be written as it is.",
@@ -339,6 +344,6 @@ fn id(verb: &str, kind: Kind) -> String {
 }
 
 fn with_article(kind: Kind) -> String {
-    let article = if kind == Kind::Account { "an" } else { "a" };
+    let article = if matches!(kind, Kind::Account | Kind::Operator) { "an" } else { "a" };
     format!("{article} {kind}")
 }

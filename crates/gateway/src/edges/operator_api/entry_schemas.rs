@@ -4,7 +4,7 @@
 use super::routes::{json_body, text};
 use crate::provision::{
     Kind, WantedAccount, WantedCarrier, WantedConnection, WantedControl, WantedKey, WantedNumber,
-    WantedPrice, WantedRoute, WantedScreen, WantedSender, WantedSetup, WantedUser, schema_of,
+    WantedOperator, WantedPrice, WantedRoute, WantedScreen, WantedSender, WantedSetup, WantedUser, schema_of,
 };
 use crate::views::entries::AppliedView;
 use crate::views::paging::page_schema;
@@ -34,6 +34,7 @@ pub(super) fn schemas() -> Schemas {
     add::<WantedScreen>(&mut schemas);
     add::<WantedControl>(&mut schemas);
     add::<WantedUser>(&mut schemas);
+    add::<WantedOperator>(&mut schemas);
     // Each of them can be in a request, alone or in a file.
     schemas.values_mut().for_each(allow_file_forms);
     for kind in Kind::ALL {
@@ -94,7 +95,9 @@ fn fields_schema(kind: Kind) -> RefOr<Schema> {
 /// The body of a `PUT`: all required fields, except the one that follows from the name in the path.
 pub(super) fn put_body(kind: Kind) -> RequestBody {
     let in_path = match kind {
-        Kind::Carrier | Kind::Account | Kind::Connection | Kind::Screen | Kind::Control => "name",
+        Kind::Carrier | Kind::Account | Kind::Connection | Kind::Screen | Kind::Control | Kind::Operator => {
+            "name"
+        }
         Kind::User => "email",
         Kind::Key => "key",
         // Of a price's area, no single field is required.

@@ -5,6 +5,7 @@ use super::body::RawBody;
 use crate::app::operator::OperatorRefusal;
 use crate::author::{Acting, Author};
 use crate::http::source_of;
+use crate::secrets::operator_token::TokenHolder;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
@@ -21,7 +22,11 @@ impl FromRequestParts<Arc<OperatorApi>> for Acting {
 
     async fn from_request_parts(head: &mut Parts, api: &Arc<OperatorApi>) -> Result<Self, OperatorRefusal> {
         let source = source_of(&head.extensions, &head.headers);
-        let author = Author::operator(source.map(|source| source.address));
+        let address = source.map(|source| source.address);
+        let author = match head.extensions.get() {
+            Some(TokenHolder::Named(name)) => Author::named_operator(name, address),
+            Some(TokenHolder::DataFolder) | None => Author::operator(address),
+        };
         Ok(Acting { world: api.world.clone(), author })
     }
 }

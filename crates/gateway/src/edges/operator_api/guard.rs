@@ -7,6 +7,7 @@ use crate::app::operator::OperatorRefusal;
 use crate::http::framing::{self, FramingRefusal};
 use crate::http::{request_id, source_of};
 use crate::listeners::Source;
+use crate::secrets::operator_token::TokenHolder;
 use crate::world::SignInKey;
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -27,14 +28,15 @@ pub(super) const PAGE: &str = "/docs";
 
 pub(super) async fn guard(State(api): State<Arc<OperatorApi>>, request: Request, next: Next) -> Response {
     let started = api.world.clock.moment();
-    let (head, body) = request.into_parts();
+    let (mut head, body) = request.into_parts();
     let id = request_id::of(&head.headers);
     let source = source_of(&head.extensions, &head.headers);
     let method = head.method.clone();
 
     let mut memory = api.world.body_memory.reserve();
     let request = match framed(source, &head).and_then(|()| admit(&api, source, &head)) {
-        Ok(Admitted::WithToken) => {
+        Ok(Admitted::WithToken(operator)) => {
+            head.extensions.insert(operator);
             let gathered = gather(body, &api.world.clock, &mut memory).await;
             gathered.map(|body| Request::from_parts(head, Body::from(body)))
         }
@@ -87,7 +89,7 @@ fn framed(source: Option<Source>, head: &Parts) -> Result<(), OperatorRefusal> {
 
 /// How a request was admitted.
 enum Admitted {
-    WithToken,
+    WithToken(TokenHolder),
     /// To the document or its page, which need no token. The body is discarded.
     OpenPath,
 }
@@ -100,19 +102,23 @@ fn admit(api: &OperatorApi, source: Option<Source>, head: &Parts) -> Result<Admi
         return Ok(Admitted::OpenPath);
     }
     let (headers, caller) = (&head.headers, source.map(|source| source.address));
-    let is_token = api.token.matches(token_in(headers).unwrap_or_default());
+    let given = token_in(headers).unwrap_or_default();
+    let holder = api.token.holder_of(given, api.world.catalogue().operators());
     // Wrong tokens are limited like wrong API keys. An address that used the right token is never limited.
     let key = SignInKey::Operator;
     let limited = match caller {
         None => Ok(()),
-        Some(caller) if is_token => api.world.pass_sign_in(caller, key, api.token.digest()),
-        Some(caller) => api.world.fail_sign_in(caller, key),
+        Some(caller) => match &holder {
+            Some((_, digest)) => api.world.pass_sign_in(caller, key, digest),
+            None => api.world.fail_sign_in(caller, key),
+        },
     };
     limited.map_err(|wait| {
         let retry_after_s = u32::try_from(wait.as_millis().div_ceil(1000)).unwrap_or(u32::MAX).max(1);
         OperatorRefusal::RateLimited { retry_after_s }
     })?;
-    if is_token { Ok(Admitted::WithToken) } else { Err(OperatorRefusal::InvalidToken) }
+    let (holder, _) = holder.ok_or(OperatorRefusal::InvalidToken)?;
+    Ok(Admitted::WithToken(holder))
 }
 
 fn token_in(headers: &HeaderMap) -> Option<&str> {

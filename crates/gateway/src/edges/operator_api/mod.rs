@@ -8,6 +8,7 @@ mod audit_log;
 mod binds;
 mod body;
 mod carriers;
+mod customer_requests;
 mod deliveries;
 pub mod document;
 mod entries;
@@ -102,6 +103,7 @@ fn routes() -> Routes {
     deliveries::routes(&mut routes);
     maintenance::routes(&mut routes);
     audit_log::routes(&mut routes);
+    customer_requests::routes(&mut routes);
     users::routes(&mut routes);
     lookup::routes(&mut routes);
     routes

@@ -243,6 +243,7 @@ fn path_parameter(path: &str, name: &str) -> Parameter {
         }
         "event" => ("The `webhook-id` of the event.", "evt_4711", text().pattern(Some("^evt_[0-9]+$"))),
         "message" => ("The id of the message.", "15526526976000001", text()),
+        "id" if path.starts_with("/customer-requests") => ("The number of the request.", "1", integer()),
         "id" => ("The number of the case.", "1", integer()),
         _ => ("The id of the message.", "15526526976000001", text()),
     };

@@ -1,4 +1,4 @@
-//! `hermod user` and `hermod changes`, on a folder where no gateway runs and beside the demo.
+//! `hermod user`, `hermod operator` and `hermod changes`, on a folder where no gateway runs and beside the demo.
 
 use super::process::{command, json, path, run, start_demo};
 
@@ -34,4 +34,41 @@ fn user_is_invited_listed_and_removed_and_the_changes_are_in_the_audit_log() {
     assert_eq!(code, 1, "{out}");
     let audit = command(&data, &["audit"]);
     assert!(audit.contains("audit log") && audit.contains("No violations."), "{audit}");
+}
+
+#[test]
+fn named_operators_are_in_the_audit_log_and_a_revoked_token_is_rejected_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let (demo, _) = start_demo(&data);
+    let url = std::fs::read_to_string(data.join("operator.url")).unwrap();
+    let files = ["ann", "bob"].map(|name| {
+        let added = json(&data, &["operator", "add", name]);
+        let file = folder.path().join(name);
+        std::fs::write(&file, added["secrets"][0]["secret"].as_str().unwrap()).unwrap();
+        file
+    });
+    let top_up = |file: &Path| run(&["topup", "demo", "1", "--url", url.trim(), "--token-file", path(file)]);
+    for file in &files {
+        let (code, out, error) = top_up(file);
+        assert_eq!(code, 0, "{out}{error}");
+    }
+    let (code, _, error) = run(&["operator", "add", "ann", "--data-dir", path(&data)]);
+    assert!(code == 1 && error.contains("ALREADY_EXISTS"), "{error}");
+    command(&data, &["operator", "revoke", "ann"]);
+    let (code, _, error) = top_up(&files[0]);
+    assert!(code == 1 && error.contains("INVALID_TOKEN"), "{error}");
+    assert_eq!(top_up(&files[1]).0, 0);
+    let by = |name: &str, action: &str| -> Vec<String> {
+        let changes = json(&data, &["changes", "--by", name, "--action", action, "--since", "1h"]);
+        let rows = changes["items"].as_array().unwrap();
+        rows.iter().map(|row| row["by"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(by("ann", "ledger"), ["operator ann"]);
+    assert_eq!(by("operator bob", "ledger.top-up"), ["operator bob", "operator bob"]);
+    assert_eq!(by("operator", "operator"), ["operator"; 3], "two added, one revoked");
+    let list = command(&data, &["operator", "list"]);
+    assert!(list.contains("bob") && !list.contains("ann"), "{list}");
+    assert!(command(&data, &["customer-request", "list"]).contains("No requests found."));
+    drop(demo);
 }

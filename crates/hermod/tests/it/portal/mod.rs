@@ -10,6 +10,7 @@ mod mail_server;
 mod opt_outs;
 mod overview;
 mod request_log;
+mod requests;
 mod second_factor;
 mod senders;
 mod smpp;

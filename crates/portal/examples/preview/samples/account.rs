@@ -1,11 +1,13 @@
-//! Samples of billing, team, audit log and profile.
+//! Samples of billing, limits, team, audit log and profile.
 
-use super::{DAY, HOSTILE, HOUR, MINUTE, NOW, ago, html, shell};
+use super::{DAY, HOSTILE, HOUR, MINUTE, NOW, ago, fresh, html, shell};
 use hermod_portal::Time;
+use hermod_portal::elements::{Chip, Fact, Notice, Tone};
 use hermod_portal::forms::{Field, Select};
 use hermod_portal::layout::Entry;
 use hermod_portal::pages::audit::{Audit, AuditRow, FieldChange};
 use hermod_portal::pages::billing::{Billing, Funds, LedgerRow, Month, Statement, StatementRow, Warnings};
+use hermod_portal::pages::limits::{ConnectionLimits, ControlRow, Limits, RejectedRow};
 use hermod_portal::pages::profile::{Profile, RecoveryCodes, SecondFactorSetup, SessionRow};
 use hermod_portal::pages::team::{Invitation, Invite, Member, NewLink, Team};
 use hermod_portal::svg::Svg;
@@ -19,6 +21,7 @@ pub(crate) fn all() -> Vec<(&'static str, String)> {
         ("team", html(&Team { link: None, ..team.clone() })),
         ("team-invited", html(&team)),
         ("audit", html(&audit())),
+        ("limits", html(&limits())),
         ("profile", html(&profile)),
         (
             "profile-no-factor",
@@ -284,4 +287,65 @@ fn codes() -> RecoveryCodes {
         "z4k8-w3x5",
     ];
     RecoveryCodes { shell: profile().shell, codes: codes.map(str::to_owned).to_vec() }
+}
+
+fn limits() -> Limits {
+    let connection = |name: &str, limited: &str, smpp: Option<&str>| ConnectionLimits {
+        name: name.to_owned(),
+        rate: "10".to_owned(),
+        accepted: "4,812".to_owned(),
+        busiest: "331".to_owned(),
+        limited: limited.to_owned(),
+        is_limited: limited != "0",
+        smpp: smpp.map(str::to_owned),
+    };
+    let control = |name: &str, limit: &str, state: Chip, used: &str, opens: &str| ControlRow {
+        name: name.to_owned(),
+        limit: limit.to_owned(),
+        state,
+        used: used.to_owned(),
+        opens: opens.to_owned(),
+    };
+    Limits {
+        shell: shell(Entry::Limits),
+        notices: vec![Notice::new(
+            Tone::Bad,
+            "5,000 messages in a day is used up: messages are rejected until it opens at 00:00 UTC.",
+        )],
+        facts: vec![
+            Fact::new("Identity", "Verified"),
+            Fact::new("Tier", "Standard"),
+            Fact::new("SMPP throughput", "100 parts a second over all binds"),
+            Fact::new("Messages today", "5,000"),
+            Fact::new("Spend today", "371.20 EUR"),
+        ],
+        connections: Some(vec![
+            connection("shop-http", "17", None),
+            connection("shop-smpp", "0", Some("window 10, at most 10 binds")),
+        ]),
+        controls: vec![
+            control(
+                "lindgren-day",
+                "5,000 messages in a day",
+                Chip::new(Tone::Bad, "Used up"),
+                "5,000 today",
+                "at 00:00 UTC",
+            ),
+            control(
+                "one-recipient",
+                "20 messages in 1 h 0 min to one number",
+                Chip::new(Tone::Good, "Enforced"),
+                "counted for each",
+                "within 1 h 0 min",
+            ),
+        ],
+        rejected: vec![RejectedRow {
+            code: "RATE_LIMITED".to_owned(),
+            count: "17".to_owned(),
+            last: Some(ago(9 * MINUTE)),
+            what_to_do: "Wait for the seconds in Retry-After, or request a higher rate.".to_owned(),
+        }],
+        request: Some("/accounts/lindgren/requests".to_owned()),
+        freshness: fresh(),
+    }
 }

@@ -358,6 +358,7 @@ fn requests() -> Requests {
         };
     Requests {
         shell: shell(Entry::Requests),
+        next: None,
         rows: vec![
             row(
                 "14",
@@ -395,6 +396,8 @@ fn requests() -> Requests {
                 ],
                 "country",
             ),
+            subject: Field::invalid(HOSTILE, "Is not a country code of two letters such as DE."),
+            connection: Select::new([("shop-http", "shop-http"), ("shop-smpp", "shop-smpp")], ""),
             ..RequestForm::default()
         }),
     }

@@ -5,6 +5,7 @@
 //! on random values that grows for weeks would slow every insert.
 
 mod carrier_ids;
+mod customer_requests;
 mod inbound;
 mod key_buckets;
 mod sql_migrations;
@@ -47,6 +48,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration::Sql(inbound::UNASSIGNED),
     Migration::Sql(sql_migrations::JOURNAL),
     Migration::Sql(sql_migrations::USERS),
+    Migration::Sql(customer_requests::TABLE),
 ];
 
 /// One step from a schema version to the next.

@@ -1,5 +1,6 @@
 //! The store's operations, one file per subject. Each is a command for the writer, a read beside it, or both.
 
+mod customer_requests;
 mod inbound;
 mod messages;
 mod money;

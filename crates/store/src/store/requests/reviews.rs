@@ -38,15 +38,16 @@ impl Store {
         self.inner.backend.open_reviews_of(account, REVIEW_CASES_OPEN_MAX).await
     }
 
-    /// Returns cases of all accounts before case `before`, or all, newest first; optionally only those in a state.
+    /// Returns cases before case `before`, or all, newest first; of one account or of all, optionally only those in a state.
     pub async fn reviews(
         &self,
+        account: Option<AccountId>,
         state: Option<ReviewState>,
         before: Option<u64>,
         limit: u32,
     ) -> Result<Vec<ReviewCase>, StoreError> {
         let limit = limit.min(PAGE_ROWS_MAX);
-        self.inner.backend.reviews(state, before, limit).await
+        self.inner.backend.reviews(account, state, before, limit).await
     }
 
     /// Returns a case.
@@ -59,15 +60,16 @@ impl Store {
         self.inner.backend.open_reviews().await
     }
 
-    /// Approves or rejects a case and returns it. An earlier decision is replaced. Returns `None` if there is no such case.
+    /// Approves or rejects a case and returns it. The customer is told the reason. An earlier decision is replaced. Returns `None` if there is no such case.
     pub async fn decide_review(
         &self,
         id: u64,
         approve: bool,
         by: String,
+        reason: String,
         now: Timestamp,
     ) -> Result<Option<ReviewCase>, StoreError> {
-        Ok(self.request(DecideReview { id, approve, by, now }).await?.map(|case| *case))
+        Ok(self.request(DecideReview { id, approve, by, reason, now }).await?.map(|case| *case))
     }
 
     /// Deletes cases that no text has matched for a long time. Continues where the last call ended, and ends after it has read

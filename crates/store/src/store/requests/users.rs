@@ -2,8 +2,7 @@
 
 use crate::error::StoreError;
 use crate::store::Store;
-use hermod_domain::audit::{AuditEntry, AuditRow};
-use hermod_domain::ids::AccountId;
+use hermod_domain::audit::{AuditEntry, AuditFilter, AuditRow};
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{AppendToAuditLog, EndUserToken, ForgetUserTokens, PutUserToken};
 use hermod_engine::ops::{PAGE_ROWS_MAX, TokenDigest, USER_TOKENS_MAX, UserToken};
@@ -22,14 +21,14 @@ impl Store {
         self.run(AppendToAuditLog(self.audit.to_vec())).await
     }
 
-    /// Returns rows of the audit log before number `before`, or all, the newest first; of one account or of all.
+    /// Returns rows of the audit log before number `before`, or all, that match; the newest first.
     pub async fn audit_log(
         &self,
-        account: Option<AccountId>,
+        filter: AuditFilter,
         before: Option<u64>,
         limit: u32,
     ) -> Result<Vec<AuditRow>, StoreError> {
-        self.inner.backend.audit_log(account, before, limit.min(PAGE_ROWS_MAX)).await
+        self.inner.backend.audit_log(filter, before, limit.min(PAGE_ROWS_MAX)).await
     }
 
     /// Stores a new token. If the user has [`USER_TOKENS_MAX`], the oldest ends.

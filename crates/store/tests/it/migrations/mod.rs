@@ -8,8 +8,8 @@ use hermod_domain::money::Money;
 use hermod_domain::origin::{Alias, MessageName};
 use hermod_domain::time::{Day, Timestamp};
 use hermod_store::{
-    Acceptance, DayTotals, Duplicate, KeyClaim, LedgerKind, ReportOutcome, ResponseRecord, Store, StoreError,
-    SubmitResponse,
+    Acceptance, DayTotals, Duplicate, KeyClaim, LedgerKind, ReportOutcome, ResponseRecord, Screened,
+    Screening, Store, StoreError, SubmitResponse,
 };
 use std::time::Duration;
 use tempfile::TempDir;
@@ -19,17 +19,17 @@ const SCHEMA_2: &str = include_str!("schema_2.sql");
 const SCHEMA_4: &str = include_str!("schema_4.sql");
 const VALIDITY_AND_A_DAY: Duration = Duration::from_secs(4 * 86_400);
 
-/// Reverts migrations 19 to 17.
-pub(crate) const UNDO_17: &str = "DROP TABLE audit_log; DROP TABLE user_token; ALTER TABLE writer DROP COLUMN store; ALTER TABLE unassigned_inbound RENAME TO unowned_inbound; PRAGMA user_version = 16;";
+/// Reverts migrations 20 to 17.
+pub(crate) const UNDO_17: &str = "DROP TABLE customer_request; DROP INDEX review_account; ALTER TABLE review DROP COLUMN reason; DROP TABLE audit_log; DROP TABLE user_token; ALTER TABLE writer DROP COLUMN store; ALTER TABLE unassigned_inbound RENAME TO unowned_inbound; PRAGMA user_version = 16;";
 
-/// Reverts migrations 19 to 16.
-pub(crate) const UNDO_16: &str = "DROP TABLE audit_log; DROP TABLE user_token; ALTER TABLE writer DROP COLUMN store; ALTER TABLE unassigned_inbound RENAME TO unowned_inbound; DROP TABLE step_counter; PRAGMA user_version = 15;";
+/// Reverts migrations 20 to 16.
+pub(crate) const UNDO_16: &str = "DROP TABLE customer_request; DROP INDEX review_account; ALTER TABLE review DROP COLUMN reason; DROP TABLE audit_log; DROP TABLE user_token; ALTER TABLE writer DROP COLUMN store; ALTER TABLE unassigned_inbound RENAME TO unowned_inbound; DROP TABLE step_counter; PRAGMA user_version = 15;";
 
-/// Reverts migrations 19 to 15.
-pub(crate) const UNDO_15: &str = "DROP TABLE audit_log; DROP TABLE user_token; ALTER TABLE writer DROP COLUMN store; ALTER TABLE unassigned_inbound RENAME TO unowned_inbound; DROP TABLE message_exception; DROP TABLE carrier_refusal; DROP TABLE step_counter; PRAGMA user_version = 14;";
+/// Reverts migrations 20 to 15.
+pub(crate) const UNDO_15: &str = "DROP TABLE customer_request; DROP INDEX review_account; ALTER TABLE review DROP COLUMN reason; DROP TABLE audit_log; DROP TABLE user_token; ALTER TABLE writer DROP COLUMN store; ALTER TABLE unassigned_inbound RENAME TO unowned_inbound; DROP TABLE message_exception; DROP TABLE carrier_refusal; DROP TABLE step_counter; PRAGMA user_version = 14;";
 
-/// Reverts migrations 19 to 14 of a store without idempotency keys.
-pub(crate) const UNDO_14: &str = "DROP TABLE audit_log; DROP TABLE user_token; ALTER TABLE writer DROP COLUMN store; 
+/// Reverts migrations 20 to 14 of a store without idempotency keys.
+pub(crate) const UNDO_14: &str = "DROP TABLE customer_request; DROP INDEX review_account; ALTER TABLE review DROP COLUMN reason; DROP TABLE audit_log; DROP TABLE user_token; ALTER TABLE writer DROP COLUMN store; 
     ALTER TABLE unassigned_inbound RENAME TO unowned_inbound;
     DROP TABLE message_exception; DROP TABLE carrier_refusal; DROP TABLE step_counter;
     DROP TABLE key_log; DROP TABLE key_bucket; DROP TABLE key_block; DROP TABLE key_filter;
@@ -37,6 +37,9 @@ pub(crate) const UNDO_14: &str = "DROP TABLE audit_log; DROP TABLE user_token; A
                              PRIMARY KEY (day, part)) STRICT;
     DELETE FROM retention WHERE what = 3;
     PRAGMA user_version = 13;";
+
+/// Reverts migration 20.
+const UNDO_20: &str = "DROP TABLE customer_request; DROP INDEX review_account; ALTER TABLE review DROP COLUMN reason; PRAGMA user_version = 19;";
 
 fn message(stored: i64) -> MessageId {
     MessageId::from_i64(stored).expect("an id")
@@ -335,5 +338,27 @@ async fn unowned_inbound_of_schema_16_is_kept_as_unassigned() {
     world.revert(UNDO_17);
     world.reopen();
     assert_eq!(world.store.unassigned_inbound(None, 10).await.unwrap(), unassigned);
+    world.assert_audit_clean();
+}
+
+#[tokio::test]
+async fn folder_of_schema_19_keeps_its_reviews_and_takes_requests() {
+    let mut world = World::new().await;
+    let screened = Screened {
+        account: ALICE,
+        from: world.sms().from,
+        to: world.sms().to,
+        text: "you won".to_owned(),
+        digest: [7; 16],
+        rules: vec!["prizes".to_owned()],
+        now: world.now,
+    };
+    assert_eq!(world.store.screen(screened).await.unwrap(), Screening::Held { case: Some(1) });
+    world.store.close().await.unwrap();
+    world.revert(UNDO_20);
+    world.reopen();
+    let case = world.store.review(1).await.unwrap().unwrap();
+    assert_eq!((case.text.as_str(), case.reason.as_str()), ("you won", ""));
+    assert_eq!(world.store.customer_requests(None, None, None, 10).await.unwrap(), []);
     world.assert_audit_clean();
 }

@@ -2,9 +2,8 @@
 
 use super::names::{carrier_named, connection_named, scope_of};
 use crate::app::operator::OperatorRefusal;
-use crate::app::operator::input::{invalid, number, one_of, sender};
+use crate::app::operator::input::{invalid, number, one_of, sender, time};
 use crate::app::submit_message::key_digest;
-use crate::config::Period;
 use crate::views::record::MessagesQuery;
 use crate::world::World;
 use hermod_domain::ids::{MessageId, RemoteId};
@@ -78,19 +77,6 @@ pub(super) fn range_of(
 /// Returns the end of a range that ends now: just after now, so that what happened now is in it.
 pub(super) fn end_or_now(until: Option<Timestamp>, now: Timestamp) -> Timestamp {
     until.unwrap_or_else(|| now.plus(Duration::from_millis(1)))
-}
-
-/// Parses a time, a UTC day, or how long ago it was.
-fn time(field: &'static str, text: &str, now: Timestamp) -> Result<Timestamp, OperatorRefusal> {
-    if let Some(Period(ago)) = Period::parse(text) {
-        return Ok(now.minus(ago));
-    }
-    // A query string may have the plus of an offset as a space.
-    let parsed = Timestamp::parse(text).or_else(|| Timestamp::parse(&text.replace(' ', "+")));
-    parsed.ok_or_else(|| {
-        let forms = "a time such as 2026-11-15T09:30:00Z, a UTC day such as 2026-11-15, or how long ago such as 30m, 2h or 7d";
-        invalid(field, format!("\"{text}\" is not {forms}"))
-    })
 }
 
 /// Parses a number, or the beginning of numbers before `*`.

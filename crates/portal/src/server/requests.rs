@@ -1,0 +1,244 @@
+//! Requests to the operator: what was requested, the answers, and a form for another one.
+
+use super::form::{Change, NoFields};
+use super::member::Member;
+use super::reply::{NoPage, Reply, page, page_with_status};
+use super::shown::{country_name, time};
+use super::{Portal, State, reply};
+use crate::elements::{Chip, Tone};
+use crate::forms::{Field, Select};
+use crate::layout::Entry;
+use crate::numbers::amount;
+use crate::pages::requests::{RequestForm, RequestRow, Requests};
+use crate::time::Time;
+use axum::extract::{Path, Query};
+use axum::http::StatusCode;
+use hermod_domain::customer_request::CustomerRequestKind;
+use hermod_domain::permission::Permission;
+use hermod_gateway::app::operator::{self, OperatorRefusal};
+use hermod_gateway::views::customer_requests::{
+    CustomerRequestDraft, CustomerRequestView, CustomerRequestsQuery,
+};
+use hermod_gateway::views::paging::{Limit, RowNumber};
+use serde::Deserialize;
+
+/// Rows of a page.
+const ROWS: u32 = 50;
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct RequestsQuery {
+    /// The kind that the form begins with.
+    kind: String,
+    before: Option<u64>,
+}
+
+/// `GET /accounts/{account}/requests`.
+pub(super) async fn list(
+    axum::extract::State(portal): State,
+    member: Member,
+    Query(RequestsQuery { kind, before }): Query<RequestsQuery>,
+) -> Reply {
+    member.require(Permission::ReadMessages)?;
+    let draft = CustomerRequestDraft { kind, ..CustomerRequestDraft::default() };
+    Ok(page(&requests_page(&portal, &member, before, form(&portal, &member, &draft)).await?))
+}
+
+async fn requests_page(
+    portal: &Portal,
+    member: &Member,
+    before: Option<u64>,
+    form: Option<RequestForm>,
+) -> Result<Requests, NoPage> {
+    let query = CustomerRequestsQuery {
+        account: Some(member.account_name.clone()),
+        state: None,
+        before: before.map(RowNumber::from),
+        limit: Limit::try_from(ROWS.to_string()).ok(),
+    };
+    let found = operator::list_customer_requests(&portal.world, query).await?;
+    let shell = member.shell(Entry::Requests);
+    Ok(Requests {
+        next: found.next.map(|next| format!("{}?before={next}", shell.path("requests"))),
+        rows: found.items.into_iter().map(|view| row(member, view)).collect(),
+        form,
+        shell,
+    })
+}
+
+/// Whether the role may make and withdraw requests of this kind.
+fn may_request(member: &Member, kind: CustomerRequestKind) -> bool {
+    let of_money = kind == CustomerRequestKind::TopUp;
+    member.may(Permission::MakeRequests) && (!of_money || member.may(Permission::ChangeMoney))
+}
+
+/// Returns the form with what was typed; none if the role may not make requests.
+fn form(portal: &Portal, member: &Member, draft: &CustomerRequestDraft) -> Option<RequestForm> {
+    let kinds = CustomerRequestKind::ALL.into_iter().filter(|kind| may_request(member, *kind));
+    let kinds: Vec<_> = kinds.map(|kind| (kind.as_str(), wanted(kind))).collect();
+    if kinds.is_empty() {
+        return None;
+    }
+    let catalogue = portal.world.catalogue();
+    let mut connections: Vec<&str> = catalogue.connections_of(member.account).map(|(name, _)| name).collect();
+    connections.sort_unstable();
+    let connections = connections.into_iter().map(|name| (name, name));
+    Some(RequestForm {
+        kind: Select::new(kinds, &draft.kind),
+        subject: Field::new(draft.subject.clone()),
+        connection: Select::new(connections, &draft.connection),
+        details: Field::new(draft.details.clone()),
+    })
+}
+
+/// Returns what a request of this kind asks for.
+fn wanted(kind: CustomerRequestKind) -> &'static str {
+    match kind {
+        CustomerRequestKind::Sender => "A sender",
+        CustomerRequestKind::Country => "A country",
+        CustomerRequestKind::Number => "A number",
+        CustomerRequestKind::Verification => "The verification of our identity",
+        CustomerRequestKind::Rate => "A higher rate of a connection",
+        CustomerRequestKind::Window => "A larger window of a connection",
+        CustomerRequestKind::Tier => "More SMPP throughput",
+        CustomerRequestKind::TopUp => "A top-up",
+    }
+}
+
+fn row(member: &Member, view: CustomerRequestView) -> RequestRow {
+    let kind = CustomerRequestKind::parse(&view.kind);
+    let (tone, label) = match view.state.as_str() {
+        "open" => (Tone::Waiting, "Open"),
+        "accepted" => (Tone::Good, "Accepted"),
+        "declined" => (Tone::Stopped, "Declined"),
+        "withdrawn" => (Tone::Neutral, "Withdrawn"),
+        other => (Tone::Neutral, other),
+    };
+    let is_open = view.state == "open";
+    RequestRow {
+        id: view.id.to_string(),
+        at: time(&view.made_at).unwrap_or(Time(0)),
+        kind: kind_label(kind).to_owned(),
+        subject: subject(kind, &view),
+        state: Chip::new(tone, label),
+        reason: Some(view.reason).filter(|reason| !reason.is_empty()),
+        can_withdraw: is_open && kind.is_some_and(|kind| may_request(member, kind)),
+        by: view.by,
+    }
+}
+
+const fn kind_label(kind: Option<CustomerRequestKind>) -> &'static str {
+    match kind {
+        Some(CustomerRequestKind::Sender) => "Sender",
+        Some(CustomerRequestKind::Country) => "Country",
+        Some(CustomerRequestKind::Number) => "Number",
+        Some(CustomerRequestKind::Verification) => "Verification",
+        Some(CustomerRequestKind::Rate) => "Rate",
+        Some(CustomerRequestKind::Window) => "Window",
+        Some(CustomerRequestKind::Tier) => "Throughput",
+        Some(CustomerRequestKind::TopUp) => "Top-up",
+        None => "Request",
+    }
+}
+
+/// Says what was requested.
+fn subject(kind: Option<CustomerRequestKind>, view: &CustomerRequestView) -> String {
+    let connection = view.connection.as_deref().map(|name| format!(" for {name}")).unwrap_or_default();
+    match kind {
+        Some(CustomerRequestKind::Country) => country_name(&view.subject),
+        Some(CustomerRequestKind::Rate) => format!("{} requests a second{connection}", view.subject),
+        Some(CustomerRequestKind::Window) => format!("Window of {}{connection}", view.subject),
+        Some(CustomerRequestKind::Tier) if view.subject.bytes().all(|b| b.is_ascii_digit()) => {
+            format!("{} parts a second over SMPP", view.subject)
+        }
+        Some(CustomerRequestKind::Tier) => format!("Tier {}", view.subject),
+        Some(CustomerRequestKind::TopUp) => amount(&view.subject),
+        Some(CustomerRequestKind::Verification) if view.subject.is_empty() => "Identity".to_owned(),
+        _ => view.subject.clone(),
+    }
+}
+
+/// The form of a request. The page of senders posts it with fields of its own.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct NewRequest {
+    kind: String,
+    subject: String,
+    connection: String,
+    details: String,
+    sender: String,
+    countries: String,
+    purpose: String,
+}
+
+impl NewRequest {
+    fn into_draft(self) -> CustomerRequestDraft {
+        let NewRequest { kind, subject, connection, details, sender, countries, purpose } = self;
+        let for_countries = Some(countries).filter(|text| !text.is_empty());
+        let said = [Some(details), for_countries.map(|codes| format!("Countries: {codes}.")), Some(purpose)];
+        let said: Vec<String> = said.into_iter().flatten().filter(|text| !text.is_empty()).collect();
+        let subject = if subject.is_empty() { sender } else { subject };
+        CustomerRequestDraft { kind, subject, connection, details: said.join(" ") }
+    }
+}
+
+/// `POST /accounts/{account}/requests`.
+pub(super) async fn create(
+    axum::extract::State(portal): State,
+    Change { member, form: new }: Change<NewRequest>,
+) -> Reply {
+    member.require(Permission::MakeRequests)?;
+    let draft = new.into_draft();
+    if CustomerRequestKind::parse(&draft.kind).is_some_and(|kind| !may_request(&member, kind)) {
+        return Err(NoPage::Forbidden(member.role));
+    }
+    let acting = member.acting(&portal);
+    match operator::make_customer_request(&acting, &member.account_name, draft.clone()).await {
+        Ok(_) => Ok(member.done("requests", "request-made")),
+        Err(refusal) => {
+            let form = form(&portal, &member, &draft).map(|form| with_error(form, &refusal));
+            // Anything that is not about the form has its own page.
+            reply::fault(refusal)?;
+            let page = requests_page(&portal, &member, None, form).await?;
+            Ok(page_with_status(StatusCode::BAD_REQUEST, &page))
+        }
+    }
+}
+
+/// Puts what is wrong beside its field.
+fn with_error(mut form: RequestForm, refusal: &OperatorRefusal) -> RequestForm {
+    let field = match refusal {
+        OperatorRefusal::InvalidField { field, .. } => *field,
+        _ => "subject",
+    };
+    let error = reply::fault(refusal.clone()).ok();
+    match field {
+        "kind" => form.kind.error = error,
+        "connection" => form.connection.error = error,
+        "details" => form.details.error = error,
+        _ => form.subject.error = error,
+    }
+    form
+}
+
+/// `POST /accounts/{account}/requests/{id}/withdraw`.
+pub(super) async fn withdraw(
+    axum::extract::State(portal): State,
+    Path((_, id)): Path<(String, u64)>,
+    Change { member, form: NoFields {} }: Change<NoFields>,
+) -> Reply {
+    member.require(Permission::MakeRequests)?;
+    let stored = operator::show_customer_request(&portal.world, id).await?;
+    let is_own = stored.account == member.account_name;
+    let kind = CustomerRequestKind::parse(&stored.kind).filter(|_| is_own).ok_or(NoPage::NotFound)?;
+    if !may_request(&member, kind) {
+        return Err(NoPage::Forbidden(member.role));
+    }
+    let acting = member.acting(&portal);
+    match operator::withdraw_customer_request(&acting, &member.account_name, id).await {
+        Ok(_) => Ok(member.done("requests", "request-withdrawn")),
+        // The operator was faster; the page shows the decision.
+        Err(OperatorRefusal::AlreadyDecided { .. }) => Ok(reply::redirect(&member.path("requests"))),
+        Err(refusal) => Err(refusal.into()),
+    }
+}

@@ -1,0 +1,40 @@
+//! Operations on customers' requests to the operator. A request is accepted with [`Store::change_catalogue`].
+
+use crate::error::StoreError;
+use crate::store::Store;
+use hermod_domain::customer_request::CustomerRequestState;
+use hermod_domain::ids::AccountId;
+use hermod_engine::ops::{
+    CustomerRequest, CustomerRequestEnd, MadeCustomerRequest, NewCustomerRequest, PAGE_ROWS_MAX,
+};
+
+impl Store {
+    /// Stores a request, unless the account has an open one for the same or too many open ones.
+    pub async fn make_customer_request(
+        &self,
+        request: NewCustomerRequest,
+    ) -> Result<MadeCustomerRequest, StoreError> {
+        self.request(Box::new(request)).await
+    }
+
+    /// Ends an open request. Returns whether it was open.
+    pub async fn end_customer_request(&self, end: CustomerRequestEnd) -> Result<bool, StoreError> {
+        self.request(end).await
+    }
+
+    /// Returns a request.
+    pub async fn customer_request(&self, id: u64) -> Result<Option<CustomerRequest>, StoreError> {
+        self.inner.backend.customer_request(id).await
+    }
+
+    /// Returns requests before number `before`, or all, the newest first; of one account or of all, in one state or in any.
+    pub async fn customer_requests(
+        &self,
+        account: Option<AccountId>,
+        state: Option<CustomerRequestState>,
+        before: Option<u64>,
+        limit: u32,
+    ) -> Result<Vec<CustomerRequest>, StoreError> {
+        self.inner.backend.customer_requests(account, state, before, limit.min(PAGE_ROWS_MAX)).await
+    }
+}
