@@ -2,6 +2,7 @@
 //! store; together they form the [`Catalogue`], an immutable snapshot in memory that is replaced as a whole, so that
 //! submissions need no database look-up and never see a partial change.
 
+mod account;
 mod account_view;
 mod documents;
 mod number_owners;
@@ -11,6 +12,7 @@ mod smpp_access;
 mod users;
 mod webhooks;
 
+pub use account::{Account, BalanceLevel, Countries, Terms, Tier};
 pub use account_view::{AccountView, SenderStatus};
 pub use documents::*;
 pub use number_owners::NumberOwner;
@@ -141,11 +143,6 @@ impl Catalogue {
         })
     }
 
-    /// Returns the operators with tokens of their own, by name.
-    pub fn operators(&self) -> &[(String, OperatorEntry)] {
-        &self.operators
-    }
-
     pub fn key(&self, public: &str) -> Option<&ApiKey> {
         self.keys.get(public)
     }
@@ -171,12 +168,6 @@ impl Catalogue {
     /// Returns the connection with this name. A linear search, for requests of people.
     pub fn connection_by_name(&self, name: &str) -> Option<ConnectionId> {
         self.connection_names.iter().find(|(_, known)| *known == name).map(|(id, _)| *id)
-    }
-
-    /// Returns the connections of an account with their names, in no order. A linear search, for requests of people.
-    pub fn connections_of(&self, account: AccountId) -> impl Iterator<Item = (&str, &Connection)> {
-        let own = self.connections.iter().filter(move |(_, connection)| connection.account == account);
-        own.filter_map(|(id, connection)| Some((self.connection_name(*id)?, connection)))
     }
 
     pub fn account(&self, id: AccountId) -> Option<&AccountView> {

@@ -136,7 +136,7 @@ async fn connections(portal: &Portal, member: &Member) -> Result<Vec<ConnectionL
         *limited.entry(request.connection.unwrap_or_default()).or_default() += 1;
     }
     let catalogue = world.catalogue();
-    let row = |(name, connection): (&str, &Connection)| {
+    let row = |(_, name, connection): (ConnectionId, &str, &Connection)| {
         let (accepted, busiest) = used.get(name).copied().unwrap_or_default();
         let limited = limited.get(name).copied().unwrap_or_default();
         let plus = if is_more && limited > 0 { "+" } else { "" };
@@ -152,7 +152,8 @@ async fn connections(portal: &Portal, member: &Member) -> Result<Vec<ConnectionL
             }),
         }
     };
-    let mut rows: Vec<ConnectionLimits> = catalogue.connections_of(member.account).map(row).collect();
+    let mut rows: Vec<ConnectionLimits> =
+        catalogue.connections_of(member.account).into_iter().map(row).collect();
     rows.sort_by(|one, other| one.name.cmp(&other.name));
     Ok(rows)
 }

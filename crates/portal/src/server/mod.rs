@@ -86,6 +86,20 @@ fn router(setup: PagesSetup) -> Router {
     let portal = Arc::new(Portal { world, workers, is_tls, texts_kept });
     Router::new()
         .route("/", get(account_pages::start))
+        .route("/accounts/{account}", get(home::show))
+        .merge(person_routes())
+        .merge(message_routes())
+        .merge(messaging_routes())
+        .merge(developer_routes())
+        .merge(webhook_routes())
+        .merge(account_routes())
+        .route("/accounts/{account}/{*page}", any(account_pages::unknown))
+        .layer(from_fn_with_state(portal.clone(), guard::guard))
+        .with_state(portal)
+}
+
+fn person_routes() -> Router<Arc<Portal>> {
+    Router::new()
         .route("/docs", get(docs::show))
         .route("/sign-in", get(sign_in::show).post(sign_in::submit))
         .route("/sign-in/code", get(sign_in_code::show).post(sign_in_code::submit))
@@ -102,10 +116,25 @@ fn router(setup: PagesSetup) -> Router {
         .route("/profile/second-factor/off", get(second_factor::ask_off).post(second_factor::switch_off))
         .route("/profile/second-factor/codes", get(second_factor::ask_codes).post(second_factor::make_codes))
         .route("/assets/{name}", get(account_pages::asset))
-        .route("/accounts/{account}", get(home::show))
+}
+
+fn message_routes() -> Router<Arc<Portal>> {
+    Router::new()
         .route("/accounts/{account}/find", get(find::find))
         .route("/accounts/{account}/messages", get(messages::list))
         .route("/accounts/{account}/messages/{id}", get(message::show))
+        .route("/accounts/{account}/messages.csv", get(export::messages))
+        .route("/accounts/{account}/live", get(live::show))
+        .route("/accounts/{account}/live/events", get(live::events))
+        .route("/accounts/{account}/compose", get(compose::show).post(compose::check))
+        .route("/accounts/{account}/compose/preview", post(compose::preview))
+        .route("/accounts/{account}/compose/send", post(compose::send))
+        .route("/accounts/{account}/inbox", get(inbox::list))
+        .route("/accounts/{account}/inbox/{id}", get(inbox::thread))
+}
+
+fn developer_routes() -> Router<Arc<Portal>> {
+    Router::new()
         .route("/accounts/{account}/keys", get(keys::list).post(keys::create))
         .route("/accounts/{account}/keys/{id}", get(key::show).post(key::save))
         .route("/accounts/{account}/keys/{id}/connection-list", post(key::save_connection_list))
@@ -115,14 +144,10 @@ fn router(setup: PagesSetup) -> Router {
         .route("/accounts/{account}/smpp/{connection}/rotate", post(smpp::rotate))
         .route("/accounts/{account}/smpp/{connection}/allow-list", post(smpp::save_allow_list))
         .route("/accounts/{account}/quickstart", get(quickstart::show))
-        .route("/accounts/{account}/messages.csv", get(export::messages))
-        .route("/accounts/{account}/live", get(live::show))
-        .route("/accounts/{account}/live/events", get(live::events))
-        .route("/accounts/{account}/compose", get(compose::show).post(compose::check))
-        .route("/accounts/{account}/compose/preview", post(compose::preview))
-        .route("/accounts/{account}/compose/send", post(compose::send))
-        .route("/accounts/{account}/inbox", get(inbox::list))
-        .route("/accounts/{account}/inbox/{id}", get(inbox::thread))
+}
+
+fn account_routes() -> Router<Arc<Portal>> {
+    Router::new()
         .route("/accounts/{account}/billing", get(billing::show))
         .route("/accounts/{account}/billing/warnings", post(billing::save_warnings))
         .route("/accounts/{account}/billing/statements/{month}", get(billing::show_statement))
@@ -132,16 +157,11 @@ fn router(setup: PagesSetup) -> Router {
         .route("/accounts/{account}/team/{user}/link", post(team::make_link))
         .route("/accounts/{account}/team/invitations/{user}/withdraw", post(team::withdraw))
         .route("/accounts/{account}/audit", get(audit::list))
-        .merge(webhook_routes())
-        .merge(messaging_routes())
         .route("/accounts/{account}/held", get(held::list))
         .route("/accounts/{account}/limits", get(limits::show))
         .route("/accounts/{account}/requests", get(requests::list).post(requests::create))
         .route("/accounts/{account}/requests/{id}/withdraw", post(requests::withdraw))
         .route("/accounts/{account}/re-authenticate", get(confirmation::show).post(confirmation::submit))
-        .route("/accounts/{account}/{*page}", any(account_pages::unknown))
-        .layer(from_fn_with_state(portal.clone(), guard::guard))
-        .with_state(portal)
 }
 
 fn webhook_routes() -> Router<Arc<Portal>> {

@@ -80,7 +80,8 @@ fn form(portal: &Portal, member: &Member, draft: &CustomerRequestDraft) -> Optio
         return None;
     }
     let catalogue = portal.world.catalogue();
-    let mut connections: Vec<&str> = catalogue.connections_of(member.account).map(|(name, _)| name).collect();
+    let mut connections: Vec<&str> =
+        catalogue.connections_of(member.account).into_iter().map(|(_, name, _)| name).collect();
     connections.sort_unstable();
     let connections = connections.into_iter().map(|name| (name, name));
     Some(RequestForm {

@@ -106,17 +106,17 @@ pub(super) async fn change_entry(
 ) -> Result<SavedEntryView, OperatorRefusal> {
     let _alone = world.changing.lock().await;
     let rows = world.store.catalogue().await?;
-    let (name, plan) = plan_patch(world, rows, kind, name, patch)?;
+    let (name, plan) = plan_patch(world, rows, kind, name, patch_of)?;
     execute_plan_of_entry(world, plan, kind, name, binds).await
 }
 
-/// Plans a JSON merge patch of an entry. Returns its canonical name and the plan.
+/// Plans a JSON merge patch that follows from the entry as it is. Returns its canonical name and the plan.
 pub(super) fn plan_patch(
     world: &World,
     rows: Vec<CatalogueRow>,
     kind: Kind,
     name: &str,
-    patch: Fields,
+    patch_of: impl FnOnce(&Fields) -> Result<Fields, OperatorRefusal>,
 ) -> Result<(String, Plan), OperatorRefusal> {
     let name = canonical_name(kind, name).map_err(|_| OperatorRefusal::no_such(kind.as_str(), name))?;
     let before = shown_one(&rows, kind, &name).map_err(provision::ProvisionRefusal::from)?;

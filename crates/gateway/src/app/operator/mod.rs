@@ -78,9 +78,8 @@ fn account_name(world: &World, id: AccountId) -> String {
 /// Returns the connections of an account in the order of their names.
 fn connection_names(world: &World, account: AccountId) -> Vec<(ConnectionId, String)> {
     let catalogue = world.catalogue();
-    let own = catalogue.connections_of(account);
-    let mut own: Vec<(ConnectionId, String)> =
-        own.filter_map(|(name, _)| Some((catalogue.connection_by_name(name)?, name.to_owned()))).collect();
+    let own = catalogue.connections_of(account).into_iter();
+    let mut own: Vec<(ConnectionId, String)> = own.map(|(id, name, _)| (id, name.to_owned())).collect();
     own.sort_by(|(_, one), (_, other)| one.cmp(other));
     own
 }
