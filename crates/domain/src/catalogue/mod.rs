@@ -138,11 +138,6 @@ impl Catalogue {
         })
     }
 
-    /// Returns the operators with tokens of their own, by name.
-    pub fn operators(&self) -> &[(String, OperatorEntry)] {
-        &self.operators
-    }
-
     pub fn key(&self, public: &str) -> Option<&ApiKey> {
         self.keys.get(public)
     }

@@ -1,5 +1,6 @@
 //! People who use the portal, with their roles in accounts and how they sign in; and operators.
 
+use super::Catalogue;
 use crate::ids::AccountId;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -99,6 +100,13 @@ impl User {
 pub struct OperatorEntry {
     /// Lower-case hex.
     pub token_digest: String,
+}
+
+impl Catalogue {
+    /// Returns the operators with tokens of their own, by name.
+    pub fn operators(&self) -> &[(String, OperatorEntry)] {
+        &self.operators
+    }
 }
 
 /// All users.
