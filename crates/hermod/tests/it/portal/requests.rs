@@ -57,7 +57,7 @@ async fn rejected_sender_is_requested_accepted_and_then_sends() {
     let done = accept(&s, open[0].id, None).await.expect("it is accepted");
     assert_eq!((done.state.as_str(), done.ended_by.as_str()), ("accepted", "operator olga"));
     let sent = s.alice.post_body(&body).await;
-    sent.accepted();
+    s.alice.status_of(&sent.accepted()).becomes("delivered").await;
     let page = browser.get(PATH).await;
     assert!(page.text.contains("NewShop") && page.text.contains("Accepted"), "{}", page.text);
     let audit = browser.get("/accounts/alice/audit?who=olga&action=request").await;
@@ -69,7 +69,8 @@ async fn rejected_sender_is_requested_accepted_and_then_sends() {
     assert!(wrong.status == 400 && wrong.text.contains("how long ago"), "{}", wrong.text);
     // The provision file is applied again at the start.
     s.restart().await;
-    s.alice.post_body(&body).await.accepted();
+    let again = s.alice.post_body(&body).await.accepted();
+    s.alice.status_of(&again).becomes("delivered").await;
     let kept = list_customer_requests(s.world(), CustomerRequestsQuery::default()).await.expect("a list");
     assert_eq!(kept.items, [done]);
     s.end().await;
