@@ -73,7 +73,9 @@ enum KeyCommand {
         secrets: Secrets,
     },
     /// Replace the secret of a key by a random one, which is printed once
-    #[command(after_help = "Examples:\n  hermod key rotate shop-key-1\n  hermod key rotate shop-key-1 --overlap 24h")]
+    #[command(
+        after_help = "Examples:\n  hermod key rotate shop-key-1\n  hermod key rotate shop-key-1 --overlap 24h"
+    )]
     Rotate {
         /// The key
         key: String,

@@ -92,8 +92,9 @@ impl InProcess {
         let http = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a free port");
         let opened = running::open(&config, &clock).expect("the data folder opens");
         let text = provision_text_with(&carrier_entry("acme", carrier, &staged.carrier), &staged.customers);
-        let wanted: WantedSetup =
-            Source { path: "provision.toml".into(), text }.parse().expect("a provision file");
+        // As `hermod serve` reads it: of entries that exist, only what the file changed is applied.
+        let source = Source { path: "provision.toml".into(), text };
+        let wanted = WantedSetup::parse(&source).expect("a provision file");
         let wanted = wanted.judged_by(config.webhooks.rules());
         let applied =
             provision::apply(&opened.store, &opened.pepper, &wanted, &Author::operator(None), clock.now())

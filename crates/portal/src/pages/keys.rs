@@ -109,10 +109,7 @@ impl Example {
         };
         vec![
             example("HTTP Basic (recommended)", format!("-u \"{key}:{secret}\"")),
-            example(
-                "Two headers",
-                format!("-H \"X-API-Key: {key}\" \\\n  -H \"X-API-Secret: {secret}\""),
-            ),
+            example("Two headers", format!("-H \"X-API-Key: {key}\" \\\n  -H \"X-API-Secret: {secret}\"")),
             example("Bearer", format!("-H \"Authorization: Bearer {key}:{secret}\"")),
         ]
     }

@@ -34,7 +34,13 @@ const API_KEY: &str = "API_KEY";
 /// A file of `quickstarts`, with its language, what it needs, and its interpreter.
 const FILES: [(&str, &str, &str, &str, &str); 5] = [
     ("curl", "send.sh", "curl 7.76 or later", "sh", include_str!("../../quickstarts/send.sh")),
-    ("Python", "send.py", "Python 3.8 or later, no packages", "python3", include_str!("../../quickstarts/send.py")),
+    (
+        "Python",
+        "send.py",
+        "Python 3.8 or later, no packages",
+        "python3",
+        include_str!("../../quickstarts/send.py"),
+    ),
     ("Node", "send.mjs", "Node 18 or later, no packages", "node", include_str!("../../quickstarts/send.mjs")),
     ("PHP", "send.php", "PHP 8 or later, no packages", "php", include_str!("../../quickstarts/send.php")),
     ("Java", "Send.java", "Java 11 or later, no build", "java", include_str!("../../quickstarts/Send.java")),
@@ -63,7 +69,10 @@ mod tests {
         for Sample { language, text, run, .. } in Sample::all("https://sms.example/api/v1", "shop-key-1") {
             assert!(text.contains("https://sms.example/api/v1/sms"), "{language}");
             assert!(text.contains("shop-key-1:"), "{language}");
-            assert!(text.contains("API_SECRET") && !text.contains(API_KEY) && !text.contains(BASE_URL), "{language}");
+            assert!(
+                text.contains("API_SECRET") && !text.contains(API_KEY) && !text.contains(BASE_URL),
+                "{language}"
+            );
             assert!(text.contains(run.split('…').next().unwrap_or_default()), "{language}");
         }
     }

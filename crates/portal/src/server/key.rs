@@ -153,7 +153,9 @@ pub(super) async fn save_connection_list(
     Change { member, form }: Change<ConnectionListForm>,
 ) -> Reply {
     let own = changeable(&portal, &member, &id)?;
-    match allow_list::save_of_connection(&portal, &member, own.connection_name(), &form.connection_list).await? {
+    match allow_list::save_of_connection(&portal, &member, own.connection_name(), &form.connection_list)
+        .await?
+    {
         Ok(()) => Ok(member.done(&key_path(&id), "list-saved")),
         Err(error) => {
             let connection_list = Field::invalid(form.connection_list, error);

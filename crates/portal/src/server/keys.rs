@@ -172,8 +172,7 @@ pub(super) async fn create(
         fields.insert("expires_at".to_owned(), Value::String(expires));
     }
     let acting = member.acting(&portal);
-    let saved =
-        operator::put_entry(&acting, Kind::Key, &id, fields, IfExists::Refuse, LiveBinds::Keep).await;
+    let saved = operator::put_entry(&acting, Kind::Key, &id, fields, IfExists::Refuse, LiveBinds::Keep).await;
     match saved {
         Ok((saved, _)) => {
             let secret = saved.applied.secrets.first().map(|made| made.secret.clone());

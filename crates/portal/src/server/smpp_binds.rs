@@ -41,21 +41,39 @@ pub(super) fn rejected_bind(request: &RequestView) -> RejectedBind {
 
 /// The reasons of the request log, with what the customer can do.
 const REASONS: &[(&str, &str)] = &[
-    ("wrong credentials", "Wrong system_id or password. Copy both from the bind card, or rotate the password."),
+    (
+        "wrong credentials",
+        "Wrong system_id or password. Copy both from the bind card, or rotate the password.",
+    ),
     ("password too long", "The password has more than 8 characters. Check the settings of the client."),
     ("invalid length of system_id", "A system_id has 1 to 15 characters. Check the settings of the client."),
     ("wrong system_type", "The system_type is not that of the bind card. Set it in the client."),
-    ("address not allowed", "The address is not on the allow-list of the connection. Add it, or bind from one that is."),
+    (
+        "address not allowed",
+        "The address is not on the allow-list of the connection. Add it, or bind from one that is.",
+    ),
     ("TLS required", "The connection requires TLS. Bind to the TLS port."),
     ("bind type not allowed", "The connection does not allow this bind type. Use one of the bind card."),
-    ("maximum number of binds reached", "All binds of the connection are in use. Close one that is not needed, or ask for more."),
+    (
+        "maximum number of binds reached",
+        "All binds of the connection are in use. Close one that is not needed, or ask for more.",
+    ),
     ("closed", "The account or the connection is closed. Ask your provider."),
     ("stopping", "The server was restarting. The client can bind again at once."),
     ("too many sessions", "The server had too many sessions. The client can bind again soon."),
-    ("too many password checks in progress", "Many clients bound at the same time. The client can bind again at once."),
+    (
+        "too many password checks in progress",
+        "Many clients bound at the same time. The client can bind again at once.",
+    ),
     ("the password could not be checked", "The check failed on our side. The client can bind again at once."),
-    ("too many attempts from this address", "Too many failed binds came from this address. Wait a minute, and correct the credentials."),
-    ("too many attempts for this system_id", "Too many binds with this system_id failed. Wait a minute; an allow-list keeps strangers out."),
+    (
+        "too many attempts from this address",
+        "Too many failed binds came from this address. Wait a minute, and correct the credentials.",
+    ),
+    (
+        "too many attempts for this system_id",
+        "Too many binds with this system_id failed. Wait a minute; an allow-list keeps strangers out.",
+    ),
 ];
 
 /// Says why a bind was rejected, and what to do.

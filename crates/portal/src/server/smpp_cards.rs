@@ -51,7 +51,10 @@ fn facts(world: &World, account: &AccountView, access: &SmppAccess) -> Vec<Fact>
     facts.push(Fact::new("Throughput", throughput(account)));
     let idle = idle_timeout.as_secs();
     let every = (idle / 2).max(1);
-    facts.push(Fact::new("enquire_link", format!("every {every} seconds; a bind without a PDU ends after {idle}")));
+    facts.push(Fact::new(
+        "enquire_link",
+        format!("every {every} seconds; a bind without a PDU ends after {idle}"),
+    ));
     facts.push(Fact::new(
         "TLS",
         match (access.tls_only, tls_port) {

@@ -84,7 +84,8 @@ mod tests {
     #[test]
     fn overlap_is_a_time_of_at_most_thirty_days() {
         let read = |text: Option<&str>| {
-            overlap_of(&RotateQuery { overlap: text.map(str::to_owned) }).map_err(|refusal| refusal.to_string())
+            overlap_of(&RotateQuery { overlap: text.map(str::to_owned) })
+                .map_err(|refusal| refusal.to_string())
         };
         assert_eq!(read(None), Ok(Duration::ZERO));
         assert_eq!(read(Some("24h")), Ok(Duration::from_secs(86_400)));

@@ -225,7 +225,8 @@ impl Entry for WantedConnection {
     }
 
     fn unshown_changes(before: &Connection, after: &Connection) -> Vec<FieldChange> {
-        let previous = |connection: &Connection| connection.smpp.as_ref().and_then(|smpp| smpp.previous.clone());
+        let previous =
+            |connection: &Connection| connection.smpp.as_ref().and_then(|smpp| smpp.previous.clone());
         let secret = Self::secret_changed(before, after).map(FieldChange::hidden);
         let (before, after) = (previous(before), previous(after));
         let until = previous_changes("old_password_until", before.as_ref(), after.as_ref());

@@ -59,8 +59,7 @@ async fn created_key_sends_over_http_and_its_secret_is_shown_once() {
     let (key, secret) = dev.create_key("label=shop+backend&expires=90d&allow_list=").await;
     assert_eq!(secret.len(), 32);
     let body = r#"{"to":"+4915112345678","text":"by the new key"}"#;
-    let headers =
-        [("Content-Type", "application/json"), ("X-API-Key", &*key), ("X-API-Secret", &*secret)];
+    let headers = [("Content-Type", "application/json"), ("X-API-Key", &*key), ("X-API-Secret", &*secret)];
     let sent = call(s.alice.address(), "POST", "/api/v1/sms", &headers, body).await.expect("an answer");
     assert_eq!(sent.status, 202, "{}", sent.body);
     s.wait_for_carrier_submits(1).await;
@@ -241,7 +240,8 @@ async fn hostile_label_is_escaped_and_old_passwords_must_be_typed_again() {
     }
     let audit = dev.get("/accounts/alice/audit").await;
     assert!(!audit.text.contains("<script>alert"), "{}", audit.text);
-    let long = dev.change(&format!("{KEYS}/{key}"), &format!("label={}&expires=&allow_list=", "x".repeat(61))).await;
+    let long =
+        dev.change(&format!("{KEYS}/{key}"), &format!("label={}&expires=&allow_list=", "x".repeat(61))).await;
     assert!(long.status == 400 && long.text.contains("at most 60 characters"), "{}", long.text);
     s.skip(Duration::from_secs(11 * 60));
     let late = dev.change(&format!("{KEYS}/{key}/rotate"), "overlap=24h").await;
@@ -257,7 +257,8 @@ async fn provision_file_applied_at_the_next_start_does_not_undo_a_rotation() {
     let old = "alice-secret-of-many-characters";
     let rotated = dev.change(&format!("{KEYS}/alice-key/rotate"), "overlap=24h").await;
     let new = fact(&rotated, "Secret");
-    let listed = dev.change(&format!("{KEYS}/alice-key"), "label=kept&expires=&allow_list=127.0.0.0%2F8").await;
+    let listed =
+        dev.change(&format!("{KEYS}/alice-key"), "label=kept&expires=&allow_list=127.0.0.0%2F8").await;
     assert_eq!(listed.status, 303, "{}", listed.text);
     s.restart().await;
     let address = s.alice.address();

@@ -6,9 +6,7 @@ use hermod_portal::elements::{Chip, Fact, Notice, Tone};
 use hermod_portal::forms::{Field, Select};
 use hermod_portal::layout::Entry;
 use hermod_portal::pages::confirm::{Confirm, Reauthenticate};
-use hermod_portal::pages::keys::{
-    Admission, CheckAddress, CreateKey, Example, Key, KeyRow, KeySecret, Keys,
-};
+use hermod_portal::pages::keys::{Admission, CheckAddress, CreateKey, Example, Key, KeyRow, KeySecret, Keys};
 use hermod_portal::pages::quickstart::{Quickstart, Sample};
 use hermod_portal::pages::smpp::{BindCard, BindRow, RejectedBind, Smpp, SmppPassword};
 
