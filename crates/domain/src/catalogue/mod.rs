@@ -3,6 +3,7 @@
 //! submissions need no database look-up and never see a partial change.
 
 mod account_view;
+mod api_key;
 mod documents;
 mod number_owners;
 mod rotation;
@@ -11,6 +12,7 @@ mod users;
 mod webhooks;
 
 pub use account_view::{AccountView, SenderStatus};
+pub use api_key::ApiKey;
 pub use documents::*;
 pub use number_owners::NumberOwner;
 pub use rotation::{OVERLAP_MAX, PreviousSecret};
@@ -135,10 +137,9 @@ impl Catalogue {
 
     /// Returns the keys of an account, in no order. A linear search, for requests of people.
     pub fn keys_of(&self, account: AccountId) -> impl Iterator<Item = (&str, &ApiKey)> {
-        let is_own = move |key: &ApiKey| {
-            self.connections.get(&key.connection).is_some_and(|connection| connection.account == account)
-        };
-        self.keys.iter().filter(move |(_, key)| is_own(key)).map(|(name, key)| (name.as_str(), key))
+        let owner = |key: &ApiKey| self.connections.get(&key.connection).map(|connection| connection.account);
+        let own = self.keys.iter().filter(move |(_, key)| owner(key) == Some(account));
+        own.map(|(name, key)| (name.as_str(), key))
     }
 
     /// Returns the connections of an account with their names, in no order. A linear search, for requests of people.
