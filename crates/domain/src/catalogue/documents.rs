@@ -2,8 +2,7 @@
 //! their meaning.
 
 use crate::carrier::Profile;
-use crate::catalogue::rotation::valid_secrets;
-use crate::catalogue::{Account, OperatorEntry, PreviousSecret, SmppAccess, User};
+use crate::catalogue::{Account, ApiKey, OperatorEntry, SmppAccess, User};
 use crate::ids::{AccountId, CarrierId, ConnectionId, RouteId};
 use crate::lifecycle::DoubtPolicy;
 use crate::money::Money;
@@ -66,41 +65,6 @@ pub struct Connection {
     /// Messages submitted over SMPP are also reported by webhook.
     #[serde(default)]
     pub webhooks_too: bool,
-}
-
-/// An API key. Only a keyed digest of the secret is stored.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ApiKey {
-    pub connection: ConnectionId,
-    /// Lower-case hex.
-    pub secret_digest: String,
-    #[serde(default)]
-    pub allow: AllowList,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expires_at: Option<Timestamp>,
-    #[serde(default)]
-    pub revoked: bool,
-    /// Where the customer uses it, in the customer's words.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub label: String,
-    /// The secret before the last rotation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub previous: Option<PreviousSecret>,
-    /// `None` for keys stored before this was.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub created_at: Option<Timestamp>,
-}
-
-impl ApiKey {
-    pub fn is_valid_at(&self, now: Timestamp) -> bool {
-        !self.revoked && self.expires_at.is_none_or(|expires_at| now < expires_at)
-    }
-
-    /// Returns the digests of its secrets: the current one, and during a rotation the one before it.
-    pub fn digests_at(&self, now: Timestamp) -> impl Iterator<Item = &str> {
-        valid_secrets(&self.secret_digest, self.previous.as_ref(), now)
-    }
 }
 
 /// The price of one part, for all accounts or for one. Exactly one of prefix, network, MCC and country is set.

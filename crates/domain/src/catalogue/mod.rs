@@ -4,6 +4,7 @@
 
 mod account;
 mod account_view;
+mod api_key;
 mod documents;
 mod number_owners;
 mod of_account;
@@ -14,6 +15,7 @@ mod webhooks;
 
 pub use account::{Account, BalanceLevel, Countries, Terms, Tier};
 pub use account_view::{AccountView, SenderStatus};
+pub use api_key::ApiKey;
 pub use documents::*;
 pub use number_owners::NumberOwner;
 pub use rotation::{OVERLAP_MAX, PreviousSecret};

@@ -63,7 +63,8 @@ pub fn matches(pepper: &Pepper, password: &[u8], hash: &str) -> bool {
 /// Returns the position of the hash that the password matches. Hashes with the same salt and costs take one computation.
 /// An unreadable hash never matches.
 pub fn matching<H: AsRef<str>>(pepper: &Pepper, password: &[u8], hashes: &[H]) -> Option<usize> {
-    let (mut known, mut found): (Vec<(Vec<u8>, Params, Output)>, Option<usize>) = (Vec::new(), None);
+    let mut known: Vec<(Vec<u8>, Params, Output)> = Vec::new();
+    let mut found = None;
     for (position, hash) in hashes.iter().enumerate() {
         let Some((salt, costs, expected)) = parts(hash.as_ref()) else { continue };
         let same = known.iter().find(|(other, others, _)| *other == salt && *others == costs);

@@ -153,7 +153,7 @@ fn plan_setup(
     let account = super::account_name(world, id);
     let patch = |kind, name: &str, patch: Value| {
         let patch = patch.as_object().cloned().unwrap_or_default();
-        plan_patch(world, rows.clone(), kind, name, patch).map(|(_, plan)| plan)
+        plan_patch(world, rows.clone(), kind, name, |_| Ok(patch)).map(|(_, plan)| plan)
     };
     let of_connection = |field: &str| {
         let names = connection_names(world, id);

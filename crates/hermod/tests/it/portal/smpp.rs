@@ -42,7 +42,7 @@ async fn bind_card_has_the_real_port_and_live_and_rejected_binds_are_listed() {
     let dev = member(&s, "dev@example.com", "alice", Role::Developer).await;
     let (_, wrong) = bind(&s, BindType::Transceiver, "wrong-pw").await;
     assert_eq!(wrong, CommandStatus::INVPASWD);
-    let (mut esme, bound) = bind(&s, BindType::Transmitter, OLD).await;
+    let (esme, bound) = bind(&s, BindType::Transmitter, OLD).await;
     assert_eq!(bound, CommandStatus::OK);
     s.world().store.flush_record().await.expect("the record is written");
     let page = dev.get(SMPP).await;
@@ -61,7 +61,7 @@ async fn bind_card_has_the_real_port_and_live_and_rejected_binds_are_listed() {
         assert!(page.text.contains(shown), "{shown}: {}", page.text);
     }
     assert!(!page.text.contains("bob"), "{}", page.text);
-    esme.send_octets(&[]).await;
+    drop(esme);
     s.end().await;
 }
 
@@ -81,6 +81,7 @@ async fn password_rotation_with_overlap_rejects_no_bind_and_ends_the_old_passwor
     assert_eq!(bind(&s, BindType::Transmitter, "wrong-pw").await.1, CommandStatus::INVPASWD);
     // The bind from before stays, and submits.
     live.submit(message("while rotating")).await;
+    drop(live);
     let audit = dev.get("/accounts/alice/audit").await;
     assert!(audit.text.contains("old_password_until") && !audit.text.contains(&new), "{}", audit.text);
     s.wait_for_carrier_submits(1).await;

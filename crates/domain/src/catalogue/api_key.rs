@@ -1,0 +1,42 @@
+//! API keys: the secrets that are valid, and from where and until when a key can be used.
+
+use crate::catalogue::rotation::valid_secrets;
+use crate::catalogue::{AllowList, PreviousSecret};
+use crate::ids::ConnectionId;
+use crate::time::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// An API key. Only a keyed digest of the secret is stored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ApiKey {
+    pub connection: ConnectionId,
+    /// Lower-case hex.
+    pub secret_digest: String,
+    #[serde(default)]
+    pub allow: AllowList,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
+    #[serde(default)]
+    pub revoked: bool,
+    /// Where the customer uses it, in the customer's words.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub label: String,
+    /// The secret before the last rotation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous: Option<PreviousSecret>,
+    /// `None` for keys stored before this was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<Timestamp>,
+}
+
+impl ApiKey {
+    pub fn is_valid_at(&self, now: Timestamp) -> bool {
+        !self.revoked && self.expires_at.is_none_or(|expires_at| now < expires_at)
+    }
+
+    /// Returns the digests of its secrets: the current one, and during a rotation the one before it.
+    pub fn digests_at(&self, now: Timestamp) -> impl Iterator<Item = &str> {
+        valid_secrets(&self.secret_digest, self.previous.as_ref(), now)
+    }
+}
