@@ -2,7 +2,7 @@
 //! their meaning.
 
 use crate::carrier::Profile;
-use crate::catalogue::{SmppAccess, User, Webhooks};
+use crate::catalogue::{Countries, SmppAccess, User, Webhooks};
 use crate::ids::{AccountId, CarrierId, ConnectionId, RouteId};
 use crate::lifecycle::DoubtPolicy;
 use crate::money::{Currency, Money};
@@ -14,7 +14,7 @@ use crate::time::Timestamp;
 use crate::traffic::{Mode, TrafficRule};
 use crate::webhook::DlrForm;
 use ipnet::IpNet;
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::net::IpAddr;
@@ -94,50 +94,6 @@ impl Terms {
         match self {
             Terms::Prepaid => "prepaid",
             Terms::Postpaid => "postpaid",
-        }
-    }
-}
-
-/// The countries an account may send to: `"*"`, or a list of country codes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Countries {
-    #[default]
-    All,
-    Only(BTreeSet<Country>),
-}
-
-impl Countries {
-    pub fn allow(&self, country: Country) -> bool {
-        match self {
-            Countries::All => true,
-            Countries::Only(enabled) => enabled.contains(&country),
-        }
-    }
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(untagged)]
-enum CountriesText {
-    Star(String),
-    Only(BTreeSet<Country>),
-}
-
-impl Serialize for Countries {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Countries::All => serializer.serialize_str("*"),
-            Countries::Only(enabled) => enabled.serialize(serializer),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Countries {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Countries, D::Error> {
-        let rule = "countries are \"*\" or a list of two-letter codes such as [\"DE\", \"FR\"]";
-        match CountriesText::deserialize(deserializer).map_err(|_| de::Error::custom(rule))? {
-            CountriesText::Star(text) if text == "*" => Ok(Countries::All),
-            CountriesText::Star(_) => Err(de::Error::custom(rule)),
-            CountriesText::Only(enabled) => Ok(Countries::Only(enabled)),
         }
     }
 }

@@ -3,6 +3,7 @@
 //! submissions need no database look-up and never see a partial change.
 
 mod account_view;
+mod countries;
 mod documents;
 mod number_owners;
 mod smpp_access;
@@ -10,6 +11,7 @@ mod users;
 mod webhooks;
 
 pub use account_view::{AccountView, SenderStatus};
+pub use countries::Countries;
 pub use documents::*;
 pub use number_owners::NumberOwner;
 pub use smpp_access::{
