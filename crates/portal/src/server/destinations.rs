@@ -25,12 +25,8 @@ use serde::Deserialize;
 /// Countries of a page.
 const ROWS: usize = 50;
 
-const SHOWN: [(&str, &str); 4] = [
-    ("", "Countries with a price"),
-    ("on", "Switched on"),
-    ("off", "Off or not permitted"),
-    ("all", "All countries"),
-];
+const SHOWN: [(&str, &str); 4] =
+    [("", "With a price"), ("on", "Switched on"), ("off", "Off or not permitted"), ("all", "All countries")];
 
 #[derive(Clone, Default, Deserialize)]
 #[serde(default)]
@@ -186,7 +182,7 @@ fn answer_of(shell: &Shell, view: LookupView) -> NumberAnswer {
             Fact::new("Country", or_unknown(&view.country)),
             Fact::new("Network", network),
             Fact::new("Route", yes_or_no(view.explanation.route.is_some())),
-            Fact::new("Country switched on", yes_or_no(view.country_enabled.unwrap_or(false))),
+            Fact::new("Switched on", yes_or_no(view.country_enabled.unwrap_or(false))),
         ],
         rejections,
     }

@@ -50,7 +50,7 @@ fn destinations() -> Destinations {
                 Fact::new("Country", "France"),
                 Fact::new("Network", "Orange (208-01)"),
                 Fact::new("Route", "Yes"),
-                Fact::new("Country switched on", "No"),
+                Fact::new("Switched on", "No"),
             ],
             rejections: vec![NumberRejection {
                 code: "COUNTRY_BLOCKED".to_owned(),
@@ -59,7 +59,7 @@ fn destinations() -> Destinations {
             }],
         }),
         country: Field::default(),
-        show: Select::new([("", "Countries with a price"), ("all", "All countries")], ""),
+        show: Select::new([("", "With a price"), ("all", "All countries")], ""),
         is_filtered: false,
         rows: vec![
             row("Austria", "AT", Some("0.065"), None, "All networks", Switch::Off),
