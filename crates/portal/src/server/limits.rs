@@ -9,6 +9,7 @@ use crate::layout::Entry;
 use crate::numbers::{amount, duration, grouped};
 use crate::pages::limits::{ConnectionLimits, ControlRow, Limits, RejectedRow};
 use hermod_domain::catalogue::{Connection, Tier};
+use hermod_domain::ids::ConnectionId;
 use hermod_domain::permission::Permission;
 use hermod_gateway::app::operator;
 use hermod_gateway::views::money::{ControlView, TrafficView};
