@@ -1,5 +1,7 @@
 //! The shared state of a gateway: clock, store, current catalogue, status board, and the rate limits in memory.
 
+mod setup;
+
 use crate::board::{
     AlarmKind, Alarms, Binds, CarrierBoard, Exports, InboundPolls, KeyUses, MailQueue, Probes, RequestLog,
     WebhookTests,
@@ -165,42 +167,6 @@ impl World {
             portal_url: String::new(),
             smpp_server: SmppServer::default(),
         }
-    }
-
-    /// Sets the limit of failed sign-ins per address and minute.
-    pub fn allowing_failed_sign_ins(mut self, a_minute: u32) -> World {
-        self.sign_ins = Mutex::new(SignIns::new(Allowance { most: a_minute, ..FAILED_SIGN_INS }));
-        self
-    }
-
-    /// Sets the memory limit of request bodies.
-    pub fn limiting_body_memory(mut self, bytes_max: u64) -> World {
-        self.body_memory = BodyMemory::new(bytes_max);
-        self
-    }
-
-    /// Sets the rules for webhook addresses; the default is public https only.
-    pub fn judging_webhooks_by(mut self, rules: AddressRules) -> World {
-        self.webhook_rules = rules;
-        self
-    }
-
-    /// Sets the address of the web pages.
-    pub fn with_portal_at(mut self, url: String) -> World {
-        self.portal_url = url;
-        self
-    }
-
-    /// Sets what customers need to know of the SMPP server.
-    pub fn serving_smpp(mut self, server: SmppServer) -> World {
-        self.smpp_server = server;
-        self
-    }
-
-    /// Queues mails to users instead of dropping them.
-    pub fn sending_mail(mut self) -> World {
-        self.mail = MailQueue::open();
-        self
     }
 
     pub fn catalogue(&self) -> Arc<Catalogue> {

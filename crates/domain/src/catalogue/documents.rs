@@ -2,7 +2,7 @@
 //! their meaning.
 
 use crate::carrier::Profile;
-use crate::catalogue::{Account, ApiKey, OperatorEntry, SmppAccess, User};
+use crate::catalogue::{Account, AllowList, ApiKey, OperatorEntry, SmppAccess, User};
 use crate::ids::{AccountId, CarrierId, ConnectionId, RouteId};
 use crate::lifecycle::DoubtPolicy;
 use crate::money::Money;
@@ -13,31 +13,8 @@ use crate::sender::Sender;
 use crate::time::Timestamp;
 use crate::traffic::{Mode, TrafficRule};
 use crate::webhook::DlrForm;
-use ipnet::IpNet;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
-use std::net::IpAddr;
-
-/// Networks from which requests are allowed. An empty list allows all.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct AllowList(pub Vec<IpNet>);
-
-impl AllowList {
-    pub fn admits(&self, peer: IpAddr) -> bool {
-        self.0.is_empty() || self.matching(peer).is_some()
-    }
-
-    /// Returns the first network of the list that contains an address.
-    pub fn matching(&self, peer: IpAddr) -> Option<&IpNet> {
-        let peer = peer.to_canonical();
-        self.0.iter().find(|network| network.contains(&peer))
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
 
 /// One access of an account, by HTTP or SMPP.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

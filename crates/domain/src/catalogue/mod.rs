@@ -4,6 +4,7 @@
 
 mod account;
 mod account_view;
+mod allow_list;
 mod api_key;
 mod documents;
 mod number_owners;
@@ -15,6 +16,7 @@ mod webhooks;
 
 pub use account::{Account, BalanceLevel, Countries, Terms, Tier};
 pub use account_view::{AccountView, SenderStatus};
+pub use allow_list::AllowList;
 pub use api_key::ApiKey;
 pub use documents::*;
 pub use number_owners::NumberOwner;
@@ -147,10 +149,6 @@ impl Catalogue {
 
     pub fn key(&self, public: &str) -> Option<&ApiKey> {
         self.keys.get(public)
-    }
-
-    pub fn users(&self) -> &Users {
-        &self.users
     }
 
     /// Returns the connection with this system_id.

@@ -120,6 +120,10 @@ pub struct OperatorEntry {
 }
 
 impl Catalogue {
+    pub fn users(&self) -> &Users {
+        &self.users
+    }
+
     /// Returns the operators with tokens of their own, by name.
     pub fn operators(&self) -> &[(String, OperatorEntry)] {
         &self.operators

@@ -4,7 +4,7 @@ use crate::provision::checks;
 use crate::provision::documents::Names;
 use crate::provision::draft::{Draft, Entry};
 use crate::provision::kind::Kind;
-use crate::provision::secret_rotation::previous_changes;
+use crate::provision::previous_secret::previous_changes;
 use crate::provision::{FieldChange, ProvisionRefusal, values};
 use crate::secrets::{Secret, random_token};
 use hermod_domain::catalogue::{AllowList, ApiKey};

@@ -3,13 +3,12 @@
 use crate::provision::api_key::WantedKey;
 use crate::provision::connection::WantedConnection;
 use crate::provision::draft::Draft;
-use crate::provision::{FieldChange, Plan, ProvisionRefusal};
+use crate::provision::{Plan, ProvisionRefusal};
 use crate::secrets::{Pepper, Secret, passwords};
 use hermod_domain::catalogue::{ApiKey, Connection, PreviousSecret};
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::url::AddressRules;
 use hermod_store::CatalogueRow;
-use serde_json::Value;
 use std::time::Duration;
 
 /// The new secret, and how long the old one stays valid.
@@ -59,20 +58,4 @@ pub fn rotate_connection_password(
         Ok(())
     })?;
     draft.finish()
-}
-
-/// Returns what changed about the secret before the current one: until when it is valid.
-pub(super) fn previous_changes(
-    field: &str,
-    before: Option<&PreviousSecret>,
-    after: Option<&PreviousSecret>,
-) -> Option<FieldChange> {
-    let until = |previous: Option<&PreviousSecret>| {
-        previous.map_or(Value::Null, |previous| Value::from(previous.until.to_iso()))
-    };
-    (before != after).then(|| FieldChange {
-        field: field.to_owned(),
-        before: until(before),
-        after: until(after),
-    })
 }

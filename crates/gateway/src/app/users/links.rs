@@ -1,5 +1,6 @@
 //! One-time links, by which a user chooses a password: after an invitation, or instead of a forgotten one.
 
+use super::invitation::Invitation;
 use super::{UserRefusal, digest_of, hashing, mails, make_token, second_factor, sign_in};
 use crate::app::operator::{IfExists, LiveBinds, OperatorRefusal, patch_entry, put_entry};
 use crate::author::{Acting, Author};
@@ -23,17 +24,6 @@ const INVITATION_KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
 const RESET_KEPT: Duration = Duration::from_secs(3600);
 /// A user gets a link for a forgotten password at most this often.
 const RESET_EVERY: Duration = Duration::from_secs(300);
-
-/// An invitation, or a link for another password.
-#[derive(Clone, Debug)]
-pub struct Invitation {
-    pub email: String,
-    /// The end of the link. The person who opens it chooses the password.
-    pub token: Secret,
-    pub expires_at: Timestamp,
-    /// Whether the user already had a password.
-    pub is_reset: bool,
-}
 
 /// A link that was not used yet.
 #[derive(Clone, Debug, PartialEq, Eq)]

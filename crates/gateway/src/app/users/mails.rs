@@ -1,6 +1,6 @@
 //! The mails that users get.
 
-use super::links::Invitation;
+use super::invitation::Invitation;
 use crate::board::Mail;
 use crate::world::World;
 use hermod_domain::catalogue::Role;

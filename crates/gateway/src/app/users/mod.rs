@@ -2,6 +2,7 @@
 
 mod code_sign_in;
 mod hashing;
+mod invitation;
 mod links;
 mod mails;
 mod second_factor;
@@ -11,7 +12,8 @@ mod team;
 
 pub use code_sign_in::{WaitingSignIn, enter_code, find_waiting, wait_for_code};
 pub use hermod_domain::catalogue::Role;
-pub use links::{Invitation, Link, find_link, invite, send_reset, use_link};
+pub use invitation::Invitation;
+pub use links::{Link, find_link, invite, send_reset, use_link};
 pub use second_factor::{
     Setup, begin_setup, finish_setup, pending_setup, remove_second_factor, renew_recovery_codes,
 };
@@ -30,6 +32,7 @@ use crate::board::MailQueueFull;
 use crate::provision::ProvisionError;
 use crate::secrets::{Pepper, Secret, random_token};
 use hermod_store::{StoreError, TokenDigest};
+use std::time::Duration;
 
 /// Characters of a token, five bits each: 260 bits.
 const TOKEN_CHARS: usize = 52;
@@ -101,4 +104,10 @@ fn digest_of(pepper: &Pepper, token: &str) -> TokenDigest {
 /// Returns the digest of something that is stored like a token.
 fn digest_of_parts(pepper: &Pepper, parts: &[&[u8]]) -> TokenDigest {
     TokenDigest(pepper.derived(parts))
+}
+
+/// Returns the refusal that names the seconds to wait.
+fn too_many(wait: Duration) -> UserRefusal {
+    let wait_s = u32::try_from(wait.as_millis().div_ceil(1_000)).unwrap_or(u32::MAX).max(1);
+    UserRefusal::TooManyAttempts { wait_s }
 }

@@ -8,7 +8,7 @@ use crate::provision::checks;
 use crate::provision::documents::Names;
 use crate::provision::draft::{Draft, Entry};
 use crate::provision::kind::Kind;
-use crate::provision::secret_rotation::previous_changes;
+use crate::provision::previous_secret::previous_changes;
 use crate::provision::{FieldChange, ProvisionRefusal, names, values};
 use crate::secrets::Secret;
 use crate::secrets::passwords;

@@ -5,6 +5,7 @@ mod account;
 mod destinations;
 mod developers;
 mod home;
+mod inbox;
 mod messages;
 mod messaging;
 mod webhooks;
@@ -36,6 +37,7 @@ pub(crate) fn all() -> Vec<(&'static str, String)> {
         home::all(),
         messages::all(),
         messaging::all(),
+        inbox::all(),
         destinations::all(),
         developers::all(),
         webhooks::all(),

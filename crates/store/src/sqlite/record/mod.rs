@@ -6,6 +6,7 @@ pub(crate) mod erasing;
 pub(crate) mod figures;
 mod intervals;
 mod keys;
+mod log;
 mod matching;
 pub(crate) mod open_messages;
 pub(crate) mod position;

@@ -20,29 +20,21 @@ use hermod_engine::tables::TableError;
 use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-/// A checkpoint is made once the log has this many pages of 4 KiB. Few, because the store's commits wait for the disk while a
-/// checkpoint is synced.
-const PAGES_PER_CHECKPOINT: i32 = 1_024;
-/// SQLite's file format: the header of the log, and of each page in it.
-const LOG_HEADER: u64 = 32;
-const LOG_PAGE: u64 = 24 + 4_096;
-
 /// The follower's connection.
 pub(crate) struct RecordConnection {
-    connection: Connection,
+    pub(super) connection: Connection,
     /// Messages that were ever added.
     messages: u64,
     /// The file of the log.
-    log: PathBuf,
+    pub(super) log: PathBuf,
     /// Pages in the log, as of the last commit.
-    log_pages: Arc<AtomicI32>,
+    pub(super) log_pages: Arc<AtomicI32>,
     /// Pages that the disk was told to write.
-    pages_begun: Cell<i32>,
+    pub(super) pages_begun: Cell<i32>,
 }
 
 /// What one transaction writes.
@@ -132,42 +124,12 @@ impl RecordConnection {
         Ok(flushed)
     }
 
-    /// Tells the disk to write the log, and moves the log to the database file if it is long.
-    pub(crate) fn checkpoint_if_due(&self) -> Result<(), TableError> {
-        let pages = self.log_pages.load(Ordering::Relaxed);
-        self.begin_writing_log(pages);
-        if pages >= PAGES_PER_CHECKPOINT {
-            self.log_pages.store(0, Ordering::Relaxed);
-            self.pages_begun.set(0);
-            self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
-        }
-        Ok(())
-    }
-
-    /// Makes the kernel begin to write what the last commit added to the log, without waiting. The sync of a checkpoint then has
-    /// little left to do.
-    fn begin_writing_log(&self, pages: i32) {
-        let begun = self.pages_begun.replace(pages);
-        // A shorter log was begun anew.
-        let first = u64::try_from(if begun < pages { begun } else { 0 }).unwrap_or(0);
-        let from = LOG_HEADER + first * LOG_PAGE;
-        // The log is not locked, so a second descriptor does no harm. Without the advice it is written later.
-        if let Ok(log) = File::open(&self.log) {
-            let _ = rustix::fs::fadvise(&log, from, None, rustix::fs::Advice::DontNeed);
-        }
-    }
-
     /// Closes the file, before it is replaced. Nothing can be written until then.
     pub(crate) fn close(&mut self) -> Result<(), TableError> {
         let file = std::mem::replace(&mut self.connection, Connection::open_in_memory()?);
         // A damaged file may fail to close; its connection is gone in any case.
         drop(file.close());
         Ok(())
-    }
-
-    /// Truncates the log.
-    pub(crate) fn truncate_log(&self) -> Result<(), TableError> {
-        Ok(self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?)
     }
 }
 

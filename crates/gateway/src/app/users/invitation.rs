@@ -1,0 +1,15 @@
+//! An invitation: what the inviter gets to pass on.
+
+use crate::secrets::Secret;
+use hermod_domain::time::Timestamp;
+
+/// An invitation, or a link for another password.
+#[derive(Clone, Debug)]
+pub struct Invitation {
+    pub email: String,
+    /// The end of the link. The person who opens it chooses the password.
+    pub token: Secret,
+    pub expires_at: Timestamp,
+    /// Whether the user already had a password.
+    pub is_reset: bool,
+}
