@@ -4,7 +4,8 @@
 //! A link lets its holder choose the password of a user, and with it enter all accounts of that user. So it is shown to an owner
 //! only if the user is in no other account; otherwise it is mailed, or the operator makes it.
 
-use super::links::{self, Body, Invitation};
+use super::invitation::Invitation;
+use super::links::{self, Body};
 use super::sessions::list_sessions;
 use super::{UserRefusal, mails};
 use crate::app::operator::OperatorRefusal;
