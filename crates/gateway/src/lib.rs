@@ -11,6 +11,7 @@ pub mod edges;
 pub mod http;
 mod listeners;
 mod open_files;
+pub mod past;
 pub mod provision;
 pub mod running;
 pub mod secrets;

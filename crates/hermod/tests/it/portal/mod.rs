@@ -1,5 +1,7 @@
 //! The portal over real sockets: invitations, sessions, roles, and what opens which page.
 
+mod crawler;
+
 use crate::scenario::{Page, Scenario, call_page};
 use hermod_domain::catalogue::Role;
 use hermod_gateway::app::users::invite;
