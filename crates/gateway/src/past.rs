@@ -58,12 +58,22 @@ pub struct PastMessage {
 /// What the carrier made of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PastOutcome {
-    Delivered { after: Duration },
+    Delivered {
+        after: Duration,
+    },
     /// A receipt with this error.
-    Undeliverable { after: Duration, err: u16 },
-    Expired { after: Duration, err: u16 },
+    Undeliverable {
+        after: Duration,
+        err: u16,
+    },
+    Expired {
+        after: Duration,
+        err: u16,
+    },
     /// Rejected with this `command_status`.
-    Rejected { status: u32 },
+    Rejected {
+        status: u32,
+    },
 }
 
 /// A message of a handset.
@@ -224,7 +234,9 @@ impl Player {
         events.push((answered_at, Event::Response(response)));
         let (after, verdict, stat, err) = match message.outcome {
             PastOutcome::Delivered { after } => (after, DeliveryOutcome::Delivered, "DELIVRD", 0),
-            PastOutcome::Undeliverable { after, err } => (after, DeliveryOutcome::Undeliverable, "UNDELIV", err),
+            PastOutcome::Undeliverable { after, err } => {
+                (after, DeliveryOutcome::Undeliverable, "UNDELIV", err)
+            }
             PastOutcome::Expired { after, err } => (after, DeliveryOutcome::Expired, "EXPIRED", err),
             PastOutcome::Rejected { .. } => return,
         };

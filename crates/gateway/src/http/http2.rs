@@ -62,7 +62,8 @@ impl Http2Connection {
         let Http2Connection { router, info, clock, limits, stopping, workers, slot } = self;
         let timeouts = info.timeouts.clone();
         let streams = Arc::new(OpenStreams { connection: timeouts.clone(), open: Mutex::default() });
-        let request = RequestServer { router, info, clock: clock.clone(), limits, streams: streams.clone(), slot };
+        let request =
+            RequestServer { router, info, clock: clock.clone(), limits, streams: streams.clone(), slot };
         let request = Arc::new(request);
         let service = service_fn(move |incoming| request.clone().answer(incoming));
         let serving = builder(workers).serve_connection(TokioIo::new(stream), service);
@@ -135,7 +136,10 @@ struct RequestServer {
 }
 
 impl RequestServer {
-    async fn answer(self: Arc<RequestServer>, mut request: Request<Incoming>) -> Result<Response, Infallible> {
+    async fn answer(
+        self: Arc<RequestServer>,
+        mut request: Request<Incoming>,
+    ) -> Result<Response, Infallible> {
         if let Some(slot) = &self.slot {
             slot.establish();
         }
@@ -173,7 +177,9 @@ impl RequestServer {
 /// Moves the host of a request to where HTTP/1.1 has it, and leaves path and query (RFC 9113 section 8.3.1). A different `Host`
 /// stays beside it: the check of the framing rejects two.
 fn name_host(request: &mut Request<Incoming>) {
-    let Some(authority) = request.uri().authority().map(|authority| authority.as_str().to_owned()) else { return };
+    let Some(authority) = request.uri().authority().map(|authority| authority.as_str().to_owned()) else {
+        return;
+    };
     let is_same = |host: &HeaderValue| host.as_bytes().eq_ignore_ascii_case(authority.as_bytes());
     if !request.headers().get(HOST).is_some_and(is_same)
         && let Ok(host) = HeaderValue::from_str(&authority)

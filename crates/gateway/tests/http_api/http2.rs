@@ -35,8 +35,7 @@ impl Http2Client {
     async fn connect(secured: &Secured) -> Http2Client {
         let stream = secured.handshake(&[&TLS13]).await.unwrap();
         assert_eq!(stream.get_ref().1.alpn_protocol(), Some(b"h2".as_slice()));
-        let (sender, connection) =
-            handshake(TokioExecutor::new(), TokioIo::new(stream)).await.unwrap();
+        let (sender, connection) = handshake(TokioExecutor::new(), TokioIo::new(stream)).await.unwrap();
         let (done, ended) = oneshot::channel();
         Workers::default().spawn_named("client", async move {
             let _ = connection.await;
@@ -62,7 +61,10 @@ impl Http2Client {
 }
 
 fn request(method: &str, path: &str) -> hyper::http::request::Builder {
-    Request::builder().method(method).uri(format!("https://localhost{path}")).header("authorization", bearer(ACME))
+    Request::builder()
+        .method(method)
+        .uri(format!("https://localhost{path}"))
+        .header("authorization", bearer(ACME))
 }
 
 fn get(path: &str) -> Request<Body> {
@@ -78,8 +80,11 @@ fn post(body: &'static str) -> Request<Body> {
 async fn requests_share_a_connection_and_are_answered_as_over_http_1_1() {
     let secured = Secured::start_with(&PROTOCOLS).await;
     let client = Http2Client::connect(&secured).await;
-    let (sent, balance, unknown) =
-        tokio::join!(client.call(post(SEND)), client.call(get("/api/v1/balance")), client.call(get("/nothing?x=1")));
+    let (sent, balance, unknown) = tokio::join!(
+        client.call(post(SEND)),
+        client.call(get("/api/v1/balance")),
+        client.call(get("/nothing?x=1"))
+    );
     assert_eq!(sent.unwrap().0, 202);
     assert_eq!(balance.unwrap().0, 200);
     assert_eq!(unknown.unwrap().0, 404);

@@ -71,18 +71,31 @@ impl Country {
 
 /// Returns a text of the shop to someone in this country.
 pub(super) fn shop_text(country: &Country, random: &mut Random) -> String {
-    let (greeting, order, code) = (country.greeting, random.between(48_000, 61_999), random.between(100_000, 999_999));
+    let (greeting, order, code) =
+        (country.greeting, random.between(48_000, 61_999), random.between(100_000, 999_999));
     match random.below(100) {
         0..30 => format!("{code} is your Aurora sign-in code. It is valid for 10 minutes. Never share it."),
-        30..55 => format!("{greeting}! Your order {order} has been shipped and arrives tomorrow between 10:00 and 13:00."),
-        55..72 => format!("{greeting}! Your parcel {order} waits at the pick-up point. Code: {}. Open until 20:00.", code % 10_000),
-        72..84 => format!("Aurora: we received the return of order {order}. The refund of EUR {}.90 is on its way.", random.between(9, 180)),
+        30..55 => format!(
+            "{greeting}! Your order {order} has been shipped and arrives tomorrow between 10:00 and 13:00."
+        ),
+        55..72 => format!(
+            "{greeting}! Your parcel {order} waits at the pick-up point. Code: {}. Open until 20:00.",
+            code % 10_000
+        ),
+        72..84 => format!(
+            "Aurora: we received the return of order {order}. The refund of EUR {}.90 is on its way.",
+            random.between(9, 180)
+        ),
         84..92 => format!(
             "{greeting}! Thank you for shopping with Aurora. Your order {order} is confirmed. We will write again when it leaves \
              our warehouse. Questions? Just reply to this message, or write STOP to get no more of them."
         ),
-        92..97 => format!("{greeting}! 🎁 Your gift card for order {order} is ready. Reply YES to get it by e-mail."),
-        _ => format!("Aurora: delivery of order {order} failed today, nobody was at home. Reply 1 for tomorrow, 2 for a pick-up point."),
+        92..97 => format!(
+            "{greeting}! 🎁 Your gift card for order {order} is ready. Reply YES to get it by e-mail."
+        ),
+        _ => format!(
+            "Aurora: delivery of order {order} failed today, nobody was at home. Reply 1 for tomorrow, 2 for a pick-up point."
+        ),
     }
 }
 
@@ -93,7 +106,11 @@ pub(super) fn taxi_text(random: &mut Random) -> String {
     match random.below(10) {
         0..5 => format!("KiteCab: {driver} arrives in {minutes} minutes. White Prius, KT{plate}."),
         5..8 => format!("KiteCab: {driver} is here. Look for the white Prius, KT{plate}."),
-        _ => format!("KiteCab: thank you for riding with {driver}. Your fare was GBP {}.{:02}.", minutes + 4, plate % 100),
+        _ => format!(
+            "KiteCab: thank you for riding with {driver}. Your fare was GBP {}.{:02}.",
+            minutes + 4,
+            plate % 100
+        ),
     }
 }
 

@@ -44,7 +44,10 @@ pub(super) fn provision_text() -> String {
     let prices = [("aurora", 100), ("kite", 110)].map(|(account, percent)| {
         let prices = content::COUNTRIES.iter().map(|country| {
             let price = country.price * percent / 100;
-            format!("[[price]]\naccount = \"{account}\"\ncountry = \"{}\"\nper_part = \"0.{price:04}\"\n", country.code)
+            format!(
+                "[[price]]\naccount = \"{account}\"\ncountry = \"{}\"\nper_part = \"0.{price:04}\"\n",
+                country.code
+            )
         });
         prices.collect::<String>()
     });
@@ -52,7 +55,12 @@ pub(super) fn provision_text() -> String {
 }
 
 /// Makes the accounts and their traffic in an empty data folder.
-pub(super) async fn make(opened: &Opened, carrier: SocketAddr, rules: &Webhooks, clock: &Clock) -> CommandResult {
+pub(super) async fn make(
+    opened: &Opened,
+    carrier: SocketAddr,
+    rules: &Webhooks,
+    clock: &Clock,
+) -> CommandResult {
     let now = clock.now();
     let begun = Clock::manual(now.minus(traffic::LENGTH + MADE_BEFORE));
     apply(opened, seed::with_carrier(read(provision_text()), carrier), rules, &begun).await?;

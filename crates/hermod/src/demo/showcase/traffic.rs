@@ -79,7 +79,9 @@ pub(super) fn message(account: Account, at: Timestamp, random: &mut Random) -> P
 fn outcome(age: Duration, random: &mut Random) -> PastOutcome {
     /// Networks give up after this time.
     const EXPIRY: Duration = Duration::from_secs(4 * 3600);
-    let seconds = |random: &mut Random, from: u64, to: u64| Duration::from_millis(random.between(from * 1_000, to * 1_000));
+    let seconds = |random: &mut Random, from: u64, to: u64| {
+        Duration::from_millis(random.between(from * 1_000, to * 1_000))
+    };
     match random.below(1_000) {
         0..820 => PastOutcome::Delivered { after: seconds(random, 1, 7) },
         820..925 => PastOutcome::Delivered { after: seconds(random, 7, 25) },

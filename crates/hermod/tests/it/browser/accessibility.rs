@@ -40,8 +40,7 @@ pub(super) async fn show_whole(tab: &Tab, variant: Variant) {
 }
 
 async fn resize(tab: &Tab, variant: Variant, height: u32) {
-    let params =
-        json!({ "width": variant.width, "height": height, "deviceScaleFactor": 1, "mobile": false });
+    let params = json!({ "width": variant.width, "height": height, "deviceScaleFactor": 1, "mobile": false });
     tab.devtools("Emulation.setDeviceMetricsOverride", params).await;
 }
 
@@ -64,7 +63,11 @@ impl Axe {
         }
         let found = tab.evaluate(RUN).await;
         let found = found.as_array().unwrap_or_else(|| panic!("{page}: axe-core did not run: {found}"));
-        assert!(found.is_empty(), "{page}: {}", serde_json::to_string_pretty(&Value::from(found.clone())).unwrap_or_default());
+        assert!(
+            found.is_empty(),
+            "{page}: {}",
+            serde_json::to_string_pretty(&Value::from(found.clone())).unwrap_or_default()
+        );
         let overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
         assert_eq!(tab.evaluate(overflow).await, 0, "{page} is wider than its window");
     }

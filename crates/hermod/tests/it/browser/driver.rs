@@ -1,10 +1,14 @@
 //! The process of Chromium's driver, one for each test. It is killed on drop, and the browser ends with it.
 
 use crate::clients::program;
-use crate::scenario::http;
+use bytes::Bytes;
 use fantoccini::wd::Capabilities;
 use fantoccini::{Client, ClientBuilder};
+use http_body_util::{BodyExt as _, Full};
+use hyper::Request;
+use hyper_util::client::legacy::Client as HttpClient;
 use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -99,11 +103,16 @@ impl Driver {
     }
 
     async fn post(&self, path: &str, body: &Value) -> Value {
-        let headers = [("Content-Type", "application/json")];
-        let answer = http::call(self.address, "POST", path, &headers, &body.to_string()).await;
-        let mut answer = answer.expect("the driver answers");
-        assert_eq!(answer.status, 200, "{path}: {}", answer.body);
-        answer.body["value"].take()
+        let client = HttpClient::builder(TokioExecutor::new()).build(HttpConnector::new());
+        let request = Request::post(format!("http://{}{path}", self.address))
+            .header("content-type", "application/json")
+            .body(Full::new(Bytes::from(body.to_string())));
+        let answer = client.request(request.expect("a request")).await.expect("the driver answers");
+        let status = answer.status();
+        let text = answer.into_body().collect().await.expect("the driver answers").to_bytes();
+        let mut answer: Value = serde_json::from_slice(&text).expect("the driver answers with JSON");
+        assert_eq!(status, 200, "{path}: {answer}");
+        answer["value"].take()
     }
 }
 

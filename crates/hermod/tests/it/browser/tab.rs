@@ -96,13 +96,21 @@ impl Tab {
         field.send_keys(text).await.expect("an input field");
     }
 
-    /// Clicks the first button, link or summary with exactly this text.
+    /// Clicks the first visible button, link or summary with exactly this text. The navigation has two: one is for phones.
     pub(super) async fn press(&self, text: &str) {
-        let any =
-            ["button", "a", "summary"].map(|name| format!("//{name}[normalize-space()=\"{text}\"]")).join(" | ");
-        let found = self.client.wait().at_most(PATIENCE).for_element(Locator::XPath(&any)).await;
-        let found = found.unwrap_or_else(|error| panic!("nothing to press with {text:?}: {error}"));
-        found.click().await.expect("it can be clicked");
+        let any = ["button", "a", "summary"].map(|name| format!("//{name}[normalize-space()=\"{text}\"]"));
+        let any = any.join(" | ");
+        let started = now();
+        loop {
+            for found in self.client.find_all(Locator::XPath(&any)).await.unwrap_or_default() {
+                if found.is_displayed().await.unwrap_or_default() {
+                    return found.click().await.expect("it can be clicked");
+                }
+            }
+            let shown = self.text().await;
+            assert!(started.elapsed() < PATIENCE, "nothing to press with {text:?}:\n{shown}");
+            pause(POLL).await;
+        }
     }
 
     /// Waits for an element that a selector of CSS finds.
@@ -178,7 +186,8 @@ impl Tab {
     pub(super) async fn assert_console_is_clean(&self) {
         let entries = self.driver.console(&self.session).await;
         // A page with status 400 or 404 is an error of the source "network".
-        let faults = entries.iter().filter(|entry| entry["level"] == "SEVERE" && entry["source"] != "network");
+        let faults =
+            entries.iter().filter(|entry| entry["level"] == "SEVERE" && entry["source"] != "network");
         let faults: Vec<&Value> = faults.collect();
         assert!(faults.is_empty(), "errors in the console: {faults:#?}");
     }

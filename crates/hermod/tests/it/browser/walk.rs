@@ -33,9 +33,9 @@ const LINKS: &str = "[...document.querySelectorAll('a[href]:not([download])')]
 /// Returns a path with each segment that has digits replaced, without its query.
 fn kind(path: &str) -> String {
     let path = path.split('?').next().unwrap_or_default();
-    let generalised = path.split('/').map(|segment| {
-        if segment.bytes().any(|byte| byte.is_ascii_digit()) { "{id}" } else { segment }
-    });
+    let generalised = path
+        .split('/')
+        .map(|segment| if segment.bytes().any(|byte| byte.is_ascii_digit()) { "{id}" } else { segment });
     generalised.collect::<Vec<_>>().join("/")
 }
 

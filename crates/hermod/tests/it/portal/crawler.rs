@@ -81,7 +81,8 @@ fn is_page(link: &str) -> bool {
 
 fn links(html: &str) -> impl Iterator<Item = String> {
     let tags = html.split("<a ").skip(1).filter_map(|rest| rest.split('>').next());
-    tags.filter_map(|tag| attribute(tag, "href")).map(|link| link.split('#').next().unwrap_or_default().to_owned())
+    tags.filter_map(|tag| attribute(tag, "href"))
+        .map(|link| link.split('#').next().unwrap_or_default().to_owned())
 }
 
 fn forms(page: &str, html: &str) -> Vec<Form> {
@@ -112,7 +113,8 @@ fn fields(html: &str) -> Vec<(String, String)> {
     for select in html.split("<select").skip(1) {
         let Some(name) = attribute(select.split('>').next().unwrap_or_default(), "name") else { continue };
         let chosen = select.split("<option").skip(1).find(|option| option.contains(" selected"));
-        let value = chosen.and_then(|option| attribute(option.split('>').next().unwrap_or_default(), "value"));
+        let value =
+            chosen.and_then(|option| attribute(option.split('>').next().unwrap_or_default(), "value"));
         fields.push((name, value.unwrap_or_default()));
     }
     fields
@@ -125,7 +127,15 @@ fn attribute(tag: &str, name: &str) -> Option<String> {
         tag.strip_prefix(start.as_str()).map(|rest| ("", rest))
     })?;
     let value = rest.split('"').next()?;
-    let escapes = [("&#34;", "\""), ("&#39;", "'"), ("&#60;", "<"), ("&#62;", ">"), ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\"")];
+    let escapes = [
+        ("&#34;", "\""),
+        ("&#39;", "'"),
+        ("&#60;", "<"),
+        ("&#62;", ">"),
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&quot;", "\""),
+    ];
     let plain = escapes.iter().fold(value.to_owned(), |text, (escape, plain)| text.replace(escape, plain));
     Some(plain.replace("&#38;", "&").replace("&amp;", "&"))
 }
