@@ -28,6 +28,8 @@ pub use hermod_domain::time::Timestamp;
 const SLICE: Duration = Duration::from_secs(30 * 60);
 /// Parts that the link can take at once: more than a slice has.
 const SLOTS: u32 = 10_000;
+/// Messages that are submitted together. Each has a clock of its own: a clock that moves on would end the wait of the others.
+const TOGETHER: usize = 64;
 /// Time until the carrier's response to a part.
 const RESPONSE_AFTER: Duration = Duration::from_millis(70);
 /// Time for the store to commit a slice.
@@ -140,7 +142,7 @@ pub async fn play(opened: &Opened, carrier: &str, traffic: PastTraffic) -> Resul
 }
 
 struct Player {
-    world: World,
+    worlds: Vec<World>,
     port: LinkPort,
     /// The last id that the carrier gave.
     remote: u64,
@@ -159,24 +161,31 @@ impl Player {
         const VALIDITY: Duration = Duration::from_secs(72 * 3600);
         let catalogue = provision::load_catalogue(&opened.store).await?;
         let id = carrier_id(&catalogue, carrier).ok_or_else(|| PastError::NoCarrier(carrier.to_owned()))?;
-        let clock = Clock::manual(start);
-        let world = World::new(clock, opened.store.clone(), opened.pepper.clone(), catalogue, VALIDITY);
-        world.carriers.set_health(id, Health::Up);
+        let mut worlds = Vec::with_capacity(TOGETHER);
+        for _ in 0..TOGETHER {
+            let catalogue = provision::load_catalogue(&opened.store).await?;
+            let (clock, store, pepper) = (Clock::manual(start), opened.store.clone(), opened.pepper.clone());
+            let world = World::new(clock, store, pepper, catalogue, VALIDITY);
+            world.carriers.set_health(id, Health::Up);
+            worlds.push(world);
+        }
         let port = opened.store.open_link(id, LinkKind::Sends, IdConversion::None).await?;
         port.record(Vec::new(), Vec::new(), Vec::new(), SLOTS, start).await?;
-        Ok(Player { world, port, remote: 0, sequence: 0 })
+        Ok(Player { worlds, port, remote: 0, sequence: 0 })
     }
 
     /// Plays a part of the traffic to its end. Returns how many messages were accepted.
     async fn play_slice(&mut self, sent: &[PastMessage], replied: &[PastReply]) -> Result<u32, PastError> {
-        // The writer commits them together.
-        let outcomes = join_all(sent.iter().map(|message| self.submit(message))).await;
         let mut planned = HashMap::new();
         let mut parts = 0;
-        for (message, outcome) in sent.iter().zip(outcomes) {
-            if let Some((id, count)) = outcome? {
-                parts += usize::from(count);
-                planned.insert(id, message);
+        for together in sent.chunks(TOGETHER) {
+            // The writer commits them together.
+            let submissions = together.iter().zip(&self.worlds).map(|(message, world)| submit(world, message));
+            for (message, outcome) in together.iter().zip(join_all(submissions).await) {
+                if let Some((id, count)) = outcome? {
+                    parts += usize::from(count);
+                    planned.insert(id, message);
+                }
             }
         }
         let jobs = self.claimed(parts).await?;
@@ -191,20 +200,6 @@ impl Player {
         }
         self.report(events).await?;
         Ok(u32::try_from(planned.len()).unwrap_or(u32::MAX))
-    }
-
-    /// Submits a message at its time. Returns its id and parts; none if it was rejected or held.
-    async fn submit(&self, message: &PastMessage) -> Result<Option<(MessageId, u8)>, PastError> {
-        let PastMessage { at, key, to, text, .. } = message;
-        let invalid = |what: &dyn std::fmt::Display| PastError::Invalid(format!("{to} {text:?}: {what}"));
-        self.world.clock.advance(at.since(self.world.clock.now()));
-        let catalogue = self.world.catalogue();
-        let caller = Caller::with_key(&catalogue, key).ok_or_else(|| invalid(&"unknown key"))?;
-        let submission = plain_submission(to, text).map_err(|error| invalid(&error))?;
-        match submit_message(&self.world, &caller, &submission).await {
-            Ok(Submitted::Accepted(accepted)) => Ok(Some((accepted.message, accepted.parts))),
-            Ok(Submitted::Replayed(_)) | Err(_) => Ok(None),
-        }
     }
 
     /// Waits until the link has claimed this many parts.
@@ -286,6 +281,20 @@ impl Player {
     fn next_sequence(&mut self) -> u32 {
         self.sequence += 1;
         self.sequence
+    }
+}
+
+/// Submits a message at its time. Returns its id and parts; none if it was rejected or held.
+async fn submit(world: &World, message: &PastMessage) -> Result<Option<(MessageId, u8)>, PastError> {
+    let PastMessage { at, key, to, text, .. } = message;
+    let invalid = |what: &dyn std::fmt::Display| PastError::Invalid(format!("{to} {text:?}: {what}"));
+    world.clock.advance(at.since(world.clock.now()));
+    let catalogue = world.catalogue();
+    let caller = Caller::with_key(&catalogue, key).ok_or_else(|| invalid(&"unknown key"))?;
+    let submission = plain_submission(to, text).map_err(|error| invalid(&error))?;
+    match submit_message(world, &caller, &submission).await {
+        Ok(Submitted::Accepted(accepted)) => Ok(Some((accepted.message, accepted.parts))),
+        Ok(Submitted::Replayed(_)) | Err(_) => Ok(None),
     }
 }
 

@@ -66,7 +66,8 @@ pub(super) async fn make(
     apply(opened, seed::with_carrier(read(provision_text()), carrier), rules, &begun).await?;
     let (before, since) = traffic::make(now, WEBHOOK_SET);
     play(opened, seed::CARRIER, before).await.map_err(not_played)?;
-    let webhook = "[[account]]\nname = \"kite\"\ndlr_webhook = \"http://127.0.0.1:9/webhooks/dlr\"\n";
+    // Nothing listens there.
+    let webhook = "[[account]]\nname = \"kite\"\ndlr_webhook = \"http://127.0.0.1:1025/webhooks/dlr\"\n";
     let set = Clock::manual(now.minus(WEBHOOK_SET));
     apply(opened, read(webhook.to_owned()), rules, &set).await?;
     play(opened, seed::CARRIER, since).await.map_err(not_played)?;

@@ -156,9 +156,9 @@ impl Tab {
 
     async fn focus(&self, selector: &str) -> Value {
         let script = format!(
-            "(() => {{ const e = document.activeElement, s = getComputedStyle(e); return {{
+            "(() => {{ const e = document.activeElement ?? document.documentElement, s = getComputedStyle(e); return {{
                name: e.tagName + ' ' + (e.name || e.textContent.trim().slice(0, 40)),
-               shown: e === document.body || s.outlineStyle !== 'none' || s.boxShadow !== 'none',
+               shown: e === document.body || e === document.documentElement || s.outlineStyle !== 'none' || s.boxShadow !== 'none',
                matches: e.matches({selector:?}) }}; }})()"
         );
         self.evaluate(&script).await
