@@ -12,6 +12,7 @@ pub mod edges;
 pub mod http;
 mod listeners;
 mod open_files;
+pub mod past;
 pub mod provision;
 pub mod running;
 pub mod secrets;

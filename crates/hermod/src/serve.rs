@@ -140,7 +140,7 @@ async fn open_when_free(config: &Config, clock: &Clock) -> Result<Opened, Failur
 }
 
 fn load_certificate(files: CertificateFiles, clock: &Clock) -> Result<Arc<Tls>, Failure> {
-    Tls::load(files, &[running::HTTPS_PROTOCOL], clock.now()).map(Arc::new).map_err(Failure::usage)
+    Tls::load(files, &running::HTTPS_PROTOCOLS, clock.now()).map(Arc::new).map_err(Failure::usage)
 }
 
 /// Prints generated secrets on a terminal. Elsewhere standard output may be a log, which must not have secrets.

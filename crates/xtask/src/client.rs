@@ -1,6 +1,6 @@
 //! Third-party programs that the tests use as customers: SMPP libraries of Python and Perl, the gateway Kannel, tshark to
-//! decode sessions, PHP as a webhook receiver, and Java for the portal's
-//! quickstart. (Node's library is also used as a carrier: see `smsc`.)
+//! decode sessions, PHP as a webhook receiver, Java for a quickstart, and Chromium with axe-core for the portal. (Node's library is
+//! also used as a carrier: see `smsc`.)
 
 use clap::ValueEnum;
 
@@ -22,11 +22,23 @@ pub(crate) enum Client {
     Php,
     /// Runs a quickstart of the portal
     Java,
+    /// Opens the pages of the portal
+    Chromium,
+    /// Checks the pages of the portal for accessibility
+    Axe,
 }
 
 impl Client {
-    pub(crate) const ALL: [Client; 6] =
-        [Client::Python, Client::Perl, Client::Kannel, Client::Tshark, Client::Php, Client::Java];
+    pub(crate) const ALL: [Client; 8] = [
+        Client::Python,
+        Client::Perl,
+        Client::Kannel,
+        Client::Tshark,
+        Client::Php,
+        Client::Java,
+        Client::Chromium,
+        Client::Axe,
+    ];
 
     /// The variable that gives its path to the tests.
     pub(crate) fn variable(self) -> &'static str {
@@ -37,11 +49,13 @@ impl Client {
             Client::Tshark => "HERMOD_CLIENT_TSHARK",
             Client::Php => "HERMOD_CLIENT_PHP",
             Client::Java => "HERMOD_CLIENT_JAVA",
+            Client::Chromium => "HERMOD_CLIENT_CHROMIUM",
+            Client::Axe => "HERMOD_CLIENT_AXE",
         }
     }
 
     /// The program to start: the Python or Perl that has the library, Kannel's `bearerbox` (its `smsbox` is beside it),
-    /// `tshark`.
+    /// `tshark`, `php`, the driver of Chromium. Of axe-core it is the script.
     pub(crate) fn ensure(self) -> Result<String, Failure> {
         match self {
             Client::Python => {
@@ -54,6 +68,16 @@ impl Client {
             Client::Tshark => installed(&TSHARK),
             Client::Php => installed(&PHP),
             Client::Java => installed(&JAVA),
+            Client::Chromium => {
+                // The driver starts the browser, so both are needed.
+                installed(&CHROMIUM)?;
+                installed(&CHROMIUM_DRIVER)
+            }
+            Client::Axe => {
+                // The lock has the digest of the package, which npm compares.
+                let folder = packages::node("client-axe", "crates/hermod/tests/browser/axe")?;
+                Ok(folder.join("node_modules/axe-core/axe.min.js").to_string_lossy().into_owned())
+            }
         }
     }
 }
@@ -96,6 +120,18 @@ const JAVA: Packaged = Packaged {
     programs: &["java"],
     probe: &["--describe-module", "jdk.compiler"],
     packages: &["default-jdk-headless"],
+};
+const CHROMIUM: Packaged = Packaged {
+    name: "Chromium",
+    programs: &["chromium"],
+    probe: &["--version"],
+    packages: &["chromium", "chromium-driver"],
+};
+const CHROMIUM_DRIVER: Packaged = Packaged {
+    name: "The driver of Chromium",
+    programs: &["chromedriver"],
+    probe: &["--version"],
+    packages: &["chromium", "chromium-driver"],
 };
 
 fn installed(wanted: &Packaged) -> Result<String, Failure> {

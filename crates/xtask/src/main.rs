@@ -16,6 +16,7 @@ mod rust_paths;
 mod rust_source;
 mod sbom;
 mod schemathesis;
+mod screenshots;
 mod shell;
 mod simulate;
 mod smsc;
@@ -83,6 +84,8 @@ enum Command {
     ///
     /// `cargo xtask test` does this by itself, and so do the tests when they are run alone.
     Client { client: client::Client },
+    /// Take pictures of every page of the demo in four variants: wide and phone, light and dark
+    Screenshots(screenshots::Options),
     /// Kill the gateway repeatedly under load and compare all records
     Crash(crash::Options),
     /// Run the gateway with faulty carriers and compare all records
@@ -109,6 +112,7 @@ fn main() -> ExitCode {
         Command::Schemathesis => schemathesis::ensure().map(|program| println!("{program}")),
         Command::Smsc { library } => library.ensure().map(|place| println!("{place}")),
         Command::Client { client } => client.ensure().map(|program| println!("{program}")),
+        Command::Screenshots(options) => screenshots::run(&options),
         Command::Crash(options) => crash::run(&options),
         Command::Chaos(chaos) => chaos::run(&chaos),
         Command::Simulate(options) => simulate::run(&options),

@@ -116,6 +116,13 @@ impl Caller {
         (caller.account == account).then_some(caller)
     }
 
+    /// Returns the caller of an API key without its secret, for messages that the gateway makes itself. `None` if there is no
+    /// such key, or its connection or account is closed.
+    pub fn with_key(catalogue: &Arc<Catalogue>, key: &str) -> Option<Caller> {
+        let key = catalogue.key(key)?;
+        Caller::open(catalogue, key.connection, key.allow.clone())
+    }
+
     /// `None` if the connection or its account is closed.
     fn open(catalogue: &Arc<Catalogue>, connection: ConnectionId, key_allows: AllowList) -> Option<Caller> {
         let account = catalogue.connection(connection).filter(|connection| !connection.closed)?.account;

@@ -28,6 +28,10 @@ pub(crate) fn check(head: &Parts) -> Result<(), FramingRefusal> {
         (Some(coding), None) if coding.as_bytes().eq_ignore_ascii_case(b"chunked") => {}
         (Some(_), _) => return refused("Transfer-Encoding", "it must be chunked, or absent"),
     }
+    // RFC 9113 section 8.1.1: hyper compares the body with the first length only.
+    if head.version == Version::HTTP_2 && values(&head.headers, &header::CONTENT_LENGTH).1.is_some() {
+        return refused("Content-Length", "it must be given once");
+    }
     // RFC 9112 section 3.2.
     match values(&head.headers, &header::HOST) {
         (Some(_), None) => Ok(()),

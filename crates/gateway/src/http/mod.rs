@@ -3,6 +3,7 @@
 
 pub mod body_memory;
 pub(crate) mod framing;
+pub(crate) mod http2;
 mod limits;
 mod listener;
 mod observed_stream;

@@ -1,6 +1,8 @@
-//! Serves HTTP/1.1 connections: limits their number, enforces timeouts, and drains them when the gateway stops.
+//! Serves HTTP connections: limits their number, enforces timeouts, and drains them when the gateway stops. Connections are
+//! HTTP/1.1 unless the client chose HTTP/2 in the TLS handshake.
 
 use super::framing::TwoLengths;
+use super::http2::{self, Http2Connection};
 use super::limits::Limits;
 use super::listener::{HttpListener, Security};
 use super::observed_stream::ObservedStream;
@@ -52,6 +54,7 @@ pub async fn serve(listener: HttpListener, router: Router, clock: Clock, workers
             proxies: listener.proxies.clone(),
             // A child token: all connections would share the parent's lock at every wake-up.
             stopping: stopping.child_token(),
+            workers: workers.clone(),
             _counted: Counted::new(open.clone()),
             _permit: permit,
             slot: slot.map(Arc::new),
@@ -124,6 +127,7 @@ struct Connection {
     peer: IpAddr,
     proxies: Arc<TrustedProxies>,
     stopping: CancellationToken,
+    workers: Workers,
     _counted: Counted,
     _permit: OwnedSemaphorePermit,
     slot: Option<Arc<ConnectionSlot>>,
@@ -143,11 +147,27 @@ impl Connection {
                         stream = tls_handshake(&tls, stream, &self.clock, self.limits.handshake_max) => stream,
                     }
                 };
-                if let Some(stream) = Box::pin(handshake).await {
+                let Some(stream) = Box::pin(handshake).await else { return };
+                if stream.get_ref().1.alpn_protocol() == Some(http2::ALPN.as_bytes()) {
+                    Box::pin(self.run_http2(stream)).await;
+                } else {
                     Box::pin(self.run_session(stream)).await;
                 }
             }
         }
+    }
+
+    async fn run_http2(self, stream: impl AsyncRead + AsyncWrite + Unpin) {
+        let connection = Http2Connection {
+            router: self.router.clone(),
+            info: ConnectionInfo::new(self.peer, self.proxies.clone(), self.clock.clone()),
+            clock: self.clock.clone(),
+            limits: self.limits,
+            stopping: self.stopping.clone(),
+            workers: self.workers.clone(),
+            slot: self.slot.clone(),
+        };
+        connection.run(stream).await;
     }
 
     async fn run_session(self, stream: impl AsyncRead + AsyncWrite + Unpin) {

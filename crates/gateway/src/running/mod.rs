@@ -15,6 +15,7 @@ use crate::app::{FailOver, LOOK_EVERY};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::edges::{carrier, mail, smpp, webhooks};
+use crate::http::http2;
 use crate::open_files::{self, Needs};
 use crate::provision::{self, ProvisionError};
 use crate::secrets::operator_token::{OperatorToken, token_file};
@@ -56,8 +57,8 @@ pub const OPERATOR_URL_FILE: &str = "operator.url";
 /// The copy of the database that `hermod audit` reads beside a running gateway.
 pub const AUDIT_COPY_FOLDER: &str = "audit-copy";
 
-/// The ALPN protocol of the HTTPS listener.
-pub const HTTPS_PROTOCOL: &str = "http/1.1";
+/// The ALPN protocols of the HTTPS listener, preferred first.
+pub const HTTPS_PROTOCOLS: [&str; 2] = [http2::ALPN, "http/1.1"];
 
 /// The parameters of a gateway.
 pub struct GatewayOptions {

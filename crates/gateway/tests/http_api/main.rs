@@ -11,6 +11,7 @@ mod credentials;
 mod fixture;
 mod hostile_bodies;
 mod hostile_heads;
+mod http2;
 mod idempotency;
 mod inbound;
 mod message_status_and_balance;

@@ -24,8 +24,8 @@ const SEND: &str = r#"{"to":"+4915112345678","text":"hello"}"#;
 const NOW: Timestamp = Timestamp::from_millis(1_750_000_000_000);
 
 /// A service over TLS and the folder of its certificate.
-struct Secured {
-    service: Service,
+pub(crate) struct Secured {
+    pub(crate) service: Service,
     tls: Arc<Tls>,
     folder: TempDir,
     /// The current certificate in the folder.
@@ -42,12 +42,18 @@ fn write_pair(folder: &Path) -> CertificateDer<'static> {
 }
 
 impl Secured {
+    /// Serves HTTP/1.1 only.
     async fn start() -> Secured {
+        Secured::start_with(&["http/1.1"]).await
+    }
+
+    /// Serves these protocols.
+    pub(crate) async fn start_with(protocols: &[&str]) -> Secured {
         let folder = tempfile::tempdir().unwrap();
         let certificate = write_pair(folder.path());
         let (chain, key) = (folder.path().join("chain.pem"), folder.path().join("key.pem"));
         let files = CertificateFiles { certificate: chain, key };
-        let tls = Arc::new(Tls::load(files, &["http/1.1"], NOW).unwrap());
+        let tls = Arc::new(Tls::load(files, protocols, NOW).unwrap());
         let opening = Opening { security: Security::Tls(tls.clone()), ..Opening::default() };
         Secured { service: Service::open(opening).await, tls, folder, certificate }
     }
@@ -57,12 +63,12 @@ impl Secured {
         self.tls.look(NOW)
     }
 
-    async fn connect(&self) -> Client {
+    pub(crate) async fn connect(&self) -> Client {
         Client::on(self.handshake(&[&TLS13, &TLS12]).await.unwrap())
     }
 
     /// Connects as a client that trusts only this certificate.
-    async fn handshake(
+    pub(crate) async fn handshake(
         &self,
         versions: &[&'static SupportedProtocolVersion],
     ) -> std::io::Result<TlsStream<TcpStream>> {

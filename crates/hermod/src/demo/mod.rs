@@ -1,4 +1,4 @@
-//! `hermod demo`: a complete gateway with a simulated carrier and a funded account.
+//! `hermod demo`: a complete gateway with a simulated carrier, a funded account, and two showcase accounts with traffic.
 
 mod certificate;
 mod control;
@@ -6,6 +6,7 @@ mod credentials;
 mod mo;
 mod portal_user;
 mod seed;
+mod showcase;
 mod welcome;
 
 use crate::failure::{CommandResult, Failure};
@@ -43,7 +44,8 @@ Examples:
     hermod demo --apply provision.toml
 
 The first start creates the data folder with an account that holds EUR 1,000,000, or with the entries
-of the file; later starts keep all data and credentials. The simulated carrier is named demo: routes
+of the file; later starts keep all data and credentials. Two more accounts, aurora and kite, show the
+portal with three days of traffic and get a few new messages per minute. The simulated carrier is named demo: routes
 of a file may use it, and a file without carriers and routes sends everything to it. Numbers that end
 in 5550101 to 5550109 have fixed outcomes, which the welcome lists. Ctrl-C stops the demo.";
 
@@ -93,6 +95,9 @@ struct Start {
     /// Use this provision file instead of the demo's own data
     #[arg(long, value_name = "FILE")]
     apply: Option<PathBuf>,
+    /// Leave out the showcase accounts with their past and their new messages
+    #[arg(long, conflicts_with = "apply")]
+    without_showcase: bool,
     /// Print address and credentials as JSON instead of the welcome
     #[arg(long)]
     json: bool,
@@ -151,6 +156,10 @@ impl Start {
             None => Some(seed::NUMBER.to_owned()),
         };
         let carrier = start_carrier(number.as_deref()).await?;
+        let has_showcase = file.is_none() && !self.without_showcase;
+        if has_showcase && opened.store.was_empty() {
+            showcase::make(&opened, carrier.addr(), &config.webhooks, &clock).await?;
+        }
         let wanted = match &file {
             Some(file) => seed::with_carrier(file.clone(), carrier.addr()),
             None => seed::wanted(&credentials, carrier.addr()),
@@ -191,9 +200,16 @@ impl Start {
             file: self.apply.as_deref(),
         };
         let told = if self.json { welcome.print_json() } else { welcome.print() };
+        let world = running.world().clone();
+        let trickle = async {
+            if has_showcase {
+                showcase::run_trickle(&world, &carrier).await;
+            }
+        };
+        let busy = async { tokio::join!(control.serve(&carrier, &clock), trickle) };
         let ended = tokio::select! {
             ended = run_until_stopped(running, &mut signals, receipts_delivered(&carrier, &clock)) => ended,
-            () = control.serve(&carrier, &clock) => Ok(()),
+            _ = busy => Ok(()),
         };
         carrier.stop().await;
         ended.and(told)

@@ -1,6 +1,7 @@
 //! Tests of the whole product in one binary: end-to-end scenarios of customers and operators, the command line, and
 //! crashes of the process.
 
+mod browser;
 mod chaos;
 mod cli;
 mod clients;

@@ -44,6 +44,35 @@ fn every_command_printed_by_the_demo_works_in_another_shell() {
 }
 
 #[test]
+fn showcase_accounts_have_three_days_of_traffic_and_the_demo_account_has_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = path(folder.path());
+    let mut demo = Process::start(&["demo", "--data-dir", data, "--http-port", "0", "--json"]);
+    let ready: serde_json::Value = serde_json::from_str(&demo.first_line()).unwrap();
+    assert_eq!(Caller::of(&ready).balance(), "1000000");
+    assert_eq!(ready["keys"].as_array().map(Vec::len), Some(1), "{ready}");
+    let json = |words: &[&str]| -> serde_json::Value {
+        let (code, out, stderr) = run(&[words, &["--json", "--data-dir", data]].concat());
+        assert_eq!(code, 0, "{words:?}: {stderr}");
+        serde_json::from_str(&out).unwrap()
+    };
+    let count = |account: &str, state: &str| {
+        let words = ["messages", "--account", account, "--since", "3d", "--state", state, "--limit", "500"];
+        json(&words)["items"].as_array().map_or(0, Vec::len)
+    };
+    assert_eq!(count("aurora", "delivered"), 500);
+    assert!(count("aurora", "undeliverable") > 10 && count("aurora", "expired") > 2);
+    assert!(count("kite", "delivered") > 200);
+    assert_eq!(count("demo", "delivered"), 0);
+    assert_eq!(json(&["review", "list"])["items"].as_array().map(Vec::len), Some(1));
+    assert_eq!(demo.terminate(), 0);
+    let (code, out, _) = run(&["audit", "--data-dir", data]);
+    assert_eq!((code, out.contains("No violations.")), (0, true), "{out}");
+    let (code, _, stderr) = run(&["demo", "--data-dir", data, "--without-showcase", "--apply", "x.toml"]);
+    assert_eq!((code, stderr.contains("cannot be used with")), (2, true), "{stderr}");
+}
+
+#[test]
 fn demo_phone_sends_mo_messages_and_opts_out_with_stop() {
     let folder = tempfile::tempdir().unwrap();
     let (demo, ready) = start_demo(folder.path());

@@ -158,7 +158,8 @@ impl Caller {
 }
 
 pub(crate) fn start_demo(data: &Path) -> (Process, Value) {
-    let mut demo = Process::start(&["demo", "--data-dir", path(data), "--http-port", "0", "--json"]);
+    let words = ["demo", "--data-dir", path(data), "--http-port", "0", "--json", "--without-showcase"];
+    let mut demo = Process::start(&words);
     let line = demo.first_line();
     let ready = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"));
     (demo, ready)

@@ -1,6 +1,7 @@
 //! `hermod user`, `hermod operator` and `hermod changes`, on a folder where no gateway runs and beside the demo.
 
 use super::process::{command, json, path, run, start_demo};
+use std::path::Path;
 
 #[test]
 fn user_is_invited_listed_and_removed_and_the_changes_are_in_the_audit_log() {

@@ -17,7 +17,7 @@ use std::process::Command;
 
 /// Returns the program of a client that `cargo xtask test` names, or that `cargo xtask client` installs for a test
 /// run alone.
-fn program(client: &str) -> PathBuf {
+pub(crate) fn program(client: &str) -> PathBuf {
     let variable = format!("HERMOD_CLIENT_{}", client.to_uppercase());
     std::env::var_os(variable).map_or_else(|| installed(client), PathBuf::from)
 }

@@ -23,14 +23,14 @@ fn fact(page: &Page, name: &str) -> String {
 
 impl Browser {
     /// Posts a form with the token of the keys page.
-    async fn change(&mut self, path: &str, fields: &str) -> Page {
+    pub(super) async fn post_form(&mut self, path: &str, fields: &str) -> Page {
         let csrf = self.get(KEYS).await.csrf();
         self.post(path, &format!("csrf={csrf}&{fields}")).await
     }
 
     /// Creates a key and returns it with its secret.
     async fn create_key(&mut self, fields: &str) -> (String, String) {
-        let created = self.change(KEYS, &format!("connection=alice-http&{fields}")).await;
+        let created = self.post_form(KEYS, &format!("connection=alice-http&{fields}")).await;
         assert_eq!(created.status, 200, "{}", created.text);
         (fact(&created, "Key"), fact(&created, "Secret"))
     }
@@ -96,7 +96,7 @@ async fn rotation_with_overlap_rejects_no_request_and_ends_the_old_secret_afterw
         }
     });
     pause(Duration::from_millis(50)).await;
-    let rotated = dev.change(&format!("{KEYS}/{key}/rotate"), "overlap=24h").await;
+    let rotated = dev.post_form(&format!("{KEYS}/{key}/rotate"), "overlap=24h").await;
     assert!(rotated.text.contains("The old secret is valid until"), "{}", rotated.text);
     let new = fact(&rotated, "Secret");
     pause(Duration::from_millis(50)).await;
@@ -121,27 +121,27 @@ async fn rotation_without_overlap_ends_the_old_secret_at_once_and_revoking_ends_
     let mut dev = member(&s, "dev@example.com", "alice", Role::Developer).await;
     let (key, first) = dev.create_key("label=&expires=never&allow_list=").await;
     let rotate = format!("{KEYS}/{key}/rotate");
-    let second = fact(&dev.change(&rotate, "overlap=0s").await, "Secret");
+    let second = fact(&dev.post_form(&rotate, "overlap=0s").await, "Secret");
     let address = s.alice.address();
     assert_eq!(balance(address, &key, &first).await, invalid());
     assert_eq!(balance(address, &key, &second).await, ok());
-    let third = fact(&dev.change(&rotate, "overlap=7d").await, "Secret");
+    let third = fact(&dev.post_form(&rotate, "overlap=7d").await, "Secret");
     for secret in [&second, &third] {
         assert_eq!(balance(address, &key, secret).await, ok());
     }
-    let too_long = dev.change(&rotate, "overlap=31d").await;
+    let too_long = dev.post_form(&rotate, "overlap=31d").await;
     assert!(too_long.status == 400 && too_long.text.contains("is longer than 30d"), "{}", too_long.text);
     let ask = dev.get(&format!("{KEYS}/{key}/revoke")).await;
     assert!(ask.text.contains("This cannot be undone"), "{}", ask.text);
-    let revoked = dev.change(&format!("{KEYS}/{key}/revoke"), "").await;
+    let revoked = dev.post_form(&format!("{KEYS}/{key}/revoke"), "").await;
     assert_eq!(revoked.location(), format!("{KEYS}?done=key-revoked"));
     assert!(dev.get(revoked.location()).await.text.contains("The key is revoked."));
     for secret in [&second, &third] {
         assert_eq!(balance(address, &key, secret).await, invalid());
     }
     // What is revoked stays so.
-    assert_eq!(dev.change(&rotate, "overlap=7d").await.status, 404);
-    assert_eq!(dev.change(&format!("{KEYS}/{key}"), "label=again&expires=&allow_list=").await.status, 404);
+    assert_eq!(dev.post_form(&rotate, "overlap=7d").await.status, 404);
+    assert_eq!(dev.post_form(&format!("{KEYS}/{key}"), "label=again&expires=&allow_list=").await.status, 404);
     s.end().await;
 }
 
@@ -151,9 +151,9 @@ async fn key_expires_on_its_day_and_the_day_can_be_changed() {
     let mut dev = member(&s, "dev@example.com", "alice", Role::Developer).await;
     let (key, secret) = dev.create_key("label=&expires=30d&allow_list=").await;
     let (page, address) = (format!("{KEYS}/{key}"), s.alice.address());
-    let past = dev.change(&page, "label=&expires=2026-11-01&allow_list=").await;
+    let past = dev.post_form(&page, "label=&expires=2026-11-01&allow_list=").await;
     assert!(past.status == 400 && past.text.contains("The day is over."), "{}", past.text);
-    let saved = dev.change(&page, "label=night+job&expires=2026-11-16&allow_list=").await;
+    let saved = dev.post_form(&page, "label=night+job&expires=2026-11-16&allow_list=").await;
     assert_eq!(saved.location(), format!("{page}?done=key-saved"));
     assert_eq!(balance(address, &key, &secret).await, ok());
     s.skip(DAY);
@@ -177,13 +177,13 @@ async fn both_allow_lists_decide_and_the_page_names_the_one_that_rejects() {
     let asked = dev.get(&format!("{KEYS}?address=127.0.0.1&key={key}")).await;
     assert!(asked.text.contains("the list of the key does not have the address"), "{}", asked.text);
     assert!(asked.text.contains("Connection alice-http: admits any address"), "{}", asked.text);
-    let saved = dev.change(&page, "label=&expires=&allow_list=127.0.0.1%0D%0A203.0.113.0%2F24").await;
+    let saved = dev.post_form(&page, "label=&expires=&allow_list=127.0.0.1%0D%0A203.0.113.0%2F24").await;
     assert_eq!(saved.status, 303, "{}", saved.text);
     assert_eq!(balance(address, &key, &secret).await, ok());
     let list = format!("{page}/connection-list");
-    let wrong = dev.change(&list, "connection_list=203.0.113.0%2F33").await;
+    let wrong = dev.post_form(&list, "connection_list=203.0.113.0%2F33").await;
     assert!(wrong.status == 400 && wrong.text.contains("Line 1: "), "{}", wrong.text);
-    assert_eq!(dev.change(&list, "connection_list=192.0.2.7").await.status, 303);
+    assert_eq!(dev.post_form(&list, "connection_list=192.0.2.7").await.status, 303);
     assert_eq!(balance(address, &key, &secret).await, rejected);
     let asked = dev.get(&format!("{KEYS}?address=127.0.0.1&key={key}")).await;
     assert!(asked.text.contains("the list of the connection does not have the address"), "{}", asked.text);
@@ -240,11 +240,12 @@ async fn hostile_label_is_escaped_and_old_passwords_must_be_typed_again() {
     }
     let audit = dev.get("/accounts/alice/audit").await;
     assert!(!audit.text.contains("<script>alert"), "{}", audit.text);
-    let long =
-        dev.change(&format!("{KEYS}/{key}"), &format!("label={}&expires=&allow_list=", "x".repeat(61))).await;
+    let long = dev
+        .post_form(&format!("{KEYS}/{key}"), &format!("label={}&expires=&allow_list=", "x".repeat(61)))
+        .await;
     assert!(long.status == 400 && long.text.contains("at most 60 characters"), "{}", long.text);
     s.skip(Duration::from_secs(11 * 60));
-    let late = dev.change(&format!("{KEYS}/{key}/rotate"), "overlap=24h").await;
+    let late = dev.post_form(&format!("{KEYS}/{key}/rotate"), "overlap=24h").await;
     let back = format!("/accounts/alice/re-authenticate?next=%2Faccounts%2Falice%2Fkeys%2F{key}");
     assert_eq!(late.location(), back);
     s.end().await;
@@ -255,10 +256,10 @@ async fn provision_file_applied_at_the_next_start_does_not_undo_a_rotation() {
     let mut s = Scenario::with(Script::new()).await;
     let mut dev = member(&s, "dev@example.com", "alice", Role::Developer).await;
     let old = "alice-secret-of-many-characters";
-    let rotated = dev.change(&format!("{KEYS}/alice-key/rotate"), "overlap=24h").await;
+    let rotated = dev.post_form(&format!("{KEYS}/alice-key/rotate"), "overlap=24h").await;
     let new = fact(&rotated, "Secret");
     let listed =
-        dev.change(&format!("{KEYS}/alice-key"), "label=kept&expires=&allow_list=127.0.0.0%2F8").await;
+        dev.post_form(&format!("{KEYS}/alice-key"), "label=kept&expires=&allow_list=127.0.0.0%2F8").await;
     assert_eq!(listed.status, 303, "{}", listed.text);
     s.restart().await;
     let address = s.alice.address();

@@ -2,6 +2,7 @@
 
 mod billing;
 mod compose;
+mod crawler;
 mod destinations;
 mod inbox;
 mod keys;

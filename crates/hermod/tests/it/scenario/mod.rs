@@ -293,6 +293,11 @@ impl Scenario {
             .expect("a bound link");
     }
 
+    /// Returns the address of the portal, without a path.
+    pub(crate) fn origin(&self) -> String {
+        format!("http://{}", self.alice.address())
+    }
+
     pub(crate) fn world(&self) -> &Arc<World> {
         self.gateway.as_ref().expect("it is running").world()
     }

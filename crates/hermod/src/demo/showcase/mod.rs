@@ -1,0 +1,104 @@
+//! Two showcase accounts beside the demo's own: `aurora`, a shop that writes to twelve countries, and `kite`, a taxi service whose
+//! webhook fails. They begin with three days of traffic and get a trickle of new messages.
+//!
+//! Requests of customers (for a sender, a country) belong into [`make`], after the traffic.
+
+mod content;
+mod random;
+mod traffic;
+mod trickle;
+
+pub(super) use trickle::run as run_trickle;
+
+use super::seed;
+use crate::failure::{CommandResult, Failure};
+use crate::provision_file;
+use hermod_gateway::clock::Clock;
+use hermod_gateway::config::{Source, Webhooks};
+use hermod_gateway::past::{PastError, play};
+use hermod_gateway::provision::WantedSetup;
+use hermod_gateway::running::Opened;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::Duration;
+
+/// The accounts, and the keys that their traffic uses.
+pub(super) const SHOP: Account = Account { key: "aurora-shop", number: "+4915700000100" };
+pub(super) const TAXI: Account = Account { key: "kite-dispatch", number: "+447400000200" };
+
+/// How long before the first message the accounts were made.
+const MADE_BEFORE: Duration = Duration::from_secs(26 * 3600);
+/// The webhook was set this long ago: it has failed since then.
+const WEBHOOK_SET: Duration = Duration::from_secs(40 * 60);
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Account {
+    pub(super) key: &'static str,
+    /// Where its customers reply to.
+    pub(super) number: &'static str,
+}
+
+/// The entries of both accounts. Prices of their own, so that those of the demo's account stay as they are.
+pub(super) fn provision_text() -> String {
+    // Hundredths of the usual price.
+    let prices = [("aurora", 100), ("kite", 110)].map(|(account, percent)| {
+        let prices = content::COUNTRIES.iter().map(|country| {
+            let price = country.price * percent / 100;
+            format!(
+                "[[price]]\naccount = \"{account}\"\ncountry = \"{}\"\nper_part = \"0.{price:04}\"\n",
+                country.code
+            )
+        });
+        prices.collect::<String>()
+    });
+    format!("{}{}", include_str!("accounts.toml"), prices.concat())
+}
+
+/// Makes the accounts and their traffic in an empty data folder.
+pub(super) async fn make(
+    opened: &Opened,
+    carrier: SocketAddr,
+    rules: &Webhooks,
+    clock: &Clock,
+) -> CommandResult {
+    let now = clock.now();
+    let begun = Clock::manual(now.minus(traffic::LENGTH + MADE_BEFORE));
+    apply(opened, seed::with_carrier(read(provision_text()), carrier), rules, &begun).await?;
+    let (before, since) = traffic::make(now, WEBHOOK_SET);
+    play(opened, seed::CARRIER, before).await.map_err(not_played)?;
+    // Nothing listens there.
+    let webhook = "[[account]]\nname = \"kite\"\ndlr_webhook = \"http://127.0.0.1:1025/webhooks/dlr\"\n";
+    let set = Clock::manual(now.minus(WEBHOOK_SET));
+    apply(opened, read(webhook.to_owned()), rules, &set).await?;
+    play(opened, seed::CARRIER, since).await.map_err(not_played)?;
+    Ok(())
+}
+
+async fn apply(opened: &Opened, wanted: WantedSetup, rules: &Webhooks, clock: &Clock) -> CommandResult {
+    let wanted = wanted.judged_by(rules.rules());
+    provision_file::apply(opened, &wanted, Path::new("the demo's showcase"), clock).await.map(drop)
+}
+
+fn not_played(error: PastError) -> Failure {
+    Failure::failed(format!("the demo's showcase: {error}"))
+}
+
+fn read(text: String) -> WantedSetup {
+    let source = Source { path: "showcase".into(), text };
+    WantedSetup::parse(&source).expect("the demo's own data are valid: a test parses them")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_data_are_valid() {
+        let wanted = read(provision_text());
+        assert_eq!(wanted.accounts.len(), 2);
+        assert_eq!(wanted.prices.len(), 2 * content::COUNTRIES.len());
+        for account in [SHOP, TAXI] {
+            assert!(wanted.keys.iter().any(|key| key.key == account.key), "{account:?}");
+        }
+    }
+}

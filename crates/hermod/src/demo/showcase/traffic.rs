@@ -1,0 +1,146 @@
+//! The past of the showcase accounts: more by day than by night, with failures, replies and opt-outs.
+
+use super::content::{self, Country};
+use super::random::Random;
+use super::{Account, SHOP, TAXI};
+use hermod_gateway::past::{PastMessage, PastOutcome, PastReply, PastTraffic, Timestamp};
+use std::time::Duration;
+
+/// Three days.
+pub(super) const LENGTH: Duration = Duration::from_secs(72 * 3600);
+/// Nothing is younger, so that every receipt is in the past.
+const YOUNGEST: Duration = Duration::from_secs(6 * 60);
+const HOUR: Duration = Duration::from_secs(3600);
+const SEED: u64 = 17;
+
+/// Messages of the shop in each hour of the day (UTC).
+const SHOP_HOURS: [u64; 24] =
+    [2, 1, 1, 1, 2, 5, 9, 14, 20, 24, 26, 27, 25, 23, 22, 24, 27, 30, 28, 24, 18, 12, 7, 4];
+/// Messages of the taxi service.
+const TAXI_HOURS: [u64; 24] = [9, 7, 5, 3, 2, 2, 4, 7, 8, 6, 5, 5, 6, 5, 5, 6, 7, 9, 9, 8, 8, 9, 10, 10];
+
+/// Returns the traffic before and after `since` ago.
+pub(super) fn make(now: Timestamp, since: Duration) -> (PastTraffic, PastTraffic) {
+    let mut random = Random::seeded(SEED);
+    let mut traffic = PastTraffic::default();
+    for hour in 1..=72 {
+        let start = now.minus(HOUR * hour);
+        let (_, (of_day, ..)) = start.to_utc();
+        let of_day = usize::try_from(of_day).unwrap_or_default();
+        for (account, hours) in [(SHOP, SHOP_HOURS), (TAXI, TAXI_HOURS)] {
+            for _ in 0..random.between(hours[of_day] * 7 / 10, hours[of_day] * 13 / 10) {
+                let at = start.plus(Duration::from_millis(random.below(3_600_000)));
+                if now.since(at) > YOUNGEST {
+                    add(&mut traffic, account, at, now, &mut random);
+                }
+            }
+        }
+    }
+    traffic.messages.push(held(now.minus(HOUR * 2)));
+    split(traffic, now.minus(since))
+}
+
+fn split(traffic: PastTraffic, at: Timestamp) -> (PastTraffic, PastTraffic) {
+    let PastTraffic { messages, replies } = traffic;
+    let (early, late) = messages.into_iter().partition(|message| message.at < at);
+    let (replied_early, replied_late) = replies.into_iter().partition(|reply| reply.at < at);
+    (
+        PastTraffic { messages: early, replies: replied_early },
+        PastTraffic { messages: late, replies: replied_late },
+    )
+}
+
+/// Adds a message, and perhaps a reply to it.
+fn add(traffic: &mut PastTraffic, account: Account, at: Timestamp, now: Timestamp, random: &mut Random) {
+    let message = message(account, at, random);
+    let replied_at = at.plus(Duration::from_secs(random.between(60, 900)));
+    if random.happens(30) && now.since(replied_at) > Duration::ZERO {
+        let text = if random.happens(170) { "STOP" } else { random.pick(&content::REPLIES) };
+        let (from, to) = (message.to.clone(), account.number.to_owned());
+        traffic.replies.push(PastReply { at: replied_at, from, to, text: text.to_owned() });
+    }
+    let outcome = outcome(now.since(at), random);
+    traffic.messages.push(PastMessage { outcome, ..message });
+}
+
+/// Returns a message that is delivered at once.
+pub(super) fn message(account: Account, at: Timestamp, random: &mut Random) -> PastMessage {
+    let (to, text) = if account.key == SHOP.key {
+        let country = content::any_country(random);
+        (country.number(random), content::shop_text(country, random))
+    } else {
+        let country = Country::by_code(if random.happens(800) { "GB" } else { "NL" });
+        (country.number(random), content::taxi_text(random))
+    };
+    let outcome = PastOutcome::Delivered { after: Duration::ZERO };
+    PastMessage { at, key: account.key.to_owned(), to, text, outcome }
+}
+
+fn outcome(age: Duration, random: &mut Random) -> PastOutcome {
+    /// Networks give up after this time.
+    const EXPIRY: Duration = Duration::from_secs(4 * 3600);
+    let seconds = |random: &mut Random, from: u64, to: u64| {
+        Duration::from_millis(random.between(from * 1_000, to * 1_000))
+    };
+    match random.below(1_000) {
+        0..820 => PastOutcome::Delivered { after: seconds(random, 1, 7) },
+        820..925 => PastOutcome::Delivered { after: seconds(random, 7, 25) },
+        925..945 => PastOutcome::Delivered { after: seconds(random, 25, 240) },
+        945..968 => PastOutcome::Undeliverable { after: seconds(random, 2, 30), err: 27 },
+        968..980 => PastOutcome::Undeliverable { after: seconds(random, 2, 30), err: 1 },
+        980..990 if age > EXPIRY + HOUR => PastOutcome::Expired { after: EXPIRY, err: 6 },
+        // ESME_RINVDSTADR.
+        990..996 => PastOutcome::Rejected { status: 0x0b },
+        _ => PastOutcome::Undeliverable { after: seconds(random, 2, 30), err: 13 },
+    }
+}
+
+/// A message that a screening rule holds.
+fn held(at: Timestamp) -> PastMessage {
+    PastMessage {
+        at,
+        key: SHOP.key.to_owned(),
+        to: Country::by_code("DE").number(&mut Random::seeded(SEED)),
+        text: "Aurora says thank you! Your free voucher code is SUMMER-25, valid until Sunday.".to_owned(),
+        outcome: PastOutcome::Delivered { after: Duration::ZERO },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    fn now() -> Timestamp {
+        Timestamp::from_millis(1_794_700_800_000)
+    }
+
+    #[test]
+    fn traffic_is_the_same_at_every_start_and_all_of_it_is_in_the_past() {
+        let since = Duration::from_secs(2_400);
+        let (before, after) = make(now(), since);
+        let (again, _) = make(now(), since);
+        assert_eq!(format!("{before:?}"), format!("{again:?}"));
+        assert!((1_200..3_000).contains(&before.messages.len()), "{} messages", before.messages.len());
+        assert!(!after.messages.is_empty());
+        let all = before.messages.iter().chain(&after.messages);
+        for message in all {
+            let took = match message.outcome {
+                PastOutcome::Delivered { after }
+                | PastOutcome::Undeliverable { after, .. }
+                | PastOutcome::Expired { after, .. } => after,
+                PastOutcome::Rejected { .. } => Duration::ZERO,
+            };
+            assert!(message.at.plus(took + Duration::from_secs(1)) < now(), "{message:?}");
+        }
+        let opt_outs = before.replies.iter().filter(|reply| reply.text == "STOP").count();
+        assert!(opt_outs >= 2 && before.replies.len() > 20, "{opt_outs} of {}", before.replies.len());
+    }
+
+    #[test]
+    fn shop_writes_to_twelve_countries() {
+        let (before, _) = make(now(), Duration::ZERO);
+        let starts: BTreeSet<&str> = before.messages.iter().map(|message| &message.to[..4]).collect();
+        assert!(starts.len() >= content::COUNTRIES.len(), "{starts:?}");
+    }
+}
