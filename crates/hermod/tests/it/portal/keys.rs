@@ -7,7 +7,6 @@ use crate::scenario::{Page, Scenario};
 use hermod_domain::catalogue::Role;
 use hermod_simulator::carrier::Script;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -84,24 +83,24 @@ async fn rotation_with_overlap_rejects_no_request_and_ends_the_old_secret_afterw
     let s = Scenario::with(Script::new()).await;
     let mut dev = member(&s, "dev@example.com", "alice", Role::Developer).await;
     let (key, old) = dev.create_key("label=&expires=never&allow_list=").await;
-    let (address, stop) = (s.alice.address(), Arc::new(AtomicBool::new(false)));
-    let client = tokio::spawn({
-        let (key, old, stop) = (key.clone(), old.clone(), stop.clone());
-        async move {
-            let mut answers = Vec::new();
-            while !stop.load(Ordering::Relaxed) {
-                answers.push(balance(address, &key, &old).await);
-            }
-            answers
+    let (address, stop) = (s.alice.address(), AtomicBool::new(false));
+    let client = async {
+        let mut answers = Vec::new();
+        while !stop.load(Ordering::Relaxed) {
+            answers.push(balance(address, &key, &old).await);
         }
-    });
-    pause(Duration::from_millis(50)).await;
-    let rotated = dev.post_form(&format!("{KEYS}/{key}/rotate"), "overlap=24h").await;
+        answers
+    };
+    let rotation = async {
+        pause(Duration::from_millis(50)).await;
+        let rotated = dev.post_form(&format!("{KEYS}/{key}/rotate"), "overlap=24h").await;
+        pause(Duration::from_millis(50)).await;
+        stop.store(true, Ordering::Relaxed);
+        rotated
+    };
+    let (answers, rotated) = tokio::join!(client, rotation);
     assert!(rotated.text.contains("The old secret is valid until"), "{}", rotated.text);
     let new = fact(&rotated, "Secret");
-    pause(Duration::from_millis(50)).await;
-    stop.store(true, Ordering::Relaxed);
-    let answers = client.await.expect("the client ran");
     assert!(answers.len() > 1 && answers.iter().all(|answer| *answer == ok()), "{answers:?}");
     assert_ne!(new, old);
     assert_eq!(balance(address, &key, &new).await, ok());
