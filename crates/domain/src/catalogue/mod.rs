@@ -2,6 +2,7 @@
 //! store; together they form the [`Catalogue`], an immutable snapshot in memory that is replaced as a whole, so that
 //! submissions need no database look-up and never see a partial change.
 
+mod account_money;
 mod account_view;
 mod documents;
 mod number_owners;
@@ -9,6 +10,7 @@ mod smpp_access;
 mod users;
 mod webhooks;
 
+pub use account_money::BalanceLevel;
 pub use account_view::{AccountView, SenderStatus};
 pub use documents::*;
 pub use number_owners::NumberOwner;

@@ -1,6 +1,7 @@
 //! Users of the portal: signing in, sessions, one-time links. No protocol is known here.
 
 mod code_sign_in;
+mod forgotten;
 mod hashing;
 mod links;
 mod mails;
@@ -10,8 +11,9 @@ mod sign_in;
 mod team;
 
 pub use code_sign_in::{WaitingSignIn, enter_code, find_waiting, wait_for_code};
+pub use forgotten::send_reset;
 pub use hermod_domain::catalogue::Role;
-pub use links::{Invitation, Link, find_link, invite, send_reset, use_link};
+pub use links::{Invitation, Link, find_link, invite, use_link};
 pub use second_factor::{
     Setup, begin_setup, finish_setup, pending_setup, remove_second_factor, renew_recovery_codes,
 };
@@ -29,6 +31,7 @@ use crate::board::MailQueueFull;
 use crate::provision::ProvisionError;
 use crate::secrets::{Pepper, Secret, random_token};
 use hermod_store::{StoreError, TokenDigest};
+use std::time::Duration;
 
 /// Characters of a token, five bits each: 260 bits.
 const TOKEN_CHARS: usize = 52;
@@ -100,4 +103,9 @@ fn digest_of(pepper: &Pepper, token: &str) -> TokenDigest {
 /// Returns the digest of something that is stored like a token.
 fn digest_of_parts(pepper: &Pepper, parts: &[&[u8]]) -> TokenDigest {
     TokenDigest(pepper.derived(parts))
+}
+
+fn too_many(wait: Duration) -> UserRefusal {
+    let wait_s = u32::try_from(wait.as_millis().div_ceil(1_000)).unwrap_or(u32::MAX).max(1);
+    UserRefusal::TooManyAttempts { wait_s }
 }

@@ -2,7 +2,7 @@
 //! once.
 
 use super::sessions::Session;
-use super::{UserRefusal, digest_of_parts};
+use super::{UserRefusal, digest_of_parts, too_many};
 use crate::app::operator::OperatorRefusal;
 use crate::author::{Acting, Author};
 use crate::provision::{self, SignInChange};
@@ -140,7 +140,7 @@ async fn check_app_code(
 ) -> Result<(), UserRefusal> {
     let of_address = source.and_then(|source| world.wait_before_sign_in(source, SignInKey::Code(user), ""));
     if let Some(wait) = world.wait_before_code(user).max(of_address) {
-        return Err(super::sign_in::too_many(wait));
+        return Err(too_many(wait));
     }
     let secret = open(world, user, &factor.secret)?;
     let _alone = COMPARING.lock().await;

@@ -2,7 +2,7 @@
 //! same answer.
 
 use super::sessions::{self, Session};
-use super::{UserRefusal, hashing, second_factor};
+use super::{UserRefusal, hashing, second_factor, too_many};
 use crate::author::Author;
 use crate::provision::{SignInChange, canonical_email};
 use crate::secrets::Secret;
@@ -10,7 +10,6 @@ use crate::world::{SignInKey, World};
 use hermod_store::TokenChange;
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// The shortest password that a user may choose. Length is what helps (NIST SP 800-63B section 3.1.1.2).
 pub const PASSWORD_CHARS_MIN: usize = 12;
@@ -101,9 +100,4 @@ pub(super) fn is_valid_length(password: &Secret) -> bool {
 pub(super) fn check_new(password: &Secret) -> Result<(), UserRefusal> {
     let is_long = password.reveal().chars().count() >= PASSWORD_CHARS_MIN;
     if is_long && is_valid_length(password) { Ok(()) } else { Err(UserRefusal::PasswordLength) }
-}
-
-pub(super) fn too_many(wait: Duration) -> UserRefusal {
-    let wait_s = u32::try_from(wait.as_millis().div_ceil(1_000)).unwrap_or(u32::MAX).max(1);
-    UserRefusal::TooManyAttempts { wait_s }
 }
