@@ -151,10 +151,7 @@ impl Start {
         let tls = Arc::new(certificate::load_or_make(&self.data_dir, &clock)?);
         let opened = running::open(&config, &clock).map_err(Failure::failed)?;
         let token = operator_token::read(&operator_token::token_file(&config)).map_err(Failure::failed)?;
-        let number = match &file {
-            Some(file) => seed::first_number(file),
-            None => Some(seed::NUMBER.to_owned()),
-        };
+        let number = file.as_ref().map_or_else(|| Some(seed::NUMBER.to_owned()), seed::first_number);
         let carrier = start_carrier(number.as_deref()).await?;
         let has_showcase = file.is_none() && !self.without_showcase;
         if has_showcase && opened.store.was_empty() {
@@ -201,11 +198,7 @@ impl Start {
         };
         let told = if self.json { welcome.print_json() } else { welcome.print() };
         let world = running.world().clone();
-        let trickle = async {
-            if has_showcase {
-                showcase::run_trickle(&world, &carrier).await;
-            }
-        };
+        let trickle = showcase::run_trickle(has_showcase.then_some(&*world), &carrier);
         let busy = async { tokio::join!(control.serve(&carrier, &clock), trickle) };
         let ended = tokio::select! {
             ended = run_until_stopped(running, &mut signals, receipts_delivered(&carrier, &clock)) => ended,

@@ -1,10 +1,10 @@
 //! One-time links, by which a user chooses a password: after an invitation, or instead of a forgotten one.
 
 use super::invitation::Invitation;
-use super::{UserRefusal, digest_of, hashing, mails, make_token, second_factor, sign_in};
+use super::{UserRefusal, digest_of, hashing, make_token, second_factor, sign_in};
 use crate::app::operator::{IfExists, LiveBinds, OperatorRefusal, patch_entry, put_entry};
 use crate::author::{Acting, Author};
-use crate::provision::{Kind, SignInChange, canonical_email, canonical_name};
+use crate::provision::{Kind, SignInChange, canonical_name};
 use crate::secrets::Secret;
 use crate::views::entries::Fields;
 use crate::world::World;
@@ -22,8 +22,6 @@ use std::time::Duration;
 const INVITATION_KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
 /// How long a link for another password works.
 const RESET_KEPT: Duration = Duration::from_secs(3600);
-/// A user gets a link for a forgotten password at most this often.
-const RESET_EVERY: Duration = Duration::from_secs(300);
 
 /// A link that was not used yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,23 +105,6 @@ pub(super) async fn end_links(world: &World, user: u32) -> Result<(), UserRefusa
 
 pub(super) fn is_link(token: &UserToken) -> bool {
     matches!(token.purpose, TokenPurpose::Invitation | TokenPurpose::Reset)
-}
-
-/// Mails a link for another password, if there is such a user and no link was made a short while ago. The caller must not wait
-/// for it: the time would tell whether the user exists.
-pub async fn send_reset(world: &Arc<World>, email: &str, source: Option<IpAddr>) -> Result<(), UserRefusal> {
-    let Some(email) = canonical_email(email) else { return Ok(()) };
-    let catalogue = world.catalogue();
-    let found = catalogue.users().find(&email).filter(|(_, user)| !user.disabled);
-    let Some((id, _)) = found else { return Ok(()) };
-    let now = world.clock.now();
-    let tokens = world.store.user_tokens(id, now).await?;
-    if tokens.iter().any(|token| is_link(token) && now.since(token.made_at) < RESET_EVERY) {
-        return Ok(());
-    }
-    let acting = Acting { world: world.clone(), author: Author::user(&email, source) };
-    let link = make_link(&acting, &email, None).await?;
-    Ok(world.mail.send(mails::of_link(world, &link, None))?)
 }
 
 /// Creates the user, or adds the role to those that the user has.

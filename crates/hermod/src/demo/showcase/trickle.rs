@@ -15,8 +15,10 @@ const REPLY_EVERY: u64 = 12;
 /// Time until the reply.
 const REPLY_AFTER: Duration = Duration::from_secs(2);
 
-/// Sends messages until it is dropped. A message that is rejected, for an opt-out or a low balance, is left out.
-pub(in crate::demo) async fn run(world: &World, carrier: &Carrier) {
+/// Sends messages until it is dropped; none without a showcase. A message that is rejected, for an opt-out or a low balance, is
+/// left out.
+pub(in crate::demo) async fn run(showcase: Option<&World>, carrier: &Carrier) {
+    let Some(world) = showcase else { return };
     let clock = &world.clock;
     // Another story than the past, and another one at each start.
     let mut random = Random::seeded(clock.now().as_millis().unsigned_abs());
