@@ -101,8 +101,10 @@ struct Turn<'a> {
 impl<'a> Turn<'a> {
     fn take(tests: &'a WebhookTests, account: AccountId) -> Option<Turn<'a>> {
         let mut running = tests.running();
-        let is_free = running.len() < RUNNING_MAX && running.insert(account);
-        is_free.then_some(Turn { tests, account })
+        if running.len() >= RUNNING_MAX || !running.insert(account) {
+            return None;
+        }
+        Some(Turn { tests, account })
     }
 }
 
