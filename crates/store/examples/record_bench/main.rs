@@ -1,10 +1,10 @@
 //! Measures the record with many messages: how long each kind of search, timeline and statistic takes, and the size per message.
 //!
-//! `cargo run --release -p hermod-store --example record_bench -- [messages] [folder] [queries]`
+//! `cargo run --release -p hermod-store --example record_bench -- [messages] [folder] [queries] [fill-only]`
 //!
 //! Fills a record over 30 days in 500 accounts as the follower does, without a message store; only the account for text searches
 //! gets its messages through the store. A folder that was filled with as many messages before is used again. Exits with 1 if a
-//! query is slower than it should be.
+//! query is slower than it should be. With `fill-only` it adds the messages to the record of the folder, and measures nothing.
 
 mod fill;
 mod measure;
@@ -25,6 +25,10 @@ async fn main() -> ExitCode {
     let given = words.next().map(PathBuf::from);
     let queries: u64 = words.next().map_or(300, |word| word.parse().expect("a number"));
     let folder = given.clone().unwrap_or_else(|| std::env::temp_dir().join("hermod-record-bench"));
+    if words.next().as_deref() == Some("fill-only") {
+        fill::fill(&folder, &Traffic::ending_at(messages, wall_clock().as_millis()));
+        return ExitCode::SUCCESS;
+    }
     let marker = folder.join(format!("filled-{messages}"));
     let traffic = match std::fs::read_to_string(&marker) {
         Ok(end) => Traffic::ending_at(messages, end.trim().parse().expect("a time in the marker")),

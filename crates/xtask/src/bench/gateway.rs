@@ -8,6 +8,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::gateway_files::{
+    ACCOUNT_SMPP, CONNECTION_SMPP, CUSTOMER, NO_BINDS, NO_RECORD, PROVISION, SETTINGS, SMPP_SETTINGS, WEBHOOK_SETTINGS,
+};
 use super::metrics::Metrics;
 use super::process::{Process, Usage};
 use super::programs::Programs;
@@ -209,6 +212,31 @@ impl Gateway {
         Ok((self.address.clone(), token.trim().to_owned()))
     }
 
+    /// Stops the gateway, lets `change` work on its data folder, and starts it again.
+    pub(super) fn change_data(self, change: impl FnOnce(&Path) -> Outcome) -> Result<Gateway, Failure> {
+        let Gateway { process, hermod, folder, address, base_url } = self;
+        process.end()?;
+        change(&folder.join("data"))?;
+        let config = folder.join("hermod.toml");
+        let process = Process::start(&hermod, &["serve", "--config", &config.to_string_lossy()])?;
+        let gateway = Gateway { process, hermod, folder, address, base_url };
+        gateway.wait_until_ready()?;
+        Ok(gateway)
+    }
+
+    /// Returns the address of its HTTP listener.
+    pub(super) fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Runs a command of the operator on this gateway, and returns its output.
+    pub(super) fn hermod(&self, words: &[&str]) -> Result<String, Failure> {
+        let data = self.folder.join("data");
+        let words = [words, &["--data-dir", &data.to_string_lossy()]].concat();
+        shell::output_of(&self.hermod.to_string_lossy(), &words)
+            .ok_or_else(|| failure(format!("`hermod {}` failed", words.join(" "))))
+    }
+
     pub(super) fn usage(&self) -> Result<Usage, Failure> {
         self.process.usage()
     }
@@ -278,28 +306,6 @@ impl Gateway {
     }
 }
 
-const SETTINGS: &str = "[data]\nfolder = \"data\"\n[http]\nlisten = \"ADDRESS\"\n[log]\nlevel = \"warn\"\n\
-                        [provision]\nfile = \"provision.toml\"\n";
-
-/// Appended where no customer binds: a free port, because the default one may be in use.
-const NO_BINDS: &str = "[smpp]\nlisten = \"127.0.0.1:0\"\n";
-
-/// Appended for a gateway that keeps no record.
-const NO_RECORD: &str = "[record]\nenabled = false\n";
-
-/// Appended for a gateway that posts to this machine.
-const WEBHOOK_SETTINGS: &str = "[webhooks]\nallow_http = true\nallow = [\"127.0.0.0/8\"]\n";
-
-/// Appended for a gateway that accepts binds.
-const SMPP_SETTINGS: &str = "[smpp]\nlisten = \"SMPP_PLAIN\"\ntls_listen = \"SMPP_TLS\"\n\
-                             certificate = \"tls/certificate.pem\"\nkey = \"tls/key.pem\"\n\
-                             max_sessions_per_address = 20000\nmax_half_open_per_address = 20000\n";
-
-/// The customer of a gateway that accepts binds, without limits.
-const ACCOUNT_SMPP: &str = "tier = \"enterprise\"\nsmpp_rate = 1000000\n";
-const CONNECTION_SMPP: &str =
-    "system_id = \"SYSTEM_ID\"\npassword = \"PASSWORD\"\nwindow = 100\nmax_binds = 10000\n";
-
 fn provision(carrier: &str) -> String {
     PROVISION.replace("CARRIER", carrier).replace("KEY", API_KEY).replace("SECRET", API_SECRET)
 }
@@ -334,65 +340,3 @@ fn fresh_folder() -> Result<PathBuf, Failure> {
 fn write(path: &Path, text: &str) -> Outcome {
     std::fs::write(path, text).map_err(|cause| failure(format!("{}: {cause}", path.display())))
 }
-
-const PROVISION: &str = r#"
-[[carrier]]
-name = "bench"
-address = "CARRIER"
-system_id = "bench"
-password = "bench"
-window = 500
-rate = 1000000
-
-[[route]]
-prefix = "*"
-carriers = ["bench"]
-
-[[price]]
-prefix = "*"
-per_part = "0.01"
-
-[[account]]
-name = "bench"
-currency = "EUR"
-opening_balance = "1000000"
-verified = true
-countries = "*"
-senders = ["Bench"]
-ACCOUNT_SMPP
-
-[[connection]]
-name = "bench"
-account = "bench"
-default_sender = "Bench"
-rate = 1000000
-CONNECTION_SMPP
-
-[[key]]
-key = "KEY"
-secret = "SECRET"
-connection = "bench"
-"#;
-
-const CUSTOMER: &str = r#"
-[[account]]
-name = "CUSTOMER"
-currency = "EUR"
-opening_balance = "1000000"
-verified = true
-countries = "*"
-senders = ["Bench"]
-dlr_webhook = "URL"
-webhook_secret = "SECRET"
-
-[[connection]]
-name = "CUSTOMER"
-account = "CUSTOMER"
-default_sender = "Bench"
-rate = 1000000
-
-[[key]]
-key = "KEY"
-secret = "SECRET"
-connection = "CUSTOMER"
-"#;

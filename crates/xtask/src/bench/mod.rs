@@ -3,9 +3,11 @@
 
 mod binds;
 mod gateway;
+mod gateway_files;
 mod http;
 mod http_load;
 mod metrics;
+mod portal;
 mod process;
 mod profile;
 mod programs;
@@ -43,6 +45,8 @@ enum Bench {
     /// fsyncs per message, percentiles of responses and receipts, and memory; audits the store. With --against another build
     /// is measured in turn, load by load.
     Profile(profile::Options),
+    /// Every page of the portal with ten million recorded messages, the bytes of a first visit, and the send path meanwhile
+    Portal(portal::Options),
     /// Messages queued for a carrier that is down: memory of the queue, order and time when the carrier returns
     Queue(queue::Options),
     /// Queries over ten million recorded messages, how far the record is behind under load, and the cost of live watchers
@@ -68,6 +72,7 @@ pub(crate) fn run(benchmark: &Benchmark) -> Outcome {
     match &benchmark.bench {
         Bench::Http(options) => http::run(&programs, options),
         Bench::Profile(options) => profile::run(&programs, options),
+        Bench::Portal(options) => portal::run(&programs, options),
         Bench::Queue(options) => queue::run(&programs, options),
         Bench::Record(options) => record::run(&programs, options),
         Bench::Smpp(options) => smpp::run(&programs, options),
