@@ -7,7 +7,7 @@ use bytes::Bytes;
 use hermod_gateway::clock::within;
 use hermod_gateway::workers::Workers;
 use http_body_util::combinators::BoxBody;
-use http_body_util::{BodyExt as _, Full, StreamBody};
+use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::body::Frame;
 use hyper::client::conn::http2::{SendRequest, handshake};
 use hyper::{Request, Response, Version};

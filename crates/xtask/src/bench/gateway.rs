@@ -9,7 +9,8 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::gateway_files::{
-    ACCOUNT_SMPP, CONNECTION_SMPP, CUSTOMER, NO_BINDS, NO_RECORD, PROVISION, SETTINGS, SMPP_SETTINGS, WEBHOOK_SETTINGS,
+    ACCOUNT_SMPP, CONNECTION_SMPP, CUSTOMER, NO_BINDS, NO_RECORD, PROVISION, SETTINGS, SMPP_SETTINGS,
+    WEBHOOK_SETTINGS,
 };
 use super::metrics::Metrics;
 use super::process::{Process, Usage};

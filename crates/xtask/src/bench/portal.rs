@@ -105,7 +105,11 @@ impl Load<'_> {
 }
 
 /// Compares sending alone with sending while a person clicks. Returns what was missed.
-fn measure_sending(load: &mut Load<'_>, visitor: &Visitor, pages: &[String]) -> Result<Option<String>, Failure> {
+fn measure_sending(
+    load: &mut Load<'_>,
+    visitor: &Visitor,
+    pages: &[String],
+) -> Result<Option<String>, Failure> {
     let alone = load.run()?;
     let is_done = AtomicBool::new(false);
     let (beside, clicks) = std::thread::scope(|scope| {
@@ -133,7 +137,11 @@ fn measure_sending(load: &mut Load<'_>, visitor: &Visitor, pages: &[String]) -> 
     println!("visited meanwhile        {clicks} pages");
     let most = (alone.p99_us + SLOWER_US_MAX).max(alone.p99_us * 6 / 5);
     Ok((beside.p99_us > most).then(|| {
-        format!("p99 of sending is {:.2} ms with a visitor and {:.2} ms alone", ms(beside.p99_us), ms(alone.p99_us))
+        format!(
+            "p99 of sending is {:.2} ms with a visitor and {:.2} ms alone",
+            ms(beside.p99_us),
+            ms(alone.p99_us)
+        )
     }))
 }
 
@@ -162,9 +170,11 @@ impl Answer {
 impl Visitor {
     /// Invites a user, accepts the invitation and keeps the session.
     fn sign_in(gateway: &Gateway) -> Result<Visitor, Failure> {
-        let link = gateway.hermod(&["user", "invite", "bench@example.com", "--account", "bench", "--json"])?;
+        let link =
+            gateway.hermod(&["user", "invite", "bench@example.com", "--account", "bench", "--json"])?;
         let link: serde_json::Value = serde_json::from_str(&link).map_err(failure)?;
-        let path = link["link"].as_str().and_then(|link| link.find("/links/").map(|at| link[at..].to_owned()));
+        let path =
+            link["link"].as_str().and_then(|link| link.find("/links/").map(|at| link[at..].to_owned()));
         let path = path.ok_or_else(|| failure(format!("no link in {link}")))?;
         let visitor = Visitor { address: gateway.address().to_owned(), cookie: String::new() };
         let form = format!("password={PASSWORD}&password_again={PASSWORD}");
@@ -172,7 +182,8 @@ impl Visitor {
         let answer = visitor.call("POST", &path, &origin, &form)?;
         let cookie = answer.head.lines().find_map(|line| {
             let (name, value) = line.split_once(": ")?;
-            name.eq_ignore_ascii_case("set-cookie").then(|| value.split(';').next().unwrap_or_default().to_owned())
+            name.eq_ignore_ascii_case("set-cookie")
+                .then(|| value.split(';').next().unwrap_or_default().to_owned())
         });
         let cookie = cookie.ok_or_else(|| failure(format!("no session: {}", answer.text())))?;
         Ok(Visitor { cookie, ..visitor })
@@ -199,7 +210,8 @@ impl Visitor {
         stream.write_all(request.as_bytes()).map_err(failure)?;
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).map_err(failure)?;
-        let end = answer.windows(4).position(|four| four == b"\r\n\r\n").ok_or_else(|| failure("no response"))?;
+        let end =
+            answer.windows(4).position(|four| four == b"\r\n\r\n").ok_or_else(|| failure("no response"))?;
         let head = String::from_utf8_lossy(&answer[..end]).into_owned();
         Ok(Answer { head, body: answer[end + 4..].to_vec() })
     }
@@ -215,7 +227,8 @@ impl Visitor {
             }
             let text = self.get(&path)?.text();
             let links = text.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next());
-            waiting.extend(links.filter(|link| link.starts_with(HOME)).map(|link| link.replace("&amp;", "&")));
+            waiting
+                .extend(links.filter(|link| link.starts_with(HOME)).map(|link| link.replace("&amp;", "&")));
             pages.push(path);
         }
         for search in ["?to=%2B49151*", "?state=undeliverable", "?country=FR&since=7d", "?from=S1a"] {
