@@ -233,7 +233,8 @@ impl Gateway {
     /// Runs a command of the operator on this gateway, and returns its output.
     pub(super) fn hermod(&self, words: &[&str]) -> Result<String, Failure> {
         let data = self.folder.join("data");
-        let words = [words, &["--data-dir", &data.to_string_lossy()]].concat();
+        let data = data.to_string_lossy();
+        let words = [words, &["--data-dir", &*data]].concat();
         shell::output_of(&self.hermod.to_string_lossy(), &words)
             .ok_or_else(|| failure(format!("`hermod {}` failed", words.join(" "))))
     }
