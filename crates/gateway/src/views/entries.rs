@@ -45,7 +45,7 @@ pub struct ApplyQuery {
 #[serde(deny_unknown_fields)]
 pub struct RotateQuery {
     /// How long the old secret stays valid, such as `24h` or `7d`; at most `30d`. By default it is invalid at once.
-    #[param(example = "24h")]
+    #[param(pattern = "^([1-9][0-9]?[smh]|([1-9]|[12][0-9]|30)d)$", example = "24h")]
     pub overlap: Option<String>,
 }
 

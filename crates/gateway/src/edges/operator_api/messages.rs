@@ -72,7 +72,11 @@ fn opt_out_routes(routes: &mut Routes) {
 
 fn review_routes(routes: &mut Routes) {
     routes.section("Reviews", "Messages that screening rules hold for review.");
-    routes.get("/reviews", list_reviews, doc("listReviews", "List review cases", "The newest first."));
+    routes.get(
+        "/reviews",
+        list_reviews,
+        doc("listReviews", "List review cases", "The newest first.").errors(&["NOT_FOUND"]),
+    );
     routes.get(
         "/reviews/{id}",
         show_review,

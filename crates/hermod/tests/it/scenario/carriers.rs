@@ -3,6 +3,7 @@
 use super::Scenario;
 use crate::real_time::{PATIENCE, now, pause};
 use hermod_domain::ids::CarrierId;
+use hermod_gateway::board::{CarrierSnapshot, LinkState};
 use hermod_simulator::carrier::Record;
 use std::time::Duration;
 
@@ -51,6 +52,19 @@ impl Scenario {
         while self.world().carriers.health(acme).as_str() != health {
             assert!(started.elapsed() < PATIENCE, "still {:?}", self.world().carriers.health(acme));
             pause(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// Waits until the gateway can send to a carrier.
+    pub(crate) async fn wait_for_bound_link(&self, carrier: &str) {
+        let world = self.world();
+        let is_bound = |found: &CarrierSnapshot| {
+            found.name == carrier && found.links.iter().any(|link| link.state == LinkState::Bound)
+        };
+        let started = now();
+        while !world.carriers.list(world.clock.moment()).iter().any(is_bound) {
+            assert!(started.elapsed() < PATIENCE, "no link of {carrier} is bound");
+            pause(Duration::from_millis(5)).await;
         }
     }
 

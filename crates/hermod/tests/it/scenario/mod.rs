@@ -74,6 +74,8 @@ impl Scenario {
         self.advance_until(Duration::from_secs(1), || seen.wait_until(bound, PATIENCE))
             .await
             .expect("a bound link");
+        // The carrier has sent its response; the gateway must have read it.
+        self.wait_for_bound_link("beta").await;
         beta
     }
 
