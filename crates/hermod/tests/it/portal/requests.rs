@@ -188,6 +188,9 @@ async fn held_message_is_shown_with_its_decision_and_masked_for_billing() {
     decide_review(&operator(&s), 1, true, decision("")).await.expect("a decision");
     let approved = owner.get(path).await;
     assert!(approved.text.contains("Send it again until") && !approved.text.contains("No short links"));
+    let compose = owner.get("/accounts/alice/compose?held=1").await;
+    assert!(compose.text.contains("see &#60;i&#62;bit.ly") && compose.text.contains(TO), "{}", compose.text);
+    assert_eq!(bob.get("/accounts/bob/compose?held=1").await.status, 404);
     s.alice.send(TO, "see <i>bit.ly</i>").await.accepted();
     s.end().await;
 }

@@ -61,6 +61,8 @@ pub(super) struct ComposeQuery {
     again: String,
     /// The number of an MO message to reply to.
     reply: String,
+    /// The number of a review case whose message is sent again.
+    held: String,
 }
 
 /// `GET /accounts/{account}/compose`.
@@ -78,11 +80,18 @@ pub(super) async fn show(
     Ok(page(&compose_page(&portal.world, &member, &form, preview, None)?))
 }
 
-/// Fills the form from a message to send again, or from one to reply to.
+/// Fills the form from a message to send again, also one that was held, or from one to reply to.
 async fn filled(world: &World, member: &Member, query: &ComposeQuery) -> Result<ComposeForm, NoPage> {
     if let Ok(id) = query.reply.parse() {
         let mo = find_inbound(world, member.account, id).await?;
         return Ok(ComposeForm { from: mo.to, to: mo.from, ..ComposeForm::default() });
+    }
+    if let Ok(id) = query.held.parse() {
+        let case = operator::show_review(world, id).await?;
+        if case.account != member.account_name {
+            return Err(NoPage::NotFound);
+        }
+        return Ok(ComposeForm { from: case.from, to: case.to, text: case.text, ..ComposeForm::default() });
     }
     if query.again.is_empty() {
         return Ok(ComposeForm::default());
