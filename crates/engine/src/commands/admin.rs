@@ -41,7 +41,7 @@ pub struct DecideReview {
     pub approve: bool,
     /// Who decided.
     pub by: String,
-    /// What the customer is told; may be empty.
+    /// The reason that the customer reads; may be empty.
     pub reason: String,
     pub now: Timestamp,
 }

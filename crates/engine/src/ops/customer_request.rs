@@ -53,7 +53,7 @@ pub struct CustomerRequest {
     pub ended_at: Option<Timestamp>,
     /// Who did that; empty while it is open.
     pub ended_by: String,
-    /// What the customer is told about the decision.
+    /// The reason that the customer reads.
     pub reason: String,
 }
 

@@ -79,7 +79,7 @@ pub struct ReviewCase {
     pub decided_at: Option<Timestamp>,
     /// Empty until it is decided.
     pub decided_by: String,
-    /// What the customer is told about the decision; may be empty.
+    /// The reason that the customer reads; may be empty.
     pub reason: String,
 }
 

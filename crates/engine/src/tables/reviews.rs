@@ -63,7 +63,7 @@ pub enum ReviewChange {
         by: String,
     },
     Delete(u64),
-    /// What the customer is told about the decision.
+    /// The reason that the customer reads.
     Reason {
         id: u64,
         reason: String,

@@ -57,7 +57,7 @@ pub struct CustomerRequestView {
     pub ended_at: Option<String>,
     /// Who did that; empty while it is open.
     pub ended_by: String,
-    /// What the customer is told about the decision.
+    /// The reason that the customer reads.
     pub reason: String,
 }
 
@@ -101,7 +101,7 @@ pub struct AcceptRequest {
     /// `true`: the change was made by hand, and accepting the request changes nothing else.
     #[serde(default)]
     pub done: bool,
-    /// What the customer is told.
+    /// The reason that the customer reads.
     #[serde(default)]
     #[schema(max_length = 500, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
     pub note: String,
@@ -111,7 +111,7 @@ pub struct AcceptRequest {
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeclineRequest {
-    /// What the customer is told.
+    /// The reason that the customer reads.
     #[schema(
         min_length = 1,
         max_length = 500,

@@ -41,7 +41,7 @@ pub struct ReviewView {
     pub last_at: String,
     pub decided_at: Option<String>,
     pub decided_by: String,
-    /// What the customer is told about the decision; may be empty.
+    /// The reason that the customer reads; may be empty.
     pub reason: String,
     /// An approval is valid until then.
     pub valid_until: Option<String>,
@@ -91,7 +91,7 @@ pub struct DecisionRequest {
     /// Who decides, for the record.
     #[schema(min_length = 1, max_length = 100, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$", examples("Ada"))]
     pub by: String,
-    /// What the customer is told about the decision.
+    /// The reason that the customer reads.
     #[serde(default)]
     #[schema(max_length = 500, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
     pub reason: String,

@@ -1,19 +1,18 @@
 //! Balance, ledger, statements and low-balance warnings of an account.
 
-use super::State;
 use super::form::Change;
 use super::member::Member;
 use super::money::{runway_days, runway_words, signed};
 use super::reply::{NoPage, Reply, fault, page, page_with_status};
 use super::shown::time;
+use super::{State, csv};
 use crate::forms::Field;
 use crate::layout::Entry;
 use crate::numbers::{amount, grouped};
 use crate::pages::billing::{Billing, Funds, LedgerRow, Month, Statement, StatementRow, Warnings};
 use crate::time::Time;
 use axum::extract::{Path, Query};
-use axum::http::{StatusCode, header};
-use axum::response::IntoResponse as _;
+use axum::http::StatusCode;
 use hermod_domain::money::Money;
 use hermod_domain::permission::Permission;
 use hermod_domain::time::Day;
@@ -257,12 +256,7 @@ pub(super) async fn show_statement(
     if is_csv {
         let statement = operator::show_whole_statement(&portal.world, account, &days).await?;
         // Names of accounts are plain words.
-        let file = format!("attachment; filename=\"statement-{account}-{month}.csv\"");
-        let headers = [
-            (header::CONTENT_TYPE, "text/csv; charset=utf-8".to_owned()),
-            (header::CONTENT_DISPOSITION, file),
-        ];
-        return Ok((headers, operator::statement_csv(&statement)).into_response());
+        return Ok(csv::file(&format!("statement-{account}-{month}"), operator::statement_csv(&statement)));
     }
     let statement = operator::show_statement(&portal.world, account, &days).await?;
     Ok(page(&statement_page(&member, month, statement)))

@@ -231,7 +231,7 @@ pub(super) async fn export(axum::extract::State(portal): State, member: Member) 
             push_row(&mut text, &cells);
         }
     }
-    Ok(csv::file(&portal, "prices", text))
+    Ok(csv::file_of_today(&portal, "prices", text))
 }
 
 #[derive(Deserialize)]

@@ -1,14 +1,12 @@
 //! Files that are made while they are sent.
 
-use super::Portal;
-use super::State;
 use super::member::Member;
 use super::messages::{Filter, query_of};
 use super::reply::{NoPage, Reply};
+use super::{Portal, State, csv};
 use axum::body::Body;
 use axum::extract::Query;
-use axum::http::{HeaderValue, header};
-use axum::response::{IntoResponse as _, Response};
+use axum::response::Response;
 use bytes::Bytes;
 use futures_util::stream;
 use hermod_domain::permission::Permission;
@@ -61,11 +59,5 @@ pub(super) fn csv_file(portal: &Portal, rows: Rows, name: &str) -> Response {
             }
         }
     });
-    let day = portal.world.clock.now().day();
-    let file = HeaderValue::try_from(format!("attachment; filename=\"{name}-{day}.csv\""));
-    let headers = [
-        (header::CONTENT_TYPE, HeaderValue::from_static("text/csv; charset=utf-8; header=present")),
-        (header::CONTENT_DISPOSITION, file.unwrap_or(HeaderValue::from_static("attachment"))),
-    ];
-    (headers, Body::from_stream(pieces)).into_response()
+    csv::file_of_today(portal, name, Body::from_stream(pieces))
 }

@@ -129,7 +129,7 @@ pub(super) async fn export(axum::extract::State(portal): State, member: Member) 
             Some((Ok(text), found.next.map(|next| (String::new(), Some(next)))))
         }
     });
-    Ok(csv::file(&portal, "opt-outs", Body::from_stream(pieces)))
+    Ok(csv::file_of_today(&portal, "opt-outs", Body::from_stream(pieces)))
 }
 
 /// `GET /accounts/{account}/opt-outs/{number}/lift`.

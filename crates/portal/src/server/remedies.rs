@@ -2,9 +2,13 @@
 
 use crate::elements::Link;
 use crate::layout::{Entry, Shell};
+use hermod_domain::refusal::published::PUBLISHED;
 
-/// Where the catalogue of errors is.
-const CATALOGUE: &str = "/docs#errors";
+/// Returns where the catalogue explains a code.
+fn catalogue(code: &str) -> String {
+    let is_published = PUBLISHED.iter().any(|row| row.code == code);
+    if is_published { format!("/docs#error-{code}") } else { "/docs#errors".to_owned() }
+}
 
 /// Codes with the page that helps and the words of its link.
 const PLACES: &[(&str, Entry, &str)] = &[
@@ -65,14 +69,13 @@ pub(super) fn place(shell: &Shell, code: &str) -> Link {
     let known = PLACES.iter().find(|(known, ..)| *known == code).map(|(_, entry, label)| (*entry, *label));
     match known.or(smpp).filter(|(entry, _)| shell.can_open(entry)) {
         Some((entry, label)) => Link::new(label, shell.path(entry.path())),
-        None => Link::new("What the error means", CATALOGUE),
+        None => Link::new("What the error means", catalogue(code)),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hermod_domain::refusal::published::PUBLISHED;
 
     #[test]
     fn codes_of_the_table_exist_and_lead_only_to_pages_of_the_role() {
@@ -80,7 +83,8 @@ mod tests {
             assert!(PUBLISHED.iter().any(|row| row.code == *code), "{code}");
         }
         let mut shell = Shell { account: "shop".to_owned(), ..Shell::default() };
-        assert_eq!(place(&shell, "SENDER_NOT_APPROVED").href, "/docs#errors");
+        assert_eq!(place(&shell, "SENDER_NOT_APPROVED").href, "/docs#error-SENDER_NOT_APPROVED");
+        assert_eq!(place(&shell, "0x00000400").href, "/docs#errors");
         shell.visible = vec![Entry::Senders];
         assert_eq!(place(&shell, "SENDER_NOT_APPROVED").href, "/accounts/shop/senders");
     }

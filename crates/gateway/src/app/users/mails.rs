@@ -17,7 +17,7 @@ pub(super) fn of_link(world: &World, invitation: &Invitation, account: Option<&s
         (true, _) => (
             "Choose another password".to_owned(),
             format!(
-                "Somebody asked for another password for {email}. Open this link to choose one:\n\n{link}\n\n{until}"
+                "A new password was requested for {email}. Open this link to choose one:\n\n{link}\n\n{until}"
             ),
         ),
         (false, Some(account)) => (

@@ -57,7 +57,7 @@ pub enum Invited {
     /// For the inviter to pass on.
     Link(Invitation),
     Mailed,
-    /// The user has a password already, and was told by mail.
+    /// The user has a password already, and got a mail.
     Added,
 }
 
@@ -197,7 +197,7 @@ fn find_member(catalogue: &Catalogue, account: AccountId, user: u32) -> Result<(
     found.ok_or_else(|| OperatorRefusal::no_such("user", &user.to_string()).into())
 }
 
-/// Whether nobody else who can sign in is an owner.
+/// Whether this is the only owner who can sign in.
 fn is_last_owner(catalogue: &Catalogue, account: AccountId, user: u32) -> bool {
     let members = catalogue.users().of_account(account);
     let is_owner =

@@ -4,6 +4,7 @@ use super::characters::{forcing, is_forcing, replaced};
 use crate::layout::{Entry, Shell};
 use crate::numbers::amount;
 use crate::pages::compose::{Preview, PreviewFact, PreviewPart, Rejection, Run};
+use crate::server::remedies;
 use hermod_domain::ids::PartNo;
 use hermod_domain::money::Money;
 use hermod_domain::numbers::Numbers;
@@ -176,29 +177,9 @@ fn rejections(shell: &Shell, refusals: &[Refusal]) -> Vec<Rejection> {
     let shown = refusals.iter().map(|refusal| Rejection {
         code: refusal.code().to_owned(),
         text: refusal.sentence().replace('`', ""),
-        href: Some(remedy(shell, refusal)),
+        href: Some(remedies::place(shell, refusal.code()).href),
     });
     shown.collect()
-}
-
-/// Returns where to do something about a refusal: the page for it, or its row in the error catalogue.
-fn remedy(shell: &Shell, refusal: &Refusal) -> String {
-    let entry = match refusal {
-        Refusal::InvalidSender(_) | Refusal::SenderNotApproved(_) | Refusal::SenderBlocked(_) => {
-            Entry::Senders
-        }
-        Refusal::RecipientOptedOut => Entry::OptOuts,
-        Refusal::CountryBlocked | Refusal::NoPrice | Refusal::NoRoute => Entry::Destinations,
-        Refusal::HeldForReview => Entry::Held,
-        Refusal::TrafficControl { .. } => Entry::Limits,
-        Refusal::InsufficientCredit { .. } => Entry::Billing,
-        Refusal::VerificationRequired => Entry::Requests,
-        _ => Entry::Home,
-    };
-    if entry != Entry::Home && shell.can_open(&entry) {
-        return shell.path(entry.path());
-    }
-    format!("/docs#error-{}", refusal.code())
 }
 
 fn fact(name: &str, value: impl Into<String>) -> PreviewFact {
