@@ -2,6 +2,7 @@
 //! The operator can read its status, probe it, or unbind it.
 
 use super::bind_status::{BindSnapshot, BindStatus, NewBind};
+use super::trace::Trace;
 use crate::clock::Moment;
 use hermod_domain::ids::ConnectionId;
 use std::collections::HashMap;
@@ -18,6 +19,8 @@ type Live = HashMap<ConnectionId, Vec<Arc<BindStatus>>>;
 pub struct Binds {
     live: Arc<Mutex<Live>>,
     numbers: AtomicU64,
+    /// The PDU trace of each connection that was bound or traced since the start.
+    traces: Mutex<HashMap<ConnectionId, Arc<Trace>>>,
 }
 
 /// The connection has reached max_binds.
@@ -63,6 +66,12 @@ impl Binds {
         let mut shown: Vec<_> = live.iter().map(|bind| bind.show(now)).collect();
         shown.sort_by_key(|bind| bind.number);
         shown
+    }
+
+    /// Returns the PDU trace of a connection's binds. It outlives them.
+    pub fn trace(&self, connection: ConnectionId) -> Arc<Trace> {
+        let mut traces = self.traces.lock().unwrap_or_else(PoisonError::into_inner);
+        traces.entry(connection).or_default().clone()
     }
 
     pub fn count(&self) -> usize {

@@ -49,7 +49,7 @@ pub struct CarrierState {
     /// All links since the start. Removed ones are kept for their counters.
     links: Mutex<Vec<Arc<LinkStatus>>>,
     history: Mutex<History>,
-    pub trace: Trace,
+    pub trace: Arc<Trace>,
 }
 
 impl CarrierState {
@@ -62,7 +62,7 @@ impl CarrierState {
             stopped: watch::Sender::new(None),
             links: Mutex::default(),
             history: Mutex::default(),
-            trace: Trace::default(),
+            trace: Arc::default(),
         }
     }
 

@@ -1,4 +1,4 @@
-//! The last PDUs of a carrier's links, as text lines. Off unless the operator enables it for a time.
+//! The last PDUs of a carrier's links or of a customer's binds, as text lines. Off unless somebody enables it for a time.
 
 use hermod_domain::time::Timestamp;
 use std::collections::VecDeque;
@@ -10,9 +10,9 @@ pub const TRACE_LINES_MAX: usize = 1_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PduDirection {
-    /// From the carrier.
+    /// From the other side.
     In,
-    /// To the carrier.
+    /// To the other side.
     Out,
 }
 
@@ -31,7 +31,8 @@ pub struct TraceLine {
     /// Increases with every line, from 1.
     pub seq: u64,
     pub at: Timestamp,
-    pub link: u8,
+    /// The number of the link or bind.
+    pub session: u64,
     pub way: PduDirection,
     pub line: String,
 }
@@ -72,14 +73,14 @@ impl Trace {
     }
 
     /// Adds a line, unless the trace has expired.
-    pub fn note(&self, link: u8, way: PduDirection, line: String, now: Timestamp) {
+    pub fn note(&self, session: u64, way: PduDirection, line: String, now: Timestamp) {
         if self.expire(now) {
             return;
         }
         let mut kept = self.kept();
         kept.last_seq += 1;
         let seq = kept.last_seq;
-        kept.lines.push_back(TraceLine { seq, at: now, link, way, line });
+        kept.lines.push_back(TraceLine { seq, at: now, session, way, line });
         if kept.lines.len() > TRACE_LINES_MAX {
             kept.lines.pop_front();
         }

@@ -4,5 +4,6 @@ pub mod carrier;
 pub mod http_api;
 pub mod mail;
 pub mod operator_api;
+mod pdu_trace;
 pub mod smpp;
 pub mod webhooks;

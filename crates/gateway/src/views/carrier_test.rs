@@ -96,7 +96,7 @@ pub struct TraceView {
 pub struct TraceLineView {
     pub seq: u64,
     pub at: String,
-    pub link: u8,
+    pub link: u64,
     /// `in` from the carrier, `out` to it.
     pub way: String,
     #[schema(examples("submit_sm seq=7 4915112345678 <- Shop"))]
@@ -107,10 +107,10 @@ impl TraceView {
     /// The lines after the sequence number `after`.
     pub fn new(lines: Vec<TraceLine>, after: u64, until: Option<Timestamp>) -> TraceView {
         let next = lines.last().map_or(after, |line| line.seq);
-        let items = lines.into_iter().map(|TraceLine { seq, at, link, way, line }| TraceLineView {
+        let items = lines.into_iter().map(|TraceLine { seq, at, session, way, line }| TraceLineView {
             seq,
             at: at.to_iso(),
-            link,
+            link: session,
             way: PduDirection::as_str(way).to_owned(),
             line,
         });

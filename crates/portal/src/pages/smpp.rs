@@ -18,6 +18,8 @@ pub struct Smpp {
     pub rejected: Vec<RejectedBind>,
     /// Whether the role may rotate passwords.
     pub can_change: bool,
+    /// Whether the role may read PDUs, which have whole numbers.
+    pub can_trace: bool,
 }
 
 /// What a client needs to bind to one connection.
@@ -80,4 +82,35 @@ pub struct SmppPassword {
     pub password: String,
     /// The old password is valid until then; `None` if it is not valid any more.
     pub old_password_until: Option<Time>,
+}
+
+/// `GET /accounts/{account}/smpp/{connection}/trace`. Posts to `trace/start` and `trace/stop`.
+#[derive(Clone, Debug, Template)]
+#[template(path = "smpp_trace.html")]
+pub struct SmppTrace {
+    pub shell: Shell,
+    pub connection: String,
+    /// When the trace ends, if it runs.
+    pub until: Option<Time>,
+    /// The page is read again after this time.
+    pub refresh_ms: Option<u32>,
+    /// The newest first.
+    pub lines: Vec<TracedLine>,
+    /// How many lines are kept; more than are shown.
+    pub kept: usize,
+    /// Whether the role may start and stop it.
+    pub can_change: bool,
+}
+
+/// One PDU.
+#[derive(Clone, Debug)]
+pub struct TracedLine {
+    pub at: Time,
+    /// The number of the bind.
+    pub bind: u64,
+    pub way: Chip,
+    /// Such as `submit_sm`.
+    pub command: String,
+    /// Its fields.
+    pub details: String,
 }

@@ -50,6 +50,7 @@ mod sign_in_code;
 mod smpp;
 mod smpp_binds;
 mod smpp_cards;
+mod smpp_trace;
 mod team;
 mod webhook_changes;
 mod webhook_event;
@@ -143,6 +144,9 @@ fn developer_routes() -> Router<Arc<Portal>> {
         .route("/accounts/{account}/smpp", get(smpp::show))
         .route("/accounts/{account}/smpp/{connection}/rotate", post(smpp::rotate))
         .route("/accounts/{account}/smpp/{connection}/allow-list", post(smpp::save_allow_list))
+        .route("/accounts/{account}/smpp/{connection}/trace", get(smpp_trace::show))
+        .route("/accounts/{account}/smpp/{connection}/trace/start", post(smpp_trace::start))
+        .route("/accounts/{account}/smpp/{connection}/trace/stop", post(smpp_trace::stop))
         .route("/accounts/{account}/quickstart", get(quickstart::show))
 }
 

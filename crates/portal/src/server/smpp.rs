@@ -59,6 +59,7 @@ async fn smpp(portal: &Portal, member: &Member) -> Result<Smpp, NoPage> {
         binds: binds.iter().map(bind_row).collect(),
         rejected: rejected.iter().map(rejected_bind).collect(),
         can_change: member.may(Permission::ChangeSetup),
+        can_trace: member.may(Permission::ReadTexts),
     })
 }
 

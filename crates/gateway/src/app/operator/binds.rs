@@ -1,11 +1,18 @@
-//! Customers' binds, and unbinding one.
+//! Customers' binds, unbinding one, and the PDU trace of a connection.
 
 use super::{OperatorRefusal, account_name, find_account};
 use crate::author::Acting;
-use crate::board::Order;
+use crate::board::{Order, TraceLine};
 use crate::views::binds::{BindView, BindsQuery, BindsView, UnbindView};
 use crate::world::World;
+use hermod_domain::catalogue::Connection;
+use hermod_domain::ids::ConnectionId;
+use hermod_domain::time::Timestamp;
 use serde_json::json;
+use std::time::Duration;
+
+/// How long a trace runs. It costs a little with every PDU, so it ends by itself.
+const BIND_TRACE: Duration = Duration::from_secs(600);
 
 /// Lists live binds, the oldest first.
 pub async fn list_binds(world: &World, query: &BindsQuery) -> Result<BindsView, OperatorRefusal> {
@@ -34,4 +41,44 @@ pub async fn unbind(world: &Acting, number: &str) -> Result<UnbindView, Operator
     bind.order(Order::Unbind);
     tracing::info!(system_id = %bind.system_id(), peer = %bind.peer(), bind = bind.number(), "Unbound by the operator");
     Ok(UnbindView { bind: bind.number() })
+}
+
+/// The last PDUs of a connection's binds, without passwords and texts.
+pub struct BindTrace {
+    /// When the trace ends, if it runs.
+    pub until: Option<Timestamp>,
+    pub lines: Vec<TraceLine>,
+}
+
+/// Traces the PDUs of a connection's binds for [`BIND_TRACE`]: those that are bound, and those that will be.
+pub async fn start_bind_trace(world: &Acting, connection: &str) -> Result<(), OperatorRefusal> {
+    let (id, entry) = find_connection(world, connection)?;
+    let until = world.clock.now().plus(BIND_TRACE);
+    let detail = json!({ "until": until.to_iso() });
+    let audited = world.audited(Some(entry.account), "connection.trace", connection, &detail);
+    audited.note_in_audit_log().await?;
+    world.binds.trace(id).enable(until);
+    Ok(())
+}
+
+/// Ends the trace. Its lines can still be read.
+pub fn stop_bind_trace(world: &World, connection: &str) -> Result<(), OperatorRefusal> {
+    let (id, _) = find_connection(world, connection)?;
+    world.binds.trace(id).disable();
+    Ok(())
+}
+
+/// Returns the lines of the trace, the oldest first.
+pub fn read_bind_trace(world: &World, connection: &str) -> Result<BindTrace, OperatorRefusal> {
+    let (id, _) = find_connection(world, connection)?;
+    let trace = world.binds.trace(id);
+    let until = trace.until().filter(|until| *until > world.clock.now());
+    Ok(BindTrace { until, lines: trace.read(0) })
+}
+
+fn find_connection(world: &World, name: &str) -> Result<(ConnectionId, Connection), OperatorRefusal> {
+    let catalogue = world.catalogue();
+    let found = catalogue.connection_by_name(name);
+    let found = found.and_then(|id| Some((id, catalogue.connection(id)?.clone())));
+    found.ok_or_else(|| OperatorRefusal::no_such("connection", name))
 }

@@ -139,6 +139,61 @@ async fn allow_list_rejects_binds_and_other_accounts_and_roles_cannot_change_it(
     s.end().await;
 }
 
+#[tokio::test]
+async fn trace_shows_the_pdus_of_own_binds_without_texts_and_passwords_and_ends_after_ten_minutes() {
+    let s = scenario().await;
+    let mut dev = member(&s, "dev@example.com", "alice", Role::Developer).await;
+    let trace = format!("{SMPP}/alice-http/trace");
+    let (mut before, _) = bind(&s, BindType::Transceiver, OLD).await;
+    before.submit(message("before the trace")).await;
+    let started = change(&mut dev, &format!("{trace}/start"), "").await;
+    assert_eq!(started.location(), format!("{trace}?done=trace-started"));
+    before.submit(message("a secret text")).await;
+    let (after, bound) = bind(&s, BindType::Transmitter, OLD).await;
+    assert_eq!(bound, CommandStatus::OK);
+    let page = dev.get(&trace).await;
+    for shown in ["Runs until", ">submit_sm<", ">submit_sm_resp<", "4915112345678", ">bind_transmitter_resp<"] {
+        assert!(page.text.contains(shown), "{shown}: {}", page.text);
+    }
+    assert_eq!(page.text.matches(">submit_sm<").count(), 1, "only what came after the start: {}", page.text);
+    assert!(!page.text.contains("a secret text") && !page.text.contains(OLD), "{}", page.text);
+    // Another account's binds are never in it.
+    let mut bob = Esme::connect(s.smpp_address()).await;
+    assert_eq!(bob.try_bind(BindType::Transceiver, "bob", "secret12", VERSION_3_4).await, CommandStatus::OK);
+    let lines = |page: &Page| page.text.matches("data-label=\"PDU\"").count();
+    assert_eq!(lines(&dev.get(&trace).await), lines(&page));
+    let stopped = change(&mut dev, &format!("{trace}/stop"), "").await;
+    assert_eq!(stopped.location(), format!("{trace}?done=trace-stopped"));
+    before.submit(message("after the trace")).await;
+    assert_eq!(lines(&dev.get(&trace).await), lines(&page), "the lines stay, and no more come");
+    change(&mut dev, &format!("{trace}/start"), "").await;
+    s.skip(Duration::from_secs(601));
+    let (later, bound) = bind(&s, BindType::Transmitter, OLD).await;
+    assert_eq!(bound, CommandStatus::OK);
+    let ended = dev.get(&trace).await;
+    assert!(ended.text.contains("Not running.") && lines(&ended) == lines(&page), "{}", ended.text);
+    drop((before, after, later, bob));
+    s.end().await;
+}
+
+#[tokio::test]
+async fn trace_of_others_is_not_found_and_roles_without_texts_cannot_read_it() {
+    let s = scenario().await;
+    let mut dev = member(&s, "dev@example.com", "alice", Role::Developer).await;
+    for path in ["bob-http/trace", "nothing/trace"] {
+        assert_eq!(dev.get(&format!("{SMPP}/{path}")).await.status, 404, "{path}");
+        assert_eq!(change(&mut dev, &format!("{SMPP}/{path}/start"), "").await.status, 404, "{path}");
+    }
+    let mut viewer = member(&s, "view@example.com", "alice", Role::Viewer).await;
+    let page = viewer.get(&format!("{SMPP}/alice-http/trace")).await;
+    assert!(page.status == 200 && !page.text.contains("Trace for ten minutes"), "{}", page.text);
+    let start = change(&mut viewer, &format!("{SMPP}/alice-http/trace/start"), "").await;
+    assert_eq!(start.status, 403);
+    let billing = member(&s, "money@example.com", "alice", Role::Billing).await;
+    assert_eq!(billing.get(&format!("{SMPP}/alice-http/trace")).await.status, 403);
+    s.end().await;
+}
+
 fn message(text: &str) -> SubmitSm<'_> {
     SubmitSm {
         source: Address::alphanumeric(b"Hermod"),

@@ -8,7 +8,9 @@ use hermod_portal::layout::Entry;
 use hermod_portal::pages::confirm::{Confirm, Reauthenticate};
 use hermod_portal::pages::keys::{Admission, CheckAddress, CreateKey, Example, Key, KeyRow, KeySecret, Keys};
 use hermod_portal::pages::quickstart::{Quickstart, Sample};
-use hermod_portal::pages::smpp::{BindCard, BindRow, RejectedBind, Smpp, SmppPassword};
+use hermod_portal::pages::smpp::{
+    BindCard, BindRow, RejectedBind, Smpp, SmppPassword, SmppTrace, TracedLine,
+};
 
 const BASE_URL: &str = "https://sms.example/api/v1";
 const SECRET: &str = "a2r7hq9mz4k8w3x5n6tvbycjdfgpsu2e";
@@ -26,6 +28,7 @@ pub(crate) fn all() -> Vec<(&'static str, String)> {
         ("re-authenticate", html(&reauthenticate())),
         ("smpp", html(&smpp)),
         ("smpp-empty", html(&Smpp { cards: Vec::new(), ..smpp })),
+        ("smpp-trace", html(&trace())),
         ("smpp-password", html(&password())),
         ("quickstart", html(&quickstart())),
     ]
@@ -233,6 +236,36 @@ fn smpp() -> Smpp {
                 "Wrong system_id or password. Check both; after 30 failed binds a minute they are rejected without a check.",
             ),
         ],
+        can_change: true,
+        can_trace: true,
+    }
+}
+
+fn trace() -> SmppTrace {
+    let line = |seconds: i64, is_ours: bool, command: &str, details: &str| TracedLine {
+        at: ago(seconds * 1_000),
+        bind: 7,
+        way: if is_ours { Chip::new(Tone::Good, "to you") } else { Chip::new(Tone::Neutral, "from you") },
+        command: command.to_owned(),
+        details: details.to_owned(),
+    };
+    SmppTrace {
+        shell: shell(Entry::Smpp),
+        connection: "warehouse-smpp".to_owned(),
+        until: Some(Time(NOW + 9 * MINUTE)),
+        refresh_ms: None,
+        lines: vec![
+            line(2, true, "submit_sm_resp", "seq=42 status=ESME_ROK message_id=0197f3a2"),
+            line(
+                2,
+                false,
+                "submit_sm",
+                "seq=42 source=5/0 Lindgren destination=1/1 4670123456 registered_delivery=0x01 short_message=(27 octets)",
+            ),
+            line(9, true, "enquire_link_resp", "seq=41 status=ESME_ROK"),
+            line(9, false, "enquire_link", "seq=41"),
+        ],
+        kept: 4,
         can_change: true,
     }
 }

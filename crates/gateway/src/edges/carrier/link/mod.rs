@@ -9,7 +9,6 @@
 pub(super) mod alternative_carrier;
 mod drain;
 mod events;
-mod pdu_trace;
 mod receive;
 mod send;
 
@@ -21,6 +20,7 @@ use super::link_group::LinkGroup;
 use super::submit_sm::Draft;
 use crate::board::{Direction, LinkState, LinkStatus, Stopped};
 use crate::clock::Moment;
+use crate::edges::pdu_trace::PduTrace;
 use crate::secrets::Secret;
 use bytes::BytesMut;
 use hermod_domain::carrier::SmppVersion;
@@ -32,7 +32,6 @@ use hermod_smpp::{BindType, EncodeError, Session};
 use hermod_store::{
     Handout, Job, LinkPort, MoRecord, ReceiptRecord, ResponseRecord, SubmitResponse, TargetCarrier,
 };
-use pdu_trace::PduTrace;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -87,7 +86,7 @@ pub(super) struct Link<'a> {
     port: Option<LinkPort>,
     flow: Flow<'a>,
     draft: Draft,
-    pdu_trace: PduTrace<'a>,
+    pdu_trace: PduTrace,
     output: BytesMut,
     /// The deadline for writing the oldest byte of the output.
     write_by: Option<Moment>,
@@ -135,8 +134,8 @@ impl<'a> Link<'a> {
             flow: Flow::new(&group.shaper, &group.limited, group.window(), group.link_rate(), now),
             draft: Draft::new(group.profile(), group.name()),
             pdu_trace: PduTrace::new(
-                &group.state.trace,
-                figures.number(),
+                group.state.trace.clone(),
+                u64::from(figures.number()),
                 deliver_sm::dialect(group.profile()),
             ),
             output: BytesMut::new(),

@@ -15,6 +15,7 @@ use super::bind::{self, AcceptedBind, BindRejection};
 use super::{Peer, Settings};
 use crate::board::{LiveBind, Order};
 use crate::clock::Moment;
+use crate::edges::pdu_trace::PduTrace;
 use crate::listeners::ConnectionSlot;
 use crate::world::World;
 use delivery::{ReportDelivery, taken};
@@ -22,18 +23,16 @@ use futures_util::FutureExt;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use hermod_domain::ids::ConnectionId;
 use hermod_smpp::session::{BindAcceptance, CloseReason};
-use hermod_smpp::{BindType, CommandStatus, Frame, Pdu, Session, SessionEvent};
+use hermod_smpp::{BindType, CommandStatus, Frame, Pdu, ReceiptDialect, Session, SessionEvent};
 use hermod_store::ReportId;
 use mo_delivery::TakenReports;
 use requests::RequestOutcome;
-use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Poll;
 use submit_rate::SubmitRate;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
-use wire::Wire;
+use wire::{SocketEvent, Wire, on_wire};
 
 type Work = Pin<Box<dyn Future<Output = RequestOutcome> + Send>>;
 type Taking = Pin<Box<dyn Future<Output = TakenReports> + Send>>;
@@ -68,6 +67,8 @@ struct CustomerSession {
     working: FuturesUnordered<Work>,
     /// Waits for the next reports. Kept between turns, because it may have to read them from disk.
     taking: Option<Taking>,
+    /// The octets of the pending output that the PDU trace has.
+    traced: usize,
     /// The deadline for writing pending output.
     write_by: Option<Moment>,
     stopping: bool,
@@ -82,6 +83,7 @@ struct Bound {
     place: LiveBind,
     has_left: bool,
     submit_rate: SubmitRate,
+    pdu_trace: PduTrace,
     /// Present on binds that can receive.
     report_delivery: Option<ReportDelivery>,
 }
@@ -95,13 +97,6 @@ enum Woken {
     Catalogue,
     Time,
     Stopping,
-}
-
-/// What happened on the socket.
-enum SocketEvent {
-    Written,
-    Read,
-    Gone,
 }
 
 impl CustomerSession {
@@ -121,6 +116,7 @@ impl CustomerSession {
             bound: None,
             working: FuturesUnordered::new(),
             taking: None,
+            traced: 0,
             write_by: None,
             stopping: false,
             over: None,
@@ -168,6 +164,7 @@ impl CustomerSession {
 
     fn on_woken(&mut self, woken: Woken) {
         let now = self.world.clock.moment();
+        self.traced = self.session.output().len();
         match woken {
             Woken::Socket(SocketEvent::Written) => self.write_by = None,
             Woken::Socket(SocketEvent::Read) => {}
@@ -194,11 +191,15 @@ impl CustomerSession {
     /// Handles the session's events, and reports settled receipts to the store.
     fn turn(&mut self) {
         let now = self.world.clock.moment();
+        if let Some(bound) = &mut self.bound {
+            bound.pdu_trace.begin(&mut self.session);
+        }
         while let Some(event) = self.session.next_event(moment(now)) {
             self.on_event(event);
         }
         self.settle_and_request_more(now);
-        if let Some(bound) = &self.bound {
+        if let Some(bound) = &mut self.bound {
+            bound.pdu_trace.note(&mut self.session, self.traced, &self.world.clock);
             bound.place.set_window_in(self.session.peer_outstanding());
             bound.place.set_window_out(self.session.outstanding());
         }
@@ -276,8 +277,19 @@ impl CustomerSession {
         let report_delivery =
             kind.may_receive().then(|| ReportDelivery::new(self.world.store.open_receiver(connection)));
         let submit_rate = SubmitRate::new(self.world.clock.now());
-        self.bound =
-            Some(Bound { connection, kind, is_3_4, place, has_left: false, submit_rate, report_delivery });
+        let trace = self.world.binds.trace(connection);
+        let mut pdu_trace = PduTrace::new(trace, place.number(), ReceiptDialect::Standard);
+        pdu_trace.begin(&mut self.session);
+        self.bound = Some(Bound {
+            connection,
+            kind,
+            is_3_4,
+            place,
+            has_left: false,
+            submit_rate,
+            pdu_trace,
+            report_delivery,
+        });
         // The catalogue may have changed while the password was checked.
         if has_valid_password {
             self.on_catalogue();
@@ -356,35 +368,6 @@ impl CustomerSession {
             report_delivery.report_to_store(self.world.clock.now()).await;
         }
     }
-}
-
-/// Reads or writes, as the socket is ready. Does not read while the session is at its limit.
-async fn on_wire<S>(
-    wire: &mut Wire<S>,
-    session: &mut Session<ReportId>,
-    world: &World,
-    is_open: bool,
-    bound: Option<&Bound>,
-) -> SocketEvent
-where
-    S: AsyncRead + AsyncWrite + Unpin,
-{
-    poll_fn(|context| {
-        if let Poll::Ready(written) = wire.poll_write(context, session.output()) {
-            return Poll::Ready(written.map_or(SocketEvent::Gone, |()| SocketEvent::Written));
-        }
-        let now = world.clock.moment();
-        let is_paused = bound.is_some_and(|bound| bound.submit_rate.paused_until(now).is_some());
-        if !is_open || is_paused || !session.may_read() {
-            return Poll::Pending;
-        }
-        match wire.poll_read(context, |octets| session.receive(octets, moment(now))) {
-            Poll::Ready(Ok(length)) if length > 0 => Poll::Ready(SocketEvent::Read),
-            Poll::Ready(_) => Poll::Ready(SocketEvent::Gone),
-            Poll::Pending => Poll::Pending,
-        }
-    })
-    .await
 }
 
 async fn ordered(bound: Option<&Bound>) -> Order {
