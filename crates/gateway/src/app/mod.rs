@@ -13,6 +13,7 @@ mod request_log;
 mod store_errors;
 mod submit_message;
 pub mod users;
+mod webhook_body;
 
 pub use authenticate::{Caller, Credentials, admit, authenticate, rejecting_list};
 pub use fail_over::{FAIL_OVER_AFTER, FailOver, LOOK_EVERY};
@@ -22,3 +23,4 @@ pub use preview_message::{MessagePreview, preview_message};
 pub use queue_alarms::{QUEUE_AGE_MAX, alarm_unconfirmed};
 pub use request_log::{AnsweredRequest, Rejection, caller_of, note_page_send, note_request};
 pub use submit_message::{Accepted, Submitted, find_replay, submit_message};
+pub use webhook_body::webhook_body;

@@ -115,6 +115,8 @@ pub struct WebhookEvent {
     /// The oldest first.
     pub attempts: Vec<EventAttempt>,
     pub next_attempt: Option<Time>,
+    /// The JSON of its posts; `None` if its message was purged.
+    pub body: Option<String>,
     pub can_replay: bool,
 }
 

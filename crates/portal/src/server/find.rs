@@ -35,6 +35,11 @@ pub(super) async fn find(
     if operator::show_message(&portal.world, Some(&member.account_name), wanted).await.is_ok() {
         return Ok(redirect(&shell.path_to("messages", wanted)));
     }
+    if member.may(Permission::ReadSetup)
+        && operator::show_webhook_event(&portal.world, &member.account_name, wanted).await.is_ok()
+    {
+        return Ok(redirect(&shell.path_to("webhooks/events", wanted)));
+    }
     let text = || Some(wanted.to_owned());
     let ids = [
         MessagesQuery { carrier_id: text(), ..MessagesQuery::default() },

@@ -24,8 +24,11 @@ pub(super) async fn show(
     Path((_, event)): Path<(String, String)>,
 ) -> Reply {
     member.require(Permission::ReadSetup)?;
+    // The body has whole numbers, and the texts of MO messages.
+    member.require(Permission::ReadTexts)?;
     let found = operator::show_webhook_event(&portal.world, &member.account_name, &event).await?;
     let EventAttemptsView { event, attempts } = found;
+    let body = operator::webhook_event_body(&portal.world, &member.account_name, &event.event).await?;
     let shell = member.shell(Entry::Webhooks);
     let next_attempt = event.due_at.as_deref().and_then(time).filter(|_| event.state == "waiting");
     let ended_at = event.ended_at.as_deref().and_then(time);
@@ -43,6 +46,7 @@ pub(super) async fn show(
         facts,
         attempts: attempts.into_iter().map(attempt).collect(),
         next_attempt,
+        body,
         can_replay: member.may(Permission::ChangeSetup),
         row,
         shell,

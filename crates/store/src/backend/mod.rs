@@ -31,7 +31,7 @@ use hermod_engine::ops::{
     EventId, FailingEndpoint, GivenUpReport, InboundParties, InboundRecord, LedgerRow, MessageRecord,
     MoMessage, OpenReviews, OptOut, ParkedReceipt, ProvisionedRow, QueuePosition, ReceiptLoss, ReportId,
     ReviewCase, ReviewState, SetAside, SetAsideCount, Statement, TokenDigest, UnassignedMo, UserToken,
-    WebhookAttempt, WebhookFigures, WebhookFilter, WebhookRecord,
+    WebhookAttempt, WebhookContent, WebhookFigures, WebhookFilter, WebhookRecord,
 };
 use hermod_engine::state::idempotency_keys::{KeyLimits, KeyStep};
 use hermod_engine::state::parked_receipts::ParkedPage;
@@ -127,6 +127,8 @@ reads! {
         = engine_reads::mo_messages(wanted);
     fn webhook_attempts(account: AccountId, event: EventId) -> Option<Vec<WebhookAttempt>>
         = webhook_listing::find_attempts(account, event);
+    fn webhook_content(account: AccountId, event: EventId) -> Option<WebhookContent>
+        = webhook_due::find_content(account, event);
     fn webhook_event(account: AccountId, event: EventId) -> Option<WebhookRecord> = webhook_listing::find_event(account, event);
     fn webhook_events(account: AccountId, filter: WebhookFilter, before: Option<EventId>, limit: u32) -> Vec<WebhookRecord>
         = webhook_listing::list_events(account, filter, before, limit);

@@ -122,6 +122,29 @@ pub(crate) fn due_events(
     Ok(found)
 }
 
+/// Returns what an event of an account posts; `None` if there is no such event, or its message was purged.
+pub(crate) fn find_content(
+    connection: &Connection,
+    account: AccountId,
+    event: EventId,
+) -> Result<Option<WebhookContent>, TableError> {
+    for kind in WebhookKind::ALL {
+        for table in ["webhook", "webhook_past"] {
+            let mut statement = connection.prepare_cached(&format!(
+                "SELECT w.id, 0, 0, 0, w.message, w.at, w.connection, w.told, w.err, w.form, w.inbound,
+                     m.source, m.dest, m.state
+                 FROM {table} w LEFT JOIN message m ON m.id = w.message
+                 WHERE w.account = ?1 AND w.kind = ?2 AND w.id = ?3"
+            ))?;
+            let mut rows = statement.query(params![account.get(), kind.as_u8(), event.0.cast_signed()])?;
+            if let Some(row) = rows.next()? {
+                return content(connection, Endpoint { account, kind }, row);
+            }
+        }
+    }
+    Ok(None)
+}
+
 /// Returns `None` if the event's message was purged.
 fn read(
     connection: &Connection,
@@ -129,21 +152,27 @@ fn read(
     id: EventId,
     row: &Row<'_>,
 ) -> Result<Option<WebhookEvent>, TableError> {
-    let Endpoint { account, kind } = endpoint;
-    let what = match kind {
-        WebhookKind::Dlr => dlr(row)?.map(WebhookContent::Dlr),
-        WebhookKind::Inbound => received(connection, account, row)?.map(WebhookContent::Inbound),
-    };
-    let Some(what) = what else { return Ok(None) };
+    let Some(content) = content(connection, endpoint, row)? else { return Ok(None) };
     let due_at = Timestamp::from_millis(row.get(1)?);
     Ok(Some(WebhookEvent {
         id,
-        account,
-        content: what,
+        account: endpoint.account,
+        content,
         failures: row.get(2)?,
         attempts: row.get(3)?,
         due_at,
     }))
+}
+
+fn content(
+    connection: &Connection,
+    endpoint: Endpoint,
+    row: &Row<'_>,
+) -> Result<Option<WebhookContent>, TableError> {
+    Ok(match endpoint.kind {
+        WebhookKind::Dlr => dlr(row)?.map(WebhookContent::Dlr),
+        WebhookKind::Inbound => received(connection, endpoint.account, row)?.map(WebhookContent::Inbound),
+    })
 }
 
 /// Returns `None` if its message was purged.

@@ -58,7 +58,7 @@ pub use refusal::OperatorRefusal;
 pub use rotation::{overlap_of, rotate_key, rotate_password};
 pub use webhooks::{
     SecretStep, change_webhook_secret, list_webhook_events, replay_failed_webhooks, replay_webhook,
-    reveal_webhook_secret, show_webhook_event, show_webhooks, test_webhook,
+    reveal_webhook_secret, show_webhook_event, show_webhooks, test_webhook, webhook_event_body,
 };
 
 use crate::world::World;

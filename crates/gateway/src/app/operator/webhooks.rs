@@ -3,6 +3,7 @@
 use super::entries::execute_plan;
 use super::input::{invalid, one_of};
 use super::{OperatorRefusal, find_account};
+use crate::app::webhook_body;
 use crate::author::Acting;
 use crate::board::{NoTest, TestEvent};
 use crate::provision::{self, Rotation};
@@ -89,6 +90,17 @@ pub async fn show_webhook_event(
         event: found.into(),
         attempts: attempts.into_iter().map(AttemptView::from).collect(),
     })
+}
+
+/// Returns the body of an event's posts; `None` if its message was purged.
+pub async fn webhook_event_body(
+    world: &World,
+    account: &str,
+    event: &str,
+) -> Result<Option<String>, OperatorRefusal> {
+    let (id, number) = (find_account(world, account)?, parse_event(event)?);
+    let content = world.store.webhook_content(id, number).await?;
+    Ok(content.as_ref().map(webhook_body))
 }
 
 /// Posts an event again, with the same id and body.

@@ -4,18 +4,15 @@ use super::Shared;
 use super::client::{Draft, Pool, PostResult};
 use super::post_limiter::PostPermit;
 use super::target::{NoTarget, Target};
+use crate::app::webhook_body;
 use bytes::Bytes;
-use hermod_domain::numbers::Numbers;
-use hermod_domain::receipt::ErrCode;
 use hermod_domain::retry::Schedule;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::event_name;
-use hermod_domain::webhook::payload::{self, Dlr, InboundMessage};
 use hermod_domain::webhook::post_concurrency::FAST_RESPONSE_MAX;
 use hermod_domain::webhook::signature::{self, Signatures};
 use hermod_store::{
-    AfterAttempt, AttemptOutcome, DlrEvent, GiveUpReason, InboundRecord, SettledAttempt, WebhookAttempt,
-    WebhookContent, WebhookEvent,
+    AfterAttempt, AttemptOutcome, GiveUpReason, SettledAttempt, WebhookAttempt, WebhookContent, WebhookEvent,
 };
 use hyper::HeaderMap;
 use hyper::header::{CONTENT_TYPE, HOST, HeaderName, HeaderValue, USER_AGENT};
@@ -145,7 +142,7 @@ fn record_lag(event: &WebhookEvent, at: Timestamp) {
 }
 
 fn draft_of(target: &Target, event: &WebhookEvent, at: Timestamp, signed_at: Timestamp) -> Draft {
-    let (name, body) = (event_name(event.id.0), body_of(&event.content));
+    let (name, body) = (event_name(event.id.0), webhook_body(&event.content));
     signed_draft(target, &name, body, event.attempts.saturating_add(1), at, signed_at)
 }
 
@@ -183,30 +180,6 @@ pub(super) fn signed_draft(
     Draft { target: target.target.clone(), headers, body: Bytes::from(body) }
 }
 
-fn body_of(content: &WebhookContent) -> String {
-    match content {
-        WebhookContent::Dlr(event) => {
-            let DlrEvent { message, connection: _, from, to, status, state, err, submitted_at, at, form } =
-                event;
-            let report = Dlr {
-                message: *message,
-                from,
-                to: *to,
-                status: *status,
-                state: *state,
-                err: ErrCode::new(*err),
-                submitted_at: *submitted_at,
-                at: *at,
-            };
-            payload::dlr(&report, *form, &Numbers::embedded().find(*to))
-        }
-        WebhookContent::Inbound(record) => {
-            let InboundRecord { id: _, message: _, from, to, text, received_at } = record;
-            payload::inbound(&InboundMessage { from, to, text, received_at: *received_at })
-        }
-    }
-}
-
 fn random_u32() -> u32 {
     getrandom::u32().unwrap_or(u32::MAX / 2)
 }
@@ -216,7 +189,7 @@ mod tests {
     use super::*;
     use hermod_domain::ids::{AccountId, MessageId};
     use hermod_domain::webhook::WebhookKind;
-    use hermod_store::EventId;
+    use hermod_store::{EventId, InboundRecord};
 
     fn event(failures: u32) -> WebhookEvent {
         let record = InboundRecord {

@@ -81,6 +81,10 @@ async fn broken_webhook_shows_its_attempts_and_is_replayed_after_the_repair() {
     assert!(shown.text.contains("503 Service Unavailable"), "both attempts stay: {}", shown.text);
     let bodies: Vec<_> = hooks.posts().into_iter().map(|post| post.body).collect();
     assert_eq!(bodies[0], bodies[1]);
+    let body = String::from_utf8(bodies[0].to_vec()).expect("JSON").replace('"', "&#34;");
+    assert!(shown.text.contains(&body), "{body} in {}", shown.text);
+    let found = browser.get(&format!("/accounts/alice/find?q={event}")).await;
+    assert_eq!(found.location(), path);
     let audit = browser.get("/accounts/alice/audit").await;
     for written in ["Replayed webhook", "dlr_webhook", "ann@example.com"] {
         assert!(audit.text.contains(written), "{written}: {}", audit.text);

@@ -141,6 +141,10 @@ fn event() -> WebhookEvent {
             ),
         ],
         next_attempt: None,
+        body: Some(
+            r#"{"message_id":"15526526976000001","status":"DELIVRD","to":"+46701234567","err":"000"}"#
+                .to_owned(),
+        ),
         can_replay: true,
     }
 }

@@ -8,7 +8,7 @@ use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{ForgetWebhooks, ReplayFailedWebhooks, ReplayWebhook};
 use hermod_engine::ops::{
     Endpoint, EventId, FailingEndpoint, PAGE_ROWS_MAX, REPLAYED_AT_ONCE_MAX, ReplayProgress, WEBHOOKS_KEPT,
-    WebhookAttempt, WebhookFigures, WebhookFilter, WebhookRecord, WebhookReplay,
+    WebhookAttempt, WebhookContent, WebhookFigures, WebhookFilter, WebhookRecord, WebhookReplay,
 };
 
 /// Reads of one purge step that may find nothing to delete. The next step continues where it ended.
@@ -34,6 +34,15 @@ impl Store {
         event: EventId,
     ) -> Result<Option<WebhookRecord>, StoreError> {
         self.inner.backend.webhook_event(account, event).await
+    }
+
+    /// Returns what an event of an account posts; `None` if there is no such event, or its message was purged.
+    pub async fn webhook_content(
+        &self,
+        account: AccountId,
+        event: EventId,
+    ) -> Result<Option<WebhookContent>, StoreError> {
+        self.inner.backend.webhook_content(account, event).await
     }
 
     /// Returns the attempts of an account's event, oldest first; `None` if the account has no such event.
