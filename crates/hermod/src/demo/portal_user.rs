@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::path::Path;
 use std::sync::Arc;
 
-const EMAIL: &str = "demo@example.com";
+pub(super) const EMAIL: &str = "demo@example.com";
 
 /// How to sign in to the portal.
 #[derive(Clone, Debug, Serialize)]

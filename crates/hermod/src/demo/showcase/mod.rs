@@ -1,10 +1,9 @@
 //! Two showcase accounts beside the demo's own: `aurora`, a shop that writes to twelve countries, and `kite`, a taxi service whose
-//! webhook fails. They begin with three days of traffic and get a trickle of new messages.
-//!
-//! Requests of customers (for a sender, a country) belong into [`make`], after the traffic.
+//! webhook fails. They begin with three days of traffic and a few requests to the operator, and get a trickle of new messages.
 
 mod content;
 mod random;
+mod requests;
 mod traffic;
 mod trickle;
 
@@ -15,7 +14,7 @@ use crate::failure::{CommandResult, Failure};
 use crate::provision_file;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::{Source, Webhooks};
-use hermod_gateway::past::{PastError, play};
+use hermod_gateway::past::{PastError, play, play_requests};
 use hermod_gateway::provision::WantedSetup;
 use hermod_gateway::running::Opened;
 use std::net::SocketAddr;
@@ -66,6 +65,7 @@ pub(super) async fn make(
     apply(opened, seed::with_carrier(read(provision_text()), carrier), rules, &begun).await?;
     let (before, since) = traffic::make(now, WEBHOOK_SET);
     play(opened, seed::CARRIER, before).await.map_err(not_played)?;
+    play_requests(opened, requests::all(now)).await.map_err(not_played)?;
     // Nothing listens there.
     let webhook = "[[account]]\nname = \"kite\"\ndlr_webhook = \"http://127.0.0.1:1025/webhooks/dlr\"\n";
     let set = Clock::manual(now.minus(WEBHOOK_SET));

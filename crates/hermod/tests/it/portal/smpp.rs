@@ -152,7 +152,8 @@ async fn trace_shows_the_pdus_of_own_binds_without_texts_and_passwords_and_ends_
     let (after, bound) = bind(&s, BindType::Transmitter, OLD).await;
     assert_eq!(bound, CommandStatus::OK);
     let page = dev.get(&trace).await;
-    for shown in ["Runs until", ">submit_sm<", ">submit_sm_resp<", "4915112345678", ">bind_transmitter_resp<"] {
+    for shown in ["Runs until", ">submit_sm<", ">submit_sm_resp<", "4915112345678", ">bind_transmitter_resp<"]
+    {
         assert!(page.text.contains(shown), "{shown}: {}", page.text);
     }
     assert_eq!(page.text.matches(">submit_sm<").count(), 1, "only what came after the start: {}", page.text);

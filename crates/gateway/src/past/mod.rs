@@ -1,5 +1,9 @@
 //! Plays traffic of the past into an opened store, for `hermod demo`. Messages pass the checks of new ones, are charged, claimed by
-//! a link without a carrier, answered and reported, each step at its own time. Nothing is sent.
+//! a link without a carrier, answered and reported, each step at its own time. Nothing is sent. Requests to the operator too.
+
+mod requests;
+
+pub use requests::{PastAnswer, PastRequest, play_requests};
 
 use crate::app::{Caller, Submitted, submit_message};
 use crate::clock::{Clock, within};
@@ -24,6 +28,8 @@ use std::time::Duration;
 
 pub use hermod_domain::time::Timestamp;
 
+/// The default validity of messages.
+const VALIDITY: Duration = Duration::from_secs(72 * 3600);
 /// Traffic is committed in pieces of this length.
 const SLICE: Duration = Duration::from_secs(30 * 60);
 /// Parts that the link can take at once: more than a slice has.
@@ -158,7 +164,6 @@ enum Event {
 
 impl Player {
     async fn start(opened: &Opened, carrier: &str, start: Timestamp) -> Result<Player, PastError> {
-        const VALIDITY: Duration = Duration::from_secs(72 * 3600);
         let catalogue = provision::load_catalogue(&opened.store).await?;
         let id = carrier_id(&catalogue, carrier).ok_or_else(|| PastError::NoCarrier(carrier.to_owned()))?;
         let mut worlds = Vec::with_capacity(TOGETHER);

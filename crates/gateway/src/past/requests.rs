@@ -1,0 +1,61 @@
+//! Plays requests of customers and the operator's answers, each at its own time.
+
+use super::{PastError, Timestamp, VALIDITY};
+use crate::app::operator::{
+    OperatorRefusal, accept_customer_request, decline_customer_request, make_customer_request,
+};
+use crate::author::{Acting, Author};
+use crate::clock::Clock;
+use crate::provision;
+use crate::running::Opened;
+use crate::views::customer_requests::{AcceptRequest, CustomerRequestDraft, DeclineRequest};
+use crate::world::World;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A request that a customer made.
+#[derive(Clone, Debug)]
+pub struct PastRequest {
+    pub at: Timestamp,
+    pub account: String,
+    /// The e-mail address of the user who made it.
+    pub by: String,
+    pub draft: CustomerRequestDraft,
+    /// The operator's answer and how long it took; none if the request is open.
+    pub answer: Option<(Duration, PastAnswer)>,
+}
+
+#[derive(Clone, Debug)]
+pub enum PastAnswer {
+    Accepted { note: String },
+    Declined { reason: String },
+}
+
+/// Plays requests in this order. Accepted ones make their change.
+pub async fn play_requests(opened: &Opened, requests: Vec<PastRequest>) -> Result<(), PastError> {
+    let refused = |refusal: OperatorRefusal| PastError::Invalid(refusal.to_string());
+    for PastRequest { at, account, by, draft, answer } in requests {
+        let world = world_at(opened, at).await?;
+        let customer = Acting { world, author: Author::user(&by, None) };
+        let id = make_customer_request(&customer, &account, draft).await.map_err(refused)?;
+        let Some((after, answer)) = answer else { continue };
+        let world = world_at(opened, at.plus(after)).await?;
+        let operator = Acting { world, author: Author::operator(None) };
+        match answer {
+            PastAnswer::Accepted { note } => {
+                let decision = AcceptRequest { value: None, done: false, note };
+                accept_customer_request(&operator, id, decision).await.map_err(refused)?;
+            }
+            PastAnswer::Declined { reason } => {
+                decline_customer_request(&operator, id, DeclineRequest { reason }).await.map_err(refused)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn world_at(opened: &Opened, at: Timestamp) -> Result<Arc<World>, PastError> {
+    let catalogue = provision::load_catalogue(&opened.store).await?;
+    let (store, pepper) = (opened.store.clone(), opened.pepper.clone());
+    Ok(Arc::new(World::new(Clock::manual(at), store, pepper, catalogue, VALIDITY)))
+}
