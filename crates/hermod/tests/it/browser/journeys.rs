@@ -21,9 +21,7 @@ async fn wrong_password_is_refused_and_the_right_one_leads_to_the_page_that_was_
     tab.sees("The e-mail address or the password is wrong").await;
     tab.sign_in(EMAIL, PASSWORD).await;
     tab.arrives_at("/accounts/alice/messages?state=delivered").await;
-    tab.element(".rail details.user > summary").await.click().await.expect("the user's menu");
-    tab.press("Sign out").await;
-    tab.sees("signed out").await;
+    tab.sign_out().await;
     tab.go("/accounts/alice").await;
     tab.arrives_at("/sign-in?next=%2Faccounts%2Falice").await;
     tab.close().await;

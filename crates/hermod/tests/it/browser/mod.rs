@@ -2,10 +2,13 @@
 //! installs the browser, its driver and axe-core; a test that is run alone installs them with `cargo xtask client`.
 
 mod accessibility;
+mod account;
 mod demo;
+mod developer;
 mod driver;
 mod hostile;
 mod journeys;
+mod people;
 mod tab;
 mod walk;
 

@@ -50,6 +50,19 @@ impl Tab {
         self.press("Sign in").await;
     }
 
+    /// Signs out by the menu of the user.
+    pub(super) async fn sign_out(&self) {
+        self.element(".rail details.user > summary").await.click().await.expect("the user's menu");
+        self.press("Sign out").await;
+        self.sees("signed out").await;
+        self.go("/sign-in").await;
+    }
+
+    /// Follows a gateway that has another address after a restart.
+    pub(super) fn move_to(&mut self, origin: &str) {
+        self.origin = origin.to_owned();
+    }
+
     /// Opens a page by its path.
     pub(super) async fn go(&self, path: &str) {
         self.client.goto(&format!("{}{path}", self.origin)).await.expect("a page");
@@ -85,6 +98,52 @@ impl Tab {
                 return;
             }
             assert!(started.elapsed() < PATIENCE, "the page does not show {text:?}:\n{shown}");
+            pause(POLL).await;
+        }
+    }
+
+    /// Opens a page again and again until it shows this text.
+    pub(super) async fn go_until(&self, path: &str, text: &str) {
+        let started = now();
+        loop {
+            self.go(path).await;
+            let shown = self.text().await;
+            if shown.contains(text) {
+                return;
+            }
+            assert!(started.elapsed() < PATIENCE, "{path} does not show {text:?}:\n{shown}");
+            pause(POLL).await;
+        }
+    }
+
+    /// Returns the value of a fact with this name, such as a secret that can be copied.
+    pub(super) async fn fact(&self, name: &str) -> String {
+        let value = format!("//dt[normalize-space()=\"{name}\"]/following-sibling::dd//code");
+        let found = self.client.wait().at_most(PATIENCE).for_element(Locator::XPath(&value)).await;
+        found.expect("the fact").text().await.expect("its text")
+    }
+
+    /// Chooses an option of a select, found by a selector of CSS, by its value.
+    pub(super) async fn choose(&self, selector: &str, value: &str) {
+        self.element(selector).await.select_by_value(value).await.expect("an option");
+    }
+
+    /// Presses a link that leads to a file, and returns the file.
+    pub(super) async fn download(&self, link: &str) -> String {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let params = json!({ "behavior": "allow", "downloadPath": folder.path() });
+        self.devtools("Page.setDownloadBehavior", params).await;
+        self.press(link).await;
+        let started = now();
+        loop {
+            let files = std::fs::read_dir(folder.path()).expect("the folder").filter_map(Result::ok);
+            // An unfinished file has an ending of its own.
+            let file =
+                files.map(|file| file.path()).find(|path| path.extension().is_some_and(|end| end == "csv"));
+            if let Some(text) = file.and_then(|path| std::fs::read_to_string(path).ok()) {
+                return text;
+            }
+            assert!(started.elapsed() < PATIENCE, "no file");
             pause(POLL).await;
         }
     }
