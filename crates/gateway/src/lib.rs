@@ -13,6 +13,7 @@ pub mod http;
 mod listeners;
 mod open_files;
 pub mod past;
+mod pdu_trace;
 pub mod provision;
 pub mod running;
 pub mod secrets;

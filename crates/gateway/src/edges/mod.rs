@@ -4,6 +4,5 @@ pub mod carrier;
 pub mod http_api;
 pub mod mail;
 pub mod operator_api;
-mod pdu_trace;
 pub mod smpp;
 pub mod webhooks;

@@ -18,6 +18,7 @@ use hermod_domain::lifecycle::{DeliveryOutcome, RejectionCause};
 use hermod_domain::origin::SmppAddress;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::receipt::ReceiptWords;
+use hermod_domain::sender::Sender;
 use hermod_domain::submission::Submission;
 use hermod_domain::text::MessageText;
 use hermod_store::{
@@ -58,6 +59,8 @@ pub struct PastMessage {
     pub at: Timestamp,
     /// The API key it was sent with.
     pub key: String,
+    /// The default sender of the key's connection if none.
+    pub from: Option<String>,
     pub to: String,
     pub text: String,
     pub outcome: PastOutcome,
@@ -116,11 +119,12 @@ pub enum PastError {
     TimedOut,
 }
 
-/// Makes a submission of a plain text from the default sender. Fails with the rule that the number or the text breaks.
-pub fn plain_submission(to: &str, text: &str) -> Result<Submission, String> {
+/// Makes a submission of a plain text. Fails with the rule that the sender, the number or the text breaks.
+pub fn plain_submission(from: Option<&str>, to: &str, text: &str) -> Result<Submission, String> {
+    let from = from.map(Sender::parse).transpose().map_err(|refusal| refusal.to_string())?;
     let to = Msisdn::parse(to).map_err(|refusal| refusal.to_string())?;
     let text = MessageText::parse(text).map_err(|refusal| refusal.to_string())?;
-    Ok(Submission::plain(to, None, text))
+    Ok(Submission::plain(to, from, text))
 }
 
 /// Plays traffic through this carrier. Its times must not be before those of earlier traffic.
@@ -292,12 +296,12 @@ impl Player {
 
 /// Submits a message at its time. Returns its id and parts; none if it was rejected or held.
 async fn submit(world: &World, message: &PastMessage) -> Result<Option<(MessageId, u8)>, PastError> {
-    let PastMessage { at, key, to, text, .. } = message;
+    let PastMessage { at, key, from, to, text, .. } = message;
     let invalid = |what: &dyn std::fmt::Display| PastError::Invalid(format!("{to} {text:?}: {what}"));
     world.clock.advance(at.since(world.clock.now()));
     let catalogue = world.catalogue();
     let caller = Caller::with_key(&catalogue, key).ok_or_else(|| invalid(&"unknown key"))?;
-    let submission = plain_submission(to, text).map_err(|error| invalid(&error))?;
+    let submission = plain_submission(from.as_deref(), to, text).map_err(|error| invalid(&error))?;
     match submit_message(world, &caller, &submission).await {
         Ok(Submitted::Accepted(accepted)) => Ok(Some((accepted.message, accepted.parts))),
         Ok(Submitted::Replayed(_)) | Err(_) => Ok(None),

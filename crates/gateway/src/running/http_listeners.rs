@@ -92,11 +92,11 @@ impl Running {
 }
 
 /// Returns the address of the web pages: the configured one, or that of a listener.
-pub fn portal_url(config: &Config) -> String {
-    match (&config.portal.url, config.https.wanted()) {
+pub fn portal_url(config: &Config, http: SocketAddr, https: Option<SocketAddr>) -> String {
+    match (&config.portal.url, https) {
         (Some(url), _) => url.clone(),
-        (None, Some((address, _))) => format!("https://{}", reachable(address)),
-        (None, None) => format!("http://{}", reachable(config.http.listen)),
+        (None, Some(https)) => format!("https://{}", reachable(https)),
+        (None, None) => format!("http://{}", reachable(http)),
     }
 }
 

@@ -162,13 +162,15 @@ impl Running {
         let needs = Needs::of(&catalogue, https.is_some(), operations.is_some());
         open_files::fit(&mut config, needs, open_files::raise());
         let validity = config.messages.validity.into();
+        let http_addr = http.local_addr().map_err(StartError::Listener)?;
+        let https_addr = address_of(https.as_ref().map(|(listener, _)| listener))?;
         let smpp_addr = address_of(smpp.as_ref())?;
         let smpps_addr = address_of(smpps.as_ref().map(|(listener, _)| listener))?;
         let world = World::new(clock.clone(), store, pepper, catalogue, validity)
             .allowing_failed_sign_ins(config.http.failed_sign_ins)
             .limiting_body_memory(config.http.max_body_memory.0)
             .judging_webhooks_by(config.webhooks.rules())
-            .with_portal_at(portal_url(&config))
+            .with_portal_at(portal_url(&config, http_addr, https_addr))
             .serving_smpp(SmppServer {
                 plain_port: smpp_addr.map(|address| address.port()),
                 tls_port: smpps_addr.map(|address| address.port()),
@@ -179,8 +181,8 @@ impl Running {
         let url_file = config.data.folder.join(OPERATOR_URL_FILE);
         let running = Running {
             url_file: url_file.clone(),
-            http_addr: http.local_addr().map_err(StartError::Listener)?,
-            https_addr: address_of(https.as_ref().map(|(listener, _)| listener))?,
+            http_addr,
+            https_addr,
             smpp_addr,
             smpps_addr,
             certificates: [&https, &smpps].into_iter().flatten().map(|(_, tls)| tls.clone()).collect(),

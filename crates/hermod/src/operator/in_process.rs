@@ -56,9 +56,10 @@ impl InProcess {
         };
         let token = operator_token::read(&operator_token::token_file(config)).map_err(Failure::failed)?;
         let catalogue = provision::load_catalogue(&store).await.map_err(Failure::failed)?;
+        let https = config.https.wanted().map(|(address, _)| address);
         let world = World::new(clock, store, pepper, catalogue, config.messages.validity.into())
             .judging_webhooks_by(config.webhooks.rules())
-            .with_portal_at(running::portal_url(config));
+            .with_portal_at(running::portal_url(config, config.http.listen, https));
         let world = Arc::new(world);
         let workers = Workers::default();
         let api = operator_api::OperatorApi::new(world.clone(), operator_token, workers.clone());

@@ -194,7 +194,7 @@ async fn trace_shows_every_pdu_of_a_link_while_enabled() {
         (PduDirection::In, "enquire_link_resp"),
     ];
     assert_eq!(actual, expect);
-    assert!(lines.iter().all(|line| line.link == 1 && !line.line.contains("secret")), "{lines:?}");
+    assert!(lines.iter().all(|line| line.session == 1 && !line.line.contains("secret")), "{lines:?}");
     stage.pass(31);
     stage.until(|stage| stage.carrier.record().counts().enquire_links >= 2).await;
     stage.pass(1);

@@ -52,10 +52,12 @@ fn split(traffic: PastTraffic, at: Timestamp) -> (PastTraffic, PastTraffic) {
 
 /// Adds a message, and perhaps a reply to it.
 fn add(traffic: &mut PastTraffic, account: Account, at: Timestamp, now: Timestamp, random: &mut Random) {
-    let message = message(account, at, random);
+    let mut message = message(account, at, random);
     let replied_at = at.plus(Duration::from_secs(random.between(60, 900)));
     if random.happens(30) && now.since(replied_at) > Duration::ZERO {
         let text = if random.happens(170) { "STOP" } else { random.pick(&content::REPLIES) };
+        // People reply to a number, not to a name.
+        message.from = Some(account.number.to_owned());
         let (from, to) = (message.to.clone(), account.number.to_owned());
         traffic.replies.push(PastReply { at: replied_at, from, to, text: text.to_owned() });
     }
@@ -73,7 +75,7 @@ pub(super) fn message(account: Account, at: Timestamp, random: &mut Random) -> P
         (country.number(random), content::taxi_text(random))
     };
     let outcome = PastOutcome::Delivered { after: Duration::ZERO };
-    PastMessage { at, key: account.key.to_owned(), to, text, outcome }
+    PastMessage { at, key: account.key.to_owned(), from: None, to, text, outcome }
 }
 
 fn outcome(age: Duration, random: &mut Random) -> PastOutcome {
@@ -100,6 +102,7 @@ fn held(at: Timestamp) -> PastMessage {
     PastMessage {
         at,
         key: SHOP.key.to_owned(),
+        from: None,
         to: Country::by_code("DE").number(&mut Random::seeded(SEED)),
         text: "Aurora says thank you! Your free voucher code is SUMMER-25, valid until Sunday.".to_owned(),
         outcome: PastOutcome::Delivered { after: Duration::ZERO },

@@ -27,9 +27,12 @@ pub(in crate::demo) async fn run(showcase: Option<&World>, carrier: &Carrier) {
         let account = if random.happens(700) { SHOP } else { TAXI };
         let PastMessage { key, to, text, .. } = traffic::message(account, clock.now(), &mut random);
         let Some(caller) = Caller::with_key(&world.catalogue(), &key) else { continue };
-        let Ok(submission) = plain_submission(&to, &text) else { continue };
+        // People reply to a number, not to a name.
+        let has_reply = random.below(REPLY_EVERY) == 0;
+        let from = has_reply.then_some(account.number);
+        let Ok(submission) = plain_submission(from, &to, &text) else { continue };
         let is_accepted = submit_message(world, &caller, &submission).await.is_ok();
-        if is_accepted && random.below(REPLY_EVERY) == 0 {
+        if is_accepted && has_reply {
             clock.sleep(REPLY_AFTER).await;
             // An error says that the carrier has no link, so the reply is left out.
             let _ = carrier.send_mo(&to, account.number, random.pick::<&str>(&content::REPLIES));

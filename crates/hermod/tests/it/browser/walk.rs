@@ -30,17 +30,24 @@ pub(super) async fn pages(tab: &Tab, start: &str) -> Vec<String> {
 const LINKS: &str = "[...document.querySelectorAll('a[href]:not([download])')]
     .filter((link) => link.origin === location.origin).map((link) => link.pathname + link.search)";
 
-/// Returns a path with each segment that has digits replaced, without its query.
-fn kind(path: &str) -> String {
+/// Pages whose next segment names one of many.
+const LISTS: [&str; 2] = ["keys", "smpp"];
+
+/// Returns a path with each segment that names one of many replaced, without its query: after a list, or with digits.
+pub(super) fn kind(path: &str) -> String {
     let path = path.split('?').next().unwrap_or_default();
-    let generalised = path
-        .split('/')
-        .map(|segment| if segment.bytes().any(|byte| byte.is_ascii_digit()) { "{id}" } else { segment });
-    generalised.collect::<Vec<_>>().join("/")
+    let mut kind = Vec::new();
+    for segment in path.split('/') {
+        let is_one_of_many = kind.last().is_some_and(|list| LISTS.contains(list));
+        let has_digits = segment.bytes().any(|byte| byte.is_ascii_digit());
+        kind.push(if is_one_of_many || has_digits { "{id}" } else { segment });
+    }
+    kind.join("/")
 }
 
 #[test]
 fn pages_of_two_messages_are_of_one_kind() {
     assert_eq!(kind("/accounts/alice/messages/01J9?x=1"), "/accounts/alice/messages/{id}");
     assert_eq!(kind("/accounts/alice/messages"), "/accounts/alice/messages");
+    assert_eq!(kind("/accounts/alice/keys/shop/revoke"), "/accounts/alice/keys/{id}/revoke");
 }

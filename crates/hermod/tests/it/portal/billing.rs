@@ -60,7 +60,7 @@ async fn billing_shows_balance_ledger_and_statements_also_as_csv() {
     let statement = viewer.get("/accounts/alice/billing/statements/2026-11").await.text;
     assert!(statement.contains("1 message") && statement.contains("+25.50"), "{statement}");
     let csv = viewer.get("/accounts/alice/billing/statements/2026-11.csv").await;
-    assert_eq!(csv.headers["content-type"], "text/csv; charset=utf-8");
+    assert_eq!(csv.headers["content-type"], "text/csv; charset=utf-8; header=present");
     let lines: Vec<&str> = csv.text.lines().collect();
     assert!(lines[0].starts_with("day,line,balance"), "{}", csv.text);
     assert!(lines[1].starts_with("2026-11-01,opening,0,"), "{}", csv.text);

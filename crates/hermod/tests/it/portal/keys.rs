@@ -206,6 +206,9 @@ async fn keys_of_other_accounts_do_not_exist_and_roles_limit_changes() {
     }
     let foreign = dev.post(KEYS, &format!("{form}&connection=bob-http")).await;
     assert_eq!(foreign.status, 404);
+    let own = dev.get("/accounts/alice/quickstart").await;
+    let url = format!("{}/api/v1/sms", s.origin());
+    assert!(own.text.contains(&url), "the address that the gateway listens on: {}", own.text);
     assert_eq!(dev.get("/accounts/alice/quickstart?key=bob-key").await.status, 404);
     let list = dev.get(&format!("{KEYS}?address=127.0.0.1&key=bob-key")).await;
     assert!(!list.text.contains("bob-key") && !list.text.contains("bob-http"), "{}", list.text);

@@ -20,7 +20,7 @@ use super::link_group::LinkGroup;
 use super::submit_sm::Draft;
 use crate::board::{Direction, LinkState, LinkStatus, Stopped};
 use crate::clock::Moment;
-use crate::edges::pdu_trace::PduTrace;
+use crate::pdu_trace::PduTrace;
 use crate::secrets::Secret;
 use bytes::BytesMut;
 use hermod_domain::carrier::SmppVersion;

@@ -6,7 +6,7 @@ use crate::clock::Clock;
 use hermod_smpp::{ReceiptDialect, Session, trace};
 use std::sync::Arc;
 
-pub(super) struct PduTrace {
+pub(crate) struct PduTrace {
     trace: Arc<Trace>,
     /// The number of the link or bind.
     number: u64,
@@ -15,12 +15,12 @@ pub(super) struct PduTrace {
 }
 
 impl PduTrace {
-    pub(super) fn new(trace: Arc<Trace>, number: u64, dialect: ReceiptDialect) -> PduTrace {
+    pub(crate) fn new(trace: Arc<Trace>, number: u64, dialect: ReceiptDialect) -> PduTrace {
         PduTrace { trace, number, dialect, open: false }
     }
 
     /// Starts or stops collecting. To be called before the session processes its input.
-    pub(super) fn begin<T>(&mut self, session: &mut Session<T>) {
+    pub(crate) fn begin<T>(&mut self, session: &mut Session<T>) {
         let wanted = self.trace.is_on();
         if wanted != self.open {
             self.open = wanted;
@@ -30,7 +30,7 @@ impl PduTrace {
 
     /// Writes the PDUs to the trace. To be called while the session still holds its output, of which the first `traced` octets
     /// were traced before.
-    pub(super) fn note<T>(&mut self, session: &mut Session<T>, traced: usize, clock: &Clock) {
+    pub(crate) fn note<T>(&mut self, session: &mut Session<T>, traced: usize, clock: &Clock) {
         if !self.open {
             return;
         }
