@@ -19,6 +19,11 @@ fn user_is_invited_listed_and_removed_and_the_changes_are_in_the_audit_log() {
     assert!(users.contains("ann@example.com") && users.contains("demo (viewer)"), "{users}");
     command(&data, &["user", "invite", "ann@example.com", "--account", "demo", "--role", "billing"]);
     assert!(command(&data, &["user", "list"]).contains("demo (billing)"));
+    let reset = command(&data, &["user", "reset-second-factor", "Ann@Example.com"]);
+    assert_eq!(reset, "ann@example.com has no second factor; nothing changed.\n");
+    let (code, _, error) =
+        run(&["user", "reset-second-factor", "nobody@example.com", "--data-dir", path(&data)]);
+    assert!(code == 1 && error.contains("NOT_FOUND"), "{error}");
     command(&data, &["user", "remove", "ann@example.com"]);
     drop(demo);
     // The same on the folder without a gateway.
