@@ -3,8 +3,8 @@
 mod setup;
 
 use crate::board::{
-    AlarmKind, Alarms, Binds, CarrierBoard, Exports, InboundPolls, KeyUses, MailQueue, Probes, RequestLog,
-    WebhookTests,
+    AlarmKind, Alarms, Binds, CarrierBoard, EXPORTS_MAX, FEEDS_MAX, InboundPolls, KeyUses, MailQueue, Probes,
+    RequestLog, Slots, WebhookTests,
 };
 use crate::clock::Clock;
 use crate::http::body_memory::{BODY_MEMORY_MAX, BodyMemory};
@@ -20,6 +20,7 @@ use hermod_domain::phone::Msisdn;
 use hermod_domain::sign_in::SignIns;
 use hermod_domain::traffic::{Admitted, Control, Velocity};
 use hermod_domain::webhook::url::AddressRules;
+use hermod_store::record::Scope;
 use hermod_store::{LogSize, Store};
 use metrics::gauge;
 use std::collections::HashMap;
@@ -71,7 +72,9 @@ pub struct World {
     /// How much of the request log is used up.
     pub request_log: RequestLog,
     /// Exports of the record that are running.
-    pub exports: Exports,
+    pub exports: Slots<Scope>,
+    /// Live feeds of the portal that are open, by user.
+    pub feeds: Slots<u32>,
     /// How far customers have polled their MO messages.
     pub inbound_polls: InboundPolls,
     /// Mails to users.
@@ -147,7 +150,8 @@ impl World {
             key_uses: KeyUses::default(),
             webhook_tests: WebhookTests::default(),
             request_log: RequestLog::default(),
-            exports: Exports::default(),
+            exports: Slots::of(EXPORTS_MAX),
+            feeds: Slots::of(FEEDS_MAX),
             inbound_polls: InboundPolls::default(),
             mail: MailQueue::default(),
             validity,
@@ -384,17 +388,6 @@ mod tests {
         ] {
             let (apart, way) = apart(ahead_ms);
             assert_eq!(format!("{apart} {way}"), actual);
-        }
-    }
-
-    #[test]
-    fn limits_count_ipv4_addresses_and_ipv6_64_networks() {
-        for (address, site) in [
-            ("192.0.2.7", "192.0.2.7"),
-            ("::ffff:192.0.2.7", "192.0.2.7"),
-            ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
-        ] {
-            assert_eq!(limit_key_of(address.parse().unwrap()).to_string(), site);
         }
     }
 }

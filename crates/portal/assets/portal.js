@@ -11,6 +11,7 @@ const PRECISIONS = {
   second: { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" },
   day: { day: "numeric", month: "short", year: "numeric" },
   clock: { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" },
+  millisecond: { hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3, hourCycle: "h23" },
   hour: { hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
 };
 const formats = new Map();

@@ -17,6 +17,8 @@ enum Precision {
     Day,
     /// `09:30:02`
     Clock,
+    /// `09:30:02.481`
+    Millisecond,
 }
 
 /// A time with a choice of what is shown of it. Prints as a `<time>` element.
@@ -57,6 +59,11 @@ impl Time {
     /// Shows the time of day with seconds.
     pub fn to_clock(self) -> ShownTime {
         ShownTime { time: self, precision: Precision::Clock }
+    }
+
+    /// Shows the time of day with milliseconds.
+    pub fn to_millisecond(self) -> ShownTime {
+        ShownTime { time: self, precision: Precision::Millisecond }
     }
 
     /// Returns the hour and minute in UTC, such as `09:30`, as plain text.
@@ -103,13 +110,16 @@ impl fmt::Display for Time {
 impl fmt::Display for ShownTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let iso = self.time.iso();
-        let Calendar { year, month, day, hour, minute, second, .. } = self.time.calendar();
+        let Calendar { year, month, day, hour, minute, second, milli } = self.time.calendar();
         let month = MONTHS.get(month - 1).copied().unwrap_or_default();
         let (name, text) = match self.precision {
             Precision::Minute => ("minute", format!("{day} {month} {year}, {hour:02}:{minute:02}")),
             Precision::Second => ("second", format!("{day} {month}, {hour:02}:{minute:02}:{second:02}")),
             Precision::Day => ("day", format!("{day} {month} {year}")),
             Precision::Clock => ("clock", format!("{hour:02}:{minute:02}:{second:02}")),
+            Precision::Millisecond => {
+                ("millisecond", format!("{hour:02}:{minute:02}:{second:02}.{milli:03}"))
+            }
         };
         write!(f, r#"<time datetime="{iso}" title="{iso}" data-shows="{name}">{text}</time>"#)
     }

@@ -13,7 +13,7 @@ pub use hermod_store::WebhookStatus;
 /// Connections of an account whose waiting reports are looked at.
 const CONNECTIONS_MAX: usize = 20;
 
-/// The thread after which the next page of a list begins.
+/// The position at which the next page of a list of threads begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InboxCursor {
     /// Looks at MO messages below this number; `None` for the newest.

@@ -5,6 +5,7 @@ use super::bind_status::{BindSnapshot, BindStatus, NewBind};
 use super::trace::Trace;
 use crate::clock::Moment;
 use hermod_domain::ids::ConnectionId;
+use hermod_domain::time::Timestamp;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::ops::Deref;
@@ -19,7 +20,7 @@ type Live = HashMap<ConnectionId, Vec<Arc<BindStatus>>>;
 pub struct Binds {
     live: Arc<Mutex<Live>>,
     numbers: AtomicU64,
-    /// The PDU trace of each connection that was bound or traced since the start.
+    /// The PDU traces of connections that are bound, traced, or were traced a short while ago.
     traces: Mutex<HashMap<ConnectionId, Arc<Trace>>>,
 }
 
@@ -68,10 +69,22 @@ impl Binds {
         shown
     }
 
-    /// Returns the PDU trace of a connection's binds. It outlives them.
-    pub fn trace(&self, connection: ConnectionId) -> Arc<Trace> {
-        let mut traces = self.traces.lock().unwrap_or_else(PoisonError::into_inner);
-        traces.entry(connection).or_default().clone()
+    /// Returns the PDU trace of a connection's binds, and makes one if there is none. It outlives them.
+    pub fn open_trace(&self, connection: ConnectionId) -> Arc<Trace> {
+        self.traces().entry(connection).or_default().clone()
+    }
+
+    pub fn find_trace(&self, connection: ConnectionId) -> Option<Arc<Trace>> {
+        self.traces().get(&connection).cloned()
+    }
+
+    /// Ends expired traces and forgets those that neither have lines nor are used by a bind. To be called about every second.
+    pub fn expire_traces(&self, now: Timestamp) {
+        self.traces().retain(|_, trace| !trace.expire(now) || Arc::strong_count(trace) > 1);
+    }
+
+    fn traces(&self) -> MutexGuard<'_, HashMap<ConnectionId, Arc<Trace>>> {
+        self.traces.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn count(&self) -> usize {
@@ -121,9 +134,9 @@ fn lock(live: &Mutex<Live>) -> MutexGuard<'_, Live> {
 #[cfg(test)]
 mod tests {
     use super::super::bind_status::{BoundAs, Order};
+    use super::super::trace::TRACE_LINES_KEPT;
     use super::*;
     use hermod_domain::ids::AccountId;
-    use hermod_domain::time::Timestamp;
 
     fn from(connection: u32, peer: [u8; 4]) -> NewBind {
         NewBind {
@@ -175,5 +188,18 @@ mod tests {
         oldest.order(Order::Unbind);
         assert_eq!(places[1].ordered().await, Order::Unbind, "unbind has precedence");
         assert_eq!(places[1].ordered().await, Order::Probe);
+    }
+
+    #[test]
+    fn trace_is_forgotten_when_it_has_no_lines_and_no_bind() {
+        let (binds, one) = (Binds::default(), ConnectionId::new(1));
+        let now = Timestamp::from_millis(1_790_000_000_000);
+        let used = binds.open_trace(one);
+        used.enable(now.plus(TRACE_LINES_KEPT));
+        binds.expire_traces(now.plus(TRACE_LINES_KEPT * 2));
+        assert!(binds.find_trace(one).is_some() && !used.is_on(), "a bind uses it");
+        drop(used);
+        binds.expire_traces(now.plus(TRACE_LINES_KEPT * 2));
+        assert!(binds.find_trace(one).is_none());
     }
 }

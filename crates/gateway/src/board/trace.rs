@@ -1,18 +1,22 @@
-//! The last PDUs of a carrier's links or of a customer's binds, as text lines. Off unless somebody enables it for a time.
+//! The last PDUs of a carrier's links or of a customer's binds, as text lines. Off unless the operator (links) or a user of the
+//! account (binds) enables it for a time.
 
 use hermod_domain::time::Timestamp;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// Lines kept; the oldest are dropped first.
 pub const TRACE_LINES_MAX: usize = 1_000;
+/// How long lines stay after the trace has ended. They have phone numbers, which an erasure does not reach.
+pub(super) const TRACE_LINES_KEPT: Duration = Duration::from_secs(3_600);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PduDirection {
-    /// From the other side.
+    /// From the peer.
     In,
-    /// To the other side.
+    /// To the peer.
     Out,
 }
 
@@ -58,7 +62,11 @@ impl Trace {
     }
 
     pub fn disable(&self) {
-        self.kept().until = None;
+        self.end(&mut self.kept());
+    }
+
+    fn end(&self, kept: &mut Kept) {
+        kept.until = None;
         self.on.store(false, Ordering::Relaxed);
     }
 
@@ -74,10 +82,10 @@ impl Trace {
 
     /// Adds a line, unless the trace has expired.
     pub fn note(&self, session: u64, way: PduDirection, line: String, now: Timestamp) {
-        if self.expire(now) {
+        let mut kept = self.kept();
+        if self.has_ended(&mut kept, now) {
             return;
         }
-        let mut kept = self.kept();
         kept.last_seq += 1;
         let seq = kept.last_seq;
         kept.lines.push_back(TraceLine { seq, at: now, session, way, line });
@@ -86,21 +94,35 @@ impl Trace {
         }
     }
 
-    /// Disables an expired trace. Returns true if the trace is off.
+    /// Disables an expired trace and deletes old lines. Returns true if nothing is left of it.
     pub(super) fn expire(&self, now: Timestamp) -> bool {
-        if !self.is_on() {
-            return true;
+        let mut kept = self.kept();
+        let has_ended = self.has_ended(&mut kept, now);
+        let is_old = kept.lines.back().is_some_and(|last| now.since(last.at) >= TRACE_LINES_KEPT);
+        if has_ended && is_old {
+            kept.lines = VecDeque::new();
         }
-        let over = self.until().is_none_or(|until| until <= now);
-        if over {
-            self.disable();
+        has_ended && kept.lines.is_empty()
+    }
+
+    /// Disables an expired trace. Returns true if the trace is off.
+    fn has_ended(&self, kept: &mut Kept, now: Timestamp) -> bool {
+        let has_ended = kept.until.is_none_or(|until| until <= now);
+        if has_ended {
+            self.end(kept);
         }
-        over
+        has_ended
     }
 
     /// Returns the lines with a number above `after`.
     pub fn read(&self, after: u64) -> Vec<TraceLine> {
         self.kept().lines.iter().filter(|line| line.seq > after).cloned().collect()
+    }
+
+    /// Returns the newest lines, the newest first, and how many are kept.
+    pub fn newest(&self, limit: usize) -> (Vec<TraceLine>, usize) {
+        let kept = self.kept();
+        (kept.lines.iter().rev().take(limit).cloned().collect(), kept.lines.len())
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
@@ -132,6 +154,9 @@ mod tests {
         note("too late", 100);
         assert!(!trace.is_on());
         assert_eq!((trace.until(), trace.read(0).len()), (None, 2));
+        let an_hour = 3_600_000;
+        assert!(!trace.expire(at(2 + an_hour)) && trace.read(0).len() == 2);
+        assert!(trace.expire(at(3 + an_hour)) && trace.read(0).is_empty(), "old lines are deleted");
     }
 
     #[test]
@@ -143,5 +168,7 @@ mod tests {
         }
         let lines = trace.read(0);
         assert_eq!((lines.len(), lines[0].seq), (TRACE_LINES_MAX, 6));
+        let (newest, kept) = trace.newest(2);
+        assert_eq!((newest[0].seq, newest.len(), kept), (TRACE_LINES_MAX as u64 + 5, 2, TRACE_LINES_MAX));
     }
 }

@@ -13,8 +13,8 @@ use http_body_util::{BodyExt as _, Limited};
 use std::net::IpAddr;
 use std::time::Duration;
 
-/// The largest form.
-const FORM_BYTES_MAX: usize = 64 * 1024;
+/// The largest form: a list of a thousand opt-outs with their notes.
+const FORM_BYTES_MAX: usize = 256 * 1024;
 /// How long a form may take to arrive.
 const FORM_WAIT_MAX: Duration = Duration::from_secs(30);
 

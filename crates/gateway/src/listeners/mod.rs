@@ -122,3 +122,19 @@ pub(crate) fn limit_key_of(address: IpAddr) -> IpAddr {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_count_ipv4_addresses_and_ipv6_64_networks() {
+        for (address, site) in [
+            ("192.0.2.7", "192.0.2.7"),
+            ("::ffff:192.0.2.7", "192.0.2.7"),
+            ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
+        ] {
+            assert_eq!(limit_key_of(address.parse().unwrap()).to_string(), site);
+        }
+    }
+}

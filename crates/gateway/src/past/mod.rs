@@ -1,5 +1,6 @@
 //! Plays traffic of the past into an opened store, for `hermod demo`. Messages pass the checks of new ones, are charged, claimed by
-//! a link without a carrier, answered and reported, each step at its own time. Nothing is sent. Requests to the operator too.
+//! a link without a carrier, answered and reported, each step at its own time. Nothing is sent. Also
+//! plays requests to the operator and their answers.
 
 mod requests;
 

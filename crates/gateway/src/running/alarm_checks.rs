@@ -26,6 +26,7 @@ pub(super) fn run_checks(world: &World) {
     world.follow_machine_clock();
     alarm_unconfirmed(world);
     let now = world.clock.now();
+    world.binds.expire_traces(now);
     let behind = world.store.newest_at_open().and_then(|newest| clock_behind(newest, now));
     world.alarms.replace(AlarmKind::ClockBehind, "", &about_this_machine(behind), now);
 

@@ -101,7 +101,7 @@ pub struct AcceptRequest {
     /// `true`: the change was made by hand, and accepting the request changes nothing else.
     #[serde(default)]
     pub done: bool,
-    /// The reason that the customer reads.
+    /// A note that the customer reads.
     #[serde(default)]
     #[schema(max_length = 500, pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")]
     pub note: String,

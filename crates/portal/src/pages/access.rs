@@ -111,6 +111,12 @@ impl PlainMessage {
         PlainMessage::error(403, "This form is no longer valid", text).leading_home()
     }
 
+    /// Returns the page for a form that is too large or was sent too slowly.
+    pub fn too_large() -> PlainMessage {
+        let text = "The form has more than 256 KB, or did not arrive within 30 seconds. Nothing was changed. Go back and send it in smaller pieces.";
+        PlainMessage::error(413, "This form is too large", text).leading_home()
+    }
+
     /// Returns the page for an error of ours.
     pub fn server_error(request_id: &str) -> PlainMessage {
         let text =

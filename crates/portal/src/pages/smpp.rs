@@ -18,8 +18,6 @@ pub struct Smpp {
     pub rejected: Vec<RejectedBind>,
     /// Whether the role may rotate passwords.
     pub can_change: bool,
-    /// Whether the role may read PDUs, which have whole numbers.
-    pub can_trace: bool,
 }
 
 /// What a client needs to bind to one connection.
@@ -98,6 +96,8 @@ pub struct SmppTrace {
     pub lines: Vec<TracedLine>,
     /// How many lines are kept; more than are shown.
     pub kept: usize,
+    /// How long a trace runs.
+    pub minutes: u64,
     /// Whether the role may start and stop it.
     pub can_change: bool,
 }

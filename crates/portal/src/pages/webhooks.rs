@@ -115,7 +115,7 @@ pub struct WebhookEvent {
     /// The oldest first.
     pub attempts: Vec<EventAttempt>,
     pub next_attempt: Option<Time>,
-    /// The JSON of its posts; `None` if its message was purged.
+    /// The JSON of its posts; `None` if its message was purged or erased.
     pub body: Option<String>,
     pub can_replay: bool,
 }

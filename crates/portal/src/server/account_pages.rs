@@ -1,11 +1,11 @@
 //! The start page, the style sheet and script, and paths without a page.
 
 use super::State;
+use super::extract::Path;
 use super::member::{MaybeSession, Member};
 use super::reply::{NoPage, Reply, redirect};
 use crate::assets;
 use crate::layout::encode_segment;
-use axum::extract::Path;
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
 use hermod_domain::catalogue::User;

@@ -1,6 +1,7 @@
 //! The audit log of an account.
 
 use super::State;
+use super::extract::Query;
 use super::member::Member;
 use super::reply::{self, Reply, page_with_status};
 use super::shown::time;
@@ -8,7 +9,6 @@ use crate::forms::{Field, Select};
 use crate::layout::{Entry, encode_segment};
 use crate::pages::audit::{Audit, AuditRow, FieldChange};
 use crate::time::Time;
-use axum::extract::Query;
 use axum::http::StatusCode;
 use hermod_domain::permission::Permission;
 use hermod_gateway::app::operator;
@@ -116,6 +116,7 @@ fn words(action: &str) -> String {
         "accept" => "Accepted",
         "decline" => "Declined",
         "withdraw" => "Withdrew",
+        "trace" => "Traced the PDUs of",
         other => return format!("{} {}", kind.replace('_', "-"), other.replace('_', " ")),
     };
     format!("{verb} {}", kind.replace('_', "-"))

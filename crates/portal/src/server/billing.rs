@@ -1,5 +1,6 @@
 //! Balance, ledger, statements and low-balance warnings of an account.
 
+use super::extract::{Path, Query};
 use super::form::Change;
 use super::member::Member;
 use super::money::{runway_days, runway_words, signed};
@@ -11,7 +12,6 @@ use crate::layout::Entry;
 use crate::numbers::{amount, grouped};
 use crate::pages::billing::{Billing, Funds, LedgerRow, Month, Statement, StatementRow, Warnings};
 use crate::time::Time;
-use axum::extract::{Path, Query};
 use axum::http::StatusCode;
 use hermod_domain::money::Money;
 use hermod_domain::permission::Permission;

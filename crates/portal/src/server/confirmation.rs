@@ -1,5 +1,6 @@
 //! The password again, before something sensitive is changed or shown.
 
+use super::extract::Query;
 use super::form::Change;
 use super::member::Member;
 use super::reply::{Reply, page, page_with_status, redirect};
@@ -8,7 +9,6 @@ use super::{Portal, State, next_page};
 use crate::forms::Field;
 use crate::layout::Entry;
 use crate::pages::confirm::Reauthenticate;
-use axum::extract::Query;
 use axum::http::StatusCode;
 use hermod_gateway::app::users::{UserRefusal, confirm_password};
 use hermod_gateway::secrets::Secret;
@@ -61,7 +61,11 @@ pub(super) async fn submit(
     let (password, source) = (Secret::new(password), member.source.address);
     let again = form(&portal, &member, &next);
     match confirm_password(&portal.world, &member.session, &password, &code, source).await {
-        Ok(()) => Ok(redirect(&format!("{}?done=confirmed", next_page::checked(&next)))),
+        Ok(()) => {
+            let next = next_page::checked(&next);
+            let sign = if next.contains('?') { '&' } else { '?' };
+            Ok(redirect(&format!("{next}{sign}done=confirmed")))
+        }
         Err(UserRefusal::WrongSignIn) => {
             let password = Field::invalid("", "The password is wrong. Type it again.");
             Ok(page_with_status(StatusCode::UNAUTHORIZED, &Reauthenticate { password, ..again }))

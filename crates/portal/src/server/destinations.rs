@@ -1,5 +1,6 @@
 //! Destinations: prices and coverage of every country, countries switched on and off, and the price of one number.
 
+use super::extract::Query;
 use super::form::Change;
 use super::member::Member;
 use super::reply::{NoPage, Reply, fault, page, page_with_status, sentence};
@@ -12,7 +13,6 @@ use crate::numbers::amount;
 use crate::pages::destinations::{
     DestinationRow, Destinations as DestinationsPage, NumberAnswer, NumberRejection, Switch,
 };
-use axum::extract::Query;
 use axum::http::StatusCode;
 use hermod_domain::permission::Permission;
 use hermod_gateway::app::operator;

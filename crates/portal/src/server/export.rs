@@ -1,11 +1,11 @@
 //! Files that are made while they are sent.
 
+use super::extract::Query;
 use super::member::Member;
 use super::messages::{Filter, query_of};
 use super::reply::{NoPage, Reply};
 use super::{Portal, State, csv};
 use axum::body::Body;
-use axum::extract::Query;
 use axum::response::Response;
 use bytes::Bytes;
 use futures_util::stream;

@@ -1,10 +1,10 @@
 //! Finds what a person pasted: a message id, a number, an id of a carrier, request or event, a sender.
 
 use super::State;
+use super::extract::Query;
 use super::member::Member;
 use super::reply::{Reply, redirect};
 use crate::layout::{Entry, encode_segment};
-use axum::extract::Query;
 use hermod_domain::permission::Permission;
 use hermod_gateway::app::operator::{self, OperatorRefusal};
 use hermod_gateway::views::paging::Limit;

@@ -36,8 +36,8 @@ const DONE: &[(&str, &str)] = &[
         "The next secret is the current one. Posts are also signed with the previous one for 24 hours.",
     ),
     ("session-ended", "The session has ended."),
-    ("trace-started", "The trace runs for ten minutes. Texts and passwords are left out."),
-    ("trace-stopped", "The trace has ended. Its lines stay until the next start of the gateway."),
+    ("trace-started", "The trace runs. It ends by itself."),
+    ("trace-stopped", "The trace has ended. Its lines stay for an hour."),
     ("warnings-saved", "The warnings are saved."),
     ("webhooks-saved", "The URLs are saved. Send a test event to check them."),
 ];

@@ -34,9 +34,7 @@ pub(super) async fn guard(State(portal): State<Arc<Portal>>, request: Request, n
             let close = [(header::CONNECTION, "close")];
             (StatusCode::BAD_REQUEST, close, format!("{field}: {rule}\n")).into_response()
         }
-        Err(PageRefusal::Body) => {
-            page_with_status(StatusCode::PAYLOAD_TOO_LARGE, &PlainMessage::stale_form())
-        }
+        Err(PageRefusal::Body) => page_with_status(StatusCode::PAYLOAD_TOO_LARGE, &PlainMessage::too_large()),
     };
     set_headers(response.headers_mut(), portal.is_tls);
     let status = response.status().as_u16();

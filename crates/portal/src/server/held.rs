@@ -1,6 +1,7 @@
 //! Messages that a screening rule held for review, with the operator's decisions.
 
 use super::State;
+use super::extract::Query;
 use super::member::Member;
 use super::reply::{Reply, page};
 use super::shown::time;
@@ -8,7 +9,6 @@ use crate::elements::{Chip, Tone};
 use crate::layout::Entry;
 use crate::pages::held::{Held, HeldRow};
 use crate::time::Time;
-use axum::extract::Query;
 use hermod_domain::permission::Permission;
 use hermod_domain::time::Timestamp;
 use hermod_gateway::app::operator;

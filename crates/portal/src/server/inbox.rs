@@ -1,6 +1,7 @@
 //! The inbox: threads of MO messages, and both directions of one thread.
 
 use super::State;
+use super::extract::{Path, Query};
 use super::member::Member;
 use super::reply::{NoPage, Reply, page};
 use super::shown::time;
@@ -8,7 +9,6 @@ use crate::elements::{Chip, Tone};
 use crate::layout::{Entry, Shell};
 use crate::pages::inbox::{Inbox, Reply as ReplyTo, Thread, ThreadMessage, ThreadRow};
 use crate::time::Time;
-use axum::extract::{Path, Query};
 use hermod_domain::ids::MessageId;
 use hermod_domain::permission::Permission;
 use hermod_domain::phone::Msisdn;

@@ -1,5 +1,6 @@
 //! One API key: label, expiry, allow-lists, rotation, revocation.
 
+use super::extract::Path;
 use super::form::{Change, NoFields};
 use super::key_rows::{OwnKey, base_url, old_secret_until, overlap, overlaps, row};
 use super::keys::secret_page;
@@ -11,7 +12,6 @@ use crate::layout::{Entry, encode_segment};
 use crate::pages::confirm::Confirm;
 use crate::pages::keys::{Example, Key};
 use crate::time::Time;
-use axum::extract::Path;
 use axum::http::StatusCode;
 use hermod_domain::permission::Permission;
 use hermod_domain::time::Timestamp;

@@ -1,5 +1,6 @@
 //! The list of API keys, creating one, and whether an address would be admitted.
 
+use super::extract::Query;
 use super::form::Change;
 use super::key_rows::{OwnKey, base_url, row};
 use super::member::Member;
@@ -9,7 +10,6 @@ use crate::forms::{Field, Select};
 use crate::layout::Entry;
 use crate::pages::keys::{Admission, CheckAddress, CreateKey, Example, KeyRow, KeySecret, Keys};
 use crate::time::Time;
-use axum::extract::Query;
 use axum::http::StatusCode;
 use axum::response::Response;
 use base64::Engine as _;

@@ -18,6 +18,7 @@ use hermod_domain::permission::Permission;
 use hermod_domain::time::Timestamp;
 use hermod_gateway::app::operator::{self, LiveFeed, OperatorRefusal};
 use hermod_gateway::app::users::is_session_open;
+use hermod_gateway::board::{NoSlot, Slot};
 use hermod_gateway::views::paging::Limit;
 use hermod_gateway::views::record::{LiveMessageView, LiveQuery, LiveView, MessagesQuery};
 use std::convert::Infallible;
@@ -61,12 +62,14 @@ pub(super) async fn events(axum::extract::State(portal): State, member: Member, 
     member.require(Permission::ReadMessages)?;
     let last =
         headers.get(LAST_EVENT_ID).and_then(|id| id.to_str().ok()).and_then(|id| id.trim().parse().ok());
+    let slot =
+        portal.world.feeds.take(member.session.user).map_err(|NoSlot| NoPage::TooMany { wait_s: 5 })?;
     let query = LiveQuery { account: Some(member.account_name.clone()) };
     let feed = operator::watch_live(&portal.world, &query, last).map_err(|refusal| match refusal {
         OperatorRefusal::Unavailable { .. } => NoPage::TooMany { wait_s: 5 },
         refusal => refusal.into(),
     })?;
-    let watcher = Watcher { checked_at: portal.world.clock.now(), portal, member, feed };
+    let watcher = Watcher { checked_at: portal.world.clock.now(), portal, member, feed, _slot: slot };
     let begun = (Some(watcher), Some(format!("retry: {RETRY_MS}\n\n")));
     let events = stream::unfold(begun, |(watcher, first)| async move {
         let mut watcher = watcher?;
@@ -91,6 +94,8 @@ struct Watcher {
     feed: LiveFeed,
     /// When the session was last found open.
     checked_at: Timestamp,
+    /// One of the few that a user may have.
+    _slot: Slot<u32>,
 }
 
 impl Watcher {

@@ -7,6 +7,7 @@ use crate::elements::{Notice, Tone};
 use crate::layout::{AccountChoice, Entry, Shell, encode_segment};
 use crate::numbers::amount;
 use axum::extract::{FromRequestParts, Path};
+use axum::http::Method;
 use axum::http::request::Parts;
 use axum::response::Response;
 use hermod_domain::catalogue::{BalanceLevel, Role};
@@ -87,9 +88,10 @@ impl FromRequestParts<Arc<Portal>> for Person {
 
 async fn session_of(head: &mut Parts, portal: &Arc<Portal>) -> Result<Session, NoPage> {
     let MaybeSession(session) = MaybeSession::from_request_parts(head, portal).await?;
-    session.ok_or_else(|| NoPage::SignIn {
-        next: head.uri.path_and_query().map_or("/", |path| path.as_str()).to_owned(),
-    })
+    // Only a page can be opened again after signing in, not a form.
+    let is_page = head.method == Method::GET;
+    let page = head.uri.path_and_query().filter(|_| is_page).map_or("/", |path| path.as_str());
+    session.ok_or_else(|| NoPage::SignIn { next: page.to_owned() })
 }
 
 /// Returns the user of a session in an account of the user, or in the first one.

@@ -1,6 +1,7 @@
 //! Shows one message: its state in words, its text, its cost and every step.
 
 use super::State;
+use super::extract::Path;
 use super::member::Member;
 use super::message_attempts::attempts_of;
 use super::reply::{NoPage, Reply, page};
@@ -10,7 +11,6 @@ use crate::layout::{Entry, Shell, encode_segment};
 use crate::numbers::{amount, duration};
 use crate::pages::message::{Cost, Message, Segment, Step, Text, step_words};
 use crate::time::Time;
-use axum::extract::Path;
 use hermod_domain::ids::{MessageId, PartNo};
 use hermod_domain::money::Money;
 use hermod_domain::permission::Permission;

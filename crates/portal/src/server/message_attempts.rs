@@ -53,10 +53,11 @@ fn link(shell: &Shell, event: &str) -> Link {
 
 fn of_store(member: &Member, shell: &Shell, event: &str, index: usize, attempt: &AttemptView) -> Attempt {
     let is_good = attempt.status.is_some_and(|status| (200..300).contains(&status));
-    let failure = || attempt.failure.clone().unwrap_or_else(|| "no response".to_owned());
-    let result = attempt.status.map_or_else(failure, |status| status.to_string());
-    // What a customer's own server says is for those who may see its setup.
-    let may_see = member.may(Permission::ReadSetup) && attempt.status.is_some();
+    // Where a customer's own server is, and what it says, is for those who may see its setup.
+    let may_see = member.may(Permission::ReadSetup);
+    let failure = attempt.failure.clone().filter(|_| may_see).unwrap_or_else(|| "no response".to_owned());
+    let result = attempt.status.map_or(failure, |status| status.to_string());
+    let may_see = may_see && attempt.status.is_some();
     Attempt {
         at: time(&attempt.at).unwrap_or(Time(0)),
         event: link(shell, event),

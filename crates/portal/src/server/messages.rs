@@ -1,6 +1,7 @@
 //! The list of messages.
 
 use super::State;
+use super::extract::Query;
 use super::member::Member;
 use super::reply::{NoPage, Reply, page};
 use super::shown::{country_name, freshness, time};
@@ -10,7 +11,6 @@ use crate::layout::{Entry, encode_segment};
 use crate::numbers::{amount, duration};
 use crate::pages::messages::{Filters, MessageRow, Messages};
 use crate::time::Time;
-use axum::extract::Query;
 use hermod_domain::permission::Permission;
 use hermod_gateway::app::operator::{self, OperatorRefusal};
 use hermod_gateway::views::paging::Limit;

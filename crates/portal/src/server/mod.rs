@@ -12,6 +12,7 @@ mod csv;
 mod destinations;
 mod docs;
 mod export;
+mod extract;
 mod find;
 mod flash;
 mod forgotten;

@@ -1,5 +1,6 @@
 //! The list of opt-outs: search, export, and the page that lifts one.
 
+use super::extract::{Path, Query};
 use super::form::{Change, NoFields};
 use super::member::Member;
 use super::reply::{NoPage, Reply, fault, page};
@@ -12,7 +13,6 @@ use crate::pages::confirm::Confirm;
 use crate::pages::opt_outs::{ChangeOptOuts, Imported, OptOutRow, OptOuts as OptOutsPage};
 use crate::time::Time;
 use axum::body::Body;
-use axum::extract::{Path, Query};
 use futures_util::stream;
 use hermod_domain::inbound::OPT_OUT_KEYWORDS;
 use hermod_domain::permission::Permission;

@@ -1,5 +1,6 @@
 //! The user's own profile: password and sessions. It belongs to no account.
 
+use super::extract::Path;
 use super::form::{NoFields, OwnChange};
 use super::member::{Member, Person};
 use super::reply::{NoPage, Reply, page, page_with_status, redirect};
@@ -8,7 +9,6 @@ use crate::forms::Field;
 use crate::layout::Shell;
 use crate::pages::profile::{Profile, SessionRow};
 use crate::time::Time;
-use axum::extract::Path;
 use axum::http::StatusCode;
 use axum::response::Response;
 use hermod_gateway::app::users::{self, PASSWORD_CHARS_MIN, SessionView, UserRefusal};

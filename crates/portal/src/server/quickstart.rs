@@ -1,13 +1,13 @@
 //! The quickstart page: programs with a key of the account.
 
 use super::State;
+use super::extract::Query;
 use super::key_rows::base_url;
 use super::member::Member;
 use super::reply::{NoPage, Reply, page};
 use crate::forms::Select;
 use crate::layout::Entry;
 use crate::pages::quickstart::{Quickstart, Sample};
-use axum::extract::Query;
 use hermod_domain::permission::Permission;
 use serde::Deserialize;
 

@@ -1,6 +1,7 @@
 //! The request log of an account, and its rejected requests by code.
 
 use super::State;
+use super::extract::Query;
 use super::member::Member;
 use super::remedies;
 use super::reply::{NoPage, Reply, page, sentence};
@@ -11,7 +12,6 @@ use crate::layout::{Entry, Shell, encode_segment};
 use crate::numbers::{duration, grouped};
 use crate::pages::request_log::{RequestGroup, RequestLog, RequestRow};
 use crate::time::Time;
-use axum::extract::Query;
 use hermod_domain::permission::Permission;
 use hermod_gateway::app::operator::{self, OperatorRefusal};
 use hermod_gateway::views::paging::{Limit, RowNumber};

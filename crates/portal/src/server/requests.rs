@@ -1,5 +1,6 @@
 //! Requests to the operator: what was requested, the answers, and a form for another one.
 
+use super::extract::{Path, Query};
 use super::form::{Change, NoFields};
 use super::member::Member;
 use super::reply::{NoPage, Reply, page, page_with_status};
@@ -11,7 +12,6 @@ use crate::layout::Entry;
 use crate::numbers::amount;
 use crate::pages::requests::{RequestForm, RequestRow, Requests};
 use crate::time::Time;
-use axum::extract::{Path, Query};
 use axum::http::StatusCode;
 use hermod_domain::customer_request::CustomerRequestKind;
 use hermod_domain::permission::Permission;

@@ -2,6 +2,7 @@
 
 use super::State;
 use super::cookie;
+use super::extract::{Path, Query};
 use super::form::{Form, check_csrf};
 use super::member::{From, MaybeSession};
 use super::next_page;
@@ -9,7 +10,6 @@ use super::reply::{NoPage, Reply, page, page_with_status, redirect};
 use crate::forms::Field;
 use crate::pages::access::{OneTimeLink, PlainMessage, SignIn};
 use crate::time::Time;
-use axum::extract::{Path, Query};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use hermod_gateway::app::users::{self, Client, Link, PASSWORD_CHARS_MIN, UserRefusal};

@@ -1,5 +1,6 @@
 //! The SMPP page: what a client needs to bind, live and rejected binds, password rotation, allow-lists.
 
+use super::extract::Path;
 use super::form::Change;
 use super::key::RotateForm;
 use super::key_rows::overlap;
@@ -12,7 +13,6 @@ use crate::forms::Field;
 use crate::layout::Entry;
 use crate::pages::smpp::{Smpp, SmppPassword};
 use crate::time::Time;
-use axum::extract::Path;
 use axum::http::StatusCode;
 use hermod_domain::catalogue::{Catalogue, SmppAccess};
 use hermod_domain::permission::Permission;
@@ -59,12 +59,11 @@ async fn smpp(portal: &Portal, member: &Member) -> Result<Smpp, NoPage> {
         binds: binds.iter().map(bind_row).collect(),
         rejected: rejected.iter().map(rejected_bind).collect(),
         can_change: member.may(Permission::ChangeSetup),
-        can_trace: member.may(Permission::ReadTexts),
     })
 }
 
 /// Finds the SMPP access of a connection of the account. A connection of another account looks like one that does not exist.
-fn own_access<'a>(
+pub(super) fn own_access<'a>(
     catalogue: &'a Catalogue,
     member: &Member,
     connection: &str,

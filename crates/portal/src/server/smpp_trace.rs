@@ -1,16 +1,17 @@
-//! The PDU trace of a connection's binds: without passwords and texts, for ten minutes at a time.
+//! The PDU trace of a connection's binds, without passwords and texts.
 
+use super::extract::Path;
 use super::form::{Change, NoFields};
 use super::member::Member;
 use super::reply::{NoPage, Reply, page};
+use super::smpp::own_access;
 use super::{Portal, State};
 use crate::elements::{Chip, Tone};
 use crate::layout::{Entry, encode_segment};
 use crate::pages::smpp::{SmppTrace, TracedLine};
 use crate::time::Time;
-use axum::extract::Path;
 use hermod_domain::permission::Permission;
-use hermod_gateway::app::operator;
+use hermod_gateway::app::operator::{self, BIND_TRACE_LASTS, BindTrace};
 use hermod_gateway::board::{PduDirection, TraceLine};
 
 /// How often a page with a running trace is read again.
@@ -18,11 +19,12 @@ const REFRESH_MS: u32 = 2_000;
 /// Lines of a page; a full trace has more than a person reads.
 const LINES_MAX: usize = 200;
 
-/// Fails unless the connection is one of the account, and the role sees whole numbers, which PDUs have.
+/// Fails unless the connection is one of the account, and the role may read whole numbers, which PDUs have. Today every role that
+/// may read the setup may read numbers too.
 fn require(portal: &Portal, member: &Member, connection: &str) -> Result<(), NoPage> {
     member.require(Permission::ReadSetup)?;
     member.require(Permission::ReadTexts)?;
-    member.require_connection(portal, connection)
+    own_access(&portal.world.catalogue(), member, connection).map(drop)
 }
 
 /// `GET /accounts/{account}/smpp/{connection}/trace`.
@@ -32,15 +34,14 @@ pub(super) async fn show(
     member: Member,
 ) -> Reply {
     require(&portal, &member, &connection)?;
-    let trace = operator::read_bind_trace(&portal.world, &connection)?;
-    let kept = trace.lines.len();
-    let newest = trace.lines.into_iter().rev().take(LINES_MAX);
+    let BindTrace { until, lines, kept } = operator::read_bind_trace(&portal.world, &connection, LINES_MAX)?;
     Ok(page(&SmppTrace {
         shell: member.shell(Entry::Smpp),
-        until: trace.until.map(|until| Time(until.as_millis())),
-        refresh_ms: trace.until.map(|_| REFRESH_MS),
-        lines: newest.map(traced_line).collect(),
+        until: until.map(|until| Time(until.as_millis())),
+        refresh_ms: until.map(|_| REFRESH_MS),
+        lines: lines.into_iter().map(traced_line).collect(),
         kept,
+        minutes: BIND_TRACE_LASTS.as_secs() / 60,
         can_change: member.may(Permission::ChangeSetup),
         connection,
     }))
@@ -67,8 +68,7 @@ pub(super) async fn start(
     Path((_, connection)): Path<(String, String)>,
     Change { member, form: NoFields {} }: Change<NoFields>,
 ) -> Reply {
-    require(&portal, &member, &connection)?;
-    member.require(Permission::ChangeSetup)?;
+    require_change(&portal, &member, &connection)?;
     operator::start_bind_trace(&member.acting(&portal), &connection).await?;
     Ok(member.done(&trace_page(&connection), "trace-started"))
 }
@@ -79,10 +79,14 @@ pub(super) async fn stop(
     Path((_, connection)): Path<(String, String)>,
     Change { member, form: NoFields {} }: Change<NoFields>,
 ) -> Reply {
-    require(&portal, &member, &connection)?;
-    member.require(Permission::ChangeSetup)?;
+    require_change(&portal, &member, &connection)?;
     operator::stop_bind_trace(&portal.world, &connection)?;
     Ok(member.done(&trace_page(&connection), "trace-stopped"))
+}
+
+fn require_change(portal: &Portal, member: &Member, connection: &str) -> Result<(), NoPage> {
+    require(portal, member, connection)?;
+    member.require(Permission::ChangeSetup)
 }
 
 fn trace_page(connection: &str) -> String {

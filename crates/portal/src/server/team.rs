@@ -1,5 +1,6 @@
 //! The people of an account.
 
+use super::extract::Path;
 use super::form::{Change, NoFields};
 use super::member::Member;
 use super::reply::{NoPage, Reply, page, page_with_status, sentence};
@@ -9,7 +10,6 @@ use crate::layout::Entry;
 use crate::pages::confirm::Confirm;
 use crate::pages::team::{Invitation, Invite, Member as MemberRow, NewLink, Team};
 use crate::time::Time;
-use axum::extract::Path;
 use axum::http::StatusCode;
 use hermod_domain::catalogue::Role;
 use hermod_domain::permission::Permission;

@@ -1,6 +1,7 @@
 //! One webhook event with every attempt to post it.
 
 use super::State;
+use super::extract::Path;
 use super::form::{Change, NoFields};
 use super::member::Member;
 use super::reply::{Reply, page, sentence};
@@ -12,7 +13,6 @@ use crate::layout::Entry;
 use crate::numbers::duration;
 use crate::pages::webhooks::{EventAttempt, WebhookEvent};
 use crate::time::Time;
-use axum::extract::Path;
 use hermod_domain::permission::Permission;
 use hermod_gateway::app::operator;
 use hermod_gateway::views::webhooks::{AttemptView, EventAttemptsView};

@@ -1,5 +1,6 @@
 //! The page of an account's webhooks: URLs, queues, secret, events.
 
+use super::extract::Query;
 use super::member::Member;
 use super::reply::{NoPage, Reply, page};
 use super::shown::time;
@@ -12,7 +13,6 @@ use crate::pages::webhooks::{
     ConnectionForm, Endpoint, EventRow, Secret, TestResult, Webhooks as WebhooksPage,
 };
 use crate::time::Time;
-use axum::extract::Query;
 use hermod_domain::permission::Permission;
 use hermod_domain::time::Timestamp;
 use hermod_gateway::app::operator;

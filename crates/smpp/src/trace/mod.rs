@@ -1,7 +1,7 @@
-//! PDUs as text lines, for troubleshooting links. Passwords are never written, message texts and payloads only as
+//! PDUs as text lines, for troubleshooting links and binds. Passwords are never written, message texts and payloads only as
 //! lengths. The fields of a receipt text are written up to the quoted message.
 //!
-//! Tracing allocates, so it is off unless the operator requests it.
+//! Tracing allocates, so it is off unless the operator or the customer requests it.
 
 mod fields;
 mod line;
@@ -31,7 +31,7 @@ pub struct TracedPdu {
     pub details: String,
 }
 
-/// Traces a received PDU. `dialect` is the carrier's receipt dialect.
+/// Traces a received PDU. `dialect` is the receipt dialect of the carrier, or the standard one on a customer's bind.
 pub fn describe(frame: &Frame, dialect: ReceiptDialect) -> TracedPdu {
     trace_pdu(frame.header, frame.body(), dialect)
 }

@@ -37,6 +37,8 @@ impl Follower {
         self.put_position(position)?;
         self.needed = needed;
         self.following.set_behind(Some(real_time()));
+        // Before anybody can ask: the first look at the store comes later.
+        self.following.set_catching_up(self.left.max(1));
         Ok(())
     }
 

@@ -49,6 +49,19 @@ async fn closed_store_with_a_message() -> (tempfile::TempDir, MessageId) {
 }
 
 #[tokio::test]
+async fn record_that_lacks_something_says_so_before_the_follower_runs() {
+    let (folder, _) = closed_store_with_a_message().await;
+    let mut follower = follower_of(folder.path());
+    let catching_up = |follower: &Follower| follower.following.status(&follower.feed).catching_up;
+    assert_eq!(catching_up(&follower), 1);
+    while !follower.position.is_caught_up() {
+        follower.catch_up().expect("the message is read");
+    }
+    follower.note(&Ok(()));
+    assert_eq!(catching_up(&follower), 0);
+}
+
+#[tokio::test]
 async fn message_that_ends_while_it_is_read_from_the_store_ends_in_the_record() {
     let (folder, message) = closed_store_with_a_message().await;
     let mut follower = follower_of(folder.path());

@@ -12,6 +12,7 @@ use hermod_domain::lifecycle::MessageState;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::{DlrForm, WebhookKind};
+use hermod_engine::erase::ERASED_NUMBER;
 use hermod_engine::ops::{
     DlrEvent, Endpoint, EventId, FailingEndpoint, InboundRecord, WebhookContent, WebhookEvent, WebhookPage,
 };
@@ -122,7 +123,7 @@ pub(crate) fn due_events(
     Ok(found)
 }
 
-/// Returns what an event of an account posts; `None` if there is no such event, or its message was purged.
+/// Returns what an event of an account posts; `None` if there is no such event, or its message was purged or erased.
 pub(crate) fn find_content(
     connection: &Connection,
     account: AccountId,
@@ -138,7 +139,8 @@ pub(crate) fn find_content(
             ))?;
             let mut rows = statement.query(params![account.get(), kind.as_u8(), event.0.cast_signed()])?;
             if let Some(row) = rows.next()? {
-                return content(connection, Endpoint { account, kind }, row);
+                let found = content(connection, Endpoint { account, kind }, row)?;
+                return Ok(found.filter(|content| !is_erased(content)));
             }
         }
     }
@@ -162,6 +164,14 @@ fn read(
         attempts: row.get(3)?,
         due_at,
     }))
+}
+
+/// Whether the number in an event is the one that an erasure leaves.
+fn is_erased(content: &WebhookContent) -> bool {
+    match content {
+        WebhookContent::Dlr(event) => event.to.number() == ERASED_NUMBER,
+        WebhookContent::Inbound(record) => record.from.trim_start_matches('+') == ERASED_NUMBER.to_string(),
+    }
 }
 
 fn content(

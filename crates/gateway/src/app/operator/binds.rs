@@ -12,7 +12,7 @@ use serde_json::json;
 use std::time::Duration;
 
 /// How long a trace runs. It costs a little with every PDU, so it ends by itself.
-const BIND_TRACE: Duration = Duration::from_secs(600);
+pub const BIND_TRACE_LASTS: Duration = Duration::from_secs(600);
 
 /// Lists live binds, the oldest first.
 pub async fn list_binds(world: &World, query: &BindsQuery) -> Result<BindsView, OperatorRefusal> {
@@ -47,33 +47,41 @@ pub async fn unbind(world: &Acting, number: &str) -> Result<UnbindView, Operator
 pub struct BindTrace {
     /// When the trace ends, if it runs.
     pub until: Option<Timestamp>,
+    /// The newest first.
     pub lines: Vec<TraceLine>,
+    /// How many lines are kept.
+    pub kept: usize,
 }
 
-/// Traces the PDUs of a connection's binds for [`BIND_TRACE`]: those that are bound, and those that will be.
+/// Traces the PDUs of a connection's binds for [`BIND_TRACE_LASTS`]: those that are bound, and those that will be.
 pub async fn start_bind_trace(world: &Acting, connection: &str) -> Result<(), OperatorRefusal> {
     let (id, entry) = find_connection(world, connection)?;
-    let until = world.clock.now().plus(BIND_TRACE);
+    let until = world.clock.now().plus(BIND_TRACE_LASTS);
     let detail = json!({ "until": until.to_iso() });
     let audited = world.audited(Some(entry.account), "connection.trace", connection, &detail);
     audited.note_in_audit_log().await?;
-    world.binds.trace(id).enable(until);
+    world.binds.open_trace(id).enable(until);
     Ok(())
 }
 
 /// Ends the trace. Its lines can still be read.
 pub fn stop_bind_trace(world: &World, connection: &str) -> Result<(), OperatorRefusal> {
     let (id, _) = find_connection(world, connection)?;
-    world.binds.trace(id).disable();
+    if let Some(trace) = world.binds.find_trace(id) {
+        trace.disable();
+    }
     Ok(())
 }
 
-/// Returns the lines of the trace, the oldest first.
-pub fn read_bind_trace(world: &World, connection: &str) -> Result<BindTrace, OperatorRefusal> {
+/// Returns the newest lines of the trace.
+pub fn read_bind_trace(world: &World, connection: &str, limit: usize) -> Result<BindTrace, OperatorRefusal> {
     let (id, _) = find_connection(world, connection)?;
-    let trace = world.binds.trace(id);
+    let Some(trace) = world.binds.find_trace(id) else {
+        return Ok(BindTrace { until: None, lines: Vec::new(), kept: 0 });
+    };
     let until = trace.until().filter(|until| *until > world.clock.now());
-    Ok(BindTrace { until, lines: trace.read(0) })
+    let (lines, kept) = trace.newest(limit);
+    Ok(BindTrace { until, lines, kept })
 }
 
 fn find_connection(world: &World, name: &str) -> Result<(ConnectionId, Connection), OperatorRefusal> {

@@ -23,7 +23,9 @@ mod rotation;
 mod webhooks;
 
 pub use audit_log::list_audit_log;
-pub use binds::{BindTrace, list_binds, read_bind_trace, start_bind_trace, stop_bind_trace, unbind};
+pub use binds::{
+    BIND_TRACE_LASTS, BindTrace, list_binds, read_bind_trace, start_bind_trace, stop_bind_trace, unbind,
+};
 pub use carriers::{
     acknowledge_alarms, list_alarms, list_carriers, read_trace, resume_carrier, start_trace, stop_trace,
     test_carrier,

@@ -92,7 +92,7 @@ pub async fn show_webhook_event(
     })
 }
 
-/// Returns the body of an event's posts; `None` if its message was purged.
+/// Returns the body of an event's posts; `None` if its message was purged or erased.
 pub async fn webhook_event_body(
     world: &World,
     account: &str,

@@ -12,7 +12,7 @@ pub(super) fn all(now: Timestamp) -> Vec<PastRequest> {
     let accepted =
         PastAnswer::Accepted { note: "Registered with the carriers of all your countries.".to_owned() };
     let declined = PastAnswer::Declined {
-        reason: "You use a tenth of 50 requests a second. Ask again before the season.".to_owned(),
+        reason: "Your peak is below 50 requests a second. Request it again when you reach 40.".to_owned(),
     };
     let sender = draft("sender", "AuroraVIP", "", "Invitations for regular customers");
     let rate = draft("rate", "200", "aurora-api", "The winter sale begins soon");

@@ -10,8 +10,8 @@ use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-/// The accounts, with their pages that are checked although another account has one of the same kind; all if none are named. The
-/// showcase account `aurora` has something on every page, the demo's own account is empty, and `kite` has failures.
+/// The accounts, and which of their pages are checked although a page of the same kind was checked before (`None`: all). `aurora`
+/// has something on every page, the demo's own account is empty, and `kite` has failures.
 const ACCOUNTS: [(&str, Option<&[&str]>); 3] = [
     ("/accounts/aurora", None),
     ("/accounts/demo", None),
@@ -61,11 +61,11 @@ async fn check(variants: [Variant; 2]) {
     tab.sign_in(demo.field("portal_email"), demo.field("portal_password")).await;
     let mut known = BTreeSet::new();
     let mut checked = 0;
-    for (account, what) in ACCOUNTS {
+    for (account, repeated) in ACCOUNTS {
         for page in walk::pages(&tab, account).await {
             let own = page.strip_prefix(account);
             let is_new = known.insert(walk::kind(own.unwrap_or(&page)));
-            let is_wanted = own.is_some_and(|own| what.is_none_or(|what| what.contains(&own)));
+            let is_wanted = own.is_some_and(|own| repeated.is_none_or(|repeated| repeated.contains(&own)));
             if is_new || is_wanted {
                 check_page(&tab, &axe, &page, &variants).await;
                 checked += 1;

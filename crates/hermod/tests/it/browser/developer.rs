@@ -15,6 +15,8 @@ use std::time::Duration;
 
 const PHONE: &str = "+4915112345678";
 const OLD_PASSWORD: &str = "secret12";
+/// When a failed event is posted again by itself, at the earliest.
+const FIRST_RETRY: Duration = Duration::from_secs(40);
 /// Between two messages of a client.
 const GAP: Duration = Duration::from_millis(50);
 
@@ -103,6 +105,7 @@ async fn key_and_smpp_password_are_rotated_while_clients_send_without_one_reject
         tab.sees("The old password is valid until").await;
         let new_password = tab.fact("password").await;
         tab.press("I have copied the password").await;
+        tab.arrives_at("/accounts/alice/smpp").await;
         tab.sees("The old password is valid until").await;
         is_done.store(true, Ordering::Relaxed);
         (new_secret, new_password)
@@ -138,9 +141,12 @@ async fn broken_webhook_is_set_read_mended_and_replayed() {
     let event = tab.path().await;
 
     hooks.set_behaviour(ReceiverBehaviour::Status(200));
+    let before = s.now();
     tab.press("Replay the event").await;
     tab.sees("The event is posted again").await;
     s.advance_until(Duration::from_secs(1), || hooks.wait_for(2, PATIENCE)).await;
+    assert_eq!(hooks.count(), 2);
+    assert!(s.now().since(before) < FIRST_RETRY, "it was replayed, not retried");
     tab.go_until(&event, "200 OK").await;
     tab.sees("503 Service Unavailable").await;
     tab.close().await;

@@ -118,7 +118,7 @@ impl Tab {
 
     /// Returns the value of a fact with this name, such as a secret that can be copied.
     pub(super) async fn fact(&self, name: &str) -> String {
-        let value = format!("//dt[normalize-space()=\"{name}\"]/following-sibling::dd//code");
+        let value = format!("//dt[normalize-space()=\"{name}\"]/following-sibling::dd[1]//code");
         let found = self.client.wait().at_most(PATIENCE).for_element(Locator::XPath(&value)).await;
         found.expect("the fact").text().await.expect("its text")
     }

@@ -152,8 +152,14 @@ async fn trace_shows_the_pdus_of_own_binds_without_texts_and_passwords_and_ends_
     let (after, bound) = bind(&s, BindType::Transmitter, OLD).await;
     assert_eq!(bound, CommandStatus::OK);
     let page = dev.get(&trace).await;
-    for shown in ["Runs until", ">submit_sm<", ">submit_sm_resp<", "4915112345678", ">bind_transmitter_resp<"]
-    {
+    for shown in [
+        "Runs until",
+        ">submit_sm<",
+        ">submit_sm_resp<",
+        "4915112345678",
+        ">bind_transmitter<",
+        ">bind_transmitter_resp<",
+    ] {
         assert!(page.text.contains(shown), "{shown}: {}", page.text);
     }
     assert_eq!(page.text.matches(">submit_sm<").count(), 1, "only what came after the start: {}", page.text);
@@ -178,7 +184,7 @@ async fn trace_shows_the_pdus_of_own_binds_without_texts_and_passwords_and_ends_
 }
 
 #[tokio::test]
-async fn trace_of_others_is_not_found_and_roles_without_texts_cannot_read_it() {
+async fn trace_of_others_is_not_found_and_the_billing_role_cannot_read_it() {
     let s = scenario().await;
     let mut dev = member(&s, "dev@example.com", "alice", Role::Developer).await;
     for path in ["bob-http/trace", "nothing/trace"] {
@@ -187,7 +193,7 @@ async fn trace_of_others_is_not_found_and_roles_without_texts_cannot_read_it() {
     }
     let mut viewer = member(&s, "view@example.com", "alice", Role::Viewer).await;
     let page = viewer.get(&format!("{SMPP}/alice-http/trace")).await;
-    assert!(page.status == 200 && !page.text.contains("Trace for ten minutes"), "{}", page.text);
+    assert!(page.status == 200 && !page.text.contains("Trace for 10 minutes"), "{}", page.text);
     let start = change(&mut viewer, &format!("{SMPP}/alice-http/trace/start"), "").await;
     assert_eq!(start.status, 403);
     let billing = member(&s, "money@example.com", "alice", Role::Billing).await;

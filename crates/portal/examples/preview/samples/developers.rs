@@ -237,7 +237,6 @@ fn smpp() -> Smpp {
             ),
         ],
         can_change: true,
-        can_trace: true,
     }
 }
 
@@ -266,6 +265,7 @@ fn trace() -> SmppTrace {
             line(9, false, "enquire_link", "seq=41"),
         ],
         kept: 4,
+        minutes: 10,
         can_change: true,
     }
 }

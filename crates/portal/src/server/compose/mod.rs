@@ -5,6 +5,7 @@ mod draft;
 mod preview;
 
 use super::State;
+use super::extract::Query;
 use super::form::Change;
 use super::member::Member;
 use super::reply::{NoPage, Reply, page, page_with_status, redirect};
@@ -13,7 +14,6 @@ use crate::forms::Select;
 use crate::layout::Entry;
 use crate::pages::compose::{Compose, Preview};
 use axum::Json;
-use axum::extract::Query;
 use axum::http::StatusCode;
 use axum::response::IntoResponse as _;
 use draft::Draft;

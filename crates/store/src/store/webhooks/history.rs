@@ -36,7 +36,7 @@ impl Store {
         self.inner.backend.webhook_event(account, event).await
     }
 
-    /// Returns what an event of an account posts; `None` if there is no such event, or its message was purged.
+    /// Returns what an event of an account posts; `None` if there is no such event, or its message was purged or erased.
     pub async fn webhook_content(
         &self,
         account: AccountId,

@@ -5,7 +5,7 @@ use super::names::Names;
 use super::requests::{request_filter, request_view};
 use super::statistics::{Wanted, row_view, wanted};
 use crate::app::operator::OperatorRefusal;
-use crate::board::{EXPORTS_MAX, ExportSlot, TooManyExports};
+use crate::board::{EXPORTS_MAX, NoSlot, Slot};
 use crate::csv::{Cell, push_headings, push_row};
 use crate::views::record::{
     MessageView, MessagesQuery, RequestView, RequestsQuery, StatisticView, StatisticsQuery,
@@ -28,7 +28,7 @@ pub struct Rows {
     source: Source,
     /// The beginning, read before the response begins so that an error is one.
     first: Option<String>,
-    _slot: ExportSlot,
+    _slot: Slot<Scope>,
 }
 
 /// What is left to read.
@@ -100,8 +100,8 @@ impl Rows {
     ) -> Result<Rows, OperatorRefusal> {
         let slot = world
             .exports
-            .begin(scope)
-            .map_err(|TooManyExports| OperatorRefusal::ExportsRunning { max: EXPORTS_MAX })?;
+            .take(scope)
+            .map_err(|NoSlot| OperatorRefusal::ExportsRunning { max: EXPORTS_MAX })?;
         let mut rows = Rows { world: world.clone(), source, first: None, _slot: slot };
         let mut first = String::new();
         push_headings(&mut first, headings);

@@ -58,7 +58,7 @@ impl Link<'_> {
                 self.on_event(event, now);
             }
         }
-        self.pdu_trace.note(&mut self.session, 0, clock);
+        self.pdu_trace.note(&mut self.session, clock);
         if self.draining_until.is_none() {
             self.drain(Duration::ZERO).await;
         }

@@ -32,7 +32,7 @@ impl Link<'_> {
             self.session.unbind(smpp_moment(now));
         }
         self.report_to_store(now).await?;
-        self.pdu_trace.note(&mut self.session, 0, &self.group.world.clock);
+        self.pdu_trace.note(&mut self.session, &self.group.world.clock);
         self.output.unsplit(self.session.output().split());
         if self.output.is_empty() {
             self.write_by = None;

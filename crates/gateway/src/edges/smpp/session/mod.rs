@@ -7,6 +7,7 @@
 mod delivery;
 mod mo_delivery;
 mod requests;
+mod socket;
 mod submit_log;
 mod submit_rate;
 mod wire;
@@ -27,12 +28,13 @@ use hermod_smpp::{BindType, CommandStatus, Frame, Pdu, ReceiptDialect, Session, 
 use hermod_store::ReportId;
 use mo_delivery::TakenReports;
 use requests::RequestOutcome;
+use socket::{SocketEvent, on_wire};
 use std::pin::Pin;
 use std::sync::Arc;
 use submit_rate::SubmitRate;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
-use wire::{SocketEvent, Wire, on_wire};
+use wire::Wire;
 
 type Work = Pin<Box<dyn Future<Output = RequestOutcome> + Send>>;
 type Taking = Pin<Box<dyn Future<Output = TakenReports> + Send>>;
@@ -199,7 +201,7 @@ impl CustomerSession {
         }
         self.settle_and_request_more(now);
         if let Some(bound) = &mut self.bound {
-            bound.pdu_trace.note(&mut self.session, self.traced, &self.world.clock);
+            bound.pdu_trace.note_after(self.traced, &mut self.session, &self.world.clock);
             bound.place.set_window_in(self.session.peer_outstanding());
             bound.place.set_window_out(self.session.outstanding());
         }
@@ -241,7 +243,7 @@ impl CustomerSession {
             if let Err(BindRejection { delay, .. }) = &checked {
                 world.clock.sleep(*delay).await;
             }
-            RequestOutcome::Bind { kind, is_3_4: bind.is_3_4(), checked }
+            RequestOutcome::Bind { kind, is_3_4: bind.is_3_4(), checked, frame: frame.clone() }
         }));
     }
 
@@ -250,6 +252,7 @@ impl CustomerSession {
         kind: BindType,
         is_3_4: bool,
         checked: Result<AcceptedBind, BindRejection>,
+        frame: &Frame,
     ) {
         let now = moment(self.world.clock.moment());
         let (has_valid_password, admitted) = match checked {
@@ -277,9 +280,9 @@ impl CustomerSession {
         let report_delivery =
             kind.may_receive().then(|| ReportDelivery::new(self.world.store.open_receiver(connection)));
         let submit_rate = SubmitRate::new(self.world.clock.now());
-        let trace = self.world.binds.trace(connection);
+        let trace = self.world.binds.open_trace(connection);
         let mut pdu_trace = PduTrace::new(trace, place.number(), ReceiptDialect::Standard);
-        pdu_trace.begin(&mut self.session);
+        pdu_trace.note_received(frame, &self.world.clock);
         self.bound = Some(Bound {
             connection,
             kind,

@@ -27,7 +27,7 @@ const RECIPIENTS_AT_ONCE: usize = 32;
 
 /// The outcome of a request.
 pub(super) enum RequestOutcome {
-    Bind { kind: BindType, is_3_4: bool, checked: Result<AcceptedBind, BindRejection> },
+    Bind { kind: BindType, is_3_4: bool, checked: Result<AcceptedBind, BindRejection>, frame: Frame },
     Submitted(Header, Result<Name, CommandStatus>),
     Multi(Header, Result<Multi, CommandStatus>),
     Queried(Header, Name, Result<MessageStatus, CommandStatus>),
@@ -189,7 +189,9 @@ impl CustomerSession {
 
     pub(super) fn on_outcome(&mut self, outcome: RequestOutcome) {
         match outcome {
-            RequestOutcome::Bind { kind, is_3_4, checked } => self.on_bind_checked(kind, is_3_4, checked),
+            RequestOutcome::Bind { kind, is_3_4, checked, frame } => {
+                self.on_bind_checked(kind, is_3_4, checked, &frame);
+            }
             RequestOutcome::Submitted(header, Ok(name)) => {
                 let message_id = &name[..];
                 if header.command == CommandId::DATA_SM {

@@ -1,29 +1,17 @@
 //! The socket of one session, without a buffer of its own: there are many idle sessions, and each should cost little
 //! memory.
 
-use std::future::poll_fn;
 use std::io;
 use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use super::{Bound, moment};
 use crate::stream;
-use crate::world::World;
 use bytes::{Buf, BytesMut};
-use hermod_smpp::Session;
-use hermod_store::ReportId;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// Octets read at a time, into a buffer on the stack.
 const READ_BYTES: usize = 16 * 1024;
-
-/// What happened on the socket.
-pub(super) enum SocketEvent {
-    Written,
-    Read,
-    Gone,
-}
 
 /// One connection.
 pub(super) struct Wire<S>(S);
@@ -69,33 +57,4 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
     pub(super) async fn close(mut self) {
         stream::close(&mut self.0).await;
     }
-}
-
-/// Reads or writes, as the socket is ready. Does not read while the session is at its limit.
-pub(super) async fn on_wire<S>(
-    wire: &mut Wire<S>,
-    session: &mut Session<ReportId>,
-    world: &World,
-    is_open: bool,
-    bound: Option<&Bound>,
-) -> SocketEvent
-where
-    S: AsyncRead + AsyncWrite + Unpin,
-{
-    poll_fn(|context| {
-        if let Poll::Ready(written) = wire.poll_write(context, session.output()) {
-            return Poll::Ready(written.map_or(SocketEvent::Gone, |()| SocketEvent::Written));
-        }
-        let now = world.clock.moment();
-        let is_paused = bound.is_some_and(|bound| bound.submit_rate.paused_until(now).is_some());
-        if !is_open || is_paused || !session.may_read() {
-            return Poll::Pending;
-        }
-        match wire.poll_read(context, |octets| session.receive(octets, moment(now))) {
-            Poll::Ready(Ok(length)) if length > 0 => Poll::Ready(SocketEvent::Read),
-            Poll::Ready(_) => Poll::Ready(SocketEvent::Gone),
-            Poll::Pending => Poll::Pending,
-        }
-    })
-    .await
 }
