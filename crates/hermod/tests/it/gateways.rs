@@ -17,7 +17,9 @@ use std::time::Duration;
 
 pub(crate) const KEY: &str = "alice-key";
 pub(crate) const SECRET: &str = "alice-secret-of-many-characters";
-pub(crate) const OPENING_MICROS: i64 = 100_000_000_000;
+pub(crate) const OPENING_MICROS: i64 = 10_000_000_000_000;
+/// The same as provision files have it: enough for 500 kills under load, which take more than two million messages.
+pub(crate) const OPENING: &str = "10000000";
 pub(crate) const PRICE_MICROS: i64 = 50_000;
 
 /// The log file of a gateway, beside its settings.
@@ -173,7 +175,7 @@ impl Served {
     /// Runs it under another program, such as one that makes system calls fail.
     pub(crate) fn start_under(program: &[&str], folder: &Path, carrier: SocketAddr) -> Served {
         let more = "[messages]\nin_doubt_wait = \"200ms\"\n[log]\nlevel = \"warn\"\n";
-        Served::set_up(program, folder, more, &provision_text(carrier, "100000"), &folder.join(LOG))
+        Served::set_up(program, folder, more, &provision_text(carrier, OPENING), &folder.join(LOG))
     }
 
     /// Starts with these settings. The first of them belong to `[http]`, and `[smpp]` needs no address.

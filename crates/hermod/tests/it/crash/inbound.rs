@@ -76,7 +76,7 @@ fn text(number: u64) -> String {
 }
 
 fn start(folder: &Path, carrier: SocketAddr) -> Served {
-    let provision = gateways::provision_text(carrier, "100000");
+    let provision = gateways::provision_text(carrier, gateways::OPENING);
     let access = format!(
         "[[number]]\nnumber = \"+{NUMBER}\"\naccount = \"alice\"\n[[connection]]\nname = \"alice-smpp\"\n\
          account = \"alice\"\nsystem_id = \"alice\"\npassword = \"secret12\"\nwindow = 50\ninbound = \"payload\"\n"

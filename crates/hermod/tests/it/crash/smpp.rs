@@ -67,7 +67,7 @@ async fn no_acknowledged_submit_sm_is_lost_or_charged_twice_and_no_receipt_is_lo
 }
 
 fn start(folder: &Path, carrier: SocketAddr) -> Served {
-    let provision = gateways::provision_text(carrier, "100000");
+    let provision = gateways::provision_text(carrier, gateways::OPENING);
     let access = "[[connection]]\nname = \"alice-smpp\"\naccount = \"alice\"\nsystem_id = \"alice\"\n\
                   password = \"secret12\"\nwindow = 100\n";
     let provision = provision.replacen("name = \"alice\"\n", "name = \"alice\"\ntier = \"enterprise\"\n", 1);

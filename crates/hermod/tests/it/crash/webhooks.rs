@@ -65,7 +65,8 @@ fn start(folder: &Path, carrier: SocketAddr, hooks: &WebhookReceiver) -> Served 
         "name = \"alice\"\ndlr_webhook = \"{}\"\nwebhook_secret = \"a-secret-of-the-rig\"\n",
         hooks.url("dlr")
     );
-    let provision = gateways::provision_text(carrier, "100000").replacen("name = \"alice\"\n", &account, 1);
+    let provision =
+        gateways::provision_text(carrier, gateways::OPENING).replacen("name = \"alice\"\n", &account, 1);
     Served::start_with(folder, SETTINGS, &provision)
 }
 
