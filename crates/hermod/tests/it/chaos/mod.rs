@@ -124,7 +124,7 @@ fn provisioned(carriers: &[(&str, Carrier); 3]) -> String {
         "[[route]]\nprefix = \"49\"\ncarriers = [{}]\nfail_over_refusals = false\n",
         shares.collect::<Vec<_>>().join(", ")
     );
-    let customers = gateways::customers_text("100000");
+    let customers = gateways::customers_text(gateways::OPENING);
     format!("{}{route}{customers}", entries.collect::<String>())
 }
 
