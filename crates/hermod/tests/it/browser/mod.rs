@@ -3,6 +3,7 @@
 
 mod accessibility;
 mod account;
+mod contract;
 mod demo;
 mod developer;
 mod driver;
