@@ -86,7 +86,7 @@ fn every_form_that_changes_something_sends_the_token() {
         for form in html.split("<form").skip(1) {
             let form = form.split("</form>").next().unwrap_or_default();
             let has_token = form.contains(r#"name="csrf" value="f3c1b2a49d""#);
-            // Nobody is signed in there, so there is no token: the origin alone is checked.
+            // This form is sent without a session, so it has no token: the origin alone is checked.
             let is_outside = form.contains(r#"action="/sign-in/forgotten""#);
             let needs_token = form.contains(r#"method="post""#) && !is_outside;
             assert_eq!(needs_token, has_token, "{page}: {form}");

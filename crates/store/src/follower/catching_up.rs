@@ -37,7 +37,7 @@ impl Follower {
         self.put_position(position)?;
         self.needed = needed;
         self.following.set_behind(Some(real_time()));
-        // Before anybody can ask: the first look at the store comes later.
+        // Set at once: the follower looks at the store only later, and a status may be read before that.
         self.following.set_catching_up(self.left.max(1));
         Ok(())
     }
