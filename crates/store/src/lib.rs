@@ -15,6 +15,7 @@ mod queued_acceptance;
 mod read_results;
 pub mod record;
 mod shared;
+mod sql;
 mod sqlite;
 mod statement;
 mod store;

@@ -1,10 +1,10 @@
 //! SQL for message aliases: the short names that messages get on SMPP 3.3 binds.
 
+use crate::sql::{OptionalExtension, params};
 use crate::sqlite::SqliteTables;
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::origin::Alias;
 use hermod_engine::tables::{AliasChange, AliasRows, TableError};
-use rusqlite::{OptionalExtension, params};
 
 impl SqliteTables<'_> {
     fn put_last_alias(&self, account: AccountId, alias: Alias) -> Result<(), TableError> {

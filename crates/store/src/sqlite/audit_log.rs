@@ -1,11 +1,11 @@
 //! SQL for the audit log.
 
+use crate::sql::{Connection, OptionalExtension, Row, params};
 use crate::sqlite::SqliteTables;
 use hermod_domain::audit::{AuditEnd, AuditEntry, AuditFilter, AuditHash, AuditRow};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 use hermod_engine::tables::{AuditLogChange, AuditLogRows, TableError};
-use rusqlite::{Connection, OptionalExtension, Row, params};
 
 /// The columns in the order that [`read`] expects.
 const COLUMNS: &str = "number, at, account, author, origin, action, subject, detail, hash";
@@ -15,7 +15,7 @@ impl AuditLogRows for SqliteTables<'_> {
         let last = self
             .connection
             .prepare_cached("SELECT number, hash FROM audit_log ORDER BY number DESC LIMIT 1")?
-            .query_row([], |row| Ok((row.get::<_, i64>(0)?, row.get(1)?)))
+            .query_row([], |row| Ok((row.get::<i64>(0)?, row.get(1)?)))
             .optional()?;
         Ok(last.map_or(AuditEnd::EMPTY, |(number, hash)| AuditEnd {
             number: number.cast_unsigned(),
@@ -75,17 +75,17 @@ pub(super) fn visit(
     let mut statement = connection.prepare(&format!("SELECT {COLUMNS} FROM audit_log ORDER BY number"))?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        visit(&read(row)?)?;
+        visit(&read(&row)?)?;
     }
     Ok(())
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<AuditRow> {
+fn read(row: &Row<'_>) -> crate::sql::Result<AuditRow> {
     Ok(AuditRow {
-        number: row.get::<_, i64>(0)?.cast_unsigned(),
+        number: row.get::<i64>(0)?.cast_unsigned(),
         entry: AuditEntry {
             at: Timestamp::from_millis(row.get(1)?),
-            account: row.get::<_, Option<u32>>(2)?.map(AccountId::new),
+            account: row.get::<Option<u32>>(2)?.map(AccountId::new),
             by: row.get(3)?,
             from: row.get(4)?,
             action: row.get(5)?,

@@ -1,11 +1,11 @@
 //! SQL for account balances.
 
+use crate::sql::{Connection, OptionalExtension, Row, params};
 use crate::sqlite::SqliteTables;
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
 use hermod_engine::ops::Balance;
 use hermod_engine::tables::{BalanceChange, BalanceRows, TableError};
-use rusqlite::{Connection, OptionalExtension, Row, params};
 
 impl SqliteTables<'_> {
     fn put_balance(&self, account: AccountId, balance: Balance) -> Result<(), TableError> {
@@ -42,7 +42,7 @@ pub(crate) fn read(connection: &Connection, account: AccountId) -> Result<Balanc
     Ok(found.unwrap_or_default())
 }
 
-fn read_row(row: &Row<'_>) -> rusqlite::Result<Balance> {
+fn read_row(row: &Row<'_>) -> crate::sql::Result<Balance> {
     Ok(Balance { balance: Money::from_micros(row.get(0)?), credit_used: Money::from_micros(row.get(1)?) })
 }
 

@@ -1,5 +1,6 @@
 //! SQL for carrier ids, in one table per UTC day.
 
+use crate::sql::{Connection, Row, params};
 use crate::sqlite::SqliteTables;
 use crate::sqlite::columns::{message_and_part, time_to_stored};
 use crate::sqlite::day_tables::{DaySql, bucket_days};
@@ -11,7 +12,6 @@ use hermod_engine::ops::AssignedId;
 use hermod_engine::tables::{
     CarrierIdChange, CarrierIdKey, CarrierIdRow, CarrierIdRows, CarrierIds, IdAssignment, PartKey, TableError,
 };
-use rusqlite::{Connection, Row, params};
 
 /// The name of a day's table, followed by `_` and the number of the day.
 const TABLE: &str = "remote";
@@ -125,7 +125,7 @@ impl CarrierIdRows for SqliteTables<'_> {
         let mut statement = self.connection.prepare_cached(sql.as_str()?)?;
         let mut rows = statement.query(params![carrier.get(), key.octets(), limit])?;
         while let Some(row) = rows.next()? {
-            found.push(read_row(row, day)?);
+            found.push(read_row(&row, day)?);
         }
         Ok(())
     }
@@ -139,7 +139,7 @@ impl CarrierIdRows for SqliteTables<'_> {
         let mut statement = self.connection.prepare_cached(sql.as_str()?)?;
         let mut rows =
             statement.query(params![id.carrier.get(), id.key.octets(), stored_raw(id.key, id.remote)])?;
-        Ok(rows.next()?.map(|row| read_row(row, day)).transpose()?.map(|row| row.assignment))
+        Ok(rows.next()?.map(|row| read_row(&row, day)).transpose()?.map(|row| row.assignment))
     }
 
     fn visit_carrier_ids(
@@ -154,7 +154,7 @@ impl CarrierIdRows for SqliteTables<'_> {
         let mut visited = 0;
         while let Some(row) = rows.next()? {
             // An unreadable id equals no id that a carrier sends.
-            if let Ok(remote) = read_id(row, 1, 2) {
+            if let Ok(remote) = read_id(&row, 1, 2) {
                 visit(CarrierId::new(row.get(0)?), &remote);
             }
             visited += 1;
@@ -182,7 +182,7 @@ pub(crate) fn sample(
         let mut rows = statement.query([carrier.get()])?;
         let mut ids = Vec::new();
         while let Some(row) = rows.next()? {
-            ids.push(AssignedId { remote: read_id(row, 0, 1)?, at: stored_time(row.get(2)?) });
+            ids.push(AssignedId { remote: read_id(&row, 0, 1)?, at: stored_time(row.get(2)?) });
         }
         if !ids.is_empty() {
             ids.sort_by_key(|id| std::cmp::Reverse(id.at));

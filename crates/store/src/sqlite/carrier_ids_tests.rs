@@ -1,5 +1,6 @@
 //! Tests of matching carrier ids in receipts to ids in responses: spelling, conversion, reuse, and several days.
 
+use crate::sql::Connection;
 use crate::sqlite::schema;
 use crate::sqlite::{SqliteTables, carrier_ids, changing};
 use hermod_domain::carrier::IdConversion;
@@ -12,7 +13,6 @@ use hermod_engine::ops::CarrierIdQuery;
 use hermod_engine::state::carrier_id_days::{Assigned, DAYS_KEPT, Match};
 use hermod_engine::state::carrier_ids::CarrierIdIndex;
 use hermod_engine::tables::{IdAssignment, PartKey, Tables};
-use rusqlite::Connection;
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -270,7 +270,7 @@ fn expired_day_is_retired_at_once_and_deleted_in_steps() {
     world.remotes = CarrierIdIndex::load(&tables(&world.connection)).unwrap();
     assert_eq!((step(&mut world, today), step(&mut world, today)), (1, 0));
     let retired = "SELECT count(*) FROM sqlite_schema WHERE name GLOB 'retired*'";
-    assert_eq!(world.connection.query_row(retired, [], |row| row.get::<_, i64>(0)).unwrap(), 0);
+    assert_eq!(world.connection.query_row(retired, [], |row| row.get::<i64>(0)).unwrap(), 0);
     assert_eq!(carrier_ids::carrier_id_days(&world.connection).unwrap(), [after(DAYS_KEPT)]);
 }
 

@@ -1,9 +1,9 @@
 //! SQL for the setup: its entries, and the entries of provision files as last applied.
 
+use crate::sql::{Connection, OptionalExtension, params};
 use crate::sqlite::SqliteTables;
 use hermod_engine::ops::{CatalogueRow, ProvisionedRow};
 use hermod_engine::tables::{CatalogueRowChange, CatalogueRows, TableError};
-use rusqlite::{Connection, OptionalExtension, params};
 
 impl SqliteTables<'_> {
     fn put_catalogue_row(&self, row: &CatalogueRow) -> Result<(), TableError> {

@@ -264,7 +264,7 @@ struct Moved {
 /// Makes a checkpoint of the kind that the pragma names.
 fn checkpoint(connection: &Connection, pragma: &str) -> Result<Moved, StoreError> {
     let read = connection.query_row(pragma, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
-    let (busy, in_log, moved): (i64, i64, i64) = read.map_err(errors::store_error)?;
+    let (busy, in_log, moved): (i64, i64, i64) = read.map_err(|error| errors::store_error(error.into()))?;
     Ok(Moved { all: busy == 0 && in_log == moved })
 }
 

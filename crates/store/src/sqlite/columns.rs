@@ -1,5 +1,6 @@
 //! Conversions between values and columns that several tables share.
 
+use crate::sql::Row;
 use hermod_domain::ids::{MessageId, PartNo};
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::phone::Msisdn;
@@ -7,7 +8,6 @@ use hermod_domain::sender::Sender;
 use hermod_domain::text::Encoding;
 use hermod_domain::time::Timestamp;
 use hermod_engine::tables::TableError;
-use rusqlite::Row;
 
 /// Returns the message id in this column.
 pub(crate) fn stored_message(row: &Row<'_>, column: usize) -> Result<MessageId, TableError> {

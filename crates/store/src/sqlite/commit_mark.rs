@@ -3,8 +3,8 @@
 //! were acknowledged, and the store does not open.
 
 use crate::error::StoreError;
+use crate::sql::Connection;
 use hermod_engine::tables::TableError;
-use rusqlite::Connection;
 use std::fs::File;
 use std::os::unix::fs::{FileExt, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};

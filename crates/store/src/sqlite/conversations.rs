@@ -1,5 +1,6 @@
 //! SQL for conversations: which account last wrote to a handset from a shared number.
 
+use crate::sql::{Connection, OptionalExtension, params};
 use crate::sqlite::SqliteTables;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::phone::Msisdn;
@@ -7,7 +8,6 @@ use hermod_domain::time::Timestamp;
 use hermod_engine::tables::{
     Conversation, ConversationChange, ConversationKey, ConversationRows, TableError,
 };
-use rusqlite::{Connection, OptionalExtension, params};
 
 impl SqliteTables<'_> {
     fn put_conversation(&self, handset: Msisdn, number: &str, last: &Conversation) -> Result<(), TableError> {
@@ -80,7 +80,7 @@ pub(crate) fn read_conversation_page(
     let mut rows = statement.query(params![handset, number, limit])?;
     let mut page = Vec::new();
     while let Some(row) = rows.next()? {
-        let handset = Msisdn::from_number(row.get::<_, i64>(0)?.cast_unsigned())
+        let handset = Msisdn::from_number(row.get::<i64>(0)?.cast_unsigned())
             .ok_or_else(|| TableError::unreadable("the handset of a conversation"))?;
         page.push((ConversationKey { handset, number: row.get(1)? }, Timestamp::from_millis(row.get(2)?)));
     }

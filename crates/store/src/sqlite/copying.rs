@@ -45,7 +45,7 @@ pub(crate) fn back_up(folder: &Path, destination: &Path) -> Result<(), StoreErro
     };
     let copied = check_alone()
         .map_err(TableError::from)
-        .and_then(|()| copy(&source, destination, PAGES_PER_STEP_ALONE, &mut check_alone))
+        .and_then(|()| copy(source.sqlite(), destination, PAGES_PER_STEP_ALONE, &mut check_alone))
         .and_then(|()| finish(destination));
     // An incomplete copy must not be mistaken for a complete one.
     Ok(copied.map(drop).inspect_err(|_| discard(destination))?)

@@ -1,12 +1,12 @@
 //! SQL for customers' requests to the operator.
 
+use crate::sql::{Connection, OptionalExtension, Row, params};
 use crate::sqlite::SqliteTables;
 use hermod_domain::customer_request::{CustomerRequestKind, CustomerRequestState};
 use hermod_domain::ids::{AccountId, ConnectionId};
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{CustomerRequest, NewCustomerRequest};
 use hermod_engine::tables::{CustomerRequestChange, CustomerRequestRows, TableError};
-use rusqlite::{Connection, OptionalExtension, Row, params};
 
 /// The columns in the order that [`read`] expects.
 const COLUMNS: &str =
@@ -15,7 +15,7 @@ const COLUMNS: &str =
 impl CustomerRequestRows for SqliteTables<'_> {
     fn last_customer_request(&self) -> Result<u64, TableError> {
         let mut last = self.connection.prepare_cached("SELECT coalesce(max(id), 0) FROM customer_request")?;
-        Ok(last.query_row([], |row| row.get::<_, i64>(0))?.cast_unsigned())
+        Ok(last.query_row([], |row| row.get::<i64>(0))?.cast_unsigned())
     }
 
     fn customer_request(&self, id: u64) -> Result<Option<CustomerRequest>, TableError> {
@@ -111,18 +111,18 @@ fn read(row: &Row<'_>) -> Result<CustomerRequest, TableError> {
         TableError::unreadable(format!("{number} is not a {what} of a customer's request"))
     };
     Ok(CustomerRequest {
-        id: row.get::<_, i64>(0)?.cast_unsigned(),
+        id: row.get::<i64>(0)?.cast_unsigned(),
         request: NewCustomerRequest {
             account: AccountId::new(row.get(1)?),
             kind: CustomerRequestKind::from_stored(kind).ok_or_else(|| unknown(kind, "kind"))?,
             subject: row.get(3)?,
-            connection: row.get::<_, Option<u32>>(4)?.map(ConnectionId::new),
+            connection: row.get::<Option<u32>>(4)?.map(ConnectionId::new),
             details: row.get(5)?,
             by: row.get(6)?,
             now: Timestamp::from_millis(row.get(7)?),
         },
         state: CustomerRequestState::from_stored(state).ok_or_else(|| unknown(state, "state"))?,
-        ended_at: row.get::<_, Option<i64>>(9)?.map(Timestamp::from_millis),
+        ended_at: row.get::<Option<i64>>(9)?.map(Timestamp::from_millis),
         ended_by: row.get(10)?,
         reason: row.get(11)?,
     })

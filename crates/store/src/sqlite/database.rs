@@ -1,12 +1,12 @@
 //! The database of a data folder, which one process at a time has open.
 
 use crate::error::StoreError;
+use crate::sql::Connection;
 use crate::sqlite::lock::{self, FolderLock};
 use crate::sqlite::progress::Progress;
 use crate::sqlite::readers::Readers;
 use crate::sqlite::writing::WritingConnection;
 use hermod_engine::tables::TableError;
-use rusqlite::Connection;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 

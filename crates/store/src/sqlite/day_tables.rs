@@ -1,8 +1,8 @@
 //! Tables that exist once per UTC day: lists them, and builds statements on them without an allocation, because those run for
 //! every message.
 
+use crate::sql::Connection;
 use hermod_engine::tables::TableError;
-use rusqlite::Connection;
 use smallvec::SmallVec;
 use std::fmt::{self, Write};
 
@@ -35,7 +35,7 @@ impl Write for DaySql {
 pub(crate) fn bucket_days(connection: &Connection, kind: &str) -> Result<Vec<i64>, TableError> {
     let mut statement =
         connection.prepare_cached("SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB ?1")?;
-    let names = statement.query_map([format!("{kind}_[0-9]*")], |row| row.get::<_, String>(0))?;
+    let names = statement.query_map([format!("{kind}_[0-9]*")], |row| row.get::<String>(0))?;
     let mut days = Vec::new();
     for name in names {
         if let Some(day) = name?.strip_prefix(kind).and_then(|rest| rest.strip_prefix('_')?.parse().ok()) {

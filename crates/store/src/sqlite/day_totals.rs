@@ -1,5 +1,6 @@
 //! SQL for the messages and spend of each account per day.
 
+use crate::sql::{Connection, Row, params};
 use crate::sqlite::SqliteTables;
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
@@ -7,7 +8,6 @@ use hermod_domain::time::Day;
 use hermod_engine::ops::DayTotals;
 use hermod_engine::state::day_totals::DAYS_PER_READ_MAX;
 use hermod_engine::tables::{DayTotalRows, DayTotalsChange, TableError};
-use rusqlite::{Connection, Row, params};
 
 impl SqliteTables<'_> {
     fn put_day_totals(&self, account: AccountId, totals: DayTotals) -> Result<(), TableError> {
@@ -64,10 +64,10 @@ pub(crate) fn spent_since(
     Ok(Money::from_micros(spent))
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<DayTotals> {
+fn read(row: &Row<'_>) -> crate::sql::Result<DayTotals> {
     Ok(DayTotals {
         day: Day::new(row.get(0)?),
-        messages: row.get::<_, i64>(1)?.cast_unsigned(),
+        messages: row.get::<i64>(1)?.cast_unsigned(),
         spend: Money::from_micros(row.get(2)?),
     })
 }

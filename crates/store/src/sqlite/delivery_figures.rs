@@ -1,12 +1,12 @@
 //! SQL for delivery figures per day, carrier, country and network.
 
+use crate::sql::{Connection, OptionalExtension, Row, params};
 use crate::sqlite::SqliteTables;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::numbers::{Country, Network};
 use hermod_domain::time::Day;
 use hermod_engine::ops::{DELIVERY_ROWS_MAX, DeliveryFigures, DeliveryRow};
 use hermod_engine::tables::{DeliveryCell, DeliveryFigureChange, DeliveryFigureRows, TableError};
-use rusqlite::{Connection, OptionalExtension, Row, params};
 
 const FIGURES: &str = "sent, delivered, failed, expired, rejected,
     within_5s, within_15s, within_1m, within_5m, within_1h, longer, time_ms";
@@ -93,7 +93,7 @@ fn stored_names(country: Option<Country>, network: Option<Network>) -> (String, 
     (country, network.map(|network| network.to_string()).unwrap_or_default())
 }
 
-fn read_row(row: &Row<'_>) -> Result<DeliveryRow, rusqlite::Error> {
+fn read_row(row: &Row<'_>) -> Result<DeliveryRow, crate::sql::Error> {
     let (country, network): (String, String) = (row.get(2)?, row.get(3)?);
     Ok(DeliveryRow {
         day: Day::new(row.get(0)?),
@@ -106,8 +106,8 @@ fn read_row(row: &Row<'_>) -> Result<DeliveryRow, rusqlite::Error> {
 }
 
 /// Reads [`FIGURES`], which begin at this column.
-fn read_figures(row: &Row<'_>, first: usize) -> Result<DeliveryFigures, rusqlite::Error> {
-    let figure = |column: usize| Ok::<_, rusqlite::Error>(row.get::<_, i64>(first + column)?.cast_unsigned());
+fn read_figures(row: &Row<'_>, first: usize) -> Result<DeliveryFigures, crate::sql::Error> {
+    let figure = |column: usize| Ok::<_, crate::sql::Error>(row.get::<i64>(first + column)?.cast_unsigned());
     Ok(DeliveryFigures {
         sent: figure(0)?,
         delivered: figure(1)?,

@@ -1,5 +1,6 @@
 //! Tests of when delivery figures are written, and that a rollback does not change them.
 
+use crate::sql::Connection;
 use crate::sqlite::changing;
 use crate::sqlite::delivery_figures::delivery_rows;
 use crate::sqlite::schema;
@@ -12,7 +13,6 @@ use hermod_engine::ops::DeliveryRow;
 use hermod_engine::ops::{DELIVERY_DAYS_KEPT, DeliveryFigures};
 use hermod_engine::state::delivery_figures::*;
 use hermod_engine::tables::{IdAssignment, PartKey};
-use rusqlite::Connection;
 use tempfile::TempDir;
 
 const ACME: CarrierId = CarrierId::new(1);

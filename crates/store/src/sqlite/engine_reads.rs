@@ -1,5 +1,6 @@
 //! Reads whose logic is in the engine or in `statement`, each on one snapshot.
 
+use crate::sql::Connection;
 use crate::sqlite::inbound::read_mo_message;
 use crate::sqlite::{SqliteTables, balances, day_totals, ledger, parts, records, waiting_messages};
 use crate::statement::{STATEMENT_ENTRIES_MAX, StatementRows, compute_statement};
@@ -13,7 +14,6 @@ use hermod_engine::state::idempotency_keys::{KeyLimits, KeyStep, next_step};
 use hermod_engine::state::parked_receipts::ParkedPage;
 use hermod_engine::state::queues::QueueSnapshot;
 use hermod_engine::tables::TableError;
-use rusqlite::Connection;
 
 /// Returns the id of the account's message with this name.
 fn named(
@@ -61,7 +61,7 @@ pub(crate) fn parked_page(
     ids: IdConversion,
     after: Option<&RemoteId>,
 ) -> Result<ParkedPage, TableError> {
-    let snapshot = connection.unchecked_transaction()?;
+    let snapshot = connection.snapshot()?;
     ParkedPage::read(&SqliteTables::of(&snapshot), carrier, ids, after)
 }
 
@@ -82,7 +82,7 @@ fn read_statement_rows(
     days: (Day, Day),
 ) -> Result<StatementRows, TableError> {
     // One snapshot, so that a charge meanwhile does not make the lines and the balance differ.
-    let snapshot = connection.unchecked_transaction()?;
+    let snapshot = connection.snapshot()?;
     let without = LedgerKind::RolledUpCosts;
     Ok(StatementRows {
         balance: balances::read(&snapshot, account)?,

@@ -1,6 +1,7 @@
 //! SQL for erasing a phone number.
 
 use crate::read_results::Page;
+use crate::sql::{Connection, OptionalExtension, Params, Row, params};
 use crate::sqlite::SqliteTables;
 use crate::sqlite::columns::{stored_message, stored_number};
 use crate::sqlite::purging::{origin_to_blob, read_origin};
@@ -10,7 +11,6 @@ use hermod_engine::tables::{
     ErasableInbound, ErasableKind, ErasableMessage, ErasureChange, ErasureRows, InboundKey, OriginRow,
     TableError,
 };
-use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
 /// Rows per read.
 const ROWS_PER_READ: usize = 10_000;
@@ -187,19 +187,19 @@ pub(crate) fn inbound_from(
     let digits = number.number().to_string();
     let bounds = params![after_account, after_id, digits, account.map(AccountId::get), rows_max()];
     page_of(statement.query(bounds)?, |row| {
-        let id = row.get::<_, i64>(1)?.cast_unsigned();
+        let id = row.get::<i64>(1)?.cast_unsigned();
         Ok((InboundKey { account: AccountId::new(row.get(0)?), id }, row.get(2)?))
     })
 }
 
 fn page_of<T: Copy>(
-    mut rows: rusqlite::Rows<'_>,
+    mut rows: crate::sql::Rows<'_>,
     read: impl Fn(&Row<'_>) -> Result<(T, bool), TableError>,
 ) -> Result<Page<T>, TableError> {
     let mut page = Page { found: Vec::new(), last: None };
     let mut count = 0;
     while let Some(row) = rows.next()? {
-        let (place, matches) = read(row)?;
+        let (place, matches) = read(&row)?;
         count += 1;
         page.last = Some(place);
         if matches {

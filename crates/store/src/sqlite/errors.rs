@@ -1,19 +1,24 @@
 //! Converts errors of SQLite to errors of the store.
 
 use crate::error::{BackendError, BackendErrorKind, StoreError};
+use crate::sql::Error;
 use rusqlite::{ErrorCode, ffi};
-use std::error::Error;
 
-/// Returns the store's error for an error of SQLite.
-pub(crate) fn store_error(error: rusqlite::Error) -> StoreError {
+/// Returns the store's error for an error of a statement.
+pub(crate) fn store_error(error: Error) -> StoreError {
+    let Error::Sqlite(error) = error;
     StoreError::Backend(BackendError::new(kind_of(&error), error))
 }
 
 /// Returns the store's error if this is an error of SQLite, and the error itself otherwise.
 pub(crate) fn from_sqlite(
-    error: Box<dyn Error + Send + Sync>,
-) -> Result<StoreError, Box<dyn Error + Send + Sync>> {
-    error.downcast::<rusqlite::Error>().map(|error| store_error(*error))
+    error: Box<dyn std::error::Error + Send + Sync>,
+) -> Result<StoreError, Box<dyn std::error::Error + Send + Sync>> {
+    let error = match error.downcast::<Error>() {
+        Ok(error) => return Ok(store_error(*error)),
+        Err(error) => error,
+    };
+    error.downcast::<rusqlite::Error>().map(|error| store_error((*error).into()))
 }
 
 fn kind_of(error: &rusqlite::Error) -> BackendErrorKind {

@@ -1,5 +1,6 @@
 //! SQL for reports that were given up.
 
+use crate::sql::{Connection, Row, params};
 use crate::sqlite::SqliteTables;
 use crate::sqlite::reports::{
     first_ids, report_id, report_message, told_or_inbound, told_or_inbound_to_stored,
@@ -8,7 +9,6 @@ use hermod_domain::ids::{AccountId, ConnectionId};
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{GivenUpReport, PAGE_ROWS_MAX, ReportGiveUpReason, ReportId};
 use hermod_engine::tables::{GivenUpReportChange, GivenUpReportRows, TableError};
-use rusqlite::{Connection, Row, params};
 
 impl SqliteTables<'_> {
     fn put_given_up_report(&self, report: &GivenUpReport) -> Result<(), TableError> {

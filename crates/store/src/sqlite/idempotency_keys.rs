@@ -1,5 +1,6 @@
 //! SQL for idempotency keys: the log of recent keys, and the buckets with their blocks and filters.
 
+use crate::sql::{Connection, OptionalExtension, Row, params};
 use crate::sqlite::SqliteTables;
 use crate::sqlite::purging::purged_before;
 use hermod_domain::ids::MessageId;
@@ -9,7 +10,6 @@ use hermod_engine::tables::{
     IdempotencyKeyRows, KeyBucketId, KeyBucketRow, KeyBucketState, KeyChange, KeyEntry, KeySegment,
     PurgeMark, TableError,
 };
-use rusqlite::{Connection, OptionalExtension, Row, params};
 
 /// Octets of an entry: digest (16), message (8) and fingerprint (8).
 const ENTRY_BYTES: usize = 32;
@@ -196,7 +196,7 @@ fn read_bucket(row: &Row<'_>) -> Result<KeyBucketRow, TableError> {
         id: KeyBucketId(row.get(0)?),
         state,
         blocks: row.get(2)?,
-        keys: row.get::<_, i64>(3)?.cast_unsigned(),
+        keys: row.get::<i64>(3)?.cast_unsigned(),
         first: message_id(row.get(4)?)?,
         last: message_id(row.get(5)?)?,
     })

@@ -1,5 +1,6 @@
 //! Tests of idempotency keys over days, seals, merges, restarts and rollbacks.
 
+use crate::sql::Connection;
 use crate::sqlite::schema;
 use crate::sqlite::{SqliteTables, changing};
 use hermod_domain::ids::{IdMint, MessageId};
@@ -7,7 +8,6 @@ use hermod_domain::time::Day;
 use hermod_engine::ops::{Duplicate, KeyClaim};
 use hermod_engine::state::idempotency_keys::*;
 use hermod_engine::tables::{IdempotencyKeyRows, KeyBucketState, Tables};
-use rusqlite::Connection;
 use std::collections::BTreeMap;
 use tempfile::TempDir;
 

@@ -1,5 +1,6 @@
 //! SQL for MO messages of accounts.
 
+use crate::sql::{Connection, OptionalExtension, Row, params};
 use crate::sqlite::SqliteTables;
 use crate::sqlite::mo_blobs;
 use hermod_domain::ids::{AccountId, MessageId};
@@ -7,7 +8,6 @@ use hermod_domain::inbound::MoContent;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{InboundParties, InboundRecord, MoMessage, PAGE_ROWS_MAX};
 use hermod_engine::tables::{InboundChange, InboundCounter, InboundRow, InboundRows, TableError, Wire};
-use rusqlite::{Connection, OptionalExtension, Row, params};
 
 impl SqliteTables<'_> {
     fn put_inbound_counter(&self, account: AccountId, counter: InboundCounter) -> Result<(), TableError> {
@@ -87,7 +87,7 @@ pub(crate) fn read_mo_message(
         .prepare_cached("SELECT text, wire FROM inbound WHERE account = ?1 AND id = ?2 AND wire IS NOT NULL")?
         .query_row(params![account.get(), id.cast_signed()], |row| {
             let wire = mo_blobs::of_blob(row.get_ref(1)?.as_blob()?);
-            Ok((row.get::<_, String>(0)?, wire))
+            Ok((row.get::<String>(0)?, wire))
         })
         .optional()?
         .map(|(text, wire)| {
@@ -127,7 +127,7 @@ pub(crate) fn read_parties(
     )?;
     let before = before.map_or(i64::MAX, |before| i64::try_from(before).unwrap_or(i64::MAX));
     let rows = statement.query_map(params![account.get(), before, limit], |row| {
-        Ok(InboundParties { id: row.get::<_, i64>(0)?.cast_unsigned(), from: row.get(1)?, to: row.get(2)? })
+        Ok(InboundParties { id: row.get::<i64>(0)?.cast_unsigned(), from: row.get(1)?, to: row.get(2)? })
     })?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
@@ -143,7 +143,7 @@ pub(crate) fn read_records(
 
 fn read_record(row: &Row<'_>) -> Result<InboundRecord, TableError> {
     Ok(InboundRecord {
-        id: row.get::<_, i64>(0)?.cast_unsigned(),
+        id: row.get::<i64>(0)?.cast_unsigned(),
         message: read_message(row.get(1)?)?,
         from: row.get(2)?,
         to: row.get(3)?,

@@ -1,5 +1,6 @@
 //! SQL that reads waiting parts as jobs: the part joined with its message.
 
+use crate::sql::{Connection, OptionalExtension, Row, params};
 use crate::sqlite::blobs;
 use crate::sqlite::columns::{message_and_part, stored_encoding, stored_number, stored_sender};
 use crate::sqlite::unreadable::{KeyColumns, NO_MESSAGE, sort_in};
@@ -9,7 +10,6 @@ use hermod_domain::text::MessageText;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{CustomerTlvs, Job};
 use hermod_engine::tables::{LaneRead, MessageKey, Readings, TableError, UnreadablePart};
-use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::sync::Arc;
 
 const COLUMNS: &str = "p.message, p.no, m.parts, p.account, p.carrier, m.source, m.dest, m.text, m.encoding,
@@ -34,7 +34,7 @@ pub(crate) fn read_waiting(connection: &Connection, refill: LaneRead) -> Result<
         statement.query(params![refill.carrier.get(), refill.account.get(), message, part, limit])?;
     let mut jobs: Readings<Job> = Readings::default();
     while let Some(row) = rows.next()? {
-        let mut read = read(row);
+        let mut read = read(&row);
         // The parts of one message share its text and options.
         if let (Ok(job), Some(last)) = (&mut read, jobs.rows.last())
             && last.message == job.message
@@ -42,7 +42,7 @@ pub(crate) fn read_waiting(connection: &Connection, refill: LaneRead) -> Result<
             job.text = last.text.clone();
             job.options = last.options.clone();
         }
-        sort_in(&mut jobs, row, KEY, read)?;
+        sort_in(&mut jobs, &row, KEY, read)?;
     }
     Ok(jobs)
 }
@@ -62,7 +62,7 @@ pub(crate) fn find_unreadable(
         && unreadable.len() < limit
     {
         let mut job = Readings::default();
-        sort_in(&mut job, row, KEY, read(row))?;
+        sort_in(&mut job, &row, KEY, read(&row))?;
         unreadable.append(&mut job.unreadable);
     }
     Ok(())
@@ -115,7 +115,7 @@ fn read(row: &Row<'_>) -> Result<Job, TableError> {
         reference: row.get(9)?,
         expires_at: Timestamp::from_millis(row.get(10)?),
         whole: row.get(11)?,
-        tlvs: row.get::<_, Option<Vec<u8>>>(12)?.map(|tlvs| CustomerTlvs(tlvs.into())),
+        tlvs: row.get::<Option<Vec<u8>>>(12)?.map(|tlvs| CustomerTlvs(tlvs.into())),
         options,
         fresh: None,
     })

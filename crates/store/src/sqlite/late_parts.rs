@@ -1,13 +1,13 @@
 //! SQL for late parts: parts that a carrier accepted and whose receipts have not come soon.
 
 use crate::read_results::{LatePage, LatePlace};
+use crate::sql::{Connection, params};
 use crate::sqlite::SqliteTables;
 use crate::sqlite::part_rows::{COLUMNS, KEY, read, read_all};
 use crate::sqlite::unreadable::sort_in;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::time::Timestamp;
 use hermod_engine::tables::{MessageKey, PartRow, Readings, TableError};
-use rusqlite::{Connection, params};
 
 /// Late parts whose receipt is still expected, by expiry. The index `late_part_expiry` has the same condition.
 const EXPIRED: &str =
@@ -42,7 +42,7 @@ impl SqliteTables<'_> {
 /// Returns the carriers that have late parts.
 pub(crate) fn carriers_with_late_parts(connection: &Connection) -> Result<Vec<CarrierId>, TableError> {
     let mut statement = connection.prepare_cached(CARRIERS)?;
-    let carriers = statement.query_map([], |row| row.get::<_, i64>(0))?.collect::<Result<Vec<_>, _>>()?;
+    let carriers = statement.query_map([], |row| row.get::<i64>(0))?.collect::<Result<Vec<_>, _>>()?;
     // A number out of range cannot be a carrier.
     Ok(carriers.into_iter().filter_map(|carrier| u32::try_from(carrier).ok()).map(CarrierId::new).collect())
 }
@@ -85,7 +85,7 @@ pub(crate) fn expired_late_parts(
     while let Some(row) = rows.next()? {
         read_rows += 1;
         last = Some([row.get(9)?, row.get(1)?, row.get(2)?, row.get(3)?]);
-        sort_in(&mut parts, row, KEY, read(row))?;
+        sort_in(&mut parts, &row, KEY, read(&row))?;
     }
     Ok(LatePage { parts, last: last.filter(|_| read_rows == limit) })
 }
@@ -100,7 +100,7 @@ mod tests {
         let folder = tempfile::TempDir::new().unwrap();
         let connection = open_for_writing(folder.path()).unwrap();
         let mut plan = connection.prepare(&format!("EXPLAIN QUERY PLAN {EXPIRED}")).unwrap();
-        let steps = plan.query_map([0; 7], |row| row.get::<_, String>(3)).unwrap();
+        let steps = plan.query_map([0; 7], |row| row.get::<String>(3)).unwrap();
         let steps: Vec<String> = steps.map(Result::unwrap).collect();
         assert!(steps.len() == 1 && steps[0].contains("late_part_expiry"), "{steps:?}");
     }

@@ -1,5 +1,6 @@
 //! SQL for the ledger.
 
+use crate::sql::{Connection, OptionalExtension, Row, params};
 use crate::sqlite::SqliteTables;
 use crate::sqlite::columns::stored_message;
 use hermod_domain::ids::{AccountId, MessageId};
@@ -9,7 +10,6 @@ use hermod_engine::ops::{Balance, LedgerKind, LedgerRow};
 use hermod_engine::tables::{
     LedgerChange, LedgerRows, MessageRange, Posting, Refund, RolledUpKey, TableError,
 };
-use rusqlite::{Connection, OptionalExtension, Row, params};
 
 /// The columns in the order that [`read`] expects.
 const COLUMNS: &str = "id, at, kind, balance, credit_used, message, reference, note";
@@ -89,7 +89,7 @@ impl LedgerRows for SqliteTables<'_> {
         let mut refunds = Vec::new();
         while let Some(row) = rows.next()? {
             refunds.push(Refund {
-                message: stored_message(row, 0)?,
+                message: stored_message(&row, 0)?,
                 at: Timestamp::from_millis(row.get(1)?),
                 amount: Money::from_micros(row.get(2)?),
             });

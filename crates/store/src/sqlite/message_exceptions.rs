@@ -1,12 +1,12 @@
 //! SQL for exceptional facts about messages that later decisions need: failover, UNKNOWN, late receipts, carrier refusals.
 
+use crate::sql::{OptionalExtension, params};
 use crate::sqlite::SqliteTables;
 use hermod_domain::ids::{CarrierId, MessageId};
 use hermod_domain::time::Timestamp;
 use hermod_engine::tables::{
     MessageExceptionChange, MessageExceptionRows, MessageExceptions, MessageRange, TableError,
 };
-use rusqlite::{OptionalExtension, params};
 
 impl SqliteTables<'_> {
     fn put_failed_over(&self, message: MessageId) -> Result<(), TableError> {
@@ -81,9 +81,9 @@ impl MessageExceptionRows for SqliteTables<'_> {
             .query_row([message.as_i64()], |row| {
                 Ok(MessageExceptions {
                     has_failed_over: row.get(0)?,
-                    unknown_at: row.get::<_, Option<i64>>(1)?.map(Timestamp::from_millis),
+                    unknown_at: row.get::<Option<i64>>(1)?.map(Timestamp::from_millis),
                     // A number out of range counts as above every limit, so that no decision fails because of it.
-                    late_receipts: u32::try_from(row.get::<_, i64>(2)?).unwrap_or(u32::MAX),
+                    late_receipts: u32::try_from(row.get::<i64>(2)?).unwrap_or(u32::MAX),
                 })
             })
             .optional()?;

@@ -1,5 +1,6 @@
 //! SQL for MT messages: one row each, from acceptance until it is purged.
 
+use crate::sql::{OptionalExtension, params};
 use crate::sqlite::SqliteTables;
 use crate::sqlite::blobs;
 use crate::sqlite::columns::{encoding_to_stored, stored_number, stored_sender};
@@ -10,7 +11,6 @@ use hermod_domain::time::Timestamp;
 use hermod_engine::tables::{
     MessageChange, MessageOrigin, MessageParties, MessageRow, MessageRows, MessageStatus, TableError,
 };
-use rusqlite::{OptionalExtension, params};
 
 impl SqliteTables<'_> {
     fn add_message(&self, row: &MessageRow) -> Result<(), TableError> {

@@ -1,5 +1,6 @@
 //! SQL for parts of concatenated MO messages, and for digests of MO messages that were received before.
 
+use crate::sql::{OptionalExtension, Row, params};
 use crate::sqlite::SqliteTables;
 use crate::sqlite::mo_blobs;
 use hermod_domain::ids::CarrierId;
@@ -10,7 +11,6 @@ use hermod_engine::tables::{
     MoPartChange, MoPartRows, SeenKey, TableError, Unfinished, UnfinishedFound, UnfinishedId, UnfinishedKey,
     UnfinishedSize,
 };
-use rusqlite::{OptionalExtension, Row, params};
 
 impl SqliteTables<'_> {
     fn put_seen(&self, key: &SeenKey, until: Timestamp) -> Result<(), TableError> {
@@ -139,7 +139,7 @@ impl MoPartRows for SqliteTables<'_> {
             .connection
             .prepare_cached("SELECT carrier, sum(parts) FROM inbound_group GROUP BY carrier")?;
         let rows = statement
-            .query_map([], |row| Ok((CarrierId::new(row.get(0)?), row.get::<_, i64>(1)?.cast_unsigned())))?;
+            .query_map([], |row| Ok((CarrierId::new(row.get(0)?), row.get::<i64>(1)?.cast_unsigned())))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
@@ -226,8 +226,8 @@ impl MoPartRows for SqliteTables<'_> {
                 data_coding: row.get(1)?,
                 // A text in an unknown alphabet is delivered as hexadecimal digits.
                 alphabet: Alphabet::from_u8(row.get(2)?).unwrap_or(Alphabet::Octets),
-                header: row.get::<_, Vec<u8>>(3)?.into(),
-                octets: row.get::<_, Vec<u8>>(4)?.into(),
+                header: row.get::<Vec<u8>>(3)?.into(),
+                octets: row.get::<Vec<u8>>(4)?.into(),
             };
             pieces.push((row.get(0)?, segment));
         }
@@ -235,19 +235,19 @@ impl MoPartRows for SqliteTables<'_> {
     }
 }
 
-fn read_seen(row: &Row<'_>) -> Result<SeenKey, rusqlite::Error> {
+fn read_seen(row: &Row<'_>) -> Result<SeenKey, crate::sql::Error> {
     Ok(SeenKey { carrier: CarrierId::new(row.get(0)?), digest: row.get(1)? })
 }
 
-fn read_found(row: &Row<'_>) -> Result<UnfinishedFound, rusqlite::Error> {
-    let octets = row.get::<_, i64>(2)?.cast_unsigned();
+fn read_found(row: &Row<'_>) -> Result<UnfinishedFound, crate::sql::Error> {
+    let octets = row.get::<i64>(2)?.cast_unsigned();
     let size = UnfinishedSize { parts: row.get(1)?, octets: usize::try_from(octets).unwrap_or(usize::MAX) };
     Ok(UnfinishedFound { id: read_id(row.get(0)?), size, has_part: row.get(3)? })
 }
 
 /// Returns the addresses of a message. If they are damaged, returns the digits without TON and NPI, because an undeliverable
 /// message would block all others.
-fn read_ends(row: &Row<'_>) -> Result<(SmppAddress, SmppAddress), rusqlite::Error> {
+fn read_ends(row: &Row<'_>) -> Result<(SmppAddress, SmppAddress), crate::sql::Error> {
     if let Some(ends) = mo_blobs::ends_of(row.get_ref(3)?.as_blob()?) {
         return Ok(ends);
     }

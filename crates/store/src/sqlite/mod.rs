@@ -61,8 +61,8 @@ pub(crate) mod webhook_listing;
 pub(crate) mod webhook_purging;
 pub(crate) mod writing;
 
+use crate::sql::Connection;
 use hermod_engine::tables::{ChangeLog, Tables};
-use rusqlite::Connection;
 use std::cell::RefCell;
 
 /// Implements the engine's table traits on a connection.

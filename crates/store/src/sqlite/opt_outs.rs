@@ -1,12 +1,12 @@
 //! SQL for opt-outs.
 
+use crate::sql::{Connection, OptionalExtension, Row, params};
 use crate::sqlite::SqliteTables;
 use hermod_domain::ids::AccountId;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{OptOut, PAGE_ROWS_MAX};
 use hermod_engine::tables::{OptOutChange, OptOutRows, TableError};
-use rusqlite::{Connection, OptionalExtension, Row, params};
 
 impl SqliteTables<'_> {
     fn add_opt_out(&self, entry: &OptOut) -> Result<(), TableError> {

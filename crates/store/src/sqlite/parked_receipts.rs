@@ -1,5 +1,6 @@
 //! SQL for parked receipts, and for the counts of receipts that were given up.
 
+use crate::sql::{Connection, OptionalExtension, Params, Row, params};
 use crate::sqlite::SqliteTables;
 use crate::sqlite::carrier_ids::{read_id, split_id};
 use hermod_domain::carrier::RemoteKey;
@@ -9,7 +10,6 @@ use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::ops::{PAGE_ROWS_MAX, ParkedReceipt, ReceiptLoss};
 use hermod_engine::tables::{ParkedReceiptChange, ParkedReceiptRows, TableError};
-use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
 const COLUMNS: &str = "key, raw, verdict, err, word, source, at, ambiguous";
 
@@ -95,7 +95,7 @@ impl ParkedReceiptRows for SqliteTables<'_> {
         let mut statement =
             self.connection.prepare("SELECT carrier, count(*) FROM parked GROUP BY carrier")?;
         let rows = statement
-            .query_map([], |row| Ok((CarrierId::new(row.get(0)?), row.get::<_, i64>(1)?.cast_unsigned())))?;
+            .query_map([], |row| Ok((CarrierId::new(row.get(0)?), row.get::<i64>(1)?.cast_unsigned())))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
@@ -169,7 +169,7 @@ impl ParkedReceiptRows for SqliteTables<'_> {
         let mut rows = statement.query(params![carrier.get(), before, limit.cast_signed()])?;
         let mut ids = Vec::new();
         while let Some(row) = rows.next()? {
-            ids.push(read_id(row, 0, 1)?);
+            ids.push(read_id(&row, 0, 1)?);
         }
         Ok(ids)
     }
@@ -179,7 +179,7 @@ impl ParkedReceiptRows for SqliteTables<'_> {
         let mut rows = statement.query([at.as_millis()])?;
         let mut ids = Vec::new();
         while let Some(row) = rows.next()? {
-            ids.push((CarrierId::new(row.get(0)?), read_id(row, 1, 2)?));
+            ids.push((CarrierId::new(row.get(0)?), read_id(&row, 1, 2)?));
         }
         Ok(ids)
     }
@@ -228,7 +228,7 @@ fn read_rows(
     let mut rows = statement.query(params)?;
     let mut receipts = Vec::new();
     while let Some(row) = rows.next()? {
-        receipts.push(read_row(row)?);
+        receipts.push(read_row(&row)?);
     }
     Ok(receipts)
 }
@@ -240,19 +240,19 @@ fn read_row(row: &Row<'_>) -> Result<ParkedReceipt, TableError> {
         remote: read_id(row, 0, 1)?,
         verdict: verdict_from_stored(row.get(2)?)?,
         err: row.get(3)?,
-        word: row.get::<_, Option<String>>(4)?.map(String::into_boxed_str),
+        word: row.get::<Option<String>>(4)?.map(String::into_boxed_str),
         source: source.and_then(|source| Msisdn::from_number(source.cast_unsigned())),
         at: Timestamp::from_millis(row.get(6)?),
         ambiguous: row.get(7)?,
     })
 }
 
-fn read_loss(row: &Row<'_>) -> Result<ReceiptLoss, rusqlite::Error> {
+fn read_loss(row: &Row<'_>) -> Result<ReceiptLoss, crate::sql::Error> {
     Ok(ReceiptLoss {
         day: Day::new(row.get(0)?),
         carrier: CarrierId::new(row.get(1)?),
-        too_old: row.get::<_, i64>(2)?.cast_unsigned(),
-        crowded_out: row.get::<_, i64>(3)?.cast_unsigned(),
+        too_old: row.get::<i64>(2)?.cast_unsigned(),
+        crowded_out: row.get::<i64>(3)?.cast_unsigned(),
     })
 }
 

@@ -1,6 +1,7 @@
 //! Tests of which receipts stay parked, how many, and for how long.
 
 use super::{verdict_from_stored, verdict_to_stored};
+use crate::sql::Connection;
 use crate::sqlite::schema;
 use crate::sqlite::{SqliteTables, changing};
 use hermod_domain::carrier::RemoteKey;
@@ -11,7 +12,6 @@ use hermod_domain::time::Timestamp;
 use hermod_engine::ops::ParkedReceipt;
 use hermod_engine::state::parked_receipts::*;
 use hermod_engine::tables::Tables;
-use rusqlite::Connection;
 use tempfile::TempDir;
 
 const ACME: CarrierId = CarrierId::new(1);

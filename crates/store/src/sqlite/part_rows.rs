@@ -1,13 +1,13 @@
 //! Reads rows of parts, of the tables `part` and `late_part`.
 
 use crate::read_results::{PartPage, StoredKey};
+use crate::sql::{Connection, Row, Rows, params};
 use crate::sqlite::columns::{message_and_part, stored_state, stored_time};
 use crate::sqlite::unreadable::{KeyColumns, sort_in};
 use hermod_domain::ids::{AccountId, CarrierId, PartNo};
 use hermod_domain::lifecycle::{DoubtPolicy, Part};
 use hermod_domain::time::Timestamp;
 use hermod_engine::tables::{MessageKey, PartRow, Readings, TableError};
-use rusqlite::{Connection, Row, Rows, params};
 
 /// The columns of a [`PartRow`], in the order in which [`read`] expects them.
 pub(super) const COLUMNS: &str =
@@ -19,7 +19,7 @@ pub(super) const KEY: KeyColumns = [0, 1, 2, 3];
 pub(super) fn read_all(mut rows: Rows<'_>) -> Result<Vec<PartRow>, TableError> {
     let mut parts = Vec::new();
     while let Some(row) = rows.next()? {
-        parts.push(read(row)?);
+        parts.push(read(&row)?);
     }
     Ok(parts)
 }
@@ -60,7 +60,7 @@ pub(crate) fn parts_after(
     while let Some(row) = rows.next()? {
         read_rows += 1;
         last = Some([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?]);
-        sort_in(&mut parts, row, KEY, read(row))?;
+        sort_in(&mut parts, &row, KEY, read(&row))?;
     }
     Ok(PartPage { parts, last: last.filter(|_| read_rows == limit) })
 }

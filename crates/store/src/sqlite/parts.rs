@@ -1,5 +1,6 @@
 //! SQL for the parts of messages that are not final.
 
+use crate::sql::{Connection, Row, Rows, params};
 use crate::sqlite::SqliteTables;
 use crate::sqlite::columns::{message_and_part, stored_number, stored_state, time_to_stored};
 use crate::sqlite::jobs::{self, WAITING_FOR_A_SLOT};
@@ -14,7 +15,6 @@ use hermod_engine::tables::{
     DueKey, DueRead, LaneCounts, LaneRead, MessageKey, PartChange, PartRow, PartRows, Readings, SendingPart,
     TableError, UnreadablePart,
 };
-use rusqlite::{Connection, Row, Rows, params};
 
 /// The tables of parts. All parts of a message are in the same one.
 const TABLES: [&str; 2] = ["part", "late_part"];
@@ -180,7 +180,7 @@ impl PartRows for SqliteTables<'_> {
             ))?;
             let columns = params![carrier.get(), account.get(), message.as_i64(), part.get()];
             if let Some(row) = statement.query(columns)?.next()? {
-                return read(row).map(Some);
+                return read(&row).map(Some);
             }
         }
         Ok(None)
@@ -239,9 +239,9 @@ impl PartRows for SqliteTables<'_> {
             Ok(LaneCounts {
                 carrier: CarrierId::new(row.get(0)?),
                 account: AccountId::new(row.get(1)?),
-                waiting: row.get::<_, i64>(2)?.cast_unsigned(),
-                in_flight: row.get::<_, i64>(3)?.cast_unsigned(),
-                for_a_slot: row.get::<_, i64>(4)?.cast_unsigned(),
+                waiting: row.get::<i64>(2)?.cast_unsigned(),
+                in_flight: row.get::<i64>(3)?.cast_unsigned(),
+                for_a_slot: row.get::<i64>(4)?.cast_unsigned(),
             })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
@@ -256,7 +256,7 @@ impl PartRows for SqliteTables<'_> {
         let mut rows = statement.query(params![carrier.get(), account.get(), at, message, part, limit])?;
         let mut keys = Vec::new();
         while let Some(row) = rows.next()? {
-            let (message, part) = message_and_part(row, 1, 2)?;
+            let (message, part) = message_and_part(&row, 1, 2)?;
             keys.push(DueKey { at: Timestamp::from_millis(row.get(0)?), message, part });
         }
         Ok(keys)
@@ -287,7 +287,7 @@ impl PartRows for SqliteTables<'_> {
         let mut rows = statement.query([PartState::Sending.to_stored()])?;
         let mut sending = Readings::default();
         while let Some(row) = rows.next()? {
-            sort_in(&mut sending, row, KEY, read_sending(row))?;
+            sort_in(&mut sending, &row, KEY, read_sending(&row))?;
         }
         Ok(sending)
     }
@@ -333,7 +333,7 @@ fn deferred_parts_query() -> String {
 fn read_readable(mut rows: Rows<'_>) -> Result<Readings<PartRow>, TableError> {
     let mut parts = Readings::default();
     while let Some(row) = rows.next()? {
-        sort_in(&mut parts, row, KEY, read(row))?;
+        sort_in(&mut parts, &row, KEY, read(&row))?;
     }
     Ok(parts)
 }
@@ -358,7 +358,7 @@ mod tests {
         let deferred = format!("due_at > 0 AND state IN ({}, {})", waiting[0], waiting[1]);
         for query in [DUE_PLACES, &deferred_parts_query(), COUNT_DEFERRED] {
             assert!(query.contains(&deferred), "{query}");
-            let mut plan = connection.prepare(&format!("EXPLAIN QUERY PLAN {query}")).unwrap();
+            let mut plan = connection.sqlite().prepare(&format!("EXPLAIN QUERY PLAN {query}")).unwrap();
             let values: Vec<i64> = vec![0; plan.parameter_count()];
             let steps = plan.query_map(rusqlite::params_from_iter(values), |row| row.get::<_, String>(3));
             let steps: Vec<String> = steps.unwrap().map(Result::unwrap).collect();

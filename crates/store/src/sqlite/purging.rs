@@ -1,5 +1,6 @@
 //! SQL for purging, and for the marks of how far it has come.
 
+use crate::sql::{Connection, OptionalExtension, Row, Rows, params};
 use crate::sqlite::SqliteTables;
 use crate::sqlite::blobs;
 use crate::sqlite::columns::stored_message;
@@ -12,7 +13,6 @@ use hermod_engine::tables::{
     MessageRange, OriginRow, PurgeChange, PurgeMark, PurgingRows, RecordRow, StoredMessageKey, TableError,
     TextRow, UnreadableMessage, UnreadablePart,
 };
-use rusqlite::{Connection, OptionalExtension, Row, Rows, params};
 
 impl SqliteTables<'_> {
     fn put_last_purged(&self, mark: PurgeMark, last: MessageId) -> Result<(), TableError> {
@@ -116,7 +116,7 @@ impl PurgingRows for SqliteTables<'_> {
             .connection
             .prepare_cached("SELECT id, received_at FROM inbound WHERE account = ?1 ORDER BY id LIMIT ?2")?;
         let rows = statement.query_map(params![account.get(), limit], |row| {
-            Ok((row.get::<_, i64>(0)?.cast_unsigned(), Timestamp::from_millis(row.get(1)?)))
+            Ok((row.get::<i64>(0)?.cast_unsigned(), Timestamp::from_millis(row.get(1)?)))
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
@@ -159,13 +159,13 @@ fn read_page<T>(
 ) -> Result<Vec<Result<T, UnreadableMessage>>, TableError> {
     let mut page = Vec::new();
     while let Some(row) = rows.next()? {
-        let read = match read(row) {
+        let read = match read(&row) {
             Ok(read) => Ok(read),
             Err(error) => {
                 let key =
                     StoredMessageKey { message: row.get(0)?, carrier: row.get(1)?, account: row.get(2)? };
                 let part = UnreadablePart { key, reason: why_unreadable(error)? };
-                Err(UnreadableMessage { id: stored_message(row, 0)?, part })
+                Err(UnreadableMessage { id: stored_message(&row, 0)?, part })
             }
         };
         page.push(read);
@@ -194,7 +194,7 @@ fn read_record(row: &Row<'_>) -> Result<RecordRow, TableError> {
         carrier: CarrierId::new(row.get(1)?),
         account: AccountId::new(row.get(2)?),
         cost: Money::from_micros(row.get(3)?),
-        settled_at: row.get::<_, Option<i64>>(4)?.map(Timestamp::from_millis),
+        settled_at: row.get::<Option<i64>>(4)?.map(Timestamp::from_millis),
         alias: origin.and_then(|origin| origin.alias),
     })
 }

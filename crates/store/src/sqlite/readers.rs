@@ -2,9 +2,9 @@
 //! from being truncated, so a read that lasts too long is stopped; long reads are split into pages.
 
 use crate::error::StoreError;
+use crate::sql::Connection;
 use crate::sqlite::schema;
 use hermod_engine::tables::TableError;
-use rusqlite::Connection;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -33,6 +33,7 @@ impl Reader {
         let began = Arc::new(Mutex::new(real_time()));
         let read_began = began.clone();
         connection
+            .sqlite_mut()
             .progress_handler(STEPS_PER_CHECK, Some(move || lock(&read_began).elapsed() > snapshot_max))?;
         Ok(Reader { connection, began })
     }
@@ -119,7 +120,7 @@ impl Readers {
 
 /// Returns the size of the database file in bytes, without its log.
 pub(crate) fn database_bytes(connection: &Connection) -> Result<u64, TableError> {
-    let pragma = |name: &str| connection.query_row(name, [], |row| row.get::<_, i64>(0));
+    let pragma = |name: &str| connection.query_row(name, [], |row| row.get::<i64>(0));
     let (pages, page_bytes) = (pragma("PRAGMA page_count")?, pragma("PRAGMA page_size")?);
     Ok(pages.saturating_mul(page_bytes).cast_unsigned())
 }
@@ -152,8 +153,8 @@ mod tests {
         // One more than there are connections: none is lost or left in a transaction.
         for _ in 0..=READERS {
             let endless = readers.run(|connection| {
-                let snapshot = connection.unchecked_transaction()?;
-                Ok(snapshot.query_row(ENDLESS, [], |row| row.get::<_, i64>(0))?)
+                let snapshot = connection.snapshot()?;
+                Ok(snapshot.query_row(ENDLESS, [], |row| row.get::<i64>(0))?)
             });
             let ended = endless.await;
             assert!(matches!(ended, Err(StoreError::ReadTooLong)), "{ended:?}");

@@ -1,5 +1,6 @@
 //! SQL for message records that customers read. The account is part of every key, so no customer reads another's messages.
 
+use crate::sql::{Connection, OptionalExtension, Row, params};
 use crate::sqlite::SqliteTables;
 use crate::sqlite::columns::{stored_number, stored_sender};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
@@ -10,7 +11,6 @@ use hermod_domain::time::Timestamp;
 use hermod_engine::ops::MessageRecord;
 use hermod_engine::progress;
 use hermod_engine::tables::{MessageKey, TableError};
-use rusqlite::{Connection, OptionalExtension, Row, params};
 
 /// Returns a message of this account. Before it is final, its state is computed from its parts.
 pub(crate) fn message(
@@ -19,7 +19,7 @@ pub(crate) fn message(
     id: MessageId,
 ) -> Result<Option<MessageRecord>, TableError> {
     // One snapshot for the message and its parts, so that it cannot become final between the two reads.
-    let snapshot = connection.unchecked_transaction()?;
+    let snapshot = connection.snapshot()?;
     let record = snapshot
         .prepare_cached(
             "SELECT carrier, source, dest, state, dlr, err, parts, cost, settled_at FROM message
@@ -53,6 +53,6 @@ fn read(row: &Row<'_>, account: AccountId, id: MessageId) -> Result<MessageRecor
         err: row.get(5)?,
         parts: row.get(6)?,
         cost: Money::from_micros(row.get(7)?),
-        settled_at: row.get::<_, Option<i64>>(8)?.map(Timestamp::from_millis),
+        settled_at: row.get::<Option<i64>>(8)?.map(Timestamp::from_millis),
     })
 }

@@ -3,12 +3,12 @@
 
 use crate::error::StoreError;
 use crate::journal::{self, Journal, JournalBatch, Limits, OsFiles, Recovered, StoreId};
+use crate::sql::Connection;
 use crate::sqlite::commit_mark::CommitMark;
 use crate::sqlite::lock::FolderLock;
 use crate::sqlite::reserve::Reserve;
 use crate::sqlite::{SqliteTables, errors, lock, schema};
 use hermod_engine::tables::replay;
-use rusqlite::Connection;
 use std::fs::File;
 use std::io::ErrorKind;
 use std::path::Path;

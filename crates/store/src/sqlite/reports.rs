@@ -2,15 +2,14 @@
 
 use crate::error::StoreError;
 use crate::read_results::OnTransmitters;
+use crate::sql::{Connection, Error, OptionalExtension, Row, params};
 use crate::sqlite::SqliteTables;
 use crate::sqlite::blobs;
-use crate::sqlite::unreadable::is_invalid_value;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::receipt::{DlrCode, ReportStatus};
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{DlrReport, Report, ReportContent, ReportId};
 use hermod_engine::tables::{ReportChange, ReportPage, ReportRows, StoredReport, TableError};
-use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::sync::Arc;
 
 /// The stored status of a report that delivers an MO message. The number is permanent.
@@ -72,7 +71,7 @@ impl ReportRows for SqliteTables<'_> {
             .connection
             .prepare_cached("SELECT count(*) FROM report WHERE connection = ?1 AND id BETWEEN ?2 AND ?3")?;
         let range = params![connection.get(), first.0.cast_signed(), last.0.cast_signed()];
-        Ok(usize::try_from(count.query_row(range, |row| row.get::<_, i64>(0))?).unwrap_or(0))
+        Ok(usize::try_from(count.query_row(range, |row| row.get::<i64>(0))?).unwrap_or(0))
     }
 
     fn change_report(&self, change: &ReportChange) -> Result<(), TableError> {
@@ -89,7 +88,7 @@ impl ReportRows for SqliteTables<'_> {
         let mut statement =
             self.connection.prepare_cached("SELECT min(connection) FROM report WHERE connection > ?1")?;
         let (mut found, mut last) = (Vec::new(), -1_i64);
-        while let Some(next) = statement.query_row([last], |row| row.get::<_, Option<u32>>(0))? {
+        while let Some(next) = statement.query_row([last], |row| row.get::<Option<u32>>(0))? {
             found.push(ConnectionId::new(next));
             last = i64::from(next);
         }
@@ -144,9 +143,9 @@ impl ReportRows for SqliteTables<'_> {
 
 /// Converts SQLite's error about an invalid value to the engine's error for unreadable rows.
 fn to_unreadable(error: TableError) -> TableError {
-    match error.downcast_ref() {
-        Some(sqlite) if is_invalid_value(sqlite) => {
-            TableError::unreadable(format!("database error: {sqlite}"))
+    match error.downcast_ref::<Error>() {
+        Some(invalid) if invalid.is_invalid_value() => {
+            TableError::unreadable(format!("database error: {invalid}"))
         }
         _ => error,
     }
@@ -154,7 +153,7 @@ fn to_unreadable(error: TableError) -> TableError {
 
 fn read_stored(row: &Row<'_>) -> Result<StoredReport, TableError> {
     Ok(StoredReport {
-        account: row.get::<_, Option<u32>>(0)?.map(AccountId::new),
+        account: row.get::<Option<u32>>(0)?.map(AccountId::new),
         message: report_message(row.get(1)?)?,
         status: told_or_inbound(row.get(2)?)?,
         err: row.get(3)?,
@@ -176,7 +175,7 @@ pub(super) fn first_ids(
     let mut rows = statement.query(params![bound, limit])?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
-        if row.get::<_, i64>(1)? > newest.as_millis() {
+        if row.get::<i64>(1)? > newest.as_millis() {
             break;
         }
         found.push(report_id(row.get(0)?));
@@ -205,9 +204,9 @@ pub(crate) fn read_page(
         let id = report_id(row.get(0)?);
         page.rows += 1;
         page.last = Some(id);
-        match read(row, id, of) {
+        match read(&row, id, of) {
             Ok(report) => {
-                if let Some(code) = row.get::<_, Option<u8>>(9)?.and_then(DlrCode::from_u8) {
+                if let Some(code) = row.get::<Option<u8>>(9)?.and_then(DlrCode::from_u8) {
                     page.ended.insert(id, ReportStatus::Final(code));
                 }
                 page.reports.push(report);
@@ -222,7 +221,7 @@ pub(crate) fn read_page(
 }
 
 fn read(row: &Row<'_>, id: ReportId, connection: ConnectionId) -> Result<Report, TableError> {
-    let news = match row.get::<_, Option<i64>>(10)? {
+    let news = match row.get::<Option<i64>>(10)? {
         Some(number) => ReportContent::Inbound(number.cast_unsigned()),
         None => ReportContent::Dlr(read_news(row)?),
     };
@@ -251,7 +250,7 @@ fn read_news(row: &Row<'_>) -> Result<DlrReport, TableError> {
 /// Returns how many reports a connection has.
 pub(crate) fn count_reports(connection: &Connection, of: ConnectionId) -> Result<u64, TableError> {
     let mut statement = connection.prepare_cached("SELECT count(*) FROM report WHERE connection = ?1")?;
-    Ok(statement.query_row([of.get()], |row| row.get::<_, i64>(0))?.cast_unsigned())
+    Ok(statement.query_row([of.get()], |row| row.get::<i64>(0))?.cast_unsigned())
 }
 
 /// Reads `limit` reports of a connection after `after`, and returns those of messages submitted on transmitter binds that are
@@ -302,9 +301,8 @@ pub(crate) fn inbound_waiting(
         "SELECT inbound FROM (SELECT account, inbound FROM report WHERE connection = ?1 ORDER BY id DESC LIMIT ?3)
          WHERE account = ?2 AND inbound IS NOT NULL",
     )?;
-    let rows = statement.query_map(params![of.get(), account.get(), limit], |row| {
-        Ok(row.get::<_, i64>(0)?.cast_unsigned())
-    })?;
+    let rows = statement
+        .query_map(params![of.get(), account.get(), limit], |row| Ok(row.get::<i64>(0)?.cast_unsigned()))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
@@ -327,7 +325,7 @@ mod tests {
 
     #[test]
     fn report_that_is_also_sent_by_webhook_counts_as_read() {
-        let tables = Connection::open_in_memory().unwrap();
+        let tables = Connection::in_memory();
         let make = "CREATE TABLE report (connection, id, message, hooked); CREATE TABLE message (id, origin)";
         tables.execute_batch(make).unwrap();
         let connection = ConnectionId::new(1);

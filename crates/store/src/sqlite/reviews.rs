@@ -1,12 +1,12 @@
 //! SQL for reviews of messages that a screening rule held.
 
+use crate::sql::{Connection, OptionalExtension, Row, params};
 use crate::sqlite::SqliteTables;
 use crate::sqlite::columns::{stored_number, stored_sender};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{OPEN_REVIEWS_COUNTED_MAX, OpenReviews, ReviewCase, ReviewState, Screened};
 use hermod_engine::tables::{ReopenedReview, ReviewChange, ReviewRows, ReviewStatus, TableError};
-use rusqlite::{Connection, OptionalExtension, Row, params};
 
 /// Separates the names of the rules in a row. Names are printable, so none contains it.
 const RULE_SEPARATOR: &str = "\u{1f}";
@@ -98,7 +98,7 @@ impl ReviewRows for SqliteTables<'_> {
         let mut last = self
             .connection
             .prepare_cached("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'review'")?;
-        Ok(last.query_row([], |row| row.get::<_, i64>(0))?.cast_unsigned())
+        Ok(last.query_row([], |row| row.get::<i64>(0))?.cast_unsigned())
     }
 
     fn change_review(&self, change: &ReviewChange) -> Result<(), TableError> {
@@ -220,7 +220,7 @@ pub(crate) fn standings_after(
     let mut rows = statement.query(params![after.map_or(0, stored_id), limit])?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
-        found.push(read_standing(row)?);
+        found.push(read_standing(&row)?);
     }
     Ok(found)
 }
@@ -237,11 +237,11 @@ fn stored_state(number: i64) -> Result<ReviewState, TableError> {
 
 fn read_standing(row: &Row<'_>) -> Result<ReviewStatus, TableError> {
     Ok(ReviewStatus {
-        id: row.get::<_, i64>(0)?.cast_unsigned(),
+        id: row.get::<i64>(0)?.cast_unsigned(),
         state: stored_state(row.get(1)?)?,
-        decided_at: row.get::<_, Option<i64>>(2)?.map(Timestamp::from_millis),
+        decided_at: row.get::<Option<i64>>(2)?.map(Timestamp::from_millis),
         last_at: Timestamp::from_millis(row.get(3)?),
-        seen: row.get::<_, i64>(4)?.cast_unsigned(),
+        seen: row.get::<i64>(4)?.cast_unsigned(),
     })
 }
 
@@ -249,7 +249,7 @@ fn read(row: &Row<'_>) -> Result<ReviewCase, TableError> {
     let source: String = row.get(2)?;
     let rules: String = row.get(5)?;
     Ok(ReviewCase {
-        id: row.get::<_, i64>(0)?.cast_unsigned(),
+        id: row.get::<i64>(0)?.cast_unsigned(),
         account: AccountId::new(row.get(1)?),
         from: stored_sender(&source)?,
         to: stored_number(row.get(3)?)?,
@@ -257,9 +257,9 @@ fn read(row: &Row<'_>) -> Result<ReviewCase, TableError> {
         rules: rules.split(RULE_SEPARATOR).filter(|rule| !rule.is_empty()).map(str::to_owned).collect(),
         opened_at: Timestamp::from_millis(row.get(6)?),
         last_at: Timestamp::from_millis(row.get(7)?),
-        seen: row.get::<_, i64>(8)?.cast_unsigned(),
+        seen: row.get::<i64>(8)?.cast_unsigned(),
         state: stored_state(row.get(9)?)?,
-        decided_at: row.get::<_, Option<i64>>(10)?.map(Timestamp::from_millis),
+        decided_at: row.get::<Option<i64>>(10)?.map(Timestamp::from_millis),
         decided_by: row.get(11)?,
         reason: row.get(12)?,
     })

@@ -1,5 +1,6 @@
 //! SQL for unreadable rows that were set aside.
 
+use crate::sql::{Connection, Error, Row, params};
 use crate::sqlite::unreadable::why_unreadable;
 use crate::sqlite::{SqliteTables, parts};
 use hermod_domain::ids::MessageId;
@@ -9,7 +10,6 @@ use hermod_engine::ops::{SetAside, SetAsideCount, StoredPart};
 use hermod_engine::tables::{
     MessageRange, SetAsideChange, SetAsideRows, StoredMessageKey, TableError, UnreadablePart,
 };
-use rusqlite::{Connection, Error, Row, params};
 
 impl SqliteTables<'_> {
     fn set_parts_aside(&self, key: StoredMessageKey, reason: &str, at: Timestamp) -> Result<(), TableError> {
@@ -107,7 +107,7 @@ pub(crate) fn set_aside_after(
 }
 
 fn read(row: &Row<'_>) -> Result<SetAside, Error> {
-    let part = row.get::<_, Option<i64>>(6)?.map(|no| {
+    let part = row.get::<Option<i64>>(6)?.map(|no| {
         Ok::<_, Error>(StoredPart {
             no,
             state: row.get(7)?,
@@ -134,8 +134,8 @@ pub(crate) fn count_set_aside(connection: &Connection) -> Result<SetAsideCount, 
     let mut statement = connection.prepare_cached("SELECT count(*), max(at) FROM set_aside")?;
     Ok(statement.query_row([], |row| {
         Ok(SetAsideCount {
-            rows: row.get::<_, i64>(0)?.cast_unsigned(),
-            last_at: row.get::<_, Option<i64>>(1)?.map(Timestamp::from_millis),
+            rows: row.get::<i64>(0)?.cast_unsigned(),
+            last_at: row.get::<Option<i64>>(1)?.map(Timestamp::from_millis),
         })
     })?)
 }

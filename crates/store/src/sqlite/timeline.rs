@@ -1,9 +1,9 @@
 //! SQL for the timeline, which keeps the unusual steps of messages, and for the reserved ids of all steps.
 
+use crate::sql::params;
 use crate::sqlite::SqliteTables;
 use hermod_engine::steps::{MessageStep, StepId};
 use hermod_engine::tables::{StepChange, TableError, TimelineRows};
-use rusqlite::params;
 
 impl TimelineRows for SqliteTables<'_> {
     fn change_steps(&self, change: &StepChange) -> Result<(), TableError> {
@@ -15,7 +15,7 @@ impl TimelineRows for SqliteTables<'_> {
 
     fn reserved_step(&self) -> Result<StepId, TableError> {
         let mut reserved = self.connection.prepare_cached("SELECT reserved FROM step_counter")?;
-        Ok(StepId(reserved.query_row([], |row| row.get::<_, i64>(0))?.cast_unsigned()))
+        Ok(StepId(reserved.query_row([], |row| row.get::<i64>(0))?.cast_unsigned()))
     }
 }
 

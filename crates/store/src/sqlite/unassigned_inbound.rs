@@ -1,5 +1,6 @@
 //! SQL for unassigned MO messages: no account owns the number.
 
+use crate::sql::{Connection, OptionalExtension, Row, params};
 use crate::sqlite::SqliteTables;
 use crate::sqlite::inbound::read_message;
 use crate::sqlite::mo_blobs;
@@ -9,7 +10,6 @@ use hermod_engine::ops::{PAGE_ROWS_MAX, UnassignedMo};
 use hermod_engine::tables::{
     TableError, UnassignedInboundChange, UnassignedInboundRows, UnassignedMessage, UnassignedRow,
 };
-use rusqlite::{Connection, OptionalExtension, Row, params};
 
 impl SqliteTables<'_> {
     fn add_unassigned(&self, row: &UnassignedRow) -> Result<(), TableError> {

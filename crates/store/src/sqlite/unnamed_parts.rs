@@ -1,5 +1,6 @@
 //! SQL for parts that a carrier accepted without a usable id.
 
+use crate::sql::{Connection, OptionalExtension, Row, params};
 use crate::sqlite::SqliteTables;
 use crate::sqlite::columns::{message_and_part, stored_number, stored_sender};
 use hermod_domain::ids::{AccountId, CarrierId};
@@ -7,7 +8,6 @@ use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
 use hermod_engine::tables::{PartKey, TableError, UnnamedPart, UnnamedPartChange, UnnamedPartRows};
-use rusqlite::{Connection, OptionalExtension, Row, params};
 
 impl SqliteTables<'_> {
     fn put_unnamed_part(&self, part: &UnnamedPart) -> Result<(), TableError> {
@@ -62,7 +62,7 @@ impl UnnamedPartRows for SqliteTables<'_> {
         let mut found = Vec::new();
         while let Some(row) = rows.next()? {
             let part =
-                UnnamedPart { carrier, to, part: read_key(row)?, at: Timestamp::from_millis(row.get(3)?) };
+                UnnamedPart { carrier, to, part: read_key(&row)?, at: Timestamp::from_millis(row.get(3)?) };
             let from: String = row.get(4)?;
             found.push((part, stored_sender(&from)?));
         }
@@ -109,7 +109,12 @@ pub(crate) fn read_unnamed_page(
     let mut page = Vec::new();
     while let Some(row) = rows.next()? {
         let (carrier, to) = (CarrierId::new(row.get(3)?), stored_number(row.get(4)?)?);
-        page.push(UnnamedPart { carrier, to, part: read_key(row)?, at: Timestamp::from_millis(row.get(5)?) });
+        page.push(UnnamedPart {
+            carrier,
+            to,
+            part: read_key(&row)?,
+            at: Timestamp::from_millis(row.get(5)?),
+        });
     }
     Ok(page)
 }

@@ -1,32 +1,21 @@
 //! Tells unreadable rows from reads that failed. A row is unreadable if it is damaged, or was written by another release.
 
+use crate::sql::{Error, Row};
 use hermod_engine::tables::{Readings, StoredMessageKey, TableError, UnreadablePart};
-use rusqlite::{Error, Row};
 
 /// The reason where a part's message is missing.
 pub(crate) const NO_MESSAGE: &str = "its message has no row";
 
 /// Whether the error means that a row is unreadable. Reading it again gives the same error.
 pub(crate) fn is_unreadable(error: &TableError) -> bool {
-    error.is_unreadable() || error.downcast_ref().is_some_and(is_invalid_value)
-}
-
-/// Whether SQLite reports a value of the wrong type or out of range.
-pub(crate) fn is_invalid_value(error: &Error) -> bool {
-    matches!(
-        error,
-        Error::FromSqlConversionFailure(..)
-            | Error::IntegralValueOutOfRange(..)
-            | Error::InvalidColumnType(..)
-            | Error::Utf8Error(..)
-    )
+    error.is_unreadable() || error.downcast_ref().is_some_and(Error::is_invalid_value)
 }
 
 /// Returns why a row is unreadable, or the error itself if it means that the read failed.
 pub(crate) fn why_unreadable(error: TableError) -> Result<String, TableError> {
-    match error.downcast_ref() {
-        Some(Error::QueryReturnedNoRows) => Ok(NO_MESSAGE.to_owned()),
-        Some(sqlite) if is_invalid_value(sqlite) => Ok(sqlite.to_string()),
+    match error.downcast_ref::<Error>() {
+        Some(failed) if failed.is_no_row() => Ok(NO_MESSAGE.to_owned()),
+        Some(failed) if failed.is_invalid_value() => Ok(failed.to_string()),
         None if error.is_unreadable() => Ok(error.into_inner().to_string()),
         _ => Err(error),
     }
@@ -45,7 +34,7 @@ pub(crate) fn sort_in<T>(
     match read {
         Ok(read) => readings.rows.push(read),
         Err(error) => {
-            let [carrier, account, message, no] = key.map(|column| row.get::<_, i64>(column));
+            let [carrier, account, message, no] = key.map(|column| row.get::<i64>(column));
             let stored = StoredMessageKey { carrier: carrier?, account: account?, message: message? };
             let reason = format!("part {}: {}", no?, why_unreadable(error)?);
             readings.unreadable.push(UnreadablePart { key: stored, reason });

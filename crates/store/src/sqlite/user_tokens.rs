@@ -1,10 +1,10 @@
 //! SQL for the tokens of users.
 
+use crate::sql::{Connection, OptionalExtension, Row, params};
 use crate::sqlite::SqliteTables;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{TokenDigest, TokenPurpose, UserToken};
 use hermod_engine::tables::{TableError, UserTokenChange, UserTokenRows};
-use rusqlite::{Connection, OptionalExtension, Row, params};
 
 /// The columns in the order that [`read`] expects.
 const COLUMNS: &str = "digest, user, purpose, made_at, expires_at, body";

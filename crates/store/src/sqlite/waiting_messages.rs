@@ -1,6 +1,7 @@
 //! SQL that lists the messages in a carrier's queue.
 
 use crate::read_results::WaitingPage;
+use crate::sql::{Connection, OptionalExtension, Row, params};
 use crate::sqlite::columns::{stored_message, stored_number, stored_sender, stored_state};
 use crate::sqlite::jobs::WAITING_FOR_A_SLOT;
 use crate::sqlite::unreadable::why_unreadable;
@@ -10,7 +11,6 @@ use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{QueuePosition, WaitingMessage};
 use hermod_engine::state::lanes::Unread;
 use hermod_engine::tables::TableError;
-use rusqlite::{Connection, OptionalExtension, Row, params};
 
 /// Rows per read, so that no snapshot lasts long.
 const ROWS_PER_READ: u32 = 5_000;
@@ -50,7 +50,7 @@ pub(crate) fn read_page(
     limit: usize,
 ) -> Result<WaitingPage, TableError> {
     // One snapshot for the parts and their messages.
-    let snapshot = connection.unchecked_transaction()?;
+    let snapshot = connection.snapshot()?;
     let (mut groups, more) = read_groups(&snapshot, carrier, after, limit)?;
     if more {
         // The last one may have parts that were not read.
@@ -90,11 +90,11 @@ fn read_groups(
     let (mut read, mut complete) = (0, 0);
     while let Some(row) = rows.next()? {
         read += 1;
-        let place = QueuePosition { account: AccountId::new(row.get(0)?), message: stored_message(row, 1)? };
+        let place = QueuePosition { account: AccountId::new(row.get(0)?), message: stored_message(&row, 1)? };
         let unsent = match stored_state(row.get(2)?) {
             Ok(PartState::Queued) => true,
             // Without a due time it waits for a slot to be resent.
-            Ok(PartState::InDoubt) => row.get::<_, i64>(3)? == 0,
+            Ok(PartState::InDoubt) => row.get::<i64>(3)? == 0,
             // An unreadable state is not listed.
             Ok(_) | Err(_) => false,
         };

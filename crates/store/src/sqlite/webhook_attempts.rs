@@ -1,5 +1,6 @@
 //! SQL for the attempts to post webhook events.
 
+use crate::sql::{Connection, Row, params};
 use crate::sqlite::SqliteTables;
 use crate::sqlite::webhook_events::stored_range;
 use hermod_domain::time::Timestamp;
@@ -7,7 +8,6 @@ use hermod_engine::ops::{AttemptOutcome, Endpoint, WEBHOOK_ATTEMPTS_KEPT, Webhoo
 use hermod_engine::tables::{
     EventKey, EventRange, StoredAttempt, StoredOutcome, TableError, WebhookAttemptChange, WebhookAttemptRows,
 };
-use rusqlite::{Connection, Row, params};
 use std::time::Duration;
 
 impl SqliteTables<'_> {
@@ -94,7 +94,7 @@ fn attempt(row: &Row<'_>) -> Result<WebhookAttempt, TableError> {
     };
     Ok(WebhookAttempt {
         at: Timestamp::from_millis(row.get(0)?),
-        took: Duration::from_millis(row.get::<_, i64>(1)?.cast_unsigned()),
+        took: Duration::from_millis(row.get::<i64>(1)?.cast_unsigned()),
         outcome,
         response: row.get(4)?,
     })

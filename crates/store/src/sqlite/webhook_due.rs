@@ -2,6 +2,7 @@
 
 use crate::error::StoreError;
 use crate::read_results::{Due, UndeliverableEvent};
+use crate::sql::{Connection, OptionalExtension, Row, params};
 use crate::sqlite::columns::stored_number;
 use crate::sqlite::inbound::find_inbound;
 use crate::sqlite::reports::stored_told;
@@ -17,7 +18,6 @@ use hermod_engine::ops::{
     DlrEvent, Endpoint, EventId, FailingEndpoint, InboundRecord, WebhookContent, WebhookEvent, WebhookPage,
 };
 use hermod_engine::tables::TableError;
-use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::time::Duration;
 
 /// Maximum number of events without content in one read, which are given up in one transaction.
@@ -31,7 +31,7 @@ const NEWER_EVENTS: u32 = 1_000;
 
 /// Returns every endpoint with waiting events, and when its first event is due. One seek per endpoint, not per event.
 pub(crate) fn waiting_endpoints(connection: &Connection) -> Result<Vec<(Endpoint, Timestamp)>, TableError> {
-    let snapshot = connection.unchecked_transaction()?;
+    let snapshot = connection.snapshot()?;
     let mut statement = snapshot.prepare_cached(
         "SELECT account, kind, due_at FROM webhook INDEXED BY webhook_due
          WHERE (account, kind) > (?1, ?2) ORDER BY account, kind, due_at LIMIT 1",
@@ -105,7 +105,7 @@ pub(crate) fn due_events(
             break;
         }
         let event = event_id(row.get(0)?);
-        match read(connection, endpoint, event, row) {
+        match read(connection, endpoint, event, &row) {
             Ok(Some(event)) => {
                 found.page.events.push(event);
                 continue;
@@ -139,7 +139,7 @@ pub(crate) fn find_content(
             ))?;
             let mut rows = statement.query(params![account.get(), kind.as_u8(), event.0.cast_signed()])?;
             if let Some(row) = rows.next()? {
-                let found = content(connection, Endpoint { account, kind }, row)?;
+                let found = content(connection, Endpoint { account, kind }, &row)?;
                 return Ok(found.filter(|content| !is_erased(content)));
             }
         }
@@ -187,7 +187,7 @@ fn content(
 
 /// Returns `None` if its message was purged.
 fn dlr(row: &Row<'_>) -> Result<Option<DlrEvent>, TableError> {
-    let Some(source) = row.get::<_, Option<String>>(11)? else { return Ok(None) };
+    let Some(source) = row.get::<Option<String>>(11)? else { return Ok(None) };
     let message = event_message(row.get(4)?)?;
     Ok(Some(DlrEvent {
         message,
@@ -209,5 +209,5 @@ fn received(
     account: AccountId,
     row: &Row<'_>,
 ) -> Result<Option<InboundRecord>, TableError> {
-    find_inbound(connection, account, row.get::<_, i64>(10)?.cast_unsigned())
+    find_inbound(connection, account, row.get::<i64>(10)?.cast_unsigned())
 }

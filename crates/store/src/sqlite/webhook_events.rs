@@ -1,5 +1,6 @@
 //! SQL for webhook events: those that wait, and those that have ended.
 
+use crate::sql::{Connection, Error, OptionalExtension, params};
 use crate::sqlite::SqliteTables;
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::time::Timestamp;
@@ -9,7 +10,6 @@ use hermod_engine::tables::{
     EndedEvent, EventAttempts, EventContent, EventEnd, EventKey, EventRange, NewEvent, TableError,
     WaitingEvent, WebhookEventChange, WebhookEventRows,
 };
-use rusqlite::{Connection, Error, OptionalExtension, params};
 
 impl SqliteTables<'_> {
     fn put_last_event(&self, event: EventId) -> Result<(), TableError> {
@@ -21,7 +21,7 @@ impl SqliteTables<'_> {
 
     fn put_event(&self, event: &NewEvent) -> Result<(), TableError> {
         let NewEvent { key, due_at, message, at, content: about } = event;
-        let (account, kind, id) = stored_key(*key);
+        let [account, kind, id] = stored_key(*key);
         let (due_at, message, at) = (due_at.as_millis(), message.as_i64(), at.as_millis());
         match about {
             EventContent::Dlr { connection, status: told, err, form } => self
@@ -55,7 +55,7 @@ impl SqliteTables<'_> {
     }
 
     fn put_event_attempts(&self, key: EventKey, attempts: u32) -> Result<(), TableError> {
-        let (account, kind, id) = stored_key(key);
+        let [account, kind, id] = stored_key(key);
         self.connection
             .prepare_cached("UPDATE webhook SET attempts = ?4 WHERE account = ?1 AND kind = ?2 AND id = ?3")?
             .execute(params![account, kind, id, attempts])?;
@@ -63,7 +63,7 @@ impl SqliteTables<'_> {
     }
 
     fn put_event_due(&self, key: EventKey, due_at: Timestamp, failures: u32) -> Result<(), TableError> {
-        let (account, kind, id) = stored_key(key);
+        let [account, kind, id] = stored_key(key);
         self.connection
             .prepare_cached(
                 "UPDATE webhook SET due_at = ?4, failures = ?5 WHERE account = ?1 AND kind = ?2 AND id = ?3",
@@ -78,7 +78,7 @@ impl SqliteTables<'_> {
         due_at: Timestamp,
         counts: EventAttempts,
     ) -> Result<(), TableError> {
-        let (account, kind, id) = stored_key(key);
+        let [account, kind, id] = stored_key(key);
         let EventAttempts { failures, attempts } = counts;
         self.connection
             .prepare_cached(
@@ -96,7 +96,7 @@ impl SqliteTables<'_> {
         ended_at: Timestamp,
         attempts: u32,
     ) -> Result<(), TableError> {
-        let (account, kind, id) = stored_key(key);
+        let [account, kind, id] = stored_key(key);
         self.connection
             .prepare_cached(
                 "INSERT INTO webhook_past
@@ -112,7 +112,7 @@ impl SqliteTables<'_> {
     }
 
     fn restore_event(&self, key: EventKey, due_at: Timestamp) -> Result<(), TableError> {
-        let (account, kind, id) = stored_key(key);
+        let [account, kind, id] = stored_key(key);
         self.connection
             .prepare_cached(
                 "INSERT INTO webhook
@@ -128,7 +128,7 @@ impl SqliteTables<'_> {
     }
 
     fn put_ended_event_attempts(&self, key: EventKey, attempts: u32) -> Result<(), TableError> {
-        let (account, kind, id) = stored_key(key);
+        let [account, kind, id] = stored_key(key);
         self.connection
             .prepare_cached(
                 "UPDATE webhook_past SET attempts = ?4 WHERE account = ?1 AND kind = ?2 AND id = ?3",
@@ -186,7 +186,7 @@ impl WebhookEventRows for SqliteTables<'_> {
             .query_row(stored_key(key), |row| {
                 // A count out of range becomes the highest, so that the event can still end.
                 let count =
-                    |column| Ok::<_, Error>(u32::try_from(row.get::<_, i64>(column)?).unwrap_or(u32::MAX));
+                    |column| Ok::<_, Error>(u32::try_from(row.get::<i64>(column)?).unwrap_or(u32::MAX));
                 let counts = EventAttempts { failures: count(0)?, attempts: count(1)? };
                 Ok(WaitingEvent { message: MessageId::from_i64(row.get(2)?), counts })
             })
@@ -254,7 +254,7 @@ impl WebhookEventRows for SqliteTables<'_> {
              WHERE account = ?1 AND kind = ?2 AND id BETWEEN ?3 AND ?4 AND ended_at <= ?5",
         )?;
         let range = [account, kind, first, last, ended_by.as_millis()];
-        Ok(count.query_row(range, |row| row.get::<_, i64>(0))?.cast_unsigned())
+        Ok(count.query_row(range, |row| row.get::<i64>(0))?.cast_unsigned())
     }
 }
 
@@ -270,9 +270,9 @@ pub(crate) fn count_waiting(connection: &Connection) -> Result<u64, TableError> 
     Ok(waiting.cast_unsigned())
 }
 
-fn stored_key(key: EventKey) -> (u32, u8, i64) {
+fn stored_key(key: EventKey) -> [i64; 3] {
     let EventKey { endpoint: Endpoint { account, kind }, event } = key;
-    (account.get(), kind.as_u8(), event.0.cast_signed())
+    [account.get().into(), kind.as_u8().into(), event.0.cast_signed()]
 }
 
 pub(super) fn event_id(number: i64) -> EventId {

@@ -1,5 +1,6 @@
 //! SQL that lists webhook events: those that wait, those that were delivered, and those that were given up.
 
+use crate::sql::{Connection, OptionalExtension, Row, ToSql, params};
 use crate::sqlite::reports::stored_told;
 use crate::sqlite::webhook_attempts::attempts;
 use crate::sqlite::webhook_events::{event_id, event_message, stored_end};
@@ -11,7 +12,6 @@ use hermod_engine::ops::{
     WebhookFilter, WebhookRecord, WebhookState, WebhookStatus,
 };
 use hermod_engine::tables::{EventKey, TableError};
-use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 use std::cmp::Reverse;
 
 // The queries for events by state, all with the same columns. Delivered events have no index, which would cost every event a
@@ -42,7 +42,7 @@ pub(crate) fn list_events(
     limit: u32,
 ) -> Result<Vec<WebhookRecord>, TableError> {
     // One snapshot, so that an event that ends meanwhile is listed exactly once.
-    let snapshot = connection.unchecked_transaction()?;
+    let snapshot = connection.snapshot()?;
     let before = before.map_or(i64::MAX, |id| i64::try_from(id.0).unwrap_or(i64::MAX));
     let mut records: Vec<WebhookRecord> = Vec::new();
     for kind in WebhookKind::ALL.into_iter().filter(|kind| filter.kind.is_none_or(|only| only == *kind)) {
@@ -54,7 +54,7 @@ pub(crate) fn list_events(
             let passed_over = limit.saturating_add(FAILED_PASSED_OVER_MAX);
             let bounds: [&dyn ToSql; 5] = [&account.get(), &kind.as_u8(), &before, &limit, &passed_over];
             // Only some of the queries have the fifth parameter.
-            let bounds = &bounds[..statement.parameter_count()];
+            let bounds = &bounds[..if table.contains("?5") { 5 } else { 4 }];
             let rows = statement.query_map(bounds, |row| Ok(record(row, endpoint)))?;
             for row in rows {
                 records.push(row??);
@@ -92,15 +92,15 @@ pub(crate) fn find_event(
 fn record(row: &Row<'_>, endpoint: Endpoint) -> Result<WebhookRecord, TableError> {
     let Endpoint { account, kind } = endpoint;
     let time = |column: usize| -> Result<Option<Timestamp>, TableError> {
-        Ok(row.get::<_, Option<i64>>(column)?.map(Timestamp::from_millis))
+        Ok(row.get::<Option<i64>>(column)?.map(Timestamp::from_millis))
     };
-    let state = row.get::<_, Option<u8>>(6)?.map_or(Ok(WebhookState::Waiting), stored_end)?;
+    let state = row.get::<Option<u8>>(6)?.map_or(Ok(WebhookState::Waiting), stored_end)?;
     Ok(WebhookRecord {
         id: event_id(row.get(0)?),
         account,
         kind,
         message: event_message(row.get(1)?)?,
-        status: row.get::<_, Option<u8>>(2)?.map(stored_told).transpose()?,
+        status: row.get::<Option<u8>>(2)?.map(stored_told).transpose()?,
         state,
         attempts: row.get(4)?,
         at: Timestamp::from_millis(row.get(3)?),
@@ -115,7 +115,7 @@ pub(crate) fn find_attempts(
     account: AccountId,
     event: EventId,
 ) -> Result<Option<Vec<WebhookAttempt>>, TableError> {
-    let snapshot = connection.unchecked_transaction()?;
+    let snapshot = connection.snapshot()?;
     let Some(record) = find_event(&snapshot, account, event)? else { return Ok(None) };
     let endpoint = Endpoint { account, kind: record.kind };
     attempts(&snapshot, EventKey { endpoint, event }).map(Some)

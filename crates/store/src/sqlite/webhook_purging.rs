@@ -1,13 +1,13 @@
 //! SQL that finds webhook events whose retention is over.
 
 use crate::read_results::{EndedPlace, OldEvents};
+use crate::sql::{Connection, params};
 use crate::sqlite::webhook_events::event_id;
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::WebhookKind;
 use hermod_engine::ops::Endpoint;
 use hermod_engine::tables::{EventKey, TableError};
-use rusqlite::{Connection, params};
 
 /// Events per read, and deleted in one transaction.
 const EVENTS_PER_STEP: usize = 500;
@@ -30,7 +30,7 @@ pub(crate) fn old_events(
         let mut rows = statement.query(params![place.0, place.1, place.2])?;
         loop {
             let Some(row) = rows.next()? else { return Ok(OldEvents { events, next: None }) };
-            let (account, kind, id, at, ended_at): (u32, u8, i64, i64, i64) = row.try_into()?;
+            let (account, kind, id, at, ended_at): (u32, u8, i64, i64, i64) = (&row).try_into()?;
             if at > before.as_millis() {
                 place = EndedPlace(account, kind, i64::MAX);
                 break;
@@ -67,7 +67,7 @@ mod tests {
 
     /// A table of endpoints, each with events that were created and ended at these times.
     fn table(endpoints: u32, events: &[(i64, i64)]) -> Connection {
-        let tables = Connection::open_in_memory().unwrap();
+        let tables = Connection::in_memory();
         let make =
             "CREATE TABLE webhook_past (account, kind, id, at, ended_at, PRIMARY KEY (account, kind, id))";
         tables.execute_batch(make).unwrap();

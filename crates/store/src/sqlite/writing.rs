@@ -9,6 +9,7 @@
 use crate::disk::Disk;
 use crate::error::{BackendError, BackendErrorKind, StoreError};
 use crate::journal::Journal;
+use crate::sql::Connection;
 use crate::sqlite::checkpoint::{self, Checkpointer};
 use crate::sqlite::commit_mark::CommitMark;
 use crate::sqlite::journal_meters::JournalMeters;
@@ -17,7 +18,6 @@ use crate::sqlite::recovery::{apply, recover};
 use crate::sqlite::reserve::Reserve;
 use crate::sqlite::{SqliteTables, catalogue, copying, errors, schema, webhook_events};
 use hermod_engine::tables::{CHANGE_ENCODING, ChangeLog, TableError, Tables};
-use rusqlite::Connection;
 use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -76,7 +76,7 @@ impl WritingConnection {
         let connection = schema::open_for_writing(folder)?;
         let reserve = Reserve::new(folder);
         let (journal, mark) = recover(folder, &connection, &reserve)?;
-        checkpoint::truncate_at_start(folder, &connection)?;
+        checkpoint::truncate_at_start(folder, connection.sqlite())?;
         schema::let_journal_sync(&connection)?;
         progress.start(journal.last_sequence());
         Ok(WritingConnection {
@@ -103,7 +103,8 @@ impl WritingConnection {
     pub(crate) fn start_checkpoints(&mut self, disk: Arc<Disk>) -> Result<(), StoreError> {
         let progress = self.progress.clone();
         self.disk = Some(disk.clone());
-        self.checkpointer = Some(Checkpointer::start(&self.folder, &mut self.connection, disk, progress)?);
+        self.checkpointer =
+            Some(Checkpointer::start(&self.folder, self.connection.sqlite_mut(), disk, progress)?);
         // What was committed while opening. The transaction must not stay open.
         self.flush();
         Ok(())
@@ -271,7 +272,7 @@ impl WritingConnection {
                 let truncated = self
                     .checkpointer
                     .as_ref()
-                    .is_some_and(|checkpointer| checkpointer.after_flush(&self.connection));
+                    .is_some_and(|checkpointer| checkpointer.after_flush(self.connection.sqlite()));
                 if truncated {
                     self.wipe_journal(last);
                 }
@@ -322,14 +323,14 @@ impl WritingConnection {
             if self.progress.is_full() { Err(StoreError::DiskLow) } else { Ok(()) }
         };
         flush()?;
-        copying::copy_in_use(&self.connection, file, &mut || between().and_then(|()| flush()))
+        copying::copy_in_use(self.connection.sqlite(), file, &mut || between().and_then(|()| flush()))
     }
 
     /// Flushes, stops the checkpoint thread and truncates the log.
     pub(crate) fn close(self) {
         self.flush();
         if let Some(checkpointer) = self.checkpointer {
-            checkpointer.stop(&self.connection);
+            checkpointer.stop(self.connection.sqlite());
         }
         self.journal.borrow_mut().trim(self.progress.durable());
         self.progress.close();

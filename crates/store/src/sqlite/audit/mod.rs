@@ -7,8 +7,9 @@ mod webhook_rules;
 
 use crate::error::StoreError;
 use crate::read_results::{AuditReport, RecordAudit, Violation};
+use crate::sql::Connection;
 use crate::sqlite::day_tables::bucket_days;
-use crate::sqlite::{audit_log, errors, idempotency_keys, jobs, parts, purging, schema};
+use crate::sqlite::{audit_log, idempotency_keys, jobs, parts, purging, schema};
 use hermod_domain::audit::AuditEnd;
 use hermod_domain::ids::MessageId;
 use hermod_domain::lifecycle::PartState;
@@ -17,7 +18,6 @@ use hermod_engine::erase::ERASED_NUMBER;
 use hermod_engine::tables::{PurgeMark, StoredMessageKey, TableError, UnreadablePart};
 use record_rules::Attached;
 use rules::{RULES, Rule};
-use rusqlite::Connection;
 use std::path::Path;
 use webhook_rules::WEBHOOK_RULES;
 
@@ -34,13 +34,13 @@ pub(crate) fn audit(
     stop: impl FnMut() -> bool + Send + 'static,
 ) -> Result<AuditReport, StoreError> {
     let mut connection = schema::open_existing(folder)?;
-    connection.progress_handler(STEPS_PER_CHECK, Some(stop)).map_err(errors::store_error)?;
+    connection.sqlite_mut().progress_handler(STEPS_PER_CHECK, Some(stop)).map_err(TableError::from)?;
     let record = record_rules::attach(&connection, folder)?;
     read(&connection, &record).map_err(|error| StoreError::from(error).or_too_long())
 }
 
 fn read(connection: &Connection, record: &Attached) -> Result<AuditReport, TableError> {
-    let snapshot = connection.unchecked_transaction()?;
+    let snapshot = connection.snapshot()?;
     let mut report = AuditReport {
         messages: count(&snapshot, "SELECT count(*) FROM message")?,
         accounts: count(&snapshot, "SELECT count(*) FROM balance")?,

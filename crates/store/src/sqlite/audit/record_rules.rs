@@ -5,6 +5,7 @@ use super::{check, count};
 use crate::error::StoreError;
 use crate::read_results::{AuditReport, RecordAudit, Violation};
 use crate::record::{Dimension, Figures, Resolution, Scope, Value};
+use crate::sql::{Connection, params};
 use crate::sqlite::record::rows::{
     dimension_to_stored, resolution_to_stored, scope_to_stored, stored_start, stored_value,
 };
@@ -14,7 +15,6 @@ use hermod_domain::ids::MessageId;
 use hermod_domain::money::Money;
 use hermod_domain::time::Timestamp;
 use hermod_engine::tables::TableError;
-use rusqlite::{Connection, params};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -114,7 +114,7 @@ fn try_compare(
     let (store, last) = store_schema::journal_position(connection)?;
     let query = "SELECT store, sequence, walk_next IS NULL AND recheck_next IS NULL FROM record.position";
     let (own, sequence, is_caught_up) = connection.query_row(query, [], |row| {
-        Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, i64>(1)?.cast_unsigned(), row.get::<_, bool>(2)?))
+        Ok((row.get::<Vec<u8>>(0)?, row.get::<i64>(1)?.cast_unsigned(), row.get::<bool>(2)?))
     })?;
     if own != store || sequence > last {
         return Ok(RecordAudit::Unusable);
@@ -193,7 +193,7 @@ fn sums_of_statistics(connection: &Connection) -> Result<Sums, TableError> {
     };
     while let Some(row) = rows.next()? {
         let figures = figures::stored_figures(row.get_ref(2)?.as_blob()?)?;
-        add(stored_start(row.get(0)?), &stored_value(row, 1)?, &figures);
+        add(stored_start(row.get(0)?), &stored_value(&row, 1)?, &figures);
     }
     let collected = figures::read_collected(connection)?;
     for (value, series) in collected.of_dimension(Scope::All, Dimension::Account) {
@@ -217,7 +217,7 @@ fn sums_of_messages(connection: &Connection, from: i64) -> Result<Sums, TableErr
         let first = |day: i64| MessageId::first_at(Timestamp::from_millis(day * DAY_MS)).as_i64();
         let mut rows = statement.query([first(day), first(day + 1)])?;
         while let Some(row) = rows.next()? {
-            let number = |column: usize| row.get::<_, i64>(column).map(i64::cast_unsigned);
+            let number = |column: usize| row.get::<i64>(column).map(i64::cast_unsigned);
             let figures = Figures {
                 accepted: number(1)?,
                 parts: number(2)?,

@@ -3,13 +3,13 @@
 
 use crate::record::tally::Collected;
 use crate::record::{Count, Dimension, MessageFilter, Resolution, Scope, Value};
+use crate::sql::{Connection, params};
 use crate::sqlite::record::budget::Budget;
 use crate::sqlite::record::intervals::{DAY, HOUR, Intervals, ceil, floor, minutes};
 use crate::sqlite::record::search::{Walk, Walked, ids_of};
 use crate::sqlite::record::zones::{count_of, first_id, minute_of};
 use hermod_domain::lifecycle::MessageState;
 use hermod_engine::tables::TableError;
-use rusqlite::{Connection, params};
 use std::ops::Range;
 
 /// Counts the messages that a filter finds.
@@ -82,7 +82,7 @@ fn existing(
     scope: Scope,
     ids: Range<i64>,
 ) -> Result<Option<Range<i64>>, TableError> {
-    let read = |row: &rusqlite::Row<'_>| Ok([row.get::<_, Option<i64>>(0)?, row.get(1)?, row.get(2)?]);
+    let read = |row: &crate::sql::Row<'_>| Ok([row.get::<Option<i64>>(0)?, row.get(1)?, row.get(2)?]);
     let [first, last, newest] = match scope {
         Scope::All => connection
             .prepare_cached(

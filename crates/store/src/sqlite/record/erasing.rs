@@ -2,12 +2,12 @@
 
 use crate::error::StoreError;
 use crate::record::keys::MessageKey;
+use crate::sql::{Connection, params};
 use crate::sqlite::record::schema;
 use hermod_domain::ids::AccountId;
 use hermod_domain::phone::Msisdn;
 use hermod_engine::erase::ERASED_NUMBER;
 use hermod_engine::tables::TableError;
-use rusqlite::{Connection, params};
 use std::path::Path;
 
 /// Erases a number in the messages of one account or of all, in one transaction. Returns in how many.
@@ -17,7 +17,7 @@ pub(super) fn erase(
     account: Option<AccountId>,
 ) -> Result<u64, TableError> {
     let MessageKey { kind, key } = MessageKey::of_recipient(number);
-    let transaction = connection.unchecked_transaction()?;
+    let transaction = connection.transaction()?;
     let mut erased = 0;
     {
         let chunks = transaction

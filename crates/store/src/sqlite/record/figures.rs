@@ -2,12 +2,12 @@
 
 use crate::record::tally::{Collected, Counts, SharedCollected};
 use crate::record::{Figures, Resolution, Value};
+use crate::sql::{Connection, OptionalExtension, params};
 use crate::sqlite::record::rows::{
     dimension_to_stored, resolution_to_stored, scope_to_stored, start_to_stored, value_to_stored,
 };
 use hermod_domain::time::Timestamp;
 use hermod_engine::tables::TableError;
-use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ pub(super) fn fold(
     if folded.is_empty() {
         return Ok(());
     }
-    let transaction = connection.unchecked_transaction()?;
+    let transaction = connection.transaction()?;
     {
         let mut find = transaction.prepare_cached(
             "SELECT figures FROM statistic
@@ -58,7 +58,7 @@ pub(super) fn fold(
         for ((resolution, scope, dimension, start, value), mut figures) in rows_of(&folded, now) {
             let value = value_to_stored(&value);
             let key = params![resolution, scope, dimension, start, value];
-            let before = find.query_row(key, |row| row.get::<_, Vec<u8>>(0)).optional()?;
+            let before = find.query_row(key, |row| row.get::<Vec<u8>>(0)).optional()?;
             if let Some(before) = before {
                 figures.add(&stored_figures(&before)?);
             }

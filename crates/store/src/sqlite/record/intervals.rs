@@ -3,12 +3,12 @@
 
 use crate::record::tally::{Collected, Minute};
 use crate::record::{Dimension, Figures, Resolution, Scope, Value};
+use crate::sql::{Connection, OptionalExtension, params};
 use crate::sqlite::record::figures::stored_figures;
 use crate::sqlite::record::rows::{
     dimension_to_stored, resolution_to_stored, scope_to_stored, value_to_stored,
 };
 use hermod_engine::tables::TableError;
-use rusqlite::{Connection, OptionalExtension, params};
 use std::ops::Range;
 
 /// Minutes of an hour.
@@ -35,8 +35,7 @@ impl<'c> Intervals<'c> {
     ) -> Result<Intervals<'c>, TableError> {
         let all = dimension_to_stored(Dimension::All);
         let hours = "SELECT min(start), max(start) FROM statistic WHERE resolution = 1 AND scope = 0 AND dimension = ?1";
-        let read =
-            |row: &rusqlite::Row<'_>| Ok((row.get::<_, Option<i64>>(0)?, row.get::<_, Option<i64>>(1)?));
+        let read = |row: &crate::sql::Row<'_>| Ok((row.get::<Option<i64>>(0)?, row.get::<Option<i64>>(1)?));
         let first_hour = match connection.prepare_cached(hours)?.query_row([all], read)? {
             (Some(first), Some(last)) => first.max(last - HOURS_COMPLETE),
             _ => i64::MAX,
@@ -104,8 +103,7 @@ impl<'c> Intervals<'c> {
         let bounds = "SELECT min(start), max(start) FROM statistic
              WHERE resolution = 2 AND scope = ?1 AND dimension = ?2";
         let mut bounds = self.connection.prepare_cached(bounds)?;
-        let read =
-            |row: &rusqlite::Row<'_>| Ok((row.get::<_, Option<i64>>(0)?, row.get::<_, Option<i64>>(1)?));
+        let read = |row: &crate::sql::Row<'_>| Ok((row.get::<Option<i64>>(0)?, row.get::<Option<i64>>(1)?));
         let (Some(first), Some(last)) =
             bounds.query_row(params![scope, dimension_to_stored(dimension)], read)?
         else {

@@ -2,9 +2,9 @@
 //! chunks from the one with the newest messages on.
 
 use crate::record::keys::{KeyKind, MessageKey};
+use crate::sql::{Connection, params};
 use crate::sqlite::record::budget::Budget;
 use hermod_engine::tables::TableError;
-use rusqlite::{Connection, params};
 use std::collections::BTreeSet;
 use std::ops::Range;
 

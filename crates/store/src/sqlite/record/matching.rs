@@ -3,6 +3,7 @@
 use crate::record::keys::{KeyKind, MessageKey};
 use crate::record::pending::stored_steps;
 use crate::record::{MessageFilter, RecipientFilter, Scope, StepNote};
+use crate::sql::{Connection, Row};
 use crate::sqlite::record::keys::{self, Chunk};
 use hermod_domain::ids::{AccountId, RemoteId};
 use hermod_domain::lifecycle::MessageState;
@@ -11,7 +12,6 @@ use hermod_domain::phone::Msisdn;
 use hermod_engine::erase::ERASED_NUMBER;
 use hermod_engine::steps::StepKind;
 use hermod_engine::tables::TableError;
-use rusqlite::{Connection, Row};
 use std::ops::Range;
 
 /// A filter within a scope, as messages are compared with it.
@@ -63,12 +63,12 @@ impl<'c> Matcher<'c> {
             return Ok(false);
         }
         if let Some(connection) = connection
-            && row.get::<_, u32>(2)? != connection.get()
+            && row.get::<u32>(2)? != connection.get()
         {
             return Ok(false);
         }
         if let Some(carrier) = carrier
-            && row.get::<_, u32>(3)? != carrier.get()
+            && row.get::<u32>(3)? != carrier.get()
         {
             return Ok(false);
         }
@@ -84,7 +84,7 @@ impl<'c> Matcher<'c> {
             return Ok(false);
         }
         let needs_number = self.recipients.is_some() || country.is_some() || network.is_some();
-        if needs_number && !self.matches_number(row.get::<_, i64>(5)?.cast_unsigned()) {
+        if needs_number && !self.matches_number(row.get::<i64>(5)?.cast_unsigned()) {
             return Ok(false);
         }
         self.matches_keys(row_id)

@@ -1,9 +1,9 @@
 //! SQL for the messages of the record that have not ended.
 
 use crate::record::RecordedMessage;
+use crate::sql::{Connection, OptionalExtension, params};
 use crate::sqlite::record::rows::{MESSAGE_COLUMNS, read_message};
 use hermod_engine::tables::TableError;
-use rusqlite::{Connection, OptionalExtension, params};
 
 /// Returns the newest message.
 pub(crate) fn newest(connection: &Connection) -> Result<Option<i64>, TableError> {

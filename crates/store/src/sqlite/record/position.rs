@@ -1,14 +1,14 @@
 //! SQL for how far the record is.
 
 use crate::record::pending::Position;
+use crate::sql::{Connection, Row, params};
 use hermod_engine::tables::TableError;
-use rusqlite::{Connection, Row, params};
 
 /// Returns where the record is.
 pub(crate) fn read(connection: &Connection) -> Result<Position, TableError> {
     let read = |row: &Row<'_>| {
         Ok(Position {
-            sequence: row.get::<_, i64>(0)?.cast_unsigned(),
+            sequence: row.get::<i64>(0)?.cast_unsigned(),
             walk_next: row.get(1)?,
             walk_end: row.get(2)?,
             recheck_next: row.get(3)?,

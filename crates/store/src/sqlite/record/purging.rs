@@ -1,11 +1,11 @@
 //! Deletes what is past its retention from the record, a bounded number of rows at a time.
 
 use crate::record::{REQUESTS_KEPT, Resolution};
+use crate::sql::{Connection, OptionalExtension, params};
 use crate::sqlite::record::rows::{resolution_to_stored, start_to_stored};
 use hermod_domain::ids::MessageId;
 use hermod_domain::time::Timestamp;
 use hermod_engine::tables::TableError;
-use rusqlite::{Connection, OptionalExtension, params};
 
 /// Messages, or lines of the request log, that one step deletes.
 const ROWS_PER_STEP_MAX: i64 = 10_000;
@@ -20,7 +20,7 @@ pub(crate) struct RecordRetention {
 
 /// Deletes some rows in one transaction. Returns whether there may be more.
 pub(super) fn purge(connection: &Connection, keep: RecordRetention) -> Result<bool, TableError> {
-    let transaction = connection.unchecked_transaction()?;
+    let transaction = connection.transaction()?;
     let first_kept = MessageId::first_at(keep.messages_before).as_i64();
     let messages = purge_messages(&transaction, first_kept)?;
     let chunk = messages == 0 && purge_chunk(&transaction, first_kept)?;

@@ -2,11 +2,11 @@
 
 use crate::error::StoreError;
 use crate::record::tally::{Collected, SharedCollected};
+use crate::sql::Connection;
 use crate::sqlite::readers::Readers;
 use crate::sqlite::record::schema;
 use arc_swap::ArcSwap;
 use hermod_engine::tables::TableError;
-use rusqlite::Connection;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ impl RecordReaders {
         readers
             .run(move |connection| {
                 let guard = collected.lock();
-                let snapshot = connection.unchecked_transaction()?;
+                let snapshot = connection.snapshot()?;
                 // The snapshot begins with the first read.
                 snapshot.prepare_cached("SELECT sequence FROM position")?.query_row([], |_| Ok(()))?;
                 let collected = guard.clone();

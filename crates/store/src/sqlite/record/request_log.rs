@@ -1,10 +1,10 @@
 //! SQL that writes the request log.
 
 use crate::record::RequestEntry;
+use crate::sql::{Connection, params};
 use crate::sqlite::record::rows::{kind_to_stored, replay_to_stored};
 use hermod_domain::ids::MessageId;
 use hermod_engine::tables::TableError;
-use rusqlite::{Connection, params};
 
 /// Adds a line.
 pub(super) fn add(connection: &Connection, entry: &RequestEntry) -> Result<(), TableError> {

@@ -4,6 +4,7 @@ use crate::record::tally::Collected;
 use crate::record::{
     Dimension, RequestEntry, RequestFilter, RequestGroup, Resolution, Scope, StatisticsQuery, Value,
 };
+use crate::sql::{Connection, OptionalExtension, Row, params};
 use crate::sqlite::record::budget::{Budget, FOUND_ROW, ROW};
 use crate::sqlite::record::rows::{
     REQUEST_COLUMNS, dimension_to_stored, kind_to_stored, read_request, start_to_stored, stored_start,
@@ -12,7 +13,6 @@ use crate::sqlite::record::search::PAGE_ROWS_MAX;
 use crate::sqlite::record::statistics::statistics;
 use hermod_domain::time::Timestamp;
 use hermod_engine::tables::TableError;
-use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -54,14 +54,14 @@ pub(crate) fn search(
             break;
         }
         end = line.get(0)?;
-        if !matches(line, filter)? {
+        if !matches(&line, filter)? {
             continue;
         }
         if found.rows.len() == wanted {
             found.next = found.rows.last().map(|(number, _)| *number);
             break;
         }
-        found.rows.push(read_request(line)?);
+        found.rows.push(read_request(&line)?);
     }
     Ok(found)
 }
@@ -93,7 +93,7 @@ fn matches(line: &Row<'_>, filter: &RequestFilter) -> Result<bool, TableError> {
     if from.is_some_and(|from| at < from) || until.is_some_and(|until| at >= until) {
         return Ok(false);
     }
-    if kind.is_some_and(|kind| line.get::<_, u8>(4).ok() != Some(kind_to_stored(kind))) {
+    if kind.is_some_and(|kind| line.get::<u8>(4).ok() != Some(kind_to_stored(kind))) {
         return Ok(false);
     }
     if who.as_deref().is_some_and(|who| line.get_ref(6).ok().and_then(|own| own.as_str().ok()) != Some(who)) {
@@ -110,7 +110,7 @@ fn matches(line: &Row<'_>, filter: &RequestFilter) -> Result<bool, TableError> {
 /// Returns the number of the first line at a time or later, about: found by halving, as times rise with the numbers.
 fn number_at(connection: &Connection, at: Timestamp) -> Result<i64, TableError> {
     let bounds = "SELECT (SELECT min(no) FROM request), (SELECT max(no) FROM request)";
-    let read = |row: &Row<'_>| Ok((row.get::<_, Option<i64>>(0)?, row.get::<_, Option<i64>>(1)?));
+    let read = |row: &Row<'_>| Ok((row.get::<Option<i64>>(0)?, row.get::<Option<i64>>(1)?));
     let (Some(mut low), Some(high)) = connection.prepare_cached(bounds)?.query_row([], read)? else {
         return Ok(0);
     };

@@ -5,6 +5,7 @@ use crate::record::{
     Dimension, MessageHistory, RecordStatus, RecordedMessage, Replay, RequestEntry, RequestKind, Resolution,
     Scope, Value,
 };
+use crate::sql::Row;
 use crate::sqlite::columns::{encoding_to_stored, stored_encoding, stored_message, stored_sender};
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, RouteId};
 use hermod_domain::lifecycle::MessageState;
@@ -15,7 +16,6 @@ use hermod_domain::route::CarrierChoice;
 use hermod_domain::time::Timestamp;
 use hermod_engine::erase::ERASED_NUMBER;
 use hermod_engine::tables::TableError;
-use rusqlite::Row;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use std::time::Duration;
 
@@ -43,9 +43,9 @@ pub(crate) fn read_message(row: &Row<'_>) -> Result<RecordedMessage, TableError>
         cost: Money::from_micros(row.get(8)?),
         state: MessageState::from_stored(row.get(9)?).map_err(TableError::unreadable)?,
         code: code.map(stored_code).transpose()?,
-        err: row.get::<_, Option<u16>>(11)?.unwrap_or(0),
-        settled_at: row.get::<_, Option<i64>>(12)?.map(|after| settled_at(id, after)),
-        refund: row.get::<_, Option<i64>>(13)?.map(Money::from_micros),
+        err: row.get::<Option<u16>>(11)?.unwrap_or(0),
+        settled_at: row.get::<Option<i64>>(12)?.map(|after| settled_at(id, after)),
+        refund: row.get::<Option<i64>>(13)?.map(Money::from_micros),
     })
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn read_history(row: &Row<'_>, status: RecordStatus) -> Result<Messag
     Ok(MessageHistory {
         message: read_message(row)?,
         charged_parts: row.get(14)?,
-        balance: row.get::<_, Option<i64>>(15)?.map(Money::from_micros),
+        balance: row.get::<Option<i64>>(15)?.map(Money::from_micros),
         request: row.get(16)?,
         route: match (route, choice) {
             (Some(route), Some(choice)) => Some((RouteId::new(route), stored_choice(choice)?)),
@@ -130,21 +130,21 @@ pub(crate) fn read_request(row: &Row<'_>) -> Result<(u64, RequestEntry), TableEr
     let address: Option<String> = row.get(7)?;
     let entry = RequestEntry {
         at: Timestamp::from_millis(row.get(1)?),
-        account: row.get::<_, Option<u32>>(2)?.map(AccountId::new),
-        connection: row.get::<_, Option<u32>>(3)?.map(ConnectionId::new),
+        account: row.get::<Option<u32>>(2)?.map(AccountId::new),
+        connection: row.get::<Option<u32>>(3)?.map(ConnectionId::new),
         kind: stored_kind(row.get(4)?)?,
-        operation: row.get::<_, String>(5)?.into(),
-        who: row.get::<_, String>(6)?.into(),
+        operation: row.get::<String>(5)?.into(),
+        who: row.get::<String>(6)?.into(),
         address: address.and_then(|address| address.parse().ok()),
         status: row.get(8)?,
-        code: row.get::<_, Option<String>>(9)?.map(Into::into),
-        reason: row.get::<_, String>(10)?.into(),
+        code: row.get::<Option<String>>(9)?.map(Into::into),
+        reason: row.get::<String>(10)?.into(),
         took_ms: row.get(11)?,
-        request: row.get::<_, Option<String>>(12)?.map(Into::into),
+        request: row.get::<Option<String>>(12)?.map(Into::into),
         replay: stored_replay(row.get(13)?)?,
-        message: row.get::<_, Option<i64>>(14)?.and_then(MessageId::from_i64),
+        message: row.get::<Option<i64>>(14)?.and_then(MessageId::from_i64),
     };
-    Ok((row.get::<_, i64>(0)?.cast_unsigned(), entry))
+    Ok((row.get::<i64>(0)?.cast_unsigned(), entry))
 }
 
 /// Permanent numbers, like those of the next functions.

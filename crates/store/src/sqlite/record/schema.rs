@@ -2,9 +2,9 @@
 //! cannot be used is moved aside instead of migrated.
 
 use crate::error::StoreError;
-use crate::sqlite::schema::{BUSY_WAIT, keep_plans, make_private};
+use crate::sql::{Connection, OptionalExtension};
+use crate::sqlite::schema::{keep_plans, make_private, open};
 use hermod_engine::tables::TableError;
-use rusqlite::{Connection, OptionalExtension};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -136,31 +136,30 @@ enum Opened {
 fn try_open(folder: &Path, store: [u8; 16], sequence: u64) -> Result<Opened, TableError> {
     let path = folder.join(FILE_NAME);
     make_private(&path)?;
-    let connection = Connection::open(&path)?;
-    connection.busy_timeout(BUSY_WAIT)?;
+    let connection = open(&path)?;
     // The follower makes checkpoints itself.
     connection.execute_batch(
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0;
          PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY; PRAGMA secure_delete = FAST;",
     )?;
-    connection.set_prepared_statement_cache_capacity(64);
+    connection.sqlite().set_prepared_statement_cache_capacity(64);
     keep_plans(&connection)?;
     let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     if tables == 0 {
-        let create = connection.unchecked_transaction()?;
+        let create = connection.transaction()?;
         create.execute_batch(TABLES)?;
         create.execute(
             "INSERT INTO position (store, sequence, messages, walk_next) VALUES (?1, 0, 0, 0)",
             [&store[..]],
         )?;
-        create.pragma_update(None, "user_version", VERSION)?;
+        create.sqlite().pragma_update(None, "user_version", VERSION)?;
         create.commit()?;
         return Ok(Opened::Usable(connection));
     }
-    if connection.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0))? != VERSION {
+    if connection.query_row("PRAGMA user_version", [], |row| row.get::<i64>(0))? != VERSION {
         return Ok(Opened::Unusable("another release wrote it"));
     }
-    let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, i64>(1)?));
+    let read = |row: &crate::sql::Row<'_>| Ok((row.get::<Vec<u8>>(0)?, row.get::<i64>(1)?));
     let position = connection.query_row("SELECT store, sequence FROM position", [], read).optional()?;
     Ok(match position {
         Some((own, _)) if own != store => Opened::Unusable("it belongs to another store"),
@@ -222,17 +221,15 @@ pub(super) fn open_unused(folder: &Path) -> Result<Option<Connection>, TableErro
     if !path.exists() {
         return Ok(None);
     }
-    let connection = Connection::open(&path)?;
-    connection.busy_timeout(BUSY_WAIT)?;
+    let connection = open(&path)?;
     connection.execute_batch("PRAGMA secure_delete = ON")?;
     Ok(Some(connection))
 }
 
 /// Opens the record for reads only.
 pub(crate) fn open_for_reading(folder: &Path) -> Result<Connection, TableError> {
-    let connection = Connection::open(folder.join(FILE_NAME))?;
+    let connection = open(&folder.join(FILE_NAME))?;
     connection.execute_batch("PRAGMA query_only = ON; PRAGMA cache_size = -16384;")?;
     keep_plans(&connection)?;
-    connection.busy_timeout(BUSY_WAIT)?;
     Ok(connection)
 }

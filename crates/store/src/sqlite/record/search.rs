@@ -3,6 +3,7 @@
 
 use crate::record::tally::{Collected, SeriesValue};
 use crate::record::{Dimension, MessageFilter, RecordedMessage, Scope, SearchLimits};
+use crate::sql::{Connection, OptionalExtension, Row, params};
 use crate::sqlite::record::budget::{Budget, FOUND_ROW, ROW};
 use crate::sqlite::record::keys::{self, Chunk, KeyStream, NextKey};
 use crate::sqlite::record::matching::{Matcher, driver_of};
@@ -11,7 +12,6 @@ use crate::sqlite::record::zones::{Zone, Zones};
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::time::Timestamp;
 use hermod_engine::tables::TableError;
-use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::ops::Range;
 
 /// The most rows of a page.
@@ -139,7 +139,7 @@ impl<'c> Walk<'c> {
             .prepare_cached(&format!("SELECT {MESSAGE_COLUMNS} FROM message m WHERE m.id = ?1"))?;
         let mut rows = find.query([id])?;
         match rows.next()? {
-            Some(row) if matcher.matches(row)? => visit(row),
+            Some(row) if matcher.matches(&row)? => visit(&row),
             _ => Ok(true),
         }
     }
@@ -226,7 +226,7 @@ impl<'c> Walk<'c> {
             if !budget.take(cost) {
                 return Ok(Walked::Stopped(end));
             }
-            if matcher.matches(row)? && !visit(row)? {
+            if matcher.matches(&row)? && !visit(&row)? {
                 return Ok(Walked::Enough);
             }
             end = row.get(0)?;
@@ -243,7 +243,7 @@ fn owner_of(
 ) -> Result<Option<AccountId>, TableError> {
     let bounds = "SELECT min(scope), max(scope) FROM statistic INDEXED BY statistic_by_value
          WHERE resolution = 1 AND dimension = ?1 AND value = ?2";
-    let read = |row: &Row<'_>| Ok((row.get::<_, Option<u32>>(0)?, row.get::<_, Option<u32>>(1)?));
+    let read = |row: &Row<'_>| Ok((row.get::<Option<u32>>(0)?, row.get::<Option<u32>>(1)?));
     let key = params![dimension_to_stored(Dimension::Connection), of.get()];
     let bounds = connection.prepare_cached(bounds)?.query_row(key, read).optional()?.unwrap_or_default();
     let mut owners: Vec<AccountId> = [bounds.0, bounds.1].into_iter().flatten().map(AccountId::new).collect();

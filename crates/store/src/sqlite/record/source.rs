@@ -2,6 +2,7 @@
 
 use crate::error::StoreError;
 use crate::record::RecordedMessage;
+use crate::sql::{Connection, OptionalExtension, Row, params};
 use crate::sqlite::columns::{stored_encoding, stored_message, stored_sender};
 use crate::sqlite::progress::Progress;
 use crate::sqlite::record::rows::stored_recipient;
@@ -13,7 +14,6 @@ use hermod_domain::receipt::DlrCode;
 use hermod_domain::time::Timestamp;
 use hermod_engine::progress;
 use hermod_engine::tables::{MessageKey, TableError, Tables};
-use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -76,7 +76,7 @@ impl RecordSource {
             let (mut messages, mut last) = (Vec::new(), None);
             while let Some(row) = rows.next()? {
                 last = Some(row.get(0)?);
-                messages.extend(readable(row, read(snapshot, tables, row))?);
+                messages.extend(readable(&row, read(snapshot, tables, &row))?);
             }
             Ok((messages, last))
         })
@@ -91,7 +91,7 @@ impl RecordSource {
             for id in ids {
                 let mut rows = statement.query([id])?;
                 if let Some(row) = rows.next()? {
-                    messages.extend(readable(row, read(snapshot, tables, row))?);
+                    messages.extend(readable(&row, read(snapshot, tables, &row))?);
                 }
             }
             Ok((messages, ids.last().copied()))
@@ -102,7 +102,7 @@ impl RecordSource {
         &self,
         read: impl FnOnce(&Tables<'_>, &Connection) -> Result<(Vec<RecordedMessage>, Option<i64>), TableError>,
     ) -> Result<Slice, TableError> {
-        let snapshot = self.connection.unchecked_transaction()?;
+        let snapshot = self.connection.snapshot()?;
         let (_, sequence) = schema::journal_position(&snapshot)?;
         let (messages, last) = read(&SqliteTables::of(&snapshot), &snapshot)?;
         Ok(Slice { messages, last, sequence })
@@ -129,7 +129,7 @@ fn read(snapshot: &Connection, tables: &Tables<'_>, row: &Row<'_>) -> Result<Rec
     let (id, account) = (stored_message(row, 0)?, AccountId::new(row.get(1)?));
     let carrier = CarrierId::new(row.get(3)?);
     let mut state = MessageState::from_stored(row.get(9)?).map_err(TableError::unreadable)?;
-    let settled_at = row.get::<_, Option<i64>>(12)?.map(Timestamp::from_millis);
+    let settled_at = row.get::<Option<i64>>(12)?.map(Timestamp::from_millis);
     if !state.is_final()
         && let Some(progress) = progress::load(tables, MessageKey { carrier, account, message: id })?
     {

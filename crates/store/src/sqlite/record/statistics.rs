@@ -5,6 +5,7 @@ use crate::record::tally::{Collected, Minute, SeriesKey};
 use crate::record::{
     Dimension, Figures, Resolution, STATISTICS_ROWS_MAX, Scope, StatisticRow, StatisticsQuery, Value,
 };
+use crate::sql::{Connection, OptionalExtension, params};
 use crate::sqlite::record::figures::stored_figures;
 use crate::sqlite::record::intervals::{floor, minutes};
 use crate::sqlite::record::rows::{
@@ -13,7 +14,6 @@ use crate::sqlite::record::rows::{
 };
 use hermod_domain::ids::AccountId;
 use hermod_engine::tables::TableError;
-use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -118,7 +118,7 @@ impl Reading<'_> {
         let mut rows = statement.query(key)?;
         while let Some(row) = rows.next()? {
             let figures = stored_figures(row.get_ref(2)?.as_blob()?)?;
-            self.add((row.get(0)?, stored_scope, shown(&stored_value(row, 1)?)), &figures);
+            self.add((row.get(0)?, stored_scope, shown(&stored_value(&row, 1)?)), &figures);
             self.check_rows()?;
         }
         Ok(())
@@ -136,8 +136,7 @@ impl Reading<'_> {
         let by = dimension_to_stored(by);
         let bounds = "SELECT (SELECT min(start) FROM statistic WHERE resolution = ?1 AND scope = ?2 AND dimension = ?3),
                  (SELECT max(start) FROM statistic WHERE resolution = ?1 AND scope = ?2 AND dimension = ?3)";
-        let read =
-            |row: &rusqlite::Row<'_>| Ok((row.get::<_, Option<i64>>(0)?, row.get::<_, Option<i64>>(1)?));
+        let read = |row: &crate::sql::Row<'_>| Ok((row.get::<Option<i64>>(0)?, row.get::<Option<i64>>(1)?));
         let bounds =
             self.connection.prepare_cached(bounds)?.query_row(params![resolution, stored_scope, by], read)?;
         let (Some(first), Some(last)) = bounds else { return Ok(()) };

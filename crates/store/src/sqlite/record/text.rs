@@ -2,11 +2,11 @@
 //! in slices: each looks at a limited number of texts, for a limited time.
 
 use crate::record::{RecordedMessage, TextQuery};
+use crate::sql::{Connection, OptionalExtension, params};
 use crate::sqlite::record::rows::{MESSAGE_COLUMNS, read_message};
 use crate::sqlite::record::search::PAGE_ROWS_MAX;
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_engine::tables::TableError;
-use rusqlite::{Connection, OptionalExtension, params};
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
@@ -75,7 +75,7 @@ pub(crate) fn match_texts(
             return Ok(found);
         }
         found.looked_at += 1;
-        let matches = |row: &rusqlite::Row<'_>| {
+        let matches = |row: &crate::sql::Row<'_>| {
             Ok(row.get_ref(0)?.as_str_or_null()?.is_some_and(|text| needle.is_in(text)))
         };
         if find.query_row(params![id, account.get()], matches).optional()? == Some(true) {

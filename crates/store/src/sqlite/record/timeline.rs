@@ -1,11 +1,11 @@
 //! Reads the history of one message, and completes it by the lines of the store's own timeline where steps are missing.
 
 use crate::record::{HistoryStep, MessageHistory, RecordStatus, Scope, StepNote};
+use crate::sql::{Connection, OptionalExtension};
 use crate::sqlite::record::rows::{HISTORY_COLUMNS, read_history};
 use hermod_domain::ids::{MessageId, PartNo};
 use hermod_domain::time::Timestamp;
 use hermod_engine::tables::TableError;
-use rusqlite::{Connection, OptionalExtension};
 
 /// Returns the history of a message; none if there is none with this id in the scope.
 pub(crate) fn history(

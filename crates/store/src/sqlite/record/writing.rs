@@ -5,6 +5,7 @@ use crate::record::keys::MessageKey;
 use crate::record::pending::{MessageEnd, NewMessage, PendingMessage, Position, append_steps};
 use crate::record::tally::{Collected, Counts, SharedCollected};
 use crate::record::{RecordedMessage, RequestEntry};
+use crate::sql::{Connection, OptionalExtension, Statement, params};
 use crate::sqlite::record::purging::RecordRetention;
 use crate::sqlite::record::rows::{
     MESSAGE_COLUMNS, choice_to_stored, message_encoding, read_message, recipient_to_stored,
@@ -17,7 +18,6 @@ use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
 use hermod_engine::steps::StepKind;
 use hermod_engine::tables::TableError;
-use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -68,7 +68,7 @@ impl RecordConnection {
         let mut connection = schema::open_for_writing(folder, store, sequence)?;
         let log_pages = Arc::new(AtomicI32::new(0));
         let counter = log_pages.clone();
-        connection.wal_hook(Some(move |_: &mut _, pages| {
+        connection.sqlite_mut().wal_hook(Some(move |_: &mut _, pages| {
             counter.store(pages, Ordering::Relaxed);
             Ok(())
         }))?;
@@ -113,7 +113,7 @@ impl RecordConnection {
 
     /// Writes one flush. Nothing is changed if it fails.
     pub(crate) fn flush(&mut self, flush: &Flush<'_>) -> Result<Flushed, TableError> {
-        let transaction = self.connection.unchecked_transaction()?;
+        let transaction = self.connection.transaction()?;
         let mut writing = Writing::new(&transaction, self.messages, flush.is_watched)?;
         for pending in flush.messages {
             writing.write(pending)?;
@@ -126,9 +126,12 @@ impl RecordConnection {
 
     /// Closes the file, before it is replaced. Nothing can be written until then.
     pub(crate) fn close(&mut self) -> Result<(), TableError> {
-        let file = std::mem::replace(&mut self.connection, Connection::open_in_memory()?);
+        let file = std::mem::replace(
+            &mut self.connection,
+            Connection::Sqlite(rusqlite::Connection::open_in_memory()?),
+        );
         // A damaged file may fail to close; its connection is gone in any case.
-        drop(file.close());
+        drop(file);
         Ok(())
     }
 }
@@ -137,10 +140,10 @@ impl RecordConnection {
 struct Writing<'c> {
     connection: &'c Connection,
     is_watched: bool,
-    insert: CachedStatement<'c>,
-    find: CachedStatement<'c>,
-    change: CachedStatement<'c>,
-    end: CachedStatement<'c>,
+    insert: Statement<'c>,
+    find: Statement<'c>,
+    change: Statement<'c>,
+    end: Statement<'c>,
     /// Messages that were ever added.
     messages: u64,
     by_account: Vec<(u32, i64)>,
@@ -307,7 +310,7 @@ impl<'c> Writing<'c> {
     }
 
     fn find(&mut self, id: MessageId) -> Result<Option<Found>, TableError> {
-        let read = |row: &rusqlite::Row<'_>| {
+        let read = |row: &crate::sql::Row<'_>| {
             let first: Option<u32> = row.get(14)?;
             let steps = row.get_ref(15)?.as_blob()?.to_vec();
             Ok(read_message(row).map(|message| {

@@ -1,12 +1,12 @@
 //! Migration 3. Carrier ids are found by a normalised key, receipts without a part get a table of their own, and deliveries are
 //! counted. It is code because SQL cannot compute the keys.
 
+use crate::sql::{Connection, Row, params};
 use crate::sqlite::carrier_ids::split_id;
 use crate::sqlite::day_tables::bucket_days;
 use hermod_domain::ids::RemoteId;
 use hermod_domain::time::Day;
 use hermod_engine::tables::TableError;
-use rusqlite::{Connection, Row, params};
 
 const TABLES: &str = "
 -- 1: the carrier gets the whole text in one submit_sm. The message has one row in `part`, whatever `parts` says.
@@ -100,15 +100,15 @@ fn convert(connection: &Connection, day: Day) -> Result<(), TableError> {
     // The time of parking is unknown too: the end of the day is the latest possible.
     let parked_at = day.next().start().as_millis();
     while let Some(row) = rows.next()? {
-        let remote = read_remote(row)?;
+        let remote = read_remote(&row)?;
         let (key, raw) = split_id(&remote);
         let carrier: i64 = row.get(0)?;
         let verdict: Option<i64> = row.get(5)?;
         if let Some(verdict) = verdict {
-            park.execute(params![carrier, key.octets(), raw, verdict, row.get::<_, i64>(6)?, parked_at])?;
+            park.execute(params![carrier, key.octets(), raw, verdict, row.get::<i64>(6)?, parked_at])?;
         } else {
             let (account, message, part): (i64, i64, i64) = (row.get(2)?, row.get(3)?, row.get(4)?);
-            tie.execute(params![carrier, key.octets(), raw, account, message, part, row.get::<_, i64>(7)?])?;
+            tie.execute(params![carrier, key.octets(), raw, account, message, part, row.get::<i64>(7)?])?;
         }
     }
     Ok(())

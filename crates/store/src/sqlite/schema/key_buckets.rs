@@ -1,12 +1,12 @@
 //! Migration 14. Idempotency keys are in a log and a few buckets, instead of one table per day: see the engine's
 //! `idempotency_keys`. The keys of each day become a bucket.
 
+use crate::sql::Connection;
 use crate::sqlite::SqliteTables;
 use crate::sqlite::day_tables::bucket_days;
 use hermod_domain::ids::MessageId;
 use hermod_engine::state::idempotency_keys::{blocks_for, build_segments};
 use hermod_engine::tables::{KeyBucketId, KeyBucketRow, KeyBucketState, KeyEntry, TableError};
-use rusqlite::Connection;
 
 const TABLES: &str = "
 DROP TABLE key_filter;
@@ -61,7 +61,7 @@ fn convert(connection: &Connection, id: KeyBucketId, day: i64) -> Result<(), Tab
         let message = MessageId::from_i64(row.get(1)?);
         let message =
             message.ok_or_else(|| TableError::unreadable("the message id of an idempotency key"))?;
-        let fingerprint = row.get::<_, i64>(2)?.cast_unsigned();
+        let fingerprint = row.get::<i64>(2)?.cast_unsigned();
         entries.push(KeyEntry { digest: row.get(0)?, message, fingerprint });
     }
     let messages = || entries.iter().map(|entry: &KeyEntry| entry.message);

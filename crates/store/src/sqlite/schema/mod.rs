@@ -12,9 +12,9 @@ mod sql_migrations;
 mod webhooks;
 
 use crate::error::StoreError;
+use crate::sql::Connection;
 use hermod_engine::tables::TableError;
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, TransactionBehavior};
 use std::cmp::Ordering;
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
@@ -63,16 +63,15 @@ enum Migration {
 pub(crate) fn open_for_writing(folder: &Path) -> Result<Connection, TableError> {
     let path = folder.join(FILE_NAME);
     make_private(&path)?;
-    let mut connection = Connection::open(&path)?;
+    let connection = open(&path)?;
     connection.execute_batch(
         // FULL: a commit returns after the fsync of the log. Checkpoints are made by `checkpoint.rs`.
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;
          PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY;",
     )?;
     keep_plans(&connection)?;
-    connection.busy_timeout(BUSY_WAIT)?;
-    connection.set_prepared_statement_cache_capacity(128);
-    migrate(&mut connection, &path)?;
+    connection.sqlite().set_prepared_statement_cache_capacity(128);
+    migrate(&connection, &path)?;
     Ok(connection)
 }
 
@@ -84,7 +83,7 @@ pub(crate) fn let_journal_sync(connection: &Connection) -> Result<(), TableError
 
 /// Returns the id of this database, which its journal has too, and the last batch that it has.
 pub(crate) fn journal_position(connection: &Connection) -> Result<([u8; 16], u64), TableError> {
-    let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get::<_, i64>(1)?));
+    let read = |row: &crate::sql::Row<'_>| Ok((row.get(0)?, row.get::<i64>(1)?));
     let (store, last) = connection.query_row("SELECT store, commits FROM writer", [], read)?;
     Ok((store, last.cast_unsigned()))
 }
@@ -103,31 +102,37 @@ pub(crate) fn make_private(path: &Path) -> Result<(), StoreError> {
 
 /// Opens the database for reads only.
 pub(crate) fn open_for_reading(folder: &Path) -> Result<Connection, TableError> {
-    let connection = Connection::open(folder.join(FILE_NAME))?;
+    let connection = open(&folder.join(FILE_NAME))?;
     connection.execute_batch("PRAGMA query_only = ON; PRAGMA cache_size = -4096;")?;
     keep_plans(&connection)?;
-    connection.busy_timeout(BUSY_WAIT)?;
     Ok(connection)
+}
+
+/// Opens a file, which SQLite creates if it does not exist.
+pub(crate) fn open(path: &Path) -> Result<Connection, TableError> {
+    let connection = rusqlite::Connection::open(path)?;
+    connection.busy_timeout(BUSY_WAIT)?;
+    Ok(Connection::Sqlite(connection))
 }
 
 /// Makes SQLite plan a statement once, instead of again for bound values. Planning took a quarter of the writer's time.
 pub(super) fn keep_plans(connection: &Connection) -> Result<(), TableError> {
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    connection.sqlite().set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(())
 }
 
-fn migrate(connection: &mut Connection, path: &Path) -> Result<(), TableError> {
+fn migrate(connection: &Connection, path: &Path) -> Result<(), TableError> {
     let (found, known) = versions(connection)?;
     if found > known {
         return Err(StoreError::TooNew { path: path.to_owned(), found, known }.into());
     }
     for (number, migration) in (1..).zip(MIGRATIONS).skip_while(|(number, _)| *number <= found) {
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let transaction = connection.immediate_transaction()?;
         match migration {
             Migration::Sql(sql) => transaction.execute_batch(sql)?,
             Migration::Code(migrate) => migrate(&transaction)?,
         }
-        transaction.pragma_update(None, "user_version", number)?;
+        transaction.sqlite().pragma_update(None, "user_version", number)?;
         transaction.commit()?;
     }
     Ok(())
@@ -148,8 +153,7 @@ pub(crate) fn open_existing(folder: &Path) -> Result<Connection, TableError> {
             std::io::Error::new(std::io::ErrorKind::NotFound, "no Hermod database found in this folder");
         return Err(StoreError::File { path, error }.into());
     }
-    let connection = Connection::open(&path)?;
-    connection.busy_timeout(BUSY_WAIT)?;
+    let connection = open(&path)?;
     // Not migrated, because its gateway may be running.
     let (found, known) = versions(&connection)?;
     match found.cmp(&known) {

@@ -15,8 +15,6 @@ async fn history(world: &World, id: MessageId) -> MessageHistory {
 #[tokio::test]
 async fn history_has_the_steps_in_order_and_waits_for_what_was_just_committed() {
     let mut world = World::with_record().await;
-    // A new record catches up for a moment.
-    world.store.flush_record().await.expect("the record is complete");
     let link = world.link_with_slots(1).await;
     let message = world.send(world.sms()).await;
     let accepted = history(&world, message).await;

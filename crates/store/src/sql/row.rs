@@ -1,0 +1,63 @@
+//! The rows of a query.
+
+use super::error::{Error, Result};
+use rusqlite::types::{FromSql, ValueRef};
+
+/// The rows of a query that are not read yet.
+pub(crate) enum Rows<'s> {
+    Sqlite(rusqlite::Rows<'s>),
+}
+
+/// One row.
+pub(crate) enum Row<'r> {
+    Sqlite(&'r rusqlite::Row<'r>),
+}
+
+impl Rows<'_> {
+    /// Returns the next row.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Result<Option<Row<'_>>> {
+        match self {
+            Rows::Sqlite(rows) => Ok(rows.next()?.map(Row::Sqlite)),
+        }
+    }
+}
+
+impl Row<'_> {
+    /// Returns the value of a column.
+    #[inline]
+    pub(crate) fn get<T: FromSql>(&self, column: usize) -> Result<T> {
+        match self {
+            Row::Sqlite(row) => Ok(row.get(column)?),
+        }
+    }
+
+    /// Returns the value of a column without copying it.
+    #[inline]
+    pub(crate) fn get_ref(&self, column: usize) -> Result<ValueRef<'_>> {
+        match self {
+            Row::Sqlite(row) => Ok(row.get_ref(column)?),
+        }
+    }
+}
+
+macro_rules! tuples {
+    ($(($($name:ident $column:literal),+))*) => {$(
+        /// The first columns of a row.
+        impl<$($name: FromSql),+> TryFrom<&Row<'_>> for ($($name,)+) {
+            type Error = Error;
+
+            fn try_from(row: &Row<'_>) -> Result<Self> {
+                Ok(($(row.get::<$name>($column)?,)+))
+            }
+        }
+    )*};
+}
+
+tuples! {
+    (A 0, B 1)
+    (A 0, B 1, C 2)
+    (A 0, B 1, C 2, D 3)
+    (A 0, B 1, C 2, D 3, E 4)
+    (A 0, B 1, C 2, D 3, E 4, F 5)
+}

@@ -1,0 +1,75 @@
+//! A prepared statement.
+
+use super::error::Result;
+use super::params::Params;
+use super::row::{Row, Rows};
+
+pub(crate) enum Statement<'c> {
+    Sqlite(rusqlite::CachedStatement<'c>),
+    /// Not kept by its connection.
+    SqliteOnce(rusqlite::Statement<'c>),
+}
+
+/// Rows as a function reads them.
+pub(crate) struct MappedRows<'s, F> {
+    rows: Rows<'s>,
+    read: F,
+}
+
+impl Statement<'_> {
+    /// Runs the statement. Returns how many rows it changed.
+    #[inline]
+    pub(crate) fn execute(&mut self, params: impl Params) -> Result<usize> {
+        match self {
+            Statement::Sqlite(statement) => Ok(params.with(|values| statement.execute(values))?),
+            Statement::SqliteOnce(statement) => Ok(params.with(|values| statement.execute(values))?),
+        }
+    }
+
+    /// Runs the query.
+    #[inline]
+    pub(crate) fn query(&mut self, params: impl Params) -> Result<Rows<'_>> {
+        let statement = match self {
+            Statement::Sqlite(statement) => &mut **statement,
+            Statement::SqliteOnce(statement) => statement,
+        };
+        Ok(Rows::Sqlite(params.with(|values| statement.query(values))?))
+    }
+
+    /// Runs the query and reads its first row. Fails if there is none.
+    #[inline]
+    pub(crate) fn query_row<T>(
+        &mut self,
+        params: impl Params,
+        read: impl FnOnce(&Row<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let mut rows = self.query(params)?;
+        let row = rows.next()?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+        read(&row)
+    }
+
+    /// Runs the query and reads each row by a function.
+    #[inline]
+    pub(crate) fn query_map<T, F>(&mut self, params: impl Params, read: F) -> Result<MappedRows<'_, F>>
+    where
+        F: FnMut(&Row<'_>) -> Result<T>,
+    {
+        Ok(MappedRows { rows: self.query(params)?, read })
+    }
+
+    /// Whether the query finds a row.
+    #[inline]
+    pub(crate) fn exists(&mut self, params: impl Params) -> Result<bool> {
+        Ok(self.query(params)?.next()?.is_some())
+    }
+}
+
+impl<T, F: FnMut(&Row<'_>) -> Result<T>> Iterator for MappedRows<'_, F> {
+    type Item = Result<T>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Result<T>> {
+        let row = self.rows.next().transpose()?;
+        Some(row.and_then(|row| (self.read)(&row)))
+    }
+}
