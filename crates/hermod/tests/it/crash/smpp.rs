@@ -70,7 +70,11 @@ fn start(folder: &Path, carrier: SocketAddr) -> Served {
     let provision = gateways::provision_text(carrier, gateways::OPENING);
     let access = "[[connection]]\nname = \"alice-smpp\"\naccount = \"alice\"\nsystem_id = \"alice\"\n\
                   password = \"secret12\"\nwindow = 100\n";
-    let provision = provision.replacen("name = \"alice\"\n", "name = \"alice\"\ntier = \"enterprise\"\n", 1);
+    let provision = provision.replacen(
+        "name = \"alice\"\n",
+        "name = \"alice\"\ntier = \"enterprise\"\nsmpp_rate = 1000000\n",
+        1,
+    );
     let settings = "[messages]\nin_doubt_wait = \"200ms\"\n[log]\nlevel = \"warn\"\n";
     Served::start_with(folder, settings, &format!("{provision}{access}"))
 }
