@@ -56,21 +56,9 @@ impl Audit {
     async fn audit(self) -> CommandResult {
         let Audit { work_dir, target } = self;
         let folder = target.folder()?;
-        let report = match target.running().await? {
-            Some(gateway) => {
-                let mut report = audit_copy(&gateway, work_dir.as_deref().unwrap_or(&folder)).await?;
-                report.violations.extend(journal_violation(&folder));
-                report
-            }
-            None => {
-                audit_showing_progress(&folder, GatewayStarts::StopAudit).map_err(|fault| match fault {
-                    StoreError::ReadTooLong => Failure::failed(format!(
-                        "a gateway started on {} during the audit, which was stopped: run it again",
-                        folder.display()
-                    )),
-                    fault => Failure::failed(fault),
-                })?
-            }
+        let report = match target.server()? {
+            Some(server) => running::Store::audit_server(&server).map_err(Failure::failed)?,
+            None => audit_folder(&target, work_dir.as_deref(), &folder).await?,
         };
         let printed = if target.wants_json() {
             output::print_json(&to_json(&report).to_string())
@@ -80,6 +68,28 @@ impl Audit {
         printed?;
         if report.is_clean() { Ok(()) } else { Err(Failure::printed()) }
     }
+}
+
+/// Audits the embedded store of a folder, or a copy of it if a gateway has it open.
+async fn audit_folder(
+    target: &Target,
+    work_dir: Option<&Path>,
+    folder: &Path,
+) -> Result<AuditReport, Failure> {
+    Ok(match target.running().await? {
+        Some(gateway) => {
+            let mut report = audit_copy(&gateway, work_dir.unwrap_or(folder)).await?;
+            report.violations.extend(journal_violation(folder));
+            report
+        }
+        None => audit_showing_progress(folder, GatewayStarts::StopAudit).map_err(|fault| match fault {
+            StoreError::ReadTooLong => Failure::failed(format!(
+                "a gateway started on {} during the audit, which was stopped: run it again",
+                folder.display()
+            )),
+            fault => Failure::failed(fault),
+        })?,
+    })
 }
 
 async fn audit_copy(gateway: &OperatorClient, work_dir: &Path) -> Result<AuditReport, Failure> {

@@ -93,6 +93,11 @@ impl Backup {
 }
 
 async fn copy(target: &Target, from: &Path, draft: &Path, keys: &[&str]) -> Result<u64, Failure> {
+    if target.server()?.is_some() {
+        return Err(Failure::usage(
+            "the store is on PostgreSQL: copy it with pg_dump or pg_basebackup, and keep pepper.key of the data folder with it",
+        ));
+    }
     if !from.join(DATABASE).exists() {
         return Err(Failure::usage(format!("{} is not a data folder of Hermod", from.display())));
     }

@@ -1,7 +1,9 @@
 //! Measures the whole life of messages in one process: many customers send, and one link records a response to every part at
 //! once and its receipt with the next read. Prints rates, latencies and CPU time.
 //!
-//! `cargo run --release -p hermod-store --example lifecycle_bench -- [--reports] [messages] [rate per second, 0 = unlimited] [senders] [folder]`
+//! `cargo run --release -p hermod-store --example lifecycle_bench -- [--reports] [--postgres=URL] [messages] [rate per second, 0 = unlimited] [senders] [folder]`
+//!
+//! `--postgres=postgres://...`: the tables are on that server, in a schema of their own.
 //!
 //! `--reports`: the messages are submitted over SMPP and request DLRs; a bind with a window of 100 takes and settles the reports.
 
@@ -16,7 +18,9 @@ use carrier::{receipt, response};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId};
 use hermod_domain::origin::{Origin, RegisteredDelivery, SmppAddress};
-use hermod_store::{AcceptOutcome, Acceptance, LinkKind, LinkPort, ReceiverPort, ReportOutcome, Store};
+use hermod_store::{
+    AcceptOutcome, Acceptance, LinkKind, LinkPort, ReceiverPort, ReportOutcome, Server, Store,
+};
 use setup::{instant, open, wall_clock};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -40,6 +44,7 @@ struct Plan {
     folder: PathBuf,
     /// Whether messages request DLRs, which are taken and settled.
     reports: bool,
+    server: Option<Server>,
 }
 
 fn main() {
@@ -50,17 +55,22 @@ fn main() {
 
 fn read_plan() -> Plan {
     let reports = std::env::args().any(|word| word == "--reports");
-    let mut words = std::env::args().skip(1).filter(|word| word != "--reports");
+    let server = std::env::args().find_map(|word| Some(server(word.strip_prefix("--postgres=")?)));
+    let mut words = std::env::args().skip(1).filter(|word| !word.starts_with("--"));
     let mut number = |default| words.next().map_or(default, |word| word.parse().expect("a number"));
     let (messages, rate, senders) = (number(200_000), number(0), number(1_000));
     let folder = words.next().map_or_else(|| std::env::temp_dir().join("hermod-bench"), PathBuf::from);
-    Plan { messages, rate, senders, folder, reports }
+    Plan { messages, rate, senders, folder, reports, server }
+}
+
+fn server(url: &str) -> Server {
+    Server::parse(url).expect("the address of a server").with_schema(&format!("bench_{}", std::process::id()))
 }
 
 async fn run(plan: Plan) {
-    let Plan { messages, rate, senders, folder, reports } = plan;
+    let Plan { messages, rate, senders, folder, reports, server } = plan;
     let _ = std::fs::remove_dir_all(&folder);
-    let store = open(&folder, false);
+    let store = open(&folder, false, server.clone());
     for account in 1..=ACCOUNTS {
         pay_in(&store, AccountId::new(account)).await;
     }
@@ -90,7 +100,10 @@ async fn run(plan: Plan) {
     report(messages, accepted_in, settled_in, &took, handouts);
     after.report_since(&before, messages);
     store.close().await.expect("the store closes");
-    let report = Store::audit(&folder).expect("an audit");
+    let report = match &server {
+        Some(server) => Store::audit_server(server).expect("an audit"),
+        None => Store::audit(&folder).expect("an audit"),
+    };
     assert!(report.is_clean() && report.messages == messages && report.open_parts == 0, "{report:?}");
     println!(
         "audit             clean, {} messages, {} bytes on disk each",

@@ -42,11 +42,11 @@ async fn main() {
     let (messages, rate, seconds) = (number(500_000), number(2_000), number(10));
     let folder = words.next().map_or_else(|| std::env::temp_dir().join("hermod-purge-bench"), PathBuf::from);
     let _ = std::fs::remove_dir_all(&folder);
-    let store = open(&folder, false);
+    let store = open(&folder, false, None);
     pay_in(&store, ACCOUNT).await;
     store.close().await.expect("the store closes");
     fill(&folder, OLDEST_DAYS, messages);
-    let mut store = open(&folder, false);
+    let mut store = open(&folder, false, None);
     println!("alone             {}", purge(&store, None).await);
     let mut next = 0;
     for run in 1..=PAIRS {
@@ -54,7 +54,7 @@ async fn main() {
         fill(&folder, OLDEST_DAYS - run, messages);
         // The store reads which days exist when it is opened.
         store.close().await.expect("the store closes");
-        store = open(&folder, false);
+        store = open(&folder, false, None);
         let mut purging = JoinSet::new();
         let purged = store.clone();
         purging.spawn(async move { purge(&purged, Some(PAUSE_MIN)).await });

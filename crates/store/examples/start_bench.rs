@@ -24,7 +24,7 @@ async fn main() {
     let messages: u64 = words.next().map_or(2_000_000, |word| word.parse().expect("a number"));
     let folder = words.next().map_or_else(|| std::env::temp_dir().join("hermod-start-bench"), PathBuf::from);
     let _ = std::fs::remove_dir_all(&folder);
-    open(&folder, false).close().await.expect("the store closes");
+    open(&folder, false, None).close().await.expect("the store closes");
     fill(&folder, messages);
     println!("{messages} messages whose receipts never came, among the parts");
     let store = measure(&folder).await;
@@ -42,7 +42,7 @@ async fn main() {
 
 async fn measure(folder: &Path) -> Store {
     let began = instant();
-    let store = open(folder, false);
+    let store = open(folder, false, None);
     println!("start             {} ms", began.elapsed().as_millis());
     let connection = Connection::open(folder.join("hermod.db")).expect("the store's file");
     let began = instant();

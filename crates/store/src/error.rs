@@ -35,6 +35,8 @@ pub enum StoreError {
         "the result has more than {0} rows; request longer intervals, a shorter time range or a single value"
     )]
     TooManyRows(usize),
+    #[error("the store is on PostgreSQL; use the tools of PostgreSQL for copies of it")]
+    NotEmbedded,
     #[error("another copy of the database is being made; retry when it has finished")]
     CopyInProgress,
     #[error(
@@ -47,6 +49,10 @@ pub enum StoreError {
     RecordBehind,
     #[error("{WATCHERS_MAX} live feeds are open already; close one, or retry later")]
     TooManyWatchers,
+    #[error(
+        "the address of the PostgreSQL server is not valid: {0}; write it as postgres://user:password@host:5432/database"
+    )]
+    Server(String),
     #[error("invalid data in the database: {0}")]
     Damaged(String),
     #[error("{path}: {error}")]
@@ -97,6 +103,8 @@ pub(crate) enum BackendErrorKind {
     FileDamaged,
     /// The store interrupted a read.
     Interrupted,
+    /// The connection to the server was lost. Nothing was written.
+    ConnectionLost,
     Other,
 }
 
@@ -131,16 +139,21 @@ impl StoreError {
         StoreError::Backend(BackendError::new(BackendErrorKind::DiskFailed, error))
     }
 
-    /// Logs the error and ends the process with exit code 74. No caller is answered; the next start recovers from the
-    /// write-ahead log.
+    /// Logs the error and ends the process with exit code 74. No caller is answered; the next start recovers what was
+    /// stored.
     pub(crate) fn exit_process(&self) -> ! {
-        tracing::error!(error = %self, "The disk failed; stopping at once, so that nothing is acknowledged that is not stored");
+        tracing::error!(error = %self, "The store failed; stopping at once, so that nothing is acknowledged that is not stored");
         std::process::exit(EXIT_DISK_FAILED)
     }
 
     /// Whether the disk is full: nothing was written, and the same operation may succeed later.
     pub(crate) fn is_disk_full(&self) -> bool {
         self.is_backend(BackendErrorKind::DiskFull)
+    }
+
+    /// Whether the connection to the server was lost: nothing was written, and the same operation may succeed later.
+    pub(crate) fn is_connection_lost(&self) -> bool {
+        self.is_backend(BackendErrorKind::ConnectionLost)
     }
 
     /// Returns [`StoreError::ReadTooLong`] for a read that the store interrupted, and any other error unchanged.

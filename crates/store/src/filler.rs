@@ -19,11 +19,11 @@ pub struct RecordFiller {
 impl RecordFiller {
     /// Opens the record of a store. Fails with [`StoreError::InUse`] if the store is open.
     pub fn open(folder: &Path) -> Result<RecordFiller, StoreError> {
-        let (store, main) = backend::open(folder)?;
+        let (store, main) = backend::open(folder, None)?;
         let position = main.store_position()?;
         main.close();
         store.close();
-        let writing = record::open_writing(folder, position, None)?;
+        let writing = record::open_writing_alone(folder, position)?;
         let collected = SharedCollected::default();
         *collected.lock() = Arc::new(writing.read_collected()?);
         Ok(RecordFiller { writing, collected })

@@ -11,6 +11,7 @@ mod filler;
 mod follower;
 mod journal;
 mod outboxes;
+mod postgres;
 mod queued_acceptance;
 mod read_results;
 pub mod record;
@@ -26,6 +27,7 @@ pub use error::{BackendError, StoreError};
 pub use filler::RecordFiller;
 pub use hermod_engine::ops::*;
 pub use hermod_engine::state::lanes::JOBS_IN_MEMORY_MAX;
+pub use postgres::Server;
 pub use read_results::{AuditReport, RecordAudit, Violation};
 pub use statement::STATEMENT_ENTRIES_MAX;
 pub use store::{

@@ -11,6 +11,7 @@ mod fmt;
 mod manifests;
 mod numbers;
 mod packages;
+mod postgres;
 mod rules;
 mod rust_paths;
 mod rust_source;

@@ -7,19 +7,20 @@ use crate::client::Client;
 use crate::shell::{self, Failure, Outcome, command};
 use crate::smsc::Library;
 use crate::tally::Tally;
-use crate::{deny, fmt, schemathesis, tidy, tools};
+use crate::{deny, fmt, postgres, schemathesis, tidy, tools};
 
 struct Step {
     name: &'static str,
     work: fn(&mut Tally) -> Outcome,
 }
 
-const STEPS: [Step; 8] = [
+const STEPS: [Step; 9] = [
     Step { name: "tools", work: |_| ensure_tools() },
     Step { name: "formatting", work: |_| fmt::check() },
     Step { name: "tidy", work: |_| tidy::run() },
     Step { name: "clippy", work: |_| clippy() },
     Step { name: "tests", work: tests },
+    Step { name: "tests on PostgreSQL", work: tests_on_postgres },
     Step { name: "documentation", work: |_| documentation() },
     Step { name: "cargo-deny", work: |_| deny::check_graph() },
     Step { name: "unused dependencies", work: |_| deny::check_unused() },
@@ -70,6 +71,15 @@ fn tests(tally: &mut Tally) -> Outcome {
     }
 }
 
+/// Runs the tests of the store on a real server: what holds for the embedded store holds there too.
+fn tests_on_postgres(tally: &mut Tally) -> Outcome {
+    let server = postgres::Server::start()?;
+    let args = ["test", "--package", "hermod-store", "--test", "it", "--locked", "--no-fail-fast"];
+    let mut cargo_test = command("cargo", &args);
+    cargo_test.env(postgres::VARIABLE, &server.url);
+    shell::run_watching(cargo_test, |line| tally.add(line))
+}
+
 fn documentation() -> Outcome {
     // Whoever reads our documentation reads our code, so private items and links to them belong to it.
     let flags = "-D warnings -A rustdoc::private_intra_doc_links";
@@ -92,6 +102,7 @@ fn seconds(elapsed: Duration) -> String {
 fn ensure_tools() -> Outcome {
     tools::ensure_c_compiler()?;
     tools::ensure_strace()?;
+    postgres::ensure().map(drop)?;
     tools::ensure_component("rustfmt", "cargo-fmt")?;
     tools::ensure_component("clippy", "cargo-clippy")?;
     schemathesis::ensure().map(drop)?;

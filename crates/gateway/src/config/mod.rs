@@ -4,6 +4,7 @@
 mod log_level;
 mod sections;
 mod source;
+mod store_address;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -15,6 +16,7 @@ pub use sections::{
 };
 pub(crate) use source::add_missing;
 pub use source::{FileError, Source};
+pub use store_address::StoreAddress;
 pub use values::{Bytes, Network, Period};
 
 use hermod_domain::catalogue::SYSTEM_ID_CHARS_MAX;
@@ -106,7 +108,7 @@ impl Config {
         } = self;
         let Operations { listen: _ } = operations;
         let Operator { token_file: _, from_anywhere: _ } = operator;
-        let Data { folder, low_water } = data;
+        let Data { folder, store, low_water } = data;
         let Messages { validity, in_doubt_wait } = messages;
         let Record { enabled: _ } = record;
         let Portal { enabled: _, url } = portal;
@@ -118,6 +120,7 @@ impl Config {
         if folder.as_os_str().is_empty() {
             return Err(("data.folder", "is empty; name a folder".to_owned()));
         }
+        store.server().map_err(|error| ("data.store", error.to_string()))?;
         within("data.low_water", *low_water, Bytes(16 << 20), Bytes(1 << 40))?;
         check_http(http)?;
         check_https(https)?;

@@ -1,5 +1,6 @@
 //! The sections of the settings. Each component gets only its own.
 
+use crate::config::store_address::StoreAddress;
 use crate::config::values::{Bytes, Network, Period};
 use crate::tls::CertificateFiles;
 use hermod_domain::webhook::url::AddressRules;
@@ -11,6 +12,7 @@ use std::path::PathBuf;
 #[serde(deny_unknown_fields)]
 pub struct Data {
     pub folder: PathBuf,
+    pub store: StoreAddress,
     pub low_water: Bytes,
 }
 

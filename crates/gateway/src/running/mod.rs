@@ -36,7 +36,7 @@ use tokio::net::TcpListener;
 pub use crate::edges::webhooks::Resolver;
 
 /// For commands on a data folder.
-pub use hermod_store::{AuditReport, RecordAudit, Store, StoreError, Violation};
+pub use hermod_store::{AuditReport, RecordAudit, Server, Store, StoreError, Violation};
 
 /// How often due parts are released.
 const TICK: Duration = Duration::from_millis(200);
@@ -129,6 +129,7 @@ pub fn open(config: &Config, clock: &Clock) -> Result<Opened, StartError> {
     let folder = config.data.folder.clone();
     let options = OpenOptions {
         folder: folder.clone(),
+        server: config.data.store.server()?,
         low_water_bytes: config.data.low_water.0,
         in_doubt_wait: config.messages.in_doubt_wait.into(),
         record: config.record.enabled,

@@ -81,6 +81,7 @@ impl Service {
         let clock = Clock::manual(START);
         let store = Store::open(&OpenOptions {
             folder: folder.path().to_owned(),
+            server: None,
             low_water_bytes: 0,
             in_doubt_wait: Duration::from_secs(60),
             record: false,

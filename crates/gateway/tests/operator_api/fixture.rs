@@ -126,6 +126,7 @@ impl ApiFixture {
         let clock = Clock::manual(Timestamp::parse("2026-06-15T12:00:00Z").unwrap());
         let store = Store::open(&OpenOptions {
             folder: folder.path().to_owned(),
+            server: None,
             low_water_bytes: 0,
             in_doubt_wait: Duration::from_secs(60),
             record,

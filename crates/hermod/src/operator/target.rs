@@ -105,6 +105,11 @@ impl Target {
         }
     }
 
+    /// Returns the PostgreSQL server that has the store; none if it is embedded in the data folder.
+    pub(crate) fn server(&self) -> Result<Option<running::Server>, Failure> {
+        self.settings()?.data.store.server().map_err(Failure::failed)
+    }
+
     pub(crate) fn wants_json(&self) -> bool {
         self.json
     }

@@ -15,8 +15,14 @@ pub(crate) fn audit_clean(data: &Path) -> AuditReport {
 
 pub(crate) fn open_store(data: &Path) -> Store {
     let (folder, now) = (data.to_owned(), wall_time());
-    let options =
-        OpenOptions { folder, low_water_bytes: 0, in_doubt_wait: Duration::ZERO, record: false, now };
+    let options = OpenOptions {
+        folder,
+        server: None,
+        low_water_bytes: 0,
+        in_doubt_wait: Duration::ZERO,
+        record: false,
+        now,
+    };
     Store::open(&options).expect("the store opens")
 }
 

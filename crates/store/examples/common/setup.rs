@@ -1,7 +1,7 @@
 //! The clock and the store of a benchmark.
 
 use hermod_domain::time::Timestamp;
-use hermod_store::{OpenOptions, Store};
+use hermod_store::{OpenOptions, Server, Store};
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -16,10 +16,16 @@ pub(crate) fn instant() -> Instant {
     Instant::now()
 }
 
-/// Opens the store of a folder, with its record or without.
-pub(crate) fn open(folder: &Path, record: bool) -> Store {
+/// Opens the store of a folder, with its record or without, embedded or on a server.
+pub(crate) fn open(folder: &Path, record: bool, server: Option<Server>) -> Store {
     let (folder, now) = (folder.to_owned(), wall_clock());
-    let options =
-        OpenOptions { folder, low_water_bytes: 0, in_doubt_wait: Duration::from_secs(30), record, now };
+    let options = OpenOptions {
+        folder,
+        server,
+        low_water_bytes: 0,
+        in_doubt_wait: Duration::from_secs(30),
+        record,
+        now,
+    };
     Store::open(&options).expect("a store")
 }

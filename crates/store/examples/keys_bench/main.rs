@@ -77,20 +77,20 @@ fn is_given(option: &str) -> bool {
 async fn prepare(plan: &Plan) {
     let folder = &plan.folder;
     let _ = std::fs::remove_dir_all(folder);
-    let store = open(folder, false);
+    let store = open(folder, false, None);
     pay_in(&store, ACCOUNT).await;
     store.close().await.expect("the store closes");
     let started = instant();
     fill(plan);
     println!("filled            {} keys of {} days in {:.0} s", plan.keys, plan.days, seconds(started));
-    let store = open(folder, false);
+    let store = open(folder, false, None);
     merge(&store, folder).await;
     store.close().await.expect("the store closes");
 }
 
 async fn run(plan: &Plan) {
     let (started, before) = (instant(), memory("VmRSS:"));
-    let store = open(&plan.folder, false);
+    let store = open(&plan.folder, false, None);
     println!("start             {:.2} s, memory {before} to {} MB", seconds(started), memory("VmRSS:"));
     measure(&store, plan).await;
     println!("memory            {} MB, {} MB at most", memory("VmRSS:"), memory("VmHWM:"));

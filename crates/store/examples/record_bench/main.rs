@@ -39,7 +39,7 @@ async fn main() -> ExitCode {
             traffic
         }
     };
-    let store = open(&folder, true);
+    let store = open(&folder, true, None);
     store.flush_record().await.expect("the record is complete");
     let is_fast = measure::measure_all(&store, &traffic, queries).await;
     store.close().await.expect("the store closes");
@@ -54,7 +54,7 @@ async fn main() -> ExitCode {
 async fn make(folder: &Path, traffic: &Traffic) {
     let _ = std::fs::remove_dir_all(folder);
     let began = instant();
-    let store = open(folder, true);
+    let store = open(folder, true, None);
     fill::send_texts(&store, traffic).await;
     fill::note_requests(&store, traffic).await;
     store.close().await.expect("the store closes");

@@ -6,10 +6,12 @@ pub(crate) mod record;
 pub(crate) mod writing;
 
 use crate::error::StoreError;
+use crate::postgres::{PostgresDatabase, Server};
 use crate::read_results::{
     AuditReport, Due, EndedPlace, LatePage, LatePlace, OldEvents, OnTransmitters, Page, PartPage, StoredKey,
     WaitingPage,
 };
+use crate::sql::Connection;
 use crate::sqlite::database::Database;
 use crate::sqlite::record::{text, timeline};
 use crate::sqlite::{
@@ -47,13 +49,19 @@ pub(crate) use crate::sqlite::record::timeline::{StoredLine, add_lines, has_gap}
 pub(crate) enum Backend {
     /// One file, used by one process at a time.
     Sqlite(Database),
+    /// A server, which several processes may use.
+    Postgres(Box<PostgresDatabase>),
 }
 
-/// Opens the database of a data folder, for readers and for the writer. Creates it if it does not exist. Fails with
-/// [`StoreError::InUse`] if another process has it open.
-pub(crate) fn open(folder: &Path) -> Result<(Backend, WritingBackend), StoreError> {
+/// Opens the database of a data folder, or on a server, for readers and for the writer. Creates it if it does not exist.
+/// Fails with [`StoreError::InUse`] if another process has it open.
+pub(crate) fn open(folder: &Path, server: Option<&Server>) -> Result<(Backend, WritingBackend), StoreError> {
+    if let Some(server) = server {
+        let (database, writing) = PostgresDatabase::open(folder, server)?;
+        return Ok((Backend::Postgres(Box::new(database)), WritingBackend::Postgres(Box::new(writing))));
+    }
     let (database, writing) = Database::open(folder)?;
-    Ok((Backend::Sqlite(database), WritingBackend::Sqlite(writing)))
+    Ok((Backend::Sqlite(database), WritingBackend::Sqlite(Box::new(writing))))
 }
 
 /// Whether a process has the database of this folder open.
@@ -68,6 +76,11 @@ pub(crate) fn audit(
 ) -> Result<AuditReport, StoreError> {
     recovery::complete_database(folder)?;
     sqlite_audit::audit(folder, stop)
+}
+
+/// Audits the database of a server.
+pub(crate) fn audit_server(server: &Server) -> Result<AuditReport, StoreError> {
+    sqlite_audit::audit_server(&server.auditor()?)
 }
 
 /// Checks the journal of a folder beside the gateway that writes it. Returns how many batches the database lacks.
@@ -89,6 +102,9 @@ macro_rules! reads {
             pub(crate) async fn $name(&self, $($argument: $of),*) -> Result<$rows, StoreError> {
                 match self {
                     Backend::Sqlite(database) => {
+                        database.read(move |connection| $($sqlite)::+(connection, $($given),*)).await
+                    }
+                    Backend::Postgres(database) => {
                         database.read(move |connection| $($sqlite)::+(connection, $($given),*)).await
                     }
                 }
@@ -196,11 +212,10 @@ impl Backend {
         limit: usize,
         then: impl FnOnce(ReportPage) -> T + Send + 'static,
     ) -> Result<T, StoreError> {
+        let read = move |connection: &Connection| Ok(then(reports::read_page(connection, of, after, limit)?));
         match self {
-            Backend::Sqlite(database) => {
-                let read = move |connection: &_| Ok(then(reports::read_page(connection, of, after, limit)?));
-                database.read(read).await
-            }
+            Backend::Sqlite(database) => database.read(read).await,
+            Backend::Postgres(database) => database.read(read).await,
         }
     }
 
@@ -208,6 +223,7 @@ impl Backend {
     pub(crate) async fn finish_copy(&self, file: PathBuf) -> Result<u64, StoreError> {
         let finish = match self {
             Backend::Sqlite(_) => copying::finish,
+            Backend::Postgres(_) => return Err(StoreError::NotEmbedded),
         };
         let finished = tokio::task::spawn_blocking(move || finish(&file)).await;
         Ok(finished.map_err(|_| StoreError::damaged("the task that finished a copy panicked"))??)
@@ -217,6 +233,8 @@ impl Backend {
     pub(crate) fn set_wake_writer(&self, wake: impl Fn() + Send + Sync + 'static) {
         match self {
             Backend::Sqlite(database) => database.progress().set_wake_writer(wake),
+            // A committed batch is in the database.
+            Backend::Postgres(_) => {}
         }
     }
 
@@ -224,6 +242,7 @@ impl Backend {
     pub(crate) fn close(&self) {
         match self {
             Backend::Sqlite(database) => database.close(),
+            Backend::Postgres(database) => database.close(),
         }
     }
 }

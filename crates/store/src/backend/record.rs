@@ -9,7 +9,6 @@ use crate::record::{
     Count, MessageFilter, MessageHistory, RecordedMessage, RequestFilter, RequestGroup, Scope, SearchLimits,
     StatisticRow, StatisticsQuery, TextQuery,
 };
-use crate::sqlite::progress::Progress;
 use crate::sqlite::record::reading::RecordReaders;
 use crate::sqlite::record::source::RecordSource;
 use crate::sqlite::record::text::Candidates;
@@ -22,7 +21,6 @@ use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
 use hermod_engine::tables::TableError;
 use std::path::Path;
-use std::sync::Arc;
 
 pub(crate) use crate::sqlite::record::erasing::erase_in_unused;
 pub(crate) use crate::sqlite::record::purging::RecordRetention;
@@ -56,20 +54,30 @@ pub(crate) fn open(
     position: StorePosition,
     collected: SharedCollected,
 ) -> Result<(RecordBackend, RecordWriting), StoreError> {
-    let Backend::Sqlite(database) = store;
-    let writing = open_writing(folder, position, Some(database.shared_progress()))?;
+    let source = match store {
+        Backend::Sqlite(database) => RecordSource::open(folder, Some(database.shared_progress()))?,
+        Backend::Postgres(database) => RecordSource::of(database.server().reader()?),
+    };
+    let writing = open_writing(folder, position, source)?;
     let readers = RecordReaders::open(folder, collected)?;
     Ok((RecordBackend::Sqlite(readers), writing))
 }
 
-/// Opens the record for its writer only. `progress`: of the store, if it is open.
-pub(crate) fn open_writing(
+/// Opens the record for its writer only, beside a store that no process has open.
+pub(crate) fn open_writing_alone(
     folder: &Path,
     position: StorePosition,
-    progress: Option<Arc<Progress>>,
+) -> Result<RecordWriting, StoreError> {
+    open_writing(folder, position, RecordSource::open(folder, None)?)
+}
+
+fn open_writing(
+    folder: &Path,
+    position: StorePosition,
+    source: RecordSource,
 ) -> Result<RecordWriting, StoreError> {
     let record = RecordConnection::open(folder, position.id, position.sequence)?;
-    Ok(RecordWriting::Sqlite { record, source: RecordSource::open(folder, progress)? })
+    Ok(RecordWriting::Sqlite { record, source })
 }
 
 /// Opens the record of a store that no process has open.
@@ -80,7 +88,7 @@ pub(crate) fn open_beside_closed(
 ) -> Result<(StorePosition, RecordBackend, RecordWriting), StoreError> {
     let (id, sequence) = store_schema::journal_position(&store_schema::open_for_reading(folder)?)?;
     let position = StorePosition { id, sequence };
-    let writing = open_writing(folder, position, None)?;
+    let writing = open_writing_alone(folder, position)?;
     Ok((position, RecordBackend::Sqlite(RecordReaders::open(folder, collected)?), writing))
 }
 

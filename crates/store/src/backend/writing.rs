@@ -3,6 +3,7 @@
 use crate::backend::record::StorePosition;
 use crate::disk::Disk;
 use crate::error::StoreError;
+use crate::postgres;
 use crate::sqlite::writing;
 use hermod_engine::tables::{TableError, Tables};
 use std::path::Path;
@@ -11,13 +12,15 @@ use std::time::Instant;
 
 /// A database as the writer uses it. One variant per backend, like [`crate::backend::Backend`].
 pub(crate) enum WritingBackend {
-    Sqlite(writing::WritingConnection),
+    Sqlite(Box<writing::WritingConnection>),
+    Postgres(Box<postgres::WritingSession>),
 }
 
 /// One transaction. Dropping it without [`Transaction::commit`] rolls it back.
 #[must_use = "a transaction that is dropped is rolled back"]
 pub(crate) enum Transaction<'c> {
     Sqlite(writing::Transaction<'c>),
+    Postgres(postgres::Batch<'c>),
 }
 
 impl WritingBackend {
@@ -25,6 +28,7 @@ impl WritingBackend {
     pub(crate) fn start_upkeep(&mut self, disk: Arc<Disk>) -> Result<(), StoreError> {
         match self {
             WritingBackend::Sqlite(connection) => connection.start_checkpoints(disk),
+            WritingBackend::Postgres(_) => Ok(()),
         }
     }
 
@@ -32,6 +36,7 @@ impl WritingBackend {
     pub(crate) fn tables(&self) -> Tables<'_> {
         match self {
             WritingBackend::Sqlite(connection) => connection.tables(),
+            WritingBackend::Postgres(session) => session.tables(),
         }
     }
 
@@ -39,6 +44,7 @@ impl WritingBackend {
     pub(crate) fn has_empty_catalogue(&self) -> Result<bool, TableError> {
         match self {
             WritingBackend::Sqlite(connection) => connection.has_empty_catalogue(),
+            WritingBackend::Postgres(session) => session.has_empty_catalogue(),
         }
     }
 
@@ -48,6 +54,10 @@ impl WritingBackend {
             WritingBackend::Sqlite(connection) => {
                 connection.store_position().map(|(id, sequence)| StorePosition { id, sequence })
             }
+            WritingBackend::Postgres(session) => {
+                let (id, sequence) = session.store_position();
+                Ok(StorePosition { id, sequence })
+            }
         }
     }
 
@@ -55,6 +65,7 @@ impl WritingBackend {
     pub(crate) fn count_waiting_events(&self) -> Result<u64, TableError> {
         match self {
             WritingBackend::Sqlite(connection) => connection.count_waiting_events(),
+            WritingBackend::Postgres(session) => session.count_waiting_events(),
         }
     }
 
@@ -62,6 +73,7 @@ impl WritingBackend {
     pub(crate) fn begin(&self) -> Result<Transaction<'_>, TableError> {
         match self {
             WritingBackend::Sqlite(connection) => connection.begin().map(Transaction::Sqlite),
+            WritingBackend::Postgres(session) => Ok(Transaction::Postgres(session.begin())),
         }
     }
 
@@ -69,6 +81,7 @@ impl WritingBackend {
     pub(crate) fn roll_back(&self) -> Result<(), StoreError> {
         match self {
             WritingBackend::Sqlite(connection) => connection.roll_back(),
+            WritingBackend::Postgres(session) => session.roll_back(),
         }
     }
 
@@ -76,6 +89,7 @@ impl WritingBackend {
     pub(crate) fn after_batch(&self) {
         match self {
             WritingBackend::Sqlite(connection) => connection.after_batch(),
+            WritingBackend::Postgres(_) => {}
         }
     }
 
@@ -83,6 +97,7 @@ impl WritingBackend {
     pub(crate) fn next_upkeep(&self) -> Option<Instant> {
         match self {
             WritingBackend::Sqlite(connection) => connection.next_upkeep(),
+            WritingBackend::Postgres(_) => None,
         }
     }
 
@@ -95,6 +110,7 @@ impl WritingBackend {
     ) -> Result<(), StoreError> {
         match self {
             WritingBackend::Sqlite(connection) => connection.copy_to(file, between),
+            WritingBackend::Postgres(_) => Err(StoreError::NotEmbedded),
         }
     }
 
@@ -102,6 +118,7 @@ impl WritingBackend {
     pub(crate) fn close(self) {
         match self {
             WritingBackend::Sqlite(connection) => connection.close(),
+            WritingBackend::Postgres(session) => drop(session),
         }
     }
 }
@@ -112,6 +129,7 @@ impl Transaction<'_> {
     pub(crate) fn commit(self) -> Result<u64, TableError> {
         match self {
             Transaction::Sqlite(transaction) => transaction.commit(),
+            Transaction::Postgres(batch) => batch.commit(),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Why a statement failed.
 
+use crate::postgres;
+
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
 #[derive(Debug, thiserror::Error)]
@@ -7,6 +9,8 @@ pub(crate) enum Error {
     /// SQLite failed, or a column has another value than was asked for.
     #[error(transparent)]
     Sqlite(#[from] rusqlite::Error),
+    #[error(transparent)]
+    Postgres(#[from] postgres::Error),
 }
 
 impl Error {
@@ -18,7 +22,9 @@ impl Error {
     /// Whether a column has a value of another type, or one that is out of range.
     pub(crate) fn is_invalid_value(&self) -> bool {
         use rusqlite::Error as E;
-        let Error::Sqlite(error) = self;
+        let (Error::Sqlite(error) | Error::Postgres(postgres::Error::Value(error))) = self else {
+            return false;
+        };
         matches!(
             error,
             E::FromSqlConversionFailure(..)

@@ -7,17 +7,20 @@ mod params;
 mod row;
 mod statement;
 
+pub(crate) use crate::postgres::RowKey;
 pub(crate) use error::{Error, OptionalExtension, Result};
 pub(crate) use params::Params;
 pub(crate) use row::{Row, Rows};
 pub(crate) use rusqlite::{ToSql, params};
 pub(crate) use statement::Statement;
 
+use crate::postgres::Session;
 use std::ops::Deref;
 
 /// A connection to a database.
 pub(crate) enum Connection {
     Sqlite(rusqlite::Connection),
+    Postgres(Box<Session>),
 }
 
 /// A transaction, through which its connection is used. Dropping it without [`Transaction::commit`] rolls it back.
@@ -29,6 +32,7 @@ impl Connection {
     pub(crate) fn sqlite(&self) -> &rusqlite::Connection {
         match self {
             Connection::Sqlite(connection) => connection,
+            Connection::Postgres(_) => unreachable!("only the embedded store uses SQLite's own functions"),
         }
     }
 
@@ -36,6 +40,7 @@ impl Connection {
     pub(crate) fn sqlite_mut(&mut self) -> &mut rusqlite::Connection {
         match self {
             Connection::Sqlite(connection) => connection,
+            Connection::Postgres(_) => unreachable!("only the embedded store uses SQLite's own functions"),
         }
     }
 
@@ -50,6 +55,7 @@ impl Connection {
     pub(crate) fn prepare_cached(&self, sql: &str) -> Result<Statement<'_>> {
         match self {
             Connection::Sqlite(connection) => Ok(Statement::Sqlite(connection.prepare_cached(sql)?)),
+            Connection::Postgres(session) => Ok(Statement::Postgres { session, sql: sql.to_owned() }),
         }
     }
 
@@ -57,6 +63,7 @@ impl Connection {
     pub(crate) fn prepare(&self, sql: &str) -> Result<Statement<'_>> {
         match self {
             Connection::Sqlite(connection) => Ok(Statement::SqliteOnce(connection.prepare(sql)?)),
+            Connection::Postgres(session) => Ok(Statement::Postgres { session, sql: sql.to_owned() }),
         }
     }
 
@@ -79,6 +86,7 @@ impl Connection {
     pub(crate) fn execute_batch(&self, sql: &str) -> Result<()> {
         match self {
             Connection::Sqlite(connection) => Ok(connection.execute_batch(sql)?),
+            Connection::Postgres(session) => Ok(session.batch_execute(sql)?),
         }
     }
 
@@ -86,6 +94,7 @@ impl Connection {
     pub(crate) fn is_autocommit(&self) -> bool {
         match self {
             Connection::Sqlite(connection) => connection.is_autocommit(),
+            Connection::Postgres(session) => !session.is_in_transaction(),
         }
     }
 
@@ -96,19 +105,36 @@ impl Connection {
 
     /// Begins a transaction that may write from its start.
     pub(crate) fn immediate_transaction(&self) -> Result<Transaction<'_>> {
-        self.execute("BEGIN IMMEDIATE", [])?;
-        Ok(Transaction(self))
+        self.begin("BEGIN IMMEDIATE")
     }
 
     pub(crate) fn transaction(&self) -> Result<Transaction<'_>> {
-        self.execute("BEGIN", [])?;
+        self.begin("BEGIN")
+    }
+
+    /// Ends the transaction without its changes.
+    pub(crate) fn roll_back(&self) -> Result<()> {
+        match self {
+            Connection::Sqlite(_) => self.execute("ROLLBACK", []).map(drop),
+            Connection::Postgres(session) => Ok(session.roll_back()?),
+        }
+    }
+
+    fn begin(&self, sqlite: &str) -> Result<Transaction<'_>> {
+        match self {
+            Connection::Sqlite(_) => drop(self.execute(sqlite, [])?),
+            Connection::Postgres(session) => session.begin(),
+        }
         Ok(Transaction(self))
     }
 }
 
 impl Transaction<'_> {
     pub(crate) fn commit(self) -> Result<()> {
-        self.0.execute("COMMIT", [])?;
+        match self.0 {
+            Connection::Sqlite(_) => drop(self.0.execute("COMMIT", [])?),
+            Connection::Postgres(session) => session.commit(None)?,
+        }
         Ok(())
     }
 }
@@ -125,7 +151,7 @@ impl Drop for Transaction<'_> {
     fn drop(&mut self) {
         // It may have been committed, or SQLite may have ended it after an error.
         if !self.0.is_autocommit() {
-            drop(self.0.execute("ROLLBACK", []));
+            drop(self.0.roll_back());
         }
     }
 }

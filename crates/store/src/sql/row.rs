@@ -1,16 +1,20 @@
 //! The rows of a query.
 
 use super::error::{Error, Result};
+use crate::postgres::values;
 use rusqlite::types::{FromSql, ValueRef};
 
 /// The rows of a query that are not read yet.
 pub(crate) enum Rows<'s> {
     Sqlite(rusqlite::Rows<'s>),
+    /// The rows, and that which was returned last.
+    Postgres(std::vec::IntoIter<tokio_postgres::Row>, Option<tokio_postgres::Row>),
 }
 
 /// One row.
 pub(crate) enum Row<'r> {
     Sqlite(&'r rusqlite::Row<'r>),
+    Postgres(&'r tokio_postgres::Row),
 }
 
 impl Rows<'_> {
@@ -19,6 +23,10 @@ impl Rows<'_> {
     pub(crate) fn next(&mut self) -> Result<Option<Row<'_>>> {
         match self {
             Rows::Sqlite(rows) => Ok(rows.next()?.map(Row::Sqlite)),
+            Rows::Postgres(rows, last) => {
+                *last = rows.next();
+                Ok(last.as_ref().map(Row::Postgres))
+            }
         }
     }
 }
@@ -29,6 +37,7 @@ impl Row<'_> {
     pub(crate) fn get<T: FromSql>(&self, column: usize) -> Result<T> {
         match self {
             Row::Sqlite(row) => Ok(row.get(column)?),
+            Row::Postgres(row) => Ok(values::get(row, column)?),
         }
     }
 
@@ -37,6 +46,7 @@ impl Row<'_> {
     pub(crate) fn get_ref(&self, column: usize) -> Result<ValueRef<'_>> {
         match self {
             Row::Sqlite(row) => Ok(row.get_ref(column)?),
+            Row::Postgres(row) => Ok(values::get_ref(row, column)?),
         }
     }
 }

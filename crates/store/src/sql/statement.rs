@@ -3,11 +3,16 @@
 use super::error::Result;
 use super::params::Params;
 use super::row::{Row, Rows};
+use crate::postgres::{RowKey, Session};
 
 pub(crate) enum Statement<'c> {
     Sqlite(rusqlite::CachedStatement<'c>),
     /// Not kept by its connection.
     SqliteOnce(rusqlite::Statement<'c>),
+    Postgres {
+        session: &'c Session,
+        sql: String,
+    },
 }
 
 /// Rows as a function reads them.
@@ -23,6 +28,19 @@ impl Statement<'_> {
         match self {
             Statement::Sqlite(statement) => Ok(params.with(|values| statement.execute(values))?),
             Statement::SqliteOnce(statement) => Ok(params.with(|values| statement.execute(values))?),
+            Statement::Postgres { session, sql } => Ok(params.with(|values| session.execute(sql, values))?),
+        }
+    }
+
+    /// Runs the statement, on PostgreSQL together with the next ones of its transaction. The changes of one row keep their
+    /// order.
+    #[inline]
+    pub(crate) fn change(&mut self, key: RowKey, params: impl Params) -> Result<()> {
+        match self {
+            Statement::Postgres { session, sql } => {
+                Ok(params.with(|values| session.execute_later(key, sql, values))?)
+            }
+            Statement::Sqlite(_) | Statement::SqliteOnce(_) => self.execute(params).map(drop),
         }
     }
 
@@ -32,6 +50,10 @@ impl Statement<'_> {
         let statement = match self {
             Statement::Sqlite(statement) => &mut **statement,
             Statement::SqliteOnce(statement) => statement,
+            Statement::Postgres { session, sql } => {
+                let rows = params.with(|values| session.query(sql, values))?;
+                return Ok(Rows::Postgres(rows.into_iter(), None));
+            }
         };
         Ok(Rows::Sqlite(params.with(|values| statement.query(values))?))
     }

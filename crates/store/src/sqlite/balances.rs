@@ -1,6 +1,6 @@
 //! SQL for account balances.
 
-use crate::sql::{Connection, OptionalExtension, Row, params};
+use crate::sql::{Connection, OptionalExtension, Row, RowKey, params};
 use crate::sqlite::SqliteTables;
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
@@ -14,7 +14,10 @@ impl SqliteTables<'_> {
             .prepare_cached(
                 "INSERT OR REPLACE INTO balance (account, balance, credit_used) VALUES (?1, ?2, ?3)",
             )?
-            .execute(params![account.get(), balance.as_micros(), credit_used.as_micros()])?;
+            .change(
+                RowKey { table: "balance", row: account.get().into() },
+                params![account.get(), balance.as_micros(), credit_used.as_micros()],
+            )?;
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! SQL for carrier ids, in one table per UTC day.
 
-use crate::sql::{Connection, Row, params};
+use crate::sql::{Connection, Row, RowKey, params};
 use crate::sqlite::SqliteTables;
 use crate::sqlite::columns::{message_and_part, time_to_stored};
 use crate::sqlite::day_tables::{DaySql, bucket_days};
@@ -12,6 +12,7 @@ use hermod_engine::ops::AssignedId;
 use hermod_engine::tables::{
     CarrierIdChange, CarrierIdKey, CarrierIdRow, CarrierIdRows, CarrierIds, IdAssignment, PartKey, TableError,
 };
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The name of a day's table, followed by `_` and the number of the day.
 const TABLE: &str = "remote";
@@ -82,7 +83,7 @@ impl SqliteTables<'_> {
 impl CarrierIdRows for SqliteTables<'_> {
     fn count_retired_carrier_ids(&self, day: Day, limit: u32) -> Result<u32, TableError> {
         let table = format!("{RETIRED}_{}", day.get());
-        let sql = format!("SELECT count(*) FROM (SELECT 1 FROM {table} LIMIT ?1)");
+        let sql = format!("SELECT count(*) FROM (SELECT 1 FROM {table} LIMIT ?1) AS counted");
         Ok(self.connection.query_row(&sql, [limit], |row| row.get(0))?)
     }
 
@@ -210,20 +211,31 @@ fn write_row(
     sql: &DaySql,
     id: CarrierIdKey<'_>,
     tie: &IdAssignment,
-) -> Result<usize, TableError> {
+) -> Result<(), TableError> {
     let CarrierIdKey { carrier, key, remote } = id;
     let IdAssignment { part: PartKey { account, message, part }, to, at, day: _ } = tie;
-    let written = connection.prepare_cached(sql.as_str()?)?.execute(params![
-        carrier.get(),
-        key.octets(),
-        stored_raw(key, remote),
-        account.get(),
-        message.as_i64(),
-        part.get(),
-        to.map_or(0, |to| to.number().cast_signed()),
-        time_to_stored(*at)
-    ])?;
-    Ok(written)
+    let row = RowKey { table: TABLE, row: number_of(carrier, remote) };
+    connection.prepare_cached(sql.as_str()?)?.change(
+        row,
+        params![
+            carrier.get(),
+            key.octets(),
+            stored_raw(key, remote),
+            account.get(),
+            message.as_i64(),
+            part.get(),
+            to.map_or(0, |to| to.number().cast_signed()),
+            time_to_stored(*at)
+        ],
+    )?;
+    Ok(())
+}
+
+/// Returns the same number for the same id of a carrier. Different ids seldom have the same.
+fn number_of(carrier: CarrierId, remote: &RemoteId) -> i64 {
+    let mut hasher = DefaultHasher::new();
+    (carrier.get(), remote.octets()).hash(&mut hasher);
+    hasher.finish().cast_signed()
 }
 
 /// Returns the two columns of an id: the normalised key, and the id as the carrier wrote it.

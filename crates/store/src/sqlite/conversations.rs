@@ -16,7 +16,7 @@ impl SqliteTables<'_> {
             .prepare_cached(
                 "INSERT INTO conversation (handset, number, account, connection, message, at)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-                 ON CONFLICT DO UPDATE SET account = excluded.account, connection = excluded.connection,
+                 ON CONFLICT (handset, number) DO UPDATE SET account = excluded.account, connection = excluded.connection,
                      message = excluded.message, at = excluded.at",
             )?
             .execute(params![

@@ -33,9 +33,13 @@ impl Write for DaySql {
 
 /// Returns the days for which a table of this kind (such as `remote`) exists, oldest first.
 pub(crate) fn bucket_days(connection: &Connection, kind: &str) -> Result<Vec<i64>, TableError> {
-    let mut statement =
-        connection.prepare_cached("SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB ?1")?;
-    let names = statement.query_map([format!("{kind}_[0-9]*")], |row| row.get::<String>(0))?;
+    let mut statement = connection.prepare_cached(match connection {
+        Connection::Sqlite(_) => "SELECT name FROM sqlite_schema WHERE type = 'table' AND substr(name, 1, length(?1)) = ?1",
+        Connection::Postgres(_) => {
+            "SELECT tablename FROM pg_tables WHERE schemaname = current_schema() AND starts_with(tablename, ?1)"
+        }
+    })?;
+    let names = statement.query_map([format!("{kind}_")], |row| row.get::<String>(0))?;
     let mut days = Vec::new();
     for name in names {
         if let Some(day) = name?.strip_prefix(kind).and_then(|rest| rest.strip_prefix('_')?.parse().ok()) {

@@ -1,6 +1,6 @@
 //! SQL for the messages and spend of each account per day.
 
-use crate::sql::{Connection, Row, params};
+use crate::sql::{Connection, Row, RowKey, params};
 use crate::sqlite::SqliteTables;
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
@@ -16,7 +16,10 @@ impl SqliteTables<'_> {
             .prepare_cached(
                 "INSERT OR REPLACE INTO daily (account, day, messages, spend) VALUES (?1, ?2, ?3, ?4)",
             )?
-            .execute(params![account.get(), day.get(), messages.cast_signed(), spend.as_micros()])?;
+            .change(
+                RowKey { table: "daily", row: account.get().into() },
+                params![account.get(), day.get(), messages.cast_signed(), spend.as_micros()],
+            )?;
         Ok(())
     }
 }

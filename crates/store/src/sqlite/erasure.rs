@@ -151,6 +151,10 @@ impl SqliteTables<'_> {
 
     /// Sets whether SQLite overwrites deleted data with zeros, instead of leaving it in free pages.
     fn overwrite_deleted(&self, overwrite: bool) -> Result<(), TableError> {
+        if let Connection::Postgres(_) = self.connection {
+            // PostgreSQL has no such setting; its vacuum leaves deleted rows in pages until they are used again.
+            return Ok(());
+        }
         let value = if overwrite { "ON" } else { "OFF" };
         self.connection.query_row(&format!("PRAGMA secure_delete = {value}"), [], |_| Ok(()))?;
         Ok(())

@@ -6,8 +6,14 @@ use rusqlite::{ErrorCode, ffi};
 
 /// Returns the store's error for an error of a statement.
 pub(crate) fn store_error(error: Error) -> StoreError {
-    let Error::Sqlite(error) = error;
-    StoreError::Backend(BackendError::new(kind_of(&error), error))
+    let kind = match &error {
+        Error::Sqlite(error) => kind_of(error),
+        Error::Postgres(error) if error.is_connection_lost() => BackendErrorKind::ConnectionLost,
+        Error::Postgres(error) if error.is_full() => BackendErrorKind::DiskFull,
+        Error::Postgres(error) if error.is_interrupted() => BackendErrorKind::Interrupted,
+        Error::Postgres(_) => BackendErrorKind::Other,
+    };
+    StoreError::Backend(BackendError::new(kind, error))
 }
 
 /// Returns the store's error if this is an error of SQLite, and the error itself otherwise.

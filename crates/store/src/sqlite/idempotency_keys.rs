@@ -1,6 +1,6 @@
 //! SQL for idempotency keys: the log of recent keys, and the buckets with their blocks and filters.
 
-use crate::sql::{Connection, OptionalExtension, Row, params};
+use crate::sql::{Connection, OptionalExtension, Row, RowKey, params};
 use crate::sqlite::SqliteTables;
 use crate::sqlite::purging::purged_before;
 use hermod_domain::ids::MessageId;
@@ -17,9 +17,10 @@ const ENTRY_BYTES: usize = 32;
 impl SqliteTables<'_> {
     fn add_to_key_log(&self, keys: &[KeyEntry]) -> Result<(), TableError> {
         let Some(last) = keys.last() else { return Ok(()) };
-        self.connection
-            .prepare_cached("INSERT INTO key_log (last, entries) VALUES (?1, ?2)")?
-            .execute(params![last.message.as_i64(), entries_to_blob(keys)])?;
+        self.connection.prepare_cached("INSERT INTO key_log (last, entries) VALUES (?1, ?2)")?.change(
+            RowKey { table: "key_log", row: last.message.as_i64() },
+            params![last.message.as_i64(), entries_to_blob(keys)],
+        )?;
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! SQL for the ledger.
 
-use crate::sql::{Connection, OptionalExtension, Row, params};
+use crate::sql::{Connection, OptionalExtension, Row, RowKey, params};
 use crate::sqlite::SqliteTables;
 use crate::sqlite::columns::stored_message;
 use hermod_domain::ids::{AccountId, MessageId};
@@ -22,17 +22,20 @@ impl SqliteTables<'_> {
                 "INSERT INTO ledger (id, account, at, kind, balance, credit_used, message, reference, note)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
             )?
-            .execute(params![
-                id,
-                account.get(),
-                at.as_millis(),
-                kind.to_stored(),
-                change.balance.as_micros(),
-                change.credit_used.as_micros(),
-                message.map(MessageId::as_i64),
-                reference,
-                note
-            ])?;
+            .change(
+                RowKey { table: "ledger", row: *id },
+                params![
+                    id,
+                    account.get(),
+                    at.as_millis(),
+                    kind.to_stored(),
+                    change.balance.as_micros(),
+                    change.credit_used.as_micros(),
+                    message.map(MessageId::as_i64),
+                    reference,
+                    note
+                ],
+            )?;
         Ok(())
     }
 

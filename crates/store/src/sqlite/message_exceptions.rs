@@ -13,7 +13,7 @@ impl SqliteTables<'_> {
         self.connection
             .prepare_cached(
                 "INSERT INTO message_exception (message, failed_over, late_receipts) VALUES (?1, 1, 0)
-                 ON CONFLICT DO UPDATE SET failed_over = 1",
+                 ON CONFLICT (message) DO UPDATE SET failed_over = 1",
             )?
             .execute([message.as_i64()])?;
         Ok(())
@@ -23,7 +23,7 @@ impl SqliteTables<'_> {
         self.connection
             .prepare_cached(
                 "INSERT INTO message_exception (message, failed_over, unknown_at, late_receipts)
-                 VALUES (?1, 0, ?2, 0) ON CONFLICT DO UPDATE SET unknown_at = excluded.unknown_at",
+                 VALUES (?1, 0, ?2, 0) ON CONFLICT (message) DO UPDATE SET unknown_at = excluded.unknown_at",
             )?
             .execute(params![message.as_i64(), at.as_millis()])?;
         Ok(())
@@ -33,7 +33,7 @@ impl SqliteTables<'_> {
         self.connection
             .prepare_cached(
                 "INSERT INTO message_exception (message, failed_over, late_receipts) VALUES (?1, 0, ?2)
-                 ON CONFLICT DO UPDATE SET late_receipts = excluded.late_receipts",
+                 ON CONFLICT (message) DO UPDATE SET late_receipts = excluded.late_receipts",
             )?
             .execute(params![message.as_i64(), count])?;
         Ok(())

@@ -1,6 +1,6 @@
 //! SQL for MT messages: one row each, from acceptance until it is purged.
 
-use crate::sql::{OptionalExtension, params};
+use crate::sql::{OptionalExtension, RowKey, params};
 use crate::sqlite::SqliteTables;
 use crate::sqlite::blobs;
 use crate::sqlite::columns::{encoding_to_stored, stored_number, stored_sender};
@@ -11,6 +11,11 @@ use hermod_domain::time::Timestamp;
 use hermod_engine::tables::{
     MessageChange, MessageOrigin, MessageParties, MessageRow, MessageRows, MessageStatus, TableError,
 };
+
+/// The row of a message.
+fn message_row(id: MessageId) -> RowKey {
+    RowKey { table: "message", row: id.as_i64() }
+}
 
 impl SqliteTables<'_> {
     fn add_message(&self, row: &MessageRow) -> Result<(), TableError> {
@@ -23,7 +28,7 @@ impl SqliteTables<'_> {
                      reference, cost, expires_at, state, dlr, err, whole, tlvs, shape, origin)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
             )?
-            .execute(params![
+            .change(message_row(row.id), params![
                 row.id.as_i64(),
                 row.account.get(),
                 row.connection.get(),
@@ -51,7 +56,7 @@ impl SqliteTables<'_> {
         let MessageStatus { state, code, err } = standing;
         self.connection
             .prepare_cached("UPDATE message SET state = ?2, dlr = ?3, err = ?4 WHERE id = ?1")?
-            .execute(params![message.as_i64(), state.to_stored(), code.as_u8(), err])?;
+            .change(message_row(message), params![message.as_i64(), state.to_stored(), code.as_u8(), err])?;
         Ok(())
     }
 
@@ -66,13 +71,10 @@ impl SqliteTables<'_> {
             .prepare_cached(
                 "UPDATE message SET state = ?2, dlr = ?3, err = ?4, settled_at = ?5 WHERE id = ?1",
             )?
-            .execute(params![
-                message.as_i64(),
-                state.to_stored(),
-                code.as_u8(),
-                err,
-                settled_at.as_millis()
-            ])?;
+            .change(
+                message_row(message),
+                params![message.as_i64(), state.to_stored(), code.as_u8(), err, settled_at.as_millis()],
+            )?;
         Ok(())
     }
 
@@ -84,14 +86,14 @@ impl SqliteTables<'_> {
     ) -> Result<(), TableError> {
         self.connection
             .prepare_cached("UPDATE message SET carrier = ?2, whole = ?3 WHERE id = ?1")?
-            .execute(params![message.as_i64(), carrier.get(), whole])?;
+            .change(message_row(message), params![message.as_i64(), carrier.get(), whole])?;
         Ok(())
     }
 
     fn put_message_expiry(&self, message: MessageId, expires_at: Timestamp) -> Result<(), TableError> {
         self.connection
             .prepare_cached("UPDATE message SET expires_at = ?2 WHERE id = ?1")?
-            .execute(params![message.as_i64(), expires_at.as_millis()])?;
+            .change(message_row(message), params![message.as_i64(), expires_at.as_millis()])?;
         Ok(())
     }
 }
@@ -100,7 +102,7 @@ impl MessageRows for SqliteTables<'_> {
     fn highest_id(&self) -> Result<Option<MessageId>, TableError> {
         let last: Option<i64> = self.connection.query_row(
             "SELECT max(id) FROM (SELECT max(id) AS id FROM message UNION ALL SELECT max(message) FROM inbound_counter
-                 UNION ALL SELECT max(message) FROM unassigned_inbound UNION ALL SELECT max(upto) FROM retention)",
+                 UNION ALL SELECT max(message) FROM unassigned_inbound UNION ALL SELECT max(upto) FROM retention) AS ids",
             [],
             |row| row.get(0),
         )?;

@@ -17,7 +17,7 @@ impl SqliteTables<'_> {
         self.connection
             .prepare_cached(
                 "INSERT INTO inbound_seen (carrier, digest, until) VALUES (?1, ?2, ?3)
-                 ON CONFLICT DO UPDATE SET until = excluded.until",
+                 ON CONFLICT (carrier, digest) DO UPDATE SET until = excluded.until",
             )?
             .execute(params![key.carrier.get(), key.digest, until.as_millis()])?;
         Ok(())

@@ -134,7 +134,7 @@ impl ParkedReceiptRows for SqliteTables<'_> {
     ) -> Result<Vec<ParkedReceipt>, TableError> {
         let sql = format!(
             "SELECT {COLUMNS} FROM (SELECT {COLUMNS} FROM parked WHERE carrier = ?1 AND at >= ?2
-                 ORDER BY at DESC LIMIT ?4) WHERE source = ?3 LIMIT ?5"
+                 ORDER BY at DESC LIMIT ?4) AS newest WHERE source = ?3 LIMIT ?5"
         );
         let to = to.number().cast_signed();
         read_rows(self.connection, &sql, params![carrier.get(), since.as_millis(), to, newest, limit])

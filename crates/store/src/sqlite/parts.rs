@@ -1,6 +1,6 @@
 //! SQL for the parts of messages that are not final.
 
-use crate::sql::{Connection, Row, Rows, params};
+use crate::sql::{Connection, Row, RowKey, Rows, ToSql, params};
 use crate::sqlite::SqliteTables;
 use crate::sqlite::columns::{message_and_part, stored_number, stored_state, time_to_stored};
 use crate::sqlite::jobs::{self, WAITING_FOR_A_SLOT};
@@ -31,6 +31,11 @@ const READABLE: &str = "carrier BETWEEN 0 AND 4294967295 AND account BETWEEN 0 A
     AND no BETWEEN 1 AND 255 AND state BETWEEN 0 AND 10 AND doubts BETWEEN 0 AND 255 AND resend BETWEEN 0 AND 255
     AND attempts BETWEEN 0 AND 4294967295";
 
+/// The rows of a message's parts.
+fn parts_row(table: &'static str, key: MessageKey) -> RowKey {
+    RowKey { table, row: key.message.as_i64() }
+}
+
 impl SqliteTables<'_> {
     fn add_part(&self, row: &PartRow) -> Result<(), TableError> {
         let PartRow { key: MessageKey { carrier, account, message }, part, now, .. } = row;
@@ -39,7 +44,7 @@ impl SqliteTables<'_> {
                 "INSERT INTO part (carrier, account, message, no, state, doubts, resend, attempts, due_at, expires_at)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
             )?
-            .execute(params![
+            .change(parts_row("part", row.key), params![
                 carrier.get(),
                 account.get(),
                 message.as_i64(),
@@ -63,27 +68,23 @@ impl SqliteTables<'_> {
         attempts: Option<u32>,
     ) -> Result<(), TableError> {
         let MessageKey { carrier, account, message } = key;
-        for query in [
+        let values = params![
+            carrier.get(),
+            account.get(),
+            message.as_i64(),
+            part.get(),
+            now.state.to_stored(),
+            now.doubts,
+            attempts,
+            time_to_stored(due_at)
+        ];
+        let queries = [
             "UPDATE part SET state = ?5, doubts = ?6, attempts = coalesce(?7, attempts), due_at = ?8
              WHERE carrier = ?1 AND account = ?2 AND message = ?3 AND no = ?4",
             "UPDATE late_part SET state = ?5, doubts = ?6, attempts = coalesce(?7, attempts), due_at = ?8
              WHERE carrier = ?1 AND account = ?2 AND message = ?3 AND no = ?4",
-        ] {
-            let changed = self.connection.prepare_cached(query)?.execute(params![
-                carrier.get(),
-                account.get(),
-                message.as_i64(),
-                part.get(),
-                now.state.to_stored(),
-                now.doubts,
-                attempts,
-                time_to_stored(due_at)
-            ])?;
-            if changed > 0 {
-                break;
-            }
-        }
-        Ok(())
+        ];
+        self.change_in_one_table(queries, key, values)
     }
 
     fn put_part_due(
@@ -98,7 +99,10 @@ impl SqliteTables<'_> {
             .prepare_cached(
                 "UPDATE part SET due_at = ?5 WHERE carrier = ?1 AND account = ?2 AND message = ?3 AND no = ?4",
             )?
-            .execute(params![carrier.get(), account.get(), message.as_i64(), part.get(), due_at])?;
+            .change(
+                parts_row("part", key),
+                params![carrier.get(), account.get(), message.as_i64(), part.get(), due_at],
+            )?;
         Ok(())
     }
 
@@ -144,13 +148,27 @@ impl SqliteTables<'_> {
 
     fn delete_parts(&self, key: MessageKey) -> Result<(), TableError> {
         let MessageKey { carrier, account, message } = key;
-        for query in [
+        let queries = [
             "DELETE FROM part WHERE carrier = ?1 AND account = ?2 AND message = ?3",
             "DELETE FROM late_part WHERE carrier = ?1 AND account = ?2 AND message = ?3",
-        ] {
-            let columns = params![carrier.get(), account.get(), message.as_i64()];
-            if self.connection.prepare_cached(query)?.execute(columns)? > 0 {
-                break;
+        ];
+        self.change_in_one_table(queries, key, params![carrier.get(), account.get(), message.as_i64()])
+    }
+
+    /// Runs the query of the table that has the parts of this message. Both run on PostgreSQL, which does not answer before
+    /// the end of the batch.
+    fn change_in_one_table(
+        &self,
+        queries: [&str; 2],
+        key: MessageKey,
+        values: &[&dyn ToSql],
+    ) -> Result<(), TableError> {
+        for (query, table) in queries.into_iter().zip(TABLES) {
+            let mut statement = self.connection.prepare_cached(query)?;
+            match self.connection {
+                Connection::Sqlite(_) if statement.execute(values)? > 0 => break,
+                Connection::Sqlite(_) => {}
+                Connection::Postgres(_) => statement.change(parts_row(table, key), values)?,
             }
         }
         Ok(())
@@ -230,7 +248,8 @@ impl PartRows for SqliteTables<'_> {
     fn lane_counts(&self) -> Result<Vec<LaneCounts>, TableError> {
         // One pass in the order of the primary key: there may be millions of rows.
         let mut lanes = self.connection.prepare_cached(&format!(
-            "SELECT carrier, account, sum(state IN (?1, ?2)), sum(state = ?3), sum({WAITING_FOR_A_SLOT})
+            "SELECT carrier, account, count(*) FILTER (WHERE state IN (?1, ?2)),
+                 count(*) FILTER (WHERE state = ?3), count(*) FILTER (WHERE {WAITING_FOR_A_SLOT})
              FROM part p GROUP BY carrier, account"
         ))?;
         let [queued, in_doubt, sending] =

@@ -32,9 +32,12 @@ impl Reader {
     fn new(mut connection: Connection, snapshot_max: Duration) -> Result<Reader, TableError> {
         let began = Arc::new(Mutex::new(real_time()));
         let read_began = began.clone();
-        connection
-            .sqlite_mut()
-            .progress_handler(STEPS_PER_CHECK, Some(move || lock(&read_began).elapsed() > snapshot_max))?;
+        if let Connection::Sqlite(connection) = &mut connection {
+            connection.progress_handler(
+                STEPS_PER_CHECK,
+                Some(move || lock(&read_began).elapsed() > snapshot_max),
+            )?;
+        }
         Ok(Reader { connection, began })
     }
 
@@ -58,7 +61,7 @@ impl Drop for Lent {
         let Some(reader) = self.reader.take() else { return };
         // A read that panicked may have left a transaction open. The rollback cannot fail: nothing was written.
         if !reader.connection.is_autocommit() {
-            let _ = reader.connection.execute_batch("ROLLBACK");
+            let _ = reader.connection.roll_back();
         }
         lock(&self.idle).push(reader);
     }
@@ -120,6 +123,11 @@ impl Readers {
 
 /// Returns the size of the database file in bytes, without its log.
 pub(crate) fn database_bytes(connection: &Connection) -> Result<u64, TableError> {
+    if let Connection::Postgres(_) = connection {
+        let bytes: i64 =
+            connection.query_row("SELECT pg_database_size(current_database())", [], |row| row.get(0))?;
+        return Ok(bytes.cast_unsigned());
+    }
     let pragma = |name: &str| connection.query_row(name, [], |row| row.get::<i64>(0));
     let (pages, page_bytes) = (pragma("PRAGMA page_count")?, pragma("PRAGMA page_size")?);
     Ok(pages.saturating_mul(page_bytes).cast_unsigned())

@@ -2,7 +2,7 @@
 
 use crate::error::StoreError;
 use crate::read_results::OnTransmitters;
-use crate::sql::{Connection, Error, OptionalExtension, Row, params};
+use crate::sql::{Connection, Error, OptionalExtension, Row, RowKey, params};
 use crate::sqlite::SqliteTables;
 use crate::sqlite::blobs;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
@@ -19,6 +19,7 @@ impl SqliteTables<'_> {
     fn put_report(&self, report: &Report, has_webhook_event: bool) -> Result<(), TableError> {
         let Report { id, account, connection: to, message, at, content: news } = report;
         let (to, id, message, at) = (to.get(), id.0.cast_signed(), message.as_i64(), at.as_millis());
+        let row = RowKey { table: "report", row: id };
         match news {
             ReportContent::Dlr(DlrReport { status: told, err, delivered, .. }) => self
                 .connection
@@ -26,14 +27,14 @@ impl SqliteTables<'_> {
                     "INSERT INTO report (connection, id, message, told, err, delivered, at, hooked)
                      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
                 )?
-                .execute(params![to, id, message, told.as_u8(), err, delivered, at, has_webhook_event])?,
+                .change(row, params![to, id, message, told.as_u8(), err, delivered, at, has_webhook_event])?,
             ReportContent::Inbound(number) => self
                 .connection
                 .prepare_cached(
                     "INSERT INTO report (connection, id, message, told, err, delivered, at, account, inbound, hooked)
                      VALUES (?1, ?2, ?3, ?4, 0, 0, ?5, ?6, ?7, ?8)",
                 )?
-                .execute(params![
+                .change(row, params![
                     to,
                     id,
                     message,
@@ -53,9 +54,11 @@ impl SqliteTables<'_> {
         first: ReportId,
         last: ReportId,
     ) -> Result<(), TableError> {
+        // Reports of this batch are not deleted by it: they were not delivered yet.
+        let row = RowKey { table: "report", row: first.0.cast_signed() };
         self.connection
             .prepare_cached("DELETE FROM report WHERE connection = ?1 AND id BETWEEN ?2 AND ?3")?
-            .execute(params![connection.get(), first.0.cast_signed(), last.0.cast_signed()])?;
+            .change(row, params![connection.get(), first.0.cast_signed(), last.0.cast_signed()])?;
         Ok(())
     }
 }
@@ -104,7 +107,7 @@ impl ReportRows for SqliteTables<'_> {
                  SELECT (SELECT min(connection) FROM report WHERE connection > one.connection) FROM one
                      WHERE one.connection IS NOT NULL)
              SELECT max(id) FROM (
-                 SELECT (SELECT max(id) FROM report r WHERE r.connection = one.connection) AS id FROM one)",
+                 SELECT (SELECT max(id) FROM report r WHERE r.connection = one.connection) AS id FROM one) AS ids",
             [],
             |row| row.get(0),
         )?;
@@ -298,7 +301,7 @@ pub(crate) fn inbound_waiting(
     limit: u32,
 ) -> Result<Vec<u64>, TableError> {
     let mut statement = connection.prepare_cached(
-        "SELECT inbound FROM (SELECT account, inbound FROM report WHERE connection = ?1 ORDER BY id DESC LIMIT ?3)
+        "SELECT inbound FROM (SELECT account, inbound FROM report WHERE connection = ?1 ORDER BY id DESC LIMIT ?3) AS newest
          WHERE account = ?2 AND inbound IS NOT NULL",
     )?;
     let rows = statement

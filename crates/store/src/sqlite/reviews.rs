@@ -35,6 +35,11 @@ impl SqliteTables<'_> {
                 now.as_millis(),
                 ReviewState::Open.to_stored()
             ])?;
+        if let Connection::Postgres(_) = self.connection {
+            // SQLite counts by itself.
+            self.connection
+                .execute("UPDATE review_counter SET last = ?1 WHERE last < ?1", [stored_id(id)])?;
+        }
         Ok(())
     }
 
@@ -95,9 +100,12 @@ impl SqliteTables<'_> {
 impl ReviewRows for SqliteTables<'_> {
     fn last_review(&self) -> Result<u64, TableError> {
         // AUTOINCREMENT counts the ids of deleted rows too.
-        let mut last = self
-            .connection
-            .prepare_cached("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'review'")?;
+        let mut last = self.connection.prepare_cached(match self.connection {
+            Connection::Sqlite(_) => {
+                "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'review'"
+            }
+            Connection::Postgres(_) => "SELECT last FROM review_counter",
+        })?;
         Ok(last.query_row([], |row| row.get::<i64>(0))?.cast_unsigned())
     }
 
@@ -146,7 +154,7 @@ pub(crate) fn count_open_of(
     // The literal makes SQLite use the partial index.
     let count = connection
         .prepare_cached(
-            "SELECT count(*) FROM (SELECT 1 FROM review WHERE account = ?1 AND state = 0 LIMIT ?2)",
+            "SELECT count(*) FROM (SELECT 1 FROM review WHERE account = ?1 AND state = 0 LIMIT ?2) AS counted",
         )?
         .query_row(params![account.get(), limit], |row| row.get(0))?;
     Ok(count)
@@ -200,7 +208,7 @@ pub(crate) fn count_open(connection: &Connection) -> Result<OpenReviews, TableEr
     // The literals make SQLite use the index on states.
     let (count, oldest): (i64, Option<i64>) = connection
         .prepare_cached(
-            "SELECT (SELECT count(*) FROM (SELECT 1 FROM review WHERE state = 0 LIMIT ?1)),
+            "SELECT (SELECT count(*) FROM (SELECT 1 FROM review WHERE state = 0 LIMIT ?1) AS counted),
                  (SELECT opened_at FROM review WHERE state = 0 ORDER BY id LIMIT 1)",
         )?
         .query_row([OPEN_REVIEWS_COUNTED_MAX], |row| row.try_into())?;

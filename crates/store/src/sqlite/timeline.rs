@@ -1,6 +1,6 @@
 //! SQL for the timeline, which keeps the unusual steps of messages, and for the reserved ids of all steps.
 
-use crate::sql::params;
+use crate::sql::{RowKey, params};
 use crate::sqlite::SqliteTables;
 use hermod_engine::steps::{MessageStep, StepId};
 use hermod_engine::tables::{StepChange, TableError, TimelineRows};
@@ -22,8 +22,8 @@ impl TimelineRows for SqliteTables<'_> {
 impl SqliteTables<'_> {
     fn reserve_steps(&self, StepId(reserved): StepId) -> Result<(), TableError> {
         self.connection
-            .prepare_cached("UPDATE step_counter SET reserved = ?1")?
-            .execute([reserved.cast_signed()])?;
+            .prepare_cached("UPDATE step_counter SET reserved = ?1 WHERE TRUE")?
+            .change(RowKey { table: "step_counter", row: 0 }, [reserved.cast_signed()])?;
         Ok(())
     }
 
@@ -33,7 +33,7 @@ impl SqliteTables<'_> {
             .prepare_cached(
                 "INSERT INTO timeline (rowid, message, at, part, what, detail) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             )?
-            .execute(params![
+            .change(RowKey { table: "timeline", row: id.0.cast_signed() }, params![
                 id.0.cast_signed(),
                 message.as_i64(),
                 at.as_millis(),

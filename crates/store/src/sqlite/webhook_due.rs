@@ -60,7 +60,7 @@ fn failing(connection: &Connection, endpoint: Endpoint) -> Result<Option<Failing
     let Endpoint { account, kind } = endpoint;
     let failed: Option<(i64, i64)> = connection
         .prepare_cached(
-            "SELECT id, at FROM (SELECT id, at, failures FROM webhook WHERE account = ?1 AND kind = ?2 ORDER BY id LIMIT ?3)
+            "SELECT id, at FROM (SELECT id, at, failures FROM webhook WHERE account = ?1 AND kind = ?2 ORDER BY id LIMIT ?3) AS oldest
              WHERE failures > 0 ORDER BY id LIMIT 1",
         )?
         .query_row(params![account.get(), kind.as_u8(), OLDEST_EVENTS], |row| row.try_into())
@@ -69,7 +69,7 @@ fn failing(connection: &Connection, endpoint: Endpoint) -> Result<Option<Failing
     let answers = connection
         .prepare_cached(
             "SELECT 1 FROM (SELECT state FROM webhook_past WHERE account = ?1 AND kind = ?2 AND id > ?3
-             ORDER BY id DESC LIMIT ?4) WHERE state = 1",
+             ORDER BY id DESC LIMIT ?4) AS newest WHERE state = 1",
         )?
         .exists(params![account.get(), kind.as_u8(), event, NEWER_EVENTS])?;
     Ok((!answers).then_some(FailingEndpoint { endpoint, since: Timestamp::from_millis(at) }))

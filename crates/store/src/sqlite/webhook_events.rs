@@ -1,6 +1,6 @@
 //! SQL for webhook events: those that wait, and those that have ended.
 
-use crate::sql::{Connection, Error, OptionalExtension, params};
+use crate::sql::{Connection, Error, OptionalExtension, RowKey, params};
 use crate::sqlite::SqliteTables;
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::time::Timestamp;
@@ -11,11 +11,16 @@ use hermod_engine::tables::{
     WaitingEvent, WebhookEventChange, WebhookEventRows,
 };
 
+/// The row of an event, in whichever of the two tables it is.
+const fn event_row(key: EventKey) -> RowKey {
+    RowKey { table: "webhook", row: key.event.0.cast_signed() }
+}
+
 impl SqliteTables<'_> {
     fn put_last_event(&self, event: EventId) -> Result<(), TableError> {
         self.connection
-            .prepare_cached("UPDATE webhook_counter SET last = ?1")?
-            .execute([event.0.cast_signed()])?;
+            .prepare_cached("UPDATE webhook_counter SET last = ?1 WHERE TRUE")?
+            .change(RowKey { table: "webhook_counter", row: 0 }, [event.0.cast_signed()])?;
         Ok(())
     }
 
@@ -31,7 +36,7 @@ impl SqliteTables<'_> {
                          (account, kind, id, due_at, failures, attempts, message, at, connection, told, err, form)
                      VALUES (?1, ?2, ?3, ?4, 0, 0, ?5, ?6, ?7, ?8, ?9, ?10)",
                 )?
-                .execute(params![
+                .change(event_row(*key), params![
                     account,
                     kind,
                     id,
@@ -49,7 +54,7 @@ impl SqliteTables<'_> {
                     "INSERT INTO webhook (account, kind, id, due_at, failures, attempts, message, at, inbound)
                      VALUES (?1, ?2, ?3, ?4, 0, 0, ?5, ?6, ?7)",
                 )?
-                .execute(params![account, kind, id, due_at, message, at, number.cast_signed()])?,
+                .change(event_row(*key), params![account, kind, id, due_at, message, at, number.cast_signed()])?,
         };
         Ok(())
     }
@@ -58,7 +63,7 @@ impl SqliteTables<'_> {
         let [account, kind, id] = stored_key(key);
         self.connection
             .prepare_cached("UPDATE webhook SET attempts = ?4 WHERE account = ?1 AND kind = ?2 AND id = ?3")?
-            .execute(params![account, kind, id, attempts])?;
+            .change(event_row(key), params![account, kind, id, attempts])?;
         Ok(())
     }
 
@@ -68,7 +73,7 @@ impl SqliteTables<'_> {
             .prepare_cached(
                 "UPDATE webhook SET due_at = ?4, failures = ?5 WHERE account = ?1 AND kind = ?2 AND id = ?3",
             )?
-            .execute(params![account, kind, id, due_at.as_millis(), failures])?;
+            .change(event_row(key), params![account, kind, id, due_at.as_millis(), failures])?;
         Ok(())
     }
 
@@ -85,7 +90,7 @@ impl SqliteTables<'_> {
                 "UPDATE webhook SET due_at = ?4, failures = ?5, attempts = ?6
                  WHERE account = ?1 AND kind = ?2 AND id = ?3",
             )?
-            .execute(params![account, kind, id, due_at.as_millis(), failures, attempts])?;
+            .change(event_row(key), params![account, kind, id, due_at.as_millis(), failures, attempts])?;
         Ok(())
     }
 
@@ -104,10 +109,13 @@ impl SqliteTables<'_> {
                  SELECT account, kind, id, ?4, ?5, ?6, message, at, connection, told, err, form, inbound
                  FROM webhook WHERE account = ?1 AND kind = ?2 AND id = ?3",
             )?
-            .execute(params![account, kind, id, end_to_stored(end), ended_at.as_millis(), attempts])?;
+            .change(
+                event_row(key),
+                params![account, kind, id, end_to_stored(end), ended_at.as_millis(), attempts],
+            )?;
         self.connection
             .prepare_cached("DELETE FROM webhook WHERE account = ?1 AND kind = ?2 AND id = ?3")?
-            .execute(params![account, kind, id])?;
+            .change(event_row(key), params![account, kind, id])?;
         Ok(())
     }
 
@@ -120,10 +128,10 @@ impl SqliteTables<'_> {
                  SELECT account, kind, id, ?4, 0, attempts, message, at, connection, told, err, form, inbound
                  FROM webhook_past WHERE account = ?1 AND kind = ?2 AND id = ?3",
             )?
-            .execute(params![account, kind, id, due_at.as_millis()])?;
+            .change(event_row(key), params![account, kind, id, due_at.as_millis()])?;
         self.connection
             .prepare_cached("DELETE FROM webhook_past WHERE account = ?1 AND kind = ?2 AND id = ?3")?
-            .execute(stored_key(key))?;
+            .change(event_row(key), stored_key(key))?;
         Ok(())
     }
 
@@ -133,7 +141,7 @@ impl SqliteTables<'_> {
             .prepare_cached(
                 "UPDATE webhook_past SET attempts = ?4 WHERE account = ?1 AND kind = ?2 AND id = ?3",
             )?
-            .execute(params![account, kind, id, attempts])?;
+            .change(event_row(key), params![account, kind, id, attempts])?;
         Ok(())
     }
 

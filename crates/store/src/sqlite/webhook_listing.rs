@@ -20,7 +20,7 @@ const WAITING: &str = "SELECT id, message, told, at, attempts, due_at, NULL, NUL
 const PAST: &str = "SELECT id, message, told, at, attempts, NULL, state, ended_at FROM webhook_past";
 const FAILED: &str = "SELECT id, message, told, at, attempts, NULL, state, ended_at FROM webhook_past INDEXED BY webhook_failed";
 const DELIVERED: &str = "SELECT id, message, told, at, attempts, NULL, state, ended_at FROM (
-     SELECT * FROM webhook_past WHERE account = ?1 AND kind = ?2 AND id < ?3 ORDER BY id DESC LIMIT ?5)";
+     SELECT * FROM webhook_past WHERE account = ?1 AND kind = ?2 AND id < ?3 ORDER BY id DESC LIMIT ?5) AS newest";
 const EVERY: &str = "TRUE";
 
 /// Returns the queries for a state, each with its condition.
@@ -134,14 +134,14 @@ fn figures(connection: &Connection, endpoint: Endpoint) -> Result<WebhookFigures
     let whose = params![account.get(), kind.as_u8(), WEBHOOKS_COUNTED_MAX];
     let (waiting, oldest): (i64, Option<i64>) = connection
         .prepare_cached(
-            "SELECT (SELECT count(*) FROM (SELECT 1 FROM webhook WHERE account = ?1 AND kind = ?2 LIMIT ?3)),
+            "SELECT (SELECT count(*) FROM (SELECT 1 FROM webhook WHERE account = ?1 AND kind = ?2 LIMIT ?3) AS counted),
                  (SELECT at FROM webhook WHERE account = ?1 AND kind = ?2 ORDER BY id LIMIT 1)",
         )?
         .query_row(whose, |row| row.try_into())?;
     let failed: i64 = connection
         .prepare_cached(
             "SELECT count(*) FROM (SELECT 1 FROM webhook_past INDEXED BY webhook_failed
-             WHERE account = ?1 AND kind = ?2 AND state > 1 LIMIT ?3)",
+             WHERE account = ?1 AND kind = ?2 AND state > 1 LIMIT ?3) AS counted",
         )?
         .query_row(whose, |row| row.get(0))?;
     Ok(WebhookFigures {

@@ -2,6 +2,7 @@
 
 use crate::backend;
 use crate::error::StoreError;
+use crate::postgres::Server;
 use crate::read_results::AuditReport;
 use crate::shared::CopyRequest;
 use crate::store::Store;
@@ -14,6 +15,13 @@ impl Store {
     /// gateway's log from being truncated.
     pub fn audit(folder: &Path) -> Result<AuditReport, StoreError> {
         Store::audit_with_stop(folder, || false)
+    }
+
+    /// Audits the database of a server in one snapshot, also beside the gateways that use it.
+    pub fn audit_server(server: &Server) -> Result<AuditReport, StoreError> {
+        // A connection to a server blocks its thread, which a task must not do.
+        let audited = std::thread::scope(|threads| threads.spawn(|| backend::audit_server(server)).join());
+        audited.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 
     /// Does the same as [`Store::audit`], and fails with [`StoreError::ReadTooLong`] once `stop` returns true. `stop` is called

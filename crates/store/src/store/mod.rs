@@ -19,6 +19,7 @@ pub use ports::{LinkPort, ReceiverPort};
 
 use crate::backend::Backend;
 use crate::error::StoreError;
+use crate::postgres::Server;
 use crate::queued_acceptance::QueuedAcceptance;
 use crate::shared::Shared;
 use crate::writer::operation::Op;
@@ -48,6 +49,8 @@ pub const ACCEPT_WAIT_MAX: Duration = Duration::from_secs(10);
 #[derive(Clone, Debug)]
 pub struct OpenOptions {
     pub folder: PathBuf,
+    /// The PostgreSQL server that has the tables; none for the embedded store in the folder.
+    pub server: Option<Server>,
     /// Below this many free bytes on the disk, new messages are rejected.
     pub low_water_bytes: u64,
     /// How long a part in doubt waits for a late response or receipt before its first resend. The second and third resend

@@ -32,53 +32,62 @@ impl Store {
     /// Opens the store of a data folder, or creates it. Parts that were being sent when the last process ended become in
     /// doubt. Fails if another process has the folder open, or if the database has lost acknowledged commits.
     pub fn open(options: &OpenOptions) -> Result<Store, StoreError> {
-        let OpenOptions { folder, low_water_bytes, in_doubt_wait, record, now } = options;
-        let (backend, mut writing) = backend::open(folder)?;
-        let position = writing.store_position()?;
-        let newest_at_open = writing.tables().read()?.newest_message()?.map(MessageId::accepted_at);
-        let was_empty = writing.has_empty_catalogue()?;
-        set_aside_unreadable(&writing, *now)?;
-        bring_back_due_times(&writing, *in_doubt_wait, *now)?;
-        let mut engine = EngineState::load(&writing.tables(), *in_doubt_wait, random_seed())?;
-        let receivers = Arc::new(Receivers::new(*now));
-        let mut in_doubt = mark_sending_in_doubt(&writing, &mut engine, &receivers, *now)?;
-        let outboxes = Outboxes::load(&writing.tables(), &engine, receivers, *now)?;
-        let disk = Arc::new(Disk::new(folder.clone(), *low_water_bytes));
-        let shared = Arc::new(Shared::new(disk.clone(), outboxes, Arc::new(Feed::new(*record))));
-        shared.set_next_due(engine.next_due());
-        shared.unconfirmed.add(in_doubt.unconfirmed);
-        shared.feed.push(in_doubt.sequence, std::iter::empty(), &mut in_doubt.steps);
-        let meters = Meters::register(writing.count_waiting_events()?);
-        writing.start_upkeep(disk)?;
-        let (queue, queued) = queue::queue();
-        let (for_writer, for_readers) = (shared.clone(), queued.clone());
-        backend.set_wake_writer(move || for_readers.wake_writer());
-        let record =
-            record.then(|| Record::open(options, &backend, position, shared.feed.clone())).transpose()?;
-        let thread = start_writer(folder, move || {
-            let feed = for_writer.feed.clone();
-            Writer::new(&writing, engine, queued, for_writer, meters).run();
-            writing.close();
-            feed.close();
-        })?;
-        Ok(Store {
-            inner: Arc::new(Inner {
-                queue,
-                backend,
-                shared,
-                links_opened: AtomicU64::new(0),
-                newest_at_open,
-                was_empty,
-                rematched: Mutex::default(),
-                scans: Mutex::default(),
-                report_mover: ReportMover::default(),
-                giving_up: GivingUp::default(),
-                writer: Mutex::new(Some(thread)),
-                record,
-            }),
-            audit: Arc::default(),
-        })
+        if options.server.is_none() {
+            return open(options);
+        }
+        // A connection to a server blocks its thread, which a task must not do.
+        let opened = std::thread::scope(|threads| threads.spawn(|| open(options)).join());
+        opened.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
+}
+
+fn open(options: &OpenOptions) -> Result<Store, StoreError> {
+    let OpenOptions { folder, server, low_water_bytes, in_doubt_wait, record, now } = options;
+    let (backend, mut writing) = backend::open(folder, server.as_ref())?;
+    let position = writing.store_position()?;
+    let newest_at_open = writing.tables().read()?.newest_message()?.map(MessageId::accepted_at);
+    let was_empty = writing.has_empty_catalogue()?;
+    set_aside_unreadable(&writing, *now)?;
+    bring_back_due_times(&writing, *in_doubt_wait, *now)?;
+    let mut engine = EngineState::load(&writing.tables(), *in_doubt_wait, random_seed())?;
+    let receivers = Arc::new(Receivers::new(*now));
+    let mut in_doubt = mark_sending_in_doubt(&writing, &mut engine, &receivers, *now)?;
+    let outboxes = Outboxes::load(&writing.tables(), &engine, receivers, *now)?;
+    let disk = Arc::new(Disk::new(folder.clone(), *low_water_bytes));
+    let shared = Arc::new(Shared::new(disk.clone(), outboxes, Arc::new(Feed::new(*record))));
+    shared.set_next_due(engine.next_due());
+    shared.unconfirmed.add(in_doubt.unconfirmed);
+    shared.feed.push(in_doubt.sequence, std::iter::empty(), &mut in_doubt.steps);
+    let meters = Meters::register(writing.count_waiting_events()?);
+    writing.start_upkeep(disk)?;
+    let (queue, queued) = queue::queue();
+    let (for_writer, for_readers) = (shared.clone(), queued.clone());
+    backend.set_wake_writer(move || for_readers.wake_writer());
+    let record =
+        record.then(|| Record::open(options, &backend, position, shared.feed.clone())).transpose()?;
+    let thread = start_writer(folder, move || {
+        let feed = for_writer.feed.clone();
+        Writer::new(&writing, engine, queued, for_writer, meters).run();
+        writing.close();
+        feed.close();
+    })?;
+    Ok(Store {
+        inner: Arc::new(Inner {
+            queue,
+            backend,
+            shared,
+            links_opened: AtomicU64::new(0),
+            newest_at_open,
+            was_empty,
+            rematched: Mutex::default(),
+            scans: Mutex::default(),
+            report_mover: ReportMover::default(),
+            giving_up: GivingUp::default(),
+            writer: Mutex::new(Some(thread)),
+            record,
+        }),
+        audit: Arc::default(),
+    })
 }
 
 fn start_writer(folder: &Path, write: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, StoreError> {

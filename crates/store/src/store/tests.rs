@@ -30,6 +30,7 @@ pub(crate) fn open() -> (TempDir, Store) {
 pub(crate) fn open_in(folder: &Path) -> Store {
     let options = OpenOptions {
         folder: folder.to_owned(),
+        server: None,
         low_water_bytes: 0,
         in_doubt_wait: Duration::from_secs(30),
         record: false,

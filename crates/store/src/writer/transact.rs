@@ -77,12 +77,24 @@ impl Writer<'_> {
     }
 
     /// Runs the operations in one transaction and returns their outcomes once it is durable. On an error rolls back the
-    /// transaction and the engine's state. Ends the process if the disk failed or the rollback fails.
+    /// transaction and the engine's state. Ends the process if the disk failed or the rollback fails. If the connection to a
+    /// server was lost, runs them again: the rollback has waited for a new one.
     pub(super) fn transact(
         &mut self,
         ops: &[Op],
         claims: Claims,
     ) -> Result<Vec<Option<AnyOutcome>>, StoreError> {
+        loop {
+            match self.transact_once(ops, claims) {
+                Err(error) if error.is_connection_lost() => {
+                    tracing::warn!(%error, operations = ops.len(), "A batch was not written and is tried again");
+                }
+                done => return done,
+            }
+        }
+    }
+
+    fn transact_once(&mut self, ops: &[Op], claims: Claims) -> Result<Vec<Option<AnyOutcome>>, StoreError> {
         let slots = self.engine.lanes.link_slots();
         self.batches += 1;
         match self.try_transact(ops, claims).map_err(StoreError::from) {

@@ -48,8 +48,7 @@ async fn message_without_sufficient_credit_is_refused_and_leaves_no_rows() {
     assert_eq!(world.balance(ALICE).await, PRICE - 1);
     assert_eq!(world.store.find_key(key(1)).await.unwrap(), None, "the key can be used again");
     for table in ["message", "part", "timeline"] {
-        let rows: i64 =
-            world.raw().query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap();
+        let rows: i64 = world.raw().number(&format!("SELECT count(*) FROM {table}"));
         assert_eq!(rows, 0, "{table}");
     }
     world.assert_audit_clean();

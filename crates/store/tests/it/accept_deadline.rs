@@ -2,21 +2,34 @@
 
 use crate::world::within;
 use crate::world::*;
-use hermod_store::{AcceptOutcome, Acceptance, Store, StoreError};
+use hermod_store::{AcceptOutcome, Acceptance, StoreError};
 use std::time::Duration;
 use tokio::sync::oneshot;
 
 /// Locks the database, so that the writer cannot begin.
-fn lock_database(world: &World) -> rusqlite::Connection {
-    let other = world.raw();
-    other.execute_batch("BEGIN IMMEDIATE").expect("the lock");
-    other
+async fn lock_database(world: &World) -> Lock {
+    let lock = world.raw().lock();
+    if server(world.path()).is_some() {
+        // A batch begins here and not at the server: an earlier one that cannot be committed holds up the writer.
+        let waits = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'writer'::regclass";
+        let is_held_up = async {
+            while world.raw().number(waits) == 0 {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::select! {
+            biased;
+            () = world.pay_in(BOB, 1) => panic!("it was committed"),
+            () = is_held_up => {}
+        }
+    }
+    lock
 }
 
 #[tokio::test]
 async fn acceptance_timed_out_before_it_began_is_never_carried_out() {
     let world = World::new().await;
-    let other = lock_database(&world);
+    let other = lock_database(&world).await;
     let keyed = Acceptance { key: Some(key(1)), ..world.sms() };
     for _ in 0..3 {
         let outcome = world.store.accept_with_deadline(keyed.clone(), std::future::ready(())).await;
@@ -26,7 +39,7 @@ async fn acceptance_timed_out_before_it_began_is_never_carried_out() {
     world.flush().await;
     assert_eq!(world.store.find_key(key(1)).await.unwrap(), None, "the key is free");
     assert_eq!(world.balance(ALICE).await, 1_000_000_000);
-    assert_eq!(Store::audit(world.path()).unwrap().messages, 0);
+    assert_eq!(crate::world::audit(world.path()).messages, 0);
     world.send(keyed).await;
     world.assert_audit_clean();
 }
@@ -34,7 +47,7 @@ async fn acceptance_timed_out_before_it_began_is_never_carried_out() {
 #[tokio::test]
 async fn acceptance_within_its_deadline_returns_when_the_writer_continues() {
     let world = World::new().await;
-    let other = lock_database(&world);
+    let other = lock_database(&world).await;
     let (gives_up, waited) = oneshot::channel::<()>();
     let store = world.store.clone();
     let acceptance = world.sms();

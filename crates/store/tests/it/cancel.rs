@@ -177,8 +177,7 @@ async fn short_names_wrap_around_to_the_first_free_one() {
     let mut world = World::new().await;
     let (first, _) = world.accept_with_short_name(world.short()).await;
     let (second, _) = world.accept_with_short_name(world.short()).await;
-    let wraps =
-        |world: &World| world.raw().execute("UPDATE alias_counter SET last = 4294967294", []).unwrap();
+    let wraps = |world: &World| world.raw().change("UPDATE alias_counter SET last = 4294967294");
     wraps(&world);
     world.restart().await;
     let names = [
@@ -209,14 +208,14 @@ async fn message_without_a_free_short_name_is_not_accepted() {
     let before = world.balance(ALICE).await;
     for number in 1..=64 {
         let insert = "INSERT INTO alias (account, alias, message) VALUES (1, ?1, ?2)";
-        world.raw().execute(insert, (0x1000_0000 + number, message.as_i64())).unwrap();
+        world.raw().change_with(insert, &[0x1000_0000 + number, message.as_i64()]);
     }
     let refused = world.store.accept(Acceptance { key: Some(key(1)), ..world.short() }).await.unwrap();
     assert_eq!(refused, AcceptOutcome::NoAliasFree);
     assert_eq!(world.balance(ALICE).await, before);
     assert_eq!(world.store.find_key(key(1)).await.unwrap(), None);
     world.send(world.smpp_message(1)).await;
-    world.raw().execute("DELETE FROM alias WHERE alias > ?1", [0x1000_0000]).unwrap();
+    world.raw().change_with("DELETE FROM alias WHERE alias > ?1", &[0x1000_0000]);
     assert_eq!(world.accept_with_short_name(world.short()).await.1, "10000001");
     world.restart().await;
     world.assert_audit_clean();

@@ -121,8 +121,7 @@ async fn fifty_thousand_deferred_parts_are_sent_at_their_due_times_after_a_resta
 
 /// Makes a batch fail, so that the writer reloads its state from the tables.
 async fn roll_back(world: &World) {
-    let poison = "CREATE TRIGGER poison BEFORE INSERT ON message BEGIN SELECT RAISE(ABORT, 'poisoned'); END";
-    world.raw().execute_batch(poison).expect("a trigger");
+    world.raw().poison("poison", "INSERT ON message", "true");
     world.store.accept(world.sms()).await.expect_err("a batch that fails");
-    world.raw().execute_batch("DROP TRIGGER poison").expect("no trigger");
+    world.raw().cure("poison");
 }

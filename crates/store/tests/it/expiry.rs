@@ -23,7 +23,7 @@ impl World {
 
     fn count_ended(&self) -> i64 {
         let query = "SELECT count(*) FROM message WHERE settled_at IS NOT NULL";
-        self.raw().query_row(query, [], |row| row.get(0)).expect("a number")
+        self.raw().number(query)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::world::*;
 use hermod_domain::lifecycle::{DeliveryOutcome, DoubtPolicy, MessageState};
-use hermod_store::{Acceptance, Store, SubmitResponse};
+use hermod_store::{Acceptance, SubmitResponse};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ async fn part_in_doubt_is_resent_three_times_with_growing_waits_and_is_then_unco
     assert_eq!(world.state(message).await, MessageState::Submitted);
     assert_eq!(world.store.take_unconfirmed(), BTreeMap::from([(ACME, 1)]));
     assert!(world.store.take_unconfirmed().is_empty(), "each unconfirmed part is reported once");
-    assert_eq!(Store::audit(world.path()).unwrap().resends, 3);
+    assert_eq!(crate::world::audit(world.path()).resends, 3);
     let expected = ["in_doubt", "resent", "in_doubt", "resent", "in_doubt", "resent", "in_doubt"];
     assert_eq!(world.timeline(message), expected);
     assert_eq!(world.balance(ALICE).await, 1_000_000_000 - PRICE, "it stays charged");
@@ -51,7 +51,7 @@ async fn crash_during_a_resend_uses_up_one_resend() {
         let link = world.link_with_slots(1).await;
         assert_eq!(link.take_job().await.message, message);
         world.kill();
-        assert_eq!(Store::audit(world.path()).unwrap().resends, resends);
+        assert_eq!(crate::world::audit(world.path()).resends, resends);
         // Further crashes while the part waits change neither its number of resends nor its due time.
         world.kill();
         world.advance(IN_DOUBT_WAIT * wait - Duration::from_millis(1)).await;
@@ -68,7 +68,7 @@ async fn crash_during_a_resend_uses_up_one_resend() {
     link.receipt("third time lucky", DeliveryOutcome::Delivered).await;
     world.flush().await;
     assert_eq!(world.state(message).await, MessageState::Delivered);
-    assert_eq!(Store::audit(world.path()).unwrap().resends, 3);
+    assert_eq!(crate::world::audit(world.path()).resends, 3);
     world.assert_audit_clean();
 }
 

@@ -70,9 +70,9 @@ async fn inbound_numbers_continue_after_old_messages_are_deleted() {
     for _ in 0..3 {
         world.store.receive(from_handset(&world, ALICE, "in")).await.unwrap();
     }
-    world.raw().execute("DELETE FROM inbound WHERE id <= 2", []).unwrap();
+    world.raw().change("DELETE FROM inbound WHERE id <= 2");
     world.assert_audit_clean();
-    world.raw().execute("DELETE FROM inbound", []).unwrap();
+    world.raw().change("DELETE FROM inbound");
     world.restart().await;
     assert_eq!(world.store.receive(from_handset(&world, ALICE, "in")).await.unwrap().id, 4);
     assert_eq!(ids(&world, ALICE, 0, 10).await, [4]);

@@ -5,7 +5,7 @@ use crate::world::*;
 use hermod_domain::ids::MessageId;
 use hermod_domain::lifecycle::{DeliveryOutcome, MessageState};
 use hermod_domain::receipt::DlrCode;
-use hermod_store::{Acceptance, Store};
+use hermod_store::Acceptance;
 use std::time::Duration;
 
 const MINUTES: Duration = Duration::from_secs(60);
@@ -15,7 +15,7 @@ impl World {
     fn parts_and_late(&self) -> (i64, i64) {
         let count = |table: &str| {
             let query = format!("SELECT count(*) FROM {table}");
-            self.raw().query_row(&query, [], |row| row.get(0)).expect("a number")
+            self.raw().number(&query)
         };
         (count("part"), count("late_part"))
     }
@@ -109,19 +109,19 @@ async fn message_with_a_queued_part_stays_in_the_part_table() {
 
 #[tokio::test]
 async fn overdue_parts_of_the_previous_schema_are_moved_by_a_sweep() {
+    if on_postgres("earlier schemas of the embedded store") {
+        return;
+    }
     let mut world = World::new().await;
     let link = world.link_with_slots(5).await;
     let message = world.send_submitted(&link, world.sms(), "a").await;
     world.advance(VALIDITY + RECEIPT_WAIT).await;
     world.sweep(world.now).await;
     world.revert(UNDO_14);
-    world
-        .raw()
-        .execute_batch(
-            "INSERT INTO part SELECT * FROM late_part; DROP VIEW open_part; DROP TABLE late_part;
-             PRAGMA user_version = 12",
-        )
-        .unwrap();
+    world.raw().change(
+        "INSERT INTO part SELECT * FROM late_part; DROP VIEW open_part; DROP TABLE late_part;
+         PRAGMA user_version = 12",
+    );
     world.restart().await;
     assert_eq!(world.parts_and_late(), (1, 0));
     assert_eq!(world.sweep(world.now).await, 0);
@@ -140,9 +140,9 @@ async fn invalid_late_part_is_reported_by_the_audit_and_set_aside_by_its_receipt
     let message = world.send_submitted(&link, world.sms(), "a").await;
     world.advance(11 * MINUTES).await;
     world.sweep(world.now).await;
-    world.raw().execute("UPDATE late_part SET state = 99", []).unwrap();
+    world.raw().change("UPDATE late_part SET state = 99");
     let rules = |world: &World| -> Vec<&'static str> {
-        Store::audit(world.path()).unwrap().violations.iter().map(|found| found.rule).collect()
+        crate::world::audit(world.path()).violations.iter().map(|found| found.rule).collect()
     };
     assert!(rules(&world).contains(&"every part is readable"));
     world.restart().await;

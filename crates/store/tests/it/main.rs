@@ -21,6 +21,7 @@ mod late_receipts;
 mod ledger;
 mod lifecycle;
 mod links;
+mod lost_connections;
 mod migrations;
 mod mo;
 mod model;

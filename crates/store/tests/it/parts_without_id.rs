@@ -6,7 +6,7 @@ use hermod_domain::lifecycle::{DeliveryOutcome, MessageState};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::receipt::DlrCode;
 use hermod_domain::sender::Sender;
-use hermod_store::{Acceptance, ReceiptOutcome, ReceiptRecord, Store, SubmitResponse};
+use hermod_store::{Acceptance, ReceiptOutcome, ReceiptRecord, SubmitResponse};
 
 /// Returns a number other than [`recipient`].
 fn other_recipient() -> Msisdn {
@@ -41,7 +41,7 @@ async fn part_accepted_without_an_id_is_never_resent_and_is_unknown_at_its_deadl
     world.sweep(world.now).await;
     let record = world.record(message).await;
     assert_eq!((record.state, record.dlr), (MessageState::Submitted, DlrCode::Unknown));
-    assert_eq!(Store::audit(world.path()).unwrap().resends, 0);
+    assert_eq!(crate::world::audit(world.path()).resends, 0);
     assert_eq!(world.timeline(message), ["no_carrier_id", "unknown"]);
     assert!(world.store.take_unconfirmed().is_empty(), "the carrier accepted the part");
     world.assert_audit_clean();
@@ -147,9 +147,7 @@ async fn parts_without_an_id_are_deleted_after_the_receipt_wait() {
     let mut world = World::new().await;
     let link = world.link().await;
     taken(&world, &link, world.sms()).await;
-    let rows = |world: &World| -> i64 {
-        world.raw().query_row("SELECT count(*) FROM unnamed", [], |row| row.get(0)).unwrap()
-    };
+    let rows = |world: &World| -> i64 { world.raw().number("SELECT count(*) FROM unnamed") };
     world.now = world.now.plus(secs(8 * 86_400));
     world.store.delete_expired(world.now).await.unwrap();
     assert_eq!(rows(&world), 1);
@@ -168,10 +166,8 @@ async fn old_part_without_an_id_behind_many_new_ones_is_deleted_by_a_later_call(
     let young = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
          INSERT INTO unnamed (carrier, dest, message, part, account, at)
          SELECT carrier, 1000000 + i, message, part, account, ?2 FROM unnamed, n";
-    world.raw().execute(young, [60_000, world.now.as_millis()]).unwrap();
-    let rows = |world: &World| -> i64 {
-        world.raw().query_row("SELECT count(*) FROM unnamed", [], |row| row.get(0)).unwrap()
-    };
+    world.raw().change_with(young, &[60_000, world.now.as_millis()]);
+    let rows = |world: &World| -> i64 { world.raw().number("SELECT count(*) FROM unnamed") };
     world.store.delete_expired(world.now).await.unwrap();
     assert_eq!(rows(&world), 60_001, "one call does not read all rows");
     link.now = world.now;

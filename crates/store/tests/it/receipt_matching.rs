@@ -233,11 +233,9 @@ async fn unknown_receipt_status_changes_nothing_and_is_in_the_timeline() {
     assert_eq!(send_receipt(&link, odd).await, ReceiptOutcome::Unchanged);
     assert_eq!(world.record(message).await, before);
     assert_eq!(world.timeline(message), ["unknown_receipt"]);
-    let detail: String = world
-        .raw()
-        .query_row("SELECT detail FROM timeline WHERE message = ?1", [message.as_i64()], |row| row.get(0))
-        .unwrap();
-    assert_eq!(detail, format!("NoChange err 0 word \"{}\"", "x".repeat(32)));
+    let query = format!("SELECT detail FROM timeline WHERE message = {}", message.as_i64());
+    let detail = world.raw().texts(&query);
+    assert_eq!(detail, [format!("NoChange err 0 word \"{}\"", "x".repeat(32))]);
     // It can be parked, and then matched by its response.
     let early = ReceiptRecord { word: Some("ODD".into()), ..receipt(1, "b", DeliveryOutcome::NoChange) };
     assert_eq!(send_receipt(&link, early).await, ReceiptOutcome::Parked);

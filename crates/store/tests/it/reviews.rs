@@ -167,11 +167,11 @@ async fn account_over_the_limit_of_open_cases_gets_no_new_case_and_others_do() {
     // One less than the limit.
     let more = format!(
         "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < {})
-         INSERT INTO review (account, digest, source, dest, text, rules, opened_at, last_at, seen, state, decided_by)
-         SELECT 1, randomblob(16), 'Hermod', 4915112345678, 'x', 'r', 5, 5, 1, 0, '' FROM n",
+         INSERT INTO review (id, account, digest, source, dest, text, rules, opened_at, last_at, seen, state, decided_by)
+         SELECT 1000 + n, 1, CAST('review num' || (100000 + n) AS BLOB), 'Hermod', 4915112345678, 'x', 'r', 5, 5, 1, 0, '' FROM n",
         REVIEW_CASES_OPEN_MAX - 2
     );
-    world.raw().execute(&more, []).unwrap();
+    world.raw().change(&more);
     hold(&world, "the last").await;
     let full = Screening::Held { case: None };
     assert_eq!(screen(&world, "one more").await, full);
@@ -221,14 +221,12 @@ async fn old_case_behind_many_new_ones_is_deleted_by_a_later_call() {
     let mut world = World::new().await;
     let begin = world.now;
     world.now = begin.plus(REVIEW_CASE_KEPT);
-    let cases = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
-         INSERT INTO review (account, digest, source, dest, text, rules, opened_at, last_at, seen, state, decided_by)
-         SELECT 1, cast(?2 || i AS BLOB), 'ACME', 4915112345678, '', '', ?2, ?2, 1, 2, '' FROM n";
-    world.raw().execute(cases, [6_000, world.now.as_millis()]).unwrap();
-    world.raw().execute(cases, [1, begin.as_millis()]).unwrap();
-    let rows = |world: &World| -> i64 {
-        world.raw().query_row("SELECT count(*) FROM review", [], |row| row.get(0)).unwrap()
-    };
+    let cases = "WITH RECURSIVE n (i) AS (SELECT ?1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2)
+         INSERT INTO review (id, account, digest, source, dest, text, rules, opened_at, last_at, seen, state, decided_by)
+         SELECT i, 1, CAST('?3' || i AS BLOB), 'ACME', 4915112345678, '', '', ?3, ?3, 1, 2, '' FROM n";
+    world.raw().change_with(cases, &[1, 6_000, world.now.as_millis()]);
+    world.raw().change_with(cases, &[6_001, 6_001, begin.as_millis()]);
+    let rows = |world: &World| -> i64 { world.raw().number("SELECT count(*) FROM review") };
     world.store.delete_expired(world.now).await.unwrap();
     assert_eq!(rows(&world), 6_001, "one call does not read all rows");
     world.store.delete_expired(world.now).await.unwrap();

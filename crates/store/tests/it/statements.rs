@@ -126,12 +126,13 @@ async fn statement_is_cut_at_a_year_and_at_ten_thousand_entries_and_still_adds_u
 
     let many = format!(
         "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < {STATEMENT_ENTRIES_MAX})
-         INSERT INTO ledger (account, at, kind, balance, credit_used, note) SELECT 1, {}, 1, 1, 0, '' FROM n",
+         INSERT INTO ledger (id, account, at, kind, balance, credit_used, note)
+             SELECT (SELECT max(id) FROM ledger) + n, 1, {}, 1, 1, 0, '' FROM n",
         noon().plus(secs(3 * DAY_S)).as_millis()
     );
-    world.raw().execute(&many, []).unwrap();
+    world.raw().change(&many);
     let raised = format!("UPDATE balance SET balance = balance + {STATEMENT_ENTRIES_MAX} WHERE account = 1");
-    world.raw().execute(&raised, []).unwrap();
+    world.raw().change(&raised);
     let long = read(&world, ALICE, 0, 3).await;
     // All new entries except three, without the charges of their day.
     assert_eq!((long.cut_off, long.lines.len()), (true, STATEMENT_ENTRIES_MAX + 2));

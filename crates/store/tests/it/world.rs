@@ -1,8 +1,12 @@
 //! Test fixture: a store in a temporary folder with a manual clock, and links driven by the test.
 
 mod link;
+mod postgres;
+mod raw;
 
 pub(crate) use link::Link;
+pub(crate) use postgres::{on_postgres, server};
+pub(crate) use raw::{Lock, Raw, blob, raw, sqlite};
 
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, RemoteId};
@@ -15,11 +19,10 @@ use hermod_domain::text::{Encoding, MessageText};
 use hermod_domain::time::Timestamp;
 use hermod_store::SubmitNote;
 use hermod_store::{
-    AcceptOutcome, Acceptance, Balance, DailyLimits, Handout, Job, KeyClaim, LedgerEntry, LedgerKind,
-    LinkKind, MessageRecord, OpenOptions, PostOutcome, ReceiptRecord, ResponseRecord, Store, SubmitResponse,
-    TargetCarrier,
+    AcceptOutcome, Acceptance, AuditReport, Balance, DailyLimits, Handout, Job, KeyClaim, LedgerEntry,
+    LedgerKind, LinkKind, MessageRecord, OpenOptions, PostOutcome, ReceiptRecord, ResponseRecord, Store,
+    SubmitResponse, TargetCarrier,
 };
-use rusqlite::Connection;
 use std::path::Path;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -35,8 +38,6 @@ pub(crate) const IN_DOUBT_WAIT: Duration = Duration::from_secs(30);
 pub(crate) const VALIDITY: Duration = Duration::from_secs(72 * 3600);
 /// The receipt wait after the validity if the catalogue has none.
 pub(crate) const RECEIPT_WAIT: Duration = Duration::from_secs(24 * 3600);
-/// How often [`raw`] looks whether everything is flushed, at intervals of 5 ms.
-const FLUSH_POLLS_MAX: usize = 200;
 
 /// Waits for `future` for at most `limit` of real time. The error says that the limit passed first.
 #[expect(clippy::disallowed_methods, reason = "what a test waits for here happens in real time")]
@@ -62,6 +63,7 @@ pub(crate) const fn noon() -> Timestamp {
 pub(crate) fn options(folder: &Path, now: Timestamp) -> OpenOptions {
     OpenOptions {
         folder: folder.to_owned(),
+        server: server(folder),
         low_water_bytes: 0,
         in_doubt_wait: IN_DOUBT_WAIT,
         record: false,
@@ -264,6 +266,10 @@ impl World {
                 std::fs::copy(file.path(), folder.path().join(name)).expect("a copy");
             }
         }
+        if server(self.path()).is_some() {
+            // After the files, which take less time: the record must not complete itself meanwhile.
+            postgres::copy(self.path(), folder.path());
+        }
         self.folder = folder;
         self.reopen();
     }
@@ -272,14 +278,19 @@ impl World {
         self.folder.path()
     }
 
-    /// Opens a second SQLite connection, to read rows or to damage them.
-    pub(crate) fn raw(&self) -> Connection {
+    /// Opens a second access to the tables, to read rows or to damage them.
+    pub(crate) fn raw(&self) -> Raw {
         raw(self.path())
+    }
+
+    /// Opens a second connection to the embedded store, for what only SQLite has.
+    pub(crate) fn sqlite(&self) -> rusqlite::Connection {
+        sqlite(self.path())
     }
 
     /// Reverts migrations of a closed store. Removes the journal, which earlier releases do not have.
     pub(crate) fn revert(&self, undo: &str) {
-        self.raw().execute_batch(undo).expect("migrations are reverted");
+        self.raw().change(undo);
         for file in std::fs::read_dir(self.path()).expect("the folder").flatten() {
             if file.file_name().to_string_lossy().starts_with("journal-") {
                 std::fs::remove_file(file.path()).expect("a file of the journal");
@@ -288,11 +299,8 @@ impl World {
     }
 
     pub(crate) fn timeline(&self, message: MessageId) -> Vec<String> {
-        let raw = self.raw();
-        let mut rows =
-            raw.prepare("SELECT what FROM timeline WHERE message = ?1 ORDER BY rowid").expect("a query");
-        let rows = rows.query_map([message.as_i64()], |row| row.get(0)).expect("rows");
-        rows.collect::<Result<_, _>>().expect("texts")
+        let query = format!("SELECT what FROM timeline WHERE message = {} ORDER BY rowid", message.as_i64());
+        self.raw().texts(&query)
     }
 
     #[track_caller]
@@ -301,26 +309,25 @@ impl World {
     }
 }
 
-/// Opens a second SQLite connection, once the store has flushed every acknowledged batch: the mark has the number of the last
-/// one.
-pub(crate) fn raw(folder: &Path) -> Connection {
-    let connection = Connection::open(folder.join("hermod.db")).expect("the file opens");
-    connection.busy_timeout(secs(5)).expect("a time-out");
-    for _ in 0..FLUSH_POLLS_MAX {
-        let mark = std::fs::read(folder.join("hermod.mark")).unwrap_or_default();
-        let acknowledged = mark.first_chunk().map_or(0, |number| u64::from_be_bytes(*number).cast_signed());
-        let flushed = connection.query_row("SELECT commits FROM writer", [], |row| row.get::<_, i64>(0));
-        if flushed.is_err() || flushed.is_ok_and(|flushed| flushed >= acknowledged) {
-            break;
-        }
-        block(Duration::from_millis(5));
+/// Copies the database of a closed store to another folder.
+pub(crate) fn copy_database(from: &Path, to: &Path) {
+    match server(from) {
+        Some(_) => postgres::copy(from, to),
+        None => drop(std::fs::copy(from.join("hermod.db"), to.join("hermod.db")).expect("a copy")),
     }
-    connection
+}
+
+/// Audits the store of a folder.
+pub(crate) fn audit(folder: &Path) -> AuditReport {
+    match server(folder) {
+        Some(server) => Store::audit_server(&server).expect("an audit"),
+        None => Store::audit(folder).expect("an audit"),
+    }
 }
 
 #[track_caller]
 pub(crate) fn assert_audit_clean(folder: &Path) {
-    let report = Store::audit(folder).expect("an audit");
+    let report = audit(folder);
     assert!(report.is_clean(), "{:#?}", report.violations);
 }
 

@@ -40,6 +40,7 @@ impl Stage {
         let clock = Clock::manual(Timestamp::from_millis(1_794_700_800_000));
         let options = OpenOptions {
             folder: folder.path().to_owned(),
+            server: None,
             low_water_bytes: 0,
             in_doubt_wait: SECOND,
             record: false,

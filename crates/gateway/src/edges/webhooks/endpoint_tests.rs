@@ -31,6 +31,7 @@ async fn task(url: &str) -> (EndpointTask, tempfile::TempDir) {
     let clock = Clock::manual(START);
     let options = OpenOptions {
         folder: folder.path().to_owned(),
+        server: None,
         low_water_bytes: 0,
         in_doubt_wait: Duration::from_secs(15),
         record: false,

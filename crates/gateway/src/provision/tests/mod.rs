@@ -25,6 +25,7 @@ const NOW: Timestamp = Timestamp::from_millis(1_790_000_000_000);
 fn open(folder: &Path) -> Store {
     let options = OpenOptions {
         folder: folder.to_owned(),
+        server: None,
         low_water_bytes: 0,
         in_doubt_wait: Duration::from_secs(60),
         record: false,

@@ -14,6 +14,7 @@ fn receive(fixture: &OperatorFixture, texts: &[&str]) {
         let now = crate::gateways::wall_time();
         let options = OpenOptions {
             folder: fixture.data(),
+            server: None,
             low_water_bytes: 0,
             in_doubt_wait: Duration::ZERO,
             record: false,

@@ -77,7 +77,7 @@ pub(super) const RULES: &[Rule] = &[
         query: "SELECT 'line ' || rowid || ' of the timeline' FROM timeline
              WHERE rowid > (SELECT reserved FROM step_counter)
              UNION ALL SELECT 'step_counter has ' || counters || ' rows'
-             FROM (SELECT count(*) AS counters FROM step_counter) WHERE counters <> 1",
+             FROM (SELECT count(*) AS counters FROM step_counter) AS c WHERE counters <> 1",
     },
     Rule {
         name: "exceptional facts belong to messages that exist",
@@ -96,7 +96,7 @@ pub(super) const RULES: &[Rule] = &[
                  WHEN 5 THEN balance >= 0 AND credit_used <= 0 AND balance - credit_used > 0 AND message IS NULL
                  WHEN 6 THEN balance < 0 AND credit_used = 0 AND message IS NULL AND at % 86400000 = 0
                  WHEN 7 THEN balance > 0 AND credit_used = 0 AND message IS NULL AND at % 86400000 = 0
-                 ELSE 0 END",
+                 ELSE FALSE END",
     },
     Rule {
         name: "a day's spend = its messages' costs, kept or rolled up",
@@ -105,9 +105,9 @@ pub(super) const RULES: &[Rule] = &[
                  UNION ALL SELECT account, at / 86400000, -balance FROM ledger WHERE kind = 6),
              counted AS (SELECT account, day, sum(cost) AS spend FROM costs GROUP BY 1, 2),
              wrong AS (
-                 SELECT * FROM (SELECT account, day, spend FROM daily WHERE spend <> 0 EXCEPT SELECT * FROM counted)
+                 SELECT * FROM (SELECT account, day, spend FROM daily WHERE spend <> 0 EXCEPT SELECT * FROM counted) AS a
                  UNION ALL
-                 SELECT * FROM (SELECT * FROM counted EXCEPT SELECT account, day, spend FROM daily))
+                 SELECT * FROM (SELECT * FROM counted EXCEPT SELECT account, day, spend FROM daily) AS b)
              SELECT DISTINCT 'account ' || account || ', day ' || day FROM wrong",
     },
     Rule {
@@ -119,7 +119,7 @@ pub(super) const RULES: &[Rule] = &[
                  SELECT account, day, messages FROM daily
                  WHERE ((day * 86400000 - 1735689600000) << 18) >= (SELECT upto FROM retention WHERE what = 2)),
              wrong AS (
-                 SELECT * FROM (SELECT * FROM kept EXCEPT SELECT * FROM counted)
+                 SELECT * FROM (SELECT * FROM kept EXCEPT SELECT * FROM counted) AS a
                  UNION ALL
                  SELECT c.* FROM counted c LEFT JOIN daily d USING (account, day)
                  WHERE d.messages IS NULL OR c.messages > d.messages)
@@ -132,7 +132,7 @@ pub(super) const RULES: &[Rule] = &[
              UNION ALL SELECT 'text of message ' || id FROM message
              WHERE id < (SELECT upto FROM retention WHERE what = 1)
                  AND (text IS NOT NULL OR tlvs IS NOT NULL OR shape IS NOT NULL)
-             UNION ALL SELECT 'mark ' || what FROM (SELECT count(*) AS what FROM retention) WHERE what <> 3",
+             UNION ALL SELECT 'mark ' || what FROM (SELECT count(*) AS what FROM retention) AS marks WHERE what <> 3",
     },
     Rule {
         name: "no more was refunded than was charged",
@@ -147,7 +147,7 @@ pub(super) const RULES: &[Rule] = &[
         name: "delivery times do not exceed delivered parts",
         query: "SELECT 'carrier ' || carrier || ', day ' || day FROM delivery
              WHERE within_5s + within_15s + within_1m + within_5m + within_1h + longer > delivered
-                 OR min(sent, delivered, failed, expired, rejected, time_ms) < 0",
+                 OR sent < 0 OR delivered < 0 OR failed < 0 OR expired < 0 OR rejected < 0 OR time_ms < 0",
     },
     Rule {
         name: "a report belongs to a message that was submitted on its connection",
@@ -171,7 +171,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         name: "no status is reported twice",
-        query: "SELECT 'message ' || message FROM (SELECT message, told FROM report UNION ALL SELECT message, told FROM given_up)
+        query: "SELECT 'message ' || message FROM (SELECT message, told FROM report UNION ALL SELECT message, told FROM given_up) AS told
              GROUP BY message, CASE WHEN told > 100 THEN 100 WHEN told = 7 THEN 7 ELSE 2 END HAVING count(*) > 1",
     },
     Rule {
@@ -183,7 +183,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         name: "an alias names one message of its account",
-        query: "SELECT 'alias ' || printf('%08X', a.alias) FROM alias a LEFT JOIN message m ON m.id = a.message
+        query: "SELECT 'alias ' || a.alias FROM alias a LEFT JOIN message m ON m.id = a.message
                  LEFT JOIN alias_counter c ON c.account = a.account
              WHERE m.id IS NULL OR m.account <> a.account OR m.origin IS NULL OR c.account IS NULL
                  OR a.alias NOT BETWEEN 268435456 AND 4294967295
@@ -198,13 +198,13 @@ pub(super) const RULES: &[Rule] = &[
         name: "inbound numbers have no gaps up to their counter",
         query: "WITH kept AS (SELECT account, min(id) AS first, max(id) AS last, count(*) AS messages FROM inbound GROUP BY account)
              SELECT 'account ' || k.account FROM kept k LEFT JOIN inbound_counter c USING (account)
-             WHERE c.last IS NOT k.last OR k.first < 1 OR k.messages <> k.last - k.first + 1",
+             WHERE c.last IS DISTINCT FROM k.last OR k.first < 1 OR k.messages <> k.last - k.first + 1",
     },
     Rule {
         name: "ids of inbound messages are unique",
         query: "SELECT 'inbound message ' || i.message FROM inbound i JOIN message m ON m.id = i.message
              UNION ALL SELECT 'inbound message ' || message
-             FROM (SELECT message FROM inbound UNION ALL SELECT message FROM unassigned_inbound)
+             FROM (SELECT message FROM inbound UNION ALL SELECT message FROM unassigned_inbound) AS ids
              GROUP BY message HAVING count(*) > 1",
     },
     Rule {

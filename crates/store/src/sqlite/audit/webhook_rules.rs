@@ -15,7 +15,7 @@ pub(super) const WEBHOOK_RULES: &[Rule] = &[
                      AND (m.id IS NULL OR (m.account = e.account AND m.connection = e.connection))
                  WHEN 2 THEN e.inbound IS NOT NULL AND e.told IS NULL AND m.id IS NULL
                      AND (i.id IS NULL OR i.message = e.message)
-                 ELSE 0 END",
+                 ELSE FALSE END",
     },
     Rule {
         name: "a webhook event's status matches its message",
@@ -38,7 +38,7 @@ pub(super) const WEBHOOK_RULES: &[Rule] = &[
         query: "SELECT 'message ' || message FROM (
                  SELECT message, told FROM report WHERE hooked = 0 UNION ALL
                  SELECT message, told FROM webhook WHERE kind = 1 UNION ALL
-                 SELECT message, told FROM webhook_past WHERE kind = 1)
+                 SELECT message, told FROM webhook_past WHERE kind = 1) AS told
              GROUP BY message, told HAVING count(*) > 1",
     },
     Rule {

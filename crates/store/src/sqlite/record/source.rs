@@ -40,6 +40,11 @@ impl RecordSource {
         Ok(RecordSource { connection: schema::open_for_reading(folder)?, progress })
     }
 
+    /// Returns a source whose tables have every committed batch.
+    pub(crate) fn of(connection: Connection) -> RecordSource {
+        RecordSource { connection, progress: None }
+    }
+
     /// Whether the tables have this batch. Makes the writer flush if they do not.
     pub(crate) fn has(&self, sequence: u64) -> bool {
         let Some(progress) = &self.progress else { return true };

@@ -22,6 +22,9 @@ fn folder_from_parent() -> Option<PathBuf> {
 /// Runs by itself as an ordinary test, and as the child process of the next test.
 #[tokio::test]
 async fn child_process_prints_what_was_acknowledged() {
+    if on_postgres("files of the embedded store") {
+        return;
+    }
     let own = TempDir::new().unwrap();
     let folder = folder_from_parent().unwrap_or_else(|| own.path().to_owned());
     let Ok(store) = Store::open(&options(&folder, noon())) else { std::process::exit(DISK_FAILED) };
@@ -85,6 +88,9 @@ fn run_child_with_failing_fsync(folder: &Path, number: u32) -> (Output, bool) {
 
 #[test]
 fn failed_fsync_ends_the_process_and_no_acknowledged_message_is_lost() {
+    if on_postgres("files of the embedded store") {
+        return;
+    }
     let mut failed = 0;
     // The first faults hit the opening, the next ones the commits, the last ones the final checkpoint.
     for number in [1, 2, 5, 8, 11, 14, 16, 17, 18] {

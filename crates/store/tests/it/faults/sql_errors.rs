@@ -7,7 +7,7 @@ use hermod_domain::lifecycle::{DeliveryOutcome, MessageState};
 use hermod_domain::phone::Msisdn;
 use hermod_store::{
     AcceptOutcome, Acceptance, AfterAttempt, DailyLimits, Inbound, LedgerKind, OptOut, PostOutcome,
-    ReportOutcome, Store, SubmitResponse,
+    ReportOutcome, SubmitResponse,
 };
 use tokio::task::JoinSet;
 
@@ -15,11 +15,7 @@ const POISON: u64 = 4_915_199_999_999;
 
 /// Makes the database reject messages to one recipient.
 fn poison_a_recipient(world: &World) {
-    let trigger = format!(
-        "CREATE TRIGGER poison BEFORE INSERT ON message WHEN NEW.dest = {POISON}
-         BEGIN SELECT RAISE(ABORT, 'poisoned'); END"
-    );
-    world.raw().execute_batch(&trigger).expect("a trigger");
+    world.raw().poison("poison", "INSERT ON message", &format!("NEW.dest = {POISON}"));
 }
 
 fn to_poison(world: &World) -> Acceptance {
@@ -47,7 +43,7 @@ async fn failing_acceptance_fails_alone_in_its_batch() {
         }
     }
     assert_eq!(world.balance(ALICE).await, 1_000_000_000 - 57 * PRICE);
-    assert_eq!(Store::audit(world.path()).unwrap().messages, 57);
+    assert_eq!(audit(world.path()).messages, 57);
     world.assert_audit_clean();
     // Every accepted message is sent once and in order.
     let link = world.link_with_slots(100).await;
@@ -65,12 +61,8 @@ async fn failing_response_record_fails_alone_in_its_batch() {
         world.send(world.sms()).await;
     }
     let jobs = link.take_jobs(3).await;
-    let trigger = format!(
-        "CREATE TRIGGER poison BEFORE UPDATE ON part WHEN NEW.message = {} AND NEW.state = 4
-         BEGIN SELECT RAISE(ABORT, 'poisoned'); END",
-        jobs[1].message
-    );
-    world.raw().execute_batch(&trigger).unwrap();
+    let accepts = format!("NEW.message = {} AND NEW.state = 4", jobs[1].message);
+    world.raw().poison("poison", "UPDATE ON part", &accepts);
     let accepted =
         |index: usize| answer(&jobs[index], SubmitResponse::Accepted(remote(&format!("r{index}"))));
     let receipts =
@@ -101,14 +93,8 @@ async fn failing_report_or_webhook_result_fails_alone_in_its_batch() {
     let port = world.store.open_receiver(CONNECTION);
     let reports: Vec<_> = world.take_reports(&port, 3).await.iter().map(|report| report.id).collect();
     let events = world.due_events().await;
-    let triggers = format!(
-        "CREATE TRIGGER poison BEFORE DELETE ON report WHEN OLD.id = {}
-         BEGIN SELECT RAISE(ABORT, 'poisoned'); END;
-         CREATE TRIGGER venom BEFORE INSERT ON webhook_past WHEN NEW.id = {}
-         BEGIN SELECT RAISE(ABORT, 'poisoned'); END",
-        reports[1].0, events[1].id.0
-    );
-    world.raw().execute_batch(&triggers).unwrap();
+    world.raw().poison("poison", "DELETE ON report", &format!("OLD.id = {}", reports[1].0));
+    world.raw().poison("venom", "INSERT ON webhook_past", &format!("NEW.id = {}", events[1].id.0));
     world.settle(&port, &reports, ReportOutcome::Accepted).await;
     assert_eq!(world.store.reports_waiting(CONNECTION).await.unwrap(), 1);
     let done = events.iter().map(|event| settled(event, 200, AfterAttempt::Delivered, world.now)).collect();
@@ -116,7 +102,8 @@ async fn failing_report_or_webhook_result_fails_alone_in_its_batch() {
         world.store.settle_webhooks(done, world.now).await.expect_err("the database rejects one of them");
     assert!(fault.to_string().contains("poisoned"), "{fault}");
     assert_eq!(world.due_events().await, events[1..2]);
-    world.raw().execute_batch("DROP TRIGGER poison; DROP TRIGGER venom").unwrap();
+    world.raw().cure("poison");
+    world.raw().cure("venom");
     world.settle_as_delivered(&events[1..2]).await;
     assert_eq!(world.due_events().await, []);
     world.assert_audit_clean();
@@ -127,12 +114,11 @@ async fn state_change_and_its_webhook_event_are_written_together_or_not_at_all()
     let world = World::with_webhooks().await;
     let link = world.link().await;
     let message = world.send_accepted_as(&link, world.sms(), "id").await;
-    let trigger = "CREATE TRIGGER poison BEFORE INSERT ON webhook BEGIN SELECT RAISE(ABORT, 'poisoned'); END";
-    world.raw().execute_batch(trigger).unwrap();
+    world.raw().poison("poison", "INSERT ON webhook", "true");
     link.receipt("id", DeliveryOutcome::Delivered).await;
     world.flush().await;
     assert_eq!(world.state(message).await, MessageState::Submitted);
-    world.raw().execute_batch("DROP TRIGGER poison").unwrap();
+    world.raw().cure("poison");
     assert_eq!(world.due_events().await, []);
     // The receipt was not answered, so the carrier sends it again.
     link.receipt("id", DeliveryOutcome::Delivered).await;

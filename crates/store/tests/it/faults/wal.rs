@@ -19,7 +19,7 @@ fn log_bytes(folder: &Path) -> u64 {
 
 /// Opens a read transaction, which holds a snapshot.
 fn hold_snapshot(folder: &Path) -> rusqlite::Connection {
-    let reader = raw(folder);
+    let reader = sqlite(folder);
     // Closes without a checkpoint, like a killed process.
     reader.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).expect("a setting");
     reader.execute_batch("BEGIN; SELECT count(*) FROM message").expect("a snapshot");
@@ -49,6 +49,9 @@ async fn pause() {
 
 #[tokio::test]
 async fn log_grown_by_a_long_read_is_truncated_once_the_reader_has_gone() {
+    if on_postgres("the log and copies of the embedded store") {
+        return;
+    }
     let disk = SmallDisk::of(32 * 1024 * 1024);
     let world = opened_on(&disk, LOW_WATER_BYTES).await;
     let folder = disk.folder();
@@ -69,6 +72,9 @@ async fn log_grown_by_a_long_read_is_truncated_once_the_reader_has_gone() {
 
 #[tokio::test]
 async fn log_of_a_killed_process_is_truncated_at_the_next_start() {
+    if on_postgres("the log and copies of the embedded store") {
+        return;
+    }
     let disk = SmallDisk::of(32 * 1024 * 1024);
     let world = opened_on(&disk, LOW_WATER_BYTES).await;
     let folder = disk.folder();
@@ -90,7 +96,7 @@ async fn log_of_a_killed_process_is_truncated_at_the_next_start() {
 /// Enlarges the database so that copying it takes a while.
 fn add_ballast(world: &World) {
     world
-        .raw()
+        .sqlite()
         .execute_batch(
             "CREATE TABLE ballast (it BLOB);
              WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 96)
@@ -102,6 +108,9 @@ fn add_ballast(world: &World) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn copy_of_an_open_store_holds_no_snapshot_and_contains_messages_accepted_meanwhile() {
+    if on_postgres("the log and copies of the embedded store") {
+        return;
+    }
     let world = World::new().await;
     world.send(world.sms()).await;
     add_ballast(&world);
@@ -119,7 +128,7 @@ async fn copy_of_an_open_store_holds_no_snapshot_and_contains_messages_accepted_
         world.send(Acceptance { key: Some(key(accepted)), ..world.sms() }).await;
         accepted += 1;
         let busy: i64 = world
-            .raw()
+            .sqlite()
             .query_row("PRAGMA wal_checkpoint(RESTART)", [], |row| row.get(0))
             .expect("a checkpoint");
         truncated += i64::from(busy == 0);
@@ -138,6 +147,9 @@ async fn copy_of_an_open_store_holds_no_snapshot_and_contains_messages_accepted_
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn copy_whose_caller_is_gone_is_cancelled_and_removed() {
+    if on_postgres("the log and copies of the embedded store") {
+        return;
+    }
     let world = World::new().await;
     add_ballast(&world);
     let elsewhere = TempDir::new().expect("a folder");
@@ -160,6 +172,9 @@ async fn copy_whose_caller_is_gone_is_cancelled_and_removed() {
 
 #[tokio::test]
 async fn copy_larger_than_the_free_space_is_rejected_and_a_closed_store_is_copied_directly() {
+    if on_postgres("the log and copies of the embedded store") {
+        return;
+    }
     let disk = SmallDisk::of(32 * 1024 * 1024);
     let world = World::new().await;
     add_ballast(&world);

@@ -6,7 +6,7 @@ use crate::world::*;
 use hermod_domain::ids::PartNo;
 use hermod_domain::lifecycle::{DeliveryOutcome, DoubtPolicy, MessageState, RejectionCause};
 use hermod_domain::receipt::DlrCode;
-use hermod_store::{Acceptance, Store, SubmitResponse};
+use hermod_store::{Acceptance, SubmitResponse};
 use std::time::Duration;
 
 const PAID_IN: i64 = 1_000_000_000;
@@ -179,7 +179,7 @@ async fn part_without_a_response_is_in_doubt_resent_once_and_then_presumed_submi
     link.assert_idle().await;
     assert_eq!(world.state(message).await, MessageState::Submitted, "presumed to be with the carrier");
     assert_eq!(world.timeline(message), ["in_doubt", "resent", "in_doubt"]);
-    assert_eq!(Store::audit(world.path()).unwrap().resends, 1);
+    assert_eq!(crate::world::audit(world.path()).resends, 1);
     world.assert_audit_clean();
 }
 

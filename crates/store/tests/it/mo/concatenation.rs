@@ -7,7 +7,7 @@ use hermod_store::{
 };
 
 fn count_unfinished_parts(world: &World) -> i64 {
-    world.raw().query_row("SELECT count(*) FROM inbound_part", [], |row| row.get(0)).expect("a count")
+    world.raw().number("SELECT count(*) FROM inbound_part")
 }
 
 #[tokio::test]
@@ -78,7 +78,7 @@ async fn incomplete_message_is_delivered_after_ten_minutes_and_so_is_its_late_pa
     assert_eq!(world.inbound_texts(ALICE).await, ["one three"]);
     let record = world.store.inbound(ALICE, 0, 1).await.unwrap().remove(0);
     assert_eq!(record.received_at, began);
-    let missing: i64 = world.raw().query_row("SELECT missing FROM inbound", [], |row| row.get(0)).unwrap();
+    let missing: i64 = world.raw().number("SELECT missing FROM inbound");
     assert_eq!(missing, 1);
 
     // Repeats of delivered parts are dropped for a while; a new part waits for ten minutes.

@@ -174,9 +174,7 @@ async fn repeated_deliver_sm_is_answered_and_not_stored_again() {
     world.sweep(world.now).await;
     world.receive_mo(text(HANDSET, NUMBER, "yes")).await;
     assert_eq!(world.inbound_texts(ALICE).await.len(), 6);
-    let known = |world: &World| -> i64 {
-        world.raw().query_row("SELECT count(*) FROM inbound_seen", [], |row| row.get(0)).unwrap()
-    };
+    let known = |world: &World| -> i64 { world.raw().number("SELECT count(*) FROM inbound_seen") };
     assert!(known(&world) > 0);
     world.advance(REPEATS_KNOWN).await;
     world.sweep(world.now).await;

@@ -54,9 +54,7 @@ async fn callback_number_counts_as_the_sender_of_the_last_message() {
 #[tokio::test]
 async fn message_from_an_alphanumeric_sender_writes_no_conversation_and_old_conversations_are_deleted() {
     let mut world = World::with_numbers().await;
-    let rows = |world: &World| -> i64 {
-        world.raw().query_row("SELECT count(*) FROM conversation", [], |row| row.get(0)).unwrap()
-    };
+    let rows = |world: &World| -> i64 { world.raw().number("SELECT count(*) FROM conversation") };
     world.send(world.sms()).await;
     assert_eq!(rows(&world), 0);
     world.send(from(&world, ALICE, FOREIGN)).await;
@@ -219,7 +217,7 @@ fn write_conversations(world: &World, first_handset: i64, count: i64, at: i64) {
     let write = "WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?2)
          INSERT INTO conversation (handset, number, account, connection, message, at)
          SELECT ?1 + i, '80800', 1, 1, 1, ?3 FROM n";
-    world.raw().execute(write, [first_handset, count, at]).expect("the write succeeds");
+    world.raw().change_with(write, &[first_handset, count, at]);
 }
 
 #[tokio::test]
@@ -230,9 +228,7 @@ async fn old_conversation_behind_many_new_ones_has_no_effect_and_is_deleted_by_l
     world.receive_mo(text(HANDSET, FOREIGN, "long after")).await;
     assert!(world.inbound_texts(ALICE).await.is_empty(), "the conversation is too old to assign the message");
     write_conversations(&world, 1_000_000, 60_000, world.now.as_millis());
-    let rows = |world: &World| -> i64 {
-        world.raw().query_row("SELECT count(*) FROM conversation", [], |row| row.get(0)).unwrap()
-    };
+    let rows = |world: &World| -> i64 { world.raw().number("SELECT count(*) FROM conversation") };
     world.store.delete_expired(world.now).await.unwrap();
     assert_eq!(rows(&world), 60_001, "one call does not read all rows");
     world.store.delete_expired(world.now).await.unwrap();
@@ -245,6 +241,6 @@ async fn sixty_thousand_old_conversations_are_deleted_in_one_call() {
     let world = World::with_numbers().await;
     write_conversations(&world, 1_000_000, 60_000, 1);
     world.store.delete_expired(world.now).await.unwrap();
-    let left: i64 = world.raw().query_row("SELECT count(*) FROM conversation", [], |row| row.get(0)).unwrap();
+    let left: i64 = world.raw().number("SELECT count(*) FROM conversation");
     assert_eq!(left, 0);
 }

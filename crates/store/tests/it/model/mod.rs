@@ -337,7 +337,7 @@ impl Pair {
         let counted = counted.first().map_or((0, 0), |queue| (queue.waiting, queue.in_flight));
         let count = |states: &str| {
             let query = format!("SELECT count(*) FROM part WHERE state IN ({states})");
-            self.world.raw().query_row(&query, [], |row| row.get::<_, i64>(0)).expect("a count")
+            self.world.raw().number(&query)
         };
         assert_eq!(counted, (count("0, 2").cast_unsigned(), count("1").cast_unsigned()));
     }

@@ -154,19 +154,14 @@ async fn move_of_messages_is_all_or_nothing_and_survives_a_kill() {
         sent.push(world.send(Acceptance { parts, ..world.sms() }).await);
     }
     // The database rejects the last of three: none has moved, and each is sent once by its old carrier.
-    let poison = format!(
-        "CREATE TRIGGER poison BEFORE UPDATE OF carrier ON message WHEN NEW.id = {}
-         BEGIN SELECT RAISE(ABORT, 'poisoned'); END",
-        sent[2]
-    );
-    world.raw().execute_batch(&poison).unwrap();
+    world.raw().poison("poison", "UPDATE OF carrier ON message", &format!("NEW.id = {}", sent[2]));
     let moves: Vec<Move> = world.waiting().await.iter().map(to_other).collect();
     let fault = world.store.move_messages(moves.clone(), world.now).await.expect_err("it was refused");
     assert!(fault.to_string().contains("poisoned"), "{fault}");
     assert_eq!(world.queue(&link).await.waiting, 6);
     link.add_slots(1).await;
     assert_eq!(messages(&link.take_jobs(1).await), sent[..1]);
-    world.raw().execute_batch("DROP TRIGGER poison").unwrap();
+    world.raw().cure("poison");
 
     assert_eq!(world.store.move_messages(moves, world.now).await.unwrap(), 2);
     world.kill();

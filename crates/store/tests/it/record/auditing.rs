@@ -3,7 +3,7 @@
 use super::{agrees, record_of};
 use crate::world::*;
 use hermod_domain::lifecycle::DeliveryOutcome;
-use hermod_store::{RecordAudit, Store};
+use hermod_store::RecordAudit;
 
 /// Sends three messages: one is delivered, one is rejected, one waits. Returns the closed store.
 async fn closed_world() -> World {
@@ -23,18 +23,24 @@ async fn closed_world() -> World {
 }
 
 fn audit(world: &World) -> (RecordAudit, Vec<String>) {
-    let report = Store::audit(world.path()).expect("an audit");
+    let report = crate::world::audit(world.path());
     (report.record, report.violations.iter().map(|violation| violation.detail.clone()).collect())
 }
 
 #[tokio::test]
 async fn record_of_a_closed_store_is_compared_and_agrees() {
+    if on_postgres("the audit of a server does not compare the record") {
+        return;
+    }
     let world = closed_world().await;
     assert_eq!(audit(&world), (RecordAudit::Compared { messages: 3 }, Vec::new()));
 }
 
 #[tokio::test]
 async fn changed_rows_and_sums_are_found() {
+    if on_postgres("the audit of a server does not compare the record") {
+        return;
+    }
     for (change, expect) in [
         ("UPDATE message SET state = 5 WHERE state = 3", "differs"),
         ("UPDATE message SET cost = cost + 1 WHERE state = 0", "differs"),
@@ -57,6 +63,9 @@ async fn changed_rows_and_sums_are_found() {
 
 #[tokio::test]
 async fn record_that_is_behind_or_of_another_release_is_no_violation() {
+    if on_postgres("the audit of a server does not compare the record") {
+        return;
+    }
     let world = closed_world().await;
     record_of(&world).execute("UPDATE position SET sequence = sequence - 2", []).expect("a change");
     assert_eq!(audit(&world), (RecordAudit::Behind { batches: 2 }, Vec::new()));
@@ -66,6 +75,9 @@ async fn record_that_is_behind_or_of_another_release_is_no_violation() {
 
 #[tokio::test]
 async fn damaged_record_is_a_violation_and_the_store_is_audited_nevertheless() {
+    if on_postgres("the audit of a server does not compare the record") {
+        return;
+    }
     let world = closed_world().await;
     std::fs::write(world.path().join("record.db"), [7; 8192]).expect("a file");
     let (record, violations) = audit(&world);
@@ -90,6 +102,9 @@ async fn record_agrees_after_a_kill_also_in_its_sums() {
     world.flush().await;
     world.kill();
     agrees(&world).await;
+    if on_postgres("the audit of a server does not compare the record") {
+        return;
+    }
     world.store.close().await.expect("the store closes");
     assert_eq!(audit(&world), (RecordAudit::Compared { messages: 5 }, Vec::new()));
 }

@@ -170,7 +170,7 @@ proptest! {
             }
             while !told.world.store.purge(SHORT, told.world.now).await.unwrap().is_nothing() {}
             told.world.assert_audit_clean();
-            let left: i64 = told.world.raw().query_row("SELECT count(*) FROM message", [], |row| row.get(0)).unwrap();
+            let left: i64 = told.world.raw().number("SELECT count(*) FROM message");
             assert_eq!(left, 0);
         });
     }

@@ -100,7 +100,7 @@ async fn figures_and_list_of_very_many_events_stop_at_their_limit() {
              INSERT INTO {table} (account, kind, id, attempts, message, at, told, err, form, connection, {columns})
              SELECT 1, 1, id, 1, 1, 1, 2, 0, 1, 1, {values} FROM n"
         );
-        world.raw().execute_batch(&rows).unwrap();
+        world.raw().change(&rows);
     };
     many("webhook", "due_at, failures", "1, 0", 1_000_000, 1_000_000 + WEBHOOKS_COUNTED_MAX);
     let first_failed = 10;
@@ -250,7 +250,7 @@ async fn events_that_ended_long_ago_are_deleted_and_waiting_ones_are_kept() {
     let left: Vec<_> = [&rest[99], &rest[98], &due[7]].map(|event| event.id.0).into();
     assert_eq!(world.list(None, None).await, left);
     let raw = world.raw();
-    let attempts: i64 = raw.query_row("SELECT count(*) FROM webhook_attempt", [], |row| row.get(0)).unwrap();
+    let attempts: i64 = raw.number("SELECT count(*) FROM webhook_attempt");
     assert_eq!(attempts, 3, "attempts are deleted with their events");
     world.advance(WEBHOOKS_KEPT).await;
     world.purge_all().await;
@@ -264,11 +264,9 @@ async fn old_event_behind_many_endpoints_with_new_ones_is_deleted_by_a_later_cal
     let events = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2)
          INSERT INTO webhook_past (account, kind, id, state, ended_at, attempts, message, at)
          SELECT ?1 + i, 1, ?1 + i, 1, ?3, 1, 1, ?3 FROM n";
-    world.raw().execute(events, [1_000, 6_000, world.now.as_millis()]).unwrap();
-    world.raw().execute(events, [10_000, 1, 1]).unwrap();
-    let rows = || -> i64 {
-        world.raw().query_row("SELECT count(*) FROM webhook_past", [], |row| row.get(0)).unwrap()
-    };
+    world.raw().change_with(events, &[1_000, 6_000, world.now.as_millis()]);
+    world.raw().change_with(events, &[10_000, 1, 1]);
+    let rows = || -> i64 { world.raw().number("SELECT count(*) FROM webhook_past") };
     world.store.purge(KEEP, world.now).await.unwrap();
     assert_eq!(rows(), 6_001, "one call does not read all endpoints");
     world.store.purge(KEEP, world.now).await.unwrap();

@@ -125,7 +125,7 @@ async fn damaged_report_does_not_keep_the_others_from_moving() {
         world.send_with_receipts(world.transmitted(1), id, &[DeliveryOutcome::Delivered]).await;
     }
     let raw = world.raw();
-    raw.execute("UPDATE report SET told = 99 WHERE id = (SELECT min(id) FROM report)", []).unwrap();
+    raw.change("UPDATE report SET told = 99 WHERE id = (SELECT min(id) FROM report)");
     world.advance(RECEIVER_AWAY_MAX).await;
     assert_eq!((world.waiting_reports().await, world.due_events().await.len()), (1, 2));
 }
@@ -136,7 +136,7 @@ async fn damaged_report_does_not_keep_the_others_from_being_given_up() {
     world.send_with_receipts(world.smpp_message(1), "a", &[DeliveryOutcome::Delivered]).await;
     let readable = world.send_with_receipts(world.smpp_message(1), "b", &[DeliveryOutcome::Delivered]).await;
     let raw = world.raw();
-    raw.execute("UPDATE report SET told = 99 WHERE id = (SELECT min(id) FROM report)", []).unwrap();
+    raw.change("UPDATE report SET told = 99 WHERE id = (SELECT min(id) FROM report)");
     world.advance(REPORT_KEPT).await;
     world.sweep(world.now).await;
     let given_up = world.store.given_up(Some(ALICE), None, 9).await.unwrap();

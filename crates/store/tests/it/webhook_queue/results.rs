@@ -217,8 +217,8 @@ async fn event_whose_message_was_deleted_fails_and_holds_up_no_other() {
     }
     let (due, received) = (world.due_events().await, world.page(MESSAGES).await.events);
     let raw = world.raw();
-    raw.execute("DELETE FROM message WHERE id = ?1", [dlr(&due[0]).message.as_i64()]).unwrap();
-    raw.execute("DELETE FROM inbound WHERE id = 1", []).unwrap();
+    raw.change_with("DELETE FROM message WHERE id = ?1", &[dlr(&due[0]).message.as_i64()]);
+    raw.change("DELETE FROM inbound WHERE id = 1");
     assert_eq!(world.due_events().await, due[1..]);
     assert_eq!(world.page(MESSAGES).await.events, received[1..]);
     world.flush().await;
@@ -237,16 +237,17 @@ async fn invalid_event_fails_and_an_unreadable_table_is_an_error() {
     world.receive_inbound("hi").await;
     let (due, received) = (world.due_events().await, world.page(MESSAGES).await.events);
     let raw = world.raw();
-    raw.execute("UPDATE webhook SET failures = -1 WHERE id = ?1", [due[0].id.0.cast_signed()]).unwrap();
+    raw.change_with("UPDATE webhook SET failures = -1 WHERE id = ?1", &[due[0].id.0.cast_signed()]);
     assert_eq!(world.due_events().await, due[1..]);
     world.flush().await;
     assert_eq!(world.state_of(due[0].id).await, Some(WebhookState::Failed(GiveUpReason::NothingToTell)));
-    raw.execute_batch("ALTER TABLE inbound RENAME TO elsewhere").unwrap();
+    raw.change("ALTER TABLE inbound RENAME TO elsewhere");
     let fault =
         world.store.take_webhooks(MESSAGES, None, world.now, 9).await.expect_err("nothing can be read");
-    assert!(fault.to_string().contains("no such table"), "{fault}");
+    let missing = ["no such table", "relation \"inbound\" does not exist"];
+    assert!(missing.iter().any(|text| fault.to_string().contains(text)), "{fault}");
     world.flush().await;
-    raw.execute_batch("ALTER TABLE elsewhere RENAME TO inbound").unwrap();
+    raw.change("ALTER TABLE elsewhere RENAME TO inbound");
     assert_eq!(world.page(MESSAGES).await.events, received);
 }
 
@@ -257,14 +258,14 @@ async fn event_behind_many_unusable_ones_is_found() {
     let raw = world.raw();
     let forget = "DELETE FROM message WHERE id IN (SELECT message FROM webhook ORDER BY id LIMIT ?1)";
     // Fewer than one read skips.
-    raw.execute(forget, [400]).unwrap();
+    raw.change_with(forget, &[400]);
     let page = world.store.take_webhooks(DLRS, None, world.now, 2).await.unwrap();
     assert_eq!(page.events.iter().map(|event| event.id.0).collect::<Vec<_>>(), [401, 402]);
     assert_eq!(page.next_due, Some(world.now));
     world.flush().await;
     assert_eq!(world.store.webhook_figures(ALICE).await.unwrap()[0].failed, 400);
     // More than one read skips: the next read is due a second later.
-    raw.execute(forget, [700]).unwrap();
+    raw.change_with(forget, &[700]);
     for given_up in [900, 1_100] {
         let page = world.store.take_webhooks(DLRS, None, world.now, 2).await.unwrap();
         world.flush().await;

@@ -25,6 +25,7 @@ impl Stage {
         let clock = Clock::real();
         let options = OpenOptions {
             folder: folder.path().to_owned(),
+            server: None,
             low_water_bytes: 0,
             in_doubt_wait: Duration::from_secs(15),
             record: false,

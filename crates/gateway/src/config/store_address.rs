@@ -1,0 +1,100 @@
+//! Where the messages are stored: `[data] store`.
+
+use hermod_store::Server;
+use serde::de::{Deserialize, Deserializer, Error};
+use serde::ser::{Serialize, Serializer};
+use std::fmt;
+
+const EMBEDDED: &str = "embedded";
+const FORM: &str = "a store is \"embedded\" or the address of a PostgreSQL server: \
+     \"postgres://user:password@host:5432/database\"";
+/// Stands for a password.
+const HIDDEN: &str = "...";
+
+/// Where the messages are stored.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub enum StoreAddress {
+    /// In the data folder.
+    #[default]
+    Embedded,
+    /// On the server with this address, which may contain a password.
+    Postgres(String),
+}
+
+impl StoreAddress {
+    pub fn parse(text: &str) -> Option<StoreAddress> {
+        match text {
+            EMBEDDED => Some(StoreAddress::Embedded),
+            _ if ["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme)) => {
+                Some(StoreAddress::Postgres(text.to_owned()))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the server; none for the embedded store.
+    pub fn server(&self) -> Result<Option<Server>, hermod_store::StoreError> {
+        match self {
+            StoreAddress::Embedded => Ok(None),
+            StoreAddress::Postgres(url) => Server::parse(url).map(Some),
+        }
+    }
+}
+
+/// Without the password.
+impl fmt::Display for StoreAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let StoreAddress::Postgres(url) = self else { return f.write_str(EMBEDDED) };
+        let (before, after) = url.split_once("://").unwrap_or(("postgres", url));
+        // The last @ ends the password, which may contain others.
+        match after.rsplit_once('@').map(|(sign_in, host)| (sign_in.split_once(':'), host)) {
+            Some((Some((user, _)), host)) => write!(f, "{before}://{user}:{HIDDEN}@{host}"),
+            _ => f.write_str(url),
+        }
+    }
+}
+
+impl fmt::Debug for StoreAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Serialize for StoreAddress {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for StoreAddress {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<StoreAddress, D::Error> {
+        // The text is not repeated in the error: it may contain a password.
+        StoreAddress::parse(&String::deserialize(deserializer)?).ok_or_else(|| D::Error::custom(FORM))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn password_is_not_printed() {
+        for (url, expect) in [
+            ("embedded", "embedded"),
+            ("postgres://hermod@db/sms", "postgres://hermod@db/sms"),
+            ("postgres://hermod:s3cret@db:5432/sms", "postgres://hermod:...@db:5432/sms"),
+            ("postgresql://hermod:s3@cret@db/sms", "postgresql://hermod:...@db/sms"),
+        ] {
+            let address = StoreAddress::parse(url).expect("an address");
+            assert_eq!((address.to_string(), format!("{address:?}")), (expect.to_owned(), expect.to_owned()));
+        }
+    }
+
+    #[test]
+    fn other_addresses_are_rejected() {
+        for text in ["", "sqlite", "mysql://db/sms", "postgres", "/var/lib/hermod"] {
+            assert_eq!(StoreAddress::parse(text), None, "{text}");
+        }
+        assert!(StoreAddress::Postgres("postgres://db:port/sms".to_owned()).server().is_err());
+    }
+}

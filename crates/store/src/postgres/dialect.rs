@@ -1,0 +1,189 @@
+//! Translates the SQL of the tables to PostgreSQL's. The statements avoid what the two databases do not share; what is left
+//! is spelled differently: parameters, types of columns, hints and "insert or replace".
+
+/// The tables that rows are put into, whether or not they are there, and how many of the first columns are the key.
+const KEYS: &[(&str, usize)] = &[
+    ("alias", 2),
+    ("alias_counter", 1),
+    ("balance", 1),
+    ("carrier_refusal", 2),
+    ("daily", 2),
+    ("delivery", 4),
+    ("given_up", 1),
+    ("key_bucket", 1),
+    ("parked", 3),
+    ("receipt_loss", 2),
+    ("unnamed", 4),
+    ("webhook_attempt", 4),
+];
+/// The tables of carriers' ids have one table per day: `remote_20771`.
+const DAY_TABLE: (&str, usize) = ("remote_", 3);
+const OR_REPLACE: &str = "INSERT OR REPLACE INTO ";
+
+/// What becomes of a statement's parameters.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Parameters {
+    /// `?1` becomes `$1`.
+    One,
+    /// `?1` becomes the first column of the rows of values.
+    Many,
+}
+
+/// Translates a statement that runs with one row of values.
+pub(super) fn translate(sql: &str) -> String {
+    translate_for(sql, Parameters::One)
+}
+
+/// Translates a statement that changes rows so that it runs once for many rows of values, which are given as one array per
+/// parameter. `types` are the types of the parameters. Returns none if the statement cannot.
+pub(super) fn translate_for_many(sql: &str, types: &[&str]) -> Option<String> {
+    let arrays: Vec<String> =
+        types.iter().enumerate().map(|(index, of)| format!("${}::{of}[]", index + 1)).collect();
+    let names: Vec<String> = (1..=types.len()).map(|number| format!("p{number}")).collect();
+    let values = format!("unnest({}) AS u ({})", arrays.join(", "), names.join(", "));
+    let sql = translate_for(sql, Parameters::Many);
+    if let Some((head, tail)) = sql.split_once("VALUES (") {
+        let (columns, rest) = tail.split_once(')')?;
+        return Some(format!("{head}SELECT {columns} FROM {values}{rest}"));
+    }
+    let (head, condition) = sql.split_once("WHERE")?;
+    match head.trim_start().get(..6)? {
+        "UPDATE" => Some(format!("{head}FROM {values} WHERE{condition}")),
+        "INSERT" => Some(format!("{head}, {values} WHERE{condition}")),
+        "DELETE" => Some(format!("{head}USING {values} WHERE{condition}")),
+        _ => None,
+    }
+}
+
+fn translate_for(sql: &str, parameters: Parameters) -> String {
+    let replaced = insert_or_update(sql);
+    let mut out = String::with_capacity(replaced.len() + 16);
+    let mut words = Words(&replaced);
+    while let Some(word) = words.next() {
+        match word {
+            "INDEXED" => {
+                // INDEXED BY name
+                for _ in 0..4 {
+                    words.next();
+                }
+            }
+            "?" => {
+                out.push_str(if parameters == Parameters::One { "$" } else { "u.p" });
+                out.push_str(words.next().unwrap_or_default());
+                if words.0.starts_with(" IS ") {
+                    // PostgreSQL cannot tell the type. Optional conditions are about numbers.
+                    out.push_str("::bigint");
+                }
+            }
+            "INTEGER" => out.push_str("bigint"),
+            "BLOB" => out.push_str("bytea"),
+            "TEXT" if out.ends_with("AS ") => out.push_str("text"),
+            "TEXT" => out.push_str("text COLLATE \"C\""),
+            "user" => out.push_str("\"user\""),
+            "ifnull" => out.push_str("coalesce"),
+            "instr" => out.push_str("strpos"),
+            word => out.push_str(word),
+        }
+    }
+    out.replace(" WITHOUT ROWID, STRICT", "")
+}
+
+/// Spells "insert or replace" as PostgreSQL does.
+fn insert_or_update(sql: &str) -> String {
+    let Some(rest) = sql.trim_start().strip_prefix(OR_REPLACE) else { return sql.to_owned() };
+    let table = rest.split([' ', '\n', '(']).next().unwrap_or_default();
+    let length = KEYS.iter().find(|(name, _)| *name == table).map(|(_, length)| *length);
+    let length = length.or_else(|| table.starts_with(DAY_TABLE.0).then_some(DAY_TABLE.1));
+    let columns: Vec<&str> = rest
+        .split_once('(')
+        .and_then(|(_, rest)| rest.split_once(')'))
+        .map(|(columns, _)| columns.split(',').map(str::trim).collect())
+        .unwrap_or_default();
+    let (key, others) = columns.split_at(length.unwrap_or(0).min(columns.len()));
+    let puts: Vec<String> = others.iter().map(|column| format!("{column} = excluded.{column}")).collect();
+    let then = if puts.is_empty() { "NOTHING".to_owned() } else { format!("UPDATE SET {}", puts.join(", ")) };
+    format!("INSERT INTO {rest} ON CONFLICT ({}) DO {then}", key.join(", "))
+}
+
+/// Splits SQL into words, single other characters and whole quoted texts.
+struct Words<'a>(&'a str);
+
+impl<'a> Iterator for Words<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        let first = self.0.chars().next()?;
+        let is_word = |char: char| char.is_alphanumeric() || char == '_';
+        let end = if first == '\'' {
+            self.0[1..].find('\'').map_or(self.0.len(), |end| end + 2)
+        } else if is_word(first) {
+            self.0.find(|char| !is_word(char)).unwrap_or(self.0.len())
+        } else {
+            first.len_utf8()
+        };
+        let (word, rest) = self.0.split_at(end);
+        self.0 = rest;
+        Some(word)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(sql: &str, expect: &str) {
+        assert_eq!(translate(sql), expect);
+    }
+
+    #[test]
+    fn parameters_hints_and_types_are_spelled_as_postgresql_does() {
+        check(
+            "SELECT 'a ?1' FROM t WHERE a = ?1 AND b = ?12",
+            "SELECT 'a ?1' FROM t WHERE a = $1 AND b = $12",
+        );
+        check(
+            "SELECT 1 FROM webhook w INDEXED BY webhook_due WHERE a = 1",
+            "SELECT 1 FROM webhook w  WHERE a = 1",
+        );
+        check("SELECT 1 WHERE ?3 IS NULL OR a = ?3", "SELECT 1 WHERE $3::bigint IS NULL OR a = $3");
+        check(
+            "CREATE TABLE remote_7 (a INTEGER NOT NULL, b BLOB, c TEXT) WITHOUT ROWID, STRICT",
+            "CREATE TABLE remote_7 (a bigint NOT NULL, b bytea, c text COLLATE \"C\")",
+        );
+        check(
+            "INSERT OR REPLACE INTO daily (account, day, spend) VALUES (?1, ?2, ?3)",
+            "INSERT INTO daily (account, day, spend) VALUES ($1, $2, $3) \
+             ON CONFLICT (account, day) DO UPDATE SET spend = excluded.spend",
+        );
+        check(
+            "INSERT OR REPLACE INTO carrier_refusal (message, carrier) VALUES (?1, ?2)",
+            "INSERT INTO carrier_refusal (message, carrier) VALUES ($1, $2) ON CONFLICT (message, carrier) DO NOTHING",
+        );
+    }
+
+    #[track_caller]
+    fn check_many(sql: &str, expect: &str) {
+        assert_eq!(translate_for_many(sql, &["int8", "bytea"]).as_deref(), Some(expect));
+    }
+
+    #[test]
+    fn statement_for_many_rows_takes_one_array_per_parameter() {
+        check_many(
+            "INSERT INTO t (a, b) VALUES (?1, ?2)",
+            "INSERT INTO t (a, b) SELECT u.p1, u.p2 FROM unnest($1::int8[], $2::bytea[]) AS u (p1, p2)",
+        );
+        check_many(
+            "UPDATE t SET b = coalesce(?2, b) WHERE a = ?1",
+            "UPDATE t SET b = coalesce(u.p2, b) FROM unnest($1::int8[], $2::bytea[]) AS u (p1, p2) WHERE a = u.p1",
+        );
+        check_many(
+            "INSERT INTO t (a, b) SELECT a, ?2 FROM s WHERE a = ?1",
+            "INSERT INTO t (a, b) SELECT a, u.p2 FROM s , unnest($1::int8[], $2::bytea[]) AS u (p1, p2) WHERE a = u.p1",
+        );
+        check_many(
+            "DELETE FROM t WHERE a = ?1 AND b = ?2",
+            "DELETE FROM t USING unnest($1::int8[], $2::bytea[]) AS u (p1, p2) WHERE a = u.p1 AND b = u.p2",
+        );
+    }
+}

@@ -1,0 +1,56 @@
+//! Why PostgreSQL did not do something.
+
+use tokio_postgres::error::SqlState;
+
+pub(crate) type Result<T> = std::result::Result<T, Error>;
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    #[error("{}", describe(.0))]
+    Server(#[from] tokio_postgres::Error),
+    #[error("the connection to PostgreSQL was lost within a transaction")]
+    ConnectionLost,
+    #[error("no runtime for a connection to PostgreSQL: {0}")]
+    Runtime(std::io::Error),
+    #[error(transparent)]
+    Value(#[from] rusqlite::Error),
+    #[error("the values do not fit a statement for many rows: {0}")]
+    Unfit(String),
+}
+
+impl Error {
+    /// Whether the connection is gone, so that it is unknown what the server did.
+    pub(crate) fn is_connection_lost(&self) -> bool {
+        match self {
+            Error::Server(error) => error.is_closed() || error.as_db_error().is_none(),
+            Error::ConnectionLost => true,
+            Error::Runtime(_) | Error::Value(_) | Error::Unfit(_) => false,
+        }
+    }
+
+    /// Whether the server stopped the statement because it took too long.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        matches!(self, Error::Server(error) if error.code() == Some(&SqlState::QUERY_CANCELED))
+    }
+
+    /// Whether a statement divided by zero, by which a transaction is made to fail.
+    pub(crate) fn is_division_by_zero(&self) -> bool {
+        matches!(self, Error::Server(error) if error.code() == Some(&SqlState::DIVISION_BY_ZERO))
+    }
+
+    /// Whether the server has no room for more.
+    pub(crate) fn is_full(&self) -> bool {
+        matches!(self, Error::Server(error) if error.code() == Some(&SqlState::DISK_FULL))
+    }
+}
+
+/// Returns the server's words, which `tokio_postgres` leaves to the source of its error.
+fn describe(error: &tokio_postgres::Error) -> String {
+    match error.as_db_error() {
+        Some(error) => format!("PostgreSQL: {} ({})", error.message(), error.code().code()),
+        None => {
+            let source = std::error::Error::source(error).map(|source| format!(": {source}"));
+            format!("PostgreSQL: {error}{}", source.unwrap_or_default())
+        }
+    }
+}

@@ -1,0 +1,475 @@
+-- The tables. The types of columns are bigint, text and bytea only. A text that a customer or a handset wrote may contain
+-- U+0000, which PostgreSQL's text cannot hold: it is stored as bytea.
+
+-- Short message ids for SMPP 3.3 binds, and the last one of each account.
+CREATE TABLE alias (
+    account     bigint NOT NULL,
+    alias       bigint NOT NULL,
+    message     bigint NOT NULL,
+    PRIMARY KEY (account, alias)
+);
+CREATE TABLE alias_counter (
+    account     bigint PRIMARY KEY,
+    last        bigint NOT NULL
+);
+-- Who changed what, each line with the hash of those before it.
+CREATE TABLE audit_log (
+    number      bigint PRIMARY KEY,
+    at          bigint NOT NULL,
+    account     bigint,
+    author      text COLLATE "C" NOT NULL,
+    origin      text COLLATE "C" NOT NULL,
+    action      text COLLATE "C" NOT NULL,
+    subject     text COLLATE "C" NOT NULL,
+    detail      text COLLATE "C" NOT NULL,
+    hash        bytea NOT NULL
+);
+-- The balance of each account.
+CREATE TABLE balance (
+    account     bigint PRIMARY KEY,
+    balance     bigint NOT NULL,
+    credit_used bigint NOT NULL
+);
+-- Carriers that rejected a message do not get it again.
+CREATE TABLE carrier_refusal (
+    message     bigint NOT NULL,
+    carrier     bigint NOT NULL,
+    PRIMARY KEY (message, carrier)
+);
+-- The setup: accounts, connections, carriers, routes, users.
+CREATE TABLE catalogue (
+    kind        text COLLATE "C" NOT NULL,
+    id          bigint NOT NULL,
+    name        text COLLATE "C" NOT NULL,
+    body        text COLLATE "C" NOT NULL,
+    PRIMARY KEY (kind, id),
+    UNIQUE (kind, name)
+);
+-- The account that last wrote to a handset from a shared number.
+CREATE TABLE conversation (
+    handset     bigint NOT NULL,
+    number      text COLLATE "C" NOT NULL,
+    account     bigint NOT NULL,
+    connection  bigint NOT NULL,
+    message     bigint NOT NULL,
+    at          bigint NOT NULL,
+    PRIMARY KEY (handset, number)
+);
+-- The requests of customers to the operator.
+CREATE TABLE customer_request (
+    id          bigint PRIMARY KEY,
+    account     bigint NOT NULL,
+    kind        bigint NOT NULL,
+    subject     text COLLATE "C" NOT NULL,
+    connection  bigint,
+    details     text COLLATE "C" NOT NULL,
+    author      text COLLATE "C" NOT NULL,
+    made_at     bigint NOT NULL,
+    state       bigint NOT NULL,
+    ended_at    bigint,
+    ended_by    text COLLATE "C" NOT NULL,
+    reason      text COLLATE "C" NOT NULL
+);
+-- Messages and charges of each account per UTC day of acceptance.
+CREATE TABLE daily (
+    account     bigint NOT NULL,
+    day         bigint NOT NULL,
+    messages    bigint NOT NULL,
+    spend       bigint NOT NULL,
+    PRIMARY KEY (account, day)
+);
+-- The results of parts that carriers accepted, by the day of acceptance.
+CREATE TABLE delivery (
+    day         bigint NOT NULL,
+    carrier     bigint NOT NULL,
+    country     text COLLATE "C" NOT NULL,
+    network     text COLLATE "C" NOT NULL,
+    sent        bigint NOT NULL,
+    delivered   bigint NOT NULL,
+    failed      bigint NOT NULL,
+    expired     bigint NOT NULL,
+    rejected    bigint NOT NULL,
+    within_5s   bigint NOT NULL,
+    within_15s  bigint NOT NULL,
+    within_1m   bigint NOT NULL,
+    within_5m   bigint NOT NULL,
+    within_1h   bigint NOT NULL,
+    longer      bigint NOT NULL,
+    time_ms     bigint NOT NULL,
+    PRIMARY KEY (day, carrier, country, network)
+);
+-- Reports that were given up.
+CREATE TABLE given_up (
+    id          bigint PRIMARY KEY,
+    account     bigint NOT NULL,
+    connection  bigint NOT NULL,
+    message     bigint NOT NULL,
+    told        bigint NOT NULL,
+    at          bigint NOT NULL,
+    given_up_at bigint NOT NULL,
+    status      bigint
+);
+-- MO messages, numbered by account.
+CREATE TABLE inbound (
+    account     bigint NOT NULL,
+    id          bigint NOT NULL,
+    message     bigint NOT NULL,
+    source      text COLLATE "C" NOT NULL,
+    dest        text COLLATE "C" NOT NULL,
+    text        bytea NOT NULL,
+    received_at bigint NOT NULL,
+    wire        bytea,
+    missing     bigint NOT NULL DEFAULT 0,
+    PRIMARY KEY (account, id)
+);
+CREATE TABLE inbound_counter (
+    account     bigint PRIMARY KEY,
+    last        bigint NOT NULL,
+    message     bigint NOT NULL
+);
+-- Concatenated MO messages with missing parts, their parts, and digests of recent MO messages.
+CREATE TABLE inbound_group (
+    id          bigint PRIMARY KEY,
+    carrier     bigint NOT NULL,
+    source      text COLLATE "C" NOT NULL,
+    dest        text COLLATE "C" NOT NULL,
+    reference   bigint NOT NULL,
+    total       bigint NOT NULL,
+    ends        bytea NOT NULL,
+    parts       bigint NOT NULL,
+    octets      bigint NOT NULL,
+    since       bigint NOT NULL,
+    UNIQUE (carrier, source, dest, reference, total)
+);
+CREATE TABLE inbound_part (
+    grp         bigint NOT NULL,
+    no          bigint NOT NULL,
+    coding      bigint NOT NULL,
+    alphabet    bigint NOT NULL,
+    header      bytea NOT NULL,
+    octets      bytea NOT NULL,
+    PRIMARY KEY (grp, no)
+);
+CREATE TABLE inbound_seen (
+    carrier     bigint NOT NULL,
+    digest      bytea NOT NULL,
+    until       bigint NOT NULL,
+    PRIMARY KEY (carrier, digest)
+);
+-- Idempotency keys: the latest in a log, older ones in buckets of blocks with a filter.
+CREATE TABLE key_block (
+    id          bigint PRIMARY KEY,
+    entries     bytea NOT NULL
+);
+CREATE TABLE key_bucket (
+    id          bigint PRIMARY KEY,
+    state       bigint NOT NULL,
+    blocks      bigint NOT NULL,
+    keys        bigint NOT NULL,
+    first       bigint NOT NULL,
+    last        bigint NOT NULL
+);
+CREATE TABLE key_filter (
+    id          bigint PRIMARY KEY,
+    filter      bytea NOT NULL
+);
+CREATE TABLE key_log (
+    last        bigint PRIMARY KEY,
+    entries     bytea NOT NULL
+);
+-- Parts of messages whose receipts are late.
+CREATE TABLE late_part (
+    carrier     bigint NOT NULL,
+    account     bigint NOT NULL,
+    message     bigint NOT NULL,
+    no          bigint NOT NULL,
+    state       bigint NOT NULL,
+    doubts      bigint NOT NULL,
+    resend      bigint NOT NULL,
+    attempts    bigint NOT NULL,
+    due_at      bigint NOT NULL,
+    expires_at  bigint NOT NULL,
+    PRIMARY KEY (carrier, account, message, no)
+);
+-- Every change of a balance other than the charge of a message.
+CREATE TABLE ledger (
+    id          bigint PRIMARY KEY,
+    account     bigint NOT NULL,
+    at          bigint NOT NULL,
+    kind        bigint NOT NULL,
+    balance     bigint NOT NULL,
+    credit_used bigint NOT NULL,
+    message     bigint,
+    note        text COLLATE "C" NOT NULL,
+    reference   text COLLATE "C"
+);
+-- MT messages, from acceptance until they are purged.
+CREATE TABLE message (
+    id          bigint PRIMARY KEY,
+    account     bigint NOT NULL,
+    connection  bigint NOT NULL,
+    carrier     bigint NOT NULL,
+    source      text COLLATE "C" NOT NULL,
+    dest        bigint NOT NULL,
+    text        bytea,
+    encoding    bigint NOT NULL,
+    parts       bigint NOT NULL,
+    reference   bigint NOT NULL,
+    cost        bigint NOT NULL,
+    expires_at  bigint NOT NULL,
+    state       bigint NOT NULL,
+    dlr         bigint NOT NULL,
+    err         bigint NOT NULL,
+    settled_at  bigint,
+    whole       bigint NOT NULL DEFAULT 0,
+    tlvs        bytea,
+    shape       bytea,
+    origin      bytea
+);
+-- Exceptional facts about messages that later decisions need.
+CREATE TABLE message_exception (
+    message     bigint PRIMARY KEY,
+    failed_over bigint NOT NULL,
+    unknown_at  bigint,
+    late_receipts bigint NOT NULL
+);
+-- Numbers that an account must not write to.
+CREATE TABLE opt_out (
+    account     bigint NOT NULL,
+    number      bigint NOT NULL,
+    at          bigint NOT NULL,
+    how         text COLLATE "C" NOT NULL,
+    PRIMARY KEY (account, number)
+);
+-- Receipts that matched no part, and how many were given up.
+CREATE TABLE parked (
+    carrier     bigint NOT NULL,
+    key         bytea NOT NULL,
+    raw         bytea NOT NULL,
+    verdict     bigint NOT NULL,
+    err         bigint NOT NULL,
+    word        text COLLATE "C",
+    source      bigint,
+    at          bigint NOT NULL,
+    ambiguous   bigint NOT NULL,
+    PRIMARY KEY (carrier, key, raw)
+);
+-- The parts of messages that are not final. The key gives the order of a queue.
+CREATE TABLE part (
+    carrier     bigint NOT NULL,
+    account     bigint NOT NULL,
+    message     bigint NOT NULL,
+    no          bigint NOT NULL,
+    state       bigint NOT NULL,
+    doubts      bigint NOT NULL,
+    resend      bigint NOT NULL,
+    attempts    bigint NOT NULL,
+    due_at      bigint NOT NULL,
+    expires_at  bigint NOT NULL,
+    PRIMARY KEY (carrier, account, message, no)
+);
+-- The entries of provision files as they were last applied.
+CREATE TABLE provisioned (
+    kind        text COLLATE "C" NOT NULL,
+    name        text COLLATE "C" NOT NULL,
+    body        text COLLATE "C" NOT NULL,
+    PRIMARY KEY (kind, name)
+);
+CREATE TABLE receipt_loss (
+    day         bigint NOT NULL,
+    carrier     bigint NOT NULL,
+    too_old     bigint NOT NULL,
+    crowded_out bigint NOT NULL,
+    PRIMARY KEY (day, carrier)
+);
+-- Reports that wait for delivery over SMPP.
+CREATE TABLE report (
+    connection  bigint NOT NULL,
+    id          bigint NOT NULL,
+    message     bigint NOT NULL,
+    told        bigint NOT NULL,
+    err         bigint NOT NULL,
+    delivered   bigint NOT NULL,
+    at          bigint NOT NULL,
+    hooked      bigint NOT NULL DEFAULT 0,
+    account     bigint,
+    inbound     bigint,
+    PRIMARY KEY (connection, id)
+);
+-- Messages with ids below `upto` are purged: 1 their texts, 2 their records, 3 their keys.
+CREATE TABLE retention (
+    what        bigint PRIMARY KEY,
+    upto        bigint NOT NULL
+);
+-- Texts that wait for a decision of the operator.
+CREATE TABLE review (
+    id          bigint PRIMARY KEY,
+    account     bigint NOT NULL,
+    digest      bytea NOT NULL,
+    source      text COLLATE "C" NOT NULL,
+    dest        bigint NOT NULL,
+    text        bytea NOT NULL,
+    rules       text COLLATE "C" NOT NULL,
+    opened_at   bigint NOT NULL,
+    last_at     bigint NOT NULL,
+    seen        bigint NOT NULL,
+    state       bigint NOT NULL,
+    decided_at  bigint,
+    decided_by  text COLLATE "C" NOT NULL,
+    reason      text COLLATE "C" NOT NULL DEFAULT '',
+    UNIQUE (account, digest)
+);
+-- Rows that could not be read.
+CREATE TABLE set_aside (
+    id          bigint PRIMARY KEY,
+    at          bigint NOT NULL,
+    reason      text COLLATE "C" NOT NULL,
+    carrier     bigint NOT NULL,
+    account     bigint NOT NULL,
+    message     bigint NOT NULL,
+    no          bigint,
+    state       bigint,
+    doubts      bigint,
+    resend      bigint,
+    attempts    bigint,
+    due_at      bigint,
+    expires_at  bigint
+);
+-- The highest reserved step id.
+CREATE TABLE step_counter (
+    reserved    bigint NOT NULL
+);
+-- The unusual steps of a message.
+CREATE TABLE timeline (
+    rowid       bigint PRIMARY KEY,
+    message     bigint NOT NULL,
+    at          bigint NOT NULL,
+    part        bigint NOT NULL,
+    what        text COLLATE "C" NOT NULL,
+    detail      text COLLATE "C" NOT NULL
+);
+-- MO messages to numbers that no account owns.
+CREATE TABLE unassigned_inbound (
+    message     bigint PRIMARY KEY,
+    carrier     bigint NOT NULL,
+    source      text COLLATE "C" NOT NULL,
+    dest        text COLLATE "C" NOT NULL,
+    text        bytea NOT NULL,
+    wire        bytea NOT NULL,
+    missing     bigint NOT NULL,
+    received_at bigint NOT NULL
+);
+-- Parts that a carrier accepted without a usable id.
+CREATE TABLE unnamed (
+    carrier     bigint NOT NULL,
+    dest        bigint NOT NULL,
+    message     bigint NOT NULL,
+    part        bigint NOT NULL,
+    account     bigint NOT NULL,
+    at          bigint NOT NULL,
+    PRIMARY KEY (carrier, dest, message, part)
+);
+-- Sessions and one-time links of users.
+CREATE TABLE user_token (
+    digest      bytea PRIMARY KEY,
+    "user"      bigint NOT NULL,
+    purpose     bigint NOT NULL,
+    made_at     bigint NOT NULL,
+    expires_at  bigint NOT NULL,
+    body        text COLLATE "C" NOT NULL
+);
+-- Webhook events that wait, that have ended, and every attempt.
+CREATE TABLE webhook (
+    account     bigint NOT NULL,
+    kind        bigint NOT NULL,
+    id          bigint NOT NULL,
+    due_at      bigint NOT NULL,
+    failures    bigint NOT NULL,
+    attempts    bigint NOT NULL,
+    message     bigint NOT NULL,
+    at          bigint NOT NULL,
+    connection  bigint,
+    told        bigint,
+    err         bigint,
+    form        bigint,
+    inbound     bigint,
+    PRIMARY KEY (account, kind, id)
+);
+CREATE TABLE webhook_attempt (
+    account     bigint NOT NULL,
+    kind        bigint NOT NULL,
+    event       bigint NOT NULL,
+    no          bigint NOT NULL,
+    at          bigint NOT NULL,
+    took_ms     bigint NOT NULL,
+    status      bigint,
+    failure     text COLLATE "C",
+    answer      bytea NOT NULL,
+    PRIMARY KEY (account, kind, event, no)
+);
+CREATE TABLE webhook_counter (
+    last        bigint NOT NULL
+);
+CREATE TABLE webhook_past (
+    account     bigint NOT NULL,
+    kind        bigint NOT NULL,
+    id          bigint NOT NULL,
+    state       bigint NOT NULL,
+    ended_at    bigint NOT NULL,
+    attempts    bigint NOT NULL,
+    message     bigint NOT NULL,
+    at          bigint NOT NULL,
+    connection  bigint,
+    told        bigint,
+    err         bigint,
+    form        bigint,
+    inbound     bigint,
+    PRIMARY KEY (account, kind, id)
+);
+-- The store's id, which node may write (by its epoch), and the number of its commits.
+CREATE TABLE writer (
+    store       bytea NOT NULL,
+    epoch       bigint NOT NULL,
+    commits     bigint NOT NULL
+);
+INSERT INTO writer (store, epoch, commits)
+    VALUES (decode(replace(gen_random_uuid()::text, '-', ''), 'hex'), 0, 0);
+INSERT INTO retention (what, upto) VALUES (1, 0), (2, 0), (3, 0);
+INSERT INTO step_counter (reserved) VALUES (0);
+INSERT INTO webhook_counter (last) VALUES (0);
+
+-- The highest id that any review had.
+CREATE TABLE review_counter (
+    last        bigint NOT NULL
+);
+INSERT INTO review_counter (last) VALUES (0);
+
+CREATE VIEW open_part AS
+    SELECT carrier, account, message, no, state, doubts, resend, attempts, due_at, expires_at FROM part
+    UNION ALL
+    SELECT carrier, account, message, no, state, doubts, resend, attempts, due_at, expires_at FROM late_part;
+
+CREATE INDEX audit_log_account ON audit_log (account, number) WHERE account IS NOT NULL;
+CREATE INDEX customer_request_account ON customer_request (account, id);
+CREATE INDEX customer_request_state ON customer_request (state, id);
+CREATE INDEX given_up_account ON given_up (account, id);
+CREATE INDEX inbound_group_oldest ON inbound_group (carrier, since);
+CREATE INDEX inbound_group_since ON inbound_group (since);
+CREATE INDEX inbound_seen_until ON inbound_seen (until);
+CREATE INDEX late_part_expiry ON late_part (carrier, expires_at, account, message, no) WHERE state IN (3, 4, 5);
+CREATE INDEX ledger_account ON ledger (account, id);
+CREATE INDEX ledger_at ON ledger (account, at);
+CREATE UNIQUE INDEX ledger_one_refund ON ledger (message) WHERE message IS NOT NULL;
+CREATE UNIQUE INDEX ledger_reference ON ledger (account, reference) WHERE reference IS NOT NULL;
+CREATE UNIQUE INDEX ledger_rolled_up ON ledger (account, at, kind) WHERE kind IN (6, 7);
+CREATE INDEX parked_at ON parked (carrier, at);
+CREATE INDEX part_due ON part (carrier, account, due_at, message, no, state) WHERE due_at > 0 AND state IN (0, 2);
+CREATE INDEX review_account ON review (account, id);
+CREATE INDEX review_open ON review (account) WHERE state = 0;
+CREATE INDEX review_state ON review (state);
+CREATE INDEX set_aside_message ON set_aside (message);
+CREATE INDEX timeline_message ON timeline (message);
+CREATE INDEX user_token_expiry ON user_token (expires_at);
+CREATE INDEX user_token_user ON user_token ("user");
+CREATE INDEX webhook_due ON webhook (account, kind, due_at, id);
+CREATE INDEX webhook_failed ON webhook_past (account, kind, id) WHERE state > 1;

@@ -1,0 +1,209 @@
+//! The writer's connection. A batch is one transaction whose changes are sent together at its end, with a last statement that
+//! counts it, and that fails if another node has taken over the writing since.
+//!
+//! If the connection is lost while a batch is committed, the count tells whether it was.
+
+use super::error::Error as PostgresError;
+use super::session::Session;
+use super::{Server, schema, values};
+use crate::error::StoreError;
+use crate::sql::{Connection, Error};
+use crate::sqlite::{SqliteTables, catalogue, webhook_events};
+use hermod_engine::tables::{TableError, Tables};
+use rusqlite::ToSql;
+use std::cell::Cell;
+use std::time::Duration;
+
+/// Plans are made once, and for few rows at a time: the statements find their rows by key.
+const SETUP: &str = "SET plan_cache_mode = force_generic_plan; SET jit = off; SET synchronous_commit = on;
+     SET client_min_messages = warning;";
+/// Takes the right to write from every other process, and returns the store's id, the epoch and the number of commits.
+const TAKE_OVER: &str = "UPDATE writer SET epoch = epoch + 1 RETURNING store, epoch, commits";
+/// The same for the process that has it. No row: another process has taken it.
+const TAKE_AGAIN: &str =
+    "UPDATE writer SET epoch = epoch + 1 WHERE epoch = ?1 RETURNING store, epoch, commits";
+/// Counts a batch. Divides by zero, so that the transaction fails, if another process has the right to write.
+const COUNT: &str = "WITH counted AS (UPDATE writer SET commits = ?1 WHERE epoch = ?2 RETURNING 1)
+     SELECT 1 / count(*) FROM counted";
+const OTHER_WRITERS: &str = "SELECT pg_try_advisory_lock(hashtext('hermod writer ' || current_schema()))";
+/// Pauses between attempts to reach PostgreSQL again.
+const PAUSE_MIN: Duration = Duration::from_millis(50);
+const PAUSE_MAX: Duration = Duration::from_secs(2);
+
+/// The writer's connection.
+pub(crate) struct WritingSession {
+    connection: Connection,
+    server: Server,
+    store: [u8; 16],
+    epoch: Cell<i64>,
+    /// The last batch that changed something.
+    sequence: Cell<u64>,
+}
+
+/// One batch. Dropping it without [`Batch::commit`] undoes its changes.
+#[must_use = "a batch that is dropped is rolled back"]
+pub(crate) struct Batch<'c>(&'c WritingSession);
+
+impl WritingSession {
+    /// Connects, creates or migrates the tables, and takes the right to write. Fails with [`StoreError::InUse`] if another
+    /// process writes.
+    pub(crate) fn open(server: &Server) -> Result<WritingSession, StoreError> {
+        let session = Session::connect(server, SETUP).map_err(failed)?;
+        schema::migrate(&session, &server.schema)?;
+        let alone = session.query(OTHER_WRITERS, &[]).map_err(failed)?;
+        if !alone.first().is_some_and(|row| values::get(row, 0).unwrap_or(false)) {
+            return Err(StoreError::InUse(server.name().into()));
+        }
+        let taken = session.query(TAKE_OVER, &[]).map_err(failed)?;
+        let (store, epoch, commits) = read_writer(&taken)?.ok_or_else(no_writer)?;
+        let connection = Connection::Postgres(Box::new(session));
+        Ok(WritingSession {
+            connection,
+            server: server.clone(),
+            store,
+            epoch: Cell::new(epoch),
+            sequence: Cell::new(commits),
+        })
+    }
+
+    fn session(&self) -> &Session {
+        match &self.connection {
+            Connection::Postgres(session) => session,
+            Connection::Sqlite(_) => unreachable!("made in `open`"),
+        }
+    }
+
+    pub(crate) fn tables(&self) -> Tables<'_> {
+        SqliteTables::of(&self.connection)
+    }
+
+    pub(crate) fn has_empty_catalogue(&self) -> Result<bool, TableError> {
+        catalogue::is_empty(&self.connection)
+    }
+
+    pub(crate) fn count_waiting_events(&self) -> Result<u64, TableError> {
+        webhook_events::count_waiting(&self.connection)
+    }
+
+    /// Returns the store's id and the last batch.
+    pub(crate) fn store_position(&self) -> ([u8; 16], u64) {
+        (self.store, self.sequence.get())
+    }
+
+    pub(crate) fn begin(&self) -> Batch<'_> {
+        self.session().begin();
+        Batch(self)
+    }
+
+    pub(crate) fn roll_back(&self) -> Result<(), StoreError> {
+        match self.session().roll_back() {
+            Err(error) if !error.is_connection_lost() => return Err(failed(error)),
+            // A transaction that was lost with its connection needs no rollback.
+            _ => {}
+        }
+        self.wait_for_server();
+        Ok(())
+    }
+
+    /// Waits until the server can be reached, because the engine reads the tables after a rollback.
+    fn wait_for_server(&self) {
+        let mut pause = PAUSE_MIN;
+        let mut was_lost = false;
+        while let Err(error) = self.session().ensure_connected() {
+            if !was_lost {
+                tracing::error!(%error, "PostgreSQL cannot be reached; nothing is accepted until it can");
+            }
+            was_lost = true;
+            wait(pause);
+            pause = (pause * 2).min(PAUSE_MAX);
+        }
+        if was_lost {
+            tracing::warn!("Connected to PostgreSQL again");
+        }
+    }
+
+    fn commit(&self) -> Result<u64, TableError> {
+        let session = self.session();
+        if !session.has_changes() {
+            self.roll_back()?;
+            return Ok(self.sequence.get());
+        }
+        let next = self.sequence.get() + 1;
+        let (number, epoch) = (next.cast_signed(), self.epoch.get());
+        let values: [&dyn ToSql; 2] = [&number, &epoch];
+        match session.commit(Some((COUNT, &values))) {
+            Ok(()) => {}
+            Err(error) if error.is_division_by_zero() => self.exit_fenced(),
+            Err(error) if error.is_connection_lost() => self.find_out(next, error)?,
+            Err(error) => return Err(Error::from(error).into()),
+        }
+        self.sequence.set(next);
+        Ok(next)
+    }
+
+    /// Finds out whether a batch was committed whose answer was lost. Returns the error if it was not. Raising the epoch waits
+    /// for a transaction of the lost connection that has counted, and makes one that has not yet counted fail.
+    fn find_out(&self, batch: u64, error: PostgresError) -> Result<(), TableError> {
+        tracing::warn!(%error, batch, "The connection to PostgreSQL was lost during a commit; finding out whether it was done");
+        let mut pause = PAUSE_MIN;
+        loop {
+            let epoch = self.epoch.get();
+            match self.session().query(TAKE_AGAIN, &[&epoch]) {
+                Ok(taken) => {
+                    let Some((_, epoch, commits)) = read_writer(&taken)? else { self.exit_fenced() };
+                    self.epoch.set(epoch);
+                    tracing::warn!(batch, was_committed = commits == batch, "Connected to PostgreSQL again");
+                    return if commits == batch { Ok(()) } else { Err(Error::from(error).into()) };
+                }
+                Err(error) if error.is_connection_lost() => wait(pause),
+                Err(error) => {
+                    tracing::error!(%error, batch, "PostgreSQL does not say whether a batch was committed; trying again");
+                    wait(pause);
+                }
+            }
+            pause = (pause * 2).min(PAUSE_MAX);
+        }
+    }
+
+    fn exit_fenced(&self) -> ! {
+        StoreError::InUse(self.server.name().into()).exit_process()
+    }
+}
+
+impl Batch<'_> {
+    /// Commits the batch. It is durable when this returns. Returns the number of the last batch.
+    pub(crate) fn commit(self) -> Result<u64, TableError> {
+        self.0.commit()
+    }
+}
+
+impl Drop for Batch<'_> {
+    fn drop(&mut self) {
+        if self.0.session().is_in_transaction()
+            && let Err(error) = self.0.roll_back()
+        {
+            tracing::error!(%error, "A batch could not be undone");
+        }
+    }
+}
+
+fn failed(error: PostgresError) -> StoreError {
+    crate::sqlite::errors::store_error(error.into())
+}
+
+fn no_writer() -> StoreError {
+    StoreError::damaged("the table `writer` is empty")
+}
+
+/// The store's id, the epoch and the number of commits.
+fn read_writer(rows: &[tokio_postgres::Row]) -> Result<Option<([u8; 16], i64, u64)>, StoreError> {
+    let read = |row: &tokio_postgres::Row| -> Result<_, rusqlite::Error> {
+        Ok((values::get(row, 0)?, values::get(row, 1)?, values::get::<i64>(row, 2)?.cast_unsigned()))
+    };
+    rows.first().map(read).transpose().map_err(|error| failed(error.into()))
+}
+
+#[expect(clippy::disallowed_methods, reason = "no event says that a server can be reached again")]
+fn wait(pause: Duration) {
+    std::thread::sleep(pause);
+}

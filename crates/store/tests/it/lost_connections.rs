@@ -1,0 +1,120 @@
+//! A connection to PostgreSQL that is cut while a batch is committed. A proxy on the loopback stands between the store and
+//! the server, and cuts the connection before or after the server gets the commit.
+
+use crate::world::{ALICE, PRICE, noon, options, server, sms};
+use hermod_domain::money::Money;
+use hermod_store::{AcceptOutcome, LedgerEntry, LedgerKind, OpenOptions, Store};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+
+/// What the proxy does with the next commit.
+const PASS: u8 = 0;
+/// It reaches the server, and its answer is lost.
+const CUT_AFTER: u8 = 1;
+/// It does not reach the server.
+const CUT_BEFORE: u8 = 2;
+/// As it appears in the protocol: a simple query with its end.
+const COMMIT: &[u8] = b"COMMIT\0";
+const OPENING: i64 = 1_000_000_000;
+
+/// Stands in front of a server until this is dropped.
+struct Proxy {
+    next: Arc<AtomicU8>,
+    _tasks: JoinSet<()>,
+}
+
+impl Proxy {
+    /// Starts a proxy. Returns it with its address.
+    async fn start(behind: SocketAddr) -> (Proxy, SocketAddr) {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a free port");
+        let address = listener.local_addr().expect("an address");
+        let next = Arc::new(AtomicU8::new(PASS));
+        let mut tasks = JoinSet::new();
+        tasks.spawn(serve(listener, behind, next.clone()));
+        (Proxy { next, _tasks: tasks }, address)
+    }
+}
+
+async fn serve(listener: TcpListener, behind: SocketAddr, next: Arc<AtomicU8>) {
+    let mut connections = JoinSet::new();
+    while let Ok((client, _)) = listener.accept().await {
+        let server = TcpStream::connect(behind).await.expect("the server");
+        connections.spawn(forward(client, server, next.clone()));
+    }
+}
+
+/// Forwards until an end, or until the commit that is to be cut.
+async fn forward(client: TcpStream, server: TcpStream, next: Arc<AtomicU8>) {
+    let (mut from_client, mut to_client) = client.into_split();
+    let (mut from_server, mut to_server) = server.into_split();
+    let requests = async {
+        let mut buffer = vec![0; 1 << 16];
+        while let Ok(length @ 1..) = from_client.read(&mut buffer).await {
+            let sent = &buffer[..length];
+            let cut = if sent.ends_with(COMMIT) { next.swap(PASS, Ordering::AcqRel) } else { PASS };
+            if cut != CUT_BEFORE && to_server.write_all(sent).await.is_err() || cut != PASS {
+                return;
+            }
+        }
+    };
+    tokio::select! {
+        // First: after a cut no answer is forwarded.
+        biased;
+        () = requests => {}
+        _ = tokio::io::copy(&mut from_server, &mut to_client) => {}
+    }
+}
+
+/// Opens a store through a proxy, in which Alice has some credit.
+async fn store_behind_a_proxy(folder: &Path) -> Option<(Store, Proxy)> {
+    let Some(direct) = server(folder) else {
+        println!("only for PostgreSQL");
+        return None;
+    };
+    let (proxy, address) = Proxy::start(direct.address().expect("a TCP address")).await;
+    let options = OpenOptions { server: Some(direct.at(address)), ..options(folder, noon()) };
+    let store = tokio::task::spawn_blocking(move || Store::open(&options)).await.expect("no panic");
+    let store = store.expect("the store opens");
+    let opening = LedgerEntry {
+        account: ALICE,
+        kind: LedgerKind::TopUp,
+        amount: Money::from_micros(OPENING),
+        note: "by a test".to_owned(),
+        reference: None,
+        now: noon(),
+    };
+    store.post(opening).await.expect("a balance");
+    Some((store, proxy))
+}
+
+async fn accept_over_a_cut(cut: u8) {
+    let folder = tempfile::TempDir::new().expect("a temporary folder");
+    let Some((store, proxy)) = store_behind_a_proxy(folder.path()).await else { return };
+    for accepted in 1..=20_i64 {
+        proxy.next.store(cut, Ordering::Release);
+        let outcome = store.accept(sms(noon())).await.expect("the store answers");
+        let AcceptOutcome::Accepted { message, .. } = outcome else { panic!("{outcome:?}") };
+        assert_eq!(proxy.next.load(Ordering::Acquire), PASS, "the connection was cut");
+        assert!(store.message(ALICE, message).await.expect("a read").is_some(), "it is stored");
+        let balance = store.balance(ALICE).await.expect("a balance").balance.as_micros();
+        assert_eq!(balance, OPENING - accepted * PRICE, "it is charged once");
+    }
+    store.close().await.expect("the store closes");
+    let report = crate::world::audit(folder.path());
+    assert!(report.is_clean() && report.messages == 20, "{report:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn message_whose_commit_was_done_but_not_answered_is_accepted_once() {
+    accept_over_a_cut(CUT_AFTER).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn message_whose_commit_did_not_reach_the_server_is_accepted_by_the_next_try() {
+    accept_over_a_cut(CUT_BEFORE).await;
+}

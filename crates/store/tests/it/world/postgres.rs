@@ -1,0 +1,100 @@
+//! PostgreSQL as the store of the tests: the server that `HERMOD_TEST_POSTGRES` names. Each folder has a schema of its own.
+
+use hermod_store::Server;
+use std::path::Path;
+use std::sync::mpsc;
+use tokio_postgres::{NoTls, SimpleQueryMessage};
+
+const VARIABLE: &str = "HERMOD_TEST_POSTGRES";
+/// Copies every table of one schema into another, and the view of all open parts.
+const COPY: &str = "
+    CREATE SCHEMA \"{to}\";
+    DO $$ DECLARE of text; BEGIN
+        FOR of IN SELECT tablename FROM pg_tables WHERE schemaname = '{from}' LOOP
+            EXECUTE format('CREATE TABLE %I.%I (LIKE %I.%I INCLUDING ALL)', '{to}', of, '{from}', of);
+            EXECUTE format('INSERT INTO %I.%I SELECT * FROM %I.%I', '{to}', of, '{from}', of);
+        END LOOP;
+    END $$;
+    CREATE VIEW \"{to}\".open_part AS
+        SELECT * FROM \"{to}\".part UNION ALL SELECT * FROM \"{to}\".late_part;";
+
+#[expect(clippy::disallowed_methods, reason = "whoever runs the tests says where the server is")]
+fn url() -> Option<String> {
+    std::env::var(VARIABLE).ok()
+}
+
+/// Returns the server of the tests, if they run on PostgreSQL.
+pub(crate) fn server(folder: &Path) -> Option<Server> {
+    Some(Server::parse(&url()?).expect("the address of a server").with_schema(&schema(folder)))
+}
+
+fn schema(folder: &Path) -> String {
+    folder.file_name().expect("a name").to_string_lossy().into_owned()
+}
+
+/// Whether the tests run on PostgreSQL, which a test cannot: then says the reason.
+pub(crate) fn on_postgres(reason: &str) -> bool {
+    let is_set = url().is_some();
+    if is_set {
+        println!("not on PostgreSQL: {reason}");
+    }
+    is_set
+}
+
+/// Copies the tables of one folder to those of another, as they are committed now.
+pub(super) fn copy(from: &Path, to: &Path) {
+    let copy = COPY.replace("{from}", &schema(from)).replace("{to}", &schema(to));
+    texts(from, &copy);
+}
+
+/// Runs statements on the tables of a folder. Returns the first column of all rows.
+pub(super) fn texts(folder: &Path, sql: &str) -> Vec<String> {
+    let text = |message: SimpleQueryMessage| match message {
+        SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
+        _ => None,
+    };
+    run(folder, sql).into_iter().filter_map(text).collect()
+}
+
+/// Runs statements on the tables of a folder. Returns how many rows the last one changed.
+pub(super) fn change(folder: &Path, sql: &str) -> u64 {
+    let changed = |message: &SimpleQueryMessage| match message {
+        SimpleQueryMessage::CommandComplete(rows) => Some(*rows),
+        _ => None,
+    };
+    run(folder, sql).iter().rev().find_map(changed).unwrap_or(0)
+}
+
+fn run(folder: &Path, sql: &str) -> Vec<SimpleQueryMessage> {
+    // A test is a task, which must not block.
+    std::thread::scope(|threads| threads.spawn(|| connected(folder, sql, |done| done)).join())
+        .expect("no panic")
+}
+
+/// Runs statements and keeps their connection until the sender is dropped.
+pub(super) fn hold(folder: &Path, sql: &str) -> mpsc::Sender<()> {
+    let (folder, sql) = (folder.to_owned(), sql.to_owned());
+    let (begun, begins) = mpsc::channel();
+    let (ends, ended) = mpsc::channel::<()>();
+    std::thread::spawn(move || {
+        connected(&folder, &sql, |_| {
+            begun.send(()).expect("the test waits");
+            let _ = ended.recv();
+        });
+    });
+    begins.recv().expect("the statements run");
+    ends
+}
+
+/// Runs statements on the tables of a folder, and then `next` before the connection ends.
+#[expect(clippy::disallowed_methods, reason = "the connection ends with its runtime")]
+fn connected<T>(folder: &Path, sql: &str, next: impl FnOnce(Vec<SimpleQueryMessage>) -> T) -> T {
+    let sql = format!("SET search_path = \"{}\"; {sql}", schema(folder));
+    let url = url().expect("the tests run on PostgreSQL");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        let (client, connection) = tokio_postgres::connect(&url, NoTls).await.expect("a connection");
+        tokio::spawn(connection);
+        next(client.simple_query(&sql).await.unwrap_or_else(|error| panic!("{sql}: {error:?}")))
+    })
+}
