@@ -4,6 +4,7 @@
 //! [`Store`] is the same for every database: it sends commands to the writer and reads beside it. Two enums in `backend`
 //! hold what differs: the reads, and the writer's transactions. Only `sqlite` contains SQL.
 
+mod audit;
 mod backend;
 mod disk;
 mod error;
@@ -15,6 +16,7 @@ mod postgres;
 mod queued_acceptance;
 mod read_results;
 pub mod record;
+mod server;
 mod shared;
 mod sql;
 mod sqlite;
@@ -27,8 +29,8 @@ pub use error::{BackendError, StoreError};
 pub use filler::RecordFiller;
 pub use hermod_engine::ops::*;
 pub use hermod_engine::state::lanes::JOBS_IN_MEMORY_MAX;
-pub use postgres::Server;
 pub use read_results::{AuditReport, RecordAudit, Violation};
+pub use server::Server;
 pub use statement::STATEMENT_ENTRIES_MAX;
 pub use store::{
     ACCEPT_WAIT_MAX, DAYS_PER_READ_MAX, DEFERRED_IN_MEMORY_MAX, Erased, LinkPort, OpenOptions,

@@ -5,22 +5,24 @@
 pub(crate) mod record;
 pub(crate) mod writing;
 
+use crate::audit;
 use crate::error::StoreError;
-use crate::postgres::{PostgresDatabase, Server};
+use crate::postgres::{self, PostgresDatabase};
 use crate::read_results::{
     AuditReport, Due, EndedPlace, LatePage, LatePlace, OldEvents, OnTransmitters, Page, PartPage, StoredKey,
     WaitingPage,
 };
+use crate::server::Server;
 use crate::sql::Connection;
+use crate::sql::{
+    audit_log, balances, carrier_ids, catalogue, conversations, customer_requests, day_totals,
+    delivery_figures, engine_reads, erasure, errors, given_up_reports, inbound, late_parts, ledger, opt_outs,
+    parked_receipts, part_rows, purging, readers, records, reports, reviews, set_aside, unassigned_inbound,
+    unnamed_parts, user_tokens, waiting_messages, webhook_due, webhook_listing, webhook_purging,
+};
 use crate::sqlite::database::Database;
 use crate::sqlite::record::{text, timeline};
-use crate::sqlite::{
-    audit as sqlite_audit, audit_log, balances, carrier_ids, catalogue, conversations, copying,
-    customer_requests, day_totals, delivery_figures, engine_reads, erasure, errors, given_up_reports,
-    inbound, late_parts, ledger, lock, opt_outs, parked_receipts, part_rows, purging, readers, records,
-    recovery, reports, reviews, set_aside, unassigned_inbound, unnamed_parts, user_tokens, waiting_messages,
-    webhook_due, webhook_listing, webhook_purging,
-};
+use crate::sqlite::{copying, lock, recovery};
 use hermod_domain::audit::{AuditFilter, AuditRow};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::customer_request::CustomerRequestState;
@@ -75,12 +77,12 @@ pub(crate) fn audit(
     stop: impl FnMut() -> bool + Send + 'static,
 ) -> Result<AuditReport, StoreError> {
     recovery::complete_database(folder)?;
-    sqlite_audit::audit(folder, stop)
+    audit::audit(folder, stop)
 }
 
 /// Audits the database of a server.
 pub(crate) fn audit_server(server: &Server) -> Result<AuditReport, StoreError> {
-    sqlite_audit::audit_server(&server.auditor()?)
+    audit::audit_server(&postgres::auditor(server)?)
 }
 
 /// Checks the journal of a folder beside the gateway that writes it. Returns how many batches the database lacks.

@@ -56,7 +56,7 @@ pub(crate) fn open(
 ) -> Result<(RecordBackend, RecordWriting), StoreError> {
     let source = match store {
         Backend::Sqlite(database) => RecordSource::open(folder, Some(database.shared_progress()))?,
-        Backend::Postgres(database) => RecordSource::of(database.server().reader()?),
+        Backend::Postgres(database) => RecordSource::of(database.reader()?),
     };
     let writing = open_writing(folder, position, source)?;
     let readers = RecordReaders::open(folder, collected)?;

@@ -1,8 +1,8 @@
 //! The schema and its migrations. Each migration runs in one transaction together with the schema version.
 
-use super::session::Session;
 use crate::error::StoreError;
 use crate::sql::Error;
+use crate::sql::postgres::{Session, values};
 use hermod_engine::tables::TableError;
 use rusqlite::ToSql;
 
@@ -43,5 +43,5 @@ fn try_migrate(session: &Session, schema: &str) -> Result<(), TableError> {
 
 fn version(session: &Session) -> Result<i64, TableError> {
     let rows = session.query("SELECT version FROM schema_version", &[]).map_err(Error::from)?;
-    rows.first().map_or(Ok(0), |row| Ok(super::values::get(row, 0)?))
+    rows.first().map_or(Ok(0), |row| Ok(values::get(row, 0)?))
 }

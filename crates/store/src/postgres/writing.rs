@@ -3,19 +3,22 @@
 //!
 //! If the connection is lost while a batch is committed, the count tells whether it was.
 
-use super::error::Error as PostgresError;
-use super::session::Session;
-use super::{Server, schema, values};
+use super::schema;
 use crate::error::StoreError;
+use crate::server::Server;
+use crate::sql::postgres::{Error as PostgresError, Session, values};
 use crate::sql::{Connection, Error};
-use crate::sqlite::{SqliteTables, catalogue, webhook_events};
+use crate::sql::{SqlTables, catalogue, webhook_events};
 use hermod_engine::tables::{TableError, Tables};
 use rusqlite::ToSql;
 use std::cell::Cell;
 use std::time::Duration;
 
-/// Plans are made once, and for few rows at a time: the statements find their rows by key.
-const SETUP: &str = "SET plan_cache_mode = force_generic_plan; SET jit = off; SET synchronous_commit = on;
+/// Plans are made once, while tables may be empty, and the statements find their rows by key: without this a plan may read
+/// whole tables.
+const SETUP: &str =
+    "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_hashjoin = off;
+     SET enable_mergejoin = off; SET jit = off; SET synchronous_commit = on;
      SET client_min_messages = warning;";
 /// Takes the right to write from every other process, and returns the store's id, the epoch and the number of commits.
 const TAKE_OVER: &str = "UPDATE writer SET epoch = epoch + 1 RETURNING store, epoch, commits";
@@ -74,7 +77,7 @@ impl WritingSession {
     }
 
     pub(crate) fn tables(&self) -> Tables<'_> {
-        SqliteTables::of(&self.connection)
+        SqlTables::of(&self.connection)
     }
 
     pub(crate) fn has_empty_catalogue(&self) -> Result<bool, TableError> {
@@ -188,7 +191,7 @@ impl Drop for Batch<'_> {
 }
 
 fn failed(error: PostgresError) -> StoreError {
-    crate::sqlite::errors::store_error(error.into())
+    crate::sql::errors::store_error(error.into())
 }
 
 fn no_writer() -> StoreError {

@@ -1,21 +1,98 @@
-//! SQL that runs on either database. The statements of each table are written once, in the part of SQL that both
-//! understand; a connection is one of them. The interface follows `rusqlite`, and so do the values: whole numbers of 64
+//! The SQL of each table, which runs on either database: it is written once, in the part of SQL that both understand. Each table
+//! has a file that implements the engine's trait of the same name.
+//!
+//! A connection is one of SQLite or of PostgreSQL. Its interface follows `rusqlite`, and so do the values: whole numbers of 64
 //! bits, texts and octets.
 
+pub(crate) mod aliases;
+pub(crate) mod audit_log;
+pub(crate) mod balances;
+pub(crate) mod blobs;
+pub(crate) mod carrier_ids;
+pub(crate) mod catalogue;
+pub(crate) mod columns;
+pub(crate) mod conversations;
+pub(crate) mod customer_requests;
+pub(crate) mod day_tables;
+pub(crate) mod day_totals;
+pub(crate) mod delivery_figures;
+pub(crate) mod engine_reads;
+pub(crate) mod erasure;
 mod error;
+pub(crate) mod errors;
+pub(crate) mod given_up_reports;
+pub(crate) mod idempotency_keys;
+pub(crate) mod inbound;
+pub(crate) mod jobs;
+pub(crate) mod late_parts;
+pub(crate) mod ledger;
+pub(crate) mod message_exceptions;
+pub(crate) mod messages;
+pub(crate) mod mo_blobs;
+pub(crate) mod mo_parts;
+pub(crate) mod opt_outs;
 mod params;
+pub(crate) mod parked_receipts;
+pub(crate) mod part_rows;
+pub(crate) mod parts;
+pub(crate) mod postgres;
+pub(crate) mod purging;
+pub(crate) mod readers;
+pub(crate) mod records;
+pub(crate) mod reports;
+pub(crate) mod reviews;
 mod row;
+pub(crate) mod set_aside;
 mod statement;
+pub(crate) mod timeline;
+pub(crate) mod unassigned_inbound;
+pub(crate) mod unnamed_parts;
+pub(crate) mod unreadable;
+pub(crate) mod user_tokens;
+pub(crate) mod waiting_messages;
+pub(crate) mod webhook_attempts;
+pub(crate) mod webhook_due;
+pub(crate) mod webhook_events;
+pub(crate) mod webhook_listing;
+pub(crate) mod webhook_purging;
 
-pub(crate) use crate::postgres::RowKey;
 pub(crate) use error::{Error, OptionalExtension, Result};
 pub(crate) use params::Params;
+pub(crate) use postgres::RowKey;
 pub(crate) use row::{Row, Rows};
 pub(crate) use rusqlite::{ToSql, params};
 pub(crate) use statement::Statement;
 
-use crate::postgres::Session;
+use hermod_engine::tables::{ChangeLog, Tables};
+use postgres::Session;
+use std::cell::RefCell;
 use std::ops::Deref;
+
+/// Implements the engine's table traits on a connection.
+pub(crate) struct SqlTables<'c> {
+    pub(crate) connection: &'c Connection,
+}
+
+impl<'c> SqlTables<'c> {
+    /// Returns the tables in the form that the engine uses.
+    pub(crate) fn of(connection: &'c Connection) -> Tables<'c> {
+        Tables::new(SqlTables { connection })
+    }
+
+    /// Returns the tables. Every change that is applied to them is also added to `changes`.
+    pub(crate) fn logged(connection: &'c Connection, changes: &'c RefCell<ChangeLog>) -> Tables<'c> {
+        Tables::with_log(SqlTables { connection }, changes)
+    }
+}
+
+/// Runs `work`, and applies the changes that it made to the tables.
+#[cfg(test)]
+pub(crate) fn changing<T>(connection: &Connection, work: impl FnOnce(&Tables<'_>) -> T) -> T {
+    let tables = SqlTables::of(connection);
+    let done = work(&tables);
+    tables.finish().expect("the changes can be applied");
+    done
+}
 
 /// A connection to a database.
 pub(crate) enum Connection {

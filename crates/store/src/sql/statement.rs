@@ -3,7 +3,7 @@
 use super::error::Result;
 use super::params::Params;
 use super::row::{Row, Rows};
-use crate::postgres::{RowKey, Session};
+use crate::sql::postgres::{RowKey, Session};
 
 pub(crate) enum Statement<'c> {
     Sqlite(rusqlite::CachedStatement<'c>),

@@ -8,8 +8,9 @@
 
 use crate::disk::Disk;
 use crate::error::StoreError;
+use crate::sql::errors;
 use crate::sqlite::progress::Progress;
-use crate::sqlite::{errors, schema};
+use crate::sqlite::schema;
 use hermod_engine::tables::TableError;
 use rusqlite::Connection;
 use std::cell::Cell;

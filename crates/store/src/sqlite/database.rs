@@ -2,9 +2,10 @@
 
 use crate::error::StoreError;
 use crate::sql::Connection;
+use crate::sql::readers::Readers;
 use crate::sqlite::lock::{self, FolderLock};
 use crate::sqlite::progress::Progress;
-use crate::sqlite::readers::Readers;
+use crate::sqlite::schema;
 use crate::sqlite::writing::WritingConnection;
 use hermod_engine::tables::TableError;
 use std::path::Path;
@@ -26,7 +27,7 @@ impl Database {
         let lock = FolderLock::take(folder)?;
         let progress = Arc::new(Progress::default());
         let writing = WritingConnection::open(folder, progress.clone())?;
-        let readers = Readers::open(folder)?;
+        let readers = Readers::open_with(|| schema::open_for_reading(folder))?;
         Ok((Database { readers, progress, lock: Mutex::new(Some(lock)) }, writing))
     }
 

@@ -4,10 +4,11 @@
 use crate::error::StoreError;
 use crate::journal::{self, Journal, JournalBatch, Limits, OsFiles, Recovered, StoreId};
 use crate::sql::Connection;
+use crate::sql::{SqlTables, errors};
 use crate::sqlite::commit_mark::CommitMark;
 use crate::sqlite::lock::FolderLock;
 use crate::sqlite::reserve::Reserve;
-use crate::sqlite::{SqliteTables, errors, lock, schema};
+use crate::sqlite::{lock, schema};
 use hermod_engine::tables::replay;
 use std::fs::File;
 use std::io::ErrorKind;
@@ -56,7 +57,7 @@ fn apply_in_transaction(
     connection: &Connection,
 ) -> Result<(Recovered<OsFiles>, CommitMark), StoreError> {
     let (store, applied) = schema::journal_position(connection)?;
-    let stored = SqliteTables { connection };
+    let stored = SqlTables { connection };
     let mut batches = 0_u64;
     let recovered = journal::open(OsFiles, folder, StoreId(store), applied, &mut |batch| {
         batches += 1;
@@ -87,7 +88,7 @@ fn sync_log(folder: &Path) -> Result<(), StoreError> {
 }
 
 /// Applies the changes of one batch from the journal.
-pub(super) fn apply(batch: &JournalBatch<'_>, stored: &SqliteTables<'_>) -> Result<(), StoreError> {
+pub(super) fn apply(batch: &JournalBatch<'_>, stored: &SqlTables<'_>) -> Result<(), StoreError> {
     match replay(batch.encoding, batch.payload, stored) {
         Ok(_) => Ok(()),
         Err(error) => {

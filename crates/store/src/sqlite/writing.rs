@@ -10,13 +10,14 @@ use crate::disk::Disk;
 use crate::error::{BackendError, BackendErrorKind, StoreError};
 use crate::journal::Journal;
 use crate::sql::Connection;
+use crate::sql::{SqlTables, catalogue, errors, webhook_events};
 use crate::sqlite::checkpoint::{self, Checkpointer};
 use crate::sqlite::commit_mark::CommitMark;
 use crate::sqlite::journal_meters::JournalMeters;
 use crate::sqlite::progress::Progress;
 use crate::sqlite::recovery::{apply, recover};
 use crate::sqlite::reserve::Reserve;
-use crate::sqlite::{SqliteTables, catalogue, copying, errors, schema, webhook_events};
+use crate::sqlite::{copying, schema};
 use hermod_engine::tables::{CHANGE_ENCODING, ChangeLog, TableError, Tables};
 use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
@@ -111,7 +112,7 @@ impl WritingConnection {
     }
 
     pub(crate) fn tables(&self) -> Tables<'_> {
-        SqliteTables::logged(&self.connection, &self.changes)
+        SqlTables::logged(&self.connection, &self.changes)
     }
 
     /// Whether the setup is empty: no account, key, connection or carrier.
@@ -155,7 +156,7 @@ impl WritingConnection {
             batches = journal.last_sequence() - visible,
             "The database has undone its last transaction; applying its batches again from the journal"
         );
-        let stored = SqliteTables { connection: &self.connection };
+        let stored = SqlTables { connection: &self.connection };
         let applied: Result<(), StoreError> =
             journal.read_after(visible, &mut |batch| apply(&batch, &stored));
         // Without all of its batches the transaction must not stay open.

@@ -2,8 +2,8 @@
 
 use crate::backend;
 use crate::error::StoreError;
-use crate::postgres::Server;
 use crate::read_results::AuditReport;
+use crate::server::Server;
 use crate::shared::CopyRequest;
 use crate::store::Store;
 use hermod_engine::commands::ReadQueues;

@@ -19,8 +19,8 @@ pub use ports::{LinkPort, ReceiverPort};
 
 use crate::backend::Backend;
 use crate::error::StoreError;
-use crate::postgres::Server;
 use crate::queued_acceptance::QueuedAcceptance;
+use crate::server::Server;
 use crate::shared::Shared;
 use crate::writer::operation::Op;
 use crate::writer::queue::Callers;

@@ -3,7 +3,7 @@
 use crate::error::StoreError;
 use crate::record::tally::{Collected, SharedCollected};
 use crate::sql::Connection;
-use crate::sqlite::readers::Readers;
+use crate::sql::readers::Readers;
 use crate::sqlite::record::schema;
 use arc_swap::ArcSwap;
 use hermod_engine::tables::TableError;

@@ -6,7 +6,7 @@ use crate::record::{
     Scope, Value,
 };
 use crate::sql::Row;
-use crate::sqlite::columns::{encoding_to_stored, stored_encoding, stored_message, stored_sender};
+use crate::sql::columns::{encoding_to_stored, stored_encoding, stored_message, stored_sender};
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, RouteId};
 use hermod_domain::lifecycle::MessageState;
 use hermod_domain::money::Money;

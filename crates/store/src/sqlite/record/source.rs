@@ -2,11 +2,12 @@
 
 use crate::error::StoreError;
 use crate::record::RecordedMessage;
+use crate::sql::SqlTables;
+use crate::sql::columns::{stored_encoding, stored_message, stored_sender};
 use crate::sql::{Connection, OptionalExtension, Row, params};
-use crate::sqlite::columns::{stored_encoding, stored_message, stored_sender};
 use crate::sqlite::progress::Progress;
 use crate::sqlite::record::rows::stored_recipient;
-use crate::sqlite::{SqliteTables, schema};
+use crate::sqlite::schema;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
 use hermod_domain::lifecycle::MessageState;
 use hermod_domain::money::Money;
@@ -109,7 +110,7 @@ impl RecordSource {
     ) -> Result<Slice, TableError> {
         let snapshot = self.connection.snapshot()?;
         let (_, sequence) = schema::journal_position(&snapshot)?;
-        let (messages, last) = read(&SqliteTables::of(&snapshot), &snapshot)?;
+        let (messages, last) = read(&SqlTables::of(&snapshot), &snapshot)?;
         Ok(Slice { messages, last, sequence })
     }
 }

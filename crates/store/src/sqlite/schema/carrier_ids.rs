@@ -1,9 +1,9 @@
 //! Migration 3. Carrier ids are found by a normalised key, receipts without a part get a table of their own, and deliveries are
 //! counted. It is code because SQL cannot compute the keys.
 
+use crate::sql::carrier_ids::split_id;
+use crate::sql::day_tables::bucket_days;
 use crate::sql::{Connection, Row, params};
-use crate::sqlite::carrier_ids::split_id;
-use crate::sqlite::day_tables::bucket_days;
 use hermod_domain::ids::RemoteId;
 use hermod_domain::time::Day;
 use hermod_engine::tables::TableError;

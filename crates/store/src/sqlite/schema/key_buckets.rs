@@ -2,8 +2,8 @@
 //! `idempotency_keys`. The keys of each day become a bucket.
 
 use crate::sql::Connection;
-use crate::sqlite::SqliteTables;
-use crate::sqlite::day_tables::bucket_days;
+use crate::sql::SqlTables;
+use crate::sql::day_tables::bucket_days;
 use hermod_domain::ids::MessageId;
 use hermod_engine::state::idempotency_keys::{blocks_for, build_segments};
 use hermod_engine::tables::{KeyBucketId, KeyBucketRow, KeyBucketState, KeyEntry, TableError};
@@ -68,7 +68,7 @@ fn convert(connection: &Connection, id: KeyBucketId, day: i64) -> Result<(), Tab
     let (Some(first), Some(last)) = (messages().min(), messages().max()) else { return Ok(()) };
     let keys = u64::try_from(entries.len())?;
     let blocks = blocks_for(keys);
-    let tables = SqliteTables { connection };
+    let tables = SqlTables { connection };
     for segment in build_segments(&entries, blocks) {
         tables.add_key_segment(id, &segment)?;
     }

@@ -86,16 +86,25 @@ const WIRES: &[Ban] = &[
 ];
 
 const STORE: &str = "crates/store/src/";
-const SQLITE: &str = "crates/store/src/sqlite/";
+/// The SQL, and what is particular to each database.
+const DATABASES: [&str; 4] = [
+    "crates/store/src/audit/",
+    "crates/store/src/postgres/",
+    "crates/store/src/sql/",
+    "crates/store/src/sqlite/",
+];
 const BACKENDS: &str = "crates/store/src/backend/";
 
-/// Paths that only the SQLite folder of the store may name.
+/// Paths that only the databases of the store may name.
 const DRIVERS: &[Ban] =
     &[Ban { path: "rusqlite", instead: "put it behind a function of `sqlite/`, and that behind a backend" }];
 
 /// Paths that only the backends of the store may name.
-const BACKEND_FOLDERS: &[Ban] =
-    &[Ban { path: "crate::sqlite", instead: "ask a backend, so that another database can answer" }];
+const BACKEND_FOLDERS: &[Ban] = &[
+    Ban { path: "crate::sql", instead: "ask a backend, so that another database can answer" },
+    Ban { path: "crate::sqlite", instead: "ask a backend, so that another database can answer" },
+    Ban { path: "crate::postgres", instead: "ask a backend, so that another database can answer" },
+];
 
 pub(crate) fn check(tree: &Tree) -> Vec<Violation> {
     let files = rust_files(tree);
@@ -110,8 +119,8 @@ pub(crate) fn check(tree: &Tree) -> Vec<Violation> {
         if file.path.strip_prefix(APP).is_some_and(|rest| rest.starts_with(['/', '.'])) {
             found.extend(check_bans(file.path, WIRES, &paths));
         }
-        if file.path.starts_with(STORE) && !file.path.starts_with(SQLITE) {
-            // Its tests too: what tests SQLite stands beside the SQL.
+        if file.path.starts_with(STORE) && !DATABASES.iter().any(|folder| file.path.starts_with(folder)) {
+            // Its tests too: what tests a database stands beside the SQL.
             let all = named_paths(&file.code);
             found.extend(check_bans(file.path, DRIVERS, &all));
             if !file.path.starts_with(BACKENDS) {

@@ -1,0 +1,182 @@
+//! The audit: recomputes every balance, state and reference from the raw rows of one snapshot and compares. No stored sum is
+//! trusted.
+
+mod record_rules;
+mod rules;
+mod webhook_rules;
+
+use crate::error::StoreError;
+use crate::read_results::{AuditReport, RecordAudit, Violation};
+use crate::sql::Connection;
+use crate::sql::day_tables::bucket_days;
+use crate::sql::{audit_log, idempotency_keys, jobs, parts, purging};
+use crate::sqlite::schema;
+use hermod_domain::audit::AuditEnd;
+use hermod_domain::ids::MessageId;
+use hermod_domain::lifecycle::PartState;
+use hermod_domain::time::Timestamp;
+use hermod_engine::erase::ERASED_NUMBER;
+use hermod_engine::tables::{PurgeMark, StoredMessageKey, TableError, UnreadablePart};
+use record_rules::Attached;
+use rules::{RULES, Rule};
+use std::path::Path;
+use webhook_rules::WEBHOOK_RULES;
+
+/// Maximum number of listed violations per rule; further ones are only counted.
+const LISTED_PER_RULE_MAX: usize = 20;
+/// Maximum number of listed unreadable part rows.
+const UNREADABLE_PARTS_LISTED_MAX: u32 = 20;
+/// Virtual machine instructions of SQLite between two calls of `stop`: some tens of milliseconds.
+const STEPS_PER_CHECK: i32 = 1_000_000;
+
+/// Audits the database of a folder in one snapshot. Fails with [`StoreError::ReadTooLong`] once `stop` returns true.
+pub(crate) fn audit(
+    folder: &Path,
+    stop: impl FnMut() -> bool + Send + 'static,
+) -> Result<AuditReport, StoreError> {
+    let mut connection = schema::open_existing(folder)?;
+    connection.sqlite_mut().progress_handler(STEPS_PER_CHECK, Some(stop)).map_err(TableError::from)?;
+    let record = record_rules::attach(&connection, folder)?;
+    read(&connection, &record).map_err(|error| StoreError::from(error).or_too_long())
+}
+
+/// Audits the database of a server in one snapshot.
+pub(crate) fn audit_server(connection: &Connection) -> Result<AuditReport, StoreError> {
+    Ok(read(connection, &Attached::None)?)
+}
+
+fn read(connection: &Connection, record: &Attached) -> Result<AuditReport, TableError> {
+    let snapshot = connection.snapshot()?;
+    let mut report = AuditReport {
+        messages: count(&snapshot, "SELECT count(*) FROM message")?,
+        accounts: count(&snapshot, "SELECT count(*) FROM balance")?,
+        open_parts: count(&snapshot, "SELECT count(*) FROM open_part")?,
+        waiting_parts: count(&snapshot, &waiting_parts())?,
+        resends: count(&snapshot, "SELECT count(*) FROM timeline WHERE what = 'resent'")?,
+        purged_before: purged_before(&snapshot)?,
+        record: RecordAudit::None,
+        audit_log: AuditEnd::EMPTY,
+        violations: Vec::new(),
+    };
+    for Rule { name, query } in RULES.iter().chain(WEBHOOK_RULES) {
+        check(&snapshot, name, query, &mut report)?;
+    }
+    check_keys(&snapshot, &mut report)?;
+    check_audit_log(&snapshot, &mut report)?;
+    for day in bucket_days(&snapshot, "remote")? {
+        let query = format!(
+            "SELECT 'carrier id of message ' || r.message FROM remote_{day} r LEFT JOIN message m ON m.id = r.message
+             WHERE m.id IS NULL OR m.account <> r.account OR r.part NOT BETWEEN 1 AND m.parts
+                 OR (r.dest <> m.dest AND r.dest <> 0 AND m.dest <> {ERASED_NUMBER})"
+        );
+        check(&snapshot, "every carrier id belongs to a part of its account", &query, &mut report)?;
+    }
+    check_parts(&snapshot, &mut report)?;
+    check_pages(&snapshot, &mut report)?;
+    let first_kept = purging::purged_before(&snapshot, PurgeMark::Records)?;
+    report.record = record_rules::compare(&snapshot, record, first_kept, &mut report)?;
+    Ok(report)
+}
+
+/// Checks that every valid idempotency key has its message, and every message at most one key.
+fn check_keys(connection: &Connection, report: &mut AuditReport) -> Result<(), TableError> {
+    connection.execute_batch("CREATE TEMP TABLE key_message (message INTEGER NOT NULL)")?;
+    idempotency_keys::visit_valid(connection, |entry| {
+        connection
+            .prepare_cached("INSERT INTO key_message (message) VALUES (?1)")?
+            .execute([entry.message.as_i64()])?;
+        Ok(())
+    })?;
+    let query = "SELECT 'key of message ' || k.message FROM key_message k
+                 LEFT JOIN message m ON m.id = k.message WHERE m.id IS NULL";
+    check(connection, "every idempotency key has its message", query, report)?;
+    let query = "SELECT 'message ' || message FROM key_message GROUP BY message HAVING count(*) > 1";
+    check(connection, "a message has at most one idempotency key", query, report)?;
+    Ok(connection.execute_batch("DROP TABLE key_message")?)
+}
+
+/// Checks that each row of the audit log follows the one before it.
+fn check_audit_log(connection: &Connection, report: &mut AuditReport) -> Result<(), TableError> {
+    let mut end = AuditEnd::EMPTY;
+    let mut broken = 0;
+    audit_log::visit(connection, |row| {
+        if !end.is_before(row) {
+            broken += 1;
+            if broken <= LISTED_PER_RULE_MAX {
+                let detail = format!(
+                    "row {} does not follow row {}: one of them was changed, or rows between them were removed",
+                    row.number, end.number
+                );
+                report.violations.push(Violation { rule: "the audit log is complete and unchanged", detail });
+            }
+        }
+        end = row.into();
+        Ok(())
+    })?;
+    report.audit_log = end;
+    Ok(())
+}
+
+/// Checks that every row of a part can be read, and every part that is still to be sent as a job.
+fn check_parts(connection: &Connection, report: &mut AuditReport) -> Result<(), TableError> {
+    let mut unreadable = parts::unreadable(connection, true, UNREADABLE_PARTS_LISTED_MAX)?;
+    jobs::find_unreadable(connection, LISTED_PER_RULE_MAX, &mut unreadable)?;
+    for UnreadablePart { key: StoredMessageKey { carrier, account, message }, reason } in unreadable {
+        let detail = format!("message {message} of account {account}, carrier {carrier}: {reason}");
+        report.violations.push(Violation { rule: "every part is readable", detail });
+    }
+    Ok(())
+}
+
+fn waiting_parts() -> String {
+    let waiting = [PartState::Queued, PartState::Sending, PartState::InDoubt].map(PartState::to_stored);
+    format!("SELECT count(*) FROM part WHERE state IN ({}, {}, {})", waiting[0], waiting[1], waiting[2])
+}
+
+/// Runs a rule's query. Each row of its result is a violation.
+fn check(
+    connection: &Connection,
+    rule: &'static str,
+    query: &str,
+    report: &mut AuditReport,
+) -> Result<(), TableError> {
+    let mut statement = connection.prepare(query)?;
+    let mut rows = statement.query([])?;
+    let mut found = 0;
+    while let Some(row) = rows.next()? {
+        found += 1;
+        if found <= LISTED_PER_RULE_MAX {
+            report.violations.push(Violation { rule, detail: row.get(0)? });
+        }
+    }
+    if found > LISTED_PER_RULE_MAX {
+        let detail = format!("and {} more", found - LISTED_PER_RULE_MAX);
+        report.violations.push(Violation { rule, detail });
+    }
+    Ok(())
+}
+
+/// Runs SQLite's own check of every page, the type of every value, and every index against its table. Pages have no checksums:
+/// a changed byte inside a value is found only where a rule or an index contradicts it.
+fn check_pages(connection: &Connection, report: &mut AuditReport) -> Result<(), TableError> {
+    let Connection::Sqlite(_) = connection else { return Ok(()) };
+    let mut statement = connection.prepare("PRAGMA main.integrity_check(20)")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let detail: String = row.get(0)?;
+        if detail != "ok" {
+            report.violations.push(Violation { rule: "the database file is intact", detail });
+        }
+    }
+    Ok(())
+}
+
+fn purged_before(connection: &Connection) -> Result<Option<Timestamp>, TableError> {
+    let first_kept = purging::purged_before(connection, PurgeMark::Records)?;
+    Ok(MessageId::from_i64(first_kept).filter(|_| first_kept > 0).map(MessageId::accepted_at))
+}
+
+fn count(connection: &Connection, query: &str) -> Result<u64, TableError> {
+    let number: i64 = connection.query_row(query, [], |row| row.get(0))?;
+    Ok(number.cast_unsigned())
+}

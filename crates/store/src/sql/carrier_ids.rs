@@ -1,0 +1,266 @@
+//! SQL for carrier ids, in one table per UTC day.
+
+use crate::sql::SqlTables;
+use crate::sql::columns::{message_and_part, time_to_stored};
+use crate::sql::day_tables::{DaySql, bucket_days};
+use crate::sql::{Connection, Row, RowKey, params};
+use hermod_domain::carrier::RemoteKey;
+use hermod_domain::ids::{AccountId, CarrierId, RemoteId};
+use hermod_domain::phone::Msisdn;
+use hermod_domain::time::{Day, Timestamp};
+use hermod_engine::ops::AssignedId;
+use hermod_engine::tables::{
+    CarrierIdChange, CarrierIdKey, CarrierIdRow, CarrierIdRows, CarrierIds, IdAssignment, PartKey, TableError,
+};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// The name of a day's table, followed by `_` and the number of the day.
+const TABLE: &str = "remote";
+/// The name of a day's table while its rows are being deleted, followed by `_` and the number of the day.
+const RETIRED: &str = "retired_remote";
+const VALUES: &str = "(carrier, key, raw, account, message, part, dest, at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+/// Rows read for a sample of ids.
+const SAMPLE_ROWS: u32 = 1_000;
+
+impl SqlTables<'_> {
+    fn create_carrier_id_day(&self, day: Day) -> Result<(), TableError> {
+        Ok(self.connection.execute_batch(&format!(
+            "CREATE TABLE {TABLE}_{} (
+                 carrier INTEGER NOT NULL, key BLOB NOT NULL, raw BLOB NOT NULL, account INTEGER NOT NULL,
+                 message INTEGER NOT NULL, part INTEGER NOT NULL, dest INTEGER NOT NULL, at INTEGER NOT NULL,
+                 PRIMARY KEY (carrier, key, raw)
+             ) WITHOUT ROWID, STRICT",
+            day.get()
+        ))?)
+    }
+
+    fn retire_carrier_id_day(&self, day: Day) -> Result<(), TableError> {
+        let day = day.get();
+        Ok(self.connection.execute_batch(&format!("ALTER TABLE {TABLE}_{day} RENAME TO {RETIRED}_{day}"))?)
+    }
+
+    fn delete_retired_carrier_ids(&self, day: Day, limit: u32) -> Result<(), TableError> {
+        let table = format!("{RETIRED}_{}", day.get());
+        self.connection
+            .prepare_cached(&format!(
+                "DELETE FROM {table}
+                 WHERE (carrier, key, raw) IN (SELECT carrier, key, raw FROM {table} LIMIT ?1)"
+            ))?
+            .execute([limit])?;
+        Ok(())
+    }
+
+    fn drop_retired_carrier_id_day(&self, day: Day) -> Result<(), TableError> {
+        Ok(self.connection.execute_batch(&format!("DROP TABLE {RETIRED}_{}", day.get()))?)
+    }
+
+    fn add_carrier_id(
+        &self,
+        carrier: CarrierId,
+        remote: &RemoteId,
+        tie: &IdAssignment,
+    ) -> Result<(), TableError> {
+        let (day, key) = (tie.day.get(), &RemoteKey::of(remote));
+        let sql = format_args!("INSERT INTO {TABLE}_{day} {VALUES}");
+        write_row(self.connection, &DaySql::new(sql)?, CarrierIdKey { carrier, key, remote }, tie)?;
+        Ok(())
+    }
+
+    fn put_carrier_id(
+        &self,
+        carrier: CarrierId,
+        remote: &RemoteId,
+        tie: &IdAssignment,
+    ) -> Result<(), TableError> {
+        let (day, key) = (tie.day.get(), &RemoteKey::of(remote));
+        let sql = format_args!("INSERT OR REPLACE INTO {TABLE}_{day} {VALUES}");
+        write_row(self.connection, &DaySql::new(sql)?, CarrierIdKey { carrier, key, remote }, tie)?;
+        Ok(())
+    }
+}
+
+impl CarrierIdRows for SqlTables<'_> {
+    fn count_retired_carrier_ids(&self, day: Day, limit: u32) -> Result<u32, TableError> {
+        let table = format!("{RETIRED}_{}", day.get());
+        let sql = format!("SELECT count(*) FROM (SELECT 1 FROM {table} LIMIT ?1) AS counted");
+        Ok(self.connection.query_row(&sql, [limit], |row| row.get(0))?)
+    }
+
+    fn change_carrier_id(&self, change: &CarrierIdChange) -> Result<(), TableError> {
+        match change {
+            CarrierIdChange::CreateDay(day) => self.create_carrier_id_day(*day),
+            CarrierIdChange::RetireDay(day) => self.retire_carrier_id_day(*day),
+            CarrierIdChange::DeleteRetired { day, limit } => self.delete_retired_carrier_ids(*day, *limit),
+            CarrierIdChange::DropRetiredDay(day) => self.drop_retired_carrier_id_day(*day),
+            CarrierIdChange::Add { carrier, remote, assignment: tie } => {
+                self.add_carrier_id(*carrier, remote, tie)
+            }
+            CarrierIdChange::Put { carrier, remote, assignment: tie } => {
+                self.put_carrier_id(*carrier, remote, tie)
+            }
+        }
+    }
+
+    fn carrier_id_days(&self) -> Result<Vec<Day>, TableError> {
+        carrier_id_days(self.connection)
+    }
+
+    fn retired_carrier_id_days(&self) -> Result<Vec<Day>, TableError> {
+        Ok(bucket_days(self.connection, RETIRED)?.into_iter().map(Day::new).collect())
+    }
+
+    fn read_carrier_ids(
+        &self,
+        day: Day,
+        carrier: CarrierId,
+        key: &RemoteKey,
+        limit: u32,
+        found: &mut CarrierIds,
+    ) -> Result<(), TableError> {
+        let sql = DaySql::new(format_args!(
+            "SELECT key, raw, account, message, part, dest, at FROM {TABLE}_{}
+             WHERE carrier = ?1 AND key = ?2 LIMIT ?3",
+            day.get()
+        ))?;
+        let mut statement = self.connection.prepare_cached(sql.as_str()?)?;
+        let mut rows = statement.query(params![carrier.get(), key.octets(), limit])?;
+        while let Some(row) = rows.next()? {
+            found.push(read_row(&row, day)?);
+        }
+        Ok(())
+    }
+
+    fn carrier_id(&self, day: Day, id: CarrierIdKey<'_>) -> Result<Option<IdAssignment>, TableError> {
+        let sql = DaySql::new(format_args!(
+            "SELECT key, raw, account, message, part, dest, at FROM {TABLE}_{}
+             WHERE carrier = ?1 AND key = ?2 AND raw = ?3",
+            day.get()
+        ))?;
+        let mut statement = self.connection.prepare_cached(sql.as_str()?)?;
+        let mut rows =
+            statement.query(params![id.carrier.get(), id.key.octets(), stored_raw(id.key, id.remote)])?;
+        Ok(rows.next()?.map(|row| read_row(&row, day)).transpose()?.map(|row| row.assignment))
+    }
+
+    fn visit_carrier_ids(
+        &self,
+        day: Day,
+        limit: u32,
+        visit: &mut dyn FnMut(CarrierId, &RemoteId),
+    ) -> Result<u32, TableError> {
+        let sql = format!("SELECT carrier, key, raw FROM {TABLE}_{} LIMIT ?1", day.get());
+        let mut statement = self.connection.prepare(&sql)?;
+        let mut rows = statement.query([limit])?;
+        let mut visited = 0;
+        while let Some(row) = rows.next()? {
+            // An unreadable id equals no id that a carrier sends.
+            if let Ok(remote) = read_id(&row, 1, 2) {
+                visit(CarrierId::new(row.get(0)?), &remote);
+            }
+            visited += 1;
+        }
+        Ok(visited)
+    }
+}
+
+/// Returns the days that have a table, oldest first.
+pub(crate) fn carrier_id_days(connection: &Connection) -> Result<Vec<Day>, TableError> {
+    Ok(bucket_days(connection, TABLE)?.into_iter().map(Day::new).collect())
+}
+
+/// Returns at most `limit` ids of the newest day on which this carrier sent any, the latest first.
+pub(crate) fn sample(
+    connection: &Connection,
+    carrier: CarrierId,
+    limit: usize,
+) -> Result<Vec<AssignedId>, TableError> {
+    for day in carrier_id_days(connection)?.into_iter().rev() {
+        let mut statement = connection.prepare(&format!(
+            "SELECT key, raw, at FROM {TABLE}_{} WHERE carrier = ?1 LIMIT {SAMPLE_ROWS}",
+            day.get()
+        ))?;
+        let mut rows = statement.query([carrier.get()])?;
+        let mut ids = Vec::new();
+        while let Some(row) = rows.next()? {
+            ids.push(AssignedId { remote: read_id(&row, 0, 1)?, at: stored_time(row.get(2)?) });
+        }
+        if !ids.is_empty() {
+            ids.sort_by_key(|id| std::cmp::Reverse(id.at));
+            ids.truncate(limit);
+            return Ok(ids);
+        }
+    }
+    Ok(Vec::new())
+}
+
+fn read_row(row: &Row<'_>, day: Day) -> Result<CarrierIdRow, TableError> {
+    let (message, part) = message_and_part(row, 3, 4)?;
+    let dest: i64 = row.get(5)?;
+    let tie = IdAssignment {
+        part: PartKey { account: AccountId::new(row.get(2)?), message, part },
+        to: Msisdn::from_number(dest.cast_unsigned()),
+        at: stored_time(row.get(6)?),
+        day,
+    };
+    Ok(CarrierIdRow { remote: read_id(row, 0, 1)?, assignment: tie })
+}
+
+fn write_row(
+    connection: &Connection,
+    sql: &DaySql,
+    id: CarrierIdKey<'_>,
+    tie: &IdAssignment,
+) -> Result<(), TableError> {
+    let CarrierIdKey { carrier, key, remote } = id;
+    let IdAssignment { part: PartKey { account, message, part }, to, at, day: _ } = tie;
+    let row = RowKey { table: TABLE, row: number_of(carrier, remote) };
+    connection.prepare_cached(sql.as_str()?)?.change(
+        row,
+        params![
+            carrier.get(),
+            key.octets(),
+            stored_raw(key, remote),
+            account.get(),
+            message.as_i64(),
+            part.get(),
+            to.map_or(0, |to| to.number().cast_signed()),
+            time_to_stored(*at)
+        ],
+    )?;
+    Ok(())
+}
+
+/// Returns the same number for the same id of a carrier. Different ids seldom have the same.
+fn number_of(carrier: CarrierId, remote: &RemoteId) -> i64 {
+    let mut hasher = DefaultHasher::new();
+    (carrier.get(), remote.octets()).hash(&mut hasher);
+    hasher.finish().cast_signed()
+}
+
+/// Returns the two columns of an id: the normalised key, and the id as the carrier wrote it.
+pub(crate) fn split_id(remote: &RemoteId) -> (RemoteKey, &[u8]) {
+    let key = RemoteKey::of(remote);
+    let raw = stored_raw(&key, remote);
+    (key, raw)
+}
+
+/// Returns the id as the carrier wrote it, or nothing if it equals the key: most ids are stored only once.
+fn stored_raw<'a>(key: &RemoteKey, remote: &'a RemoteId) -> &'a [u8] {
+    if key.octets() == remote.octets() { &[] } else { remote.octets() }
+}
+
+/// Returns the id in these two columns, as the carrier wrote it.
+pub(super) fn read_id(row: &Row<'_>, key: usize, raw: usize) -> Result<RemoteId, TableError> {
+    let written = row.get_ref(raw)?.as_blob()?;
+    let octets = if written.is_empty() { row.get_ref(key)?.as_blob()? } else { written };
+    RemoteId::from_octets(octets).map_err(TableError::unreadable)
+}
+
+fn stored_time(millis: i64) -> Option<Timestamp> {
+    (millis > 0).then(|| Timestamp::from_millis(millis))
+}
+
+#[cfg(test)]
+#[path = "carrier_ids_tests.rs"]
+mod tests;

@@ -1,0 +1,111 @@
+//! SQL for the messages and spend of each account per day.
+
+use crate::sql::SqlTables;
+use crate::sql::{Connection, Row, RowKey, params};
+use hermod_domain::ids::AccountId;
+use hermod_domain::money::Money;
+use hermod_domain::time::Day;
+use hermod_engine::ops::DayTotals;
+use hermod_engine::state::day_totals::DAYS_PER_READ_MAX;
+use hermod_engine::tables::{DayTotalRows, DayTotalsChange, TableError};
+
+impl SqlTables<'_> {
+    fn put_day_totals(&self, account: AccountId, totals: DayTotals) -> Result<(), TableError> {
+        let DayTotals { day, messages, spend } = totals;
+        self.connection
+            .prepare_cached(
+                "INSERT OR REPLACE INTO daily (account, day, messages, spend) VALUES (?1, ?2, ?3, ?4)",
+            )?
+            .change(
+                RowKey { table: "daily", row: account.get().into() },
+                params![account.get(), day.get(), messages.cast_signed(), spend.as_micros()],
+            )?;
+        Ok(())
+    }
+}
+
+impl DayTotalRows for SqlTables<'_> {
+    fn change_day_totals(&self, change: &DayTotalsChange) -> Result<(), TableError> {
+        match change {
+            DayTotalsChange::Put { account, totals } => self.put_day_totals(*account, *totals),
+        }
+    }
+
+    fn day_totals_on(&self, day: Day) -> Result<Vec<(AccountId, DayTotals)>, TableError> {
+        // One seek per account that has a balance, which all accounts that ever sent have, instead of a scan of all days.
+        let mut statement = self.connection.prepare(
+            "SELECT d.day, d.messages, d.spend, d.account FROM balance b
+             JOIN daily d ON d.account = b.account AND d.day = ?1",
+        )?;
+        let rows = statement.query_map([day.get()], |row| Ok((AccountId::new(row.get(3)?), read(row)?)))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}
+
+/// Returns an account's totals from one day to another, both included, in order; at most [`DAYS_PER_READ_MAX`].
+pub(crate) fn between(
+    connection: &Connection,
+    account: AccountId,
+    (from, to): (Day, Day),
+) -> Result<Vec<DayTotals>, TableError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT day, messages, spend FROM daily WHERE account = ?1 AND day BETWEEN ?2 AND ?3 ORDER BY day LIMIT ?4",
+    )?;
+    let rows = statement.query_map(params![account.get(), from.get(), to.get(), DAYS_PER_READ_MAX], read)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Returns the spend of an account since the beginning of a day.
+pub(crate) fn spent_since(
+    connection: &Connection,
+    account: AccountId,
+    from: Day,
+) -> Result<Money, TableError> {
+    let spent = connection
+        .prepare_cached("SELECT ifnull(sum(spend), 0) FROM daily WHERE account = ?1 AND day >= ?2")?
+        .query_row(params![account.get(), from.get()], |row| row.get(0))?;
+    Ok(Money::from_micros(spent))
+}
+
+fn read(row: &Row<'_>) -> crate::sql::Result<DayTotals> {
+    Ok(DayTotals {
+        day: Day::new(row.get(0)?),
+        messages: row.get::<i64>(1)?.cast_unsigned(),
+        spend: Money::from_micros(row.get(2)?),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::sql::SqlTables;
+    use crate::sqlite::schema;
+    use hermod_domain::ids::AccountId;
+    use hermod_domain::money::Money;
+    use hermod_domain::time::Day;
+    use hermod_engine::ops::DayTotals;
+    use hermod_engine::state::day_totals::Today;
+
+    const MONDAY: Day = Day::new(20_771);
+
+    #[test]
+    fn totals_of_another_day_are_zero() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let connection = schema::open_for_writing(folder.path()).unwrap();
+        let tables = SqlTables::of(&connection);
+        let (alice, tuesday) = (AccountId::new(1), MONDAY.next());
+        let mut today = Today::load(&tables, MONDAY).unwrap();
+        let monday = DayTotals { day: MONDAY, messages: 3, spend: Money::from_micros(30) };
+        today.set(alice, monday);
+        today.write(&tables);
+        tables.apply().unwrap();
+        today.committed();
+        assert_eq!(today.of(alice, MONDAY), monday);
+        assert_eq!(today.of(alice, tuesday), DayTotals::none(tuesday));
+        today.set(alice, DayTotals { day: tuesday, messages: 1, spend: Money::ZERO });
+        today.rolled_back();
+        assert_eq!(today.of(alice, MONDAY), monday);
+        connection.execute("INSERT INTO balance VALUES (1, 0, 0)", []).unwrap();
+        assert_eq!(Today::load(&tables, MONDAY).unwrap().of(alice, MONDAY), monday);
+        assert_eq!(Today::load(&tables, tuesday).unwrap().of(alice, MONDAY), DayTotals::none(MONDAY));
+    }
+}

@@ -1,0 +1,236 @@
+//! SQL for erasing a phone number.
+
+use crate::read_results::Page;
+use crate::sql::SqlTables;
+use crate::sql::columns::{stored_message, stored_number};
+use crate::sql::purging::{origin_to_blob, read_origin};
+use crate::sql::{Connection, OptionalExtension, Params, Row, params};
+use hermod_domain::ids::{AccountId, CarrierId, MessageId};
+use hermod_domain::phone::Msisdn;
+use hermod_engine::tables::{
+    ErasableInbound, ErasableKind, ErasableMessage, ErasureChange, ErasureRows, InboundKey, OriginRow,
+    TableError,
+};
+
+/// Rows per read.
+const ROWS_PER_READ: usize = 10_000;
+
+impl SqlTables<'_> {
+    fn put_erased_message(
+        &self,
+        message: MessageId,
+        to: u64,
+        origin: Option<&OriginRow>,
+    ) -> Result<(), TableError> {
+        let origin = origin.map(origin_to_blob);
+        self.connection
+            .prepare_cached(
+                "UPDATE message SET dest = ?2, text = NULL, tlvs = NULL, shape = NULL, origin = ?3 WHERE id = ?1",
+            )?
+            .execute(params![message.as_i64(), to.cast_signed(), origin.as_deref()])?;
+        Ok(())
+    }
+
+    fn erase_unnamed_parts(
+        &self,
+        carrier: CarrierId,
+        to: Msisdn,
+        message: MessageId,
+    ) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached("DELETE FROM unnamed WHERE carrier = ?1 AND dest = ?2 AND message = ?3")?
+            .execute(params![carrier.get(), stored(to), message.as_i64()])?;
+        Ok(())
+    }
+
+    fn put_erased_inbound(&self, key: InboundKey, from: u64) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached(
+                "UPDATE inbound SET source = '+' || ?3, text = '', wire = NULL WHERE account = ?1 AND id = ?2",
+            )?
+            .execute(params![key.account.get(), key.id.cast_signed(), from.cast_signed()])?;
+        Ok(())
+    }
+
+    fn erase_reviews(&self, number: Msisdn, account: Option<AccountId>) -> Result<(), TableError> {
+        self.run(
+            "DELETE FROM review WHERE dest = ?1 AND (?2 IS NULL OR account = ?2)",
+            params![stored(number), account.map(AccountId::get)],
+        )
+    }
+
+    fn erase_conversations(&self, handset: Msisdn, account: Option<AccountId>) -> Result<(), TableError> {
+        self.run(
+            "DELETE FROM conversation WHERE handset = ?1 AND (?2 IS NULL OR account = ?2)",
+            params![stored(handset), account.map(AccountId::get)],
+        )
+    }
+
+    fn erase_parked_receipts(&self, number: Msisdn) -> Result<(), TableError> {
+        self.run("UPDATE parked SET source = NULL WHERE source = ?1", [stored(number)])
+    }
+
+    fn erase_unassigned_inbound(&self, handset: Msisdn) -> Result<(), TableError> {
+        self.run(
+            "DELETE FROM unassigned_inbound WHERE ltrim(source, '+') = CAST(?1 AS TEXT)",
+            [stored(handset)],
+        )
+    }
+}
+
+impl ErasureRows for SqlTables<'_> {
+    fn change_erasure(&self, change: &ErasureChange) -> Result<(), TableError> {
+        self.overwrite_deleted(true)?;
+        let changed = match change {
+            ErasureChange::Message { message, to, origin } => {
+                self.put_erased_message(*message, *to, origin.as_ref())
+            }
+            ErasureChange::UnnamedParts { carrier, to, message } => {
+                self.erase_unnamed_parts(*carrier, *to, *message)
+            }
+            ErasureChange::Inbound { key, from } => self.put_erased_inbound(*key, *from),
+            ErasureChange::Reviews { number, account } => self.erase_reviews(*number, *account),
+            ErasureChange::Conversations { handset, account } => self.erase_conversations(*handset, *account),
+            ErasureChange::ParkedReceipts(number) => self.erase_parked_receipts(*number),
+            ErasureChange::UnassignedInbound(handset) => self.erase_unassigned_inbound(*handset),
+        };
+        let back = self.overwrite_deleted(false);
+        changed.and(back)
+    }
+
+    fn count_erasable(
+        &self,
+        kind: ErasableKind,
+        number: Msisdn,
+        account: Option<AccountId>,
+    ) -> Result<u64, TableError> {
+        let condition = match kind {
+            ErasableKind::Review => "review WHERE dest = ?1 AND (?2 IS NULL OR account = ?2)",
+            ErasableKind::Conversation => "conversation WHERE handset = ?1 AND (?2 IS NULL OR account = ?2)",
+            ErasableKind::ParkedReceipt => "parked WHERE source = ?1 AND ?2 IS NULL",
+            ErasableKind::UnassignedInbound => {
+                "unassigned_inbound WHERE ltrim(source, '+') = CAST(?1 AS TEXT) AND ?2 IS NULL"
+            }
+        };
+        let count: i64 = self.connection.query_row(
+            &format!("SELECT count(*) FROM {condition}"),
+            params![stored(number), account.map(AccountId::get)],
+            |row| row.get(0),
+        )?;
+        Ok(count.cast_unsigned())
+    }
+
+    fn erasable_message(&self, message: MessageId) -> Result<Option<ErasableMessage>, TableError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT m.carrier, m.dest, m.origin, m.settled_at IS NOT NULL,
+                 EXISTS (SELECT 1 FROM report r WHERE r.connection = m.connection AND r.message = m.id),
+                 EXISTS (SELECT 1 FROM webhook w WHERE w.account = m.account AND w.message = m.id)
+             FROM message m WHERE m.id = ?1",
+        )?;
+        statement.query_row([message.as_i64()], |row| Ok(read_message(row))).optional()?.transpose()
+    }
+
+    fn erasable_inbound(&self, key: InboundKey) -> Result<Option<ErasableInbound>, TableError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM report r WHERE r.account = ?1 AND r.inbound = ?2),
+                 EXISTS (SELECT 1 FROM webhook w WHERE w.account = ?1 AND w.inbound = ?2)
+             FROM inbound WHERE account = ?1 AND id = ?2",
+        )?;
+        let found = statement.query_row(params![key.account.get(), key.id.cast_signed()], |row| {
+            Ok(ErasableInbound { has_report: row.get(0)?, has_webhook_event: row.get(1)? })
+        });
+        Ok(found.optional()?)
+    }
+}
+
+impl SqlTables<'_> {
+    fn run(&self, statement: &str, values: impl Params) -> Result<(), TableError> {
+        self.connection.execute(statement, values)?;
+        Ok(())
+    }
+
+    /// Sets whether SQLite overwrites deleted data with zeros, instead of leaving it in free pages.
+    fn overwrite_deleted(&self, overwrite: bool) -> Result<(), TableError> {
+        if let Connection::Postgres(_) = self.connection {
+            // PostgreSQL has no such setting; its vacuum leaves deleted rows in pages until they are used again.
+            return Ok(());
+        }
+        let value = if overwrite { "ON" } else { "OFF" };
+        self.connection.query_row(&format!("PRAGMA secure_delete = {value}"), [], |_| Ok(()))?;
+        Ok(())
+    }
+}
+
+/// Reads the next rows after a message, and returns those to a number, of one account or of all.
+pub(crate) fn messages_to(
+    connection: &Connection,
+    number: Msisdn,
+    account: Option<AccountId>,
+    after: Option<MessageId>,
+) -> Result<Page<MessageId>, TableError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, dest = ?2 AND (?3 IS NULL OR account = ?3) FROM message WHERE id > ?1 ORDER BY id LIMIT ?4",
+    )?;
+    let after = after.map_or(0, MessageId::as_i64);
+    let bounds = params![after, stored(number), account.map(AccountId::get), rows_max()];
+    page_of(statement.query(bounds)?, |row| Ok((stored_message(row, 0)?, row.get(1)?)))
+}
+
+/// Reads the next rows after an MO message, and returns those from a number, of one account or of all.
+pub(crate) fn inbound_from(
+    connection: &Connection,
+    number: Msisdn,
+    account: Option<AccountId>,
+    after: Option<InboundKey>,
+) -> Result<Page<InboundKey>, TableError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT account, id, ltrim(source, '+') = ?3 AND (?4 IS NULL OR account = ?4) FROM inbound
+         WHERE (account, id) > (?1, ?2) ORDER BY account, id LIMIT ?5",
+    )?;
+    let (after_account, after_id) = after.map_or((0, 0), |key| (key.account.get(), key.id.cast_signed()));
+    let digits = number.number().to_string();
+    let bounds = params![after_account, after_id, digits, account.map(AccountId::get), rows_max()];
+    page_of(statement.query(bounds)?, |row| {
+        let id = row.get::<i64>(1)?.cast_unsigned();
+        Ok((InboundKey { account: AccountId::new(row.get(0)?), id }, row.get(2)?))
+    })
+}
+
+fn page_of<T: Copy>(
+    mut rows: crate::sql::Rows<'_>,
+    read: impl Fn(&Row<'_>) -> Result<(T, bool), TableError>,
+) -> Result<Page<T>, TableError> {
+    let mut page = Page { found: Vec::new(), last: None };
+    let mut count = 0;
+    while let Some(row) = rows.next()? {
+        let (place, matches) = read(&row)?;
+        count += 1;
+        page.last = Some(place);
+        if matches {
+            page.found.push(place);
+        }
+    }
+    if count < ROWS_PER_READ {
+        page.last = None;
+    }
+    Ok(page)
+}
+
+fn rows_max() -> i64 {
+    i64::try_from(ROWS_PER_READ).expect("a few thousand")
+}
+
+fn stored(number: Msisdn) -> i64 {
+    number.number().cast_signed()
+}
+
+fn read_message(row: &Row<'_>) -> Result<ErasableMessage, TableError> {
+    Ok(ErasableMessage {
+        carrier: CarrierId::new(row.get(0)?),
+        to: stored_number(row.get(1)?)?,
+        origin: read_origin(row, 2)?,
+        has_ended: row.get(3)?,
+        has_report: row.get(4)?,
+        has_webhook_event: row.get(5)?,
+    })
+}

@@ -1,0 +1,207 @@
+//! SQL for MT messages: one row each, from acceptance until it is purged.
+
+use crate::sql::SqlTables;
+use crate::sql::blobs;
+use crate::sql::columns::{encoding_to_stored, stored_number, stored_sender};
+use crate::sql::{OptionalExtension, RowKey, params};
+use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
+use hermod_domain::lifecycle::MessageState;
+use hermod_domain::money::Money;
+use hermod_domain::time::Timestamp;
+use hermod_engine::tables::{
+    MessageChange, MessageOrigin, MessageParties, MessageRow, MessageRows, MessageStatus, TableError,
+};
+
+/// The row of a message.
+fn message_row(id: MessageId) -> RowKey {
+    RowKey { table: "message", row: id.as_i64() }
+}
+
+impl SqlTables<'_> {
+    fn add_message(&self, row: &MessageRow) -> Result<(), TableError> {
+        let options = row.options.as_ref().filter(|options| !options.is_plain());
+        let options = options.map(|options| blobs::options_to_blob(options));
+        let origin = row.origin.as_ref().map(|origin| blobs::origin_to_blob(origin, row.alias));
+        self.connection
+            .prepare_cached(
+                "INSERT INTO message (id, account, connection, carrier, source, dest, text, encoding, parts,
+                     reference, cost, expires_at, state, dlr, err, whole, tlvs, shape, origin)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
+            )?
+            .change(message_row(row.id), params![
+                row.id.as_i64(),
+                row.account.get(),
+                row.connection.get(),
+                row.carrier.get(),
+                row.from.as_str(),
+                row.to.number().cast_signed(),
+                row.text.as_str(),
+                encoding_to_stored(row.encoding),
+                row.parts,
+                row.reference,
+                row.cost.as_micros(),
+                row.expires_at.as_millis(),
+                row.status.state.to_stored(),
+                row.status.code.as_u8(),
+                row.status.err,
+                row.whole,
+                row.tlvs.as_ref().map(|tlvs| &*tlvs.0),
+                options.as_deref(),
+                origin.as_deref(),
+            ])?;
+        Ok(())
+    }
+
+    fn put_message_standing(&self, message: MessageId, standing: MessageStatus) -> Result<(), TableError> {
+        let MessageStatus { state, code, err } = standing;
+        self.connection
+            .prepare_cached("UPDATE message SET state = ?2, dlr = ?3, err = ?4 WHERE id = ?1")?
+            .change(message_row(message), params![message.as_i64(), state.to_stored(), code.as_u8(), err])?;
+        Ok(())
+    }
+
+    fn put_message_end(
+        &self,
+        message: MessageId,
+        standing: MessageStatus,
+        settled_at: Timestamp,
+    ) -> Result<(), TableError> {
+        let MessageStatus { state, code, err } = standing;
+        self.connection
+            .prepare_cached(
+                "UPDATE message SET state = ?2, dlr = ?3, err = ?4, settled_at = ?5 WHERE id = ?1",
+            )?
+            .change(
+                message_row(message),
+                params![message.as_i64(), state.to_stored(), code.as_u8(), err, settled_at.as_millis()],
+            )?;
+        Ok(())
+    }
+
+    fn put_message_carrier(
+        &self,
+        message: MessageId,
+        carrier: CarrierId,
+        whole: bool,
+    ) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached("UPDATE message SET carrier = ?2, whole = ?3 WHERE id = ?1")?
+            .change(message_row(message), params![message.as_i64(), carrier.get(), whole])?;
+        Ok(())
+    }
+
+    fn put_message_expiry(&self, message: MessageId, expires_at: Timestamp) -> Result<(), TableError> {
+        self.connection
+            .prepare_cached("UPDATE message SET expires_at = ?2 WHERE id = ?1")?
+            .change(message_row(message), params![message.as_i64(), expires_at.as_millis()])?;
+        Ok(())
+    }
+}
+
+impl MessageRows for SqlTables<'_> {
+    fn highest_id(&self) -> Result<Option<MessageId>, TableError> {
+        let last: Option<i64> = self.connection.query_row(
+            "SELECT max(id) FROM (SELECT max(id) AS id FROM message UNION ALL SELECT max(message) FROM inbound_counter
+                 UNION ALL SELECT max(message) FROM unassigned_inbound UNION ALL SELECT max(upto) FROM retention) AS ids",
+            [],
+            |row| row.get(0),
+        )?;
+        Ok(last.and_then(MessageId::from_i64))
+    }
+
+    fn newest_message(&self) -> Result<Option<MessageId>, TableError> {
+        let newest: Option<i64> =
+            self.connection.query_row("SELECT max(id) FROM message", [], |row| row.get(0))?;
+        Ok(newest.and_then(MessageId::from_i64))
+    }
+
+    fn change_message(&self, change: &MessageChange) -> Result<(), TableError> {
+        match change {
+            MessageChange::Add(row) => self.add_message(row),
+            MessageChange::Status { message, status: standing } => {
+                self.put_message_standing(*message, *standing)
+            }
+            MessageChange::End { message, status: standing, settled_at } => {
+                self.put_message_end(*message, *standing, *settled_at)
+            }
+            MessageChange::Carrier { message, carrier, whole } => {
+                self.put_message_carrier(*message, *carrier, *whole)
+            }
+            MessageChange::Expiry { message, expires_at } => self.put_message_expiry(*message, *expires_at),
+        }
+    }
+
+    fn message_state(&self, message: MessageId) -> Result<MessageState, TableError> {
+        let state: i64 = self
+            .connection
+            .prepare_cached("SELECT state FROM message WHERE id = ?1")?
+            .query_row([message.as_i64()], |row| row.get(0))?;
+        MessageState::from_stored(state).map_err(TableError::unreadable)
+    }
+
+    fn message_cost(&self, message: MessageId) -> Result<Money, TableError> {
+        let cost: i64 = self
+            .connection
+            .prepare_cached("SELECT cost FROM message WHERE id = ?1")?
+            .query_row([message.as_i64()], |row| row.get(0))?;
+        Ok(Money::from_micros(cost))
+    }
+
+    fn message_parts(&self, message: MessageId) -> Result<u8, TableError> {
+        let mut parts = self.connection.prepare_cached("SELECT parts FROM message WHERE id = ?1")?;
+        Ok(parts.query_row([message.as_i64()], |row| row.get(0))?)
+    }
+
+    fn message_parties(
+        &self,
+        account: AccountId,
+        message: MessageId,
+    ) -> Result<Option<MessageParties>, TableError> {
+        let found: Option<(u32, String, i64)> = self
+            .connection
+            .prepare_cached("SELECT carrier, source, dest FROM message WHERE id = ?1 AND account = ?2")?
+            .query_row(params![message.as_i64(), account.get()], |row| row.try_into())
+            .optional()?;
+        let Some((carrier, source, dest)) = found else { return Ok(None) };
+        let (from, to) = (stored_sender(&source)?, stored_number(dest)?);
+        Ok(Some(MessageParties { carrier: CarrierId::new(carrier), from, to }))
+    }
+
+    fn open_message_carrier(&self, message: MessageId) -> Result<Option<CarrierId>, TableError> {
+        let carrier: Option<u32> = self
+            .connection
+            .prepare_cached("SELECT carrier FROM message WHERE id = ?1 AND settled_at IS NULL")?
+            .query_row([message.as_i64()], |row| row.get(0))
+            .optional()?;
+        Ok(carrier.map(CarrierId::new))
+    }
+
+    fn message_origin(&self, message: MessageId) -> Result<Option<MessageOrigin>, TableError> {
+        let found = self
+            .connection
+            .prepare_cached("SELECT connection, parts, origin FROM message WHERE id = ?1")?
+            .query_row([message.as_i64()], |row| {
+                let origin = row.get_ref(2)?.as_blob_or_null()?.map(blobs::origin_of);
+                Ok((ConnectionId::new(row.get(0)?), row.get(1)?, origin))
+            })
+            .optional()?;
+        let Some((connection, parts, origin)) = found else { return Ok(None) };
+        Ok(Some(MessageOrigin { connection, parts, origin: origin.transpose()? }))
+    }
+
+    fn has_message(&self, account: AccountId, message: MessageId) -> Result<bool, TableError> {
+        Ok(self
+            .connection
+            .prepare_cached("SELECT EXISTS (SELECT 1 FROM message WHERE id = ?1 AND account = ?2)")?
+            .query_row(params![message.as_i64(), account.get()], |row| row.get(0))?)
+    }
+
+    fn message_settled_at(&self, message: MessageId) -> Result<Option<Timestamp>, TableError> {
+        let settled_at: Option<Option<i64>> = self
+            .connection
+            .prepare_cached("SELECT settled_at FROM message WHERE id = ?1")?
+            .query_row([message.as_i64()], |row| row.get(0))
+            .optional()?;
+        Ok(settled_at.flatten().map(Timestamp::from_millis))
+    }
+}

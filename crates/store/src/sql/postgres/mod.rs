@@ -1,0 +1,11 @@
+//! Connections to PostgreSQL, and the translation of the SQL of the tables.
+
+mod dialect;
+mod error;
+mod queue;
+mod session;
+pub(crate) mod values;
+
+pub(crate) use error::Error;
+pub(crate) use queue::RowKey;
+pub(crate) use session::Session;

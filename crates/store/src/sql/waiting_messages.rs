@@ -1,0 +1,133 @@
+//! SQL that lists the messages in a carrier's queue.
+
+use crate::read_results::WaitingPage;
+use crate::sql::columns::{stored_message, stored_number, stored_sender, stored_state};
+use crate::sql::jobs::WAITING_FOR_A_SLOT;
+use crate::sql::unreadable::why_unreadable;
+use crate::sql::{Connection, OptionalExtension, Row, params};
+use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
+use hermod_domain::lifecycle::PartState;
+use hermod_domain::time::Timestamp;
+use hermod_engine::ops::{QueuePosition, WaitingMessage};
+use hermod_engine::state::lanes::Unread;
+use hermod_engine::tables::TableError;
+
+/// Rows per read, so that no snapshot lasts long.
+const ROWS_PER_READ: u32 = 5_000;
+
+/// Returns the message of the first part of a lane that waits for a slot and is not in memory. Reads at most [`ROWS_PER_READ`]
+/// rows: usually the first one waits, but parts with a response may precede it.
+pub(crate) fn first_unread(
+    connection: &Connection,
+    carrier: CarrierId,
+    unread: Unread,
+) -> Result<Option<MessageId>, TableError> {
+    let Unread { account, after } = unread;
+    let (message, part) = after.map_or((0, 0), |(message, part)| (message.as_i64(), part.get()));
+    let found: Option<i64> = connection
+        .prepare_cached(&format!(
+            "SELECT message FROM (SELECT message, state, due_at FROM part
+                 WHERE carrier = ?1 AND account = ?2 AND (message, no) > (?3, ?4) ORDER BY message, no LIMIT ?5) p
+             WHERE {WAITING_FOR_A_SLOT} LIMIT 1"
+        ))?
+        .query_row(params![carrier.get(), account.get(), message, part, ROWS_PER_READ], |row| row.get(0))
+        .optional()?;
+    Ok(found.and_then(MessageId::from_i64))
+}
+
+/// The parts of one message that were read.
+struct Group {
+    place: QueuePosition,
+    /// Whether no part of it was or may have been sent.
+    unsent: bool,
+}
+
+/// Returns the next messages of a carrier after a position of which no part was sent, at most `limit`.
+pub(crate) fn read_page(
+    connection: &Connection,
+    carrier: CarrierId,
+    after: Option<QueuePosition>,
+    limit: usize,
+) -> Result<WaitingPage, TableError> {
+    // One snapshot for the parts and their messages.
+    let snapshot = connection.snapshot()?;
+    let (mut groups, more) = read_groups(&snapshot, carrier, after, limit)?;
+    if more {
+        // The last one may have parts that were not read.
+        groups.pop();
+    }
+    let mut page = WaitingPage { waiting: Vec::new(), last: None };
+    for Group { place, unsent } in groups {
+        if unsent {
+            match read_message(&snapshot, place) {
+                Ok(message) => page.waiting.push(message),
+                // An unreadable message is set aside when it is sent.
+                Err(error) => drop(why_unreadable(error)?),
+            }
+        }
+        page.last = Some(place);
+    }
+    if !more {
+        page.last = None;
+    }
+    Ok(page)
+}
+
+/// Returns the next messages of a carrier, and whether there are more. Stops one message after `limit` unsent ones.
+fn read_groups(
+    connection: &Connection,
+    carrier: CarrierId,
+    after: Option<QueuePosition>,
+    limit: usize,
+) -> Result<(Vec<Group>, bool), TableError> {
+    let (account, message) = after.map_or((0, 0), |place| (place.account.get(), place.message.as_i64()));
+    let mut statement = connection.prepare_cached(
+        "SELECT account, message, state, due_at FROM part WHERE carrier = ?1 AND (account, message) > (?2, ?3)
+         ORDER BY account, message, no LIMIT ?4",
+    )?;
+    let mut rows = statement.query(params![carrier.get(), account, message, ROWS_PER_READ])?;
+    let mut groups: Vec<Group> = Vec::new();
+    let (mut read, mut complete) = (0, 0);
+    while let Some(row) = rows.next()? {
+        read += 1;
+        let place = QueuePosition { account: AccountId::new(row.get(0)?), message: stored_message(&row, 1)? };
+        let unsent = match stored_state(row.get(2)?) {
+            Ok(PartState::Queued) => true,
+            // Without a due time it waits for a slot to be resent.
+            Ok(PartState::InDoubt) => row.get::<i64>(3)? == 0,
+            // An unreadable state is not listed.
+            Ok(_) | Err(_) => false,
+        };
+        match groups.last_mut().filter(|group| group.place == place) {
+            Some(group) => group.unsent &= unsent,
+            None => {
+                complete += usize::from(groups.last().is_some_and(|group| group.unsent));
+                groups.push(Group { place, unsent });
+                if complete >= limit {
+                    return Ok((groups, true));
+                }
+            }
+        }
+    }
+    Ok((groups, read == ROWS_PER_READ))
+}
+
+fn read_message(connection: &Connection, place: QueuePosition) -> Result<WaitingMessage, TableError> {
+    connection
+        .prepare_cached("SELECT connection, source, dest, parts, expires_at FROM message WHERE id = ?1")?
+        .query_row([place.message.as_i64()], |row| Ok(waiting_message(row, place)))?
+}
+
+fn waiting_message(row: &Row<'_>, place: QueuePosition) -> Result<WaitingMessage, TableError> {
+    let QueuePosition { account, message } = place;
+    let (source, dest): (String, i64) = (row.get(1)?, row.get(2)?);
+    Ok(WaitingMessage {
+        message,
+        account,
+        connection: ConnectionId::new(row.get(0)?),
+        from: stored_sender(&source)?,
+        to: stored_number(dest)?,
+        parts: row.get(3)?,
+        expires_at: Timestamp::from_millis(row.get(4)?),
+    })
+}
