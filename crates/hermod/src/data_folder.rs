@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use clap::Args;
-use hermod_gateway::config::Config;
+use hermod_gateway::config::{Config, Data, StoreAddress};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -54,13 +54,16 @@ impl DataFolder {
 
     /// Returns the data folder, which must exist.
     pub(crate) fn existing(&self) -> Result<PathBuf, Failure> {
-        let folder = self.settings()?.data.folder;
-        if is_data_folder(&folder)? { Ok(folder) } else { Err(missing(&folder)) }
+        let data = self.settings()?.data;
+        if is_data_folder(&data)? { Ok(data.folder) } else { Err(missing(&data.folder)) }
     }
 }
 
-/// Whether the folder has a store. A folder that cannot be read is an error.
-pub(crate) fn is_data_folder(folder: &Path) -> Result<bool, Failure> {
+/// Whether the folder has a store, or keys and the record of a store on a server. A folder that cannot be read is an error.
+pub(crate) fn is_data_folder(Data { folder, store, .. }: &Data) -> Result<bool, Failure> {
+    if *store != StoreAddress::Embedded {
+        return Ok(folder.is_dir());
+    }
     let there = folder.join(DATABASE).try_exists();
     there.map_err(|error| Failure::failed(format!("{}: {error}", folder.display())))
 }

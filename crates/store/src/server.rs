@@ -2,10 +2,12 @@
 
 use crate::error::StoreError;
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio_postgres::Config;
-use tokio_postgres::config::Host;
+use tokio_postgres::config::{Host, SslMode};
+use tokio_rustls::rustls::RootCertStore;
 
 /// How long to wait for a connection.
 const CONNECT_WAIT: Duration = Duration::from_secs(5);
@@ -22,17 +24,35 @@ pub struct Server {
     pub(crate) config: Config,
     /// The schema of the tables, in the words of PostgreSQL: a name space of its own.
     pub(crate) schema: String,
+    /// Who may have signed the server's certificate; none without TLS.
+    pub(crate) authorities: Option<Arc<RootCertStore>>,
 }
 
 impl Server {
-    /// Reads `postgres://user:password@host:port/database`, or the server's own form of it.
+    /// Reads `postgres://user:password@host:port/database`, or the server's own form of it. Without `sslmode` a server on
+    /// another machine needs TLS, and one on this machine gets none.
     pub fn parse(url: &str) -> Result<Server, StoreError> {
         let mut config: Config =
             url.parse().map_err(|error: tokio_postgres::Error| StoreError::Server(error.to_string()))?;
         // A server that is gone without a word is noticed by its silence.
         config.application_name("hermod").keepalives_idle(SILENCE_MAX).tcp_user_timeout(SILENCE_MAX);
         config.connect_timeout(CONNECT_WAIT);
-        Ok(Server { config, schema: SCHEMA.to_owned() })
+        let is_local = config.get_hosts().iter().all(is_local);
+        if !url.contains("sslmode=") {
+            config.ssl_mode(if is_local { SslMode::Disable } else { SslMode::Require });
+        }
+        Ok(Server { config, schema: SCHEMA.to_owned(), authorities: None })
+    }
+
+    /// Whether connections may use TLS, for which [`Server::with_authorities`] is needed.
+    pub fn may_use_tls(&self) -> bool {
+        self.config.get_ssl_mode() != SslMode::Disable
+    }
+
+    /// Sets who may have signed the server's certificate.
+    #[must_use]
+    pub fn with_authorities(self, authorities: RootCertStore) -> Server {
+        Server { authorities: Some(Arc::new(authorities)), ..self }
     }
 
     /// Puts the tables into this schema instead of `hermod`. Several stores can share a database by that.
@@ -62,7 +82,8 @@ impl Server {
         if let Some(database) = self.config.get_dbname() {
             config.dbname(database);
         }
-        Server { config, schema: self.schema.clone() }
+        config.ssl_mode(self.config.get_ssl_mode());
+        Server { config, schema: self.schema.clone(), authorities: self.authorities.clone() }
     }
 
     /// Returns where the server is, without the password.
@@ -79,5 +100,42 @@ impl Server {
 impl fmt::Debug for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Server").field(&self.name()).finish()
+    }
+}
+
+/// Whether a host is this machine.
+fn is_local(host: &Host) -> bool {
+    match host {
+        Host::Tcp(name) => {
+            name == "localhost" || name.parse().is_ok_and(|address: IpAddr| address.is_loopback())
+        }
+        Host::Unix(_) => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(url: &str, tls: SslMode) {
+        assert_eq!(Server::parse(url).unwrap().config.get_ssl_mode(), tls, "{url}");
+    }
+
+    #[test]
+    fn server_on_another_machine_needs_tls() {
+        check("postgres://hermod:x@db.example/sms", SslMode::Require);
+        check("postgres://hermod:x@192.0.2.7/sms", SslMode::Require);
+        check("postgres://hermod:x@db.example/sms?sslmode=disable", SslMode::Disable);
+        check("postgres://hermod@localhost/sms", SslMode::Disable);
+        check("postgres://hermod@127.0.0.1:5433/sms", SslMode::Disable);
+        check("postgres://hermod@127.0.0.1/sms?sslmode=require", SslMode::Require);
+        check("postgres:///sms?host=/run/postgresql", SslMode::Disable);
+    }
+
+    #[test]
+    fn address_is_shown_without_the_password() {
+        let server = Server::parse("postgres://hermod:s3cret@db.example/sms").unwrap();
+        assert_eq!(format!("{server:?}"), "Server(\"PostgreSQL sms on db.example\")");
     }
 }

@@ -1,13 +1,17 @@
 //! Where the messages are stored: `[data] store`.
 
-use hermod_store::Server;
+use crate::tls::authorities;
+use hermod_store::{Server, StoreError};
 use serde::de::{Deserialize, Deserializer, Error};
 use serde::ser::{Serialize, Serializer};
 use std::fmt;
+use std::path::Path;
 
 const EMBEDDED: &str = "embedded";
 const FORM: &str = "a store is \"embedded\" or the address of a PostgreSQL server: \
      \"postgres://user:password@host:5432/database\"";
+/// A parameter of the address.
+const ROOT_CERT: &str = "sslrootcert=";
 /// Stands for a password.
 const HIDDEN: &str = "...";
 
@@ -32,13 +36,27 @@ impl StoreAddress {
         }
     }
 
-    /// Returns the server; none for the embedded store.
-    pub fn server(&self) -> Result<Option<Server>, hermod_store::StoreError> {
-        match self {
-            StoreAddress::Embedded => Ok(None),
-            StoreAddress::Postgres(url) => Server::parse(url).map(Some),
+    /// Returns the server; none for the embedded store. Reads the certificate authorities if it may need TLS: those of the
+    /// file `sslrootcert` in the address, else those of this machine.
+    pub fn server(&self) -> Result<Option<Server>, StoreError> {
+        let StoreAddress::Postgres(url) = self else { return Ok(None) };
+        let (url, file) = split_root_cert(url);
+        let server = Server::parse(&url)?;
+        if !server.may_use_tls() {
+            return Ok(Some(server));
         }
+        let authorities = authorities(file.as_deref().map(Path::new)).map_err(StoreError::Server)?;
+        Ok(Some(server.with_authorities(authorities)))
     }
+}
+
+/// Returns the address without its parameter `sslrootcert`, and that parameter.
+fn split_root_cert(url: &str) -> (String, Option<String>) {
+    let Some((address, parameters)) = url.split_once('?') else { return (url.to_owned(), None) };
+    let is_root = |parameter: &&str| parameter.starts_with(ROOT_CERT);
+    let file = parameters.split('&').find(is_root).map(|parameter| parameter[ROOT_CERT.len()..].to_owned());
+    let others: Vec<&str> = parameters.split('&').filter(|parameter| !is_root(parameter)).collect();
+    (format!("{address}?{}", others.join("&")), file)
 }
 
 /// Without the password.
@@ -96,5 +114,10 @@ mod tests {
             assert_eq!(StoreAddress::parse(text), None, "{text}");
         }
         assert!(StoreAddress::Postgres("postgres://db:port/sms".to_owned()).server().is_err());
+        let (url, file) = split_root_cert("postgres://db/sms?sslrootcert=/etc/ca.pem&sslmode=require");
+        assert_eq!(
+            (url.as_str(), file.as_deref()),
+            ("postgres://db/sms?sslmode=require", Some("/etc/ca.pem"))
+        );
     }
 }

@@ -81,7 +81,7 @@ impl Target {
             return Ok(OperatorClient::remote(self.client(url)?, read_token(file)?, json));
         }
         let config = self.settings()?;
-        if data_folder::is_data_folder(&config.data.folder)? {
+        if data_folder::is_data_folder(&config.data)? {
             return self.open_folder(&config, json).await;
         }
         match missing {

@@ -118,7 +118,7 @@ impl WritingBackend {
     pub(crate) fn close(self) {
         match self {
             WritingBackend::Sqlite(connection) => connection.close(),
-            WritingBackend::Postgres(session) => drop(session),
+            WritingBackend::Postgres(session) => session.close(),
         }
     }
 }

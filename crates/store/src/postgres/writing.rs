@@ -29,6 +29,10 @@ const TAKE_AGAIN: &str =
 const COUNT: &str = "WITH counted AS (UPDATE writer SET commits = ?1 WHERE epoch = ?2 RETURNING 1)
      SELECT 1 / count(*) FROM counted";
 const OTHER_WRITERS: &str = "SELECT pg_try_advisory_lock(hashtext('hermod writer ' || current_schema()))";
+const LEAVE: &str = "SELECT pg_advisory_unlock_all()";
+/// How often to look whether another process has stopped writing.
+const ALONE_TRIES: u32 = 20;
+const ALONE_PAUSE: Duration = Duration::from_millis(100);
 /// Pauses between attempts to reach PostgreSQL again.
 const PAUSE_MIN: Duration = Duration::from_millis(50);
 const PAUSE_MAX: Duration = Duration::from_secs(2);
@@ -53,10 +57,7 @@ impl WritingSession {
     pub(crate) fn open(server: &Server) -> Result<WritingSession, StoreError> {
         let session = Session::connect(server, SETUP).map_err(failed)?;
         schema::migrate(&session, &server.schema)?;
-        let alone = session.query(OTHER_WRITERS, &[]).map_err(failed)?;
-        if !alone.first().is_some_and(|row| values::get(row, 0).unwrap_or(false)) {
-            return Err(StoreError::InUse(server.name().into()));
-        }
+        check_alone(&session, server)?;
         let taken = session.query(TAKE_OVER, &[]).map_err(failed)?;
         let (store, epoch, commits) = read_writer(&taken)?.ok_or_else(no_writer)?;
         let connection = Connection::Postgres(Box::new(session));
@@ -67,6 +68,13 @@ impl WritingSession {
             epoch: Cell::new(epoch),
             sequence: Cell::new(commits),
         })
+    }
+
+    /// Lets another process write.
+    pub(crate) fn close(self) {
+        if let Err(error) = self.session().query(LEAVE, &[]) {
+            tracing::debug!(%error, "The server releases the lock when it notices the end of the connection");
+        }
     }
 
     fn session(&self) -> &Session {
@@ -188,6 +196,19 @@ impl Drop for Batch<'_> {
             tracing::error!(%error, "A batch could not be undone");
         }
     }
+}
+
+/// Fails with [`StoreError::InUse`] if another process writes. Waits a little, because a server may notice late that the last one
+/// has ended.
+fn check_alone(session: &Session, server: &Server) -> Result<(), StoreError> {
+    for _ in 0..ALONE_TRIES {
+        let locked = session.query(OTHER_WRITERS, &[]).map_err(failed)?;
+        if locked.first().is_some_and(|row| values::get(row, 0).unwrap_or(false)) {
+            return Ok(());
+        }
+        wait(ALONE_PAUSE);
+    }
+    Err(StoreError::InUse(server.name().into()))
 }
 
 fn failed(error: PostgresError) -> StoreError {

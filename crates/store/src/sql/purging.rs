@@ -135,7 +135,8 @@ pub(crate) fn account_with_old_inbound(
 ) -> Result<Option<AccountId>, TableError> {
     let mut statement = connection.prepare_cached(
         "SELECT c.account FROM inbound_counter c
-         WHERE (SELECT i.received_at FROM inbound i WHERE i.account = c.account ORDER BY i.id LIMIT 1) < ?1 LIMIT 1",
+         WHERE (SELECT i.received_at FROM inbound i WHERE i.account = c.account ORDER BY i.id LIMIT 1) < ?1
+         ORDER BY c.account LIMIT 1",
     )?;
     Ok(statement.query_row([before.as_millis()], |row| row.get(0).map(AccountId::new)).optional()?)
 }

@@ -41,6 +41,14 @@ impl Row<'_> {
         }
     }
 
+    /// Returns the text of a column without copying it, also of one that has texts as octets.
+    pub(crate) fn get_text(&self, column: usize) -> Result<Option<&str>> {
+        match self.get_ref(column)? {
+            ValueRef::Blob(octets) => Ok(ValueRef::Text(octets).as_str_or_null()?),
+            value => Ok(value.as_str_or_null()?),
+        }
+    }
+
     /// Returns the value of a column without copying it.
     #[inline]
     pub(crate) fn get_ref(&self, column: usize) -> Result<ValueRef<'_>> {

@@ -4,6 +4,7 @@ mod dialect;
 mod error;
 mod queue;
 mod session;
+mod tls;
 pub(crate) mod values;
 
 pub(crate) use error::Error;

@@ -3,6 +3,7 @@
 use super::dialect;
 use super::error::{Error, Result};
 use super::queue::{ChangeQueue, Group, RowKey};
+use super::tls::Encryption;
 use super::values::{Column, Parameter};
 use crate::server::Server;
 use futures_util::TryStreamExt as _;
@@ -24,6 +25,7 @@ pub(crate) struct Session {
     /// None once the session is dropped.
     runtime: Option<Runtime>,
     config: Config,
+    encryption: Option<Encryption>,
     /// Statements to run on every new connection.
     setup: String,
     /// None after the connection was lost.
@@ -59,6 +61,7 @@ impl Session {
         let session = Session {
             runtime: Some(runtime),
             config: server.config.clone(),
+            encryption: server.authorities.as_ref().map(Encryption::new),
             setup: format!("SET search_path = \"{}\"; {setup}", server.schema),
             client: RefCell::new(None),
             statements: RefCell::default(),
@@ -86,8 +89,18 @@ impl Session {
         }
         self.statements.borrow_mut().clear();
         let connecting = async {
-            let (client, connection) = self.config.connect(NoTls).await?;
-            drive(connection);
+            let client = match self.encryption.clone() {
+                Some(encryption) => {
+                    let (client, connection) = self.config.connect(encryption).await?;
+                    drive(connection);
+                    client
+                }
+                None => {
+                    let (client, connection) = self.config.connect(NoTls).await?;
+                    drive(connection);
+                    client
+                }
+            };
             client.batch_execute(&self.setup).await?;
             Ok::<_, Error>(Arc::new(client))
         };

@@ -64,7 +64,7 @@ impl RecordSource {
     /// Counts the messages from `first` to `last`, up to `limit`.
     pub(crate) fn count(&self, first: i64, last: i64, limit: u32) -> Result<u64, TableError> {
         let count: i64 = self.connection.query_row(
-            "SELECT count(*) FROM (SELECT 1 FROM message WHERE id BETWEEN ?1 AND ?2 LIMIT ?3)",
+            "SELECT count(*) FROM (SELECT 1 FROM message WHERE id BETWEEN ?1 AND ?2 LIMIT ?3) AS counted",
             params![first, last, limit],
             |row| row.get(0),
         )?;

@@ -75,9 +75,7 @@ pub(crate) fn match_texts(
             return Ok(found);
         }
         found.looked_at += 1;
-        let matches = |row: &crate::sql::Row<'_>| {
-            Ok(row.get_ref(0)?.as_str_or_null()?.is_some_and(|text| needle.is_in(text)))
-        };
+        let matches = |row: &crate::sql::Row<'_>| Ok(row.get_text(0)?.is_some_and(|text| needle.is_in(text)));
         if find.query_row(params![id, account.get()], matches).optional()? == Some(true) {
             found.ids.extend(MessageId::from_i64(*id));
         }
