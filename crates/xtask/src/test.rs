@@ -71,13 +71,19 @@ fn tests(tally: &mut Tally) -> Outcome {
     }
 }
 
-/// Runs the tests of the store on a real server: what holds for the embedded store holds there too.
+/// How often each crash test kills the gateway.
+const CRASH_CYCLES: (&str, &str) = ("HERMOD_CRASH_CYCLES", "8");
+
+/// Runs the tests of the store and the crash tests on a real server: what holds for the embedded store holds there too.
 fn tests_on_postgres(tally: &mut Tally) -> Outcome {
     let server = postgres::Server::start()?;
-    let args = ["test", "--package", "hermod-store", "--test", "it", "--locked", "--no-fail-fast"];
-    let mut cargo_test = command("cargo", &args);
-    cargo_test.env(postgres::VARIABLE, &server.url);
-    shell::run_watching(cargo_test, |line| tally.add(line))
+    for (package, tests) in [("hermod-store", &[][..]), ("hermod", &["crash::", "--skip", "crash::record"])] {
+        let args = ["test", "--package", package, "--test", "it", "--locked", "--no-fail-fast", "--"];
+        let mut cargo_test = command("cargo", &[&args[..], tests].concat());
+        cargo_test.env(postgres::VARIABLE, &server.url).env(CRASH_CYCLES.0, CRASH_CYCLES.1);
+        shell::run_watching(cargo_test, |line| tally.add(line))?;
+    }
+    Ok(())
 }
 
 fn documentation() -> Outcome {

@@ -10,8 +10,9 @@ use std::path::Path;
 const EMBEDDED: &str = "embedded";
 const FORM: &str = "a store is \"embedded\" or the address of a PostgreSQL server: \
      \"postgres://user:password@host:5432/database\"";
-/// A parameter of the address.
+/// Parameters of the address: a file of certificate authorities, and the schema of the tables.
 const ROOT_CERT: &str = "sslrootcert=";
+const SCHEMA: &str = "schema=";
 /// Stands for a password.
 const HIDDEN: &str = "...";
 
@@ -40,8 +41,12 @@ impl StoreAddress {
     /// file `sslrootcert` in the address, else those of this machine.
     pub fn server(&self) -> Result<Option<Server>, StoreError> {
         let StoreAddress::Postgres(url) = self else { return Ok(None) };
-        let (url, file) = split_root_cert(url);
-        let server = Server::parse(&url)?;
+        let (url, file) = split_off(url, ROOT_CERT);
+        let (url, schema) = split_off(&url, SCHEMA);
+        let mut server = Server::parse(&url)?;
+        if let Some(schema) = schema {
+            server = server.with_schema(&schema);
+        }
         if !server.may_use_tls() {
             return Ok(Some(server));
         }
@@ -50,13 +55,12 @@ impl StoreAddress {
     }
 }
 
-/// Returns the address without its parameter `sslrootcert`, and that parameter.
-fn split_root_cert(url: &str) -> (String, Option<String>) {
+/// Returns the address without a parameter of our own, and the value of that parameter.
+fn split_off(url: &str, name: &str) -> (String, Option<String>) {
     let Some((address, parameters)) = url.split_once('?') else { return (url.to_owned(), None) };
-    let is_root = |parameter: &&str| parameter.starts_with(ROOT_CERT);
-    let file = parameters.split('&').find(is_root).map(|parameter| parameter[ROOT_CERT.len()..].to_owned());
-    let others: Vec<&str> = parameters.split('&').filter(|parameter| !is_root(parameter)).collect();
-    (format!("{address}?{}", others.join("&")), file)
+    let value = parameters.split('&').find_map(|parameter| parameter.strip_prefix(name));
+    let others: Vec<&str> = parameters.split('&').filter(|parameter| !parameter.starts_with(name)).collect();
+    (format!("{address}?{}", others.join("&")), value.map(str::to_owned))
 }
 
 /// Without the password.
@@ -114,7 +118,7 @@ mod tests {
             assert_eq!(StoreAddress::parse(text), None, "{text}");
         }
         assert!(StoreAddress::Postgres("postgres://db:port/sms".to_owned()).server().is_err());
-        let (url, file) = split_root_cert("postgres://db/sms?sslrootcert=/etc/ca.pem&sslmode=require");
+        let (url, file) = split_off("postgres://db/sms?sslrootcert=/etc/ca.pem&sslmode=require", ROOT_CERT);
         assert_eq!(
             (url.as_str(), file.as_deref()),
             ("postgres://db/sms?sslmode=require", Some("/etc/ca.pem"))

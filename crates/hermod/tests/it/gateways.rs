@@ -1,6 +1,7 @@
 //! Starts a gateway for a test: in this process with a manual clock, or as the real binary.
 
 use crate::real_time::{block, now, pause};
+use crate::store_access::{self, store_of};
 use hermod_domain::time::Timestamp;
 use hermod_gateway::author::Author;
 use hermod_gateway::clock::Clock;
@@ -97,6 +98,7 @@ impl InProcess {
             config.mail = Mail { server, port, tls: MailTls::None, sender, ..config.mail };
         }
         config.data.folder = data_folder(folder);
+        config.data.store = store_of(&config.data.folder);
         config.data.low_water = Bytes(16 << 20);
         config.messages.in_doubt_wait = Period::from_secs(15);
         let http = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a free port");
@@ -201,8 +203,9 @@ impl Served {
     fn set_up(program: &[&str], folder: &Path, settings: &str, provision: &str, log: &Path) -> Served {
         let (address, smpp) = (free_address(), free_address());
         let settings = format!(
-            "[data]\nfolder = \"data\"\nlow_water = \"16MiB\"\n[provision]\nfile = \"provision.toml\"\n\
+            "[data]\nfolder = \"data\"\nstore = \"{}\"\nlow_water = \"16MiB\"\n[provision]\nfile = \"provision.toml\"\n\
              [http]\nlisten = \"{address}\"\n{}",
+            store_of(&data_folder(folder)),
             with_smpp(settings, smpp)
         );
         std::fs::write(folder.join("hermod.toml"), settings).expect("a settings file");
@@ -288,8 +291,8 @@ impl Served {
         let started = now();
         loop {
             let data = data_folder(folder);
-            let audit = tokio::task::spawn_blocking(move || hermod_store::Store::audit(&data)).await;
-            let open = audit.expect("an audit does not panic").expect("an audit").open_parts;
+            let audit = tokio::task::spawn_blocking(move || store_access::audit(&data)).await;
+            let open = audit.expect("an audit does not panic").open_parts;
             if open == 0 {
                 return;
             }

@@ -2,13 +2,31 @@
 
 use crate::gateways::wall_time;
 use hermod_domain::ids::{AccountId, CarrierId};
+use hermod_gateway::config::StoreAddress;
 use hermod_store::{AuditReport, OpenOptions, Store};
 use std::path::Path;
 use std::time::Duration;
 
+/// Returns where the store of a data folder is: embedded, or on the server that `HERMOD_TEST_POSTGRES` names, in a schema of its
+/// own.
+pub(crate) fn store_of(data: &Path) -> StoreAddress {
+    #[expect(clippy::disallowed_methods, reason = "cargo xtask passes its options in variables")]
+    let Ok(url) = std::env::var("HERMOD_TEST_POSTGRES") else { return StoreAddress::Embedded };
+    let folder = data.parent().and_then(Path::file_name).expect("a temporary folder");
+    StoreAddress::parse(&format!("{url}?schema={}", folder.to_string_lossy())).expect("an address")
+}
+
+/// Audits the store of a data folder.
+pub(crate) fn audit(data: &Path) -> AuditReport {
+    match store_of(data).server().expect("an address") {
+        Some(server) => Store::audit_server(&server).expect("an audit"),
+        None => Store::audit(data).expect("an audit"),
+    }
+}
+
 /// Audits a data folder. Panics if the audit finds a violation.
 pub(crate) fn audit_clean(data: &Path) -> AuditReport {
-    let report = Store::audit(data).expect("an audit");
+    let report = audit(data);
     assert!(report.is_clean(), "the audit found {:#?}", report.violations);
     report
 }
@@ -17,7 +35,7 @@ pub(crate) fn open_store(data: &Path) -> Store {
     let (folder, now) = (data.to_owned(), wall_time());
     let options = OpenOptions {
         folder,
-        server: None,
+        server: store_of(data).server().expect("an address"),
         low_water_bytes: 0,
         in_doubt_wait: Duration::ZERO,
         record: false,

@@ -74,6 +74,15 @@ impl Tab {
         url.strip_prefix(&self.origin).unwrap_or(&url).to_owned()
     }
 
+    /// Waits until the page has another address than one that begins with this path.
+    pub(super) async fn leaves(&self, path: &str) {
+        let started = now();
+        while self.path().await.starts_with(path) {
+            assert!(started.elapsed() < PATIENCE, "still at {path}:\n{}", self.text().await);
+            pause(POLL).await;
+        }
+    }
+
     /// Waits until the page has an address with this path.
     pub(super) async fn arrives_at(&self, path: &str) {
         let started = now();

@@ -6,7 +6,7 @@ use super::{Chance, SETTLE_WAIT, check_each_message};
 use crate::gateways::{self, Served};
 use crate::real_time::{now, pause};
 use crate::scenario::Esme;
-use crate::store_access::{audit_clean, number_from};
+use crate::store_access::{audit, audit_clean, number_from};
 use hermod_simulator::carrier::{Carrier, CarrierOptions, Outcome, RecordMode, Script};
 use hermod_smpp::{Address, BindType, CommandId, CommandStatus, Frame, Hidden, Pdu, SubmitSm, VERSION_3_4};
 use std::collections::{BTreeMap, BTreeSet};
@@ -58,8 +58,7 @@ async fn no_acknowledged_submit_sm_is_lost_or_charged_twice_and_no_receipt_is_lo
     // The last process: all parts end, and every receipt arrives.
     let gateway = start(folder.path(), carrier.addr());
     gateway.wait_until_no_open_parts(folder.path(), SETTLE_WAIT).await;
-    let stored =
-        hermod_store::Store::audit(&gateways::data_folder(folder.path())).expect("an audit").messages;
+    let stored = audit(&gateways::data_folder(folder.path())).messages;
     collect_receipts(gateway.smpp_address(), stored, &mut book).await;
     gateway.stop().await;
     compare(folder.path(), &book, &carrier).await;
