@@ -7,8 +7,8 @@ mod webhook_rules;
 
 use crate::error::StoreError;
 use crate::read_results::{AuditReport, RecordAudit, Violation};
-use crate::sql::Connection;
 use crate::sql::day_tables::bucket_days;
+use crate::sql::{Connection, RowKey};
 use crate::sql::{audit_log, idempotency_keys, jobs, parts, purging};
 use crate::sqlite::schema;
 use hermod_domain::audit::AuditEnd;
@@ -84,7 +84,7 @@ fn check_keys(connection: &Connection, report: &mut AuditReport) -> Result<(), T
     idempotency_keys::visit_valid(connection, |entry| {
         connection
             .prepare_cached("INSERT INTO key_message (message) VALUES (?1)")?
-            .execute([entry.message.as_i64()])?;
+            .change(RowKey { table: "key_message", row: entry.message.as_i64() }, [entry.message.as_i64()])?;
         Ok(())
     })?;
     let query = "SELECT 'key of message ' || k.message FROM key_message k

@@ -10,6 +10,9 @@ use rusqlite::types::Value;
 use std::sync::Arc;
 use tokio_postgres::types::Type;
 
+/// Changes that are held at once: those of several batches under load.
+const CHANGES_MAX: usize = 20_000;
+
 /// The row that a change is about: its table, and a number that rows share only if they may stay in order for it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RowKey {
@@ -33,11 +36,17 @@ struct TableChanges {
 #[derive(Default)]
 pub(super) struct ChangeQueue {
     tables: Vec<(&'static str, TableChanges)>,
+    changes: usize,
 }
 
 impl ChangeQueue {
     pub(super) fn is_empty(&self) -> bool {
         self.tables.is_empty()
+    }
+
+    /// Whether it holds as many changes as it may; they are then sent before the end of the batch.
+    pub(super) fn is_full(&self) -> bool {
+        self.changes >= CHANGES_MAX
     }
 
     /// Adds a change. Returns false if the values do not fit the types of the parameters.
@@ -60,6 +69,7 @@ impl ChangeQueue {
                 changes.groups.len() - 1
             }
         };
+        self.changes += 1;
         changes.last.insert(key.row, index);
         let group = &mut changes.groups[index];
         // All values are added, so that the columns keep the same length.
@@ -71,11 +81,13 @@ impl ChangeQueue {
 
     /// Returns the groups in an order in which they may be sent.
     pub(super) fn take(&mut self) -> Vec<Group> {
+        self.changes = 0;
         self.tables.drain(..).flat_map(|(_, changes)| changes.groups).collect()
     }
 
     pub(super) fn clear(&mut self) {
         self.tables.clear();
+        self.changes = 0;
     }
 }
 
@@ -125,6 +137,19 @@ mod tests {
     fn tables_do_not_wait_for_each_other() {
         let both = [("part", 1, "insert "), ("message", 1, "add "), ("part", 2, "insert ")];
         assert_eq!(groups(&both), ["insert 2", "add 1"]);
+    }
+
+    #[test]
+    fn full_queue_is_empty_again_after_its_changes_are_taken() {
+        let mut queue = ChangeQueue::default();
+        for row in 0..CHANGES_MAX {
+            assert!(!queue.is_full(), "{row}");
+            let key = RowKey { table: "part", row: i64::try_from(row).unwrap() };
+            assert!(queue.push(key, &Arc::from("insert"), &[Type::INT8], vec![Value::Integer(key.row)]));
+        }
+        assert!(queue.is_full());
+        assert_eq!(queue.take().len(), 1);
+        assert!(queue.is_empty() && !queue.is_full());
     }
 
     #[test]

@@ -213,7 +213,11 @@ impl Session {
         let prepared = self.prepared(&client, sql)?;
         let row = values.iter().map(|value| Ok(Parameter::of(*value)?.0)).collect::<Result<Vec<_>>>()?;
         let pushed = self.queue.borrow_mut().push(key, &prepared.sql, prepared.one.params(), row);
-        if pushed { Ok(()) } else { Err(Error::Unfit(sql.to_owned())) }
+        if !pushed {
+            return Err(Error::Unfit(sql.to_owned()));
+        }
+        let is_full = self.queue.borrow().is_full();
+        if is_full { self.send_queued(&client) } else { Ok(()) }
     }
 
     /// Runs several statements without parameters.
