@@ -2,7 +2,7 @@
 
 use crate::error::StoreError;
 use std::fmt;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_postgres::Config;
@@ -13,8 +13,6 @@ use tokio_rustls::rustls::RootCertStore;
 const CONNECT_WAIT: Duration = Duration::from_secs(5);
 /// How long a server may not confirm what was sent to it.
 const SILENCE_MAX: Duration = Duration::from_secs(10);
-/// The port of PostgreSQL by default.
-const PORT: u16 = 5432;
 /// The schema of the tables by default.
 const SCHEMA: &str = "hermod";
 
@@ -59,31 +57,6 @@ impl Server {
     #[must_use]
     pub fn with_schema(self, name: &str) -> Server {
         Server { schema: name.replace('"', ""), ..self }
-    }
-
-    /// Returns the first address, if it is one of TCP in numbers.
-    pub fn address(&self) -> Option<SocketAddr> {
-        let Some(Host::Tcp(host)) = self.config.get_hosts().first() else { return None };
-        let port = self.config.get_ports().first().copied().unwrap_or(PORT);
-        Some(SocketAddr::new(host.parse().ok()?, port))
-    }
-
-    /// Returns the same database at another address, such as that of a proxy.
-    #[must_use]
-    pub fn at(&self, address: SocketAddr) -> Server {
-        let mut config = Config::new();
-        config.host(address.ip().to_string()).port(address.port());
-        if let Some(user) = self.config.get_user() {
-            config.user(user);
-        }
-        if let Some(password) = self.config.get_password() {
-            config.password(password);
-        }
-        if let Some(database) = self.config.get_dbname() {
-            config.dbname(database);
-        }
-        config.ssl_mode(self.config.get_ssl_mode());
-        Server { config, schema: self.schema.clone(), authorities: self.authorities.clone() }
     }
 
     /// Returns where the server is, without the password.

@@ -136,7 +136,7 @@ impl WritingSession {
     fn commit(&self) -> Result<u64, TableError> {
         let session = self.session();
         if !session.has_changes() {
-            self.roll_back()?;
+            session.roll_back().map_err(Error::from)?;
             return Ok(self.sequence.get());
         }
         let next = self.sequence.get() + 1;

@@ -214,7 +214,12 @@ fn write_row(
 ) -> Result<(), TableError> {
     let CarrierIdKey { carrier, key, remote } = id;
     let IdAssignment { part: PartKey { account, message, part }, to, at, day: _ } = tie;
-    let row = RowKey { table: TABLE, row: number_of(carrier, remote) };
+    // Only PostgreSQL needs the number.
+    let row = match connection {
+        Connection::Sqlite(_) => 0,
+        Connection::Postgres(_) => number_of(carrier, remote),
+    };
+    let row = RowKey { table: TABLE, row };
     connection.prepare_cached(sql.as_str()?)?.change(
         row,
         params![

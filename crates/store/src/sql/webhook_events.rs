@@ -11,7 +11,7 @@ use hermod_engine::tables::{
     WaitingEvent, WebhookEventChange, WebhookEventRows,
 };
 
-/// The row of an event, in whichever of the two tables it is.
+/// The row of an event, which waits or has ended.
 const fn event_row(key: EventKey) -> RowKey {
     RowKey { table: "webhook", row: key.event.0.cast_signed() }
 }

@@ -1,7 +1,7 @@
 //! A connection to PostgreSQL that is cut while a batch is committed. A proxy on the loopback stands between the store and
 //! the server, and cuts the connection before or after the server gets the commit.
 
-use crate::world::{ALICE, PRICE, noon, options, server, sms};
+use crate::world::{ALICE, PRICE, noon, options, server_address, server_at, sms};
 use hermod_domain::money::Money;
 use hermod_store::{AcceptOutcome, LedgerEntry, LedgerKind, OpenOptions, Store};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -72,12 +72,12 @@ async fn forward(client: TcpStream, server: TcpStream, next: Arc<AtomicU8>) {
 
 /// Opens a store through a proxy, in which Alice has some credit.
 async fn store_behind_a_proxy(folder: &Path) -> Option<(Store, Proxy)> {
-    let Some(direct) = server(folder) else {
+    let Some(behind) = server_address() else {
         println!("only for PostgreSQL");
         return None;
     };
-    let (proxy, address) = Proxy::start(direct.address().expect("a TCP address")).await;
-    let options = OpenOptions { server: Some(direct.at(address)), ..options(folder, noon()) };
+    let (proxy, address) = Proxy::start(behind).await;
+    let options = OpenOptions { server: server_at(folder, address), ..options(folder, noon()) };
     let store = tokio::task::spawn_blocking(move || Store::open(&options)).await.expect("no panic");
     let store = store.expect("the store opens");
     let opening = LedgerEntry {

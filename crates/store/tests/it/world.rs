@@ -5,7 +5,7 @@ mod postgres;
 mod raw;
 
 pub(crate) use link::Link;
-pub(crate) use postgres::{on_postgres, server};
+pub(crate) use postgres::{on_postgres, server, server_address, server_at};
 pub(crate) use raw::{Lock, Raw, blob, raw, sqlite};
 
 use hermod_domain::carrier::IdConversion;

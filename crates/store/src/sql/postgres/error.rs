@@ -2,6 +2,9 @@
 
 use tokio_postgres::error::SqlState;
 
+/// The class of errors about connections.
+const CONNECTION_EXCEPTIONS: &str = "08";
+
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
 #[derive(Debug, thiserror::Error)]
@@ -22,7 +25,7 @@ impl Error {
     /// Whether the connection is gone, so that it is unknown what the server did.
     pub(crate) fn is_connection_lost(&self) -> bool {
         match self {
-            Error::Server(error) => error.is_closed() || error.as_db_error().is_none(),
+            Error::Server(error) => error.is_closed() || is_socket_error(error) || is_shutdown(error),
             Error::ConnectionLost => true,
             Error::Runtime(_) | Error::Value(_) | Error::Unfit(_) => false,
         }
@@ -42,6 +45,17 @@ impl Error {
     pub(crate) fn is_full(&self) -> bool {
         matches!(self, Error::Server(error) if error.code() == Some(&SqlState::DISK_FULL))
     }
+}
+
+/// Whether the socket failed. A value that could not be encoded is no such error: it fails again.
+fn is_socket_error(error: &tokio_postgres::Error) -> bool {
+    std::error::Error::source(error).is_some_and(<dyn std::error::Error>::is::<std::io::Error>)
+}
+
+/// Whether the server ended the connection, or does not accept one now. A commit may have been done before that.
+fn is_shutdown(error: &tokio_postgres::Error) -> bool {
+    let ends = [&SqlState::ADMIN_SHUTDOWN, &SqlState::CRASH_SHUTDOWN, &SqlState::CANNOT_CONNECT_NOW];
+    error.code().is_some_and(|code| ends.contains(&code) || code.code().starts_with(CONNECTION_EXCEPTIONS))
 }
 
 /// Returns the server's words, which `tokio_postgres` leaves to the source of its error.

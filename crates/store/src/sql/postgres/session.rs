@@ -151,25 +151,29 @@ impl Session {
     /// meanwhile, the error is [`Error::is_connection_lost`] and the outcome is unknown.
     pub(crate) fn commit(&self, last: Option<(&str, &[&dyn ToSql])>) -> Result<()> {
         let client = self.client()?;
-        let mut ends = Vec::new();
-        if let Some((sql, values)) = last {
-            let statement = self.prepared(&client, sql)?.one;
-            ends.push((statement, parameters(values)?));
-        }
+        let last = match last {
+            Some((sql, values)) => Some((self.prepared(&client, sql)?.one, parameters(values)?)),
+            None => None,
+        };
         let groups = self.prepare_queued(&client)?;
         let begin = self.begin_at_server();
         self.transaction.set(None);
         let done = self.runtime().block_on(async {
             // All are sent before the first answer is awaited. After an error the server ignores the rest, and the commit
             // is a rollback.
-            let first = async { if begin { client.batch_execute("BEGIN").await } else { Ok(()) } };
+            let first = begin_if(&client, begin);
             let changes = run_groups(&client, &groups);
-            let ends = in_order(ends.iter().map(|(statement, values)| rows(&client, statement, values)));
-            let (first, changes, ends, committed) =
-                join4(first, changes, ends, client.batch_execute("COMMIT")).await;
+            let counted = async {
+                match &last {
+                    Some((statement, values)) => rows(&client, statement, values).await.map(drop),
+                    None => Ok(()),
+                }
+            };
+            let (first, changes, counted, committed) =
+                join4(first, changes, counted, client.batch_execute("COMMIT")).await;
             first?;
             changes?;
-            ends.into_iter().collect::<std::result::Result<Vec<_>, _>>()?;
+            counted?;
             committed
         });
         Ok(done?)
@@ -183,7 +187,7 @@ impl Session {
         let groups = self.prepare_queued(&client)?;
         let begin = self.begin_at_server();
         Ok(self.runtime().block_on(async {
-            let first = async { if begin { client.batch_execute("BEGIN").await } else { Ok(()) } };
+            let first = begin_if(&client, begin);
             let (first, changes, rows) =
                 join3(first, run_groups(&client, &groups), rows(&client, &statement, &values)).await;
             first?;
@@ -249,7 +253,7 @@ impl Session {
             return Ok(());
         }
         Ok(self.runtime().block_on(async {
-            let first = async { if begin { client.batch_execute("BEGIN").await } else { Ok(()) } };
+            let first = begin_if(client, begin);
             let (first, changes) = join(first, run_groups(client, &groups)).await;
             first?;
             changes
@@ -311,6 +315,11 @@ fn drive(connection: impl Future + Send + 'static) {
 
 fn parameters(values: &[&dyn ToSql]) -> Result<Vec<Parameter>> {
     values.iter().map(|value| Ok(Parameter::of(*value)?)).collect()
+}
+
+/// Lets the server begin the transaction, unless it has.
+async fn begin_if(client: &Client, begin: bool) -> std::result::Result<(), tokio_postgres::Error> {
+    if begin { client.batch_execute("BEGIN").await } else { Ok(()) }
 }
 
 async fn rows(

@@ -1,6 +1,7 @@
 //! PostgreSQL as the store of the tests: the server that `HERMOD_TEST_POSTGRES` names. Each folder has a schema of its own.
 
 use hermod_store::Server;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::mpsc;
 use tokio_postgres::{NoTls, SimpleQueryMessage};
@@ -18,7 +19,7 @@ const COPY: &str = "
     CREATE VIEW \"{to}\".open_part AS
         SELECT * FROM \"{to}\".part UNION ALL SELECT * FROM \"{to}\".late_part;";
 
-#[expect(clippy::disallowed_methods, reason = "whoever runs the tests says where the server is")]
+#[expect(clippy::disallowed_methods, reason = "a variable names the server of the tests")]
 fn url() -> Option<String> {
     std::env::var(VARIABLE).ok()
 }
@@ -26,6 +27,20 @@ fn url() -> Option<String> {
 /// Returns the server of the tests, if they run on PostgreSQL.
 pub(crate) fn server(folder: &Path) -> Option<Server> {
     Some(Server::parse(&url()?).expect("the address of a server").with_schema(&schema(folder)))
+}
+
+/// Returns the TCP address in the server's URL; none without a server, which is `postgres://user@address/database`.
+pub(crate) fn server_address() -> Option<SocketAddr> {
+    let url = url()?;
+    let (_, host) = url.split_once('@').expect("a user");
+    let (address, _) = host.split_once('/').expect("a database");
+    Some(address.parse().expect("an address in numbers"))
+}
+
+/// Returns the server as it is reached at another address.
+pub(crate) fn server_at(folder: &Path, address: SocketAddr) -> Option<Server> {
+    let url = url()?.replace(&server_address()?.to_string(), &address.to_string());
+    Some(Server::parse(&url).expect("the address of a proxy").with_schema(&schema(folder)))
 }
 
 fn schema(folder: &Path) -> String {
