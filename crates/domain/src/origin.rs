@@ -132,7 +132,7 @@ impl fmt::Display for Alias {
 }
 
 /// The id by which a customer names a message: its message id, or on 3.3 binds its alias. They differ in length.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MessageName {
     Id(MessageId),
     Alias(Alias),

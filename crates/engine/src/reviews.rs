@@ -8,10 +8,11 @@ use crate::ops::{
 use crate::tables::{ReopenedReview, ReviewChange, ReviewStatus, TableError};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
 
 /// The times that make a case old: it was last matched before `met`, and decided, if it was, before `decided`. An
 /// approval is kept as long as it is valid, also if the case is old.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OldReviews {
     pub met: Timestamp,
     pub decided: Timestamp,

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// One `deliver_sm` with an MO message or a part of one.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InboundPart {
     /// The handset's address, as the carrier sent it.
     pub source: SmppAddress,

@@ -56,7 +56,7 @@ impl Progress {
 }
 
 /// The cause of a carrier's permanent rejection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RejectionCause {
     /// The destination: reported as UNDELIV.
     Destination,

@@ -8,6 +8,7 @@ use crate::ops::{
 use crate::reviews::OldReviews;
 use crate::tables::TableError;
 use hermod_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
 
 impl Command for LedgerEntry {
     type Outcome = PostOutcome;
@@ -35,7 +36,7 @@ impl Command for Screened {
 }
 
 /// Approves or rejects a case. Returns the case; none if there is no such case.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DecideReview {
     pub id: u64,
     pub approve: bool,
@@ -57,7 +58,7 @@ impl Command for DecideReview {
 }
 
 /// Deletes those of these cases that are still old.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForgetReviews {
     pub cases: Vec<u64>,
     pub old: OldReviews,

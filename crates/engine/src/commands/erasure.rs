@@ -5,10 +5,11 @@ use crate::commands::Command;
 use crate::tables::{InboundKey, TableError};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::phone::Msisdn;
+use serde::{Deserialize, Serialize};
 
 /// Erases the number in those of these messages that have ended. Returns how many, and the messages that are still being
 /// delivered.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EraseMessages {
     pub ids: Vec<MessageId>,
 }
@@ -22,7 +23,7 @@ impl Command for EraseMessages {
 }
 
 /// Erases the number in those of these MO messages that are not being delivered any more. Returns how many.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EraseInbound {
     pub keys: Vec<InboundKey>,
 }
@@ -37,7 +38,7 @@ impl Command for EraseInbound {
 
 /// Erases the number in held texts and conversations, and in parked receipts and unassigned MO messages if no account is
 /// given. Returns how many rows there were.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EraseOthers {
     pub number: Msisdn,
     pub account: Option<AccountId>,

@@ -5,9 +5,10 @@ use crate::commands::{Command, OnFullDisk};
 use crate::ops::{LinkBatch, LinkId, LinkKind, RecordedReceipt, SubmitResponse};
 use crate::tables::TableError;
 use hermod_domain::ids::CarrierId;
+use serde::{Deserialize, Serialize};
 
 /// Registers a link. Parts are given to it once it reports free slots.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenLink {
     pub carrier: CarrierId,
     pub link: LinkId,
@@ -30,7 +31,7 @@ impl Command for OpenLink {
 }
 
 /// Removes a link. It gets no further parts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CloseLink {
     pub carrier: CarrierId,
     pub link: LinkId,

@@ -8,6 +8,7 @@ use crate::tables::TableError;
 use hermod_domain::ids::AccountId;
 use hermod_domain::origin::MessageName;
 use hermod_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
 
 impl Command for Acceptance {
     type Outcome = AcceptOutcome;
@@ -18,7 +19,7 @@ impl Command for Acceptance {
 }
 
 /// Cancels a message while no carrier has, or may have, any part of it, and refunds its cost.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cancel {
     pub account: AccountId,
     pub name: MessageName,
@@ -38,7 +39,7 @@ impl Command for Cancel {
 
 /// Moves messages that wait for one carrier to another. Those that do not wait there any more stay as they are. Returns how
 /// many were moved.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MoveWaiting {
     pub moves: Vec<Move>,
     pub now: Timestamp,
@@ -53,7 +54,7 @@ impl Command for MoveWaiting {
 }
 
 /// Finds the message that used an idempotency key. Runs on the writer, which also knows keys that are not committed yet.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FindKey {
     pub key: KeyClaim,
 }
@@ -69,7 +70,7 @@ impl Command for FindKey {
 }
 
 /// Reads the queues of all carriers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadQueues;
 
 impl Command for ReadQueues {

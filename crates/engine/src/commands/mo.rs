@@ -7,6 +7,7 @@ use crate::tables::{ConversationKey, TableError};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
 
 impl Command for Inbound {
     type Outcome = InboundRecord;
@@ -17,7 +18,7 @@ impl Command for Inbound {
 }
 
 /// Gives an unassigned MO message to an account. Returns none if there is no such message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AssignInbound {
     pub message: MessageId,
     pub account: AccountId,
@@ -42,7 +43,7 @@ impl Command for OptOut {
 }
 
 /// Opts a recipient in again. Returns whether the recipient had opted out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OptIn {
     pub account: AccountId,
     pub number: Msisdn,
@@ -57,7 +58,7 @@ impl Command for OptIn {
 }
 
 /// Deletes digests that are too old to recognise a duplicate MO message, at most `limit`. Returns how many.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForgetRepeats {
     pub now: Timestamp,
     pub limit: usize,
@@ -72,7 +73,7 @@ impl Command for ForgetRepeats {
 }
 
 /// Deletes unassigned MO messages that are past their retention, at most `limit`. Returns how many.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForgetUnassigned {
     pub now: Timestamp,
     pub limit: usize,
@@ -87,7 +88,7 @@ impl Command for ForgetUnassigned {
 }
 
 /// Deletes those of these conversations that are still older than `before`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForgetConversations {
     pub keys: Vec<ConversationKey>,
     pub before: Timestamp,

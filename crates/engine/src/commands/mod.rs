@@ -37,6 +37,7 @@ use crate::ops::{
 use crate::state::idempotency_keys::KeyStep;
 use crate::tables::TableError;
 use crate::webhooks::WebhookResults;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// What the writer does with a command while the disk is full.
@@ -83,12 +84,13 @@ pub trait Listed: Command + Into<AnyCommand> {
 macro_rules! commands {
     ($($name:ident($command:ty)),* $(,)?) => {
         /// Any command.
-        #[derive(Clone, Debug)]
+        #[derive(Clone, Debug, Serialize, Deserialize)]
         pub enum AnyCommand {
             $($name($command)),*
         }
 
         /// The outcome of any command, under the name of the command.
+        #[derive(Serialize, Deserialize)]
         pub enum AnyOutcome {
             $($name(<$command as Command>::Outcome)),*
         }

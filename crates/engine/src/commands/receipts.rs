@@ -6,9 +6,10 @@ use crate::tables::{TableError, UnnamedPart};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{CarrierId, RemoteId};
 use hermod_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
 
 /// Looks again for the parts of these parked receipts. Returns how many were applied.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rematch {
     pub carrier: CarrierId,
     pub ids: IdConversion,
@@ -25,7 +26,7 @@ impl Command for Rematch {
 }
 
 /// Gives up parked receipts that are too old, a bounded number of them. Returns how many.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GiveUpParked {
     pub now: Timestamp,
 }
@@ -39,7 +40,7 @@ impl Command for GiveUpParked {
 }
 
 /// Deletes those of these parts without a carrier id that were accepted before `before`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForgetUnnamedParts {
     pub parts: Vec<UnnamedPart>,
     pub before: Timestamp,

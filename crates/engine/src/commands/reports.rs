@@ -6,6 +6,7 @@ use crate::ops::{FinishedReports, ReportId};
 use crate::tables::TableError;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
 
 impl Command for FinishedReports {
     type Outcome = ();
@@ -18,7 +19,7 @@ impl Command for FinishedReports {
 }
 
 /// Gives up reports of a connection that are too old, a bounded number of them. Returns which.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GiveUpOldReports {
     pub connection: ConnectionId,
     pub now: Timestamp,
@@ -33,7 +34,7 @@ impl Command for GiveUpOldReports {
 }
 
 /// Deletes given-up reports that are past their retention, a bounded number of them. Returns how many.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForgetGivenUp {
     pub now: Timestamp,
 }
@@ -48,7 +49,7 @@ impl Command for ForgetGivenUp {
 
 /// Moves reports of a connection that has no receiver to its account's webhook. Returns which were moved; none at all if
 /// the connection has a receiver again, or its reports do not go to a webhook.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MoveToWebhook {
     pub connection: ConnectionId,
     pub reports: Vec<ReportId>,

@@ -6,9 +6,10 @@ use crate::ops::Retention;
 use crate::tables::TableError;
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
 
 /// Deletes the texts of old messages. Returns how many messages it passed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PurgeTexts {
     pub keep: Retention,
     pub now: Timestamp,
@@ -23,7 +24,7 @@ impl Command for PurgeTexts {
 }
 
 /// Makes old idempotency keys void. Returns whether there may be any.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExpireKeys {
     pub keep: Retention,
     pub now: Timestamp,
@@ -38,7 +39,7 @@ impl Command for ExpireKeys {
 }
 
 /// Deletes the records of old messages. Returns how many messages it passed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PurgeRecords {
     pub keep: Retention,
     pub now: Timestamp,
@@ -53,7 +54,7 @@ impl Command for PurgeRecords {
 }
 
 /// Deletes carrier ids that are so old that no receipt can refer to them. Returns how many.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PurgeCarrierIds {
     pub now: Timestamp,
 }
@@ -67,7 +68,7 @@ impl Command for PurgeCarrierIds {
 }
 
 /// Deletes MO messages of an account that were received before a time. Returns how many.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PurgeInbound {
     pub account: AccountId,
     pub before: Timestamp,

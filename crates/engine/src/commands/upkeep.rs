@@ -8,10 +8,11 @@ use crate::state::idempotency_keys::KeyStep;
 use crate::tables::{MessageKey, TableError, UnreadablePart};
 use hermod_domain::ids::PartNo;
 use hermod_domain::time::{Day, Timestamp};
+use serde::{Deserialize, Serialize};
 
 /// Puts deferred parts whose time has come back into their lanes, and delivers MO messages whose missing parts did not
 /// arrive in time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReleaseDue {
     pub now: Timestamp,
 }
@@ -26,7 +27,7 @@ impl Command for ReleaseDue {
 }
 
 /// Ends those of these parts that are still past their deadline, with their messages. Returns how many.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExpireParts {
     pub parts: Vec<(MessageKey, PartNo)>,
     pub now: Timestamp,
@@ -41,7 +42,7 @@ impl Command for ExpireParts {
 }
 
 /// Sets aside those of these messages that still have a part that cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SetUnreadableAside {
     pub parts: Vec<UnreadablePart>,
     pub now: Timestamp,
@@ -57,7 +58,7 @@ impl Command for SetUnreadableAside {
 }
 
 /// Moves those of these messages whose parts are all accepted to the table of late parts.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SetLate {
     pub keys: Vec<MessageKey>,
     pub now: Timestamp,
@@ -81,7 +82,7 @@ impl Command for KeyStep {
 }
 
 /// Deletes the delivery figures of days that are past their retention.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DropOldFigures {
     pub today: Day,
 }

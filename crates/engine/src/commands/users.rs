@@ -6,9 +6,10 @@ use crate::ops::{MadeCustomerRequest, PostOutcome, TokenDigest, UserToken, Webho
 use crate::tables::{TableError, UserTokenChange};
 use hermod_domain::audit::AuditEntry;
 use hermod_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
 
 /// Stores a token of a user.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PutUserToken {
     New(UserToken),
     /// Other contents of a token. A token that has ended meanwhile stays ended.
@@ -27,7 +28,7 @@ impl Command for PutUserToken {
 }
 
 /// Ends a token of a user. Returns whether there was one.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EndUserToken(pub TokenDigest);
 
 impl Command for EndUserToken {
@@ -39,7 +40,7 @@ impl Command for EndUserToken {
 }
 
 /// Deletes tokens that have expired.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForgetUserTokens {
     pub now: Timestamp,
 }
@@ -54,7 +55,7 @@ impl Command for ForgetUserTokens {
 }
 
 /// Writes entries into the audit log.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AppendToAuditLog(pub Vec<AuditEntry>);
 
 impl Command for AppendToAuditLog {
@@ -67,7 +68,7 @@ impl Command for AppendToAuditLog {
 
 /// A command with its entries for the audit log, which are written in the same batch. A command that changes nothing writes
 /// none.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Audited {
     pub command: AnyCommand,
     pub entries: Vec<AuditEntry>,

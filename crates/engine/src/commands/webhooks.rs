@@ -7,6 +7,7 @@ use crate::tables::{EventKey, TableError};
 use crate::webhooks::WebhookResults;
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 impl Command for WebhookResults {
@@ -20,7 +21,7 @@ impl Command for WebhookResults {
 }
 
 /// Makes an event due now, whether it has ended or still waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplayWebhook {
     pub account: AccountId,
     pub event: EventId,
@@ -37,7 +38,7 @@ impl Command for ReplayWebhook {
 
 /// Looks at `limit` events of an endpoint that were given up, behind `after`, and makes those due now that were given up at
 /// or after `since`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplayFailedWebhooks {
     pub endpoint: Endpoint,
     pub since: Timestamp,
@@ -56,7 +57,7 @@ impl Command for ReplayFailedWebhooks {
 }
 
 /// Deletes those of these events that have ended, and not after `before`. Returns how many.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForgetWebhooks {
     pub events: Vec<EventKey>,
     pub before: Timestamp,
@@ -73,7 +74,7 @@ impl Command for ForgetWebhooks {
 
 /// Limits the due times of events to what their schedule allows: `waits` are the longest waits after each failure, from the
 /// first. Returns how many were changed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LimitWebhookWaits {
     pub waits: Vec<Duration>,
     pub now: Timestamp,

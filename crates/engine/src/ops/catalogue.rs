@@ -28,7 +28,7 @@ impl fmt::Debug for CatalogueRow {
 }
 
 /// Everything that one change of the setup writes. All of it is written, or nothing.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CatalogueChange {
     /// Entries that are added or replaced.
     pub put: Vec<CatalogueRow>,
@@ -44,7 +44,7 @@ pub struct CatalogueChange {
 }
 
 /// Why a change of the setup was refused.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CatalogueRefusal {
     Entry(PostRefusal),
     /// Another entry of this kind has this name.

@@ -74,7 +74,7 @@ pub struct CustomerRequestEnd {
 }
 
 /// The outcome of making a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MadeCustomerRequest {
     New(u64),
     /// The account has an open request for the same.

@@ -5,6 +5,7 @@ use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::inbound::{InboundPart, MoContent};
 use hermod_domain::origin::SmppAddress;
 use hermod_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
 
@@ -29,7 +30,7 @@ pub const CONVERSATION_KEPT: Duration = Duration::from_secs(400 * 86_400);
 pub const INBOUND_LOOKED_AT_MAX: u32 = 5_000;
 
 /// A part of an MO message, with the sequence number of its `deliver_sm`, which is answered after the commit.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MoRecord {
     pub sequence: u32,
     pub part: InboundPart,
@@ -57,7 +58,7 @@ pub struct UnassignedMo {
 }
 
 /// An MO message for an account.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Inbound {
     pub account: AccountId,
     pub from: String,
@@ -67,7 +68,7 @@ pub struct Inbound {
 }
 
 /// An MO message as its account reads it.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InboundRecord {
     /// Numbers the account's MO messages from 1, without gaps, in the order in which they become visible.
     pub id: u64,

@@ -17,7 +17,7 @@ use std::time::Duration;
 pub struct LinkId(pub u64);
 
 /// What a link can do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LinkKind {
     /// It sends parts, and may also bring receipts.
     Sends,
@@ -26,7 +26,7 @@ pub enum LinkKind {
 }
 
 /// One part to be sent to a carrier.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Job {
     pub message: MessageId,
     pub part: PartNo,
@@ -59,7 +59,7 @@ impl Job {
 }
 
 /// The carrier's response to a `submit_sm`, or why there is none.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SubmitResponse {
     Accepted(RemoteId),
     /// Accepted without a usable id: it was missing, empty, or longer than 64 octets.
@@ -88,7 +88,7 @@ pub enum SubmitResponse {
 }
 
 /// The response to one part.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResponseRecord {
     pub message: MessageId,
     pub part: PartNo,
@@ -101,7 +101,7 @@ pub struct ResponseRecord {
 }
 
 /// Everything that a link learned in one read of its socket.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LinkBatch {
     pub carrier: CarrierId,
     /// How this carrier writes ids.
@@ -144,7 +144,7 @@ impl LinkBatch {
 }
 
 /// What a link may do after the commit.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Handout {
     /// Claimed parts, to be sent.
     pub jobs: Vec<Job>,

@@ -10,12 +10,13 @@ use hermod_domain::receipt::DlrCode;
 use hermod_domain::sender::Sender;
 use hermod_domain::text::{Encoding, MessageText, SmsOptions};
 use hermod_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::Duration;
 
 /// A customer's idempotency key as it is stored: a digest scoped to the account, and a fingerprint of the request,
 /// which tells a reuse with another body.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyClaim {
     pub digest: [u8; 16],
     pub fingerprint: u64,
@@ -23,7 +24,7 @@ pub struct KeyClaim {
 
 /// Everything that one accepted submit writes: the message, its parts, its charge and its key. All of it is written, or
 /// nothing.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Acceptance {
     pub account: AccountId,
     pub connection: ConnectionId,
@@ -60,7 +61,7 @@ pub struct Acceptance {
 }
 
 /// The result of a submit. Everything but `Accepted` wrote nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AcceptOutcome {
     Accepted {
         message: MessageId,
@@ -84,7 +85,7 @@ pub enum AcceptOutcome {
 }
 
 /// The message that used the same idempotency key before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Duplicate {
     pub message: MessageId,
     pub is_same_request: bool,
@@ -92,7 +93,7 @@ pub struct Duplicate {
 
 /// The sender and recipient that a message must have for a `cancel_sm` to apply. A party that is not given is not
 /// compared (SMPP 3.4, section 4.9.1).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExpectedParties {
     pub from: Option<Sender>,
     pub to: Option<Msisdn>,
@@ -106,7 +107,7 @@ impl ExpectedParties {
 }
 
 /// The result of cancelling a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CancelOutcome {
     /// It was still waiting. It is `rejected` now, and its cost is refunded.
     Cancelled,

@@ -38,14 +38,14 @@ impl Balance {
 }
 
 /// The limits of an account for one UTC day.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DailyLimits {
     pub messages_max: Option<u64>,
     pub spend_max: Option<Money>,
 }
 
 /// The limit that a message would exceed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DailyLimit {
     Messages,
     Spend,
@@ -80,7 +80,7 @@ impl DayTotals {
 }
 
 /// A change of a balance that is not a message's charge.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LedgerEntry {
     pub account: AccountId,
     pub kind: LedgerKind,
@@ -139,7 +139,7 @@ impl LedgerKind {
 }
 
 /// The result of posting an entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PostOutcome {
     Posted {
         entry: i64,
@@ -154,7 +154,7 @@ pub enum PostOutcome {
     Refused(PostRefusal),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 pub enum PostRefusal {
     #[error("the amount must be more than zero")]
     NotPositive,

@@ -53,7 +53,7 @@ pub struct Screened {
     pub now: Timestamp,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Screening {
     /// It was approved within [`APPROVAL_LASTS`].
     Passed,
@@ -62,7 +62,7 @@ pub enum Screening {
 }
 
 /// One text of one sender that is held, however often it was submitted.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReviewCase {
     pub id: u64,
     pub account: AccountId,

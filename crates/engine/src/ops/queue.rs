@@ -4,9 +4,10 @@ use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
 
 /// One carrier's queue, in parts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CarrierQueue {
     pub carrier: CarrierId,
     /// Parts that wait for a slot or for a time.
@@ -45,7 +46,7 @@ impl WaitingMessage {
 }
 
 /// The carrier that a message moves to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TargetCarrier {
     pub carrier: CarrierId,
     /// It takes long messages whole and splits them itself. So the parts of a message may become one `submit_sm` by a
@@ -54,7 +55,7 @@ pub struct TargetCarrier {
 }
 
 /// A move of a message from one carrier to another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Move {
     pub message: MessageId,
     pub account: AccountId,

@@ -21,7 +21,7 @@ pub const REMATCH_ROWS_MAX: usize = 100_000;
 pub const LATE_LINES_MAX: u32 = 10;
 
 /// A receipt, with the sequence number of its `deliver_sm`, which is answered after the commit.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReceiptRecord {
     pub sequence: u32,
     /// The carrier's id of the part; none if the receipt has no usable one.
@@ -39,14 +39,14 @@ pub struct ReceiptRecord {
 }
 
 /// A recorded receipt, to be answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedReceipt {
     pub sequence: u32,
     pub outcome: ReceiptOutcome,
 }
 
 /// What happened to a receipt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ReceiptOutcome {
     /// It matched a part and changed it.
     Applied,

@@ -105,7 +105,7 @@ pub enum ReportGiveUpReason {
 }
 
 /// Reports of a connection that the customer has answered finally.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FinishedReports {
     pub connection: ConnectionId,
     /// Accepted reports, in order.
@@ -118,7 +118,7 @@ pub struct FinishedReports {
 }
 
 /// A customer's final answer to a DLR.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AnsweredReport {
     pub report: ReportId,
     pub message: MessageId,

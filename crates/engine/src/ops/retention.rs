@@ -1,9 +1,10 @@
 //! How long data is kept, and what a purge step deleted.
 
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// How long data is kept after its creation. A record is kept longer than its text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Retention {
     /// Texts of messages, and everything that quotes them.
     pub text: Duration,

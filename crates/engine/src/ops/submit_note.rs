@@ -2,9 +2,10 @@
 
 use hermod_domain::ids::RouteId;
 use hermod_domain::route::CarrierChoice;
+use serde::{Deserialize, Serialize};
 
 /// Facts about a submission that only the record needs: no decision reads them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SubmitNote {
     /// The id of the HTTP request; none over SMPP.
     pub request: Option<Box<str>>,

@@ -84,7 +84,7 @@ impl fmt::Debug for UserToken {
 }
 
 /// What a change of the setup does to tokens of users.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenChange {
     /// A one-time link that this change uses up. If it was used before, the change is refused.
     pub spend: Option<TokenDigest>,

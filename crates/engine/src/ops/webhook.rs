@@ -97,7 +97,7 @@ pub struct DlrEvent {
 }
 
 /// One POST and its outcome.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebhookAttempt {
     pub at: Timestamp,
     pub took: Duration,
@@ -107,7 +107,7 @@ pub struct WebhookAttempt {
 }
 
 /// The outcome of a POST.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AttemptOutcome {
     /// The HTTP status of the response.
     Status(u16),
@@ -135,7 +135,7 @@ impl fmt::Debug for WebhookAttempt {
 }
 
 /// An attempt that was made, and what follows from it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SettledAttempt {
     pub endpoint: Endpoint,
     pub event: EventId,
@@ -148,7 +148,7 @@ pub struct SettledAttempt {
 }
 
 /// What follows for the event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AfterAttempt {
     /// The receiver accepted it.
     Delivered,
@@ -217,7 +217,7 @@ pub struct WebhookPage {
 }
 
 /// The result of replaying an event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum WebhookReplay {
     /// It is due now.
     Again,
@@ -226,7 +226,7 @@ pub enum WebhookReplay {
 }
 
 /// The result of one step of replaying given-up events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplayProgress {
     pub replayed: u32,
     /// The event to continue behind; none if there are no more.

@@ -6,6 +6,7 @@ use crate::state::lanes::{Lanes, Unread};
 use crate::tables::TableError;
 use hermod_domain::ids::{CarrierId, MessageId};
 use hermod_domain::lifecycle::{Part, PartState};
+use serde::{Deserialize, Serialize};
 
 /// Parts of one carrier that it has not accepted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -108,7 +109,7 @@ impl Queues {
 }
 
 /// A carrier's queue as the engine knows it, and what must be read from the tables to complete it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueueSnapshot {
     queue: CarrierQueue,
     unread: Vec<Unread>,

@@ -46,7 +46,7 @@ impl From<MessageKey> for StoredMessageKey {
 }
 
 /// A message with a part that cannot be read, and the reason.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnreadablePart {
     pub key: StoredMessageKey,
     pub reason: String,

@@ -14,6 +14,7 @@ use crate::tables::{
 use hermod_domain::ids::{MessageId, PartNo};
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::WebhookKind;
+use serde::{Deserialize, Serialize};
 
 /// Bytes of memory for one recorded attempt, beside the receiver's response.
 const WEIGHT: usize = 256;
@@ -21,7 +22,7 @@ const WEIGHT: usize = 256;
 const FAILURE_CHARS_MAX: usize = 300;
 
 /// Attempts that were made and are to be recorded.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct WebhookResults {
     pub settled: Vec<SettledAttempt>,
     pub now: Timestamp,

@@ -12,6 +12,7 @@ use crate::tables::{
     TableError, Tables,
 };
 use hermod_domain::ids::MessageId;
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::fmt;
 use std::sync::Arc;
@@ -23,7 +24,7 @@ const MERGED_MIN: usize = 4;
 const MERGED_MAX: usize = 16;
 
 /// One step of merging or dropping.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub enum KeyStep {
     /// Begin to merge the live buckets of these messages into a bucket of `blocks` blocks.
     Begin { first: MessageId, last: MessageId, blocks: u32 },

@@ -12,6 +12,7 @@ mod link_slots;
 use crate::maps::HashMap;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use link_slots::CarrierLinks;
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 use crate::ops::{Job, LinkId};
@@ -43,7 +44,7 @@ pub enum Next {
 }
 
 /// A lane of which nothing is in memory, and the place up to which it was read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unread {
     pub account: AccountId,
     pub after: Option<Cursor>,

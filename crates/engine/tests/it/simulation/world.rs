@@ -18,6 +18,8 @@ use hermod_engine::state::deferred::Deferred;
 use hermod_engine::state::idempotency_keys::{IdempotencyKeys, KeyStep};
 use hermod_engine::state::lanes::Lanes;
 use hermod_engine::tables::{CHANGE_ENCODING, ChangeLog, Tables, replay};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -168,7 +170,10 @@ impl World {
         let tables = Tables::with_log(self.tables.clone(), &self.log);
         let catalogue = self.model.setup().catalogue.clone();
         let mut batch = Batch::new(&tables, &mut self.state, &self.model.receivers, self.batches, catalogue);
-        let outcomes = commands.iter().map(|command| command.execute(&mut batch).expect("it can be run"));
+        let outcomes = commands.iter().map(|command| {
+            let command: AnyCommand = sent_to_another_node(command);
+            sent_to_another_node(&command.execute(&mut batch).expect("it can be run"))
+        });
         let outcomes = outcomes.collect();
         batch.dispatch_parts().expect("parts can be given to links");
         batch.state.delivery.write_if_due(batch.tables, batch.now).expect("figures can be written");
@@ -176,6 +181,8 @@ impl World {
         assert!(batch.forbidden.is_empty(), "forbidden: {:?}", batch.forbidden);
         assert!(batch.set_aside.is_empty(), "set aside: {:?}", batch.set_aside);
         let Batch { handouts, reports, tally, now, .. } = batch;
+        let handouts = handouts.into_iter().map(|(link, handout)| (link, sent_to_another_node(&handout)));
+        let handouts = handouts.collect();
         (Done { outcomes, handouts, reports, tally }, now)
     }
 
@@ -270,4 +277,10 @@ impl World {
         let waiting = [PartState::Queued, PartState::InDoubt, PartState::Sending];
         CARRIERS.iter().all(|carrier| self.model.count(*carrier, &waiting) == 0)
     }
+}
+
+/// Encodes and decodes a value, as between two nodes.
+fn sent_to_another_node<T: Serialize + DeserializeOwned>(value: &T) -> T {
+    let octets = postcard::to_extend(value, Vec::new()).expect("it can be encoded");
+    postcard::from_bytes(&octets).expect("it can be decoded")
 }
