@@ -4,6 +4,7 @@
 //! [`Store`] is the same for every database: it sends commands to the writer and reads beside it. Two enums in `backend`
 //! hold what differs: the reads, and the writer's transactions. Only `sqlite` contains SQL.
 
+mod access;
 mod audit;
 mod backend;
 mod disk;
@@ -16,6 +17,7 @@ mod postgres;
 mod queued_acceptance;
 mod read_results;
 pub mod record;
+mod report_port;
 mod server;
 mod shared;
 mod sql;

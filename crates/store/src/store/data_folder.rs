@@ -48,14 +48,14 @@ impl Store {
     /// at least everything that was committed before the call. Operations continue meanwhile. Dropping the future aborts the
     /// copy and removes the file. Fails if there is not enough space, or if another copy is in progress.
     pub async fn copy_to(&self, file: &Path) -> Result<u64, StoreError> {
-        let needed = self.inner.backend.database_bytes().await?;
-        self.inner.shared.disk.check_room_for(file, needed)?;
+        let needed = self.inner.access.backend.database_bytes().await?;
+        self.inner.access.shared.disk.check_room_for(file, needed)?;
         let (reply, copied) = oneshot::channel();
-        self.inner.shared.copies.request(CopyRequest { file: file.to_owned(), reply })?;
+        self.inner.access.shared.copies.request(CopyRequest { file: file.to_owned(), reply })?;
         // Any command wakes the writer, which then makes the copy.
         self.request(ReadQueues).await?;
         copied.await.map_err(|_| StoreError::Closed)??;
-        self.inner.backend.finish_copy(file.to_owned()).await
+        self.inner.access.backend.finish_copy(file.to_owned()).await
     }
 
     /// Copies the database of a folder that no process has open. Fails with [`StoreError::InUse`] if one has, or opens it

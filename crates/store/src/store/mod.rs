@@ -17,13 +17,11 @@ pub use hermod_engine::state::day_totals::DAYS_PER_READ_MAX;
 pub use hermod_engine::state::deferred::DEFERRED_IN_MEMORY_MAX;
 pub use ports::{LinkPort, ReceiverPort};
 
-use crate::backend::Backend;
+use crate::access::Access;
 use crate::error::StoreError;
 use crate::queued_acceptance::QueuedAcceptance;
 use crate::server::Server;
-use crate::shared::Shared;
 use crate::writer::operation::Op;
-use crate::writer::queue::Callers;
 use hermod_domain::audit::AuditEntry;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, RemoteId};
@@ -70,9 +68,7 @@ pub struct Store {
 }
 
 struct Inner {
-    queue: Callers,
-    backend: Backend,
-    shared: Arc<Shared>,
+    access: Arc<Access>,
     links_opened: AtomicU64,
     newest_at_open: Option<Timestamp>,
     was_empty: bool,
@@ -99,7 +95,7 @@ impl Store {
 
     /// Makes the writer decide by this catalogue from the next batch on.
     pub fn set_catalogue(&self, catalogue: Arc<Catalogue>) {
-        self.inner.shared.catalogue.store(catalogue);
+        self.inner.access.shared.catalogue.store(catalogue);
     }
 
     /// Charges, stores and queues one message. It is durable when this returns `Accepted`; otherwise nothing was changed.
@@ -115,12 +111,12 @@ impl Store {
         acceptance: Acceptance,
         deadline: impl Future<Output = ()>,
     ) -> Result<AcceptOutcome, StoreError> {
-        if !self.inner.shared.disk.is_accepting() {
+        if !self.inner.access.shared.disk.is_accepting() {
             return Err(StoreError::DiskLow);
         }
         let (reply, mut outcome) = oneshot::channel();
         let queued = Arc::new(QueuedAcceptance::new(acceptance));
-        self.inner.queue.try_reserve()?.send(Op::Accept(queued.clone(), reply));
+        self.inner.access.queue.try_reserve()?.send(Op::Accept(queued.clone(), reply));
         tokio::select! {
             biased;
             outcome = &mut outcome => return outcome_of::<Box<Acceptance>>(outcome),
@@ -144,7 +140,7 @@ impl Store {
         account: AccountId,
         id: MessageId,
     ) -> Result<Option<MessageRecord>, StoreError> {
-        self.inner.backend.message(account, id).await
+        self.inner.access.backend.message(account, id).await
     }
 
     /// Returns the text of a message of this account; none if there is no such message, or its text was deleted.
@@ -153,12 +149,12 @@ impl Store {
         account: AccountId,
         id: MessageId,
     ) -> Result<Option<String>, StoreError> {
-        self.inner.backend.message_text(account, id).await
+        self.inner.access.backend.message_text(account, id).await
     }
 
     /// Whether there is enough disk space to accept new messages.
     pub fn is_accepting(&self) -> bool {
-        self.inner.shared.disk.is_accepting()
+        self.inner.access.shared.disk.is_accepting()
     }
 
     /// Writes all queued operations, truncates the log and closes the files. Later calls of any clone fail with
@@ -177,7 +173,7 @@ impl Store {
         if let Some(record) = &self.inner.record {
             record.close().await;
         }
-        self.inner.backend.close();
+        self.inner.access.backend.close();
         Ok(())
     }
 
@@ -198,7 +194,7 @@ impl Store {
 
     /// Queues an operation for the writer. Waits while the queue is full.
     async fn send(&self, op: Op) -> Result<(), StoreError> {
-        self.inner.queue.reserve().await?.send(op);
+        self.inner.access.queue.reserve().await?.send(op);
         Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! Opens a store: repairs what the last process left behind, loads the engine's state, and starts the writer thread.
 
+use crate::access::Access;
 use crate::backend::{self, writing::WritingBackend};
 use crate::disk::Disk;
 use crate::error::StoreError;
@@ -73,9 +74,7 @@ fn open(options: &OpenOptions) -> Result<Store, StoreError> {
     })?;
     Ok(Store {
         inner: Arc::new(Inner {
-            queue,
-            backend,
-            shared,
+            access: Arc::new(Access { queue, backend, shared }),
             links_opened: AtomicU64::new(0),
             newest_at_open,
             was_empty,

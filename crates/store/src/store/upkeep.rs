@@ -46,16 +46,16 @@ impl Store {
     /// Releases parts and reports that are due, and moves reports of customers without a receiver to their webhooks. Call it
     /// several times a second; it is cheap when nothing is due.
     pub async fn tick(&self, now: Timestamp) -> Result<(), StoreError> {
-        let outboxes = &self.inner.shared.outboxes;
-        self.inner.shared.disk.set_time(now);
+        let outboxes = &self.inner.access.shared.outboxes;
+        self.inner.access.shared.disk.set_time(now);
         outboxes.tick(now);
         while outboxes.has_superseded() {
-            let slot = self.inner.queue.reserve().await?;
+            let slot = self.inner.access.queue.reserve().await?;
             if let Some(finished) = outboxes.take_superseded() {
                 slot.send(Op::Command(finished.into(), None));
             }
         }
-        if self.inner.shared.is_due(now) {
+        if self.inner.access.shared.is_due(now) {
             self.send(Op::Command(ReleaseDue { now }.into(), None)).await?;
         }
         self.move_reports_to_webhooks(now).await;
@@ -64,17 +64,17 @@ impl Store {
 
     /// Measures the free disk space and decides whether messages are accepted. Call it every second.
     pub fn measure_disk(&self) {
-        self.inner.shared.disk.measure();
+        self.inner.access.shared.disk.measure();
     }
 
     /// Returns the size of the write-ahead log, at most a second old.
     pub fn log_size(&self) -> LogSize {
-        self.inner.shared.disk.log_size()
+        self.inner.access.shared.disk.log_size()
     }
 
     /// Returns the last measurement of the free disk space.
     pub fn disk_space(&self) -> DiskSpace {
-        self.inner.shared.disk.space()
+        self.inner.access.shared.disk.space()
     }
 
     /// Expires parts whose validity period is over, marks parts without a receipt in time as UNKNOWN, moves parts whose receipts
@@ -87,7 +87,8 @@ impl Store {
         let mut position: Option<StoredKey> = None;
         let (mut found, mut room) = (0, LATE_PER_SWEEP_MAX);
         loop {
-            let PartPage { parts, last } = self.inner.backend.parts_after(position, SWEEP_ROWS).await?;
+            let PartPage { parts, last } =
+                self.inner.access.backend.parts_after(position, SWEEP_ROWS).await?;
             let late = late_messages(&parts.rows, now);
             found += self.expire(parts, now).await?;
             for keys in late.chunks(PARTS_PER_WRITE).take(room.div_ceil(PARTS_PER_WRITE)) {
@@ -107,7 +108,7 @@ impl Store {
 
     /// Returns the parts that have expired or got no receipt in time. The writer checks each of them again.
     fn find_expired(&self, rows: &[PartRow], now: Timestamp) -> Vec<(MessageKey, PartNo)> {
-        let catalogue = self.inner.shared.catalogue.load();
+        let catalogue = self.inner.access.shared.catalogue.load();
         let expired = rows.iter().filter(|row| expiry_event(row, now, &catalogue).is_some());
         expired.map(|row| (row.key, row.part)).collect()
     }
@@ -115,12 +116,13 @@ impl Store {
     /// Marks late parts without a receipt in time as UNKNOWN. Returns how many.
     async fn sweep_late(&self, now: Timestamp) -> Result<usize, StoreError> {
         let mut found = 0;
-        let carriers = self.inner.backend.carriers_with_late_parts().await?;
+        let carriers = self.inner.access.backend.carriers_with_late_parts().await?;
         for carrier in carriers {
-            let expired_by = now.minus(self.inner.shared.catalogue.load().receipt_wait(carrier));
+            let expired_by = now.minus(self.inner.access.shared.catalogue.load().receipt_wait(carrier));
             let mut position = None;
             loop {
-                let read = self.inner.backend.expired_late_parts(carrier, expired_by, position, SWEEP_ROWS);
+                let read =
+                    self.inner.access.backend.expired_late_parts(carrier, expired_by, position, SWEEP_ROWS);
                 let LatePage { parts, last } = read.await?;
                 found += self.expire(parts, now).await?;
                 position = last;
@@ -165,7 +167,7 @@ impl Store {
     /// few seconds.
     pub async fn merge_keys(&self) -> Result<(), StoreError> {
         for _ in 0..KEY_STEPS_PER_CALL {
-            let next = self.inner.backend.next_key_step(KeyLimits::DEFAULT);
+            let next = self.inner.access.backend.next_key_step(KeyLimits::DEFAULT);
             let Some(step) = next.await? else { return Ok(()) };
             self.request(step).await?;
         }

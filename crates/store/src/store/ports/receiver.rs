@@ -1,32 +1,24 @@
 //! A customer bind's port to the store: takes reports to send, and records their results.
 
 use crate::error::StoreError;
-use crate::outboxes::SharedOutbox;
+use crate::report_port::ReportPort;
 use crate::store::Store;
-use crate::writer::operation::Op;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
-use hermod_engine::ops::{FinishedReports, MoMessage, Report, ReportContent, ReportId, ReportOutcome};
-use hermod_engine::outbox::{FinishedIds, NextReports, Outbox, PortNo, Refill};
-use std::sync::Arc;
-use tokio::sync::Notify;
+use hermod_engine::ops::{MoMessage, Report, ReportContent, ReportId, ReportOutcome};
 
 /// The port of one bind that receives reports. When it is dropped, reports that it took and did not settle are sent again
 /// later.
 pub struct ReceiverPort {
     store: Store,
-    connection: ConnectionId,
-    number: PortNo,
-    outbox: Arc<SharedOutbox>,
-    wake: Arc<Notify>,
+    port: ReportPort,
 }
 
 impl Store {
     /// Opens a port for a bind of this connection.
     pub fn open_receiver(&self, connection: ConnectionId) -> ReceiverPort {
-        let wake = Arc::new(Notify::new());
-        let (outbox, number) = self.inner.shared.outboxes.open(connection, wake.clone());
-        ReceiverPort { store: self.clone(), connection, number, outbox, wake }
+        let port = ReportPort::open(self.inner.access.clone(), connection);
+        ReceiverPort { store: self.clone(), port }
     }
 }
 
@@ -34,20 +26,7 @@ impl ReceiverPort {
     /// Waits for reports and returns at most `most`. Of several binds that wait, the one with the fewest outstanding reports is
     /// served first. Dropping the future loses nothing.
     pub async fn take(&self, most: u32, now: Timestamp) -> Vec<Report> {
-        let outboxes = &self.store.inner.shared.outboxes;
-        outboxes.advance_clock(now);
-        let most = usize::try_from(most).unwrap_or(usize::MAX);
-        if most == 0 {
-            return std::future::pending().await;
-        }
-        let _waiting = Waiting(self);
-        loop {
-            match self.outbox.take(self.number, most, outboxes.now()) {
-                NextReports::Reports(reports) => return reports,
-                NextReports::Read(refill) => self.read(refill).await,
-                NextReports::Nothing => self.wake.notified().await,
-            }
-        }
+        self.port.take(most, now).await
     }
 
     /// Returns the MO messages that these reports deliver. Purged ones are left out.
@@ -60,7 +39,7 @@ impl ReceiverPort {
         if wanted.is_empty() {
             return Ok(Vec::new());
         }
-        self.store.inner.backend.mo_messages(wanted).await
+        self.store.inner.access.backend.mo_messages(wanted).await
     }
 
     /// Records the results of reports that this port took; other reports are ignored. The results are queued when this
@@ -70,74 +49,6 @@ impl ReceiverPort {
         outcomes: Vec<(ReportId, ReportOutcome)>,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let outboxes = &self.store.inner.shared.outboxes;
-        outboxes.advance_clock(now);
-        // The queue slot is reserved first: if the future is dropped while it waits, nothing is settled.
-        let slot = self.store.inner.queue.reserve().await?;
-        // The outboxes' clock, which never goes back.
-        let now = outboxes.now();
-        let (settled, due) =
-            self.outbox.with(|state| (state.settle(self.number, outcomes, now), state.next_due()));
-        outboxes.set_due(due);
-        let FinishedIds { accepted, refused, answered } = settled;
-        let finished = FinishedReports { connection: self.connection, accepted, refused, answered, now };
-        if !finished.is_empty() {
-            slot.send(Op::Command(finished.into(), None));
-        }
-        Ok(())
-    }
-
-    /// Refills the outbox from the tables. If the future is dropped, the refill still completes, for another port.
-    async fn read(&self, refill: Refill) {
-        let reading = Reading(self.outbox.clone());
-        let outboxes = &self.store.inner.shared.outboxes;
-        let (connection, now) = (self.connection, outboxes.now());
-        let refilled = move |page| {
-            // Dropping `reading` marks the read as ended.
-            reading.0.with(|state| {
-                state.refill(refill, page, now);
-                state.next_due()
-            })
-        };
-        let read = self.store.inner.backend.report_page(connection, refill.after, refill.limit, refilled);
-        match read.await {
-            Ok(due) => outboxes.set_due(due),
-            Err(error) => {
-                tracing::warn!(%error, connection.id = %connection, "Reports could not be read; retrying in a second");
-                outboxes.retry_read_later(&self.outbox);
-            }
-        }
-    }
-}
-
-impl Drop for ReceiverPort {
-    fn drop(&mut self) {
-        let outboxes = &self.store.inner.shared.outboxes;
-        let slot = self.store.inner.queue.try_reserve();
-        let taken = outboxes.close(self.connection, &self.outbox, self.number, slot.is_ok());
-        if let (Ok(slot), false) = (slot, taken.is_empty()) {
-            let now = outboxes.now();
-            let finished = FinishedReports::superseded(self.connection, taken, now);
-            slot.send(Op::Command(finished.into(), None));
-        }
-    }
-}
-
-/// Exists while a port waits for reports. Dropping it passes the wakeup on to another port.
-struct Waiting<'a>(&'a ReceiverPort);
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        let Waiting(port) = self;
-        port.outbox.with(|state| state.stop_waiting(port.number));
-    }
-}
-
-/// Exists while a refill runs. Dropping it marks the read as ended.
-struct Reading(Arc<SharedOutbox>);
-
-impl Drop for Reading {
-    fn drop(&mut self) {
-        self.0.with(Outbox::read_ended);
+        self.port.settle(outcomes, now).await
     }
 }

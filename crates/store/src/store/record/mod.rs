@@ -61,30 +61,30 @@ impl Record {
 impl Store {
     /// Whether the store keeps the record.
     pub fn has_record(&self) -> bool {
-        self.inner.shared.feed.is_followed()
+        self.inner.access.shared.feed.is_followed()
     }
 
     /// Adds a line to the request log of the record. Does not wait.
     pub fn note_request(&self, entry: RequestEntry) {
-        self.inner.shared.feed.push_request(entry);
+        self.inner.access.shared.feed.push_request(entry);
     }
 
     /// Returns how far the record is.
     pub fn record_status(&self) -> RecordStatus {
         match &self.inner.record {
-            Some(record) => record.following.status(&self.inner.shared.feed),
+            Some(record) => record.following.status(&self.inner.access.shared.feed),
             None => RecordStatus { is_off: true, ..RecordStatus::default() },
         }
     }
 
     /// Waits until everything that was committed before this call is in the record.
     pub async fn flush_record(&self) -> Result<(), StoreError> {
-        self.record()?.following.complete(&self.inner.shared.feed).await
+        self.record()?.following.complete(&self.inner.access.shared.feed).await
     }
 
     /// Deletes the record, and makes the follower fill it again from the store. [`Store::record_status`] says how far it is.
     pub async fn rebuild_record(&self) -> Result<(), StoreError> {
-        self.record()?.following.rebuild(&self.inner.shared.feed);
+        self.record()?.following.rebuild(&self.inner.access.shared.feed);
         Ok(())
     }
 
@@ -108,10 +108,10 @@ impl Store {
         account: Option<AccountId>,
     ) -> Result<(), StoreError> {
         if let Some(record) = &self.inner.record {
-            record.following.erase(&self.inner.shared.feed, number, account).await?;
+            record.following.erase(&self.inner.access.shared.feed, number, account).await?;
             return Ok(());
         }
-        let folder = self.inner.shared.disk.folder().to_owned();
+        let folder = self.inner.access.shared.disk.folder().to_owned();
         let erasing = tokio::task::spawn_blocking(move || record::erase_in_unused(&folder, number, account));
         erasing.await.map_err(|_| StoreError::damaged("the task that erased in the record panicked"))??;
         Ok(())

@@ -51,7 +51,7 @@ impl Store {
         let Some(mut history) = found else { return Ok(None) };
         history.status = self.record_status();
         if has_gap(&history) {
-            add_lines(&mut history, self.inner.backend.record_lines(id).await?);
+            add_lines(&mut history, self.inner.access.backend.record_lines(id).await?);
         }
         Ok(Some(history))
     }
@@ -72,7 +72,7 @@ impl Store {
         let (from, needle) = (query.from, Needle::new(&query.text));
         let candidates = record.text_candidates(account, query, before).await?;
         let TextMatches { ids, looked_at, next } =
-            self.inner.backend.record_texts(account, candidates, needle, rows).await?;
+            self.inner.access.backend.record_texts(account, candidates, needle, rows).await?;
         let rows = record.messages(account, ids).await?;
         let searched_to = next.map_or(from, MessageId::accepted_at);
         Ok(TextPage { rows, next, searched_to, looked_at, status: self.record_status() })

@@ -24,7 +24,7 @@ impl Store {
 
     /// Returns a request.
     pub async fn customer_request(&self, id: u64) -> Result<Option<CustomerRequest>, StoreError> {
-        self.inner.backend.customer_request(id).await
+        self.inner.access.backend.customer_request(id).await
     }
 
     /// Returns requests before number `before`, or all, the newest first; of one account or of all, in one state or in any.
@@ -35,6 +35,6 @@ impl Store {
         before: Option<u64>,
         limit: u32,
     ) -> Result<Vec<CustomerRequest>, StoreError> {
-        self.inner.backend.customer_requests(account, state, before, limit.min(PAGE_ROWS_MAX)).await
+        self.inner.access.backend.customer_requests(account, state, before, limit.min(PAGE_ROWS_MAX)).await
     }
 }

@@ -43,7 +43,7 @@ impl Store {
     /// except where a carrier has more deferred parts than fit in memory: those are counted in the tables.
     pub async fn queues(&self) -> Result<Vec<CarrierQueue>, StoreError> {
         let snapshots = self.request(ReadQueues).await?;
-        self.inner.backend.complete_queues(snapshots).await
+        self.inner.access.backend.complete_queues(snapshots).await
     }
 
     /// Returns messages in a carrier's queue after `after`, in order, of which no part was sent. A message with a part in
@@ -59,7 +59,8 @@ impl Store {
         let mut found = Vec::new();
         loop {
             let wanted = limit - found.len();
-            let WaitingPage { waiting, last } = self.inner.backend.waiting(carrier, position, wanted).await?;
+            let WaitingPage { waiting, last } =
+                self.inner.access.backend.waiting(carrier, position, wanted).await?;
             found.extend(waiting);
             position = last;
             if found.len() >= limit || position.is_none() {
@@ -91,6 +92,6 @@ impl Store {
         account: AccountId,
         name: MessageName,
     ) -> Result<Option<MessageRecord>, StoreError> {
-        self.inner.backend.message_named(account, name).await
+        self.inner.access.backend.message_named(account, name).await
     }
 }

@@ -10,7 +10,7 @@ use hermod_engine::state::day_totals::DAYS_PER_READ_MAX;
 impl Store {
     /// Returns an account's balance and credit in use.
     pub async fn balance(&self, account: AccountId) -> Result<Balance, StoreError> {
-        self.inner.backend.balance(account).await
+        self.inner.access.backend.balance(account).await
     }
 
     /// Changes a balance by a ledger entry. An entry with a reference is posted once, so the call can be repeated until it
@@ -27,7 +27,7 @@ impl Store {
         limit: u32,
     ) -> Result<Vec<LedgerRow>, StoreError> {
         let limit = limit.min(PAGE_ROWS_MAX);
-        self.inner.backend.ledger(account, before, limit).await
+        self.inner.access.backend.ledger(account, before, limit).await
     }
 
     /// Returns the ledger entry with a reference.
@@ -36,7 +36,7 @@ impl Store {
         account: AccountId,
         reference: String,
     ) -> Result<Option<LedgerRow>, StoreError> {
-        self.inner.backend.posted(account, reference).await
+        self.inner.access.backend.posted(account, reference).await
     }
 
     /// Returns the totals of the days from `from` to `to`, both included, that had messages; at most
@@ -47,14 +47,14 @@ impl Store {
         from: Day,
         to: Day,
     ) -> Result<Vec<DayTotals>, StoreError> {
-        self.inner.backend.day_totals(account, (from, to)).await
+        self.inner.access.backend.day_totals(account, (from, to)).await
     }
 
     /// Returns an account's statement from `from` to `to`, both included. It is cut off after [`DAYS_PER_READ_MAX`] days or
     /// [`crate::STATEMENT_ENTRIES_MAX`] entries.
     pub async fn statement(&self, account: AccountId, from: Day, to: Day) -> Result<Statement, StoreError> {
         let last = to.min(Day::new(from.get().saturating_add(DAYS_PER_READ_MAX - 1)));
-        let statement = self.inner.backend.statement(account, (from, last)).await?;
+        let statement = self.inner.access.backend.statement(account, (from, last)).await?;
         Ok(Statement { cut_off: statement.cut_off || last < to, ..statement })
     }
 }

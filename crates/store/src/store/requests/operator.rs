@@ -18,12 +18,12 @@ impl Store {
 
     /// Returns all entries of the setup.
     pub async fn catalogue(&self) -> Result<Vec<CatalogueRow>, StoreError> {
-        self.inner.backend.catalogue().await
+        self.inner.access.backend.catalogue().await
     }
 
     /// Returns the entries of provision files as they were last applied.
     pub async fn provisioned(&self) -> Result<Vec<ProvisionedRow>, StoreError> {
-        self.inner.backend.provisioned().await
+        self.inner.access.backend.provisioned().await
     }
 
     /// Returns the delivery figures from `from` to `to`, both included, of one carrier or of all; the newest days first, at
@@ -34,21 +34,21 @@ impl Store {
         to: Day,
         carrier: Option<CarrierId>,
     ) -> Result<Vec<DeliveryRow>, StoreError> {
-        self.inner.backend.delivery_rows(from, to, carrier).await
+        self.inner.access.backend.delivery_rows(from, to, carrier).await
     }
 
     /// Returns unreadable rows that were set aside, after `after`, in order.
     pub async fn set_aside(&self, after: Option<i64>, limit: u32) -> Result<Vec<SetAside>, StoreError> {
-        self.inner.backend.set_aside(after.unwrap_or(0), limit).await
+        self.inner.access.backend.set_aside(after.unwrap_or(0), limit).await
     }
 
     /// Returns how many rows are set aside.
     pub async fn count_set_aside(&self) -> Result<SetAsideCount, StoreError> {
-        self.inner.backend.count_set_aside().await
+        self.inner.access.backend.count_set_aside().await
     }
 
     /// Returns, per carrier, how many parts ran out of resends without a response since the last call.
     pub fn take_unconfirmed(&self) -> BTreeMap<CarrierId, u64> {
-        self.inner.shared.unconfirmed.take()
+        self.inner.access.shared.unconfirmed.take()
     }
 }

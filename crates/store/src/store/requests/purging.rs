@@ -53,7 +53,7 @@ impl Store {
         self.purge_record(keep, now);
         if purged.texts > 0 {
             // The database has deleted them; the journal may still have them if few messages are sent.
-            self.inner.shared.disk.request_daily_truncation(now);
+            self.inner.access.shared.disk.request_daily_truncation(now);
         }
         match errors.0 {
             Some(error) if purged.is_nothing() => Err(error),
@@ -67,7 +67,7 @@ impl Store {
 
     async fn purge_inbound(&self, before: Timestamp) -> Result<u64, StoreError> {
         // A reader finds the account, because there may be many.
-        let old = self.inner.backend.account_with_old_inbound(before).await?;
+        let old = self.inner.access.backend.account_with_old_inbound(before).await?;
         let Some(account) = old else { return Ok(0) };
         self.request(PurgeInbound { account, before }).await
     }
@@ -85,7 +85,7 @@ impl Store {
         erased.others = self.request(EraseOthers { number, account }).await?;
         self.erase_in_record(number, account).await?;
         // The write-ahead log still contains the erased data.
-        self.inner.shared.disk.request_truncation();
+        self.inner.access.shared.disk.request_truncation();
         Ok(erased)
     }
 
@@ -97,7 +97,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         let mut after = None;
         loop {
-            let page = self.inner.backend.messages_to(number, account, after).await?;
+            let page = self.inner.access.backend.messages_to(number, account, after).await?;
             for ids in page.found.chunks(ROWS_PER_WRITE) {
                 let (done, left) = self.request(EraseMessages { ids: ids.to_vec() }).await?;
                 erased.messages += done;
@@ -120,7 +120,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         let mut after = None;
         loop {
-            let page = self.inner.backend.inbound_from(number, account, after).await?;
+            let page = self.inner.access.backend.inbound_from(number, account, after).await?;
             for keys in page.found.chunks(ROWS_PER_WRITE) {
                 erased.inbound += self.request(EraseInbound { keys: keys.to_vec() }).await?;
             }

@@ -32,7 +32,7 @@ impl Store {
         let mut position = self.take_rematch_position(carrier);
         let mut result = Rematched::default();
         while result.tried < REMATCH_ROWS_MAX {
-            let page = self.inner.backend.parked_page(carrier, ids, position).await?;
+            let page = self.inner.access.backend.parked_page(carrier, ids, position).await?;
             result.tried += page.looked_at;
             if !page.worth_trying.is_empty() {
                 let remotes = page.worth_trying;
@@ -77,7 +77,7 @@ impl Store {
         let mut after = self.scan_positions().unnamed_part.take();
         let mut kept = 0;
         while kept < UNNAMED_PARTS_KEPT_PER_CALL {
-            let mut page = self.inner.backend.unnamed_parts(after, UNNAMED_PARTS_PER_READ).await?;
+            let mut page = self.inner.access.backend.unnamed_parts(after, UNNAMED_PARTS_PER_READ).await?;
             let rows = page.len();
             after = page.last().copied().filter(|_| rows == UNNAMED_PARTS_PER_READ);
             page.retain(|part| part.at < before);
@@ -95,7 +95,7 @@ impl Store {
 
     /// Returns a carrier's parked receipts, the latest first.
     pub async fn parked(&self, carrier: CarrierId, limit: u32) -> Result<Vec<ParkedReceipt>, StoreError> {
-        self.inner.backend.parked(carrier, limit).await
+        self.inner.access.backend.parked(carrier, limit).await
     }
 
     /// Returns some ids from a carrier's recent responses, for comparison with the ids in its parked receipts.
@@ -105,11 +105,11 @@ impl Store {
         limit: u32,
     ) -> Result<Vec<AssignedId>, StoreError> {
         let limit = usize::try_from(limit.min(PAGE_ROWS_MAX)).expect("a page");
-        self.inner.backend.recent_carrier_ids(carrier, limit).await
+        self.inner.access.backend.recent_carrier_ids(carrier, limit).await
     }
 
     /// Returns how many receipts were given up per day and carrier, from `from` to `to`, both included, the newest first.
     pub async fn receipt_losses(&self, from: Day, to: Day) -> Result<Vec<ReceiptLoss>, StoreError> {
-        self.inner.backend.receipt_losses(from, to).await
+        self.inner.access.backend.receipt_losses(from, to).await
     }
 }

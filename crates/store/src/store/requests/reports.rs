@@ -16,24 +16,24 @@ impl Store {
         after: Option<ReportId>,
         limit: u32,
     ) -> Result<Vec<GivenUpReport>, StoreError> {
-        self.inner.backend.given_up(account, after, limit).await
+        self.inner.access.backend.given_up(account, after, limit).await
     }
 
     /// Returns how many reports of a connection are not settled, outstanding ones included.
     pub async fn reports_waiting(&self, connection: ConnectionId) -> Result<u64, StoreError> {
-        match self.inner.shared.outboxes.waiting(connection) {
+        match self.inner.access.shared.outboxes.waiting(connection) {
             Some(count) => Ok(count),
-            None => self.inner.backend.count_reports(connection).await,
+            None => self.inner.access.backend.count_reports(connection).await,
         }
     }
 
     /// Gives up reports that no bind has taken within their time.
     pub(crate) async fn give_up_old_reports(&self, now: Timestamp) -> Result<(), StoreError> {
-        self.inner.shared.outboxes.advance_clock(now);
-        for connection in self.inner.shared.outboxes.connections_with_reports() {
+        self.inner.access.shared.outboxes.advance_clock(now);
+        for connection in self.inner.access.shared.outboxes.connections_with_reports() {
             loop {
                 let given_up = self.request(GiveUpOldReports { connection, now }).await?;
-                self.inner.shared.outboxes.remove(connection, &given_up);
+                self.inner.access.shared.outboxes.remove(connection, &given_up);
                 if given_up.len() < REPORTS_PER_WRITE {
                     break;
                 }

@@ -28,7 +28,7 @@ impl Store {
         before: Option<u64>,
         limit: u32,
     ) -> Result<Vec<AuditRow>, StoreError> {
-        self.inner.backend.audit_log(filter, before, limit.min(PAGE_ROWS_MAX)).await
+        self.inner.access.backend.audit_log(filter, before, limit.min(PAGE_ROWS_MAX)).await
     }
 
     /// Stores a new token. If the user has [`USER_TOKENS_MAX`], the oldest ends.
@@ -47,13 +47,13 @@ impl Store {
         digest: TokenDigest,
         now: Timestamp,
     ) -> Result<Option<UserToken>, StoreError> {
-        let found = self.inner.backend.user_token(digest).await?;
+        let found = self.inner.access.backend.user_token(digest).await?;
         Ok(found.filter(|token| !token.has_expired(now)))
     }
 
     /// Returns all tokens of a user that have not expired.
     pub async fn user_tokens(&self, user: u32, now: Timestamp) -> Result<Vec<UserToken>, StoreError> {
-        let mut tokens = self.inner.backend.user_tokens(user, USER_TOKENS_MAX).await?;
+        let mut tokens = self.inner.access.backend.user_tokens(user, USER_TOKENS_MAX).await?;
         tokens.retain(|token| !token.has_expired(now));
         Ok(tokens)
     }

@@ -24,7 +24,7 @@ impl Store {
         limit: u32,
     ) -> Result<Vec<WebhookRecord>, StoreError> {
         let limit = limit.clamp(1, PAGE_ROWS_MAX);
-        self.inner.backend.webhook_events(account, filter, before, limit).await
+        self.inner.access.backend.webhook_events(account, filter, before, limit).await
     }
 
     /// Returns an event of an account.
@@ -33,7 +33,7 @@ impl Store {
         account: AccountId,
         event: EventId,
     ) -> Result<Option<WebhookRecord>, StoreError> {
-        self.inner.backend.webhook_event(account, event).await
+        self.inner.access.backend.webhook_event(account, event).await
     }
 
     /// Returns what an event of an account posts; `None` if there is no such event, or its message was purged or erased.
@@ -42,7 +42,7 @@ impl Store {
         account: AccountId,
         event: EventId,
     ) -> Result<Option<WebhookContent>, StoreError> {
-        self.inner.backend.webhook_content(account, event).await
+        self.inner.access.backend.webhook_content(account, event).await
     }
 
     /// Returns the attempts of an account's event, oldest first; `None` if the account has no such event.
@@ -51,17 +51,17 @@ impl Store {
         account: AccountId,
         event: EventId,
     ) -> Result<Option<Vec<WebhookAttempt>>, StoreError> {
-        self.inner.backend.webhook_attempts(account, event).await
+        self.inner.access.backend.webhook_attempts(account, event).await
     }
 
     /// Returns the numbers of waiting and failed events of an account, per kind.
     pub async fn webhook_figures(&self, account: AccountId) -> Result<Vec<WebhookFigures>, StoreError> {
-        self.inner.backend.webhook_figures(account).await
+        self.inner.access.backend.webhook_figures(account).await
     }
 
     /// Returns the endpoints with a waiting event that has failed, and without a newer event that was delivered.
     pub async fn failing_endpoints(&self) -> Result<Vec<FailingEndpoint>, StoreError> {
-        self.inner.backend.failing_endpoints().await
+        self.inner.access.backend.failing_endpoints().await
     }
 
     /// Makes an event due now, whether it waits, was delivered or was given up.
@@ -95,7 +95,7 @@ impl Store {
         let mut position = self.scan_positions().webhook_event.take();
         for _ in 0..READS_PER_PURGE_STEP {
             let after = position.unwrap_or_default();
-            let OldEvents { events, next } = self.inner.backend.old_events(after, before).await?;
+            let OldEvents { events, next } = self.inner.access.backend.old_events(after, before).await?;
             self.scan_positions().webhook_event = next;
             if !events.is_empty() {
                 return self.request(ForgetWebhooks { events, before, now }).await;

@@ -107,7 +107,7 @@ impl Store {
         }
         mover.schedule_scan(now.plus(SCAN_EVERY));
         let mut left = REPORTS_PER_TICK;
-        for connection in mover.in_turn(self.inner.shared.outboxes.connections_with_reports()) {
+        for connection in mover.in_turn(self.inner.access.shared.outboxes.connections_with_reports()) {
             mover.set_last(connection);
             if let Err(error) = self.move_reports_of(connection, now, &mut left).await {
                 tracing::warn!(%error, connection.id = %connection, "Reports could not be moved to a webhook; retrying");
@@ -127,7 +127,7 @@ impl Store {
         now: Timestamp,
         left: &mut usize,
     ) -> Result<(), StoreError> {
-        let (shared, mover) = (&self.inner.shared, &self.inner.report_mover);
+        let (shared, mover) = (&self.inner.access.shared, &self.inner.report_mover);
         let away = shared.outboxes.receivers().away_since(connection, now);
         let has_webhook = tells_by_webhook(&shared.catalogue.load(), connection);
         let Some(since) = away.filter(|_| has_webhook) else {
@@ -141,7 +141,7 @@ impl Store {
             if after >= newest {
                 break;
             }
-            let read = self.inner.backend.on_transmitters(connection, after, REPORTS_PER_READ);
+            let read = self.inner.access.backend.on_transmitters(connection, after, REPORTS_PER_READ);
             let OnTransmitters { reports, last, rows_read } = read.await?;
             *left = left.saturating_sub(rows_read.max(READ_COUNTS_AS));
             let more = rows_read == REPORTS_PER_READ;

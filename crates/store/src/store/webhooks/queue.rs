@@ -18,13 +18,13 @@ use tokio::sync::oneshot::error::TryRecvError;
 impl Store {
     /// Returns every endpoint with waiting events, and when its first event is or was due.
     pub async fn webhooks_waiting(&self) -> Result<Vec<(Endpoint, Timestamp)>, StoreError> {
-        self.inner.backend.waiting_endpoints().await
+        self.inner.access.backend.waiting_endpoints().await
     }
 
     /// Waits until an event becomes due because it was created, moved or replayed, and returns the endpoints of all such
     /// events since the last call. The events are durable. For one caller at a time. Dropping the future loses nothing.
     pub async fn woken_endpoints(&self) -> Vec<Endpoint> {
-        self.inner.shared.wakeup.take().await
+        self.inner.access.shared.wakeup.take().await
     }
 
     /// Returns the events that are due at an endpoint after `after`, in order of their due times. Nothing is marked: an event
@@ -37,7 +37,8 @@ impl Store {
         limit: u32,
     ) -> Result<WebhookPage, StoreError> {
         let limit = usize::try_from(limit.clamp(1, WEBHOOKS_TAKEN_MAX)).expect("a few hundred");
-        let Due { page, undeliverable } = self.inner.backend.due_events(endpoint, after, now, limit).await?;
+        let Due { page, undeliverable } =
+            self.inner.access.backend.due_events(endpoint, after, now, limit).await?;
         if !undeliverable.is_empty() {
             self.give_up(endpoint, &undeliverable, now).await?;
         }
