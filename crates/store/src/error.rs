@@ -60,6 +60,20 @@ pub enum StoreError {
     #[error("{0} is in use by another hermod process; stop that process, or use another data folder")]
     InUse(PathBuf),
     #[error(
+        "another process runs as the node {0:?} on this database; stop it, or give this node another name in the section [node]"
+    )]
+    NodeInUse(String),
+    #[error(
+        "{0} writes to this database, and this gateway cannot reach it: the section [node] is missing or differs"
+    )]
+    WriterElsewhere(String),
+    #[error("another node has declared this one dead, because its lease had expired")]
+    DeclaredDead,
+    #[error("the connection between nodes cannot be set up: {0}")]
+    Nodes(String),
+    #[error("the node that stores the messages was lost; it is not known whether it has done this")]
+    OutcomeUnknown,
+    #[error(
         "{path} was written by a newer release (schema {found}, this release supports {known}); use the newer release"
     )]
     TooNew { path: PathBuf, found: i64, known: i64 },
@@ -131,6 +145,11 @@ const EXIT_DISK_FAILED: i32 = 74;
 impl StoreError {
     pub(crate) fn damaged(what: impl std::fmt::Display) -> StoreError {
         StoreError::Damaged(what.to_string())
+    }
+
+    /// Returns an error of the database that another node had.
+    pub(crate) fn elsewhere(kind: BackendErrorKind, text: String) -> StoreError {
+        StoreError::Backend(BackendError::new(kind, std::io::Error::other(text)))
     }
 
     /// Returns the error of a file that could not be written or synced.

@@ -19,7 +19,7 @@ pub struct RecordFiller {
 impl RecordFiller {
     /// Opens the record of a store. Fails with [`StoreError::InUse`] if the store is open.
     pub fn open(folder: &Path) -> Result<RecordFiller, StoreError> {
-        let (store, main) = backend::open(folder, None)?;
+        let (store, main) = backend::open(folder)?;
         let position = main.store_position()?;
         main.close();
         store.close();

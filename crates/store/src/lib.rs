@@ -12,6 +12,8 @@ mod error;
 mod filler;
 mod follower;
 mod journal;
+mod lease;
+mod nodes;
 mod outboxes;
 mod postgres;
 mod queued_acceptance;
@@ -31,8 +33,9 @@ pub use error::{BackendError, StoreError};
 pub use filler::RecordFiller;
 pub use hermod_engine::ops::*;
 pub use hermod_engine::state::lanes::JOBS_IN_MEMORY_MAX;
+pub use nodes::NodeKey;
 pub use read_results::{AuditReport, RecordAudit, Violation};
-pub use server::Server;
+pub use server::{NodeListener, NodeOptions, Server};
 pub use statement::STATEMENT_ENTRIES_MAX;
 pub use store::{
     ACCEPT_WAIT_MAX, DAYS_PER_READ_MAX, DEFERRED_IN_MEMORY_MAX, Erased, LinkPort, OpenOptions,

@@ -117,3 +117,11 @@ pub(crate) struct WaitingPage {
     /// The position to continue after; `None` at the end.
     pub last: Option<QueuePosition>,
 }
+
+/// The store that a record belongs to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StorePosition {
+    pub id: [u8; 16],
+    /// The last batch.
+    pub sequence: u64,
+}

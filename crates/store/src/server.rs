@@ -1,8 +1,10 @@
 //! The PostgreSQL server of a store.
 
 use crate::error::StoreError;
+use crate::nodes::NodeKey;
+use hermod_domain::time::Timestamp;
 use std::fmt;
-use std::net::IpAddr;
+use std::net::{IpAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_postgres::Config;
@@ -24,6 +26,24 @@ pub struct Server {
     pub(crate) schema: String,
     /// Who may have signed the server's certificate; none without TLS.
     pub(crate) authorities: Option<Arc<RootCertStore>>,
+    /// How this process is a node of several; none if it is the only one.
+    pub(crate) node: Option<Arc<NodeOptions>>,
+}
+
+/// How a process is one of several nodes on a server.
+pub struct NodeOptions {
+    /// Unique among the nodes.
+    pub name: String,
+    pub listener: Option<NodeListener>,
+    pub clock: Box<dyn Fn() -> Timestamp + Send + Sync>,
+}
+
+/// Where other nodes connect.
+pub struct NodeListener {
+    pub socket: TcpListener,
+    /// The address of the socket as other nodes reach it.
+    pub address: String,
+    pub key: NodeKey,
 }
 
 impl Server {
@@ -39,7 +59,7 @@ impl Server {
         if !url.contains("sslmode=") {
             config.ssl_mode(if is_local { SslMode::Disable } else { SslMode::Require });
         }
-        Ok(Server { config, schema: SCHEMA.to_owned(), authorities: None })
+        Ok(Server { config, schema: SCHEMA.to_owned(), authorities: None, node: None })
     }
 
     /// Whether connections may use TLS, for which [`Server::with_authorities`] is needed.
@@ -51,6 +71,12 @@ impl Server {
     #[must_use]
     pub fn with_authorities(self, authorities: RootCertStore) -> Server {
         Server { authorities: Some(Arc::new(authorities)), ..self }
+    }
+
+    /// Makes the process one of several nodes.
+    #[must_use]
+    pub fn as_node(self, options: NodeOptions) -> Server {
+        Server { node: Some(Arc::new(options)), ..self }
     }
 
     /// Puts the tables into this schema instead of `hermod`. Several stores can share a database by that.

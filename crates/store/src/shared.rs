@@ -2,6 +2,7 @@
 
 use crate::disk::Disk;
 use crate::error::StoreError;
+use crate::lease::Lease;
 use crate::outboxes::Outboxes;
 use crate::record::Feed;
 use arc_swap::ArcSwap;
@@ -14,7 +15,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::{Notify, oneshot, watch};
 
 const NOTHING_DUE: i64 = i64::MAX;
 
@@ -29,10 +30,14 @@ pub(crate) struct Shared {
     pub unconfirmed: Unconfirmed,
     /// What the record has not seen yet.
     pub feed: Arc<Feed>,
+    /// Until when this node may answer and send.
+    pub lease: Arc<Lease>,
+    /// Whether this process runs the engine.
+    pub runs_engine: watch::Sender<bool>,
 }
 
 impl Shared {
-    pub(crate) fn new(disk: Arc<Disk>, outboxes: Outboxes, feed: Arc<Feed>) -> Shared {
+    pub(crate) fn new(disk: Arc<Disk>, outboxes: Outboxes, feed: Arc<Feed>, lease: Arc<Lease>) -> Shared {
         Shared {
             disk,
             next_due_ms: AtomicI64::new(NOTHING_DUE),
@@ -42,6 +47,8 @@ impl Shared {
             copies: CopySlot::default(),
             unconfirmed: Unconfirmed::default(),
             feed,
+            lease,
+            runs_engine: watch::Sender::new(false),
         }
     }
 

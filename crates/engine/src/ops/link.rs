@@ -16,6 +16,11 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LinkId(pub u64);
 
+impl LinkId {
+    /// No link: for results of a link that is gone.
+    pub const NONE: LinkId = LinkId(u64::MAX);
+}
+
 /// What a link can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LinkKind {

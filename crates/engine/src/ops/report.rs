@@ -67,7 +67,7 @@ impl Report {
 }
 
 /// The result of sending a report to a customer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ReportOutcome {
     /// The customer accepted it.
     Accepted,

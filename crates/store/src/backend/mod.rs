@@ -7,22 +7,26 @@ pub(crate) mod writing;
 
 use crate::audit;
 use crate::error::StoreError;
-use crate::postgres::{self, PostgresDatabase};
+use crate::lease::Lease;
+use crate::postgres::{self, PostgresDatabase, WritingSession};
+pub(crate) use crate::postgres::{Member, NodeRow, Standing};
 use crate::read_results::{
-    AuditReport, Due, EndedPlace, LatePage, LatePlace, OldEvents, OnTransmitters, Page, PartPage, StoredKey,
-    WaitingPage,
+    AuditReport, Due, EndedPlace, LatePage, LatePlace, OldEvents, OnTransmitters, Page, PartPage,
+    StorePosition, StoredKey, WaitingPage,
 };
 use crate::server::Server;
-use crate::sql::Connection;
+use crate::sql::{Connection, SqlTables};
 use crate::sql::{
     audit_log, balances, carrier_ids, catalogue, conversations, customer_requests, day_totals,
-    delivery_figures, engine_reads, erasure, errors, given_up_reports, inbound, late_parts, ledger, opt_outs,
-    parked_receipts, part_rows, purging, readers, records, reports, reviews, set_aside, unassigned_inbound,
-    unnamed_parts, user_tokens, waiting_messages, webhook_due, webhook_listing, webhook_purging,
+    delivery_figures, engine_reads, erasure, errors, given_up_reports, inbound, late_parts, ledger, nodes,
+    opt_outs, parked_receipts, part_rows, purging, readers, records, reports, reviews, set_aside,
+    unassigned_inbound, unnamed_parts, user_tokens, waiting_messages, webhook_due, webhook_listing,
+    webhook_purging,
 };
 use crate::sqlite::database::Database;
 use crate::sqlite::record::{text, timeline};
 use crate::sqlite::{copying, lock, recovery};
+use crate::writer::answers::NodeRun;
 use hermod_domain::audit::{AuditFilter, AuditRow};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::customer_request::CustomerRequestState;
@@ -42,6 +46,7 @@ use hermod_engine::state::parked_receipts::ParkedPage;
 use hermod_engine::state::queues::QueueSnapshot;
 use hermod_engine::tables::{ConversationKey, InboundKey, ReportPage, ReviewStatus, TableError, UnnamedPart};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use writing::WritingBackend;
 
 pub(crate) use crate::sqlite::record::text::{Candidates, Needle, TextMatches};
@@ -55,15 +60,32 @@ pub(crate) enum Backend {
     Postgres(Box<PostgresDatabase>),
 }
 
-/// Opens the database of a data folder, or on a server, for readers and for the writer. Creates it if it does not exist.
-/// Fails with [`StoreError::InUse`] if another process has it open.
-pub(crate) fn open(folder: &Path, server: Option<&Server>) -> Result<(Backend, WritingBackend), StoreError> {
-    if let Some(server) = server {
-        let (database, writing) = PostgresDatabase::open(folder, server)?;
-        return Ok((Backend::Postgres(Box::new(database)), WritingBackend::Postgres(Box::new(writing))));
-    }
+/// Opens the database of a data folder, for readers and for the writer. Creates it if it does not exist. Fails with
+/// [`StoreError::InUse`] if another process has it open.
+pub(crate) fn open(folder: &Path) -> Result<(Backend, WritingBackend), StoreError> {
     let (database, writing) = Database::open(folder)?;
     Ok((Backend::Sqlite(database), WritingBackend::Sqlite(Box::new(writing))))
+}
+
+/// Opens the database of a server for readers, as a node. Creates it if it does not exist.
+pub(crate) fn open_server(
+    folder: &Path,
+    server: &Server,
+    name: String,
+    address: String,
+) -> Result<(Backend, Member), StoreError> {
+    let (database, member) = PostgresDatabase::open(folder, server, name, address)?;
+    Ok((Backend::Postgres(Box::new(database)), member))
+}
+
+/// Takes the right to write to the database of a server. Returns none if another node has it.
+pub(crate) fn take_writer(
+    server: &Server,
+    run: NodeRun,
+    lease: &Arc<Lease>,
+) -> Result<Option<WritingBackend>, StoreError> {
+    let taken = WritingSession::take(server, run, lease.clone())?;
+    Ok(taken.map(|session| WritingBackend::Postgres(Box::new(session))))
 }
 
 /// Whether a process has the database of this folder open.
@@ -117,6 +139,7 @@ macro_rules! reads {
 
 reads! {
     fn account_with_old_inbound(before: Timestamp) -> Option<AccountId> = purging::account_with_old_inbound(before);
+    fn applied(run: NodeRun) -> u64 = nodes::applied(run);
     fn audit_log(filter: AuditFilter, before: Option<u64>, limit: u32) -> Vec<AuditRow>
         = audit_log::page(&filter, before, limit);
     fn balance(account: AccountId) -> Balance = balances::read(account);
@@ -218,6 +241,26 @@ impl Backend {
         match self {
             Backend::Sqlite(database) => database.read(read).await,
             Backend::Postgres(database) => database.read(read).await,
+        }
+    }
+
+    /// Returns the id of the store and its last batch, for a process that does not write.
+    pub(crate) fn shared_position(&self) -> Result<StorePosition, StoreError> {
+        match self {
+            Backend::Sqlite(_) => Err(StoreError::damaged("the embedded store has one process")),
+            Backend::Postgres(database) => Ok(nodes::store_position(&database.reader()?)?),
+        }
+    }
+
+    /// Returns when the newest message was accepted, and whether the setup is empty.
+    pub(crate) fn contents(&self) -> Result<(Option<Timestamp>, bool), StoreError> {
+        match self {
+            Backend::Sqlite(_) => Err(StoreError::damaged("the embedded store has one process")),
+            Backend::Postgres(database) => {
+                let reader = database.reader()?;
+                let newest = SqlTables::of(&reader).read()?.newest_message()?.map(MessageId::accepted_at);
+                Ok((newest, catalogue::is_empty(&reader)?))
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 
 use crate::backend::Backend;
 use crate::error::StoreError;
+pub(crate) use crate::read_results::StorePosition;
 use crate::record::pending::Position;
 use crate::record::tally::{Collected, SharedCollected};
 use crate::record::{
@@ -37,14 +38,6 @@ pub(crate) enum RecordBackend {
 /// The record as the follower writes it, and the store's tables as it reads them.
 pub(crate) enum RecordWriting {
     Sqlite { record: RecordConnection, source: RecordSource },
-}
-
-/// The store that a record belongs to.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct StorePosition {
-    pub id: [u8; 16],
-    /// The last batch.
-    pub sequence: u64,
 }
 
 /// Opens the record of a store that is open. Creates it if it does not exist, or if it cannot be used.

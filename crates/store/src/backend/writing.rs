@@ -5,6 +5,7 @@ use crate::disk::Disk;
 use crate::error::StoreError;
 use crate::postgres;
 use crate::sqlite::writing;
+use crate::writer::answers::{NodeRun, SentBy};
 use hermod_engine::tables::{TableError, Tables};
 use std::path::Path;
 use std::sync::Arc;
@@ -77,6 +78,22 @@ impl WritingBackend {
         }
     }
 
+    /// Adds to the transaction which operation of a node was the last one that was run.
+    pub(crate) fn note_applied(&self, last: SentBy) -> Result<(), TableError> {
+        match self {
+            WritingBackend::Sqlite(_) => Ok(()),
+            WritingBackend::Postgres(session) => session.note_applied(last),
+        }
+    }
+
+    /// Returns the last operation of a node that was run.
+    pub(crate) fn applied(&self, run: NodeRun) -> Result<u64, StoreError> {
+        match self {
+            WritingBackend::Sqlite(_) => Ok(0),
+            WritingBackend::Postgres(session) => session.applied(run),
+        }
+    }
+
     /// Rolls the open transaction back. Does nothing if there is none: the database may have ended it itself.
     pub(crate) fn roll_back(&self) -> Result<(), StoreError> {
         match self {
@@ -118,7 +135,7 @@ impl WritingBackend {
     pub(crate) fn close(self) {
         match self {
             WritingBackend::Sqlite(connection) => connection.close(),
-            WritingBackend::Postgres(session) => session.close(),
+            WritingBackend::Postgres(session) => drop(session),
         }
     }
 }

@@ -108,21 +108,24 @@ impl SharedOutbox {
 }
 
 impl Outboxes {
-    /// Returns the outboxes at the start: none is open, and the tables say which connections have reports.
-    pub(crate) fn load(
-        tables: &Tables<'_>,
-        state: &EngineState,
-        receivers: Arc<Receivers>,
-        now: Timestamp,
-    ) -> Result<Outboxes, TableError> {
-        let waiting = ReportCounts::in_tables(tables.read()?.connections_with_reports()?);
-        Ok(Outboxes::new(waiting, state.last_report, receivers, now))
+    /// Returns outboxes for an engine that is not here yet.
+    pub(crate) fn empty(receivers: Arc<Receivers>, now: Timestamp) -> Outboxes {
+        Outboxes::new(ReportCounts::default(), 0, receivers, now)
     }
 
-    #[cfg(test)]
-    fn empty() -> Outboxes {
-        let receivers = Arc::new(Receivers::new(Timestamp::EPOCH));
-        Outboxes::new(ReportCounts::default(), 0, receivers, Timestamp::EPOCH)
+    /// Begins with what the tables say: none is open, and some connections have reports.
+    pub(crate) fn begin(
+        &self,
+        tables: &Tables<'_>,
+        state: &EngineState,
+        now: Timestamp,
+    ) -> Result<(), TableError> {
+        let waiting = ReportCounts::in_tables(tables.read()?.connections_with_reports()?);
+        self.receivers.begin(now);
+        self.last.store(state.last_report, Ordering::Release);
+        self.advance_clock(now);
+        self.boxes().waiting = waiting;
+        Ok(())
     }
 
     /// `last`: the highest report id that was ever given.

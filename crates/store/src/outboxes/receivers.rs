@@ -5,11 +5,12 @@ use hermod_domain::time::Timestamp;
 use hermod_engine::batch::BoundReceivers;
 use hermod_engine::ops::RECEIVER_AWAY_MAX;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub(crate) struct Receivers {
     known: Mutex<HashMap<ConnectionId, Presence>>,
-    started: Timestamp,
+    started_ms: AtomicI64,
 }
 
 #[derive(Clone, Copy)]
@@ -23,7 +24,12 @@ enum Presence {
 impl Receivers {
     /// At the start no connection has a receiver; all count as without one since `started`.
     pub(crate) fn new(started: Timestamp) -> Receivers {
-        Receivers { known: Mutex::default(), started }
+        Receivers { known: Mutex::default(), started_ms: AtomicI64::new(started.as_millis()) }
+    }
+
+    /// Counts all connections as without a receiver since `now`.
+    pub(super) fn begin(&self, now: Timestamp) {
+        self.started_ms.store(now.as_millis(), Ordering::Relaxed);
     }
 
     /// Counts a port of the connection as open.
@@ -57,7 +63,7 @@ impl BoundReceivers for Receivers {
         let since = match self.known().get(&connection) {
             Some(Presence::Bound(_)) => return None,
             Some(Presence::Left(at)) => *at,
-            None => self.started,
+            None => Timestamp::from_millis(self.started_ms.load(Ordering::Relaxed)),
         };
         (now.since(since) >= RECEIVER_AWAY_MAX).then_some(since)
     }

@@ -1,6 +1,6 @@
 //! Tests of the outboxes together with their ports.
 
-use super::Outboxes;
+use super::{Outboxes, Receivers};
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::origin::{Origin, RegisteredDelivery, SmppAddress};
 use hermod_domain::receipt::{DlrCode, ReportStatus};
@@ -41,7 +41,7 @@ fn report(id: u64, message: i64, told: ReportStatus) -> Report {
 
 #[test]
 fn superseded_report_that_could_not_be_queued_is_settled_with_the_newer_one() {
-    let outboxes = Outboxes::empty();
+    let outboxes = Outboxes::empty(Arc::new(Receivers::new(Timestamp::EPOCH)), Timestamp::EPOCH);
     let connection = ConnectionId::new(1);
     let (outbox, first) = outboxes.open(connection, Arc::new(Notify::new()));
     outboxes.add_committed(vec![report(1, 1, ReportStatus::Enroute)], &[]);

@@ -1,6 +1,6 @@
 //! The readers of a store on PostgreSQL, and the lock on its data folder.
 
-use super::writing::WritingSession;
+use super::membership::{Introduction, Member};
 use crate::error::StoreError;
 use crate::server::Server;
 use crate::sql::postgres::Session;
@@ -36,15 +36,19 @@ pub(crate) struct PostgresDatabase {
 }
 
 impl PostgresDatabase {
+    /// Opens the readers, and joins as the node of this name. `address`: where other nodes reach it; empty if they cannot.
     pub(crate) fn open(
         folder: &Path,
         server: &Server,
-    ) -> Result<(PostgresDatabase, WritingSession), StoreError> {
+        name: String,
+        address: String,
+    ) -> Result<(PostgresDatabase, Member), StoreError> {
         lock::make_folder(folder)?;
         let lock = Mutex::new(Some(FolderLock::take(folder)?));
-        let writing = WritingSession::open(server)?;
+        let instance = lock::folder_id(folder)?;
+        let member = Member::join(server, &Introduction { name, address, instance })?;
         let readers = Readers::open_with(|| connect(server, READER_SETUP))?;
-        Ok((PostgresDatabase { readers, server: server.clone(), lock }, writing))
+        Ok((PostgresDatabase { readers, server: server.clone(), lock }, member))
     }
 
     /// Returns another connection that reads.

@@ -428,10 +428,31 @@ CREATE TABLE webhook_past (
 );
 -- The store's id, which node may write (by its epoch), and the number of its commits.
 CREATE TABLE writer (
+    shard       bigint PRIMARY KEY DEFAULT 0,
     store       bytea NOT NULL,
     epoch       bigint NOT NULL,
-    commits     bigint NOT NULL
-);
+    commits     bigint NOT NULL,
+    node        bigint NOT NULL DEFAULT 0,
+    node_epoch  bigint NOT NULL DEFAULT 0
+) WITH (fillfactor = 50);
+-- The nodes. Each renews its lease on the clock of this server; the epoch is raised with each start, and by another node that
+-- found the lease expired.
+CREATE TABLE node (
+    id          bigint PRIMARY KEY,
+    name        text COLLATE "C" NOT NULL UNIQUE,
+    epoch       bigint NOT NULL,
+    instance    bytea NOT NULL,
+    address     text COLLATE "C" NOT NULL,
+    version     text COLLATE "C" NOT NULL,
+    lease_until bigint NOT NULL
+) WITH (fillfactor = 50);
+-- The last operation of each node that was run, so that none is run twice. Not in `node`, whose rows must never be locked by a
+-- batch.
+CREATE TABLE applied (
+    node        bigint PRIMARY KEY,
+    epoch       bigint NOT NULL,
+    number      bigint NOT NULL
+) WITH (fillfactor = 50);
 INSERT INTO writer (store, epoch, commits)
     VALUES (decode(replace(gen_random_uuid()::text, '-', ''), 'hex'), 0, 0);
 INSERT INTO retention (what, upto) VALUES (1, 0), (2, 0), (3, 0);

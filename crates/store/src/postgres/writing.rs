@@ -3,15 +3,19 @@
 //!
 //! If the connection is lost while a batch is committed, the count tells whether it was.
 
-use super::schema;
+use super::membership::{application_name, as_values};
 use crate::error::StoreError;
+use crate::lease::Lease;
 use crate::server::Server;
+use crate::sql::postgres::RowKey;
 use crate::sql::postgres::{Error as PostgresError, Session, values};
 use crate::sql::{Connection, Error};
 use crate::sql::{SqlTables, catalogue, webhook_events};
+use crate::writer::answers::{NodeRun, SentBy};
 use hermod_engine::tables::{TableError, Tables};
 use rusqlite::ToSql;
 use std::cell::Cell;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Plans are made once, while tables may be empty, and the statements find their rows by key: without this a plan may read
@@ -20,19 +24,19 @@ const SETUP: &str =
     "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_hashjoin = off;
      SET enable_mergejoin = off; SET jit = off; SET synchronous_commit = on;
      SET client_min_messages = warning;";
-/// Takes the right to write from every other process, and returns the store's id, the epoch and the number of commits.
-const TAKE_OVER: &str = "UPDATE writer SET epoch = epoch + 1 RETURNING store, epoch, commits";
+/// Takes the right to write for a node, unless the run that has it still exists. Returns the store's id, the epoch and the
+/// number of commits.
+const TAKE_OVER: &str = "UPDATE writer SET epoch = epoch + 1, node = ?1, node_epoch = ?2
+     WHERE NOT EXISTS (SELECT 1 FROM node WHERE node.id = writer.node AND node.epoch = writer.node_epoch)
+     RETURNING store, epoch, commits";
+const PUT_APPLIED: &str = "INSERT OR REPLACE INTO applied (node, epoch, number) VALUES (?1, ?2, ?3)";
+const READ_APPLIED: &str = "SELECT number FROM applied WHERE node = ?1 AND epoch = ?2";
 /// The same for the process that has it. No row: another process has taken it.
 const TAKE_AGAIN: &str =
     "UPDATE writer SET epoch = epoch + 1 WHERE epoch = ?1 RETURNING store, epoch, commits";
 /// Counts a batch. Divides by zero, so that the transaction fails, if another process has the right to write.
 const COUNT: &str = "WITH counted AS (UPDATE writer SET commits = ?1 WHERE epoch = ?2 RETURNING 1)
      SELECT 1 / count(*) FROM counted";
-const OTHER_WRITERS: &str = "SELECT pg_try_advisory_lock(hashtext('hermod writer ' || current_schema()))";
-const LEAVE: &str = "SELECT pg_advisory_unlock_all()";
-/// How often to look whether another process has stopped writing.
-const ALONE_TRIES: u32 = 20;
-const ALONE_PAUSE: Duration = Duration::from_millis(100);
 /// Pauses between attempts to reach PostgreSQL again.
 const PAUSE_MIN: Duration = Duration::from_millis(50);
 const PAUSE_MAX: Duration = Duration::from_secs(2);
@@ -41,6 +45,7 @@ const PAUSE_MAX: Duration = Duration::from_secs(2);
 pub(crate) struct WritingSession {
     connection: Connection,
     server: Server,
+    lease: Arc<Lease>,
     store: [u8; 16],
     epoch: Cell<i64>,
     /// The last batch that changed something.
@@ -52,29 +57,46 @@ pub(crate) struct WritingSession {
 pub(crate) struct Batch<'c>(&'c WritingSession);
 
 impl WritingSession {
-    /// Connects, creates or migrates the tables, and takes the right to write. Fails with [`StoreError::InUse`] if another
-    /// process writes.
-    pub(crate) fn open(server: &Server) -> Result<WritingSession, StoreError> {
-        let session = Session::connect(server, SETUP).map_err(failed)?;
-        schema::migrate(&session, &server.schema)?;
-        check_alone(&session, server)?;
-        let taken = session.query(TAKE_OVER, &[]).map_err(failed)?;
-        let (store, epoch, commits) = read_writer(&taken)?.ok_or_else(no_writer)?;
+    /// Connects, and takes the right to write for a node. Returns none if another node has it.
+    pub(crate) fn take(
+        server: &Server,
+        run: NodeRun,
+        lease: Arc<Lease>,
+    ) -> Result<Option<WritingSession>, StoreError> {
+        let setup = format!("SET application_name = '{}'; {SETUP}", application_name(&server.schema, run));
+        let session = Session::connect(server, &setup).map_err(failed)?;
+        let (id, epoch) = as_values(run);
+        let taken = session.query(TAKE_OVER, &[&id, &epoch]).map_err(failed)?;
+        let Some((store, epoch, commits)) = read_writer(&taken)? else { return Ok(None) };
         let connection = Connection::Postgres(Box::new(session));
-        Ok(WritingSession {
+        Ok(Some(WritingSession {
             connection,
             server: server.clone(),
+            lease,
             store,
             epoch: Cell::new(epoch),
             sequence: Cell::new(commits),
-        })
+        }))
     }
 
-    /// Lets another process write.
-    pub(crate) fn close(self) {
-        if let Err(error) = self.session().query(LEAVE, &[]) {
-            tracing::debug!(%error, "The server releases the lock when it notices the end of the connection");
+    /// Adds to the batch which operation of a node was the last one that was run. A batch without changes needs none: its
+    /// operations can be run again.
+    pub(crate) fn note_applied(&self, last: SentBy) -> Result<(), TableError> {
+        if !self.session().has_changes() {
+            return Ok(());
         }
+        let ((id, epoch), number) = (as_values(last.node), last.number.cast_signed());
+        let key = RowKey { table: "applied", row: id };
+        let values: [&dyn ToSql; 3] = [&id, &epoch, &number];
+        Ok(self.session().execute_later(key, PUT_APPLIED, &values).map_err(Error::from)?)
+    }
+
+    /// Returns the last operation of a node that was run.
+    pub(crate) fn applied(&self, run: NodeRun) -> Result<u64, StoreError> {
+        let (id, epoch) = as_values(run);
+        let rows = self.session().query(READ_APPLIED, &[&id, &epoch]).map_err(failed)?;
+        let read = rows.first().map(|row| values::get::<i64>(row, 0)).transpose();
+        Ok(read.map_err(|error| failed(error.into()))?.unwrap_or(0).cast_unsigned())
     }
 
     fn session(&self) -> &Session {
@@ -133,10 +155,18 @@ impl WritingSession {
         }
     }
 
+    /// Waits until the lease is valid. Without a commit nothing else tells that another node has not taken over.
+    fn wait_for_lease(&self) {
+        while !self.lease.is_valid() {
+            wait(PAUSE_MIN);
+        }
+    }
+
     fn commit(&self) -> Result<u64, TableError> {
         let session = self.session();
         if !session.has_changes() {
             session.roll_back().map_err(Error::from)?;
+            self.wait_for_lease();
             return Ok(self.sequence.get());
         }
         let next = self.sequence.get() + 1;
@@ -198,25 +228,8 @@ impl Drop for Batch<'_> {
     }
 }
 
-/// Fails with [`StoreError::InUse`] if another process writes. Waits a little, because a server may notice late that the last one
-/// has ended.
-fn check_alone(session: &Session, server: &Server) -> Result<(), StoreError> {
-    for _ in 0..ALONE_TRIES {
-        let locked = session.query(OTHER_WRITERS, &[]).map_err(failed)?;
-        if locked.first().is_some_and(|row| values::get(row, 0).unwrap_or(false)) {
-            return Ok(());
-        }
-        wait(ALONE_PAUSE);
-    }
-    Err(StoreError::InUse(server.name().into()))
-}
-
 fn failed(error: PostgresError) -> StoreError {
     crate::sql::errors::store_error(error.into())
-}
-
-fn no_writer() -> StoreError {
-    StoreError::damaged("the table `writer` is empty")
 }
 
 /// The store's id, the epoch and the number of commits.

@@ -116,6 +116,18 @@ impl Feed {
         }
     }
 
+    /// Notes that another process has committed batches up to this one. The follower reads them from the tables.
+    pub(crate) fn push_elsewhere(&self, sequence: u64) {
+        if !self.is_followed {
+            return;
+        }
+        let mut fed = self.lock();
+        fed.sequence = fed.sequence.max(sequence);
+        fed.dropped = Some(sequence);
+        drop(fed);
+        self.wake.notify_one();
+    }
+
     /// Adds an entry of the request log.
     pub(crate) fn push_request(&self, entry: RequestEntry) {
         if !self.is_followed {

@@ -30,6 +30,7 @@ pub(crate) mod message_exceptions;
 pub(crate) mod messages;
 pub(crate) mod mo_blobs;
 pub(crate) mod mo_parts;
+pub(crate) mod nodes;
 pub(crate) mod opt_outs;
 mod params;
 pub(crate) mod parked_receipts;

@@ -10,6 +10,8 @@ use std::path::Path;
 use std::time::Duration;
 
 const FILE_NAME: &str = "hermod.lock";
+/// The folder's id, by which a node knows that the process before it has ended.
+const ID_FILE_NAME: &str = "node.id";
 /// Attempts to take the lock. [`is_in_use`] holds it for a moment, so one failure does not mean that the folder is in use.
 const TRIES: u32 = 5;
 const TRY_PAUSE: Duration = Duration::from_millis(20);
@@ -54,6 +56,22 @@ impl FolderLock {
         }
         Err(StoreError::InUse(folder.to_owned()))
     }
+}
+
+/// Returns the id of a data folder whose lock is held, or makes one.
+pub(crate) fn folder_id(folder: &Path) -> Result<[u8; 16], StoreError> {
+    let path = folder.join(ID_FILE_NAME);
+    let file_error = |error| StoreError::File { path: path.clone(), error };
+    match std::fs::read(&path) {
+        Ok(id) if id.len() == 16 => return Ok(id.try_into().expect("16 octets")),
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(file_error(error)),
+        // Missing, or not written to its end.
+        Ok(_) | Err(_) => {}
+    }
+    let mut id = [0; 16];
+    getrandom::fill(&mut id).map_err(|error| file_error(std::io::Error::other(error)))?;
+    std::fs::write(&path, id).map_err(file_error)?;
+    Ok(id)
 }
 
 /// Whether a process has this data folder open: a gateway, or a command that opened the folder itself.

@@ -2,10 +2,13 @@
 //! `upkeep` and `data_folder` have the other operations.
 
 mod data_folder;
+mod keeper;
+mod loading;
 mod opening;
 mod ports;
 mod record;
 mod requests;
+mod seat;
 #[cfg(test)]
 pub(crate) mod tests;
 mod upkeep;
@@ -19,15 +22,17 @@ pub use ports::{LinkPort, ReceiverPort};
 
 use crate::access::Access;
 use crate::error::StoreError;
+use crate::nodes::FrontEnd;
 use crate::queued_acceptance::QueuedAcceptance;
 use crate::server::Server;
-use crate::writer::operation::Op;
+use crate::writer::operation::{Op, Reply};
 use hermod_domain::audit::AuditEntry;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, RemoteId};
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{AnyOutcome, Audited, FindKey, Listed};
 use hermod_engine::ops::{AcceptOutcome, Acceptance, Duplicate, KeyClaim, MessageRecord};
+use keeper::Keeping;
 use record::Record;
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -80,6 +85,10 @@ struct Inner {
     writer: Mutex<Option<JoinHandle<()>>>,
     /// None if it is switched off.
     record: Option<Record>,
+    /// This node among others; none for the embedded store.
+    keeping: Option<Arc<Keeping>>,
+    /// The way to the engine of another node, if this one began without it.
+    front_end: Option<Arc<FrontEnd>>,
 }
 
 impl Store {
@@ -116,7 +125,7 @@ impl Store {
         }
         let (reply, mut outcome) = oneshot::channel();
         let queued = Arc::new(QueuedAcceptance::new(acceptance));
-        self.inner.access.queue.try_reserve()?.send(Op::Accept(queued.clone(), reply));
+        self.inner.access.queue.try_reserve()?.send(Op::Accept(queued.clone(), Reply::Caller(reply)));
         tokio::select! {
             biased;
             outcome = &mut outcome => return outcome_of::<Box<Acceptance>>(outcome),
@@ -152,6 +161,16 @@ impl Store {
         self.inner.access.backend.message_text(account, id).await
     }
 
+    /// Whether this process runs the engine. The others send their operations to it, and leave the periodic work to it.
+    pub fn runs_engine(&self) -> bool {
+        *self.inner.access.shared.runs_engine.borrow()
+    }
+
+    /// Whether this process may send to carriers now: its lease is valid, and not about to end.
+    pub fn may_send(&self) -> bool {
+        self.inner.access.shared.lease.may_send()
+    }
+
     /// Whether there is enough disk space to accept new messages.
     pub fn is_accepting(&self) -> bool {
         self.inner.access.shared.disk.is_accepting()
@@ -169,6 +188,9 @@ impl Store {
             if !matches!(ended, Ok(Ok(()))) {
                 return Err(StoreError::damaged("the writer thread panicked"));
             }
+        }
+        if let Some(keeping) = &self.inner.keeping {
+            keeping.leave().await;
         }
         if let Some(record) = &self.inner.record {
             record.close().await;
@@ -188,7 +210,7 @@ impl Store {
 
     async fn run<C: Listed>(&self, command: C) -> Result<C::Outcome, StoreError> {
         let (reply, outcome) = oneshot::channel();
-        self.send(Op::Command(command.into(), Some(reply))).await?;
+        self.send(Op::Command(command.into(), Some(Reply::Caller(reply)))).await?;
         outcome_of::<C>(outcome.await)
     }
 

@@ -1,92 +1,128 @@
-//! Opens a store: repairs what the last process left behind, loads the engine's state, and starts the writer thread.
+//! Opens a store: on a data folder, or as a node on a server. Starts the writer's thread.
 
+use super::keeper::Keeping;
+use super::loading::{Loaded, Sending, load};
+use super::seat::{Role, Seat};
 use crate::access::Access;
-use crate::backend::{self, writing::WritingBackend};
+use crate::backend::{self, Backend, writing::WritingBackend};
 use crate::disk::Disk;
 use crate::error::StoreError;
+use crate::lease::Lease;
+use crate::nodes::{FrontEnd, Wire};
 use crate::outboxes::{Outboxes, Receivers};
+use crate::read_results::StorePosition;
 use crate::record::Feed;
+use crate::server::Server;
 use crate::shared::Shared;
 use crate::store::record::Record;
 use crate::store::webhooks::{GivingUp, ReportMover};
 use crate::store::{Inner, OpenOptions, Store};
 use crate::writer::Writer;
-use crate::writer::log::{log_forbidden, log_set_aside, log_steps};
 use crate::writer::meters::Meters;
-use crate::writer::queue;
-use hermod_domain::ids::{CarrierId, MessageId};
+use crate::writer::queue::{self, OpQueue};
 use hermod_domain::time::Timestamp;
-use hermod_engine::batch::{Batch, EngineState};
-use hermod_engine::due_times::{self, CorrectedTimes};
-use hermod_engine::maps;
-use hermod_engine::set_aside;
-use hermod_engine::steps::MessageStep;
-use hermod_engine::tables::TableError;
-use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::Duration;
+
+/// The name of a node that was given none.
+const ONLY_NODE: &str = "hermod";
+/// The bits of a link's id below the number of its node.
+const LINKS_BITS: u32 = 40;
 
 impl Store {
     /// Opens the store of a data folder, or creates it. Parts that were being sent when the last process ended become in
-    /// doubt. Fails if another process has the folder open, or if the database has lost acknowledged commits.
+    /// doubt. Fails if another process has the folder open, or if the database has lost acknowledged commits. On a server that
+    /// several nodes share, the engine may be on another node.
     pub fn open(options: &OpenOptions) -> Result<Store, StoreError> {
-        if options.server.is_none() {
-            return open(options);
-        }
+        let Some(server) = &options.server else { return open_embedded(options) };
         // A connection to a server blocks its thread, which a task must not do.
-        let opened = std::thread::scope(|threads| threads.spawn(|| open(options)).join());
+        let opened = std::thread::scope(|threads| threads.spawn(|| open_server(options, server)).join());
         opened.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 }
 
-fn open(options: &OpenOptions) -> Result<Store, StoreError> {
-    let OpenOptions { folder, server, low_water_bytes, in_doubt_wait, record, now } = options;
-    let (backend, mut writing) = backend::open(folder, server.as_ref())?;
+fn open_embedded(options: &OpenOptions) -> Result<Store, StoreError> {
+    let OpenOptions { folder, in_doubt_wait, now, .. } = options;
+    let (backend, mut writing) = backend::open(folder)?;
     let position = writing.store_position()?;
-    let newest_at_open = writing.tables().read()?.newest_message()?.map(MessageId::accepted_at);
     let was_empty = writing.has_empty_catalogue()?;
-    set_aside_unreadable(&writing, *now)?;
-    bring_back_due_times(&writing, *in_doubt_wait, *now)?;
-    let mut engine = EngineState::load(&writing.tables(), *in_doubt_wait, random_seed())?;
-    let receivers = Arc::new(Receivers::new(*now));
-    let mut in_doubt = mark_sending_in_doubt(&writing, &mut engine, &receivers, *now)?;
-    let outboxes = Outboxes::load(&writing.tables(), &engine, receivers, *now)?;
-    let disk = Arc::new(Disk::new(folder.clone(), *low_water_bytes));
-    let shared = Arc::new(Shared::new(disk.clone(), outboxes, Arc::new(Feed::new(*record))));
-    shared.set_next_due(engine.next_due());
-    shared.unconfirmed.add(in_doubt.unconfirmed);
-    shared.feed.push(in_doubt.sequence, std::iter::empty(), &mut in_doubt.steps);
+    let shared = new_shared(options, Arc::new(Lease::endless()));
+    let loaded = load(&writing, &shared, *in_doubt_wait, Sending::InDoubt, *now)?;
+    let newest = loaded.newest;
     let meters = Meters::register(writing.count_waiting_events()?);
-    writing.start_upkeep(disk)?;
+    writing.start_upkeep(shared.disk.clone())?;
+    shared.runs_engine.send_replace(true);
     let (queue, queued) = queue::queue();
-    let (for_writer, for_readers) = (shared.clone(), queued.clone());
+    let for_readers = queued.clone();
     backend.set_wake_writer(move || for_readers.wake_writer());
-    let record =
-        record.then(|| Record::open(options, &backend, position, shared.feed.clone())).transpose()?;
-    let thread = start_writer(folder, move || {
-        let feed = for_writer.feed.clone();
-        Writer::new(&writing, engine, queued, for_writer, meters).run();
-        writing.close();
-        feed.close();
-    })?;
-    Ok(Store {
-        inner: Arc::new(Inner {
-            access: Arc::new(Access { queue, backend, shared }),
-            links_opened: AtomicU64::new(0),
-            newest_at_open,
-            was_empty,
-            rematched: Mutex::default(),
-            scans: Mutex::default(),
-            report_mover: ReportMover::default(),
-            giving_up: GivingUp::default(),
-            writer: Mutex::new(Some(thread)),
-            record,
-        }),
-        audit: Arc::default(),
-    })
+    let record = open_record(options, &backend, position, &shared)?;
+    let for_writer = shared.clone();
+    let thread = start_writer(folder, move || write(writing, loaded, queued, for_writer, meters))?;
+    let access = Arc::new(Access { queue, backend, shared });
+    Ok(Store::new(Opened { access, newest, was_empty, record, thread, keeping: None, front_end: None }))
+}
+
+/// Joins the nodes of a server. If no node runs the engine, this one does before the call returns.
+fn open_server(options: &OpenOptions, server: &Server) -> Result<Store, StoreError> {
+    let OpenOptions { folder, in_doubt_wait, now, .. } = options;
+    let node = server.node.as_ref();
+    let name = node.map_or(ONLY_NODE, |node| node.name.as_str()).to_owned();
+    let listener = node.and_then(|node| node.listener.as_ref());
+    let address = listener.map_or_else(String::new, |listener| listener.address.clone());
+    let (backend, member) = backend::open_server(folder, server, name, address)?;
+    let lease = Arc::new(Lease::ended());
+    let keeping = Arc::new(Keeping::begin(&member, &lease, node.map(|node| &**node))?);
+    let shared = new_shared(options, lease);
+    let position = backend.shared_position()?;
+    let (newest, was_empty) = backend.contents()?;
+    let record = open_record(options, &backend, position, &shared)?;
+    let (queue, queued) = queue::queue();
+    let access = Arc::new(Access { queue, backend, shared: shared.clone() });
+    let wire = listener.map(|listener| Wire::new(listener.key.clone())).transpose()?.map(Arc::new);
+    keeping.keep(member, shared.clone(), queued.clone())?;
+    let seat = Seat {
+        server: server.clone(),
+        store: position.id,
+        wire: wire.clone(),
+        access: Arc::downgrade(&access),
+        shared,
+        queue: queued,
+        keeping: keeping.clone(),
+        in_doubt_wait: *in_doubt_wait,
+    };
+    let role = seat.sit(*now)?;
+    let front_end = if let Role::FrontEnd(front_end) = &role { Some(front_end.clone()) } else { None };
+    if let (Some(listener), Some(wire), Some(node)) = (listener, &wire, node) {
+        keeping.listen(listener, wire, position.id, node)?;
+    }
+    let thread = start_writer(folder, move || seat.run(role))?;
+    let keeping = Some(keeping);
+    Ok(Store::new(Opened { access, newest, was_empty, record, thread, keeping, front_end }))
+}
+
+fn new_shared(options: &OpenOptions, lease: Arc<Lease>) -> Arc<Shared> {
+    let OpenOptions { folder, low_water_bytes, record, now, .. } = options;
+    let disk = Arc::new(Disk::new(folder.clone(), *low_water_bytes));
+    let outboxes = Outboxes::empty(Arc::new(Receivers::new(*now)), *now);
+    Arc::new(Shared::new(disk, outboxes, Arc::new(Feed::new(*record)), lease))
+}
+
+fn open_record(
+    options: &OpenOptions,
+    backend: &Backend,
+    position: StorePosition,
+    shared: &Shared,
+) -> Result<Option<Record>, StoreError> {
+    options.record.then(|| Record::open(options, backend, position, shared.feed.clone())).transpose()
+}
+
+fn write(writing: WritingBackend, loaded: Loaded, queue: Arc<OpQueue>, shared: Arc<Shared>, meters: Meters) {
+    let feed = shared.feed.clone();
+    Writer::new(&writing, loaded.engine, queue, shared, meters).run();
+    writing.close();
+    feed.close();
 }
 
 fn start_writer(folder: &Path, write: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, StoreError> {
@@ -96,76 +132,37 @@ fn start_writer(folder: &Path, write: impl FnOnce() + Send + 'static) -> Result<
         .map_err(|error| StoreError::File { path: folder.to_owned(), error })
 }
 
-/// What became of the parts that were being sent when the last process ended.
-struct InDoubt {
-    /// How many of each carrier had no resend left and count as unconfirmed.
-    unconfirmed: maps::HashMap<CarrierId, u64>,
-    steps: Vec<MessageStep>,
-    /// The last batch.
-    sequence: u64,
+/// The pieces of an open store.
+struct Opened {
+    access: Arc<Access>,
+    newest: Option<Timestamp>,
+    was_empty: bool,
+    record: Option<Record>,
+    thread: JoinHandle<()>,
+    keeping: Option<Arc<Keeping>>,
+    front_end: Option<Arc<FrontEnd>>,
 }
 
-/// Marks the parts that were being sent when the last process ended as in doubt.
-fn mark_sending_in_doubt(
-    writing: &WritingBackend,
-    engine: &mut EngineState,
-    receivers: &Receivers,
-    now: Timestamp,
-) -> Result<InDoubt, TableError> {
-    let transaction = writing.begin()?;
-    let tables = writing.tables();
-    let mut batch = Batch::new(&tables, engine, receivers, 0, Arc::default());
-    batch.mark_sending_in_doubt(now)?;
-    batch.finish()?;
-    let unconfirmed = std::mem::take(&mut batch.unconfirmed);
-    let forbidden = std::mem::take(&mut batch.forbidden);
-    let set_aside = std::mem::take(&mut batch.set_aside);
-    let steps = std::mem::take(&mut batch.steps);
-    let sequence = transaction.commit()?;
-    engine.committed(now);
-    log_forbidden(&forbidden);
-    log_set_aside(&set_aside);
-    log_steps(&steps);
-    Ok(InDoubt { unconfirmed, steps, sequence })
-}
-
-/// Sets aside the parts whose rows are unreadable, and logs them.
-fn set_aside_unreadable(writing: &WritingBackend, now: Timestamp) -> Result<(), TableError> {
-    let transaction = writing.begin()?;
-    let tables = writing.tables();
-    let unreadable = set_aside::set_aside_unreadable(&tables, now)?;
-    tables.finish()?;
-    transaction.commit()?;
-    log_set_aside(&unreadable);
-    Ok(())
-}
-
-/// Shortens due times that are later than their schedules allow, and logs how many there were. They result from a clock
-/// that was ahead.
-fn bring_back_due_times(
-    writing: &WritingBackend,
-    in_doubt_wait: Duration,
-    now: Timestamp,
-) -> Result<(), TableError> {
-    let transaction = writing.begin()?;
-    let tables = writing.tables();
-    let back = due_times::correct_times(&tables, in_doubt_wait, now)?;
-    tables.finish()?;
-    transaction.commit()?;
-    if back != CorrectedTimes::default() {
-        let CorrectedTimes { parts, validity, inbound, receipts } = back;
-        tracing::warn!(
-            parts,
-            validity,
-            inbound,
-            receipts,
-            "Due times were later than their schedules allow and were shortened: the clock was ahead before"
-        );
+impl Store {
+    fn new(opened: Opened) -> Store {
+        let Opened { access, newest, was_empty, record, thread, keeping, front_end } = opened;
+        let node = keeping.as_ref().map_or(0, |keeping| u64::from(keeping.run.id));
+        Store {
+            inner: Arc::new(Inner {
+                access,
+                links_opened: AtomicU64::new(node << LINKS_BITS),
+                newest_at_open: newest,
+                was_empty,
+                rematched: Mutex::default(),
+                scans: Mutex::default(),
+                report_mover: ReportMover::default(),
+                giving_up: GivingUp::default(),
+                writer: Mutex::new(Some(thread)),
+                record,
+                keeping,
+                front_end,
+            }),
+            audit: Arc::default(),
+        }
     }
-    Ok(())
-}
-
-/// Returns a number that differs at every start.
-fn random_seed() -> u64 {
-    RandomState::new().hash_one(0)
 }

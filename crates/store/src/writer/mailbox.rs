@@ -37,6 +37,13 @@ impl Mailbox {
         }
     }
 
+    /// Waits until there may be a handout.
+    pub(crate) async fn arrival(&self) {
+        if self.lock().is_empty() {
+            self.arrived.notified().await;
+        }
+    }
+
     /// Returns everything that was added since the last call, without waiting.
     pub(crate) fn take_now(&self) -> Handout {
         std::mem::take(&mut *self.lock())

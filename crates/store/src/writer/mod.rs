@@ -5,6 +5,7 @@
 //! A command that fails does not fail its batch: the batch is rolled back and its commands run one by one. `full_disk.rs`
 //! has what happens while the disk is full.
 
+pub(crate) mod answers;
 mod full_disk;
 mod gather;
 pub(crate) mod log;
@@ -20,8 +21,8 @@ use crate::shared::{CopyRequest, Shared};
 use full_disk::FullDisk;
 use hermod_domain::ids::CarrierId;
 use hermod_engine::batch::EngineState;
-use hermod_engine::commands::{AnyCommand, AnyOutcome};
-use hermod_engine::ops::LinkId;
+use hermod_engine::commands::{AnyCommand, AnyOutcome, OpenLink};
+use hermod_engine::ops::{LinkId, LinkKind};
 use mailbox::Mailbox;
 use meters::Meters;
 use operation::{Op, Reply};
@@ -73,6 +74,16 @@ impl<'c> Writer<'c> {
 }
 
 impl Writer<'_> {
+    /// Goes on with a link of this node that was open while another node ran the engine. `slots`: its free slots; none if it was
+    /// closed.
+    pub(crate) fn adopt(&mut self, open: OpenLink, slots: Option<u32>, mailbox: Arc<Mailbox>) {
+        if let (LinkKind::Sends, Some(slots)) = (open.kind, slots) {
+            self.engine.lanes.link_opened(open.carrier, open.link);
+            self.engine.lanes.grant(open.carrier, open.link, slots);
+        }
+        self.mailboxes.insert(open.link, mailbox);
+    }
+
     /// Writes operations until [`Op::Stop`], or until the last handle of the store is dropped. Operations still queued
     /// then fail with [`StoreError::Closed`].
     pub(crate) fn run(mut self) {
@@ -183,7 +194,7 @@ impl Writer<'_> {
             }
         }
         if let (Some(reply), Some(written)) = (reply, written.transpose()) {
-            drop(reply.send(written));
+            reply.send(written);
         }
     }
 

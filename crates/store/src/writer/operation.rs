@@ -4,6 +4,7 @@
 use crate::error::StoreError;
 use crate::queued_acceptance::QueuedAcceptance;
 use crate::record::AcceptedMessage;
+use crate::writer::answers::{NodeReply, SentBy};
 use crate::writer::mailbox::Mailbox;
 use hermod_domain::ids::CarrierId;
 use hermod_engine::batch::Batch;
@@ -13,7 +14,22 @@ use std::fmt;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
-pub(crate) type Reply<T = AnyOutcome> = oneshot::Sender<Result<T, StoreError>>;
+/// Where the outcome of an operation goes.
+pub(crate) enum Reply {
+    Caller(oneshot::Sender<Result<AnyOutcome, StoreError>>),
+    Node(NodeReply),
+}
+
+impl Reply {
+    /// Sends an outcome, or an error of an operation that was not written. The caller may be gone.
+    pub(crate) fn send(self, outcome: Result<AnyOutcome, StoreError>) {
+        match self {
+            Reply::Caller(caller) => drop(caller.send(outcome)),
+            Reply::Node(node) => node.send(outcome.map(Some)),
+        }
+    }
+}
+
 pub(crate) type ReplyReceiver = oneshot::Receiver<Result<AnyOutcome, StoreError>>;
 
 pub(crate) enum Op {
@@ -24,7 +40,7 @@ pub(crate) enum Op {
     /// Opens a link. The writer puts its parts into this mailbox after each commit.
     OpenLink(OpenLink, Arc<Mailbox>, Reply),
     /// Stops the writer after all operations that were queued before.
-    Stop(Reply<()>),
+    Stop(oneshot::Sender<Result<(), StoreError>>),
 }
 
 impl Op {
@@ -45,6 +61,16 @@ impl Op {
         if let Op::Accept(queued, _) = self { queued.acceptance.key.as_ref() } else { None }
     }
 
+    /// Returns which node sent the operation; none if this one did.
+    pub(crate) fn sent_by(&self) -> Option<SentBy> {
+        match self {
+            Op::Command(_, Some(Reply::Node(node)))
+            | Op::Accept(_, Reply::Node(node))
+            | Op::OpenLink(_, _, Reply::Node(node)) => Some(node.sent_by),
+            Op::Command(..) | Op::Accept(..) | Op::OpenLink(..) | Op::Stop(_) => None,
+        }
+    }
+
     /// Returns the message, if the operation accepted one.
     pub(crate) fn accepted(&self, outcome: &AnyOutcome) -> Option<AcceptedMessage> {
         match (self, outcome) {
@@ -62,7 +88,10 @@ impl Op {
             (
                 Op::Command(_, Some(reply)) | Op::Accept(_, reply) | Op::OpenLink(_, _, reply),
                 Some(outcome),
-            ) => drop(reply.send(Ok(outcome))),
+            ) => reply.send(Ok(outcome)),
+            (Op::Command(_, Some(Reply::Node(node))) | Op::Accept(_, Reply::Node(node)), None) => {
+                node.send(Ok(None));
+            }
             (Op::Stop(reply), _) => drop(reply.send(Ok(()))),
             (Op::Command(..) | Op::Accept(..) | Op::OpenLink(..), _) => {}
         }
@@ -72,7 +101,7 @@ impl Op {
     pub(crate) fn fail(self, error: StoreError) {
         match self {
             Op::Command(_, Some(reply)) | Op::Accept(_, reply) | Op::OpenLink(_, _, reply) => {
-                drop(reply.send(Err(error)));
+                reply.send(Err(error));
             }
             Op::Stop(reply) => drop(reply.send(Err(error))),
             // Of settled reports the rows remain: they are sent once more after the next start.

@@ -110,6 +110,8 @@ struct State {
     woken: bool,
     closed: bool,
     callers_gone: bool,
+    /// How many of the first operations occupy no place.
+    without_place: usize,
 }
 
 /// When the writer begins the next batch.
@@ -122,6 +124,11 @@ enum Begin {
 }
 
 impl State {
+    /// Whether nothing more is to be done than what is queued.
+    fn is_stopping(&self) -> bool {
+        self.callers_gone || self.ops.iter().any(|op| matches!(op, Op::Stop(_)))
+    }
+
     /// Adds an operation. Returns whether the writer must look at the queue again.
     fn push(&mut self, op: Op, now: Instant) -> bool {
         let begin = self.begin_for(&op, now);
@@ -217,6 +224,41 @@ impl OpQueue {
         true
     }
 
+    /// Waits at most `wait` until there are operations, and moves the first of them to `batch`. Also returns, with an empty
+    /// batch, after [`OpQueue::wake_writer`]. Returns false once the callers are gone and the queue is empty.
+    pub(crate) fn wait_for_any(&self, wait: Duration, batch: &mut Vec<Op>) -> bool {
+        let mut state = self.lock();
+        if state.ops.is_empty() && !state.woken && !state.callers_gone {
+            state = self.arrived.wait_timeout(state, wait).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        state.woken = false;
+        let ended = state.callers_gone && state.ops.is_empty();
+        self.take(state, batch);
+        !ended
+    }
+
+    /// Waits at most `wait` for [`OpQueue::wake_writer`], and leaves the operations in the queue. Returns false if the writer is
+    /// to stop, or the callers are gone.
+    pub(crate) fn wait_for_wake(&self, wait: Duration) -> bool {
+        let mut state = self.lock();
+        if !state.woken && !state.is_stopping() {
+            state = self.arrived.wait_timeout(state, wait).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        state.woken = false;
+        !state.is_stopping()
+    }
+
+    /// Puts operations before all others. They may be more than the queue's limit.
+    pub(crate) fn put_back(&self, ops: Vec<Op>) {
+        let mut state = self.lock();
+        // Taking them frees as many places.
+        state.without_place += ops.len();
+        ops.into_iter().rev().for_each(|op| state.ops.push_front(op));
+        state.begin = Begin::AtOnce;
+        drop(state);
+        self.arrived.notify_one();
+    }
+
     /// Makes [`OpQueue::wait`] return at once, without the operations that still wait for a request.
     pub(crate) fn wake_writer(&self) {
         self.lock().woken = true;
@@ -234,8 +276,10 @@ impl OpQueue {
 
     fn take(&self, mut state: MutexGuard<'_, State>, batch: &mut Vec<Op>) {
         state.take(batch, now());
+        let without_place = state.without_place.min(batch.len());
+        state.without_place -= without_place;
         drop(state);
-        self.free.add_permits(batch.len());
+        self.free.add_permits(batch.len() - without_place);
     }
 
     /// Sets the carriers that have parts waiting for a slot. Results of their links begin a batch at once.

@@ -2,6 +2,7 @@
 //! the engine's memory are as they were before the batch.
 
 use super::Writer;
+use super::answers::{NodeRun, SentBy};
 use super::log::{log_forbidden, log_set_aside, log_steps, log_unreadable_reports};
 use super::operation::Op;
 use crate::error::StoreError;
@@ -144,9 +145,20 @@ impl Writer<'_> {
         }
         batch.finish()?;
         let results = Results::of(batch);
+        self.note_applied(ops)?;
         let sequence = transaction.commit()?;
         self.publish(ops, &done, results, sequence);
         Ok(done)
+    }
+
+    /// Adds to the transaction which operation of each other node was the last one in this batch.
+    fn note_applied(&self, ops: &[Op]) -> Result<(), TableError> {
+        let mut last: HashMap<NodeRun, u64> = HashMap::default();
+        for SentBy { node, number } in ops.iter().filter_map(Op::sent_by) {
+            let noted = last.entry(node).or_default();
+            *noted = number.max(*noted);
+        }
+        last.into_iter().try_for_each(|(node, number)| self.database.note_applied(SentBy { node, number }))
     }
 
     /// Passes the results of a durable batch to links, outboxes, webhooks, the log, the record and metrics.

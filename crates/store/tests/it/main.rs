@@ -26,6 +26,7 @@ mod migrations;
 mod mo;
 mod model;
 mod move_messages;
+mod nodes;
 mod opt_outs_and_limits;
 mod parts_without_id;
 mod queue;

@@ -41,6 +41,11 @@ impl Error {
         matches!(self, Error::Server(error) if error.code() == Some(&SqlState::DIVISION_BY_ZERO))
     }
 
+    /// Whether a row with the same key exists.
+    pub(crate) fn is_duplicate_key(&self) -> bool {
+        matches!(self, Error::Server(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION))
+    }
+
     /// Whether the server has no room for more.
     pub(crate) fn is_full(&self) -> bool {
         matches!(self, Error::Server(error) if error.code() == Some(&SqlState::DISK_FULL))

@@ -3,7 +3,7 @@
 use crate::error::StoreError;
 use crate::store::{Store, outcome_of};
 use crate::writer::mailbox::Mailbox;
-use crate::writer::operation::Op;
+use crate::writer::operation::{Op, Reply};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::time::Timestamp;
@@ -35,7 +35,7 @@ impl Store {
         let mailbox = Arc::new(Mailbox::default());
         let open = OpenLink { carrier, link, kind };
         let (reply, outcome) = oneshot::channel();
-        self.send(Op::OpenLink(open, mailbox.clone(), reply)).await?;
+        self.send(Op::OpenLink(open, mailbox.clone(), Reply::Caller(reply))).await?;
         outcome_of::<OpenLink>(outcome.await)?;
         Ok(LinkPort { store: self.clone(), carrier, ids, link, mailbox })
     }

@@ -1,24 +1,51 @@
 //! A customer bind's port to the store: takes reports to send, and records their results.
 
 use crate::error::StoreError;
+use crate::nodes::RemotePort;
 use crate::report_port::ReportPort;
 use crate::store::Store;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{MoMessage, Report, ReportContent, ReportId, ReportOutcome};
+use std::sync::{Arc, OnceLock};
 
 /// The port of one bind that receives reports. When it is dropped, reports that it took and did not settle are sent again
 /// later.
 pub struct ReceiverPort {
     store: Store,
-    port: ReportPort,
+    connection: ConnectionId,
+    /// While the engine is on another node.
+    remote: Option<Arc<RemotePort>>,
+    /// Once the engine is here.
+    local: OnceLock<ReportPort>,
 }
 
 impl Store {
     /// Opens a port for a bind of this connection.
     pub fn open_receiver(&self, connection: ConnectionId) -> ReceiverPort {
-        let port = ReportPort::open(self.inner.access.clone(), connection);
-        ReceiverPort { store: self.clone(), port }
+        let remote = self.inner.front_end.as_ref().filter(|_| !self.runs_engine());
+        let remote = remote.map(|front_end| front_end.open_port(connection));
+        let port = ReceiverPort { store: self.clone(), connection, remote, local: OnceLock::new() };
+        if port.remote.is_none() {
+            port.here();
+        }
+        port
+    }
+}
+
+impl ReceiverPort {
+    /// Returns the port to the outbox of this process.
+    fn here(&self) -> &ReportPort {
+        let access = &self.store.inner.access;
+        self.local.get_or_init(|| ReportPort::open(access.clone(), self.connection))
+    }
+}
+
+impl Drop for ReceiverPort {
+    fn drop(&mut self) {
+        if let Some(remote) = &self.remote {
+            remote.close();
+        }
     }
 }
 
@@ -26,7 +53,15 @@ impl ReceiverPort {
     /// Waits for reports and returns at most `most`. Of several binds that wait, the one with the fewest outstanding reports is
     /// served first. Dropping the future loses nothing.
     pub async fn take(&self, most: u32, now: Timestamp) -> Vec<Report> {
-        self.port.take(most, now).await
+        let Some(remote) = &self.remote else { return self.here().take(most, now).await };
+        let mut runs_engine = self.store.inner.access.shared.runs_engine.subscribe();
+        tokio::select! {
+            biased;
+            _ = runs_engine.wait_for(|here| *here) => {}
+            reports = remote.take(most, now) => return reports,
+        }
+        // This node has taken over. Reports that came before and are not settled are sent again.
+        self.here().take(most, now).await
     }
 
     /// Returns the MO messages that these reports deliver. Purged ones are left out.
@@ -49,6 +84,12 @@ impl ReceiverPort {
         outcomes: Vec<(ReportId, ReportOutcome)>,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        self.port.settle(outcomes, now).await
+        match (&self.remote, self.store.runs_engine()) {
+            (Some(remote), false) => {
+                remote.settle(outcomes, now);
+                Ok(())
+            }
+            _ => self.here().settle(outcomes, now).await,
+        }
     }
 }

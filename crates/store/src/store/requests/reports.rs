@@ -21,7 +21,8 @@ impl Store {
 
     /// Returns how many reports of a connection are not settled, outstanding ones included.
     pub async fn reports_waiting(&self, connection: ConnectionId) -> Result<u64, StoreError> {
-        match self.inner.access.shared.outboxes.waiting(connection) {
+        let known = self.inner.access.shared.outboxes.waiting(connection).filter(|_| self.runs_engine());
+        match known {
             Some(count) => Ok(count),
             None => self.inner.access.backend.count_reports(connection).await,
         }

@@ -93,7 +93,7 @@ impl GivingUp {
         let Entry::Vacant(free) = running.entry(endpoint) else { return None };
         let (reply, end) = oneshot::channel();
         free.insert(end);
-        Some(reply)
+        Some(Reply::Caller(reply))
     }
 }
 
@@ -112,7 +112,7 @@ mod tests {
         let reply = giving_up.begin(first).expect("no command is running");
         assert!(giving_up.begin(first).is_none());
         let other = giving_up.begin(second).expect("endpoints are independent");
-        drop(reply.send(Ok(AnyOutcome::SettleWebhooks(()))));
+        reply.send(Ok(AnyOutcome::SettleWebhooks(())));
         assert!(giving_up.begin(first).is_some(), "the first command has run");
         drop(other);
         assert!(giving_up.begin(second).is_some(), "a dropped command has ended too");

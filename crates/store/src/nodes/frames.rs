@@ -1,0 +1,163 @@
+//! What two nodes tell each other: one side runs the engine, the other serves customers and carriers. All of it is plain data.
+
+use crate::error::{BackendErrorKind, StoreError};
+use crate::writer::answers::{Answer, NodeRun};
+use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, PartNo};
+use hermod_domain::phone::Msisdn;
+use hermod_domain::time::Timestamp;
+use hermod_engine::commands::{AnyCommand, AnyOutcome, OpenLink};
+use hermod_engine::ops::{Acceptance, Handout, LinkId, Report, ReportId, ReportOutcome};
+use hermod_engine::tables::{MessageKey, SendingPart};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+/// The version of what follows. Nodes with another one do not talk to each other.
+pub(crate) const VERSION: u16 = 1;
+/// Octets of one frame.
+pub(crate) const FRAME_MAX: usize = 16 << 20;
+
+/// The first frame of a node.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Hello {
+    pub version: u16,
+    /// The schema's store: nodes of two clusters that share a key must not mix.
+    pub store: [u8; 16],
+    pub id: u32,
+    pub epoch: u64,
+    /// The clock of the node.
+    pub now: Timestamp,
+}
+
+impl Hello {
+    pub(crate) fn run(&self) -> NodeRun {
+        NodeRun { id: self.id, epoch: self.epoch }
+    }
+}
+
+/// The answer to it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Welcome {
+    /// The last operation of this run that was run before.
+    Served {
+        applied: u64,
+    },
+    /// This node does not run the engine.
+    NotHere,
+    Refused(String),
+}
+
+/// From a node to the engine.
+#[derive(Serialize, Deserialize)]
+pub(crate) enum ToEngine {
+    /// The links that were open before this connection. The first frame after the welcome.
+    Resume(Vec<ResumedLink>),
+    /// Operations, in order. Their numbers follow each other.
+    Operations {
+        first: u64,
+        operations: Vec<Operation>,
+    },
+    OpenReceiver {
+        port: u64,
+        connection: ConnectionId,
+    },
+    TakeReports {
+        port: u64,
+        most: u32,
+        now: Timestamp,
+    },
+    SettleReports {
+        port: u64,
+        outcomes: Vec<(ReportId, ReportOutcome)>,
+        now: Timestamp,
+    },
+    CloseReceiver {
+        port: u64,
+    },
+}
+
+#[derive(Serialize, Deserialize)]
+pub(crate) enum Operation {
+    Command(AnyCommand),
+    Accept(Box<Acceptance>),
+    OpenLink(OpenLink),
+}
+
+/// From the engine to a node.
+#[derive(Serialize, Deserialize)]
+pub(crate) enum ToNode {
+    Answers(Vec<(u64, Result<Option<AnyOutcome>, Failure>)>),
+    Handouts(Vec<(LinkId, Handout)>),
+    Reports { port: u64, reports: Vec<Report> },
+}
+
+/// A link whose port is open, as its node sees it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ResumedLink {
+    pub open: OpenLink,
+    /// False for one that gets no more parts and has not reported on all of them.
+    pub is_open: bool,
+    /// Slots that it granted and that were not used.
+    pub slots: u32,
+    /// Parts that it has, or whose results are on their way.
+    pub held: Vec<HeldPart>,
+}
+
+/// A part that a link has: it may be sent, or has been.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) struct HeldPart {
+    pub carrier: CarrierId,
+    pub message: MessageId,
+    pub part: PartNo,
+    pub account: AccountId,
+    pub to: Msisdn,
+}
+
+impl HeldPart {
+    pub(crate) fn of(sending: &SendingPart) -> HeldPart {
+        let SendingPart { key: MessageKey { carrier, account, message }, part, to } = *sending;
+        HeldPart { carrier, message, part, account, to }
+    }
+}
+
+/// Why an operation was not done.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Failure {
+    DiskLow,
+    /// The engine is being stopped: another node will run the operation.
+    Closed,
+    Other(String),
+}
+
+impl Failure {
+    fn of(error: &StoreError) -> Failure {
+        match error {
+            error if error.is_disk_full() => Failure::DiskLow,
+            StoreError::DiskLow => Failure::DiskLow,
+            StoreError::Closed => Failure::Closed,
+            error => Failure::Other(error.to_string()),
+        }
+    }
+}
+
+impl From<Failure> for StoreError {
+    fn from(failure: Failure) -> StoreError {
+        match failure {
+            Failure::DiskLow => StoreError::DiskLow,
+            Failure::Closed => StoreError::Closed,
+            Failure::Other(text) => StoreError::elsewhere(BackendErrorKind::Other, text),
+        }
+    }
+}
+
+/// Returns an answer in the form in which it is sent.
+pub(crate) fn sent(answer: Answer) -> Result<Option<AnyOutcome>, Failure> {
+    answer.map_err(|error| Failure::of(&error))
+}
+
+pub(crate) fn encode(frame: &impl Serialize) -> Result<Vec<u8>, postcard::Error> {
+    postcard::to_extend(frame, Vec::with_capacity(1_024))
+}
+
+pub(crate) fn decode<T: DeserializeOwned>(octets: &[u8]) -> Result<T, postcard::Error> {
+    postcard::from_bytes(octets)
+}

@@ -1,0 +1,322 @@
+//! A node whose engine is elsewhere. Its queue of operations is sent to the engine, in order; answers, parts for its links and
+//! reports for its binds come back. What was sent and not answered is kept until the next engine has said what was run.
+
+use super::frames::{self, HeldPart, Hello, Operation, ToEngine, ToNode, VERSION, Welcome};
+use super::held_links::{HeldLink, HeldLinks};
+use super::outgoing::Outgoing;
+use super::pending::{Pending, end_without_outcome};
+use super::remote_port::RemotePort;
+use super::wire::{Reading, Wire, Writing, read_frame, write_encoded, write_frame};
+use crate::error::StoreError;
+use crate::writer::answers::NodeRun;
+use crate::writer::operation::Op;
+use crate::writer::queue::OpQueue;
+use hermod_domain::ids::ConnectionId;
+use hermod_domain::time::Timestamp;
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+use tokio::io::AsyncWriteExt as _;
+use tokio::runtime::Handle;
+use tokio::task::JoinSet;
+
+/// Operations that may wait for an answer. Beyond that the queue fills, and submissions are rejected.
+const UNANSWERED_MAX: usize = 8_192;
+/// Operations in one frame.
+const OPERATIONS_PER_FRAME_MAX: usize = 512;
+/// How long to wait for an answer while too many are missing, before looking whether the connection is lost.
+const ANSWER_WAIT: Duration = Duration::from_millis(100);
+/// How long a connection and its welcome may take.
+const CONNECT_MAX: Duration = Duration::from_secs(3);
+
+/// What outlives a connection to an engine.
+pub(crate) struct FrontEnd {
+    run: NodeRun,
+    store: [u8; 16],
+    wire: Arc<Wire>,
+    state: Mutex<State>,
+    answered: Condvar,
+    ports: Mutex<Ports>,
+    ports_opened: AtomicU64,
+}
+
+#[derive(Default)]
+struct State {
+    pending: Pending,
+    links: HeldLinks,
+}
+
+#[derive(Default)]
+struct Ports {
+    open: HashMap<u64, Weak<RemotePort>>,
+    engine: Option<Arc<Outgoing>>,
+}
+
+/// What the engine of this process goes on with, after that of another node.
+#[derive(Default)]
+pub(crate) struct TakenOver {
+    pub links: Vec<HeldLink>,
+    /// The parts that the links have, or report on.
+    pub held: HashSet<HeldPart>,
+    /// Operations that no engine has run.
+    pub ops: Vec<Op>,
+}
+
+/// A connection to an engine, and the tasks that serve it. Dropping it closes it.
+pub(crate) struct EngineConnection {
+    outgoing: Arc<Outgoing>,
+    _tasks: JoinSet<()>,
+}
+
+impl EngineConnection {
+    pub(crate) fn is_lost(&self) -> bool {
+        self.outgoing.is_closed()
+    }
+}
+
+impl FrontEnd {
+    pub(crate) fn new(run: NodeRun, store: [u8; 16], wire: Arc<Wire>) -> FrontEnd {
+        FrontEnd {
+            run,
+            store,
+            wire,
+            state: Mutex::default(),
+            answered: Condvar::new(),
+            ports: Mutex::default(),
+            ports_opened: AtomicU64::new(0),
+        }
+    }
+
+    /// Connects to the engine at an address, and sends again what it has not run. Returns none if the engine is not there.
+    pub(crate) fn connect(
+        self: &Arc<FrontEnd>,
+        address: SocketAddr,
+        now: Timestamp,
+        runtime: &Handle,
+        queue: &Arc<OpQueue>,
+    ) -> io::Result<Option<EngineConnection>> {
+        let _entered = runtime.enter();
+        let greeting = async {
+            let (mut reading, mut writing) = self.wire.connect(address).await?;
+            let NodeRun { id, epoch } = self.run;
+            let hello = Hello { version: VERSION, store: self.store, id, epoch, now };
+            write_frame(&mut writing, &hello).await?;
+            writing.flush().await?;
+            let welcome: Welcome = read_frame(&mut reading, &mut Vec::new()).await?;
+            Ok::<_, io::Error>((reading, writing, welcome))
+        };
+        #[expect(clippy::disallowed_methods, reason = "a node that does not answer is noticed in real time")]
+        let greeted = runtime.block_on(tokio::time::timeout(CONNECT_MAX, greeting));
+        let (reading, writing, welcome) = greeted.map_err(|_| io::ErrorKind::TimedOut)??;
+        let applied = match welcome {
+            Welcome::Served { applied } => applied,
+            Welcome::NotHere => return Ok(None),
+            Welcome::Refused(why) => return Err(io::Error::new(io::ErrorKind::PermissionDenied, why)),
+        };
+        let outgoing = Arc::new(Outgoing::default());
+        self.resume(applied, &outgoing).map_err(io::Error::other)?;
+        let mut tasks = JoinSet::new();
+        tasks.spawn_on(write_frames(writing, outgoing.clone()), runtime);
+        let (front_end, closing, waking) = (self.clone(), outgoing.clone(), queue.clone());
+        let read = async move {
+            let error = front_end.read_frames(reading).await;
+            tracing::warn!(%error, "The connection to the node with the engine was lost");
+            closing.close();
+            front_end.disconnect_ports();
+            waking.wake_writer();
+        };
+        tasks.spawn_on(read, runtime);
+        self.connect_ports(&outgoing);
+        Ok(Some(EngineConnection { outgoing, _tasks: tasks }))
+    }
+
+    /// Ends the operations that were run, and sends the links and the other operations.
+    fn resume(&self, applied: u64, engine: &Outgoing) -> Result<(), postcard::Error> {
+        let mut state = self.state();
+        for op in state.pending.take_applied(applied) {
+            if let Some(again) = end_without_outcome(op) {
+                state.pending.push(again);
+            }
+        }
+        let unanswered: Vec<(u64, &Op)> = state.pending.unanswered().collect();
+        let resumed = state.links.resumed(unanswered.iter().map(|(_, op)| *op));
+        engine.put(frames::encode(&ToEngine::Resume(resumed))?);
+        // Their numbers follow each other, except where an answer came out of order.
+        for chunk in unanswered.chunk_by(|(before, _), (after, _)| before + 1 == *after) {
+            for some in chunk.chunks(OPERATIONS_PER_FRAME_MAX) {
+                let operations = some.iter().filter_map(|(_, op)| operation(op)).collect();
+                engine.put(frames::encode(&ToEngine::Operations { first: some[0].0, operations })?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends operations. Those that were cancelled meanwhile are left out.
+    pub(crate) fn send(&self, engine: &EngineConnection, ops: &mut Vec<Op>) {
+        let mut state = self.state();
+        let mut operations = Vec::with_capacity(ops.len());
+        let mut first = None;
+        for op in ops.drain(..) {
+            if let Op::Accept(queued, _) = &op
+                && !queued.begin()
+            {
+                continue;
+            }
+            let Some(sent) = operation(&op) else { continue };
+            state.links.note(&op);
+            let number = state.pending.push(op);
+            first.get_or_insert(number);
+            operations.push(sent);
+        }
+        drop(state);
+        let Some(first) = first else { return };
+        match frames::encode(&ToEngine::Operations { first, operations }) {
+            Ok(octets) => engine.outgoing.put(octets),
+            Err(error) => tracing::error!(%error, "Operations could not be encoded"),
+        }
+    }
+
+    /// Waits until there is room for more operations without an answer. Returns false if there is none yet.
+    pub(crate) fn wait_for_room(&self) -> bool {
+        let state = self.state();
+        if state.pending.len() < UNANSWERED_MAX {
+            return true;
+        }
+        let waited = self.answered.wait_timeout(state, ANSWER_WAIT).unwrap_or_else(PoisonError::into_inner);
+        waited.0.pending.len() < UNANSWERED_MAX
+    }
+
+    /// Whether every operation that was sent is answered.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.state().pending.unanswered().next().is_none()
+    }
+
+    /// Takes everything that the engine of this process goes on with. `applied`: the last operation that was run.
+    pub(crate) fn take_over(&self, applied: u64) -> TakenOver {
+        let mut state = self.state();
+        let again: Vec<Op> =
+            state.pending.take_applied(applied).into_iter().filter_map(end_without_outcome).collect();
+        let resumed = state.links.resumed(state.pending.unanswered().map(|(_, op)| op));
+        let held = resumed.into_iter().flat_map(|link| link.held).collect();
+        let mut ops = state.pending.take_all();
+        ops.extend(again);
+        // Links that these open are opened when they run.
+        let opening = |link: &HeldLink| {
+            ops.iter().any(|op| matches!(op, Op::OpenLink(open, ..) if open.link == link.open.link))
+        };
+        let mut links = state.links.take();
+        links.retain(|link| !opening(link));
+        TakenOver { links, held, ops }
+    }
+
+    /// Fails what is not answered, at the end of the process.
+    pub(crate) fn close(&self) {
+        for op in self.state().pending.take_all() {
+            op.fail(StoreError::OutcomeUnknown);
+        }
+    }
+
+    async fn read_frames(&self, mut reading: Reading) -> io::Error {
+        let mut buffer = Vec::new();
+        loop {
+            match read_frame(&mut reading, &mut buffer).await {
+                Ok(frame) => self.handle(frame),
+                Err(error) => return error,
+            }
+        }
+    }
+
+    fn handle(&self, frame: ToNode) {
+        match frame {
+            ToNode::Answers(answers) => {
+                let mut state = self.state();
+                for (number, answer) in answers {
+                    // The engine is being stopped. The next one runs the operation.
+                    if matches!(answer, Err(frames::Failure::Closed)) {
+                        continue;
+                    }
+                    let Some(op) = state.pending.take(number) else { continue };
+                    match answer {
+                        Ok(outcome) => op.succeed(outcome),
+                        Err(failure) => op.fail(failure.into()),
+                    }
+                }
+                drop(state);
+                self.answered.notify_all();
+            }
+            ToNode::Handouts(handouts) => {
+                let mut state = self.state();
+                handouts.into_iter().for_each(|(link, handout)| state.links.deliver(link, handout));
+            }
+            ToNode::Reports { port, reports } => {
+                let port = self.ports().open.get(&port).and_then(Weak::upgrade);
+                if let Some(port) = port {
+                    port.deliver(reports);
+                }
+            }
+        }
+    }
+
+    /// Opens the port of a bind that takes reports.
+    pub(crate) fn open_port(&self, connection: ConnectionId) -> Arc<RemotePort> {
+        let number = self.ports_opened.fetch_add(1, Ordering::Relaxed);
+        let port = Arc::new(RemotePort::new(number, connection));
+        let mut ports = self.ports();
+        ports.open.retain(|_, port| port.strong_count() > 0);
+        ports.open.insert(number, Arc::downgrade(&port));
+        if let Some(engine) = &ports.engine {
+            port.connect(engine.clone());
+        }
+        port
+    }
+
+    fn connect_ports(&self, engine: &Arc<Outgoing>) {
+        let mut ports = self.ports();
+        ports.engine = Some(engine.clone());
+        ports.open.values().filter_map(Weak::upgrade).for_each(|port| port.connect(engine.clone()));
+    }
+
+    fn disconnect_ports(&self) {
+        let mut ports = self.ports();
+        ports.engine = None;
+        ports.open.values().filter_map(Weak::upgrade).for_each(|port| port.disconnect());
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn ports(&self) -> MutexGuard<'_, Ports> {
+        self.ports.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns an operation in the form in which it is sent; none for one that only this process understands.
+fn operation(op: &Op) -> Option<Operation> {
+    match op {
+        Op::Command(command, _) => Some(Operation::Command(command.clone())),
+        Op::Accept(queued, _) => Some(Operation::Accept(Box::new(queued.acceptance.clone()))),
+        Op::OpenLink(open, ..) => Some(Operation::OpenLink(*open)),
+        Op::Stop(_) => None,
+    }
+}
+
+/// Writes frames until the connection is closed or lost.
+pub(crate) async fn write_frames(mut writing: Writing, outgoing: Arc<Outgoing>) {
+    while let Some(frames) = outgoing.take().await {
+        let written = async {
+            for frame in &frames {
+                write_encoded(&mut writing, frame).await?;
+            }
+            writing.flush().await
+        };
+        if written.await.is_err() {
+            break;
+        }
+    }
+    outgoing.close();
+    let _ = writing.shutdown().await;
+}

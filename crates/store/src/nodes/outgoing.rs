@@ -1,0 +1,71 @@
+//! Frames on their way to another node. One task writes them to the socket, all that wait at once.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tokio::sync::Notify;
+
+/// Bounded by what is put into it: operations that are not answered, one take and the settlements of each bind, and the
+/// handouts for the slots of links.
+#[derive(Default)]
+pub(crate) struct Outgoing {
+    waiting: Mutex<Waiting>,
+    arrived: Notify,
+}
+
+#[derive(Default)]
+struct Waiting {
+    frames: Vec<Vec<u8>>,
+    closed: bool,
+}
+
+impl Outgoing {
+    /// Adds an encoded frame. It is dropped if the connection is closed.
+    pub(crate) fn put(&self, frame: Vec<u8>) {
+        let mut waiting = self.lock();
+        if waiting.closed {
+            return;
+        }
+        waiting.frames.push(frame);
+        let first = waiting.frames.len() == 1;
+        drop(waiting);
+        if first {
+            self.arrived.notify_one();
+        }
+    }
+
+    /// Waits for frames, and returns all that wait; none once the connection is closed.
+    pub(crate) async fn take(&self) -> Option<Vec<Vec<u8>>> {
+        loop {
+            {
+                let mut waiting = self.lock();
+                if waiting.closed {
+                    return None;
+                }
+                if !waiting.frames.is_empty() {
+                    return Some(std::mem::take(&mut waiting.frames));
+                }
+            }
+            self.arrived.notified().await;
+        }
+    }
+
+    /// Whether no frame waits.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lock().frames.is_empty()
+    }
+
+    pub(crate) fn close(&self) {
+        let mut waiting = self.lock();
+        waiting.closed = true;
+        waiting.frames = Vec::new();
+        drop(waiting);
+        self.arrived.notify_one();
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.lock().closed
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

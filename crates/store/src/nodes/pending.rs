@@ -1,0 +1,130 @@
+//! Operations that were sent to the engine of another node and are not answered yet. They are kept, because the connection may
+//! be lost: the next engine says which of them were run.
+
+use crate::error::StoreError;
+use crate::writer::operation::Op;
+use hermod_engine::commands::{AnyCommand, AnyOutcome};
+use std::collections::VecDeque;
+
+/// The operations in the order of their numbers, which follow each other.
+pub(crate) struct Pending {
+    /// Of the first one in the list.
+    first: u64,
+    /// None where the answer came before that of an earlier one.
+    ops: VecDeque<Option<Op>>,
+}
+
+impl Default for Pending {
+    fn default() -> Pending {
+        Pending { first: 1, ops: VecDeque::new() }
+    }
+}
+
+impl Pending {
+    pub(crate) fn len(&self) -> usize {
+        self.ops.len()
+    }
+
+    /// Adds an operation that is about to be sent. Returns its number.
+    pub(crate) fn push(&mut self, op: Op) -> u64 {
+        let number = self.first + u64::try_from(self.ops.len()).unwrap_or(0);
+        self.ops.push_back(Some(op));
+        number
+    }
+
+    /// Takes the operation that was answered; none if it was before.
+    pub(crate) fn take(&mut self, number: u64) -> Option<Op> {
+        let index = usize::try_from(number.checked_sub(self.first)?).ok()?;
+        let op = self.ops.get_mut(index)?.take();
+        while let Some(None) = self.ops.front() {
+            self.ops.pop_front();
+            self.first += 1;
+        }
+        op
+    }
+
+    /// Takes the operations up to this number: they were run, and their answers are lost.
+    pub(crate) fn take_applied(&mut self, applied: u64) -> Vec<Op> {
+        let mut taken = Vec::new();
+        while self.first <= applied
+            && let Some(op) = self.ops.pop_front()
+        {
+            taken.extend(op);
+            self.first += 1;
+        }
+        self.first = self.first.max(applied + 1);
+        taken
+    }
+
+    /// Returns the operations that have no answer, with their numbers.
+    pub(crate) fn unanswered(&self) -> impl Iterator<Item = (u64, &Op)> {
+        (self.first..).zip(&self.ops).filter_map(|(number, op)| Some((number, op.as_ref()?)))
+    }
+
+    /// Takes all operations that have no answer, in order.
+    pub(crate) fn take_all(&mut self) -> Vec<Op> {
+        self.first += u64::try_from(self.ops.len()).unwrap_or(0);
+        self.ops.drain(..).flatten().collect()
+    }
+}
+
+/// Ends an operation that was run and whose outcome is lost. Returns it if it is to be run again: the idempotency key of a
+/// submission tells whether it was accepted.
+pub(crate) fn end_without_outcome(op: Op) -> Option<Op> {
+    let outcome = match &op {
+        Op::Accept(queued, _) if queued.acceptance.key.is_some() => return Some(op),
+        Op::OpenLink(..) => Some(AnyOutcome::OpenLink(())),
+        Op::Command(AnyCommand::CloseLink(_), _) => Some(AnyOutcome::CloseLink(())),
+        Op::Command(AnyCommand::ReportLink(_), _) => Some(AnyOutcome::ReportLink(())),
+        Op::Command(AnyCommand::SettleReports(_), _) => Some(AnyOutcome::SettleReports(())),
+        Op::Command(AnyCommand::SettleWebhooks(_), _) => Some(AnyOutcome::SettleWebhooks(())),
+        Op::Accept(..) | Op::Command(..) | Op::Stop(_) => None,
+    };
+    match outcome {
+        Some(outcome) => op.succeed(Some(outcome)),
+        None => op.fail(StoreError::OutcomeUnknown),
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hermod_domain::time::Timestamp;
+    use hermod_engine::commands::ReleaseDue;
+
+    fn op(millis: i64) -> Op {
+        Op::Command(ReleaseDue { now: Timestamp::from_millis(millis) }.into(), None)
+    }
+
+    fn numbers(pending: &Pending) -> Vec<u64> {
+        pending.unanswered().map(|(number, _)| number).collect()
+    }
+
+    #[test]
+    fn answers_may_come_in_any_order() {
+        let mut pending = Pending::default();
+        assert_eq!([1, 2, 3].map(|millis| pending.push(op(millis))), [1, 2, 3]);
+        assert!(pending.take(2).is_some());
+        assert!(pending.take(2).is_none(), "it was answered before");
+        assert_eq!((numbers(&pending), pending.len()), (vec![1, 3], 3));
+        assert!(pending.take(1).is_some());
+        assert_eq!((numbers(&pending), pending.len()), (vec![3], 1));
+        assert!(pending.take(9).is_none() && pending.take(0).is_none());
+        assert_eq!(pending.push(op(4)), 4);
+    }
+
+    #[test]
+    fn operations_that_were_run_are_not_sent_again() {
+        let mut pending = Pending::default();
+        assert_eq!((1..=5).map(|millis| pending.push(op(millis))).last(), Some(5));
+        assert!(pending.take(2).is_some());
+        assert_eq!(pending.take_applied(3).len(), 2, "of the three one was answered");
+        assert_eq!(numbers(&pending), [4, 5]);
+        assert_eq!(pending.take_applied(3).len(), 0);
+        assert_eq!(pending.take_all().len(), 2);
+        assert_eq!(pending.push(op(6)), 6);
+        assert_eq!(pending.take_applied(9).len(), 1);
+        assert_eq!(pending.push(op(7)), 10, "an engine that says more than was sent is believed");
+    }
+}

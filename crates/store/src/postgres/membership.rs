@@ -1,0 +1,201 @@
+//! The nodes that share a database: each has a row with a lease, and one of them has the right to write.
+//!
+//! A node is declared dead by raising the epoch of its row, which only works once its lease has expired on the server's clock.
+//! From then on it cannot renew the lease or take the right to write, and its next renewal tells it so.
+
+use super::schema;
+use crate::error::StoreError;
+use crate::lease::LEASE;
+use crate::server::Server;
+use crate::sql::postgres::{Error as PostgresError, Session, values};
+use crate::writer::answers::NodeRun;
+use rusqlite::ToSql;
+use std::time::Duration;
+
+/// No statement of the keeper may wait for a row that another process has locked.
+const SETUP: &str =
+    "SET lock_timeout = '1s'; SET statement_timeout = '3s'; SET synchronous_commit = on; SET jit = off;
+     SET client_min_messages = warning;";
+/// The server's clock in milliseconds.
+const NOW: &str = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+/// How often to look whether a name is free, before the start fails.
+const NAME_TRIES: u32 = 35;
+const NAME_PAUSE: Duration = Duration::from_millis(200);
+
+/// How a node introduces itself.
+#[derive(Clone, Debug)]
+pub(crate) struct Introduction {
+    pub name: String,
+    /// Where other nodes reach it; empty if they cannot.
+    pub address: String,
+    /// Of the data folder, which only one process can have open.
+    pub instance: [u8; 16],
+}
+
+/// The row of this node, and the connection that renews its lease.
+pub(crate) struct Member {
+    session: Session,
+    pub run: NodeRun,
+    schema: String,
+}
+
+/// A node as its row says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NodeRow {
+    pub run: NodeRun,
+    pub name: String,
+    pub address: String,
+    pub version: String,
+    /// Whether its lease is valid.
+    pub is_alive: bool,
+    /// Whether it gave its lease back, or was declared dead.
+    pub has_left: bool,
+}
+
+/// What a renewal found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Standing {
+    /// Whether this node's lease was renewed. If not, it was declared dead.
+    pub is_renewed: bool,
+    pub nodes: Vec<NodeRow>,
+    /// The run that has the right to write. Not in `nodes` if it was declared dead or has ended.
+    pub writer: Option<NodeRun>,
+    /// The last batch.
+    pub commits: u64,
+}
+
+impl Standing {
+    /// Returns the node that has the right to write; none if that run has ended.
+    pub(crate) fn writing_node(&self) -> Option<&NodeRow> {
+        let writer = self.writer?;
+        self.nodes.iter().find(|node| node.run == writer)
+    }
+}
+
+impl Member {
+    /// Connects, creates or migrates the tables, and takes the row of this name. Fails with [`StoreError::InUse`] if another
+    /// process has it.
+    pub(crate) fn join(server: &Server, introduction: &Introduction) -> Result<Member, StoreError> {
+        let session = Session::connect(server, SETUP).map_err(failed)?;
+        // A migration may take longer than the keeper's statements.
+        schema::migrate(&Session::connect(server, "").map_err(failed)?, &server.schema)?;
+        // The folder is ours, so an earlier process with the same one has ended, and its lease need not be waited for.
+        let join = format!(
+            "INSERT INTO node (id, name, epoch, instance, address, version, lease_until)
+             SELECT coalesce(max(id), 0) + 1, ?1::text, 1, ?2::bytea, ?3::text, ?4::text, {NOW} + ?5::bigint FROM node
+             ON CONFLICT (name) DO UPDATE SET epoch = node.epoch + 1, instance = excluded.instance,
+                 address = excluded.address, version = excluded.version, lease_until = excluded.lease_until
+             WHERE node.instance = excluded.instance OR node.lease_until < {NOW}
+             RETURNING id, epoch"
+        );
+        let version = env!("CARGO_PKG_VERSION");
+        let Introduction { name, address, instance } = introduction;
+        let lease = lease_ms();
+        for _ in 0..NAME_TRIES {
+            let values: [&dyn ToSql; 5] = [name, &instance.as_slice(), address, &version, &lease];
+            let joined = match session.query(&join, &values) {
+                // Another node took the same number.
+                Err(error) if error.is_duplicate_key() => continue,
+                joined => joined.map_err(failed)?,
+            };
+            if let Some(row) = joined.first() {
+                let run = read_run(row, 0)?;
+                return Ok(Member { session, run, schema: server.schema.clone() });
+            }
+            wait(NAME_PAUSE);
+        }
+        Err(StoreError::NodeInUse(name.clone()))
+    }
+
+    /// Renews the lease, and returns what the tables say about all nodes.
+    pub(crate) fn renew(&self) -> Result<Standing, StoreError> {
+        let renew = format!(
+            "WITH renewed AS (UPDATE node SET lease_until = {NOW} + ?3::bigint WHERE id = ?1 AND epoch = ?2 RETURNING 1)
+             SELECT node.id, node.epoch, writer.node, writer.node_epoch, node.name, node.address, node.version,
+                 node.lease_until > {NOW}, node.lease_until = 0, (SELECT count(*) FROM renewed), writer.commits
+             FROM writer CROSS JOIN node WHERE writer.shard = 0"
+        );
+        let ((id, epoch), lease) = (as_values(self.run), lease_ms());
+        let rows = self.session.query(&renew, &[&id, &epoch, &lease]).map_err(failed)?;
+        let mut standing = Standing::default();
+        for row in &rows {
+            let read = || -> rusqlite::Result<_> {
+                Ok((
+                    values::get(row, 4)?,
+                    values::get(row, 5)?,
+                    values::get(row, 6)?,
+                    (values::get(row, 7)?, values::get(row, 8)?),
+                    (values::get::<i64>(row, 9)?, values::get::<i64>(row, 10)?),
+                ))
+            };
+            let (name, address, version, (is_alive, has_left), (renewed, commits)) =
+                read().map_err(|error| failed(error.into()))?;
+            (standing.is_renewed, standing.commits) = (renewed > 0, commits.cast_unsigned());
+            standing.writer = Some(read_run(row, 2)?).filter(|run| run.id != 0);
+            let run = read_run(row, 0)?;
+            // The row is as it was before the renewal.
+            let is_alive = is_alive || (run == self.run && standing.is_renewed);
+            standing.nodes.push(NodeRow { run, name, address, version, is_alive, has_left });
+        }
+        Ok(standing)
+    }
+
+    /// Declares a node dead whose lease has expired. Returns whether that is so: another process may have renewed the lease,
+    /// or declared the node dead before.
+    pub(crate) fn declare_dead(&self, run: NodeRun) -> Result<bool, StoreError> {
+        let declare = format!(
+            "UPDATE node SET epoch = epoch + 1, lease_until = 0
+             WHERE id = ?1 AND epoch = ?2 AND lease_until < {NOW} RETURNING 1"
+        );
+        let (id, epoch) = as_values(run);
+        Ok(!self.session.query(&declare, &[&id, &epoch]).map_err(failed)?.is_empty())
+    }
+
+    /// Ends the writing connections of a dead node: a process that was stopped may hold the lock of a row.
+    pub(crate) fn end_connections(&self, run: NodeRun) -> Result<(), StoreError> {
+        let name = application_name(&self.schema, run);
+        let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+             WHERE application_name = ?1 AND datname = current_database() AND usename = current_user";
+        self.session.query(end, &[&name]).map_err(failed)?;
+        Ok(())
+    }
+
+    /// Gives the lease back, so that another node takes over at once.
+    pub(crate) fn leave(&self) -> Result<(), StoreError> {
+        let (id, epoch) = as_values(self.run);
+        let leave =
+            "UPDATE node SET epoch = epoch + 1, lease_until = 0 WHERE id = ?1 AND epoch = ?2 RETURNING 1";
+        self.session.query(leave, &[&id, &epoch]).map_err(failed)?;
+        Ok(())
+    }
+}
+
+/// The name under which PostgreSQL lists the connection that writes for a node.
+pub(super) fn application_name(schema: &str, run: NodeRun) -> String {
+    format!("hermod {:08x} {}.{}", crc32c::crc32c(schema.as_bytes()), run.id, run.epoch)
+}
+
+pub(super) fn as_values(run: NodeRun) -> (i64, i64) {
+    (i64::from(run.id), run.epoch.cast_signed())
+}
+
+fn read_run(row: &tokio_postgres::Row, column: usize) -> Result<NodeRun, StoreError> {
+    let read = || -> rusqlite::Result<_> {
+        let (id, epoch): (i64, i64) = (values::get(row, column)?, values::get(row, column + 1)?);
+        Ok(NodeRun { id: u32::try_from(id).unwrap_or(0), epoch: epoch.cast_unsigned() })
+    };
+    read().map_err(|error| failed(error.into()))
+}
+
+fn lease_ms() -> i64 {
+    i64::try_from(LEASE.as_millis()).expect("a few seconds")
+}
+
+fn failed(error: PostgresError) -> StoreError {
+    crate::sql::errors::store_error(error.into())
+}
+
+#[expect(clippy::disallowed_methods, reason = "no event says that a lease has expired")]
+fn wait(pause: Duration) {
+    std::thread::sleep(pause);
+}

@@ -1,0 +1,244 @@
+//! Keeps the lease of this node: a thread renews it every second, and looks after the other nodes. The node with the engine
+//! declares nodes dead whose leases have expired; the others watch the node with the engine.
+
+use crate::backend::{Member, NodeRow, Standing};
+use crate::error::StoreError;
+use crate::lease::{BootTime, Lease, RENEW_EVERY};
+use crate::nodes::{self, EngineSessions, Wire};
+use crate::server::{NodeListener, NodeOptions};
+use crate::shared::Shared;
+use crate::writer::answers::NodeRun;
+use crate::writer::queue::OpQueue;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tokio::runtime::{Handle, Runtime};
+use tokio::sync::watch;
+
+/// Pause after a renewal that failed.
+const RETRY_PAUSE: Duration = Duration::from_millis(200);
+/// How often the lease of the node with the engine must be found expired before it is declared dead. After PostgreSQL was away
+/// all leases have expired, and that node needs a moment to renew its own.
+const LOOKS_MIN: u32 = 3;
+/// How long to wait for answers to be sent, when the node leaves.
+const FAREWELL_MAX: Duration = Duration::from_secs(1);
+
+/// This node among the others, for as long as the store is open.
+pub(crate) struct Keeping {
+    pub run: NodeRun,
+    pub standing: watch::Sender<Standing>,
+    /// The sessions of the other nodes, while the engine is here.
+    pub engine: watch::Sender<Option<Arc<EngineSessions>>>,
+    /// Runs the connections between nodes; none if this node has no listener.
+    runtime: Mutex<Option<Runtime>>,
+    handle: Option<Handle>,
+    stopping: Mutex<bool>,
+    stop: Condvar,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Keeping {
+    /// Takes part, with a first lease, and returns the member for [`Keeping::keep`].
+    pub(super) fn begin(
+        member: &Member,
+        lease: &Lease,
+        node: Option<&NodeOptions>,
+    ) -> Result<Keeping, StoreError> {
+        let asked_at = BootTime::now();
+        let standing = member.renew()?;
+        lease.renew(asked_at);
+        if let Some(writer) = standing.writer
+            && standing.writing_node().is_none()
+        {
+            member.end_connections(writer)?;
+        }
+        let runtime = node.and_then(|node| node.listener.as_ref()).map(|_| {
+            let mut builder = tokio::runtime::Builder::new_multi_thread();
+            builder.worker_threads(1).thread_name("hermod-nodes").enable_all().build()
+        });
+        let runtime = runtime.transpose().map_err(|error| StoreError::Nodes(error.to_string()))?;
+        Ok(Keeping {
+            run: member.run,
+            standing: watch::Sender::new(standing),
+            engine: watch::Sender::new(None),
+            handle: runtime.as_ref().map(|runtime| runtime.handle().clone()),
+            runtime: Mutex::new(runtime),
+            stopping: Mutex::new(false),
+            stop: Condvar::new(),
+            thread: Mutex::new(None),
+        })
+    }
+
+    pub(super) fn handle(&self) -> Option<&Handle> {
+        self.handle.as_ref()
+    }
+
+    /// Starts the thread.
+    pub(super) fn keep(
+        self: &Arc<Keeping>,
+        member: Member,
+        shared: Arc<Shared>,
+        queue: Arc<OpQueue>,
+    ) -> Result<(), StoreError> {
+        let keeper = Keeper { member, keeping: Arc::downgrade(self), shared, queue, expired_looks: 0 };
+        let thread = std::thread::Builder::new().name("hermod-lease".to_owned()).spawn(move || keeper.run());
+        *lock(&self.thread) = Some(thread.map_err(|error| StoreError::Nodes(error.to_string()))?);
+        Ok(())
+    }
+
+    /// Accepts connections of other nodes from now on.
+    pub(super) fn listen(
+        &self,
+        listener: &NodeListener,
+        wire: &Arc<Wire>,
+        store: [u8; 16],
+        node: &Arc<NodeOptions>,
+    ) -> Result<(), StoreError> {
+        let failed = |error: std::io::Error| StoreError::Nodes(error.to_string());
+        let Some(handle) = &self.handle else { return Ok(()) };
+        let socket = listener.socket.try_clone().map_err(failed)?;
+        socket.set_nonblocking(true).map_err(failed)?;
+        let _entered = handle.enter();
+        let socket = tokio::net::TcpListener::from_std(socket).map_err(failed)?;
+        let (clock, wire, engine) = (node.clone(), wire.clone(), self.engine.subscribe());
+        #[expect(clippy::let_underscore_future, reason = "it ends with its runtime")]
+        let _ = handle.spawn(nodes::listen(socket, wire, store, move || (clock.clock)(), engine));
+        Ok(())
+    }
+
+    /// Leaves: another node may take over at once.
+    pub(super) async fn leave(&self) {
+        if let Some(sessions) = self.engine.send_replace(None) {
+            sessions.say_farewell(FAREWELL_MAX).await;
+        }
+        *lock(&self.stopping) = true;
+        self.stop.notify_all();
+        let thread = lock(&self.thread).take();
+        if let Some(thread) = thread {
+            drop(tokio::task::spawn_blocking(move || thread.join()).await);
+        }
+        self.end_runtime();
+    }
+
+    fn end_runtime(&self) {
+        if let Some(runtime) = lock(&self.runtime).take() {
+            runtime.shutdown_background();
+        }
+    }
+
+    /// Waits until the next renewal. Returns false if the thread is to end.
+    fn wait(&self, pause: Duration) -> bool {
+        let stopping = lock(&self.stopping);
+        let waited = self.stop.wait_timeout_while(stopping, pause, |stopping| !*stopping);
+        !*waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+}
+
+impl Drop for Keeping {
+    fn drop(&mut self) {
+        self.end_runtime();
+    }
+}
+
+struct Keeper {
+    member: Member,
+    keeping: Weak<Keeping>,
+    shared: Arc<Shared>,
+    queue: Arc<OpQueue>,
+    expired_looks: u32,
+}
+
+impl Keeper {
+    fn run(mut self) {
+        let mut pause = RENEW_EVERY;
+        let mut has_failed = false;
+        while let Some(keeping) = self.keeping.upgrade()
+            && keeping.wait(pause)
+        {
+            let asked_at = BootTime::now();
+            match self.member.renew() {
+                Ok(standing) => {
+                    (pause, has_failed) = (RENEW_EVERY, false);
+                    self.check(&standing);
+                    self.shared.lease.renew(asked_at);
+                    if let Err(error) = self.look_after(&keeping, &standing) {
+                        tracing::warn!(%error, "The other nodes could not be looked after; trying again");
+                    }
+                    self.publish(&keeping, standing);
+                }
+                Err(error) => {
+                    if !std::mem::replace(&mut has_failed, true) {
+                        tracing::error!(%error, "The lease of this node could not be renewed; trying again");
+                    }
+                    pause = RETRY_PAUSE;
+                }
+            }
+        }
+        if let Err(error) = self.member.leave() {
+            tracing::warn!(%error, "The lease could not be given back; other nodes wait until it expires");
+        }
+    }
+
+    /// Ends the process if another node has declared this one dead.
+    fn check(&self, standing: &Standing) {
+        let is_replaced = *self.shared.runs_engine.borrow() && standing.writer != Some(self.member.run);
+        if !standing.is_renewed || is_replaced {
+            StoreError::DeclaredDead.exit_process();
+        }
+    }
+
+    fn look_after(&mut self, keeping: &Keeping, standing: &Standing) -> Result<(), StoreError> {
+        if *self.shared.runs_engine.borrow() {
+            return self.look_after_nodes(keeping, standing);
+        }
+        self.shared.feed.push_elsewhere(standing.commits);
+        let Some(writer) = standing.writer else { return Ok(()) };
+        match standing.writing_node() {
+            Some(node) if node.is_alive => self.expired_looks = 0,
+            Some(node) => {
+                self.expired_looks += 1;
+                if self.expired_looks >= LOOKS_MIN && self.member.declare_dead(node.run)? {
+                    tracing::warn!(node = node.name, "The node with the engine is dead");
+                    self.member.end_connections(writer)?;
+                }
+            }
+            None => self.member.end_connections(writer)?,
+        }
+        Ok(())
+    }
+
+    /// Declares nodes dead whose leases have expired, and ends what they had.
+    fn look_after_nodes(&self, keeping: &Keeping, standing: &Standing) -> Result<(), StoreError> {
+        let is_expired = |node: &&NodeRow| !node.is_alive && !node.has_left && node.run != self.member.run;
+        for node in standing.nodes.iter().filter(is_expired) {
+            if self.member.declare_dead(node.run)? {
+                tracing::warn!(node = node.name, "A node is dead; what its links were sending is in doubt");
+            }
+        }
+        let sessions = keeping.engine.borrow().clone();
+        let (Some(sessions), Some(handle)) = (sessions, keeping.handle()) else { return Ok(()) };
+        for run in sessions.known() {
+            if standing.nodes.iter().any(|node| node.run == run) {
+                continue;
+            }
+            handle.block_on(sessions.end_node(run))?;
+        }
+        Ok(())
+    }
+
+    fn publish(&self, keeping: &Keeping, standing: Standing) {
+        let is_news = keeping.standing.send_if_modified(|known| {
+            let without_count = Standing { commits: known.commits, ..standing.clone() };
+            let is_news = *known != without_count;
+            *known = standing;
+            is_news
+        });
+        if is_news {
+            self.queue.wake_writer();
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,307 @@
+//! Several nodes on one PostgreSQL: one runs the engine, the others send their operations to it.
+
+use crate::reports::CONNECTION;
+use crate::world::*;
+use hermod_domain::carrier::IdConversion;
+use hermod_domain::ids::MessageId;
+use hermod_domain::lifecycle::{DeliveryOutcome, MessageState};
+use hermod_domain::money::Money;
+use hermod_domain::time::Timestamp;
+use hermod_store::{
+    AcceptOutcome, Acceptance, LedgerEntry, LedgerKind, LinkKind, NodeKey, NodeListener, NodeOptions,
+    OpenOptions, ReportOutcome, Store, StoreError,
+};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::io::copy_bidirectional;
+use tokio::sync::Notify;
+use tokio::task::JoinSet;
+
+const KEY: [u8; 32] = [7; 32];
+const OPENING: i64 = 1_000_000_000;
+/// Longer than a takeover.
+const TAKEOVER_MAX: Duration = Duration::from_secs(15);
+
+/// Opens a node. All nodes of a test have the schema of the first folder.
+async fn open_node(
+    shared: &Path,
+    folder: &Path,
+    name: &str,
+    advertised: Option<SocketAddr>,
+) -> Option<Store> {
+    open_with_key(shared, folder, name, advertised, KEY).await.map(|opened| opened.expect("the node opens"))
+}
+
+async fn open_with_key(
+    shared: &Path,
+    folder: &Path,
+    name: &str,
+    advertised: Option<SocketAddr>,
+    key: [u8; 32],
+) -> Option<Result<Store, StoreError>> {
+    let Some(server) = server(shared) else {
+        println!("only for PostgreSQL");
+        return None;
+    };
+    let socket = match advertised {
+        // Behind a proxy, which connects to the next port.
+        Some(proxy) => TcpListener::bind((Ipv4Addr::LOCALHOST, proxy.port() + 1)),
+        None => TcpListener::bind((Ipv4Addr::LOCALHOST, 0)),
+    };
+    let socket = socket.expect("a port");
+    let address = advertised.unwrap_or_else(|| socket.local_addr().expect("an address")).to_string();
+    let listener = Some(NodeListener { socket, address, key: NodeKey(key) });
+    let node = NodeOptions { name: name.to_owned(), listener, clock: Box::new(noon) };
+    let options = OpenOptions { server: Some(server.as_node(node)), ..options(folder, noon()) };
+    Some(tokio::task::spawn_blocking(move || Store::open(&options)).await.expect("no panic"))
+}
+
+fn folder() -> TempDir {
+    TempDir::new().expect("a temporary folder")
+}
+
+async fn pay_in(store: &Store) {
+    let opening = LedgerEntry {
+        account: ALICE,
+        kind: LedgerKind::TopUp,
+        amount: Money::from_micros(OPENING),
+        note: "by a test".to_owned(),
+        reference: None,
+        now: noon(),
+    };
+    store.post(opening).await.expect("a balance");
+}
+
+async fn link(store: &Store, slots: u32) -> Link {
+    let port = store.open_link(ACME, LinkKind::Sends, IdConversion::None).await.expect("a link");
+    let link = Link { port, carrier: ACME, now: noon() };
+    link.add_slots(slots).await;
+    link
+}
+
+async fn accept(store: &Store, acceptance: Acceptance) -> MessageId {
+    match store.accept(acceptance).await.expect("the store answers") {
+        AcceptOutcome::Accepted { message, .. } => message,
+        other => panic!("not accepted: {other:?}"),
+    }
+}
+
+async fn state(store: &Store, message: MessageId) -> MessageState {
+    store.message(ALICE, message).await.expect("a read").expect("the message is there").state
+}
+
+/// Waits until this node runs the engine.
+async fn wait_for_engine(store: &Store) {
+    let came = async {
+        while !store.runs_engine() {
+            pause().await;
+        }
+    };
+    within(TAKEOVER_MAX, came).await.expect("the node takes over in time");
+}
+
+#[expect(clippy::disallowed_methods, reason = "what a test waits for here happens in real time")]
+async fn pause() {
+    tokio::time::sleep(Duration::from_millis(20)).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn customers_carriers_and_reports_are_served_by_any_node() {
+    let (first, second) = (folder(), folder());
+    let Some(engine) = open_node(first.path(), first.path(), "one", None).await else { return };
+    let front_end = open_node(first.path(), second.path(), "two", None).await.expect("on PostgreSQL");
+    assert!(engine.runs_engine() && !front_end.runs_engine());
+    pay_in(&front_end).await;
+    let links = [link(&engine, 1).await, link(&front_end, 1).await];
+    let port = front_end.open_receiver(CONNECTION);
+
+    let world = World { folder: first, store: engine.clone(), now: noon() };
+    let sent =
+        [accept(&front_end, world.smpp_message(1)).await, accept(&engine, world.smpp_message(1)).await];
+    for (link, id) in links.iter().zip(["a", "b"]) {
+        let job = link.take_job().await;
+        link.accept(&job, id).await;
+    }
+    // Receipts arrive on the other node than the responses.
+    links[0].receipt("b", DeliveryOutcome::Delivered).await;
+    links[1].receipt("a", DeliveryOutcome::Delivered).await;
+    for link in &links {
+        assert_eq!(link.take_recorded().await, [1]);
+    }
+    for message in sent {
+        assert_eq!(state(&front_end, message).await, MessageState::Delivered);
+        assert_eq!(state(&engine, message).await, MessageState::Delivered);
+    }
+
+    let mut reports = Vec::new();
+    while reports.len() < 2 {
+        let more = within(TAKEOVER_MAX, port.take(10, noon())).await.expect("reports in time");
+        let outcomes = more.iter().map(|report| (report.id, ReportOutcome::Accepted)).collect();
+        port.settle(outcomes, noon()).await.expect("they are settled");
+        reports.extend(more.iter().map(|report| report.message));
+    }
+    reports.sort_unstable();
+    assert_eq!(reports, sent);
+    within(TAKEOVER_MAX, async {
+        while front_end.reports_waiting(CONNECTION).await.expect("a count") > 0 {
+            pause().await;
+        }
+    })
+    .await
+    .expect("no report waits");
+    let spent = OPENING - front_end.balance(ALICE).await.expect("a balance").balance.as_micros();
+    assert_eq!(spent, 2 * PRICE);
+    drop((links, port));
+    front_end.close().await.expect("it closes");
+    engine.close().await.expect("it closes");
+    world.assert_audit_clean();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn node_that_stops_hands_the_engine_over_and_links_of_the_other_go_on() {
+    let (first, second) = (folder(), folder());
+    let Some(engine) = open_node(first.path(), first.path(), "one", None).await else { return };
+    let other = open_node(first.path(), second.path(), "two", None).await.expect("on PostgreSQL");
+    pay_in(&engine).await;
+    let link = link(&other, 2).await;
+    let sent = accept(&other, sms(noon())).await;
+    let job = link.take_job().await;
+    assert_eq!(job.message, sent);
+
+    engine.close().await.expect("it closes");
+    // Accepted while no node, or the next one, runs the engine.
+    let next = accept(&other, sms(noon())).await;
+    wait_for_engine(&other).await;
+    let next_job = link.take_job().await;
+    assert_eq!(next_job.message, next, "the slot that was free is still granted, and nothing is sent twice");
+    for (job, id) in [(&job, "a"), (&next_job, "b")] {
+        link.accept(job, id).await;
+        link.receipt(id, DeliveryOutcome::Delivered).await;
+        assert_eq!(link.take_recorded().await, [1]);
+        assert_eq!(state(&other, job.message).await, MessageState::Delivered);
+    }
+
+    let engine = open_node(first.path(), first.path(), "one", None).await.expect("on PostgreSQL");
+    assert!(!engine.runs_engine(), "the other node keeps the engine");
+    link.add_slots(1).await;
+    let last = accept(&engine, sms(noon())).await;
+    assert_eq!(link.take_job().await.message, last);
+    let spent = OPENING - engine.balance(ALICE).await.expect("a balance").balance.as_micros();
+    assert_eq!(spent, 3 * PRICE);
+    engine.close().await.expect("it closes");
+    drop(link);
+    other.close().await.expect("it closes");
+    assert_audit_clean(first.path());
+}
+
+/// Passes connections on to the next port, until it is told to cut them.
+async fn proxy() -> (SocketAddr, Arc<Notify>) {
+    let listener = loop {
+        let found = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a port");
+        let port = found.local_addr().expect("an address").port();
+        // The node listens on the next one.
+        if TcpListener::bind((Ipv4Addr::LOCALHOST, port + 1)).is_ok() {
+            break found;
+        }
+    };
+    let address = listener.local_addr().expect("an address");
+    let cut = Arc::new(Notify::new());
+    let cuts = cut.clone();
+    let serving = async move {
+        loop {
+            let Ok((mut node, _)) = listener.accept().await else { return };
+            let Ok(mut behind) = tokio::net::TcpStream::connect((address.ip(), address.port() + 1)).await
+            else {
+                continue;
+            };
+            tokio::select! {
+                _ = copy_bidirectional(&mut node, &mut behind) => {}
+                () = cuts.notified() => {}
+            }
+        }
+    };
+    #[expect(clippy::disallowed_methods, reason = "it ends with the test")]
+    tokio::spawn(serving);
+    (address, cut)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn operations_are_run_once_when_the_connection_between_nodes_is_cut() {
+    const MESSAGES: u64 = 600;
+    let (first, second) = (folder(), folder());
+    let (address, cut) = proxy().await;
+    let Some(engine) = open_node(first.path(), first.path(), "one", Some(address)).await else { return };
+    let other = open_node(first.path(), second.path(), "two", None).await.expect("on PostgreSQL");
+    pay_in(&engine).await;
+    let link = link(&other, 50).await;
+    let mut sending = JoinSet::new();
+    for number in 0..MESSAGES {
+        let store = other.clone();
+        // Every second one has a key, by which the other node finds out what became of it.
+        let key = number.is_multiple_of(2).then(|| key(number));
+        sending.spawn(async move { (key, store.accept(Acceptance { key, ..sms(noon()) }).await) });
+        if number.is_multiple_of(100) {
+            cut.notify_one();
+            pause().await;
+        }
+    }
+    let (mut known, mut unknown) = (0, 0);
+    while let Some(done) = sending.join_next().await {
+        match done.expect("no panic") {
+            (_, Ok(AcceptOutcome::Accepted { .. })) => known += 1,
+            (Some(_), Ok(AcceptOutcome::Duplicate(found))) => {
+                assert!(found.is_same_request);
+                known += 1;
+            }
+            (None, Err(StoreError::OutcomeUnknown)) => unknown += 1,
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(known + unknown, MESSAGES);
+    let mut answered = 0;
+    while answered < known {
+        let jobs = link.take_handout().await.jobs;
+        for job in jobs {
+            answered += 1;
+            link.accept(&job, &format!("{answered}")).await;
+            link.add_slots(1).await;
+            if answered.is_multiple_of(100) {
+                cut.notify_one();
+            }
+        }
+    }
+    other.find_key(key(u64::MAX)).await.expect("all before it is run");
+    drop(link);
+    other.close().await.expect("it closes");
+    engine.close().await.expect("it closes");
+    let report = audit(first.path());
+    assert!(report.is_clean(), "{report:?}");
+    assert!(report.messages >= known && report.messages <= known + unknown, "{report:?}, {known} are known");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn node_with_another_key_is_not_served() {
+    let (first, second) = (folder(), folder());
+    let Some(engine) = open_node(first.path(), first.path(), "one", None).await else { return };
+    let stranger = open_with_key(first.path(), second.path(), "two", None, [8; 32]).await;
+    let stranger = stranger.expect("on PostgreSQL").expect("it opens");
+    pay_in(&engine).await;
+    let waiting = stranger.accept_with_deadline(sms(noon()), pause());
+    assert!(matches!(waiting.await, Err(StoreError::QueueTimeout)));
+    stranger.close().await.expect("it closes");
+    engine.close().await.expect("it closes");
+    assert_audit_clean(first.path());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn name_of_a_node_is_used_once() {
+    let (first, second) = (folder(), folder());
+    let Some(engine) = open_node(first.path(), first.path(), "one", None).await else { return };
+    let twin = open_with_key(first.path(), second.path(), "one", None, KEY).await.expect("on PostgreSQL");
+    assert!(matches!(twin, Err(StoreError::NodeInUse(name)) if name == "one"));
+    engine.close().await.expect("it closes");
+    let _ = Timestamp::EPOCH;
+}
