@@ -21,7 +21,7 @@ use hermod_domain::sign_in::SignIns;
 use hermod_domain::traffic::{Admitted, Control, Velocity};
 use hermod_domain::webhook::url::AddressRules;
 use hermod_store::record::Scope;
-use hermod_store::{LogSize, Store};
+use hermod_store::{CatalogueLock, LogSize, Store, StoreError};
 use metrics::gauge;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -81,8 +81,8 @@ pub struct World {
     pub mail: MailQueue,
     /// The longest validity of a message.
     pub validity: Duration,
-    /// Held during a catalogue change, from reading the store until the new catalogue is in effect.
-    pub changing: tokio::sync::Mutex<()>,
+    /// Held during a catalogue change of this node.
+    pub(crate) changing: tokio::sync::Mutex<()>,
     catalogue: ArcSwap<Catalogue>,
     /// Increases with every new catalogue, for subscribers.
     catalogues: watch::Sender<u64>,
@@ -116,6 +116,12 @@ pub struct SmppServer {
     pub tls_port: Option<u16>,
     /// A bind without a PDU for this long is closed.
     pub idle_timeout: Duration,
+}
+
+/// The right to change the catalogue.
+pub(crate) struct ChangingAlone<'a> {
+    _everywhere: CatalogueLock,
+    _here: tokio::sync::MutexGuard<'a, ()>,
 }
 
 /// What is left of a rate limit after a request.
@@ -182,6 +188,13 @@ impl World {
         self.store.set_catalogue(catalogue.clone());
         self.catalogue.store(catalogue);
         self.catalogues.send_modify(|count| *count += 1);
+    }
+
+    /// Waits until nothing else changes the catalogue, on any node. To be held from reading the store until the new catalogue is
+    /// in effect.
+    pub(crate) async fn change_alone(&self) -> Result<ChangingAlone<'_>, StoreError> {
+        let here = self.changing.lock().await;
+        Ok(ChangingAlone { _everywhere: self.store.lock_catalogue().await?, _here: here })
     }
 
     /// Returns a receiver that is notified of new catalogues.

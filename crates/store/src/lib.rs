@@ -38,6 +38,6 @@ pub use read_results::{AuditReport, RecordAudit, Violation};
 pub use server::{NodeListener, NodeOptions, Server};
 pub use statement::STATEMENT_ENTRIES_MAX;
 pub use store::{
-    ACCEPT_WAIT_MAX, DAYS_PER_READ_MAX, DEFERRED_IN_MEMORY_MAX, Erased, LinkPort, OpenOptions,
-    PURGED_PER_STEP_MAX, ReceiverPort, Store,
+    ACCEPT_WAIT_MAX, CatalogueLock, DAYS_PER_READ_MAX, DEFERRED_IN_MEMORY_MAX, Erased, LinkPort, NodeInfo,
+    OpenOptions, PURGED_PER_STEP_MAX, ReceiverPort, Store,
 };

@@ -34,6 +34,8 @@ pub(crate) struct Shared {
     pub lease: Arc<Lease>,
     /// Whether this process runs the engine.
     pub runs_engine: watch::Sender<bool>,
+    /// Increases when the setup was changed, by this process or another.
+    pub catalogue_changed: watch::Sender<u64>,
 }
 
 impl Shared {
@@ -49,6 +51,7 @@ impl Shared {
             feed,
             lease,
             runs_engine: watch::Sender::new(false),
+            catalogue_changed: watch::Sender::new(0),
         }
     }
 

@@ -14,8 +14,10 @@ pub use profile::{
     ValidityFormat, VendorTlv,
 };
 
+use serde::{Deserialize, Serialize};
+
 /// The health of a carrier, from best to worst. Routing uses it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub enum Health {
     /// A sending link is bound and works well.
     Up,

@@ -13,6 +13,8 @@ const WHO_CHARS_MAX: usize = 40;
 /// The HTTP statuses of an accepted message and of a repeated one.
 const ACCEPTED: u32 = 202;
 const REPLAYED: u32 = 200;
+/// No answer, because it is not known what became of the message.
+const UNKNOWN: u32 = 0;
 
 /// A request that was answered.
 pub struct AnsweredRequest<'a> {
@@ -95,6 +97,7 @@ pub fn note_page_send(
     let (status, message, replay) = match outcome {
         Ok(Submitted::Accepted(accepted)) => (ACCEPTED, Some(accepted.message), Replay::No),
         Ok(Submitted::Replayed(replay)) => (REPLAYED, Some(replay.message), Replay::Same),
+        Ok(Submitted::Unknown) => (UNKNOWN, None, Replay::No),
         Err(refusal) => (refusal.published().http.into(), None, Replay::No),
     };
     let answered = AnsweredRequest {

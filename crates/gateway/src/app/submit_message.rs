@@ -40,6 +40,8 @@ pub enum Submitted {
     Accepted(Accepted),
     /// The idempotency key was used before: nothing was sent or charged.
     Replayed(Duplicate),
+    /// The node that stores messages was lost, and it is not known whether the message was accepted. The customer gets no answer.
+    Unknown,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,6 +141,7 @@ async fn accept(
             Err(Refusal::InsufficientCredit { cost, available })
         }
         Err(StoreError::QueueTimeout) => Err(queue_timeout(submission)),
+        Err(StoreError::OutcomeUnknown) => Ok(Submitted::Unknown),
         // The disk may be low or the queue full; an earlier acceptance of the same key is still found.
         Err(fault) => refused(world, caller, submission, refusal_of(&fault)).await,
     }

@@ -161,6 +161,11 @@ impl CarrierState {
         lock(&self.links).iter().for_each(|link| link.retire(now));
     }
 
+    /// Retires the link of one number, which this node runs no more.
+    pub fn retire_link(&self, number: u8, now: Timestamp) {
+        lock(&self.links).iter().filter(|link| link.number() == number).for_each(|link| link.retire(now));
+    }
+
     pub fn links(&self) -> Vec<Arc<LinkStatus>> {
         lock(&self.links).iter().filter(|link| link.is_wanted()).cloned().collect()
     }

@@ -14,6 +14,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 #[derive(Debug, Default)]
 pub struct CarrierBoard {
     states: RwLock<BTreeMap<CarrierId, Arc<CarrierState>>>,
+    /// The best health that another node says a carrier has.
+    elsewhere: RwLock<BTreeMap<CarrierId, Health>>,
 }
 
 /// A carrier as the operator sees it.
@@ -30,9 +32,33 @@ pub struct CarrierSnapshot {
 }
 
 impl CarrierBoard {
-    /// Returns the health of a carrier; down if it is unknown.
+    /// Returns the health of a carrier; down if it is unknown. The links of other nodes count like our own.
     pub fn health(&self, carrier: CarrierId) -> Health {
-        self.get(carrier).map_or(Health::Down, |state| state.health())
+        let here = self.get(carrier).map_or(Health::Down, |state| state.health());
+        let elsewhere = self.elsewhere.read().unwrap_or_else(PoisonError::into_inner).get(&carrier).copied();
+        match elsewhere {
+            Some(elsewhere) if !here.can_send() && elsewhere.can_send() => elsewhere,
+            _ => here,
+        }
+    }
+
+    /// Returns the carriers that links of this node can send to, with their health.
+    pub fn sending(&self) -> Vec<(CarrierId, Health)> {
+        let states = self.states.read().unwrap_or_else(PoisonError::into_inner);
+        let sending = states.iter().map(|(id, state)| (*id, state.health()));
+        sending.filter(|(_, health)| health.can_send()).collect()
+    }
+
+    /// Sets what the other nodes say.
+    pub fn set_elsewhere(&self, health: impl IntoIterator<Item = (CarrierId, Health)>) {
+        let mut best = BTreeMap::new();
+        for (carrier, health) in health {
+            let known = best.entry(carrier).or_insert(health);
+            if health == Health::Up {
+                *known = health;
+            }
+        }
+        *self.elsewhere.write().unwrap_or_else(PoisonError::into_inner) = best;
     }
 
     pub fn set_health(&self, carrier: CarrierId, health: Health) {

@@ -11,8 +11,8 @@ mod values;
 
 pub use log_level::level_filter;
 pub use sections::{
-    Data, Http, Https, Log, LogFormat, Mail, MailTls, Messages, Operations, Operator, Portal, Provision,
-    Record, Retention, Smpp, Webhooks,
+    Data, Http, Https, Log, LogFormat, Mail, MailTls, Messages, Node, Operations, Operator, Portal,
+    Provision, Record, Retention, Smpp, Webhooks,
 };
 pub(crate) use source::add_missing;
 pub use source::{FileError, Source};
@@ -38,6 +38,7 @@ pub const DEFAULT_TOML: &str = include_str!("default.toml");
 #[serde(deny_unknown_fields)]
 pub struct Config {
     pub data: Data,
+    pub node: Node,
     pub http: Http,
     pub https: Https,
     pub smpp: Smpp,
@@ -92,6 +93,7 @@ impl Config {
     fn check(&self) -> Checked {
         let Config {
             data,
+            node,
             http,
             https,
             smpp,
@@ -120,6 +122,7 @@ impl Config {
         if folder.as_os_str().is_empty() {
             return Err(("data.folder", "is empty; name a folder".to_owned()));
         }
+        check_node(node, store)?;
         store.server().map_err(|error| ("data.store", error.to_string()))?;
         within("data.low_water", *low_water, Bytes(16 << 20), Bytes(1 << 40))?;
         check_http(http)?;
@@ -137,6 +140,30 @@ impl Config {
 
 /// The key of an invalid setting, and why.
 type Checked = Result<(), (&'static str, String)>;
+
+/// The most characters of a node's name.
+const NODE_NAME_MAX: usize = 40;
+
+fn check_node(node: &Node, store: &StoreAddress) -> Checked {
+    let Node { name, listen, address: _ } = node;
+    let is_name = |name: &String| {
+        let is_plain = |octet: u8| octet.is_ascii_alphanumeric() || b"-_.".contains(&octet);
+        !name.is_empty() && name.len() <= NODE_NAME_MAX && name.bytes().all(is_plain)
+    };
+    match (name, listen) {
+        (None, None) => Ok(()),
+        _ if *store == StoreAddress::Embedded => {
+            Err(("node.listen", "several nodes need a PostgreSQL server: set `store` in [data]".to_owned()))
+        }
+        (Some(name), Some(_)) if is_name(name) => Ok(()),
+        (Some(_), Some(_)) => {
+            let sentence = format!("has 1 to {NODE_NAME_MAX} letters, digits, hyphens, dots or underscores");
+            Err(("node.name", sentence))
+        }
+        (None, Some(_)) => Err(("node.name", "is missing; each node needs a name of its own".to_owned())),
+        (Some(_), None) => Err(("node.listen", "is missing; the other nodes connect to it".to_owned())),
+    }
+}
 
 /// Checks the public address of the portal.
 fn check_url(url: &str) -> Checked {

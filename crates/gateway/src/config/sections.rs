@@ -16,6 +16,17 @@ pub struct Data {
     pub low_water: Bytes,
 }
 
+/// How this gateway is one of several nodes on a PostgreSQL server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Node {
+    pub name: Option<String>,
+    /// None: it is the only one.
+    pub listen: Option<SocketAddr>,
+    /// Default: the address of `listen`.
+    pub address: Option<String>,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Http {

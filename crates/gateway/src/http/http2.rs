@@ -2,6 +2,7 @@
 //! the timeouts of a body apply to each request, because requests share the connection.
 
 use super::limits::Limits;
+use super::no_answer::{self, NoAnswer};
 use super::streamed_body;
 use super::timeouts::{ConnectionInfo, ConnectionTimeouts, Stage, TimeoutAction};
 use crate::clock::{Clock, Moment};
@@ -19,7 +20,6 @@ use hyper::server::conn::http2;
 use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
-use std::convert::Infallible;
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
@@ -136,10 +136,7 @@ struct RequestServer {
 }
 
 impl RequestServer {
-    async fn answer(
-        self: Arc<RequestServer>,
-        mut request: Request<Incoming>,
-    ) -> Result<Response, Infallible> {
+    async fn answer(self: Arc<RequestServer>, mut request: Request<Incoming>) -> Result<Response, NoAnswer> {
         if let Some(slot) = &self.slot {
             slot.establish();
         }
@@ -153,7 +150,10 @@ impl RequestServer {
         let answer = loop {
             tokio::select! {
                 biased;
-                answer = answer.as_mut() => break answer?,
+                answer = answer.as_mut() => {
+                    let Ok(answer) = answer;
+                    break no_answer::checked(answer)?;
+                }
                 () = timer.as_mut() => match timeouts.check(&self.limits, self.clock.moment()) {
                     TimeoutAction::CheckAgain(at) => timer.set(self.clock.sleep_until(at)),
                     TimeoutAction::GiveUpOnBody(at) => {

@@ -6,6 +6,7 @@ pub(crate) mod framing;
 pub(crate) mod http2;
 mod limits;
 mod listener;
+pub(crate) mod no_answer;
 mod observed_stream;
 pub mod openapi_errors;
 pub mod openapi_page;

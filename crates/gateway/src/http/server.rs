@@ -5,6 +5,7 @@ use super::framing::TwoLengths;
 use super::http2::{self, Http2Connection};
 use super::limits::Limits;
 use super::listener::{HttpListener, Security};
+use super::no_answer::{self, NoAnswer};
 use super::observed_stream::ObservedStream;
 use super::raw_heads::{Lengths, RawHeads};
 use super::streamed_body;
@@ -222,12 +223,7 @@ fn service_of(
     connection: ConnectionInfo,
     heads: Arc<Mutex<RawHeads>>,
     slot: Option<Arc<ConnectionSlot>>,
-) -> impl Service<
-    Request<Incoming>,
-    Response = axum::response::Response,
-    Error = std::convert::Infallible,
-    Future: Send,
-> {
+) -> impl Service<Request<Incoming>, Response = axum::response::Response, Error = NoAnswer, Future: Send> {
     let router = TowerToHyperService::new(router);
     service_fn(move |mut request: Request<Incoming>| {
         connection.timeouts.enter(Stage::Serving);
@@ -243,9 +239,9 @@ fn service_of(
         let timeouts = connection.timeouts.clone();
         let answer = router.call(request);
         async move {
-            let answer = answer.await;
+            let Ok(answer) = answer.await;
             timeouts.enter(Stage::Idle);
-            answer.map(|answer| streamed_body::follow(answer, &timeouts))
+            Ok(streamed_body::follow(no_answer::checked(answer)?, &timeouts))
         }
     })
 }

@@ -305,7 +305,7 @@ async fn submit(world: &World, message: &PastMessage) -> Result<Option<(MessageI
     let submission = plain_submission(from.as_deref(), to, text).map_err(|error| invalid(&error))?;
     match submit_message(world, &caller, &submission).await {
         Ok(Submitted::Accepted(accepted)) => Ok(Some((accepted.message, accepted.parts))),
-        Ok(Submitted::Replayed(_)) | Err(_) => Ok(None),
+        Ok(Submitted::Replayed(_) | Submitted::Unknown) | Err(_) => Ok(None),
     }
 }
 

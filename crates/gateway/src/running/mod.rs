@@ -5,6 +5,7 @@ mod alarm_checks;
 mod balance_warnings;
 mod clock_check;
 mod http_listeners;
+mod nodes;
 mod purge;
 
 pub use http_listeners::{MakePages, PagesSetup, portal_url};
@@ -13,7 +14,7 @@ use http_listeners::{HttpSockets, operator_url};
 
 use crate::app::{FailOver, LOOK_EVERY};
 use crate::clock::Clock;
-use crate::config::Config;
+use crate::config::{Config, Node};
 use crate::edges::{carrier, mail, smpp, webhooks};
 use crate::http::http2;
 use crate::open_files::{self, Needs};
@@ -25,7 +26,7 @@ use crate::tls::Tls;
 use crate::workers::Workers;
 use crate::world::{SmppServer, World};
 use hermod_domain::numbers::Numbers;
-use hermod_store::{OpenOptions, Rematched};
+use hermod_store::{NodeListener, NodeOptions, OpenOptions, Rematched};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -88,6 +89,8 @@ pub enum StartError {
     Pepper(#[from] PepperError),
     #[error(transparent)]
     Provision(#[from] ProvisionError),
+    #[error("cannot listen for other nodes on {address}: {error}; check [node] listen")]
+    NodeListener { address: SocketAddr, error: std::io::Error },
     #[error("a listener has no address: {0}")]
     Listener(std::io::Error),
     #[error(transparent)]
@@ -129,7 +132,7 @@ pub fn open(config: &Config, clock: &Clock) -> Result<Opened, StartError> {
     let folder = config.data.folder.clone();
     let options = OpenOptions {
         folder: folder.clone(),
-        server: config.data.store.server()?,
+        server: config.data.store.server()?.map(|server| as_node(server, config, clock)).transpose()?,
         low_water_bytes: config.data.low_water.0,
         in_doubt_wait: config.messages.in_doubt_wait.into(),
         record: config.record.enabled,
@@ -143,6 +146,24 @@ pub fn open(config: &Config, clock: &Clock) -> Result<Opened, StartError> {
     let operator_token = OperatorToken::load_or_make(config, &pepper)
         .map_err(|error| StartError::Secrets { path: token_file(config), error })?;
     Ok(Opened { store, pepper, operator_token })
+}
+
+/// Makes this gateway one of several nodes, if the settings say so.
+fn as_node(server: Server, config: &Config, clock: &Clock) -> Result<Server, StartError> {
+    let Node { name: Some(name), listen: Some(listen), address } = &config.node else { return Ok(server) };
+    let failed = |error| StartError::NodeListener { address: *listen, error };
+    let socket = std::net::TcpListener::bind(listen).map_err(failed)?;
+    let own = socket.local_addr().map_err(failed)?;
+    let address = address.clone().unwrap_or_else(|| own.to_string());
+    // Every node has the same, which the store checks.
+    std::fs::create_dir_all(&config.data.folder).map_err(failed)?;
+    let key = Pepper::load_or_make(&config.data.folder, StoreContents::Empty)?.node_key();
+    let clock = clock.clone();
+    Ok(server.as_node(NodeOptions {
+        name: name.clone(),
+        listener: Some(NodeListener { socket, address, key }),
+        clock: Box::new(move || clock.now()),
+    }))
 }
 
 impl Running {
@@ -288,35 +309,44 @@ impl Running {
 
     /// Starts the periodic tasks.
     fn start_periodic_tasks(&self, config: &Config) {
-        self.repeat("upkeep/tick", TICK, |world| async move { world.store.tick(world.clock.now()).await });
+        self.repeat_at_engine("upkeep/tick", TICK, |world| async move {
+            world.store.tick(world.clock.now()).await
+        });
         self.repeat("upkeep/look", LOOK, |world| async move {
             alarm_checks::run_checks(&world);
+            nodes::exchange_notices(&world);
             Ok(())
         });
+        let following = nodes::follow_catalogue(self.world.clone(), self.upkeep.stopping());
+        self.upkeep.spawn_named("upkeep/catalogue", following);
         let certificates: Arc<[Arc<Tls>]> = self.certificates.clone().into();
         self.repeat("upkeep/slow-look", SLOW_LOOK, move |world| {
             alarm_checks::run_slow_checks(world, certificates.clone())
         });
         let fail_over = Arc::new(FailOver::default());
-        self.repeat("upkeep/fail-over", LOOK_EVERY, move |world| {
+        self.repeat_at_engine("upkeep/fail-over", LOOK_EVERY, move |world| {
             let fail_over = fail_over.clone();
             async move { fail_over.look(&world).await }
         });
-        self.repeat("upkeep/sweep", SWEEP, |world| async move {
+        self.repeat_at_engine("upkeep/sweep", SWEEP, |world| async move {
             let now = world.clock.now();
             // A failure of one must not prevent the other.
             let (daily, swept) = (world.store.delete_expired(now).await, world.store.sweep(now).await);
             daily.and(swept.map(|_| ()))
         });
         let warnings = Arc::new(balance_warnings::BalanceWarnings::read(&config.data.folder));
-        self.repeat("upkeep/balance-warnings", SWEEP, move |world| {
+        self.repeat_at_engine("upkeep/balance-warnings", SWEEP, move |world| {
             let warnings = warnings.clone();
             async move { warnings.check(&world).await }
         });
-        self.repeat("upkeep/keys", MERGE_KEYS, |world| async move { world.store.merge_keys().await });
+        self.repeat_at_engine(
+            "upkeep/keys",
+            MERGE_KEYS,
+            |world| async move { world.store.merge_keys().await },
+        );
         let keep = purge::retention(&config.retention);
-        self.repeat("upkeep/purge", Duration::ZERO, move |world| purge::purge(world, keep));
-        self.repeat("upkeep/rematch", REMATCH, |world| async move {
+        self.repeat_at_engine("upkeep/purge", Duration::ZERO, move |world| purge::purge(world, keep));
+        self.repeat_at_engine("upkeep/rematch", REMATCH, |world| async move {
             for (carrier, name, document) in world.catalogue().carriers() {
                 let ids = document.profile.ids;
                 let Rematched { tried, matched } =
@@ -326,6 +356,31 @@ impl Running {
                 }
             }
             Ok(())
+        });
+    }
+
+    /// Repeats work that only the node with the engine does.
+    fn repeat_at_engine<F>(
+        &self,
+        name: &str,
+        every: Duration,
+        work: impl Fn(Arc<World>) -> F + Send + 'static,
+    ) where
+        F: Future<Output = Result<(), StoreError>> + Send + 'static,
+    {
+        // Work without a pause of its own must not be looked at all the time.
+        let pause = every.max(LOOK);
+        self.repeat(name, every, move |world| {
+            let work = world.store.runs_engine().then(|| work(world.clone()));
+            async move {
+                match work {
+                    Some(work) => work.await,
+                    None => {
+                        world.clock.sleep(pause).await;
+                        Ok(())
+                    }
+                }
+            }
         });
     }
 

@@ -3,6 +3,7 @@
 //! An API secret has 160 random bits and cannot be guessed, so a keyed digest is stored instead of a slow hash. The
 //! key (the pepper) is in a file beside the database, never in it.
 
+use hermod_store::NodeKey;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::fmt;
@@ -116,6 +117,11 @@ impl Pepper {
             mac.update(piece);
         }
         mac.finalize().into_bytes().into()
+    }
+
+    /// Returns the key by which the nodes of a cluster know each other.
+    pub fn node_key(&self) -> NodeKey {
+        NodeKey(self.derived(&[b"nodes"]))
     }
 
     /// Compares in constant time.

@@ -9,7 +9,7 @@ use crate::audit;
 use crate::error::StoreError;
 use crate::lease::Lease;
 use crate::postgres::{self, PostgresDatabase, WritingSession};
-pub(crate) use crate::postgres::{Member, NodeRow, Standing};
+pub(crate) use crate::postgres::{CatalogueLock, LinkSlots, Member, NodeRow, Standing};
 use crate::read_results::{
     AuditReport, Due, EndedPlace, LatePage, LatePlace, OldEvents, OnTransmitters, Page, PartPage,
     StorePosition, StoredKey, WaitingPage,

@@ -86,6 +86,14 @@ impl WritingBackend {
         }
     }
 
+    /// Adds to the transaction that the setup was changed.
+    pub(crate) fn note_catalogue(&self) -> Result<(), TableError> {
+        match self {
+            WritingBackend::Sqlite(_) => Ok(()),
+            WritingBackend::Postgres(session) => session.note_catalogue(),
+        }
+    }
+
     /// Returns the last operation of a node that was run.
     pub(crate) fn applied(&self, run: NodeRun) -> Result<u64, StoreError> {
         match self {

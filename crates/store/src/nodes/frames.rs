@@ -87,7 +87,12 @@ pub(crate) enum Operation {
 pub(crate) enum ToNode {
     Answers(Vec<(u64, Result<Option<AnyOutcome>, Failure>)>),
     Handouts(Vec<(LinkId, Handout)>),
-    Reports { port: u64, reports: Vec<Report> },
+    Reports {
+        port: u64,
+        reports: Vec<Report>,
+    },
+    /// The setup was changed.
+    CatalogueChanged,
 }
 
 /// A link whose port is open, as its node sees it.

@@ -21,6 +21,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use tokio::io::AsyncWriteExt as _;
 use tokio::runtime::Handle;
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 /// Operations that may wait for an answer. Beyond that the queue fills, and submissions are rejected.
@@ -41,6 +42,7 @@ pub(crate) struct FrontEnd {
     answered: Condvar,
     ports: Mutex<Ports>,
     ports_opened: AtomicU64,
+    catalogue_changed: watch::Sender<u64>,
 }
 
 #[derive(Default)]
@@ -78,7 +80,12 @@ impl EngineConnection {
 }
 
 impl FrontEnd {
-    pub(crate) fn new(run: NodeRun, store: [u8; 16], wire: Arc<Wire>) -> FrontEnd {
+    pub(crate) fn new(
+        run: NodeRun,
+        store: [u8; 16],
+        wire: Arc<Wire>,
+        catalogue_changed: watch::Sender<u64>,
+    ) -> FrontEnd {
         FrontEnd {
             run,
             store,
@@ -87,6 +94,7 @@ impl FrontEnd {
             answered: Condvar::new(),
             ports: Mutex::default(),
             ports_opened: AtomicU64::new(0),
+            catalogue_changed,
         }
     }
 
@@ -257,6 +265,7 @@ impl FrontEnd {
                     port.deliver(reports);
                 }
             }
+            ToNode::CatalogueChanged => self.catalogue_changed.send_modify(|count| *count += 1),
         }
     }
 

@@ -112,6 +112,8 @@ impl EngineSessions {
             tasks: JoinSet::new(),
         };
         session.tasks.spawn(write_frames(writing, outgoing.clone()));
+        let changes = self.access.shared.catalogue_changed.subscribe();
+        session.tasks.spawn(send_changes(changes, outgoing.clone()));
         session.tasks.spawn(send_answers(answers, outgoing.clone(), self.progress.clone()));
         let mut buffer = Vec::new();
         let ended = loop {
@@ -431,6 +433,12 @@ async fn send_answers(answers: Arc<Answers>, outgoing: Arc<Outgoing>, progress: 
         let taken = answers.take().await.into_iter().map(|(number, answer)| (number, frames::sent(answer)));
         put(&outgoing, &ToNode::Answers(taken.collect()));
         progress.notify_waiters();
+    }
+}
+
+async fn send_changes(mut changes: watch::Receiver<u64>, outgoing: Arc<Outgoing>) {
+    while changes.changed().await.is_ok() {
+        put(&outgoing, &ToNode::CatalogueChanged);
     }
 }
 

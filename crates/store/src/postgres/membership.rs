@@ -50,6 +50,8 @@ pub(crate) struct NodeRow {
     pub is_alive: bool,
     /// Whether it gave its lease back, or was declared dead.
     pub has_left: bool,
+    /// What it tells the others.
+    pub notice: Vec<u8>,
 }
 
 /// What a renewal found.
@@ -62,6 +64,8 @@ pub(crate) struct Standing {
     pub writer: Option<NodeRun>,
     /// The last batch.
     pub commits: u64,
+    /// How often the setup was changed.
+    pub catalogue: u64,
 }
 
 impl Standing {
@@ -107,16 +111,18 @@ impl Member {
         Err(StoreError::NodeInUse(name.clone()))
     }
 
-    /// Renews the lease, and returns what the tables say about all nodes.
-    pub(crate) fn renew(&self) -> Result<Standing, StoreError> {
+    /// Renews the lease, and returns what the tables say about all nodes. `notice`: what this node tells the others.
+    pub(crate) fn renew(&self, notice: &[u8]) -> Result<Standing, StoreError> {
         let renew = format!(
-            "WITH renewed AS (UPDATE node SET lease_until = {NOW} + ?3::bigint WHERE id = ?1 AND epoch = ?2 RETURNING 1)
+            "WITH renewed AS (UPDATE node SET lease_until = {NOW} + ?3::bigint, notice = ?4
+                 WHERE id = ?1 AND epoch = ?2 RETURNING 1)
              SELECT node.id, node.epoch, writer.node, writer.node_epoch, node.name, node.address, node.version,
-                 node.lease_until > {NOW}, node.lease_until = 0, (SELECT count(*) FROM renewed), writer.commits
+                 node.lease_until > {NOW}, node.lease_until = 0, (SELECT count(*) FROM renewed), writer.commits,
+                 writer.catalogue, node.notice
              FROM writer CROSS JOIN node WHERE writer.shard = 0"
         );
         let ((id, epoch), lease) = (as_values(self.run), lease_ms());
-        let rows = self.session.query(&renew, &[&id, &epoch, &lease]).map_err(failed)?;
+        let rows = self.session.query(&renew, &[&id, &epoch, &lease, &notice]).map_err(failed)?;
         let mut standing = Standing::default();
         for row in &rows {
             let read = || -> rusqlite::Result<_> {
@@ -125,17 +131,19 @@ impl Member {
                     values::get(row, 5)?,
                     values::get(row, 6)?,
                     (values::get(row, 7)?, values::get(row, 8)?),
-                    (values::get::<i64>(row, 9)?, values::get::<i64>(row, 10)?),
+                    [9, 10, 11].map(|column| values::get::<i64>(row, column).unwrap_or(0)),
+                    values::get(row, 12)?,
                 ))
             };
-            let (name, address, version, (is_alive, has_left), (renewed, commits)) =
+            let (name, address, version, (is_alive, has_left), [renewed, commits, catalogue], notice) =
                 read().map_err(|error| failed(error.into()))?;
             (standing.is_renewed, standing.commits) = (renewed > 0, commits.cast_unsigned());
+            standing.catalogue = catalogue.cast_unsigned();
             standing.writer = Some(read_run(row, 2)?).filter(|run| run.id != 0);
             let run = read_run(row, 0)?;
             // The row is as it was before the renewal.
             let is_alive = is_alive || (run == self.run && standing.is_renewed);
-            standing.nodes.push(NodeRow { run, name, address, version, is_alive, has_left });
+            standing.nodes.push(NodeRow { run, name, address, version, is_alive, has_left, notice });
         }
         Ok(standing)
     }

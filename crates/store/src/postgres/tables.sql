@@ -432,6 +432,7 @@ CREATE TABLE writer (
     store       bytea NOT NULL,
     epoch       bigint NOT NULL,
     commits     bigint NOT NULL,
+    catalogue   bigint NOT NULL DEFAULT 0,
     node        bigint NOT NULL DEFAULT 0,
     node_epoch  bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 50);
@@ -444,8 +445,17 @@ CREATE TABLE node (
     instance    bytea NOT NULL,
     address     text COLLATE "C" NOT NULL,
     version     text COLLATE "C" NOT NULL,
-    lease_until bigint NOT NULL
+    lease_until bigint NOT NULL,
+    notice      bytea NOT NULL DEFAULT ''
 ) WITH (fillfactor = 50);
+-- Which node has each link to a carrier, so that a carrier never has more binds than it allows.
+CREATE TABLE link_slot (
+    carrier     bigint NOT NULL,
+    number      bigint NOT NULL,
+    node        bigint NOT NULL,
+    node_epoch  bigint NOT NULL,
+    PRIMARY KEY (carrier, number)
+);
 -- The last operation of each node that was run, so that none is run twice. Not in `node`, whose rows must never be locked by a
 -- batch.
 CREATE TABLE applied (

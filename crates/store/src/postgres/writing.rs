@@ -91,6 +91,13 @@ impl WritingSession {
         Ok(self.session().execute_later(key, PUT_APPLIED, &values).map_err(Error::from)?)
     }
 
+    /// Adds to the batch that the setup was changed, which other nodes look for.
+    pub(crate) fn note_catalogue(&self) -> Result<(), TableError> {
+        let key = RowKey { table: "writer", row: 0 };
+        let count = "UPDATE writer SET catalogue = catalogue + 1 WHERE shard = ?1";
+        Ok(self.session().execute_later(key, count, &[&0_i64]).map_err(Error::from)?)
+    }
+
     /// Returns the last operation of a node that was run.
     pub(crate) fn applied(&self, run: NodeRun) -> Result<u64, StoreError> {
         let (id, epoch) = as_values(run);

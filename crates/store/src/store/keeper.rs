@@ -1,11 +1,11 @@
 //! Keeps the lease of this node: a thread renews it every second, and looks after the other nodes. The node with the engine
 //! declares nodes dead whose leases have expired; the others watch the node with the engine.
 
-use crate::backend::{Member, NodeRow, Standing};
+use crate::backend::{LinkSlots, Member, NodeRow, Standing};
 use crate::error::StoreError;
 use crate::lease::{BootTime, Lease, RENEW_EVERY};
 use crate::nodes::{self, EngineSessions, Wire};
-use crate::server::{NodeListener, NodeOptions};
+use crate::server::{NodeListener, NodeOptions, Server};
 use crate::shared::Shared;
 use crate::writer::answers::NodeRun;
 use crate::writer::queue::OpQueue;
@@ -27,6 +27,9 @@ const FAREWELL_MAX: Duration = Duration::from_secs(1);
 pub(crate) struct Keeping {
     pub run: NodeRun,
     pub standing: watch::Sender<Standing>,
+    /// What this node tells the others.
+    pub notice: Mutex<Vec<u8>>,
+    pub slots: Arc<LinkSlots>,
     /// The sessions of the other nodes, while the engine is here.
     pub engine: watch::Sender<Option<Arc<EngineSessions>>>,
     /// Runs the connections between nodes; none if this node has no listener.
@@ -39,19 +42,16 @@ pub(crate) struct Keeping {
 
 impl Keeping {
     /// Takes part, with a first lease, and returns the member for [`Keeping::keep`].
-    pub(super) fn begin(
-        member: &Member,
-        lease: &Lease,
-        node: Option<&NodeOptions>,
-    ) -> Result<Keeping, StoreError> {
+    pub(super) fn begin(member: &Member, lease: &Lease, server: &Server) -> Result<Keeping, StoreError> {
         let asked_at = BootTime::now();
-        let standing = member.renew()?;
+        let standing = member.renew(&[])?;
         lease.renew(asked_at);
         if let Some(writer) = standing.writer
             && standing.writing_node().is_none()
         {
             member.end_connections(writer)?;
         }
+        let node = server.node.as_ref();
         let runtime = node.and_then(|node| node.listener.as_ref()).map(|_| {
             let mut builder = tokio::runtime::Builder::new_multi_thread();
             builder.worker_threads(1).thread_name("hermod-nodes").enable_all().build()
@@ -61,6 +61,8 @@ impl Keeping {
             run: member.run,
             standing: watch::Sender::new(standing),
             engine: watch::Sender::new(None),
+            notice: Mutex::default(),
+            slots: Arc::new(LinkSlots::new(server, member.run)),
             handle: runtime.as_ref().map(|runtime| runtime.handle().clone()),
             runtime: Mutex::new(runtime),
             stopping: Mutex::new(false),
@@ -156,7 +158,8 @@ impl Keeper {
             && keeping.wait(pause)
         {
             let asked_at = BootTime::now();
-            match self.member.renew() {
+            let notice = lock(&keeping.notice).clone();
+            match self.member.renew(&notice) {
                 Ok(standing) => {
                     (pause, has_failed) = (RENEW_EVERY, false);
                     self.check(&standing);
@@ -227,13 +230,12 @@ impl Keeper {
     }
 
     fn publish(&self, keeping: &Keeping, standing: Standing) {
-        let is_news = keeping.standing.send_if_modified(|known| {
-            let without_count = Standing { commits: known.commits, ..standing.clone() };
-            let is_news = *known != without_count;
-            *known = standing;
-            is_news
-        });
-        if is_news {
+        let before = keeping.standing.send_replace(standing);
+        let after = keeping.standing.borrow();
+        if before.catalogue != after.catalogue {
+            self.shared.catalogue_changed.send_modify(|count| *count += 1);
+        }
+        if before.writer != after.writer || before.writing_node() != after.writing_node() {
             self.queue.wake_writer();
         }
     }

@@ -1,6 +1,7 @@
 //! The public handle of the store: accepts messages and closes the store. `opening`, `requests`, `ports`, `record`, `webhooks`,
 //! `upkeep` and `data_folder` have the other operations.
 
+mod cluster;
 mod data_folder;
 mod keeper;
 mod loading;
@@ -14,6 +15,7 @@ pub(crate) mod tests;
 mod upkeep;
 mod webhooks;
 
+pub use cluster::{CatalogueLock, NodeInfo};
 pub use hermod_engine::erase::Erased;
 pub use hermod_engine::retention::PURGED_PER_STEP_MAX;
 pub use hermod_engine::state::day_totals::DAYS_PER_READ_MAX;
@@ -164,6 +166,13 @@ impl Store {
     /// Whether this process runs the engine. The others send their operations to it, and leave the periodic work to it.
     pub fn runs_engine(&self) -> bool {
         *self.inner.access.shared.runs_engine.borrow()
+    }
+
+    /// Waits until this process runs the engine.
+    pub async fn engine_came(&self) {
+        let mut runs_engine = self.inner.access.shared.runs_engine.subscribe();
+        // The sender is in the store.
+        let _ = runs_engine.wait_for(|here| *here).await;
     }
 
     /// Whether this process may send to carriers now: its lease is valid, and not about to end.

@@ -73,7 +73,7 @@ fn open_server(options: &OpenOptions, server: &Server) -> Result<Store, StoreErr
     let address = listener.map_or_else(String::new, |listener| listener.address.clone());
     let (backend, member) = backend::open_server(folder, server, name, address)?;
     let lease = Arc::new(Lease::ended());
-    let keeping = Arc::new(Keeping::begin(&member, &lease, node.map(|node| &**node))?);
+    let keeping = Arc::new(Keeping::begin(&member, &lease, server)?);
     let shared = new_shared(options, lease);
     let position = backend.shared_position()?;
     let (newest, was_empty) = backend.contents()?;

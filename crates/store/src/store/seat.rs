@@ -70,10 +70,12 @@ impl Seat {
     /// Takes the engine if no node has it. Fails with [`StoreError::WriterElsewhere`] if another node has it that this one
     /// cannot talk to.
     pub(super) fn sit(&self, now: Timestamp) -> Result<Role, StoreError> {
-        let front_end = self
-            .wire
-            .as_ref()
-            .map(|wire| Arc::new(FrontEnd::new(self.keeping.run, self.store, wire.clone())));
+        let front_end = self.wire.as_ref().map(|wire| {
+            Arc::new({
+                let changed = self.shared.catalogue_changed.clone();
+                FrontEnd::new(self.keeping.run, self.store, wire.clone(), changed)
+            })
+        });
         for _ in 0..ALONE_TRIES {
             if let Some(engine) = self.take_engine(None, now)? {
                 return Ok(Role::Engine(Box::new(engine)));

@@ -61,6 +61,17 @@ impl Op {
         if let Op::Accept(queued, _) = self { queued.acceptance.key.as_ref() } else { None }
     }
 
+    /// Whether the operation changes the setup.
+    pub(crate) fn changes_catalogue(&self) -> bool {
+        match self {
+            Op::Command(AnyCommand::ChangeCatalogue(_), _) => true,
+            Op::Command(AnyCommand::Audited(audited), _) => {
+                matches!(audited.command, AnyCommand::ChangeCatalogue(_))
+            }
+            Op::Command(..) | Op::Accept(..) | Op::OpenLink(..) | Op::Stop(_) => false,
+        }
+    }
+
     /// Returns which node sent the operation; none if this one did.
     pub(crate) fn sent_by(&self) -> Option<SentBy> {
         match self {

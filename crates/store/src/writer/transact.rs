@@ -146,8 +146,15 @@ impl Writer<'_> {
         batch.finish()?;
         let results = Results::of(batch);
         self.note_applied(ops)?;
+        let changes_catalogue = ops.iter().any(Op::changes_catalogue);
+        if changes_catalogue {
+            self.database.note_catalogue()?;
+        }
         let sequence = transaction.commit()?;
         self.publish(ops, &done, results, sequence);
+        if changes_catalogue {
+            self.shared.catalogue_changed.send_modify(|count| *count += 1);
+        }
         Ok(done)
     }
 

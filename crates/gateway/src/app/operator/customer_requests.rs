@@ -112,7 +112,7 @@ pub async fn accept_customer_request(
     if done && value.is_some() {
         return Err(invalid("done", "the change was made by hand: leave value out"));
     }
-    let _alone = world.changing.lock().await;
+    let _alone = world.change_alone().await?;
     let request = find_open(world, id).await?;
     let (account, subject) = (request.request.account, subject_line(&request));
     let rows = world.store.catalogue().await?;

@@ -73,7 +73,7 @@ pub async fn put_entry(
 ) -> Result<(SavedEntryView, bool), OperatorRefusal> {
     let (name, wanted) = wanted_entry(kind, name, fields)?;
     let wanted = wanted.judged_by(world.webhook_rules.clone());
-    let _alone = world.changing.lock().await;
+    let _alone = world.change_alone().await?;
     let rows = world.store.catalogue().await?;
     let is_entry = |row: &CatalogueRow| row.kind == kind.as_str() && row.name == name;
     if if_exists == IfExists::Refuse && rows.iter().any(is_entry) {
@@ -104,7 +104,7 @@ pub(super) async fn change_entry(
     patch_of: impl FnOnce(&Fields) -> Result<Fields, OperatorRefusal>,
     binds: LiveBinds,
 ) -> Result<SavedEntryView, OperatorRefusal> {
-    let _alone = world.changing.lock().await;
+    let _alone = world.change_alone().await?;
     let rows = world.store.catalogue().await?;
     let (name, plan) = plan_patch(world, rows, kind, name, patch_of)?;
     execute_plan_of_entry(world, plan, kind, name, binds).await
@@ -144,7 +144,7 @@ pub async fn apply_wanted(
     wanted: &WantedSetup,
     dry_run: bool,
 ) -> Result<AppliedView, OperatorRefusal> {
-    let _alone = world.changing.lock().await;
+    let _alone = world.change_alone().await?;
     let wanted = wanted.clone().judged_by(world.webhook_rules.clone());
     let plan = provision::prepare(&world.store, &world.pepper, &wanted, world.clock.now()).await?;
     if dry_run {

@@ -71,7 +71,7 @@ pub async fn post_entry(
     let reference = reference.map(|text| words("reference", text, 1, REFERENCE_CHARS_MAX)).transpose()?;
     let id = find_account(world, account)?;
     // Two concurrent invoices for the whole amount owed must not both post it.
-    let _alone = world.changing.lock().await;
+    let _alone = world.change_alone().await?;
     let amount = match amount {
         Some(amount) => amount,
         None => match invoice_for_all(world, id, account, kind, reference.as_deref()).await? {

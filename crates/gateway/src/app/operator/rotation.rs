@@ -32,7 +32,7 @@ pub async fn rotate_key(
     overlap: Duration,
 ) -> Result<AppliedView, OperatorRefusal> {
     let secret = Secret::new(random_token(SECRET_CHARS).map_err(no_randomness)?);
-    let _alone = world.changing.lock().await;
+    let _alone = world.change_alone().await?;
     if world.catalogue().key(key).is_none() {
         return Err(OperatorRefusal::no_such(Kind::Key.as_str(), key));
     }
@@ -54,7 +54,7 @@ pub async fn rotate_password(
     let unknown = || OperatorRefusal::no_such(Kind::Connection.as_str(), connection);
     let name = canonical_name(Kind::Connection, connection).map_err(|_| unknown())?;
     let secret = passwords::random().map_err(no_randomness)?;
-    let _alone = world.changing.lock().await;
+    let _alone = world.change_alone().await?;
     world.catalogue().connection_by_name(&name).ok_or_else(unknown)?;
     let rows = world.store.catalogue().await?;
     let (pepper, now, given) = (world.pepper.clone(), world.clock.now(), secret.clone());

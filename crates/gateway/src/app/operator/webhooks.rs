@@ -184,7 +184,7 @@ pub async fn change_webhook_secret(
         SecretStep::Switch => (Rotation::Switch, None),
         SecretStep::Drop => (Rotation::Drop, None),
     };
-    let _alone = world.changing.lock().await;
+    let _alone = world.change_alone().await?;
     let rows = world.store.catalogue().await?;
     let plan = provision::rotate(rows, &world.pepper, account, &rotation, world.clock.now())?;
     execute_plan(world, plan).await?;

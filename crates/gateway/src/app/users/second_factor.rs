@@ -199,7 +199,7 @@ pub(super) async fn write_sign_in(
     change: SignInChange,
     tokens: TokenChange,
 ) -> Result<(), UserRefusal> {
-    let _alone = world.changing.lock().await;
+    let _alone = world.change_alone().await?;
     let rows = world.store.catalogue().await?;
     let now = world.clock.now();
     let plan =

@@ -176,7 +176,7 @@ async fn set_role(
     email: &str,
     role: Option<Role>,
 ) -> Result<(), UserRefusal> {
-    let _alone = acting.changing.lock().await;
+    let _alone = acting.change_alone().await?;
     let catalogue = acting.catalogue();
     let id = catalogue.users().find(email).map(|(id, _)| id);
     if role != Some(Role::Owner) && id.is_some_and(|id| is_last_owner(&catalogue, account, id)) {

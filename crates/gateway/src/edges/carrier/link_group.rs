@@ -13,7 +13,7 @@ use hermod_domain::ids::CarrierId;
 use hermod_smpp::CommandStatus;
 use metrics::{Counter, counter};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// All links of one carrier, for one version of its catalogue entry. A changed entry makes a new group.
 pub(super) struct LinkGroup {
@@ -25,6 +25,8 @@ pub(super) struct LinkGroup {
     pub(super) turns: BindTurns,
     fields_cut: Counter,
     is_cut_logged: AtomicBool,
+    /// How many of the carrier's links this node has.
+    links_here: AtomicU32,
 }
 
 impl LinkGroup {
@@ -35,7 +37,15 @@ impl LinkGroup {
         let fields_cut = counter!("hermod_carrier_fields_cut_total", "carrier" => state.name().to_owned());
         let (turns, limited) = (BindTurns::default(), ThrottledRecipients::default());
         let is_cut_logged = AtomicBool::new(false);
-        LinkGroup { world, state, shaper, limited, turns, entry, fields_cut, is_cut_logged }
+        let links_here = AtomicU32::new(0);
+        LinkGroup { world, state, shaper, limited, turns, entry, fields_cut, is_cut_logged, links_here }
+    }
+
+    /// Counts links of this node, and gives them their share of the carrier's rate.
+    pub(super) fn links_here(&self, more: i32) {
+        let add = |links: u32| Some(links.saturating_add_signed(more));
+        let before = self.links_here.fetch_update(Ordering::AcqRel, Ordering::Acquire, add).unwrap_or(0);
+        self.shaper.set_links_here(before.saturating_add_signed(more), self.world.clock.moment());
     }
 
     pub(super) fn id(&self) -> CarrierId {

@@ -10,6 +10,7 @@ mod flow;
 mod health;
 mod link;
 mod link_group;
+mod link_slot;
 mod mo;
 mod monitor;
 mod probe;

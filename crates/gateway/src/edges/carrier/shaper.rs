@@ -10,6 +10,10 @@ use std::sync::{Mutex, PoisonError};
 pub(super) struct Shaper {
     share: u32,
     pace: Mutex<Pace>,
+    /// Of all links of the carrier, on all nodes.
+    rate: u32,
+    burst: u32,
+    links: u32,
 }
 
 impl Shaper {
@@ -18,13 +22,23 @@ impl Shaper {
         let links = u32::from(links.max(1));
         let burst = burst_of(rate, window.saturating_mul(links));
         let pace = Pace::full(rate_of(rate, burst), as_timestamp(now));
-        Shaper { share: (burst / links).max(1), pace: Mutex::new(pace) }
+        Shaper { share: (burst / links).max(1), pace: Mutex::new(pace), rate, burst, links }
     }
 
     /// Returns the tokens that one link may hold unused; all links together hold one burst. Each link may hold at least
     /// one: all parts of a message go over the same link, and must not starve there.
     pub(super) fn share(&self) -> u32 {
         self.share
+    }
+
+    /// Sets how many of the carrier's links this node has: its links get their share of the rate.
+    pub(super) fn set_links_here(&self, here: u32, now: Moment) {
+        let part = |whole: u32| {
+            let part = u64::from(whole) * u64::from(here.min(self.links)) / u64::from(self.links);
+            u32::try_from(part).unwrap_or(whole).max(1)
+        };
+        let rate = rate_of(part(self.rate), part(self.burst));
+        self.pace.lock().unwrap_or_else(PoisonError::into_inner).change_rate(rate, as_timestamp(now));
     }
 
     /// Takes up to `wanted` tokens. Returns how many.
@@ -71,6 +85,19 @@ mod tests {
         }
         let all: u32 = taken.iter().sum();
         assert!((1000..=1010).contains(&all), "ten seconds and a small burst: {taken:?}");
+    }
+
+    #[test]
+    fn nodes_share_the_rate_by_their_links() {
+        let nodes = [(1, 25), (3, 75)].map(|(here, rate)| {
+            let shaper = Shaper::new(100, 4, 10, at(0));
+            shaper.set_links_here(here, at(0));
+            (shaper, rate)
+        });
+        for (shaper, rate) in nodes {
+            let taken: u32 = (0..10_000).map(|ms| shaper.take(10, at(ms))).sum();
+            assert!((rate * 10..=rate * 10 + 10).contains(&taken), "{taken} of {rate} per second");
+        }
     }
 
     #[test]

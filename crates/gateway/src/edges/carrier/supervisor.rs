@@ -1,6 +1,7 @@
 //! Starts and stops links so that they match the current catalogue.
 
 use super::link_group::LinkGroup;
+use super::link_slot::LinkSlot;
 use super::monitor::monitor_carrier;
 use super::reconnect::keep_connected;
 use crate::board::{CarrierState, Direction, LinkSettings};
@@ -37,6 +38,23 @@ pub fn supervise(world: &Arc<World>, workers: &Workers) {
             }
         }
     });
+}
+
+/// Runs the link of one number, in each direction.
+fn run_link(group: &Arc<LinkGroup>, number: u8, directions: &[Direction], links: &Workers) {
+    let (world, state, carrier) = (&group.world, &group.state, &group.entry);
+    for direction in directions {
+        let settings = LinkSettings {
+            address: carrier.address.clone(),
+            tls: carrier.tls.is_some(),
+            window: group.window(),
+            full_rate: group.link_rate(),
+        };
+        let figures = state.link(number, *direction, settings, world.clock.now());
+        let name = format!("link/{}-{number}/{}", state.name(), direction.as_str());
+        let (group, stopping) = (group.clone(), links.stopping());
+        links.spawn_named(name, async move { keep_connected(&group, &figures, &stopping).await });
+    }
 }
 
 /// Keeps the links to one carrier. When its entry changes, drains the links and binds again.
@@ -78,23 +96,17 @@ fn wanted(world: &World, id: CarrierId) -> Option<Carrier> {
 /// Starts the links of a carrier. The receiver of a pair starts first, so that no receipt is missed.
 fn start(world: &Arc<World>, state: &Arc<CarrierState>, carrier: &Carrier, links: &Workers) {
     let group = Arc::new(LinkGroup::new(world.clone(), state.clone(), carrier.clone()));
-    let directions: &[Direction] = match carrier.profile.binds {
+    let directions: &'static [Direction] = match carrier.profile.binds {
         Binds::Transceiver => &[Direction::Both],
         Binds::TransmitterAndReceiver => &[Direction::Receives, Direction::Sends],
     };
     for number in 1..=carrier.profile.links {
-        for direction in directions {
-            let settings = LinkSettings {
-                address: carrier.address.clone(),
-                tls: carrier.tls.is_some(),
-                window: group.window(),
-                full_rate: group.link_rate(),
-            };
-            let figures = state.link(number, *direction, settings, world.clock.now());
-            let name = format!("link/{}-{number}/{}", state.name(), direction.as_str());
-            let (group, stopping) = (group.clone(), links.stopping());
-            links.spawn_named(name, async move { keep_connected(&group, &figures, &stopping).await });
-        }
+        let (group, links) = (group.clone(), links.clone());
+        let name = format!("slot/{}-{number}", state.name());
+        links.clone().spawn_named(name, async move {
+            let slot = LinkSlot { group: &group, number };
+            slot.keep(&links, |running| run_link(&group, number, directions, running)).await;
+        });
     }
     let stopping = links.stopping();
     links.spawn_named(format!("monitor/{}", state.name()), async move {

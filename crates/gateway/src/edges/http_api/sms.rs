@@ -11,6 +11,7 @@ use super::responses::json;
 use super::seen::Seen;
 use super::send_request::{KEY_TOO_LONG, SendRequest};
 use crate::app::{Accepted, Caller, Submitted, find_replay, message_status, submit_message};
+use crate::http::no_answer::no_answer;
 use crate::world::World;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
@@ -44,6 +45,7 @@ pub(super) async fn send(
                     Ok(accepted_response(&accepted))
                 }
                 Submitted::Replayed(replay) => Ok(replay_response(&replay, seen)),
+                Submitted::Unknown => Ok(no_answer()),
             };
         }
         Err(refusal) => refusal,

@@ -34,6 +34,11 @@ pub(super) async fn serve(shared: Arc<Shared>, workers: Workers) {
     let (ended, mut endings) = mpsc::channel(ENDED_MAX);
     let (clock, stopping) = (shared.world.clock.clone(), workers.stopping());
     let mut dispatcher = Dispatcher { shared, workers, served: HashMap::new(), due: BTreeSet::new(), ended };
+    // Only the node with the engine posts webhooks.
+    tokio::select! {
+        () = dispatcher.shared.world.store.engine_came() => {}
+        () = stopping.cancelled() => return,
+    }
     let mut read_at = clock.moment();
     dispatcher.load_failing().await;
     let mut alarms_at = clock.moment();

@@ -196,6 +196,10 @@ async fn submit(
         Ok(Submitted::Replayed(replay)) => {
             Ok(redirect(&member.path(&format!("messages/{}", replay.message))))
         }
+        Ok(Submitted::Unknown) => {
+            let text = "It is not known whether the message was sent. Send it again: it is sent and charged at most once.";
+            again(world, member, form, Some(Notice::new(Tone::Warning, text))).await
+        }
         Err(refusal) => {
             let tone = if refusal == Refusal::HeldForReview { Tone::Waiting } else { Tone::Bad };
             let text = format!("Not sent and not charged. {}", refusal.sentence());

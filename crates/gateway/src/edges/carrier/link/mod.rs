@@ -47,6 +47,8 @@ const WRITE_WAIT: Duration = Duration::from_secs(10);
 const STOP_WAIT: Duration = Duration::from_secs(10);
 /// The `interface_version` of SMPP 3.3.
 const VERSION_3_3: u8 = 0x33;
+/// How soon a link looks again whether its node may send.
+const LEASE_CHECK: Duration = Duration::from_millis(100);
 
 /// The part that a submit_sm was for, with what is needed to find another route.
 #[derive(Clone, Copy)]
@@ -169,10 +171,14 @@ impl<'a> Link<'a> {
             if self.ended.is_some() && self.output.is_empty() {
                 break;
             }
-            let wake_at = self.next_wake();
+            // A node whose lease is about to end sends nothing, not even what is ready.
+            let may_send = self.group.world.store.may_send();
+            let wake_at = if may_send { self.next_wake() } else { self.next_wake().min(self.lease_check()) };
             tokio::select! {
                 biased;
-                written = writer.write(&self.output), if !self.output.is_empty() => self.on_written(written),
+                written = writer.write(&self.output), if !self.output.is_empty() && may_send => {
+                    self.on_written(written);
+                }
                 read = reader.read(&mut input), if self.session.may_read() && self.ended.is_none() => {
                     match read {
                         Ok(length) if length > 0 => self.session.receive(&input[..length], self.smpp_now()),
@@ -216,6 +222,11 @@ impl<'a> Link<'a> {
 
     fn bound_for(&self, now: Moment) -> Duration {
         self.bound_at.map_or(Duration::ZERO, |at| Duration::from_millis(now.0.saturating_sub(at.0)))
+    }
+
+    /// When to look again whether the node may send.
+    fn lease_check(&self) -> Moment {
+        self.group.world.clock.moment().plus(LEASE_CHECK)
     }
 
     /// Whether the link may request parts.

@@ -31,6 +31,10 @@ impl Link<'_> {
     /// Returns true if the submit_sm was queued for writing.
     fn submit(&mut self, job: &Job, now: Moment, wall: Timestamp) -> bool {
         let sent = SentPart::of(job);
+        if !self.group.world.store.may_send() {
+            self.answers.push(sent.record(SubmitResponse::NotSent));
+            return false;
+        }
         if let Some(wait) = self.flow.deferral(job.to, now) {
             // The carrier throttles this recipient: the part is deferred without being sent.
             let elsewhere = alternative_carrier(self.group, &sent, ErrorClass::Throttled);

@@ -316,7 +316,7 @@ impl CustomerSession {
         self.sign_off(why);
     }
 
-    fn lost(&mut self, now: Moment) {
+    pub(super) fn lost(&mut self, now: Moment) {
         self.session.connection_lost(moment(now));
         self.session.output().clear();
     }

@@ -27,13 +27,23 @@ const RECIPIENTS_AT_ONCE: usize = 32;
 
 /// The outcome of a request.
 pub(super) enum RequestOutcome {
-    Bind { kind: BindType, is_3_4: bool, checked: Result<AcceptedBind, BindRejection>, frame: Frame },
+    Bind {
+        kind: BindType,
+        is_3_4: bool,
+        checked: Result<AcceptedBind, BindRejection>,
+        frame: Frame,
+    },
     Submitted(Header, Result<Name, CommandStatus>),
     Multi(Header, Result<Multi, CommandStatus>),
     Queried(Header, Name, Result<MessageStatus, CommandStatus>),
     Cancelled(Header, Result<(), CommandStatus>),
+    /// It is not known whether a message was accepted. Every answer would say that, so there is none.
+    Unknown,
     Nothing,
 }
+
+/// It is not known whether a message was accepted.
+struct Unknown;
 
 /// A message id in its wire form.
 pub(super) type Name = SmallVec<[u8; 20]>;
@@ -129,8 +139,10 @@ impl CustomerSession {
             Ok(submission) => {
                 let (world, is_3_4, submit) = (self.world.clone(), self.is_3_4(), self.submit_of(header));
                 self.work(async move {
-                    let accepted = accept(&world, &caller, &submission, is_3_4, submit).await;
-                    RequestOutcome::Submitted(header, accepted)
+                    match accept(&world, &caller, &submission, is_3_4, submit).await {
+                        Ok(accepted) => RequestOutcome::Submitted(header, accepted),
+                        Err(Unknown) => RequestOutcome::Unknown,
+                    }
                 });
             }
         }
@@ -149,8 +161,10 @@ impl CustomerSession {
             Ok(recipients) => {
                 let (world, is_3_4, submit) = (self.world.clone(), self.is_3_4(), self.submit_of(header));
                 self.work(async move {
-                    let accepted = accept_all(&world, &caller, recipients, is_3_4, submit).await;
-                    RequestOutcome::Multi(header, accepted)
+                    match accept_all(&world, &caller, recipients, is_3_4, submit).await {
+                        Ok(accepted) => RequestOutcome::Multi(header, accepted),
+                        Err(Unknown) => RequestOutcome::Unknown,
+                    }
                 });
             }
         }
@@ -220,6 +234,10 @@ impl CustomerSession {
             | RequestOutcome::Multi(header, Err(status))
             | RequestOutcome::Queried(header, _, Err(status))
             | RequestOutcome::Cancelled(header, Err(status)) => self.refuse(header, status),
+            RequestOutcome::Unknown => {
+                tracing::warn!("Closing a session: it is not known whether its message was accepted");
+                self.lost(self.world.clock.moment());
+            }
             RequestOutcome::Nothing => {}
         }
     }
@@ -272,8 +290,8 @@ async fn accept(
     submission: &Submission,
     is_3_4: bool,
     submit: Submit,
-) -> Result<Name, CommandStatus> {
-    match app::submit_message(world, caller, submission).await {
+) -> Result<Result<Name, CommandStatus>, Unknown> {
+    Ok(match app::submit_message(world, caller, submission).await {
         Ok(Submitted::Accepted(accepted)) => {
             submit.note_accepted(world, caller, accepted.message);
             Ok(match accepted.alias {
@@ -283,12 +301,13 @@ async fn accept(
         }
         // SMPP has no idempotency keys, so there are no replays.
         Ok(Submitted::Replayed(replay)) => Ok(written(replay.message)),
+        Ok(Submitted::Unknown) => return Err(Unknown),
         Err(refusal) => {
             let status = status_of(&refusal, access(caller), is_3_4);
             submit.note_refused(world, caller, &refusal, status);
             Err(status)
         }
-    }
+    })
 }
 
 fn written(name: impl std::fmt::Display) -> Name {
@@ -319,7 +338,7 @@ async fn accept_all(
     recipients: Vec<Recipient>,
     is_3_4: bool,
     submit: Submit,
-) -> Result<Multi, CommandStatus> {
+) -> Result<Result<Multi, CommandStatus>, Unknown> {
     let mut first = None;
     let mut refused = UnsuccessfulBuffer::default();
     let mut statuses = Vec::new();
@@ -330,12 +349,12 @@ async fn accept_all(
                 Ok(submission) => accept(world, caller, submission, is_3_4, submit).await,
                 Err(status) => {
                     submit.note_invalid(world, caller, *status);
-                    Err(*status)
+                    Ok(Err(*status))
                 }
             }
         }));
         for (Recipient { ton, npi, digits, .. }, accepted) in some.iter().zip(accepted.await) {
-            let status = match accepted {
+            let status = match accepted? {
                 Ok(name) => {
                     first.get_or_insert(name);
                     continue;
@@ -351,12 +370,12 @@ async fn accept_all(
         }
     }
     let for_now = statuses.iter().find(|status| is_temporary(**status)).copied();
-    match (first, statuses.as_slice()) {
+    Ok(match (first, statuses.as_slice()) {
         (Some(name), _) => Ok(Multi { name, refused }),
         (None, [same, others @ ..]) if others.iter().all(|other| other == same) => Err(*same),
         // Nothing was charged, so a retry of all is safe, and some may be accepted.
         (None, _) => Err(for_now.unwrap_or(CommandStatus::SUBMITFAIL)),
-    }
+    })
 }
 
 /// Whether ESME software retries after this status.

@@ -1,0 +1,53 @@
+//! What the nodes on one server tell each other, and changes of the setup by other nodes.
+
+use crate::provision;
+use crate::world::World;
+use hermod_domain::carrier::Health;
+use hermod_domain::ids::CarrierId;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// What a node tells the others.
+#[derive(Serialize, Deserialize)]
+struct Notice {
+    /// The carriers that its links can send to.
+    sending: Vec<(CarrierId, Health)>,
+}
+
+/// Tells the other nodes about this one, and takes in what they say.
+pub(super) fn exchange_notices(world: &World) {
+    let notice = Notice { sending: world.carriers.sending() };
+    match serde_json::to_vec(&notice) {
+        Ok(notice) => world.store.set_notice(notice),
+        Err(error) => tracing::error!(%error, "The notice for the other nodes could not be written"),
+    }
+    // A node of another release may say what this one does not understand.
+    let said = world.store.notices();
+    let understood = said.iter().filter_map(|notice| serde_json::from_slice::<Notice>(notice).ok());
+    world.carriers.set_elsewhere(understood.flat_map(|notice| notice.sending));
+}
+
+/// Reads the setup again whenever it was changed, until `stopping` is cancelled.
+pub(super) async fn follow_catalogue(world: Arc<World>, stopping: CancellationToken) {
+    if world.store.nodes().is_empty() {
+        // The store is embedded: no other process changes it.
+        return;
+    }
+    let mut changes = world.store.catalogue_changes();
+    loop {
+        tokio::select! {
+            changed = changes.changed() => if changed.is_err() { return },
+            () = stopping.cancelled() => return,
+        }
+        // Not between a change of this node and its effect.
+        let _alone = world.changing.lock().await;
+        changes.mark_unchanged();
+        match provision::load_catalogue(&world.store).await {
+            Ok(catalogue) => world.set_catalogue(catalogue),
+            Err(error) => {
+                tracing::error!(%error, "The changed setup could not be read; the old one stays in effect")
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! What a node knows of the others, and shares with them: the list of nodes, notices, links to carriers as slots, and changes of
+//! the setup.
+
+use crate::backend;
+use crate::error::StoreError;
+use crate::store::Store;
+use hermod_domain::ids::CarrierId;
+use std::sync::PoisonError;
+use tokio::sync::watch;
+
+/// A node, as an operator sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeInfo {
+    pub name: String,
+    /// Where other nodes reach it; empty if they cannot.
+    pub address: String,
+    pub version: String,
+    pub is_alive: bool,
+    pub runs_engine: bool,
+    pub is_this: bool,
+}
+
+/// Held during a change of the setup: no other node changes it meanwhile.
+pub struct CatalogueLock {
+    _lock: Option<backend::CatalogueLock>,
+}
+
+impl Store {
+    /// Returns all nodes on the server; none for the embedded store.
+    pub fn nodes(&self) -> Vec<NodeInfo> {
+        let Some(keeping) = &self.inner.keeping else { return Vec::new() };
+        let standing = keeping.standing.borrow();
+        let nodes = standing.nodes.iter().filter(|node| !node.has_left).map(|node| NodeInfo {
+            name: node.name.clone(),
+            address: node.address.clone(),
+            version: node.version.clone(),
+            is_alive: node.is_alive,
+            runs_engine: standing.writer == Some(node.run),
+            is_this: node.run == keeping.run,
+        });
+        nodes.collect()
+    }
+
+    /// Sets what this node tells the others. They know it a second or two later.
+    pub fn set_notice(&self, notice: Vec<u8>) {
+        if let Some(keeping) = &self.inner.keeping {
+            *keeping.notice.lock().unwrap_or_else(PoisonError::into_inner) = notice;
+        }
+    }
+
+    /// Returns what the other nodes say that are alive.
+    pub fn notices(&self) -> Vec<Vec<u8>> {
+        let Some(keeping) = &self.inner.keeping else { return Vec::new() };
+        let standing = keeping.standing.borrow();
+        let others = standing.nodes.iter().filter(|node| node.is_alive && node.run != keeping.run);
+        others.map(|node| node.notice.clone()).collect()
+    }
+
+    /// Whether the link of this number to a carrier is best on this node: links are spread over the nodes that are alive.
+    pub fn prefers_link(&self, carrier: CarrierId, number: u8) -> bool {
+        let Some(keeping) = &self.inner.keeping else { return true };
+        let standing = keeping.standing.borrow();
+        let mut alive: Vec<_> =
+            standing.nodes.iter().filter(|node| node.is_alive).map(|node| node.run).collect();
+        alive.sort_unstable();
+        let turn = usize::try_from(carrier.get()).unwrap_or(0) + usize::from(number);
+        alive.get(turn % alive.len().max(1)).is_none_or(|run| *run == keeping.run)
+    }
+
+    /// Takes the link of this number to a carrier for this node. Returns whether it has it now.
+    pub async fn claim_link(&self, carrier: CarrierId, number: u8) -> Result<bool, StoreError> {
+        let Some(keeping) = &self.inner.keeping else { return Ok(true) };
+        let slots = keeping.slots.clone();
+        blocking(move || slots.claim(carrier, number)).await
+    }
+
+    /// Gives a link back that is closed.
+    pub async fn release_link(&self, carrier: CarrierId, number: u8) -> Result<(), StoreError> {
+        let Some(keeping) = &self.inner.keeping else { return Ok(()) };
+        let slots = keeping.slots.clone();
+        blocking(move || slots.release(carrier, number)).await
+    }
+
+    /// Waits until no other node changes the setup.
+    pub async fn lock_catalogue(&self) -> Result<CatalogueLock, StoreError> {
+        let Some(keeping) = &self.inner.keeping else { return Ok(CatalogueLock { _lock: None }) };
+        let slots = keeping.slots.clone();
+        let lock = blocking(move || slots.lock_catalogue()).await?;
+        Ok(CatalogueLock { _lock: Some(lock) })
+    }
+
+    /// Returns a receiver that is notified when the setup was changed, by this node or another.
+    pub fn catalogue_changes(&self) -> watch::Receiver<u64> {
+        self.inner.access.shared.catalogue_changed.subscribe()
+    }
+}
+
+/// Runs work that waits for the server.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
+) -> Result<T, StoreError> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|_| StoreError::damaged("a task of the store panicked"))?
+}
