@@ -5,7 +5,7 @@ use crate::store_access::{self, store_of};
 use hermod_domain::time::Timestamp;
 use hermod_gateway::author::Author;
 use hermod_gateway::clock::Clock;
-use hermod_gateway::config::{Bytes, Config, Mail, MailTls, Network, Period, Source};
+use hermod_gateway::config::{Bytes, Config, Mail, MailTls, Network, Period, Source, StoreAddress};
 use hermod_gateway::provision::{self, WantedSetup};
 use hermod_gateway::running::{self, GatewayOptions, Resolver, Running};
 use hermod_gateway::world::World;
@@ -177,17 +177,24 @@ impl Served {
     /// Runs it under another program, such as one that makes system calls fail.
     pub(crate) fn start_under(program: &[&str], folder: &Path, carrier: SocketAddr) -> Served {
         let more = "[messages]\nin_doubt_wait = \"200ms\"\n[log]\nlevel = \"warn\"\n";
-        Served::set_up(program, folder, more, &provision_text(carrier, OPENING), &folder.join(LOG))
+        Served::set_up(
+            program,
+            folder,
+            &stored_in(folder),
+            more,
+            &provision_text(carrier, OPENING),
+            &folder.join(LOG),
+        )
     }
 
     /// Starts with these settings. The first of them belong to `[http]`, and `[smpp]` needs no address.
     pub(crate) fn start_with(folder: &Path, settings: &str, provision: &str) -> Served {
-        Served::set_up(&[], folder, settings, provision, &folder.join(LOG))
+        Served::set_up(&[], folder, &stored_in(folder), settings, provision, &folder.join(LOG))
     }
 
     /// Like [`Served::start_with`], with this log file.
     pub(crate) fn start_logging(folder: &Path, settings: &str, provision: &str, log: &Path) -> Served {
-        Served::set_up(&[], folder, settings, provision, log)
+        Served::set_up(&[], folder, &stored_in(folder), settings, provision, log)
     }
 
     /// Like [`Served::start_with`], under another program.
@@ -197,15 +204,37 @@ impl Served {
         settings: &str,
         provision: &str,
     ) -> Served {
-        Served::set_up(program, folder, settings, provision, &folder.join(LOG))
+        Served::set_up(program, folder, &stored_in(folder), settings, provision, &folder.join(LOG))
     }
 
-    fn set_up(program: &[&str], folder: &Path, settings: &str, provision: &str, log: &Path) -> Served {
+    /// Starts one of several nodes, in a folder of its own, with the store of `cluster`.
+    pub(crate) fn start_node(cluster: &Path, name: &str, carrier_entry: &str, customers: &str) -> Served {
+        let folder = cluster.join(name);
+        let data = data_folder(&folder);
+        std::fs::create_dir_all(&data).expect("a folder");
+        // All nodes have the same.
+        std::fs::write(data.join("pepper.key"), [7; 32]).expect("a pepper");
+        let settings = format!(
+            "[messages]\nin_doubt_wait = \"200ms\"\n[log]\nlevel = \"warn\"\n[node]\nname = \"{name}\"\nlisten = \"{}\"\n",
+            free_address()
+        );
+        let provision = provision_text_with(carrier_entry, customers);
+        Served::set_up(&[], &folder, &stored_in(cluster), &settings, &provision, &folder.join(LOG))
+    }
+
+    fn set_up(
+        program: &[&str],
+        folder: &Path,
+        store: &StoreAddress,
+        settings: &str,
+        provision: &str,
+        log: &Path,
+    ) -> Served {
         let (address, smpp) = (free_address(), free_address());
         let settings = format!(
             "[data]\nfolder = \"data\"\nstore = \"{}\"\nlow_water = \"16MiB\"\n[provision]\nfile = \"provision.toml\"\n\
              [http]\nlisten = \"{address}\"\n{}",
-            store_of(&data_folder(folder)),
+            store,
             with_smpp(settings, smpp)
         );
         std::fs::write(folder.join("hermod.toml"), settings).expect("a settings file");
@@ -276,6 +305,14 @@ impl Served {
         self.child.wait().expect("it is gone");
     }
 
+    /// Sends a signal by its name, such as `STOP`.
+    pub(crate) fn signal(&self, name: &str) {
+        let id = self.child.id().to_string();
+        let sent =
+            Command::new("kill").args([&format!("-{name}"), &id]).status().expect("kill is everywhere");
+        assert!(sent.success());
+    }
+
     /// Sends SIGTERM and asserts a successful exit.
     pub(crate) async fn stop(mut self) {
         let id = self.child.id().to_string();
@@ -311,6 +348,16 @@ impl Drop for Served {
             eprintln!("{}", std::fs::read_to_string(&self.log).unwrap_or_default());
         }
     }
+}
+
+/// Whether the gateways of the tests have the embedded store.
+pub(crate) fn is_embedded() -> bool {
+    stored_in(Path::new("any")) == StoreAddress::Embedded
+}
+
+/// Returns where the gateway of a folder stores its messages.
+fn stored_in(folder: &Path) -> StoreAddress {
+    store_of(&data_folder(folder))
 }
 
 /// Returns the settings with this address in their `[smpp]` section, which is added if missing.

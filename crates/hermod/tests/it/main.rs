@@ -5,6 +5,7 @@ mod browser;
 mod chaos;
 mod cli;
 mod clients;
+mod cluster;
 mod crash;
 mod disk;
 mod end_to_end;

@@ -62,7 +62,7 @@ async fn no_acknowledged_message_is_lost_or_charged_twice_over_random_kills() {
 
 /// The customer's record: the response to each key.
 #[derive(Clone, Default)]
-struct Customer {
+pub(crate) struct Customer {
     book: Arc<Mutex<Book>>,
 }
 
@@ -110,7 +110,7 @@ impl Customer {
         fresh.finish().await;
     }
 
-    async fn send_unanswered(&self, gateway: &Served) {
+    pub(crate) async fn send_unanswered(&self, gateway: &Served) {
         let again = self.unanswered();
         http::run(self.load(gateway, Which::These(again.into()))).await.expect("a run");
         assert!(
@@ -141,12 +141,36 @@ impl Customer {
         self.book().unanswered.iter().copied().collect()
     }
 
-    fn acknowledged(&self) -> usize {
+    /// Reserves keys that were not used: this many lists, which have none in common.
+    pub(crate) fn next_keys(&self, lists: usize, keys: u64) -> Vec<Vec<u64>> {
+        let mut book = self.book();
+        let lists = (0..lists).map(|_| {
+            let first = book.next;
+            book.next += keys;
+            (first..book.next).collect()
+        });
+        lists.collect()
+    }
+
+    /// Begins to send messages to a gateway.
+    pub(crate) async fn start(&self, gateway: &Served, which: Which) -> http::Run {
+        http::start(self.load(gateway, which)).await.expect("a run")
+    }
+
+    /// Sends one message with a new key. Returns whether it was acknowledged.
+    pub(crate) async fn send_one(&self, gateway: &Served) -> bool {
+        let keys = self.next_keys(1, 1).remove(0);
+        let index = keys[0];
+        http::run(self.load(gateway, Which::These(keys.into()))).await.expect("a run");
+        self.book().acknowledged.contains_key(&index)
+    }
+
+    pub(crate) fn acknowledged(&self) -> usize {
         self.book().acknowledged.len()
     }
 }
 
-async fn compare(folder: &Path, customer: &Customer, carrier: &Carrier) {
+pub(crate) async fn compare(folder: &Path, customer: &Customer, carrier: &Carrier) {
     let data = gateways::data_folder(folder);
     let audit = audit_clean(&data);
     assert_eq!(audit.open_parts, 0, "parts that have not ended");
