@@ -16,12 +16,14 @@ mod postgres;
 mod queued_acceptance;
 mod read_results;
 pub mod record;
+mod schema_status;
 mod server;
 mod shared;
 mod sql;
 mod sqlite;
 mod statement;
 mod store;
+mod store_copy;
 mod writer;
 
 pub use disk::{DiskSpace, LogSize};
@@ -30,9 +32,11 @@ pub use filler::RecordFiller;
 pub use hermod_engine::ops::*;
 pub use hermod_engine::state::lanes::JOBS_IN_MEMORY_MAX;
 pub use read_results::{AuditReport, RecordAudit, Violation};
+pub use schema_status::{MigrationError, MigrationKind, MigrationStep, SchemaStatus};
 pub use server::Server;
 pub use statement::STATEMENT_ENTRIES_MAX;
 pub use store::{
     ACCEPT_WAIT_MAX, DAYS_PER_READ_MAX, DEFERRED_IN_MEMORY_MAX, Erased, LinkPort, OpenOptions,
     PURGED_PER_STEP_MAX, ReceiverPort, Store,
 };
+pub use store_copy::{CopyError, CopyReport, CopyStep, PepperFingerprint};

@@ -1,8 +1,11 @@
-//! The store on a PostgreSQL server: its schema, the connection that writes it, and its readers.
+//! The store on a PostgreSQL server: its schema, the connection that writes it, its readers, and copies of embedded stores.
 
+mod copying;
 mod database;
+mod pepper;
 mod schema;
 mod writing;
 
-pub(crate) use database::{PostgresDatabase, auditor};
+pub(crate) use copying::Copying;
+pub(crate) use database::{PostgresDatabase, auditor, migrate, schema_status, unchecked_auditor};
 pub(crate) use writing::{Batch, WritingSession};

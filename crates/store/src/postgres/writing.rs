@@ -3,7 +3,8 @@
 //!
 //! If the connection is lost while a batch is committed, the count tells whether it was.
 
-use super::schema;
+use super::copying;
+use super::schema::{self, Schema};
 use crate::error::StoreError;
 use crate::server::Server;
 use crate::sql::postgres::{Error as PostgresError, Session, values};
@@ -53,14 +54,17 @@ pub(crate) struct Batch<'c>(&'c WritingSession);
 
 impl WritingSession {
     /// Connects, creates or migrates the tables, and takes the right to write. Fails with [`StoreError::InUse`] if another
-    /// process writes.
+    /// process writes, and with [`StoreError::UnfinishedCopy`] if the schema has a part of a store only.
     pub(crate) fn open(server: &Server) -> Result<WritingSession, StoreError> {
-        let session = Session::connect(server, SETUP).map_err(failed)?;
-        schema::migrate(&session, &server.schema)?;
+        let setup = format!("{SETUP} {}", schema::show_gateway(server));
+        let session = Session::connect(server, &setup).map_err(failed)?;
+        Schema::new(&session, server).open()?;
         check_alone(&session, server)?;
+        let connection = Connection::Postgres(Box::new(session));
+        check_no_unfinished_copy(&connection, server)?;
+        let Connection::Postgres(session) = &connection else { unreachable!("made above") };
         let taken = session.query(TAKE_OVER, &[]).map_err(failed)?;
         let (store, epoch, commits) = read_writer(&taken)?.ok_or_else(no_writer)?;
-        let connection = Connection::Postgres(Box::new(session));
         Ok(WritingSession {
             connection,
             server: server.clone(),
@@ -200,7 +204,7 @@ impl Drop for Batch<'_> {
 
 /// Fails with [`StoreError::InUse`] if another process writes. Waits a little, because a server may notice late that the last one
 /// has ended.
-fn check_alone(session: &Session, server: &Server) -> Result<(), StoreError> {
+pub(super) fn check_alone(session: &Session, server: &Server) -> Result<(), StoreError> {
     for _ in 0..ALONE_TRIES {
         let locked = session.query(OTHER_WRITERS, &[]).map_err(failed)?;
         if locked.first().is_some_and(|row| values::get(row, 0).unwrap_or(false)) {
@@ -211,8 +215,16 @@ fn check_alone(session: &Session, server: &Server) -> Result<(), StoreError> {
     Err(StoreError::InUse(server.name().into()))
 }
 
-fn failed(error: PostgresError) -> StoreError {
+pub(super) fn failed(error: PostgresError) -> StoreError {
     crate::sql::errors::store_error(error.into())
+}
+
+/// Fails with [`StoreError::UnfinishedCopy`] if a store was copied to this schema only in part.
+pub(super) fn check_no_unfinished_copy(connection: &Connection, server: &Server) -> Result<(), StoreError> {
+    if copying::is_unfinished(connection).map_err(TableError::from)? {
+        return Err(StoreError::UnfinishedCopy(server.name()));
+    }
+    Ok(())
 }
 
 fn no_writer() -> StoreError {

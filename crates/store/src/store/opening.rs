@@ -5,6 +5,7 @@ use crate::disk::Disk;
 use crate::error::StoreError;
 use crate::outboxes::{Outboxes, Receivers};
 use crate::record::Feed;
+use crate::server::run_on_thread;
 use crate::shared::Shared;
 use crate::store::record::Record;
 use crate::store::webhooks::{GivingUp, ReportMover};
@@ -35,9 +36,7 @@ impl Store {
         if options.server.is_none() {
             return open(options);
         }
-        // A connection to a server blocks its thread, which a task must not do.
-        let opened = std::thread::scope(|threads| threads.spawn(|| open(options)).join());
-        opened.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        run_on_thread(|| open(options))
     }
 }
 
