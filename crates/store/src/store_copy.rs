@@ -38,6 +38,8 @@ pub enum CopyError {
         "{0} has an unfinished copy of another store, or of this one before it was changed; drop its schema, and copy again"
     )]
     OtherCopy(String),
+    #[error("{0} has a complete copy of this store already; start the gateway on it")]
+    Complete(String),
     #[error(
         "{0} belongs to another pepper than this data folder; name another schema in the address (?schema=NAME), or drop it"
     )]

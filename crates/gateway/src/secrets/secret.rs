@@ -1,8 +1,11 @@
 //! The type of secret texts, the pepper, and random tokens.
 //!
 //! An API secret has 160 random bits and cannot be guessed, so a keyed digest is stored instead of a slow hash. The
-//! key (the pepper) is in a file beside the database, never in it.
+//! key (the pepper) is in a file beside the database or elsewhere, never in it.
 
+use super::source::SecretSource;
+use crate::config::Data;
+use hermod_store::PepperFingerprint;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::fmt;
@@ -13,6 +16,10 @@ use subtle::ConstantTimeEq;
 
 const PEPPER_FILE: &str = "pepper.key";
 const PEPPER_BYTES: usize = 32;
+/// The environment variable with the pepper in hexadecimal digits.
+const PEPPER_VARIABLE: &str = "HERMOD_PEPPER";
+/// What the fingerprint of a pepper is derived for.
+const FINGERPRINT: &[u8] = b"fingerprint of the pepper";
 const ALPHABET: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
 
 /// A secret text. It has no `Display`, and its `Debug` hides the text.
@@ -42,6 +49,8 @@ pub enum StoreContents {
     /// No account, key, connection or carrier was ever stored.
     Empty,
     InUse,
+    /// It is on a server and has the fingerprint of its pepper.
+    Claimed,
 }
 
 /// Why the pepper could not be loaded, and what to do about it.
@@ -54,10 +63,25 @@ pub enum PepperError {
     )]
     Missing(PathBuf),
     #[error(
+        "{} is missing. The store on the server belongs to a pepper: copy it from a node that works with this store, or name \
+         it with [data] pepper_file or the environment variable {PEPPER_VARIABLE}", .0.display()
+    )]
+    NotOnThisNode(PathBuf),
+    #[error(
         "{} has {found} octets instead of {PEPPER_BYTES}, so it is not the key of this data folder. Copy pepper.key back from \
          a backup of this folder", path.display()
     )]
     WrongLength { path: PathBuf, found: usize },
+    #[error(
+        "{place} is not a pepper, which has {PEPPER_BYTES} octets in a file, or {} hexadecimal digits in a file or a variable",
+        2 * PEPPER_BYTES
+    )]
+    Invalid { place: SecretSource },
+    #[error(
+        "{place} is not the pepper of this store: its API secrets, bind passwords and carrier passwords were stored with \
+         another one. Copy the pepper from a node that works with this store, or name its file in [data] pepper_file"
+    )]
+    OfAnotherStore { place: SecretSource },
     #[error("{} cannot be read: {error}. Let the user that runs Hermod read it (mode 0600)", path.display())]
     Unreadable { path: PathBuf, error: std::io::Error },
     #[error("{} cannot be created: {error}", path.display())]
@@ -73,6 +97,33 @@ impl Pepper {
         Pepper(Hmac::new_from_slice(key).expect("HMAC takes a key of any length"))
     }
 
+    /// Finds the pepper of a gateway: `[data] pepper_file`, else the variable `HERMOD_PEPPER`, else `pepper.key` in the data
+    /// folder.
+    pub fn source(data: &Data) -> SecretSource {
+        SecretSource::find(data.pepper_file.as_deref(), PEPPER_VARIABLE, data.folder.join(PEPPER_FILE))
+    }
+
+    /// Reads the pepper of a gateway. Generates it only for an empty store, and only in the data folder.
+    pub fn load(data: &Data, contents: StoreContents) -> Result<Pepper, PepperError> {
+        let place = Pepper::source(data);
+        let key = match &place {
+            SecretSource::DataFolder(_) => return Pepper::load_or_make(&data.folder, contents),
+            SecretSource::Variable { value, .. } => from_hex(value.reveal().as_bytes()),
+            SecretSource::File(path) => {
+                let found = std::fs::read(path)
+                    .map_err(|error| PepperError::Unreadable { path: path.clone(), error })?;
+                <[u8; PEPPER_BYTES]>::try_from(found.as_slice()).ok().or_else(|| from_hex(&found))
+            }
+        };
+        key.map(|key| Pepper::new(&key)).ok_or(PepperError::Invalid { place })
+    }
+
+    /// Returns what tells this pepper from others without revealing anything about it.
+    pub fn fingerprint(&self) -> PepperFingerprint {
+        let [a, b, c, d, e, f, g, h, ..] = self.derived(&[FINGERPRINT]);
+        [a, b, c, d, e, f, g, h]
+    }
+
     /// Reads the pepper of a data folder. Generates it only for an empty store: with another pepper the stored secrets
     /// could not be checked or decrypted.
     pub fn load_or_make(folder: &Path, contents: StoreContents) -> Result<Pepper, PepperError> {
@@ -84,6 +135,9 @@ impl Pepper {
             }
             (Err(error), StoreContents::InUse) if error.kind() == ErrorKind::NotFound => {
                 return Err(PepperError::Missing(path));
+            }
+            (Err(error), StoreContents::Claimed) if error.kind() == ErrorKind::NotFound => {
+                return Err(PepperError::NotOnThisNode(path));
             }
             (Err(error), _) => return Err(PepperError::Unreadable { path, error }),
         };
@@ -150,6 +204,20 @@ pub fn random_token(characters: usize) -> std::io::Result<String> {
     Ok(bytes.iter().map(|byte| char::from(ALPHABET[usize::from(byte % 32)])).collect())
 }
 
+/// Reads the hexadecimal digits of a pepper, with spaces or line breaks around them.
+fn from_hex(text: &[u8]) -> Option<[u8; PEPPER_BYTES]> {
+    let digits = text.trim_ascii();
+    let digit = |at: usize| char::from(digits[at]).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    if digits.len() != 2 * PEPPER_BYTES {
+        return None;
+    }
+    let mut key = [0; PEPPER_BYTES];
+    for (at, octet) in key.iter_mut().enumerate() {
+        *octet = digit(2 * at)? << 4 | digit(2 * at + 1)?;
+    }
+    Some(key)
+}
+
 fn to_hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digit = |nibble: u8| char::from(DIGITS[usize::from(nibble)]);
@@ -203,6 +271,39 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         std::fs::create_dir(&path).unwrap();
         assert!(matches!(load(StoreContents::Empty), Err(PepperError::Unreadable { .. })));
+    }
+
+    #[test]
+    fn pepper_of_the_settings_is_read_as_octets_or_digits_and_never_generated() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut data = crate::config::Config::defaults().data;
+        data.folder = folder.path().to_owned();
+        let file = folder.path().join("mine");
+        data.pepper_file = Some(file.clone());
+        let load = || Pepper::load(&data, StoreContents::Empty);
+        assert!(matches!(load(), Err(PepperError::Unreadable { .. })));
+        let expect = Pepper::new(&[0xab; PEPPER_BYTES]).fingerprint();
+        for text in [
+            vec![0xab; PEPPER_BYTES],
+            b"AB".repeat(PEPPER_BYTES),
+            [b"ab".repeat(32), b"\n".to_vec()].concat(),
+        ] {
+            std::fs::write(&file, text).unwrap();
+            assert_eq!(load().unwrap().fingerprint(), expect);
+        }
+        for text in [vec![7; 31], b"ab".repeat(31), b"xy".repeat(32), Vec::new()] {
+            std::fs::write(&file, text).unwrap();
+            assert!(matches!(load(), Err(PepperError::Invalid { .. })));
+        }
+        assert!(!folder.path().join(PEPPER_FILE).exists());
+    }
+
+    #[test]
+    fn fingerprint_differs_by_pepper_and_is_no_digest_of_a_secret() {
+        let (one, other) = (Pepper::new(b"one"), Pepper::new(b"other"));
+        assert_ne!(one.fingerprint(), other.fingerprint());
+        assert_eq!(one.fingerprint(), Pepper::new(b"one").fingerprint());
+        assert!(!one.digest("fingerprint of the pepper").starts_with(&to_hex(&one.fingerprint())));
     }
 
     #[test]

@@ -111,6 +111,8 @@ async fn copied_store_continues_on_the_server_with_its_record() {
     assert!(report.audit.is_clean(), "{:#?}", report.audit.violations);
     assert_eq!((report.audit.messages, report.copied_before), (19, 0));
     assert_eq!(server(world.path()).map(|server| server.name()), Some(report.place));
+    let again = copy(world.path(), |_| {}).map(drop).expect_err("it is there");
+    assert!(matches!(again, StoreError::Copy(CopyError::Complete(_))), "{again}");
     let original = Store::audit(world.path()).expect("an audit");
     assert!(original.is_clean(), "{:#?}", original.violations);
     let record = rusqlite::Connection::open(world.path().join("record.db")).expect("the record");

@@ -51,13 +51,20 @@ impl<'s> Copying<'s> {
         let (store, sequence) = embedded::journal_position(source)?;
         let of = Copied { store, sequence };
         let names = tables::names(source)?;
-        if !pepper::claim(&session, fingerprint).map_err(TableError::from)? {
+        let claimed = pepper::read(&session).map_err(TableError::from)?;
+        if claimed.is_some_and(|claimed| claimed != fingerprint) {
             return Err(CopyError::OtherPepper(place).into());
         }
         let target = Connection::Postgres(Box::new(session));
         if !is_unfinished(&target).map_err(TableError::from)? {
+            let there = target.query_row("SELECT store FROM writer", [], |row| row.get::<[u8; 16]>(0));
+            if there.map_err(TableError::from)? == store {
+                return Err(CopyError::Complete(place).into());
+            }
             tables::check_empty(&target, &place)?;
             in_transaction(&target, || {
+                let Connection::Postgres(session) = &target else { unreachable!("made above") };
+                pepper::claim(session, fingerprint)?;
                 progress::make(&target, of, &names)?;
                 tables::prepare(&target, &names)
             })?;
