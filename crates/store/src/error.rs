@@ -75,6 +75,11 @@ pub enum StoreError {
     Behind { path: PathBuf, acknowledged: u64, found: u64 },
     #[error("the store on {0} is an unfinished copy; complete it with hermod copy-store, or drop its schema")]
     UnfinishedCopy(String),
+    #[error(
+        "the store on {place} is empty, and {} has an embedded store; copy it with hermod copy-store, or move hermod.db out of the folder to start with an empty store",
+        folder.display()
+    )]
+    NotCopied { folder: PathBuf, place: String },
     #[error(transparent)]
     Copy(#[from] CopyError),
     #[error(transparent)]

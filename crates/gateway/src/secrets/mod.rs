@@ -4,12 +4,14 @@
 
 pub mod operator_token;
 pub mod passwords;
+mod pepper;
 pub mod sealed;
 mod secret;
 mod source;
 pub mod totp;
 pub mod webhook_secret;
 
+pub use pepper::{Pepper, PepperError, StoreContents};
 pub(crate) use secret::write_private;
-pub use secret::{Pepper, PepperError, Secret, StoreContents, random_token};
+pub use secret::{Secret, random_token};
 pub use source::SecretSource;

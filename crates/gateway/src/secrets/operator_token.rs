@@ -1,7 +1,8 @@
 //! The operator's token, which grants full access to the operator API. It is given by the settings or the environment, or
 //! generated when a data folder is first opened, in a file that only its owner can read; the gateway keeps only a digest. Named operators have tokens of their own.
 
-use super::secret::{Pepper, random_token, write_private};
+use super::pepper::Pepper;
+use super::secret::{random_token, write_private};
 use super::source::SecretSource;
 use crate::config::Config;
 use hermod_domain::catalogue::OperatorEntry;

@@ -10,6 +10,7 @@ use crate::sql::postgres::Session;
 use crate::sql::readers::Readers;
 use crate::sql::{Connection, Error};
 use crate::sqlite::lock::{self, FolderLock};
+use crate::sqlite::schema as embedded;
 use crate::store_copy::PepperFingerprint;
 use hermod_engine::tables::TableError;
 use std::path::Path;
@@ -63,6 +64,8 @@ pub(crate) struct PostgresDatabase {
 }
 
 impl PostgresDatabase {
+    /// Opens the store of a server, and creates its tables. Fails with [`StoreError::InUse`] if another process uses it or the
+    /// folder, and with [`StoreError::NotCopied`] if it is empty and the folder has another store.
     pub(crate) fn open(
         folder: &Path,
         server: &Server,
@@ -70,6 +73,10 @@ impl PostgresDatabase {
         lock::make_folder(folder)?;
         let lock = Mutex::new(Some(FolderLock::take(folder)?));
         let writing = WritingSession::open(server)?;
+        let (_, batches) = writing.store_position();
+        if batches == 0 && folder.join(embedded::FILE_NAME).exists() {
+            return Err(StoreError::NotCopied { folder: folder.to_owned(), place: server.name() });
+        }
         let readers = Readers::open_with(|| connect(server, READER_SETUP))?;
         Ok((PostgresDatabase { readers, server: server.clone(), lock }, writing))
     }

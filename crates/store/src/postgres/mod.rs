@@ -1,5 +1,6 @@
 //! The store on a PostgreSQL server: its schema, the connection that writes it, its readers, and copies of embedded stores.
 
+mod copy_progress;
 mod copying;
 mod database;
 mod pepper;

@@ -3,7 +3,7 @@
 //!
 //! If the connection is lost while a batch is committed, the count tells whether it was.
 
-use super::copying;
+use super::copy_progress;
 use super::schema::{self, Schema};
 use crate::error::StoreError;
 use crate::server::Server;
@@ -221,7 +221,7 @@ pub(super) fn failed(error: PostgresError) -> StoreError {
 
 /// Fails with [`StoreError::UnfinishedCopy`] if a store was copied to this schema only in part.
 pub(super) fn check_no_unfinished_copy(connection: &Connection, server: &Server) -> Result<(), StoreError> {
-    if copying::is_unfinished(connection).map_err(TableError::from)? {
+    if copy_progress::is_unfinished(connection).map_err(TableError::from)? {
         return Err(StoreError::UnfinishedCopy(server.name()));
     }
     Ok(())

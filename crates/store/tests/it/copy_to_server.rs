@@ -183,12 +183,16 @@ async fn copy_is_refused_if_a_side_is_in_use_not_empty_or_another_store() {
     assert!(matches!(refused(folder.path()), StoreError::InUse(_)), "a gateway runs on the folder");
     open.close().await.expect("it closes");
 
-    let on_server = Store::open(&options(folder.path(), noon())).expect("it opens");
+    let refused_start = Store::open(&options(folder.path(), noon())).map(drop).expect_err("an empty store");
+    assert!(matches!(refused_start, StoreError::NotCopied { .. }), "{refused_start}");
+    let node = TempDir::new().expect("a temporary folder");
+    let on_schema = OpenOptions { server: server(folder.path()), ..options(node.path(), noon()) };
+    let on_server = Store::open(&on_schema).expect("it opens");
     assert!(matches!(refused(folder.path()), StoreError::InUse(_)), "a gateway runs on the schema");
-    let topped_up = World { folder, store: on_server, now: noon() };
+    let topped_up = World { folder: node, store: on_server, now: noon() };
     topped_up.pay_in(ALICE, 1).await;
     topped_up.store.close().await.expect("it closes");
-    let error = refused(topped_up.path());
+    let error = refused(folder.path());
     assert!(matches!(error, StoreError::Copy(CopyError::NotEmpty { .. })), "{error}");
 
     let folder = copy_of(world.path());

@@ -110,6 +110,7 @@ fn killed_copy_of_a_store_continues_and_the_gateway_uses_it() {
     drop(database);
     let to = settings(&fixture, "postgresql.toml", &format!("folder = \"data\"\nstore = \"{server}\""));
 
+    assert_fails(&to, &["account", "list"], "copy it with hermod copy-store");
     let (_, rest) = server.split_once('@').expect("a user");
     let (address, _) = rest.split_once('/').expect("a database");
     let (port, has_stopped) = stalling_proxy(address.to_owned());

@@ -2,12 +2,10 @@
 //! stores how far the copy is, so that a copy that was stopped continues. The store keeps its id and the number of its batches,
 //! by which its record stays valid.
 
-mod progress;
 mod rows;
 mod tables;
 
-pub(crate) use progress::is_unfinished;
-
+use super::copy_progress::{self as progress, Copied, is_unfinished};
 use super::pepper;
 use super::schema::Schema;
 use super::writing::{check_alone, failed};
@@ -18,7 +16,6 @@ use crate::sql::{Connection, Error, params};
 use crate::sqlite::schema as embedded;
 use crate::store_copy::{CopyError, CopyStep, PepperFingerprint};
 use hermod_engine::tables::TableError;
-use progress::Copied;
 use tables::Table;
 
 /// A step that the server loses in a crash is copied again; the end of the copy is synced.

@@ -1,8 +1,8 @@
 //! Copies the rows of one table.
 
-use super::progress;
 use super::tables::Table;
 use crate::error::StoreError;
+use crate::postgres::copy_progress as progress;
 use crate::sql::Connection;
 use crate::sql::postgres::{Error, binary_rows};
 use crate::store_copy::CopyError;

@@ -16,7 +16,7 @@ pub(super) struct Copied {
 }
 
 /// Whether the schema has an unfinished copy.
-pub(crate) fn is_unfinished(connection: &Connection) -> Result<bool> {
+pub(super) fn is_unfinished(connection: &Connection) -> Result<bool> {
     connection.query_row("SELECT to_regclass('store_copy') IS NOT NULL", [], |row| row.get(0))
 }
 
