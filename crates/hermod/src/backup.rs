@@ -83,7 +83,9 @@ impl Backup {
         output::print(&format!(
             "Copied {from} to {to} ({}).\nTo restore it: stop the gateway, then  mv {from} {from}.old && cp -r {to} {from}\n{}",
             in_words(bytes),
-            if without_keys {
+            if target.keeps_pepper_elsewhere()? {
+                "The pepper is not in the copy, because the settings or the environment name it: keep a copy of it elsewhere.\n"
+            } else if without_keys {
                 "The keys are not in the copy: keep pepper.key safe elsewhere, and put it back before you start.\n"
             } else {
                 ""
@@ -101,7 +103,7 @@ async fn copy(target: &Target, from: &Path, draft: &Path, keys: &[&str]) -> Resu
     if !from.join(DATABASE).exists() {
         return Err(Failure::usage(format!("{} is not a data folder of Hermod", from.display())));
     }
-    if keys.contains(&PEPPER) && !from.join(PEPPER).exists() {
+    if keys.contains(&PEPPER) && !from.join(PEPPER).exists() && !target.keeps_pepper_elsewhere()? {
         return Err(Failure::usage(format!(
             "{} has no {PEPPER}, and a copy without it cannot be served: put it back, or use --without-keys",
             from.display()

@@ -42,6 +42,8 @@ const GROUPS: [(&str, &[&str]); 7] = [
             "erase",
             "audit",
             "backup",
+            "migrate",
+            "copy-store",
         ],
     ),
     ("Help", &["help", "completions", "man"]),

@@ -4,6 +4,7 @@ mod audit;
 mod backup;
 mod client;
 mod config;
+mod copy_store;
 mod copying;
 mod customer;
 mod data_folder;
@@ -11,6 +12,7 @@ mod demo;
 mod failure;
 mod groups;
 mod help;
+mod migrate;
 mod operator;
 mod output;
 mod paint;
@@ -95,6 +97,8 @@ enum Command {
     Config(config::Config),
     Audit(audit::Audit),
     Backup(backup::Backup),
+    Migrate(migrate::Migrate),
+    CopyStore(copy_store::CopyStore),
     Version(version::Version),
     Send(send::Send),
     Status(status::Status),
@@ -154,6 +158,8 @@ fn main() -> ExitCode {
         Command::Config(command) => command.run(),
         Command::Audit(command) => command.run(),
         Command::Backup(command) => command.run(),
+        Command::Migrate(command) => command.run(),
+        Command::CopyStore(command) => command.run(),
         Command::Version(command) => command.run(),
         Command::Send(command) => command.run(),
         Command::Status(command) => command.run(),

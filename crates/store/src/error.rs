@@ -3,6 +3,8 @@
 
 use crate::journal::JournalError;
 use crate::record::WATCHERS_MAX;
+use crate::schema_status::MigrationError;
+use crate::store_copy::CopyError;
 use hermod_engine::ops::{CatalogueRefusal, PostRefusal};
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -85,6 +87,17 @@ pub enum StoreError {
         "the data folder has {found} batches, but {acknowledged} were acknowledged: its journal or the log of the database is damaged or missing, or the database was replaced by an older copy; restore a backup, or delete {path} to continue with the data that is left"
     )]
     Behind { path: PathBuf, acknowledged: u64, found: u64 },
+    #[error("the store on {0} is an unfinished copy; complete it with hermod copy-store, or drop its schema")]
+    UnfinishedCopy(String),
+    #[error(
+        "the store on {place} is empty, and {} has an embedded store; copy it with hermod copy-store, or move hermod.db out of the folder to start with an empty store",
+        folder.display()
+    )]
+    NotCopied { folder: PathBuf, place: String },
+    #[error(transparent)]
+    Copy(#[from] CopyError),
+    #[error(transparent)]
+    Migration(#[from] MigrationError),
 }
 
 impl From<JournalError> for StoreError {

@@ -20,12 +20,14 @@ mod queued_acceptance;
 mod read_results;
 pub mod record;
 mod report_port;
+mod schema_status;
 mod server;
 mod shared;
 mod sql;
 mod sqlite;
 mod statement;
 mod store;
+mod store_copy;
 mod writer;
 
 pub use disk::{DiskSpace, LogSize};
@@ -35,9 +37,11 @@ pub use hermod_engine::ops::*;
 pub use hermod_engine::state::lanes::JOBS_IN_MEMORY_MAX;
 pub use nodes::NodeKey;
 pub use read_results::{AuditReport, RecordAudit, Violation};
+pub use schema_status::{MigrationError, MigrationKind, MigrationStep, SchemaStatus};
 pub use server::{NodeListener, NodeOptions, Server};
 pub use statement::STATEMENT_ENTRIES_MAX;
 pub use store::{
     ACCEPT_WAIT_MAX, CatalogueLock, DAYS_PER_READ_MAX, DEFERRED_IN_MEMORY_MAX, Erased, LinkPort, NodeInfo,
     OpenOptions, PURGED_PER_STEP_MAX, ReceiverPort, Store,
 };
+pub use store_copy::{CopyError, CopyReport, CopyStep, PepperFingerprint};

@@ -86,13 +86,19 @@ impl Server {
     }
 
     /// Returns where the server is, without the password.
-    pub(crate) fn name(&self) -> String {
+    pub fn name(&self) -> String {
         let host = self.config.get_hosts().first().map_or_else(String::new, |host| match host {
             Host::Tcp(name) => name.clone(),
             Host::Unix(path) => path.display().to_string(),
         });
         format!("PostgreSQL {} on {host}", self.config.get_dbname().unwrap_or("(default database)"))
     }
+}
+
+/// Runs work that waits for a server on a thread of its own: a connection blocks its thread, which a task must not do.
+pub(crate) fn run_on_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    std::thread::scope(|threads| threads.spawn(work).join())
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 /// Without the password.

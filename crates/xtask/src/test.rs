@@ -74,12 +74,18 @@ fn tests(tally: &mut Tally) -> Outcome {
 /// How often each crash test kills the gateway.
 const CRASH_CYCLES: (&str, &str) = ("HERMOD_CRASH_CYCLES", "8");
 
-/// Runs the tests of the store and the crash tests on a real server: what holds for the embedded store holds there too.
+/// Runs the tests of the store and the crash tests on a real server: what holds for the embedded store holds there too. Also
+/// runs the tests that need a server.
 fn tests_on_postgres(tally: &mut Tally) -> Outcome {
     let server = postgres::Server::start()?;
-    for (package, tests) in [("hermod-store", &[][..]), ("hermod", &["crash::", "--skip", "crash::record"])] {
-        let args = ["test", "--package", package, "--test", "it", "--locked", "--no-fail-fast", "--"];
-        let mut cargo_test = command("cargo", &[&args[..], tests].concat());
+    let crash_tests = &["crash::", "on_postgresql::", "--skip", "crash::record"];
+    for (package, target, tests) in [
+        ("hermod-store", &["--lib"][..], &["postgres::"][..]),
+        ("hermod-store", &["--test", "it"], &[]),
+        ("hermod", &["--test", "it"], crash_tests),
+    ] {
+        let (first, last) = (["test", "--package", package], ["--locked", "--no-fail-fast", "--"]);
+        let mut cargo_test = command("cargo", &[&first[..], target, &last, tests].concat());
         cargo_test.env(postgres::VARIABLE, &server.url).env(CRASH_CYCLES.0, CRASH_CYCLES.1);
         shell::run_watching(cargo_test, |line| tally.add(line))?;
     }

@@ -65,11 +65,11 @@ impl Config {
         let mut config = Config::parse(&Source::read(path)?)?;
         let folder = path.parent().unwrap_or(Path::new(""));
         config.data.folder = folder.join(&config.data.folder);
-        let Config { provision, https, smpp, operator, webhooks, mail, .. } = &mut config;
+        let Config { data, provision, https, smpp, operator, webhooks, mail, .. } = &mut config;
         let certificates = [&mut https.certificate, &mut https.key, &mut smpp.certificate, &mut smpp.key];
         let named =
             certificates.into_iter().chain([&mut provision.file, &mut operator.token_file, &mut webhooks.ca]);
-        let named = named.chain([&mut mail.ca, &mut mail.password_file]);
+        let named = named.chain([&mut mail.ca, &mut mail.password_file, &mut data.pepper_file]);
         for file in named {
             *file = file.take().map(|file| folder.join(file));
         }
@@ -110,7 +110,7 @@ impl Config {
         } = self;
         let Operations { listen: _ } = operations;
         let Operator { token_file: _, from_anywhere: _ } = operator;
-        let Data { folder, store, low_water } = data;
+        let Data { folder, store, pepper_file: _, low_water } = data;
         let Messages { validity, in_doubt_wait } = messages;
         let Record { enabled: _ } = record;
         let Portal { enabled: _, url } = portal;

@@ -13,6 +13,8 @@ use std::path::PathBuf;
 pub struct Data {
     pub folder: PathBuf,
     pub store: StoreAddress,
+    /// Default: the environment variable `HERMOD_PEPPER`, or `pepper.key` in the folder.
+    pub pepper_file: Option<PathBuf>,
     pub low_water: Bytes,
 }
 
@@ -110,6 +112,7 @@ pub struct Operations {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Operator {
+    /// Default: the environment variable `HERMOD_OPERATOR_TOKEN`, or `operator.token` in the data folder.
     pub token_file: Option<PathBuf>,
     pub from_anywhere: bool,
 }

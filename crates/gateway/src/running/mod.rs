@@ -19,8 +19,8 @@ use crate::edges::{carrier, mail, smpp, webhooks};
 use crate::http::http2;
 use crate::open_files::{self, Needs};
 use crate::provision::{self, ProvisionError};
-use crate::secrets::operator_token::{OperatorToken, token_file};
-use crate::secrets::{Pepper, PepperError, StoreContents, write_private};
+use crate::secrets::operator_token::{self, OperatorToken};
+use crate::secrets::{Pepper, PepperError, SecretSource, StoreContents, write_private};
 use crate::telemetry;
 use crate::tls::Tls;
 use crate::workers::Workers;
@@ -37,7 +37,10 @@ use tokio::net::TcpListener;
 pub use crate::edges::webhooks::Resolver;
 
 /// For commands on a data folder.
-pub use hermod_store::{AuditReport, RecordAudit, Server, Store, StoreError, Violation};
+pub use hermod_store::{
+    AuditReport, CopyReport, CopyStep, MigrationKind, MigrationStep, RecordAudit, SchemaStatus, Server,
+    Store, StoreError, Violation,
+};
 
 /// How often due parts are released.
 const TICK: Duration = Duration::from_millis(200);
@@ -85,6 +88,8 @@ pub enum StartError {
     Store(#[from] StoreError),
     #[error("{path}: {error}")]
     Secrets { path: PathBuf, error: std::io::Error },
+    #[error("{place}: {error}")]
+    Token { place: SecretSource, error: std::io::Error },
     #[error(transparent)]
     Pepper(#[from] PepperError),
     #[error(transparent)]
@@ -122,8 +127,19 @@ pub struct Opened {
     pub operator_token: OperatorToken,
 }
 
-/// Opens a data folder, creating it if missing. Blocking: it recovers the state.
+/// Opens a data folder, creating it if missing. Blocking: it recovers the state. Fails with
+/// [`PepperError::OfAnotherStore`] if the store on a server belongs to another pepper; an empty one belongs to the first.
 pub fn open(config: &Config, clock: &Clock) -> Result<Opened, StartError> {
+    let opened = open_unclaimed(config, clock)?;
+    if !opened.store.claim_pepper(opened.pepper.fingerprint())? {
+        return Err(PepperError::OfAnotherStore { place: Pepper::source(&config.data) }.into());
+    }
+    Ok(opened)
+}
+
+/// Does the same as [`open`] for a data folder that is removed afterwards: a pepper that was generated there must not claim the
+/// store of a server.
+pub fn open_unclaimed(config: &Config, clock: &Clock) -> Result<Opened, StartError> {
     // First: metrics counted before the recorder exists are lost.
     telemetry::figures();
     // Load now, not during the first request.
@@ -141,10 +157,18 @@ pub fn open(config: &Config, clock: &Clock) -> Result<Opened, StartError> {
     let store = Store::open(&options)?;
     // Left over by an audit that was killed.
     let _ = std::fs::remove_dir_all(folder.join(AUDIT_COPY_FOLDER));
-    let contents = if store.was_empty() { StoreContents::Empty } else { StoreContents::InUse };
-    let pepper = Pepper::load_or_make(&folder, contents)?;
+    let claimed = store.pepper_fingerprint()?;
+    let contents = match claimed {
+        Some(_) => StoreContents::Claimed,
+        None if store.was_empty() => StoreContents::Empty,
+        None => StoreContents::InUse,
+    };
+    let pepper = Pepper::load(&config.data, contents)?;
+    if claimed.is_some_and(|claimed| claimed != pepper.fingerprint()) {
+        return Err(PepperError::OfAnotherStore { place: Pepper::source(&config.data) }.into());
+    }
     let operator_token = OperatorToken::load_or_make(config, &pepper)
-        .map_err(|error| StartError::Secrets { path: token_file(config), error })?;
+        .map_err(|error| StartError::Token { place: operator_token::source(config), error })?;
     Ok(Opened { store, pepper, operator_token })
 }
 
@@ -155,9 +179,9 @@ fn as_node(server: Server, config: &Config, clock: &Clock) -> Result<Server, Sta
     let socket = std::net::TcpListener::bind(listen).map_err(failed)?;
     let own = socket.local_addr().map_err(failed)?;
     let address = address.clone().unwrap_or_else(|| own.to_string());
-    // Every node has the same, which the store checks.
+    // Never made here: every node needs the same.
     std::fs::create_dir_all(&config.data.folder).map_err(failed)?;
-    let key = Pepper::load_or_make(&config.data.folder, StoreContents::Empty)?.node_key();
+    let key = Pepper::load(&config.data, StoreContents::Claimed)?.node_key();
     let clock = clock.clone();
     Ok(server.as_node(NodeOptions {
         name: name.clone(),

@@ -1,13 +1,17 @@
-//! The operator's token, which grants full access to the operator API. It is generated when a data folder is first
-//! opened, in a file that only its owner can read; the gateway keeps only a digest. Named operators have tokens of their own.
+//! The operator's token, which grants full access to the operator API. It is given by the settings or the environment, or
+//! generated when a data folder is first opened, in a file that only its owner can read; the gateway keeps only a digest. Named operators have tokens of their own.
 
-use super::secret::{Pepper, random_token, write_private};
+use super::pepper::Pepper;
+use super::secret::{random_token, write_private};
+use super::source::SecretSource;
 use crate::config::Config;
 use hermod_domain::catalogue::OperatorEntry;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use subtle::ConstantTimeEq as _;
 
 const FILE: &str = "operator.token";
+/// The environment variable with the token.
+const VARIABLE: &str = "HERMOD_OPERATOR_TOKEN";
 /// Five bits each: 200 bits.
 const MADE_CHARS: usize = 40;
 /// The least length of a token that the operator chooses.
@@ -29,9 +33,18 @@ pub enum TokenHolder {
     Named(String),
 }
 
-/// Returns the token's file: the configured one, or the one in the data folder.
-pub fn token_file(config: &Config) -> PathBuf {
-    config.operator.token_file.clone().unwrap_or_else(|| config.data.folder.join(FILE))
+/// Finds the token: `[operator] token_file`, else the variable `HERMOD_OPERATOR_TOKEN`, else `operator.token` in the data
+/// folder.
+pub fn source(config: &Config) -> SecretSource {
+    SecretSource::find(config.operator.token_file.as_deref(), VARIABLE, config.data.folder.join(FILE))
+}
+
+/// Returns the token of a gateway that has started before.
+pub fn find(config: &Config) -> std::io::Result<String> {
+    match source(config) {
+        SecretSource::Variable { value, .. } => check(value.reveal()),
+        SecretSource::File(path) | SecretSource::DataFolder(path) => read(&path),
+    }
 }
 
 impl OperatorToken {
@@ -41,15 +54,16 @@ impl OperatorToken {
 
     /// Reads the token, or generates it. A configured file must exist.
     pub fn load_or_make(config: &Config, pepper: &Pepper) -> std::io::Result<OperatorToken> {
-        let path = token_file(config);
         // A file without permission to stat is not a missing one.
-        if config.operator.token_file.is_none() && !path.try_exists()? {
+        if let SecretSource::DataFolder(path) = source(config)
+            && !path.try_exists()?
+        {
             tracing::info!(path = %path.display(), "Generated a new operator token");
             let token = random_token(MADE_CHARS)?;
             write_private(&config.data.folder, FILE, format!("{token}\n").as_bytes())?;
             return Ok(OperatorToken::new(pepper, &token));
         }
-        read(&path).map(|token| OperatorToken::new(pepper, &token))
+        find(config).map(|token| OperatorToken::new(pepper, &token))
     }
 
     /// Returns whose token it is, and its digest. Compares the digest with those of all operators, each in constant time.
@@ -77,7 +91,10 @@ impl OperatorToken {
 
 /// Reads the token from a file.
 pub fn read(path: &Path) -> std::io::Result<String> {
-    let text = std::fs::read_to_string(path)?;
+    check(&std::fs::read_to_string(path)?)
+}
+
+fn check(text: &str) -> std::io::Result<String> {
     let token = text.trim();
     let plain = token.bytes().all(|b| b.is_ascii_graphic());
     if plain && (CHARS_MIN..=CHARS_MAX).contains(&token.len()) {
@@ -103,7 +120,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (config, pepper) = (config(folder.path()), Pepper::new(b"pepper"));
         let made = OperatorToken::load_or_make(&config, &pepper).unwrap();
-        let path = token_file(&config);
+        let path = folder.path().join(FILE);
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         let token = read(&path).unwrap();
         assert_eq!(token.len(), MADE_CHARS);

@@ -2,7 +2,8 @@
 //! contains its cost parameters, so that they can be raised later. The hash is keyed with the pepper, so that a stolen
 //! database alone does not allow guessing.
 
-use super::secret::{Pepper, Secret};
+use super::pepper::Pepper;
+use super::secret::Secret;
 use argon2::password_hash::PasswordHasher;
 use argon2::password_hash::phc::{Output, PasswordHash};
 use argon2::{Algorithm, Argon2, Block, Params, Version};

@@ -4,7 +4,8 @@
 //! Deterministic: the same secret of the same owner gives the same text, so that applying a file twice changes
 //! nothing. The nonce is a keyed digest of owner and secret.
 
-use super::secret::{Pepper, Secret};
+use super::pepper::Pepper;
+use super::secret::Secret;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};

@@ -1,19 +1,10 @@
-//! The type of secret texts, the pepper, and random tokens.
-//!
-//! An API secret has 160 random bits and cannot be guessed, so a keyed digest is stored instead of a slow hash. The
-//! key (the pepper) is in a file beside the database, never in it.
+//! The type of secret texts, files with secrets, and random tokens.
 
-use hermod_store::NodeKey;
-use hmac::{Hmac, KeyInit, Mac};
-use sha2::Sha256;
 use std::fmt;
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
-use subtle::ConstantTimeEq;
+use std::path::Path;
 
-const PEPPER_FILE: &str = "pepper.key";
-const PEPPER_BYTES: usize = 32;
 const ALPHABET: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
 
 /// A secret text. It has no `Display`, and its `Debug` hides the text.
@@ -37,106 +28,6 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Whether a store contains anything that depends on the pepper.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StoreContents {
-    /// No account, key, connection or carrier was ever stored.
-    Empty,
-    InUse,
-}
-
-/// Why the pepper could not be loaded, and what to do about it.
-#[derive(Debug, thiserror::Error)]
-pub enum PepperError {
-    #[error(
-        "{} is missing. Every API secret, bind password and carrier password in this data folder was stored with that key. \
-         Copy pepper.key back from a backup of this folder. If there is none, write 32 random octets to that file \
-         (head -c 32 /dev/urandom) and set every secret and password again", .0.display()
-    )]
-    Missing(PathBuf),
-    #[error(
-        "{} has {found} octets instead of {PEPPER_BYTES}, so it is not the key of this data folder. Copy pepper.key back from \
-         a backup of this folder", path.display()
-    )]
-    WrongLength { path: PathBuf, found: usize },
-    #[error("{} cannot be read: {error}. Let the user that runs Hermod read it (mode 0600)", path.display())]
-    Unreadable { path: PathBuf, error: std::io::Error },
-    #[error("{} cannot be created: {error}", path.display())]
-    NotMade { path: PathBuf, error: std::io::Error },
-}
-
-/// The key of digests and encryption.
-#[derive(Clone)]
-pub struct Pepper(Hmac<Sha256>);
-
-impl Pepper {
-    pub fn new(key: &[u8]) -> Pepper {
-        Pepper(Hmac::new_from_slice(key).expect("HMAC takes a key of any length"))
-    }
-
-    /// Reads the pepper of a data folder. Generates it only for an empty store: with another pepper the stored secrets
-    /// could not be checked or decrypted.
-    pub fn load_or_make(folder: &Path, contents: StoreContents) -> Result<Pepper, PepperError> {
-        let path = folder.join(PEPPER_FILE);
-        let key = match (std::fs::read(&path), contents) {
-            (Ok(key), _) => key,
-            (Err(error), StoreContents::Empty) if error.kind() == ErrorKind::NotFound => {
-                return Pepper::make(folder).map_err(|error| PepperError::NotMade { path, error });
-            }
-            (Err(error), StoreContents::InUse) if error.kind() == ErrorKind::NotFound => {
-                return Err(PepperError::Missing(path));
-            }
-            (Err(error), _) => return Err(PepperError::Unreadable { path, error }),
-        };
-        match key.len() {
-            PEPPER_BYTES => Ok(Pepper::new(&key)),
-            found => Err(PepperError::WrongLength { path, found }),
-        }
-    }
-
-    fn make(folder: &Path) -> std::io::Result<Pepper> {
-        let mut key = [0; PEPPER_BYTES];
-        getrandom::fill(&mut key).map_err(std::io::Error::other)?;
-        write_private(folder, PEPPER_FILE, &key)?;
-        Ok(Pepper::new(&key))
-    }
-
-    /// Returns the digest of a secret in lower-case hex.
-    pub fn digest(&self, secret: &str) -> String {
-        let mut mac = self.0.clone();
-        mac.update(secret.as_bytes());
-        to_hex(&mac.finalize().into_bytes())
-    }
-
-    /// Derives a key or a nonce for a purpose. Each piece is prefixed with its length, so that different lists never
-    /// collide.
-    pub(crate) fn derived(&self, purpose: &[&[u8]]) -> [u8; 32] {
-        let mut mac = self.0.clone();
-        for piece in purpose {
-            mac.update(&u64::try_from(piece.len()).expect("a length fits").to_be_bytes());
-            mac.update(piece);
-        }
-        mac.finalize().into_bytes().into()
-    }
-
-    /// Returns the key by which the nodes of a cluster know each other.
-    pub fn node_key(&self) -> NodeKey {
-        NodeKey(self.derived(&[b"nodes"]))
-    }
-
-    /// Compares in constant time.
-    pub fn matches(&self, secret: &str, digest: &str) -> bool {
-        let [matches] = self.matches_each(secret, [digest]);
-        matches
-    }
-
-    /// Compares a secret with each digest, in constant time.
-    pub fn matches_each<const N: usize>(&self, secret: &str, digests: [&str; N]) -> [bool; N] {
-        let own = self.digest(secret);
-        digests.map(|digest| own.as_bytes().ct_eq(digest.as_bytes()).into())
-    }
-}
-
 /// Writes a file of a data folder with mode 0600. Writes and syncs a temporary file first: a truncated pepper would
 /// lock all customers out.
 pub(crate) fn write_private(folder: &Path, name: &str, content: &[u8]) -> std::io::Result<()> {
@@ -156,12 +47,6 @@ pub fn random_token(characters: usize) -> std::io::Result<String> {
     Ok(bytes.iter().map(|byte| char::from(ALPHABET[usize::from(byte % 32)])).collect())
 }
 
-fn to_hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digit = |nibble: u8| char::from(DIGITS[usize::from(nibble)]);
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -169,46 +54,6 @@ mod tests {
     #[test]
     fn debug_hides_the_secret() {
         assert_eq!(format!("{:?}", Secret::new("hunter2")), "Secret(…)");
-    }
-
-    #[test]
-    fn digest_matches_only_its_secret() {
-        let pepper = Pepper::new(b"pepper");
-        let digest = pepper.digest("s3cret");
-        assert!(pepper.matches("s3cret", &digest));
-        assert!(!pepper.matches("s3creT", &digest));
-        assert!(!Pepper::new(b"salt").matches("s3cret", &digest));
-    }
-
-    #[test]
-    fn pepper_is_generated_for_an_empty_store_and_kept() {
-        let folder = tempfile::tempdir().unwrap();
-        let first = Pepper::load_or_make(folder.path(), StoreContents::Empty).unwrap();
-        for contents in [StoreContents::Empty, StoreContents::InUse] {
-            let again = Pepper::load_or_make(folder.path(), contents).unwrap();
-            assert!(again.matches("s", &first.digest("s")));
-        }
-    }
-
-    #[test]
-    fn missing_or_corrupt_pepper_of_a_used_store_is_rejected_and_not_replaced() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(PEPPER_FILE);
-        let load = |contents| Pepper::load_or_make(folder.path(), contents).map(drop);
-        assert!(matches!(load(StoreContents::InUse), Err(PepperError::Missing(_))));
-        assert!(!path.exists());
-        for length in [0, 31, 33, 64] {
-            std::fs::write(&path, vec![7; length]).unwrap();
-            for contents in [StoreContents::Empty, StoreContents::InUse] {
-                let refused = load(contents);
-                assert!(matches!(refused, Err(PepperError::WrongLength { found, .. }) if found == length));
-            }
-            assert_eq!(std::fs::read(&path).unwrap().len(), length, "it is left as it is");
-        }
-        // A folder in its place cannot be read, even by root.
-        std::fs::remove_file(&path).unwrap();
-        std::fs::create_dir(&path).unwrap();
-        assert!(matches!(load(StoreContents::Empty), Err(PepperError::Unreadable { .. })));
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Webhook signing secrets: generated, encrypted for their account, and decrypted for signing.
 
+use super::pepper::Pepper;
 use super::sealed::{self, Unopened};
-use super::secret::{Pepper, Secret, random_token};
+use super::secret::{Secret, random_token};
 use hermod_domain::ids::AccountId;
 
 /// The length of a generated secret: 200 random bits.

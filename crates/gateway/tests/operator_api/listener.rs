@@ -4,7 +4,7 @@ use hermod_domain::time::Timestamp;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::{Bytes, Config, Network};
 use hermod_gateway::running::{GatewayOptions, OPERATOR_URL_FILE, Running, open};
-use hermod_gateway::secrets::operator_token::{read, token_file};
+use hermod_gateway::secrets::operator_token::find;
 use hermod_gateway::world::World;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -37,7 +37,7 @@ async fn start_with(apart: bool, change: impl FnOnce(&mut Config)) -> Started {
     let addresses =
         (http.local_addr().unwrap(), operations.as_ref().map(|bound| bound.local_addr().unwrap()));
     let opened = open(&config, &clock).unwrap();
-    let token = read(&token_file(&config)).unwrap();
+    let token = find(&config).unwrap();
     let options =
         GatewayOptions { config, http, https: None, smpp: None, smpps: None, operations, pages: None, clock };
     let running = Running::start(options, opened).await.unwrap();

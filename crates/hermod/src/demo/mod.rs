@@ -150,7 +150,7 @@ impl Start {
         let clock = Clock::real();
         let tls = Arc::new(certificate::load_or_make(&self.data_dir, &clock)?);
         let opened = running::open(&config, &clock).map_err(Failure::failed)?;
-        let token = operator_token::read(&operator_token::token_file(&config)).map_err(Failure::failed)?;
+        let token = operator_token::find(&config).map_err(Failure::failed)?;
         let number = file.as_ref().map_or_else(|| Some(seed::NUMBER.to_owned()), seed::first_number);
         let carrier = start_carrier(number.as_deref()).await?;
         let has_showcase = file.is_none() && !self.without_showcase;

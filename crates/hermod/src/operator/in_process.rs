@@ -40,21 +40,27 @@ impl InProcess {
     /// Opens a data folder, and creates it if it does not exist.
     pub(super) async fn open(config: &Config) -> Result<InProcess, Failure> {
         create_folder(&config.data.folder)?;
-        let opened = InProcess::open_unless_in_use(config).await?;
-        opened.ok_or_else(|| Failure::failed(StoreError::InUse(config.data.folder.clone())))
+        InProcess::open_unless_in_use(config).await?.ok_or_else(|| in_use(config))
     }
 
     /// Opens an existing data folder. Returns nothing if another process uses it.
     pub(super) async fn open_unless_in_use(config: &Config) -> Result<Option<InProcess>, Failure> {
+        InProcess::open_by(running::open, config).await
+    }
+
+    async fn open_by(
+        open: fn(&Config, &Clock) -> Result<Opened, StartError>,
+        config: &Config,
+    ) -> Result<Option<InProcess>, Failure> {
         // The store reports problems in the log. Logging has started already if this is a second command.
         let _ = telemetry::start_logging(&Log { format: LogFormat::Human, level: "error".to_owned() });
         let clock = Clock::real();
-        let Opened { store, pepper, operator_token } = match running::open(config, &clock) {
+        let Opened { store, pepper, operator_token } = match open(config, &clock) {
             Ok(opened) => opened,
             Err(StartError::Store(StoreError::InUse(_))) => return Ok(None),
             Err(error) => return Err(Failure::failed(error)),
         };
-        let token = operator_token::read(&operator_token::token_file(config)).map_err(Failure::failed)?;
+        let token = operator_token::find(config).map_err(Failure::failed)?;
         let catalogue = provision::load_catalogue(&store).await.map_err(Failure::failed)?;
         let https = config.https.wanted().map(|(address, _)| address);
         let world = World::new(clock, store, pepper, catalogue, config.messages.validity.into())
@@ -72,7 +78,9 @@ impl InProcess {
         let folder = std::env::temp_dir().join(name);
         let mut config = config.clone();
         config.data.folder.clone_from(&folder);
-        let gateway = InProcess::open(&config).await?;
+        create_folder(&config.data.folder)?;
+        let gateway = InProcess::open_by(running::open_unclaimed, &config).await?;
+        let gateway = gateway.ok_or_else(|| in_use(&config))?;
         Ok(InProcess { temporary: Some(folder), ..gateway })
     }
 
@@ -120,6 +128,10 @@ impl InProcess {
         }
         Ok(())
     }
+}
+
+fn in_use(config: &Config) -> Failure {
+    Failure::failed(StoreError::InUse(config.data.folder.clone()))
 }
 
 /// Creates a folder that only its owner may read: it will hold secrets.

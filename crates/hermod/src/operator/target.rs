@@ -12,8 +12,8 @@ use hermod_gateway::clock::Clock;
 use hermod_gateway::config::Config;
 use hermod_gateway::edges::operator_api::BASE;
 use hermod_gateway::running::{self, OPERATOR_URL_FILE};
-use hermod_gateway::secrets::Secret;
 use hermod_gateway::secrets::operator_token;
+use hermod_gateway::secrets::{Pepper, Secret, SecretSource};
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
@@ -24,7 +24,8 @@ pub(crate) struct Target {
     /// Address of the operator API of another gateway; the path defaults to /operator/v1
     #[arg(long, global = true, value_name = "URL", env = "HERMOD_OPERATOR_URL")]
     url: Option<String>,
-    /// File with the operator's token in its first line [default: from the settings, or operator.token in the data folder]
+    /// File with the operator's token in its first line [default: from the settings, else
+    /// HERMOD_OPERATOR_TOKEN, else operator.token in the data folder]
     #[arg(long, global = true, value_name = "FILE", env = "HERMOD_OPERATOR_TOKEN_FILE")]
     token_file: Option<PathBuf>,
     /// Trust the certificate authorities in this file (PEM) instead of those of the system
@@ -110,6 +111,11 @@ impl Target {
         self.settings()?.data.store.server().map_err(Failure::failed)
     }
 
+    /// Whether the pepper is not in the data folder, but where the settings or the environment say.
+    pub(crate) fn keeps_pepper_elsewhere(&self) -> Result<bool, Failure> {
+        Ok(Pepper::source(&self.settings()?.data).is_elsewhere())
+    }
+
     pub(crate) fn wants_json(&self) -> bool {
         self.json
     }
@@ -188,12 +194,18 @@ impl Target {
 }
 
 fn token(config: &Config) -> Result<Secret, Failure> {
-    read_token(&operator_token::token_file(config))
-        .map_err(|failure| failure.with_advice("give the file of the token with --token-file"))
+    let token = match operator_token::source(config) {
+        SecretSource::Variable { value, .. } => check_token(value.reveal().trim()),
+        SecretSource::File(path) | SecretSource::DataFolder(path) => read_token(&path),
+    };
+    token.map_err(|failure| failure.with_advice("give the file of the token with --token-file"))
 }
 
 fn read_token(file: &Path) -> Result<Secret, Failure> {
-    let token = first_line(file)?;
+    check_token(&first_line(file)?)
+}
+
+fn check_token(token: &str) -> Result<Secret, Failure> {
     if token.bytes().all(|byte| byte.is_ascii_graphic()) {
         Ok(Secret::new(token))
     } else {

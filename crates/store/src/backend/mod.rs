@@ -2,6 +2,7 @@
 //! table scans are the same. The reads differ, and this enum has them: a second backend is one more variant, and one
 //! more arm in the list of reads. `writing.rs` has the same for the writer's transactions.
 
+pub(crate) mod copying;
 pub(crate) mod record;
 pub(crate) mod writing;
 
@@ -14,6 +15,7 @@ use crate::read_results::{
     AuditReport, Due, EndedPlace, LatePage, LatePlace, OldEvents, OnTransmitters, Page, PartPage,
     StorePosition, StoredKey, WaitingPage,
 };
+use crate::schema_status::{MigrationKind, MigrationStep, SchemaStatus};
 use crate::server::Server;
 use crate::sql::{Connection, SqlTables};
 use crate::sql::{
@@ -25,7 +27,8 @@ use crate::sql::{
 };
 use crate::sqlite::database::Database;
 use crate::sqlite::record::{text, timeline};
-use crate::sqlite::{copying, lock, recovery};
+use crate::sqlite::{copying as sqlite_copying, lock, recovery};
+use crate::store_copy::PepperFingerprint;
 use crate::writer::answers::NodeRun;
 use hermod_domain::audit::{AuditFilter, AuditRow};
 use hermod_domain::carrier::IdConversion;
@@ -107,6 +110,19 @@ pub(crate) fn audit_server(server: &Server) -> Result<AuditReport, StoreError> {
     audit::audit_server(&postgres::auditor(server)?)
 }
 
+/// Returns the schema version of a server, and what is left to migrate.
+pub(crate) fn schema_status(server: &Server) -> Result<SchemaStatus, StoreError> {
+    postgres::schema_status(server)
+}
+
+/// Migrates the schema of a server. Returns the applied migrations.
+pub(crate) fn migrate_server(
+    server: &Server,
+    kinds: MigrationKind,
+) -> Result<Vec<MigrationStep>, StoreError> {
+    postgres::migrate(server, kinds)
+}
+
 /// Checks the journal of a folder beside the gateway that writes it. Returns how many batches the database lacks.
 pub(crate) fn check_live_journal(folder: &Path) -> Result<u64, StoreError> {
     recovery::check_live_journal(folder)
@@ -115,7 +131,7 @@ pub(crate) fn check_live_journal(folder: &Path) -> Result<u64, StoreError> {
 /// Copies the database of a folder that no gateway uses into a new file.
 pub(crate) fn back_up(folder: &Path, destination: &Path) -> Result<(), StoreError> {
     recovery::complete_database(folder)?;
-    copying::back_up(folder, destination)
+    sqlite_copying::back_up(folder, destination)
 }
 
 /// Defines a method of [`Backend`] for each read: `fn name(arguments) -> Rows = sqlite_function(its arguments)`. The
@@ -264,10 +280,27 @@ impl Backend {
         }
     }
 
+    /// Returns the fingerprint of the pepper that the store belongs to, if it knows one.
+    pub(crate) fn pepper_fingerprint(&self) -> Result<Option<PepperFingerprint>, StoreError> {
+        match self {
+            // Its pepper is in the same folder, or named in the settings.
+            Backend::Sqlite(_) => Ok(None),
+            Backend::Postgres(database) => database.pepper(),
+        }
+    }
+
+    /// Claims the store for a pepper. Returns false if it belongs to another one.
+    pub(crate) fn claim_pepper(&self, fingerprint: PepperFingerprint) -> Result<bool, StoreError> {
+        match self {
+            Backend::Sqlite(_) => Ok(true),
+            Backend::Postgres(database) => database.claim_pepper(fingerprint),
+        }
+    }
+
     /// Makes a copy durable that the writer has completed. Returns its size in bytes.
     pub(crate) async fn finish_copy(&self, file: PathBuf) -> Result<u64, StoreError> {
         let finish = match self {
-            Backend::Sqlite(_) => copying::finish,
+            Backend::Sqlite(_) => sqlite_copying::finish,
             Backend::Postgres(_) => return Err(StoreError::NotEmbedded),
         };
         let finished = tokio::task::spawn_blocking(move || finish(&file)).await;

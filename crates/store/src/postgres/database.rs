@@ -1,12 +1,18 @@
 //! The readers of a store on PostgreSQL, and the lock on its data folder.
 
 use super::membership::{Introduction, Member};
+use super::pepper;
+use super::schema::Schema;
+use super::writing::{check_no_unfinished_copy, failed};
 use crate::error::StoreError;
+use crate::schema_status::{MigrationKind, MigrationStep, SchemaStatus};
 use crate::server::Server;
 use crate::sql::postgres::Session;
 use crate::sql::readers::Readers;
 use crate::sql::{Connection, Error};
 use crate::sqlite::lock::{self, FolderLock};
+use crate::sqlite::schema as embedded;
+use crate::store_copy::PepperFingerprint;
 use hermod_engine::tables::TableError;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -18,9 +24,32 @@ const READER_SETUP: &str = "SET default_transaction_read_only = on; SET jit = of
 
 const AUDITOR_SETUP: &str = "SET default_transaction_isolation = 'repeatable read'; SET jit = off; SET client_min_messages = warning;";
 
-/// Returns a connection for an audit, which takes as long as it needs and makes temporary tables.
-pub(crate) fn auditor(server: &Server) -> Result<Connection, TableError> {
+/// For short statements of commands.
+const COMMAND_SETUP: &str = "SET client_min_messages = warning;";
+
+/// Returns a connection for an audit, which takes as long as it needs and makes temporary tables. Fails with
+/// [`StoreError::UnfinishedCopy`] if the schema has a part of a store only.
+pub(crate) fn auditor(server: &Server) -> Result<Connection, StoreError> {
+    let connection = unchecked_auditor(server)?;
+    check_no_unfinished_copy(&connection, server)?;
+    Ok(connection)
+}
+
+/// Like [`auditor`], for the audit at the end of a copy.
+pub(crate) fn unchecked_auditor(server: &Server) -> Result<Connection, TableError> {
     connect(server, AUDITOR_SETUP)
+}
+
+/// Returns the version of the schema, and what is left to migrate.
+pub(crate) fn schema_status(server: &Server) -> Result<SchemaStatus, StoreError> {
+    let session = Session::connect(server, COMMAND_SETUP).map_err(failed)?;
+    Ok(Schema::new(&session, server).status()?)
+}
+
+/// Migrates the schema. Returns the applied migrations.
+pub(crate) fn migrate(server: &Server, kinds: MigrationKind) -> Result<Vec<MigrationStep>, StoreError> {
+    let session = Session::connect(server, COMMAND_SETUP).map_err(failed)?;
+    Ok(Schema::new(&session, server).migrate(kinds)?)
 }
 
 fn connect(server: &Server, setup: &str) -> Result<Connection, TableError> {
@@ -36,7 +65,8 @@ pub(crate) struct PostgresDatabase {
 }
 
 impl PostgresDatabase {
-    /// Opens the readers, and joins as the node of this name. `address`: where other nodes reach it; empty if they cannot.
+    /// Opens the readers, creates the tables, and joins as the node of this name. `address`: where other nodes reach it; empty if
+    /// they cannot. Fails with [`StoreError::NotCopied`] if the store is empty and the folder has another one.
     pub(crate) fn open(
         folder: &Path,
         server: &Server,
@@ -47,8 +77,24 @@ impl PostgresDatabase {
         let lock = Mutex::new(Some(FolderLock::take(folder)?));
         let instance = lock::folder_id(folder)?;
         let member = Member::join(server, &Introduction { name, address, instance })?;
+        if member.is_new_store()? && folder.join(embedded::FILE_NAME).exists() {
+            member.leave()?;
+            return Err(StoreError::NotCopied { folder: folder.to_owned(), place: server.name() });
+        }
         let readers = Readers::open_with(|| connect(server, READER_SETUP))?;
         Ok((PostgresDatabase { readers, server: server.clone(), lock }, member))
+    }
+
+    /// Returns the fingerprint of the pepper that the store belongs to; none if no gateway has claimed it yet.
+    pub(crate) fn pepper(&self) -> Result<Option<PepperFingerprint>, StoreError> {
+        let session = Session::connect(&self.server, COMMAND_SETUP).map_err(failed)?;
+        Ok(pepper::read(&session).map_err(TableError::from)?)
+    }
+
+    /// Claims the store for a pepper. Returns false if it belongs to another one.
+    pub(crate) fn claim_pepper(&self, fingerprint: PepperFingerprint) -> Result<bool, StoreError> {
+        let session = Session::connect(&self.server, COMMAND_SETUP).map_err(failed)?;
+        Ok(pepper::claim(&session, fingerprint).map_err(TableError::from)?)
     }
 
     /// Returns another connection that reads.

@@ -2,9 +2,10 @@
 //! to its node until the node gives it back or is declared dead. The lock for changes of the setup is here too.
 
 use super::membership::as_values;
+use super::writing::failed;
 use crate::error::StoreError;
 use crate::server::Server;
-use crate::sql::postgres::{Error as PostgresError, Session};
+use crate::sql::postgres::Session;
 use crate::writer::answers::NodeRun;
 use hermod_domain::ids::CarrierId;
 use rusqlite::ToSql;
@@ -69,8 +70,4 @@ impl LinkSlots {
         session.query(LOCK, &[]).map_err(failed)?;
         Ok(CatalogueLock { _session: session })
     }
-}
-
-fn failed(error: PostgresError) -> StoreError {
-    crate::sql::errors::store_error(error.into())
 }

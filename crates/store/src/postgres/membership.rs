@@ -3,11 +3,13 @@
 //! A node is declared dead by raising the epoch of its row, which only works once its lease has expired on the server's clock.
 //! From then on it cannot renew the lease or take the right to write, and its next renewal tells it so.
 
-use super::schema;
+use super::schema::{self, Schema};
+use super::writing::{check_no_unfinished_copy, failed};
 use crate::error::StoreError;
 use crate::lease::LEASE;
 use crate::server::Server;
-use crate::sql::postgres::{Error as PostgresError, Session, values};
+use crate::sql::Connection;
+use crate::sql::postgres::{Session, values};
 use crate::writer::answers::NodeRun;
 use rusqlite::ToSql;
 use std::time::Duration;
@@ -80,9 +82,12 @@ impl Member {
     /// Connects, creates or migrates the tables, and takes the row of this name. Fails with [`StoreError::InUse`] if another
     /// process has it.
     pub(crate) fn join(server: &Server, introduction: &Introduction) -> Result<Member, StoreError> {
-        let session = Session::connect(server, SETUP).map_err(failed)?;
         // A migration may take longer than the keeper's statements.
-        schema::migrate(&Session::connect(server, "").map_err(failed)?, &server.schema)?;
+        let migrating = Session::connect(server, "SET client_min_messages = warning;").map_err(failed)?;
+        Schema::new(&migrating, server).open()?;
+        check_no_unfinished_copy(&Connection::Postgres(Box::new(migrating)), server)?;
+        let setup = format!("{SETUP} {}", schema::show_gateway(server));
+        let session = Session::connect(server, &setup).map_err(failed)?;
         // The folder is ours, so an earlier process with the same one has ended, and its lease need not be waited for.
         let join = format!(
             "INSERT INTO node (id, name, epoch, instance, address, version, lease_until)
@@ -109,6 +114,12 @@ impl Member {
             wait(NAME_PAUSE);
         }
         Err(StoreError::NodeInUse(name.clone()))
+    }
+
+    /// Whether nothing was ever written to the store.
+    pub(crate) fn is_new_store(&self) -> Result<bool, StoreError> {
+        let rows = self.session.query("SELECT 1 FROM writer WHERE commits = 0", &[]).map_err(failed)?;
+        Ok(!rows.is_empty())
     }
 
     /// Renews the lease, and returns what the tables say about all nodes. `notice`: what this node tells the others.
@@ -178,6 +189,15 @@ impl Member {
     }
 }
 
+/// Fails with [`StoreError::InUse`] if a gateway uses the store of a server.
+pub(super) fn check_unused(session: &Session, server: &Server) -> Result<(), StoreError> {
+    let alive = format!("SELECT 1 FROM node WHERE lease_until > {NOW}");
+    if session.query(&alive, &[]).map_err(failed)?.is_empty() {
+        return Ok(());
+    }
+    Err(StoreError::InUse(server.name().into()))
+}
+
 /// The name under which PostgreSQL lists the connection that writes for a node.
 pub(super) fn application_name(schema: &str, run: NodeRun) -> String {
     format!("hermod {:08x} {}.{}", crc32c::crc32c(schema.as_bytes()), run.id, run.epoch)
@@ -197,10 +217,6 @@ fn read_run(row: &tokio_postgres::Row, column: usize) -> Result<NodeRun, StoreEr
 
 fn lease_ms() -> i64 {
     i64::try_from(LEASE.as_millis()).expect("a few seconds")
-}
-
-fn failed(error: PostgresError) -> StoreError {
-    crate::sql::errors::store_error(error.into())
 }
 
 #[expect(clippy::disallowed_methods, reason = "no event says that a lease has expired")]

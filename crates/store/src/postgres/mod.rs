@@ -1,12 +1,16 @@
-//! The store on a PostgreSQL server: its schema, the connection that writes it, and its readers.
+//! The store on a PostgreSQL server: its schema, the connection that writes it, its readers, and copies of embedded stores.
 
+mod copy_progress;
+mod copying;
 mod database;
 mod link_slots;
 mod membership;
+mod pepper;
 mod schema;
 mod writing;
 
-pub(crate) use database::{PostgresDatabase, auditor};
+pub(crate) use copying::Copying;
+pub(crate) use database::{PostgresDatabase, auditor, migrate, schema_status, unchecked_auditor};
 pub(crate) use link_slots::{CatalogueLock, LinkSlots};
 pub(crate) use membership::{Member, NodeRow, Standing};
 pub(crate) use writing::{Batch, WritingSession};

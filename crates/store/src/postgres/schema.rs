@@ -1,47 +1,188 @@
-//! The schema and its migrations. Each migration runs in one transaction together with the schema version.
+//! The schema and its migrations. All that run together are one transaction with the schema version.
+//!
+//! Gateways of two releases may use a schema at once, while an operator upgrades them one by one. So each migration is an
+//! *expand*, which earlier releases do not notice, or a *contract*, which takes away what they use. A schema has the lowest
+//! version that a release must know to use it; a contract raises it.
 
 use crate::error::StoreError;
+use crate::schema_status::{MigrationError, MigrationKind, MigrationStep, SchemaStatus};
+use crate::server::Server;
 use crate::sql::Error;
 use crate::sql::postgres::{Session, values};
 use hermod_engine::tables::TableError;
 use rusqlite::ToSql;
 
-/// Every migration, in order; the schema version is the number of those applied. A released migration is never changed.
-const MIGRATIONS: &[&str] = &[include_str!("tables.sql")];
+/// Every migration, in order; the schema version is the number of those applied. A released migration is never changed. An
+/// expand behind a contract belongs to a later release than that contract.
+const MIGRATIONS: &[Migration] =
+    &[Migration { kind: MigrationKind::Expand, what: "create the tables", sql: include_str!("tables.sql") }];
 
-/// Creates or migrates the tables. Nodes that start together wait for each other.
-pub(super) fn migrate(session: &Session, schema: &str) -> Result<(), TableError> {
-    session.begin();
-    let migrated = try_migrate(session, schema);
-    match migrated {
-        Ok(()) => session.commit(None).map_err(Error::from)?,
-        Err(_) => session.roll_back().map_err(Error::from)?,
-    }
-    migrated
+/// One step from a schema version to the next.
+pub(super) struct Migration {
+    pub(super) kind: MigrationKind,
+    /// What it does, as an imperative.
+    pub(super) what: &'static str,
+    pub(super) sql: &'static str,
 }
 
-fn try_migrate(session: &Session, schema: &str) -> Result<(), TableError> {
-    let run = |sql: &str| session.run(sql).map_err(Error::from);
-    run("SELECT pg_advisory_xact_lock(hashtext('hermod migration'))")?;
-    run(&format!("CREATE SCHEMA IF NOT EXISTS \"{schema}\""))?;
-    run("CREATE TABLE IF NOT EXISTS schema_version (version bigint NOT NULL)")?;
-    let found = version(session)?;
-    let known = i64::try_from(MIGRATIONS.len()).expect("a handful of migrations");
-    if found > known {
-        return Err(StoreError::TooNew { path: "PostgreSQL".into(), found, known }.into());
-    }
-    for (number, migration) in (1_i64..).zip(MIGRATIONS).skip_while(|(number, _)| *number <= found) {
-        run(migration)?;
-        run("DELETE FROM schema_version")?;
-        let number: &dyn ToSql = &number;
-        session
-            .execute("INSERT INTO schema_version (version) VALUES (?1)", &[number])
-            .map_err(Error::from)?;
-    }
-    Ok(())
+/// A schema on a server, and the migrations of this release.
+pub(super) struct Schema<'s> {
+    session: &'s Session,
+    server: &'s Server,
+    migrations: &'s [Migration],
 }
 
-fn version(session: &Session) -> Result<i64, TableError> {
-    let rows = session.query("SELECT version FROM schema_version", &[]).map_err(Error::from)?;
-    rows.first().map_or(Ok(0), |row| Ok(values::get(row, 0)?))
+/// The version of a schema, and the lowest that a release must know to use it.
+#[derive(Clone, Copy)]
+struct Version {
+    found: i64,
+    compatible_from: i64,
 }
+
+/// Returns the statement by which a connection shows that a gateway of this release uses the schema: a lock that it shares
+/// with others, with the version that it knows. It ends with the connection.
+pub(super) fn show_gateway(server: &Server) -> String {
+    show_gateway_knowing(server, MIGRATIONS)
+}
+
+fn show_gateway_knowing(server: &Server, migrations: &[Migration]) -> String {
+    format!("SELECT pg_advisory_lock_shared({}, {});", gateways(server), count(migrations))
+}
+
+/// Returns the number that the locks of all gateways on the schema have in common.
+fn gateways(server: &Server) -> String {
+    format!("hashtext('hermod gateway {}')", server.schema.replace('\'', "''"))
+}
+
+fn count(migrations: &[Migration]) -> i64 {
+    i64::try_from(migrations.len()).expect("a handful of migrations")
+}
+
+impl<'s> Schema<'s> {
+    pub(super) fn new(session: &'s Session, server: &'s Server) -> Schema<'s> {
+        Schema { session, server, migrations: MIGRATIONS }
+    }
+
+    /// Creates the tables, or applies the migrations that earlier releases do not notice. Nodes that start together wait for
+    /// each other. Fails if this release cannot use the schema before or after that.
+    pub(super) fn open(&self) -> Result<(), TableError> {
+        self.migrate(MigrationKind::Expand)?;
+        let status = self.status()?;
+        let contract = status.pending.iter().position(|step| step.kind == MigrationKind::Contract);
+        if let Some(first) = contract
+            && status.pending[first..].iter().any(|step| step.kind == MigrationKind::Expand)
+        {
+            let MigrationStep { number, what, .. } = status.pending[first];
+            return Err(StoreError::from(MigrationError::ContractPending { number, what }).into());
+        }
+        if status.found > status.known {
+            let (found, known) = (status.found, status.known);
+            tracing::info!(
+                found,
+                known,
+                "A newer release has migrated the schema, which this one can still use"
+            );
+        }
+        Ok(())
+    }
+
+    /// Returns the version of the schema and what is left to migrate. Changes nothing.
+    pub(super) fn status(&self) -> Result<SchemaStatus, TableError> {
+        let Version { found, compatible_from } = self.version()?;
+        let pending = (1_i64..).zip(self.migrations).skip_while(|(number, _)| *number <= found);
+        Ok(SchemaStatus {
+            place: format!("{}, schema {}", self.server.name(), self.server.schema),
+            found,
+            known: count(self.migrations),
+            compatible_from,
+            pending: pending
+                .map(|(number, Migration { kind, what, .. })| MigrationStep { number, kind: *kind, what })
+                .collect(),
+        })
+    }
+
+    /// Applies the pending migrations up to the first that `kinds` do not allow. Returns those applied. Fails with
+    /// [`StoreError::TooNew`] if this release cannot use the schema, and before a contract if a gateway is connected that does
+    /// not know it.
+    pub(super) fn migrate(&self, kinds: MigrationKind) -> Result<Vec<MigrationStep>, TableError> {
+        self.session.begin();
+        let migrated = self.try_migrate(kinds);
+        match migrated {
+            Ok(_) => self.session.commit(None).map_err(Error::from)?,
+            Err(_) => self.session.roll_back().map_err(Error::from)?,
+        }
+        migrated
+    }
+
+    fn try_migrate(&self, kinds: MigrationKind) -> Result<Vec<MigrationStep>, TableError> {
+        let run = |sql: &str| self.session.run(sql).map_err(Error::from);
+        run("SELECT pg_advisory_xact_lock(hashtext('hermod migration'))")?;
+        run(&format!("CREATE SCHEMA IF NOT EXISTS \"{}\"", self.server.schema))?;
+        run(
+            "CREATE TABLE IF NOT EXISTS schema_version (version bigint NOT NULL, compatible_from bigint NOT NULL)",
+        )?;
+        let status = self.status()?;
+        let (found, known) = (status.found, status.known);
+        if status.compatible_from > known {
+            return Err(StoreError::TooNew { path: status.place.into(), found, known }.into());
+        }
+        let steps = status.runnable(kinds).to_vec();
+        let mut compatible_from = status.compatible_from;
+        for (step, migration) in steps.iter().zip(self.migrations.iter().skip(skipped(found))) {
+            if step.kind == MigrationKind::Contract {
+                self.check_no_older_gateway(step.number)?;
+                compatible_from = step.number;
+            }
+            run(migration.sql)?;
+        }
+        if let Some(last) = steps.last() {
+            run("DELETE FROM schema_version")?;
+            let values: [&dyn ToSql; 2] = [&last.number, &compatible_from];
+            let insert = "INSERT INTO schema_version (version, compatible_from) VALUES (?1, ?2)";
+            self.session.execute(insert, &values).map_err(Error::from)?;
+        }
+        Ok(steps)
+    }
+
+    /// Fails if a gateway is connected that does not know this migration. One that starts meanwhile waits for this transaction.
+    fn check_no_older_gateway(&self, number: i64) -> Result<(), TableError> {
+        let sql = format!(
+            "SELECT count(*), min(objid::bigint) FROM pg_locks
+             WHERE locktype = 'advisory' AND objsubid = 2 AND granted AND classid = {}::oid AND objid::bigint < ?1
+                 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
+            gateways(self.server)
+        );
+        let rows = self.session.query(&sql, &[&number]).map_err(Error::from)?;
+        let Some(row) = rows.first() else { return Ok(()) };
+        match values::get(row, 0)? {
+            0_i64 => Ok(()),
+            gateways => {
+                let known = values::get(row, 1)?;
+                Err(StoreError::from(MigrationError::OlderGateways { gateways, known, number }).into())
+            }
+        }
+    }
+
+    fn version(&self) -> Result<Version, TableError> {
+        let made = self.session.query("SELECT to_regclass('schema_version') IS NOT NULL", &[]);
+        let made = made.map_err(Error::from)?;
+        let none = Version { found: 0, compatible_from: 1 };
+        if !made.first().map_or(Ok(false), |row| values::get(row, 0))? {
+            return Ok(none);
+        }
+        let rows = self.session.query("SELECT version, compatible_from FROM schema_version", &[]);
+        let rows = rows.map_err(Error::from)?;
+        rows.first().map_or(Ok(none), |row| {
+            Ok(Version { found: values::get(row, 0)?, compatible_from: values::get(row, 1)? })
+        })
+    }
+}
+
+/// Returns how many migrations are applied already.
+fn skipped(found: i64) -> usize {
+    usize::try_from(found).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+#[path = "schema_tests.rs"]
+mod tests;

@@ -505,3 +505,9 @@ CREATE INDEX user_token_expiry ON user_token (expires_at);
 CREATE INDEX user_token_user ON user_token ("user");
 CREATE INDEX webhook_due ON webhook (account, kind, due_at, id);
 CREATE INDEX webhook_failed ON webhook_past (account, kind, id) WHERE state > 1;
+
+-- The fingerprint of the pepper that the secrets in the catalogue depend on: no row or one.
+CREATE TABLE pepper_fingerprint (
+    id          bigint PRIMARY KEY CHECK (id = 1),
+    fingerprint bytea NOT NULL
+);

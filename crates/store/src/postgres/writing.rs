@@ -3,6 +3,7 @@
 //!
 //! If the connection is lost while a batch is committed, the count tells whether it was.
 
+use super::copy_progress;
 use super::membership::{application_name, as_values};
 use crate::error::StoreError;
 use crate::lease::Lease;
@@ -235,8 +236,16 @@ impl Drop for Batch<'_> {
     }
 }
 
-fn failed(error: PostgresError) -> StoreError {
+pub(super) fn failed(error: PostgresError) -> StoreError {
     crate::sql::errors::store_error(error.into())
+}
+
+/// Fails with [`StoreError::UnfinishedCopy`] if a store was copied to this schema only in part.
+pub(super) fn check_no_unfinished_copy(connection: &Connection, server: &Server) -> Result<(), StoreError> {
+    if copy_progress::is_unfinished(connection).map_err(TableError::from)? {
+        return Err(StoreError::UnfinishedCopy(server.name()));
+    }
+    Ok(())
 }
 
 /// The store's id, the epoch and the number of commits.

@@ -110,6 +110,13 @@ pub(crate) fn complete_database(folder: &Path) -> Result<(), StoreError> {
         return Ok(());
     }
     let lock = FolderLock::take(folder)?;
+    complete_locked(folder, connection)?;
+    drop(lock);
+    Ok(())
+}
+
+/// Applies the batches that only the journal has. The caller has the lock on the folder.
+fn complete_locked(folder: &Path, connection: Connection) -> Result<(), StoreError> {
     let (store, applied) = schema::journal_position(&connection)?;
     if journal::check(&OsFiles, folder, StoreId(store), applied)?.range.is_some() {
         // Opening the file again would release this connection's locks.
@@ -118,8 +125,18 @@ pub(crate) fn complete_database(folder: &Path) -> Result<(), StoreError> {
         // The journal stays as it is: the next start begins its new segment.
         apply_journal(folder, &connection)?;
     }
-    drop(lock);
     Ok(())
+}
+
+/// Takes the lock on a folder, makes its database have every acknowledged batch, and opens it for reads. Fails with
+/// [`StoreError::InUse`] if another process has the folder open.
+pub(crate) fn lock_completed(folder: &Path) -> Result<(FolderLock, Connection), StoreError> {
+    let connection = schema::open_existing(folder)?;
+    let lock = FolderLock::take(folder)?;
+    if has_journal(folder)? {
+        complete_locked(folder, connection)?;
+    }
+    Ok((lock, schema::open_for_reading(folder)?))
 }
 
 /// Checks that the journal continues the database without a gap, beside the gateway that writes both. Changes nothing. Returns

@@ -3,7 +3,7 @@
 use crate::backend;
 use crate::error::StoreError;
 use crate::read_results::AuditReport;
-use crate::server::Server;
+use crate::server::{Server, run_on_thread};
 use crate::shared::CopyRequest;
 use crate::store::Store;
 use hermod_engine::commands::ReadQueues;
@@ -19,9 +19,7 @@ impl Store {
 
     /// Audits the database of a server in one snapshot, also beside the gateways that use it.
     pub fn audit_server(server: &Server) -> Result<AuditReport, StoreError> {
-        // A connection to a server blocks its thread, which a task must not do.
-        let audited = std::thread::scope(|threads| threads.spawn(|| backend::audit_server(server)).join());
-        audited.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        run_on_thread(|| backend::audit_server(server))
     }
 
     /// Does the same as [`Store::audit`], and fails with [`StoreError::ReadTooLong`] once `stop` returns true. `stop` is called

@@ -1,10 +1,11 @@
 //! The public handle of the store: accepts messages and closes the store. `opening`, `requests`, `ports`, `record`, `webhooks`,
-//! `upkeep` and `data_folder` have the other operations.
+//! `upkeep`, `data_folder` and `on_server` have the other operations.
 
 mod cluster;
 mod data_folder;
 mod keeper;
 mod loading;
+mod on_server;
 mod opening;
 mod ports;
 mod record;

@@ -12,7 +12,7 @@ use crate::nodes::{FrontEnd, Wire};
 use crate::outboxes::{Outboxes, Receivers};
 use crate::read_results::StorePosition;
 use crate::record::Feed;
-use crate::server::Server;
+use crate::server::{Server, run_on_thread};
 use crate::shared::Shared;
 use crate::store::record::Record;
 use crate::store::webhooks::{GivingUp, ReportMover};
@@ -36,10 +36,10 @@ impl Store {
     /// doubt. Fails if another process has the folder open, or if the database has lost acknowledged commits. On a server that
     /// several nodes share, the engine may be on another node.
     pub fn open(options: &OpenOptions) -> Result<Store, StoreError> {
-        let Some(server) = &options.server else { return open_embedded(options) };
-        // A connection to a server blocks its thread, which a task must not do.
-        let opened = std::thread::scope(|threads| threads.spawn(|| open_server(options, server)).join());
-        opened.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        match &options.server {
+            None => open_embedded(options),
+            Some(server) => run_on_thread(|| open_server(options, server)),
+        }
     }
 }
 

@@ -8,6 +8,7 @@ mod audit_log;
 mod cancel;
 mod catalogue;
 mod clock_set_back;
+mod copy_to_server;
 mod customer_requests;
 mod deferred_parts;
 mod delivery_stats;

@@ -154,7 +154,7 @@ async fn store_of_a_newer_schema_is_rejected_and_unchanged() {
     let world = World::new().await;
     world.store.close().await.unwrap();
     let set_version = match server(world.path()) {
-        Some(_) => "UPDATE schema_version SET version = ?1",
+        Some(_) => "UPDATE schema_version SET version = ?1, compatible_from = ?1",
         None => "PRAGMA user_version = ?1",
     };
     world.raw().change_with(set_version, &[1_000]);

@@ -8,6 +8,7 @@ mod help;
 mod inbound;
 mod links;
 mod lookup;
+mod on_postgresql;
 mod operator;
 mod operator_fixture;
 mod operator_walkthrough;

@@ -20,7 +20,9 @@ pub(crate) fn hermod(args: &[&str]) -> Command {
         "HERMOD_CONFIG",
         "HERMOD_DATA_DIR",
         "HERMOD_OPERATOR_URL",
+        "HERMOD_OPERATOR_TOKEN",
         "HERMOD_OPERATOR_TOKEN_FILE",
+        "HERMOD_PEPPER",
     ] {
         command.env_remove(name);
     }

@@ -1,5 +1,6 @@
 //! Connections to PostgreSQL, and the translation of the SQL of the tables.
 
+pub(crate) mod binary_rows;
 mod dialect;
 mod error;
 mod queue;

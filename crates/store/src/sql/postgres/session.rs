@@ -6,8 +6,9 @@ use super::queue::{ChangeQueue, Group, RowKey};
 use super::tls::Encryption;
 use super::values::{Column, Parameter};
 use crate::server::Server;
-use futures_util::TryStreamExt as _;
+use bytes::{Bytes, BytesMut};
 use futures_util::future::{MaybeDone, join, join3, join4, maybe_done};
+use futures_util::{SinkExt as _, TryStreamExt as _};
 use rusqlite::ToSql;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -235,6 +236,27 @@ impl Session {
         self.send_queued(&client)?;
         self.changed.set(true);
         Ok(self.runtime().block_on(client.batch_execute(sql))?)
+    }
+
+    /// Copies rows into a table by a `COPY ... FROM STDIN`. `next` adds octets to the empty buffer that it gets, and none at the
+    /// end of the rows. Returns how many rows the server has taken. An error of `next` makes the server undo the statement.
+    pub(crate) fn copy_in(
+        &self,
+        sql: &str,
+        mut next: impl FnMut(&mut BytesMut) -> Result<()>,
+    ) -> Result<u64> {
+        let client = self.client()?;
+        self.send_queued(&client)?;
+        self.changed.set(true);
+        let mut rows = Box::pin(self.runtime().block_on(client.copy_in::<_, Bytes>(sql))?);
+        loop {
+            let mut octets = BytesMut::new();
+            next(&mut octets)?;
+            if octets.is_empty() {
+                return Ok(self.runtime().block_on(rows.as_mut().finish())?);
+            }
+            self.runtime().block_on(rows.send(octets.freeze()))?;
+        }
     }
 
     /// Returns whether the server has to begin the transaction before the next statement.

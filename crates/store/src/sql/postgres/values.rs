@@ -95,7 +95,7 @@ impl Column {
 }
 
 /// Replaces U+0000, which PostgreSQL's texts cannot contain. Texts of messages, where it has a meaning, are octets.
-fn without_nul(text: &str) -> Cow<'_, str> {
+pub(super) fn without_nul(text: &str) -> Cow<'_, str> {
     if text.contains('\0') { Cow::Owned(text.replace('\0', "\u{fffd}")) } else { Cow::Borrowed(text) }
 }
 

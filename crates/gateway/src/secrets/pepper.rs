@@ -1,0 +1,267 @@
+//! The pepper: the key of digests and encryption.
+//!
+//! An API secret has 160 random bits and cannot be guessed, so a keyed digest is stored instead of a slow hash. The
+//! key (the pepper) is in a file beside the database or elsewhere, never in it.
+
+use super::secret::write_private;
+use super::source::SecretSource;
+use crate::config::Data;
+use hermod_store::{NodeKey, PepperFingerprint};
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use subtle::ConstantTimeEq;
+
+const PEPPER_FILE: &str = "pepper.key";
+const PEPPER_BYTES: usize = 32;
+/// The environment variable with the pepper in hexadecimal digits.
+const PEPPER_VARIABLE: &str = "HERMOD_PEPPER";
+/// What the fingerprint of a pepper is derived for.
+const FINGERPRINT: &[u8] = b"fingerprint of the pepper";
+
+/// Whether a store contains anything that depends on the pepper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoreContents {
+    /// No account, key, connection or carrier was ever stored.
+    Empty,
+    InUse,
+    /// It is on a server and has the fingerprint of its pepper.
+    Claimed,
+}
+
+/// Why the pepper could not be loaded, and what to do about it.
+#[derive(Debug, thiserror::Error)]
+pub enum PepperError {
+    #[error(
+        "{} is missing. Every API secret, bind password and carrier password in this data folder was stored with that key. \
+         Copy pepper.key back from a backup of this folder. If there is none, write 32 random octets to that file \
+         (head -c 32 /dev/urandom) and set every secret and password again", .0.display()
+    )]
+    Missing(PathBuf),
+    #[error(
+        "{} is missing. All nodes on a server need the same pepper: copy it from a node that works with this store, or name it \
+         with [data] pepper_file or the environment variable {PEPPER_VARIABLE}. For a new store write 32 random octets to the \
+         file (head -c 32 /dev/urandom)", .0.display()
+    )]
+    NotOnThisNode(PathBuf),
+    #[error(
+        "{} has {found} octets instead of {PEPPER_BYTES}, so it is not the key of this data folder. Copy pepper.key back from \
+         a backup of this folder", path.display()
+    )]
+    WrongLength { path: PathBuf, found: usize },
+    #[error(
+        "{place} is not a pepper, which has {PEPPER_BYTES} octets in a file, or {} hexadecimal digits in a file or a variable",
+        2 * PEPPER_BYTES
+    )]
+    Invalid { place: SecretSource },
+    #[error(
+        "{place} is not the pepper of this store: its API secrets, bind passwords and carrier passwords were stored with \
+         another one. Copy the pepper from a node that works with this store, or name its file in [data] pepper_file"
+    )]
+    OfAnotherStore { place: SecretSource },
+    #[error("{} cannot be read: {error}. Let the user that runs Hermod read it (mode 0600)", path.display())]
+    Unreadable { path: PathBuf, error: std::io::Error },
+    #[error("{} cannot be created: {error}", path.display())]
+    NotMade { path: PathBuf, error: std::io::Error },
+}
+
+/// The key of digests and encryption.
+#[derive(Clone)]
+pub struct Pepper(Hmac<Sha256>);
+
+impl Pepper {
+    pub fn new(key: &[u8]) -> Pepper {
+        Pepper(Hmac::new_from_slice(key).expect("HMAC takes a key of any length"))
+    }
+
+    /// Finds the pepper of a gateway: `[data] pepper_file`, else the variable `HERMOD_PEPPER`, else `pepper.key` in the data
+    /// folder.
+    pub fn source(data: &Data) -> SecretSource {
+        SecretSource::find(data.pepper_file.as_deref(), PEPPER_VARIABLE, data.folder.join(PEPPER_FILE))
+    }
+
+    /// Reads the pepper of a gateway. Generates it only for an empty store, and only in the data folder.
+    pub fn load(data: &Data, contents: StoreContents) -> Result<Pepper, PepperError> {
+        let place = Pepper::source(data);
+        let key = match &place {
+            SecretSource::DataFolder(_) => return Pepper::load_or_make(&data.folder, contents),
+            SecretSource::Variable { value, .. } => from_hex(value.reveal().as_bytes()),
+            SecretSource::File(path) => {
+                let found = std::fs::read(path)
+                    .map_err(|error| PepperError::Unreadable { path: path.clone(), error })?;
+                <[u8; PEPPER_BYTES]>::try_from(found.as_slice()).ok().or_else(|| from_hex(&found))
+            }
+        };
+        key.map(|key| Pepper::new(&key)).ok_or(PepperError::Invalid { place })
+    }
+
+    /// Returns what tells this pepper from others without revealing anything about it.
+    pub fn fingerprint(&self) -> PepperFingerprint {
+        let [a, b, c, d, e, f, g, h, ..] = self.derived(&[FINGERPRINT]);
+        [a, b, c, d, e, f, g, h]
+    }
+
+    /// Reads the pepper of a data folder. Generates it only for an empty store: with another pepper the stored secrets
+    /// could not be checked or decrypted.
+    pub fn load_or_make(folder: &Path, contents: StoreContents) -> Result<Pepper, PepperError> {
+        let path = folder.join(PEPPER_FILE);
+        let key = match (std::fs::read(&path), contents) {
+            (Ok(key), _) => key,
+            (Err(error), StoreContents::Empty) if error.kind() == ErrorKind::NotFound => {
+                return Pepper::make(folder).map_err(|error| PepperError::NotMade { path, error });
+            }
+            (Err(error), StoreContents::InUse) if error.kind() == ErrorKind::NotFound => {
+                return Err(PepperError::Missing(path));
+            }
+            (Err(error), StoreContents::Claimed) if error.kind() == ErrorKind::NotFound => {
+                return Err(PepperError::NotOnThisNode(path));
+            }
+            (Err(error), _) => return Err(PepperError::Unreadable { path, error }),
+        };
+        match key.len() {
+            PEPPER_BYTES => Ok(Pepper::new(&key)),
+            found => Err(PepperError::WrongLength { path, found }),
+        }
+    }
+
+    fn make(folder: &Path) -> std::io::Result<Pepper> {
+        let mut key = [0; PEPPER_BYTES];
+        getrandom::fill(&mut key).map_err(std::io::Error::other)?;
+        write_private(folder, PEPPER_FILE, &key)?;
+        Ok(Pepper::new(&key))
+    }
+
+    /// Returns the digest of a secret in lower-case hex.
+    pub fn digest(&self, secret: &str) -> String {
+        let mut mac = self.0.clone();
+        mac.update(secret.as_bytes());
+        to_hex(&mac.finalize().into_bytes())
+    }
+
+    /// Derives a key or a nonce for a purpose. Each piece is prefixed with its length, so that different lists never
+    /// collide.
+    pub(crate) fn derived(&self, purpose: &[&[u8]]) -> [u8; 32] {
+        let mut mac = self.0.clone();
+        for piece in purpose {
+            mac.update(&u64::try_from(piece.len()).expect("a length fits").to_be_bytes());
+            mac.update(piece);
+        }
+        mac.finalize().into_bytes().into()
+    }
+
+    /// Returns the key by which the nodes on one server know each other.
+    pub fn node_key(&self) -> NodeKey {
+        NodeKey(self.derived(&[b"nodes"]))
+    }
+
+    /// Compares in constant time.
+    pub fn matches(&self, secret: &str, digest: &str) -> bool {
+        let [matches] = self.matches_each(secret, [digest]);
+        matches
+    }
+
+    /// Compares a secret with each digest, in constant time.
+    pub fn matches_each<const N: usize>(&self, secret: &str, digests: [&str; N]) -> [bool; N] {
+        let own = self.digest(secret);
+        digests.map(|digest| own.as_bytes().ct_eq(digest.as_bytes()).into())
+    }
+}
+
+/// Reads the hexadecimal digits of a pepper, with spaces or line breaks around them.
+fn from_hex(text: &[u8]) -> Option<[u8; PEPPER_BYTES]> {
+    let digits = text.trim_ascii();
+    let digit = |at: usize| char::from(digits[at]).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    if digits.len() != 2 * PEPPER_BYTES {
+        return None;
+    }
+    let mut key = [0; PEPPER_BYTES];
+    for (at, octet) in key.iter_mut().enumerate() {
+        *octet = digit(2 * at)? << 4 | digit(2 * at + 1)?;
+    }
+    Some(key)
+}
+
+fn to_hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digit = |nibble: u8| char::from(DIGITS[usize::from(nibble)]);
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digest_matches_only_its_secret() {
+        let pepper = Pepper::new(b"pepper");
+        let digest = pepper.digest("s3cret");
+        assert!(pepper.matches("s3cret", &digest));
+        assert!(!pepper.matches("s3creT", &digest));
+        assert!(!Pepper::new(b"salt").matches("s3cret", &digest));
+    }
+
+    #[test]
+    fn pepper_is_generated_for_an_empty_store_and_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = Pepper::load_or_make(folder.path(), StoreContents::Empty).unwrap();
+        for contents in [StoreContents::Empty, StoreContents::InUse] {
+            let again = Pepper::load_or_make(folder.path(), contents).unwrap();
+            assert!(again.matches("s", &first.digest("s")));
+        }
+    }
+
+    #[test]
+    fn missing_or_corrupt_pepper_of_a_used_store_is_rejected_and_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(PEPPER_FILE);
+        let load = |contents| Pepper::load_or_make(folder.path(), contents).map(drop);
+        assert!(matches!(load(StoreContents::InUse), Err(PepperError::Missing(_))));
+        assert!(!path.exists());
+        for length in [0, 31, 33, 64] {
+            std::fs::write(&path, vec![7; length]).unwrap();
+            for contents in [StoreContents::Empty, StoreContents::InUse] {
+                let refused = load(contents);
+                assert!(matches!(refused, Err(PepperError::WrongLength { found, .. }) if found == length));
+            }
+            assert_eq!(std::fs::read(&path).unwrap().len(), length, "it is left as it is");
+        }
+        // A folder in its place cannot be read, even by root.
+        std::fs::remove_file(&path).unwrap();
+        std::fs::create_dir(&path).unwrap();
+        assert!(matches!(load(StoreContents::Empty), Err(PepperError::Unreadable { .. })));
+    }
+
+    #[test]
+    fn pepper_of_the_settings_is_read_as_octets_or_digits_and_never_generated() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut data = crate::config::Config::defaults().data;
+        data.folder = folder.path().to_owned();
+        let file = folder.path().join("mine");
+        data.pepper_file = Some(file.clone());
+        let load = || Pepper::load(&data, StoreContents::Empty);
+        assert!(matches!(load(), Err(PepperError::Unreadable { .. })));
+        let expect = Pepper::new(&[0xab; PEPPER_BYTES]).fingerprint();
+        for text in [
+            vec![0xab; PEPPER_BYTES],
+            b"AB".repeat(PEPPER_BYTES),
+            [b"ab".repeat(32), b"\n".to_vec()].concat(),
+        ] {
+            std::fs::write(&file, text).unwrap();
+            assert_eq!(load().unwrap().fingerprint(), expect);
+        }
+        for text in [vec![7; 31], b"ab".repeat(31), b"xy".repeat(32), Vec::new()] {
+            std::fs::write(&file, text).unwrap();
+            assert!(matches!(load(), Err(PepperError::Invalid { .. })));
+        }
+        assert!(!folder.path().join(PEPPER_FILE).exists());
+    }
+
+    #[test]
+    fn fingerprint_differs_by_pepper_and_is_no_digest_of_a_secret() {
+        let (one, other) = (Pepper::new(b"one"), Pepper::new(b"other"));
+        assert_ne!(one.fingerprint(), other.fingerprint());
+        assert_eq!(one.fingerprint(), Pepper::new(b"one").fingerprint());
+        assert!(!one.digest("fingerprint of the pepper").starts_with(&to_hex(&one.fingerprint())));
+    }
+}

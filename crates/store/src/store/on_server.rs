@@ -1,0 +1,44 @@
+//! Operations on the store of a server: its schema, the pepper that it belongs to, and copies of embedded stores.
+
+use crate::backend;
+use crate::error::StoreError;
+use crate::schema_status::{MigrationKind, MigrationStep, SchemaStatus};
+use crate::server::{Server, run_on_thread};
+use crate::store::Store;
+use crate::store_copy::{CopyReport, CopyStep, PepperFingerprint};
+use std::path::Path;
+
+impl Store {
+    /// Returns the schema version of a server, and what is left to migrate. Changes nothing.
+    pub fn schema_status(server: &Server) -> Result<SchemaStatus, StoreError> {
+        run_on_thread(|| backend::schema_status(server))
+    }
+
+    /// Migrates the schema of a server in one transaction, up to the first migration that `kinds` do not allow. Returns the
+    /// applied ones. Fails before a contract if a gateway is connected that does not know it.
+    pub fn migrate_server(server: &Server, kinds: MigrationKind) -> Result<Vec<MigrationStep>, StoreError> {
+        run_on_thread(|| backend::migrate_server(server, kinds))
+    }
+
+    /// Copies the store of a data folder, which no process has open, into an empty schema of a server. Continues a copy that
+    /// was stopped. At the end it compares and audits both sides; only then gateways can open the copy.
+    pub fn copy_to_server(
+        folder: &Path,
+        server: &Server,
+        pepper: PepperFingerprint,
+        mut on_step: impl FnMut(CopyStep<'_>) + Send,
+    ) -> Result<CopyReport, StoreError> {
+        run_on_thread(|| backend::copying::copy_to_server(folder, server, pepper, &mut on_step))
+    }
+
+    /// Returns the fingerprint of the pepper that the store belongs to. None if no gateway has claimed it yet, and for the
+    /// embedded store, which does not know its pepper.
+    pub fn pepper_fingerprint(&self) -> Result<Option<PepperFingerprint>, StoreError> {
+        run_on_thread(|| self.inner.access.backend.pepper_fingerprint())
+    }
+
+    /// Claims the store for a pepper, if no other gateway has claimed it. Returns false if it belongs to another pepper.
+    pub fn claim_pepper(&self, fingerprint: PepperFingerprint) -> Result<bool, StoreError> {
+        run_on_thread(|| self.inner.access.backend.claim_pepper(fingerprint))
+    }
+}
