@@ -59,7 +59,7 @@ fn open(options: &OpenOptions) -> Result<Store, StoreError> {
     shared.unconfirmed.add(in_doubt.unconfirmed);
     shared.feed.push(in_doubt.sequence, std::iter::empty(), &mut in_doubt.steps);
     let meters = Meters::register(writing.count_waiting_events()?);
-    writing.start_upkeep(disk)?;
+    writing.start_upkeep(disk, *now)?;
     let (queue, queued) = queue::queue();
     let (for_writer, for_readers) = (shared.clone(), queued.clone());
     backend.set_wake_writer(move || for_readers.wake_writer());
