@@ -27,6 +27,7 @@ mod mo;
 mod model;
 mod move_messages;
 mod opt_outs_and_limits;
+mod partitions;
 mod parts_without_id;
 mod queue;
 mod receipt_matching;

@@ -140,6 +140,17 @@ impl Raw {
         };
     }
 
+    /// Keeps a transaction open on PostgreSQL that has read the messages, until the result is dropped.
+    pub(crate) fn read_for_long(&self) -> mpsc::Sender<()> {
+        match self {
+            Raw::Sqlite(_) => unreachable!("only for PostgreSQL"),
+            Raw::Postgres(folder) => postgres::hold(
+                folder,
+                "BEGIN; SELECT count(*) FROM message; SELECT count(*) FROM message_text",
+            ),
+        }
+    }
+
     /// Keeps the writer from committing.
     pub(crate) fn lock(self) -> Lock {
         match self {
