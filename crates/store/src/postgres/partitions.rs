@@ -32,7 +32,7 @@ pub(super) struct PartitionedTable {
     prefix: &'static str,
     /// The days of a partition.
     days: i64,
-    /// Partitions that are made ahead. Two days of texts outlast a night in which a long read holds the table.
+    /// Partitions that are made ahead: enough for a week in which a long transaction holds the table.
     ahead: i64,
     settings: &'static str,
 }
@@ -47,7 +47,7 @@ pub(super) const MESSAGES: PartitionedTable = PartitionedTable {
     settings: "WITH (fillfactor = 80)",
 };
 pub(super) const TEXTS: PartitionedTable =
-    PartitionedTable { name: "message_text", prefix: "message_text_day_", days: 1, ahead: 2, settings: "" };
+    PartitionedTable { name: "message_text", prefix: "message_text_day_", days: 1, ahead: 7, settings: "" };
 
 /// A period of a table, by its first day.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -136,7 +136,7 @@ async fn make_partitions_over_a_cut(cut: u8) {
         for _ in 0..2 {
             store.find_key(key(day)).await.expect("the store answers");
         }
-        let ahead = format!("message_text_day_{}", now.day().get() + 2);
+        let ahead = format!("message_text_day_{}", now.day().get() + 7);
         assert_eq!(raw(folder.path()).tables_with(&ahead), [ahead]);
     }
     store.close().await.expect("the store closes");
