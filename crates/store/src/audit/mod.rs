@@ -9,7 +9,7 @@ use crate::error::StoreError;
 use crate::read_results::{AuditReport, RecordAudit, Violation};
 use crate::sql::day_tables::bucket_days;
 use crate::sql::{Connection, RowKey};
-use crate::sql::{audit_log, idempotency_keys, jobs, parts, purging};
+use crate::sql::{audit_log, idempotency_keys, jobs, message_texts, parts, purging};
 use crate::sqlite::schema;
 use hermod_domain::audit::AuditEnd;
 use hermod_domain::ids::MessageId;
@@ -18,7 +18,7 @@ use hermod_domain::time::Timestamp;
 use hermod_engine::erase::ERASED_NUMBER;
 use hermod_engine::tables::{PurgeMark, StoredMessageKey, TableError, UnreadablePart};
 use record_rules::Attached;
-use rules::{RULES, Rule};
+use rules::{PURGED_ROWS_RULE, RULES, Rule};
 use std::path::Path;
 use webhook_rules::WEBHOOK_RULES;
 
@@ -61,6 +61,7 @@ fn read(connection: &Connection, record: &Attached) -> Result<AuditReport, Table
     for Rule { name, query } in RULES.iter().chain(WEBHOOK_RULES) {
         check(&snapshot, name, query, &mut report)?;
     }
+    check(&snapshot, PURGED_ROWS_RULE, message_texts::purged_texts(&snapshot), &mut report)?;
     check_keys(&snapshot, &mut report)?;
     check_audit_log(&snapshot, &mut report)?;
     for day in bucket_days(&snapshot, "remote")? {

@@ -6,6 +6,9 @@ pub(super) struct Rule {
     pub query: &'static str,
 }
 
+/// The rule about what was purged. Where texts are depends on the database, so they have a query of their own.
+pub(super) const PURGED_ROWS_RULE: &str = "purged messages and texts are deleted";
+
 /// Stored message states: 0 queued, 1 submitted, 2 enroute, 3 delivered, 4 expired, 5 undeliverable, 6 rejected.
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -126,12 +129,9 @@ pub(super) const RULES: &[Rule] = &[
              SELECT DISTINCT 'account ' || account || ', day ' || day FROM wrong",
     },
     Rule {
-        name: "purged messages and texts are deleted",
+        name: PURGED_ROWS_RULE,
         query: "SELECT 'message ' || id FROM message WHERE id < (SELECT upto FROM retention WHERE what = 2)
                  AND NOT EXISTS (SELECT 1 FROM set_aside s WHERE s.message = message.id)
-             UNION ALL SELECT 'text of message ' || id FROM message
-             WHERE id < (SELECT upto FROM retention WHERE what = 1)
-                 AND (text IS NOT NULL OR tlvs IS NOT NULL OR shape IS NOT NULL)
              UNION ALL SELECT 'mark ' || what FROM (SELECT count(*) AS what FROM retention) AS marks WHERE what <> 3",
     },
     Rule {

@@ -6,6 +6,7 @@ use crate::error::StoreError;
 use crate::postgres;
 use crate::sqlite::writing;
 use crate::writer::answers::{NodeRun, SentBy};
+use hermod_domain::time::Timestamp;
 use hermod_engine::tables::{TableError, Tables};
 use std::path::Path;
 use std::sync::Arc;
@@ -25,11 +26,14 @@ pub(crate) enum Transaction<'c> {
 }
 
 impl WritingBackend {
-    /// Starts the background work of the database, such as checkpoints.
-    pub(crate) fn start_upkeep(&mut self, disk: Arc<Disk>) -> Result<(), StoreError> {
+    /// Starts the background work of the database, such as checkpoints and partitions.
+    pub(crate) fn start_upkeep(&mut self, disk: Arc<Disk>, now: Timestamp) -> Result<(), StoreError> {
         match self {
             WritingBackend::Sqlite(connection) => connection.start_checkpoints(disk),
-            WritingBackend::Postgres(_) => Ok(()),
+            WritingBackend::Postgres(session) => {
+                session.start_upkeep(disk, now);
+                Ok(())
+            }
         }
     }
 
@@ -114,7 +118,15 @@ impl WritingBackend {
     pub(crate) fn after_batch(&self) {
         match self {
             WritingBackend::Sqlite(connection) => connection.after_batch(),
-            WritingBackend::Postgres(_) => {}
+            WritingBackend::Postgres(session) => session.after_batch(),
+        }
+    }
+
+    /// Records that a batch purged texts or messages: the database may give space back after it.
+    pub(crate) fn note_purge(&self) {
+        match self {
+            WritingBackend::Sqlite(_) => {}
+            WritingBackend::Postgres(session) => session.note_purge(),
         }
     }
 
@@ -122,7 +134,7 @@ impl WritingBackend {
     pub(crate) fn next_upkeep(&self) -> Option<Instant> {
         match self {
             WritingBackend::Sqlite(connection) => connection.next_upkeep(),
-            WritingBackend::Postgres(_) => None,
+            WritingBackend::Postgres(session) => session.next_upkeep(),
         }
     }
 

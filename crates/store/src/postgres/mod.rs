@@ -1,12 +1,15 @@
-//! The store on a PostgreSQL server: its schema, the connection that writes it, its readers, and copies of embedded stores.
+//! The store on a PostgreSQL server: its schema and partitions, the connection that writes it, its readers, and copies of
+//! embedded stores.
 
 mod copy_progress;
 mod copying;
 mod database;
 mod link_slots;
 mod membership;
+mod partitions;
 mod pepper;
 mod schema;
+mod upkeep;
 mod writing;
 
 pub(crate) use copying::Copying;

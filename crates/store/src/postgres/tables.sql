@@ -203,7 +203,8 @@ CREATE TABLE ledger (
     note        text COLLATE "C" NOT NULL,
     reference   text COLLATE "C"
 );
--- MT messages, from acceptance until they are purged.
+-- MT messages, from acceptance until they are purged, in partitions of ids that `partitions.rs` makes and drops. Messages for
+-- which there is none are in `message_default`.
 CREATE TABLE message (
     id          bigint PRIMARY KEY,
     account     bigint NOT NULL,
@@ -211,7 +212,6 @@ CREATE TABLE message (
     carrier     bigint NOT NULL,
     source      text COLLATE "C" NOT NULL,
     dest        bigint NOT NULL,
-    text        bytea,
     encoding    bigint NOT NULL,
     parts       bigint NOT NULL,
     reference   bigint NOT NULL,
@@ -222,10 +222,9 @@ CREATE TABLE message (
     err         bigint NOT NULL,
     settled_at  bigint,
     whole       bigint NOT NULL DEFAULT 0,
-    tlvs        bytea,
-    shape       bytea,
     origin      bytea
-) WITH (fillfactor = 80);
+) PARTITION BY RANGE (id);
+CREATE TABLE message_default PARTITION OF message DEFAULT WITH (fillfactor = 80);
 -- Exceptional facts about messages that later decisions need.
 CREATE TABLE message_exception (
     message     bigint PRIMARY KEY,
@@ -233,6 +232,14 @@ CREATE TABLE message_exception (
     unknown_at  bigint,
     late_receipts bigint NOT NULL
 );
+-- What customers wrote, until its retention ends: a partition for each day.
+CREATE TABLE message_text (
+    id          bigint PRIMARY KEY,
+    text        bytea NOT NULL,
+    tlvs        bytea,
+    shape       bytea
+) PARTITION BY RANGE (id);
+CREATE TABLE message_text_default PARTITION OF message_text DEFAULT;
 -- Numbers that an account must not write to.
 CREATE TABLE opt_out (
     account     bigint NOT NULL,
@@ -479,6 +486,11 @@ CREATE VIEW open_part AS
     SELECT carrier, account, message, no, state, doubts, resend, attempts, due_at, expires_at FROM part
     UNION ALL
     SELECT carrier, account, message, no, state, doubts, resend, attempts, due_at, expires_at FROM late_part;
+
+-- Messages with their texts. A text whose retention has ended is hidden, also while its partition is still there.
+CREATE VIEW message_with_text AS
+    SELECT m.*, t.text, t.tlvs, t.shape FROM message m
+    LEFT JOIN message_text t ON t.id = m.id AND t.id >= (SELECT upto FROM retention WHERE what = 1);
 
 CREATE INDEX audit_log_account ON audit_log (account, number) WHERE account IS NOT NULL;
 CREATE INDEX customer_request_account ON customer_request (account, id);

@@ -5,6 +5,8 @@
 
 use super::copy_progress;
 use super::membership::{application_name, as_values};
+use super::upkeep::Upkeep;
+use crate::disk::Disk;
 use crate::error::StoreError;
 use crate::lease::Lease;
 use crate::server::Server;
@@ -13,11 +15,12 @@ use crate::sql::postgres::{Error as PostgresError, Session, values};
 use crate::sql::{Connection, Error};
 use crate::sql::{SqlTables, catalogue, webhook_events};
 use crate::writer::answers::{NodeRun, SentBy};
+use hermod_domain::time::Timestamp;
 use hermod_engine::tables::{TableError, Tables};
 use rusqlite::ToSql;
 use std::cell::Cell;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Plans are made once, while tables may be empty, and the statements find their rows by key: without this a plan may read
 /// whole tables.
@@ -51,6 +54,8 @@ pub(crate) struct WritingSession {
     epoch: Cell<i64>,
     /// The last batch that changed something.
     sequence: Cell<u64>,
+    /// None until it is started.
+    upkeep: Option<Upkeep>,
 }
 
 /// One batch. Dropping it without [`Batch::commit`] undoes its changes.
@@ -77,7 +82,40 @@ impl WritingSession {
             store,
             epoch: Cell::new(epoch),
             sequence: Cell::new(commits),
+            upkeep: None,
         }))
+    }
+
+    /// Makes the partitions that are needed now, and looks after them from then on.
+    pub(crate) fn start_upkeep(&mut self, disk: Arc<Disk>, now: Timestamp) {
+        self.upkeep = Some(Upkeep::new(disk, now));
+        self.after_batch();
+    }
+
+    /// Returns when to call [`WritingSession::after_batch`] if no batch comes before.
+    pub(crate) fn next_upkeep(&self) -> Option<Instant> {
+        self.upkeep.as_ref().map(Upkeep::wake_at)
+    }
+
+    /// Records that texts or messages were purged.
+    pub(crate) fn note_purge(&self) {
+        self.upkeep.iter().for_each(Upkeep::note_purge);
+    }
+
+    /// Makes and drops partitions if it is time. What fails is tried again later: a message without a partition is stored all
+    /// the same.
+    pub(crate) fn after_batch(&self) {
+        let Some(upkeep) = &self.upkeep else { return };
+        match upkeep.run_if_due(self.session(), self.epoch.get()) {
+            Ok(()) => {}
+            Err(error) if error.is_division_by_zero() => self.exit_fenced(),
+            Err(error) if error.is_lock_timeout() => {
+                tracing::info!("Partitions are in use; they are made or dropped later");
+            }
+            Err(error) => {
+                tracing::error!(%error, "Partitions could not be made or dropped; this is tried again later");
+            }
+        }
     }
 
     /// Adds to the batch which operation of a node was the last one that was run. A batch without changes needs none: its

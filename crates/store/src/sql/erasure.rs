@@ -24,11 +24,9 @@ impl SqlTables<'_> {
     ) -> Result<(), TableError> {
         let origin = origin.map(origin_to_blob);
         self.connection
-            .prepare_cached(
-                "UPDATE message SET dest = ?2, text = NULL, tlvs = NULL, shape = NULL, origin = ?3 WHERE id = ?1",
-            )?
+            .prepare_cached("UPDATE message SET dest = ?2, origin = ?3 WHERE id = ?1")?
             .execute(params![message.as_i64(), to.cast_signed(), origin.as_deref()])?;
-        Ok(())
+        self.erase_text(message)
     }
 
     fn erase_unnamed_parts(

@@ -2,6 +2,7 @@
 
 use crate::sql::blobs;
 use crate::sql::columns::{message_and_part, stored_encoding, stored_number, stored_sender};
+use crate::sql::message_texts::messages_with_texts;
 use crate::sql::unreadable::{KeyColumns, NO_MESSAGE, sort_in};
 use crate::sql::{Connection, OptionalExtension, Row, params};
 use hermod_domain::ids::{AccountId, CarrierId, PartNo};
@@ -24,8 +25,9 @@ pub(crate) const WAITING_FOR_A_SLOT: &str = "p.state IN (0, 2) AND p.due_at = 0"
 /// Returns the next waiting parts of a lane, in order.
 pub(crate) fn read_waiting(connection: &Connection, refill: LaneRead) -> Result<Readings<Job>, TableError> {
     let (message, part) = refill.after.map_or((0, 0), |(message, part)| (message.as_i64(), part.get()));
+    let messages = messages_with_texts(connection);
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM part p LEFT JOIN message m ON m.id = p.message
+        "SELECT {COLUMNS} FROM part p LEFT JOIN {messages} m ON m.id = p.message
          WHERE p.carrier = ?1 AND p.account = ?2 AND (p.message, p.no) > (?3, ?4) AND {WAITING_FOR_A_SLOT}
          ORDER BY p.message, p.no LIMIT ?5"
     ))?;
@@ -53,8 +55,9 @@ pub(crate) fn find_unreadable(
     limit: usize,
     unreadable: &mut Vec<UnreadablePart>,
 ) -> Result<(), TableError> {
+    let messages = messages_with_texts(connection);
     let mut statement = connection.prepare(&format!(
-        "SELECT {COLUMNS} FROM part p LEFT JOIN message m ON m.id = p.message WHERE p.state IN (?1, ?2, ?3)"
+        "SELECT {COLUMNS} FROM part p LEFT JOIN {messages} m ON m.id = p.message WHERE p.state IN (?1, ?2, ?3)"
     ))?;
     let states = [PartState::Queued, PartState::InDoubt, PartState::Sending].map(PartState::to_stored);
     let mut rows = statement.query(states)?;
@@ -75,9 +78,10 @@ pub(crate) fn load(
     part: PartNo,
 ) -> Result<Option<Job>, TableError> {
     let MessageKey { carrier, account, message } = key;
+    let messages = messages_with_texts(connection);
     connection
         .prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM part p LEFT JOIN message m ON m.id = p.message
+            "SELECT {COLUMNS} FROM part p LEFT JOIN {messages} m ON m.id = p.message
              WHERE p.carrier = ?1 AND p.account = ?2 AND p.message = ?3 AND p.no = ?4 AND p.state IN (?5, ?6)"
         ))?
         .query_row(

@@ -22,20 +22,16 @@ impl SqlTables<'_> {
         let options = row.options.as_ref().filter(|options| !options.is_plain());
         let options = options.map(|options| blobs::options_to_blob(options));
         let origin = row.origin.as_ref().map(|origin| blobs::origin_to_blob(origin, row.alias));
-        self.connection
-            .prepare_cached(
-                "INSERT INTO message (id, account, connection, carrier, source, dest, text, encoding, parts,
-                     reference, cost, expires_at, state, dlr, err, whole, tlvs, shape, origin)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
-            )?
-            .change(message_row(row.id), params![
+        // In the order of the columns in `insert_message`.
+        self.insert_message(
+            row.id,
+            params![
                 row.id.as_i64(),
                 row.account.get(),
                 row.connection.get(),
                 row.carrier.get(),
                 row.from.as_str(),
                 row.to.number().cast_signed(),
-                row.text.as_str(),
                 encoding_to_stored(row.encoding),
                 row.parts,
                 row.reference,
@@ -45,11 +41,12 @@ impl SqlTables<'_> {
                 row.status.code.as_u8(),
                 row.status.err,
                 row.whole,
+                origin.as_deref(),
+                row.text.as_str(),
                 row.tlvs.as_ref().map(|tlvs| &*tlvs.0),
                 options.as_deref(),
-                origin.as_deref(),
-            ])?;
-        Ok(())
+            ],
+        )
     }
 
     fn put_message_standing(&self, message: MessageId, standing: MessageStatus) -> Result<(), TableError> {

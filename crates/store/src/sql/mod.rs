@@ -27,6 +27,7 @@ pub(crate) mod jobs;
 pub(crate) mod late_parts;
 pub(crate) mod ledger;
 pub(crate) mod message_exceptions;
+pub(crate) mod message_texts;
 pub(crate) mod messages;
 pub(crate) mod mo_blobs;
 pub(crate) mod mo_parts;

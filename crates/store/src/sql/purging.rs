@@ -22,16 +22,6 @@ impl SqlTables<'_> {
         Ok(())
     }
 
-    fn delete_texts(&self, range: MessageRange) -> Result<(), TableError> {
-        self.connection
-            .prepare_cached(
-                "UPDATE message SET text = NULL, tlvs = NULL, shape = NULL WHERE id BETWEEN ?1 AND ?2
-                     AND (text IS NOT NULL OR tlvs IS NOT NULL OR shape IS NOT NULL)",
-            )?
-            .execute(params![range.first.as_i64(), range.last.as_i64()])?;
-        Ok(())
-    }
-
     fn put_origin(&self, message: MessageId, origin: &OriginRow) -> Result<(), TableError> {
         self.connection
             .prepare_cached("UPDATE message SET origin = ?2 WHERE id = ?1")?
@@ -72,7 +62,7 @@ impl PurgingRows for SqlTables<'_> {
     fn change_by_purging(&self, change: &PurgeChange) -> Result<(), TableError> {
         match change {
             PurgeChange::Mark { mark, last } => self.put_last_purged(*mark, *last),
-            PurgeChange::DeleteTexts(range) => self.delete_texts(*range),
+            PurgeChange::DeleteTexts(range) => self.purge_texts(*range),
             PurgeChange::Origin { message, origin } => self.put_origin(*message, origin),
             PurgeChange::DeleteMessages(range) => self.delete_messages(*range),
             PurgeChange::DeleteTimelines(range) => self.delete_timelines(*range),

@@ -52,7 +52,7 @@ fn open_embedded(options: &OpenOptions) -> Result<Store, StoreError> {
     let loaded = load(&writing, &shared, *in_doubt_wait, Sending::InDoubt, *now)?;
     let newest = loaded.newest;
     let meters = Meters::register(writing.count_waiting_events()?);
-    writing.start_upkeep(shared.disk.clone())?;
+    writing.start_upkeep(shared.disk.clone(), *now)?;
     shared.runs_engine.send_replace(true);
     let (queue, queued) = queue::queue();
     let for_readers = queued.clone();

@@ -109,7 +109,7 @@ impl Seat {
             return Ok(None);
         }
         let run = self.keeping.run;
-        let Some(writing) = backend::take_writer(&self.server, run, &self.shared.lease)? else {
+        let Some(mut writing) = backend::take_writer(&self.server, run, &self.shared.lease)? else {
             return Ok(None);
         };
         let others = self.other_nodes();
@@ -121,6 +121,7 @@ impl Seat {
         let sending = if is_alone { Sending::InDoubt } else { Sending::Kept };
         let loaded = load(&writing, &self.shared, self.in_doubt_wait, sending, now)?;
         let meters = Meters::register(writing.count_waiting_events()?);
+        writing.start_upkeep(self.shared.disk.clone(), now)?;
         self.shared.feed.push_elsewhere(writing.store_position()?.sequence);
         self.shared.runs_engine.send_replace(true);
         self.serve_nodes(&loaded.sending, &taken.held, others);

@@ -192,6 +192,9 @@ impl Writer<'_> {
         let accepted = ops.iter().zip(done).filter_map(|(op, done)| op.accepted(done.as_ref()?));
         self.shared.feed.push(sequence, accepted, &mut results.steps);
         self.engine.reuse_steps(results.steps);
+        if results.tally.purged.texts > 0 || results.tally.purged.messages > 0 {
+            self.database.note_purge();
+        }
         self.meters.count(&results.tally, ops.len(), self.engine.lanes.in_memory());
     }
 

@@ -1,7 +1,7 @@
 //! A connection to PostgreSQL that is cut while a batch is committed. A proxy on the loopback stands between the store and
 //! the server, and cuts the connection before or after the server gets the commit.
 
-use crate::world::{ALICE, PRICE, noon, options, server_address, server_at, sms};
+use crate::world::{ALICE, PRICE, key, noon, options, raw, secs, server_address, server_at, sms};
 use hermod_domain::money::Money;
 use hermod_store::{AcceptOutcome, LedgerEntry, LedgerKind, OpenOptions, Store};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -117,4 +117,39 @@ async fn message_whose_commit_was_done_but_not_answered_is_accepted_once() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn message_whose_commit_did_not_reach_the_server_is_accepted_by_the_next_try() {
     accept_over_a_cut(CUT_BEFORE).await;
+}
+
+async fn make_partitions_over_a_cut(cut: u8) {
+    let folder = tempfile::TempDir::new().expect("a temporary folder");
+    let Some((store, proxy)) = store_behind_a_proxy(folder.path()).await else { return };
+    for day in 1..=5 {
+        let now = noon().plus(secs(day * 86_400));
+        proxy.next.store(cut, Ordering::Release);
+        // This batch changes nothing, so that the first commit is that of the new partitions.
+        store.tick(now).await.expect("a tick");
+        store.find_key(key(day)).await.expect("the store answers");
+        let outcome = store.accept(sms(now)).await.expect("the store answers");
+        assert!(matches!(outcome, AcceptOutcome::Accepted { .. }), "{outcome:?}");
+        assert_eq!(proxy.next.load(Ordering::Acquire), PASS, "the connection was cut");
+        store.tick(now.plus(secs(61))).await.expect("a tick");
+        // The partitions are made after the first of these batches was answered.
+        for _ in 0..2 {
+            store.find_key(key(day)).await.expect("the store answers");
+        }
+        let ahead = format!("message_text_day_{}", now.day().get() + 7);
+        assert_eq!(raw(folder.path()).tables_with(&ahead), [ahead]);
+    }
+    store.close().await.expect("the store closes");
+    let report = crate::world::audit(folder.path());
+    assert!(report.is_clean() && report.messages == 5, "{report:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn partitions_whose_commit_was_done_but_not_answered_are_found() {
+    make_partitions_over_a_cut(CUT_AFTER).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn partitions_whose_commit_did_not_reach_the_server_are_made_by_the_next_try() {
+    make_partitions_over_a_cut(CUT_BEFORE).await;
 }

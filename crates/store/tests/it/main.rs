@@ -29,6 +29,7 @@ mod model;
 mod move_messages;
 mod nodes;
 mod opt_outs_and_limits;
+mod partitions;
 mod parts_without_id;
 mod queue;
 mod receipt_matching;

@@ -23,16 +23,16 @@ const DAMAGE: &[(&str, &str)] = &[
     ("UPDATE message SET source = '?' WHERE id = ?1", "a name consists of"),
     ("UPDATE message SET dest = 5 WHERE id = ?1", "a recipient"),
     ("UPDATE message SET encoding = 9 WHERE id = ?1", "9 is not an encoding"),
-    ("UPDATE message SET text = '' WHERE id = ?1", "the text is empty"),
+    ("UPDATE message_text SET text = '' WHERE id = ?1", "the text is empty"),
     ("UPDATE message SET parts = 300 WHERE id = ?1", "out of range"),
-    ("UPDATE message SET shape = x'ff' WHERE id = ?1", ""),
+    ("UPDATE message_text SET shape = x'ff' WHERE id = ?1", ""),
     ("UPDATE message SET id = id + 1000000 WHERE id = ?1", "its message has no row"),
 ];
 
 /// Returns [`DAMAGE`] and a text that is not UTF-8, which PostgreSQL has only in a column of bytes.
 fn all_damage() -> Vec<(&'static str, &'static str)> {
     let not_utf8 = match on_postgres("a source that is not UTF-8") {
-        true => "UPDATE message SET text = x'ff' WHERE id = ?1",
+        true => "UPDATE message_text SET text = x'ff' WHERE id = ?1",
         false => "UPDATE message SET source = CAST(x'ff' AS TEXT) WHERE id = ?1",
     };
     [DAMAGE, &[(not_utf8, "invalid utf-8")]].concat()

@@ -66,7 +66,7 @@ impl<'s> Copying<'s> {
                 let Connection::Postgres(session) = &target else { unreachable!("made above") };
                 pepper::claim(session, fingerprint)?;
                 progress::make(&target, of, &names)?;
-                tables::prepare(&target, &names)
+                tables::prepare(source, &target, &names)
             })?;
         } else if progress::read(&target).map_err(TableError::from)? != of {
             return Err(CopyError::OtherCopy(place).into());

@@ -22,12 +22,8 @@ pub(super) fn copy_table(
     on_step: &mut dyn FnMut(u64),
 ) -> Result<(), TableError> {
     // In the order of the table itself, which is the same at every run.
-    let select = format!(
-        "SELECT {} FROM \"{}\" NOT INDEXED LIMIT -1 OFFSET {}",
-        table.column_list(),
-        table.name,
-        table.copied
-    );
+    let select =
+        format!("SELECT {} FROM {} LIMIT -1 OFFSET {}", table.column_list(), table.source(), table.copied);
     let mut statement = source.sqlite().prepare(&select)?;
     let mut rows = statement.query([])?;
     while table.copied < table.rows {

@@ -46,6 +46,11 @@ impl Error {
         matches!(self, Error::Server(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION))
     }
 
+    /// Whether the statement did not get a lock in time.
+    pub(crate) fn is_lock_timeout(&self) -> bool {
+        matches!(self, Error::Server(error) if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE))
+    }
+
     /// Whether the server has no room for more.
     pub(crate) fn is_full(&self) -> bool {
         matches!(self, Error::Server(error) if error.code() == Some(&SqlState::DISK_FULL))

@@ -2,7 +2,8 @@
 //! in slices: each looks at a limited number of texts, for a limited time.
 
 use crate::record::{RecordedMessage, TextQuery};
-use crate::sql::{Connection, OptionalExtension, params};
+use crate::sql::message_texts::messages_with_texts;
+use crate::sql::{Connection, OptionalExtension, Statement, params};
 use crate::sqlite::record::rows::{MESSAGE_COLUMNS, read_message};
 use crate::sqlite::record::search::PAGE_ROWS_MAX;
 use hermod_domain::ids::{AccountId, MessageId};
@@ -65,7 +66,7 @@ pub(crate) fn match_texts(
     rows: u32,
 ) -> Result<TextMatches, TableError> {
     let rows = rows.clamp(1, PAGE_ROWS_MAX) as usize;
-    let mut find = connection.prepare_cached("SELECT text FROM message WHERE id = ?1 AND account = ?2")?;
+    let mut find = find_text(connection)?;
     let began = real_time();
     let mut found = TextMatches { ids: Vec::new(), looked_at: 0, next: None };
     for (number, id) in candidates.ids.iter().enumerate() {
@@ -92,8 +93,13 @@ pub(crate) fn text_of(
     account: AccountId,
     id: MessageId,
 ) -> Result<Option<String>, TableError> {
-    let mut find = connection.prepare_cached("SELECT text FROM message WHERE id = ?1 AND account = ?2")?;
+    let mut find = find_text(connection)?;
     Ok(find.query_row(params![id.as_i64(), account.get()], |row| row.get(0)).optional()?.flatten())
+}
+
+fn find_text(connection: &Connection) -> Result<Statement<'_>, TableError> {
+    let messages = messages_with_texts(connection);
+    Ok(connection.prepare_cached(&format!("SELECT text FROM {messages} WHERE id = ?1 AND account = ?2"))?)
 }
 
 /// Returns messages of an account from the record, in the order of `ids`.

@@ -7,17 +7,30 @@ use std::sync::mpsc;
 use tokio_postgres::{NoTls, SimpleQueryMessage};
 
 const VARIABLE: &str = "HERMOD_TEST_POSTGRES";
-/// Copies every table of one schema into another, and the view of all open parts.
+/// Copies every table of one schema into another with its rows and partitions, and the views.
 const COPY: &str = "
     CREATE SCHEMA \"{to}\";
-    DO $$ DECLARE of text; BEGIN
-        FOR of IN SELECT tablename FROM pg_tables WHERE schemaname = '{from}' LOOP
-            EXECUTE format('CREATE TABLE %I.%I (LIKE %I.%I INCLUDING ALL)', '{to}', of, '{from}', of);
-            EXECUTE format('INSERT INTO %I.%I SELECT * FROM %I.%I', '{to}', of, '{from}', of);
+    DO $$ DECLARE of record; BEGIN
+        FOR of IN SELECT c.relname AS name, c.relkind = 'p' AS is_partitioned, p.relname AS parent,
+                pg_get_expr(c.relpartbound, c.oid) AS bounds
+            FROM pg_class c LEFT JOIN pg_inherits i ON i.inhrelid = c.oid LEFT JOIN pg_class p ON p.oid = i.inhparent
+            WHERE c.relnamespace = '\"{from}\"'::regnamespace AND c.relkind IN ('r', 'p') ORDER BY c.relkind
+        LOOP
+            EXECUTE format('CREATE TABLE %I.%I (LIKE %I.%I INCLUDING ALL) %s', '{to}', of.name, '{from}', of.name,
+                CASE WHEN of.is_partitioned THEN 'PARTITION BY RANGE (id)' ELSE '' END);
+            IF of.bounds IS NOT NULL THEN
+                EXECUTE format('ALTER TABLE %I.%I ATTACH PARTITION %I.%I %s', '{to}', of.parent, '{to}', of.name, of.bounds);
+            END IF;
+            IF NOT of.is_partitioned THEN
+                EXECUTE format('INSERT INTO %I.%I SELECT * FROM %I.%I', '{to}', of.name, '{from}', of.name);
+            END IF;
         END LOOP;
-    END $$;
-    CREATE VIEW \"{to}\".open_part AS
-        SELECT * FROM \"{to}\".part UNION ALL SELECT * FROM \"{to}\".late_part;";
+        FOR of IN SELECT viewname AS name, definition FROM pg_views WHERE schemaname = '{from}' LOOP
+            PERFORM set_config('search_path', '\"{to}\"', true);
+            EXECUTE format('CREATE VIEW %I AS %s', of.name, of.definition);
+            PERFORM set_config('search_path', '\"{from}\"', true);
+        END LOOP;
+    END $$;";
 
 #[expect(clippy::disallowed_methods, reason = "a variable names the server of the tests")]
 fn url() -> Option<String> {

@@ -10,7 +10,8 @@ use std::time::Duration;
 /// How often [`sqlite`] looks whether everything is flushed, at intervals of 5 ms.
 const FLUSH_POLLS_MAX: usize = 200;
 
-/// A second access to the tables of a folder, in SQL that both databases understand. [`for_postgres`] translates blobs.
+/// A second access to the tables of a folder, in SQL that both databases understand. [`for_postgres`] translates blobs,
+/// [`for_sqlite`] the tables of texts.
 pub(crate) enum Raw {
     Sqlite(Connection),
     Postgres(PathBuf),
@@ -53,7 +54,8 @@ impl Raw {
     pub(crate) fn change(&self, sql: &str) -> u64 {
         match self {
             Raw::Sqlite(connection) => {
-                connection.execute_batch(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+                let sql = for_sqlite(sql);
+                connection.execute_batch(&sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
                 connection.changes()
             }
             Raw::Postgres(folder) => postgres::change(folder, &for_postgres(sql)),
@@ -138,6 +140,17 @@ impl Raw {
         };
     }
 
+    /// Keeps a transaction open on PostgreSQL that has read the messages, until the result is dropped.
+    pub(crate) fn read_for_long(&self) -> mpsc::Sender<()> {
+        match self {
+            Raw::Sqlite(_) => unreachable!("only for PostgreSQL"),
+            Raw::Postgres(folder) => postgres::hold(
+                folder,
+                "BEGIN; SELECT count(*) FROM message; SELECT count(*) FROM message_text",
+            ),
+        }
+    }
+
     /// Keeps the writer from committing.
     pub(crate) fn lock(self) -> Lock {
         match self {
@@ -161,9 +174,15 @@ pub(crate) fn blob(bytes: &[u8]) -> String {
 
 #[track_caller]
 fn column<T: FromSql>(connection: &Connection, query: &str) -> Vec<T> {
-    let mut statement = connection.prepare(query).unwrap_or_else(|error| panic!("{query}: {error}"));
+    let query = for_sqlite(query);
+    let mut statement = connection.prepare(&query).unwrap_or_else(|error| panic!("{query}: {error}"));
     let rows = statement.query_map([], |row| row.get(0)).expect("rows");
     rows.collect::<Result<_, _>>().expect("values")
+}
+
+/// Names the table of the texts: the embedded store has them in the rows of messages.
+fn for_sqlite(sql: &str) -> String {
+    sql.replace("message_with_text", "message").replace("message_text", "message")
 }
 
 /// Spells blobs as PostgreSQL does: `x'00ff'` after a space becomes `'\x00ff'::bytea`.
