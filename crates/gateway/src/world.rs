@@ -1,5 +1,6 @@
 //! The shared state of a gateway: clock, store, current catalogue, status board, and the rate limits in memory.
 
+mod changing;
 mod setup;
 
 use crate::board::{
@@ -21,7 +22,7 @@ use hermod_domain::sign_in::SignIns;
 use hermod_domain::traffic::{Admitted, Control, Velocity};
 use hermod_domain::webhook::url::AddressRules;
 use hermod_store::record::Scope;
-use hermod_store::{CatalogueLock, LogSize, Store, StoreError};
+use hermod_store::{LogSize, Store};
 use metrics::gauge;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -118,12 +119,6 @@ pub struct SmppServer {
     pub idle_timeout: Duration,
 }
 
-/// The right to change the catalogue.
-pub(crate) struct ChangingAlone<'a> {
-    _everywhere: CatalogueLock,
-    _here: tokio::sync::MutexGuard<'a, ()>,
-}
-
 /// What is left of a rate limit after a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateLeft {
@@ -188,13 +183,6 @@ impl World {
         self.store.set_catalogue(catalogue.clone());
         self.catalogue.store(catalogue);
         self.catalogues.send_modify(|count| *count += 1);
-    }
-
-    /// Waits until nothing else changes the catalogue, on any node. To be held from reading the store until the new catalogue is
-    /// in effect.
-    pub(crate) async fn change_alone(&self) -> Result<ChangingAlone<'_>, StoreError> {
-        let here = self.changing.lock().await;
-        Ok(ChangingAlone { _everywhere: self.store.lock_catalogue().await?, _here: here })
     }
 
     /// Returns a receiver that is notified of new catalogues.

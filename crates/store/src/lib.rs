@@ -13,6 +13,7 @@ mod filler;
 mod follower;
 mod journal;
 mod lease;
+mod node_run;
 mod nodes;
 mod outboxes;
 mod postgres;
@@ -35,10 +36,9 @@ pub use error::{BackendError, StoreError};
 pub use filler::RecordFiller;
 pub use hermod_engine::ops::*;
 pub use hermod_engine::state::lanes::JOBS_IN_MEMORY_MAX;
-pub use nodes::NodeKey;
 pub use read_results::{AuditReport, RecordAudit, Violation};
 pub use schema_status::{MigrationError, MigrationKind, MigrationStep, SchemaStatus};
-pub use server::{NodeListener, NodeOptions, Server};
+pub use server::{NodeKey, NodeListener, NodeOptions, Server};
 pub use statement::STATEMENT_ENTRIES_MAX;
 pub use store::{
     ACCEPT_WAIT_MAX, CatalogueLock, DAYS_PER_READ_MAX, DEFERRED_IN_MEMORY_MAX, Erased, LinkPort, NodeInfo,

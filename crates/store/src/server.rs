@@ -1,7 +1,6 @@
 //! The PostgreSQL server of a store.
 
 use crate::error::StoreError;
-use crate::nodes::NodeKey;
 use hermod_domain::time::Timestamp;
 use std::fmt;
 use std::net::{IpAddr, TcpListener};
@@ -37,6 +36,10 @@ pub struct NodeOptions {
     pub listener: Option<NodeListener>,
     pub clock: Box<dyn Fn() -> Timestamp + Send + Sync>,
 }
+
+/// The key that all nodes on a server share.
+#[derive(Clone)]
+pub struct NodeKey(pub [u8; 32]);
 
 /// Where other nodes connect.
 pub struct NodeListener {

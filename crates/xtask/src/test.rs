@@ -78,7 +78,7 @@ const CRASH_CYCLES: (&str, &str) = ("HERMOD_CRASH_CYCLES", "8");
 /// runs the tests that need a server.
 fn tests_on_postgres(tally: &mut Tally) -> Outcome {
     let server = postgres::Server::start()?;
-    let crash_tests = &["crash::", "on_postgresql::", "--skip", "crash::record"];
+    let crash_tests = &["crash::", "cluster::", "on_postgresql::", "--skip", "crash::record"];
     for (package, target, tests) in [
         ("hermod-store", &["--lib"][..], &["postgres::"][..]),
         ("hermod-store", &["--test", "it"], &[]),

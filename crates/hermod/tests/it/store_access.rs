@@ -16,6 +16,11 @@ pub(crate) fn store_of(data: &Path) -> StoreAddress {
     StoreAddress::parse(&format!("{url}?schema={}", folder.to_string_lossy())).expect("an address")
 }
 
+/// Whether the gateways of the tests have the embedded store.
+pub(crate) fn is_embedded() -> bool {
+    store_of(Path::new("any/data")) == StoreAddress::Embedded
+}
+
 /// Audits the store of a data folder.
 pub(crate) fn audit(data: &Path) -> AuditReport {
     match store_of(data).server().expect("an address") {

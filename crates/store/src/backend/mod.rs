@@ -9,6 +9,7 @@ pub(crate) mod writing;
 use crate::audit;
 use crate::error::StoreError;
 use crate::lease::Lease;
+use crate::node_run::NodeRun;
 use crate::postgres::{self, PostgresDatabase, WritingSession};
 pub(crate) use crate::postgres::{CatalogueLock, LinkSlots, Member, NodeRow, Standing};
 use crate::read_results::{
@@ -29,7 +30,6 @@ use crate::sqlite::database::Database;
 use crate::sqlite::record::{text, timeline};
 use crate::sqlite::{copying as sqlite_copying, lock, recovery};
 use crate::store_copy::PepperFingerprint;
-use crate::writer::answers::NodeRun;
 use hermod_domain::audit::{AuditFilter, AuditRow};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::customer_request::CustomerRequestState;

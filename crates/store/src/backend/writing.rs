@@ -3,9 +3,9 @@
 use crate::backend::record::StorePosition;
 use crate::disk::Disk;
 use crate::error::StoreError;
+use crate::node_run::{NodeRun, SentBy};
 use crate::postgres;
 use crate::sqlite::writing;
-use crate::writer::answers::{NodeRun, SentBy};
 use hermod_domain::time::Timestamp;
 use hermod_engine::tables::{TableError, Tables};
 use std::path::Path;

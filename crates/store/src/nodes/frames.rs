@@ -1,7 +1,8 @@
 //! What two nodes tell each other: one side runs the engine, the other serves customers and carriers. All of it is plain data.
 
 use crate::error::{BackendErrorKind, StoreError};
-use crate::writer::answers::{Answer, NodeRun};
+use crate::node_run::NodeRun;
+use crate::writer::answers::Answer;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, PartNo};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;

@@ -8,7 +8,7 @@ use super::pending::{Pending, end_without_outcome};
 use super::remote_port::RemotePort;
 use super::wire::{Reading, Wire, Writing, read_frame, write_encoded, write_frame};
 use crate::error::StoreError;
-use crate::writer::answers::NodeRun;
+use crate::node_run::NodeRun;
 use crate::writer::operation::Op;
 use crate::writer::queue::OpQueue;
 use hermod_domain::ids::ConnectionId;
@@ -47,6 +47,8 @@ pub(crate) struct FrontEnd {
 
 #[derive(Default)]
 struct State {
+    /// Counts the connections. What an earlier one brings is not taken any more: the engine has been told what was there.
+    connection: u64,
     pending: Pending,
     links: HeldLinks,
 }
@@ -69,6 +71,7 @@ pub(crate) struct TakenOver {
 
 /// A connection to an engine, and the tasks that serve it. Dropping it closes it.
 pub(crate) struct EngineConnection {
+    front_end: Arc<FrontEnd>,
     outgoing: Arc<Outgoing>,
     _tasks: JoinSet<()>,
 }
@@ -76,6 +79,13 @@ pub(crate) struct EngineConnection {
 impl EngineConnection {
     pub(crate) fn is_lost(&self) -> bool {
         self.outgoing.is_closed()
+    }
+}
+
+impl Drop for EngineConnection {
+    fn drop(&mut self) {
+        self.outgoing.close();
+        self.front_end.disconnect_ports(&self.outgoing);
     }
 }
 
@@ -125,25 +135,26 @@ impl FrontEnd {
             Welcome::Refused(why) => return Err(io::Error::new(io::ErrorKind::PermissionDenied, why)),
         };
         let outgoing = Arc::new(Outgoing::default());
-        self.resume(applied, &outgoing).map_err(io::Error::other)?;
+        let number = self.resume(applied, &outgoing).map_err(io::Error::other)?;
         let mut tasks = JoinSet::new();
         tasks.spawn_on(write_frames(writing, outgoing.clone()), runtime);
         let (front_end, closing, waking) = (self.clone(), outgoing.clone(), queue.clone());
         let read = async move {
-            let error = front_end.read_frames(reading).await;
+            let error = front_end.read_frames(reading, number).await;
             tracing::warn!(%error, "The connection to the node with the engine was lost");
             closing.close();
-            front_end.disconnect_ports();
+            front_end.disconnect_ports(&closing);
             waking.wake_writer();
         };
         tasks.spawn_on(read, runtime);
         self.connect_ports(&outgoing);
-        Ok(Some(EngineConnection { outgoing, _tasks: tasks }))
+        Ok(Some(EngineConnection { front_end: self.clone(), outgoing, _tasks: tasks }))
     }
 
-    /// Ends the operations that were run, and sends the links and the other operations.
-    fn resume(&self, applied: u64, engine: &Outgoing) -> Result<(), postcard::Error> {
+    /// Ends the operations that were run, and sends the links and the other operations. Returns the number of the connection.
+    fn resume(&self, applied: u64, engine: &Outgoing) -> Result<u64, postcard::Error> {
         let mut state = self.state();
+        state.connection += 1;
         for op in state.pending.take_applied(applied) {
             if let Some(again) = end_without_outcome(op) {
                 state.pending.push(again);
@@ -159,7 +170,7 @@ impl FrontEnd {
                 engine.put(frames::encode(&ToEngine::Operations { first: some[0].0, operations })?);
             }
         }
-        Ok(())
+        Ok(state.connection)
     }
 
     /// Sends operations. Those that were cancelled meanwhile are left out.
@@ -197,6 +208,11 @@ impl FrontEnd {
         waited.0.pending.len() < UNANSWERED_MAX
     }
 
+    /// Whether there is a connection to the engine.
+    pub(crate) fn is_connected(&self) -> bool {
+        self.ports().engine.is_some()
+    }
+
     /// Whether every operation that was sent is answered.
     pub(crate) fn is_settled(&self) -> bool {
         self.state().pending.unanswered().next().is_none()
@@ -205,6 +221,7 @@ impl FrontEnd {
     /// Takes everything that the engine of this process goes on with. `applied`: the last operation that was run.
     pub(crate) fn take_over(&self, applied: u64) -> TakenOver {
         let mut state = self.state();
+        state.connection += 1;
         let again: Vec<Op> =
             state.pending.take_applied(applied).into_iter().filter_map(end_without_outcome).collect();
         let resumed = state.links.resumed(state.pending.unanswered().map(|(_, op)| op));
@@ -227,20 +244,23 @@ impl FrontEnd {
         }
     }
 
-    async fn read_frames(&self, mut reading: Reading) -> io::Error {
+    async fn read_frames(&self, mut reading: Reading, connection: u64) -> io::Error {
         let mut buffer = Vec::new();
         loop {
             match read_frame(&mut reading, &mut buffer).await {
-                Ok(frame) => self.handle(frame),
+                Ok(frame) => self.handle(frame, connection),
                 Err(error) => return error,
             }
         }
     }
 
-    fn handle(&self, frame: ToNode) {
+    fn handle(&self, frame: ToNode, connection: u64) {
         match frame {
             ToNode::Answers(answers) => {
                 let mut state = self.state();
+                if state.connection != connection {
+                    return;
+                }
                 for (number, answer) in answers {
                     // The engine is being stopped. The next one runs the operation.
                     if matches!(answer, Err(frames::Failure::Closed)) {
@@ -257,6 +277,9 @@ impl FrontEnd {
             }
             ToNode::Handouts(handouts) => {
                 let mut state = self.state();
+                if state.connection != connection {
+                    return;
+                }
                 handouts.into_iter().for_each(|(link, handout)| state.links.deliver(link, handout));
             }
             ToNode::Reports { port, reports } => {
@@ -288,8 +311,11 @@ impl FrontEnd {
         ports.open.values().filter_map(Weak::upgrade).for_each(|port| port.connect(engine.clone()));
     }
 
-    fn disconnect_ports(&self) {
+    fn disconnect_ports(&self, engine: &Arc<Outgoing>) {
         let mut ports = self.ports();
+        if !ports.engine.as_ref().is_some_and(|known| Arc::ptr_eq(known, engine)) {
+            return;
+        }
         ports.engine = None;
         ports.open.values().filter_map(Weak::upgrade).for_each(|port| port.disconnect());
     }

@@ -1,9 +1,10 @@
 //! Accepts connections of other nodes, and checks who connects.
 
 use super::frames::{Hello, VERSION, Welcome};
+use super::session::Session;
 use super::sessions::EngineSessions;
 use super::wire::{Reading, Wire, Writing, read_frame, write_frame};
-use crate::writer::answers::NodeRun;
+use crate::node_run::NodeRun;
 use hermod_domain::time::Timestamp;
 use std::io;
 use std::sync::Arc;
@@ -39,7 +40,9 @@ pub(crate) async fn listen(
             let greeted = within(GREETING_MAX, greet(&wire, socket, store, &now, &engine)).await;
             drop(permit);
             let served = match greeted {
-                Ok(Some((sessions, run, reading, writing))) => sessions.serve(run, reading, writing).await,
+                Ok(Some((sessions, run, reading, writing))) => {
+                    Session::serve(sessions, run, reading, writing).await
+                }
                 Ok(None) => return,
                 Err(error) => Err(error),
             };

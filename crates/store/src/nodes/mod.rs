@@ -12,6 +12,7 @@ mod outgoing;
 mod pending;
 mod remote_link;
 mod remote_port;
+mod session;
 mod sessions;
 mod wire;
 
@@ -22,5 +23,4 @@ pub(crate) use held_links::HeldLink;
 pub(crate) use listening::listen;
 pub(crate) use remote_port::RemotePort;
 pub(crate) use sessions::{EngineSessions, Unclaimed};
-pub use wire::NodeKey;
 pub(crate) use wire::Wire;

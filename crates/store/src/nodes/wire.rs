@@ -4,6 +4,7 @@
 
 use super::frames::{self, FRAME_MAX};
 use crate::error::StoreError;
+use crate::server::NodeKey;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, verify_tls13_signature};
@@ -22,10 +23,6 @@ use tokio_rustls::{TlsAcceptor, TlsConnector};
 
 const EXPORTER_LABEL: &[u8] = b"EXPORTER-hermod-nodes";
 const PROOF_OCTETS: usize = 32;
-
-/// The key that all nodes of a cluster share.
-#[derive(Clone)]
-pub struct NodeKey(pub [u8; 32]);
 
 /// Which side of the connection proves something.
 #[derive(Clone, Copy)]

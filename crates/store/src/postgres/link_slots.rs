@@ -1,12 +1,12 @@
 //! The links to carriers as leased slots: a node may bind the third link of a carrier only while it has that slot. A slot belongs
 //! to its node until the node gives it back or is declared dead. The lock for changes of the setup is here too.
 
-use super::membership::as_values;
+use super::node_run::as_values;
 use super::writing::failed;
 use crate::error::StoreError;
+use crate::node_run::NodeRun;
 use crate::server::Server;
 use crate::sql::postgres::Session;
-use crate::writer::answers::NodeRun;
 use hermod_domain::ids::CarrierId;
 use rusqlite::ToSql;
 use std::sync::{Mutex, PoisonError};

@@ -3,14 +3,15 @@
 //! A node is declared dead by raising the epoch of its row, which only works once its lease has expired on the server's clock.
 //! From then on it cannot renew the lease or take the right to write, and its next renewal tells it so.
 
+use super::node_run::{application_name, as_values};
 use super::schema::{self, Schema};
 use super::writing::{check_no_unfinished_copy, failed};
 use crate::error::StoreError;
 use crate::lease::LEASE;
+use crate::node_run::NodeRun;
 use crate::server::Server;
 use crate::sql::Connection;
 use crate::sql::postgres::{Session, values};
-use crate::writer::answers::NodeRun;
 use rusqlite::ToSql;
 use std::time::Duration;
 
@@ -196,15 +197,6 @@ pub(super) fn check_unused(session: &Session, server: &Server) -> Result<(), Sto
         return Ok(());
     }
     Err(StoreError::InUse(server.name().into()))
-}
-
-/// The name under which PostgreSQL lists the connection that writes for a node.
-pub(super) fn application_name(schema: &str, run: NodeRun) -> String {
-    format!("hermod {:08x} {}.{}", crc32c::crc32c(schema.as_bytes()), run.id, run.epoch)
-}
-
-pub(super) fn as_values(run: NodeRun) -> (i64, i64) {
-    (i64::from(run.id), run.epoch.cast_signed())
 }
 
 fn read_run(row: &tokio_postgres::Row, column: usize) -> Result<NodeRun, StoreError> {

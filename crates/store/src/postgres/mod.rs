@@ -6,6 +6,7 @@ mod copying;
 mod database;
 mod link_slots;
 mod membership;
+mod node_run;
 mod partitions;
 mod pepper;
 mod schema;

@@ -4,17 +4,17 @@
 //! If the connection is lost while a batch is committed, the count tells whether it was.
 
 use super::copy_progress;
-use super::membership::{application_name, as_values};
+use super::node_run::{application_name, as_values};
 use super::upkeep::Upkeep;
 use crate::disk::Disk;
 use crate::error::StoreError;
 use crate::lease::Lease;
+use crate::node_run::{NodeRun, SentBy};
 use crate::server::Server;
 use crate::sql::postgres::RowKey;
 use crate::sql::postgres::{Error as PostgresError, Session, values};
 use crate::sql::{Connection, Error};
 use crate::sql::{SqlTables, catalogue, webhook_events};
-use crate::writer::answers::{NodeRun, SentBy};
 use hermod_domain::time::Timestamp;
 use hermod_engine::tables::{TableError, Tables};
 use rusqlite::ToSql;

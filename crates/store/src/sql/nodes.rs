@@ -1,8 +1,8 @@
 //! Reads about nodes, which only a database that several nodes share has.
 
+use crate::node_run::NodeRun;
 use crate::read_results::StorePosition;
 use crate::sql::{Connection, OptionalExtension, params};
-use crate::writer::answers::NodeRun;
 use hermod_engine::tables::TableError;
 
 /// Returns the last operation of a node that was run.

@@ -4,10 +4,10 @@
 use crate::backend::{LinkSlots, Member, NodeRow, Standing};
 use crate::error::StoreError;
 use crate::lease::{BootTime, Lease, RENEW_EVERY};
+use crate::node_run::NodeRun;
 use crate::nodes::{self, EngineSessions, Wire};
 use crate::server::{NodeListener, NodeOptions, Server};
 use crate::shared::Shared;
-use crate::writer::answers::NodeRun;
 use crate::writer::queue::OpQueue;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::JoinHandle;

@@ -169,6 +169,12 @@ impl Store {
         *self.inner.access.shared.runs_engine.borrow()
     }
 
+    /// Whether operations can be run now: this node has a lease, and runs the engine or is connected to it.
+    pub fn can_serve(&self) -> bool {
+        let is_connected = || self.inner.front_end.as_ref().is_some_and(|front_end| front_end.is_connected());
+        self.inner.access.shared.lease.is_valid() && (self.runs_engine() || is_connected())
+    }
+
     /// Waits until this process runs the engine.
     pub async fn engine_came(&self) {
         let mut runs_engine = self.inner.access.shared.runs_engine.subscribe();

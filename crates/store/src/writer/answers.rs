@@ -1,24 +1,10 @@
 //! The answers to operations of another node. The writer adds them after the commit; the node's session sends them together.
 
 use crate::error::StoreError;
+use crate::node_run::SentBy;
 use hermod_engine::commands::AnyOutcome;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use tokio::sync::Notify;
-
-/// The node that sent an operation, and the operation's number there: the first one of a process is 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct SentBy {
-    pub node: NodeRun,
-    pub number: u64,
-}
-
-/// A node, and which run of it: a process that is started again has the next epoch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct NodeRun {
-    pub id: u32,
-    pub epoch: u64,
-}
+use tokio::sync::{Notify, watch};
 
 /// None is the outcome of an operation that was cancelled.
 pub(crate) type Answer = Result<Option<AnyOutcome>, StoreError>;
@@ -30,14 +16,14 @@ pub(crate) struct Answers {
     waiting: Mutex<Vec<(u64, Answer)>>,
     arrived: Notify,
     /// The highest number that was answered.
-    given: AtomicU64,
+    given: watch::Sender<u64>,
 }
 
 impl Answers {
     fn put(&self, number: u64, answer: Answer) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.push((number, answer));
-        self.given.fetch_max(number, Ordering::AcqRel);
+        self.given.send_if_modified(|given| std::mem::replace(given, number.max(*given)) < number);
         let first = waiting.len() == 1;
         drop(waiting);
         if first {
@@ -45,9 +31,11 @@ impl Answers {
         }
     }
 
-    /// Returns the highest number that was answered. All before it are answered too, because the writer keeps the order.
-    pub(crate) fn given(&self) -> u64 {
-        self.given.load(Ordering::Acquire)
+    /// Waits until this number is answered. All before it are answered too, because the writer keeps the order.
+    pub(crate) async fn wait_for(&self, number: u64) {
+        let mut given = self.given.subscribe();
+        // The sender is here.
+        let _ = given.wait_for(|given| *given >= number).await;
     }
 
     /// Waits for answers, and returns all that came since the last call. Dropping the future loses nothing.

@@ -2,9 +2,10 @@
 //! durable; an error is sent if the command was not written.
 
 use crate::error::StoreError;
+use crate::node_run::SentBy;
 use crate::queued_acceptance::QueuedAcceptance;
 use crate::record::AcceptedMessage;
-use crate::writer::answers::{NodeReply, SentBy};
+use crate::writer::answers::NodeReply;
 use crate::writer::mailbox::Mailbox;
 use hermod_domain::ids::CarrierId;
 use hermod_engine::batch::Batch;

@@ -2,10 +2,10 @@
 //! the engine's memory are as they were before the batch.
 
 use super::Writer;
-use super::answers::{NodeRun, SentBy};
 use super::log::{log_forbidden, log_set_aside, log_steps, log_unreadable_reports};
 use super::operation::Op;
 use crate::error::StoreError;
+use crate::node_run::{NodeRun, SentBy};
 use hermod_domain::ids::{CarrierId, ConnectionId};
 use hermod_domain::time::Timestamp;
 use hermod_engine::batch::{Batch, ForbiddenEvent, Tally};

@@ -30,6 +30,8 @@ pub(super) fn readyz(world: &World) -> Response {
         (StatusCode::SERVICE_UNAVAILABLE, "draining: the gateway is shutting down\n")
     } else if !world.store.is_accepting() {
         (StatusCode::SERVICE_UNAVAILABLE, "disk low: the store accepts no messages until space returns\n")
+    } else if !world.store.can_serve() {
+        (StatusCode::SERVICE_UNAVAILABLE, "no engine: this node reaches no node that stores messages\n")
     } else {
         (StatusCode::OK, "ready\n")
     };

@@ -7,7 +7,7 @@
 use crate::crash::{Customer, compare};
 use crate::gateways::{self, Served, carrier_entry, customers_text};
 use crate::real_time::{now, pause};
-use crate::store_access::number_from;
+use crate::store_access::{is_embedded, number_from};
 use hermod_simulator::carrier::{Carrier, CarrierOptions, Outcome, RecordMode, Script};
 use hermod_simulator::load::http::Which;
 use std::path::Path;
@@ -33,7 +33,7 @@ struct Cluster {
 impl Cluster {
     /// Starts three nodes; none without PostgreSQL. `links`: how many binds the carrier allows.
     async fn start(links: u8) -> Option<Cluster> {
-        if gateways::is_embedded() {
+        if is_embedded() {
             println!("only for PostgreSQL");
             return None;
         }
@@ -162,14 +162,14 @@ async fn node_that_wakes_up_after_its_lease_has_ended_stops_itself() {
 async fn nodes_that_are_restarted_one_after_another_refuse_nothing_for_long() {
     let Some(mut cluster) = Cluster::start(1).await else { return };
     let customer = Customer::default();
-    for index in 0..NAMES.len() {
+    for (index, name) in NAMES.iter().enumerate() {
         let stopping = cluster.take_node(index);
         let other = (index + 1) % NAMES.len();
         cluster
             .send_during(&customer, async {
                 stopping.stop().await;
                 let took = cluster.wait_for_service(other, &customer).await;
-                println!("{} stopped, service after {took:?}", NAMES[index]);
+                println!("{name} stopped, service after {took:?}");
             })
             .await;
         cluster.start_node(index);

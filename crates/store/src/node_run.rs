@@ -1,0 +1,15 @@
+//! Nodes, and operations by the node that sent them.
+
+/// The node that sent an operation, and the operation's number there: the first one of a process is 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SentBy {
+    pub node: NodeRun,
+    pub number: u64,
+}
+
+/// A node, and which run of it: a process that is started again has the next epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct NodeRun {
+    pub id: u32,
+    pub epoch: u64,
+}

@@ -1,0 +1,268 @@
+//! The session of one node that is connected to the engine: puts its operations into the writer's queue, and sends back answers,
+//! parts for links and reports for binds.
+
+use super::frames::{self, Operation, ResumedLink, ToEngine, ToNode, Welcome};
+use super::front_end::write_frames;
+use super::outgoing::Outgoing;
+use super::remote_link::RemoteLink;
+use super::sessions::{ENGINES_TIME, EngineSessions};
+use super::wire::{Reading, Writing, read_frame, write_frame};
+use crate::error::StoreError;
+use crate::node_run::{NodeRun, SentBy};
+use crate::queued_acceptance::QueuedAcceptance;
+use crate::report_port::ReportPort;
+use crate::writer::answers::{Answers, NodeReply};
+use crate::writer::operation::{Op, Reply};
+use hermod_domain::carrier::IdConversion;
+use hermod_domain::time::Timestamp;
+use hermod_engine::commands::{AnyCommand, CloseLink, OpenLink};
+use hermod_engine::ops::{LinkBatch, SubmitResponse};
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::sync::Arc;
+use tokio::io::AsyncWriteExt as _;
+use tokio::sync::{oneshot, watch};
+use tokio::task::JoinSet;
+
+/// The connection of one node.
+pub(super) struct Session {
+    run: NodeRun,
+    sessions: Arc<EngineSessions>,
+    answers: Arc<Answers>,
+    outgoing: Arc<Outgoing>,
+    receivers: HashMap<u64, Receiver>,
+    tasks: JoinSet<()>,
+}
+
+/// A bind of the node that takes reports.
+struct Receiver {
+    port: Arc<ReportPort>,
+    /// What its node asked for last, and how often it asked.
+    wanted: watch::Sender<(u64, u32, Timestamp)>,
+}
+
+impl Session {
+    /// Serves a node until its connection ends.
+    pub(super) async fn serve(
+        sessions: Arc<EngineSessions>,
+        run: NodeRun,
+        mut reading: Reading,
+        mut writing: Writing,
+    ) -> io::Result<()> {
+        let outgoing = Arc::new(Outgoing::default());
+        let answers = {
+            let mut state = sessions.state();
+            let node = state.nodes.entry(run).or_default();
+            // The node has given an earlier connection up.
+            if let Some(earlier) = node.session.replace(outgoing.clone()) {
+                earlier.close();
+            }
+            node.answers.clone()
+        };
+        let applied = sessions.applied(run).await.map_err(io::Error::other)?;
+        write_frame(&mut writing, &Welcome::Served { applied }).await?;
+        writing.flush().await?;
+        let mut session = Session {
+            run,
+            sessions: sessions.clone(),
+            answers: answers.clone(),
+            outgoing: outgoing.clone(),
+            receivers: HashMap::new(),
+            tasks: JoinSet::new(),
+        };
+        session.tasks.spawn(write_frames(writing, outgoing.clone()));
+        let changes = sessions.access.shared.catalogue_changed.subscribe();
+        session.tasks.spawn(send_changes(changes, outgoing.clone()));
+        session.tasks.spawn(send_answers(answers, outgoing.clone()));
+        let mut buffer = Vec::new();
+        let ended = loop {
+            if outgoing.is_closed() {
+                break Ok(());
+            }
+            match read_frame(&mut reading, &mut buffer).await {
+                Ok(frame) => session.handle(frame).await.map_err(io::Error::other)?,
+                Err(error) => break Err(error),
+            }
+        };
+        outgoing.close();
+        drop(session);
+        ended
+    }
+
+    async fn handle(&mut self, frame: ToEngine) -> Result<(), StoreError> {
+        match frame {
+            ToEngine::Resume(links) => self.resume(links).await?,
+            ToEngine::Operations { first, operations } => {
+                for (number, operation) in (first..).zip(operations) {
+                    self.queue(number, operation).await?;
+                }
+            }
+            ToEngine::OpenReceiver { port, connection } => {
+                let opened = Arc::new(ReportPort::open(self.sessions.access.clone(), connection));
+                let (wanted, wants) = watch::channel((0, 0, Timestamp::EPOCH));
+                let sending = send_reports(port, opened.clone(), wants, self.outgoing.clone());
+                self.tasks.spawn(sending);
+                self.receivers.insert(port, Receiver { port: opened, wanted });
+            }
+            ToEngine::TakeReports { port, most, now } => {
+                if let Some(receiver) = self.receivers.get(&port) {
+                    receiver.wanted.send_modify(|(asked, wanted, at)| {
+                        (*asked, *wanted, *at) = (*asked + 1, most, now);
+                    });
+                }
+            }
+            ToEngine::SettleReports { port, outcomes, now } => {
+                if let Some(receiver) = self.receivers.get(&port) {
+                    receiver.port.settle(outcomes, now).await?;
+                }
+            }
+            ToEngine::CloseReceiver { port } => drop(self.receivers.remove(&port)),
+        }
+        Ok(())
+    }
+
+    /// Opens the links that were open before, and takes back parts that their node has not got.
+    async fn resume(&mut self, links: Vec<ResumedLink>) -> Result<(), StoreError> {
+        let mut opened = Vec::new();
+        let mut held_now = HashSet::new();
+        let mut links_now = HashMap::new();
+        for ResumedLink { open, is_open, slots, held } in links {
+            let link = self.new_link(&open);
+            link.held().replace(&held);
+            held_now.extend(held);
+            if is_open {
+                opened.push((open, slots, link.mailbox.clone()));
+            }
+            links_now.insert(open.link, link);
+        }
+        let earlier = self.sessions.replace_links(self.run, links_now, &held_now);
+        let mut lost = self.sessions.close_links(earlier).await?;
+        lost.retain(|part| !held_now.contains(part));
+        self.sessions.report(lost, SubmitResponse::NotSent).await?;
+        self.sessions.settle_unclaimed().await;
+        for (open, slots, mailbox) in opened {
+            let place = self.sessions.access.queue.reserve().await?;
+            let reply = Reply::Caller(oneshot::channel().0);
+            place.send(Op::OpenLink(open, mailbox, reply));
+            let grant = LinkBatch {
+                carrier: open.carrier,
+                ids: IdConversion::None,
+                link: open.link,
+                responses: Vec::new(),
+                receipts: Vec::new(),
+                inbound: Vec::new(),
+                slots,
+                now: ENGINES_TIME,
+            };
+            self.sessions.queue(grant).await?;
+        }
+        Ok(())
+    }
+
+    /// Returns a link of the node, whose handouts are sent to it from now on.
+    fn new_link(&mut self, open: &OpenLink) -> RemoteLink {
+        let link = RemoteLink::new(open.carrier);
+        self.tasks.spawn(link.clone().send_handouts(open.link, self.outgoing.clone()));
+        link
+    }
+
+    /// Follows what the node does with its links.
+    fn note(&self, command: &AnyCommand) {
+        let state = self.sessions.state();
+        let Some(node) = state.nodes.get(&self.run) else { return };
+        match command {
+            AnyCommand::ReportLink(batch) => {
+                if let Some(link) = node.links.get(&batch.link) {
+                    link.held().remove_reported(batch);
+                }
+            }
+            AnyCommand::CloseLink(close) => {
+                if let Some(link) = node.links.get(&close.link) {
+                    link.close();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    async fn queue(&mut self, number: u64, operation: Operation) -> Result<(), StoreError> {
+        let sent_by = SentBy { node: self.run, number };
+        let reply = Reply::Node(NodeReply { sent_by, answers: self.answers.clone() });
+        let op = match operation {
+            Operation::Command(command) => {
+                self.note(&command);
+                Op::Command(command, Some(reply))
+            }
+            Operation::Accept(acceptance) => Op::Accept(Arc::new(QueuedAcceptance::new(*acceptance)), reply),
+            Operation::OpenLink(open) => {
+                let link = self.new_link(&open);
+                let mailbox = link.mailbox.clone();
+                if let Some(node) = self.sessions.state().nodes.get_mut(&self.run) {
+                    node.links.retain(|_, link| !link.ends());
+                    node.links.insert(open.link, link);
+                }
+                Op::OpenLink(open, mailbox, reply)
+            }
+        };
+        let place = self.sessions.access.queue.reserve().await?;
+        {
+            let mut state = self.sessions.state();
+            let node = state.nodes.get_mut(&self.run).filter(|node| node.is_served_by(&self.outgoing));
+            // The node has connected again, and sends the operation there.
+            let node = node.ok_or(StoreError::Closed)?;
+            node.queued = number;
+        }
+        place.send(op);
+        Ok(())
+    }
+}
+
+/// The node is lost, or has connected again: its links get no more parts.
+impl Drop for Session {
+    fn drop(&mut self) {
+        let state = self.sessions.state();
+        let Some(node) = state.nodes.get(&self.run) else { return };
+        if !node.is_served_by(&self.outgoing) {
+            return;
+        }
+        for (id, link) in &node.links {
+            if let Ok(place) = self.sessions.access.queue.try_reserve() {
+                let close = CloseLink { carrier: link.carrier, link: *id };
+                place.send(Op::Command(close.into(), None));
+            }
+        }
+    }
+}
+
+async fn send_answers(answers: Arc<Answers>, outgoing: Arc<Outgoing>) {
+    loop {
+        let taken = answers.take().await.into_iter().map(|(number, answer)| (number, frames::sent(answer)));
+        put(&outgoing, &ToNode::Answers(taken.collect()));
+    }
+}
+
+async fn send_changes(mut changes: watch::Receiver<u64>, outgoing: Arc<Outgoing>) {
+    while changes.changed().await.is_ok() {
+        put(&outgoing, &ToNode::CatalogueChanged);
+    }
+}
+
+async fn send_reports(
+    number: u64,
+    port: Arc<ReportPort>,
+    mut wants: watch::Receiver<(u64, u32, Timestamp)>,
+    outgoing: Arc<Outgoing>,
+) {
+    while wants.changed().await.is_ok() {
+        let (_, most, now) = *wants.borrow_and_update();
+        let reports = port.take(most, now).await;
+        put(&outgoing, &ToNode::Reports { port: number, reports });
+    }
+}
+
+fn put(outgoing: &Outgoing, frame: &ToNode) {
+    match frames::encode(frame) {
+        Ok(octets) => outgoing.put(octets),
+        Err(error) => tracing::error!(%error, "A frame for another node could not be encoded"),
+    }
+}
