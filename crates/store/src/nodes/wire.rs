@@ -16,7 +16,7 @@ use sha2::Sha256;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader, BufWriter};
 use tokio::net::TcpStream;
 use tokio_rustls::rustls;
 use tokio_rustls::{TlsAcceptor, TlsConnector};
@@ -38,8 +38,19 @@ pub(crate) struct Wire {
     acceptor: TlsAcceptor,
 }
 
-pub(crate) type Reading = Box<dyn AsyncRead + Send + Unpin>;
-pub(crate) type Writing = Box<dyn AsyncWrite + Send + Unpin>;
+pub(crate) type Reading = BufReader<Box<dyn AsyncRead + Send + Unpin>>;
+pub(crate) type Writing = BufWriter<Box<dyn AsyncWrite + Send + Unpin>>;
+
+/// Octets that are read or written at once.
+const BUFFER_BYTES: usize = 64 * 1024;
+
+fn halves(stream: impl AsyncRead + AsyncWrite + Send + 'static) -> (Reading, Writing) {
+    let (reading, writing) = tokio::io::split(stream);
+    (
+        BufReader::with_capacity(BUFFER_BYTES, Box::new(reading)),
+        BufWriter::with_capacity(BUFFER_BYTES, Box::new(writing)),
+    )
+}
 
 impl Wire {
     pub(crate) fn new(key: NodeKey) -> Result<Wire, StoreError> {
@@ -78,8 +89,7 @@ impl Wire {
         stream.write_all(&self.proof(Side::Caller, &session)).await?;
         stream.flush().await?;
         self.check(&mut stream, Side::Engine, &session).await?;
-        let (reading, writing) = tokio::io::split(stream);
-        Ok((Box::new(reading), Box::new(writing)))
+        Ok(halves(stream))
     }
 
     /// Accepts a connection of a node, and checks that it has the key.
@@ -90,8 +100,7 @@ impl Wire {
         self.check(&mut stream, Side::Caller, &session).await?;
         stream.write_all(&self.proof(Side::Engine, &session)).await?;
         stream.flush().await?;
-        let (reading, writing) = tokio::io::split(stream);
-        Ok((Box::new(reading), Box::new(writing)))
+        Ok(halves(stream))
     }
 
     fn mac(&self, side: Side, session: &[u8]) -> Hmac<Sha256> {

@@ -82,7 +82,8 @@ impl Keeping {
         shared: Arc<Shared>,
         queue: Arc<OpQueue>,
     ) -> Result<(), StoreError> {
-        let keeper = Keeper { member, keeping: Arc::downgrade(self), shared, queue, expired_looks: 0 };
+        let keeper =
+            Keeper { member, keeping: Arc::downgrade(self), shared, queue, expired_looks: 0, commits: 0 };
         let thread = std::thread::Builder::new().name("hermod-lease".to_owned()).spawn(move || keeper.run());
         *lock(&self.thread) = Some(thread.map_err(|error| StoreError::Nodes(error.to_string()))?);
         Ok(())
@@ -148,6 +149,8 @@ struct Keeper {
     shared: Arc<Shared>,
     queue: Arc<OpQueue>,
     expired_looks: u32,
+    /// The last batch that was seen while another node wrote.
+    commits: u64,
 }
 
 impl Keeper {
@@ -194,7 +197,9 @@ impl Keeper {
         if *self.shared.runs_engine.borrow() {
             return self.look_after_nodes(keeping, standing);
         }
-        self.shared.feed.push_elsewhere(standing.commits);
+        if std::mem::replace(&mut self.commits, standing.commits) != standing.commits {
+            self.shared.feed.push_elsewhere(standing.commits);
+        }
         let Some(writer) = standing.writer else { return Ok(()) };
         match standing.writing_node() {
             Some(node) if node.is_alive => self.expired_looks = 0,

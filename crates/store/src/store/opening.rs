@@ -8,6 +8,7 @@ use crate::backend::{self, Backend, writing::WritingBackend};
 use crate::disk::Disk;
 use crate::error::StoreError;
 use crate::lease::Lease;
+use crate::node_run::NodeRun;
 use crate::nodes::{FrontEnd, Wire};
 use crate::outboxes::{Outboxes, Receivers};
 use crate::read_results::StorePosition;
@@ -28,8 +29,9 @@ use std::thread::JoinHandle;
 
 /// The name of a node that was given none.
 const ONLY_NODE: &str = "hermod";
-/// The bits of a link's id below the number of its node.
-const LINKS_BITS: u32 = 40;
+/// The bits of a link's id below the number of its node, and below the epoch of that node's run.
+const BITS_BELOW_NODE: u32 = 48;
+const BITS_BELOW_EPOCH: u32 = 32;
 
 impl Store {
     /// Opens the store of a data folder, or creates it. Parts that were being sent when the last process ended become in
@@ -132,6 +134,13 @@ fn start_writer(folder: &Path, write: impl FnOnce() + Send + 'static) -> Result<
         .map_err(|error| StoreError::File { path: folder.to_owned(), error })
 }
 
+/// Returns the first id of the links of a run. No run of any node has the same ones: what is left of a dead run must not
+/// concern the links of the next one.
+fn first_link_of(run: NodeRun) -> u64 {
+    let epoch = run.epoch % (1 << (BITS_BELOW_NODE - BITS_BELOW_EPOCH));
+    (u64::from(run.id) << BITS_BELOW_NODE) | (epoch << BITS_BELOW_EPOCH)
+}
+
 /// The pieces of an open store.
 struct Opened {
     access: Arc<Access>,
@@ -146,11 +155,11 @@ struct Opened {
 impl Store {
     fn new(opened: Opened) -> Store {
         let Opened { access, newest, was_empty, record, thread, keeping, front_end } = opened;
-        let node = keeping.as_ref().map_or(0, |keeping| u64::from(keeping.run.id));
+        let first_link = keeping.as_ref().map_or(0, |keeping| first_link_of(keeping.run));
         Store {
             inner: Arc::new(Inner {
                 access,
-                links_opened: AtomicU64::new(node << LINKS_BITS),
+                links_opened: AtomicU64::new(first_link),
                 newest_at_open: newest,
                 was_empty,
                 rematched: Mutex::default(),
