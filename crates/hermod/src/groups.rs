@@ -31,6 +31,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
         &[
             "links",
             "binds",
+            "nodes",
             "alarms",
             "changes",
             "deliveries",

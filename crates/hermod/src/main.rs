@@ -30,7 +30,7 @@ use customer::{balance, inbound, send, status};
 use failure::CommandResult;
 use operator::{
     account, alarms, apply, audit_log, binds, carrier, connection, control, customer_requests, deliveries,
-    key, links, lookup, maintenance, message, messages, money, number, operators, price, record, requests,
+    key, links, lookup, maintenance, message, messages, money, nodes, number, operators, price, record, requests,
     route, screen, search, sender, stats, tail, user,
 };
 use std::process::ExitCode;
@@ -123,6 +123,7 @@ enum Command {
     Adjust(money::Adjust),
     Links(links::Links),
     Binds(binds::Binds),
+    Nodes(nodes::Nodes),
     Alarms(alarms::Alarms),
     Messages(search::Messages),
     Message(message::Message),
@@ -184,6 +185,7 @@ fn main() -> ExitCode {
         Command::Adjust(command) => command.run(),
         Command::Links(command) => command.run(),
         Command::Binds(command) => command.run(),
+        Command::Nodes(command) => command.run(),
         Command::Alarms(command) => command.run(),
         Command::Messages(command) => command.run(),
         Command::Message(command) => command.run(),

@@ -16,6 +16,7 @@ pub mod lookup;
 pub mod maintenance;
 pub mod messages;
 pub mod money;
+pub mod nodes;
 pub mod paging;
 pub mod record;
 pub mod users;

@@ -26,6 +26,7 @@ pub(crate) mod maintenance;
 pub(crate) mod message;
 pub(crate) mod messages;
 pub(crate) mod money;
+pub(crate) mod nodes;
 pub(crate) mod number;
 pub(crate) mod operator_client;
 pub(crate) mod operators;

@@ -12,6 +12,7 @@ use hermod_gateway::views::lookup::{CarrierCandidateView, RouteCandidateView};
 use hermod_gateway::views::maintenance::SetAsideView;
 use hermod_gateway::views::messages::{GivenUpView, OptOutView, ReviewView, UnassignedView};
 use hermod_gateway::views::money::{ControlView, LedgerEntryView};
+use hermod_gateway::views::nodes::NodeView;
 use hermod_gateway::views::record::{MessageView, RequestView};
 use hermod_gateway::views::webhooks::{AttemptView, EndpointView, EventView};
 use serde_json::Value;
@@ -49,6 +50,17 @@ impl Listed for BindView {
         ("waiting", Right, |bind| bind.receipts_waiting.to_string()),
     ];
     const EMPTY: &'static str = "No customer is bound.";
+}
+
+impl Listed for NodeView {
+    const COLUMNS: &'static [Column<NodeView>] = &[
+        ("node", Left, |node| node.name.clone()),
+        ("state", Left, |node| node.state.clone()),
+        ("address", Left, |node| node.address.clone()),
+        ("version", Left, |node| node.version.clone()),
+        ("", Left, |node| if node.this { "this one".to_owned() } else { String::new() }),
+    ];
+    const EMPTY: &'static str = "The store is embedded: this gateway is the only one.";
 }
 
 impl Listed for GivenUpView {

@@ -1,4 +1,4 @@
-//! Routes about backups, erasure of phone numbers and rows that were set aside.
+//! Routes about backups, erasure of phone numbers, rows that were set aside, and nodes.
 
 use super::Api;
 use super::extract::{FromBody, FromQuery, Running};
@@ -10,13 +10,14 @@ use crate::listeners::Reach;
 use crate::views::maintenance::{
     BackupRequest, BackupView, ErasureRequest, ErasureView, SetAsideQuery, SetAsideView,
 };
+use crate::views::nodes::NodesView;
 use crate::views::paging::Page;
 use axum::Json;
 use axum::extract::State;
 use axum::http::{Extensions, HeaderMap};
 
 pub(super) fn routes(routes: &mut Routes) {
-    routes.section("Maintenance", "Backups, erasure of personal data, invalid rows.");
+    routes.section("Maintenance", "Backups, erasure of personal data, invalid rows, nodes.");
     routes.post(
         "/backups",
         back_up,
@@ -45,6 +46,14 @@ pub(super) fn routes(routes: &mut Routes) {
         doc("listSetAside", "List invalid rows of the queue", "The oldest first.").details(
             "Messages that cannot be sent because a row of the database is damaged or of another release. All parts of \
              such a message leave the queue, so that it blocks no other; the message is kept.",
+        ),
+    );
+    routes.get(
+        "/nodes",
+        list_nodes,
+        doc("listNodes", "List the nodes", "In the order in which they first started.").details(
+            "Several gateways on one PostgreSQL are nodes. One of them runs the engine, which makes every decision; all serve \
+             customers and carriers.",
         ),
     );
 }
@@ -77,4 +86,8 @@ async fn list_set_aside(
     FromQuery(query): FromQuery<SetAsideQuery>,
 ) -> Reply<Page<SetAsideView>> {
     operator::list_set_aside(&api.world, query).await.map(Json)
+}
+
+async fn list_nodes(State(api): Api) -> Reply<NodesView> {
+    Ok(Json(operator::list_nodes(&api.world)))
 }

@@ -1,0 +1,59 @@
+//! `hermod nodes`: lists the nodes of a cluster.
+
+use super::list::table;
+use super::target::{MissingDir, Target};
+use super::watch::print_or_watch;
+use crate::failure::CommandResult;
+use clap::Args;
+use hermod_gateway::views::nodes::NodesView;
+
+const EXAMPLES: &str = "\
+Examples:
+  hermod nodes
+  hermod nodes --watch
+
+One node runs the engine, which makes every decision; the others are serving: they send it what
+customers and carriers want. A node that is lost has not renewed its lease for five seconds. To take a
+node out of service, stop it with SIGTERM: it finishes its requests, and its links and the engine move
+to other nodes.";
+
+/// List the nodes that share a PostgreSQL server
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Nodes {
+    /// Refresh every second until stopped
+    #[arg(long)]
+    watch: bool,
+    #[command(flatten)]
+    target: Target,
+}
+
+impl Nodes {
+    pub(crate) fn run(self) -> CommandResult {
+        let Nodes { watch, target } = self;
+        target.run(MissingDir::Refuse, async move |client| {
+            print_or_watch(client, "/nodes", watch, |nodes: NodesView| nodes_text(&nodes)).await
+        })
+    }
+}
+
+fn nodes_text(NodesView { at, items }: &NodesView) -> String {
+    format!("{}\nAs of {at}.\n", table(items))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_are_listed_with_their_states() {
+        let seen = r#"{"at": "2026-11-17T12:00:00Z", "items": [
+            {"name": "a", "state": "engine", "address": "10.0.0.1:2777", "version": "0.1.0", "this": false},
+            {"name": "b", "state": "serving", "address": "10.0.0.2:2777", "version": "0.1.0", "this": true}]}"#;
+        let text = nodes_text(&serde_json::from_str(seen).unwrap());
+        let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
+        assert_eq!(rows[1], ["a", "engine", "10.0.0.1:2777", "0.1.0"]);
+        assert_eq!(rows[2], ["b", "serving", "10.0.0.2:2777", "0.1.0", "this", "one"]);
+        assert!(text.ends_with("\nAs of 2026-11-17T12:00:00Z.\n"), "{text}");
+    }
+}
