@@ -28,10 +28,11 @@ const SETUP: &str =
     "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_hashjoin = off;
      SET enable_mergejoin = off; SET jit = off; SET synchronous_commit = on;
      SET client_min_messages = warning;";
-/// Takes the right to write for a node, unless the run that has it still exists. Returns the store's id, the epoch and the
-/// number of commits.
+/// Takes the right to write for a node, unless another run has it that still exists. Returns the store's id, the epoch and the
+/// number of commits. Can be repeated if the answer was lost.
 const TAKE_OVER: &str = "UPDATE writer SET epoch = epoch + 1, node = ?1, node_epoch = ?2
-     WHERE NOT EXISTS (SELECT 1 FROM node WHERE node.id = writer.node AND node.epoch = writer.node_epoch)
+     WHERE (writer.node = ?1 AND writer.node_epoch = ?2) OR NOT EXISTS
+         (SELECT 1 FROM node WHERE node.id = writer.node AND node.epoch = writer.node_epoch)
      RETURNING store, epoch, commits";
 const PUT_APPLIED: &str = "INSERT OR REPLACE INTO applied (node, epoch, number) VALUES (?1, ?2, ?3)";
 const READ_APPLIED: &str = "SELECT number FROM applied WHERE node = ?1 AND epoch = ?2";

@@ -161,11 +161,13 @@ impl Keeper {
             && keeping.wait(pause)
         {
             let asked_at = BootTime::now();
+            // Before the renewal: what it finds may be older than a takeover meanwhile.
+            let ran_engine = *self.shared.runs_engine.borrow();
             let notice = lock(&keeping.notice).clone();
             match self.member.renew(&notice) {
                 Ok(standing) => {
                     (pause, has_failed) = (RENEW_EVERY, false);
-                    self.check(&standing);
+                    self.check(&standing, ran_engine);
                     self.shared.lease.renew(asked_at);
                     if let Err(error) = self.look_after(&keeping, &standing) {
                         tracing::warn!(%error, "The other nodes could not be looked after; trying again");
@@ -186,8 +188,8 @@ impl Keeper {
     }
 
     /// Ends the process if another node has declared this one dead.
-    fn check(&self, standing: &Standing) {
-        let is_replaced = *self.shared.runs_engine.borrow() && standing.writer != Some(self.member.run);
+    fn check(&self, standing: &Standing, ran_engine: bool) {
+        let is_replaced = ran_engine && standing.writer != Some(self.member.run);
         if !standing.is_renewed || is_replaced {
             StoreError::DeclaredDead.exit_process();
         }

@@ -113,16 +113,16 @@ impl Seat {
             return Ok(None);
         };
         let others = self.other_nodes();
-        let taken = match front_end {
-            Some(front_end) => front_end.take_over(writing.applied(run)?),
-            None => Default::default(),
-        };
-        let is_alone = others.is_empty() && taken.links.is_empty() && taken.ops.is_empty();
+        // Only a process that was alone, or cannot talk to others, knows that nobody will report on the parts that were being sent.
+        let is_alone = self.wire.is_none() || (others.is_empty() && front_end.is_none());
         let sending = if is_alone { Sending::InDoubt } else { Sending::Kept };
         let loaded = load(&writing, &self.shared, self.in_doubt_wait, sending, now)?;
         let meters = Meters::register(writing.count_waiting_events()?);
         writing.start_upkeep(self.shared.disk.clone(), now)?;
-        self.shared.feed.push_elsewhere(writing.store_position()?.sequence);
+        let (applied, sequence) = (writing.applied(run)?, writing.store_position()?.sequence);
+        // Nothing fails from here on: what the front end has is taken once.
+        let taken = front_end.map(|front_end| front_end.take_over(applied)).unwrap_or_default();
+        self.shared.feed.push_elsewhere(sequence);
         self.shared.runs_engine.send_replace(true);
         self.serve_nodes(&loaded.sending, &taken.held, others);
         self.queue.put_back(taken.ops);
@@ -150,6 +150,10 @@ impl Seat {
     fn place(&self) -> Place {
         let standing = self.keeping.standing.borrow();
         let Some(node) = standing.writing_node() else { return Place::Nowhere };
+        if node.run == self.keeping.run {
+            // It was taken, and the engine could not be loaded.
+            return Place::Nowhere;
+        }
         let address = node.address.to_socket_addrs().ok().and_then(|mut found| found.next());
         address.map_or(Place::Unknown, Place::At)
     }
