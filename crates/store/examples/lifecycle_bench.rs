@@ -1,9 +1,11 @@
 //! Measures the whole life of messages in one process: many customers send, and one link records a response to every part at
 //! once and its receipt with the next read. Prints rates, latencies and CPU time.
 //!
-//! `cargo run --release -p hermod-store --example lifecycle_bench -- [--reports] [--postgres=URL] [messages] [rate per second, 0 = unlimited] [senders] [folder]`
+//! `cargo run --release -p hermod-store --example lifecycle_bench -- [--reports] [--postgres=URL] [--front-end] [messages] [rate per second, 0 = unlimited] [senders] [folder]`
 //!
 //! `--postgres=postgres://...`: the tables are on that server, in a schema of their own.
+//!
+//! `--front-end`: on PostgreSQL, customers and the link are on another node than the engine; both are in this process.
 //!
 //! `--reports`: the messages are submitted over SMPP and request DLRs; a bind with a window of 100 takes and settles the reports.
 
@@ -19,9 +21,11 @@ use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId};
 use hermod_domain::origin::{Origin, RegisteredDelivery, SmppAddress};
 use hermod_store::{
-    AcceptOutcome, Acceptance, LinkKind, LinkPort, ReceiverPort, ReportOutcome, Server, Store,
+    AcceptOutcome, Acceptance, LinkKind, LinkPort, NodeKey, NodeListener, NodeOptions, ReceiverPort,
+    ReportOutcome, Server, Store,
 };
 use setup::{instant, open, wall_clock};
+use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -45,6 +49,8 @@ struct Plan {
     /// Whether messages request DLRs, which are taken and settled.
     reports: bool,
     server: Option<Server>,
+    /// Whether a node without the engine is measured.
+    front_end: bool,
 }
 
 fn main() {
@@ -60,17 +66,29 @@ fn read_plan() -> Plan {
     let mut number = |default| words.next().map_or(default, |word| word.parse().expect("a number"));
     let (messages, rate, senders) = (number(200_000), number(0), number(1_000));
     let folder = words.next().map_or_else(|| std::env::temp_dir().join("hermod-bench"), PathBuf::from);
-    Plan { messages, rate, senders, folder, reports, server }
+    let front_end = std::env::args().any(|word| word == "--front-end");
+    Plan { messages, rate, senders, folder, reports, server, front_end }
 }
 
 fn server(url: &str) -> Server {
     Server::parse(url).expect("the address of a server").with_schema(&format!("bench_{}", std::process::id()))
 }
 
+fn as_node(server: Server, name: &str) -> Server {
+    let socket = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
+    let address = socket.local_addr().expect("an address").to_string();
+    let listener = Some(NodeListener { socket, address, key: NodeKey([7; 32]) });
+    server.as_node(NodeOptions { name: name.to_owned(), listener, clock: Box::new(wall_clock) })
+}
+
 async fn run(plan: Plan) {
-    let Plan { messages, rate, senders, folder, reports, server } = plan;
+    let Plan { messages, rate, senders, folder, reports, server, front_end } = plan;
     let _ = std::fs::remove_dir_all(&folder);
-    let store = open(&folder, false, server.clone());
+    // The first node runs the engine.
+    let engine =
+        front_end.then(|| open(&folder.join("engine"), false, server.clone().map(|at| as_node(at, "a"))));
+    let as_second = |server| if front_end { as_node(server, "b") } else { server };
+    let store = open(&folder.join("node"), false, server.clone().map(as_second));
     for account in 1..=ACCOUNTS {
         pay_in(&store, AccountId::new(account)).await;
     }
@@ -100,9 +118,12 @@ async fn run(plan: Plan) {
     report(messages, accepted_in, settled_in, &took, handouts);
     after.report_since(&before, messages);
     store.close().await.expect("the store closes");
+    if let Some(engine) = engine {
+        engine.close().await.expect("the engine closes");
+    }
     let report = match &server {
         Some(server) => Store::audit_server(server).expect("an audit"),
-        None => Store::audit(&folder).expect("an audit"),
+        None => Store::audit(&folder.join("node")).expect("an audit"),
     };
     assert!(report.is_clean() && report.messages == messages && report.open_parts == 0, "{report:?}");
     println!(
