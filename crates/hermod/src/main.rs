@@ -30,8 +30,8 @@ use customer::{balance, inbound, send, status};
 use failure::CommandResult;
 use operator::{
     account, alarms, apply, audit_log, binds, carrier, connection, control, customer_requests, deliveries,
-    key, links, lookup, maintenance, message, messages, money, nodes, number, operators, price, record, requests,
-    route, screen, search, sender, stats, tail, user,
+    key, links, lookup, maintenance, message, messages, money, nodes, number, operators, price, record,
+    requests, route, screen, search, sender, stats, tail, user,
 };
 use std::process::ExitCode;
 

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 /// The version of what follows. Nodes with another one do not talk to each other.
 pub(crate) const VERSION: u16 = 1;
 /// Octets of one frame.
-pub(crate) const FRAME_MAX: usize = 16 << 20;
+pub(crate) const FRAME_MAX: usize = 64 << 20;
 
 /// The first frame of a node.
 #[derive(Debug, Serialize, Deserialize)]
@@ -74,6 +74,8 @@ pub(crate) enum ToEngine {
     CloseReceiver {
         port: u64,
     },
+    /// The node is there.
+    Ping,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -94,6 +96,8 @@ pub(crate) enum ToNode {
     },
     /// The setup was changed.
     CatalogueChanged,
+    /// The engine is there.
+    Ping,
 }
 
 /// A link whose port is open, as its node sees it.

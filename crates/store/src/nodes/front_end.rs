@@ -6,13 +6,14 @@ use super::held_links::{HeldLink, HeldLinks};
 use super::outgoing::Outgoing;
 use super::pending::{Pending, end_without_outcome};
 use super::remote_port::RemotePort;
-use super::wire::{Reading, Wire, Writing, read_frame, write_encoded, write_frame};
+use super::wire::{Reading, Wire, read_frame, read_next, write_frame, write_frames};
 use crate::error::StoreError;
 use crate::node_run::NodeRun;
 use crate::writer::operation::Op;
 use crate::writer::queue::OpQueue;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
+use hermod_engine::ops::LinkId;
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::net::SocketAddr;
@@ -137,7 +138,8 @@ impl FrontEnd {
         let outgoing = Arc::new(Outgoing::default());
         let number = self.resume(applied, &outgoing).map_err(io::Error::other)?;
         let mut tasks = JoinSet::new();
-        tasks.spawn_on(write_frames(writing, outgoing.clone()), runtime);
+        let ping = frames::encode(&ToEngine::Ping).map_err(io::Error::other)?;
+        tasks.spawn_on(write_frames(writing, outgoing.clone(), ping), runtime);
         let (front_end, closing, waking) = (self.clone(), outgoing.clone(), queue.clone());
         let read = async move {
             let error = front_end.read_frames(reading, number).await;
@@ -225,6 +227,7 @@ impl FrontEnd {
         let again: Vec<Op> =
             state.pending.take_applied(applied).into_iter().filter_map(end_without_outcome).collect();
         let resumed = state.links.resumed(state.pending.unanswered().map(|(_, op)| op));
+        let slots: HashMap<LinkId, u32> = resumed.iter().map(|link| (link.open.link, link.slots)).collect();
         let held = resumed.into_iter().flat_map(|link| link.held).collect();
         let mut ops = state.pending.take_all();
         ops.extend(again);
@@ -234,6 +237,8 @@ impl FrontEnd {
         };
         let mut links = state.links.take();
         links.retain(|link| !opening(link));
+        // What the operations grant is granted when they run.
+        links.iter_mut().for_each(|link| link.slots = slots.get(&link.open.link).copied().unwrap_or(0));
         TakenOver { links, held, ops }
     }
 
@@ -247,7 +252,7 @@ impl FrontEnd {
     async fn read_frames(&self, mut reading: Reading, connection: u64) -> io::Error {
         let mut buffer = Vec::new();
         loop {
-            match read_frame(&mut reading, &mut buffer).await {
+            match read_next(&mut reading, &mut buffer).await {
                 Ok(frame) => self.handle(frame, connection),
                 Err(error) => return error,
             }
@@ -288,6 +293,7 @@ impl FrontEnd {
                     port.deliver(reports);
                 }
             }
+            ToNode::Ping => {}
             ToNode::CatalogueChanged => self.catalogue_changed.send_modify(|count| *count += 1),
         }
     }
@@ -337,21 +343,4 @@ fn operation(op: &Op) -> Option<Operation> {
         Op::OpenLink(open, ..) => Some(Operation::OpenLink(*open)),
         Op::Stop(_) => None,
     }
-}
-
-/// Writes frames until the connection is closed or lost.
-pub(crate) async fn write_frames(mut writing: Writing, outgoing: Arc<Outgoing>) {
-    while let Some(frames) = outgoing.take().await {
-        let written = async {
-            for frame in &frames {
-                write_encoded(&mut writing, frame).await?;
-            }
-            writing.flush().await
-        };
-        if written.await.is_err() {
-            break;
-        }
-    }
-    outgoing.close();
-    let _ = writing.shutdown().await;
 }

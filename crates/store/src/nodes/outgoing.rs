@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
 
 /// Bounded by what is put into it: operations that are not answered, one take and the settlements of each bind, and the
 /// handouts for the slots of links.
@@ -9,6 +10,7 @@ use tokio::sync::Notify;
 pub(crate) struct Outgoing {
     waiting: Mutex<Waiting>,
     arrived: Notify,
+    ended: CancellationToken,
 }
 
 #[derive(Default)]
@@ -58,7 +60,13 @@ impl Outgoing {
         waiting.closed = true;
         waiting.frames = Vec::new();
         drop(waiting);
+        self.ended.cancel();
         self.arrived.notify_one();
+    }
+
+    /// Waits until the connection is closed.
+    pub(crate) async fn closed(&self) {
+        self.ended.cancelled().await;
     }
 
     pub(crate) fn is_closed(&self) -> bool {

@@ -36,7 +36,7 @@ impl RemoteLink {
     }
 
     /// Takes what the engine handed out, and notes that the node has it.
-    fn take_handout(&self) -> Handout {
+    pub(super) fn take_handout(&self) -> Handout {
         // Locked first: whoever else wants to know what the node has must not miss it.
         let mut held = self.held();
         let handout = self.mailbox.take_now();
@@ -51,14 +51,15 @@ impl RemoteLink {
         self.held().parts().collect()
     }
 
-    /// Notes that the node has closed the link. Its last receipts are still acknowledged.
+    /// Notes that the engine has closed the link. Its last receipts are still acknowledged.
     pub(super) fn close(&self) {
         self.is_closed.store(true, Ordering::Release);
     }
 
     /// Ends a closed link whose parts are all reported on. Returns whether it did.
     pub(super) fn ends(&self) -> bool {
-        let is_over = self.is_closed.load(Ordering::Acquire) && self.held().is_empty();
+        let is_over =
+            self.is_closed.load(Ordering::Acquire) && self.mailbox.is_empty() && self.held().is_empty();
         if is_over {
             self.ended.cancel();
         }

@@ -2,11 +2,10 @@
 //! parts for links and reports for binds.
 
 use super::frames::{self, Operation, ResumedLink, ToEngine, ToNode, Welcome};
-use super::front_end::write_frames;
 use super::outgoing::Outgoing;
 use super::remote_link::RemoteLink;
 use super::sessions::{ENGINES_TIME, EngineSessions};
-use super::wire::{Reading, Writing, read_frame, write_frame};
+use super::wire::{Reading, Writing, read_next, write_frame, write_frames};
 use crate::error::StoreError;
 use crate::node_run::{NodeRun, SentBy};
 use crate::queued_acceptance::QueuedAcceptance;
@@ -15,7 +14,7 @@ use crate::writer::answers::{Answers, NodeReply};
 use crate::writer::operation::{Op, Reply};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::time::Timestamp;
-use hermod_engine::commands::{AnyCommand, CloseLink, OpenLink};
+use hermod_engine::commands::{CloseLink, OpenLink};
 use hermod_engine::ops::{LinkBatch, SubmitResponse};
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -50,15 +49,7 @@ impl Session {
         mut writing: Writing,
     ) -> io::Result<()> {
         let outgoing = Arc::new(Outgoing::default());
-        let answers = {
-            let mut state = sessions.state();
-            let node = state.nodes.entry(run).or_default();
-            // The node has given an earlier connection up.
-            if let Some(earlier) = node.session.replace(outgoing.clone()) {
-                earlier.close();
-            }
-            node.answers.clone()
-        };
+        let answers = sessions.begin(run, &outgoing).map_err(io::Error::other)?;
         let applied = sessions.applied(run).await.map_err(io::Error::other)?;
         write_frame(&mut writing, &Welcome::Served { applied }).await?;
         writing.flush().await?;
@@ -70,23 +61,33 @@ impl Session {
             receivers: HashMap::new(),
             tasks: JoinSet::new(),
         };
-        session.tasks.spawn(write_frames(writing, outgoing.clone()));
+        let ping = frames::encode(&ToNode::Ping).map_err(io::Error::other)?;
+        session.tasks.spawn(write_frames(writing, outgoing.clone(), ping));
         let changes = sessions.access.shared.catalogue_changed.subscribe();
         session.tasks.spawn(send_changes(changes, outgoing.clone()));
-        session.tasks.spawn(send_answers(answers, outgoing.clone()));
-        let mut buffer = Vec::new();
-        let ended = loop {
-            if outgoing.is_closed() {
-                break Ok(());
-            }
-            match read_frame(&mut reading, &mut buffer).await {
-                Ok(frame) => session.handle(frame).await.map_err(io::Error::other)?,
-                Err(error) => break Err(error),
-            }
+        session.tasks.spawn(send_answers(sessions.clone(), run, answers, outgoing.clone()));
+        let ended = tokio::select! {
+            biased;
+            // The node has connected again, or is dead.
+            () = outgoing.closed() => Ok(()),
+            ended = session.read_frames(&mut reading) => Err(ended),
         };
         outgoing.close();
         drop(session);
         ended
+    }
+
+    async fn read_frames(&mut self, reading: &mut Reading) -> io::Error {
+        let mut buffer = Vec::new();
+        loop {
+            let frame = match read_next(reading, &mut buffer).await {
+                Ok(frame) => frame,
+                Err(error) => return error,
+            };
+            if let Err(error) = self.handle(frame).await {
+                return io::Error::other(error);
+            }
+        }
     }
 
     async fn handle(&mut self, frame: ToEngine) -> Result<(), StoreError> {
@@ -117,6 +118,7 @@ impl Session {
                 }
             }
             ToEngine::CloseReceiver { port } => drop(self.receivers.remove(&port)),
+            ToEngine::Ping => {}
         }
         Ok(())
     }
@@ -166,53 +168,37 @@ impl Session {
         link
     }
 
-    /// Follows what the node does with its links.
-    fn note(&self, command: &AnyCommand) {
-        let state = self.sessions.state();
-        let Some(node) = state.nodes.get(&self.run) else { return };
-        match command {
-            AnyCommand::ReportLink(batch) => {
-                if let Some(link) = node.links.get(&batch.link) {
-                    link.held().remove_reported(batch);
-                }
-            }
-            AnyCommand::CloseLink(close) => {
-                if let Some(link) = node.links.get(&close.link) {
-                    link.close();
-                }
-            }
-            _ => {}
-        }
-    }
-
     async fn queue(&mut self, number: u64, operation: Operation) -> Result<(), StoreError> {
+        let sessions = self.sessions.clone();
+        let place = sessions.access.queue.reserve().await?;
+        let new_link = match &operation {
+            Operation::OpenLink(open) => Some(self.new_link(open)),
+            Operation::Command(_) | Operation::Accept(_) => None,
+        };
+        // From here on without a pause: the links are as the operations say that are in the queue.
+        let mut state = sessions.state();
+        let node = state.nodes.get_mut(&self.run).filter(|node| node.is_served_by(&self.outgoing));
+        // The node has connected again, and sends the operation there.
+        let node = node.ok_or(StoreError::Closed)?;
+        node.queued = number;
         let sent_by = SentBy { node: self.run, number };
         let reply = Reply::Node(NodeReply { sent_by, answers: self.answers.clone() });
-        let op = match operation {
-            Operation::Command(command) => {
-                self.note(&command);
-                Op::Command(command, Some(reply))
-            }
-            Operation::Accept(acceptance) => Op::Accept(Arc::new(QueuedAcceptance::new(*acceptance)), reply),
-            Operation::OpenLink(open) => {
-                let link = self.new_link(&open);
+        place.send(match (operation, new_link) {
+            (Operation::OpenLink(open), Some(link)) => {
+                node.links.retain(|_, link| !link.ends());
                 let mailbox = link.mailbox.clone();
-                if let Some(node) = self.sessions.state().nodes.get_mut(&self.run) {
-                    node.links.retain(|_, link| !link.ends());
-                    node.links.insert(open.link, link);
-                }
+                node.links.insert(open.link, link);
                 Op::OpenLink(open, mailbox, reply)
             }
-        };
-        let place = self.sessions.access.queue.reserve().await?;
-        {
-            let mut state = self.sessions.state();
-            let node = state.nodes.get_mut(&self.run).filter(|node| node.is_served_by(&self.outgoing));
-            // The node has connected again, and sends the operation there.
-            let node = node.ok_or(StoreError::Closed)?;
-            node.queued = number;
-        }
-        place.send(op);
+            (Operation::OpenLink(_), None) => unreachable!("made above"),
+            (Operation::Command(command), _) => {
+                node.note(number, &command);
+                Op::Command(command, Some(reply))
+            }
+            (Operation::Accept(acceptance), _) => {
+                Op::Accept(Arc::new(QueuedAcceptance::new(*acceptance)), reply)
+            }
+        });
         Ok(())
     }
 }
@@ -234,9 +220,29 @@ impl Drop for Session {
     }
 }
 
-async fn send_answers(answers: Arc<Answers>, outgoing: Arc<Outgoing>) {
+/// Sends answers. The handouts of the batches that they belong to are sent before them: a link that was closed asks for its last
+/// parts once.
+async fn send_answers(
+    sessions: Arc<EngineSessions>,
+    run: NodeRun,
+    answers: Arc<Answers>,
+    outgoing: Arc<Outgoing>,
+) {
     loop {
-        let taken = answers.take().await.into_iter().map(|(number, answer)| (number, frames::sent(answer)));
+        let taken = tokio::select! {
+            biased;
+            () = outgoing.closed() => return,
+            taken = answers.take() => taken,
+        };
+        if let Some(node) = sessions.state().nodes.get_mut(&run) {
+            let handouts: Vec<_> = node.links.iter().map(|(id, link)| (*id, link.take_handout())).collect();
+            let handouts: Vec<_> = handouts.into_iter().filter(|(_, handout)| !handout.is_empty()).collect();
+            if !handouts.is_empty() {
+                put(&outgoing, &ToNode::Handouts(handouts));
+            }
+            taken.iter().for_each(|(number, _)| node.note_answered(*number));
+        }
+        let taken = taken.into_iter().map(|(number, answer)| (number, frames::sent(answer)));
         put(&outgoing, &ToNode::Answers(taken.collect()));
     }
 }

@@ -7,6 +7,7 @@ use super::frames::HeldPart;
 use super::outgoing::Outgoing;
 use super::remote_link::RemoteLink;
 use crate::access::Access;
+use crate::backend::Standing;
 use crate::error::StoreError;
 use crate::node_run::NodeRun;
 use crate::writer::answers::Answers;
@@ -19,7 +20,7 @@ use hermod_engine::ops::{LinkBatch, LinkId, ResponseRecord, SubmitResponse};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 /// A command with this time leaves the engine's time as it is.
 pub(super) const ENGINES_TIME: Timestamp = Timestamp::EPOCH;
@@ -38,11 +39,14 @@ pub(crate) struct Unclaimed {
 pub(crate) struct EngineSessions {
     pub(super) access: Arc<Access>,
     state: Mutex<State>,
+    standing: watch::Receiver<Standing>,
 }
 
 #[derive(Default)]
 pub(super) struct State {
     pub(super) nodes: HashMap<NodeRun, Node>,
+    /// The runs that were ended. They are never served again: their operations may still be in the queue.
+    ended: HashSet<NodeRun>,
     unclaimed: Unclaimed,
 }
 
@@ -52,12 +56,34 @@ pub(super) struct Node {
     pub(super) answers: Arc<Answers>,
     /// The last operation that was put into the queue.
     pub(super) queued: u64,
+    /// Operations that close a link, until they are answered.
+    closing: HashMap<u64, LinkId>,
     /// Whether `queued` is known: the first session reads it from the tables.
     is_known: bool,
     pub(super) session: Option<Arc<Outgoing>>,
 }
 
 impl Node {
+    /// Follows what the node does with its links.
+    pub(super) fn note(&mut self, number: u64, command: &AnyCommand) {
+        match command {
+            AnyCommand::ReportLink(batch) => {
+                if let Some(link) = self.links.get(&batch.link) {
+                    link.held().remove_reported(batch);
+                }
+            }
+            AnyCommand::CloseLink(close) => drop(self.closing.insert(number, close.link)),
+            _ => {}
+        }
+    }
+
+    /// Notes that an operation was run: a link that it closed gets no more parts.
+    pub(super) fn note_answered(&mut self, number: u64) {
+        if let Some(link) = self.closing.remove(&number).and_then(|link| self.links.get(&link)) {
+            link.close();
+        }
+    }
+
     pub(super) fn is_served_by(&self, outgoing: &Arc<Outgoing>) -> bool {
         self.session.as_ref().is_some_and(|session| Arc::ptr_eq(session, outgoing))
     }
@@ -65,13 +91,31 @@ impl Node {
 
 impl EngineSessions {
     /// `unclaimed`: what other nodes may have. If there are no such nodes, there must be no such parts.
-    pub(crate) fn new(access: Arc<Access>, unclaimed: Unclaimed) -> EngineSessions {
-        let state = Mutex::new(State { nodes: HashMap::new(), unclaimed });
-        EngineSessions { access, state }
+    pub(crate) fn new(
+        access: Arc<Access>,
+        unclaimed: Unclaimed,
+        standing: watch::Receiver<Standing>,
+    ) -> EngineSessions {
+        let state = Mutex::new(State { unclaimed, ..State::default() });
+        EngineSessions { access, state, standing }
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins the session of a node, and ends an earlier one. Fails if the node is dead.
+    pub(super) fn begin(&self, run: NodeRun, outgoing: &Arc<Outgoing>) -> Result<Arc<Answers>, StoreError> {
+        let is_member = self.standing.borrow().nodes.iter().any(|node| node.run == run && !node.has_left);
+        let mut state = self.state();
+        if !is_member || state.ended.contains(&run) {
+            return Err(StoreError::DeclaredDead);
+        }
+        let node = state.nodes.entry(run).or_default();
+        if let Some(earlier) = node.session.replace(outgoing.clone()) {
+            earlier.close();
+        }
+        Ok(node.answers.clone())
     }
 
     /// Returns the last operation of a node that was run. Waits for those that are in the queue.
@@ -86,7 +130,7 @@ impl EngineSessions {
         };
         let answers = self.state().nodes.get(&run).map(|node| node.answers.clone());
         if let Some(answers) = answers {
-            answers.wait_for(queued).await;
+            answers.wait_for(queued).await?;
         }
         Ok(queued)
     }
@@ -95,6 +139,7 @@ impl EngineSessions {
     pub(crate) async fn end_node(&self, run: NodeRun) -> Result<(), StoreError> {
         let (node, unclaimed) = {
             let mut state = self.state();
+            state.ended.insert(run);
             state.unclaimed.waits_for.remove(&run);
             let unclaimed = state.take_unclaimed();
             (state.nodes.remove(&run), unclaimed)

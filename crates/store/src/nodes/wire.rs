@@ -3,6 +3,7 @@
 //! certificate of its own, and nobody between the two can take part.
 
 use super::frames::{self, FRAME_MAX};
+use super::outgoing::Outgoing;
 use crate::error::StoreError;
 use crate::server::NodeKey;
 use hmac::{Hmac, KeyInit as _, Mac as _};
@@ -16,6 +17,7 @@ use sha2::Sha256;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader, BufWriter};
 use tokio::net::TcpStream;
 use tokio_rustls::rustls;
@@ -23,6 +25,10 @@ use tokio_rustls::{TlsAcceptor, TlsConnector};
 
 const EXPORTER_LABEL: &[u8] = b"EXPORTER-hermod-nodes";
 const PROOF_OCTETS: usize = 32;
+/// How often a side says that it is there.
+const PING_EVERY: Duration = Duration::from_secs(1);
+/// A side that says nothing for so long, or takes nothing, is given up.
+const SILENCE_MAX: Duration = Duration::from_secs(4);
 
 /// Which side of the connection proves something.
 #[derive(Clone, Copy)]
@@ -189,6 +195,43 @@ pub(crate) async fn write_encoded(writing: &mut Writing, octets: &[u8]) -> io::R
     let length = length.ok_or_else(|| io::Error::other("a frame to another node is too long"))?;
     writing.write_all(&length.to_be_bytes()).await?;
     writing.write_all(octets).await
+}
+
+/// Writes frames until the connection is closed or lost, and a ping where there is nothing else to say.
+pub(crate) async fn write_frames(mut writing: Writing, outgoing: Arc<Outgoing>, ping: Vec<u8>) {
+    loop {
+        let frames = match within(PING_EVERY, outgoing.take()).await {
+            Some(Some(frames)) => frames,
+            Some(None) => break,
+            None => vec![ping.clone()],
+        };
+        let written = async {
+            for frame in &frames {
+                write_encoded(&mut writing, frame).await?;
+            }
+            writing.flush().await
+        };
+        match within(SILENCE_MAX, written).await {
+            Some(Ok(())) => {}
+            Some(Err(_)) | None => break,
+        }
+    }
+    outgoing.close();
+    within(PING_EVERY, writing.shutdown()).await;
+}
+
+/// Reads the next frame. Fails if the other side says nothing for too long.
+pub(crate) async fn read_next<T: DeserializeOwned>(
+    reading: &mut Reading,
+    buffer: &mut Vec<u8>,
+) -> io::Result<T> {
+    within(SILENCE_MAX, read_frame(reading, buffer)).await.unwrap_or(Err(io::ErrorKind::TimedOut.into()))
+}
+
+/// Returns none if the work takes longer.
+#[expect(clippy::disallowed_methods, reason = "a node that is silent is noticed in real time")]
+async fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> {
+    tokio::time::timeout(limit, work).await.ok()
 }
 
 /// Reads the next frame.

@@ -9,6 +9,7 @@ use crate::nodes::{self, EngineSessions, Wire};
 use crate::server::{NodeListener, NodeOptions, Server};
 use crate::shared::Shared;
 use crate::writer::queue::OpQueue;
+use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -17,8 +18,8 @@ use tokio::sync::watch;
 
 /// Pause after a renewal that failed.
 const RETRY_PAUSE: Duration = Duration::from_millis(200);
-/// How often the lease of the node with the engine must be found expired before it is declared dead. After PostgreSQL was away
-/// all leases have expired, and that node needs a moment to renew its own.
+/// How often the lease of a node must be found expired before it is declared dead. After PostgreSQL was away all leases have
+/// expired, and each node needs a moment to renew its own.
 const LOOKS_MIN: u32 = 3;
 /// How long to wait for answers to be sent, when the node leaves.
 const FAREWELL_MAX: Duration = Duration::from_secs(1);
@@ -82,8 +83,14 @@ impl Keeping {
         shared: Arc<Shared>,
         queue: Arc<OpQueue>,
     ) -> Result<(), StoreError> {
-        let keeper =
-            Keeper { member, keeping: Arc::downgrade(self), shared, queue, expired_looks: 0, commits: 0 };
+        let keeper = Keeper {
+            member,
+            keeping: Arc::downgrade(self),
+            shared,
+            queue,
+            expired: HashMap::new(),
+            commits: 0,
+        };
         let thread = std::thread::Builder::new().name("hermod-lease".to_owned()).spawn(move || keeper.run());
         *lock(&self.thread) = Some(thread.map_err(|error| StoreError::Nodes(error.to_string()))?);
         Ok(())
@@ -148,7 +155,8 @@ struct Keeper {
     keeping: Weak<Keeping>,
     shared: Arc<Shared>,
     queue: Arc<OpQueue>,
-    expired_looks: u32,
+    /// How often the lease of a node was found expired in a row.
+    expired: HashMap<NodeRun, u32>,
     /// The last batch that was seen while another node wrote.
     commits: u64,
 }
@@ -204,10 +212,11 @@ impl Keeper {
         }
         let Some(writer) = standing.writer else { return Ok(()) };
         match standing.writing_node() {
-            Some(node) if node.is_alive => self.expired_looks = 0,
+            Some(node) if node.is_alive => self.expired.clear(),
             Some(node) => {
-                self.expired_looks += 1;
-                if self.expired_looks >= LOOKS_MIN && self.member.declare_dead(node.run)? {
+                let looks = self.expired.entry(node.run).or_default();
+                *looks += 1;
+                if *looks >= LOOKS_MIN && self.member.declare_dead(node.run)? {
                     tracing::warn!(node = node.name, "The node with the engine is dead");
                     self.member.end_connections(writer)?;
                 }
@@ -218,10 +227,15 @@ impl Keeper {
     }
 
     /// Declares nodes dead whose leases have expired, and ends what they had.
-    fn look_after_nodes(&self, keeping: &Keeping, standing: &Standing) -> Result<(), StoreError> {
-        let is_expired = |node: &&NodeRow| !node.is_alive && !node.has_left && node.run != self.member.run;
-        for node in standing.nodes.iter().filter(is_expired) {
-            if self.member.declare_dead(node.run)? {
+    fn look_after_nodes(&mut self, keeping: &Keeping, standing: &Standing) -> Result<(), StoreError> {
+        let own = self.member.run;
+        let is_expired = |node: &&NodeRow| !node.is_alive && !node.has_left && node.run != own;
+        let expired: Vec<&NodeRow> = standing.nodes.iter().filter(is_expired).collect();
+        self.expired.retain(|run, _| expired.iter().any(|node| node.run == *run));
+        for node in expired {
+            let looks = self.expired.entry(node.run).or_default();
+            *looks += 1;
+            if *looks >= LOOKS_MIN && self.member.declare_dead(node.run)? {
                 tracing::warn!(node = node.name, "A node is dead; what its links were sending is in doubt");
             }
         }
@@ -231,7 +245,14 @@ impl Keeper {
             if standing.nodes.iter().any(|node| node.run == run) {
                 continue;
             }
-            handle.block_on(sessions.end_node(run))?;
+            // Not awaited: the writer may wait for a renewal of this thread.
+            let sessions = sessions.clone();
+            #[expect(clippy::let_underscore_future, reason = "it ends with its runtime")]
+            let _ = handle.spawn(async move {
+                if let Err(error) = sessions.end_node(run).await {
+                    tracing::debug!(%error, "The engine was stopped before it ended what a dead node had");
+                }
+            });
         }
         Ok(())
     }

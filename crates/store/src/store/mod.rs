@@ -169,6 +169,11 @@ impl Store {
         *self.inner.access.shared.runs_engine.borrow()
     }
 
+    /// Whether the lease of this process is valid. Without it another node may have its links.
+    pub fn has_lease(&self) -> bool {
+        self.inner.access.shared.lease.is_valid()
+    }
+
     /// Whether operations can be run now: this node has a lease, and runs the engine or is connected to it.
     pub fn can_serve(&self) -> bool {
         let is_connected = || self.inner.front_end.as_ref().is_some_and(|front_end| front_end.is_connected());

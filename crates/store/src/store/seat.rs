@@ -134,7 +134,7 @@ impl Seat {
         let (Some(access), Some(handle)) = (self.access.upgrade(), self.keeping.handle()) else { return };
         let parts = sending.iter().map(HeldPart::of).filter(|part| !held.contains(part)).collect();
         let unclaimed = Unclaimed { parts, waits_for: others };
-        let sessions = Arc::new(EngineSessions::new(access, unclaimed));
+        let sessions = Arc::new(EngineSessions::new(access, unclaimed, self.keeping.standing.subscribe()));
         self.keeping.engine.send_replace(Some(sessions.clone()));
         // Without other nodes nobody has these parts.
         #[expect(clippy::let_underscore_future, reason = "it ends with its runtime")]
@@ -143,7 +143,7 @@ impl Seat {
 
     fn other_nodes(&self) -> HashSet<NodeRun> {
         let standing = self.keeping.standing.borrow();
-        let others = standing.nodes.iter().filter(|node| node.is_alive && node.run != self.keeping.run);
+        let others = standing.nodes.iter().filter(|node| !node.has_left && node.run != self.keeping.run);
         others.map(|node| node.run).collect()
     }
 
@@ -214,7 +214,9 @@ impl Seat {
                     }
                     Err(error) if error.is_connection_lost() => {
                         tracing::warn!(%error, "The engine could not be taken over; trying again");
-                        pause(RECONNECT_PAUSE);
+                        if !self.queue.wait_for_wake(RECONNECT_PAUSE) {
+                            return self.end_without_engine(front_end);
+                        }
                     }
                     Err(error) => error.exit_process(),
                 },

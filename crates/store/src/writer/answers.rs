@@ -9,21 +9,36 @@ use tokio::sync::{Notify, watch};
 /// None is the outcome of an operation that was cancelled.
 pub(crate) type Answer = Result<Option<AnyOutcome>, StoreError>;
 
+/// What was answered so far.
+#[derive(Default)]
+struct Given {
+    /// The highest number.
+    number: u64,
+    /// Whether an operation was refused because the engine is being stopped. It was not run, nor was any after it.
+    is_closed: bool,
+}
+
 /// The answers that a node's session has not sent yet. There is one per operation that the node waits for, and the node limits
 /// those.
 #[derive(Default)]
 pub(crate) struct Answers {
     waiting: Mutex<Vec<(u64, Answer)>>,
     arrived: Notify,
-    /// The highest number that was answered.
-    given: watch::Sender<u64>,
+    given: watch::Sender<Given>,
 }
 
 impl Answers {
     fn put(&self, number: u64, answer: Answer) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.push((number, answer));
-        self.given.send_if_modified(|given| std::mem::replace(given, number.max(*given)) < number);
+        let is_refused = matches!(waiting.last(), Some((_, Err(StoreError::Closed))));
+        self.given.send_modify(|given| {
+            if is_refused {
+                given.is_closed = true;
+            } else {
+                given.number = number.max(given.number);
+            }
+        });
         let first = waiting.len() == 1;
         drop(waiting);
         if first {
@@ -31,11 +46,13 @@ impl Answers {
         }
     }
 
-    /// Waits until this number is answered. All before it are answered too, because the writer keeps the order.
-    pub(crate) async fn wait_for(&self, number: u64) {
+    /// Waits until this number is answered. All before it are answered too, because the writer keeps the order. Fails with
+    /// [`StoreError::Closed`] if the engine was stopped before.
+    pub(crate) async fn wait_for(&self, number: u64) -> Result<(), StoreError> {
         let mut given = self.given.subscribe();
+        let reached = given.wait_for(|given| given.is_closed || given.number >= number).await;
         // The sender is here.
-        let _ = given.wait_for(|given| *given >= number).await;
+        if reached.is_ok_and(|given| !given.is_closed) { Ok(()) } else { Err(StoreError::Closed) }
     }
 
     /// Waits for answers, and returns all that came since the last call. Dropping the future loses nothing.

@@ -37,6 +37,10 @@ impl Mailbox {
         }
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lock().is_empty()
+    }
+
     /// Waits until there may be a handout.
     pub(crate) async fn arrival(&self) {
         if self.lock().is_empty() {

@@ -160,12 +160,13 @@ impl Writer<'_> {
 
     /// Adds to the transaction which operation of each other node was the last one in this batch.
     fn note_applied(&self, ops: &[Op]) -> Result<(), TableError> {
-        let mut last: HashMap<NodeRun, u64> = HashMap::default();
+        // Of two runs of a node only the later one will ask.
+        let mut last: HashMap<u32, (NodeRun, u64)> = HashMap::default();
         for SentBy { node, number } in ops.iter().filter_map(Op::sent_by) {
-            let noted = last.entry(node).or_default();
-            *noted = number.max(*noted);
+            let noted = last.entry(node.id).or_insert((node, number));
+            *noted = (node, number).max(*noted);
         }
-        last.into_iter().try_for_each(|(node, number)| self.database.note_applied(SentBy { node, number }))
+        last.into_values().try_for_each(|(node, number)| self.database.note_applied(SentBy { node, number }))
     }
 
     /// Passes the results of a durable batch to links, outboxes, webhooks, the log, the record and metrics.

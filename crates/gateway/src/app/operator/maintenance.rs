@@ -3,10 +3,10 @@
 use super::input::{invalid, number};
 use super::{OperatorRefusal, find_account};
 use crate::author::Acting;
-use crate::views::nodes::{NodeView, NodesView};
 use crate::views::maintenance::{
     BackupRequest, BackupView, ErasureRequest, ErasureView, SetAsideQuery, SetAsideView,
 };
+use crate::views::nodes::{NodeView, NodesView};
 use crate::views::paging::{Limit, Page};
 use crate::world::World;
 use hermod_store::StoreError;

@@ -41,7 +41,7 @@ pub use entries::{
 };
 pub use key_uses::{last_key_use, last_key_uses};
 pub use lookup::{explain_route, list_errors, look_up_number};
-pub use maintenance::{copy_database, erase_number, list_set_aside, list_nodes};
+pub use maintenance::{copy_database, erase_number, list_nodes, list_set_aside};
 pub use messages::{
     add_opt_out, assign_inbound, decide_review, find_opt_out, list_given_up, list_opt_outs, list_reviews,
     list_unassigned, remove_opt_out, show_review,

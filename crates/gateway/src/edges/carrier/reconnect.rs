@@ -10,6 +10,9 @@ use crate::secrets::sealed;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
+/// How soon a link looks again whether its node may bind.
+const LEASE_CHECK: Duration = Duration::from_millis(200);
+
 /// Runs until `stopping` is cancelled.
 pub(super) async fn keep_connected(group: &LinkGroup, figures: &LinkStatus, stopping: &CancellationToken) {
     let task = LinkTask { group, figures, stopping };
@@ -55,6 +58,12 @@ impl LinkTask<'_> {
 
     async fn connect_once(&self) -> Ended {
         let LinkTask { group, figures, stopping } = self;
+        while !group.world.store.may_send() {
+            self.wait_until(group.world.clock.moment().plus(LEASE_CHECK)).await;
+            if stopping.is_cancelled() {
+                return Ended::Stopped;
+            }
+        }
         let (world, entry) = (&group.world, &group.entry);
         figures.attempted();
         figures.enter(LinkState::Connecting, world.clock.now());

@@ -171,6 +171,12 @@ impl<'a> Link<'a> {
             if self.ended.is_some() && self.output.is_empty() {
                 break;
             }
+            if !self.group.world.store.has_lease() && self.ended.is_none() {
+                // Another node may bind in place of this link.
+                self.output.clear();
+                self.connection_lost();
+                continue;
+            }
             // A node whose lease is about to end sends nothing, not even what is ready.
             let may_send = self.group.world.store.may_send();
             let wake_at = if may_send { self.next_wake() } else { self.next_wake().min(self.lease_check()) };
