@@ -33,7 +33,7 @@ An address with a password on the command line is visible to other users of the 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CopyStore {
-    /// Address of the server: postgres://user:password@host:5432/database [default: [data] store of the settings]
+    /// Address of the server: postgres://user:password@host:5432/database, by default that of the settings
     #[arg(long, value_name = "ADDRESS")]
     to: Option<String>,
     #[command(flatten)]
