@@ -37,7 +37,8 @@ impl Lease {
 
     /// Whether this node may answer.
     pub(crate) fn is_valid(&self) -> bool {
-        BootTime::now().0 < self.ends_ms.load(Ordering::Acquire)
+        let ends = self.ends_ms.load(Ordering::Acquire);
+        ends == i64::MAX || BootTime::now().0 < ends
     }
 
     /// Whether this node may send to carriers.

@@ -69,7 +69,6 @@ fn as_node(server: Server, config: &Config, clock: &Clock) -> Result<Server, Sta
     let own = socket.local_addr().map_err(failed)?;
     let address = address.clone().unwrap_or_else(|| own.to_string());
     // Never made here: every node needs the same.
-    std::fs::create_dir_all(&config.data.folder).map_err(failed)?;
     let key = Pepper::load(&config.data, StoreContents::Claimed)?.node_key();
     let clock = clock.clone();
     Ok(server.as_node(NodeOptions {

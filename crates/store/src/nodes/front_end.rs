@@ -60,7 +60,7 @@ struct Ports {
     engine: Option<Arc<Outgoing>>,
 }
 
-/// What the engine of this process goes on with, after that of another node.
+/// What the engine of this process takes over from the front end.
 #[derive(Default)]
 pub(crate) struct TakenOver {
     pub links: Vec<HeldLink>,
@@ -220,7 +220,7 @@ impl FrontEnd {
         self.state().pending.unanswered().next().is_none()
     }
 
-    /// Takes everything that the engine of this process goes on with. `applied`: the last operation that was run.
+    /// Takes the links and operations for the engine of this process. `applied`: the last operation that was run.
     pub(crate) fn take_over(&self, applied: u64) -> TakenOver {
         let mut state = self.state();
         state.connection += 1;

@@ -37,7 +37,7 @@ impl RemoteLink {
 
     /// Takes what the engine handed out, and notes that the node has it.
     pub(super) fn take_handout(&self) -> Handout {
-        // Locked first: whoever else wants to know what the node has must not miss it.
+        // Locked first, so that a part is never in neither of the two.
         let mut held = self.held();
         let handout = self.mailbox.take_now();
         held.add(&handout);

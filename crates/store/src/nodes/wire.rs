@@ -1,6 +1,6 @@
 //! The connection between two nodes: TLS 1.3 with certificates made for the occasion, and frames with a length before them.
 //! Each side proves that it has the cluster's key, bound to this TLS session, before it believes anything: so a node needs no
-//! certificate of its own, and nobody between the two can take part.
+//! certificate of its own, and a third party between the two is noticed.
 
 use super::frames::{self, FRAME_MAX};
 use super::outgoing::Outgoing;

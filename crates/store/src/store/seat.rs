@@ -1,5 +1,5 @@
 //! The thread that empties the queue of operations. It runs the engine if this node has the right to write, and otherwise
-//! sends the operations to the node that has. When that node is gone it takes over, and goes on with what was not answered.
+//! sends the operations to the node that has. When that node is gone it takes over, and runs the operations that were not run.
 
 use super::keeper::Keeping;
 use super::loading::{Loaded, Sending, load};
@@ -49,7 +49,7 @@ pub(super) enum Role {
     FrontEnd(Arc<FrontEnd>),
 }
 
-/// An engine that is about to run, with the links that it goes on with.
+/// An engine that is about to run, with the open links of this node.
 pub(super) struct Engine {
     writing: WritingBackend,
     loaded: Loaded,
@@ -136,7 +136,7 @@ impl Seat {
         let unclaimed = Unclaimed { parts, waits_for: others };
         let sessions = Arc::new(EngineSessions::new(access, unclaimed, self.keeping.standing.subscribe()));
         self.keeping.engine.send_replace(Some(sessions.clone()));
-        // Without other nodes nobody has these parts.
+        // Without other nodes these parts are in doubt at once.
         #[expect(clippy::let_underscore_future, reason = "it ends with its runtime")]
         let _ = handle.spawn(async move { sessions.settle_unclaimed().await });
     }

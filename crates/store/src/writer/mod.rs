@@ -74,7 +74,7 @@ impl<'c> Writer<'c> {
 }
 
 impl Writer<'_> {
-    /// Goes on with a link of this node that was open while another node ran the engine. `slots`: its free slots; none if it was
+    /// Adds a link of this node that was open while another node ran the engine. `slots`: its free slots; none if it was
     /// closed.
     pub(crate) fn adopt(&mut self, open: OpenLink, slots: Option<u32>, mailbox: Arc<Mailbox>) {
         if let (LinkKind::Sends, Some(slots)) = (open.kind, slots) {

@@ -1,9 +1,8 @@
 //! A connection to PostgreSQL that is cut while a batch is committed. A proxy on the loopback stands between the store and
 //! the server, and cuts the connection before or after the server gets the commit.
 
-use crate::world::{ALICE, PRICE, key, noon, options, raw, secs, server_address, server_at, sms};
-use hermod_domain::money::Money;
-use hermod_store::{AcceptOutcome, LedgerEntry, LedgerKind, OpenOptions, Store};
+use crate::world::{ALICE, PRICE, key, noon, options, raw, secs, server_address, server_at, sms, top_up};
+use hermod_store::{AcceptOutcome, OpenOptions, Store};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
@@ -80,15 +79,7 @@ async fn store_behind_a_proxy(folder: &Path) -> Option<(Store, Proxy)> {
     let options = OpenOptions { server: server_at(folder, address), ..options(folder, noon()) };
     let store = tokio::task::spawn_blocking(move || Store::open(&options)).await.expect("no panic");
     let store = store.expect("the store opens");
-    let opening = LedgerEntry {
-        account: ALICE,
-        kind: LedgerKind::TopUp,
-        amount: Money::from_micros(OPENING),
-        note: "by a test".to_owned(),
-        reference: None,
-        now: noon(),
-    };
-    store.post(opening).await.expect("a balance");
+    top_up(&store, OPENING).await;
     Some((store, proxy))
 }
 

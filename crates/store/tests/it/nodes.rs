@@ -5,10 +5,8 @@ use crate::world::*;
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::MessageId;
 use hermod_domain::lifecycle::{DeliveryOutcome, MessageState};
-use hermod_domain::money::Money;
-use hermod_domain::time::Timestamp;
 use hermod_store::{
-    AcceptOutcome, Acceptance, LedgerEntry, LedgerKind, LinkKind, NodeKey, NodeListener, NodeOptions,
+    AcceptOutcome, Acceptance, CatalogueChange, CatalogueRow, LinkKind, NodeKey, NodeListener, NodeOptions,
     OpenOptions, ReportOutcome, Store, StoreError,
 };
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -63,18 +61,6 @@ fn folder() -> TempDir {
     TempDir::new().expect("a temporary folder")
 }
 
-async fn pay_in(store: &Store) {
-    let opening = LedgerEntry {
-        account: ALICE,
-        kind: LedgerKind::TopUp,
-        amount: Money::from_micros(OPENING),
-        note: "by a test".to_owned(),
-        reference: None,
-        now: noon(),
-    };
-    store.post(opening).await.expect("a balance");
-}
-
 async fn link(store: &Store, slots: u32) -> Link {
     let port = store.open_link(ACME, LinkKind::Sends, IdConversion::None).await.expect("a link");
     let link = Link { port, carrier: ACME, now: noon() };
@@ -114,7 +100,7 @@ async fn customers_carriers_and_reports_are_served_by_any_node() {
     let Some(engine) = open_node(first.path(), first.path(), "one", None).await else { return };
     let front_end = open_node(first.path(), second.path(), "two", None).await.expect("on PostgreSQL");
     assert!(engine.runs_engine() && !front_end.runs_engine());
-    pay_in(&front_end).await;
+    top_up(&front_end, OPENING).await;
     let links = [link(&engine, 1).await, link(&front_end, 1).await];
     let port = front_end.open_receiver(CONNECTION);
 
@@ -165,7 +151,7 @@ async fn node_that_stops_hands_the_engine_over_and_links_of_the_other_go_on() {
     let (first, second) = (folder(), folder());
     let Some(engine) = open_node(first.path(), first.path(), "one", None).await else { return };
     let other = open_node(first.path(), second.path(), "two", None).await.expect("on PostgreSQL");
-    pay_in(&engine).await;
+    top_up(&engine, OPENING).await;
     let link = link(&other, 2).await;
     let sent = accept(&other, sms(noon())).await;
     let job = link.take_job().await;
@@ -235,7 +221,7 @@ async fn operations_are_run_once_when_the_connection_between_nodes_is_cut() {
     let (address, cut) = proxy().await;
     let Some(engine) = open_node(first.path(), first.path(), "one", Some(address)).await else { return };
     let other = open_node(first.path(), second.path(), "two", None).await.expect("on PostgreSQL");
-    pay_in(&engine).await;
+    top_up(&engine, OPENING).await;
     let link = link(&other, 50).await;
     let mut sending = JoinSet::new();
     for number in 0..MESSAGES {
@@ -288,7 +274,7 @@ async fn node_with_another_key_is_not_served() {
     let Some(engine) = open_node(first.path(), first.path(), "one", None).await else { return };
     let stranger = open_with_key(first.path(), second.path(), "two", None, [8; 32]).await;
     let stranger = stranger.expect("on PostgreSQL").expect("it opens");
-    pay_in(&engine).await;
+    top_up(&engine, OPENING).await;
     let waiting = stranger.accept_with_deadline(sms(noon()), pause());
     assert!(matches!(waiting.await, Err(StoreError::QueueTimeout)));
     stranger.close().await.expect("it closes");
@@ -303,5 +289,26 @@ async fn name_of_a_node_is_used_once() {
     let twin = open_with_key(first.path(), second.path(), "one", None, KEY).await.expect("on PostgreSQL");
     assert!(matches!(twin, Err(StoreError::NodeInUse(name)) if name == "one"));
     engine.close().await.expect("it closes");
-    let _ = Timestamp::EPOCH;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn change_of_the_setup_on_one_node_is_known_on_the_other_within_a_second() {
+    let (first, second) = (folder(), folder());
+    let Some(engine) = open_node(first.path(), first.path(), "one", None).await else { return };
+    let other = open_node(first.path(), second.path(), "two", None).await.expect("on PostgreSQL");
+    for (changing, knowing) in [(&engine, &other), (&other, &engine)] {
+        // Until the nodes are connected, an operation waits.
+        knowing.find_key(key(u64::MAX)).await.expect("the store answers");
+        let mut changes = knowing.catalogue_changes();
+        changes.mark_unchanged();
+        let name = if changing.runs_engine() { "by the engine" } else { "by the other" };
+        let row =
+            CatalogueRow { kind: "route".to_owned(), id: 1, name: name.to_owned(), body: "{}".to_owned() };
+        let change = CatalogueChange { put: vec![row.clone()], ..CatalogueChange::default() };
+        changing.change_catalogue(change).await.expect("it is changed");
+        within(secs(1), changes.changed()).await.expect("known within a second").expect("the store is open");
+        assert_eq!(knowing.catalogue().await.expect("a read"), [row]);
+    }
+    other.close().await.expect("it closes");
+    engine.close().await.expect("it closes");
 }

@@ -71,6 +71,19 @@ pub(crate) fn options(folder: &Path, now: Timestamp) -> OpenOptions {
     }
 }
 
+/// Gives Alice this much, on any handle of a store.
+pub(crate) async fn top_up(store: &Store, micros: i64) {
+    let entry = LedgerEntry {
+        account: ALICE,
+        kind: LedgerKind::TopUp,
+        amount: Money::from_micros(micros),
+        note: "by a test".to_owned(),
+        reference: None,
+        now: noon(),
+    };
+    store.post(entry).await.expect("a balance");
+}
+
 /// The default recipient.
 pub(crate) fn recipient() -> Msisdn {
     Msisdn::from_number(4_915_112_345_678).expect("a number")
