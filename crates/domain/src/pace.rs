@@ -11,6 +11,8 @@ use crate::time::Timestamp;
 pub const PER_SECOND_MAX: u32 = 1_000_000;
 
 const UNITS_PER_TOKEN: u64 = 1000;
+/// The debt of a bucket, in bursts: more cannot have been admitted elsewhere in the time that news needs.
+const DEBT_BURSTS_MAX: u64 = 16;
 
 /// A rate per second and a burst, both 1 to 1,000,000.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,19 +54,21 @@ impl Rate {
 pub struct Pace {
     rate: Rate,
     level_units: u64,
-    /// The time of `level_units`.
+    /// What was charged beyond the level. It is paid first.
+    debt_units: u64,
+    /// The time of both.
     as_of: Timestamp,
 }
 
 impl Pace {
     /// Makes a full bucket.
     pub fn full(rate: Rate, now: Timestamp) -> Pace {
-        Pace { rate, level_units: rate.capacity_units(), as_of: now }
+        Pace { rate, level_units: rate.capacity_units(), debt_units: 0, as_of: now }
     }
 
     /// Makes an empty bucket, for a restart after which the burst may just have been used.
     pub fn empty(rate: Rate, now: Timestamp) -> Pace {
-        Pace { rate, level_units: 0, as_of: now }
+        Pace { rate, level_units: 0, debt_units: 0, as_of: now }
     }
 
     pub const fn rate(&self) -> Rate {
@@ -78,7 +82,7 @@ impl Pace {
             self.level_units = left;
             return Ok(());
         }
-        let missing_units = UNITS_PER_TOKEN - self.level_units;
+        let missing_units = UNITS_PER_TOKEN - self.level_units + self.debt_units;
         Err(Duration::from_millis(missing_units.div_ceil(u64::from(self.rate.per_second))))
     }
 
@@ -100,6 +104,16 @@ impl Pace {
         true
     }
 
+    /// Takes tokens that were admitted elsewhere, whether they are there or not. What is missing is a debt.
+    pub fn charge(&mut self, tokens: u32, now: Timestamp) {
+        self.refill(now);
+        let units = u64::from(tokens) * UNITS_PER_TOKEN;
+        let missing = units.saturating_sub(self.level_units);
+        self.level_units = self.level_units.saturating_sub(units);
+        let debt_max = self.rate.capacity_units() * DEBT_BURSTS_MAX;
+        self.debt_units = self.debt_units.saturating_add(missing).min(debt_max);
+    }
+
     /// Returns the number of whole tokens in the bucket.
     pub fn remaining(&mut self, now: Timestamp) -> u32 {
         self.refill(now);
@@ -116,7 +130,10 @@ impl Pace {
     fn refill(&mut self, now: Timestamp) {
         let elapsed_ms = u64::try_from(now.since(self.as_of).as_millis()).unwrap_or(u64::MAX);
         let gained_units = elapsed_ms.saturating_mul(u64::from(self.rate.per_second));
-        self.level_units = self.level_units.saturating_add(gained_units).min(self.rate.capacity_units());
+        let paid_units = gained_units.min(self.debt_units);
+        self.debt_units -= paid_units;
+        let level_units = self.level_units.saturating_add(gained_units - paid_units);
+        self.level_units = level_units.min(self.rate.capacity_units());
         // Also if the clock was set back: the bucket then refills from the new time on instead of stopping until the
         // old time is reached again.
         self.as_of = now;
@@ -194,6 +211,43 @@ mod tests {
         assert_eq!(pace.remaining(at(10)), 1);
         assert_eq!(pace.take_up_to(30, at(100)), 10);
         assert_eq!(Pace::empty(rate(100, 50), at(0)).remaining(at(20)), 2);
+    }
+
+    #[test]
+    fn tokens_that_were_charged_elsewhere_are_paid_before_any_is_admitted() {
+        let mut pace = Pace::full(rate(10, 10), at(0));
+        pace.charge(4, at(0));
+        assert_eq!(pace.remaining(at(0)), 6);
+        pace.charge(16, at(0));
+        assert_eq!(pace.admit(at(0)), Err(Duration::from_millis(1_100)), "ten are owed");
+        assert_eq!(pace.admit(at(1_099)), Err(Duration::from_millis(1)));
+        assert_eq!(pace.admit(at(1_100)), Ok(()));
+        pace.charge(u32::MAX, at(1_100));
+        assert_eq!(pace.admit(at(1_100)), Err(Duration::from_millis(16_100)), "the debt has a limit");
+    }
+
+    /// Three nodes that each admit all they can, and tell each other ten times a second, admit what one would.
+    #[test]
+    fn buckets_that_are_charged_for_each_other_keep_the_rate_together() {
+        let mut nodes = [(); 3].map(|()| Pace::full(rate(100, 100), at(0)));
+        let (mut admitted, mut untold) = ([0_u32; 3], [0_u32; 3]);
+        for ms in 0..10_000 {
+            for (index, pace) in nodes.iter_mut().enumerate() {
+                let taken = pace.take_up_to(5, at(ms));
+                admitted[index] += taken;
+                untold[index] += taken;
+            }
+            if ms % 100 == 99 {
+                for (index, pace) in nodes.iter_mut().enumerate() {
+                    let others: u32 = (0..3).filter(|other| *other != index).map(|other| untold[other]).sum();
+                    pace.charge(others, at(ms));
+                }
+                untold = [0; 3];
+            }
+        }
+        let total: u32 = admitted.iter().sum();
+        // Ten seconds and the burst of one bucket.
+        assert!((1_000..=1_150).contains(&total), "{admitted:?}");
     }
 
     #[test]

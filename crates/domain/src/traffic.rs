@@ -74,11 +74,62 @@ impl Control {
 }
 
 /// The counter that a message counts towards.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 struct VelocityKey {
     account: AccountId,
     control: u64,
     number: u64,
+}
+
+/// The limit of one control for one message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VelocityLimit {
+    key: VelocityKey,
+    most: u32,
+    per_ms: u64,
+    mode: Mode,
+}
+
+impl VelocityLimit {
+    fn allowance(self) -> Allowance {
+        Allowance { most: self.most, per: Duration::from_millis(self.per_ms) }
+    }
+}
+
+/// Returns the limits that a message counts towards, in the order of the controls.
+pub fn velocity_limits(account: AccountId, controls: &[Control], to: Msisdn) -> Vec<VelocityLimit> {
+    controls.iter().filter_map(|control| velocity_limit(account, control, to)).collect()
+}
+
+/// An enforced control that refuses a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OverVelocity {
+    control: u64,
+    /// Until it would admit one.
+    pub wait: Duration,
+}
+
+impl OverVelocity {
+    /// Returns the name of the control, if the account still has it.
+    pub fn control(self, controls: &[Control]) -> Option<&Arc<str>> {
+        controls.iter().find(|control| control.key == self.control).map(|control| &control.name)
+    }
+}
+
+/// The watching controls that would have refused a message: one bit for each of its first 64 limits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WatchedVelocity(u64);
+
+impl WatchedVelocity {
+    /// Returns the names of the controls.
+    pub fn controls(self, account: AccountId, controls: &[Control], to: Msisdn) -> Vec<Arc<str>> {
+        if self == WatchedVelocity::default() {
+            return Vec::new();
+        }
+        let limited = controls.iter().filter(|control| velocity_limit(account, control, to).is_some());
+        let watched = (0..u64::BITS).zip(limited).filter(|(bit, _)| self.0 >> bit & 1 == 1);
+        watched.map(|(_, control)| control.name.clone()).collect()
+    }
 }
 
 /// Recent messages per recipient, range and country.
@@ -91,74 +142,49 @@ impl Default for Velocity {
     }
 }
 
-/// The result of admitting a message.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Admitted {
-    /// The enforced control that refuses the message, and the time until it would admit one.
-    pub refused: Option<(Arc<str>, Duration)>,
-    /// Watching controls that would have refused the message.
-    pub watched: Vec<Arc<str>>,
-}
-
 impl Velocity {
-    /// Counts one message. If an enforced control refuses it, nothing is counted.
-    pub fn admit(
-        &mut self,
-        account: AccountId,
-        controls: &[Control],
-        to: Msisdn,
-        now: Timestamp,
-    ) -> Admitted {
-        let mut admitted = Admitted::default();
-        for (index, control) in controls.iter().enumerate() {
-            let Some((key, allowance)) = velocity_key(account, control, to) else { continue };
-            match (self.0.admit(key, allowance, now), control.mode) {
-                (Ok(()), _) => {}
-                (Err(_), Mode::Watch) => admitted.watched.push(control.name.clone()),
-                (Err(wait), Mode::Enforce) => {
-                    self.give_back(account, &controls[..index], to, &admitted.watched);
-                    admitted.refused = Some((control.name.clone(), wait));
-                    return admitted;
-                }
-            }
-        }
-        admitted
-    }
-
-    /// Returns the enforced control that would refuse a message now, and the time until it would admit one. Counts nothing.
-    pub fn refusal(
-        &self,
-        account: AccountId,
-        controls: &[Control],
-        to: Msisdn,
-        now: Timestamp,
-    ) -> Option<(Arc<str>, Duration)> {
-        let mut enforced = controls.iter().filter(|control| control.mode == Mode::Enforce);
-        enforced.find_map(|control| {
-            let (key, allowance) = velocity_key(account, control, to)?;
-            Some((control.name.clone(), self.0.wait(key, allowance, now)?))
+    /// Returns the enforced control that refuses a message now. Counts nothing.
+    pub fn refusal(&self, limits: &[VelocityLimit], now: Timestamp) -> Option<OverVelocity> {
+        let mut enforced = limits.iter().filter(|limit| limit.mode == Mode::Enforce);
+        enforced.find_map(|limit| {
+            let wait = self.0.wait(limit.key, limit.allowance(), now)?;
+            Some(OverVelocity { control: limit.key.control, wait })
         })
     }
 
-    /// Undoes the count of a message that was not accepted. Controls in `watched` did not count it.
-    pub fn give_back(&mut self, account: AccountId, controls: &[Control], to: Msisdn, watched: &[Arc<str>]) {
-        for control in controls.iter().filter(|control| !watched.contains(&control.name)) {
-            if let Some((key, allowance)) = velocity_key(account, control, to) {
-                self.0.give_back(key, allowance);
+    /// Counts a message that no control refuses. Watching controls whose limit is used up do not count it. Calls `counted`
+    /// with each limit that did.
+    pub fn count(
+        &mut self,
+        limits: &[VelocityLimit],
+        now: Timestamp,
+        mut counted: impl FnMut(VelocityLimit),
+    ) -> WatchedVelocity {
+        let mut watched = 0;
+        for (bit, limit) in (0..).zip(limits) {
+            match self.0.admit(limit.key, limit.allowance(), now) {
+                Ok(()) => counted(*limit),
+                Err(_) => watched |= 1_u64.checked_shl(bit).unwrap_or(0),
             }
         }
+        WatchedVelocity(watched)
+    }
+
+    /// Undoes the count of a message that was not accepted.
+    pub fn give_back(&mut self, counted: VelocityLimit) {
+        self.0.give_back(counted.key, counted.allowance());
     }
 }
 
-fn velocity_key(account: AccountId, control: &Control, to: Msisdn) -> Option<(VelocityKey, Allowance)> {
+fn velocity_limit(account: AccountId, control: &Control, to: Msisdn) -> Option<VelocityLimit> {
     let (number, most, per_ms) = match control.rule {
         TrafficRule::PerRecipient { most, per_ms } => (to.number(), most, per_ms),
         TrafficRule::PerRange { most, per_ms } => (to.number() / RANGE_NUMBERS, most, per_ms),
         TrafficRule::PerCountry { most, per_ms, ref except } => (country_key(to, except)?, most, per_ms),
         TrafficRule::SpendPerDay { .. } | TrafficRule::MessagesPerDay { .. } => return None,
     };
-    let control = control.key;
-    Some((VelocityKey { account, control, number }, Allowance { most, per: Duration::from_millis(per_ms) }))
+    let key = VelocityKey { account, control: control.key, number };
+    Some(VelocityLimit { key, most, per_ms, mode: control.mode })
 }
 
 /// Returns the key of a recipient's country; `None` for an excepted one. Numbers that belong to no country share key 0.
@@ -226,11 +252,15 @@ mod tests {
         Msisdn::parse(number).unwrap()
     }
 
-    /// Returns `+` or the refusing control, and after `~` the watching ones.
+    /// Counts a message that is not refused. Returns `+` or the refusing control, and after `~` the watching ones.
     fn admit(velocity: &mut Velocity, controls: &[Control], number: &str, seconds: i64) -> String {
-        let Admitted { refused, watched } = velocity.admit(ACME, controls, to(number), at(seconds));
-        let refused = refused.map_or("+".to_owned(), |(name, wait)| format!("{name} {}", wait.as_secs()));
-        watched.iter().fold(refused, |text, name| format!("{text}~{name}"))
+        let limits = velocity_limits(ACME, controls, to(number));
+        if let Some(over) = velocity.refusal(&limits, at(seconds)) {
+            return format!("{} {}", over.control(controls).unwrap(), over.wait.as_secs());
+        }
+        let watched = velocity.count(&limits, at(seconds), |_| {});
+        let names = watched.controls(ACME, controls, to(number));
+        names.iter().fold("+".to_owned(), |text, name| format!("{text}~{name}"))
     }
 
     #[test]
@@ -246,7 +276,9 @@ mod tests {
         assert_eq!(admit(&mut velocity, &controls, "+4915112340002", 0), "+");
         assert_eq!(admit(&mut velocity, &controls, "+4915112340003", 0), "range 20");
         assert_eq!(admit(&mut velocity, &controls, "+4915112350003", 0), "+", "another range");
-        velocity.give_back(ACME, &controls, to("+4915112340002"), &[]);
+        velocity_limits(ACME, &controls, to("+4915112340002"))
+            .into_iter()
+            .for_each(|limit| velocity.give_back(limit));
         assert_eq!(
             admit(&mut velocity, &controls, "+4915112340003", 0),
             "+",
@@ -273,8 +305,10 @@ mod tests {
         let controls = [control("watch", Mode::Watch, rule)];
         let mut velocity = Velocity::default();
         assert_eq!(admit(&mut velocity, &controls, "+4915112340001", 0), "+");
-        let Admitted { watched, .. } = velocity.admit(ACME, &controls, to("+4915112340001"), at(0));
-        velocity.give_back(ACME, &controls, to("+4915112340001"), &watched);
+        let mut counted = Vec::new();
+        let limits = velocity_limits(ACME, &controls, to("+4915112340001"));
+        velocity.count(&limits, at(0), |limit| counted.push(limit));
+        assert!(counted.is_empty(), "{counted:?}");
         assert_eq!(admit(&mut velocity, &controls, "+4915112340001", 0), "+~watch");
     }
 

@@ -37,6 +37,7 @@ impl Batch<'_> {
         }
         self.state.balances.set(acceptance.account, after);
         self.state.today.set(acceptance.account, today);
+        let watched = self.state.recent_traffic.count(&acceptance.velocity, acceptance.now);
         if let Some(alias) = alias {
             self.state.aliases.give(self.tables, acceptance.account, alias, message);
         }
@@ -48,7 +49,7 @@ impl Batch<'_> {
         let step = StepKind::Accepted { account: *account, carrier: *carrier, parts: *parts };
         self.add_step(message, PartNo::FIRST, step);
         self.tally.accepted += 1;
-        Ok(AcceptOutcome::Accepted { message, alias, balance: after.balance, today })
+        Ok(AcceptOutcome::Accepted { message, alias, balance: after.balance, today, watched })
     }
 
     /// Returns the balance and the day's totals with this message, or the first refusal. The order of the checks
@@ -61,6 +62,9 @@ impl Batch<'_> {
         let Acceptance { account, to, cost, daily, .. } = acceptance;
         if self.state.opt_outs.has(self.tables, *account, *to)? {
             return Ok(Err(AcceptOutcome::OptedOut));
+        }
+        if let Some(over) = self.state.recent_traffic.refusal(&acceptance.velocity, acceptance.now) {
+            return Ok(Err(AcceptOutcome::OverVelocity(over)));
         }
         let today = self.state.today.of(*account, message.accepted_at().day());
         let today = match today.with_message(*cost, *daily) {

@@ -21,6 +21,7 @@ use crate::state::parked_receipts::Parked;
 use crate::state::queues::Queues;
 use crate::state::recent::Recent;
 use crate::state::report_target::ReportTarget;
+use crate::state::velocity::RecentTraffic;
 use crate::steps::{MessageStep, StepKind};
 use crate::tables::{
     MessageKey, PartChange, PartRow, StepChange, TableError, Tables, UnreadablePart, UnreadableReport,
@@ -35,12 +36,13 @@ use std::time::Duration;
 /// In [`Batch::reports_gone`]: the connection has no report left.
 pub const ALL_ROWS: u64 = u64::MAX;
 
-/// What the engine keeps in memory between batches. All of it can be rebuilt from the tables.
+/// What the engine keeps in memory between batches. All of it but the recent traffic can be rebuilt from the tables.
 pub struct EngineState {
     pub mint: IdMint,
     pub lanes: Lanes,
     pub balances: Balances,
     pub today: Today,
+    pub recent_traffic: RecentTraffic,
     pub opt_outs: OptOuts,
     pub aliases: Aliases,
     pub keys: IdempotencyKeys,

@@ -20,6 +20,7 @@ use crate::state::opt_outs::OptOuts;
 use crate::state::parked_receipts::Parked;
 use crate::state::queues::Queues;
 use crate::state::recent::Recent;
+use crate::state::velocity::RecentTraffic;
 use crate::steps::MessageStep;
 use crate::tables::{DueRead, LaneCounts, LaneRead, MessageKey, SendingPart, TableError, Tables};
 use hermod_domain::carrier::IdConversion;
@@ -52,6 +53,7 @@ impl EngineState {
             delivery: DeliveryStats::default(),
             deferred: Deferred::default(),
             queues: Queues::default(),
+            recent_traffic: RecentTraffic::default(),
             references: ConcatReferences::new(seed),
             mo_parts: MoPartCounts::load(tables)?,
             recent_messages: Recent::default(),
@@ -72,6 +74,7 @@ impl EngineState {
     pub fn committed(&mut self, now: Timestamp) {
         self.balances.committed();
         self.today.committed();
+        self.recent_traffic.committed();
         self.aliases.committed();
         self.keys.committed();
         self.parked.committed();
@@ -99,6 +102,7 @@ impl EngineState {
     pub fn rolled_back(&mut self, tables: &Tables<'_>) -> Result<(), TableError> {
         self.balances.rolled_back();
         self.today.rolled_back();
+        self.recent_traffic.rolled_back();
         self.aliases.rolled_back();
         self.parked.rolled_back();
         self.delivery.rolled_back();

@@ -52,13 +52,17 @@ impl Signals {
     }
 }
 
-/// Runs a gateway until a signal to stop, then drains it. `before` runs once no new messages are accepted.
+/// Runs a gateway until a signal or the operator stops it, then drains it. `before` runs once no new messages are accepted.
 pub(crate) async fn run_until_stopped(
     running: Running,
     signals: &mut Signals,
     before: impl Future<Output = ()>,
 ) -> CommandResult {
-    let signal = signals.stop_signal(|| running.reload()).await;
+    let stop_wanted = running.world().stop_wanted.clone();
+    let signal = tokio::select! {
+        signal = signals.stop_signal(|| running.reload()) => signal,
+        () = stop_wanted.cancelled() => "the operator",
+    };
     tracing::info!(signal, "Stopping: rejecting new messages, finishing those in progress");
     running.world().start_draining();
     let stopped = signals.or_exit_at_second_signal(async {

@@ -13,6 +13,7 @@ mod filler;
 mod follower;
 mod journal;
 mod lease;
+mod letters;
 mod node_run;
 mod nodes;
 mod outboxes;
@@ -36,12 +37,14 @@ pub use error::{BackendError, StoreError};
 pub use filler::RecordFiller;
 pub use hermod_engine::ops::*;
 pub use hermod_engine::state::lanes::JOBS_IN_MEMORY_MAX;
+pub use letters::Letter;
+pub use node_run::NodeRun;
 pub use read_results::{AuditReport, RecordAudit, Violation};
 pub use schema_status::{MigrationError, MigrationKind, MigrationStep, SchemaStatus};
 pub use server::{NodeKey, NodeListener, NodeOptions, Server};
 pub use statement::STATEMENT_ENTRIES_MAX;
 pub use store::{
-    ACCEPT_WAIT_MAX, CatalogueLock, DAYS_PER_READ_MAX, DEFERRED_IN_MEMORY_MAX, Erased, LinkPort, NodeInfo,
-    OpenOptions, PURGED_PER_STEP_MAX, ReceiverPort, Store,
+    ACCEPT_WAIT_MAX, BindClaim, BindSlot, CatalogueLock, DAYS_PER_READ_MAX, DEFERRED_IN_MEMORY_MAX, Erased,
+    LinkPort, NodeInfo, OpenOptions, PURGED_PER_STEP_MAX, ReceiverPort, Store,
 };
 pub use store_copy::{CopyError, CopyReport, CopyStep, PepperFingerprint};

@@ -3,6 +3,7 @@
 use crate::disk::Disk;
 use crate::error::StoreError;
 use crate::lease::Lease;
+use crate::letters::Inbox;
 use crate::outboxes::Outboxes;
 use crate::record::Feed;
 use arc_swap::ArcSwap;
@@ -34,6 +35,8 @@ pub(crate) struct Shared {
     pub lease: Arc<Lease>,
     /// Whether this process runs the engine.
     pub runs_engine: watch::Sender<bool>,
+    /// What the gateways of other nodes tell this one.
+    pub inbox: Inbox,
     /// Increases when the setup was changed, by this process or another.
     pub catalogue_changed: watch::Sender<u64>,
 }
@@ -51,6 +54,7 @@ impl Shared {
             feed,
             lease,
             runs_engine: watch::Sender::new(false),
+            inbox: Inbox::default(),
             catalogue_changed: watch::Sender::new(0),
         }
     }

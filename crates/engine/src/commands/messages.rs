@@ -8,6 +8,7 @@ use crate::tables::TableError;
 use hermod_domain::ids::AccountId;
 use hermod_domain::origin::MessageName;
 use hermod_domain::time::Timestamp;
+use hermod_domain::traffic::{OverVelocity, VelocityLimit};
 use serde::{Deserialize, Serialize};
 
 impl Command for Acceptance {
@@ -66,6 +67,23 @@ impl Command for FindKey {
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<Option<Duplicate>, TableError> {
         batch.state.keys.find(batch.tables, &self.key)
+    }
+}
+
+/// Finds the traffic control that would refuse a message now. Counts nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FindVelocityRefusal {
+    pub limits: Vec<VelocityLimit>,
+    pub now: Timestamp,
+}
+
+impl Command for FindVelocityRefusal {
+    type Outcome = Option<OverVelocity>;
+
+    const ON_FULL_DISK: OnFullDisk = OnFullDisk::Run;
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<Option<OverVelocity>, TableError> {
+        Ok(batch.state.recent_traffic.refusal(&self.limits, self.now))
     }
 }
 

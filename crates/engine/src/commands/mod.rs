@@ -20,7 +20,7 @@ mod webhooks;
 pub use admin::{DecideReview, ForgetReviews};
 pub use erasure::{EraseInbound, EraseMessages, EraseOthers};
 pub use links::{CloseLink, OpenLink};
-pub use messages::{Cancel, FindKey, MoveWaiting, ReadQueues};
+pub use messages::{Cancel, FindKey, FindVelocityRefusal, MoveWaiting, ReadQueues};
 pub use mo::{AssignInbound, ForgetConversations, ForgetRepeats, ForgetUnassigned, OptIn};
 pub use receipts::{ForgetUnnamedParts, GiveUpParked, Rematch};
 pub use reports::{ForgetGivenUp, GiveUpOldReports, MoveToWebhook};
@@ -154,6 +154,7 @@ commands! {
     EraseOthers(EraseOthers),
     ExpireKeys(ExpireKeys),
     FindKey(FindKey),
+    FindVelocityRefusal(FindVelocityRefusal),
     ForgetConversations(ForgetConversations),
     ForgetGivenUp(ForgetGivenUp),
     ForgetRepeats(ForgetRepeats),

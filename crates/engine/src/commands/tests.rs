@@ -47,6 +47,7 @@ fn acceptance() -> Acceptance {
         credit_limit: Money::ZERO,
         minimum: Money::ZERO,
         daily: DailyLimits::default(),
+        velocity: Vec::new(),
         key: None,
         doubt: DoubtPolicy::default(),
         note: SubmitNote::default(),

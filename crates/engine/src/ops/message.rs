@@ -10,6 +10,7 @@ use hermod_domain::receipt::DlrCode;
 use hermod_domain::sender::Sender;
 use hermod_domain::text::{Encoding, MessageText, SmsOptions};
 use hermod_domain::time::Timestamp;
+use hermod_domain::traffic::{OverVelocity, VelocityLimit, WatchedVelocity};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::Duration;
@@ -51,6 +52,8 @@ pub struct Acceptance {
     pub minimum: Money,
     /// The daily limits that are enforced.
     pub daily: DailyLimits,
+    /// The limits of recent traffic that it counts towards.
+    pub velocity: Vec<VelocityLimit>,
     pub key: Option<KeyClaim>,
     /// The route's policy for parts without a response.
     pub doubt: DoubtPolicy,
@@ -71,10 +74,13 @@ pub enum AcceptOutcome {
         balance: Money,
         /// The day's totals with this message.
         today: DayTotals,
+        /// The controls that only watch and would have refused it.
+        watched: WatchedVelocity,
     },
     Duplicate(Duplicate),
     /// The recipient has opted out of this account's messages.
     OptedOut,
+    OverVelocity(OverVelocity),
     OverDailyLimit(DailyLimit),
     /// Every alias of the account is in use.
     NoAliasFree,

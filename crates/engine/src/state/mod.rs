@@ -20,3 +20,4 @@ pub mod parked_receipts;
 pub mod queues;
 pub mod recent;
 pub mod report_target;
+pub mod velocity;

@@ -137,6 +137,7 @@ impl World {
             credit_limit: Money::ZERO,
             minimum: Money::ZERO,
             daily: DailyLimits::default(),
+            velocity: Vec::new(),
             key: None,
             doubt: DoubtPolicy::ResendOnce,
             note: SubmitNote::default(),

@@ -10,7 +10,7 @@ use hermod_domain::policy::{SubmissionPreview, preview_submission};
 use hermod_domain::refusal::{Refusal, Unavailable};
 use hermod_domain::submission::Submission;
 use hermod_domain::time::Timestamp;
-use hermod_domain::traffic::{Daily, enforced_daily};
+use hermod_domain::traffic::{Daily, enforced_daily, velocity_limits};
 use hermod_store::{DailyLimits, DayTotals};
 
 /// What a submission would get now.
@@ -82,8 +82,11 @@ async fn over_limits(
 ) -> Result<Vec<Refusal>, Refusal> {
     let view = caller.account();
     let mut refusals = Vec::new();
-    if let Some((_, wait)) = world.traffic_refusal(caller.account, view.controls(), submission.to) {
-        refusals.push(Refusal::TrafficControl { retry_after_s: whole_seconds(wait) });
+    let velocity = velocity_limits(caller.account, view.controls(), submission.to);
+    if !velocity.is_empty() {
+        let over =
+            in_time(world, world.store.velocity_refusal(velocity, now), Unavailable::QueueFull).await?;
+        refusals.extend(over.map(|over| Refusal::TrafficControl { retry_after_s: whole_seconds(over.wait) }));
     }
     let Daily { messages_max, spend_max } = enforced_daily(view.controls());
     let today = now.day();

@@ -16,7 +16,7 @@ use hermod_domain::sender::{Sender, SenderKind};
 use hermod_domain::submission::{IdempotencyKey, Submission};
 use hermod_domain::text::{Encoding, Measure};
 use hermod_domain::time::Timestamp;
-use hermod_domain::traffic::{Admitted, Daily, enforced_daily, watched_daily};
+use hermod_domain::traffic::{Daily, enforced_daily, velocity_limits, watched_daily};
 use hermod_store::{
     ACCEPT_WAIT_MAX, AcceptOutcome, Acceptance, CustomerTlvs, DailyLimits, Duplicate, KeyClaim, Screened,
     Screening, StoreError, SubmitNote,
@@ -97,7 +97,7 @@ pub async fn submit_message(
     }
 }
 
-/// Counts the message towards the account's traffic controls, and has the store accept it in one durable step.
+/// Has the store accept the message in one durable step.
 async fn accept(
     world: &World,
     caller: &Caller,
@@ -106,24 +106,16 @@ async fn accept(
     now: Timestamp,
 ) -> Result<Submitted, Refusal> {
     let controls = caller.account().controls();
-    let Admitted { refused: over, watched } = world.admit_traffic(caller.account, controls, submission.to);
-    if let Some((control, wait)) = over {
-        count_refusal(&control);
-        let refusal = Refusal::TrafficControl { retry_after_s: whole_seconds(wait) };
-        return refused(world, caller, submission, refusal).await;
-    }
     let AllowedMessage { from, cost, parts, encoding, .. } = judged;
     let waited = world.clock.sleep(ACCEPT_WAIT_MAX);
     let outcome =
         world.store.accept_with_deadline(acceptance(world, caller, submission, judged, now), waited).await;
-    if !matches!(outcome, Ok(AcceptOutcome::Accepted { .. })) {
-        world.give_traffic_back(caller.account, controls, submission.to, &watched);
-    }
     match outcome {
-        Ok(AcceptOutcome::Accepted { message, alias, balance, today }) => {
+        Ok(AcceptOutcome::Accepted { message, alias, balance, today, watched }) => {
             let beyond = watched_daily(controls, today.messages, today.spend);
-            beyond.chain(&watched).for_each(|control| world.would_have_refused(caller.account, control));
             let to = submission.to;
+            let watched = watched.controls(caller.account, controls, to);
+            beyond.chain(&watched).for_each(|control| world.would_have_refused(caller.account, control));
             Ok(Submitted::Accepted(Accepted { message, alias, to, from, cost, balance, parts, encoding }))
         }
         Ok(AcceptOutcome::Duplicate(replay)) => Ok(Submitted::Replayed(replay)),
@@ -131,6 +123,10 @@ async fn accept(
         Ok(AcceptOutcome::NoAliasFree) => {
             let cause = Unavailable::QueueFull;
             Err(Refusal::GatewayUnavailable { cause, retry_after_s: NO_ALIAS_RETRY_S })
+        }
+        Ok(AcceptOutcome::OverVelocity(over)) => {
+            count_refusal(over.control(controls).map_or("removed", |name| name));
+            Err(Refusal::TrafficControl { retry_after_s: whole_seconds(over.wait) })
         }
         Ok(AcceptOutcome::OverDailyLimit(_)) => {
             count_refusal("daily");
@@ -249,6 +245,7 @@ fn acceptance(
         credit_limit: view.account.credit_limit,
         minimum: view.account.minimum,
         daily: DailyLimits { messages_max, spend_max },
+        velocity: velocity_limits(caller.account, view.controls(), submission.to),
         key: submission.key.as_ref().map(|key| key_claim(caller, key, submission.fingerprint())),
         doubt,
         note: SubmitNote { request: submission.request.clone(), route: Some(route), choice, charged_parts },

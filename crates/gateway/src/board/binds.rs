@@ -6,6 +6,7 @@ use super::trace::Trace;
 use crate::clock::Moment;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
+use hermod_store::BindSlot;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::ops::Deref;
@@ -32,6 +33,8 @@ pub struct Full;
 pub struct LiveBind {
     live: Arc<Mutex<Live>>,
     figures: Arc<BindStatus>,
+    /// The slot that counts on all nodes, if there are several.
+    slot: Mutex<Option<BindSlot>>,
 }
 
 impl Binds {
@@ -44,7 +47,7 @@ impl Binds {
         let number = self.numbers.fetch_add(1, Ordering::Relaxed) + 1;
         let figures = Arc::new(BindStatus::new(number, new));
         of_connection.push(figures.clone());
-        Ok(LiveBind { live: self.live.clone(), figures })
+        Ok(LiveBind { live: self.live.clone(), figures, slot: Mutex::default() })
     }
 
     /// Returns the oldest bind from this address.
@@ -97,6 +100,16 @@ impl LiveBind {
         &self.figures
     }
 
+    /// Has the bind keep a slot that counts on all nodes.
+    pub fn keep(&self, slot: BindSlot) {
+        *self.slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(slot);
+    }
+
+    /// Returns the number of its slot on all nodes, from 0; none without other nodes.
+    pub fn slot(&self) -> Option<u32> {
+        self.slot.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(BindSlot::number)
+    }
+
     /// Frees the slot. To be called when the bind ends, before the TCP connection is closed. Repeated calls have no
     /// effect.
     pub fn leave(&self) {
@@ -108,6 +121,7 @@ impl LiveBind {
             live.remove(&connection);
         }
         drop(live);
+        *self.slot.lock().unwrap_or_else(PoisonError::into_inner) = None;
         self.figures.left();
     }
 }

@@ -2,6 +2,7 @@
 //! edges; read by routing, metrics and the operator.
 
 mod alarms;
+mod asks;
 mod bind_status;
 mod binds;
 mod carrier_state;
@@ -20,6 +21,7 @@ mod traffic;
 mod webhook_tests;
 
 pub use alarms::{Alarm, AlarmKind, Alarms};
+pub use asks::{Ask, Asks, NodeAnswer};
 pub use bind_status::{BindSnapshot, BindStatus, BoundAs, NewBind, Order};
 pub use binds::{Binds, Full, LiveBind};
 pub use carrier_state::{CarrierState, QueueStatus, SLOW_AFTER, Stopped};

@@ -14,7 +14,7 @@ pub use opening::{Opened, open, open_unclaimed};
 
 use http_listeners::{HttpSockets, operator_url};
 
-use crate::app::{FailOver, LOOK_EVERY};
+use crate::app::{FailOver, LOOK_EVERY, operator};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::edges::{carrier, mail, smpp, webhooks};
@@ -47,6 +47,8 @@ const TICK: Duration = Duration::from_millis(200);
 const LOOK: Duration = Duration::from_secs(1);
 /// How often certificate files and review cases are checked.
 const SLOW_LOOK: Duration = Duration::from_secs(5);
+/// How often nodes tell each other what was taken from limits that they share.
+const SHARE_LIMITS: Duration = Duration::from_millis(100);
 /// How often expired messages are searched.
 const SWEEP: Duration = Duration::from_secs(60);
 /// How often idempotency keys are merged.
@@ -270,6 +272,14 @@ impl Running {
             nodes::exchange_notices(&world);
             Ok(())
         });
+        if let Some(letters) = self.world.store.letters() {
+            let reading = nodes::read_letters(self.world.clone(), letters, self.upkeep.stopping());
+            self.upkeep.spawn_named("upkeep/letters", reading);
+            self.repeat("upkeep/limits", SHARE_LIMITS, |world| async move {
+                operator::share_limits(&world);
+                Ok(())
+            });
+        }
         let following = nodes::follow_catalogue(self.world.clone(), self.upkeep.stopping());
         self.upkeep.spawn_named("upkeep/catalogue", following);
         let certificates: Arc<[Arc<Tls>]> = self.certificates.clone().into();

@@ -1,11 +1,14 @@
 //! What the nodes on one server tell each other, and changes of the setup by other nodes.
 
+use crate::app::operator;
 use crate::provision;
 use crate::world::World;
 use hermod_domain::carrier::Health;
 use hermod_domain::ids::CarrierId;
+use hermod_store::Letter;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 /// What a node tells the others.
@@ -26,6 +29,20 @@ pub(super) fn exchange_notices(world: &World) {
     let said = world.store.notices();
     let understood = said.iter().filter_map(|notice| serde_json::from_slice::<Notice>(notice).ok());
     world.carriers.set_elsewhere(understood.flat_map(|notice| notice.sending));
+}
+
+/// Does what other nodes want, until `stopping` is cancelled.
+pub(super) async fn read_letters(
+    world: Arc<World>,
+    mut letters: mpsc::Receiver<Letter>,
+    stopping: CancellationToken,
+) {
+    loop {
+        tokio::select! {
+            Some(letter) = letters.recv() => operator::read_letter(&world, letter).await,
+            () = stopping.cancelled() => return,
+        }
+    }
 }
 
 /// Reads the setup again whenever it was changed, until `stopping` is cancelled.

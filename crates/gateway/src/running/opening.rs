@@ -30,6 +30,7 @@ pub fn open(config: &Config, clock: &Clock) -> Result<Opened, StartError> {
 /// store of a server.
 pub fn open_unclaimed(config: &Config, clock: &Clock) -> Result<Opened, StartError> {
     // First: metrics counted before the recorder exists are lost.
+    telemetry::name_node(config.node.name.as_deref());
     telemetry::figures();
     // Load now, not during the first request.
     Numbers::embedded();

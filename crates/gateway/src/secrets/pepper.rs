@@ -155,6 +155,11 @@ impl Pepper {
         NodeKey(self.derived(&[b"nodes"]))
     }
 
+    /// Returns the seed of the fingerprints that failed sign-ins are counted by.
+    pub fn limits_seed(&self) -> [u8; 32] {
+        self.derived(&[b"limits"])
+    }
+
     /// Compares in constant time.
     pub fn matches(&self, secret: &str, digest: &str) -> bool {
         let [matches] = self.matches_each(secret, [digest]);

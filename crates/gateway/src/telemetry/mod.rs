@@ -52,11 +52,25 @@ fn lines<W: std::io::Write + 'static>(
     }
 }
 
+static NODE: OnceLock<String> = OnceLock::new();
+
+/// Gives all metrics a label with the name of the node, if it has one. To be called before [`figures`].
+pub fn name_node(name: Option<&str>) {
+    if let Some(name) = name {
+        // A second gateway in the process shares the metrics of the first.
+        let _ = NODE.set(name.to_owned());
+    }
+}
+
 /// Returns the metrics of this process, shared by all gateways in it.
 pub fn figures() -> &'static Figures {
     static FIGURES: OnceLock<Figures> = OnceLock::new();
     FIGURES.get_or_init(|| {
-        let recorder = PrometheusBuilder::new()
+        let mut builder = PrometheusBuilder::new();
+        if let Some(node) = NODE.get() {
+            builder = builder.add_global_label("node", node);
+        }
+        let recorder = builder
             .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &SECONDS_BUCKETS)
             .and_then(|builder| builder.set_buckets(&COUNT_BUCKETS))
             .expect("there are buckets")

@@ -21,6 +21,9 @@ pub struct BindsView {
     pub at: String,
     /// The oldest bind first.
     pub items: Vec<BindView>,
+    /// Nodes that did not answer: their binds are missing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing_nodes: Vec<String>,
 }
 
 /// A customer's bind: who, since when, and its figures.
@@ -28,6 +31,9 @@ pub struct BindsView {
 pub struct BindView {
     /// Counts from 1 since the gateway started.
     pub number: u64,
+    /// The node that it is bound to, if there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
     #[schema(examples("shop"))]
     pub system_id: String,
     #[schema(examples("shop"))]
@@ -67,6 +73,7 @@ impl BindView {
     pub fn new(bind: BindSnapshot, account: String, receipts_waiting: u64, now: Timestamp) -> BindView {
         BindView {
             number: bind.number,
+            node: None,
             system_id: bind.system_id.to_string(),
             account,
             address: bind.peer.to_string(),
@@ -87,6 +94,13 @@ impl BindView {
             last_error: bind.last_error.map(LastErrorView::from),
         }
     }
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+pub struct UnbindQuery {
+    /// The node that it is bound to, if it is not the one that is asked.
+    pub node: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

@@ -8,12 +8,18 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use utoipa::{IntoParams, ToSchema};
 
+/// The states of a carrier, the best first: a carrier is as well as its best node says.
+const HEALTHS: [&str; 5] = ["up", "poor", "stopped", "down", "disabled"];
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct CarriersView {
     /// The gateway's time.
     pub at: String,
     /// Every carrier, by name.
     pub items: Vec<CarrierView>,
+    /// Nodes that did not answer: their links are missing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing_nodes: Vec<String>,
 }
 
 /// The state of a carrier: health, queue, traffic, links.
@@ -81,6 +87,9 @@ pub struct LinkTrafficView {
 pub struct LinkView {
     /// From 1; a transmitter and its receiver have the same number.
     pub number: u8,
+    /// The node that has it, if there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
     /// `both`, `sends` or `receives`.
     pub direction: String,
     pub address: String,
@@ -141,6 +150,35 @@ impl CarrierView {
             links: carrier.links.into_iter().map(|link| LinkView::new(link, now)).collect(),
         }
     }
+
+    /// Adds the links and the traffic that another node has.
+    pub fn add(&mut self, other: CarrierView) {
+        let best =
+            HEALTHS.iter().find(|health| [&self.health, &other.health].iter().any(|had| had == *health));
+        if let Some(best) = best {
+            self.health = (*best).to_owned();
+        }
+        self.stopped = self.stopped.take().or(other.stopped);
+        self.tracing_until = self.tracing_until.take().or(other.tracing_until);
+        self.last_minute.add(&other.last_minute);
+        self.last_ten_minutes.add(&other.last_ten_minutes);
+        self.links.extend(other.links);
+        self.links.sort_by_key(|link| link.number);
+    }
+}
+
+impl LinkTrafficView {
+    fn add(&mut self, other: &LinkTrafficView) {
+        *self = LinkTrafficView::from(&Traffic::from(&*self).plus(&Traffic::from(other)));
+    }
+}
+
+impl From<&LinkTrafficView> for Traffic {
+    fn from(view: &LinkTrafficView) -> Traffic {
+        let refused = ErrorClass::ALL.map(|class| view.refused.get(class.as_str()).copied().unwrap_or(0));
+        let LinkTrafficView { submitted, accepted, timed_out, receipts, unmatched, inbound, .. } = *view;
+        Traffic { submitted, accepted, refused, timed_out, receipts, unmatched, inbound }
+    }
 }
 
 impl From<&Traffic> for LinkTrafficView {
@@ -175,6 +213,7 @@ impl LinkView {
     fn new(link: LinkSnapshot, now: Timestamp) -> LinkView {
         LinkView {
             number: link.number,
+            node: None,
             direction: link.direction.as_str().to_owned(),
             address: link.address,
             tls: link.tls,
@@ -212,6 +251,9 @@ pub struct AlarmsQuery {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AlarmsView {
     pub items: Vec<AlarmView>,
+    /// Nodes that did not answer: their alarms are missing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing_nodes: Vec<String>,
 }
 
 /// A condition that needs the operator. Raised once, however often it occurs.
@@ -230,6 +272,9 @@ pub struct AlarmView {
     pub first_at: String,
     pub last_at: String,
     pub count: u64,
+    /// The node that raised it, if there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
 }
 
 impl AlarmView {
@@ -244,6 +289,7 @@ impl AlarmView {
             first_at: first_at.to_iso(),
             last_at: last_at.to_iso(),
             count,
+            node: None,
         }
     }
 }

@@ -12,6 +12,13 @@ pub struct NodesView {
     pub items: Vec<NodeView>,
 }
 
+/// A node that is being stopped.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct StoppingView {
+    #[schema(examples("a"))]
+    pub node: String,
+}
+
 /// A node that shares the store with this one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct NodeView {
@@ -29,7 +36,7 @@ pub struct NodeView {
 
 impl From<NodeInfo> for NodeView {
     fn from(node: NodeInfo) -> NodeView {
-        let NodeInfo { name, address, version, is_alive, runs_engine, is_this } = node;
+        let NodeInfo { name, address, version, is_alive, runs_engine, is_this, run: _ } = node;
         let state = match (is_alive, runs_engine) {
             (false, _) => "lost",
             (true, true) => "engine",

@@ -1,17 +1,14 @@
 //! What a gateway is given before it starts.
 
-use super::{FAILED_SIGN_INS, SmppServer, World};
+use super::{SmppServer, World};
 use crate::board::MailQueue;
 use crate::http::body_memory::BodyMemory;
-use hermod_domain::keyed_pace::Allowance;
-use hermod_domain::sign_in::SignIns;
 use hermod_domain::webhook::url::AddressRules;
-use std::sync::Mutex;
 
 impl World {
     /// Sets the limit of failed sign-ins per address and minute.
     pub fn allowing_failed_sign_ins(mut self, a_minute: u32) -> World {
-        self.sign_ins = Mutex::new(SignIns::new(Allowance { most: a_minute, ..FAILED_SIGN_INS }));
+        self.limits.allow_failed_sign_ins(a_minute);
         self
     }
 

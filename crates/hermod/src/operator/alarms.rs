@@ -1,6 +1,7 @@
 //! `hermod alarms`: lists and acknowledges alarms.
 
 use super::operator_client::{Body, with_query};
+use super::tables::silent_nodes;
 use super::target::{MissingDir, Target};
 use crate::failure::CommandResult;
 use crate::output;
@@ -46,19 +47,23 @@ impl Alarms {
                     count => format!("Acknowledged {count} alarms.\n"),
                 });
             }
-            client.print(&client.get(&path).await?, |AlarmsView { items }| {
+            client.print(&client.get(&path).await?, |AlarmsView { items, missing_nodes }| {
+                let silent = silent_nodes(&missing_nodes);
                 if items.is_empty() {
-                    return "There are no alarms.\n".to_owned();
+                    return format!("There are no alarms.\n{silent}");
                 }
                 let paint = Paint::for_output();
-                items.iter().map(|alarm| alarm_text(alarm, paint)).collect::<Vec<_>>().join("\n")
+                let alarms =
+                    items.iter().map(|alarm| alarm_text(alarm, paint)).collect::<Vec<_>>().join("\n");
+                alarms + &silent
             })
         })
     }
 }
 
 fn alarm_text(alarm: &AlarmView, paint: Paint) -> String {
-    let AlarmView { kind, carrier, about, detail, what_to_do, first_at, last_at, count } = alarm;
+    let AlarmView { kind, carrier, about, detail, what_to_do, first_at, last_at, count, node } = alarm;
+    let node = node.as_ref().map(|node| format!(" (node {node})")).unwrap_or_default();
     let about = if about.is_empty() { String::new() } else { format!(" {about}") };
     let when = match count {
         1 if first_at == last_at => format!("at {first_at}"),
@@ -66,6 +71,6 @@ fn alarm_text(alarm: &AlarmView, paint: Paint) -> String {
         times => format!("{times} times from {first_at} to {last_at}"),
     };
     let carrier = if carrier.is_empty() { String::new() } else { format!("{carrier}: ") };
-    let head = output::safe(&format!("{carrier}{kind}{about}"));
+    let head = output::safe(&format!("{carrier}{kind}{about}{node}"));
     format!("{}, {when}\n    {}\n    {what_to_do}\n", paint.red(&head), output::safe(detail))
 }

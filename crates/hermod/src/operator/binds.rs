@@ -2,24 +2,28 @@
 
 use super::list::table;
 use super::operator_client::{Body, with_query};
+use super::tables::{on_node, silent_nodes};
 use super::target::{MissingDir, Target};
 use super::watch::print_or_watch;
 use crate::failure::CommandResult;
 use crate::output;
 use clap::Args;
-use hermod_gateway::views::binds::{BindsQuery, BindsView, UnbindView};
+use hermod_gateway::views::binds::{BindsQuery, BindsView, UnbindQuery, UnbindView};
 use hermod_gateway::views::carriers::LastErrorView;
 use hyper::Method;
+use std::str::FromStr;
 
 const EXAMPLES: &str = "\
 Examples:
   hermod binds
   hermod binds --account shop --watch
   hermod binds --unbind 7
+  hermod binds --unbind b/7
 
 IN counts requests of the customer without a response, OUT requests of the gateway without one, both
 out of the window. PER S is the rate of submits over the last ten seconds, WAITING the number of
-receipts queued for the system_id.
+receipts queued for the system_id. With several nodes the binds of all of them are listed; b/7 is bind
+7 on the node b.
 
 --unbind ends a bind. Most customers bind again at once; to keep one out, close its connection:
 hermod connection set NAME --closed true";
@@ -37,9 +41,9 @@ pub(crate) struct Binds {
     /// Refresh every second until stopped
     #[arg(long, conflicts_with = "unbind")]
     watch: bool,
-    /// Unbind the bind with this number
+    /// Unbind the bind with this number, as it is listed
     #[arg(long, value_name = "N")]
-    unbind: Option<u64>,
+    unbind: Option<BindName>,
     #[command(flatten)]
     target: Target,
 }
@@ -48,9 +52,9 @@ impl Binds {
     pub(crate) fn run(self) -> CommandResult {
         let Binds { account, system_id, watch, unbind, target } = self;
         target.run(MissingDir::Refuse, async move |client| {
-            if let Some(number) = unbind {
-                let answer =
-                    client.send(Method::POST, &format!("/binds/{number}/unbind"), Body::None).await?;
+            if let Some(BindName { node, number }) = unbind {
+                let path = with_query(&format!("/binds/{number}/unbind"), &UnbindQuery { node });
+                let answer = client.send(Method::POST, &path, Body::None).await?;
                 return client.print(&answer, |UnbindView { bind }| format!("Unbinding bind {bind}.\n"));
             }
             let path = with_query("/binds", &BindsQuery { system_id, account });
@@ -59,14 +63,37 @@ impl Binds {
     }
 }
 
-fn binds_text(BindsView { at, items }: &BindsView) -> String {
+/// A bind as it is listed: `7`, or `b/7` on the node b.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct BindName {
+    node: Option<String>,
+    number: u64,
+}
+
+impl FromStr for BindName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<BindName, String> {
+        let (node, number) = match text.rsplit_once('/') {
+            Some((node, number)) => (Some(node.to_owned()), number),
+            None => (None, text),
+        };
+        let number =
+            number.parse().map_err(|_| "a bind is a number, such as 7, or b/7 on the node b".to_owned())?;
+        Ok(BindName { node, number })
+    }
+}
+
+fn binds_text(BindsView { at, items, missing_nodes }: &BindsView) -> String {
     let mut text = table(items);
     for bind in items {
         if let Some(LastErrorView { at, text: error }) = &bind.last_error {
             let system_id = output::safe(&bind.system_id);
-            text.push_str(&format!("\n{system_id} {}: {} ({at})\n", bind.number, output::safe(error)));
+            let bind = on_node(bind.node.as_deref(), &bind.number);
+            text.push_str(&format!("\n{system_id} {bind}: {} ({at})\n", output::safe(error)));
         }
     }
+    text.push_str(&silent_nodes(missing_nodes));
     text.push_str(&format!("\nAs of {at}.\n"));
     text
 }
@@ -74,6 +101,14 @@ fn binds_text(BindsView { at, items }: &BindsView) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bind_is_named_by_number_and_node() {
+        let of = |node: Option<&str>, number| Ok(BindName { node: node.map(str::to_owned), number });
+        assert_eq!("7".parse(), of(None, 7));
+        assert_eq!("b/7".parse(), of(Some("b"), 7));
+        assert!("b/x".parse::<BindName>().unwrap_err().contains("b/7"));
+    }
 
     #[test]
     fn last_error_of_a_bind_is_printed_below_the_table() {

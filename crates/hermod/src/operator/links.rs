@@ -1,6 +1,6 @@
 //! `hermod links`: the state of carriers and of the links to them.
 
-use super::tables::{age, percent};
+use super::tables::{age, on_node, percent, silent_nodes};
 use super::target::{MissingDir, Target};
 use super::watch::print_or_watch;
 use crate::failure::CommandResult;
@@ -19,7 +19,8 @@ Examples:
 RATE is the current rate of a link out of its full rate; it is lower after the carrier throttled it.
 OUT counts parts without a response, out of the window. PARTS/S is the average of the last ten
 seconds. ERRORS, RECEIPTS (per accepted part) and UNMATCHED (receipts without a part) count since
-the gateway started. WAITING is the queue of the carrier. hermod alarms lists what needs attention.";
+the gateway started. WAITING is the queue of the carrier. hermod alarms lists what needs attention.
+With several nodes the links of all of them are listed; b/1 is link 1, which node b has.";
 
 /// Show the state of carriers and links
 #[derive(Args)]
@@ -48,7 +49,7 @@ impl Links {
     }
 }
 
-fn links_text(CarriersView { at, items }: &CarriersView, paint: Paint) -> String {
+fn links_text(CarriersView { at, items, missing_nodes }: &CarriersView, paint: Paint) -> String {
     let mut table = Table::new(&[
         ("carrier", Left),
         ("health", Left),
@@ -82,6 +83,7 @@ fn links_text(CarriersView { at, items }: &CarriersView, paint: Paint) -> String
     for carrier in items {
         text.push_str(&notes(carrier, paint));
     }
+    text.push_str(&silent_nodes(missing_nodes));
     text.push_str(&format!("\nAs of {at}.\n"));
     text
 }
@@ -95,7 +97,7 @@ fn link_cells(link: &LinkView) -> [String; 9] {
     let receives_only = link.direction == "receives";
     let sending = |text: String| if receives_only { String::new() } else { text };
     [
-        format!("{}{half}", link.number),
+        format!("{}{half}", on_node(link.node.as_deref(), &link.number)),
         link.state.clone(),
         age(link.for_s),
         sending(format!("{}/{}", link.rate, link.full_rate)),
@@ -120,7 +122,11 @@ fn notes(carrier: &CarrierView, paint: Paint) -> String {
         match &link.last_error {
             // The errors of a link that is bound are over.
             Some(LastErrorView { at, text: error }) if link.state != "bound" => {
-                let line = format!("{name} {}: {} ({at}){next}", link.number, output::safe(error));
+                let line = format!(
+                    "{name} {}: {} ({at}){next}",
+                    on_node(link.node.as_deref(), &link.number),
+                    output::safe(error)
+                );
                 text.push_str(&format!("\n{}\n", paint.yellow(&line)));
             }
             _ => {}

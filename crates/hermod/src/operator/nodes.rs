@@ -1,37 +1,56 @@
-//! `hermod nodes`: lists the nodes of a cluster.
+//! `hermod nodes`: lists the nodes of a cluster, and takes one out of service.
 
 use super::list::table;
+use super::operator_client::Body;
 use super::target::{MissingDir, Target};
 use super::watch::print_or_watch;
+use crate::client::escape;
 use crate::failure::CommandResult;
+use crate::output;
 use clap::Args;
-use hermod_gateway::views::nodes::NodesView;
+use hermod_gateway::views::nodes::{NodesView, StoppingView};
+use hyper::Method;
 
 const EXAMPLES: &str = "\
 Examples:
   hermod nodes
   hermod nodes --watch
+  hermod nodes --drain b
 
 One node runs the engine, which makes every decision; the others are serving: they send it what
-customers and carriers want. A node that is lost has not renewed its lease for five seconds. To take a
-node out of service, stop it with SIGTERM: it finishes its requests, and its links and the engine move
-to other nodes.";
+customers and carriers want. A node that is lost has not renewed its lease for five seconds.
 
-/// List the nodes that share a PostgreSQL server
+--drain takes a node out of service, as SIGTERM does: it finishes its requests, its links and the engine
+move to other nodes, and its process ends with 0. Start it again to have it back.";
+
+/// List the nodes that share a PostgreSQL server, or take one out of service
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Nodes {
     /// Refresh every second until stopped
-    #[arg(long)]
+    #[arg(long, conflicts_with = "drain")]
     watch: bool,
+    /// Stop the node with this name in order
+    #[arg(long, value_name = "NAME")]
+    drain: Option<String>,
     #[command(flatten)]
     target: Target,
 }
 
 impl Nodes {
     pub(crate) fn run(self) -> CommandResult {
-        let Nodes { watch, target } = self;
+        let Nodes { watch, drain, target } = self;
         target.run(MissingDir::Refuse, async move |client| {
+            if let Some(name) = drain {
+                let path = format!("/nodes/{}/drain", escape(&name));
+                let answer = client.send(Method::POST, &path, Body::None).await?;
+                return client.print(&answer, |StoppingView { node }| {
+                    format!(
+                        "Node {} is being stopped; hermod nodes shows when it has left.\n",
+                        output::safe(&node)
+                    )
+                });
+            }
             print_or_watch(client, "/nodes", watch, |nodes: NodesView| nodes_text(&nodes)).await
         })
     }

@@ -2,6 +2,7 @@
 
 use super::list::{Column, Listed};
 use super::record_notes::time;
+use crate::output;
 use crate::output::Align::{Left, Right};
 use hermod_gateway::views::amount::Amount;
 use hermod_gateway::views::audit_log::AuditRowView;
@@ -16,6 +17,7 @@ use hermod_gateway::views::nodes::NodeView;
 use hermod_gateway::views::record::{MessageView, RequestView};
 use hermod_gateway::views::webhooks::{AttemptView, EndpointView, EventView};
 use serde_json::Value;
+use std::fmt::Display;
 
 impl Listed for AuditRowView {
     const COLUMNS: &'static [Column<AuditRowView>] = &[
@@ -31,9 +33,19 @@ impl Listed for AuditRowView {
     const EMPTY: &'static str = "Nothing was changed yet.";
 }
 
+/// Returns the lines about nodes that did not answer.
+pub(super) fn silent_nodes(missing: &[String]) -> String {
+    missing.iter().map(|node| format!("\nNode {} did not answer.\n", output::safe(node))).collect()
+}
+
+/// Returns the number of a bind or link as it is shown and typed: `7`, or `b/7` on the node b.
+pub(super) fn on_node(node: Option<&str>, number: &impl Display) -> String {
+    node.map_or_else(|| number.to_string(), |node| format!("{}/{number}", output::safe(node)))
+}
+
 impl Listed for BindView {
     const COLUMNS: &'static [Column<BindView>] = &[
-        ("bind", Right, |bind| bind.number.to_string()),
+        ("bind", Right, |bind| on_node(bind.node.as_deref(), &bind.number)),
         ("system id", Left, |bind| bind.system_id.clone()),
         ("account", Left, |bind| bind.account.clone()),
         ("address", Left, |bind| bind.address.clone()),

@@ -53,6 +53,7 @@ pub(crate) fn submission(account: AccountId, number: u64) -> Acceptance {
         credit_limit: Money::ZERO,
         minimum: Money::ZERO,
         daily: DailyLimits::default(),
+        velocity: Vec::new(),
         key: Some(claim(number)),
         doubt: DoubtPolicy::Resend,
         note: SubmitNote::default(),

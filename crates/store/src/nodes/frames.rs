@@ -1,6 +1,7 @@
 //! What two nodes tell each other: one side runs the engine, the other serves customers and carriers. All of it is plain data.
 
 use crate::error::{BackendErrorKind, StoreError};
+use crate::letters::Letter;
 use crate::node_run::NodeRun;
 use crate::writer::answers::Answer;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, PartNo};
@@ -13,7 +14,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// The version of what follows. Nodes with another one do not talk to each other.
-pub(crate) const VERSION: u16 = 1;
+pub(crate) const VERSION: u16 = 2;
 /// Octets of one frame.
 pub(crate) const FRAME_MAX: usize = 64 << 20;
 
@@ -74,6 +75,7 @@ pub(crate) enum ToEngine {
     CloseReceiver {
         port: u64,
     },
+    Letter(Letter),
     /// The node is there.
     Ping,
 }
@@ -96,6 +98,7 @@ pub(crate) enum ToNode {
     },
     /// The setup was changed.
     CatalogueChanged,
+    Letter(Letter),
     /// The engine is there.
     Ping,
 }

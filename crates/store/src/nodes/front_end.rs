@@ -8,7 +8,9 @@ use super::pending::{Pending, end_without_outcome};
 use super::remote_port::RemotePort;
 use super::wire::{Reading, Wire, read_frame, read_next, write_frame, write_frames};
 use crate::error::StoreError;
+use crate::letters::Letter;
 use crate::node_run::NodeRun;
+use crate::shared::Shared;
 use crate::writer::operation::Op;
 use crate::writer::queue::OpQueue;
 use hermod_domain::ids::ConnectionId;
@@ -22,7 +24,6 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use tokio::io::AsyncWriteExt as _;
 use tokio::runtime::Handle;
-use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 /// Operations that may wait for an answer. Beyond that the queue fills, and submissions are rejected.
@@ -43,7 +44,7 @@ pub(crate) struct FrontEnd {
     answered: Condvar,
     ports: Mutex<Ports>,
     ports_opened: AtomicU64,
-    catalogue_changed: watch::Sender<u64>,
+    shared: Arc<Shared>,
 }
 
 #[derive(Default)]
@@ -91,12 +92,7 @@ impl Drop for EngineConnection {
 }
 
 impl FrontEnd {
-    pub(crate) fn new(
-        run: NodeRun,
-        store: [u8; 16],
-        wire: Arc<Wire>,
-        catalogue_changed: watch::Sender<u64>,
-    ) -> FrontEnd {
+    pub(crate) fn new(run: NodeRun, store: [u8; 16], wire: Arc<Wire>, shared: Arc<Shared>) -> FrontEnd {
         FrontEnd {
             run,
             store,
@@ -105,7 +101,7 @@ impl FrontEnd {
             answered: Condvar::new(),
             ports: Mutex::default(),
             ports_opened: AtomicU64::new(0),
-            catalogue_changed,
+            shared,
         }
     }
 
@@ -215,6 +211,14 @@ impl FrontEnd {
         self.ports().engine.is_some()
     }
 
+    /// Sends a letter to the node with the engine, which passes it on. It is lost without a connection.
+    pub(crate) fn send_letter(&self, letter: Letter) {
+        let engine = self.ports().engine.clone();
+        if let Some(engine) = engine {
+            engine.put_letter(&ToEngine::Letter(letter));
+        }
+    }
+
     /// Whether every operation that was sent is answered.
     pub(crate) fn is_settled(&self) -> bool {
         self.state().pending.unanswered().next().is_none()
@@ -294,7 +298,8 @@ impl FrontEnd {
                 }
             }
             ToNode::Ping => {}
-            ToNode::CatalogueChanged => self.catalogue_changed.send_modify(|count| *count += 1),
+            ToNode::Letter(letter) => self.shared.inbox.put(letter),
+            ToNode::CatalogueChanged => self.shared.catalogue_changed.send_modify(|count| *count += 1),
         }
     }
 

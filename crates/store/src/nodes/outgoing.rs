@@ -1,8 +1,14 @@
 //! Frames on their way to another node. One task writes them to the socket, all that wait at once.
 
+use super::frames::encode;
+use crate::letters::count_lost;
+use serde::Serialize;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
+
+/// Frames that may wait before a letter is lost.
+const UNSENT_MAX: usize = 4_096;
 
 /// Bounded by what is put into it: operations that are not answered, one take and the settlements of each bind, and the
 /// handouts for the slots of links.
@@ -47,6 +53,17 @@ impl Outgoing {
                 }
             }
             self.arrived.notified().await;
+        }
+    }
+
+    /// Adds a frame with a letter, unless too many frames wait.
+    pub(super) fn put_letter(&self, frame: &impl Serialize) {
+        if self.lock().frames.len() >= UNSENT_MAX {
+            return count_lost();
+        }
+        match encode(frame) {
+            Ok(octets) => self.put(octets),
+            Err(error) => tracing::error!(%error, "A letter to another node could not be encoded"),
         }
     }
 

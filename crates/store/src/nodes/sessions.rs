@@ -3,12 +3,13 @@
 //! When a node is lost, its links get no more parts at once. The parts that they have stay theirs until the node is back and
 //! says which of them it has, or until it is declared dead: then they are in doubt.
 
-use super::frames::HeldPart;
+use super::frames::{HeldPart, ToNode};
 use super::outgoing::Outgoing;
 use super::remote_link::RemoteLink;
 use crate::access::Access;
 use crate::backend::Standing;
 use crate::error::StoreError;
+use crate::letters::Letter;
 use crate::node_run::NodeRun;
 use crate::writer::answers::Answers;
 use crate::writer::operation::{Op, Reply};
@@ -37,6 +38,8 @@ pub(crate) struct Unclaimed {
 
 /// The nodes that this engine knows.
 pub(crate) struct EngineSessions {
+    /// The node with the engine.
+    own: NodeRun,
     pub(super) access: Arc<Access>,
     state: Mutex<State>,
     standing: watch::Receiver<Standing>,
@@ -92,16 +95,29 @@ impl Node {
 impl EngineSessions {
     /// `unclaimed`: what other nodes may have. If there are no such nodes, there must be no such parts.
     pub(crate) fn new(
+        own: NodeRun,
         access: Arc<Access>,
         unclaimed: Unclaimed,
         standing: watch::Receiver<Standing>,
     ) -> EngineSessions {
         let state = Mutex::new(State { unclaimed, ..State::default() });
-        EngineSessions { access, state, standing }
+        EngineSessions { own, access, state, standing }
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Passes a letter on to the nodes that it is for.
+    pub(crate) fn pass_on(&self, letter: Letter) {
+        for (run, node) in &self.state().nodes {
+            if let Some(session) = node.session.as_ref().filter(|_| letter.is_for(*run)) {
+                session.put_letter(&ToNode::Letter(letter.clone()));
+            }
+        }
+        if letter.is_for(self.own) {
+            self.access.shared.inbox.put(letter);
+        }
     }
 
     /// Begins the session of a node, and ends an earlier one. Fails if the node is dead.

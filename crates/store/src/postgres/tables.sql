@@ -463,6 +463,14 @@ CREATE TABLE link_slot (
     node_epoch  bigint NOT NULL,
     PRIMARY KEY (carrier, number)
 );
+-- Which node has each bind of a connection, so that its customer has no more binds on all nodes than it may.
+CREATE TABLE bind_slot (
+    connection  bigint NOT NULL,
+    number      bigint NOT NULL,
+    node        bigint NOT NULL,
+    node_epoch  bigint NOT NULL,
+    PRIMARY KEY (connection, number)
+);
 -- The last operation of each node that was run, so that none is run twice. Not in `node`, whose rows must never be locked by a
 -- batch.
 CREATE TABLE applied (

@@ -3,10 +3,13 @@
 
 use crate::backend;
 use crate::error::StoreError;
+use crate::letters::Letter;
+use crate::node_run::NodeRun;
 use crate::store::Store;
-use hermod_domain::ids::CarrierId;
-use std::sync::PoisonError;
-use tokio::sync::watch;
+use hermod_domain::ids::{CarrierId, ConnectionId};
+use std::sync::{Arc, PoisonError};
+use tokio::runtime::Handle;
+use tokio::sync::{mpsc, watch};
 
 /// A node, as an operator sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +21,43 @@ pub struct NodeInfo {
     pub is_alive: bool,
     pub runs_engine: bool,
     pub is_this: bool,
+    pub run: NodeRun,
+}
+
+/// The answer to a bind that wants a slot.
+pub enum BindClaim {
+    /// No other node: only this process counts the binds.
+    Alone,
+    Taken(BindSlot),
+    /// The connection has all the binds that it may have, on this node and others.
+    Full,
+}
+
+/// One of the binds that a connection may have on all nodes together. Dropping it gives it back.
+pub struct BindSlot {
+    slots: Arc<backend::LinkSlots>,
+    connection: ConnectionId,
+    number: u32,
+}
+
+impl BindSlot {
+    /// From 0.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+}
+
+impl Drop for BindSlot {
+    fn drop(&mut self) {
+        let BindSlot { slots, connection, number } = self;
+        let (slots, connection, number) = (slots.clone(), *connection, *number);
+        match Handle::try_current() {
+            Ok(runtime) => {
+                drop(runtime.spawn_blocking(move || slots.release_bind(connection, number)));
+            }
+            Err(_) => slots.release_bind_later(connection, number),
+        }
+    }
 }
 
 /// Held during a change of the setup: no other node changes it meanwhile.
@@ -37,8 +77,47 @@ impl Store {
             is_alive: node.is_alive,
             runs_engine: standing.writer == Some(node.run),
             is_this: node.run == keeping.run,
+            run: node.run,
         });
         nodes.collect()
+    }
+
+    /// Sends a letter to another node, or to all others. It can be lost.
+    pub fn send_letter(&self, to: Option<NodeRun>, octets: Vec<u8>) {
+        let Some(keeping) = &self.inner.keeping else { return };
+        let letter = Letter { from: keeping.run, to, octets };
+        let sessions = keeping.engine.borrow().clone();
+        match (sessions, &self.inner.front_end) {
+            (Some(sessions), _) => sessions.pass_on(letter),
+            (None, Some(front_end)) => front_end.send_letter(letter),
+            (None, None) => {}
+        }
+    }
+
+    /// Returns the letters of other nodes as they arrive; none if it was called before, or without other nodes.
+    pub fn letters(&self) -> Option<mpsc::Receiver<Letter>> {
+        self.inner.keeping.as_ref().and_then(|_| self.inner.access.shared.inbox.open())
+    }
+
+    /// Takes one of the binds that a connection may have on all nodes together.
+    pub async fn claim_bind(
+        &self,
+        connection: ConnectionId,
+        max_binds: u32,
+    ) -> Result<BindClaim, StoreError> {
+        let Some(keeping) = &self.inner.keeping else { return Ok(BindClaim::Alone) };
+        let slots = keeping.slots.clone();
+        // The slot is made in there, so that it is given back if the caller does not wait for it.
+        let claimed = blocking(move || {
+            let number = slots.claim_bind(connection, max_binds)?;
+            Ok(number.map(|number| BindSlot { slots, connection, number }))
+        });
+        Ok(claimed.await?.map_or(BindClaim::Full, BindClaim::Taken))
+    }
+
+    /// Whether this node shares its store with others.
+    pub fn has_nodes(&self) -> bool {
+        self.inner.keeping.is_some()
     }
 
     /// Sets what this node tells the others. They know it a second or two later.

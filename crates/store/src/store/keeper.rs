@@ -181,6 +181,7 @@ impl Keeper {
                         tracing::warn!(%error, "The other nodes could not be looked after; trying again");
                     }
                     self.publish(&keeping, standing);
+                    keeping.slots.release_ended_binds();
                 }
                 Err(error) => {
                     if !std::mem::replace(&mut has_failed, true) {

@@ -16,7 +16,7 @@ pub(crate) mod tests;
 mod upkeep;
 mod webhooks;
 
-pub use cluster::{CatalogueLock, NodeInfo};
+pub use cluster::{BindClaim, BindSlot, CatalogueLock, NodeInfo};
 pub use hermod_engine::erase::Erased;
 pub use hermod_engine::retention::PURGED_PER_STEP_MAX;
 pub use hermod_engine::state::day_totals::DAYS_PER_READ_MAX;
@@ -33,7 +33,8 @@ use hermod_domain::audit::AuditEntry;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, RemoteId};
 use hermod_domain::time::Timestamp;
-use hermod_engine::commands::{AnyOutcome, Audited, FindKey, Listed};
+use hermod_domain::traffic::{OverVelocity, VelocityLimit};
+use hermod_engine::commands::{AnyOutcome, Audited, FindKey, FindVelocityRefusal, Listed};
 use hermod_engine::ops::{AcceptOutcome, Acceptance, Duplicate, KeyClaim, MessageRecord};
 use keeper::Keeping;
 use record::Record;
@@ -144,6 +145,15 @@ impl Store {
     /// operations in its queue count.
     pub async fn find_key(&self, key: KeyClaim) -> Result<Option<Duplicate>, StoreError> {
         self.request(FindKey { key }).await
+    }
+
+    /// Returns the traffic control that would refuse a message with these limits now.
+    pub async fn velocity_refusal(
+        &self,
+        limits: Vec<VelocityLimit>,
+        now: Timestamp,
+    ) -> Result<Option<OverVelocity>, StoreError> {
+        self.request(FindVelocityRefusal { limits, now }).await
     }
 
     /// Returns a message of this account.

@@ -71,10 +71,7 @@ impl Seat {
     /// cannot talk to.
     pub(super) fn sit(&self, now: Timestamp) -> Result<Role, StoreError> {
         let front_end = self.wire.as_ref().map(|wire| {
-            Arc::new({
-                let changed = self.shared.catalogue_changed.clone();
-                FrontEnd::new(self.keeping.run, self.store, wire.clone(), changed)
-            })
+            Arc::new(FrontEnd::new(self.keeping.run, self.store, wire.clone(), self.shared.clone()))
         });
         for _ in 0..ALONE_TRIES {
             if let Some(engine) = self.take_engine(None, now)? {
@@ -134,7 +131,12 @@ impl Seat {
         let (Some(access), Some(handle)) = (self.access.upgrade(), self.keeping.handle()) else { return };
         let parts = sending.iter().map(HeldPart::of).filter(|part| !held.contains(part)).collect();
         let unclaimed = Unclaimed { parts, waits_for: others };
-        let sessions = Arc::new(EngineSessions::new(access, unclaimed, self.keeping.standing.subscribe()));
+        let sessions = Arc::new(EngineSessions::new(
+            self.keeping.run,
+            access,
+            unclaimed,
+            self.keeping.standing.subscribe(),
+        ));
         self.keeping.engine.send_replace(Some(sessions.clone()));
         // Without other nodes these parts are in doubt at once.
         #[expect(clippy::let_underscore_future, reason = "it ends with its runtime")]

@@ -58,6 +58,7 @@ fn free_message() -> Acceptance {
         credit_limit: Money::ZERO,
         minimum: Money::ZERO,
         daily: DailyLimits::default(),
+        velocity: Vec::new(),
         key: None,
         doubt: DoubtPolicy::default(),
         note: SubmitNote::default(),

@@ -27,6 +27,7 @@ mod migrations;
 mod mo;
 mod model;
 mod move_messages;
+mod node_limits;
 mod nodes;
 mod opt_outs_and_limits;
 mod partitions;

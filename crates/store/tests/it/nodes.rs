@@ -24,7 +24,7 @@ const OPENING: i64 = 1_000_000_000;
 const TAKEOVER_MAX: Duration = Duration::from_secs(15);
 
 /// Opens a node. All nodes of a test have the schema of the first folder.
-async fn open_node(
+pub(crate) async fn open_node(
     shared: &Path,
     folder: &Path,
     name: &str,
@@ -57,11 +57,11 @@ async fn open_with_key(
     Some(tokio::task::spawn_blocking(move || Store::open(&options)).await.expect("no panic"))
 }
 
-fn folder() -> TempDir {
+pub(crate) fn folder() -> TempDir {
     TempDir::new().expect("a temporary folder")
 }
 
-async fn link(store: &Store, slots: u32) -> Link {
+pub(crate) async fn link(store: &Store, slots: u32) -> Link {
     let port = store.open_link(ACME, LinkKind::Sends, IdConversion::None).await.expect("a link");
     let link = Link { port, carrier: ACME, now: noon() };
     link.add_slots(slots).await;
@@ -90,7 +90,7 @@ async fn wait_for_engine(store: &Store) {
 }
 
 #[expect(clippy::disallowed_methods, reason = "what a test waits for here happens in real time")]
-async fn pause() {
+pub(crate) async fn pause() {
     tokio::time::sleep(Duration::from_millis(20)).await;
 }
 

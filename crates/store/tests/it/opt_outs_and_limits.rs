@@ -5,6 +5,7 @@ use crate::world::*;
 use hermod_domain::money::Money;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Day;
+use hermod_domain::traffic::{Control, Mode, TrafficRule, velocity_limits};
 use hermod_store::{AcceptOutcome, Acceptance, DailyLimit, DailyLimits, DayTotals, Duplicate, OptOut};
 
 const DAY_S: u64 = 86_400;
@@ -117,6 +118,34 @@ async fn two_hundred_concurrent_messages_against_a_daily_limit_of_ten_accept_exa
         assert_eq!(world.balance(ALICE).await, 1_000_000_000 - cost_of_ten);
         world.assert_audit_clean();
     }
+}
+
+#[tokio::test]
+async fn message_that_another_check_refuses_does_not_count_towards_velocity() {
+    let world = World::with_credit(PRICE).await;
+    let rules = [
+        ("enforced", Mode::Enforce, TrafficRule::PerRecipient { most: 2, per_ms: 60_000 }),
+        ("watching", Mode::Watch, TrafficRule::PerRecipient { most: 1, per_ms: 60_000 }),
+    ];
+    let controls = rules.map(|(name, mode, rule)| Control::new(name, mode, rule));
+    let to = world.sms().to;
+    let sms = || Acceptance { velocity: velocity_limits(ALICE, &controls, to), ..world.sms() };
+    let watched = |outcome| match outcome {
+        AcceptOutcome::Accepted { watched, .. } => watched.controls(ALICE, &controls, to).join(" "),
+        other => panic!("not accepted: {other:?}"),
+    };
+    assert_eq!(watched(world.store.accept(sms()).await.unwrap()), "");
+    let insufficient = AcceptOutcome::InsufficientCredit { available: Money::ZERO };
+    for _ in 0..3 {
+        assert_eq!(world.store.accept(sms()).await.unwrap(), insufficient);
+    }
+    top_up(&world.store, 1_000_000).await;
+    assert_eq!(watched(world.store.accept(sms()).await.unwrap()), "watching");
+    let over = world.store.accept(Acceptance { daily: messages(0), ..sms() }).await.unwrap();
+    let AcceptOutcome::OverVelocity(over) = over else { panic!("{over:?}") };
+    assert_eq!(over.control(&controls).map(|name| &**name), Some("enforced"));
+    assert_eq!(over.wait, secs(30));
+    world.assert_audit_clean();
 }
 
 #[tokio::test]

@@ -109,6 +109,7 @@ pub(crate) fn sms(now: Timestamp) -> Acceptance {
         credit_limit: Money::ZERO,
         minimum: Money::ZERO,
         daily: DailyLimits::default(),
+        velocity: Vec::new(),
         key: None,
         doubt: DoubtPolicy::ResendOnce,
         note: SubmitNote::default(),

@@ -214,6 +214,7 @@ fn accept(world: &mut World) -> Option<AnyCommand> {
         credit_limit: Money::ZERO,
         minimum: Money::ZERO,
         daily: DailyLimits { messages_max, spend_max: None },
+        velocity: Vec::new(),
         key,
         doubt: random.one_of(&DoubtPolicy::ALL),
         note: SubmitNote::default(),

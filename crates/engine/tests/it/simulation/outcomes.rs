@@ -195,6 +195,7 @@ fn name_of(outcome: &AcceptOutcome) -> &'static str {
         AcceptOutcome::Accepted { .. } => "accepted",
         AcceptOutcome::Duplicate(_) => "key used before",
         AcceptOutcome::OptedOut => "opted out",
+        AcceptOutcome::OverVelocity(_) => "over a control",
         AcceptOutcome::OverDailyLimit(_) => "over the daily limit",
         AcceptOutcome::NoAliasFree => "no alias free",
         AcceptOutcome::InsufficientCredit { .. } => "without credit",

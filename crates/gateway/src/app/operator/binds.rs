@@ -1,39 +1,62 @@
 //! Customers' binds, unbinding one, and the PDU trace of a connection.
 
+use super::asking::{Question, ask_one, ask_others, find_node, own_name};
 use super::{OperatorRefusal, account_name, find_account};
 use crate::author::Acting;
 use crate::board::{Order, TraceLine};
-use crate::views::binds::{BindView, BindsQuery, BindsView, UnbindView};
+use crate::views::binds::{BindView, BindsQuery, BindsView, UnbindQuery, UnbindView};
 use crate::world::World;
 use hermod_domain::catalogue::Connection;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
+use hermod_store::NodeInfo;
 use serde_json::json;
 use std::time::Duration;
 
 /// How long a trace runs. It costs a little with every PDU, so it ends by itself.
 pub const BIND_TRACE_LASTS: Duration = Duration::from_secs(600);
 
-/// Lists live binds, the oldest first.
+/// Lists live binds of all nodes, the oldest first.
 pub async fn list_binds(world: &World, query: &BindsQuery) -> Result<BindsView, OperatorRefusal> {
+    let mut view = list_here(world, query).await?;
+    let mut answers = ask_others(world, Question::Binds(query.clone())).await;
+    view.items.extend(answers.read().into_iter().flat_map(|BindsView { items, .. }| items));
+    view.items.sort_by(|one, other| (&one.since, one.number).cmp(&(&other.since, other.number)));
+    view.missing_nodes = answers.missing;
+    Ok(view)
+}
+
+/// Lists the live binds of this node.
+pub(super) async fn list_here(world: &World, query: &BindsQuery) -> Result<BindsView, OperatorRefusal> {
     let account = query.account.as_deref().map(|name| find_account(world, name)).transpose()?;
     let binds = world.binds.show(world.clock.moment()).into_iter();
     let wanted = binds.filter(|bind| {
         account.is_none_or(|account| bind.account == account)
             && query.system_id.as_deref().is_none_or(|system_id| *bind.system_id == *system_id)
     });
-    let now = world.clock.now();
+    let (now, node) = (world.clock.now(), own_name(world));
     let mut items = Vec::new();
     for bind in wanted {
         let receipts_waiting = world.store.reports_waiting(bind.connection).await?;
         let account = account_name(world, bind.account);
-        items.push(BindView::new(bind, account, receipts_waiting, now));
+        let view = BindView::new(bind, account, receipts_waiting, now);
+        items.push(BindView { node: node.clone(), ..view });
     }
-    Ok(BindsView { at: now.to_iso(), items })
+    Ok(BindsView { at: now.to_iso(), items, missing_nodes: Vec::new() })
 }
 
 /// Sends unbind to a customer, which may bind again at once.
-pub async fn unbind(world: &Acting, number: &str) -> Result<UnbindView, OperatorRefusal> {
+pub async fn unbind(
+    world: &Acting,
+    number: &str,
+    query: &UnbindQuery,
+) -> Result<UnbindView, OperatorRefusal> {
+    if let Some(node) = &query.node {
+        let node = find_node(world, node)?;
+        if !node.is_this {
+            return unbind_elsewhere(world, &node, number).await;
+        }
+    }
     let bind = number.parse().ok().and_then(|number| world.binds.find(number));
     let bind = bind.ok_or_else(|| OperatorRefusal::no_such("bind", number))?;
     let detail = json!({ "system_id": bind.system_id().to_string(), "peer": bind.peer().to_string() });
@@ -41,6 +64,18 @@ pub async fn unbind(world: &Acting, number: &str) -> Result<UnbindView, Operator
     bind.order(Order::Unbind);
     tracing::info!(system_id = %bind.system_id(), peer = %bind.peer(), bind = bind.number(), "Unbound by the operator");
     Ok(UnbindView { bind: bind.number() })
+}
+
+async fn unbind_elsewhere(
+    world: &Acting,
+    node: &NodeInfo,
+    number: &str,
+) -> Result<UnbindView, OperatorRefusal> {
+    let no_such = || OperatorRefusal::no_such("bind", number);
+    let bind: u64 = number.parse().map_err(|_| no_such())?;
+    world.audited(None, "bind.unbind", number, &json!({ "node": node.name })).note_in_audit_log().await?;
+    let found = ask_one(world, node, Question::Unbind(bind)).await?;
+    if found == json!(true) { Ok(UnbindView { bind }) } else { Err(no_such()) }
 }
 
 /// The last PDUs of a connection's binds, without passwords and texts.

@@ -1,6 +1,7 @@
 //! Carriers: their state, alarms, PDU traces and test messages.
 
 use super::OperatorRefusal;
+use super::asking::{Question, ask_others, own_name};
 use super::input::{invalid, number, sender};
 use crate::author::Acting;
 use crate::board::{AlarmKind, CarrierSnapshot, NoProbe, PROBE_WAIT_MAX, Probe, Recent};
@@ -27,11 +28,25 @@ const TEST_WAIT: &str = "30s";
 const TEST_SENDER: &str = "Hermod";
 const TEST_TEXT: &str = "A test of this route by Hermod";
 
-/// Lists every carrier of the catalogue by name, with its links, its queue and its traffic.
+/// Lists every carrier of the catalogue by name, with its links on all nodes, its queue and its traffic.
 pub async fn list_carriers(world: &World) -> Result<CarriersView, OperatorRefusal> {
+    let mut view = list_here(world).await?;
+    let mut answers = ask_others(world, Question::Carriers).await;
+    let elsewhere = answers.read().into_iter().flat_map(|CarriersView { items, .. }| items);
+    for other in elsewhere {
+        if let Some(carrier) = view.items.iter_mut().find(|carrier| carrier.carrier == other.carrier) {
+            carrier.add(other);
+        }
+    }
+    view.missing_nodes = answers.missing;
+    Ok(view)
+}
+
+/// Lists the carriers with the links of this node.
+pub(super) async fn list_here(world: &World) -> Result<CarriersView, OperatorRefusal> {
     let queues = world.store.queues().await?;
     let mut snapshots = world.carriers.list(world.clock.moment());
-    let now = world.clock.now();
+    let (now, node) = (world.clock.now(), own_name(world));
     let catalogue = world.catalogue();
     let items = catalogue.carriers().iter().map(|(id, name, carrier)| {
         let found = snapshots.iter().position(|snapshot| snapshot.id == *id);
@@ -42,11 +57,13 @@ pub async fn list_carriers(world: &World) -> Result<CarriersView, OperatorRefusa
             snapshot.health = Health::Disabled;
         }
         let queue = queues.iter().find(|queue| queue.carrier == *id).copied();
-        CarrierView::new(snapshot, queue.unwrap_or(empty(*id)), now)
+        let mut view = CarrierView::new(snapshot, queue.unwrap_or(empty(*id)), now);
+        view.links.iter_mut().for_each(|link| link.node.clone_from(&node));
+        view
     });
     let mut items: Vec<CarrierView> = items.collect();
     items.sort_by(|one, other| one.carrier.cmp(&other.carrier));
-    Ok(CarriersView { at: now.to_iso(), items })
+    Ok(CarriersView { at: now.to_iso(), items, missing_nodes: Vec::new() })
 }
 
 /// The snapshot of a carrier that the board does not know yet.
@@ -72,30 +89,59 @@ pub(super) fn find_carrier(world: &World, name: &str) -> Result<CarrierId, Opera
     found.ok_or_else(|| OperatorRefusal::no_such("carrier", name))
 }
 
-/// Lets a stopped carrier send again.
+/// Lets a stopped carrier send again, on all nodes.
 pub async fn resume_carrier(world: &Acting, name: String) -> Result<ResumedView, OperatorRefusal> {
-    let id = find_carrier(world, &name)?;
-    let resumed = world.carriers.resume(id, world.clock.moment());
+    find_carrier(world, &name)?;
+    let here = resume_here(world, &name);
+    let elsewhere: Vec<bool> = ask_others(world, Question::Resume(name.clone())).await.read();
+    let resumed = here || elsewhere.contains(&true);
     if resumed {
-        world.alarms.clear(AlarmKind::CarrierStopped, &name);
         world.audited(None, "carrier.resume", &name, &Value::Null).note_in_audit_log().await?;
         tracing::info!(carrier.name = name, "Resumed by the operator");
     }
     Ok(ResumedView { carrier: name, resumed })
 }
 
-pub fn list_alarms(world: &World, query: &AlarmsQuery) -> AlarmsView {
+/// Lets a stopped carrier send again on this node. Returns whether it was stopped.
+pub(super) fn resume_here(world: &World, name: &str) -> bool {
+    let Ok(id) = find_carrier(world, name) else { return false };
+    let resumed = world.carriers.resume(id, world.clock.moment());
+    if resumed {
+        world.alarms.clear(AlarmKind::CarrierStopped, name);
+    }
+    resumed
+}
+
+/// Lists the alarms of all nodes.
+pub async fn list_alarms(world: &World, query: &AlarmsQuery) -> AlarmsView {
+    let mut view = alarms_here(world, query);
+    let mut answers = ask_others(world, Question::Alarms(query.clone())).await;
+    view.items.extend(answers.read().into_iter().flat_map(|AlarmsView { items, .. }| items));
+    view.missing_nodes = answers.missing;
+    view
+}
+
+/// Lists the alarms of this node.
+pub(super) fn alarms_here(world: &World, query: &AlarmsQuery) -> AlarmsView {
+    let node = own_name(world);
     let all = world.alarms.list().into_iter();
     let wanted = all.filter(|alarm| query.carrier.as_ref().is_none_or(|carrier| alarm.carrier == *carrier));
     let items = wanted.map(|alarm| {
         let advice = what_to_do(alarm.kind);
-        AlarmView::new(alarm, advice)
+        AlarmView { node: node.clone(), ..AlarmView::new(alarm, advice) }
     });
-    AlarmsView { items: items.collect() }
+    AlarmsView { items: items.collect(), missing_nodes: Vec::new() }
 }
 
-/// Removes alarms from the list. A condition that persists raises its alarm again.
-pub fn acknowledge_alarms(world: &World, query: &AlarmsQuery) -> AcknowledgedView {
+/// Removes alarms from the list, on all nodes. A condition that persists raises its alarm again.
+pub async fn acknowledge_alarms(world: &World, query: &AlarmsQuery) -> AcknowledgedView {
+    let AcknowledgedView { acknowledged: here } = acknowledge_here(world, query);
+    let elsewhere = ask_others(world, Question::AcknowledgeAlarms(query.clone())).await.read();
+    let elsewhere: u64 = elsewhere.iter().map(|AcknowledgedView { acknowledged }| acknowledged).sum();
+    AcknowledgedView { acknowledged: here + elsewhere }
+}
+
+pub(super) fn acknowledge_here(world: &World, query: &AlarmsQuery) -> AcknowledgedView {
     let carrier = query.carrier.as_deref();
     let acknowledged = world.alarms.acknowledge(carrier);
     tracing::info!(carrier.name = carrier, acknowledged, "Alarms acknowledged by the operator");

@@ -6,7 +6,6 @@ use crate::author::Acting;
 use crate::views::maintenance::{
     BackupRequest, BackupView, ErasureRequest, ErasureView, SetAsideQuery, SetAsideView,
 };
-use crate::views::nodes::{NodeView, NodesView};
 use crate::views::paging::{Limit, Page};
 use crate::world::World;
 use hermod_store::StoreError;
@@ -79,10 +78,4 @@ pub async fn list_set_aside(
     let limit = Limit::of(query.limit);
     let rows = world.store.set_aside(query.after.map(|after| after.signed()), limit).await?;
     Ok(Page::new(rows.into_iter().map(SetAsideView::from).collect(), limit))
-}
-
-/// Lists the nodes that share the store.
-pub fn list_nodes(world: &World) -> NodesView {
-    let items = world.store.nodes().into_iter().map(NodeView::from).collect();
-    NodesView { at: world.clock.now().to_iso(), items }
 }

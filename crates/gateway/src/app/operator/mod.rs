@@ -1,6 +1,7 @@
 //! What an operator does: provisioning, money, reviews, carriers, binds. One file per subject; requests and responses are
 //! those of [`crate::views`], and no protocol is known here.
 
+mod asking;
 mod audit_log;
 mod binds;
 mod carriers;
@@ -16,6 +17,7 @@ mod lookup;
 mod maintenance;
 mod messages;
 mod money;
+mod nodes;
 mod published;
 mod record;
 mod refusal;
@@ -41,7 +43,7 @@ pub use entries::{
 };
 pub use key_uses::{last_key_use, last_key_uses};
 pub use lookup::{explain_route, list_errors, look_up_number};
-pub use maintenance::{copy_database, erase_number, list_nodes, list_set_aside};
+pub use maintenance::{copy_database, erase_number, list_set_aside};
 pub use messages::{
     add_opt_out, assign_inbound, decide_review, find_opt_out, list_given_up, list_opt_outs, list_reviews,
     list_unassigned, remove_opt_out, show_review,
@@ -50,6 +52,7 @@ pub use money::{
     list_days, list_ledger, post_entry, show_balance, show_statement, show_traffic, show_whole_statement,
     statement_csv,
 };
+pub use nodes::{drain_node, list_nodes, probe_bind_elsewhere, read_letter, share_limits};
 pub use published::OPERATOR_ERRORS;
 pub use record::{
     LiveFeed, Reader, Rows, count_messages, export_messages, export_requests, export_statistics,

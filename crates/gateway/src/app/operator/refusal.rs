@@ -85,6 +85,14 @@ impl OperatorRefusal {
         OperatorRefusal::NotFound("there is nothing at this path".to_owned())
     }
 
+    /// Another node did not answer in time.
+    pub(crate) const fn no_answer() -> OperatorRefusal {
+        OperatorRefusal::Unavailable {
+            cause: "that node did not answer: hermod nodes shows whether it is lost",
+            retry_after_s: RETRY_SOON_S,
+        }
+    }
+
     pub const fn stopping() -> OperatorRefusal {
         OperatorRefusal::Unavailable { cause: "the gateway is stopping", retry_after_s: RETRY_LATER_S }
     }

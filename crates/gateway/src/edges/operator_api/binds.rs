@@ -5,7 +5,7 @@ use super::response::Reply;
 use super::routes::{Routes, doc};
 use crate::app::operator;
 use crate::author::Acting;
-use crate::views::binds::{BindsQuery, BindsView, UnbindView};
+use crate::views::binds::{BindsQuery, BindsView, UnbindQuery, UnbindView};
 use axum::Json;
 
 pub(super) fn routes(routes: &mut Routes) {
@@ -33,6 +33,11 @@ async fn list(Running(api): Running, FromQuery(query): FromQuery<BindsQuery>) ->
     operator::list_binds(&api.world, &query).await.map(Json)
 }
 
-async fn unbind(_: Running, acting: Acting, FromPath(number): FromPath<String>) -> Reply<UnbindView> {
-    operator::unbind(&acting, &number).await.map(Json)
+async fn unbind(
+    _: Running,
+    acting: Acting,
+    FromPath(number): FromPath<String>,
+    FromQuery(query): FromQuery<UnbindQuery>,
+) -> Reply<UnbindView> {
+    operator::unbind(&acting, &number, &query).await.map(Json)
 }

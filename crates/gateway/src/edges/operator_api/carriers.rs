@@ -73,14 +73,14 @@ async fn list(Running(api): Running) -> Reply<CarriersView> {
 }
 
 async fn list_alarms(Running(api): Running, FromQuery(query): FromQuery<AlarmsQuery>) -> Reply<AlarmsView> {
-    Ok(Json(operator::list_alarms(&api.world, &query)))
+    Ok(Json(operator::list_alarms(&api.world, &query).await))
 }
 
 async fn acknowledge_alarms(
     Running(api): Running,
     FromQuery(query): FromQuery<AlarmsQuery>,
 ) -> Reply<AcknowledgedView> {
-    Ok(Json(operator::acknowledge_alarms(&api.world, &query)))
+    Ok(Json(operator::acknowledge_alarms(&api.world, &query).await))
 }
 
 async fn resume(_: Running, acting: Acting, FromPath(carrier): FromPath<String>) -> Reply<ResumedView> {

@@ -1,7 +1,7 @@
 //! Routes about backups, erasure of phone numbers, rows that were set aside, and nodes.
 
 use super::Api;
-use super::extract::{FromBody, FromQuery, Running};
+use super::extract::{FromBody, FromPath, FromQuery, Running};
 use super::response::Reply;
 use super::routes::{Routes, doc};
 use crate::app::operator::{self, OperatorRefusal};
@@ -10,7 +10,7 @@ use crate::listeners::Reach;
 use crate::views::maintenance::{
     BackupRequest, BackupView, ErasureRequest, ErasureView, SetAsideQuery, SetAsideView,
 };
-use crate::views::nodes::NodesView;
+use crate::views::nodes::{NodesView, StoppingView};
 use crate::views::paging::Page;
 use axum::Json;
 use axum::extract::State;
@@ -56,6 +56,16 @@ pub(super) fn routes(routes: &mut Routes) {
              customers and carriers.",
         ),
     );
+    routes.post(
+        "/nodes/{name}/drain",
+        drain_node,
+        doc("drainNode", "Take a node out of service", "The node is being stopped.")
+            .details(
+                "As SIGTERM does: it finishes its requests, its links and the engine move to other nodes, and its process ends \
+                 with exit code 0. It is in service again when it is started again.",
+            )
+            .errors(&["NOT_FOUND"]),
+    );
 }
 
 async fn back_up(
@@ -86,6 +96,10 @@ async fn list_set_aside(
     FromQuery(query): FromQuery<SetAsideQuery>,
 ) -> Reply<Page<SetAsideView>> {
     operator::list_set_aside(&api.world, query).await.map(Json)
+}
+
+async fn drain_node(_: Running, acting: Acting, FromPath(name): FromPath<String>) -> Reply<StoppingView> {
+    operator::drain_node(&acting, &name).await.map(Json)
 }
 
 async fn list_nodes(State(api): Api) -> Reply<NodesView> {

@@ -6,14 +6,16 @@
 use super::bind_guard::{Attempt, Listing, OverLimit, PasswordCheck};
 use super::listener::Peer;
 use super::settings::Settings;
+use crate::app::operator::probe_bind_elsewhere;
 use crate::app::{AnsweredRequest, Rejection, note_request};
-use crate::board::{BoundAs, Full, LiveBind, NewBind, Order};
+use crate::board::{BoundAs, LiveBind, NewBind, Order};
 use crate::clock::Moment;
 use crate::listeners::limit_key_of;
 use crate::world::World;
 use hermod_domain::catalogue::{Connection, SMPP_PASSWORD_CHARS, SYSTEM_ID_CHARS_MAX, SmppAccess};
 use hermod_domain::ids::ConnectionId;
 use hermod_smpp::{Bind, BindType, CommandStatus};
+use hermod_store::BindClaim;
 use hermod_store::record::{Replay, RequestKind};
 use metrics::counter;
 use std::time::Duration;
@@ -241,7 +243,8 @@ pub(super) fn rejection_of_live_bind(world: &World, bind: &LiveBind, peer: Peer)
         return Some("system_id changed");
     }
     let binds = world.binds.of_connection(bind.connection());
-    let place = binds.iter().position(|other| other.number() == bind.number()).unwrap_or_default();
+    let here = || binds.iter().position(|other| other.number() == bind.number());
+    let place = bind.slot().map_or_else(here, |slot| usize::try_from(slot).ok()).unwrap_or_default();
     let max_binds = usize::try_from(access.max_binds).expect("32 bits fit");
     (place >= max_binds).then_some(TOO_MANY_BINDS)
 }
@@ -287,20 +290,46 @@ fn check_connection(
 }
 
 /// Takes a bind slot. If all are taken, probes the oldest bind from the same address, which may be a dead one of a
-/// customer that reconnects.
+/// customer that reconnects, perhaps to another node.
 async fn take_bind_slot(world: &World, new: NewBind, max_binds: u32) -> Result<LiveBind, BindRejection> {
-    let full = |Full| BindRejection::bind_failed(TOO_MANY_BINDS);
+    let full = || BindRejection::bind_failed(TOO_MANY_BINDS);
     let (connection, peer) = (new.connection, new.peer);
-    if let Ok(place) = world.binds.enter(new.clone(), max_binds) {
+    if let Some(place) = enter(world, new.clone(), max_binds).await? {
         return Ok(place);
     }
-    let older = world.binds.oldest_from(connection, peer).ok_or_else(|| full(Full))?;
-    older.order(Order::Probe);
-    tokio::select! {
-        () = older.gone() => {}
-        () = world.clock.sleep(PROBE_WAIT) => {}
+    match world.binds.oldest_from(connection, peer) {
+        Some(older) => {
+            older.order(Order::Probe);
+            tokio::select! {
+                () = older.gone() => {}
+                () = world.clock.sleep(PROBE_WAIT) => {}
+            }
+        }
+        None if world.store.has_nodes() => {
+            probe_bind_elsewhere(world, connection, peer);
+            world.clock.sleep(PROBE_WAIT).await;
+        }
+        None => return Err(full()),
     }
-    world.binds.enter(new, max_binds).map_err(full)
+    enter(world, new, max_binds).await?.ok_or_else(full)
+}
+
+/// Takes a bind slot on this node and, if there are several, one that counts on all. Returns none if all are taken.
+async fn enter(world: &World, new: NewBind, max_binds: u32) -> Result<Option<LiveBind>, BindRejection> {
+    let connection = new.connection;
+    let Ok(place) = world.binds.enter(new, max_binds) else { return Ok(None) };
+    match world.store.claim_bind(connection, max_binds).await {
+        Ok(BindClaim::Alone) => Ok(Some(place)),
+        Ok(BindClaim::Taken(slot)) => {
+            place.keep(slot);
+            Ok(Some(place))
+        }
+        Ok(BindClaim::Full) => Ok(None),
+        Err(error) => {
+            tracing::warn!(%error, "A bind could not be counted on all nodes");
+            Err(BindRejection::with_status(CommandStatus::SYSERR, "the database cannot be reached"))
+        }
+    }
 }
 
 fn bound_as(kind: BindType) -> BoundAs {

@@ -12,7 +12,7 @@ mod on_postgresql;
 mod operator;
 mod operator_fixture;
 mod operator_walkthrough;
-mod process;
+pub(crate) mod process;
 mod provisioning;
 mod record;
 mod secrets;

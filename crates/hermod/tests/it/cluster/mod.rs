@@ -4,6 +4,8 @@
 //!
 //! `HERMOD_CLUSTER_CYCLES` sets the number of kills.
 
+mod operations;
+
 use crate::crash::{Customer, compare};
 use crate::gateways::{self, Served, carrier_entry, customers_text};
 use crate::real_time::{now, pause};

@@ -13,8 +13,9 @@ use hermod_engine::tables::{CarrierIdChange, CarrierIdRows as _, TableError};
 /// The tables of SQLite that are not copied row by row: the store's id and its batches are set at the end of a copy.
 const NOT_COPIED: &str = "writer";
 /// The tables of the server that have rows from the beginning, or that say nothing about messages.
-const NOT_EMPTY: [&str; 10] = [
+const NOT_EMPTY: [&str; 11] = [
     "applied",
+    "bind_slot",
     "link_slot",
     "node",
     "pepper_fingerprint",

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use tokio::task::JoinSet;
 
 /// Owned by Alice.
-const NUMBER: &str = "4915799999999";
+pub(crate) const NUMBER: &str = "4915799999999";
 /// Shared: Bob has the keyword VOTE.
 const SHARED: &str = "80800";
 /// Shared: Bob has the keyword VOTE; other messages go to Alice.
@@ -80,7 +80,7 @@ fn connection(account: AccountId, system_id: &str, inbound: InboundForm) -> Conn
     }
 }
 
-fn catalogue(connections: Vec<(ConnectionId, Connection)>) -> Arc<Catalogue> {
+pub(crate) fn catalogue(connections: Vec<(ConnectionId, Connection)>) -> Arc<Catalogue> {
     Arc::new(Catalogue::build(Documents { connections, ..documents() }).expect("a catalogue"))
 }
 
@@ -106,7 +106,7 @@ pub(crate) fn text(from: &str, to: &str, text: &str) -> InboundPart {
     }
 }
 
-fn piece(reference: u16, part: u8, total: u8, words: &str) -> InboundPart {
+pub(crate) fn piece(reference: u16, part: u8, total: u8, words: &str) -> InboundPart {
     InboundPart { concat: Some(ConcatPart { reference, total, part }), ..text(HANDSET, NUMBER, words) }
 }
 

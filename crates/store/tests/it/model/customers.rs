@@ -51,7 +51,7 @@ impl Pair {
         } else if let Some(refused) = purse.refuses(to, cost, daily, self.world.now.day()) {
             assert_eq!(outcome, refused);
         } else {
-            let AcceptOutcome::Accepted { message, balance, today, alias: _ } = outcome else {
+            let AcceptOutcome::Accepted { message, balance, today, alias: _, watched: _ } = outcome else {
                 panic!("{outcome:?}")
             };
             assert_eq!(balance.as_micros(), purse.balance - cost);

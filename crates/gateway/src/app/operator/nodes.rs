@@ -1,0 +1,91 @@
+//! Several nodes: what an operator asks of one holds for all of them. The node that is asked asks the others by letters.
+
+use super::asking::{NodeLetter, Question, ask_one, find_node, own_name, send};
+use super::{OperatorRefusal, binds, carriers};
+use crate::author::Acting;
+use crate::board::{NodeAnswer, Order};
+use crate::views::nodes::{NodeView, NodesView, StoppingView};
+use crate::world::World;
+use hermod_domain::ids::ConnectionId;
+use hermod_store::Letter;
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::net::IpAddr;
+
+/// Lists the nodes that share the store.
+pub fn list_nodes(world: &World) -> NodesView {
+    let items = world.store.nodes().into_iter().map(NodeView::from).collect();
+    NodesView { at: world.clock.now().to_iso(), items }
+}
+
+/// Stops a node in order, as SIGTERM does: its links and the engine move to other nodes.
+pub async fn drain_node(world: &Acting, name: &str) -> Result<StoppingView, OperatorRefusal> {
+    let node = find_node(world, name)?;
+    world.audited(None, "node.drain", name, &Value::Null).note_in_audit_log().await?;
+    tracing::info!(node = name, "Drained by the operator");
+    if node.is_this {
+        world.stop_wanted.cancel();
+    } else {
+        ask_one(world, &node, Question::Stop).await?;
+    }
+    Ok(StoppingView { node: node.name })
+}
+
+/// Tells the other nodes what was taken here from limits that all nodes share.
+pub fn share_limits(world: &World) {
+    let uses = world.take_used();
+    if !uses.is_empty() {
+        send(world, None, &NodeLetter::Used(uses));
+    }
+}
+
+/// Has the other nodes find out whether a bind of a customer is dead that may be bound there.
+pub fn probe_bind_elsewhere(world: &World, connection: ConnectionId, peer: IpAddr) {
+    send(world, None, &NodeLetter::ProbeBind { connection, peer });
+}
+
+/// Does what another node wants.
+pub async fn read_letter(world: &World, letter: Letter) {
+    // A node of another release may say what this one does not understand.
+    let Ok(read) = serde_json::from_slice(&letter.octets) else { return };
+    match read {
+        NodeLetter::Used(uses) => world.charge_used(uses),
+        NodeLetter::ProbeBind { connection, peer } => {
+            if let Some(bind) = world.binds.oldest_from(connection, peer) {
+                bind.order(Order::Probe);
+            }
+        }
+        NodeLetter::Question { number, question } => {
+            if let Some(answer) = answer(world, question).await {
+                let node = own_name(world).unwrap_or_default();
+                send(world, Some(letter.from), &NodeLetter::Answer { number, node, answer });
+            }
+        }
+        NodeLetter::Answer { number, node, answer } => world.asks.put(number, NodeAnswer { node, answer }),
+    }
+}
+
+/// Answers another node; none if that fails: the other one then says that this node did not answer.
+async fn answer(world: &World, question: Question) -> Option<Value> {
+    match question {
+        Question::Binds(query) => as_value(binds::list_here(world, &query).await.ok()?),
+        Question::Carriers => as_value(carriers::list_here(world).await.ok()?),
+        Question::Alarms(query) => as_value(carriers::alarms_here(world, &query)),
+        Question::AcknowledgeAlarms(query) => as_value(carriers::acknowledge_here(world, &query)),
+        Question::Resume(carrier) => Some(json!(carriers::resume_here(world, &carrier))),
+        Question::Unbind(number) => {
+            let bind = world.binds.find(number);
+            bind.iter().for_each(|bind| bind.order(Order::Unbind));
+            Some(json!(bind.is_some()))
+        }
+        Question::Stop => {
+            tracing::info!("Drained by the operator");
+            world.stop_wanted.cancel();
+            Some(Value::Null)
+        }
+    }
+}
+
+fn as_value(view: impl Serialize) -> Option<Value> {
+    serde_json::to_value(view).ok()
+}

@@ -1,0 +1,63 @@
+//! Questions to other nodes, and the answers as they arrive.
+
+use serde_json::Value;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tokio::sync::mpsc;
+
+/// Answers to one question: more than there are nodes.
+const ANSWERS_MAX: usize = 256;
+
+/// Bounded by the requests of operators, which wait for the answers.
+#[derive(Default)]
+pub struct Asks {
+    numbers: AtomicU64,
+    waiting: Mutex<HashMap<u64, mpsc::Sender<NodeAnswer>>>,
+}
+
+/// What a node answers.
+pub struct NodeAnswer {
+    pub node: String,
+    pub answer: Value,
+}
+
+/// A question. Dropping it ends the wait.
+pub struct Ask<'a> {
+    asks: &'a Asks,
+    pub number: u64,
+    answers: mpsc::Receiver<NodeAnswer>,
+}
+
+impl Asks {
+    pub fn begin(&self) -> Ask<'_> {
+        let number = self.numbers.fetch_add(1, Ordering::Relaxed);
+        let (sender, answers) = mpsc::channel(ANSWERS_MAX);
+        self.waiting().insert(number, sender);
+        Ask { asks: self, number, answers }
+    }
+
+    /// Takes in an answer. One that nobody waits for any more is dropped.
+    pub fn put(&self, number: u64, answer: NodeAnswer) {
+        if let Some(asker) = self.waiting().get(&number) {
+            // The asker may be gone. More answers than that are not asked for.
+            let _ = asker.try_send(answer);
+        }
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, HashMap<u64, mpsc::Sender<NodeAnswer>>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Ask<'_> {
+    pub async fn next(&mut self) -> Option<NodeAnswer> {
+        self.answers.recv().await
+    }
+}
+
+impl Drop for Ask<'_> {
+    fn drop(&mut self) {
+        self.asks.waiting().remove(&self.number);
+    }
+}

@@ -1,0 +1,149 @@
+//! What customers and the operator see of three nodes: limits that hold over all of them, changes that are known everywhere, and
+//! binds, links and metrics of every node.
+
+use super::{Cluster, NAMES};
+use crate::cli::process::{Caller, command, json, path};
+use crate::gateways::{KEY, SECRET, data_folder};
+use crate::real_time::{block, now, pause, wait_until};
+use crate::scenario::Esme;
+use hermod_smpp::{BindType, CommandStatus, VERSION_3_4};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Requests per second of the customer.
+const RATE: u32 = 50;
+const RATE_SECONDS: u32 = 6;
+
+const ALICE_SMPP: &str = "[[connection]]\nname = \"alice-smpp\"\naccount = \"alice\"\ndefault_sender = \"Hermod\"\n\
+     system_id = \"alice\"\npassword = \"secret12\"\nmax_binds = 2\n";
+
+impl Cluster {
+    fn data(&self, index: usize) -> PathBuf {
+        data_folder(&self.path().join(NAMES[index]))
+    }
+
+    fn caller(&self, index: usize) -> Caller {
+        let address = self.node(index).address().to_string();
+        Caller { address, key: KEY.to_owned(), secret: SECRET.to_owned() }
+    }
+
+    /// Returns how many binds each node has, as another node lists them.
+    fn binds(&self, asked: usize) -> BTreeMap<String, usize> {
+        let listed = json(&self.data(asked), &["binds"]);
+        let mut binds = BTreeMap::new();
+        for bind in listed["items"].as_array().expect("a list") {
+            *binds.entry(bind["node"].as_str().expect("a node").to_owned()).or_default() += 1;
+        }
+        binds
+    }
+
+    /// Sends requests to all nodes as fast as they are answered. Returns how many were admitted.
+    fn admitted(&self, for_seconds: u32) -> usize {
+        let until = now() + Duration::from_secs(for_seconds.into());
+        std::thread::scope(|scope| {
+            let hammering = [0, 1, 2].map(|index| {
+                let caller = self.caller(index);
+                scope.spawn(move || {
+                    let mut admitted = 0;
+                    while now() < until {
+                        admitted += usize::from(caller.call("GET", "/balance", "").0 == 200);
+                        block(Duration::from_millis(2));
+                    }
+                    admitted
+                })
+            });
+            hammering.into_iter().map(|thread| thread.join().expect("no panic")).sum()
+        })
+    }
+}
+
+fn metrics(address: std::net::SocketAddr) -> String {
+    let mut stream = TcpStream::connect(address).expect("it listens");
+    let request = "GET /metrics HTTP/1.1\r\nHost: hermod\r\nConnection: close\r\n\r\n";
+    stream.write_all(request.as_bytes()).expect("it reads");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("it answers");
+    answer
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn binds_are_counted_and_listed_over_all_nodes() {
+    let Some(mut cluster) = Cluster::start(3).await else { return };
+    let file = cluster.path().join("alice.toml");
+    std::fs::write(&file, ALICE_SMPP).unwrap();
+    command(&cluster.data(0), &["apply", path(&file)]);
+    let smpp = [0, 1, 2].map(|index| cluster.node(index).smpp_address());
+    // The other nodes know the new connection within a second or two.
+    for address in &smpp[1..] {
+        let began = now();
+        loop {
+            let mut esme = Esme::connect(*address).await;
+            if esme.try_bind(BindType::Transceiver, "alice", "secret12", VERSION_3_4).await
+                == CommandStatus::OK
+            {
+                esme.unbind().await;
+                break;
+            }
+            assert!(began.elapsed() < Duration::from_secs(3), "the change is not known elsewhere");
+        }
+    }
+    wait_until("no bind is left", || cluster.binds(0).is_empty());
+    let mut first = Esme::bind(smpp[0], BindType::Transceiver, "alice").await;
+    let second = Esme::bind(smpp[1], BindType::Transceiver, "alice").await;
+    assert_eq!(cluster.binds(2), BTreeMap::from([("a".to_owned(), 1), ("b".to_owned(), 1)]));
+    // Both are silent: one of them is found dead on its node, and makes room for the one that arrives here.
+    let third = Esme::bind(smpp[2], BindType::Transceiver, "alice").await;
+    let binds = cluster.binds(0);
+    assert_eq!((binds.values().sum::<usize>(), binds.get("c")), (2, Some(&1)), "{binds:?}");
+    third.unbind().await;
+    drop((first, second));
+    wait_until("no bind is left", || cluster.binds(1).is_empty());
+
+    first = Esme::bind(smpp[0], BindType::Transceiver, "alice").await;
+    let listed = json(&cluster.data(1), &["binds"]);
+    let bind = format!("a/{}", listed["items"][0]["number"]);
+    assert!(command(&cluster.data(1), &["binds"]).contains(&bind), "it is listed by this name");
+    command(&cluster.data(1), &["binds", "--unbind", &bind]);
+    first.wait_for_unbind().await;
+
+    let mut links: Vec<Value> =
+        json(&cluster.data(2), &["links"])["items"][0]["links"].as_array().unwrap().clone();
+    links.retain(|link| link["state"] == "bound");
+    let on: Vec<&str> = links.iter().filter_map(|link| link["node"].as_str()).collect();
+    assert_eq!(on.len(), 3, "{links:?}");
+    let labelled = metrics(cluster.node(1).address());
+    assert!(labelled.contains("hermod_uptime_seconds{node=\"b\"}"), "{labelled}");
+
+    command(&cluster.data(0), &["nodes", "--drain", "c"]);
+    let mut drained = cluster.take_node(2);
+    let code = tokio::task::spawn_blocking(move || drained.exit_code()).await.unwrap();
+    assert_eq!(code, Some(0));
+    wait_until("the node has left", || {
+        json(&cluster.data(0), &["nodes"])["items"].as_array().unwrap().len() == 2
+    });
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn request_rate_and_revoked_keys_hold_on_all_nodes() {
+    let Some(cluster) = Cluster::start(3).await else { return };
+    command(&cluster.data(1), &["connection", "set", "alice-http", "--rate", &RATE.to_string()]);
+    // All nodes know it after that.
+    pause(Duration::from_secs(2)).await;
+    let admitted = tokio::task::block_in_place(|| cluster.admitted(RATE_SECONDS));
+    // As on one node: the rate, and the burst of a second at the beginning.
+    let most = usize::try_from((RATE_SECONDS + 1) * RATE).unwrap() * 11 / 10;
+    let least = usize::try_from(RATE_SECONDS * RATE).unwrap() * 9 / 10;
+    println!("{admitted} requests in {RATE_SECONDS} s at {RATE} per second");
+    assert!((least..=most).contains(&admitted), "{admitted} of {least} to {most}");
+
+    command(&cluster.data(2), &["key", "revoke", KEY]);
+    let began = now();
+    while (0..3).any(|index| cluster.caller(index).call("GET", "/balance", "").0 != 401) {
+        assert!(began.elapsed() < Duration::from_secs(2), "a revoked key still works");
+        block(Duration::from_millis(50));
+    }
+}

@@ -1,0 +1,56 @@
+//! Letters: what the gateway of one node tells that of another. The store carries them and does not read them; the node with the
+//! engine passes them on. A letter can be lost, with a connection or because too many wait.
+
+use crate::node_run::NodeRun;
+use metrics::counter;
+use serde::{Deserialize, Serialize};
+use std::sync::{Mutex, PoisonError};
+use tokio::sync::mpsc;
+
+/// Letters that wait to be read.
+const UNREAD_MAX: usize = 1_024;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Letter {
+    pub from: NodeRun,
+    /// None for all other nodes.
+    pub to: Option<NodeRun>,
+    pub octets: Vec<u8>,
+}
+
+impl Letter {
+    pub(crate) fn is_for(&self, node: NodeRun) -> bool {
+        self.from != node && self.to.is_none_or(|to| to == node)
+    }
+}
+
+/// The letters to this node.
+pub(crate) struct Inbox {
+    arriving: mpsc::Sender<Letter>,
+    unread: Mutex<Option<mpsc::Receiver<Letter>>>,
+}
+
+impl Default for Inbox {
+    fn default() -> Inbox {
+        let (arriving, unread) = mpsc::channel(UNREAD_MAX);
+        Inbox { arriving, unread: Mutex::new(Some(unread)) }
+    }
+}
+
+impl Inbox {
+    pub(crate) fn put(&self, letter: Letter) {
+        if self.arriving.try_send(letter).is_err() {
+            count_lost();
+        }
+    }
+
+    /// Returns the letters that arrive; none if it was called before.
+    pub(crate) fn open(&self) -> Option<mpsc::Receiver<Letter>> {
+        self.unread.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// Counts a letter that was not carried.
+pub(crate) fn count_lost() {
+    counter!("hermod_node_letters_lost_total").increment(1);
+}
