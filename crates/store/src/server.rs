@@ -7,13 +7,18 @@ use std::net::{IpAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_postgres::Config;
-use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
 use tokio_rustls::rustls::RootCertStore;
 
 /// How long to wait for a connection.
 const CONNECT_WAIT: Duration = Duration::from_secs(5);
 /// How long a server may not confirm what was sent to it.
 const SILENCE_MAX: Duration = Duration::from_secs(10);
+/// How long a connection is silent before the server is asked whether it is there, and how often then. A machine may be lost
+/// after it has confirmed a commit and before it has answered: only these questions notice that. The system asks again after 75 s
+/// by default.
+const ASK_AFTER: Duration = Duration::from_secs(3);
+const ASK_EVERY: Duration = Duration::from_secs(2);
 /// The schema of the tables by default.
 const SCHEMA: &str = "hermod";
 
@@ -56,7 +61,10 @@ impl Server {
         let mut config: Config =
             url.parse().map_err(|error: tokio_postgres::Error| StoreError::Server(error.to_string()))?;
         // A server that is gone without a word is noticed by its silence.
-        config.application_name("hermod").keepalives_idle(SILENCE_MAX).tcp_user_timeout(SILENCE_MAX);
+        config.application_name("hermod").tcp_user_timeout(SILENCE_MAX);
+        config.keepalives_idle(ASK_AFTER).keepalives_interval(ASK_EVERY);
+        // A standby that is not promoted yet counts as a server that cannot be reached: there every operation would fail.
+        config.target_session_attrs(TargetSessionAttrs::ReadWrite);
         config.connect_timeout(CONNECT_WAIT);
         let is_local = config.get_hosts().iter().all(is_local);
         if !url.contains("sslmode=") {
@@ -139,6 +147,21 @@ mod tests {
         check("postgres://hermod@127.0.0.1:5433/sms", SslMode::Disable);
         check("postgres://hermod@127.0.0.1/sms?sslmode=require", SslMode::Require);
         check("postgres:///sms?host=/run/postgresql", SslMode::Disable);
+    }
+
+    #[test]
+    fn server_lost_between_confirmation_and_answer_is_noticed_within_the_silence() {
+        let config = Server::parse("postgres://hermod@localhost/sms").unwrap().config;
+        let asked = config.get_keepalives_idle() + config.get_keepalives_interval().expect("set above");
+        assert!(config.get_keepalives() && asked < SILENCE_MAX, "{asked:?}");
+        assert_eq!(config.get_tcp_user_timeout(), Some(&SILENCE_MAX));
+    }
+
+    #[test]
+    fn standby_is_not_used_whatever_the_address_says() {
+        let url = "postgres://hermod@localhost/sms?target_session_attrs=any";
+        let config = Server::parse(url).unwrap().config;
+        assert_eq!(config.get_target_session_attrs(), TargetSessionAttrs::ReadWrite);
     }
 
     #[test]

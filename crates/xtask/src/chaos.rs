@@ -1,13 +1,16 @@
-//! `cargo xtask chaos`: the chaos tests with more messages than in the gate.
+//! `cargo xtask chaos`: the chaos tests with more messages and more faults than in the gate.
 
 use clap::{Args, Subcommand};
 
+use crate::postgres;
 use crate::shell::{self, Outcome};
 
 #[derive(Subcommand)]
 pub(crate) enum Chaos {
     /// Three carriers that cut links, lose responses, repeat and drop receipts, throttle and stall
     Carriers(Carriers),
+    /// Three nodes that are killed, stopped and cut off, on a PostgreSQL that is killed and replaced by its standby
+    Nodes(Nodes),
 }
 
 #[derive(Args)]
@@ -20,13 +23,52 @@ pub(crate) struct Carriers {
     seed: Option<u64>,
 }
 
+#[derive(Args)]
+pub(crate) struct Nodes {
+    /// How often each test repeats its faults
+    #[arg(long, default_value_t = 20)]
+    cycles: u64,
+    /// How long PostgreSQL is away in every second cycle, in seconds
+    #[arg(long, default_value_t = 60)]
+    away: u64,
+    /// Only tests whose name contains this, such as `cluster::server_lost`
+    #[arg(default_value = "")]
+    tests: String,
+}
+
 pub(crate) fn run(chaos: &Chaos) -> Outcome {
-    let Chaos::Carriers(Carriers { messages, seed }) = chaos;
+    match chaos {
+        Chaos::Carriers(options) => run_carriers(options),
+        Chaos::Nodes(options) => run_nodes(options),
+    }
+}
+
+fn run_carriers(Carriers { messages, seed }: &Carriers) -> Outcome {
     let args = ["test", "--release", "--package", "hermod", "--test", "it", "--", "chaos::", "--nocapture"];
     let mut rig = shell::command("cargo", &args);
     rig.env("HERMOD_CHAOS_MESSAGES", messages.to_string());
     if let Some(seed) = seed {
         rig.env("HERMOD_CHAOS_SEED", seed.to_string());
     }
+    shell::run(rig)
+}
+
+/// Runs one test after another: they measure how long service is interrupted.
+fn run_nodes(Nodes { cycles, away, tests }: &Nodes) -> Outcome {
+    let server = postgres::Server::start()?;
+    let args = ["test", "--release", "--package", "hermod", "--test", "it", "--", "--nocapture"];
+    let mut rig = shell::command("cargo", &args);
+    rig.args(["--test-threads", "1"]);
+    rig.arg(if tests.is_empty() { "cluster::" } else { tests });
+    rig.env(postgres::VARIABLE, &server.url).env("HERMOD_CLUSTER_CYCLES", cycles.to_string());
+    rig.env("HERMOD_CLUSTER_AWAY_SECS", away.to_string());
+    shell::run(rig)?;
+    if !tests.is_empty() {
+        return Ok(());
+    }
+    // The tests of the store that cut the connection within a commit.
+    let args = ["test", "--release", "--package", "hermod-store", "--test", "it", "--", "lost_connections::"];
+    let mut rig = shell::command("cargo", &args);
+    rig.env(postgres::VARIABLE, &server.url).env("HERMOD_COMMIT_CUTS", (cycles * 10).to_string());
     shell::run(rig)
 }

@@ -89,7 +89,7 @@ enum Command {
     Screenshots(screenshots::Options),
     /// Kill the gateway repeatedly under load and compare all records
     Crash(crash::Options),
-    /// Run the gateway with faulty carriers and compare all records
+    /// Run the gateway with faulty carriers, or several nodes with faults, and compare all records
     #[command(subcommand)]
     Chaos(chaos::Chaos),
     /// Run random commands, crashes and clock jumps against the engine alone, and compare it with a simple model

@@ -1,7 +1,9 @@
 //! Starts a gateway for a test: in this process with a manual clock, or as the real binary.
 
+mod nodes;
 mod provision_text;
 
+pub(crate) use nodes::NodeSetup;
 pub(crate) use provision_text::{carrier_entry, customers_text, provision_text, provision_text_with};
 
 use crate::real_time::{block, now, pause};
@@ -211,21 +213,6 @@ impl Served {
         Served::set_up(program, folder, &stored_in(folder), settings, provision, &folder.join(LOG))
     }
 
-    /// Starts one of several nodes, in a folder of its own, with the store of `cluster`.
-    pub(crate) fn start_node(cluster: &Path, name: &str, carrier_entry: &str, customers: &str) -> Served {
-        let folder = cluster.join(name);
-        let data = data_folder(&folder);
-        std::fs::create_dir_all(&data).expect("a folder");
-        // All nodes have the same.
-        std::fs::write(data.join("pepper.key"), [7; 32]).expect("a pepper");
-        let settings = format!(
-            "[messages]\nin_doubt_wait = \"200ms\"\n[log]\nlevel = \"warn\"\n[node]\nname = \"{name}\"\nlisten = \"{}\"\n",
-            free_address()
-        );
-        let provision = provision_text_with(carrier_entry, customers);
-        Served::set_up(&[], &folder, &stored_in(cluster), &settings, &provision, &folder.join(LOG))
-    }
-
     fn set_up(
         program: &[&str],
         folder: &Path,
@@ -329,17 +316,22 @@ impl Served {
     }
 
     pub(crate) async fn wait_until_no_open_parts(&self, folder: &Path, wait: Duration) {
-        let started = now();
-        loop {
-            let data = data_folder(folder);
-            let audit = tokio::task::spawn_blocking(move || store_access::audit(&data)).await;
-            let open = audit.expect("an audit does not panic").open_parts;
-            if open == 0 {
-                return;
-            }
-            assert!(started.elapsed() < wait, "{open} parts are still open after {wait:?}");
-            pause(Duration::from_millis(200)).await;
+        wait_until_no_open_parts(&stored_in(folder), folder, wait).await;
+    }
+}
+
+/// Waits until no part of the store is open any more.
+pub(crate) async fn wait_until_no_open_parts(store: &StoreAddress, folder: &Path, wait: Duration) {
+    let started = now();
+    loop {
+        let (store, data) = (store.clone(), data_folder(folder));
+        let audit = tokio::task::spawn_blocking(move || store_access::audit_store(&store, &data)).await;
+        let open = audit.expect("an audit does not panic").open_parts;
+        if open == 0 {
+            return;
         }
+        assert!(started.elapsed() < wait, "{open} parts are still open after {wait:?}");
+        pause(Duration::from_millis(200)).await;
     }
 }
 
@@ -355,7 +347,7 @@ impl Drop for Served {
 }
 
 /// Returns where the gateway of a folder stores its messages.
-fn stored_in(folder: &Path) -> StoreAddress {
+pub(crate) fn stored_in(folder: &Path) -> StoreAddress {
     store_of(&data_folder(folder))
 }
 

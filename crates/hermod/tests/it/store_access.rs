@@ -23,7 +23,12 @@ pub(crate) fn is_embedded() -> bool {
 
 /// Audits the store of a data folder.
 pub(crate) fn audit(data: &Path) -> AuditReport {
-    match store_of(data).server().expect("an address") {
+    audit_store(&store_of(data), data)
+}
+
+/// Audits a store. `data`: its data folder, if it is embedded.
+pub(crate) fn audit_store(store: &StoreAddress, data: &Path) -> AuditReport {
+    match store.server().expect("an address") {
         Some(server) => Store::audit_server(&server).expect("an audit"),
         None => Store::audit(data).expect("an audit"),
     }
@@ -31,16 +36,26 @@ pub(crate) fn audit(data: &Path) -> AuditReport {
 
 /// Audits a data folder. Panics if the audit finds a violation.
 pub(crate) fn audit_clean(data: &Path) -> AuditReport {
-    let report = audit(data);
+    audit_store_clean(&store_of(data), data)
+}
+
+/// Audits a store. Panics if the audit finds a violation.
+pub(crate) fn audit_store_clean(store: &StoreAddress, data: &Path) -> AuditReport {
+    let report = audit_store(store, data);
     assert!(report.is_clean(), "the audit found {:#?}", report.violations);
     report
 }
 
 pub(crate) fn open_store(data: &Path) -> Store {
+    open_store_at(&store_of(data), data)
+}
+
+/// Opens a store. `data`: the data folder, which it has to itself.
+pub(crate) fn open_store_at(store: &StoreAddress, data: &Path) -> Store {
     let (folder, now) = (data.to_owned(), wall_time());
     let options = OpenOptions {
         folder,
-        server: store_of(data).server().expect("an address"),
+        server: store.server().expect("an address"),
         low_water_bytes: 0,
         in_doubt_wait: Duration::ZERO,
         record: false,

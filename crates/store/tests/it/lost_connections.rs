@@ -20,6 +20,8 @@ const CUT_BEFORE: u8 = 2;
 /// As it appears in the protocol: a simple query with its end.
 const COMMIT: &[u8] = b"COMMIT\0";
 const OPENING: i64 = 1_000_000_000;
+/// How many commits are cut; `HERMOD_COMMIT_CUTS` sets it.
+const CUTS: u64 = 20;
 
 /// Stands in front of a server until this is dropped.
 struct Proxy {
@@ -83,10 +85,16 @@ async fn store_behind_a_proxy(folder: &Path) -> Option<(Store, Proxy)> {
     Some((store, proxy))
 }
 
+#[expect(clippy::disallowed_methods, reason = "cargo xtask passes its options in variables")]
+fn cuts() -> u64 {
+    std::env::var("HERMOD_COMMIT_CUTS").map_or(CUTS, |text| text.parse().expect("a number"))
+}
+
 async fn accept_over_a_cut(cut: u8) {
     let folder = tempfile::TempDir::new().expect("a temporary folder");
     let Some((store, proxy)) = store_behind_a_proxy(folder.path()).await else { return };
-    for accepted in 1..=20_i64 {
+    let cuts = cuts();
+    for accepted in 1..=i64::try_from(cuts).expect("a few hundred") {
         proxy.next.store(cut, Ordering::Release);
         let outcome = store.accept(sms(noon())).await.expect("the store answers");
         let AcceptOutcome::Accepted { message, .. } = outcome else { panic!("{outcome:?}") };
@@ -97,7 +105,7 @@ async fn accept_over_a_cut(cut: u8) {
     }
     store.close().await.expect("the store closes");
     let report = crate::world::audit(folder.path());
-    assert!(report.is_clean() && report.messages == 20, "{report:?}");
+    assert!(report.is_clean() && report.messages == cuts, "{report:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,7 +1,7 @@
 //! What customers and the operator see of three nodes: limits that hold over all of them, changes that are known everywhere, and
 //! binds, links and metrics of every node.
 
-use super::{Cluster, NAMES};
+use super::rig::{Cluster, NAMES};
 use crate::cli::process::{Caller, command, json, path};
 use crate::gateways::{KEY, SECRET, data_folder};
 use crate::real_time::{block, now, pause, wait_until};

@@ -10,13 +10,15 @@ mod record;
 mod smpp;
 mod webhooks;
 
-use crate::gateways::{self, Served};
+use crate::gateways::{self, Served, stored_in};
 use crate::real_time::pause;
-use crate::store_access::{account_id, audit_clean, number_from, open_store};
+use crate::store_access::{account_id, audit_store_clean, number_from, open_store_at};
+use hermod_gateway::config::StoreAddress;
 use hermod_simulator::carrier::{Carrier, CarrierOptions, Outcome as ReceiptOutcome, RecordMode, Script};
 use hermod_simulator::load::http::{
     self, Attempt, Bound, Keys, LoadOptions, Messages, Outcome, Target, Which,
 };
+use hermod_simulator::load::schedule::Pace;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -56,14 +58,22 @@ async fn no_acknowledged_message_is_lost_or_charged_twice_over_random_kills() {
     customer.send_unanswered(&gateway).await;
     gateway.wait_until_no_open_parts(folder.path(), SETTLE_WAIT).await;
     gateway.stop().await;
-    compare(folder.path(), &customer, &carrier).await;
+    compare(&stored_in(folder.path()), folder.path(), &customer, &carrier).await;
     carrier.stop().await;
 }
 
 /// The customer's record: the response to each key.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(crate) struct Customer {
     book: Arc<Mutex<Book>>,
+    /// When messages are sent to each gateway.
+    pace: Pace,
+}
+
+impl Default for Customer {
+    fn default() -> Customer {
+        Customer { book: Arc::default(), pace: Pace::ClosedLoop }
+    }
 }
 
 #[derive(Default)]
@@ -96,6 +106,11 @@ impl Book {
 }
 
 impl Customer {
+    /// A customer that sends this many messages a second to each gateway, where the gateway accepts them.
+    pub(crate) fn paced(per_second: f64) -> Customer {
+        Customer { book: Arc::default(), pace: Pace::OpenLoop { per_second } }
+    }
+
     async fn send_until_killed(&self, gateway: Served, life: Duration) {
         let again: Vec<u64> = self.unanswered();
         let first = self.book().next;
@@ -154,7 +169,7 @@ impl Customer {
 
     /// Begins to send messages to a gateway.
     pub(crate) async fn start(&self, gateway: &Served, which: Which) -> http::Run {
-        http::start(self.load(gateway, which)).await.expect("a run")
+        http::start(LoadOptions { pace: self.pace, ..self.load(gateway, which) }).await.expect("a run")
     }
 
     /// Sends one message with a new key. Returns whether it was acknowledged.
@@ -170,9 +185,9 @@ impl Customer {
     }
 }
 
-pub(crate) async fn compare(folder: &Path, customer: &Customer, carrier: &Carrier) {
+pub(crate) async fn compare(store: &StoreAddress, folder: &Path, customer: &Customer, carrier: &Carrier) {
     let data = gateways::data_folder(folder);
-    let audit = audit_clean(&data);
+    let audit = audit_store_clean(store, &data);
     assert_eq!(audit.open_parts, 0, "parts that have not ended");
 
     let ids: BTreeSet<String> = {
@@ -200,12 +215,12 @@ pub(crate) async fn compare(folder: &Path, customer: &Customer, carrier: &Carrie
         seen.duplicates,
         audit.resends
     );
-    check_each_message(&data, ids.iter().map(String::as_str)).await;
+    check_each_message(store, &data, ids.iter().map(String::as_str)).await;
 }
 
 /// Checks that every acknowledged message exists, and the balance.
-async fn check_each_message(data: &Path, ids: impl Iterator<Item = &str>) {
-    let store = open_store(data);
+async fn check_each_message(store: &StoreAddress, data: &Path, ids: impl Iterator<Item = &str>) {
+    let store = open_store_at(store, data);
     let account = account_id(&store).await;
     let mut count: i64 = 0;
     for id in ids {

@@ -6,7 +6,7 @@ use super::{Chance, SETTLE_WAIT, check_each_message};
 use crate::gateways::{self, Served};
 use crate::real_time::{now, pause};
 use crate::scenario::Esme;
-use crate::store_access::{audit, audit_clean, number_from};
+use crate::store_access::{audit, audit_clean, number_from, store_of};
 use hermod_simulator::carrier::{Carrier, CarrierOptions, Outcome, RecordMode, Script};
 use hermod_smpp::{Address, BindType, CommandId, CommandStatus, Frame, Hidden, Pdu, SubmitSm, VERSION_3_4};
 use std::collections::{BTreeMap, BTreeSet};
@@ -161,5 +161,5 @@ async fn compare(folder: &Path, book: &Book, carrier: &Carrier) {
         "{acknowledged} acknowledged of {} stored; {again} receipts came more than once",
         audit.messages
     );
-    check_each_message(&data, book.receipts.keys().map(String::as_str)).await;
+    check_each_message(&store_of(&data), &data, book.receipts.keys().map(String::as_str)).await;
 }

@@ -54,7 +54,7 @@ async fn no_webhook_is_lost_and_each_keeps_its_id_over_random_kills() {
     gateway.wait_until_no_open_parts(folder.path(), SETTLE_WAIT).await;
     posted.wait_until_all(&hooks, customer.acknowledged()).await;
     gateway.stop().await;
-    compare(folder.path(), &customer, &carrier).await;
+    compare(&gateways::stored_in(folder.path()), folder.path(), &customer, &carrier).await;
     assert_no_waiting_or_failed_events(&gateways::data_folder(folder.path())).await;
     hooks.stop().await;
     carrier.stop().await;

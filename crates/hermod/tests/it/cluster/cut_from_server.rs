@@ -1,0 +1,87 @@
+//! A node whose connections to PostgreSQL are cut: closed and refused, or silent.
+
+use super::RATE;
+use super::forwarder::Road;
+use super::rig::{Cluster, NAMES, TAKEOVER_MAX, cycles};
+use crate::crash::Customer;
+use crate::real_time::{now, pause};
+use std::time::Duration;
+
+/// Longer than a lease and the time until a node counts as dead.
+const LONG: Duration = Duration::from_secs(10);
+/// Shorter than a lease.
+const SHORT: Duration = Duration::from_secs(2);
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn engine_node_cut_from_postgresql_is_replaced_and_stops_itself() {
+    let Some(mut cluster) = Cluster::start_forwarded().await else { return };
+    let customer = Customer::paced(RATE);
+    for cycle in 0..cycles(2) {
+        let road = if cycle % 2 == 0 { Road::Silent } else { Road::Closed };
+        let cut = cluster.engine().await;
+        let other = (cut + 1) % NAMES.len();
+        cluster
+            .send_during(&customer, async {
+                cluster.set_road_to_server(cut, road);
+                let took = cluster.wait_for_service(other, &customer).await;
+                println!("engine on {}, {road:?} to PostgreSQL: service after {took:?}", NAMES[cut]);
+                assert_ne!(cluster.engine().await, cut);
+                cluster.set_road_to_server(cut, Road::Open);
+            })
+            .await;
+        cluster.restart_declared_dead(cut).await;
+    }
+    cluster.finish(&customer).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn other_node_cut_from_postgresql_stops_itself_and_the_others_go_on() {
+    let Some(mut cluster) = Cluster::start_forwarded().await else { return };
+    let customer = Customer::paced(RATE);
+    for cycle in 0..cycles(2) {
+        let road = if cycle % 2 == 0 { Road::Closed } else { Road::Silent };
+        let engine = cluster.engine().await;
+        let cut = (engine + 1 + usize::try_from(cycle % 2).expect("0 or 1")) % NAMES.len();
+        cluster
+            .send_during(&customer, async {
+                let began = now();
+                cluster.set_road_to_server(cut, road);
+                while began.elapsed() < LONG {
+                    let took = cluster.wait_for_service(engine, &customer).await;
+                    assert!(took < TAKEOVER_MAX / 5, "the others were interrupted for {took:?}");
+                    pause(Duration::from_millis(100)).await;
+                }
+                println!("{} without the engine, {road:?} to PostgreSQL", NAMES[cut]);
+                cluster.set_road_to_server(cut, Road::Open);
+            })
+            .await;
+        assert_eq!(cluster.engine().await, engine);
+        cluster.restart_declared_dead(cut).await;
+    }
+    cluster.finish(&customer).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nodes_cut_from_postgresql_for_less_than_a_lease_go_on() {
+    let Some(mut cluster) = Cluster::start_forwarded().await else { return };
+    let customer = Customer::paced(RATE);
+    for _ in 0..cycles(1) {
+        let engine = cluster.engine().await;
+        for (cut, road) in
+            [(engine, Road::Closed), (engine, Road::Silent), ((engine + 1) % NAMES.len(), Road::Closed)]
+        {
+            cluster
+                .send_during(&customer, async {
+                    cluster.set_road_to_server(cut, road);
+                    pause(SHORT).await;
+                    cluster.set_road_to_server(cut, Road::Open);
+                    let took = cluster.wait_for_service(cut, &customer).await;
+                    println!("{} cut for {SHORT:?} ({road:?}): service after {took:?}", NAMES[cut]);
+                })
+                .await;
+            cluster.assert_all_run();
+        }
+        assert_eq!(cluster.engine().await, engine);
+    }
+    cluster.finish(&customer).await;
+}

@@ -1,0 +1,58 @@
+//! One of several nodes as a real process.
+
+use super::{LOG, POLL, Served, data_folder, provision_text_with};
+use crate::real_time::{now, pause};
+use hermod_gateway::config::StoreAddress;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::Duration;
+
+/// What differs between the nodes of a test.
+pub(crate) struct NodeSetup<'a> {
+    pub(crate) name: &'a str,
+    /// The store as this node reaches it.
+    pub(crate) store: &'a StoreAddress,
+    pub(crate) listen: SocketAddr,
+    /// Where other nodes reach it.
+    pub(crate) address: SocketAddr,
+}
+
+impl Served {
+    /// Starts one of several nodes, in a folder of its own below `cluster`.
+    pub(crate) fn start_node(
+        cluster: &Path,
+        setup: &NodeSetup<'_>,
+        carrier: &str,
+        customers: &str,
+    ) -> Served {
+        let NodeSetup { name, store, listen, address } = setup;
+        let folder = cluster.join(name);
+        let data = data_folder(&folder);
+        std::fs::create_dir_all(&data).expect("a folder");
+        // All nodes have the same.
+        std::fs::write(data.join("pepper.key"), [7; 32]).expect("a pepper");
+        let settings = format!(
+            "[messages]\nin_doubt_wait = \"200ms\"\n[log]\nlevel = \"warn\"\n\
+             [node]\nname = \"{name}\"\nlisten = \"{listen}\"\naddress = \"{address}\"\n"
+        );
+        let provision = provision_text_with(carrier, customers);
+        Served::set_up(&[], &folder, store, &settings, &provision, &folder.join(LOG))
+    }
+
+    /// Waits for it to end by itself. Returns its exit code.
+    pub(crate) async fn exit_code_within(&mut self, wait: Duration) -> Option<i32> {
+        let began = now();
+        loop {
+            if let Some(status) = self.child.try_wait().expect("a child can be asked") {
+                return status.code();
+            }
+            assert!(began.elapsed() < wait, "it still runs after {wait:?}");
+            pause(POLL).await;
+        }
+    }
+
+    /// Whether it has ended.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.child.try_wait().expect("a child can be asked").is_some()
+    }
+}
