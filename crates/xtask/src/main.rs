@@ -5,12 +5,14 @@ mod advisories;
 mod bench;
 mod chaos;
 mod client;
+mod cluster;
 mod crash;
 mod deny;
 mod fmt;
 mod manifests;
 mod numbers;
 mod packages;
+mod plain_http;
 mod postgres;
 mod rules;
 mod rust_paths;
@@ -92,6 +94,9 @@ enum Command {
     /// Run the gateway with faulty carriers, or several nodes with faults, and compare all records
     #[command(subcommand)]
     Chaos(chaos::Chaos),
+    /// Run three nodes on this machine, with PostgreSQL, HAProxy and a simulated carrier
+    #[command(subcommand)]
+    Cluster(cluster::Command),
     /// Run random commands, crashes and clock jumps against the engine alone, and compare it with a simple model
     Simulate(simulate::Options),
     /// Build the data about phone numbers anew: countries, operators and networks
@@ -116,6 +121,7 @@ fn main() -> ExitCode {
         Command::Screenshots(options) => screenshots::run(&options),
         Command::Crash(options) => crash::run(&options),
         Command::Chaos(chaos) => chaos::run(&chaos),
+        Command::Cluster(command) => cluster::run(&command),
         Command::Simulate(options) => simulate::run(&options),
         Command::Numbers(options) => numbers::run(&options),
     };

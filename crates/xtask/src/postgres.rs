@@ -4,6 +4,7 @@
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use crate::shell::{self, Failure, Outcome, command};
 use crate::tools;
@@ -68,18 +69,9 @@ impl Server {
         self.folder.join(name).to_string_lossy().into_owned()
     }
 
-    /// Runs a program as the user of the package, or as this user where that is not root.
     fn run(&self, program: &str, args: &[&str]) -> Outcome {
-        let own = self.programs.join(program);
-        let program = if own.exists() { own.to_string_lossy().into_owned() } else { program.to_owned() };
-        let mut run = if is_root() {
-            let mut run = command("runuser", &["-u", USER, "--", &program]);
-            run.args(args);
-            run
-        } else {
-            command(&program, args)
-        };
-        run.current_dir("/").stdout(std::process::Stdio::null());
+        let mut run = as_owner(&self.programs, program, args);
+        run.stdout(std::process::Stdio::null());
         shell::run(run)
     }
 }
@@ -94,11 +86,32 @@ impl Drop for Server {
     }
 }
 
+/// Makes a command of the user that owns the data folders. `program` is one of PostgreSQL or of the system.
+pub(crate) fn as_owner(programs: &Path, program: &str, args: &[&str]) -> Command {
+    let own = programs.join(program);
+    let program = if own.exists() { own.to_string_lossy().into_owned() } else { program.to_owned() };
+    let mut run = match owner() {
+        Some(user) => {
+            let mut run = command("runuser", &["-u", user, "--", &program]);
+            run.args(args);
+            run
+        }
+        None => command(&program, args),
+    };
+    run.current_dir("/");
+    run
+}
+
+/// The user that servers run as: that of the package for root, else none, which is this user.
+pub(crate) fn owner() -> Option<&'static str> {
+    is_root().then_some(USER)
+}
+
 fn is_root() -> bool {
     shell::output_of("id", &["-u"]).is_some_and(|id| id.trim() == "0")
 }
 
-fn free_port() -> Result<u16, Failure> {
+pub(crate) fn free_port() -> Result<u16, Failure> {
     let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let address = TcpListener::bind(any).and_then(|listener| listener.local_addr());
     address.map(|address| address.port()).map_err(|cause| Failure(format!("no free port: {cause}")))

@@ -7,7 +7,7 @@ use crate::client::Client;
 use crate::shell::{self, Failure, Outcome, command};
 use crate::smsc::Library;
 use crate::tally::Tally;
-use crate::{deny, fmt, postgres, schemathesis, tidy, tools};
+use crate::{cluster, deny, fmt, postgres, schemathesis, tidy, tools};
 
 struct Step {
     name: &'static str,
@@ -75,7 +75,7 @@ fn tests(tally: &mut Tally) -> Outcome {
 const CRASH_CYCLES: (&str, &str) = ("HERMOD_CRASH_CYCLES", "8");
 
 /// Runs the tests of the store and the crash tests on a real server: what holds for the embedded store holds there too. Also
-/// runs the tests that need a server.
+/// runs the tests that need a server, and a cluster as deploy/ describes it.
 fn tests_on_postgres(tally: &mut Tally) -> Outcome {
     let server = postgres::Server::start()?;
     let crash_tests = &["crash::", "cluster::", "on_postgresql::", "--skip", "crash::record"];
@@ -89,7 +89,18 @@ fn tests_on_postgres(tally: &mut Tally) -> Outcome {
         cargo_test.env(postgres::VARIABLE, &server.url).env(CRASH_CYCLES.0, CRASH_CYCLES.1);
         shell::run_watching(cargo_test, |line| tally.add(line))?;
     }
-    Ok(())
+    drop(server);
+    check_cluster(tally)
+}
+
+/// Runs three nodes behind HAProxy with the settings in deploy/, which is one more test.
+fn check_cluster(tally: &mut Tally) -> Outcome {
+    let outcome = cluster::run_check();
+    match outcome {
+        Ok(()) => tally.passed += 1,
+        Err(_) => tally.failed += 1,
+    }
+    outcome
 }
 
 fn documentation() -> Outcome {
@@ -114,6 +125,7 @@ fn seconds(elapsed: Duration) -> String {
 fn ensure_tools() -> Outcome {
     tools::ensure_c_compiler()?;
     tools::ensure_strace()?;
+    tools::ensure_haproxy()?;
     postgres::ensure().map(drop)?;
     tools::ensure_component("rustfmt", "cargo-fmt")?;
     tools::ensure_component("clippy", "cargo-clippy")?;

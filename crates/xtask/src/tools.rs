@@ -1,5 +1,5 @@
 //! The tools of the gate besides Rust: a C compiler for the bundled SQLite, strace, rustfmt, clippy, cargo-deny,
-//! schemathesis, third-party SMPP libraries, Kannel and tshark. Missing tools are installed; if that fails, the error names
+//! schemathesis, third-party SMPP libraries, Kannel, tshark and HAProxy. Missing tools are installed; if that fails, the error names
 //! the command to run.
 
 use std::path::{Path, PathBuf};
@@ -9,6 +9,9 @@ use crate::shell::{self, Failure, Outcome, command};
 /// Pinned, so that a new release cannot fail the gate. Building it unoptimised takes 69 s on two cores; it then checks our
 /// graph in about a second.
 const CARGO_DENY_VERSION: &str = "0.20.2";
+
+/// Where Debian has it, which is not on every user's path.
+pub(crate) const HAPROXY: &str = "/usr/sbin/haproxy";
 
 pub(crate) fn ensure_c_compiler() -> Outcome {
     // Debian splits the compiler from the C library's headers, so only compiling proves that both are here.
@@ -28,6 +31,15 @@ pub(crate) fn ensure_strace() -> Outcome {
     }
     println!("strace is missing: installing it");
     apt_install(&["strace"])
+}
+
+/// The load balancer of the cluster.
+pub(crate) fn ensure_haproxy() -> Outcome {
+    if Path::new(HAPROXY).exists() {
+        return Ok(());
+    }
+    println!("HAProxy is missing: installing it");
+    apt_install(&["haproxy"])
 }
 
 /// Debian packages `venv` separately from Python.

@@ -182,6 +182,7 @@ fn check_http(http: &Http) -> Checked {
         listen,
         allow_plain,
         trusted_proxies,
+        proxy_protocol_from,
         max_connections,
         max_connections_per_address,
         max_half_open_per_address,
@@ -192,12 +193,13 @@ fn check_http(http: &Http) -> Checked {
         idle_timeout,
         drain_timeout,
     } = http;
-    let guarded = listen.ip().to_canonical().is_loopback() || !trusted_proxies.is_empty();
+    let has_proxies = !trusted_proxies.is_empty() || !proxy_protocol_from.is_empty();
+    let guarded = listen.ip().to_canonical().is_loopback() || has_proxies;
     if !guarded && !allow_plain {
         let sentence = format!(
             "{listen} can be reached from other machines, and plain HTTP exposes API secrets; listen on 127.0.0.1, use \
-             [https], list the proxies that terminate TLS in trusted_proxies, or set allow_plain = true on a private \
-             network"
+             [https], list the proxies that terminate TLS in trusted_proxies or proxy_protocol_from, or set \
+             allow_plain = true on a private network"
         );
         return Err(("http.listen", sentence));
     }

@@ -35,6 +35,7 @@ pub struct Http {
     pub listen: SocketAddr,
     pub allow_plain: bool,
     pub trusted_proxies: Vec<Network>,
+    pub proxy_protocol_from: Vec<Network>,
     pub max_connections: u32,
     pub max_connections_per_address: u32,
     pub max_half_open_per_address: u32,

@@ -107,10 +107,11 @@ fn plain_http_from_other_machines_must_be_allowed() {
     check(
         "[http]\n# for everyone\nlisten = \"0.0.0.0:80\"",
         "hermod.toml:3: http.listen: 0.0.0.0:80 can be reached from other machines, and plain HTTP exposes API secrets; \
-         listen on 127.0.0.1, use [https], list the proxies that terminate TLS in trusted_proxies, or set \
-         allow_plain = true on a private network",
+         listen on 127.0.0.1, use [https], list the proxies that terminate TLS in trusted_proxies or \
+         proxy_protocol_from, or set allow_plain = true on a private network",
     );
     check("[http]\ntrusted_proxies = [\"10.0.0.0/8\", \"::1\"]\nlisten = \"0.0.0.0:80\"", "fine");
+    check("[http]\nproxy_protocol_from = [\"10.0.0.10\"]\nlisten = \"0.0.0.0:80\"", "fine");
     check(
         "[http]\ntrusted_proxies = [\"10.0.0.0/33\"]",
         "hermod.toml:2: http.trusted_proxies: \"10.0.0.0/33\": a network is an address, or one with the length of its \
@@ -159,7 +160,7 @@ fn unknown_key_or_value_is_rejected_with_its_line() {
     check(
         "[http]\nlisen = \"127.0.0.1:80\"",
         "hermod.toml:2: http.lisen: unknown field `lisen`, expected one of `listen`, `allow_plain`, \
-         `trusted_proxies`, `max_connections`, `max_connections_per_address`, \
+         `trusted_proxies`, `proxy_protocol_from`, `max_connections`, `max_connections_per_address`, \
          `max_half_open_per_address`, `max_body_memory`, `failed_sign_ins`, \
          `head_timeout`, `body_timeout`, `idle_timeout`, `drain_timeout`",
     );

@@ -12,7 +12,7 @@ pub struct Limits {
     pub per_address_max: u32,
     /// Connections per address without a complete request.
     pub half_open_max: u32,
-    /// From accept to the end of the TLS handshake.
+    /// For the PROXY header, and for the TLS handshake.
     pub handshake_max: Duration,
     /// From the first byte of a request to the end of its head, and from accept to that first byte.
     pub header_read_max: Duration,

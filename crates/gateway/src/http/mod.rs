@@ -1,6 +1,7 @@
 //! The HTTP server of both APIs: accepts connections, enforces limits and timeouts, determines the client address,
 //! checks the framing, and renders an API's document as a page.
 
+mod admission;
 pub mod body_memory;
 pub(crate) mod framing;
 pub(crate) mod http2;
@@ -30,7 +31,7 @@ use axum::http::{Extensions, HeaderMap};
 /// Returns the source of a request; `None` for a request of this process. If a trusted proxy sent an unreadable
 /// address, the source is the proxy.
 pub(crate) fn source_of(extensions: &Extensions, headers: &HeaderMap) -> Option<Source> {
-    let ConnectionInfo { peer, proxies, .. } = extensions.get()?;
+    let ConnectionInfo { peer, proxies, is_proxied, .. } = extensions.get()?;
     let address = peer_address::of(*peer, proxies, headers).unwrap_or(*peer);
-    Some(Source { address, is_forwarded: peer_address::is_forwarded(headers) })
+    Some(Source { address, is_forwarded: *is_proxied || peer_address::is_forwarded(headers) })
 }

@@ -1,6 +1,7 @@
 //! Serves HTTP connections: limits their number, enforces timeouts, and drains them when the gateway stops. Connections are
 //! HTTP/1.1 unless the client chose HTTP/2 in the TLS handshake.
 
+use super::admission::Admission;
 use super::framing::TwoLengths;
 use super::http2::{self, Http2Connection};
 use super::limits::Limits;
@@ -12,8 +13,7 @@ use super::streamed_body;
 use super::timeouts::{ConnectionInfo, Stage, TimeoutAction};
 use crate::clock::Clock;
 use crate::listeners::{
-    ACCEPT_PAUSE, AddressLimits, ConnectionLimits, ConnectionSlot, Counted, TrustedProxies, limit_key_of,
-    set_socket_options, tls_handshake,
+    ACCEPT_PAUSE, ConnectionSlot, Counted, TrustedProxies, set_socket_options, tls_handshake,
 };
 use crate::workers::Workers;
 use axum::Router;
@@ -24,7 +24,7 @@ use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
-use metrics::{counter, gauge};
+use metrics::gauge;
 use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -44,49 +44,29 @@ pub async fn serve(listener: HttpListener, router: Router, clock: Clock, workers
     let stopping = workers.stopping();
     let room = Arc::new(Semaphore::new(usize::try_from(limits.connections_max).expect("32 bits fit")));
     let open = gauge!("hermod_http_connections");
-    let connection_limits = ConnectionLimits::default();
+    let admission = Admission::new(&listener, limits, clock.clone());
     while let Some((stream, peer, permit)) = next_connection(&listener, &room, &stopping, &clock).await {
-        let Ok(slot) = take_slot(&connection_limits, &listener, peer, limits) else { continue };
         let connection = Connection {
             router: router.clone(),
             clock: clock.clone(),
             limits,
             peer,
+            is_proxied: false,
             proxies: listener.proxies.clone(),
             // A child token: all connections would share the parent's lock at every wake-up.
             stopping: stopping.child_token(),
             workers: workers.clone(),
             _counted: Counted::new(open.clone()),
             _permit: permit,
-            slot: slot.map(Arc::new),
+            slot: None,
         };
-        // The accept loop must not wait for a peer: the connection's task performs the handshake.
-        workers.spawn_named("http/connection", connection.run(stream, listener.security.clone()));
+        // The accept loop must not wait for a peer: the connection's task reads the PROXY header and performs the handshake.
+        let (admission, security) = (admission.clone(), listener.security.clone());
+        workers.spawn_named("http/connection", connection.admit_and_run(stream, admission, security));
     }
     drop(listener);
     // All permits are back when all connections have ended. The semaphore is never closed.
     let _ = room.acquire_many(limits.connections_max).await;
-}
-
-struct AddressLimitReached;
-
-/// Takes a slot for the address. A trusted proxy needs none.
-fn take_slot(
-    connection_limits: &ConnectionLimits,
-    listener: &HttpListener,
-    peer: IpAddr,
-    limits: Limits,
-) -> Result<Option<ConnectionSlot>, AddressLimitReached> {
-    if listener.proxies.trust(peer) {
-        return Ok(None);
-    }
-    let limits = AddressLimits { open_max: limits.per_address_max, half_open_max: limits.half_open_max };
-    let slot = connection_limits.enter(limit_key_of(peer), limits);
-    if slot.is_none() {
-        counter!("hermod_http_address_limited_total").increment(1);
-        tracing::debug!(%peer, "Closed a connection: too many from its address");
-    }
-    slot.map(Some).ok_or(AddressLimitReached)
 }
 
 /// Accepts the next connection. Returns `None` once the gateway stops.
@@ -124,8 +104,10 @@ struct Connection {
     router: Router,
     clock: Clock,
     limits: Limits,
-    /// The peer address, canonical.
+    /// The peer address, and once it is admitted that of the client. Canonical.
     peer: IpAddr,
+    /// The connection began with a PROXY header.
+    is_proxied: bool,
     proxies: Arc<TrustedProxies>,
     stopping: CancellationToken,
     workers: Workers,
@@ -135,8 +117,24 @@ struct Connection {
 }
 
 impl Connection {
-    async fn run(self, stream: TcpStream, security: Security) {
+    async fn admit_and_run(mut self, mut stream: TcpStream, admission: Admission, security: Security) {
         set_socket_options(&stream);
+        let admitted = tokio::select! {
+            biased;
+            () = self.stopping.cancelled() => None,
+            client = admission.admit(&mut stream, self.peer) => client,
+        };
+        let Some(client) = admitted else { return };
+        (self.peer, self.is_proxied, self.slot) = (client.address, client.is_proxied, client.slot);
+        self.run(stream, security).await;
+    }
+
+    fn info(&self) -> ConnectionInfo {
+        let direct = ConnectionInfo::new(self.peer, self.proxies.clone(), self.clock.clone());
+        ConnectionInfo { is_proxied: self.is_proxied, ..direct }
+    }
+
+    async fn run(self, stream: TcpStream, security: Security) {
         match security {
             Security::PlainNearby | Security::PlainForAll => self.run_session(stream).await,
             // Boxed, so that a plain connection does not reserve the memory of TLS.
@@ -161,7 +159,7 @@ impl Connection {
     async fn run_http2(self, stream: impl AsyncRead + AsyncWrite + Unpin) {
         let connection = Http2Connection {
             router: self.router.clone(),
-            info: ConnectionInfo::new(self.peer, self.proxies.clone(), self.clock.clone()),
+            info: self.info(),
             clock: self.clock.clone(),
             limits: self.limits,
             stopping: self.stopping.clone(),
@@ -172,7 +170,7 @@ impl Connection {
     }
 
     async fn run_session(self, stream: impl AsyncRead + AsyncWrite + Unpin) {
-        let connection = ConnectionInfo::new(self.peer, self.proxies.clone(), self.clock.clone());
+        let connection = self.info();
         let timeouts = connection.timeouts.clone();
         let heads = Arc::new(Mutex::new(RawHeads::default()));
         let stream = ObservedStream { stream, timeouts: timeouts.clone(), heads: heads.clone() };

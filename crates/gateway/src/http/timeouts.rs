@@ -12,17 +12,20 @@ use std::time::Duration;
 /// The connection of a request.
 #[derive(Clone)]
 pub struct ConnectionInfo {
-    /// The peer address, canonical.
+    /// The peer address, or the one in the PROXY header. Canonical.
     pub(crate) peer: IpAddr,
+    /// The connection began with a PROXY header.
+    pub(crate) is_proxied: bool,
     pub(crate) proxies: Arc<TrustedProxies>,
     pub(crate) timeouts: Arc<ConnectionTimeouts>,
 }
 
 impl ConnectionInfo {
-    /// Makes the information of a new connection.
+    /// Makes the information of a new connection without a PROXY header.
     pub fn new(peer: IpAddr, proxies: Arc<TrustedProxies>, clock: Clock) -> ConnectionInfo {
         ConnectionInfo {
             peer: peer.to_canonical(),
+            is_proxied: false,
             proxies,
             timeouts: Arc::new(ConnectionTimeouts::new(clock)),
         }

@@ -52,10 +52,15 @@ impl Running {
             Arc::new(move || telemetry::figures().render(clock.moment().since(started)));
         let reach = if config.operator.from_anywhere { Reach::Anywhere } else { Reach::ThisMachine };
         let beside = operations.is_none().then(|| MetricsPage { render: render.clone(), reach });
-        let networks = config.http.trusted_proxies.iter().map(|Network(network)| *network);
-        let proxies = Arc::new(TrustedProxies::new(networks));
+        let proxies = trusted(&config.http.trusted_proxies);
+        let proxy_protocol_from = trusted(&config.http.proxy_protocol_from);
         let security = if config.http.allow_plain { Security::PlainForAll } else { Security::PlainNearby };
-        let listener = HttpListener { socket: http, security, proxies: proxies.clone() };
+        let listener = HttpListener {
+            socket: http,
+            security,
+            proxies: proxies.clone(),
+            proxy_protocol_from: proxy_protocol_from.clone(),
+        };
         let operator = OperatorApi::new(self.world.clone(), token, self.front.clone());
         let operator = operator.of_running_gateway().reachable_from(reach);
         let pages = |is_tls| {
@@ -71,14 +76,20 @@ impl Running {
         let limits = Limits::of(&config.http, &config.https);
         self.serve("http", listener, customers, limits);
         if let Some((socket, tls)) = https {
-            let listener = HttpListener { socket, security: Security::Tls(tls), proxies };
+            let listener =
+                HttpListener { socket, security: Security::Tls(tls), proxies, proxy_protocol_from };
             // No metrics on the public listener.
             self.serve("https", listener, http_api::router(self.world.clone(), None, pages(true)), limits);
         }
         if let Some(socket) = operations {
             let router = http_api::operations_router(self.world.clone(), render).merge(operator.router());
             // Only the operator's token passes here, and only from this machine unless from_anywhere is set.
-            let listener = HttpListener { socket, security: Security::PlainForAll, proxies: Arc::default() };
+            let listener = HttpListener {
+                socket,
+                security: Security::PlainForAll,
+                proxies: Arc::default(),
+                proxy_protocol_from: Arc::default(),
+            };
             self.serve("operations", listener, router, limits.capped(OPERATIONS_CONNECTIONS_MAX));
         }
     }
@@ -89,6 +100,10 @@ impl Running {
             http::serve(listener, router, clock, &workers, limits).await;
         });
     }
+}
+
+fn trusted(networks: &[Network]) -> Arc<TrustedProxies> {
+    Arc::new(TrustedProxies::new(networks.iter().map(|Network(network)| *network)))
 }
 
 /// Returns the address of the web pages: the configured one, or that of a listener.

@@ -41,6 +41,7 @@ pub(crate) struct Opening {
     pub(crate) metrics: RenderMetrics,
     pub(crate) security: Security,
     pub(crate) proxies: TrustedProxies,
+    pub(crate) proxy_protocol_from: TrustedProxies,
     /// The addresses that may read the metrics.
     pub(crate) reach: Reach,
     pub(crate) body_memory_max: u64,
@@ -53,6 +54,7 @@ impl Default for Opening {
             metrics: Arc::new(|| "hermod_up 1\n".to_owned()),
             security: Security::PlainNearby,
             proxies: TrustedProxies::default(),
+            proxy_protocol_from: TrustedProxies::default(),
             reach: Reach::ThisMachine,
             body_memory_max: 64 * 1024 * 1024,
         }
@@ -76,7 +78,15 @@ impl Service {
     }
 
     pub(crate) async fn open(opening: Opening) -> Service {
-        let Opening { limits, metrics: render, security, proxies, reach, body_memory_max } = opening;
+        let Opening {
+            limits,
+            metrics: render,
+            security,
+            proxies,
+            proxy_protocol_from,
+            reach,
+            body_memory_max,
+        } = opening;
         let folder = tempfile::tempdir().unwrap();
         let clock = Clock::manual(START);
         let store = Store::open(&OpenOptions {
@@ -108,7 +118,12 @@ impl Service {
         let address = listener.local_addr().unwrap();
         let page = MetricsPage { render, reach };
         let (routes, owner) = (router(world.clone(), Some(page), None), workers.clone());
-        let listener = HttpListener { socket: listener, security, proxies: Arc::new(proxies) };
+        let listener = HttpListener {
+            socket: listener,
+            security,
+            proxies: Arc::new(proxies),
+            proxy_protocol_from: Arc::new(proxy_protocol_from),
+        };
         workers.spawn_named("http", async move { serve(listener, routes, clock, &owner, limits).await });
         Service { world, workers, address, _folder: folder }
     }

@@ -18,6 +18,7 @@ mod message_status_and_balance;
 mod mutated_requests;
 mod openapi_check;
 mod operations;
+mod proxy_protocol;
 mod rate_limit;
 mod send;
 mod test_customers;

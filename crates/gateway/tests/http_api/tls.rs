@@ -49,12 +49,17 @@ impl Secured {
 
     /// Serves these protocols.
     pub(crate) async fn start_with(protocols: &[&str]) -> Secured {
+        Secured::open(protocols, Opening::default()).await
+    }
+
+    /// Serves these protocols with other settings.
+    pub(crate) async fn open(protocols: &[&str], opening: Opening) -> Secured {
         let folder = tempfile::tempdir().unwrap();
         let certificate = write_pair(folder.path());
         let (chain, key) = (folder.path().join("chain.pem"), folder.path().join("key.pem"));
         let files = CertificateFiles { certificate: chain, key };
         let tls = Arc::new(Tls::load(files, protocols, NOW).unwrap());
-        let opening = Opening { security: Security::Tls(tls.clone()), ..Opening::default() };
+        let opening = Opening { security: Security::Tls(tls.clone()), ..opening };
         Secured { service: Service::open(opening).await, tls, folder, certificate }
     }
 
@@ -72,6 +77,15 @@ impl Secured {
         &self,
         versions: &[&'static SupportedProtocolVersion],
     ) -> std::io::Result<TlsStream<TcpStream>> {
+        self.handshake_on(TcpStream::connect(self.service.address).await.unwrap(), versions).await
+    }
+
+    /// As `handshake`, on an open TCP connection.
+    pub(crate) async fn handshake_on(
+        &self,
+        stream: TcpStream,
+        versions: &[&'static SupportedProtocolVersion],
+    ) -> std::io::Result<TlsStream<TcpStream>> {
         let mut roots = RootCertStore::empty();
         roots.add(self.certificate.clone()).unwrap();
         let mut config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
@@ -80,7 +94,6 @@ impl Secured {
             .with_root_certificates(roots)
             .with_no_client_auth();
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-        let stream = TcpStream::connect(self.service.address).await.unwrap();
         let name = ServerName::try_from("localhost").unwrap();
         TlsConnector::from(Arc::new(config)).connect(name, stream).await
     }

@@ -45,6 +45,10 @@ impl InProcess {
 
     /// Opens an existing data folder. Returns nothing if another process uses it.
     pub(super) async fn open_unless_in_use(config: &Config) -> Result<Option<InProcess>, Failure> {
+        // Asked first: a node that runs also has the address for the other nodes, which opening needs.
+        if running::Store::is_in_use(&config.data.folder).map_err(Failure::failed)? {
+            return Ok(None);
+        }
         InProcess::open_by(running::open, config).await
     }
 

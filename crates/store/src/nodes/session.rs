@@ -261,10 +261,18 @@ async fn send_reports(
     mut wants: watch::Receiver<(u64, u32, Timestamp)>,
     outgoing: Arc<Outgoing>,
 ) {
-    while wants.changed().await.is_ok() {
+    let mut asked = wants.changed().await;
+    while asked.is_ok() {
         let (_, most, now) = *wants.borrow_and_update();
-        let reports = port.take(most, now).await;
-        put(&outgoing, &ToNode::Reports { port: number, reports });
+        tokio::select! {
+            biased;
+            // A port that was closed takes no more reports: the other binds would get them only when they are sent again.
+            changed = wants.changed() => asked = changed,
+            reports = port.take(most, now) => {
+                put(&outgoing, &ToNode::Reports { port: number, reports });
+                asked = wants.changed().await;
+            }
+        }
     }
 }
 

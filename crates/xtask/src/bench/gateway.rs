@@ -1,7 +1,6 @@
 //! The processes of a benchmark: a simulated carrier, and a gateway with one funded customer and a route to it.
 
-use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -9,15 +8,18 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::gateway_files::{
-    ACCOUNT_SMPP, CONNECTION_SMPP, CUSTOMER, NO_BINDS, NO_RECORD, PROVISION, SETTINGS, SMPP_SETTINGS,
-    WEBHOOK_SETTINGS,
+    ACCOUNT_SMPP, BINDING_CUSTOMER, CONNECTION_SMPP, CUSTOMER, NO_BINDS, NO_RECORD, NODE, NODE_SETTINGS,
+    ON_POSTGRES, PROVISION, SETTINGS, SMPP_SETTINGS, WEBHOOK_SETTINGS,
 };
 use super::metrics::Metrics;
 use super::process::{Process, Usage};
 use super::programs::Programs;
 use super::{failure, start_watch};
+use crate::plain_http;
 use crate::shell::{self, Failure, Outcome};
 
+/// 32 octets in digits.
+const PEPPER: &str = "5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a";
 const API_KEY: &str = "bench-key";
 const API_SECRET: &str = "bench-secret-of-no-importance";
 /// Time for a gateway to start on an empty folder.
@@ -170,6 +172,35 @@ impl Gateway {
         )
     }
 
+    /// Starts a gateway with these customers, which bind under their names, on the embedded store or on PostgreSQL, alone or
+    /// as a node with this name. Returns it with the address for binds.
+    pub(super) fn start_for_customers(
+        programs: &Programs,
+        carrier: &str,
+        customers: &[String],
+        store: Option<&str>,
+        node: Option<&str>,
+    ) -> Result<(Gateway, String), Failure> {
+        let folder = fresh_folder()?;
+        write(&folder.join("pepper.key"), PEPPER)?;
+        let binds = free_address()?;
+        let store = store.map_or(String::new(), |url| ON_POSTGRES.replace("URL", url));
+        let mut settings = NODE_SETTINGS.replace("STORE", &store).replace("SMPP_PLAIN", &binds);
+        if let Some(name) = node {
+            settings.push_str(&NODE.replace("NAME", name).replace("LISTEN", &free_address()?));
+        }
+        let mut provision = provision(carrier).replace("ACCOUNT_SMPP", "").replace("CONNECTION_SMPP", "");
+        // One link for each node.
+        provision = provision.replace("window = 500", "window = 500\nlinks = 3");
+        for customer in customers {
+            let connection = CONNECTION_SMPP.replace("SYSTEM_ID", customer).replace("PASSWORD", PASSWORD);
+            let text = BINDING_CUSTOMER.replace("ACCOUNT_SMPP", ACCOUNT_SMPP);
+            provision.push_str(&text.replace("CONNECTION_SMPP", &connection).replace("CUSTOMER", customer));
+        }
+        let gateway = Gateway::start_in(programs, folder, &settings, &provision, 100)?;
+        Ok((gateway, binds))
+    }
+
     fn start_in(
         programs: &Programs,
         folder: PathBuf,
@@ -195,7 +226,7 @@ impl Gateway {
     fn wait_until_ready(&self) -> Outcome {
         let started = start_watch();
         while started.elapsed() < READY_WAIT {
-            if self.get("/readyz").is_ok_and(|answer| answer.starts_with("HTTP/1.1 200")) {
+            if plain_http::is_ready(&self.address) {
                 return Ok(());
             }
             super::pause(POLL);
@@ -259,17 +290,8 @@ impl Gateway {
         }
     }
 
-    fn get(&self, path: &str) -> Result<String, Failure> {
-        let mut stream = TcpStream::connect(&self.address).map_err(failure)?;
-        let request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.address);
-        stream.write_all(request.as_bytes()).map_err(failure)?;
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).map_err(failure)?;
-        Ok(answer)
-    }
-
     pub(super) fn metrics(&self) -> Result<Metrics, Failure> {
-        self.get("/metrics").map(Metrics::new)
+        plain_http::get(&self.address, "/metrics").map(Metrics::new)
     }
 
     /// Waits until the gateway has done what it does later, such as checkpoints: until it hardly uses the CPU for a second.
@@ -286,13 +308,19 @@ impl Gateway {
         Ok(())
     }
 
+    /// Ends a node and removes its folder.
+    pub(super) fn end(self) -> Outcome {
+        self.process.end()?;
+        std::fs::remove_dir_all(&self.folder).map_err(failure)
+    }
+
     /// Ends the gateway, audits its store and compares the number of messages in it.
     pub(super) fn end_and_audit(self, messages: u64) -> Outcome {
         let Gateway { process, hermod, folder, .. } = self;
         process.end()?;
-        let data = folder.join("data");
-        let data = data.to_str().ok_or_else(|| failure("the temporary folder's name is not UTF-8"))?;
-        let report = shell::output_of(&hermod.to_string_lossy(), &["audit", "--data-dir", data, "--json"])
+        let config = folder.join("hermod.toml");
+        let config = config.to_str().ok_or_else(|| failure("the temporary folder's name is not UTF-8"))?;
+        let report = shell::output_of(&hermod.to_string_lossy(), &["audit", "--config", config, "--json"])
             .ok_or_else(|| failure("the audit failed"))?;
         let report: Value = serde_json::from_str(&report).map_err(failure)?;
         if report["messages"].as_u64() != Some(messages) {
@@ -328,7 +356,7 @@ pub(super) fn free_address() -> Result<String, Failure> {
 }
 
 /// Makes a folder that no other gateway of this benchmark has.
-fn fresh_folder() -> Result<PathBuf, Failure> {
+pub(super) fn fresh_folder() -> Result<PathBuf, Failure> {
     static FOLDERS: AtomicU32 = AtomicU32::new(0);
     let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
     let folder = std::env::temp_dir().join(format!("hermod-bench-{}-{number}", std::process::id()));

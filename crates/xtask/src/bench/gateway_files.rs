@@ -17,6 +17,15 @@ pub(super) const SMPP_SETTINGS: &str = "[smpp]\nlisten = \"SMPP_PLAIN\"\ntls_lis
                              certificate = \"tls/certificate.pem\"\nkey = \"tls/key.pem\"\n\
                              max_sessions_per_address = 20000\nmax_half_open_per_address = 20000\n";
 
+/// Settings of a node, or of a gateway that is compared with nodes.
+pub(super) const NODE_SETTINGS: &str = "[data]\nfolder = \"data\"\nSTORE[http]\nlisten = \"ADDRESS\"\n\
+                             [smpp]\nlisten = \"SMPP_PLAIN\"\n[log]\nlevel = \"warn\"\n\
+                             [provision]\nfile = \"provision.toml\"\n";
+/// In place of `STORE` on PostgreSQL. All nodes need the same pepper.
+pub(super) const ON_POSTGRES: &str = "store = \"URL\"\npepper_file = \"pepper.key\"\n";
+/// Appended for one of several nodes.
+pub(super) const NODE: &str = "[node]\nname = \"NAME\"\nlisten = \"LISTEN\"\n";
+
 /// The customer of a gateway that accepts binds, without limits.
 pub(super) const ACCOUNT_SMPP: &str = "tier = \"enterprise\"\nsmpp_rate = 1000000\n";
 pub(super) const CONNECTION_SMPP: &str =
@@ -59,6 +68,30 @@ CONNECTION_SMPP
 key = "KEY"
 secret = "SECRET"
 connection = "bench"
+"#;
+
+/// Another customer that binds.
+pub(super) const BINDING_CUSTOMER: &str = r#"
+[[account]]
+name = "CUSTOMER"
+currency = "EUR"
+opening_balance = "1000000"
+verified = true
+countries = "*"
+senders = ["Bench"]
+ACCOUNT_SMPP
+
+[[connection]]
+name = "CUSTOMER"
+account = "CUSTOMER"
+default_sender = "Bench"
+rate = 1000000
+CONNECTION_SMPP
+
+[[key]]
+key = "key-CUSTOMER"
+secret = "secret-of-no-importance-CUSTOMER"
+connection = "CUSTOMER"
 "#;
 
 pub(super) const CUSTOMER: &str = r#"

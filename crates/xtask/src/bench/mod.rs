@@ -7,6 +7,7 @@ mod gateway_files;
 mod http;
 mod http_load;
 mod metrics;
+mod nodes;
 mod portal;
 mod process;
 mod profile;
@@ -45,6 +46,12 @@ enum Bench {
     /// fsyncs per message, percentiles of responses and receipts, and memory; audits the store. With --against another build
     /// is measured in turn, load by load.
     Profile(profile::Options),
+    /// The full lifecycle over SMPP on the embedded store, on PostgreSQL, and with three nodes on PostgreSQL
+    ///
+    /// The same load in each: three customers, one generator each, every message accepted, charged, at the carrier and
+    /// receipted. PostgreSQL is started by the command and syncs to disk. Prints the rate and the CPU per message of gateways,
+    /// PostgreSQL, generators and carrier; audits the store and compares the carrier's record.
+    Nodes(nodes::Options),
     /// Every page of the portal with ten million recorded messages, the bytes of a first visit, and the send path meanwhile
     Portal(portal::Options),
     /// Messages queued for a carrier that is down: memory of the queue, order and time when the carrier returns
@@ -72,6 +79,7 @@ pub(crate) fn run(benchmark: &Benchmark) -> Outcome {
     match &benchmark.bench {
         Bench::Http(options) => http::run(&programs, options),
         Bench::Profile(options) => profile::run(&programs, options),
+        Bench::Nodes(options) => nodes::run(&programs, options),
         Bench::Portal(options) => portal::run(&programs, options),
         Bench::Queue(options) => queue::run(&programs, options),
         Bench::Record(options) => record::run(&programs, options),

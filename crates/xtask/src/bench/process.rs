@@ -116,6 +116,34 @@ impl Drop for Process {
     }
 }
 
+/// Returns the CPU time of a process and its children, those that have ended included.
+pub(super) fn cpu_with_children(id: u32) -> Duration {
+    let stat = |id: &str| std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+    let mut all = ticks(&stat(&id.to_string()), 4);
+    for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let child = entry.file_name().to_string_lossy().into_owned();
+        if !child.bytes().all(|octet| octet.is_ascii_digit()) {
+            continue;
+        }
+        let stat = stat(&child);
+        if parent(&stat) == Some(id) {
+            all += ticks(&stat, 2);
+        }
+    }
+    Duration::from_millis(all * 1000 / TICKS_PER_SECOND)
+}
+
+/// Reads the parent from the `stat` of a process.
+fn parent(stat: &str) -> Option<u32> {
+    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// Sums the times in a `stat`: user and system, and with 4 also those of children that have ended.
+fn ticks(stat: &str, times: usize) -> u64 {
+    let fields = stat.rsplit_once(')').map_or("", |(_, after)| after);
+    fields.split_whitespace().skip(11).take(times).filter_map(|word| word.parse::<u64>().ok()).sum()
+}
+
 /// Returns the CPU time of the threads whose names begin so. Threads may end meanwhile.
 fn cpu_of(threads: &[&str], tasks: &Path) -> Duration {
     let Ok(tasks) = std::fs::read_dir(tasks) else { return Duration::ZERO };
@@ -133,9 +161,8 @@ fn thread_cpu(stat: &str) -> Option<(&str, Duration)> {
     // The name in parentheses may contain spaces and parentheses; the fields after it do not.
     let (before, after) = stat.rsplit_once(')')?;
     let (_, name) = before.split_once('(')?;
-    let ticks: u64 =
-        after.split_whitespace().skip(11).take(2).filter_map(|word| word.parse::<u64>().ok()).sum();
-    Some((name, Duration::from_millis(ticks * 1000 / TICKS_PER_SECOND)))
+    after.split_whitespace().next()?;
+    Some((name, Duration::from_millis(ticks(stat, 2) * 1000 / TICKS_PER_SECOND)))
 }
 
 fn field(text: &str, name: &str) -> u64 {
@@ -165,6 +192,8 @@ mod tests {
         let stat = "12 (a (b) c) S 1 2 3 4 5 6 7 8 9 10 250 50 99 99 20 0";
         assert_eq!(thread_cpu(stat), Some(("a (b) c", Duration::from_secs(3))));
         assert_eq!(thread_cpu(""), None);
+        let with_ended = "12 (a) S 7 2 3 4 5 6 7 8 9 10 250 50 10 20 20 0";
+        assert_eq!((parent(with_ended), ticks(with_ended, 4)), (Some(7), 330));
     }
 
     #[test]

@@ -34,6 +34,11 @@ pub(super) struct SmppReport {
 
 impl SmppLoad<'_> {
     pub(super) fn run(&self, programs: &Programs) -> Result<SmppReport, Failure> {
+        self.start(programs, SYSTEM_ID)?.finish()
+    }
+
+    /// Starts the generator with the binds of this customer.
+    pub(super) fn start(&self, programs: &Programs, system_id: &str) -> Result<RunningLoad, Failure> {
         // The certificate is for a name, and the listener's address has the number that name stands for.
         let address = self.address.replace("127.0.0.1", "localhost");
         let (binds, window) = (self.binds.to_string(), self.window.to_string());
@@ -41,7 +46,7 @@ impl SmppLoad<'_> {
         let certificate = self.certificate.map(Path::to_string_lossy);
         let rate = self.rate.map(|rate| rate.to_string());
         let mut args = vec!["smpp-load", "--json", "--address", &address];
-        args.extend(["--system-id", SYSTEM_ID, "--password", PASSWORD]);
+        args.extend(["--system-id", system_id, "--password", PASSWORD]);
         args.extend([
             "--transceivers",
             &binds,
@@ -58,8 +63,17 @@ impl SmppLoad<'_> {
         if let Some(rate) = &rate {
             args.extend(["--rate", rate]);
         }
-        let mut generator = Process::start(&programs.simulator, &args)?;
-        let report: Value = serde_json::from_str(&generator.line()?).map_err(failure)?;
+        Process::start(&programs.simulator, &args).map(RunningLoad)
+    }
+}
+
+/// A generator at work.
+pub(super) struct RunningLoad(Process);
+
+impl RunningLoad {
+    /// Waits for the report.
+    pub(super) fn finish(mut self) -> Result<SmppReport, Failure> {
+        let report: Value = serde_json::from_str(&self.0.line()?).map_err(failure)?;
         Ok(SmppReport::of(report))
     }
 }

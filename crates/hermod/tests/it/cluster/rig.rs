@@ -130,7 +130,7 @@ impl Cluster {
         self.forwarders(index).to_server.set_road(road);
     }
 
-    fn path(&self) -> &Path {
+    pub(super) fn path(&self) -> &Path {
         self.folder.path()
     }
 

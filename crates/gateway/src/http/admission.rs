@@ -1,0 +1,104 @@
+//! Admits new connections: reads the PROXY header of a load balancer and takes a slot of the client's address, both before
+//! the first octet of TLS or HTTP.
+
+use super::limits::Limits;
+use super::listener::HttpListener;
+use crate::clock::Clock;
+use crate::listeners::{
+    AddressLimits, Caller, ConnectionLimits, ConnectionSlot, ProxyHeaderError, TrustedProxies, limit_key_of,
+    read_proxy_header,
+};
+use metrics::counter;
+use std::net::IpAddr;
+use std::sync::Arc;
+use tokio::net::TcpStream;
+
+/// The client of an admitted connection.
+pub(super) struct Client {
+    /// Canonical: the peer of the TCP connection, or the address in the PROXY header.
+    pub(super) address: IpAddr,
+    /// The connection began with a PROXY header.
+    pub(super) is_proxied: bool,
+    /// None: a trusted proxy, which needs none.
+    pub(super) slot: Option<Arc<ConnectionSlot>>,
+}
+
+/// Why a connection was closed before its first request.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum CloseCause {
+    #[error("too many connections from its address")]
+    AddressLimit,
+    #[error(transparent)]
+    Proxy(#[from] ProxyHeaderError),
+    #[error("the PROXY header timed out")]
+    LateHeader,
+}
+
+/// Admits the connections of one listener.
+#[derive(Clone)]
+pub(super) struct Admission {
+    proxies: Arc<TrustedProxies>,
+    proxy_protocol_from: Arc<TrustedProxies>,
+    connection_limits: ConnectionLimits,
+    limits: Limits,
+    clock: Clock,
+}
+
+impl Admission {
+    pub(super) fn new(listener: &HttpListener, limits: Limits, clock: Clock) -> Admission {
+        Admission {
+            proxies: listener.proxies.clone(),
+            proxy_protocol_from: listener.proxy_protocol_from.clone(),
+            connection_limits: ConnectionLimits::default(),
+            limits,
+            clock,
+        }
+    }
+
+    /// Returns the client behind `peer`. `None`: the connection is to be closed; the reason is counted.
+    pub(super) async fn admit(&self, stream: &mut TcpStream, peer: IpAddr) -> Option<Client> {
+        let cause = match self.client_of(stream, peer).await {
+            Ok(client) => return Some(client),
+            Err(cause) => cause,
+        };
+        match cause {
+            CloseCause::AddressLimit => counter!("hermod_http_address_limited_total").increment(1),
+            CloseCause::Proxy(_) | CloseCause::LateHeader => {
+                counter!("hermod_http_proxy_header_errors_total").increment(1);
+            }
+        }
+        tracing::debug!(%peer, "Closed an HTTP connection: {cause}");
+        None
+    }
+
+    async fn client_of(&self, stream: &mut TcpStream, peer: IpAddr) -> Result<Client, CloseCause> {
+        if !self.proxy_protocol_from.trust(peer) {
+            return Ok(Client { address: peer, is_proxied: false, slot: self.take_slot(peer)? });
+        }
+        // Boxed, so that a direct connection does not reserve the memory of this future.
+        let caller = Box::pin(async {
+            tokio::select! {
+                read = read_proxy_header(stream) => Ok(read?),
+                () = self.clock.sleep(self.limits.handshake_max) => Err(CloseCause::LateHeader),
+            }
+        });
+        Ok(match caller.await? {
+            // A health check: the load balancer is the client.
+            Caller::Itself => Client { address: peer, is_proxied: true, slot: None },
+            Caller::Behind { address, tls: _ } => {
+                Client { address, is_proxied: true, slot: self.take_slot(address)? }
+            }
+        })
+    }
+
+    /// Takes a slot for the address. A trusted proxy needs none.
+    fn take_slot(&self, address: IpAddr) -> Result<Option<Arc<ConnectionSlot>>, CloseCause> {
+        if self.proxies.trust(address) {
+            return Ok(None);
+        }
+        let Limits { per_address_max: open_max, half_open_max, .. } = self.limits;
+        let limits = AddressLimits { open_max, half_open_max };
+        let slot = self.connection_limits.enter(limit_key_of(address), limits);
+        slot.map(|slot| Some(Arc::new(slot))).ok_or(CloseCause::AddressLimit)
+    }
+}

@@ -1,0 +1,231 @@
+//! `cargo xtask bench nodes`: messages per second end to end on the embedded store, on PostgreSQL, and with three nodes on
+//! PostgreSQL, with the same load in the same run.
+
+use std::time::Duration;
+
+use clap::Args;
+
+use super::gateway::{Carrier, Gateway, fresh_folder};
+use super::process::cpu_with_children;
+use super::programs::Programs;
+use super::smpp_load::{SmppLoad, SmppReport};
+use super::{failure, load_average};
+use crate::cluster::database::{self, Database};
+use crate::cluster::files::make_certificates;
+use crate::shell::{Failure, Outcome};
+
+const CUSTOMERS: usize = 3;
+/// Numbers of messages that one generator has for itself.
+const NUMBERS: u64 = 100_000_000;
+/// As in deploy/patroni/patroni.yml.
+const POSTGRES_SETTINGS: &str = "max_wal_size=8GB";
+
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Seconds of each run
+    #[arg(long, default_value_t = 30)]
+    seconds: u64,
+    /// Two seconds per run, to test the benchmark
+    #[arg(long)]
+    short: bool,
+    /// Messages without a response per bind; each customer has one bind
+    #[arg(long, default_value_t = 100)]
+    window: u32,
+    /// Run PostgreSQL with a synchronous standby
+    #[arg(long)]
+    standby: bool,
+    /// Fail below this many messages per second with one node on PostgreSQL, or if three nodes are slower than one
+    #[arg(long, default_value_t = 8_000.0)]
+    floor: f64,
+}
+
+/// One run.
+#[derive(Clone, Copy)]
+struct Setup {
+    name: &'static str,
+    nodes: usize,
+    on_postgres: bool,
+}
+
+const SETUPS: [Setup; 3] = [
+    Setup { name: "embedded store, one gateway", nodes: 1, on_postgres: false },
+    Setup { name: "PostgreSQL, one node", nodes: 1, on_postgres: true },
+    Setup { name: "PostgreSQL, three nodes", nodes: 3, on_postgres: true },
+];
+
+pub(crate) fn run(programs: &Programs, options: &Options) -> Outcome {
+    println!("load average before: {}", load_average());
+    let mut rates = Vec::new();
+    for setup in SETUPS {
+        let measured = measure(programs, options, setup)?;
+        measured.print(setup);
+        rates.push(measured.per_second());
+    }
+    println!("load average after:  {}", load_average());
+    let (one, three) = (rates[1], rates[2]);
+    println!("three nodes / one node on PostgreSQL: {:.2}", three / one.max(1e-9));
+    if options.short {
+        return Ok(());
+    }
+    if one < options.floor {
+        return Err(failure(format!(
+            "one node on PostgreSQL: {one:.0} messages per second are below {:.0}",
+            options.floor
+        )));
+    }
+    if three < one {
+        return Err(failure(format!(
+            "three nodes: {three:.0} messages per second are below the {one:.0} of one"
+        )));
+    }
+    Ok(())
+}
+
+/// CPU times at one moment.
+#[derive(Clone, Copy, Default)]
+struct Cpu {
+    gateways: Duration,
+    postgres: Duration,
+    carrier: Duration,
+}
+
+struct Measured {
+    loads: Vec<SmppReport>,
+    cpu: Cpu,
+    memory_bytes: u64,
+}
+
+/// The processes of one run.
+struct Run {
+    carrier: Carrier,
+    database: Option<Database>,
+    gateways: Vec<Gateway>,
+}
+
+impl Run {
+    fn cpu(&self) -> Result<Cpu, Failure> {
+        let mut cpu = Cpu { carrier: self.carrier.usage()?.cpu, ..Cpu::default() };
+        for gateway in &self.gateways {
+            cpu.gateways += gateway.usage()?.cpu;
+        }
+        if let Some(database) = &self.database {
+            let servers = std::iter::once(&database.primary).chain(&database.standby);
+            cpu.postgres = servers.map(|server| cpu_with_children(server.id())).sum();
+        }
+        Ok(cpu)
+    }
+}
+
+fn measure(programs: &Programs, options: &Options, setup: Setup) -> Result<Measured, Failure> {
+    let seconds = if options.short { 2 } else { options.seconds };
+    let customers: Vec<String> = (1..=CUSTOMERS).map(|number| format!("bench-{number}")).collect();
+    let carrier = Carrier::start(programs, &["--receipt-after", "1ms"])?;
+    let database = setup.on_postgres.then(|| start_database(programs, options.standby)).transpose()?;
+    let url = database.as_ref().map(|(_, database)| {
+        let (role, password, name) = (database::ROLE, database::PASSWORD, database::DATABASE);
+        format!("postgres://{role}:{password}@127.0.0.1:{}/{name}", database.port)
+    });
+    let (mut gateways, mut binds) = (Vec::new(), Vec::new());
+    for index in 0..setup.nodes {
+        let name = format!("node-{index}");
+        let node = (setup.nodes > 1).then_some(name.as_str());
+        let (gateway, address) =
+            Gateway::start_for_customers(programs, &carrier.address, &customers, url.as_deref(), node)?;
+        gateways.push(gateway);
+        binds.push(address);
+    }
+    let (folder, database) = database.unzip();
+    let run = Run { carrier, database, gateways };
+    let before = run.cpu()?;
+    let mut running = Vec::new();
+    for (index, customer) in customers.iter().enumerate() {
+        let load = SmppLoad {
+            address: &binds[index % binds.len()],
+            binds: 1,
+            window: options.window,
+            certificate: None,
+            rate: None,
+            seconds,
+            first: NUMBERS * u64::try_from(index).map_err(failure)?,
+        };
+        running.push(load.start(programs, customer)?);
+    }
+    let loads = running.into_iter().map(|load| load.finish()).collect::<Result<Vec<_>, _>>()?;
+    let cpu = run.cpu()?.since(before);
+    let memory_bytes = run
+        .gateways
+        .iter()
+        .try_fold(0, |sum, gateway| gateway.usage().map(|usage| sum + usage.resident_peak_bytes))?;
+    let measured = Measured { loads, cpu, memory_bytes };
+    run.end(&measured)?;
+    folder.map_or(Ok(()), |folder| std::fs::remove_dir_all(folder).map_err(failure))?;
+    Ok(measured)
+}
+
+fn start_database(programs: &Programs, standby: bool) -> Result<(std::path::PathBuf, Database), Failure> {
+    let folder = fresh_folder()?;
+    let certificates = folder.join("tls");
+    make_certificates(&programs.simulator, &certificates, &["127.0.0.1", "127.0.0.2"])?;
+    let mut database = Database::start(&folder, &certificates, POSTGRES_SETTINGS)?;
+    if standby {
+        database.add_standby()?;
+    }
+    Ok((folder, database))
+}
+
+impl Run {
+    /// Ends the processes, audits the store and compares the carrier's record.
+    fn end(self, measured: &Measured) -> Outcome {
+        measured.loads.iter().try_for_each(SmppReport::require_no_errors)?;
+        let Run { carrier, database, gateways } = self;
+        let mut gateways = gateways.into_iter();
+        let last = gateways.next_back().ok_or_else(|| failure("no gateway"))?;
+        gateways.try_for_each(Gateway::end)?;
+        last.end_and_audit(measured.accepted())?;
+        carrier.end_and_compare(measured.accepted())?;
+        database.map_or(Ok(()), Database::stop)
+    }
+}
+
+impl Cpu {
+    fn since(self, earlier: Cpu) -> Cpu {
+        Cpu {
+            gateways: self.gateways.saturating_sub(earlier.gateways),
+            postgres: self.postgres.saturating_sub(earlier.postgres),
+            carrier: self.carrier.saturating_sub(earlier.carrier),
+        }
+    }
+}
+
+impl Measured {
+    fn accepted(&self) -> u64 {
+        self.loads.iter().map(|load| load.accepted).sum()
+    }
+
+    fn per_second(&self) -> f64 {
+        self.loads.iter().map(|load| load.per_second).sum()
+    }
+
+    fn print(&self, setup: Setup) {
+        let per_message = |amount: u128| amount / u128::from(self.accepted().max(1));
+        let generators: u64 = self.loads.iter().map(|load| load.count("/cpu_us")).sum();
+        println!("\n{}", setup.name);
+        println!(
+            "  end to end         {:>9.0} /s   {} messages, no errors",
+            self.per_second(),
+            self.accepted()
+        );
+        for (number, load) in self.loads.iter().enumerate() {
+            println!("    customer {}       {:>9.0} /s   {}", number + 1, load.per_second, load.latencies());
+        }
+        println!(
+            "  CPU per message    {:>9} us   gateway{}; {} us PostgreSQL, {} us generators, {} us carrier",
+            per_message(self.cpu.gateways.as_micros()),
+            if setup.nodes > 1 { "s" } else { "" },
+            per_message(self.cpu.postgres.as_micros()),
+            per_message(generators.into()),
+            per_message(self.cpu.carrier.as_micros())
+        );
+        println!("  memory             {:>9} MiB at most, gateways", self.memory_bytes >> 20);
+    }
+}

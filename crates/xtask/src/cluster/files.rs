@@ -1,0 +1,278 @@
+//! The files of the cluster. Those in deploy/ are used as they are shipped, with other addresses and paths: a shipped file that
+//! no longer has one of the replaced texts fails the command.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use super::database;
+use super::text;
+use crate::shell::{self, Failure, Outcome};
+
+pub(super) const NODES: [&str; 3] = ["a", "b", "c"];
+/// Where HAProxy connects from: the only address whose PROXY headers the nodes accept.
+const BALANCER: &str = "127.0.0.10";
+
+pub(super) const API_KEY: &str = "demo-key";
+pub(super) const API_SECRET: &str = "demo-secret-for-the-loopback-only";
+pub(super) const SYSTEM_ID: &str = "demo";
+pub(super) const PASSWORD: &str = "demo1234";
+
+/// Only 127.0.0.1 may use the connection: HAProxy connects from another address, so that a message is accepted only if the
+/// customer's address arrives. `CARRIER` is a placeholder.
+const PROVISION: &str = r#"
+[[carrier]]
+name = "simulator"
+address = "CARRIER"
+system_id = "hermod"
+password = "demo"
+links = 3
+window = 100
+rate = 1000
+
+[[route]]
+prefix = "*"
+carriers = ["simulator"]
+
+[[price]]
+prefix = "*"
+per_part = "0.05"
+
+[[account]]
+name = "demo"
+currency = "EUR"
+opening_balance = "1000"
+verified = true
+countries = "*"
+senders = ["Hermod"]
+
+[[connection]]
+name = "demo"
+account = "demo"
+default_sender = "Hermod"
+system_id = "demo"
+password = "demo1234"
+allow = ["127.0.0.1"]
+rate = 1000
+
+[[key]]
+key = "demo-key"
+secret = "demo-secret-for-the-loopback-only"
+connection = "demo"
+"#;
+
+/// The ports of a cluster. Nodes have one address each and the same ports.
+pub(super) struct Ports {
+    pub(super) https: u16,
+    pub(super) smpp: u16,
+    pub(super) node_http: u16,
+    pub(super) node_smpp: u16,
+    pub(super) node_listen: u16,
+    pub(super) carrier: u16,
+}
+
+pub(super) struct Files {
+    pub(super) folder: PathBuf,
+    pub(super) ports: Ports,
+}
+
+impl Files {
+    /// Returns the address of a node.
+    pub(super) fn host(index: usize) -> String {
+        format!("127.0.0.{}", index + 1)
+    }
+
+    /// Returns the address of a node's plain HTTP.
+    pub(super) fn node_http(&self, index: usize) -> String {
+        format!("{}:{}", Files::host(index), self.ports.node_http)
+    }
+
+    pub(super) fn settings(&self, index: usize) -> PathBuf {
+        self.folder.join(NODES[index]).join("hermod.toml")
+    }
+
+    pub(super) fn authority(&self) -> PathBuf {
+        self.folder.join("tls/localhost/certificate.pem")
+    }
+
+    pub(super) fn haproxy(&self) -> PathBuf {
+        self.folder.join("haproxy.cfg")
+    }
+
+    pub(super) fn haproxy_socket(&self) -> PathBuf {
+        self.folder.join("haproxy.sock")
+    }
+
+    pub(super) fn base_url(&self) -> String {
+        format!("https://localhost:{}", self.ports.https)
+    }
+
+    /// Makes a certificate for each name that a client connects to.
+    pub(super) fn make_certificates(&self, simulator: &Path) -> Result<PathBuf, Failure> {
+        let folder = self.folder.join("tls");
+        make_certificates(simulator, &folder, &["localhost", "127.0.0.1", "127.0.0.2"])?;
+        let read =
+            |file: &str| std::fs::read_to_string(folder.join(file)).map_err(|cause| cannot(file, &cause));
+        let pair = read("localhost/certificate.pem")? + &read("localhost/key.pem")?;
+        self.write("haproxy.pem", &pair)?;
+        self.write(
+            "postgresql-ca.pem",
+            &(read("127.0.0.1/certificate.pem")? + &read("127.0.0.2/certificate.pem")?),
+        )?;
+        Ok(folder)
+    }
+
+    /// Writes the settings of all nodes and of HAProxy.
+    pub(super) fn write_all(&self, postgres_port: u16) -> Outcome {
+        self.write("pepper.key", &"5a".repeat(32))?;
+        self.write("operator.token", "token-of-the-loopback-cluster\n")?;
+        let carrier = format!("127.0.0.1:{}", self.ports.carrier);
+        self.write("provision.toml", &PROVISION.replace("CARRIER", &carrier))?;
+        let shipped = read_shipped("deploy/hermod.toml")?;
+        for (index, name) in NODES.iter().enumerate() {
+            self.write(&format!("{name}/hermod.toml"), &self.node_settings(&shipped, index, postgres_port)?)?;
+        }
+        let haproxy = self.haproxy_settings(&read_shipped("deploy/haproxy/haproxy.cfg")?)?;
+        self.write("haproxy.cfg", &haproxy)
+    }
+
+    fn node_settings(&self, shipped: &str, index: usize, postgres_port: u16) -> Result<String, Failure> {
+        let (folder, host) = (text(&self.folder), Files::host(index));
+        let Ports { node_http, node_smpp, node_listen, .. } = self.ports;
+        let name = NODES[index];
+        let database = format!(
+            "{}@127.0.0.1:{postgres_port},127.0.0.2:{postgres_port}/{}?sslmode=require&",
+            database::PASSWORD,
+            database::DATABASE
+        );
+        let replaced = [
+            ("\"/var/lib/hermod\"", format!("\"{folder}/{name}/data\"")),
+            // Without sslmode, connections on the loopback are not encrypted.
+            ("CHANGE-ME@10.0.0.1:5432,10.0.0.2:5432,10.0.0.3:5432/sms?", database),
+            ("/etc/hermod/", format!("{folder}/")),
+            ("name = \"a\"", format!("name = \"{name}\"")),
+            ("\"10.0.0.1:2777\"", format!("\"{host}:{node_listen}\"")),
+            ("\"0.0.0.0:8080\"", format!("\"{host}:{node_http}\"")),
+            ("\"10.0.0.1:2775\"", format!("\"{host}:{node_smpp}\"")),
+            ("[\"10.0.0.10\"]", format!("[\"{BALANCER}\"]")),
+            ("https://sms.example.com", self.base_url()),
+        ];
+        let settings = adapt(shipped, &replaced)?;
+        Ok(format!("{settings}\n[provision]\nfile = \"{folder}/provision.toml\"\n"))
+    }
+
+    fn haproxy_settings(&self, shipped: &str) -> Result<String, Failure> {
+        let Ports { https, smpp, node_http, node_smpp, .. } = self.ports;
+        let replaced = [
+            // A process that becomes another user is not ended with this one.
+            ("    user haproxy\n", String::new()),
+            ("    group haproxy\n", String::new()),
+            // Each connection needs two open files, which not every machine allows.
+            ("maxconn 20000", "maxconn 1000".to_owned()),
+            ("/run/haproxy/admin.sock", text(&self.haproxy_socket())),
+            ("/etc/haproxy/sms.example.com.pem", text(&self.folder.join("haproxy.pem"))),
+            ("bind :443 ", format!("bind 127.0.0.1:{https} ")),
+            ("bind :2775\n", format!("bind 127.0.0.1:{smpp}\n")),
+            ("source 10.0.0.10\n", format!("source {BALANCER}\n")),
+            (" 10.0.0.", " 127.0.0.".to_owned()),
+            (":8080\n", format!(":{node_http}\n")),
+            (" port 8080 ", format!(" port {node_http} ")),
+            (":2775\n", format!(":{node_smpp}\n")),
+        ];
+        adapt(shipped, &replaced)
+    }
+
+    fn write(&self, name: &str, content: &str) -> Outcome {
+        let file = self.folder.join(name);
+        if let Some(folder) = file.parent() {
+            std::fs::create_dir_all(folder).map_err(|cause| cannot(name, &cause))?;
+        }
+        // Some have secrets.
+        let opened = File::options().write(true).create(true).truncate(true).mode(0o600).open(&file);
+        opened.and_then(|mut file| file.write_all(content.as_bytes())).map_err(|cause| cannot(name, &cause))
+    }
+}
+
+/// Writes `certificate.pem` and `key.pem` for each name, into a folder of that name.
+pub(crate) fn make_certificates(simulator: &Path, folder: &Path, names: &[&str]) -> Outcome {
+    for name in names {
+        let own = text(&folder.join(name));
+        let made = shell::output_of(&text(simulator), &["certificate", &own, "--name", name]);
+        made.ok_or_else(|| Failure(format!("cannot make a certificate in {own}")))?;
+    }
+    Ok(())
+}
+
+/// Replaces every occurrence of each text, in this order. Each must occur.
+fn adapt(shipped: &str, replaced: &[(&str, String)]) -> Result<String, Failure> {
+    let mut adapted = shipped.to_owned();
+    for (from, to) in replaced {
+        if !adapted.contains(from) {
+            return Err(Failure(format!("a file in deploy/ has no `{}` any more", from.trim())));
+        }
+        adapted = adapted.replace(from, to);
+    }
+    Ok(adapted)
+}
+
+fn read_shipped(file: &str) -> Result<String, Failure> {
+    std::fs::read_to_string(shell::root().join(file)).map_err(|cause| cannot(file, &cause))
+}
+
+fn cannot(file: &str, cause: &std::io::Error) -> Failure {
+    Failure(format!("{file}: {cause}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files() -> Files {
+        let ports = Ports {
+            https: 1443,
+            smpp: 1775,
+            node_http: 1080,
+            node_smpp: 1776,
+            node_listen: 1777,
+            carrier: 1778,
+        };
+        Files { folder: "/tmp/cluster".into(), ports }
+    }
+
+    #[test]
+    fn shipped_haproxy_settings_are_used_on_the_loopback() {
+        let adapted = files().haproxy_settings(&read_shipped("deploy/haproxy/haproxy.cfg").unwrap()).unwrap();
+        for line in [
+            "bind 127.0.0.1:1443 ssl crt /tmp/cluster/haproxy.pem alpn h2,http/1.1",
+            "bind 127.0.0.1:1775",
+            "source 127.0.0.10",
+            "server c 127.0.0.3:1080",
+            "server c 127.0.0.3:1776",
+        ] {
+            assert!(adapted.lines().any(|actual| actual.trim() == line), "{line}\n{adapted}");
+        }
+        assert!(!adapted.contains("10.0.0."), "{adapted}");
+        assert!(!adapted.contains("8080"), "{adapted}");
+    }
+
+    #[test]
+    fn shipped_node_settings_are_used_on_the_loopback() {
+        let shipped = read_shipped("deploy/hermod.toml").unwrap();
+        let adapted = files().node_settings(&shipped, 1, 1432).unwrap();
+        let settings: toml::Table = adapted.parse().unwrap();
+        assert_eq!(settings["node"]["listen"].as_str(), Some("127.0.0.2:1777"));
+        assert_eq!(settings["http"]["proxy_protocol_from"][0].as_str(), Some("127.0.0.10"));
+        assert_eq!(settings["data"]["folder"].as_str(), Some("/tmp/cluster/b/data"));
+        let store = settings["data"]["store"].as_str().unwrap();
+        let expect = "postgres://hermod:loopback-only@127.0.0.1:1432,127.0.0.2:1432/sms?sslmode=require&\
+                      target_session_attrs=read-write&sslrootcert=/tmp/cluster/postgresql-ca.pem";
+        assert_eq!(store, expect);
+    }
+
+    #[test]
+    fn replaced_text_that_is_gone_is_named() {
+        let gone = adapt("listen = 1", &[("listen", "speak".to_owned()), ("port", String::new())]);
+        assert_eq!(gone.unwrap_err().to_string(), "a file in deploy/ has no `port` any more");
+    }
+}
