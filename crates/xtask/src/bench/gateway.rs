@@ -274,6 +274,11 @@ impl Gateway {
         self.process.usage()
     }
 
+    /// Returns how many messages have been settled by this process.
+    pub(super) fn settled(&self) -> Result<u64, Failure> {
+        Ok(self.metrics()?.count(SETTLED))
+    }
+
     /// Waits until this many messages are settled. Returns their number.
     pub(super) fn wait_until_settled(&self, messages: u64, wait: Duration) -> Result<u64, Failure> {
         let started = start_watch();

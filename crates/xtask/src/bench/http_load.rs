@@ -1,5 +1,7 @@
 //! One run of the load generator over HTTP.
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 use super::failure;
@@ -38,6 +40,10 @@ pub(super) struct HttpReport {
 
 impl HttpLoad<'_> {
     pub(super) fn run(&self, programs: &Programs) -> Result<HttpReport, Failure> {
+        self.start(programs)?.finish().map(|(report, _)| report)
+    }
+
+    pub(super) fn start(&self, programs: &Programs) -> Result<RunningHttpLoad, Failure> {
         let (key, secret) = self.credentials;
         let connections = self.connections.to_string();
         let (duration, first) = (format!("{}s", self.seconds), self.first.to_string());
@@ -50,9 +56,18 @@ impl HttpLoad<'_> {
         if let Some(rate) = &rate {
             args.extend(["--rate", rate]);
         }
-        let mut generator = Process::start(&programs.simulator, &args)?;
-        let report: Value = serde_json::from_str(&generator.line()?).map_err(failure)?;
-        Ok(HttpReport::of(&report))
+        Process::start(&programs.simulator, &args).map(RunningHttpLoad)
+    }
+}
+
+/// A generator at work.
+pub(super) struct RunningHttpLoad(Process);
+
+impl RunningHttpLoad {
+    /// Waits for the report. Returns it with the generator's CPU time.
+    pub(super) fn finish(mut self) -> Result<(HttpReport, Duration), Failure> {
+        let report: Value = serde_json::from_str(&self.0.line()?).map_err(failure)?;
+        Ok((HttpReport::of(&report), self.0.cpu()))
     }
 }
 

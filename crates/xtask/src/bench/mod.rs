@@ -8,6 +8,7 @@ mod http;
 mod http_load;
 mod metrics;
 mod nodes;
+mod nodes_load;
 mod portal;
 mod process;
 mod profile;
@@ -46,7 +47,7 @@ enum Bench {
     /// fsyncs per message, percentiles of responses and receipts, and memory; audits the store. With --against another build
     /// is measured in turn, load by load.
     Profile(profile::Options),
-    /// The full lifecycle over SMPP on the embedded store, on PostgreSQL, and with three nodes on PostgreSQL
+    /// The full lifecycle over SMPP or HTTP on the embedded store, on PostgreSQL, and with three nodes on PostgreSQL
     ///
     /// The same load in each: three customers, one generator each, every message accepted, charged, at the carrier and
     /// receipted. PostgreSQL is started by the command and syncs to disk. Prints the rate and the CPU per message of gateways,

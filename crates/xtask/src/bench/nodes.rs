@@ -6,17 +6,18 @@ use std::time::Duration;
 use clap::Args;
 
 use super::gateway::{Carrier, Gateway, fresh_folder};
+use super::nodes_load::{CustomerLoad, CustomerReport, Over};
 use super::process::cpu_with_children;
 use super::programs::Programs;
-use super::smpp_load::{SmppLoad, SmppReport};
-use super::{failure, load_average};
+use super::{failure, load_average, pause, start_watch};
 use crate::cluster::database::{self, Database};
 use crate::cluster::files::make_certificates;
 use crate::shell::{Failure, Outcome};
 
 const CUSTOMERS: usize = 3;
-/// Numbers of messages that one generator has for itself.
-const NUMBERS: u64 = 100_000_000;
+/// Time for all accepted messages to be settled after the load.
+const SETTLE_WAIT: Duration = Duration::from_secs(120);
+const POLL: Duration = Duration::from_millis(100);
 /// As in deploy/patroni/patroni.yml.
 const POSTGRES_SETTINGS: &str = "max_wal_size=8GB";
 
@@ -28,7 +29,10 @@ pub(crate) struct Options {
     /// Two seconds per run, to test the benchmark
     #[arg(long)]
     short: bool,
-    /// Messages without a response per bind; each customer has one bind
+    /// How the customers submit
+    #[arg(long, value_enum, default_value = "smpp")]
+    over: Over,
+    /// Messages without a response per customer: the window of its bind, or its HTTP connections
     #[arg(long, default_value_t = 100)]
     window: u32,
     /// Run PostgreSQL with a synchronous standby
@@ -90,7 +94,10 @@ struct Cpu {
 }
 
 struct Measured {
-    loads: Vec<SmppReport>,
+    loads: Vec<CustomerReport>,
+    /// From the first message until all were settled.
+    took: Duration,
+    over: Over,
     cpu: Cpu,
     memory_bytes: u64,
 }
@@ -125,38 +132,18 @@ fn measure(programs: &Programs, options: &Options, setup: Setup) -> Result<Measu
         let (role, password, name) = (database::ROLE, database::PASSWORD, database::DATABASE);
         format!("postgres://{role}:{password}@127.0.0.1:{}/{name}", database.port)
     });
-    let (mut gateways, mut binds) = (Vec::new(), Vec::new());
+    let (mut gateways, mut nodes) = (Vec::new(), Vec::new());
     for index in 0..setup.nodes {
         let name = format!("node-{index}");
         let node = (setup.nodes > 1).then_some(name.as_str());
         let (gateway, address) =
             Gateway::start_for_customers(programs, &carrier.address, &customers, url.as_deref(), node)?;
+        nodes.push((address, gateway.base_url.clone()));
         gateways.push(gateway);
-        binds.push(address);
     }
     let (folder, database) = database.unzip();
     let run = Run { carrier, database, gateways };
-    let before = run.cpu()?;
-    let mut running = Vec::new();
-    for (index, customer) in customers.iter().enumerate() {
-        let load = SmppLoad {
-            address: &binds[index % binds.len()],
-            binds: 1,
-            window: options.window,
-            certificate: None,
-            rate: None,
-            seconds,
-            first: NUMBERS * u64::try_from(index).map_err(failure)?,
-        };
-        running.push(load.start(programs, customer)?);
-    }
-    let loads = running.into_iter().map(|load| load.finish()).collect::<Result<Vec<_>, _>>()?;
-    let cpu = run.cpu()?.since(before);
-    let memory_bytes = run
-        .gateways
-        .iter()
-        .try_fold(0, |sum, gateway| gateway.usage().map(|usage| sum + usage.resident_peak_bytes))?;
-    let measured = Measured { loads, cpu, memory_bytes };
+    let measured = run.load(programs, options, seconds, &customers, &nodes)?;
     run.end(&measured)?;
     folder.map_or(Ok(()), |folder| std::fs::remove_dir_all(folder).map_err(failure))?;
     Ok(measured)
@@ -174,9 +161,50 @@ fn start_database(programs: &Programs, standby: bool) -> Result<(std::path::Path
 }
 
 impl Run {
+    /// Runs the generators, and waits until all messages are settled.
+    fn load(
+        &self,
+        programs: &Programs,
+        options: &Options,
+        seconds: u64,
+        customers: &[String],
+        nodes: &[(String, String)],
+    ) -> Result<Measured, Failure> {
+        let (before, started) = (self.cpu()?, start_watch());
+        let mut running = Vec::new();
+        for ((customer, number), node) in customers.iter().zip(0..).zip(nodes.iter().cycle()) {
+            let (over, at_once) = (options.over, options.window);
+            let load = CustomerLoad { over, customer, number, node, at_once, seconds };
+            running.push(load.start(programs)?);
+        }
+        let loads = running.into_iter().map(|load| load.finish()).collect::<Result<Vec<_>, _>>()?;
+        self.wait_until_settled(loads.iter().map(|load| load.accepted).sum())?;
+        let (took, cpu) = (started.elapsed(), self.cpu()?.since(before));
+        let memory = |sum, gateway: &Gateway| gateway.usage().map(|usage| sum + usage.resident_peak_bytes);
+        let memory_bytes = self.gateways.iter().try_fold(0, memory)?;
+        Ok(Measured { loads, took, over: options.over, cpu, memory_bytes })
+    }
+
+    /// The node with the engine counts the messages.
+    fn wait_until_settled(&self, messages: u64) -> Outcome {
+        let started = start_watch();
+        loop {
+            let settled =
+                self.gateways.iter().try_fold(0, |sum, gateway| gateway.settled().map(|own| sum + own))?;
+            if settled >= messages {
+                return Ok(());
+            }
+            if started.elapsed() > SETTLE_WAIT {
+                return Err(failure(format!(
+                    "{settled} of {messages} messages were settled after {SETTLE_WAIT:?}"
+                )));
+            }
+            pause(POLL);
+        }
+    }
+
     /// Ends the processes, audits the store and compares the carrier's record.
     fn end(self, measured: &Measured) -> Outcome {
-        measured.loads.iter().try_for_each(SmppReport::require_no_errors)?;
         let Run { carrier, database, gateways } = self;
         let mut gateways = gateways.into_iter();
         let last = gateways.next_back().ok_or_else(|| failure("no gateway"))?;
@@ -202,13 +230,18 @@ impl Measured {
         self.loads.iter().map(|load| load.accepted).sum()
     }
 
+    /// Returns the rate of the full lifecycle: over SMPP until the last receipt, over HTTP until all were settled.
     fn per_second(&self) -> f64 {
-        self.loads.iter().map(|load| load.per_second).sum()
+        #[expect(clippy::cast_precision_loss, reason = "a count of messages, for a rate with three digits")]
+        match self.over {
+            Over::Smpp => self.loads.iter().map(|load| load.per_second).sum(),
+            Over::Http => self.accepted() as f64 / self.took.as_secs_f64(),
+        }
     }
 
     fn print(&self, setup: Setup) {
         let per_message = |amount: u128| amount / u128::from(self.accepted().max(1));
-        let generators: u64 = self.loads.iter().map(|load| load.count("/cpu_us")).sum();
+        let generators: Duration = self.loads.iter().map(|load| load.cpu).sum();
         println!("\n{}", setup.name);
         println!(
             "  end to end         {:>9.0} /s   {} messages, no errors",
@@ -216,14 +249,14 @@ impl Measured {
             self.accepted()
         );
         for (number, load) in self.loads.iter().enumerate() {
-            println!("    customer {}       {:>9.0} /s   {}", number + 1, load.per_second, load.latencies());
+            println!("    customer {}       {:>9.0} /s   {}", number + 1, load.per_second, load.latencies);
         }
         println!(
             "  CPU per message    {:>9} us   gateway{}; {} us PostgreSQL, {} us generators, {} us carrier",
             per_message(self.cpu.gateways.as_micros()),
             if setup.nodes > 1 { "s" } else { "" },
             per_message(self.cpu.postgres.as_micros()),
-            per_message(generators.into()),
+            per_message(generators.as_micros()),
             per_message(self.cpu.carrier.as_micros())
         );
         println!("  memory             {:>9} MiB at most, gateways", self.memory_bytes >> 20);

@@ -72,6 +72,11 @@ impl Process {
         Ok(line.trim_end().to_owned())
     }
 
+    /// Returns its CPU time, also after its end.
+    pub(super) fn cpu(&self) -> Duration {
+        cpu_with_children(self.child.id())
+    }
+
     pub(super) fn usage(&self) -> Result<Usage, Failure> {
         let folder = PathBuf::from(format!("/proc/{}", self.child.id()));
         let read = |file: &str| {
