@@ -82,7 +82,9 @@ impl Target {
             return Ok(OperatorClient::remote(self.client(url)?, read_token(file)?, json));
         }
         let config = self.settings()?;
-        if data_folder::is_data_folder(&config.data)? {
+        // The folder of a running gateway whose store is on a server has no database; the gateway answers for it.
+        let is_served = || running::Store::is_in_use(&config.data.folder).map_err(Failure::failed);
+        if data_folder::is_data_folder(&config.data)? || is_served()? {
             return self.open_folder(&config, json).await;
         }
         match missing {

@@ -129,7 +129,15 @@ async fn letters_reach_all_other_nodes_or_the_one_that_they_are_for() {
     nodes[1].send_letter(None, b"to all".to_vec());
     assert_eq!(next(&mut inboxes[0]).await, "to all");
     assert_eq!(next(&mut inboxes[2]).await, "to all");
-    let third = nodes[1].nodes().into_iter().find(|node| node.name == "c").expect("it is listed");
+    let listed = within(WAIT_MAX, async {
+        loop {
+            if let Some(third) = nodes[1].nodes().into_iter().find(|node| node.name == "c") {
+                return third;
+            }
+            pause().await;
+        }
+    });
+    let third = listed.await.expect("it is listed after a renewal");
     nodes[1].send_letter(Some(third.run), b"to c".to_vec());
     nodes[0].send_letter(None, b"from the engine".to_vec());
     assert_eq!(next(&mut inboxes[2]).await, "to c");
