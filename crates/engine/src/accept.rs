@@ -37,7 +37,7 @@ impl Batch<'_> {
         }
         self.state.balances.set(acceptance.account, after);
         self.state.today.set(acceptance.account, today);
-        let watched = self.state.recent_traffic.count(&acceptance.velocity, acceptance.now);
+        let watched = self.state.recent_traffic.count(&acceptance.velocity, message.accepted_at());
         if let Some(alias) = alias {
             self.state.aliases.give(self.tables, acceptance.account, alias, message);
         }
@@ -63,7 +63,7 @@ impl Batch<'_> {
         if self.state.opt_outs.has(self.tables, *account, *to)? {
             return Ok(Err(AcceptOutcome::OptedOut));
         }
-        if let Some(over) = self.state.recent_traffic.refusal(&acceptance.velocity, acceptance.now) {
+        if let Some(over) = self.state.recent_traffic.refusal(&acceptance.velocity, message.accepted_at()) {
             return Ok(Err(AcceptOutcome::OverVelocity(over)));
         }
         let today = self.state.today.of(*account, message.accepted_at().day());

@@ -9,6 +9,7 @@ use hermod_store::Letter;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 /// What a node tells the others.
@@ -31,15 +32,27 @@ pub(super) fn exchange_notices(world: &World) {
     world.carriers.set_elsewhere(understood.flat_map(|notice| notice.sending));
 }
 
+/// Questions of other nodes that are answered at the same time.
+const QUESTIONS_MAX: usize = 8;
+
 /// Does what other nodes want, until `stopping` is cancelled.
 pub(super) async fn read_letters(
     world: Arc<World>,
     mut letters: mpsc::Receiver<Letter>,
     stopping: CancellationToken,
 ) {
+    let mut answering = JoinSet::new();
     loop {
         tokio::select! {
-            Some(letter) = letters.recv() => operator::read_letter(&world, letter).await,
+            Some(letter) = letters.recv() => {
+                let Some(question) = operator::read_letter(&world, letter) else { continue };
+                // More than that are not answered: who asks is told that.
+                if answering.len() < QUESTIONS_MAX {
+                    let world = world.clone();
+                    answering.spawn(async move { operator::answer_question(&world, question).await });
+                }
+            }
+            Some(_) = answering.join_next() => {}
             () = stopping.cancelled() => return,
         }
     }

@@ -239,6 +239,9 @@ pub struct ResumedView {
     pub carrier: String,
     /// Whether it was stopped before.
     pub resumed: bool,
+    /// Nodes that did not answer: it may still be stopped there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing_nodes: Vec<String>,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
@@ -298,4 +301,7 @@ impl AlarmView {
 pub struct AcknowledgedView {
     /// The number of alarms that were acknowledged.
     pub acknowledged: u64,
+    /// Nodes that did not answer: their alarms are still listed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing_nodes: Vec<String>,
 }

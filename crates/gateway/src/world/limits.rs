@@ -131,8 +131,8 @@ impl World {
         }
         let refused_for = pace.admit(now).err();
         *used += u32::from(refused_for.is_none());
-        // The bucket holds one second of tokens, so it is full after at most a second.
-        let whole_in = Duration::from_secs(1);
+        // The bucket holds one second of tokens, so it is full a second after its debt is paid.
+        let whole_in = Duration::from_secs(1) + pace.debt_paid_in(now);
         RateLeft { limit: rate.get(), remaining: pace.remaining(now), whole_in, refused_for }
     }
 
@@ -145,7 +145,8 @@ impl World {
             pace.change_rate(rate, now);
         }
         let taken = pace.take_all(count, now);
-        *used += if taken { count } else { 0 };
+        // More than a burst counts as a burst.
+        *used += if taken { count.min(rate.burst()) } else { 0 };
         taken
     }
 
@@ -239,7 +240,7 @@ impl World {
                 Use::Submits { account, per_second, count } => {
                     charge(&self.limits.submits, account, per_second, count, now);
                 }
-                // The other node has refused what was over the limit.
+                // Over the limit there is nothing left to take.
                 Use::FailedSignIn { source, key } => drop(lock(&self.limits.sign_ins).fail(source, key, now)),
                 Use::WrongCode { user } => drop(lock(&self.limits.wrong_codes).admit(user, WRONG_CODES, now)),
             }

@@ -41,10 +41,13 @@ impl Alarms {
             let path = with_query("/alarms", &AlarmsQuery { carrier });
             if acknowledge {
                 let response = client.send(Method::DELETE, &path, Body::None).await?;
-                return client.print(&response, |view: AcknowledgedView| match view.acknowledged {
-                    0 => "There are no alarms.\n".to_owned(),
-                    1 => "Acknowledged 1 alarm.\n".to_owned(),
-                    count => format!("Acknowledged {count} alarms.\n"),
+                return client.print(&response, |AcknowledgedView { acknowledged, missing_nodes }| {
+                    let done = match acknowledged {
+                        0 => "There are no alarms.\n".to_owned(),
+                        1 => "Acknowledged 1 alarm.\n".to_owned(),
+                        count => format!("Acknowledged {count} alarms.\n"),
+                    };
+                    done + &silent_nodes(&missing_nodes)
                 });
             }
             client.print(&client.get(&path).await?, |AlarmsView { items, missing_nodes }| {

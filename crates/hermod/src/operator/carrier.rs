@@ -6,6 +6,7 @@ use super::fields::Fields;
 use super::list::Column;
 use super::operator_client::{Body, OperatorClient};
 use super::receipts;
+use super::tables::silent_nodes;
 use super::target::{MissingDir, Target};
 use super::trace;
 use crate::failure::CommandResult;
@@ -183,9 +184,9 @@ async fn disable(client: &OperatorClient, name: &str, disabled: bool) -> Command
 async fn resume(client: &OperatorClient, name: &str) -> CommandResult {
     let path = format!("{}/resume", entries::path(Kind::Carrier, name));
     let response = client.send(Method::POST, &path, Body::None).await?;
-    client.print(&response, |ResumedView { resumed, .. }| match resumed {
-        true => format!("{name} sends again.\n"),
-        false => format!("{name} was not stopped.\n"),
+    client.print(&response, |ResumedView { resumed, missing_nodes, .. }| {
+        let done = if resumed { "sends again" } else { "was not stopped" };
+        format!("{name} {done}.\n{}", silent_nodes(&missing_nodes))
     })
 }
 

@@ -10,8 +10,9 @@ use crate::audit;
 use crate::error::StoreError;
 use crate::lease::Lease;
 use crate::node_run::NodeRun;
+pub use crate::postgres::BindSlot;
 use crate::postgres::{self, PostgresDatabase, WritingSession};
-pub(crate) use crate::postgres::{CatalogueLock, LinkSlots, Member, NodeRow, Standing};
+pub(crate) use crate::postgres::{BindSlots, CatalogueLock, LinkSlots, Member, NodeRow, Standing};
 use crate::read_results::{
     AuditReport, Due, EndedPlace, LatePage, LatePlace, OldEvents, OnTransmitters, Page, PartPage,
     StorePosition, StoredKey, WaitingPage,

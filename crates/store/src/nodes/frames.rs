@@ -43,7 +43,7 @@ pub(crate) enum Welcome {
     Served {
         applied: u64,
     },
-    /// This node does not run the engine.
+    /// This node does not run the engine, or does not know the other one yet.
     NotHere,
     Refused(String),
 }

@@ -19,7 +19,7 @@ use hermod_engine::ops::LinkId;
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use tokio::io::AsyncWriteExt as _;
@@ -44,6 +44,7 @@ pub(crate) struct FrontEnd {
     answered: Condvar,
     ports: Mutex<Ports>,
     ports_opened: AtomicU64,
+    is_unreached: AtomicBool,
     shared: Arc<Shared>,
 }
 
@@ -101,6 +102,7 @@ impl FrontEnd {
             answered: Condvar::new(),
             ports: Mutex::default(),
             ports_opened: AtomicU64::new(0),
+            is_unreached: AtomicBool::new(false),
             shared,
         }
     }
@@ -146,6 +148,7 @@ impl FrontEnd {
         };
         tasks.spawn_on(read, runtime);
         self.connect_ports(&outgoing);
+        self.is_unreached.store(false, Ordering::Relaxed);
         Ok(Some(EngineConnection { front_end: self.clone(), outgoing, _tasks: tasks }))
     }
 
@@ -204,6 +207,11 @@ impl FrontEnd {
         }
         let waited = self.answered.wait_timeout(state, ANSWER_WAIT).unwrap_or_else(PoisonError::into_inner);
         waited.0.pending.len() < UNANSWERED_MAX
+    }
+
+    /// Notes that the engine was not reached. Returns whether it is the first time since it was.
+    pub(crate) fn note_unreached(&self) -> bool {
+        !self.is_unreached.swap(true, Ordering::Relaxed)
     }
 
     /// Whether there is a connection to the engine.

@@ -50,7 +50,10 @@ impl Session {
         mut writing: Writing,
     ) -> io::Result<()> {
         let outgoing = Arc::new(Outgoing::default());
-        let answers = sessions.begin(run, &outgoing).map_err(io::Error::other)?;
+        let Some(answers) = sessions.begin(run, &outgoing) else {
+            write_frame(&mut writing, &Welcome::NotHere).await?;
+            return writing.flush().await;
+        };
         let applied = sessions.applied(run).await.map_err(io::Error::other)?;
         write_frame(&mut writing, &Welcome::Served { applied }).await?;
         writing.flush().await?;

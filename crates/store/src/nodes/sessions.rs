@@ -120,18 +120,19 @@ impl EngineSessions {
         }
     }
 
-    /// Begins the session of a node, and ends an earlier one. Fails if the node is dead.
-    pub(super) fn begin(&self, run: NodeRun, outgoing: &Arc<Outgoing>) -> Result<Arc<Answers>, StoreError> {
+    /// Begins the session of a node, and ends an earlier one. Returns none for a node that is not known: it is dead, or so new that
+    /// the next renewal will tell.
+    pub(super) fn begin(&self, run: NodeRun, outgoing: &Arc<Outgoing>) -> Option<Arc<Answers>> {
         let is_member = self.standing.borrow().nodes.iter().any(|node| node.run == run && !node.has_left);
         let mut state = self.state();
         if !is_member || state.ended.contains(&run) {
-            return Err(StoreError::DeclaredDead);
+            return None;
         }
         let node = state.nodes.entry(run).or_default();
         if let Some(earlier) = node.session.replace(outgoing.clone()) {
             earlier.close();
         }
-        Ok(node.answers.clone())
+        Some(node.answers.clone())
     }
 
     /// Returns the last operation of a node that was run. Waits for those that are in the queue.

@@ -1,6 +1,7 @@
 //! The store on a PostgreSQL server: its schema and partitions, the connection that writes it, its readers, and copies of
 //! embedded stores.
 
+mod bind_slots;
 mod copy_progress;
 mod copying;
 mod database;
@@ -13,6 +14,8 @@ mod schema;
 mod upkeep;
 mod writing;
 
+pub use bind_slots::BindSlot;
+pub(crate) use bind_slots::BindSlots;
 pub(crate) use copying::Copying;
 pub(crate) use database::{PostgresDatabase, auditor, migrate, schema_status, unchecked_auditor};
 pub(crate) use link_slots::{CatalogueLock, LinkSlots};

@@ -2,13 +2,13 @@
 //! the setup.
 
 use crate::backend;
+use crate::backend::BindSlot;
 use crate::error::StoreError;
 use crate::letters::Letter;
 use crate::node_run::NodeRun;
 use crate::store::Store;
 use hermod_domain::ids::{CarrierId, ConnectionId};
-use std::sync::{Arc, PoisonError};
-use tokio::runtime::Handle;
+use std::sync::PoisonError;
 use tokio::sync::{mpsc, watch};
 
 /// A node, as an operator sees it.
@@ -31,33 +31,6 @@ pub enum BindClaim {
     Taken(BindSlot),
     /// The connection has all the binds that it may have, on this node and others.
     Full,
-}
-
-/// One of the binds that a connection may have on all nodes together. Dropping it gives it back.
-pub struct BindSlot {
-    slots: Arc<backend::LinkSlots>,
-    connection: ConnectionId,
-    number: u32,
-}
-
-impl BindSlot {
-    /// From 0.
-    pub fn number(&self) -> u32 {
-        self.number
-    }
-}
-
-impl Drop for BindSlot {
-    fn drop(&mut self) {
-        let BindSlot { slots, connection, number } = self;
-        let (slots, connection, number) = (slots.clone(), *connection, *number);
-        match Handle::try_current() {
-            Ok(runtime) => {
-                drop(runtime.spawn_blocking(move || slots.release_bind(connection, number)));
-            }
-            Err(_) => slots.release_bind_later(connection, number),
-        }
-    }
 }
 
 /// Held during a change of the setup: no other node changes it meanwhile.
@@ -94,9 +67,9 @@ impl Store {
         }
     }
 
-    /// Returns the letters of other nodes as they arrive; none if it was called before, or without other nodes.
+    /// Returns the letters of other nodes as they arrive; none if it was called before, or if there can be no other nodes.
     pub fn letters(&self) -> Option<mpsc::Receiver<Letter>> {
-        self.inner.keeping.as_ref().and_then(|_| self.inner.access.shared.inbox.open())
+        if self.has_nodes() { self.inner.access.shared.inbox.open() } else { None }
     }
 
     /// Takes one of the binds that a connection may have on all nodes together.
@@ -106,18 +79,22 @@ impl Store {
         max_binds: u32,
     ) -> Result<BindClaim, StoreError> {
         let Some(keeping) = &self.inner.keeping else { return Ok(BindClaim::Alone) };
-        let slots = keeping.slots.clone();
-        // The slot is made in there, so that it is given back if the caller does not wait for it.
-        let claimed = blocking(move || {
-            let number = slots.claim_bind(connection, max_binds)?;
-            Ok(number.map(|number| BindSlot { slots, connection, number }))
-        });
-        Ok(claimed.await?.map_or(BindClaim::Full, BindClaim::Taken))
+        let Some(binds) = keeping.binds.clone() else { return Ok(BindClaim::Alone) };
+        let _turn = keeping.claims.acquire().await.map_err(|_| StoreError::Closed)?;
+        let claimed = blocking(move || binds.claim(connection, max_binds)).await?;
+        Ok(claimed.map_or(BindClaim::Full, BindClaim::Taken))
     }
 
-    /// Whether this node shares its store with others.
+    /// Whether this node may share its store with others.
     pub fn has_nodes(&self) -> bool {
-        self.inner.keeping.is_some()
+        self.inner.keeping.as_ref().is_some_and(|keeping| keeping.binds.is_some())
+    }
+
+    /// Whether another node is alive.
+    pub fn has_other_nodes(&self) -> bool {
+        let Some(keeping) = &self.inner.keeping else { return false };
+        let standing = keeping.standing.borrow();
+        standing.nodes.iter().any(|node| node.is_alive && node.run != keeping.run)
     }
 
     /// Sets what this node tells the others. They know it a second or two later.

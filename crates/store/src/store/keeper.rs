@@ -1,7 +1,7 @@
 //! Keeps the lease of this node: a thread renews it every second, and looks after the other nodes. The node with the engine
 //! declares nodes dead whose leases have expired; the others watch the node with the engine.
 
-use crate::backend::{LinkSlots, Member, NodeRow, Standing};
+use crate::backend::{BindSlots, LinkSlots, Member, NodeRow, Standing};
 use crate::error::StoreError;
 use crate::lease::{BootTime, Lease, RENEW_EVERY};
 use crate::node_run::NodeRun;
@@ -14,7 +14,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::runtime::{Handle, Runtime};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 
 /// Pause after a renewal that failed.
 const RETRY_PAUSE: Duration = Duration::from_millis(200);
@@ -24,6 +24,9 @@ const LOOKS_MIN: u32 = 3;
 /// How long to wait for answers to be sent, when the node leaves.
 const FAREWELL_MAX: Duration = Duration::from_secs(1);
 
+/// Claims of binds that may wait on a thread for the server.
+const CLAIMS_MAX: usize = 2;
+
 /// This node among the others, for as long as the store is open.
 pub(crate) struct Keeping {
     pub run: NodeRun,
@@ -31,6 +34,10 @@ pub(crate) struct Keeping {
     /// What this node tells the others.
     pub notice: Mutex<Vec<u8>>,
     pub slots: Arc<LinkSlots>,
+    /// The binds of customers that this node has; none if it has no listener for other nodes.
+    pub binds: Option<Arc<BindSlots>>,
+    /// Claims of binds, which share a connection to the server.
+    pub claims: Semaphore,
     /// The sessions of the other nodes, while the engine is here.
     pub engine: watch::Sender<Option<Arc<EngineSessions>>>,
     /// Runs the connections between nodes; none if this node has no listener.
@@ -64,6 +71,8 @@ impl Keeping {
             engine: watch::Sender::new(None),
             notice: Mutex::default(),
             slots: Arc::new(LinkSlots::new(server, member.run)),
+            binds: runtime.as_ref().map(|_| BindSlots::start(server, member.run)).transpose()?,
+            claims: Semaphore::new(CLAIMS_MAX),
             handle: runtime.as_ref().map(|runtime| runtime.handle().clone()),
             runtime: Mutex::new(runtime),
             stopping: Mutex::new(false),
@@ -181,7 +190,6 @@ impl Keeper {
                         tracing::warn!(%error, "The other nodes could not be looked after; trying again");
                     }
                     self.publish(&keeping, standing);
-                    keeping.slots.release_ended_binds();
                 }
                 Err(error) => {
                     if !std::mem::replace(&mut has_failed, true) {

@@ -16,7 +16,8 @@ pub(crate) mod tests;
 mod upkeep;
 mod webhooks;
 
-pub use cluster::{BindClaim, BindSlot, CatalogueLock, NodeInfo};
+pub use crate::backend::BindSlot;
+pub use cluster::{BindClaim, CatalogueLock, NodeInfo};
 pub use hermod_engine::erase::Erased;
 pub use hermod_engine::retention::PURGED_PER_STEP_MAX;
 pub use hermod_engine::state::day_totals::DAYS_PER_READ_MAX;

@@ -235,7 +235,9 @@ impl Seat {
             }
             Ok(None) => None,
             Err(error) => {
-                tracing::warn!(%error, %address, "The node with the engine cannot be reached; trying again");
+                if front_end.note_unreached() {
+                    tracing::warn!(%error, %address, "The node with the engine cannot be reached; trying again");
+                }
                 None
             }
         }

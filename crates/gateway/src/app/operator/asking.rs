@@ -54,15 +54,23 @@ pub(super) enum Question {
 /// The answers of the other nodes.
 #[derive(Default)]
 pub(super) struct Answers {
-    pub given: Vec<Value>,
+    pub given: Vec<NodeAnswer>,
     /// The nodes that did not answer in time.
     pub missing: Vec<String>,
 }
 
 impl Answers {
-    /// Returns the answers that can be read: a node of another release may answer otherwise.
+    /// Returns the answers that can be read. A node of another release may answer otherwise: then it counts as missing.
     pub(super) fn read<T: for<'de> Deserialize<'de>>(&mut self) -> Vec<T> {
-        self.given.drain(..).filter_map(|answer| serde_json::from_value(answer).ok()).collect()
+        let Answers { given, missing } = self;
+        let read = |NodeAnswer { node, answer }| match serde_json::from_value(answer) {
+            Ok(answer) => Some(answer),
+            Err(_) => {
+                missing.push(node);
+                None
+            }
+        };
+        given.drain(..).filter_map(read).collect()
     }
 }
 
@@ -90,7 +98,7 @@ pub(super) async fn ask_one(
     question: Question,
 ) -> Result<Value, OperatorRefusal> {
     let mut answers = ask(world, Some(node.run), std::slice::from_ref(node), question).await;
-    answers.given.pop().ok_or(OperatorRefusal::no_answer())
+    answers.given.pop().map(|given| given.answer).ok_or(OperatorRefusal::no_answer())
 }
 
 async fn ask(world: &World, to: Option<NodeRun>, nodes: &[NodeInfo], question: Question) -> Answers {
@@ -106,7 +114,7 @@ async fn ask(world: &World, to: Option<NodeRun>, nodes: &[NodeInfo], question: Q
             () = &mut late => break,
         };
         answers.missing.retain(|missing| *missing != node);
-        answers.given.push(answer);
+        answers.given.push(NodeAnswer { node, answer });
     }
     answers
 }

@@ -93,13 +93,13 @@ pub(super) fn find_carrier(world: &World, name: &str) -> Result<CarrierId, Opera
 pub async fn resume_carrier(world: &Acting, name: String) -> Result<ResumedView, OperatorRefusal> {
     find_carrier(world, &name)?;
     let here = resume_here(world, &name);
-    let elsewhere: Vec<bool> = ask_others(world, Question::Resume(name.clone())).await.read();
-    let resumed = here || elsewhere.contains(&true);
+    let mut answers = ask_others(world, Question::Resume(name.clone())).await;
+    let resumed = here || answers.read::<bool>().contains(&true);
     if resumed {
         world.audited(None, "carrier.resume", &name, &Value::Null).note_in_audit_log().await?;
         tracing::info!(carrier.name = name, "Resumed by the operator");
     }
-    Ok(ResumedView { carrier: name, resumed })
+    Ok(ResumedView { carrier: name, resumed, missing_nodes: answers.missing })
 }
 
 /// Lets a stopped carrier send again on this node. Returns whether it was stopped.
@@ -135,17 +135,20 @@ pub(super) fn alarms_here(world: &World, query: &AlarmsQuery) -> AlarmsView {
 
 /// Removes alarms from the list, on all nodes. A condition that persists raises its alarm again.
 pub async fn acknowledge_alarms(world: &World, query: &AlarmsQuery) -> AcknowledgedView {
-    let AcknowledgedView { acknowledged: here } = acknowledge_here(world, query);
-    let elsewhere = ask_others(world, Question::AcknowledgeAlarms(query.clone())).await.read();
-    let elsewhere: u64 = elsewhere.iter().map(|AcknowledgedView { acknowledged }| acknowledged).sum();
-    AcknowledgedView { acknowledged: here + elsewhere }
+    let AcknowledgedView { acknowledged: here, .. } = acknowledge_here(world, query);
+    let mut answers = ask_others(world, Question::AcknowledgeAlarms(query.clone())).await;
+    let elsewhere = answers.read().into_iter().map(|AcknowledgedView { acknowledged, .. }| acknowledged);
+    AcknowledgedView { acknowledged: here + elsewhere.sum::<u64>(), missing_nodes: answers.missing }
 }
 
 pub(super) fn acknowledge_here(world: &World, query: &AlarmsQuery) -> AcknowledgedView {
     let carrier = query.carrier.as_deref();
     let acknowledged = world.alarms.acknowledge(carrier);
     tracing::info!(carrier.name = carrier, acknowledged, "Alarms acknowledged by the operator");
-    AcknowledgedView { acknowledged: u64::try_from(acknowledged).unwrap_or(u64::MAX) }
+    AcknowledgedView {
+        acknowledged: u64::try_from(acknowledged).unwrap_or(u64::MAX),
+        missing_nodes: Vec::new(),
+    }
 }
 
 /// The advice for the operator about an alarm.

@@ -52,7 +52,9 @@ pub use money::{
     list_days, list_ledger, post_entry, show_balance, show_statement, show_traffic, show_whole_statement,
     statement_csv,
 };
-pub use nodes::{drain_node, list_nodes, probe_bind_elsewhere, read_letter, share_limits};
+pub use nodes::{
+    Asked, answer_question, drain_node, list_nodes, probe_bind_elsewhere, read_letter, share_limits,
+};
 pub use published::OPERATOR_ERRORS;
 pub use record::{
     LiveFeed, Reader, Rows, count_messages, export_messages, export_requests, export_statistics,

@@ -7,7 +7,7 @@ use crate::board::{NodeAnswer, Order};
 use crate::views::nodes::{NodeView, NodesView, StoppingView};
 use crate::world::World;
 use hermod_domain::ids::ConnectionId;
-use hermod_store::Letter;
+use hermod_store::{Letter, NodeRun};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::net::IpAddr;
@@ -44,11 +44,17 @@ pub fn probe_bind_elsewhere(world: &World, connection: ConnectionId, peer: IpAdd
     send(world, None, &NodeLetter::ProbeBind { connection, peer });
 }
 
-/// Does what another node wants.
-pub async fn read_letter(world: &World, letter: Letter) {
+/// A question of another node.
+pub struct Asked {
+    from: NodeRun,
+    number: u64,
+    question: Question,
+}
+
+/// Does what another node wants. Returns its question, if it has one.
+pub fn read_letter(world: &World, letter: Letter) -> Option<Asked> {
     // A node of another release may say what this one does not understand.
-    let Ok(read) = serde_json::from_slice(&letter.octets) else { return };
-    match read {
+    match serde_json::from_slice(&letter.octets).ok()? {
         NodeLetter::Used(uses) => world.charge_used(uses),
         NodeLetter::ProbeBind { connection, peer } => {
             if let Some(bind) = world.binds.oldest_from(connection, peer) {
@@ -56,12 +62,18 @@ pub async fn read_letter(world: &World, letter: Letter) {
             }
         }
         NodeLetter::Question { number, question } => {
-            if let Some(answer) = answer(world, question).await {
-                let node = own_name(world).unwrap_or_default();
-                send(world, Some(letter.from), &NodeLetter::Answer { number, node, answer });
-            }
+            return Some(Asked { from: letter.from, number, question });
         }
         NodeLetter::Answer { number, node, answer } => world.asks.put(number, NodeAnswer { node, answer }),
+    }
+    None
+}
+
+/// Answers a question of another node.
+pub async fn answer_question(world: &World, Asked { from, number, question }: Asked) {
+    if let Some(answer) = answer(world, question).await {
+        let node = own_name(world).unwrap_or_default();
+        send(world, Some(from), &NodeLetter::Answer { number, node, answer });
     }
 }
 

@@ -26,6 +26,8 @@ const OVER_LIMIT_DELAY_MAX: Duration = Duration::from_secs(5);
 /// How long to wait for an older bind from the same address to answer enquire_link: the five seconds of its timeout,
 /// and some for closing.
 const PROBE_WAIT: Duration = Duration::from_millis(5_500);
+/// Pause between two looks whether a bind on another node has ended.
+const LOOK_ELSEWHERE: Duration = Duration::from_millis(250);
 const TOO_MANY_BINDS: &str = "maximum number of binds reached";
 
 /// An accepted bind.
@@ -228,7 +230,7 @@ fn over_limit(OverLimit { why, wait }: OverLimit) -> BindRejection {
 
 /// Returns why the current catalogue would reject a live bind; `None` if it would accept it. The password is not
 /// checked again, so that it can be changed without interruption. If max_binds was lowered, the newest binds are
-/// rejected.
+/// rejected; with several nodes those with the highest slots, which are not always the newest.
 pub(super) fn rejection_of_live_bind(world: &World, bind: &LiveBind, peer: Peer) -> Option<&'static str> {
     let catalogue = world.catalogue();
     let Some(connection) = catalogue.connection(bind.connection()) else { return Some("closed") };
@@ -297,21 +299,33 @@ async fn take_bind_slot(world: &World, new: NewBind, max_binds: u32) -> Result<L
     if let Some(place) = enter(world, new.clone(), max_binds).await? {
         return Ok(place);
     }
-    match world.binds.oldest_from(connection, peer) {
-        Some(older) => {
-            older.order(Order::Probe);
-            tokio::select! {
-                () = older.gone() => {}
-                () = world.clock.sleep(PROBE_WAIT) => {}
-            }
-        }
-        None if world.store.has_nodes() => {
-            probe_bind_elsewhere(world, connection, peer);
-            world.clock.sleep(PROBE_WAIT).await;
-        }
-        None => return Err(full()),
+    let mut older = world.binds.oldest_from(connection, peer);
+    let has_others = world.store.has_other_nodes();
+    if older.is_none() && !has_others {
+        return Err(full());
     }
-    enter(world, new, max_binds).await?.ok_or_else(full)
+    older.iter().for_each(|older| older.order(Order::Probe));
+    if has_others {
+        probe_bind_elsewhere(world, connection, peer);
+    }
+    let late = world.clock.sleep(PROBE_WAIT);
+    tokio::pin!(late);
+    loop {
+        let gone = async {
+            match &older {
+                Some(older) => older.gone().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = gone => older = None,
+            () = world.clock.sleep(LOOK_ELSEWHERE), if has_others => {}
+            () = &mut late => return enter(world, new, max_binds).await?.ok_or_else(full),
+        }
+        if let Some(place) = enter(world, new.clone(), max_binds).await? {
+            return Ok(place);
+        }
+    }
 }
 
 /// Takes a bind slot on this node and, if there are several, one that counts on all. Returns none if all are taken.

@@ -5,6 +5,7 @@ use crate::webhook_queue::results::settled;
 use crate::world::*;
 use hermod_domain::lifecycle::{DeliveryOutcome, MessageState};
 use hermod_domain::phone::Msisdn;
+use hermod_domain::traffic::{Control, Mode, TrafficRule, velocity_limits};
 use hermod_store::{
     AcceptOutcome, Acceptance, AfterAttempt, DailyLimits, Inbound, LedgerKind, OptOut, PostOutcome,
     ReportOutcome, SubmitResponse,
@@ -132,10 +133,15 @@ async fn other_operations_beside_a_failing_one_are_done_once() {
     let world = World::new().await;
     poison_a_recipient(&world);
     let (limited, mut asking) = (DailyLimits { messages_max: Some(10), spend_max: None }, JoinSet::new());
+    // If a failed batch used up the allowance, fewer than ten were accepted.
+    let control =
+        Control::new("ten", Mode::Enforce, TrafficRule::PerRecipient { most: 10, per_ms: 3_600_000 });
+    let velocity = velocity_limits(ALICE, &[control], world.sms().to);
     let number = |last: u64| Msisdn::from_number(4_915_100_000_000 + last).expect("a number");
     for round in 0..40 {
         let store = world.store.clone();
-        let (good, bad) = (Acceptance { daily: limited, ..world.sms() }, to_poison(&world));
+        let (good, bad) =
+            (Acceptance { daily: limited, velocity: velocity.clone(), ..world.sms() }, to_poison(&world));
         let entry = world.entry(BOB, LedgerKind::Invoice, 10);
         let opt_out = OptOut { account: BOB, number: number(round), how: "STOP".to_owned(), now: world.now };
         let inbound = Inbound {
