@@ -171,31 +171,37 @@ impl Writer<'_> {
     }
 
     /// Writes the pieces of a command in a transaction each, so that one that cannot be written does not affect the others.
-    /// Replies with the outcome of the last piece, or with the error of a piece that was not written.
-    fn write_piecewise(&mut self, pieces: Vec<AnyCommand>, reply: Option<Reply>) {
-        let mut written = Ok(None);
+    /// Replies with the outcome of the last piece, or with the error of a piece that was not written. The last one has the reply:
+    /// with it the transaction notes that the command of another node was run.
+    fn write_piecewise(&mut self, mut pieces: Vec<AnyCommand>, reply: Option<Reply>) {
+        let Some(last) = pieces.pop() else { return };
+        let mut failed = None;
         for piece in pieces {
-            let op = Op::Command(piece, None);
-            match self.transact_one(&op, Claims::Allowed) {
-                Ok(outcome) => written = written.map(|_| outcome),
-                Err(error) if error.is_disk_full() => {
-                    self.handle_full_disk(&mut vec![op]);
-                    // It may be kept in memory, but it is not durable, so it is not acknowledged.
-                    written = Err(StoreError::DiskLow);
+            failed = self.write_piece(&Op::Command(piece, None)).err().or(failed);
+        }
+        let op = Op::Command(last, reply);
+        match (self.write_piece(&op), failed) {
+            (Ok(outcome), None) => op.succeed(outcome),
+            (Err(error), _) | (Ok(_), Some(error)) => op.fail(error),
+        }
+    }
+
+    fn write_piece(&mut self, op: &Op) -> Result<Option<AnyOutcome>, StoreError> {
+        self.transact_one(op, Claims::Allowed).map_err(|error| {
+            if error.is_disk_full() {
+                if let Op::Command(command, _) = op {
+                    self.handle_full_disk(&mut vec![Op::Command(command.clone(), None)]);
                 }
-                Err(error) => {
-                    tracing::error!(%error, ?op, "A response or receipt could not be recorded and is lost");
-                    if let Op::Command(AnyCommand::SettleReports(finished), _) = &op {
-                        // Their rows remain. The outbox must not wait for their deletion.
-                        self.shared.outboxes.forget_settled(finished);
-                    }
-                    written = Err(error);
-                }
+                // It may be kept in memory, but it is not durable, so it is not acknowledged.
+                return StoreError::DiskLow;
             }
-        }
-        if let (Some(reply), Some(written)) = (reply, written.transpose()) {
-            reply.send(written);
-        }
+            tracing::error!(%error, ?op, "A response or receipt could not be recorded and is lost");
+            if let Op::Command(AnyCommand::SettleReports(finished), _) = op {
+                // Their rows remain. The outbox must not wait for their deletion.
+                self.shared.outboxes.forget_settled(finished);
+            }
+            error
+        })
     }
 
     /// Makes the copy of the database that was requested, if any. Queued operations are written between its steps. Returns
