@@ -1,6 +1,7 @@
 //! `cargo xtask test`: the gate. Runs every step in order, fast checks first, and stops at the first failure. Clippy runs
 //! before the tests, because both use the same build.
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use crate::client::Client;
@@ -74,23 +75,60 @@ fn tests(tally: &mut Tally) -> Outcome {
 /// How often each crash test kills the gateway.
 const CRASH_CYCLES: (&str, &str) = ("HERMOD_CRASH_CYCLES", "8");
 
-/// Runs the tests of the store and the crash tests on a real server: what holds for the embedded store holds there too. Also
-/// runs the tests that need a server, and a cluster as deploy/ describes it.
+/// A program of tests to run on PostgreSQL.
+struct OnPostgres {
+    package: &'static str,
+    /// `it`, or the library's name.
+    program: &'static str,
+    args: &'static [&'static str],
+}
+
+const ON_POSTGRES: [OnPostgres; 4] = [
+    OnPostgres { package: "store", program: "hermod_store", args: &["postgres::"] },
+    OnPostgres { package: "store", program: "it", args: &[] },
+    OnPostgres {
+        package: "hermod",
+        program: "it",
+        args: &["crash::", "cluster::", "on_postgresql::", "--skip", "crash::record"],
+    },
+    // They wait for clocks and connections most of the time.
+    OnPostgres { package: "hermod", program: "it", args: &["end_to_end::", "--test-threads", "8"] },
+];
+
+/// Runs the tests of the store, the stories and the crash tests on a real server: what holds for the embedded store holds there
+/// too. Also runs the tests that need a server, and a cluster as deploy/ describes it.
 fn tests_on_postgres(tally: &mut Tally) -> Outcome {
     let server = postgres::Server::start()?;
-    let crash_tests = &["crash::", "cluster::", "on_postgresql::", "--skip", "crash::record"];
-    for (package, target, tests) in [
-        ("hermod-store", &["--lib"][..], &["postgres::"][..]),
-        ("hermod-store", &["--test", "it"], &[]),
-        ("hermod", &["--test", "it"], crash_tests),
-    ] {
-        let (first, last) = (["test", "--package", package], ["--locked", "--no-fail-fast", "--"]);
-        let mut cargo_test = command("cargo", &[&first[..], target, &last, tests].concat());
-        cargo_test.env(postgres::VARIABLE, &server.url).env(CRASH_CYCLES.0, CRASH_CYCLES.1);
-        shell::run_watching(cargo_test, |line| tally.add(line))?;
+    let programs = test_programs()?;
+    let mut outcome = Ok(());
+    for OnPostgres { package, program, args } in ON_POSTGRES {
+        let folder = shell::root().join("crates").join(package);
+        let found =
+            programs.iter().find(|(name, manifest, _)| name == program && manifest.starts_with(&folder));
+        let (.., path) = found.ok_or_else(|| Failure(format!("{package} has no tests {program}")))?;
+        let mut tests = command(path, args);
+        tests.current_dir(&folder).env(postgres::VARIABLE, &server.url).env(CRASH_CYCLES.0, CRASH_CYCLES.1);
+        // All of them, as with --no-fail-fast.
+        outcome = outcome.and(shell::run_watching(tests, |line| tally.add(line)));
     }
     drop(server);
+    outcome?;
     check_cluster(tally)
+}
+
+/// Returns the programs of tests that the step before has built: name, manifest, path. They are run directly, because cargo would
+/// build the dependencies again for one package alone, with fewer features.
+fn test_programs() -> Result<Vec<(String, PathBuf, String)>, Failure> {
+    let args = ["test", "--workspace", "--locked", "--no-run", "--message-format", "json"];
+    let built =
+        shell::output_of("cargo", &args).ok_or_else(|| Failure("the tests do not build".to_owned()))?;
+    let lines = built.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let programs = lines.filter_map(|line| {
+        let path = line["executable"].as_str()?.to_owned();
+        let manifest = PathBuf::from(line["manifest_path"].as_str()?);
+        Some((line["target"]["name"].as_str()?.to_owned(), manifest, path))
+    });
+    Ok(programs.collect())
 }
 
 /// Runs three nodes behind HAProxy with the settings in deploy/, which is one more test.

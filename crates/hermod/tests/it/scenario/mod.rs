@@ -18,7 +18,7 @@ pub(crate) use http::{HttpAnswer, Page, call_page};
 pub(crate) use crate::gateways::GatewaySetup;
 use crate::gateways::{self, InProcess};
 use crate::real_time::{PATIENCE, now, pause};
-use crate::store_access::audit_clean;
+use crate::store_access::{self, audit_clean};
 use hermod_domain::time::Timestamp;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::world::World;
@@ -231,7 +231,7 @@ impl Scenario {
     /// Returns the number of recorded resends of parts in doubt.
     pub(crate) async fn resends(&self) -> u64 {
         let folder = self.data_folder();
-        tokio::task::spawn_blocking(move || hermod_store::Store::audit(&folder).expect("an audit").resends)
+        tokio::task::spawn_blocking(move || store_access::audit(&folder).resends)
             .await
             .expect("an audit does not panic")
     }
@@ -241,9 +241,7 @@ impl Scenario {
         let started = now();
         loop {
             let folder = self.data_folder();
-            let open = tokio::task::spawn_blocking(move || {
-                hermod_store::Store::audit(&folder).expect("an audit").open_parts
-            });
+            let open = tokio::task::spawn_blocking(move || store_access::audit(&folder).open_parts);
             if open.await.expect("an audit does not panic") == 0 {
                 return;
             }
