@@ -19,7 +19,7 @@ pub const VELOCITY_KEYS_MAX: usize = 200_000;
 /// Numbers in a range, which ends in four arbitrary digits. Traffic pumping goes through whole ranges.
 const RANGE_NUMBERS: u64 = 10_000;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
     Enforce,
@@ -82,7 +82,7 @@ struct VelocityKey {
 }
 
 /// The limit of one control for one message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct VelocityLimit {
     key: VelocityKey,
     most: u32,

@@ -83,14 +83,12 @@ struct OnPostgres {
     args: &'static [&'static str],
 }
 
-const ON_POSTGRES: [OnPostgres; 4] = [
+const ON_POSTGRES: [OnPostgres; 6] = [
     OnPostgres { package: "store", program: "hermod_store", args: &["postgres::"] },
     OnPostgres { package: "store", program: "it", args: &[] },
-    OnPostgres {
-        package: "hermod",
-        program: "it",
-        args: &["crash::", "cluster::", "on_postgresql::", "--skip", "crash::record"],
-    },
+    OnPostgres { package: "hermod", program: "it", args: &["crash::", "--skip", "crash::record"] },
+    OnPostgres { package: "hermod", program: "it", args: &["cluster::"] },
+    OnPostgres { package: "hermod", program: "it", args: &["on_postgresql::"] },
     // They wait for clocks and connections most of the time.
     OnPostgres { package: "hermod", program: "it", args: &["end_to_end::", "--test-threads", "8"] },
 ];
@@ -108,8 +106,12 @@ fn tests_on_postgres(tally: &mut Tally) -> Outcome {
         let (.., path) = found.ok_or_else(|| Failure(format!("{package} has no tests {program}")))?;
         let mut tests = command(path, args);
         tests.current_dir(&folder).env(postgres::VARIABLE, &server.url).env(CRASH_CYCLES.0, CRASH_CYCLES.1);
+        let passed = tally.passed;
         // All of them, as with --no-fail-fast.
         outcome = outcome.and(shell::run_watching(tests, |line| tally.add(line)));
+        if tally.passed == passed {
+            return Err(Failure(format!("no test {args:?} of {package} ran")));
+        }
     }
     drop(server);
     outcome?;

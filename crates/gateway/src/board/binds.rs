@@ -1,7 +1,7 @@
 //! The live binds of customers. A bind takes a slot of its connection when it is accepted and frees it when it ends.
 //! The operator can read its status, probe it, or unbind it.
 
-use super::bind_status::{BindSnapshot, BindStatus, NewBind};
+use super::bind_status::{BindSnapshot, BindStatus, NewBind, Order};
 use super::trace::Trace;
 use crate::clock::Moment;
 use hermod_domain::ids::ConnectionId;
@@ -41,13 +41,18 @@ impl Binds {
     pub fn enter(&self, new: NewBind, max_binds: u32) -> Result<LiveBind, Full> {
         let mut live = lock(&self.live);
         let of_connection = live.entry(new.connection).or_default();
-        if of_connection.len() >= usize::try_from(max_binds).expect("32 bits fit") {
+        if of_connection.len() >= as_count(max_binds) {
             return Err(Full);
         }
         let number = self.numbers.fetch_add(1, Ordering::Relaxed) + 1;
         let figures = Arc::new(BindStatus::new(number, new));
         of_connection.push(figures.clone());
         Ok(LiveBind { live: self.live.clone(), figures, slot: Mutex::default() })
+    }
+
+    /// Whether the connection has reached max_binds on this node.
+    pub fn is_full(&self, connection: ConnectionId, max_binds: u32) -> bool {
+        lock(&self.live).get(&connection).is_some_and(|binds| binds.len() >= as_count(max_binds))
     }
 
     /// Returns the oldest bind from this address.
@@ -62,6 +67,11 @@ impl Binds {
 
     pub fn of_connection(&self, connection: ConnectionId) -> Vec<Arc<BindStatus>> {
         lock(&self.live).get(&connection).cloned().unwrap_or_default()
+    }
+
+    /// Unbinds all binds of a connection.
+    pub fn unbind_all(&self, connection: ConnectionId) {
+        self.of_connection(connection).iter().for_each(|bind| bind.order(Order::Unbind));
     }
 
     /// Returns the status of all binds, oldest first.
@@ -140,6 +150,10 @@ impl Drop for LiveBind {
     }
 }
 
+fn as_count(binds: u32) -> usize {
+    usize::try_from(binds).expect("32 bits fit")
+}
+
 /// The list stays valid if a thread panicked while holding the lock.
 fn lock(live: &Mutex<Live>) -> MutexGuard<'_, Live> {
     live.lock().unwrap_or_else(PoisonError::into_inner)
@@ -147,7 +161,7 @@ fn lock(live: &Mutex<Live>) -> MutexGuard<'_, Live> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::bind_status::{BoundAs, Order};
+    use super::super::bind_status::BoundAs;
     use super::super::trace::TRACE_LINES_KEPT;
     use super::*;
     use hermod_domain::ids::AccountId;

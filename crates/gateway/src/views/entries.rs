@@ -83,7 +83,7 @@ pub struct AppliedView {
     pub changes: Vec<ChangeView>,
     /// Generated secrets. They cannot be read again.
     pub secrets: Vec<SecretView>,
-    /// Entries that were saved and have no effect: a price or route that matches no number.
+    /// Entries that were saved and have no effect, such as a price that matches no number, and nodes that did not unbind.
     pub warnings: Vec<String>,
 }
 

@@ -54,9 +54,7 @@ impl Session {
             write_frame(&mut writing, &Welcome::NotHere).await?;
             return writing.flush().await;
         };
-        let applied = sessions.applied(run).await.map_err(io::Error::other)?;
-        write_frame(&mut writing, &Welcome::Served { applied }).await?;
-        writing.flush().await?;
+        // From here on its end closes the links of the session before, which this one has replaced.
         let mut session = Session {
             run,
             sessions: sessions.clone(),
@@ -65,6 +63,9 @@ impl Session {
             receivers: HashMap::new(),
             tasks: JoinSet::new(),
         };
+        let applied = sessions.applied(run).await.map_err(io::Error::other)?;
+        write_frame(&mut writing, &Welcome::Served { applied }).await?;
+        writing.flush().await?;
         let ping = frames::encode(&ToNode::Ping).map_err(io::Error::other)?;
         session.tasks.spawn(write_frames(writing, outgoing.clone(), ping));
         let changes = sessions.access.shared.catalogue_changed.subscribe();
@@ -211,6 +212,7 @@ impl Session {
 /// The node is lost, or has connected again: its links get no more parts.
 impl Drop for Session {
     fn drop(&mut self) {
+        self.outgoing.close();
         let state = self.sessions.state();
         let Some(node) = state.nodes.get(&self.run) else { return };
         if !node.is_served_by(&self.outgoing) {

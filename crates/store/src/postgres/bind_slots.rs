@@ -17,8 +17,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use tokio_postgres::Row;
 
+/// Nothing waits for the disk or a standby: a slot that is lost with the server costs one bind too many, until it ends.
 const SETUP: &str =
-    "SET lock_timeout = '3s'; SET statement_timeout = '5s'; SET synchronous_commit = on; SET jit = off;
+    "SET lock_timeout = '3s'; SET statement_timeout = '5s'; SET synchronous_commit = off; SET jit = off;
      SET client_min_messages = warning;";
 /// Takes the first number that no living node has. Another node may take the same one at the same time: then it returns nothing.
 const CLAIM: &str = "INSERT INTO bind_slot (connection, number, node, node_epoch)
@@ -101,26 +102,40 @@ impl BindSlots {
     ) -> Result<Option<BindSlot>, StoreError> {
         let session = self.session()?;
         let connected = session.as_ref().expect("it was connected");
+        let claimed = match self.try_claim(connected, connection, max_binds) {
+            // An idle connection is found lost when it is used.
+            Err(error) if error.is_connection_lost() => self.try_claim(connected, connection, max_binds),
+            claimed => claimed,
+        };
+        let number = claimed.inspect_err(|_| {
+            // It may have been taken all the same.
+            self.state().left_over.insert(connection);
+            self.changed.notify_one();
+        })?;
+        Ok(number.map(|number| {
+            self.state().held.entry(connection).or_default().insert(number);
+            BindSlot { slots: self.clone(), connection, number }
+        }))
+    }
+
+    fn try_claim(
+        &self,
+        session: &Session,
+        connection: ConnectionId,
+        max_binds: u32,
+    ) -> Result<Option<u32>, StoreError> {
         if self.state().left_over.contains(&connection) {
-            self.delete_left_over(connected, connection)?;
+            self.delete_left_over(session, connection)?;
         }
         let (id, epoch) = as_values(self.run);
         loop {
-            let taken = connected.query(CLAIM, &[&connection.get(), &max_binds, &id, &epoch]);
-            let taken = taken.map_err(|error| {
-                // It may have been taken all the same.
-                self.state().left_over.insert(connection);
-                self.changed.notify_one();
-                failed(error)
-            })?;
-            if let Some(row) = taken.first() {
-                let number = number(row)?;
-                self.state().held.entry(connection).or_default().insert(number);
-                return Ok(Some(BindSlot { slots: self.clone(), connection, number }));
+            let values: [&dyn ToSql; 4] = [&connection.get(), &max_binds, &id, &epoch];
+            if let Some(row) = session.query(CLAIM, &values).map_err(failed)?.first() {
+                return number(row).map(Some);
             }
-            // Each round, another node has taken a number.
-            let bound = connected.query(COUNT, &[&connection.get(), &max_binds]).map_err(failed)?;
-            if number(&bound[0])? >= max_binds {
+            // Each round, another node has taken a number. A claim whose connection was lost may have left a row late.
+            let bound = session.query(COUNT, &[&connection.get(), &max_binds]).map_err(failed)?;
+            if number(&bound[0])? >= max_binds && self.delete_left_over(session, connection)? == 0 {
                 return Ok(None);
             }
         }
@@ -140,7 +155,8 @@ impl BindSlots {
         self.changed.notify_one();
     }
 
-    fn delete_left_over(&self, session: &Session, connection: ConnectionId) -> Result<(), StoreError> {
+    /// Deletes the rows of this node that it does not hold. Returns how many there were.
+    fn delete_left_over(&self, session: &Session, connection: ConnectionId) -> Result<usize, StoreError> {
         let held: Vec<String> = {
             let mut state = self.state();
             state.left_over.remove(&connection);
@@ -149,7 +165,7 @@ impl BindSlots {
         let (id, epoch) = as_values(self.run);
         let (connection_id, held) = (connection.get(), held.join(","));
         let values: [&dyn ToSql; 4] = [&connection_id, &id, &epoch, &held];
-        session.query(DELETE_LEFT_OVER, &values).map(|_| ()).map_err(|error| {
+        session.query(DELETE_LEFT_OVER, &values).map(|rows| rows.len()).map_err(|error| {
             self.state().left_over.insert(connection);
             failed(error)
         })

@@ -10,8 +10,10 @@ use hermod_domain::origin::{MessageName, Origin, RegisteredDelivery, SmppAddress
 use hermod_domain::phone::Msisdn;
 use hermod_domain::sender::Sender;
 use hermod_domain::text::{Encoding, MessageText};
+use hermod_domain::traffic::{Control, Mode, TrafficRule, VelocityLimit, velocity_limits};
 use hermod_engine::commands::{
-    AnyCommand, Cancel, ExpireParts, FindKey, MoveWaiting, OptIn, ReadQueues, ReleaseDue, SetLate,
+    AnyCommand, Cancel, ExpireParts, FindKey, FindVelocityRefusal, MoveWaiting, OptIn, ReadQueues,
+    ReleaseDue, SetLate,
 };
 use hermod_engine::ops::SubmitNote;
 use hermod_engine::ops::{
@@ -23,6 +25,8 @@ use std::time::Duration;
 const RECIPIENTS: u64 = 40;
 const KEYS: u64 = 100;
 const PRICE: i64 = 50_000;
+/// Messages to one recipient that a limit admits until the engine is loaded again.
+pub(super) const VELOCITY_MOST: u32 = 5;
 /// Lapsed parts that one command names.
 const LAPSED_MAX: usize = 20;
 /// Messages with late receipts that one command names.
@@ -35,7 +39,7 @@ pub(super) const TEXT: &str = "hello";
 type Make = fn(&mut World) -> Option<AnyCommand>;
 
 /// How likely each kind of command is, in thousandths.
-const KINDS: [(u64, Make); 34] = [
+const KINDS: [(u64, Make); 35] = [
     (260, accept),
     (50, pay),
     (8, opt_out),
@@ -48,6 +52,7 @@ const KINDS: [(u64, Make); 34] = [
     (8, set_late),
     (30, move_messages::move_waiting),
     (8, find_key),
+    (8, find_velocity_refusal),
     (4, read_queues),
     (30, reports::take),
     (6, reports::give_up_old),
@@ -195,6 +200,7 @@ fn accept(world: &mut World) -> Option<AnyCommand> {
     let origin = world.random.once_in(2).then(|| origin(world, to));
     let random = &mut world.random;
     let messages_max = random.once_in(20).then(|| random.below(200));
+    let velocity = if random.once_in(3) { velocity(account, to) } else { Vec::new() };
     let reply_to = random.once_in(6).then(|| random.one_of(&[FOREIGN, SHARED, SHARED_BY_NONE]));
     let acceptance = Acceptance {
         account,
@@ -214,7 +220,7 @@ fn accept(world: &mut World) -> Option<AnyCommand> {
         credit_limit: Money::ZERO,
         minimum: Money::ZERO,
         daily: DailyLimits { messages_max, spend_max: None },
-        velocity: Vec::new(),
+        velocity,
         key,
         doubt: random.one_of(&DoubtPolicy::ALL),
         note: SubmitNote::default(),
@@ -227,6 +233,17 @@ fn accept(world: &mut World) -> Option<AnyCommand> {
 fn find_key(world: &mut World) -> Option<AnyCommand> {
     let account = account(world);
     Some(FindKey { key: key(world, account) }.into())
+}
+
+fn find_velocity_refusal(world: &mut World) -> Option<AnyCommand> {
+    let (account, to) = (account(world), recipient(world));
+    Some(FindVelocityRefusal { limits: velocity(account, to), now: world.now }.into())
+}
+
+/// Returns a limit of [`VELOCITY_MOST`] that is never full again.
+fn velocity(account: AccountId, to: Msisdn) -> Vec<VelocityLimit> {
+    let rule = TrafficRule::PerRecipient { most: VELOCITY_MOST, per_ms: 1 << 50 };
+    velocity_limits(account, &[Control::new("one-recipient", Mode::Enforce, rule)], to)
 }
 
 fn read_queues(_: &mut World) -> Option<AnyCommand> {

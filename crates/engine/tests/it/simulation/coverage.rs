@@ -20,8 +20,9 @@ const NOT_SIMULATED: [&str; 12] = [
 ];
 
 /// Outcomes and events that must happen, beside the commands.
-const MUST_HAPPEN: [&str; 12] = [
+const MUST_HAPPEN: [&str; 13] = [
     "accepted",
+    "over a control",
     "key used before",
     "opted out",
     "cancelled",

@@ -247,6 +247,7 @@ impl Model {
 
     /// Applies a restart: parts that were being sent are in doubt.
     pub(super) fn restart(&mut self) {
+        self.velocity.clear();
         let mut sending = Vec::new();
         for (message, entry) in self.open() {
             let parts = entry.parts().filter(|(part, _)| part.state == PartState::Sending);

@@ -1,6 +1,7 @@
 //! The expected rows of the tables: one entry per message, with its state by the lifecycle.
 //! The model of one capability is in the file of its name.
 
+use super::commands::VELOCITY_MOST;
 use super::coverage::Coverage;
 use super::mo_model::MoModel;
 use super::parts_without_id::Unnamed;
@@ -15,6 +16,7 @@ use hermod_domain::lifecycle::{self, DoubtPolicy, Part, PartEvent, PartState, Pr
 use hermod_domain::origin::{Alias, RegisteredDelivery};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
+use hermod_domain::traffic::VelocityLimit;
 use hermod_engine::ops::{AcceptOutcome, Acceptance, DailyLimit, Duplicate, KeyClaim};
 use hermod_engine::tables::MessageKey;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -107,6 +109,8 @@ pub(super) struct Model {
     pub(super) opted_out: BTreeMap<(AccountId, Msisdn), Timestamp>,
     pub(super) keys: BTreeMap<[u8; 16], (MessageId, u64)>,
     today: BTreeMap<(AccountId, Day), u64>,
+    /// Messages that counted towards limits of recent traffic, since the engine was loaded.
+    pub(super) velocity: HashMap<VelocityLimit, u32>,
     /// The parts that each carrier id stands for: one for each day, the newest first.
     pub(super) tied: HashMap<RemoteId, Vec<TiedPart>>,
     /// The ids of each carrier in the order they were given.
@@ -139,6 +143,7 @@ impl Model {
             opted_out: BTreeMap::new(),
             keys: BTreeMap::new(),
             today: BTreeMap::new(),
+            velocity: HashMap::new(),
             tied: HashMap::new(),
             ids: BTreeMap::new(),
             early: BTreeMap::new(),
@@ -185,6 +190,10 @@ impl Model {
             assert_eq!(*outcome, AcceptOutcome::OptedOut);
             return;
         }
+        if self.is_over_velocity(&acceptance.velocity) {
+            assert!(matches!(outcome, AcceptOutcome::OverVelocity(_)), "{outcome:?}");
+            return;
+        }
         if daily.messages_max.is_some_and(|most| count >= most) {
             assert_eq!(*outcome, AcceptOutcome::OverDailyLimit(DailyLimit::Messages));
             return;
@@ -203,6 +212,7 @@ impl Model {
         *self.balance(*account) -= cost;
         assert_eq!(balance.as_micros(), before - cost, "the balance in the outcome");
         *self.today.entry(today).or_default() += 1;
+        acceptance.velocity.iter().for_each(|limit| *self.velocity.entry(*limit).or_default() += 1);
         if let Some(key) = key {
             self.keys.insert(key.digest, (*message, key.fingerprint));
         }
@@ -214,6 +224,11 @@ impl Model {
         assert!(self.messages.insert(*message, entry).is_none(), "an id is given once");
         self.open.insert(*message);
         self.touched.insert(*message);
+    }
+
+    /// Whether one of these limits is used up.
+    pub(super) fn is_over_velocity(&self, limits: &[VelocityLimit]) -> bool {
+        limits.iter().any(|limit| self.velocity.get(limit).is_some_and(|count| *count >= VELOCITY_MOST))
     }
 
     pub(super) fn open(&self) -> impl DoubleEndedIterator<Item = (MessageId, &Message)> {

@@ -35,6 +35,9 @@ impl World {
             (AnyCommand::FindKey(find), AnyOutcome::FindKey(found)) => {
                 assert_eq!(found, self.model.replay(&find.key), "a key");
             }
+            (AnyCommand::FindVelocityRefusal(find), AnyOutcome::FindVelocityRefusal(over)) => {
+                assert_eq!(over.is_some(), self.model.is_over_velocity(&find.limits), "{over:?}");
+            }
             (AnyCommand::Cancel(cancel), AnyOutcome::Cancel(outcome)) => self.note_cancel(cancel, outcome),
             (AnyCommand::ExpireParts(lapse), AnyOutcome::ExpireParts(count)) => self.note_lapse(lapse, count),
             (AnyCommand::MoveWaiting(moves), AnyOutcome::MoveWaiting(count)) => {

@@ -47,6 +47,8 @@ pub(super) enum Question {
     Resume(String),
     /// Says whether there is such a bind.
     Unbind(u64),
+    /// Unbinds all binds of a connection.
+    UnbindAll(ConnectionId),
     /// Stops the node in order.
     Stop,
 }

@@ -2,8 +2,8 @@
 //! transaction, and in force before the next one begins.
 
 use super::OperatorRefusal;
+use super::asking::{Question, ask_others};
 use crate::author::Acting;
-use crate::board::Order;
 use crate::provision::{
     self, Kind, Plan, Removal, WantedSetup, canonical_name, merged, shown, shown_one, wanted_entry,
 };
@@ -166,11 +166,14 @@ async fn execute_plan_of_entry(
     let entry = plan.shown(kind, &name).map_err(provision::ProvisionRefusal::from)?;
     let entry = entry.ok_or(OperatorRefusal::Failed)?;
     let number = plan.number(kind, &name);
-    let applied = execute_plan(world, plan).await?;
+    let mut applied = execute_plan(world, plan).await?;
     if binds == LiveBinds::Unbind
         && let Some(connection) = number.filter(|_| kind == Kind::Connection).map(ConnectionId::new)
     {
-        world.binds.of_connection(connection).iter().for_each(|bind| bind.order(Order::Unbind));
+        world.binds.unbind_all(connection);
+        let missing = ask_others(world, Question::UnbindAll(connection)).await.missing;
+        let warning = |node| format!("node {node} did not answer: binds of {name} there were not unbound");
+        applied.warnings.extend(missing.into_iter().map(warning));
     }
     Ok(SavedEntryView { entry: EntryView { name, entry }, applied })
 }

@@ -90,6 +90,10 @@ async fn answer(world: &World, question: Question) -> Option<Value> {
             bind.iter().for_each(|bind| bind.order(Order::Unbind));
             Some(json!(bind.is_some()))
         }
+        Question::UnbindAll(connection) => {
+            world.binds.unbind_all(connection);
+            Some(Value::Null)
+        }
         Question::Stop => {
             tracing::info!("Drained by the operator");
             world.stop_wanted.cancel();

@@ -15,8 +15,8 @@ use crate::world::World;
 use hermod_domain::catalogue::{Connection, SMPP_PASSWORD_CHARS, SYSTEM_ID_CHARS_MAX, SmppAccess};
 use hermod_domain::ids::ConnectionId;
 use hermod_smpp::{Bind, BindType, CommandStatus};
-use hermod_store::BindClaim;
 use hermod_store::record::{Replay, RequestKind};
+use hermod_store::{BindClaim, StoreError};
 use metrics::counter;
 use std::time::Duration;
 
@@ -27,7 +27,9 @@ const OVER_LIMIT_DELAY_MAX: Duration = Duration::from_secs(5);
 /// and some for closing.
 const PROBE_WAIT: Duration = Duration::from_millis(5_500);
 /// Pause between two looks whether a bind on another node has ended.
-const LOOK_ELSEWHERE: Duration = Duration::from_millis(250);
+const LOOK_ELSEWHERE: Duration = Duration::from_secs(1);
+/// How long the database may take to count a bind.
+const CLAIM_WAIT: Duration = Duration::from_secs(5);
 const TOO_MANY_BINDS: &str = "maximum number of binds reached";
 
 /// An accepted bind.
@@ -328,22 +330,29 @@ async fn take_bind_slot(world: &World, new: NewBind, max_binds: u32) -> Result<L
     }
 }
 
-/// Takes a bind slot on this node and, if there are several, one that counts on all. Returns none if all are taken.
+/// Takes a bind slot on this node and, if there may be several, one that counts on all. Returns none if all are taken.
 async fn enter(world: &World, new: NewBind, max_binds: u32) -> Result<Option<LiveBind>, BindRejection> {
-    let connection = new.connection;
-    let Ok(place) = world.binds.enter(new, max_binds) else { return Ok(None) };
-    match world.store.claim_bind(connection, max_binds).await {
-        Ok(BindClaim::Alone) => Ok(Some(place)),
-        Ok(BindClaim::Taken(slot)) => {
-            place.keep(slot);
-            Ok(Some(place))
-        }
-        Ok(BindClaim::Full) => Ok(None),
+    if world.binds.is_full(new.connection, max_binds) {
+        return Ok(None);
+    }
+    let claimed = tokio::select! {
+        claimed = world.store.claim_bind(new.connection, max_binds) => claimed,
+        () = world.clock.sleep(CLAIM_WAIT) => Err(StoreError::QueueTimeout),
+    };
+    let slot = match claimed {
+        Ok(BindClaim::Alone) => None,
+        Ok(BindClaim::Taken(slot)) => Some(slot),
+        Ok(BindClaim::Full) => return Ok(None),
         Err(error) => {
             tracing::warn!(%error, "A bind could not be counted on all nodes");
-            Err(BindRejection::with_status(CommandStatus::SYSERR, "the database cannot be reached"))
+            return Err(BindRejection::with_status(CommandStatus::SYSERR, "the database does not answer"));
         }
+    };
+    let Ok(place) = world.binds.enter(new, max_binds) else { return Ok(None) };
+    if let Some(slot) = slot {
+        place.keep(slot);
     }
+    Ok(Some(place))
 }
 
 fn bound_as(kind: BindType) -> BoundAs {
