@@ -49,11 +49,12 @@ pub(super) async fn purge(world: Arc<World>, keep: Retention) -> Result<(), Stor
 }
 
 /// Returns the pause after a step, given its duration and that of the whole purge so far. It is at least four times
-/// the step, so that four fifths of the writer's time are for other work.
+/// the step, so that four fifths of the writer's time are for other work, and at most the time between two purges: the process may
+/// have been stopped for days during the step.
 fn pause(steps_took: Duration, step_took: Duration) -> Duration {
     let halvings = steps_took.as_millis() / PAUSE_HALVED_AFTER.as_millis();
     let halved = PAUSE_MAX / 2_u32.pow(u32::try_from(halvings.min(16)).unwrap_or(16));
-    halved.max(PAUSE_MIN).max(4 * step_took)
+    halved.max(PAUSE_MIN).max(4 * step_took.min(PURGE / 4))
 }
 
 /// Returns the time for retention: limited by the newest message at the start.
@@ -77,6 +78,7 @@ mod tests {
             (86_400, 1, 4),
             (60, 10, 40),
             (60, 500, 2_000),
+            (60, 86_400_000, 60_000),
         ] {
             let pause = pause(Duration::from_secs(steps_took_s), Duration::from_millis(step_took_ms));
             assert_eq!(pause.as_millis(), expect_ms, "{steps_took_s} s, {step_took_ms} ms");
