@@ -4,6 +4,7 @@ mod changing;
 mod limits;
 mod setup;
 
+pub use changing::ChangingAlone;
 use limits::Limits;
 pub use limits::{RateLeft, SignInKey, Use};
 

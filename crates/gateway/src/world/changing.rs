@@ -4,7 +4,7 @@ use super::World;
 use hermod_store::{CatalogueLock, StoreError};
 
 /// The right to change the catalogue.
-pub(crate) struct ChangingAlone<'a> {
+pub struct ChangingAlone<'a> {
     _everywhere: CatalogueLock,
     _here: tokio::sync::MutexGuard<'a, ()>,
 }
@@ -12,7 +12,7 @@ pub(crate) struct ChangingAlone<'a> {
 impl World {
     /// Waits until nothing else changes the catalogue, on any node. To be held from reading the store until the new catalogue is
     /// in effect.
-    pub(crate) async fn change_alone(&self) -> Result<ChangingAlone<'_>, StoreError> {
+    pub async fn change_alone(&self) -> Result<ChangingAlone<'_>, StoreError> {
         let here = self.changing.lock().await;
         Ok(ChangingAlone { _everywhere: self.store.lock_catalogue().await?, _here: here })
     }

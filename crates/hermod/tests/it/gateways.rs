@@ -146,6 +146,8 @@ impl InProcess {
         let source = Source { path: "change.toml".into(), text: text.to_owned() };
         let wanted: WantedSetup = source.parse().expect("a provision file");
         let wanted = wanted.judged_by(world.webhook_rules.clone());
+        // On a server the gateway also reads the setup after each change, and must not do so in between.
+        let _alone = world.change_alone().await.expect("the lock of the setup");
         let plan = provision::apply(
             &world.store,
             &world.pepper,
