@@ -68,7 +68,13 @@ pub(crate) fn run(command: &Command) -> Outcome {
 
 /// Runs the check with the programs of the tests.
 pub(crate) fn run_check() -> Outcome {
-    check::run(&Programs { release: false, binary: None }.binaries()?)
+    // The tests have built them. Building the two alone would build the dependencies again, with fewer features.
+    let binary = Some(target_folder().join("debug").join("hermod"));
+    check::run(&Programs { release: false, binary }.binaries()?)
+}
+
+fn target_folder() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| shell::root().join("target"), PathBuf::from)
 }
 
 fn up(binaries: &Binaries, seconds: Option<u64>) -> Outcome {
@@ -98,9 +104,7 @@ impl Programs {
             build.arg("--release");
         }
         shell::run(build)?;
-        let target =
-            std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| shell::root().join("target"), PathBuf::from);
-        Ok(target.join(if self.release { "release" } else { "debug" }).join("hermod"))
+        Ok(target_folder().join(if self.release { "release" } else { "debug" }).join("hermod"))
     }
 }
 
