@@ -120,9 +120,8 @@ impl Pace {
         u32::try_from(self.level_units / UNITS_PER_TOKEN).expect("no more than the burst")
     }
 
-    /// Returns when the debt is paid.
-    pub fn debt_paid_in(&mut self, now: Timestamp) -> Duration {
-        self.refill(now);
+    /// Returns how long it takes to pay the debt that was left when the bucket was last used.
+    pub fn debt_paid_in(&self) -> Duration {
         Duration::from_millis(self.debt_units.div_ceil(u64::from(self.rate.per_second)))
     }
 
@@ -230,10 +229,10 @@ mod tests {
         assert_eq!(pace.admit(at(1_099)), Err(Duration::from_millis(1)));
         assert_eq!(pace.admit(at(1_100)), Ok(()));
         pace.charge(u32::MAX, at(1_100));
-        assert_eq!(pace.debt_paid_in(at(1_100)), Duration::from_secs(16));
+        assert_eq!(pace.debt_paid_in(), Duration::from_secs(16));
         assert_eq!(pace.admit(at(1_100)), Err(Duration::from_millis(16_100)), "the debt has a limit");
         pace.change_rate(rate(1, 1), at(1_100));
-        assert_eq!(pace.debt_paid_in(at(1_100)), Duration::from_secs(1), "a lower rate does not prolong it");
+        assert_eq!(pace.debt_paid_in(), Duration::from_secs(1), "a lower rate does not prolong it");
     }
 
     /// Three nodes that each admit all they can, and tell each other ten times a second, admit what one would.

@@ -37,7 +37,7 @@ impl Asks {
         Ask { asks: self, number, answers }
     }
 
-    /// Takes in an answer. One that nobody waits for any more is dropped.
+    /// Passes an answer to the request that waits for it. If that has ended, the answer is dropped.
     pub fn put(&self, number: u64, answer: NodeAnswer) {
         if let Some(asker) = self.waiting().get(&number) {
             // The asker may be gone. More answers than that are not asked for.

@@ -46,7 +46,7 @@ pub(super) async fn read_letters(
         tokio::select! {
             Some(letter) = letters.recv() => {
                 let Some(question) = operator::read_letter(&world, letter) else { continue };
-                // More than that are not answered: who asks is told that.
+                // Beyond the limit there is no answer, and the other node lists this one as missing.
                 if answering.len() < QUESTIONS_MAX {
                     let world = world.clone();
                     answering.spawn(async move { operator::answer_question(&world, question).await });

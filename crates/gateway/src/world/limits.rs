@@ -68,8 +68,8 @@ pub(super) struct Limits {
     wrong_codes: Mutex<KeyedPace<u32>>,
     /// The failures that the other nodes have not been told; none without other nodes.
     failures: Option<Mutex<Vec<Use>>>,
-    /// Makes the fingerprints of keys, the same ones on all nodes.
-    seed: [u8; 32],
+    /// Makes the fingerprints of keys, the same ones on all nodes: it has hashed a secret of theirs.
+    seeded: DefaultHasher,
 }
 
 struct Bucket {
@@ -86,13 +86,15 @@ impl Bucket {
 
 impl Limits {
     pub(super) fn new(seed: [u8; 32], is_shared: bool) -> Limits {
+        let mut seeded = DefaultHasher::new();
+        seed.hash(&mut seeded);
         Limits {
             requests: Mutex::default(),
             submits: Mutex::default(),
             sign_ins: Mutex::new(SignIns::new(FAILED_SIGN_INS)),
             wrong_codes: Mutex::new(KeyedPace::new(WRONG_CODES_USERS_MAX)),
             failures: is_shared.then(Mutex::default),
-            seed,
+            seeded,
         }
     }
 
@@ -102,8 +104,8 @@ impl Limits {
     }
 
     fn fingerprint(&self, of: impl Hash) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        (self.seed, of).hash(&mut hasher);
+        let mut hasher = self.seeded.clone();
+        of.hash(&mut hasher);
         hasher.finish()
     }
 
@@ -130,9 +132,9 @@ impl World {
             *pace = Pace::full(rate, now);
         }
         let refused_for = pace.admit(now).err();
-        *used += u32::from(refused_for.is_none());
+        *used = used.saturating_add(u32::from(refused_for.is_none()));
         // The bucket holds one second of tokens, so it is full a second after its debt is paid.
-        let whole_in = Duration::from_secs(1) + pace.debt_paid_in(now);
+        let whole_in = Duration::from_secs(1) + pace.debt_paid_in();
         RateLeft { limit: rate.get(), remaining: pace.remaining(now), whole_in, refused_for }
     }
 
@@ -146,7 +148,7 @@ impl World {
         }
         let taken = pace.take_all(count, now);
         // More than a burst counts as a burst.
-        *used += if taken { count.min(rate.burst()) } else { 0 };
+        *used = used.saturating_add(if taken { count.min(rate.burst()) } else { 0 });
         taken
     }
 

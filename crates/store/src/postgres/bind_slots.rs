@@ -103,8 +103,11 @@ impl BindSlots {
         let session = self.session()?;
         let connected = session.as_ref().expect("it was connected");
         let claimed = match self.try_claim(connected, connection, max_binds) {
-            // An idle connection is found lost when it is used.
-            Err(error) if error.is_connection_lost() => self.try_claim(connected, connection, max_binds),
+            // An idle connection is found lost when it is used. The slot may have been taken all the same: it is deleted first.
+            Err(error) if error.is_connection_lost() => {
+                self.state().left_over.insert(connection);
+                self.try_claim(connected, connection, max_binds)
+            }
             claimed => claimed,
         };
         let number = claimed.inspect_err(|_| {

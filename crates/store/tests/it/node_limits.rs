@@ -165,7 +165,7 @@ async fn parts_of_one_mo_message_on_two_nodes_are_joined() {
     assert_audit_clean(folders[0].path());
 }
 
-/// A customer that polls never misses a message, whichever nodes come and go.
+/// The numbers of MO messages, by which a customer polls, continue on the node that takes the engine over.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn inbound_messages_have_no_gap_through_a_takeover() {
     let Some((folders, [first, second, third])) = three().await else { return };
