@@ -30,7 +30,7 @@ async fn rejected_sender_is_found_requested_accepted_and_used() {
     tab.arrives_at("/accounts/alice").await;
     tab.press("Request log").await;
     tab.sees("SENDER_NOT_APPROVED").await;
-    tab.element(".groups a[href$='/senders']").await.click().await.expect("the remedy");
+    tab.click(".groups a[href$='/senders']").await;
     tab.arrives_at("/accounts/alice/senders").await;
     tab.press("Request a sender").await;
     tab.arrives_at("/accounts/alice/requests?kind=sender").await;

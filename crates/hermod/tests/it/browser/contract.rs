@@ -73,7 +73,7 @@ async fn reply_of_a_handset_is_answered_and_held_messages_and_the_rate_are_shown
     let tab = Tab::signed_in(&s.origin()).await;
     tab.arrives_at("/accounts/alice").await;
     tab.go_until("/accounts/alice/inbox", "Is it there?").await;
-    tab.element("main a[href*='/inbox/']").await.click().await.expect("a thread");
+    tab.click("main a[href*='/inbox/']").await;
     tab.fill("text", "Yes, since noon.").await;
     tab.press("Check parts and price").await;
     tab.press("Send for 0.05 EUR").await;

@@ -66,7 +66,7 @@ async fn created_key_sends_a_message_that_is_watched_live_until_it_is_delivered(
     // Without a click: the feed brings the row and its last state.
     tab.sees(PHONE).await;
     tab.sees("Delivered").await;
-    tab.element("hermod-live a.row-link").await.click().await.expect("a row");
+    tab.click("hermod-live a.row-link").await;
     tab.sees("watched live").await;
     tab.go("/accounts/alice/keys").await;
     tab.sees("from 127.0.0.1").await;
@@ -135,7 +135,7 @@ async fn broken_webhook_is_set_read_mended_and_replayed() {
     s.alice.status_of(&message).becomes("delivered").await;
     hooks.wait_for(1, PATIENCE).await;
     tab.go_until("/accounts/alice/webhooks", "Next attempt in").await;
-    tab.element("a[href*='/webhooks/events/']").await.click().await.expect("an event");
+    tab.click("a[href*='/webhooks/events/']").await;
     tab.sees("503 Service Unavailable").await;
     tab.sees(&message).await;
     let event = tab.path().await;

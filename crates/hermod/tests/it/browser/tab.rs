@@ -52,7 +52,7 @@ impl Tab {
 
     /// Signs out by the menu of the user.
     pub(super) async fn sign_out(&self) {
-        self.element(".rail details.user > summary").await.click().await.expect("the user's menu");
+        self.click(".rail details.user > summary").await;
         self.press("Sign out").await;
         self.sees("signed out").await;
         self.go("/sign-in").await;
@@ -168,15 +168,30 @@ impl Tab {
     pub(super) async fn press(&self, text: &str) {
         let any = ["button", "a", "summary"].map(|name| format!("//{name}[normalize-space()=\"{text}\"]"));
         let any = any.join(" | ");
+        self.click_first(Locator::XPath(&any)).await;
+    }
+
+    /// Clicks the first visible element that a selector of CSS finds.
+    pub(super) async fn click(&self, selector: &str) {
+        self.click_first(Locator::Css(selector)).await;
+    }
+
+    /// Clicks the first visible element of these. A page that is still being left may take away an element that was just found:
+    /// the one of the next page is clicked then.
+    async fn click_first(&self, any: Locator<'_>) {
         let started = now();
         loop {
-            for found in self.client.find_all(Locator::XPath(&any)).await.unwrap_or_default() {
+            for found in self.client.find_all(any).await.unwrap_or_default() {
                 if found.is_displayed().await.unwrap_or_default() {
-                    return found.click().await.expect("it can be clicked");
+                    match found.click().await {
+                        Ok(()) => return,
+                        Err(error) if error.is_stale_element_reference() => {}
+                        Err(error) => panic!("{any:?} cannot be clicked: {error}"),
+                    }
                 }
             }
             let shown = self.text().await;
-            assert!(started.elapsed() < PATIENCE, "nothing to press with {text:?}:\n{shown}");
+            assert!(started.elapsed() < PATIENCE, "nothing to click with {any:?}:\n{shown}");
             pause(POLL).await;
         }
     }

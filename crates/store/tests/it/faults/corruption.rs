@@ -223,10 +223,10 @@ async fn journal_is_checked_beside_a_running_store_and_damage_is_found() {
         let lacking = Store::check_live_journal(world.path()).expect("an intact journal");
         assert!(lacking <= number + 2, "{lacking} batches after message {number}");
     }
-    let copy = copy_files(world.path());
+    let copy = copy_before_a_flush(&world).await;
     let newest = journal_files(copy.path()).into_iter().rfind(|file| has_record(file)).expect("a segment");
     let mut bytes = std::fs::read(&newest).expect("the segment");
-    // Some records before the last: the database has none of them yet.
+    // One of the records that the database lacks.
     let used = bytes.iter().rposition(|byte| *byte != 0).expect("a record");
     bytes[used - BYTES_BEFORE_THE_END] ^= 1;
     std::fs::write(&newest, bytes).expect("the segment is written");
@@ -234,6 +234,25 @@ async fn journal_is_checked_beside_a_running_store_and_damage_is_found() {
     assert!(error.contains("journal-"), "{error}");
 }
 
+/// Copies the files of a running store at a moment when its database lacks more records of the journal than the test damages.
+/// A flush may happen while the files are copied; the next copy then has a chance.
+async fn copy_before_a_flush(world: &World) -> TempDir {
+    for try_number in 0..COPIES_MAX {
+        for number in 0..BATCHES_LACKED_MIN {
+            let key = key(1_000 + try_number * BATCHES_LACKED_MIN + number);
+            world.send(Acceptance { key: Some(key), ..world.sms() }).await;
+        }
+        let copy = copy_files(world.path());
+        if Store::check_live_journal(copy.path()).is_ok_and(|lacked| lacked >= BATCHES_LACKED_MIN) {
+            return copy;
+        }
+    }
+    panic!("the database had every record of the journal in each of {COPIES_MAX} copies");
+}
+
+/// More than the damage is away from the end.
+const BATCHES_LACKED_MIN: u64 = 30;
+const COPIES_MAX: u64 = 100;
 /// Where the first record of a segment begins.
 const FIRST_RECORD: usize = 4_096;
 /// About ten messages.
