@@ -10,7 +10,7 @@ pub use limits::{RateLeft, SignInKey, Use};
 
 use crate::board::{
     AlarmKind, Alarms, Asks, Binds, CarrierBoard, EXPORTS_MAX, FEEDS_MAX, InboundPolls, KeyUses, MailQueue,
-    Probes, RequestLog, Slots, WebhookTests,
+    Probes, RequestLog, Slots, WebhookPosting, WebhookTests,
 };
 use crate::clock::Clock;
 use crate::http::body_memory::{BODY_MEMORY_MAX, BodyMemory};
@@ -46,6 +46,8 @@ pub struct World {
     pub key_uses: KeyUses,
     /// Test events to customers' webhooks.
     pub webhook_tests: WebhookTests,
+    /// What other nodes say about posting webhooks.
+    pub webhook_posting: WebhookPosting,
     /// How much of the request log is used up.
     pub request_log: RequestLog,
     /// Exports of the record that are running.
@@ -111,6 +113,7 @@ impl World {
             probes: Probes::default(),
             key_uses: KeyUses::default(),
             webhook_tests: WebhookTests::default(),
+            webhook_posting: WebhookPosting::default(),
             request_log: RequestLog::default(),
             exports: Slots::of(EXPORTS_MAX),
             feeds: Slots::of(FEEDS_MAX),

@@ -18,6 +18,7 @@ mod request_log;
 mod slots;
 mod trace;
 mod traffic;
+mod webhook_posting;
 mod webhook_tests;
 
 pub use alarms::{Alarm, AlarmKind, Alarms};
@@ -36,4 +37,7 @@ pub use request_log::RequestLog;
 pub use slots::{EXPORTS_MAX, FEEDS_MAX, NoSlot, Slot, Slots};
 pub use trace::{PduDirection, TRACE_LINES_MAX, Trace, TraceLine};
 pub use traffic::Traffic;
+pub use webhook_posting::{
+    EndedPosting, Failing, PostingLetter, PostingNotice, PostingOrder, WebhookPosting,
+};
 pub use webhook_tests::{NoTest, TestEvent, TestReport, TestRequest, WebhookTests};

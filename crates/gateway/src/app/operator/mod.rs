@@ -53,7 +53,8 @@ pub use money::{
     statement_csv,
 };
 pub use nodes::{
-    Asked, answer_question, drain_node, list_nodes, probe_bind_elsewhere, read_letter, share_limits,
+    Asked, answer_question, drain_node, list_nodes, order_webhook_posts, probe_bind_elsewhere, read_letter,
+    share_limits, tell_webhook_posts,
 };
 pub use published::OPERATOR_ERRORS;
 pub use record::{

@@ -3,7 +3,7 @@
 use super::asking::{NodeLetter, Question, ask_one, find_node, own_name, send};
 use super::{OperatorRefusal, binds, carriers};
 use crate::author::Acting;
-use crate::board::{NodeAnswer, Order};
+use crate::board::{NodeAnswer, Order, PostingLetter, PostingNotice, PostingOrder};
 use crate::views::nodes::{NodeView, NodesView, StoppingView};
 use crate::world::World;
 use hermod_domain::ids::ConnectionId;
@@ -44,6 +44,19 @@ pub fn probe_bind_elsewhere(world: &World, connection: ConnectionId, peer: IpAdd
     send(world, None, &NodeLetter::ProbeBind { connection, peer });
 }
 
+/// Tells another node which webhooks to post. Only the node with the engine does.
+pub fn order_webhook_posts(world: &World, to: NodeRun, order: PostingOrder) {
+    send(world, Some(to), &NodeLetter::Webhooks(PostingLetter::Order(order)));
+}
+
+/// Tells the node with the engine which webhooks this one posts. Nothing is said while none has the engine.
+pub fn tell_webhook_posts(world: &World, notice: PostingNotice) {
+    let engine = world.store.nodes().into_iter().find(|node| node.runs_engine && !node.is_this);
+    if let Some(engine) = engine {
+        send(world, Some(engine.run), &NodeLetter::Webhooks(PostingLetter::Notice(notice)));
+    }
+}
+
 /// A question of another node.
 pub struct Asked {
     from: NodeRun,
@@ -61,6 +74,7 @@ pub fn read_letter(world: &World, letter: Letter) -> Option<Asked> {
                 bind.order(Order::Probe);
             }
         }
+        NodeLetter::Webhooks(said) => world.webhook_posting.put(letter.from, said),
         NodeLetter::Question { number, question } => {
             return Some(Asked { from: letter.from, number, question });
         }

@@ -1,11 +1,16 @@
 //! Starts a task for every endpoint with due events: woken by the store, or when a retry is due. The task ends when the
-//! endpoint was idle for a while.
+//! endpoint was idle for a while. The node with the engine leads: it may have another node post to an endpoint (`spread.rs`).
 
 use super::Shared;
-use super::endpoint::{self, Wakeup};
+use super::endpoint;
+use super::spread::{Heard, Spread, TELL_EVERY};
+use super::wakeup::Wakeup;
+use crate::app::operator::{order_webhook_posts, tell_webhook_posts};
+use crate::board::{EndedPosting, PostingLetter, PostingNotice, PostingOrder};
+use crate::clock::{Moment, within};
 use crate::workers::Workers;
 use hermod_domain::time::Timestamp;
-use hermod_store::Endpoint;
+use hermod_store::{Endpoint, NodeRun};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,101 +24,277 @@ const SLEEP_MAX: Duration = Duration::from_secs(5);
 const ALARMS_EVERY: Duration = SLEEP_MAX;
 /// Ended tasks that are not processed yet.
 const ENDED_MAX: usize = 256;
+/// How long a new leader listens which endpoints the other nodes post to, unless it has heard all of them.
+const LISTEN_MAX: Duration = Duration::from_secs(4);
+/// How long a helper waits for its tasks when it is stopped, to say that they have ended.
+const LEAVE_WAIT: Duration = Duration::from_secs(3);
+
+type Ending = (Endpoint, Option<Timestamp>);
 
 struct Dispatcher {
     shared: Arc<Shared>,
     workers: Workers,
-    /// Endpoints with a task.
+    /// The endpoints that this node posts to.
     served: HashMap<Endpoint, Arc<Wakeup>>,
-    /// Endpoints without a task, by their next due time.
+    ended: mpsc::Sender<Ending>,
+    role: Role,
+}
+
+enum Role {
+    /// Another node has the engine, and says which endpoints to post to.
+    Helper(Helper),
+    Leader(Leader),
+}
+
+struct Helper {
+    /// What the leader does not know yet.
+    unsaid: Vec<EndedPosting>,
+    /// When to say what this node posts to.
+    tell_at: Moment,
+}
+
+struct Leader {
+    spread: Spread,
+    /// When the events of endpoints are due that nobody posts to.
     due: BTreeSet<(Timestamp, Endpoint)>,
-    ended: mpsc::Sender<(Endpoint, Option<Timestamp>)>,
+    listens_until: Moment,
+    read_at: Moment,
+    alarms_at: Moment,
 }
 
 pub(super) async fn serve(shared: Arc<Shared>, workers: Workers) {
+    let Some(mut letters) = shared.world.webhook_posting.letters() else { return };
     let (ended, mut endings) = mpsc::channel(ENDED_MAX);
-    let (clock, stopping) = (shared.world.clock.clone(), workers.stopping());
-    let mut dispatcher = Dispatcher { shared, workers, served: HashMap::new(), due: BTreeSet::new(), ended };
-    // Only the node with the engine posts webhooks.
-    tokio::select! {
-        () = dispatcher.shared.world.store.engine_came() => {}
-        () = stopping.cancelled() => return,
-    }
-    let mut read_at = clock.moment();
-    dispatcher.load_failing().await;
-    let mut alarms_at = clock.moment();
+    let (clock, store) = (shared.world.clock.clone(), shared.world.store.clone());
+    let stopping = workers.stopping();
+    let role = Role::Helper(Helper { unsaid: Vec::new(), tell_at: clock.moment() });
+    let mut dispatcher = Dispatcher { shared, workers, served: HashMap::new(), ended, role };
     loop {
-        if alarms_at <= clock.moment() {
-            dispatcher.shared.statuses.update_alarms(&dispatcher.shared.world);
-            alarms_at = clock.moment().plus(ALARMS_EVERY);
-        }
-        if read_at <= clock.moment() {
-            dispatcher.read_waiting().await;
-            read_at = clock.moment().plus(READ_ALL_EVERY);
-        }
-        dispatcher.start_due();
+        dispatcher.take_turn().await;
         tokio::select! {
-            woken = dispatcher.shared.world.store.woken_endpoints() => {
+            () = store.engine_came(), if dispatcher.leader().is_none() => dispatcher.lead().await,
+            woken = store.woken_endpoints(), if dispatcher.chooses() => {
                 woken.into_iter().for_each(|endpoint| dispatcher.wake(endpoint));
             }
+            Some((from, letter)) = letters.recv() => dispatcher.read_letter(from, letter),
             Some((endpoint, next_due)) = endings.recv() => dispatcher.end(endpoint, next_due),
             () = clock.sleep(dispatcher.sleep()) => {}
-            () = stopping.cancelled() => return,
+            () = stopping.cancelled() => break,
         }
     }
+    // Real time, because of the network.
+    let _ = within(LEAVE_WAIT, dispatcher.leave(&mut endings)).await;
 }
 
 impl Dispatcher {
-    /// Loads the endpoints that were failing before this start.
-    async fn load_failing(&self) {
-        match self.shared.world.store.failing_endpoints().await {
-            Ok(failing) => self.shared.statuses.load_failing(failing),
-            Err(fault) => tracing::error!(%fault, "Could not read the failing webhook endpoints"),
+    fn leader(&mut self) -> Option<&mut Leader> {
+        match &mut self.role {
+            Role::Leader(leader) => Some(leader),
+            Role::Helper(_) => None,
         }
     }
 
-    /// Reads all endpoints with waiting events.
-    async fn read_waiting(&mut self) {
-        match self.shared.world.store.webhooks_waiting().await {
+    fn moment(&self) -> Moment {
+        self.shared.world.clock.moment()
+    }
+
+    /// Whether this node chooses now who posts.
+    fn chooses(&self) -> bool {
+        let Role::Leader(leader) = &self.role else { return false };
+        leader.listens_until <= self.moment()
+    }
+
+    /// Does what is due by the clock.
+    async fn take_turn(&mut self) {
+        let moment = self.moment();
+        self.update_alarms(moment);
+        self.end_listening(moment);
+        if self.chooses() {
+            self.read_waiting(moment).await;
+            self.replace_silent();
+            self.start_due();
+            self.send_orders();
+        } else {
+            self.tell(moment);
+        }
+    }
+
+    fn sleep(&self) -> Duration {
+        let world = &self.shared.world;
+        let longest = if world.store.has_nodes() { TELL_EVERY } else { SLEEP_MAX };
+        match &self.role {
+            Role::Leader(leader) if self.chooses() => {
+                leader.due.first().map_or(longest, |(due, _)| due.since(world.clock.now()).min(longest))
+            }
+            Role::Leader(_) | Role::Helper(_) => longest,
+        }
+    }
+
+    /// Begins to choose who posts: this node has the engine now.
+    async fn lead(&mut self) {
+        let world = self.shared.world.clone();
+        match world.store.failing_endpoints().await {
+            Ok(failing) => self.shared.statuses.load_failing(failing),
+            Err(fault) => tracing::error!(%fault, "Could not read the failing webhook endpoints"),
+        }
+        let moment = self.moment();
+        let listens_until = if world.store.has_other_nodes() { moment.plus(LISTEN_MAX) } else { moment };
+        self.role = Role::Leader(Leader {
+            spread: Spread::default(),
+            due: BTreeSet::new(),
+            listens_until,
+            read_at: moment,
+            alarms_at: moment,
+        });
+    }
+
+    /// Ends the time of listening when every other node was heard.
+    fn end_listening(&mut self, moment: Moment) {
+        let Role::Leader(leader) = &mut self.role else { return };
+        if leader.listens_until <= moment {
+            return;
+        }
+        let nodes = self.shared.world.store.nodes();
+        let others = nodes.iter().filter(|node| node.is_alive && !node.is_this);
+        if leader.spread.knows(others.map(|node| node.run)) {
+            leader.listens_until = moment;
+        }
+    }
+
+    /// Only the leader raises alarms: it hears from the others how their posts fare.
+    fn update_alarms(&mut self, moment: Moment) {
+        let shared = self.shared.clone();
+        if let Some(leader) = self.leader().filter(|leader| leader.alarms_at <= moment) {
+            leader.alarms_at = moment.plus(ALARMS_EVERY);
+            shared.statuses.update_alarms(&shared.world);
+        }
+    }
+
+    /// Reads all endpoints with waiting events, if it is time.
+    async fn read_waiting(&mut self, moment: Moment) {
+        let shared = self.shared.clone();
+        let Role::Leader(leader) = &mut self.role else { return };
+        if moment < leader.read_at {
+            return;
+        }
+        leader.read_at = moment.plus(READ_ALL_EVERY);
+        match shared.world.store.webhooks_waiting().await {
             Ok(waiting) => {
-                // A running task knows its own due time.
-                let served = &self.served;
-                self.due = waiting
-                    .into_iter()
-                    .filter(|(endpoint, _)| !served.contains_key(endpoint))
-                    .map(|(endpoint, due)| (due, endpoint))
-                    .collect();
+                // A task of this node knows its own due time.
+                let waiting = waiting.into_iter().filter(|(endpoint, _)| !self.served.contains_key(endpoint));
+                leader.due = waiting.map(|(endpoint, due)| (due, endpoint)).collect();
             }
             Err(fault) => tracing::error!(%fault, "Could not read the waiting webhooks; retrying"),
         }
     }
 
-    fn sleep(&self) -> Duration {
-        let now = self.shared.world.clock.now();
-        self.due.first().map_or(SLEEP_MAX, |(due, _)| due.since(now).min(SLEEP_MAX))
-    }
-
     fn start_due(&mut self) {
         let now = self.shared.world.clock.now();
-        while let Some((due, endpoint)) = self.due.first().copied()
+        while let Role::Leader(leader) = &mut self.role
+            && let Some((due, endpoint)) = leader.due.first().copied()
             && due <= now
         {
-            self.due.pop_first();
+            leader.due.pop_first();
             self.wake(endpoint);
         }
     }
 
-    fn wake(&mut self, endpoint: Endpoint) {
-        if let Some(wakeup) = self.served.get(&endpoint) {
-            wakeup.wake();
+    /// Chooses others for the endpoints of nodes that are silent.
+    fn replace_silent(&mut self) {
+        let moment = self.moment();
+        let left = self.leader().map(|leader| leader.spread.take_silent(moment));
+        left.into_iter().flatten().for_each(|endpoint| self.wake(endpoint));
+    }
+
+    fn send_orders(&mut self) {
+        let orders = self.leader().map(|leader| leader.spread.take_orders()).unwrap_or_default();
+        for (node, order) in orders {
+            order_webhook_posts(&self.shared.world, node, order);
+        }
+    }
+
+    /// Tells the leader what has changed, and every second which endpoints this node posts to.
+    fn tell(&mut self, moment: Moment) {
+        let shared = &self.shared;
+        let Role::Helper(Helper { unsaid, tell_at }) = &mut self.role else { return };
+        if !shared.world.store.can_serve() {
+            // It is told as soon as there is a leader again.
+            *tell_at = moment;
             return;
         }
-        let wakeup = Arc::new(Wakeup::default());
+        let is_time = *tell_at <= moment;
+        if !is_time && unsaid.is_empty() {
+            return;
+        }
+        if is_time {
+            *tell_at = moment.plus(TELL_EVERY);
+        }
+        let notice = PostingNotice {
+            ended: std::mem::take(unsaid),
+            changed: shared.statuses.take_changed(),
+            posting_to: is_time.then(|| self.served.keys().copied().collect()),
+            is_leaving: self.workers.stopping().is_cancelled(),
+        };
+        tell_webhook_posts(&shared.world, notice);
+    }
+
+    fn read_letter(&mut self, from: NodeRun, letter: PostingLetter) {
+        match (letter, &self.role) {
+            (PostingLetter::Order(order), Role::Helper(_)) => self.follow(order),
+            (PostingLetter::Notice(notice), Role::Leader(_)) => self.hear(from, notice),
+            (PostingLetter::Order(_) | PostingLetter::Notice(_), _) => {}
+        }
+    }
+
+    /// Does what the leader wants.
+    fn follow(&mut self, PostingOrder { leave, post_to }: PostingOrder) {
+        for wakeup in leave.iter().filter_map(|endpoint| self.served.get(endpoint)) {
+            wakeup.leave();
+        }
+        for (endpoint, failing) in post_to {
+            if !self.served.contains_key(&endpoint) {
+                self.shared.statuses.set(endpoint, failing);
+            }
+            self.wake(endpoint);
+        }
+    }
+
+    /// Takes in what a helper says.
+    fn hear(&mut self, from: NodeRun, notice: PostingNotice) {
+        let moment = self.moment();
+        let Role::Leader(leader) = &mut self.role else { return };
+        let is_here = |endpoint: &Endpoint| self.served.contains_key(endpoint);
+        let Heard { ended, changed, unserved } = leader.spread.hear(from, notice, is_here, moment);
+        for EndedPosting { endpoint, next_due, failing } in ended {
+            self.shared.statuses.set(endpoint, failing);
+            leader.due.extend(next_due.map(|due| (due, endpoint)));
+        }
+        for (endpoint, failing) in changed {
+            self.shared.statuses.set(endpoint, failing);
+        }
+        unserved.into_iter().for_each(|endpoint| self.wake(endpoint));
+    }
+
+    /// Has the events of an endpoint posted, by the node that does it already or by one that is chosen now.
+    fn wake(&mut self, endpoint: Endpoint) {
+        if let Some(wakeup) = self.served.get(&endpoint) {
+            return wakeup.wake();
+        }
+        let (moment, failing) = (self.moment(), self.shared.statuses.failing(endpoint));
+        let is_ordered = self.leader().is_some_and(|leader| leader.spread.order(endpoint, failing, moment));
+        if !is_ordered {
+            self.start(endpoint);
+        }
+    }
+
+    /// Starts the task of an endpoint.
+    fn start(&mut self, endpoint: Endpoint) {
+        let wakeup = Arc::new(Wakeup::new(&self.workers.stopping()));
         self.served.insert(endpoint, wakeup.clone());
-        let (shared, ended, stopping) = (self.shared.clone(), self.ended.clone(), self.workers.stopping());
+        let (shared, ended) = (self.shared.clone(), self.ended.clone());
         let name = format!("webhooks/{}/{}", endpoint.account, endpoint.kind.as_str());
         self.workers.spawn_named(name, async move {
-            let next_due = endpoint::serve(endpoint, shared, wakeup, stopping).await;
+            let next_due = endpoint::serve(endpoint, shared, wakeup).await;
             // Fails only while the gateway stops.
             let _ = ended.send((endpoint, next_due)).await;
         });
@@ -121,10 +302,38 @@ impl Dispatcher {
 
     fn end(&mut self, endpoint: Endpoint, next_due: Option<Timestamp>) {
         let woken_again = self.served.remove(&endpoint).is_some_and(|wakeup| wakeup.take_wake());
-        if woken_again {
-            self.wake(endpoint);
-        } else if let Some(due) = next_due {
-            self.due.insert((due, endpoint));
+        if woken_again && !self.workers.stopping().is_cancelled() {
+            return self.wake(endpoint);
         }
+        match &mut self.role {
+            Role::Leader(leader) => leader.due.extend(next_due.map(|due| (due, endpoint))),
+            Role::Helper(helper) => {
+                let failing = self.shared.statuses.forget(endpoint);
+                helper.unsaid.push(EndedPosting { endpoint, next_due, failing });
+            }
+        }
+    }
+
+    /// Tells the leader that this node is about to stop, and what its tasks leave.
+    async fn leave(mut self, endings: &mut mpsc::Receiver<Ending>) {
+        if self.leader().is_some() || !self.shared.world.store.has_nodes() {
+            return;
+        }
+        loop {
+            self.tell_now();
+            if self.served.is_empty() {
+                return;
+            }
+            let Some((endpoint, next_due)) = endings.recv().await else { return };
+            self.end(endpoint, next_due);
+        }
+    }
+
+    fn tell_now(&mut self) {
+        let moment = self.moment();
+        if let Role::Helper(helper) = &mut self.role {
+            helper.tell_at = moment;
+        }
+        self.tell(moment);
     }
 }

@@ -6,6 +6,8 @@ use super::client::{KEEP_ALIVE, Pool};
 use super::post::{Attempt, Posted, not_posted};
 use super::post_limiter::PostPermit;
 use super::target::{NoTarget, Target};
+use super::task::{Task, end_of};
+use super::wakeup::Wakeup;
 use crate::clock::Moment;
 use crate::clock::within;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
@@ -15,12 +17,9 @@ use hermod_store::{
     AfterAttempt, AttemptOutcome, Endpoint, EventId, SettledAttempt, StoreError, WebhookEvent, WebhookPage,
 };
 use std::collections::{HashSet, VecDeque};
-use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
-use tokio::sync::Notify;
-use tokio_util::sync::CancellationToken;
 
 /// Events read at a time, at least and at most. They bound the memory of an endpoint.
 const READ_MIN: u32 = 4;
@@ -29,32 +28,15 @@ const READ_MAX: u32 = 128;
 const HELD_MAX: usize = 256;
 /// The wait after a store error.
 const FAULT_WAIT: Duration = Duration::from_secs(1);
-/// How long posts in progress may take when the gateway stops.
+/// Pause before events are read after the engine was not reached.
+const RESUME_AFTER: Duration = Duration::from_secs(3);
+/// How often to look whether the engine is reached, with events to read.
+const ENGINE_POLL: Duration = Duration::from_millis(100);
+/// How long posts in progress may take when the gateway stops, or another node posts to the endpoint.
 const STOP_WAIT: Duration = Duration::from_secs(2);
 
 /// The shortest wait, so that the task yields even with work to do.
 const SHORTEST_WAIT: Duration = Duration::from_millis(1);
-
-type Task<T> = Pin<Box<dyn Future<Output = T> + Send>>;
-
-/// Wakes an endpoint's task when there are more events.
-#[derive(Default)]
-pub(super) struct Wakeup {
-    woken: AtomicBool,
-    wake: Notify,
-}
-
-impl Wakeup {
-    pub(super) fn wake(&self) {
-        self.woken.store(true, Ordering::Release);
-        self.wake.notify_one();
-    }
-
-    /// Returns whether the task was woken since the last call.
-    pub(super) fn take_wake(&self) -> bool {
-        self.woken.swap(false, Ordering::AcqRel)
-    }
-}
 
 struct EndpointTask {
     endpoint: Endpoint,
@@ -72,6 +54,8 @@ struct EndpointTask {
     awaiting_permit: Option<Task<PostPermit>>,
     /// No post before this time.
     rest_until: Moment,
+    /// No read before this time.
+    resumes_at: Moment,
     finished: Vec<SettledAttempt>,
     settling: Option<Task<Settled>>,
     /// The last write failed: the next one waits.
@@ -95,13 +79,13 @@ pub(super) async fn serve(
     endpoint: Endpoint,
     shared: Arc<Shared>,
     wakeup: Arc<Wakeup>,
-    stopping: CancellationToken,
 ) -> Option<Timestamp> {
     let mut task = EndpointTask::new(endpoint, shared.clone());
     let clock = shared.world.clock.clone();
     let mut idle_until = clock.moment().plus(KEEP_ALIVE);
-    while !stopping.is_cancelled() {
+    while !wakeup.stopping.is_cancelled() {
         task.more |= wakeup.take_wake() || task.is_due();
+        task.forget_without_engine();
         task.read().await;
         // One time for the whole turn, so that `wait` covers what `begin` left out.
         let moment = clock.moment();
@@ -115,34 +99,21 @@ pub(super) async fn serve(
         let wait = task.wait(idle_until, moment);
         tokio::select! {
             Some(posted) = task.in_progress.next() => task.finish(posted),
-            done = settled(&mut task.settling) => task.settled(done),
-            permit = permit_ready(&mut task.awaiting_permit) => task.on_permit(permit),
+            done = end_of(&mut task.settling) => task.settled(done),
+            permit = end_of(&mut task.awaiting_permit) => task.on_permit(permit),
             () = wakeup.wake.notified() => {}
             () = clock.sleep(wait) => {}
-            () = stopping.cancelled() => {}
+            () = wakeup.stopping.cancelled() => {}
         }
     }
-    if stopping.is_cancelled() {
-        // Real time, because of the network. Unfinished posts are repeated after the next start.
+    if wakeup.stopping.is_cancelled() {
+        // Real time, because of the network. Unfinished posts are repeated after the next start, or by another node.
         let _ = within(STOP_WAIT, task.finish_posts()).await;
+        // There may be more.
+        task.next_due = Some(clock.now());
     }
     shared.statuses.keep(endpoint, task.pressure);
     task.next_due
-}
-
-async fn settled<T>(settling: &mut Option<Task<T>>) -> T {
-    match settling {
-        Some(task) => {
-            let done = task.await;
-            *settling = None;
-            done
-        }
-        None => std::future::pending().await,
-    }
-}
-
-async fn permit_ready(awaiting_permit: &mut Option<Task<PostPermit>>) -> PostPermit {
-    settled(awaiting_permit).await
 }
 
 impl EndpointTask {
@@ -152,6 +123,7 @@ impl EndpointTask {
             endpoint,
             pressure: shared.statuses.of(endpoint),
             rest_until: shared.world.clock.moment(),
+            resumes_at: shared.world.clock.moment(),
             shared,
             target: None,
             pool: Arc::default(),
@@ -177,6 +149,18 @@ impl EndpointTask {
         self.next_due.is_some_and(|due| due <= self.shared.world.clock.now())
     }
 
+    /// Forgets the events that are not posted yet while the engine is not reached: another node may have been told to post them.
+    /// When it is reached again, it has some time to say so.
+    fn forget_without_engine(&mut self) {
+        if !self.shared.world.store.can_serve() {
+            self.more |= !self.queue.is_empty();
+            for event in self.queue.drain(..) {
+                self.held.remove(&event.id);
+            }
+            self.resumes_at = self.shared.world.clock.moment().plus(RESUME_AFTER);
+        }
+    }
+
     /// Returns how long to wait without an event.
     fn wait(&self, idle_until: Moment, moment: Moment) -> Duration {
         let now = self.shared.world.clock.now();
@@ -185,6 +169,9 @@ impl EndpointTask {
             return SHORTEST_WAIT;
         }
         let mut wait = until(idle_until).max(SHORTEST_WAIT);
+        if self.more && moment < self.resumes_at {
+            wait = wait.min(ENGINE_POLL);
+        }
         // An event may have become due since this turn began.
         if !self.more
             && let Some(due) = self.next_due
@@ -199,7 +186,10 @@ impl EndpointTask {
 
     fn can_read(&self) -> bool {
         let enough = usize::try_from(self.pressure.posts()).unwrap_or(0);
-        self.more && self.queue.len() < enough && self.held.len() < HELD_MAX
+        self.more
+            && self.queue.len() < enough
+            && self.held.len() < HELD_MAX
+            && self.resumes_at <= self.shared.world.clock.moment()
     }
 
     /// Reads due events, if there may be more and memory allows.
@@ -389,7 +379,7 @@ impl EndpointTask {
             }
             tokio::select! {
                 Some(posted) = self.in_progress.next() => self.finish(posted),
-                done = settled(&mut self.settling) => self.settled(done),
+                done = end_of(&mut self.settling) => self.settled(done),
             }
         }
     }

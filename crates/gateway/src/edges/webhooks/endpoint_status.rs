@@ -1,33 +1,25 @@
 //! The recent behaviour of each endpoint, kept while it has no task, so that an endpoint that failed an hour ago starts
 //! cautiously again. Also raises the alarm about endpoints that fail for long.
 
-use crate::board::AlarmKind;
+use crate::board::{AlarmKind, Failing};
 use crate::world::World;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::post_concurrency::PostConcurrency;
 use hermod_store::{AttemptOutcome, Endpoint, FailingEndpoint};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// An endpoint without a successful post for this long raises an alarm. A restart of the receiver takes less.
 pub(super) const FAILING_FOR: Duration = Duration::from_secs(300);
 
-/// An endpoint without a successful post since `since`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Failing {
-    pub(super) since: Timestamp,
-    /// The URL of the last post; `None` if there was none since the start.
-    pub(super) url: Option<String>,
-    /// The outcome of the last post.
-    pub(super) last: Option<AttemptOutcome>,
-}
-
 /// Bounded by the number of endpoints: two per account.
 #[derive(Default)]
 pub(super) struct EndpointStatuses {
     pressures: Mutex<HashMap<Endpoint, PostConcurrency>>,
     failing: Mutex<BTreeMap<Endpoint, Failing>>,
+    /// Endpoints of which the node that raises the alarms is to be told.
+    changed: Mutex<BTreeSet<Endpoint>>,
 }
 
 impl EndpointStatuses {
@@ -46,6 +38,32 @@ impl EndpointStatuses {
         }
     }
 
+    /// Sets what another node knows of an endpoint.
+    pub(super) fn set(&self, endpoint: Endpoint, known: Option<Failing>) {
+        let mut failing = lock(&self.failing);
+        match known {
+            Some(known) => drop(failing.insert(endpoint, known)),
+            None => drop(failing.remove(&endpoint)),
+        }
+    }
+
+    pub(super) fn failing(&self, endpoint: Endpoint) -> Option<Failing> {
+        lock(&self.failing).get(&endpoint).cloned()
+    }
+
+    /// Forgets an endpoint that this node posts to no more, and returns what was known of it.
+    pub(super) fn forget(&self, endpoint: Endpoint) -> Option<Failing> {
+        lock(&self.changed).remove(&endpoint);
+        lock(&self.failing).remove(&endpoint)
+    }
+
+    /// Returns the endpoints whose posts failed or succeeded since the last call, for the node that raises the alarms.
+    pub(super) fn take_changed(&self) -> Vec<(Endpoint, Option<Failing>)> {
+        let changed = std::mem::take(&mut *lock(&self.changed));
+        let failing = lock(&self.failing);
+        changed.into_iter().map(|endpoint| (endpoint, failing.get(&endpoint).cloned())).collect()
+    }
+
     /// Records a failed post.
     pub(super) fn failed(
         &self,
@@ -54,6 +72,7 @@ impl EndpointStatuses {
         last: Option<&AttemptOutcome>,
         now: Timestamp,
     ) {
+        lock(&self.changed).insert(endpoint);
         let mut failing = lock(&self.failing);
         let known = failing.entry(endpoint).or_insert(Failing { since: now, url: None, last: None });
         if known.url.as_deref() != url && known.url.is_some() {
@@ -70,6 +89,7 @@ impl EndpointStatuses {
 
     /// Records a successful post, or that the endpoint does not exist any more.
     pub(super) fn recovered(&self, endpoint: Endpoint) {
+        lock(&self.changed).insert(endpoint);
         lock(&self.failing).remove(&endpoint);
     }
 

@@ -1,6 +1,7 @@
 //! Posts webhooks to customers: DLRs and MO messages. Every endpoint with waiting events has one task, which reads due
 //! events, posts them as fast as the endpoint accepts, and settles them in the store. Endpoints do not wait for each
-//! other: shared limits have a separate share for failing ones.
+//! other: shared limits have a separate share for failing ones. Where several nodes share a store, each endpoint is served by one
+//! of them, which the node with the engine chooses (`spread.rs`).
 
 mod client;
 mod dispatcher;
@@ -10,8 +11,11 @@ mod post;
 mod post_limiter;
 mod resolver;
 mod settings;
+mod spread;
 mod target;
+mod task;
 mod test_event;
+mod wakeup;
 
 pub use resolver::Resolver;
 pub use settings::Settings;

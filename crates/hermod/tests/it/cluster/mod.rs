@@ -13,6 +13,7 @@ mod own_server;
 mod rig;
 mod server_lost;
 mod stopped_in_transaction;
+mod webhooks;
 
 use crate::crash::Customer;
 use hermod_simulator::load::http::Which;

@@ -3,6 +3,7 @@
 
 use super::rig::{Cluster, NAMES};
 use crate::cli::process::{Caller, command, json, path};
+use crate::crash::Customer;
 use crate::gateways::{KEY, SECRET, data_folder};
 use crate::real_time::{block, now, pause, wait_until};
 use crate::scenario::Esme;
@@ -18,13 +19,15 @@ use std::time::Duration;
 
 /// Requests per second of the customer.
 const RATE: u32 = 50;
-const RATE_SECONDS: u32 = 6;
+const RATE_SECONDS: u32 = 10;
+/// Parts per second of the carrier.
+const CARRIER_RATE: u32 = 60;
 
 const ALICE_SMPP: &str = "[[connection]]\nname = \"alice-smpp\"\naccount = \"alice\"\ndefault_sender = \"Hermod\"\n\
      system_id = \"alice\"\npassword = \"secret12\"\nmax_binds = 2\n";
 
 impl Cluster {
-    fn data(&self, index: usize) -> PathBuf {
+    pub(super) fn data(&self, index: usize) -> PathBuf {
         data_folder(&self.path().join(NAMES[index]))
     }
 
@@ -63,7 +66,7 @@ impl Cluster {
     }
 }
 
-fn metrics(address: std::net::SocketAddr) -> String {
+pub(super) fn metrics(address: std::net::SocketAddr) -> String {
     let mut stream = TcpStream::connect(address).expect("it listens");
     let request = "GET /metrics HTTP/1.1\r\nHost: hermod\r\nConnection: close\r\n\r\n";
     stream.write_all(request.as_bytes()).expect("it reads");
@@ -149,4 +152,31 @@ async fn request_rate_and_revoked_keys_hold_on_all_nodes() {
         block(Duration::from_millis(50));
     }
     println!("the key is refused on all nodes after {:?}", began.elapsed());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rate_of_a_carrier_holds_over_all_nodes() {
+    let Some(cluster) = Cluster::start(3).await else { return };
+    command(&cluster.data(1), &["carrier", "set", "acme", "--rate", &CARRIER_RATE.to_string()]);
+    // Each node gets one of the links.
+    wait_until("each node has a link", || {
+        (0..3).all(|index| {
+            let text = metrics(cluster.node(index).address());
+            text.lines().any(|line| line.starts_with("hermod_link_bound{") && line.ends_with(" 1"))
+        })
+    });
+    pause(Duration::from_secs(2)).await;
+    let customer = Customer::default();
+    let submits = || u32::try_from(cluster.carrier.record().counts().submits).expect("a few hundred");
+    cluster
+        .send_during(&customer, async {
+            wait_until("the carrier gets parts", || submits() > 2 * CARRIER_RATE);
+            let before = submits();
+            pause(Duration::from_secs(RATE_SECONDS.into())).await;
+            let sent = submits() - before;
+            println!("{sent} parts in {RATE_SECONDS} s at {CARRIER_RATE} per second");
+            let expected = RATE_SECONDS * CARRIER_RATE;
+            assert!((expected * 9 / 10..=expected * 11 / 10).contains(&sent), "{sent} of {expected}");
+        })
+        .await;
 }

@@ -1,0 +1,139 @@
+//! Webhooks are posted by all nodes, each endpoint by one of them; another goes on when it dies.
+
+use super::operations::metrics;
+use super::rig::Cluster;
+use crate::cli::process::{Caller, command, path};
+use crate::crash::Customer;
+use crate::real_time::{now, pause};
+use hermod_simulator::webhooks::{ReceiverBehaviour, WebhookReceiver};
+use std::collections::BTreeMap;
+use std::fs::Permissions;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::os::unix::fs::PermissionsExt as _;
+use std::time::Duration;
+
+/// So many that each node posts to some of them.
+const ACCOUNTS: usize = 24;
+/// The lease of a dead node, the takeover, and the time to find out who posts where.
+const POSTED_WITHIN: Duration = Duration::from_secs(30);
+
+struct Customers {
+    hooks: WebhookReceiver,
+    sent: usize,
+}
+
+impl Customers {
+    /// Adds accounts, each with a webhook of its own.
+    async fn add_to(cluster: &Cluster) -> Customers {
+        let local = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let hooks = WebhookReceiver::start(local, ReceiverBehaviour::Status(200), None).expect("a free port");
+        let mut entries = String::new();
+        for number in 0..ACCOUNTS {
+            let url = hooks.url(&format!("dlr-{number}"));
+            entries.push_str(&format!(
+                "[[account]]\nname = \"hook-{number}\"\ncurrency = \"EUR\"\nopening_balance = \"100\"\nverified = true\n\
+                 countries = \"*\"\nsenders = [\"Hermod\"]\ndlr_webhook = \"{url}\"\nwebhook_secret = \"a-secret-of-the-rig\"\n\
+                 [[connection]]\nname = \"hook-{number}-http\"\naccount = \"hook-{number}\"\ndefault_sender = \"Hermod\"\n\
+                 [[key]]\nkey = \"hook-{number}-key\"\nsecret = \"hook-{number}-secret-of-many-characters\"\n\
+                 connection = \"hook-{number}-http\"\n"
+            ));
+        }
+        let file = cluster.path().join("hooks.toml");
+        std::fs::write(&file, entries).expect("a file");
+        std::fs::set_permissions(&file, Permissions::from_mode(0o600)).expect("a mode");
+        command(&cluster.data(0), &["apply", path(&file)]);
+        // All nodes know it after that.
+        pause(Duration::from_secs(2)).await;
+        Customers { hooks, sent: 0 }
+    }
+
+    /// Sends a message for each account, over the nodes in turn.
+    fn send(&mut self, cluster: &Cluster, over: &[usize]) {
+        for number in 0..ACCOUNTS {
+            let address = cluster.node(over[number % over.len()]).address().to_string();
+            let key = format!("hook-{number}-key");
+            let secret = format!("hook-{number}-secret-of-many-characters");
+            Caller { address, key, secret }.send("a webhook tells that this arrived");
+            self.sent += 1;
+        }
+    }
+
+    /// Waits until the report of every message was posted. Returns how often more than once.
+    async fn wait_until_posted(&self) -> usize {
+        let started = now();
+        loop {
+            let mut posts: BTreeMap<String, usize> = BTreeMap::new();
+            for post in self.hooks.posts() {
+                *posts.entry(post.header("webhook-id").expect("an id").to_owned()).or_default() += 1;
+            }
+            assert!(posts.len() <= self.sent, "{} events of {} messages", posts.len(), self.sent);
+            if posts.len() == self.sent {
+                println!("{} events posted after {:?}", self.sent, started.elapsed());
+                return posts.values().map(|times| times - 1).sum();
+            }
+            assert!(started.elapsed() < POSTED_WITHIN, "{} of {} events posted", posts.len(), self.sent);
+            pause(Duration::from_millis(100)).await;
+        }
+    }
+}
+
+/// Returns how many posts of this node succeeded.
+fn posts_of(cluster: &Cluster, index: usize) -> usize {
+    let text = metrics(cluster.node(index).address());
+    let lines = text.lines().filter(|line| line.starts_with("hermod_webhook_posts_total{"));
+    let taken = lines.filter(|line| line.contains("outcome=\"taken\""));
+    taken.filter_map(|line| line.rsplit(' ').next()?.parse::<usize>().ok()).sum()
+}
+
+/// Waits until these nodes together have made this many posts. Returns how many each.
+async fn posts_of_all(cluster: &Cluster, nodes: &[usize], posts: usize) -> Vec<usize> {
+    let started = now();
+    loop {
+        let counted: Vec<usize> = nodes.iter().map(|index| posts_of(cluster, *index)).collect();
+        let sum: usize = counted.iter().sum();
+        if sum == posts {
+            return counted;
+        }
+        // They count a post a moment after it was received.
+        assert!(sum < posts && started.elapsed() < POSTED_WITHIN, "{counted:?} instead of {posts}");
+        pause(Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn webhooks_are_posted_by_all_nodes_and_by_others_when_one_is_killed() {
+    let Some(mut cluster) = Cluster::start(3).await else { return };
+    let mut customers = Customers::add_to(&cluster).await;
+    for _ in 0..3 {
+        tokio::task::block_in_place(|| customers.send(&cluster, &[0, 1, 2]));
+        pause(Duration::from_millis(300)).await;
+    }
+    assert_eq!(customers.wait_until_posted().await, 0, "each event is posted once");
+    let posts = posts_of_all(&cluster, &[0, 1, 2], customers.sent).await;
+    println!("posts of the nodes: {posts:?}");
+    assert!(posts.iter().all(|posts| *posts > 0), "{posts:?}");
+
+    // The first node runs the engine; another one dies.
+    cluster.take_node(2).kill();
+    tokio::task::block_in_place(|| customers.send(&cluster, &[0, 1]));
+    assert_eq!(customers.wait_until_posted().await, 0, "a node that died before posted none of them");
+    cluster.start_node(2);
+
+    // The node with the engine dies.
+    let posts = posts_of(&cluster, 1);
+    cluster.take_node(0).kill();
+    cluster.wait_for_service(1, &Customer::default()).await;
+    cluster.wait_for_service(2, &Customer::default()).await;
+    tokio::task::block_in_place(|| customers.send(&cluster, &[1, 2]));
+    assert_eq!(customers.wait_until_posted().await, 0);
+    let by_each = posts_of_all(&cluster, &[1, 2], posts + ACCOUNTS).await;
+    assert!(by_each[0] > posts && by_each[1] > 0, "{by_each:?}, {posts} before");
+
+    // A node that is stopped in order leaves its endpoints to the others at once.
+    cluster.take_node(2).stop().await;
+    let began = now();
+    tokio::task::block_in_place(|| customers.send(&cluster, &[1]));
+    assert_eq!(customers.wait_until_posted().await, 0);
+    assert!(began.elapsed() < Duration::from_secs(3), "it took {:?}", began.elapsed());
+    customers.hooks.stop().await;
+}
