@@ -83,13 +83,13 @@ struct OnPostgres {
     args: &'static [&'static str],
 }
 
+/// Those with more threads wait for the server, clocks and connections most of the time.
 const ON_POSTGRES: [OnPostgres; 6] = [
     OnPostgres { package: "store", program: "hermod_store", args: &["postgres::"] },
-    OnPostgres { package: "store", program: "it", args: &[] },
+    OnPostgres { package: "store", program: "it", args: &["--test-threads", "4"] },
     OnPostgres { package: "hermod", program: "it", args: &["crash::", "--skip", "crash::record"] },
     OnPostgres { package: "hermod", program: "it", args: &["cluster::"] },
     OnPostgres { package: "hermod", program: "it", args: &["on_postgresql::"] },
-    // They wait for clocks and connections most of the time.
     OnPostgres { package: "hermod", program: "it", args: &["end_to_end::", "--test-threads", "8"] },
 ];
 

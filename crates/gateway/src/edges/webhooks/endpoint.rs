@@ -75,11 +75,7 @@ struct Settled {
 }
 
 /// Serves an endpoint until it was idle for a while. Returns when its next event is due.
-pub(super) async fn serve(
-    endpoint: Endpoint,
-    shared: Arc<Shared>,
-    wakeup: Arc<Wakeup>,
-) -> Option<Timestamp> {
+pub(super) async fn serve(endpoint: Endpoint, shared: Arc<Shared>, wakeup: Arc<Wakeup>) -> Option<Timestamp> {
     let mut task = EndpointTask::new(endpoint, shared.clone());
     let clock = shared.world.clock.clone();
     let mut idle_until = clock.moment().plus(KEEP_ALIVE);

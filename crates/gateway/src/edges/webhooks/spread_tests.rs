@@ -85,12 +85,11 @@ fn endpoints_of_a_silent_node_are_given_to_others() {
     }
     assert_eq!(spread.take_silent(Moment(4_000)), [chosen]);
     assert!(spread.knows([node(2)].into_iter()) && !spread.knows([node(1), node(2)].into_iter()));
-    spread.order(chosen, None, Moment(4_000));
+    let is_ordered = spread.order(chosen, None, Moment(4_000));
     assert!(!spread.take_orders().contains_key(&node(1)));
     // It comes back, and still posts.
-    spread.hears(1, posting_to(&[chosen]), 5_000);
-    let is_told_to_leave = spread.take_orders().get(&node(1)).is_some_and(|order| order.leave == [chosen]);
-    assert_eq!(is_told_to_leave, spread.elsewhere.contains_key(&chosen));
+    spread.hear(node(1), posting_to(&[chosen]), |_| !is_ordered, Moment(5_000));
+    assert_eq!(spread.take_orders()[&node(1)].leave, [chosen]);
 }
 
 #[test]
