@@ -309,6 +309,7 @@ impl Running {
         );
         let keep = purge::retention(&config.retention);
         self.repeat_at_engine("upkeep/purge", Duration::ZERO, move |world| purge::purge(world, keep));
+        self.repeat("upkeep/purge-record", purge::PURGE, move |world| purge::purge_record(world, keep));
         self.repeat_at_engine("upkeep/rematch", REMATCH, |world| async move {
             for (carrier, name, document) in world.catalogue().carriers() {
                 let ids = document.profile.ids;

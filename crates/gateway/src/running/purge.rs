@@ -48,6 +48,15 @@ pub(super) async fn purge(world: Arc<World>, keep: Retention) -> Result<(), Stor
     }
 }
 
+/// Purges the record of a node without the engine. The node with the engine purges its own with the rest.
+pub(super) async fn purge_record(world: Arc<World>, keep: Retention) -> Result<(), StoreError> {
+    if !world.store.runs_engine() {
+        let now = retention_time(world.clock.now(), world.store.newest_at_open(), world.clock.moment());
+        world.store.purge_record(keep, now);
+    }
+    Ok(())
+}
+
 /// Returns the pause after a step, given its duration and that of the whole purge so far. It is at least four times
 /// the step, so that four fifths of the writer's time are for other work, and at most the time between two purges: the process may
 /// have been stopped for days during the step.

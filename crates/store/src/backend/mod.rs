@@ -162,6 +162,7 @@ reads! {
     fn balance(account: AccountId) -> Balance = balances::read(account);
     fn carriers_with_late_parts() -> Vec<CarrierId> = late_parts::carriers_with_late_parts();
     fn catalogue() -> Vec<CatalogueRow> = catalogue::read();
+    fn commits() -> u64 = nodes::commits();
     fn complete_queues(queues: Vec<QueueSnapshot>) -> Vec<CarrierQueue> = engine_reads::complete_queues(queues);
     fn conversation_page(after: Option<ConversationKey>, limit: usize) -> Vec<(ConversationKey, Timestamp)>
         = conversations::read_conversation_page(after.as_ref(), limit);

@@ -132,7 +132,8 @@ impl Follower {
         let (mut fed, mut newer) = (Fed::default(), HashMap::default());
         for _ in 0..FEED_POLLS_MAX {
             let pause = if self.taken < sequence { STORE_POLL } else { Duration::ZERO };
-            self.take(pause, &mut fed);
+            // Requests must wait for it too.
+            self.take_without_requests(pause, &mut fed);
             let is_dropped = self.dropped.is_some();
             for message in self.pending.sorted() {
                 newer.entry(message.id).or_insert_with(Newer::default).add(message);

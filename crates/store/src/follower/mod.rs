@@ -19,7 +19,7 @@ use state::Erasure;
 use crate::backend::record::{Discard, Flush, RecordBackend, RecordWriting, StorePosition};
 use crate::error::StoreError;
 use crate::record::pending::{Pending, Position};
-use crate::record::{Fed, Feed, RecordStatus, RequestEntry, real_time};
+use crate::record::{Erasure as NumberErasure, Fed, Feed, RecordStatus, RequestEntry, real_time};
 use hermod_domain::time::Timestamp;
 use meters::Meters;
 use std::path::PathBuf;
@@ -83,6 +83,8 @@ struct Follower {
     dropped: Option<u64>,
     pending: Pending,
     requests: Vec<RequestEntry>,
+    /// Numbers to erase, after what was committed before.
+    erased: Vec<NumberErasure>,
     /// The last request to complete the record.
     requested: u64,
     answered: u64,
@@ -111,6 +113,7 @@ impl Follower {
             dropped: None,
             pending: Pending::default(),
             requests: Vec::new(),
+            erased: Vec::new(),
             requested: 0,
             answered: 0,
             folded_at: real_time(),
@@ -179,6 +182,17 @@ impl Follower {
     fn take(&mut self, pause: Duration, fed: &mut Fed) {
         fed.clear();
         self.feed.take(pause, self.answered, fed);
+        self.note_taken(fed);
+    }
+
+    /// The same, also if someone waits for the record.
+    fn take_without_requests(&mut self, pause: Duration, fed: &mut Fed) {
+        fed.clear();
+        self.feed.take(pause, u64::MAX, fed);
+        self.note_taken(fed);
+    }
+
+    fn note_taken(&mut self, fed: &mut Fed) {
         self.following.set_behind(fed.since);
         self.meters.batches_dropped.increment(fed.batches_dropped);
         self.meters.requests_dropped.increment(fed.requests_dropped);
@@ -190,6 +204,7 @@ impl Follower {
         }
         self.pending.merge(fed, self.following.hub.is_watched());
         self.requests.append(&mut fed.requests);
+        self.erased.append(&mut fed.erased);
     }
 
     /// Writes what was taken, and catches up a little.
@@ -201,6 +216,9 @@ impl Follower {
         self.write_taken()?;
         if !self.position.is_caught_up() && !self.is_closed {
             self.catch_up()?;
+        }
+        for NumberErasure { number, account } in std::mem::take(&mut self.erased) {
+            self.writing.erase(&self.folder, number, account)?;
         }
         for Erasure { number, account, reply } in self.following.take_erasures() {
             // The caller may be gone.

@@ -38,7 +38,7 @@ fn step(message: MessageId, kind: StepKind) -> Vec<MessageStep> {
 
 /// The batch after the ones that the store has.
 fn push_next(follower: &Follower, mut steps: Vec<MessageStep>) {
-    follower.feed.push(follower.taken + 1, std::iter::empty(), &mut steps);
+    follower.feed.push(follower.taken + 1, std::iter::empty(), &mut steps, Vec::new());
 }
 
 async fn closed_store_with_a_message() -> (tempfile::TempDir, MessageId) {

@@ -3,6 +3,7 @@
 use crate::error::{BackendErrorKind, StoreError};
 use crate::letters::Letter;
 use crate::node_run::NodeRun;
+use crate::record::Committed;
 use crate::writer::answers::Answer;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, PartNo};
 use hermod_domain::phone::Msisdn;
@@ -12,9 +13,11 @@ use hermod_engine::ops::{Acceptance, Handout, LinkId, Report, ReportId, ReportOu
 use hermod_engine::tables::{MessageKey, SendingPart};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::sync::Arc;
 
 /// The version of what follows. Nodes with another one do not talk to each other.
-pub(crate) const VERSION: u16 = 2;
+pub(crate) const VERSION: u16 = 3;
 /// Octets of one frame.
 pub(crate) const FRAME_MAX: usize = 64 << 20;
 
@@ -28,6 +31,8 @@ pub(crate) struct Hello {
     pub epoch: u64,
     /// The clock of the node.
     pub now: Timestamp,
+    /// Whether it keeps a record.
+    pub keeps_record: bool,
 }
 
 impl Hello {
@@ -50,13 +55,13 @@ pub(crate) enum Welcome {
 
 /// From a node to the engine.
 #[derive(Serialize, Deserialize)]
-pub(crate) enum ToEngine {
+pub(crate) enum ToEngine<'a> {
     /// The links that were open before this connection. The first frame after the welcome.
     Resume(Vec<ResumedLink>),
     /// Operations, in order. Their numbers follow each other.
     Operations {
         first: u64,
-        operations: Vec<Operation>,
+        operations: Vec<Operation<'a>>,
     },
     OpenReceiver {
         port: u64,
@@ -80,10 +85,11 @@ pub(crate) enum ToEngine {
     Ping,
 }
 
+/// An operation. It is sent without a copy, because the sender keeps it until it is answered.
 #[derive(Serialize, Deserialize)]
-pub(crate) enum Operation {
-    Command(AnyCommand),
-    Accept(Box<Acceptance>),
+pub(crate) enum Operation<'a> {
+    Command(Cow<'a, AnyCommand>),
+    Accept(Cow<'a, Acceptance>),
     OpenLink(OpenLink),
 }
 
@@ -101,6 +107,8 @@ pub(crate) enum ToNode {
     Letter(Letter),
     /// The engine is there.
     Ping,
+    /// A batch, for the record of the node.
+    Committed(Arc<Committed>),
 }
 
 /// A link whose port is open, as its node sees it.

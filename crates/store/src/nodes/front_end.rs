@@ -16,6 +16,7 @@ use crate::writer::queue::OpQueue;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::LinkId;
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::net::SocketAddr;
@@ -119,7 +120,8 @@ impl FrontEnd {
         let greeting = async {
             let (mut reading, mut writing) = self.wire.connect(address).await?;
             let NodeRun { id, epoch } = self.run;
-            let hello = Hello { version: VERSION, store: self.store, id, epoch, now };
+            let keeps_record = self.shared.feed.is_followed();
+            let hello = Hello { version: VERSION, store: self.store, id, epoch, now, keeps_record };
             write_frame(&mut writing, &hello).await?;
             writing.flush().await?;
             let welcome: Welcome = read_frame(&mut reading, &mut Vec::new()).await?;
@@ -176,24 +178,25 @@ impl FrontEnd {
 
     /// Sends operations. Those that were cancelled meanwhile are left out.
     pub(crate) fn send(&self, engine: &EngineConnection, ops: &mut Vec<Op>) {
+        ops.retain(|op| match op {
+            Op::Accept(queued, _) => queued.begin(),
+            Op::Command(..) | Op::OpenLink(..) => true,
+            Op::Stop(_) => false,
+        });
+        if ops.is_empty() {
+            return;
+        }
+        // Only this thread adds operations, so this is the number of the first.
+        let first = self.state().pending.next_number();
+        let operations = ops.iter().filter_map(operation).collect();
+        let encoded = frames::encode(&ToEngine::Operations { first, operations });
         let mut state = self.state();
-        let mut operations = Vec::with_capacity(ops.len());
-        let mut first = None;
         for op in ops.drain(..) {
-            if let Op::Accept(queued, _) = &op
-                && !queued.begin()
-            {
-                continue;
-            }
-            let Some(sent) = operation(&op) else { continue };
             state.links.note(&op);
-            let number = state.pending.push(op);
-            first.get_or_insert(number);
-            operations.push(sent);
+            state.pending.push(op);
         }
         drop(state);
-        let Some(first) = first else { return };
-        match frames::encode(&ToEngine::Operations { first, operations }) {
+        match encoded {
             Ok(octets) => engine.outgoing.put(octets),
             Err(error) => tracing::error!(%error, "Operations could not be encoded"),
         }
@@ -306,6 +309,11 @@ impl FrontEnd {
                 }
             }
             ToNode::Ping => {}
+            ToNode::Committed(committed) => {
+                // Decoded a moment ago: nobody else has it.
+                let own = Arc::into_inner(committed).filter(|_| self.state().connection == connection);
+                own.into_iter().for_each(|committed| self.shared.feed.push_committed(committed));
+            }
             ToNode::Letter(letter) => self.shared.inbox.put(letter),
             ToNode::CatalogueChanged => self.shared.catalogue_changed.send_modify(|count| *count += 1),
         }
@@ -349,10 +357,10 @@ impl FrontEnd {
 }
 
 /// Returns an operation in the form in which it is sent; none for one that only this process understands.
-fn operation(op: &Op) -> Option<Operation> {
+fn operation(op: &Op) -> Option<Operation<'_>> {
     match op {
-        Op::Command(command, _) => Some(Operation::Command(command.clone())),
-        Op::Accept(queued, _) => Some(Operation::Accept(Box::new(queued.acceptance.clone()))),
+        Op::Command(command, _) => Some(Operation::Command(Cow::Borrowed(command))),
+        Op::Accept(queued, _) => Some(Operation::Accept(Cow::Borrowed(&queued.acceptance))),
         Op::OpenLink(open, ..) => Some(Operation::OpenLink(*open)),
         Op::Stop(_) => None,
     }

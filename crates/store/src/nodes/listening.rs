@@ -4,7 +4,6 @@ use super::frames::{Hello, VERSION, Welcome};
 use super::session::Session;
 use super::sessions::EngineSessions;
 use super::wire::{Reading, Wire, Writing, read_frame, write_frame};
-use crate::node_run::NodeRun;
 use hermod_domain::time::Timestamp;
 use std::io;
 use std::sync::Arc;
@@ -40,8 +39,8 @@ pub(crate) async fn listen(
             let greeted = within(GREETING_MAX, greet(&wire, socket, store, &now, &engine)).await;
             drop(permit);
             let served = match greeted {
-                Ok(Some((sessions, run, reading, writing))) => {
-                    Session::serve(sessions, run, reading, writing).await
+                Ok(Some((sessions, hello, reading, writing))) => {
+                    Session::serve(sessions, &hello, reading, writing).await
                 }
                 Ok(None) => return,
                 Err(error) => Err(error),
@@ -53,7 +52,7 @@ pub(crate) async fn listen(
     }
 }
 
-type Greeted = (Arc<EngineSessions>, NodeRun, Reading, Writing);
+type Greeted = (Arc<EngineSessions>, Hello, Reading, Writing);
 
 /// Checks who connects. Returns none if the engine is not here.
 async fn greet(
@@ -87,7 +86,7 @@ async fn greet(
         writing.flush().await?;
         return Ok(None);
     };
-    Ok(Some((sessions, hello.run(), reading, writing)))
+    Ok(Some((sessions, hello, reading, writing)))
 }
 
 #[expect(clippy::disallowed_methods, reason = "a connection that proves nothing is noticed in real time")]

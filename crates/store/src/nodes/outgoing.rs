@@ -10,8 +10,8 @@ use tokio_util::sync::CancellationToken;
 /// Frames that may wait before a letter is lost.
 const UNSENT_MAX: usize = 4_096;
 
-/// Bounded by what is put into it: operations that are not answered, one take and the settlements of each bind, and the
-/// handouts for the slots of links.
+/// Bounded by what is put into it: operations that are not answered, one take and the settlements of each bind, the handouts for
+/// the slots of links, and batches for the record up to a number of octets.
 #[derive(Default)]
 pub(crate) struct Outgoing {
     waiting: Mutex<Waiting>,
@@ -65,6 +65,11 @@ impl Outgoing {
             Ok(octets) => self.put(octets),
             Err(error) => tracing::error!(%error, "A letter to another node could not be encoded"),
         }
+    }
+
+    /// Returns how many octets wait.
+    pub(super) fn octets(&self) -> usize {
+        self.lock().frames.iter().map(Vec::len).sum()
     }
 
     /// Whether no frame waits.

@@ -27,9 +27,14 @@ impl Pending {
 
     /// Adds an operation that is about to be sent. Returns its number.
     pub(crate) fn push(&mut self, op: Op) -> u64 {
-        let number = self.first + u64::try_from(self.ops.len()).unwrap_or(0);
+        let number = self.next_number();
         self.ops.push_back(Some(op));
         number
+    }
+
+    /// Returns the number that the next operation gets.
+    pub(crate) fn next_number(&self) -> u64 {
+        self.first + u64::try_from(self.ops.len()).unwrap_or(0)
     }
 
     /// Takes the operation that was answered; none if it was before.

@@ -1,7 +1,7 @@
 //! The session of one node that is connected to the engine: puts its operations into the writer's queue, and sends back answers,
 //! parts for links and reports for binds.
 
-use super::frames::{self, Operation, ResumedLink, ToEngine, ToNode, Welcome};
+use super::frames::{self, Hello, Operation, ResumedLink, ToEngine, ToNode, Welcome};
 use super::outgoing::Outgoing;
 use super::remote_link::RemoteLink;
 use super::sessions::{ENGINES_TIME, EngineSessions};
@@ -10,6 +10,7 @@ use crate::error::StoreError;
 use crate::letters::Letter;
 use crate::node_run::{NodeRun, SentBy};
 use crate::queued_acceptance::QueuedAcceptance;
+use crate::record::PassedOn;
 use crate::report_port::ReportPort;
 use crate::writer::answers::{Answers, NodeReply};
 use crate::writer::operation::{Op, Reply};
@@ -20,9 +21,15 @@ use hermod_engine::ops::{LinkBatch, SubmitResponse};
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::io::AsyncWriteExt as _;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
+
+/// Octets that may wait for the connection before a batch for the record is left out: answers must not wait for it.
+const COMMITTED_OCTETS_MAX: usize = 2 << 20;
+/// How long no batches are sent after one was left out.
+const AFTER_A_GAP: Duration = Duration::from_secs(1);
 
 /// The connection of one node.
 pub(super) struct Session {
@@ -45,11 +52,11 @@ impl Session {
     /// Serves a node until its connection ends.
     pub(super) async fn serve(
         sessions: Arc<EngineSessions>,
-        run: NodeRun,
+        hello: &Hello,
         mut reading: Reading,
         mut writing: Writing,
     ) -> io::Result<()> {
-        let outgoing = Arc::new(Outgoing::default());
+        let (run, outgoing) = (hello.run(), Arc::new(Outgoing::default()));
         let Some(answers) = sessions.begin(run, &outgoing) else {
             write_frame(&mut writing, &Welcome::NotHere).await?;
             return writing.flush().await;
@@ -70,6 +77,10 @@ impl Session {
         session.tasks.spawn(write_frames(writing, outgoing.clone(), ping));
         let changes = sessions.access.shared.catalogue_changed.subscribe();
         session.tasks.spawn(send_changes(changes, outgoing.clone()));
+        if hello.keeps_record {
+            let batches = sessions.access.shared.feed.followers.add();
+            session.tasks.spawn(send_committed(batches, outgoing.clone()));
+        }
         session.tasks.spawn(send_answers(sessions.clone(), run, answers, outgoing.clone()));
         let ended = tokio::select! {
             biased;
@@ -95,7 +106,7 @@ impl Session {
         }
     }
 
-    async fn handle(&mut self, frame: ToEngine) -> Result<(), StoreError> {
+    async fn handle(&mut self, frame: ToEngine<'_>) -> Result<(), StoreError> {
         match frame {
             ToEngine::Resume(links) => self.resume(links).await?,
             ToEngine::Operations { first, operations } => {
@@ -174,7 +185,7 @@ impl Session {
         link
     }
 
-    async fn queue(&mut self, number: u64, operation: Operation) -> Result<(), StoreError> {
+    async fn queue(&mut self, number: u64, operation: Operation<'_>) -> Result<(), StoreError> {
         let sessions = self.sessions.clone();
         let place = sessions.access.queue.reserve().await?;
         let new_link = match &operation {
@@ -199,10 +210,10 @@ impl Session {
             (Operation::OpenLink(_), None) => unreachable!("made above"),
             (Operation::Command(command), _) => {
                 node.note(number, &command);
-                Op::Command(command, Some(reply))
+                Op::Command(command.into_owned(), Some(reply))
             }
             (Operation::Accept(acceptance), _) => {
-                Op::Accept(Arc::new(QueuedAcceptance::new(*acceptance)), reply)
+                Op::Accept(Arc::new(QueuedAcceptance::new(acceptance.into_owned())), reply)
             }
         });
         Ok(())
@@ -258,6 +269,27 @@ async fn send_changes(mut changes: watch::Receiver<u64>, outgoing: Arc<Outgoing>
     while changes.changed().await.is_ok() {
         put(&outgoing, &ToNode::CatalogueChanged);
     }
+}
+
+/// Sends what is committed, for the record of the node. If too much waits for the connection, the node misses some and reads it
+/// from the tables.
+async fn send_committed(mut batches: mpsc::Receiver<Arc<PassedOn>>, outgoing: Arc<Outgoing>) {
+    while let Some(batch) = batches.recv().await {
+        let encode = || frames::encode(&ToNode::Committed(batch.committed.clone())).unwrap_or_default();
+        let encoded = batch.encoded.get_or_init(encode);
+        if outgoing.octets() + encoded.len() <= COMMITTED_OCTETS_MAX {
+            outgoing.put(encoded.clone());
+        } else {
+            // The node begins to read the tables with each gap.
+            pause_after_a_gap().await;
+            while batches.try_recv().is_ok() {}
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a connection that is too slow is slow in real time")]
+async fn pause_after_a_gap() {
+    tokio::time::sleep(AFTER_A_GAP).await;
 }
 
 async fn send_reports(

@@ -1,12 +1,10 @@
 //! The feed: what the writer committed and the follower has not taken yet. The writer adds to two lists and does not wait; the
 //! follower takes both at once. Beyond a limit the feed drops everything until the follower has caught up from the tables.
 
-use crate::queued_acceptance::QueuedAcceptance;
 use crate::record::RequestEntry;
-use hermod_domain::ids::MessageId;
-use hermod_domain::money::Money;
+use crate::record::committed::{AcceptedMessage, Committed, Erasure, Followers};
 use hermod_engine::steps::MessageStep;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Accepted messages that the feed holds. Each keeps its acceptance in memory, with the text.
@@ -19,14 +17,6 @@ const STEPS_ENOUGH: usize = 32_768;
 /// Entries of the request log that the feed holds. Further ones are dropped and counted.
 const REQUESTS_MAX: usize = 16_384;
 
-/// A message that was just accepted.
-pub(crate) struct AcceptedMessage {
-    pub id: MessageId,
-    /// The account's balance after its charge.
-    pub balance: Money,
-    pub queued: Arc<QueuedAcceptance>,
-}
-
 /// Everything that was committed since the follower last took something.
 #[derive(Default)]
 pub(crate) struct Fed {
@@ -34,6 +24,8 @@ pub(crate) struct Fed {
     /// In the order in which they happened. Those of an accepted message come after its acceptance.
     pub steps: Vec<MessageStep>,
     pub requests: Vec<RequestEntry>,
+    /// Numbers that were erased. What was committed before has them no more.
+    pub erased: Vec<Erasure>,
     /// The journal's number of the last batch.
     pub sequence: u64,
     /// When the first batch was committed, in real time.
@@ -61,7 +53,8 @@ impl Fed {
 
     /// Empties it and keeps its memory, for the next [`Feed::take`].
     pub(crate) fn clear(&mut self) {
-        let Fed { accepted, steps, requests, sequence, since, dropped, .. } = self;
+        let Fed { accepted, steps, requests, erased, sequence, since, dropped, .. } = self;
+        erased.clear();
         accepted.clear();
         steps.clear();
         requests.clear();
@@ -76,30 +69,76 @@ pub(crate) struct Feed {
     is_followed: bool,
     fed: Mutex<Fed>,
     wake: Condvar,
+    /// The nodes whose records follow this engine.
+    pub(crate) followers: Followers,
 }
 
 impl Feed {
     /// Returns a feed that a follower takes from, if `is_followed`; else one that drops everything.
     pub(crate) fn new(is_followed: bool) -> Feed {
-        Feed { is_followed, fed: Mutex::default(), wake: Condvar::new() }
+        Feed { is_followed, fed: Mutex::default(), wake: Condvar::new(), followers: Followers::default() }
     }
 
     pub(crate) fn is_followed(&self) -> bool {
         self.is_followed
     }
 
-    /// Adds a batch that is durable. Leaves `steps` empty.
+    /// Adds a batch that is durable, for the follower of this process and those of other nodes. Leaves `steps` empty.
     pub(crate) fn push(
         &self,
         sequence: u64,
         accepted: impl Iterator<Item = AcceptedMessage>,
         steps: &mut Vec<MessageStep>,
+        erased: Vec<Erasure>,
     ) {
+        let mut fed = self.lock();
+        if !self.followers.are_there() {
+            return self.add(fed, sequence, accepted, steps, erased);
+        }
+        let previous = std::mem::replace(&mut fed.sequence, sequence);
+        let accepted: Vec<AcceptedMessage> = accepted.collect();
+        if previous != sequence || !accepted.is_empty() || !steps.is_empty() {
+            let (accepted, steps, erased) = (accepted.clone(), steps.clone(), erased.clone());
+            self.followers.pass_on(Committed { previous, sequence, accepted, steps, erased });
+        }
+        self.add(fed, sequence, accepted.into_iter(), steps, erased);
+    }
+
+    /// Adds a batch that another node has committed. If one is missing before it, the follower reads the tables. One that came too
+    /// late is left out: the follower has been told to read the tables as of a later one.
+    pub(crate) fn push_committed(&self, committed: Committed) {
+        let Committed { previous, sequence, accepted, mut steps, erased } = committed;
+        let mut fed = self.lock();
+        if fed.sequence == previous {
+            self.add(fed, sequence, accepted.into_iter(), &mut steps, erased);
+        } else {
+            fed.erased.extend(erased);
+            let is_news = fed.sequence < sequence;
+            drop(fed);
+            if is_news {
+                self.push_elsewhere(sequence);
+            }
+        }
+    }
+
+    /// Returns the last batch.
+    pub(crate) fn sequence(&self) -> u64 {
+        self.lock().sequence
+    }
+
+    fn add(
+        &self,
+        mut fed: MutexGuard<'_, Fed>,
+        sequence: u64,
+        accepted: impl Iterator<Item = AcceptedMessage>,
+        steps: &mut Vec<MessageStep>,
+        erased: Vec<Erasure>,
+    ) {
+        fed.sequence = sequence;
         if !self.is_followed {
             return steps.clear();
         }
-        let mut fed = self.lock();
-        fed.sequence = sequence;
+        fed.erased.extend(erased);
         fed.since.get_or_insert_with(real_time);
         if fed.dropped.is_some() || fed.is_full() {
             fed.dropped = Some(sequence);
@@ -118,11 +157,11 @@ impl Feed {
 
     /// Notes that another process has committed batches up to this one. The follower reads them from the tables.
     pub(crate) fn push_elsewhere(&self, sequence: u64) {
+        let mut fed = self.lock();
+        fed.sequence = fed.sequence.max(sequence);
         if !self.is_followed {
             return;
         }
-        let mut fed = self.lock();
-        fed.sequence = fed.sequence.max(sequence);
         fed.dropped = Some(sequence);
         drop(fed);
         self.wake.notify_one();
@@ -155,7 +194,7 @@ impl Feed {
         (fed.closed, fed.sequence, fed.requested) = (empty.closed, empty.sequence, empty.requested);
     }
 
-    /// Sets the last batch, when the store is opened, or when a batch has nothing for the record.
+    /// Sets the last batch: when a store on a server is opened, or when a batch has nothing for the record.
     pub(crate) fn set_sequence(&self, sequence: u64) {
         self.lock().sequence = sequence;
     }
@@ -199,9 +238,10 @@ pub(crate) fn real_time() -> Instant {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hermod_domain::ids::PartNo;
+    use hermod_domain::ids::{MessageId, PartNo};
     use hermod_domain::time::Timestamp;
     use hermod_engine::steps::{StepId, StepKind};
+    use std::sync::Arc;
 
     fn steps(count: usize) -> Vec<MessageStep> {
         let at = Timestamp::from_millis(1_800_000_000_000);
@@ -212,7 +252,7 @@ mod tests {
     }
 
     fn push(feed: &Feed, sequence: u64, count: usize) {
-        feed.push(sequence, std::iter::empty(), &mut steps(count));
+        feed.push(sequence, std::iter::empty(), &mut steps(count), Vec::new());
     }
 
     #[test]
@@ -253,6 +293,36 @@ mod tests {
         push(&feed, 1, 5);
         let mut fed = Fed::default();
         feed.take(Duration::ZERO, 0, &mut fed);
-        assert_eq!((fed.steps.len(), fed.sequence), (0, 0));
+        assert_eq!((fed.steps.len(), fed.sequence), (0, 1), "only the number of the batch");
+    }
+
+    #[test]
+    fn follower_of_another_node_gets_every_batch_and_reads_the_tables_for_one_that_it_missed() {
+        let (engine, elsewhere) = (Feed::new(true), Feed::new(true));
+        let mut batches = engine.followers.add();
+        for sequence in 1..=4 {
+            push(&engine, sequence, 2);
+        }
+        let mut fed = Fed::default();
+        for (sequence, is_lost) in [(1, false), (2, false), (3, true), (4, false)] {
+            let batch = Arc::into_inner(batches.try_recv().expect("a batch")).expect("one follower");
+            let committed = Arc::into_inner(batch.committed).expect("one follower");
+            assert_eq!((committed.previous, committed.sequence), (sequence - 1, sequence));
+            if !is_lost {
+                elsewhere.push_committed(committed);
+            }
+        }
+        elsewhere.take(Duration::ZERO, 0, &mut fed);
+        assert_eq!((fed.steps.len(), fed.sequence, fed.dropped), (4, 4, Some(4)));
+        // One that comes after a later one is known.
+        let late =
+            Committed { previous: 1, sequence: 3, accepted: Vec::new(), steps: steps(1), erased: Vec::new() };
+        elsewhere.push_committed(late);
+        fed.clear();
+        elsewhere.take(Duration::ZERO, 0, &mut fed);
+        assert_eq!((fed.steps.len(), fed.sequence, fed.dropped), (0, 4, None));
+        drop(batches);
+        push(&engine, 5, 1);
+        assert!(!engine.followers.are_there());
     }
 }

@@ -7,6 +7,7 @@
 //!
 //! Every query takes a [`Scope`], which says whose messages it may see.
 
+mod committed;
 mod feed;
 mod figures;
 mod filled;
@@ -18,7 +19,8 @@ mod query;
 mod requests;
 pub(crate) mod tally;
 
-pub(crate) use feed::{AcceptedMessage, Fed, Feed, real_time};
+pub(crate) use committed::{AcceptedMessage, Committed, Erasure, PassedOn};
+pub(crate) use feed::{Fed, Feed, real_time};
 pub use figures::{
     Dimension, Figures, Resolution, STATISTICS_ROWS_MAX, StatisticRow, StatisticsQuery, TimeHistogram, Value,
 };

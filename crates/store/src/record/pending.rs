@@ -1,7 +1,8 @@
 //! What the follower has taken from the feed, merged by message: a message is written once per flush, whatever happened to
 //! it. Steps are encoded at once.
 
-use crate::record::feed::{AcceptedMessage, Fed};
+use crate::record::committed::AcceptedMessage;
+use crate::record::feed::Fed;
 use crate::record::keys::MessageKey;
 use crate::record::{HistoryStep, RecordedMessage, StepNote};
 use hermod_domain::ids::{CarrierId, MessageId, PartNo, RouteId};

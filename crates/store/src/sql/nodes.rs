@@ -14,6 +14,11 @@ pub(crate) fn applied(connection: &Connection, run: NodeRun) -> Result<u64, Tabl
     Ok(found.unwrap_or(0).cast_unsigned())
 }
 
+/// Returns the last batch.
+pub(crate) fn commits(connection: &Connection) -> Result<u64, TableError> {
+    Ok(store_position(connection)?.sequence)
+}
+
 /// Returns the store's id and the last batch.
 pub(crate) fn store_position(connection: &Connection) -> Result<StorePosition, TableError> {
     let found = connection.prepare_cached("SELECT store, commits FROM writer")?.query_row([], |row| {

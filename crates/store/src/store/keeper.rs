@@ -216,7 +216,9 @@ impl Keeper {
         if *self.shared.runs_engine.borrow() {
             return self.look_after_nodes(keeping, standing);
         }
-        if std::mem::replace(&mut self.commits, standing.commits) != standing.commits {
+        // What was there a look ago should have come from the engine since.
+        let commits_before = std::mem::replace(&mut self.commits, standing.commits);
+        if self.shared.feed.sequence() < commits_before {
             self.shared.feed.push_elsewhere(standing.commits);
         }
         let Some(writer) = standing.writer else { return Ok(()) };

@@ -50,7 +50,7 @@ pub(super) fn load(
             let receivers = shared.outboxes.receivers();
             let mut in_doubt = mark_sending_in_doubt(writing, &mut engine, receivers, now)?;
             shared.unconfirmed.add(in_doubt.unconfirmed);
-            shared.feed.push(in_doubt.sequence, std::iter::empty(), &mut in_doubt.steps);
+            shared.feed.push(in_doubt.sequence, std::iter::empty(), &mut in_doubt.steps, Vec::new());
             Vec::new()
         }
         Sending::Kept => writing.tables().read()?.sending_parts()?.rows,

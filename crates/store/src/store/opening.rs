@@ -78,6 +78,7 @@ fn open_server(options: &OpenOptions, server: &Server) -> Result<Store, StoreErr
     let keeping = Arc::new(Keeping::begin(&member, &lease, server)?);
     let shared = new_shared(options, lease);
     let position = backend.shared_position()?;
+    shared.feed.set_sequence(position.sequence);
     let (newest, was_empty) = backend.contents()?;
     let record = open_record(options, &backend, position, &shared)?;
     let (queue, queued) = queue::queue();

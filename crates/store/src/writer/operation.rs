@@ -4,12 +4,12 @@
 use crate::error::StoreError;
 use crate::node_run::SentBy;
 use crate::queued_acceptance::QueuedAcceptance;
-use crate::record::AcceptedMessage;
+use crate::record::{AcceptedMessage, Erasure};
 use crate::writer::answers::NodeReply;
 use crate::writer::mailbox::Mailbox;
 use hermod_domain::ids::CarrierId;
 use hermod_engine::batch::Batch;
-use hermod_engine::commands::{AnyCommand, AnyOutcome, Command, OnFullDisk, OpenLink};
+use hermod_engine::commands::{AnyCommand, AnyOutcome, Command, EraseOthers, OnFullDisk, OpenLink};
 use hermod_engine::ops::{AcceptOutcome, KeyClaim};
 use std::fmt;
 use std::sync::Arc;
@@ -90,6 +90,16 @@ impl Op {
                 Op::Accept(queued, _),
                 AnyOutcome::Accept(AcceptOutcome::Accepted { message: id, balance, .. }),
             ) => Some(AcceptedMessage { id: *id, balance: *balance, queued: queued.clone() }),
+            _ => None,
+        }
+    }
+
+    /// Returns the number that the operation erased, for the records.
+    pub(crate) fn erased(&self) -> Option<Erasure> {
+        match self {
+            Op::Command(AnyCommand::EraseOthers(EraseOthers { number, account }), _) => {
+                Some(Erasure { number: *number, account: *account })
+            }
             _ => None,
         }
     }

@@ -191,7 +191,8 @@ impl Writer<'_> {
         log_forbidden(&results.forbidden);
         log_steps(&results.steps);
         let accepted = ops.iter().zip(done).filter_map(|(op, done)| op.accepted(done.as_ref()?));
-        self.shared.feed.push(sequence, accepted, &mut results.steps);
+        let erased = ops.iter().filter_map(Op::erased).collect();
+        self.shared.feed.push(sequence, accepted, &mut results.steps, erased);
         self.engine.reuse_steps(results.steps);
         if results.tally.purged.texts > 0 || results.tally.purged.messages > 0 {
             self.database.note_purge();

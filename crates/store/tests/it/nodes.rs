@@ -40,6 +40,27 @@ async fn open_with_key(
     advertised: Option<SocketAddr>,
     key: [u8; 32],
 ) -> Option<Result<Store, StoreError>> {
+    let options = node_options(shared, folder, name, advertised, key)?;
+    Some(open(options).await)
+}
+
+/// Opens a node that keeps a record.
+pub(crate) async fn open_with_record(shared: &Path, folder: &Path, name: &str) -> Option<Store> {
+    let options = OpenOptions { record: true, ..node_options(shared, folder, name, None, KEY)? };
+    Some(open(options).await.expect("the node opens"))
+}
+
+async fn open(options: OpenOptions) -> Result<Store, StoreError> {
+    tokio::task::spawn_blocking(move || Store::open(&options)).await.expect("no panic")
+}
+
+fn node_options(
+    shared: &Path,
+    folder: &Path,
+    name: &str,
+    advertised: Option<SocketAddr>,
+    key: [u8; 32],
+) -> Option<OpenOptions> {
     let Some(server) = server(shared) else {
         println!("only for PostgreSQL");
         return None;
@@ -53,8 +74,7 @@ async fn open_with_key(
     let address = advertised.unwrap_or_else(|| socket.local_addr().expect("an address")).to_string();
     let listener = Some(NodeListener { socket, address, key: NodeKey(key) });
     let node = NodeOptions { name: name.to_owned(), listener, clock: Box::new(noon) };
-    let options = OpenOptions { server: Some(server.as_node(node)), ..options(folder, noon()) };
-    Some(tokio::task::spawn_blocking(move || Store::open(&options)).await.expect("no panic"))
+    Some(OpenOptions { server: Some(server.as_node(node)), ..options(folder, noon()) })
 }
 
 pub(crate) fn folder() -> TempDir {
@@ -68,7 +88,7 @@ pub(crate) async fn link(store: &Store, slots: u32) -> Link {
     link
 }
 
-async fn accept(store: &Store, acceptance: Acceptance) -> MessageId {
+pub(crate) async fn accept(store: &Store, acceptance: Acceptance) -> MessageId {
     match store.accept(acceptance).await.expect("the store answers") {
         AcceptOutcome::Accepted { message, .. } => message,
         other => panic!("not accepted: {other:?}"),

@@ -31,6 +31,7 @@ const IDLE_CPU: Duration = Duration::from_millis(10);
 /// A gateway that always has work is not waited for.
 const IDLE_WAIT: Duration = Duration::from_secs(20);
 const SETTLED: &str = "hermod_messages_settled_total";
+const BATCHES: &str = "hermod_store_batches_total";
 /// Open files for webhook posts.
 const WEBHOOK_SOCKETS: u64 = 10_000;
 /// Open files besides the sockets of customers.
@@ -272,6 +273,11 @@ impl Gateway {
 
     pub(super) fn usage(&self) -> Result<Usage, Failure> {
         self.process.usage()
+    }
+
+    /// Returns how many batches this process has written.
+    pub(super) fn batches(&self) -> Result<u64, Failure> {
+        Ok(self.metrics()?.count(BATCHES))
     }
 
     /// Returns how many messages have been settled by this process.

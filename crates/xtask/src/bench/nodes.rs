@@ -99,6 +99,7 @@ struct Measured {
     took: Duration,
     over: Over,
     cpu: Cpu,
+    batches: u64,
     memory_bytes: u64,
 }
 
@@ -182,7 +183,9 @@ impl Run {
         let (took, cpu) = (started.elapsed(), self.cpu()?.since(before));
         let memory = |sum, gateway: &Gateway| gateway.usage().map(|usage| sum + usage.resident_peak_bytes);
         let memory_bytes = self.gateways.iter().try_fold(0, memory)?;
-        Ok(Measured { loads, took, over: options.over, cpu, memory_bytes })
+        let batches =
+            self.gateways.iter().try_fold(0, |sum, gateway| gateway.batches().map(|own| sum + own))?;
+        Ok(Measured { loads, took, over: options.over, cpu, batches, memory_bytes })
     }
 
     /// The node with the engine counts the messages.
@@ -259,6 +262,7 @@ impl Measured {
             per_message(generators.as_micros()),
             per_message(self.cpu.carrier.as_micros())
         );
+        println!("  messages per batch {:>9}", self.accepted() / self.batches.max(1));
         println!("  memory             {:>9} MiB at most, gateways", self.memory_bytes >> 20);
     }
 }

@@ -4,15 +4,16 @@ use crate::error::StoreError;
 use crate::record::RecordedMessage;
 use crate::sql::SqlTables;
 use crate::sql::columns::{stored_encoding, stored_message, stored_sender};
-use crate::sql::{Connection, OptionalExtension, Row, params};
+use crate::sql::{Connection, Row, params};
 use crate::sqlite::progress::Progress;
 use crate::sqlite::record::rows::stored_recipient;
 use crate::sqlite::schema;
-use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId};
+use hermod_domain::ids::{AccountId, CarrierId, ConnectionId};
 use hermod_domain::lifecycle::MessageState;
 use hermod_domain::money::Money;
 use hermod_domain::receipt::DlrCode;
 use hermod_domain::time::Timestamp;
+use hermod_engine::maps::HashMap;
 use hermod_engine::progress;
 use hermod_engine::tables::{MessageKey, TableError, Tables};
 use std::path::Path;
@@ -82,8 +83,9 @@ impl RecordSource {
             let (mut messages, mut last) = (Vec::new(), None);
             while let Some(row) = rows.next()? {
                 last = Some(row.get(0)?);
-                messages.extend(readable(&row, read(snapshot, tables, &row))?);
+                messages.extend(readable(&row, read(tables, &row))?);
             }
+            add_refunds(snapshot, first, last.unwrap_or(first), &mut messages)?;
             Ok((messages, last))
         })
     }
@@ -97,8 +99,16 @@ impl RecordSource {
             for id in ids {
                 let mut rows = statement.query([id])?;
                 if let Some(row) = rows.next()? {
-                    messages.extend(readable(&row, read(snapshot, tables, &row))?);
+                    messages.extend(readable(&row, read(tables, &row))?);
                 }
+            }
+            for message in &mut messages {
+                add_refunds(
+                    snapshot,
+                    message.id.as_i64(),
+                    message.id.as_i64(),
+                    std::slice::from_mut(message),
+                )?;
             }
             Ok((messages, ids.last().copied()))
         })
@@ -131,7 +141,8 @@ fn readable(
     }
 }
 
-fn read(snapshot: &Connection, tables: &Tables<'_>, row: &Row<'_>) -> Result<RecordedMessage, TableError> {
+/// Reads a message without its refund.
+fn read(tables: &Tables<'_>, row: &Row<'_>) -> Result<RecordedMessage, TableError> {
     let (id, account) = (stored_message(row, 0)?, AccountId::new(row.get(1)?));
     let carrier = CarrierId::new(row.get(3)?);
     let mut state = MessageState::from_stored(row.get(9)?).map_err(TableError::unreadable)?;
@@ -156,12 +167,29 @@ fn read(snapshot: &Connection, tables: &Tables<'_>, row: &Row<'_>) -> Result<Rec
         code: settled_at.map(|_| code()).transpose()?,
         err: if settled_at.is_some() { row.get(11)? } else { 0 },
         settled_at,
-        refund: if settled_at.is_some() { refund_of(snapshot, id)? } else { None },
+        refund: None,
     })
 }
 
-fn refund_of(connection: &Connection, message: MessageId) -> Result<Option<Money>, TableError> {
-    let mut statement = connection.prepare_cached("SELECT balance FROM ledger WHERE message = ?1")?;
-    let refund: Option<i64> = statement.query_row([message.as_i64()], |row| row.get(0)).optional()?;
-    Ok(refund.map(Money::from_micros))
+/// Adds the refunds of messages with ids from `first` to `last`. Most messages have none, so one read finds those of many.
+fn add_refunds(
+    connection: &Connection,
+    first: i64,
+    last: i64,
+    messages: &mut [RecordedMessage],
+) -> Result<(), TableError> {
+    if messages.iter().all(|message| message.settled_at.is_none()) {
+        return Ok(());
+    }
+    let mut statement =
+        connection.prepare_cached("SELECT message, balance FROM ledger WHERE message BETWEEN ?1 AND ?2")?;
+    let mut rows = statement.query([first, last])?;
+    let mut refunds = HashMap::default();
+    while let Some(row) = rows.next()? {
+        refunds.insert(row.get::<i64>(0)?, Money::from_micros(row.get(1)?));
+    }
+    for message in messages.iter_mut().filter(|message| message.settled_at.is_some()) {
+        message.refund = refunds.get(&message.id.as_i64()).copied();
+    }
+    Ok(())
 }

@@ -14,6 +14,7 @@ use hermod_domain::time::Timestamp;
 use hermod_engine::ops::Retention;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 /// The record of a store: its readers, and the thread that writes it.
 pub(super) struct Record {
@@ -58,6 +59,10 @@ impl Record {
     }
 }
 
+/// Pauses between two looks whether the feed has what another node has committed, and how many.
+const ENGINE_POLL: Duration = Duration::from_millis(5);
+const ENGINE_POLLS_MAX: usize = 600;
+
 impl Store {
     /// Whether the store keeps the record.
     pub fn has_record(&self) -> bool {
@@ -79,7 +84,27 @@ impl Store {
 
     /// Waits until everything that was committed before this call is in the record.
     pub async fn flush_record(&self) -> Result<(), StoreError> {
-        self.record()?.following.complete(&self.inner.access.shared.feed).await
+        let record = self.record()?;
+        self.wait_for_the_engine().await?;
+        record.following.complete(&self.inner.access.shared.feed).await
+    }
+
+    /// Waits until the feed has what the engine of another node has committed. Not for long: without a connection it is read from
+    /// the tables.
+    #[expect(clippy::disallowed_methods, reason = "another process commits in real time")]
+    async fn wait_for_the_engine(&self) -> Result<(), StoreError> {
+        if self.runs_engine() {
+            return Ok(());
+        }
+        let feed = &self.inner.access.shared.feed;
+        let commits = self.inner.access.backend.commits().await?;
+        for _ in 0..ENGINE_POLLS_MAX {
+            if feed.sequence() >= commits {
+                break;
+            }
+            tokio::time::sleep(ENGINE_POLL).await;
+        }
+        Ok(())
     }
 
     /// Deletes the record, and makes the follower fill it again from the store. [`Store::record_status`] says how far it is.
@@ -94,8 +119,8 @@ impl Store {
         hub.watch(scope, after).map_err(|_| StoreError::TooManyWatchers)
     }
 
-    /// Makes the follower delete what is past its retention.
-    pub(super) fn purge_record(&self, keep: Retention, now: Timestamp) {
+    /// Makes the follower delete what is past its retention. [`Store::purge`] does it on the node with the engine.
+    pub fn purge_record(&self, keep: Retention, now: Timestamp) {
         if let Some(record) = &self.inner.record {
             record.following.purge(RecordRetention { messages_before: now.minus(keep.messages), now });
         }
@@ -108,6 +133,7 @@ impl Store {
         account: Option<AccountId>,
     ) -> Result<(), StoreError> {
         if let Some(record) = &self.inner.record {
+            self.wait_for_the_engine().await?;
             record.following.erase(&self.inner.access.shared.feed, number, account).await?;
             return Ok(());
         }

@@ -56,8 +56,15 @@ const METHODS: [&str; 8] = [
     "watch",
 ];
 /// Public methods that return nothing about messages.
-const OTHER_METHODS: [&str; 6] =
-    ["has_record", "note_request", "record_status", "flush_record", "rebuild_record", "audit_record"];
+const OTHER_METHODS: [&str; 7] = [
+    "has_record",
+    "note_request",
+    "record_status",
+    "flush_record",
+    "rebuild_record",
+    "purge_record",
+    "audit_record",
+];
 
 #[test]
 fn every_public_method_of_the_record_is_walked() {

@@ -4,6 +4,7 @@ mod auditing;
 mod following;
 mod history_steps;
 mod isolation;
+mod on_nodes;
 mod retention;
 mod search_store;
 mod timeline;

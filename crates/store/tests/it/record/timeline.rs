@@ -17,7 +17,7 @@ async fn history(world: &World, message: MessageId) -> MessageHistory {
 }
 
 /// Returns the first word of each step.
-fn words(history: &MessageHistory) -> Vec<String> {
+pub(super) fn words(history: &MessageHistory) -> Vec<String> {
     let word = |note: &StepNote| match note {
         StepNote::Step(step) => format!("{step:?}"),
         note => format!("{note:?}"),
