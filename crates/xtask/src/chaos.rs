@@ -1,9 +1,11 @@
 //! `cargo xtask chaos`: the chaos tests with more messages and more faults than in the gate.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
 
 use crate::postgres;
-use crate::shell::{self, Outcome};
+use crate::shell::{self, Failure, Outcome};
 
 #[derive(Subcommand)]
 pub(crate) enum Chaos {
@@ -31,6 +33,9 @@ pub(crate) struct Nodes {
     /// How long PostgreSQL is away in every second cycle, in seconds
     #[arg(long, default_value_t = 60)]
     away: u64,
+    /// Program of an older release, from which the nodes are upgraded one after another
+    #[arg(long)]
+    upgrade_from: Option<PathBuf>,
     /// Only tests whose name contains this, such as `cluster::server_lost`
     #[arg(default_value = "")]
     tests: String,
@@ -54,7 +59,7 @@ fn run_carriers(Carriers { messages, seed }: &Carriers) -> Outcome {
 }
 
 /// Runs one test after another: they measure how long service is interrupted.
-fn run_nodes(Nodes { cycles, away, tests }: &Nodes) -> Outcome {
+fn run_nodes(Nodes { cycles, away, upgrade_from, tests }: &Nodes) -> Outcome {
     let server = postgres::Server::start()?;
     let args = ["test", "--release", "--package", "hermod", "--test", "it", "--", "--nocapture"];
     let mut rig = shell::command("cargo", &args);
@@ -62,6 +67,11 @@ fn run_nodes(Nodes { cycles, away, tests }: &Nodes) -> Outcome {
     rig.arg(if tests.is_empty() { "cluster::" } else { tests });
     rig.env(postgres::VARIABLE, &server.url).env("HERMOD_CLUSTER_CYCLES", cycles.to_string());
     rig.env("HERMOD_CLUSTER_AWAY_SECS", away.to_string());
+    if let Some(older) = upgrade_from {
+        rig.env("HERMOD_CLUSTER_OLDER_PROGRAM", older.canonicalize().map_err(|error| {
+            Failure(format!("{}: {error}", older.display()))
+        })?);
+    }
     shell::run(rig)?;
     if !tests.is_empty() {
         return Ok(());

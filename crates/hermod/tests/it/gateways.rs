@@ -168,6 +168,9 @@ impl InProcess {
     }
 }
 
+/// The program that is tested.
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_hermod");
+
 /// A process of `hermod serve`, killed on drop.
 pub(crate) struct Served {
     child: Child,
@@ -223,6 +226,21 @@ impl Served {
         provision: &str,
         log: &Path,
     ) -> Served {
+        let words: Vec<&str> = program.iter().copied().chain([PROGRAM]).collect();
+        let mut served = Served::spawn(&words, folder, store, settings, provision, log);
+        served.wait_until_ready();
+        served
+    }
+
+    /// Starts it, and does not wait until it is ready.
+    fn spawn(
+        words: &[&str],
+        folder: &Path,
+        store: &StoreAddress,
+        settings: &str,
+        provision: &str,
+        log: &Path,
+    ) -> Served {
         let (address, smpp) = (free_address(), free_address());
         let settings = format!(
             "[data]\nfolder = \"data\"\nstore = \"{}\"\nlow_water = \"16MiB\"\n[provision]\nfile = \"provision.toml\"\n\
@@ -233,7 +251,6 @@ impl Served {
         std::fs::write(folder.join("hermod.toml"), settings).expect("a settings file");
         std::fs::write(folder.join("provision.toml"), provision).expect("a provision file");
         let file = std::fs::File::options().append(true).create(true).open(log).expect("a log file");
-        let words: Vec<&str> = program.iter().copied().chain([env!("CARGO_BIN_EXE_hermod")]).collect();
         let mut command = Command::new(words[0]);
         command.args(&words[1..]).arg("serve").arg("--config").arg(folder.join("hermod.toml"));
         let child = command
@@ -242,12 +259,10 @@ impl Served {
             .stderr(file)
             .spawn()
             .expect("the binary starts");
-        let mut served = Served { child, address, smpp, log: log.to_owned() };
-        served.wait_until_ready();
-        served
+        Served { child, address, smpp, log: log.to_owned() }
     }
 
-    fn wait_until_ready(&mut self) {
+    pub(crate) fn wait_until_ready(&mut self) {
         let started = now();
         while !is_ready(self.address) {
             assert!(started.elapsed() < READY_WAIT, "the gateway is not ready after {READY_WAIT:?}");

@@ -78,9 +78,14 @@ pub(crate) async fn carrier_id(store: &Store, name: &str) -> CarrierId {
     CarrierId::new(row.id)
 }
 
-/// Returns the number in an environment variable, by which `cargo xtask` passes its options to a rig.
+/// Returns the text in an environment variable, by which `cargo xtask` passes its options to a rig.
+#[expect(clippy::disallowed_methods, reason = "cargo xtask passes its options in variables")]
+pub(crate) fn text_from(variable: &str) -> Option<String> {
+    std::env::var(variable).ok()
+}
+
+/// Returns the number in such a variable.
 pub(crate) fn number_from(variable: &str) -> Option<u64> {
-    #[expect(clippy::disallowed_methods, reason = "cargo xtask passes its options in variables")]
-    let text = std::env::var(variable).ok()?;
+    let text = text_from(variable)?;
     Some(text.parse().unwrap_or_else(|_| panic!("{variable} is not a number: {text}")))
 }

@@ -21,7 +21,7 @@ pub(crate) const VERSION: u16 = 3;
 /// Octets of one frame.
 pub(crate) const FRAME_MAX: usize = 64 << 20;
 
-/// The first frame of a node.
+/// The first frame of a node. Its version comes first, in every version.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Hello {
     pub version: u16,

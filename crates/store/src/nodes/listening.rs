@@ -3,7 +3,7 @@
 use super::frames::{Hello, VERSION, Welcome};
 use super::session::Session;
 use super::sessions::EngineSessions;
-use super::wire::{Reading, Wire, Writing, read_frame, write_frame};
+use super::wire::{Reading, Wire, Writing, decoded, read_octets, write_frame};
 use hermod_domain::time::Timestamp;
 use std::io;
 use std::sync::Arc;
@@ -63,23 +63,24 @@ async fn greet(
     engine: &watch::Receiver<Option<Arc<EngineSessions>>>,
 ) -> io::Result<Option<Greeted>> {
     let (mut reading, mut writing) = wire.accept(socket).await?;
-    let hello: Hello = read_frame(&mut reading, &mut Vec::new()).await?;
-    let here = now();
-    let differ = here.since(hello.now).max(hello.now.since(here));
-    let refused = if hello.version != VERSION {
-        Some(format!("this node speaks version {VERSION}, the other one {}", hello.version))
-    } else if hello.store != store {
-        Some("the nodes have different databases".to_owned())
-    } else if differ > CLOCKS_DIFFER_MAX {
-        Some(format!("the clocks of the nodes differ by {} s; set them by NTP", differ.as_secs()))
+    let mut octets = Vec::new();
+    read_octets(&mut reading, &mut octets).await?;
+    // Only the version is the same in all versions.
+    let version: u16 = decoded(&octets)?;
+    let accepted = if version == VERSION {
+        let hello: Hello = decoded(&octets)?;
+        refusal(&hello, store, now()).map_or(Ok(hello), Err)
     } else {
-        None
+        Err(format!("this node speaks version {VERSION}, the other one {version}"))
     };
-    if let Some(why) = refused {
-        write_frame(&mut writing, &Welcome::Refused(why.clone())).await?;
-        writing.flush().await?;
-        return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
-    }
+    let hello = match accepted {
+        Ok(hello) => hello,
+        Err(why) => {
+            write_frame(&mut writing, &Welcome::Refused(why.clone())).await?;
+            writing.flush().await?;
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
+        }
+    };
     let sessions = engine.borrow().clone();
     let Some(sessions) = sessions else {
         write_frame(&mut writing, &Welcome::NotHere).await?;
@@ -87,6 +88,16 @@ async fn greet(
         return Ok(None);
     };
     Ok(Some((sessions, hello, reading, writing)))
+}
+
+/// Returns why a node is not served.
+fn refusal(hello: &Hello, store: [u8; 16], here: Timestamp) -> Option<String> {
+    let differ = here.since(hello.now).max(hello.now.since(here));
+    if hello.store != store {
+        return Some("the nodes have different databases".to_owned());
+    }
+    (differ > CLOCKS_DIFFER_MAX)
+        .then(|| format!("the clocks of the nodes differ by {} s; set them by NTP", differ.as_secs()))
 }
 
 #[expect(clippy::disallowed_methods, reason = "a connection that proves nothing is noticed in real time")]

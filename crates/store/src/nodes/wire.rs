@@ -239,6 +239,16 @@ pub(crate) async fn read_frame<T: DeserializeOwned>(
     reading: &mut Reading,
     buffer: &mut Vec<u8>,
 ) -> io::Result<T> {
+    read_octets(reading, buffer).await?;
+    decoded(buffer)
+}
+
+pub(crate) fn decoded<T: DeserializeOwned>(octets: &[u8]) -> io::Result<T> {
+    frames::decode(octets).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}
+
+/// Reads the octets of the next frame.
+pub(crate) async fn read_octets(reading: &mut Reading, buffer: &mut Vec<u8>) -> io::Result<()> {
     let mut length = [0; 4];
     reading.read_exact(&mut length).await?;
     let length = usize::try_from(u32::from_be_bytes(length)).unwrap_or(usize::MAX);
@@ -246,6 +256,5 @@ pub(crate) async fn read_frame<T: DeserializeOwned>(
         return Err(io::Error::new(io::ErrorKind::InvalidData, "a frame of another node is too long"));
     }
     buffer.resize(length, 0);
-    reading.read_exact(buffer).await?;
-    frames::decode(buffer).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+    reading.read_exact(buffer).await.map(drop)
 }

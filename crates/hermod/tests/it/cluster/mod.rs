@@ -3,6 +3,7 @@
 //! At the end the customer's responses, the carrier's record and the store are compared, as in the crash tests.
 //!
 //! `HERMOD_CLUSTER_CYCLES` sets how often each test repeats its faults; `cargo xtask chaos nodes --cycles N` does that.
+//! `HERMOD_CLUSTER_OLDER_PROGRAM` is the program of an older release, from which the nodes are upgraded one after another.
 
 mod cut_from_peers;
 mod cut_from_server;
@@ -16,6 +17,7 @@ mod stopped_in_transaction;
 mod webhooks;
 
 use crate::crash::Customer;
+use crate::store_access::text_from;
 use hermod_simulator::load::http::Which;
 use rig::{Cluster, DECLARED_DEAD, KEYS_PER_NODE, NAMES, cycles};
 
@@ -74,7 +76,10 @@ async fn node_that_wakes_up_after_its_lease_has_ended_stops_itself() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nodes_that_are_restarted_one_after_another_refuse_nothing_for_long() {
-    let Some(mut cluster) = Cluster::start(1).await else { return };
+    // With an older release to begin with, the nodes are upgraded. Those that do not understand each other wait for the last one.
+    let older = text_from("HERMOD_CLUSTER_OLDER_PROGRAM");
+    let is_upgrade = older.is_some();
+    let Some(mut cluster) = Cluster::start_with_program(1, older).await else { return };
     let customer = Customer::default();
     for (index, name) in NAMES.iter().enumerate() {
         let stopping = cluster.take_node(index);
@@ -82,12 +87,18 @@ async fn nodes_that_are_restarted_one_after_another_refuse_nothing_for_long() {
         cluster
             .send_during(&customer, async {
                 stopping.stop().await;
-                let took = cluster.wait_for_service(other, &customer).await;
+                // Of an upgrade only the last node with the older release serves, or all with the new one.
+                let serves = if is_upgrade && index + 1 < NAMES.len() { NAMES.len() - 1 } else { other };
+                let took = cluster.wait_for_service(serves, &customer).await;
                 println!("{name} stopped, service after {took:?}");
             })
             .await;
-        cluster.start_node(index);
+        cluster.start_without_waiting(index);
+        if !is_upgrade {
+            cluster.wait_until_ready(index);
+        }
     }
+    (0..NAMES.len()).for_each(|index| cluster.wait_until_ready(index));
     let binds = cluster.carrier.record().counts();
     assert_eq!(binds.binds_rejected, 0, "a carrier that allows one bind never saw two: {binds:?}");
     cluster.finish(&customer).await;

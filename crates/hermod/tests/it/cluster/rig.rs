@@ -3,7 +3,7 @@
 use super::forwarder::{Forwarder, Road};
 use super::own_server::{OwnServer, query};
 use crate::crash::{Customer, compare};
-use crate::gateways::{self, NodeSetup, Served, carrier_entry, customers_text, free_address};
+use crate::gateways::{self, NodeSetup, PROGRAM, Served, carrier_entry, customers_text, free_address};
 use crate::real_time::{now, pause};
 use crate::store_access::{is_embedded, number_from, store_of};
 use hermod_gateway::config::StoreAddress;
@@ -29,6 +29,8 @@ pub(super) struct Cluster {
     /// The store as the tests reach it.
     store: StoreAddress,
     addresses: [NodeAddresses; 3],
+    /// What nodes are started with.
+    program: String,
     pub(super) nodes: [Option<Served>; 3],
 }
 
@@ -84,7 +86,17 @@ impl Cluster {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let store = store_of(&gateways::data_folder(folder.path()));
         let addresses = NAMES.map(|_| NodeAddresses { listen: free_address(), forwarders: None });
-        Some(Cluster { folder, carrier, links, store, addresses, nodes: [None, None, None] })
+        let (program, nodes) = (PROGRAM.to_owned(), [None, None, None]);
+        Some(Cluster { folder, carrier, links, store, addresses, program, nodes })
+    }
+
+    /// The same, with another program to begin with: that of an older release.
+    pub(super) async fn start_with_program(links: u8, program: Option<String>) -> Option<Cluster> {
+        let mut cluster = Cluster::prepare(links).await?;
+        let new = std::mem::replace(&mut cluster.program, program.unwrap_or(PROGRAM.to_owned()));
+        cluster.start_all();
+        cluster.program = new;
+        Some(cluster)
     }
 
     fn start_all(&mut self) {
@@ -106,6 +118,16 @@ impl Cluster {
     }
 
     pub(super) fn start_node(&mut self, index: usize) {
+        self.start_without_waiting(index);
+        self.wait_until_ready(index);
+    }
+
+    pub(super) fn wait_until_ready(&mut self, index: usize) {
+        self.nodes[index].as_mut().expect("the node runs").wait_until_ready();
+    }
+
+    /// Starts a node that may not be able to serve yet.
+    pub(super) fn start_without_waiting(&mut self, index: usize) {
         let entry = carrier_entry("acme", self.carrier.addr(), &format!("links = {}\n", self.links));
         let NodeAddresses { listen, forwarders } = &self.addresses[index];
         let (address, store) = match forwarders {
@@ -116,7 +138,8 @@ impl Cluster {
             }
             None => (*listen, self.store.clone()),
         };
-        let setup = NodeSetup { name: NAMES[index], store: &store, listen: *listen, address };
+        let program = &self.program;
+        let setup = NodeSetup { name: NAMES[index], store: &store, listen: *listen, address, program };
         let customers = customers_text(gateways::OPENING);
         self.nodes[index] = Some(Served::start_node(self.path(), &setup, &entry, &customers));
     }

@@ -15,17 +15,19 @@ pub(crate) struct NodeSetup<'a> {
     pub(crate) listen: SocketAddr,
     /// Where other nodes reach it.
     pub(crate) address: SocketAddr,
+    /// The program, which may be of another release.
+    pub(crate) program: &'a str,
 }
 
 impl Served {
-    /// Starts one of several nodes, in a folder of its own below `cluster`.
+    /// Starts one of several nodes, in a folder of its own below `cluster`, and does not wait until it is ready.
     pub(crate) fn start_node(
         cluster: &Path,
         setup: &NodeSetup<'_>,
         carrier: &str,
         customers: &str,
     ) -> Served {
-        let NodeSetup { name, store, listen, address } = setup;
+        let NodeSetup { name, store, listen, address, program } = setup;
         let folder = cluster.join(name);
         let data = data_folder(&folder);
         std::fs::create_dir_all(&data).expect("a folder");
@@ -36,7 +38,7 @@ impl Served {
              [node]\nname = \"{name}\"\nlisten = \"{listen}\"\naddress = \"{address}\"\n"
         );
         let provision = provision_text_with(carrier, customers);
-        Served::set_up(&[], &folder, store, &settings, &provision, &folder.join(LOG))
+        Served::spawn(&[program], &folder, store, &settings, &provision, &folder.join(LOG))
     }
 
     /// Waits for it to end by itself. Returns its exit code.
