@@ -38,6 +38,9 @@ pub(crate) struct Options {
     /// Run PostgreSQL with a synchronous standby
     #[arg(long)]
     standby: bool,
+    /// Keep no record, on one node or three: each node has its own, which all share the processors here
+    #[arg(long)]
+    without_record: bool,
     /// Fail below this many messages per second with one node on PostgreSQL, or if three nodes are slower than one
     #[arg(long, default_value_t = 8_000.0)]
     floor: f64,
@@ -58,6 +61,8 @@ const SETUPS: [Setup; 3] = [
 ];
 
 pub(crate) fn run(programs: &Programs, options: &Options) -> Outcome {
+    let without_record = options.without_record.then(|| programs.without_record());
+    let programs = without_record.as_ref().unwrap_or(programs);
     println!("load average before: {}", load_average());
     let mut rates = Vec::new();
     for setup in SETUPS {

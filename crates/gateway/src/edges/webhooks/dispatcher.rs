@@ -319,21 +319,14 @@ impl Dispatcher {
         if self.leader().is_some() || !self.shared.world.store.has_nodes() {
             return;
         }
-        loop {
-            self.tell_now();
-            if self.served.is_empty() {
-                return;
-            }
+        if let Role::Helper(helper) = &mut self.role {
+            helper.tell_at = Moment(0);
+        }
+        self.tell(self.moment());
+        while !self.served.is_empty() {
             let Some((endpoint, next_due)) = endings.recv().await else { return };
             self.end(endpoint, next_due);
+            self.tell(self.moment());
         }
-    }
-
-    fn tell_now(&mut self) {
-        let moment = self.moment();
-        if let Role::Helper(helper) = &mut self.role {
-            helper.tell_at = moment;
-        }
-        self.tell(moment);
     }
 }
