@@ -1,12 +1,14 @@
-//! When each API key was last used, and from where. In memory: after a restart the request log knows the uses before it.
+//! When each API key was last used, and from where. In memory: after a restart the request log knows the uses before it. Several
+//! nodes tell each other.
 
 use hermod_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The last request with the right secret of a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyUse {
     pub at: Timestamp,
     pub address: Option<IpAddr>,
@@ -14,21 +16,48 @@ pub struct KeyUse {
 
 /// The last use of each key. Bounded by the number of keys, because only right secrets are noted.
 #[derive(Default)]
-pub struct KeyUses(Mutex<HashMap<String, KeyUse>>);
+pub struct KeyUses(Mutex<HashMap<String, Noted>>);
+
+struct Noted {
+    last: KeyUse,
+    /// The other nodes know it.
+    is_told: bool,
+}
 
 impl KeyUses {
     pub fn note(&self, key: &str, at: Timestamp, address: Option<IpAddr>) {
-        let used = KeyUse { at, address };
-        let mut uses = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let noted = Noted { last: KeyUse { at, address }, is_told: false };
+        let mut uses = self.lock();
         match uses.get_mut(key) {
-            Some(last) => *last = used,
-            None => drop(uses.insert(key.to_owned(), used)),
+            Some(before) => *before = noted,
+            None => drop(uses.insert(key.to_owned(), noted)),
+        }
+    }
+
+    /// Returns the uses that the other nodes do not know.
+    pub fn take_untold(&self) -> Vec<(String, KeyUse)> {
+        let mut uses = self.lock();
+        let untold = uses.iter_mut().filter(|(_, noted)| !std::mem::replace(&mut noted.is_told, true));
+        untold.map(|(key, noted)| (key.clone(), noted.last)).collect()
+    }
+
+    /// Takes in what another node says.
+    pub fn note_elsewhere(&self, told: Vec<(String, KeyUse)>) {
+        let mut uses = self.lock();
+        for (key, last) in told {
+            if uses.get(&key).is_none_or(|known| known.last.at < last.at) {
+                uses.insert(key, Noted { last, is_told: true });
+            }
         }
     }
 
     /// `None` if the key was not used since the gateway started.
     pub fn last(&self, key: &str) -> Option<KeyUse> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key).copied()
+        self.lock().get(key).map(|noted| noted.last)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Noted>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -45,5 +74,20 @@ mod tests {
         uses.note("k", at(2), None);
         assert_eq!(uses.last("k"), Some(KeyUse { at: at(2), address: None }));
         assert_eq!(uses.last("other"), None);
+    }
+
+    #[test]
+    fn use_on_another_node_counts_if_it_is_newer() {
+        let [here, there] = [(); 2].map(|()| KeyUses::default());
+        let at = |ms| Timestamp::from_millis(ms);
+        there.note("k", at(5), None);
+        there.note("other", at(1), None);
+        here.note("k", at(3), None);
+        here.note("other", at(2), None);
+        here.note_elsewhere(there.take_untold());
+        assert_eq!(there.take_untold(), [], "each use is told once");
+        let last = |key| here.last(key).map(|used| used.at);
+        assert_eq!((last("k"), last("other")), (Some(at(5)), Some(at(2))));
+        assert_eq!(here.take_untold().len(), 1, "what was heard is not told again");
     }
 }

@@ -279,6 +279,10 @@ impl Running {
                 operator::share_limits(&world);
                 Ok(())
             });
+            self.repeat("upkeep/key-uses", LOOK, |world| async move {
+                operator::share_key_uses(&world);
+                Ok(())
+            });
         }
         let following = nodes::follow_catalogue(self.world.clone(), self.upkeep.stopping());
         self.upkeep.spawn_named("upkeep/catalogue", following);

@@ -1,7 +1,7 @@
 //! Letters to other nodes, and questions that wait for their answers.
 
 use super::OperatorRefusal;
-use crate::board::{NodeAnswer, PostingLetter};
+use crate::board::{KeyUse, NodeAnswer, PostingLetter};
 use crate::views::binds::BindsQuery;
 use crate::views::carriers::AlarmsQuery;
 use crate::world::{Use, World};
@@ -25,6 +25,8 @@ pub(super) enum NodeLetter {
         connection: ConnectionId,
         peer: IpAddr,
     },
+    /// When API keys were last used at the sender.
+    KeyUses(Vec<(String, KeyUse)>),
     /// Which node posts webhooks to which endpoint.
     Webhooks(PostingLetter),
     Question {

@@ -54,7 +54,7 @@ pub use money::{
 };
 pub use nodes::{
     Asked, answer_question, drain_node, list_nodes, order_webhook_posts, probe_bind_elsewhere, read_letter,
-    share_limits, tell_webhook_posts,
+    share_key_uses, share_limits, tell_webhook_posts,
 };
 pub use published::OPERATOR_ERRORS;
 pub use record::{

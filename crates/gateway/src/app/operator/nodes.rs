@@ -39,6 +39,14 @@ pub fn share_limits(world: &World) {
     }
 }
 
+/// Tells the other nodes when API keys were last used here.
+pub fn share_key_uses(world: &World) {
+    let uses = world.key_uses.take_untold();
+    if !uses.is_empty() {
+        send(world, None, &NodeLetter::KeyUses(uses));
+    }
+}
+
 /// Has the other nodes find out whether a bind of a customer is dead that may be bound there.
 pub fn probe_bind_elsewhere(world: &World, connection: ConnectionId, peer: IpAddr) {
     send(world, None, &NodeLetter::ProbeBind { connection, peer });
@@ -74,6 +82,7 @@ pub fn read_letter(world: &World, letter: Letter) -> Option<Asked> {
                 bind.order(Order::Probe);
             }
         }
+        NodeLetter::KeyUses(uses) => world.key_uses.note_elsewhere(uses),
         NodeLetter::Webhooks(said) => world.webhook_posting.put(letter.from, said),
         NodeLetter::Question { number, question } => {
             return Some(Asked { from: letter.from, number, question });
