@@ -6,7 +6,7 @@ mod setup;
 
 pub use changing::ChangingAlone;
 use limits::Limits;
-pub use limits::{RateLeft, SignInKey, Use};
+pub use limits::{RateLeft, SignInKey, Use, WrongBind};
 
 use crate::board::{
     AlarmKind, Alarms, Asks, Binds, CarrierBoard, EXPORTS_MAX, FEEDS_MAX, InboundPolls, KeyUses, MailQueue,

@@ -57,6 +57,15 @@ pub enum Use {
     Submits { account: AccountId, per_second: u32, count: u32 },
     FailedSignIn { source: IpAddr, key: u64 },
     WrongCode { user: u32 },
+    WrongBind(WrongBind),
+}
+
+/// A bind with a wrong password, or a malformed one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WrongBind {
+    pub source: IpAddr,
+    /// A digest of the `system_id`, if the attempt counts there.
+    pub name: Option<[u8; 32]>,
 }
 
 pub(super) struct Limits {
@@ -66,6 +75,8 @@ pub(super) struct Limits {
     submits: Mutex<HashMap<AccountId, Bucket>>,
     sign_ins: Mutex<SignIns>,
     wrong_codes: Mutex<KeyedPace<u32>>,
+    /// Wrong binds at other nodes that the SMPP server has not counted yet.
+    wrong_binds: Mutex<Vec<WrongBind>>,
     /// The failures that the other nodes have not been told; none without other nodes.
     failures: Option<Mutex<Vec<Use>>>,
     /// Makes the fingerprints of keys, the same ones on all nodes: it has hashed a secret of theirs.
@@ -93,6 +104,7 @@ impl Limits {
             submits: Mutex::default(),
             sign_ins: Mutex::new(SignIns::new(FAILED_SIGN_INS)),
             wrong_codes: Mutex::new(KeyedPace::new(WRONG_CODES_USERS_MAX)),
+            wrong_binds: Mutex::default(),
             failures: is_shared.then(Mutex::default),
             seeded,
         }
@@ -201,6 +213,16 @@ impl World {
         lock(&self.limits.wrong_codes).wait(user, WRONG_CODES, self.clock.now())
     }
 
+    /// Tells the other nodes about a wrong bind.
+    pub fn note_wrong_bind(&self, wrong: WrongBind) {
+        self.limits.note_failure(Use::WrongBind(wrong));
+    }
+
+    /// Returns the wrong binds at other nodes since the last call.
+    pub fn take_wrong_binds(&self) -> Vec<WrongBind> {
+        std::mem::take(&mut *lock(&self.limits.wrong_binds))
+    }
+
     /// Returns the failed sign-ins that an address has left.
     pub fn sign_ins_left(&self, source: Option<IpAddr>) -> RateLeft {
         let sign_ins = lock(&self.limits.sign_ins);
@@ -245,6 +267,12 @@ impl World {
                 // Over the limit there is nothing left to take.
                 Use::FailedSignIn { source, key } => drop(lock(&self.limits.sign_ins).fail(source, key, now)),
                 Use::WrongCode { user } => drop(lock(&self.limits.wrong_codes).admit(user, WRONG_CODES, now)),
+                Use::WrongBind(wrong) => {
+                    let mut wrong_binds = lock(&self.limits.wrong_binds);
+                    if wrong_binds.len() < FAILURES_MAX {
+                        wrong_binds.push(wrong);
+                    }
+                }
             }
         }
     }

@@ -11,7 +11,7 @@ use crate::app::{AnsweredRequest, Rejection, note_request};
 use crate::board::{BoundAs, LiveBind, NewBind, Order};
 use crate::clock::Moment;
 use crate::listeners::limit_key_of;
-use crate::world::World;
+use crate::world::{World, WrongBind};
 use hermod_domain::catalogue::{Connection, SMPP_PASSWORD_CHARS, SYSTEM_ID_CHARS_MAX, SmppAccess};
 use hermod_domain::ids::ConnectionId;
 use hermod_smpp::{Bind, BindType, CommandStatus};
@@ -143,6 +143,7 @@ async fn admit(
     if let Err(refused) = check_fields(bind) {
         // Malformed binds count against the attempt limit of the address too.
         settings.guard.admit_address(peer.address, world.clock.now()).map_err(over_limit)?;
+        world.note_wrong_bind(WrongBind { source: limit_key_of(peer.address), name: None });
         return Err(refused);
     }
     let catalogue = world.catalogue();
@@ -209,10 +210,14 @@ async fn check_password<'a>(
     attempt: &Attempt<'a>,
 ) -> Result<&'a str, BindRejection> {
     let wrong = BindRejection::with_status(CommandStatus::INVPASWD, "wrong credentials");
-    let taken = settings.guard.admit(attempt, world.clock.now()).map_err(over_limit)?;
-    let check = settings.guard.check_password(world, attempt).await;
-    if check != PasswordCheck::Wrong {
-        settings.guard.give_back(attempt, taken);
+    let (guard, now) = (&settings.guard, world.clock.now());
+    world.take_wrong_binds().into_iter().for_each(|wrong| guard.charge(wrong, now));
+    let taken = guard.admit(attempt, now).map_err(over_limit)?;
+    let check = guard.check_password(world, attempt).await;
+    if check == PasswordCheck::Wrong {
+        world.note_wrong_bind(guard.wrong_bind(attempt, taken));
+    } else {
+        guard.give_back(attempt, taken);
     }
     match check {
         PasswordCheck::Right(position) => attempt.hashes.get(position).copied().ok_or(wrong),

@@ -1,12 +1,13 @@
 //! Protects the password check of binds: attempt limits per address and per system_id, so that guessing is slow and
 //! hashing is bounded; a cache of verified credentials, so that customers who reconnect together need no hashing; and
-//! a queue that computes two hashes at a time (`hash_queue.rs`).
+//! a queue that computes two hashes at a time (`hash_queue.rs`). Several nodes tell each other about wrong binds, so that the limits
+//! hold over all of them.
 
 use super::hash_queue::{CallerKind, HashQueue};
 use crate::listeners::limit_key_of;
 use crate::secrets::Pepper;
 use crate::secrets::passwords;
-use crate::world::World;
+use crate::world::{World, WrongBind};
 use hermod_domain::keyed_pace::{Allowance, KeyedPace};
 use hermod_domain::time::Timestamp;
 use metrics::counter;
@@ -21,12 +22,15 @@ const LIMITS_MAX: usize = 100_000;
 const VERIFIED_MAX: usize = 100_000;
 const ADDRESS_SPENT: &str = "too many attempts from this address";
 const KEY_BYTES: usize = 32;
+/// For the digests of `system_id`s. No secret, because all nodes must have the same: only failed attempts are counted by them.
+const NAMES_KEY: [u8; KEY_BYTES] = [0; KEY_BYTES];
 
 type Digest = [u8; 32];
 
 pub(super) struct BindGuard {
     /// Random and only in memory: digests in the cache are useless outside this process.
     key: Pepper,
+    names: Pepper,
     per_address: Allowance,
     per_system_id: Allowance,
     limits: Mutex<AttemptLimits>,
@@ -98,6 +102,7 @@ impl BindGuard {
             AttemptLimits { addresses: KeyedPace::new(LIMITS_MAX), system_ids: KeyedPace::new(LIMITS_MAX) };
         Ok(BindGuard {
             key: Pepper::new(&key),
+            names: Pepper::new(&NAMES_KEY),
             per_address,
             per_system_id,
             limits: Mutex::new(limits),
@@ -137,6 +142,21 @@ impl BindGuard {
         limits.addresses.give_back(site, self.per_address);
         if taken.from_name {
             limits.system_ids.give_back(name, self.per_system_id);
+        }
+    }
+
+    /// Returns what other nodes are told of an attempt with a wrong password.
+    pub(super) fn wrong_bind(&self, attempt: &Attempt<'_>, taken: TakenAttempt) -> WrongBind {
+        let name = taken.from_name.then(|| self.name(attempt));
+        WrongBind { source: limit_key_of(attempt.from), name }
+    }
+
+    /// Takes an attempt at another node from the limits. Over the limit there is nothing left to take.
+    pub(super) fn charge(&self, WrongBind { source, name }: WrongBind, now: Timestamp) {
+        let mut limits = lock(&self.limits);
+        let _ = limits.addresses.admit(source, self.per_address, now);
+        if let Some(name) = name {
+            let _ = limits.system_ids.admit(name, self.per_system_id, now);
         }
     }
 
@@ -211,7 +231,7 @@ impl BindGuard {
             Listing::NoList | Listing::Listed => b"name",
             Listing::NotListed => b"name, from addresses that are not on its list",
         };
-        self.key.derived(&[label, attempt.system_id])
+        self.names.derived(&[label, attempt.system_id])
     }
 }
 
@@ -267,6 +287,22 @@ mod tests {
         assert_eq!(actual("a", 4), Err("too many attempts for this system_id"));
         guard.give_back(&attempt("a", 3), TakenAttempt { from_name: true });
         assert_eq!(actual("a", 4), Ok(()));
+    }
+
+    #[test]
+    fn attempts_at_other_nodes_count() {
+        let [here, there] = [(); 2].map(|()| BindGuard::new(THREE, THREE).unwrap());
+        for last in 1..=3 {
+            let attempt = attempt("a", last);
+            let taken = there.admit(&attempt, NOW).expect("it is admitted there");
+            here.charge(there.wrong_bind(&attempt, taken), NOW);
+        }
+        let refused = here.admit(&attempt("a", 4), NOW).map_err(|over| over.why);
+        assert_eq!(refused, Err("too many attempts for this system_id"));
+        assert!(here.admit(&attempt("b", 4), NOW).is_ok());
+        let malformed = WrongBind { source: IpAddr::from([192, 0, 2, 4]), name: None };
+        (0..2).for_each(|_| here.charge(malformed, NOW));
+        assert_eq!(here.admit(&attempt("c", 4), NOW).map_err(|over| over.why), Err(ADDRESS_SPENT));
     }
 
     #[test]
