@@ -68,9 +68,10 @@ fn run_nodes(Nodes { cycles, away, upgrade_from, tests }: &Nodes) -> Outcome {
     rig.env(postgres::VARIABLE, &server.url).env("HERMOD_CLUSTER_CYCLES", cycles.to_string());
     rig.env("HERMOD_CLUSTER_AWAY_SECS", away.to_string());
     if let Some(older) = upgrade_from {
-        rig.env("HERMOD_CLUSTER_OLDER_PROGRAM", older.canonicalize().map_err(|error| {
-            Failure(format!("{}: {error}", older.display()))
-        })?);
+        rig.env(
+            "HERMOD_CLUSTER_OLDER_PROGRAM",
+            older.canonicalize().map_err(|error| Failure(format!("{}: {error}", older.display())))?,
+        );
     }
     shell::run(rig)?;
     if !tests.is_empty() {

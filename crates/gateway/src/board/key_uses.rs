@@ -37,8 +37,12 @@ impl KeyUses {
     /// Returns the uses that the other nodes do not know.
     pub fn take_untold(&self) -> Vec<(String, KeyUse)> {
         let mut uses = self.lock();
-        let untold = uses.iter_mut().filter(|(_, noted)| !std::mem::replace(&mut noted.is_told, true));
-        untold.map(|(key, noted)| (key.clone(), noted.last)).collect()
+        let untold = uses.iter_mut().filter(|(_, noted)| !noted.is_told);
+        let told = untold.map(|(key, noted)| {
+            noted.is_told = true;
+            (key.clone(), noted.last)
+        });
+        told.collect()
     }
 
     /// Takes in what another node says.
