@@ -9,7 +9,7 @@ use hermod_domain::pace::{Pace, Rate};
 use hermod_domain::sign_in::SignIns;
 use hermod_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -21,6 +21,8 @@ const WRONG_CODES: Allowance = Allowance { most: 20, per: Duration::from_secs(3_
 const WRONG_CODES_USERS_MAX: usize = 10_000;
 /// The default limit of failed sign-ins per address: ten at once, then one every six seconds.
 const FAILED_SIGN_INS: Allowance = Allowance { most: 10, per: Duration::from_secs(60) };
+/// How long a wrong bind at another node is kept for the next bind here.
+const WRONG_BINDS_COUNT_FOR: Duration = Duration::from_secs(60);
 /// Failures that wait to be told to the other nodes. Beyond that they count on this node only.
 const FAILURES_MAX: usize = 4_096;
 
@@ -76,7 +78,7 @@ pub(super) struct Limits {
     sign_ins: Mutex<SignIns>,
     wrong_codes: Mutex<KeyedPace<u32>>,
     /// Wrong binds at other nodes that the SMPP server has not counted yet.
-    wrong_binds: Mutex<Vec<WrongBind>>,
+    wrong_binds: Mutex<VecDeque<(Timestamp, WrongBind)>>,
     /// The failures that the other nodes have not been told; none without other nodes.
     failures: Option<Mutex<Vec<Use>>>,
     /// Makes the fingerprints of keys, the same ones on all nodes: it has hashed a secret of theirs.
@@ -218,9 +220,11 @@ impl World {
         self.limits.note_failure(Use::WrongBind(wrong));
     }
 
-    /// Returns the wrong binds at other nodes since the last call.
+    /// Returns the wrong binds at other nodes since the last call, without old ones: they would all count as if they were new.
     pub fn take_wrong_binds(&self) -> Vec<WrongBind> {
-        std::mem::take(&mut *lock(&self.limits.wrong_binds))
+        let counted_from = self.clock.now().minus(WRONG_BINDS_COUNT_FOR);
+        let wrong_binds = std::mem::take(&mut *lock(&self.limits.wrong_binds));
+        wrong_binds.into_iter().filter(|(at, _)| *at > counted_from).map(|(_, wrong)| wrong).collect()
     }
 
     /// Returns the failed sign-ins that an address has left.
@@ -269,9 +273,10 @@ impl World {
                 Use::WrongCode { user } => drop(lock(&self.limits.wrong_codes).admit(user, WRONG_CODES, now)),
                 Use::WrongBind(wrong) => {
                     let mut wrong_binds = lock(&self.limits.wrong_binds);
-                    if wrong_binds.len() < FAILURES_MAX {
-                        wrong_binds.push(wrong);
+                    if wrong_binds.len() == FAILURES_MAX {
+                        wrong_binds.pop_front();
                     }
+                    wrong_binds.push_back((now, wrong));
                 }
             }
         }

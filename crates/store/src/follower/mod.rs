@@ -205,6 +205,7 @@ impl Follower {
         self.pending.merge(fed, self.following.hub.is_watched());
         self.requests.append(&mut fed.requests);
         self.erased.append(&mut fed.erased);
+        self.erased.dedup();
     }
 
     /// Writes what was taken, and catches up a little.
@@ -217,8 +218,12 @@ impl Follower {
         if !self.position.is_caught_up() && !self.is_closed {
             self.catch_up()?;
         }
-        for NumberErasure { number, account } in std::mem::take(&mut self.erased) {
+        // Before that, a message may have ended that the record has as open, and keeps its number.
+        while self.position.is_caught_up()
+            && let Some(NumberErasure { number, account }) = self.erased.first().copied()
+        {
             self.writing.erase(&self.folder, number, account)?;
+            self.erased.remove(0);
         }
         for Erasure { number, account, reply } in self.following.take_erasures() {
             // The caller may be gone.

@@ -3,7 +3,7 @@
 use super::{Follower, FollowerSetup};
 use crate::backend::record;
 use crate::follower::state::Following;
-use crate::record::Feed;
+use crate::record::{Erasures, Feed};
 use crate::store::tests::{ACME, NOW, expire, open, open_in, send};
 use hermod_domain::ids::{CarrierId, MessageId, PartNo};
 use hermod_domain::lifecycle::MessageState;
@@ -38,7 +38,7 @@ fn step(message: MessageId, kind: StepKind) -> Vec<MessageStep> {
 
 /// The batch after the ones that the store has.
 fn push_next(follower: &Follower, mut steps: Vec<MessageStep>) {
-    follower.feed.push(follower.taken + 1, std::iter::empty(), &mut steps, Vec::new());
+    follower.feed.push(follower.taken + 1, std::iter::empty(), &mut steps, Erasures::default());
 }
 
 async fn closed_store_with_a_message() -> (tempfile::TempDir, MessageId) {

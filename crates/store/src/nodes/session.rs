@@ -275,10 +275,10 @@ async fn send_changes(mut changes: watch::Receiver<u64>, outgoing: Arc<Outgoing>
 /// from the tables.
 async fn send_committed(mut batches: mpsc::Receiver<Arc<PassedOn>>, outgoing: Arc<Outgoing>) {
     while let Some(batch) = batches.recv().await {
-        let encode = || frames::encode(&ToNode::Committed(batch.committed.clone())).unwrap_or_default();
-        let encoded = batch.encoded.get_or_init(encode);
-        if outgoing.octets() + encoded.len() <= COMMITTED_OCTETS_MAX {
-            outgoing.put(encoded.clone());
+        if outgoing.octets() <= COMMITTED_OCTETS_MAX {
+            let encode = || frames::encode(&ToNode::Committed(batch.committed.clone())).ok();
+            // One that cannot be encoded is left out.
+            batch.encoded.get_or_init(encode).iter().for_each(|octets| outgoing.put(octets.clone()));
         } else {
             // The node begins to read the tables with each gap.
             pause_after_a_gap().await;

@@ -42,10 +42,18 @@ pub(crate) struct Erasure {
     pub account: Option<AccountId>,
 }
 
+/// The numbers that a batch erased.
+#[derive(Default)]
+pub(crate) struct Erasures {
+    pub all: Vec<Erasure>,
+    /// Whoever erases on this node erases in its record too.
+    pub by_other_nodes: Vec<Erasure>,
+}
+
 /// A batch for all nodes, which is encoded once.
 pub(crate) struct PassedOn {
     pub committed: Arc<Committed>,
-    pub encoded: OnceLock<Vec<u8>>,
+    pub encoded: OnceLock<Option<Vec<u8>>>,
 }
 
 /// The nodes whose records follow this engine.

@@ -2,7 +2,7 @@
 //! follower takes both at once. Beyond a limit the feed drops everything until the follower has caught up from the tables.
 
 use crate::record::RequestEntry;
-use crate::record::committed::{AcceptedMessage, Committed, Erasure, Followers};
+use crate::record::committed::{AcceptedMessage, Committed, Erasure, Erasures, Followers};
 use hermod_engine::steps::MessageStep;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -89,19 +89,20 @@ impl Feed {
         sequence: u64,
         accepted: impl Iterator<Item = AcceptedMessage>,
         steps: &mut Vec<MessageStep>,
-        erased: Vec<Erasure>,
+        erased: Erasures,
     ) {
         let mut fed = self.lock();
+        let Erasures { all, by_other_nodes } = erased;
         if !self.followers.are_there() {
-            return self.add(fed, sequence, accepted, steps, erased);
+            return self.add(fed, sequence, accepted, steps, by_other_nodes);
         }
         let previous = std::mem::replace(&mut fed.sequence, sequence);
         let accepted: Vec<AcceptedMessage> = accepted.collect();
         if previous != sequence || !accepted.is_empty() || !steps.is_empty() {
-            let (accepted, steps, erased) = (accepted.clone(), steps.clone(), erased.clone());
-            self.followers.pass_on(Committed { previous, sequence, accepted, steps, erased });
+            let (accepted, steps) = (accepted.clone(), steps.clone());
+            self.followers.pass_on(Committed { previous, sequence, accepted, steps, erased: all });
         }
-        self.add(fed, sequence, accepted.into_iter(), steps, erased);
+        self.add(fed, sequence, accepted.into_iter(), steps, by_other_nodes);
     }
 
     /// Adds a batch that another node has committed. If one is missing before it, the follower reads the tables. One that came too
@@ -252,7 +253,7 @@ mod tests {
     }
 
     fn push(feed: &Feed, sequence: u64, count: usize) {
-        feed.push(sequence, std::iter::empty(), &mut steps(count), Vec::new());
+        feed.push(sequence, std::iter::empty(), &mut steps(count), Erasures::default());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::backend::writing::WritingBackend;
 use crate::error::StoreError;
 use crate::outboxes::Receivers;
+use crate::record::Erasures;
 use crate::shared::Shared;
 use crate::writer::log::{log_forbidden, log_set_aside, log_steps};
 use hermod_domain::ids::{CarrierId, MessageId};
@@ -50,7 +51,7 @@ pub(super) fn load(
             let receivers = shared.outboxes.receivers();
             let mut in_doubt = mark_sending_in_doubt(writing, &mut engine, receivers, now)?;
             shared.unconfirmed.add(in_doubt.unconfirmed);
-            shared.feed.push(in_doubt.sequence, std::iter::empty(), &mut in_doubt.steps, Vec::new());
+            shared.feed.push(in_doubt.sequence, std::iter::empty(), &mut in_doubt.steps, Erasures::default());
             Vec::new()
         }
         Sending::Kept => writing.tables().read()?.sending_parts()?.rows,

@@ -6,6 +6,7 @@ use super::log::{log_forbidden, log_set_aside, log_steps, log_unreadable_reports
 use super::operation::Op;
 use crate::error::StoreError;
 use crate::node_run::{NodeRun, SentBy};
+use crate::record::Erasures;
 use hermod_domain::ids::{CarrierId, ConnectionId};
 use hermod_domain::time::Timestamp;
 use hermod_engine::batch::{Batch, ForbiddenEvent, Tally};
@@ -191,7 +192,11 @@ impl Writer<'_> {
         log_forbidden(&results.forbidden);
         log_steps(&results.steps);
         let accepted = ops.iter().zip(done).filter_map(|(op, done)| op.accepted(done.as_ref()?));
-        let erased = ops.iter().filter_map(Op::erased).collect();
+        let by_other_nodes = ops.iter().filter(|op| op.sent_by().is_some());
+        let erased = Erasures {
+            all: ops.iter().filter_map(Op::erased).collect(),
+            by_other_nodes: by_other_nodes.filter_map(Op::erased).collect(),
+        };
         self.shared.feed.push(sequence, accepted, &mut results.steps, erased);
         self.engine.reuse_steps(results.steps);
         if results.tally.purged.texts > 0 || results.tally.purged.messages > 0 {

@@ -41,6 +41,9 @@ pub fn share_limits(world: &World) {
 
 /// Tells the other nodes when API keys were last used here.
 pub fn share_key_uses(world: &World) {
+    if !world.store.can_serve() {
+        return;
+    }
     let uses = world.key_uses.take_untold();
     if !uses.is_empty() {
         send(world, None, &NodeLetter::KeyUses(uses));

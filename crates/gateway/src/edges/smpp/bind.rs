@@ -140,6 +140,9 @@ async fn admit(
     if settings.is_overrun() {
         return Err(BindRejection::bind_failed("too many sessions"));
     }
+    for wrong in world.take_wrong_binds() {
+        settings.guard.charge(wrong, world.clock.now());
+    }
     if let Err(refused) = check_fields(bind) {
         // Malformed binds count against the attempt limit of the address too.
         settings.guard.admit_address(peer.address, world.clock.now()).map_err(over_limit)?;
@@ -210,9 +213,8 @@ async fn check_password<'a>(
     attempt: &Attempt<'a>,
 ) -> Result<&'a str, BindRejection> {
     let wrong = BindRejection::with_status(CommandStatus::INVPASWD, "wrong credentials");
-    let (guard, now) = (&settings.guard, world.clock.now());
-    world.take_wrong_binds().into_iter().for_each(|wrong| guard.charge(wrong, now));
-    let taken = guard.admit(attempt, now).map_err(over_limit)?;
+    let guard = &settings.guard;
+    let taken = guard.admit(attempt, world.clock.now()).map_err(over_limit)?;
     let check = guard.check_password(world, attempt).await;
     if check == PasswordCheck::Wrong {
         world.note_wrong_bind(guard.wrong_bind(attempt, taken));

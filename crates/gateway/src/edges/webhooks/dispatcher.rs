@@ -22,6 +22,8 @@ const READ_ALL_EVERY: Duration = Duration::from_secs(60);
 const SLEEP_MAX: Duration = Duration::from_secs(5);
 /// How often the alarms about failing endpoints are updated.
 const ALARMS_EVERY: Duration = SLEEP_MAX;
+/// How often the leader looks for silent nodes.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// Ended tasks that are not processed yet.
 const ENDED_MAX: usize = 256;
 /// How long a new leader listens which endpoints the other nodes post to, unless it has heard all of them.
@@ -60,6 +62,8 @@ struct Leader {
     listens_until: Moment,
     read_at: Moment,
     alarms_at: Moment,
+    /// When to look for silent nodes.
+    look_at: Moment,
 }
 
 pub(super) async fn serve(shared: Arc<Shared>, workers: Workers) {
@@ -145,6 +149,7 @@ impl Dispatcher {
             listens_until,
             read_at: moment,
             alarms_at: moment,
+            look_at: moment,
         });
     }
 
@@ -202,7 +207,11 @@ impl Dispatcher {
     /// Chooses others for the endpoints of nodes that are silent.
     fn replace_silent(&mut self) {
         let moment = self.moment();
-        let left = self.leader().map(|leader| leader.spread.take_silent(moment));
+        let is_time = |leader: &&mut Leader| leader.look_at <= moment;
+        let left = self.leader().filter(is_time).map(|leader| {
+            leader.look_at = moment.plus(LOOK_EVERY);
+            leader.spread.take_silent(moment)
+        });
         left.into_iter().flatten().for_each(|endpoint| self.wake(endpoint));
     }
 
