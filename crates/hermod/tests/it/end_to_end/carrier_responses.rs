@@ -62,10 +62,9 @@ async fn temporary_error_is_retried_on_the_schedule() {
     let message = s.alice.send("+4915112345678", "later").await.accepted();
     s.wait_for_carrier_submits(1).await;
     s.alice.status_of(&message).is("queued").await;
-    s.advance(Duration::from_secs(6)).await;
-    s.wait_for_carrier_submits(2).await;
-    s.advance(Duration::from_secs(34)).await;
-    s.alice.status_of(&message).becomes("delivered").await;
+    // The wait begins when the response has arrived, which the carrier does not tell.
+    s.advance_until(Duration::from_secs(6), || s.wait_for_carrier_submits(2)).await;
+    s.advance_until(Duration::from_secs(34), || s.alice.status_of(&message).becomes("delivered")).await;
     s.alice.assert_balance("99.95").await;
     s.end().await;
 }
