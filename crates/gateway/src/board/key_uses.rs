@@ -20,13 +20,13 @@ pub struct KeyUses(Mutex<HashMap<String, Noted>>);
 
 struct Noted {
     last: KeyUse,
-    /// The other nodes know it.
-    is_told: bool,
+    /// The other nodes were sent it.
+    is_sent: bool,
 }
 
 impl KeyUses {
     pub fn note(&self, key: &str, at: Timestamp, address: Option<IpAddr>) {
-        let noted = Noted { last: KeyUse { at, address }, is_told: false };
+        let noted = Noted { last: KeyUse { at, address }, is_sent: false };
         let mut uses = self.lock();
         match uses.get_mut(key) {
             Some(before) => *before = noted,
@@ -35,14 +35,14 @@ impl KeyUses {
     }
 
     /// Returns the uses that the other nodes do not know.
-    pub fn take_untold(&self) -> Vec<(String, KeyUse)> {
+    pub fn take_new(&self) -> Vec<(String, KeyUse)> {
         let mut uses = self.lock();
-        let untold = uses.iter_mut().filter(|(_, noted)| !noted.is_told);
-        let told = untold.map(|(key, noted)| {
-            noted.is_told = true;
+        let new = uses.iter_mut().filter(|(_, noted)| !noted.is_sent);
+        let sent = new.map(|(key, noted)| {
+            noted.is_sent = true;
             (key.clone(), noted.last)
         });
-        told.collect()
+        sent.collect()
     }
 
     /// Takes in what another node says.
@@ -50,7 +50,7 @@ impl KeyUses {
         let mut uses = self.lock();
         for (key, last) in told {
             if uses.get(&key).is_none_or(|known| known.last.at < last.at) {
-                uses.insert(key, Noted { last, is_told: true });
+                uses.insert(key, Noted { last, is_sent: true });
             }
         }
     }
@@ -88,10 +88,10 @@ mod tests {
         there.note("other", at(1), None);
         here.note("k", at(3), None);
         here.note("other", at(2), None);
-        here.note_elsewhere(there.take_untold());
-        assert_eq!(there.take_untold(), [], "each use is told once");
+        here.note_elsewhere(there.take_new());
+        assert_eq!(there.take_new(), [], "each use is sent once");
         let last = |key| here.last(key).map(|used| used.at);
         assert_eq!((last("k"), last("other")), (Some(at(5)), Some(at(2))));
-        assert_eq!(here.take_untold().len(), 1, "what was heard is not told again");
+        assert_eq!(here.take_new().len(), 1, "a use on another node is not sent back");
     }
 }

@@ -132,8 +132,8 @@ impl Follower {
         let (mut fed, mut newer) = (Fed::default(), HashMap::default());
         for _ in 0..FEED_POLLS_MAX {
             let pause = if self.taken < sequence { STORE_POLL } else { Duration::ZERO };
-            // Requests must wait for it too.
-            self.take_without_requests(pause, &mut fed);
+            // No request ends this pause: the slice must not be newer than the feed.
+            self.take(pause, u64::MAX, &mut fed);
             let is_dropped = self.dropped.is_some();
             for message in self.pending.sorted() {
                 newer.entry(message.id).or_insert_with(Newer::default).add(message);

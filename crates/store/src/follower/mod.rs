@@ -146,7 +146,7 @@ impl Follower {
             if self.has_backlog() {
                 self.wait_for_retry();
             } else {
-                self.take(self.pause(), &mut fed);
+                self.take(self.pause(), self.answered, &mut fed);
             }
             let worked = self.work();
             self.note(&worked);
@@ -178,21 +178,10 @@ impl Follower {
         self.is_closed = self.feed.is_closed();
     }
 
-    /// Takes everything from the feed.
-    fn take(&mut self, pause: Duration, fed: &mut Fed) {
+    /// Takes everything from the feed. Requests after the number `answered` end the pause.
+    fn take(&mut self, pause: Duration, answered: u64, fed: &mut Fed) {
         fed.clear();
-        self.feed.take(pause, self.answered, fed);
-        self.note_taken(fed);
-    }
-
-    /// The same, also if someone waits for the record.
-    fn take_without_requests(&mut self, pause: Duration, fed: &mut Fed) {
-        fed.clear();
-        self.feed.take(pause, u64::MAX, fed);
-        self.note_taken(fed);
-    }
-
-    fn note_taken(&mut self, fed: &mut Fed) {
+        self.feed.take(pause, answered, fed);
         self.following.set_behind(fed.since);
         self.meters.batches_dropped.increment(fed.batches_dropped);
         self.meters.requests_dropped.increment(fed.requests_dropped);

@@ -310,7 +310,7 @@ impl FrontEnd {
             }
             ToNode::Ping => {}
             ToNode::Committed(committed) => {
-                // Decoded a moment ago: nobody else has it.
+                // The frame was decoded here, so this is the only reference.
                 let own = Arc::into_inner(committed).filter(|_| self.state().connection == connection);
                 own.into_iter().for_each(|committed| self.shared.feed.push_committed(committed));
             }

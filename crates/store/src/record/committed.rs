@@ -46,7 +46,7 @@ pub(crate) struct Erasure {
 #[derive(Default)]
 pub(crate) struct Erasures {
     pub all: Vec<Erasure>,
-    /// Whoever erases on this node erases in its record too.
+    /// Those that other nodes requested. For a request on this node, `Store::erase_number` erases in the record.
     pub by_other_nodes: Vec<Erasure>,
 }
 

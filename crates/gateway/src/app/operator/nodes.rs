@@ -44,7 +44,7 @@ pub fn share_key_uses(world: &World) {
     if !world.store.can_serve() {
         return;
     }
-    let uses = world.key_uses.take_untold();
+    let uses = world.key_uses.take_new();
     if !uses.is_empty() {
         send(world, None, &NodeLetter::KeyUses(uses));
     }

@@ -145,7 +145,7 @@ impl BindGuard {
         }
     }
 
-    /// Returns what other nodes are told of an attempt with a wrong password.
+    /// Returns an attempt with a wrong password in the form in which other nodes count it.
     pub(super) fn wrong_bind(&self, attempt: &Attempt<'_>, taken: TakenAttempt) -> WrongBind {
         let name = taken.from_name.then(|| self.name(attempt));
         WrongBind { source: limit_key_of(attempt.from), name }

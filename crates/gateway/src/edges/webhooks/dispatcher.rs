@@ -49,15 +49,15 @@ enum Role {
 }
 
 struct Helper {
-    /// What the leader does not know yet.
-    unsaid: Vec<EndedPosting>,
+    /// Ended tasks that the leader has not been sent yet.
+    unreported: Vec<EndedPosting>,
     /// When to say what this node posts to.
     tell_at: Moment,
 }
 
 struct Leader {
     spread: Spread,
-    /// When the events of endpoints are due that nobody posts to.
+    /// The endpoints without a task on any node, by the time when their next event is due.
     due: BTreeSet<(Timestamp, Endpoint)>,
     listens_until: Moment,
     read_at: Moment,
@@ -71,7 +71,7 @@ pub(super) async fn serve(shared: Arc<Shared>, workers: Workers) {
     let (ended, mut endings) = mpsc::channel(ENDED_MAX);
     let (clock, store) = (shared.world.clock.clone(), shared.world.store.clone());
     let stopping = workers.stopping();
-    let role = Role::Helper(Helper { unsaid: Vec::new(), tell_at: clock.moment() });
+    let role = Role::Helper(Helper { unreported: Vec::new(), tell_at: clock.moment() });
     let mut dispatcher = Dispatcher { shared, workers, served: HashMap::new(), ended, role };
     loop {
         dispatcher.take_turn().await;
@@ -225,21 +225,21 @@ impl Dispatcher {
     /// Tells the leader what has changed, and every second which endpoints this node posts to.
     fn tell(&mut self, moment: Moment) {
         let shared = &self.shared;
-        let Role::Helper(Helper { unsaid, tell_at }) = &mut self.role else { return };
+        let Role::Helper(Helper { unreported, tell_at }) = &mut self.role else { return };
         if !shared.world.store.can_serve() {
-            // It is told as soon as there is a leader again.
+            // The notice is sent as soon as the engine is reached again.
             *tell_at = moment;
             return;
         }
         let is_time = *tell_at <= moment;
-        if !is_time && unsaid.is_empty() {
+        if !is_time && unreported.is_empty() {
             return;
         }
         if is_time {
             *tell_at = moment.plus(TELL_EVERY);
         }
         let notice = PostingNotice {
-            ended: std::mem::take(unsaid),
+            ended: std::mem::take(unreported),
             changed: shared.statuses.take_changed(),
             posting_to: is_time.then(|| self.served.keys().copied().collect()),
             is_leaving: self.workers.stopping().is_cancelled(),
@@ -318,7 +318,7 @@ impl Dispatcher {
             Role::Leader(leader) => leader.due.extend(next_due.map(|due| (due, endpoint))),
             Role::Helper(helper) => {
                 let failing = self.shared.statuses.forget(endpoint);
-                helper.unsaid.push(EndedPosting { endpoint, next_due, failing });
+                helper.unreported.push(EndedPosting { endpoint, next_due, failing });
             }
         }
     }

@@ -31,14 +31,14 @@ pub(super) struct Spread {
 #[derive(Clone, Copy)]
 struct Elsewhere {
     node: NodeRun,
-    /// When it was told first that there are due events, or said last that it posts.
+    /// When it got the first order for this endpoint, or last listed the endpoint in a notice.
     known_at: Moment,
 }
 
 /// What follows from a notice of a node.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Heard {
-    /// Endpoints that nobody posts to any more.
+    /// Endpoints whose task has ended.
     pub ended: Vec<EndedPosting>,
     /// What the node that posts to an endpoint knows of it.
     pub changed: Vec<(Endpoint, Option<Failing>)>,

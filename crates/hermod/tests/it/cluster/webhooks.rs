@@ -1,4 +1,4 @@
-//! Webhooks are posted by all nodes, each endpoint by one of them; another goes on when it dies.
+//! All nodes post webhooks, each endpoint by one node. When that node dies, another node posts to the endpoint.
 
 use super::operations::metrics;
 use super::rig::Cluster;
@@ -12,7 +12,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
-/// So many that each node posts to some of them.
+/// Enough that each of three nodes is chosen for some of them.
 const ACCOUNTS: usize = 24;
 /// The lease of a dead node, the takeover, and the time to find out who posts where.
 const POSTED_WITHIN: Duration = Duration::from_secs(30);

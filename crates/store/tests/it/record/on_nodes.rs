@@ -86,7 +86,7 @@ async fn record_of_every_node_follows_and_gaps_are_filled_from_the_tables() {
         within(FOLLOWED_WITHIN, is_erased).await.expect("the number is erased everywhere");
     }
 
-    // The next engine goes on where the last one ended.
+    // After a hand-over the records follow the new engine.
     engine.close().await.expect("it closes");
     let next = if front_end.runs_engine() { &front_end } else { &late };
     let message = deliver(next, &link, "after the hand-over").await;
