@@ -117,3 +117,10 @@ fn start_watch() -> Instant {
     #[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
     Instant::now()
 }
+
+/// Returns the middle one, or the mean of the two in the middle.
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let (half, last) = (values.len() / 2, values.len().checked_sub(1)?);
+    Some(f64::midpoint(values[half], values[last - half]))
+}

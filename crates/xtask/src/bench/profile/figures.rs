@@ -1,6 +1,7 @@
 //! The figures of one line of the profile.
 
 use super::text;
+use crate::bench::median;
 
 /// A column of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,12 +124,6 @@ impl Figures {
             _ => "-".to_owned(),
         }
     }
-}
-
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let (half, last) = (values.len() / 2, values.len().checked_sub(1)?);
-    Some(f64::midpoint(values[half], values[last - half]))
 }
 
 #[cfg(test)]
