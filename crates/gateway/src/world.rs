@@ -10,22 +10,20 @@ pub use limits::{RateLeft, SignInKey, Use, WrongBind};
 
 use crate::board::{
     AlarmKind, Alarms, Asks, Binds, CarrierBoard, EXPORTS_MAX, FEEDS_MAX, InboundPolls, KeyUses, MailQueue,
-    Probes, RequestLog, Slots, WebhookPosting, WebhookTests,
+    Probes, RequestLog, Slots, WatchedControls, WebhookPosting, WebhookTests,
 };
 use crate::clock::Clock;
 use crate::http::body_memory::{BODY_MEMORY_MAX, BodyMemory};
 use crate::secrets::Pepper;
 use arc_swap::ArcSwap;
 use hermod_domain::catalogue::Catalogue;
-use hermod_domain::ids::AccountId;
 use hermod_domain::monotonic_clock::ClockObservation;
 use hermod_domain::webhook::url::AddressRules;
 use hermod_store::record::Scope;
 use hermod_store::{LogSize, Store};
 use metrics::gauge;
-use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -50,6 +48,8 @@ pub struct World {
     pub webhook_posting: WebhookPosting,
     /// How much of the request log is used up.
     pub request_log: RequestLog,
+    /// How often watching controls were exceeded.
+    pub watched: WatchedControls,
     /// Exports of the record that are running.
     pub exports: Slots<Scope>,
     /// Live feeds of the portal that are open, by user.
@@ -70,7 +70,6 @@ pub struct World {
     /// Increases with every new catalogue, for subscribers.
     catalogues: watch::Sender<u64>,
     limits: Limits,
-    watched: Mutex<HashMap<(AccountId, Arc<str>), u64>>,
     /// The memory limit of request bodies.
     pub body_memory: BodyMemory,
     draining: AtomicBool,
@@ -115,6 +114,7 @@ impl World {
             webhook_tests: WebhookTests::default(),
             webhook_posting: WebhookPosting::default(),
             request_log: RequestLog::default(),
+            watched: WatchedControls::default(),
             exports: Slots::of(EXPORTS_MAX),
             feeds: Slots::of(FEEDS_MAX),
             inbound_polls: InboundPolls::default(),
@@ -126,7 +126,6 @@ impl World {
             limits,
             asks: Asks::default(),
             stop_wanted: CancellationToken::new(),
-            watched: Mutex::default(),
             body_memory: BodyMemory::new(BODY_MEMORY_MAX),
             draining: AtomicBool::new(false),
             webhook_rules: AddressRules::default(),
@@ -149,16 +148,6 @@ impl World {
     /// Returns a receiver that is notified of new catalogues.
     pub fn catalogue_changes(&self) -> watch::Receiver<u64> {
         self.catalogues.subscribe()
-    }
-
-    /// Counts a message over the limit of a control in mode `watch`.
-    pub fn would_have_refused(&self, account: AccountId, control: &Arc<str>) {
-        *lock(&self.watched).entry((account, control.clone())).or_default() += 1;
-    }
-
-    /// Returns how often a watching control was exceeded since the start.
-    pub fn times_watched(&self, account: AccountId, control: &Arc<str>) -> u64 {
-        lock(&self.watched).get(&(account, control.clone())).copied().unwrap_or(0)
     }
 
     /// Follows the machine's clock, and raises an alarm while it has jumped.
@@ -201,11 +190,6 @@ impl World {
     pub fn is_draining(&self) -> bool {
         self.draining.load(Ordering::Acquire)
     }
-}
-
-/// The counts stay valid if a thread panicked while holding the lock.
-fn lock<T>(counted: &Mutex<T>) -> MutexGuard<'_, T> {
-    counted.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Describes the difference between two clocks.

@@ -55,7 +55,8 @@ pub fn caller_of(caller: &Caller) -> (AccountId, ConnectionId) {
 
 /// Notes an answered request, unless its account has enough in the log of this second.
 pub fn note_request(world: &World, answered: AnsweredRequest<'_>) {
-    if !world.store.has_record() {
+    let has_others = world.store.has_other_nodes();
+    if !world.store.has_record() && !has_others {
         return;
     }
     let now = world.clock.now();
@@ -68,7 +69,7 @@ pub fn note_request(world: &World, answered: AnsweredRequest<'_>) {
         kind, operation, caller, who, address, status, rejection, took_ms, request, ..
     } = answered;
     let (code, reason) = rejection.map(|Rejection { code, reason }| (code, reason)).unzip();
-    world.store.note_request(RequestEntry {
+    let entry = RequestEntry {
         at: now,
         account,
         connection: caller.map(|(_, connection)| connection),
@@ -83,7 +84,11 @@ pub fn note_request(world: &World, answered: AnsweredRequest<'_>) {
         request: request.map(Into::into),
         replay: answered.replay,
         message: answered.message,
-    });
+    };
+    if has_others {
+        world.request_log.keep_for_others(entry.clone());
+    }
+    world.store.note_request(entry);
 }
 
 /// Notes a message that a user sent on a web page, under the user's e-mail address.

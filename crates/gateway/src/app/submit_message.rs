@@ -115,7 +115,7 @@ async fn accept(
             let beyond = watched_daily(controls, today.messages, today.spend);
             let to = submission.to;
             let watched = watched.controls(caller.account, controls, to);
-            beyond.chain(&watched).for_each(|control| world.would_have_refused(caller.account, control));
+            beyond.chain(&watched).for_each(|control| world.watched.count(caller.account, control));
             Ok(Submitted::Accepted(Accepted { message, alias, to, from, cost, balance, parts, encoding }))
         }
         Ok(AcceptOutcome::Duplicate(replay)) => Ok(Submitted::Replayed(replay)),

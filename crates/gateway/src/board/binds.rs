@@ -84,19 +84,24 @@ impl Binds {
 
     /// Returns the PDU trace of a connection's binds, and makes one if there is none. It outlives them.
     pub fn open_trace(&self, connection: ConnectionId) -> Arc<Trace> {
-        self.traces().entry(connection).or_default().clone()
+        self.lock_traces().entry(connection).or_default().clone()
     }
 
     pub fn find_trace(&self, connection: ConnectionId) -> Option<Arc<Trace>> {
-        self.traces().get(&connection).cloned()
+        self.lock_traces().get(&connection).cloned()
     }
 
     /// Ends expired traces and forgets those that neither have lines nor are used by a bind. To be called about every second.
     pub fn expire_traces(&self, now: Timestamp) {
-        self.traces().retain(|_, trace| !trace.expire(now) || Arc::strong_count(trace) > 1);
+        self.lock_traces().retain(|_, trace| !trace.expire(now) || Arc::strong_count(trace) > 1);
     }
 
-    fn traces(&self) -> MutexGuard<'_, HashMap<ConnectionId, Arc<Trace>>> {
+    /// Returns the traces that there are.
+    pub fn traces(&self) -> Vec<(ConnectionId, Arc<Trace>)> {
+        self.lock_traces().iter().map(|(id, trace)| (*id, trace.clone())).collect()
+    }
+
+    fn lock_traces(&self) -> MutexGuard<'_, HashMap<ConnectionId, Arc<Trace>>> {
         self.traces.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -3,6 +3,7 @@
 use super::carrier_state::{CarrierState, Stopped};
 use super::history::Recent;
 use super::link_status::LinkSnapshot;
+use super::trace::Trace;
 use crate::clock::Moment;
 use hermod_domain::carrier::Health;
 use hermod_domain::ids::CarrierId;
@@ -78,6 +79,12 @@ impl CarrierBoard {
     /// Resumes a stopped carrier. Returns whether it was stopped.
     pub fn resume(&self, carrier: CarrierId, now: Moment) -> bool {
         self.get(carrier).is_some_and(|state| state.resume(now))
+    }
+
+    /// Returns the traces of all carriers.
+    pub fn traces(&self) -> Vec<(CarrierId, Arc<Trace>)> {
+        let states = self.states.read().unwrap_or_else(PoisonError::into_inner);
+        states.iter().map(|(id, state)| (*id, state.trace.clone())).collect()
     }
 
     /// Returns all carriers, by id.

@@ -18,6 +18,7 @@ mod request_log;
 mod slots;
 mod trace;
 mod traffic;
+mod watched;
 mod webhook_posting;
 mod webhook_tests;
 
@@ -37,6 +38,7 @@ pub use request_log::RequestLog;
 pub use slots::{EXPORTS_MAX, FEEDS_MAX, NoSlot, Slot, Slots};
 pub use trace::{PduDirection, TRACE_LINES_MAX, Trace, TraceLine};
 pub use traffic::Traffic;
+pub use watched::WatchedControls;
 pub use webhook_posting::{
     EndedPosting, Failing, PostingLetter, PostingNotice, PostingOrder, WebhookPosting,
 };

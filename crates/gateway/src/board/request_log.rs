@@ -1,15 +1,19 @@
-//! The limit of the request log: how many requests of each account were logged in this second.
+//! The request log before it is written: how many requests of each account were logged in this second, and those that other nodes
+//! have not been told.
 
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
+use hermod_store::record::RequestEntry;
 use metrics::{Counter, counter};
 use std::collections::HashMap;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Successful requests per second and account that are logged.
 const SUCCESSES_LOGGED_PER_SECOND: u32 = 5;
 /// Rejected requests per second and account that are logged; those that name no account count together.
 const REJECTIONS_LOGGED_PER_SECOND: u32 = 200;
+/// Requests that wait until the other nodes are told. Further ones are only in the log of this node.
+const UNTOLD_MAX: usize = 4_096;
 /// Accounts that are counted in one second.
 const ACCOUNTS_MAX: usize = 100_000;
 
@@ -17,6 +21,8 @@ const ACCOUNTS_MAX: usize = 100_000;
 #[derive(Default)]
 pub struct RequestLog {
     logged: Mutex<Logged>,
+    untold: Mutex<Vec<RequestEntry>>,
+    untold_skipped: OnceLock<Counter>,
     rejected_skipped: OnceLock<Counter>,
     successful_skipped: OnceLock<Counter>,
 }
@@ -28,6 +34,22 @@ struct Logged {
 }
 
 impl RequestLog {
+    /// Keeps a logged request until the other nodes are told.
+    pub fn keep_for_others(&self, entry: RequestEntry) {
+        let mut untold = lock(&self.untold);
+        if untold.len() < UNTOLD_MAX {
+            untold.push(entry);
+        } else {
+            let name = "hermod_record_requests_skipped_total";
+            self.untold_skipped.get_or_init(|| counter!(name, "outcome" => "untold")).increment(1);
+        }
+    }
+
+    /// Returns what the other nodes have not been told.
+    pub fn take_untold(&self) -> Vec<RequestEntry> {
+        std::mem::take(&mut *lock(&self.untold))
+    }
+
     /// Counts a request that is not logged.
     pub fn count_skipped(&self, is_rejected: bool) {
         let (skipped, outcome) = if is_rejected {
@@ -41,7 +63,7 @@ impl RequestLog {
 
     /// Whether one more request of an account is logged in this second.
     pub fn admits(&self, account: Option<AccountId>, is_rejected: bool, now: Timestamp) -> bool {
-        let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut logged = lock(&self.logged);
         let second = now.as_millis().div_euclid(1_000);
         if logged.second != second {
             logged.second = second;
@@ -55,6 +77,11 @@ impl RequestLog {
         *count += 1;
         *count <= most
     }
+}
+
+/// What is kept stays valid if a thread panicked while holding the lock.
+fn lock<T>(kept: &Mutex<T>) -> MutexGuard<'_, T> {
+    kept.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! The last PDUs of a carrier's links or of a customer's binds, as text lines. Off unless the operator (links) or a user of the
-//! account (binds) enables it for a time.
+//! account (binds) enables it for a time. Several nodes send each other their lines, so that each has all of them.
 
 use hermod_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,7 +13,7 @@ pub const TRACE_LINES_MAX: usize = 1_000;
 /// How long lines stay after the trace has ended. They have phone numbers, which an erasure does not reach.
 pub(super) const TRACE_LINES_KEPT: Duration = Duration::from_secs(3_600);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PduDirection {
     /// From the peer.
     In,
@@ -30,12 +31,14 @@ impl PduDirection {
 }
 
 /// One PDU, without passwords and message texts.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TraceLine {
     /// Increases with every line, from 1.
     pub seq: u64,
     pub at: Timestamp,
-    /// The number of the link or bind.
+    /// The other node that has the link or bind; none for one of this node.
+    pub node: Option<String>,
+    /// The number of the link or bind at its node.
     pub session: u64,
     pub way: PduDirection,
     pub line: String,
@@ -51,7 +54,19 @@ pub struct Trace {
 struct Kept {
     until: Option<Timestamp>,
     last_seq: u64,
+    /// The lines up to this number were sent to the other nodes.
+    told_seq: u64,
     lines: VecDeque<TraceLine>,
+}
+
+impl Kept {
+    fn add(&mut self, line: TraceLine) {
+        self.last_seq += 1;
+        self.lines.push_back(TraceLine { seq: self.last_seq, ..line });
+        if self.lines.len() > TRACE_LINES_MAX {
+            self.lines.pop_front();
+        }
+    }
 }
 
 impl Trace {
@@ -83,15 +98,23 @@ impl Trace {
     /// Adds a line, unless the trace has expired.
     pub fn note(&self, session: u64, way: PduDirection, line: String, now: Timestamp) {
         let mut kept = self.kept();
-        if self.has_ended(&mut kept, now) {
-            return;
+        if !self.has_ended(&mut kept, now) {
+            kept.add(TraceLine { seq: 0, at: now, node: None, session, way, line });
         }
-        kept.last_seq += 1;
-        let seq = kept.last_seq;
-        kept.lines.push_back(TraceLine { seq, at: now, session, way, line });
-        if kept.lines.len() > TRACE_LINES_MAX {
-            kept.lines.pop_front();
-        }
+    }
+
+    /// Adds lines of another node.
+    pub fn note_elsewhere(&self, node: &str, lines: Vec<TraceLine>) {
+        let mut kept = self.kept();
+        lines.into_iter().for_each(|line| kept.add(TraceLine { node: Some(node.to_owned()), ..line }));
+    }
+
+    /// Returns the lines of this node that the others do not have.
+    pub fn take_new(&self) -> Vec<TraceLine> {
+        let mut kept = self.kept();
+        let told = kept.told_seq;
+        kept.told_seq = kept.last_seq;
+        kept.lines.iter().filter(|line| line.seq > told && line.node.is_none()).cloned().collect()
     }
 
     /// Disables an expired trace and deletes old lines. Returns true if nothing is left of it.
@@ -114,15 +137,21 @@ impl Trace {
         has_ended
     }
 
-    /// Returns the lines with a number above `after`.
+    /// Returns the lines with a number above `after`, in the order of their times: those of other nodes arrive later.
     pub fn read(&self, after: u64) -> Vec<TraceLine> {
-        self.kept().lines.iter().filter(|line| line.seq > after).cloned().collect()
+        let mut lines: Vec<TraceLine> =
+            self.kept().lines.iter().filter(|line| line.seq > after).cloned().collect();
+        lines.sort_by_key(|line| line.at);
+        lines
     }
 
     /// Returns the newest lines, the newest first, and how many are kept.
     pub fn newest(&self, limit: usize) -> (Vec<TraceLine>, usize) {
-        let kept = self.kept();
-        (kept.lines.iter().rev().take(limit).cloned().collect(), kept.lines.len())
+        let mut lines = self.read(0);
+        let kept = lines.len();
+        lines.reverse();
+        lines.truncate(limit);
+        (lines, kept)
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
@@ -157,6 +186,21 @@ mod tests {
         let an_hour = 3_600_000;
         assert!(!trace.expire(at(2 + an_hour)) && trace.read(0).len() == 2);
         assert!(trace.expire(at(3 + an_hour)) && trace.read(0).is_empty(), "old lines are deleted");
+    }
+
+    #[test]
+    fn nodes_send_each_other_their_lines_once() {
+        let [here, there] = [(); 2].map(|()| Trace::default());
+        [&here, &there].into_iter().for_each(|trace| trace.enable(at(100)));
+        here.note(1, PduDirection::In, "one".to_owned(), at(1));
+        there.note(1, PduDirection::In, "two".to_owned(), at(2));
+        here.note(1, PduDirection::In, "three".to_owned(), at(3));
+        here.note_elsewhere("b", there.take_new());
+        let lines: Vec<_> = here.read(0).into_iter().map(|line| (line.seq, line.node, line.line)).collect();
+        let expected = [(1, None, "one"), (3, Some("b"), "two"), (2, None, "three")];
+        assert_eq!(lines, expected.map(|(seq, node, line)| (seq, node.map(str::to_owned), line.to_owned())));
+        assert_eq!(here.take_new().len(), 2, "what came from another node is not sent");
+        assert_eq!((here.take_new(), there.take_new()), (vec![], vec![]));
     }
 
     #[test]

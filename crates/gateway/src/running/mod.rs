@@ -279,8 +279,8 @@ impl Running {
                 operator::share_limits(&world);
                 Ok(())
             });
-            self.repeat("upkeep/key-uses", LOOK, |world| async move {
-                operator::share_key_uses(&world);
+            self.repeat("upkeep/news", LOOK, |world| async move {
+                operator::share_news(&world);
                 Ok(())
             });
         }

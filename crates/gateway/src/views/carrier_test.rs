@@ -80,6 +80,9 @@ pub struct TraceStateView {
     pub carrier: String,
     /// When the trace ends; null if it is off.
     pub until: Option<String>,
+    /// Nodes that did not answer: their links are not in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing_nodes: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -96,6 +99,10 @@ pub struct TraceView {
 pub struct TraceLineView {
     pub seq: u64,
     pub at: String,
+    /// The node that has the link, if there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
+    /// The number of the link at its node.
     pub link: u64,
     /// `in` from the carrier, `out` to it.
     pub way: String,
@@ -106,10 +113,11 @@ pub struct TraceLineView {
 impl TraceView {
     /// The lines after the sequence number `after`.
     pub fn new(lines: Vec<TraceLine>, after: u64, until: Option<Timestamp>) -> TraceView {
-        let next = lines.last().map_or(after, |line| line.seq);
-        let items = lines.into_iter().map(|TraceLine { seq, at, session, way, line }| TraceLineView {
+        let next = lines.iter().map(|line| line.seq).max().unwrap_or(after);
+        let items = lines.into_iter().map(|TraceLine { seq, at, node, session, way, line }| TraceLineView {
             seq,
             at: at.to_iso(),
+            node,
             link: session,
             way: PduDirection::as_str(way).to_owned(),
             line,

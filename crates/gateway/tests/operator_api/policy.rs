@@ -92,7 +92,7 @@ async fn account_traffic_has_its_controls() {
     fixture.put("/controls/day", json!({"account": "shop", "spend_per_day": "5"})).await;
     fixture.put("/controls/range", json!({"mode": "watch", "per_range": {"most": 3, "per": "10m"}})).await;
     let name = "range".into();
-    fixture.world.would_have_refused(fixture.account("shop"), &name);
+    fixture.world.watched.count(fixture.account("shop"), &name);
     let traffic = fixture.get("/accounts/shop/traffic").await.body;
     assert_eq!(
         traffic,

@@ -2,16 +2,21 @@
 
 use super::entries;
 use super::operator_client::{Body, OperatorClient, with_query};
+use super::tables::{on_node, silent_nodes};
 use crate::failure::{CommandResult, Failure};
 use crate::output;
 use clap::Args;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::provision::Kind;
-use hermod_gateway::views::carrier_test::{TraceLineView, TraceQuery, TraceRequest, TraceView};
+use hermod_gateway::views::carrier_test::{
+    TraceLineView, TraceQuery, TraceRequest, TraceStateView, TraceView,
+};
 use hermod_gateway::views::paging::RowNumber;
 use hyper::Method;
 use std::time::Duration;
 
+/// The lines of other nodes arrive up to a second later.
+const LAST_LINES: Duration = Duration::from_millis(1_200);
 const POLL_INTERVAL: Duration = Duration::from_millis(300);
 
 pub(super) const EXAMPLES: &str = "\
@@ -20,7 +25,8 @@ Examples:
   hermod carrier trace acme --for 10m
 
 Prints a line for every PDU until the time is over or Ctrl-C is pressed. Lines have neither
-passwords nor texts. -> is sent to the carrier, <- is received from it.";
+passwords nor texts. -> is sent to the carrier, <- is received from it. With several nodes, those
+of other nodes come about a second later.";
 
 #[derive(Args)]
 pub(super) struct Trace {
@@ -37,9 +43,13 @@ impl Trace {
         // Lines of an earlier trace are skipped.
         let earlier: TraceView = client.get(&path).await?.read_as().map_err(Failure::failed)?;
         let body = Body::json(&TraceRequest { duration: self.duration });
-        client.send(Method::PUT, &path, body).await?;
+        let started = client.send(Method::PUT, &path, body).await?;
+        let TraceStateView { missing_nodes, .. } = started.read_as().map_err(Failure::failed)?;
+        if !client.json {
+            output::print(&silent_nodes(&missing_nodes))?;
+        }
         let clock = Clock::real();
-        let mut after = earlier.next;
+        let (mut after, mut is_last) = (earlier.next, false);
         loop {
             let query = TraceQuery { after: Some(RowNumber::from(after)) };
             let response = client.get(&with_query(&path, &query)).await?;
@@ -51,15 +61,17 @@ impl Trace {
                 }
             }
             after = next;
-            if until.is_none() {
+            if is_last {
                 return Ok(());
             }
-            clock.sleep(POLL_INTERVAL).await;
+            is_last = until.is_none();
+            clock.sleep(if is_last { LAST_LINES } else { POLL_INTERVAL }).await;
         }
     }
 }
 
-fn line_text(TraceLineView { seq: _, at, link, way, line }: &TraceLineView) -> String {
+fn line_text(TraceLineView { seq: _, at, node, link, way, line }: &TraceLineView) -> String {
+    let link = on_node(node.as_deref(), link);
     let arrow = if way == "out" { "->" } else { "<-" };
     format!("{at}  {link} {arrow} {}\n", output::safe(line))
 }

@@ -106,8 +106,8 @@ pub struct SmppTrace {
 #[derive(Clone, Debug)]
 pub struct TracedLine {
     pub at: Time,
-    /// The number of the bind.
-    pub bind: u64,
+    /// The number of the bind, and its node if there are several.
+    pub bind: String,
     pub way: Chip,
     /// Such as `submit_sm`.
     pub command: String,

@@ -48,11 +48,11 @@ pub(super) async fn show(
 }
 
 fn traced_line(line: TraceLine) -> TracedLine {
-    let TraceLine { seq: _, at, session, way, line } = line;
+    let TraceLine { seq: _, at, node, session, way, line } = line;
     let (command, details) = line.split_once(' ').unwrap_or((&line, ""));
     TracedLine {
         at: Time(at.as_millis()),
-        bind: session,
+        bind: node.map_or_else(|| session.to_string(), |node| format!("{session} on {node}")),
         way: match way {
             PduDirection::In => Chip::new(Tone::Neutral, "from you"),
             PduDirection::Out => Chip::new(Tone::Good, "to you"),
@@ -80,7 +80,7 @@ pub(super) async fn stop(
     Change { member, form: NoFields {} }: Change<NoFields>,
 ) -> Reply {
     require_change(&portal, &member, &connection)?;
-    operator::stop_bind_trace(&portal.world, &connection)?;
+    operator::stop_bind_trace(&portal.world, &connection).await?;
     Ok(member.done(&trace_page(&connection), "trace-stopped"))
 }
 

@@ -4,6 +4,7 @@
 use crate::record::RecordStatus;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use std::time::Duration;
 pub const REQUESTS_KEPT: Duration = Duration::from_secs(7 * 86_400);
 
 /// What a customer did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum RequestKind {
     /// A call of the HTTP API.
     Http,
@@ -21,7 +22,7 @@ pub enum RequestKind {
 }
 
 /// Whether an idempotency key was used before.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Replay {
     /// No.
     #[default]
@@ -33,7 +34,7 @@ pub enum Replay {
 }
 
 /// One line of the request log.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestEntry {
     pub at: Timestamp,
     /// None if the credentials name no account.

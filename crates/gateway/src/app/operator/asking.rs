@@ -1,11 +1,14 @@
 //! Letters to other nodes, and questions that wait for their answers.
 
 use super::OperatorRefusal;
-use crate::board::{KeyUse, NodeAnswer, PostingLetter};
+use super::news::News;
+use super::traces::Traced;
+use crate::board::{NodeAnswer, PostingLetter};
 use crate::views::binds::BindsQuery;
 use crate::views::carriers::AlarmsQuery;
 use crate::world::{Use, World};
 use hermod_domain::ids::ConnectionId;
+use hermod_domain::time::Timestamp;
 use hermod_store::{NodeInfo, NodeRun};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -25,8 +28,8 @@ pub(super) enum NodeLetter {
         connection: ConnectionId,
         peer: IpAddr,
     },
-    /// When API keys were last used at the sender.
-    KeyUses(Vec<(String, KeyUse)>),
+    /// What happened at the sender since its last news.
+    News(News),
     /// Which node posts webhooks to which endpoint.
     Webhooks(PostingLetter),
     Question {
@@ -53,6 +56,8 @@ pub(super) enum Question {
     Unbind(u64),
     /// Unbinds all binds of a connection.
     UnbindAll(ConnectionId),
+    /// Traces PDUs until then, or no longer.
+    Trace(Traced, Option<Timestamp>),
     /// Stops the node in order.
     Stop,
 }

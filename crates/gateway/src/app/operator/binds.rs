@@ -1,20 +1,13 @@
-//! Customers' binds, unbinding one, and the PDU trace of a connection.
+//! Customers' binds, and unbinding one.
 
 use super::asking::{Question, ask_one, ask_others, find_node, own_name};
 use super::{OperatorRefusal, account_name, find_account};
 use crate::author::Acting;
-use crate::board::{Order, TraceLine};
+use crate::board::Order;
 use crate::views::binds::{BindView, BindsQuery, BindsView, UnbindQuery, UnbindView};
 use crate::world::World;
-use hermod_domain::catalogue::Connection;
-use hermod_domain::ids::ConnectionId;
-use hermod_domain::time::Timestamp;
 use hermod_store::NodeInfo;
 use serde_json::json;
-use std::time::Duration;
-
-/// How long a trace runs. It costs a little with every PDU, so it ends by itself.
-pub const BIND_TRACE_LASTS: Duration = Duration::from_secs(600);
 
 /// Lists live binds of all nodes, the oldest first.
 pub async fn list_binds(world: &World, query: &BindsQuery) -> Result<BindsView, OperatorRefusal> {
@@ -76,52 +69,4 @@ async fn unbind_elsewhere(
     world.audited(None, "bind.unbind", number, &json!({ "node": node.name })).note_in_audit_log().await?;
     let found = ask_one(world, node, Question::Unbind(bind)).await?;
     if found == json!(true) { Ok(UnbindView { bind }) } else { Err(no_such()) }
-}
-
-/// The last PDUs of a connection's binds, without passwords and texts.
-pub struct BindTrace {
-    /// When the trace ends, if it runs.
-    pub until: Option<Timestamp>,
-    /// The newest first.
-    pub lines: Vec<TraceLine>,
-    /// How many lines are kept.
-    pub kept: usize,
-}
-
-/// Traces the PDUs of a connection's binds for [`BIND_TRACE_LASTS`]: those that are bound, and those that will be.
-pub async fn start_bind_trace(world: &Acting, connection: &str) -> Result<(), OperatorRefusal> {
-    let (id, entry) = find_connection(world, connection)?;
-    let until = world.clock.now().plus(BIND_TRACE_LASTS);
-    let detail = json!({ "until": until.to_iso() });
-    let audited = world.audited(Some(entry.account), "connection.trace", connection, &detail);
-    audited.note_in_audit_log().await?;
-    world.binds.open_trace(id).enable(until);
-    Ok(())
-}
-
-/// Ends the trace. Its lines can still be read.
-pub fn stop_bind_trace(world: &World, connection: &str) -> Result<(), OperatorRefusal> {
-    let (id, _) = find_connection(world, connection)?;
-    if let Some(trace) = world.binds.find_trace(id) {
-        trace.disable();
-    }
-    Ok(())
-}
-
-/// Returns the newest lines of the trace.
-pub fn read_bind_trace(world: &World, connection: &str, limit: usize) -> Result<BindTrace, OperatorRefusal> {
-    let (id, _) = find_connection(world, connection)?;
-    let Some(trace) = world.binds.find_trace(id) else {
-        return Ok(BindTrace { until: None, lines: Vec::new(), kept: 0 });
-    };
-    let until = trace.until().filter(|until| *until > world.clock.now());
-    let (lines, kept) = trace.newest(limit);
-    Ok(BindTrace { until, lines, kept })
-}
-
-fn find_connection(world: &World, name: &str) -> Result<(ConnectionId, Connection), OperatorRefusal> {
-    let catalogue = world.catalogue();
-    let found = catalogue.connection_by_name(name);
-    let found = found.and_then(|id| Some((id, catalogue.connection(id)?.clone())));
-    found.ok_or_else(|| OperatorRefusal::no_such("connection", name))
 }

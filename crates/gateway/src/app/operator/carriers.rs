@@ -1,4 +1,4 @@
-//! Carriers: their state, alarms, PDU traces and test messages.
+//! Carriers: their state, alarms and test messages.
 
 use super::OperatorRefusal;
 use super::asking::{Question, ask_others, own_name};
@@ -6,9 +6,7 @@ use super::input::{invalid, number, sender};
 use crate::author::Acting;
 use crate::board::{AlarmKind, CarrierSnapshot, NoProbe, PROBE_WAIT_MAX, Probe, Recent};
 use crate::config::Period;
-use crate::views::carrier_test::{
-    CarrierTestRequest, CarrierTestView, TraceQuery, TraceRequest, TraceStateView, TraceView,
-};
+use crate::views::carrier_test::{CarrierTestRequest, CarrierTestView};
 use crate::views::carriers::{
     AcknowledgedView, AlarmView, AlarmsQuery, AlarmsView, CarrierView, CarriersView, ResumedView,
 };
@@ -17,12 +15,8 @@ use hermod_domain::carrier::Health;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::text::MessageText;
 use hermod_store::CarrierQueue;
-use serde_json::{Value, json};
-use std::time::Duration;
+use serde_json::Value;
 
-/// A trace costs a little with every PDU, so it ends by itself.
-const TRACE_MIN: Duration = Duration::from_secs(1);
-const TRACE_MAX: Duration = Duration::from_secs(3600);
 /// Defaults of a test message.
 const TEST_WAIT: &str = "30s";
 const TEST_SENDER: &str = "Hermod";
@@ -221,43 +215,6 @@ const fn what_to_do(kind: AlarmKind) -> &'static str {
             "Clients reject it. Replace the certificate and its key in the same files: they are reloaded within seconds."
         }
     }
-}
-
-/// Traces a carrier's PDUs for a while.
-pub async fn start_trace(
-    world: &Acting,
-    name: String,
-    request: &TraceRequest,
-) -> Result<TraceStateView, OperatorRefusal> {
-    let duration = &request.duration;
-    let parsed = Period::parse(duration).filter(|period| (TRACE_MIN..=TRACE_MAX).contains(&period.0));
-    let period = parsed.ok_or_else(|| {
-        let (min, max) = (Period(TRACE_MIN), Period(TRACE_MAX));
-        invalid("for", format!("\"{duration}\" is not a time from {min} to {max}"))
-    })?;
-    let id = find_carrier(world, &name)?;
-    let until = world.clock.now().plus(period.0);
-    let detail = json!({ "until": until.to_iso() });
-    world.audited(None, "carrier.trace", &name, &detail).note_in_audit_log().await?;
-    world.carriers.open(id, &name).trace.enable(until);
-    tracing::info!(carrier.name = name, until = %until.to_iso(), "PDU trace started by the operator");
-    Ok(TraceStateView { carrier: name, until: Some(until.to_iso()) })
-}
-
-/// Ends the trace. Its lines can still be read.
-pub fn stop_trace(world: &World, name: String) -> Result<TraceStateView, OperatorRefusal> {
-    let id = find_carrier(world, &name)?;
-    world.carriers.open(id, &name).trace.disable();
-    Ok(TraceStateView { carrier: name, until: None })
-}
-
-/// Returns the lines of the trace after those that were read before.
-pub fn read_trace(world: &World, name: &str, query: &TraceQuery) -> Result<TraceView, OperatorRefusal> {
-    let id = find_carrier(world, name)?;
-    let after = query.after.map_or(0, u64::from);
-    let Some(state) = world.carriers.get(id) else { return Ok(TraceView::new(Vec::new(), after, None)) };
-    let until = state.trace.until().filter(|until| *until > world.clock.now());
-    Ok(TraceView::new(state.trace.read(after), after, until))
 }
 
 /// Sends one message over a connection of its own and reports every step.

@@ -17,21 +17,18 @@ mod lookup;
 mod maintenance;
 mod messages;
 mod money;
+mod news;
 mod nodes;
 mod published;
 mod record;
 mod refusal;
 mod rotation;
+mod traces;
 mod webhooks;
 
 pub use audit_log::list_audit_log;
-pub use binds::{
-    BIND_TRACE_LASTS, BindTrace, list_binds, read_bind_trace, start_bind_trace, stop_bind_trace, unbind,
-};
-pub use carriers::{
-    acknowledge_alarms, list_alarms, list_carriers, read_trace, resume_carrier, start_trace, stop_trace,
-    test_carrier,
-};
+pub use binds::{list_binds, unbind};
+pub use carriers::{acknowledge_alarms, list_alarms, list_carriers, resume_carrier, test_carrier};
 pub use customer_requests::{
     accept_customer_request, decline_customer_request, list_customer_requests, make_customer_request,
     show_customer_request, withdraw_customer_request,
@@ -54,7 +51,7 @@ pub use money::{
 };
 pub use nodes::{
     Asked, answer_question, drain_node, list_nodes, order_webhook_posts, probe_bind_elsewhere, read_letter,
-    share_key_uses, share_limits, tell_webhook_posts,
+    share_limits, share_news, tell_webhook_posts,
 };
 pub use published::OPERATOR_ERRORS;
 pub use record::{
@@ -64,6 +61,10 @@ pub use record::{
 };
 pub use refusal::OperatorRefusal;
 pub use rotation::{overlap_of, rotate_key, rotate_password};
+pub use traces::{
+    BIND_TRACE_LASTS, BindTrace, read_bind_trace, read_trace, start_bind_trace, start_trace, stop_bind_trace,
+    stop_trace,
+};
 pub use webhooks::{
     SecretStep, change_webhook_secret, list_webhook_events, replay_failed_webhooks, replay_webhook,
     reveal_webhook_secret, show_webhook_event, show_webhooks, test_webhook, webhook_event_body,

@@ -266,6 +266,6 @@ pub async fn show_traffic(world: &World, account: &str) -> Result<TrafficView, O
     let controls = catalogue.account(id).map(|account| account.controls()).unwrap_or_default();
     let controls = controls
         .iter()
-        .map(|control| ControlView::new(control.clone(), world.times_watched(id, &control.name)));
+        .map(|control| ControlView::new(control.clone(), world.watched.times(id, &control.name)));
     Ok(TrafficView { day: day.to_string(), messages, spend: Amount(spend), controls: controls.collect() })
 }

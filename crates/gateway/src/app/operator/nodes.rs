@@ -1,7 +1,8 @@
 //! Several nodes: what an operator asks of one holds for all of them. The node that is asked asks the others by letters.
 
 use super::asking::{NodeLetter, Question, ask_one, find_node, own_name, send};
-use super::{OperatorRefusal, binds, carriers};
+use super::news::News;
+use super::{OperatorRefusal, binds, carriers, traces};
 use crate::author::Acting;
 use crate::board::{NodeAnswer, Order, PostingLetter, PostingNotice, PostingOrder};
 use crate::views::nodes::{NodeView, NodesView, StoppingView};
@@ -39,14 +40,14 @@ pub fn share_limits(world: &World) {
     }
 }
 
-/// Tells the other nodes when API keys were last used here.
-pub fn share_key_uses(world: &World) {
+/// Tells the other nodes what happened here since the last time.
+pub fn share_news(world: &World) {
     if !world.store.can_serve() {
         return;
     }
-    let uses = world.key_uses.take_new();
-    if !uses.is_empty() {
-        send(world, None, &NodeLetter::KeyUses(uses));
+    let news = News::take(world);
+    if !news.is_empty() {
+        send(world, None, &NodeLetter::News(news));
     }
 }
 
@@ -85,7 +86,7 @@ pub fn read_letter(world: &World, letter: Letter) -> Option<Asked> {
                 bind.order(Order::Probe);
             }
         }
-        NodeLetter::KeyUses(uses) => world.key_uses.note_elsewhere(uses),
+        NodeLetter::News(news) => news.note(world),
         NodeLetter::Webhooks(said) => world.webhook_posting.put(letter.from, said),
         NodeLetter::Question { number, question } => {
             return Some(Asked { from: letter.from, number, question });
@@ -118,6 +119,10 @@ async fn answer(world: &World, question: Question) -> Option<Value> {
         }
         Question::UnbindAll(connection) => {
             world.binds.unbind_all(connection);
+            Some(Value::Null)
+        }
+        Question::Trace(traced, until) => {
+            traces::switch_here(world, traced, until);
             Some(Value::Null)
         }
         Question::Stop => {

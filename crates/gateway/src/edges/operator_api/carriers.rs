@@ -110,7 +110,7 @@ async fn start_trace(
 }
 
 async fn stop_trace(Running(api): Running, FromPath(carrier): FromPath<String>) -> Reply<TraceStateView> {
-    operator::stop_trace(&api.world, carrier).map(Json)
+    operator::stop_trace(&api.world, carrier).await.map(Json)
 }
 
 async fn read_trace(

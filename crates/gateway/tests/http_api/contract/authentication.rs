@@ -185,7 +185,7 @@ async fn traffic_control_in_watch_mode_counts_and_rejects_nothing() {
         assert_eq!(service.sms("watched", DE, "hello").await.status, 202);
     }
     let account = service.account("watched");
-    assert_eq!(service.world().times_watched(account, &"watching".into()), 2);
+    assert_eq!(service.world().watched.times(account, &"watching".into()), 2);
 }
 
 #[tokio::test]

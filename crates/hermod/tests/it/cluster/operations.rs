@@ -31,7 +31,7 @@ impl Cluster {
         data_folder(&self.path().join(NAMES[index]))
     }
 
-    fn caller(&self, index: usize) -> Caller {
+    pub(super) fn caller(&self, index: usize) -> Caller {
         let address = self.node(index).address().to_string();
         Caller { address, key: KEY.to_owned(), secret: SECRET.to_owned() }
     }
@@ -44,6 +44,16 @@ impl Cluster {
             *binds.entry(bind["node"].as_str().expect("a node").to_owned()).or_default() += 1;
         }
         binds
+    }
+
+    /// Waits until each node has one of the links.
+    pub(super) fn wait_for_a_link_on_each_node(&self) {
+        wait_until("each node has a link", || {
+            (0..3).all(|index| {
+                let text = metrics(self.node(index).address());
+                text.lines().any(|line| line.starts_with("hermod_link_bound{") && line.ends_with(" 1"))
+            })
+        });
     }
 
     /// Sends requests to all nodes as fast as they are answered. Returns how many were admitted.
@@ -158,13 +168,7 @@ async fn request_rate_and_revoked_keys_hold_on_all_nodes() {
 async fn rate_of_a_carrier_holds_over_all_nodes() {
     let Some(cluster) = Cluster::start(3).await else { return };
     command(&cluster.data(1), &["carrier", "set", "acme", "--rate", &CARRIER_RATE.to_string()]);
-    // Each node gets one of the links.
-    wait_until("each node has a link", || {
-        (0..3).all(|index| {
-            let text = metrics(cluster.node(index).address());
-            text.lines().any(|line| line.starts_with("hermod_link_bound{") && line.ends_with(" 1"))
-        })
-    });
+    cluster.wait_for_a_link_on_each_node();
     pause(Duration::from_secs(2)).await;
     let customer = Customer::default();
     let submits = || u32::try_from(cluster.carrier.record().counts().submits).expect("a few hundred");

@@ -243,7 +243,7 @@ fn smpp() -> Smpp {
 fn trace() -> SmppTrace {
     let line = |seconds: i64, is_ours: bool, command: &str, details: &str| TracedLine {
         at: ago(seconds * 1_000),
-        bind: 7,
+        bind: "7".to_owned(),
         way: if is_ours { Chip::new(Tone::Good, "to you") } else { Chip::new(Tone::Neutral, "from you") },
         command: command.to_owned(),
         details: details.to_owned(),

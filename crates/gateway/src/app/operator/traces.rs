@@ -1,0 +1,167 @@
+//! PDU traces of carriers' links and of customers' binds, on all nodes.
+
+use super::OperatorRefusal;
+use super::asking::{Question, ask_others, own_name};
+use super::carriers::find_carrier;
+use super::input::invalid;
+use crate::author::Acting;
+use crate::board::{Trace, TraceLine};
+use crate::config::Period;
+use crate::views::carrier_test::{TraceQuery, TraceRequest, TraceStateView, TraceView};
+use crate::world::World;
+use hermod_domain::catalogue::Connection;
+use hermod_domain::ids::{CarrierId, ConnectionId};
+use hermod_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A trace costs a little with every PDU, so it ends by itself.
+const TRACE_MIN: Duration = Duration::from_secs(1);
+const TRACE_MAX: Duration = Duration::from_secs(3600);
+/// How long the trace of a connection runs.
+pub const BIND_TRACE_LASTS: Duration = Duration::from_secs(600);
+
+/// Whose PDUs are traced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Traced {
+    Carrier(CarrierId),
+    Connection(ConnectionId),
+}
+
+/// Returns a trace; none if the catalogue does not have what is traced.
+fn open(world: &World, traced: Traced) -> Option<Arc<Trace>> {
+    let catalogue = world.catalogue();
+    match traced {
+        Traced::Carrier(id) => {
+            let (_, name, _) = catalogue.carriers().iter().find(|(known, ..)| *known == id)?;
+            Some(world.carriers.open(id, name).trace.clone())
+        }
+        Traced::Connection(id) => catalogue.connection(id).map(|_| world.binds.open_trace(id)),
+    }
+}
+
+/// Traces on this node until then, or no longer.
+pub(super) fn switch_here(world: &World, traced: Traced, until: Option<Timestamp>) {
+    let Some(trace) = open(world, traced) else { return };
+    match until {
+        Some(until) => trace.enable(until),
+        None => trace.disable(),
+    }
+}
+
+/// Traces on all nodes until then, or no longer. Returns the nodes that did not answer.
+async fn switch(world: &World, traced: Traced, until: Option<Timestamp>) -> Vec<String> {
+    switch_here(world, traced, until);
+    ask_others(world, Question::Trace(traced, until)).await.missing
+}
+
+/// Returns the lines of this node that the others do not have.
+pub(super) fn take_new(world: &World) -> Vec<(Traced, Vec<TraceLine>)> {
+    let carriers = world.carriers.traces().into_iter().map(|(id, trace)| (Traced::Carrier(id), trace));
+    let connections = world.binds.traces().into_iter().map(|(id, trace)| (Traced::Connection(id), trace));
+    let new = carriers.chain(connections).map(|(traced, trace)| (traced, trace.take_new()));
+    new.filter(|(_, lines)| !lines.is_empty()).collect()
+}
+
+/// Adds lines of another node.
+pub(super) fn note_elsewhere(world: &World, traced: Traced, node: &str, lines: Vec<TraceLine>) {
+    if let Some(trace) = open(world, traced) {
+        trace.note_elsewhere(node, lines);
+    }
+}
+
+/// Traces a carrier's PDUs for a while.
+pub async fn start_trace(
+    world: &Acting,
+    name: String,
+    request: &TraceRequest,
+) -> Result<TraceStateView, OperatorRefusal> {
+    let duration = &request.duration;
+    let parsed = Period::parse(duration).filter(|period| (TRACE_MIN..=TRACE_MAX).contains(&period.0));
+    let period = parsed.ok_or_else(|| {
+        let (min, max) = (Period(TRACE_MIN), Period(TRACE_MAX));
+        invalid("for", format!("\"{duration}\" is not a time from {min} to {max}"))
+    })?;
+    let id = find_carrier(world, &name)?;
+    let until = world.clock.now().plus(period.0);
+    let detail = json!({ "until": until.to_iso() });
+    world.audited(None, "carrier.trace", &name, &detail).note_in_audit_log().await?;
+    let missing_nodes = switch(world, Traced::Carrier(id), Some(until)).await;
+    tracing::info!(carrier.name = name, until = %until.to_iso(), "PDU trace started by the operator");
+    Ok(TraceStateView { carrier: name, until: Some(until.to_iso()), missing_nodes })
+}
+
+/// Ends the trace. Its lines can still be read.
+pub async fn stop_trace(world: &World, name: String) -> Result<TraceStateView, OperatorRefusal> {
+    let id = find_carrier(world, &name)?;
+    let missing_nodes = switch(world, Traced::Carrier(id), None).await;
+    Ok(TraceStateView { carrier: name, until: None, missing_nodes })
+}
+
+/// Returns the lines of the trace after those that were read before.
+pub fn read_trace(world: &World, name: &str, query: &TraceQuery) -> Result<TraceView, OperatorRefusal> {
+    let id = find_carrier(world, name)?;
+    let after = query.after.map_or(0, u64::from);
+    let Some(state) = world.carriers.get(id) else { return Ok(TraceView::new(Vec::new(), after, None)) };
+    let until = state.trace.until().filter(|until| *until > world.clock.now());
+    let mut lines = state.trace.read(after);
+    name_own_lines(world, &mut lines);
+    Ok(TraceView::new(lines, after, until))
+}
+
+/// The last PDUs of a connection's binds, without passwords and texts.
+pub struct BindTrace {
+    /// When the trace ends, if it runs.
+    pub until: Option<Timestamp>,
+    /// The newest first.
+    pub lines: Vec<TraceLine>,
+    /// How many lines are kept.
+    pub kept: usize,
+}
+
+/// Traces the PDUs of a connection's binds for [`BIND_TRACE_LASTS`]: those that are bound, and those that will be.
+pub async fn start_bind_trace(world: &Acting, connection: &str) -> Result<(), OperatorRefusal> {
+    let (id, entry) = find_connection(world, connection)?;
+    let until = world.clock.now().plus(BIND_TRACE_LASTS);
+    let detail = json!({ "until": until.to_iso() });
+    let audited = world.audited(Some(entry.account), "connection.trace", connection, &detail);
+    audited.note_in_audit_log().await?;
+    switch(world, Traced::Connection(id), Some(until)).await;
+    Ok(())
+}
+
+/// Ends the trace. Its lines can still be read.
+pub async fn stop_bind_trace(world: &World, connection: &str) -> Result<(), OperatorRefusal> {
+    let (id, _) = find_connection(world, connection)?;
+    switch(world, Traced::Connection(id), None).await;
+    Ok(())
+}
+
+/// Returns the newest lines of the trace.
+pub fn read_bind_trace(world: &World, connection: &str, limit: usize) -> Result<BindTrace, OperatorRefusal> {
+    let (id, _) = find_connection(world, connection)?;
+    let Some(trace) = world.binds.find_trace(id) else {
+        return Ok(BindTrace { until: None, lines: Vec::new(), kept: 0 });
+    };
+    let until = trace.until().filter(|until| *until > world.clock.now());
+    let (mut lines, kept) = trace.newest(limit);
+    name_own_lines(world, &mut lines);
+    Ok(BindTrace { until, lines, kept })
+}
+
+/// Sets the node of the lines that have none: this one, if it is one of several.
+fn name_own_lines(world: &World, lines: &mut [TraceLine]) {
+    let own = own_name(world);
+    for line in lines.iter_mut().filter(|line| line.node.is_none()) {
+        line.node.clone_from(&own);
+    }
+}
+
+fn find_connection(world: &World, name: &str) -> Result<(ConnectionId, Connection), OperatorRefusal> {
+    let catalogue = world.catalogue();
+    let found = catalogue.connection_by_name(name);
+    let found = found.and_then(|id| Some((id, catalogue.connection(id)?.clone())));
+    found.ok_or_else(|| OperatorRefusal::no_such("connection", name))
+}

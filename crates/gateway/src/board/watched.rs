@@ -1,0 +1,73 @@
+//! How often messages were over the limit of a control in mode `watch`, since the gateway started. Several nodes tell each other.
+
+use hermod_domain::ids::AccountId;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Bounded by the number of controls.
+#[derive(Default)]
+pub struct WatchedControls(Mutex<HashMap<(AccountId, Arc<str>), Counted>>);
+
+#[derive(Default)]
+struct Counted {
+    all: u64,
+    /// Those that the other nodes have not been told.
+    untold: u64,
+}
+
+impl WatchedControls {
+    /// Counts a message over the limit of a control.
+    pub fn count(&self, account: AccountId, control: &Arc<str>) {
+        let mut controls = self.lock();
+        let counted = controls.entry((account, control.clone())).or_default();
+        counted.all += 1;
+        counted.untold += 1;
+    }
+
+    /// Returns how often a control was exceeded.
+    pub fn times(&self, account: AccountId, control: &Arc<str>) -> u64 {
+        self.lock().get(&(account, control.clone())).map_or(0, |counted| counted.all)
+    }
+
+    /// Returns what the other nodes have not been told.
+    pub fn take_new(&self) -> Vec<(AccountId, String, u64)> {
+        let mut controls = self.lock();
+        let new = controls.iter_mut().filter(|(_, counted)| counted.untold > 0);
+        new.map(|((account, control), counted)| {
+            (*account, control.to_string(), std::mem::take(&mut counted.untold))
+        })
+        .collect()
+    }
+
+    /// Adds what another node says.
+    pub fn count_elsewhere(&self, told: Vec<(AccountId, String, u64)>) {
+        let mut controls = self.lock();
+        for (account, control, times) in told {
+            let counted = controls.entry((account, control.into())).or_default();
+            counted.all = counted.all.saturating_add(times);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<(AccountId, Arc<str>), Counted>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_on_all_nodes_are_counted_once() {
+        let [here, there] = [(); 2].map(|()| WatchedControls::default());
+        let (account, control) = (AccountId::new(1), Arc::from("day"));
+        here.count(account, &control);
+        there.count(account, &control);
+        there.count(account, &control);
+        here.count_elsewhere(there.take_new());
+        there.count_elsewhere(here.take_new());
+        assert_eq!((here.times(account, &control), there.times(account, &control)), (3, 3));
+        assert_eq!((here.take_new(), there.take_new()), (vec![], vec![]), "each message is told once");
+        assert_eq!(here.times(AccountId::new(2), &control), 0);
+    }
+}
