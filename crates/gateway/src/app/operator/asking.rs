@@ -1,66 +1,16 @@
-//! Letters to other nodes, and questions that wait for their answers.
+//! Questions to other nodes that wait for their answers.
 
 use super::OperatorRefusal;
-use super::news::News;
-use super::traces::Traced;
-use crate::board::{NodeAnswer, PostingLetter};
-use crate::views::binds::BindsQuery;
-use crate::views::carriers::AlarmsQuery;
-use crate::world::{Use, World};
-use hermod_domain::ids::ConnectionId;
-use hermod_domain::time::Timestamp;
+use super::letters::{NodeLetter, Question};
+use crate::board::NodeAnswer;
+use crate::world::World;
 use hermod_store::{NodeInfo, NodeRun};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
-use std::net::IpAddr;
 use std::time::Duration;
 
 /// How long the other nodes may take to answer.
 const ANSWER_WAIT: Duration = Duration::from_secs(2);
-
-/// What the gateways of several nodes tell each other.
-#[derive(Serialize, Deserialize)]
-pub(super) enum NodeLetter {
-    /// What the sender has taken from limits that all nodes share.
-    Used(Vec<Use>),
-    /// The oldest bind of this connection from this address may be dead: find out.
-    ProbeBind {
-        connection: ConnectionId,
-        peer: IpAddr,
-    },
-    /// What happened at the sender since its last news.
-    News(News),
-    /// Which node posts webhooks to which endpoint.
-    Webhooks(PostingLetter),
-    Question {
-        number: u64,
-        question: Question,
-    },
-    Answer {
-        number: u64,
-        node: String,
-        answer: Value,
-    },
-}
-
-#[derive(Serialize, Deserialize)]
-pub(super) enum Question {
-    Binds(BindsQuery),
-    Carriers,
-    Alarms(AlarmsQuery),
-    /// Says how many alarms were acknowledged.
-    AcknowledgeAlarms(AlarmsQuery),
-    /// Says whether the carrier was stopped.
-    Resume(String),
-    /// Says whether there is such a bind.
-    Unbind(u64),
-    /// Unbinds all binds of a connection.
-    UnbindAll(ConnectionId),
-    /// Traces PDUs until then, or no longer.
-    Trace(Traced, Option<Timestamp>),
-    /// Stops the node in order.
-    Stop,
-}
 
 /// The answers of the other nodes.
 #[derive(Default)]

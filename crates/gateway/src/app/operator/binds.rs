@@ -1,6 +1,7 @@
 //! Customers' binds, and unbinding one.
 
-use super::asking::{Question, ask_one, ask_others, find_node, own_name};
+use super::asking::{ask_one, ask_others, find_node, own_name};
+use super::letters::Question;
 use super::{OperatorRefusal, account_name, find_account};
 use crate::author::Acting;
 use crate::board::Order;

@@ -1,8 +1,9 @@
 //! Carriers: their state, alarms and test messages.
 
 use super::OperatorRefusal;
-use super::asking::{Question, ask_others, own_name};
+use super::asking::{ask_others, own_name};
 use super::input::{invalid, number, sender};
+use super::letters::Question;
 use crate::author::Acting;
 use crate::board::{AlarmKind, CarrierSnapshot, NoProbe, PROBE_WAIT_MAX, Probe, Recent};
 use crate::config::Period;

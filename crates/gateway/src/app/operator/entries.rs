@@ -2,7 +2,8 @@
 //! transaction, and in force before the next one begins.
 
 use super::OperatorRefusal;
-use super::asking::{Question, ask_others};
+use super::asking::ask_others;
+use super::letters::Question;
 use crate::author::Acting;
 use crate::provision::{
     self, Kind, Plan, Removal, WantedSetup, canonical_name, merged, shown, shown_one, wanted_entry,

@@ -13,6 +13,7 @@ mod entries;
 mod explain;
 mod input;
 mod key_uses;
+mod letters;
 mod lookup;
 mod maintenance;
 mod messages;

@@ -1,8 +1,8 @@
 //! Several nodes: what an operator asks of one holds for all of them. The node that is asked asks the others by letters.
 
-use super::asking::{NodeLetter, Question, ask_one, find_node, own_name, send};
-use super::news::News;
-use super::{OperatorRefusal, binds, carriers, traces};
+use super::asking::{ask_one, find_node, own_name, send};
+use super::letters::{NodeLetter, Question};
+use super::{OperatorRefusal, binds, carriers, news, traces};
 use crate::author::Acting;
 use crate::board::{NodeAnswer, Order, PostingLetter, PostingNotice, PostingOrder};
 use crate::views::nodes::{NodeView, NodesView, StoppingView};
@@ -45,7 +45,7 @@ pub fn share_news(world: &World) {
     if !world.store.can_serve() {
         return;
     }
-    let news = News::take(world);
+    let news = news::take(world);
     if !news.is_empty() {
         send(world, None, &NodeLetter::News(news));
     }
@@ -86,7 +86,7 @@ pub fn read_letter(world: &World, letter: Letter) -> Option<Asked> {
                 bind.order(Order::Probe);
             }
         }
-        NodeLetter::News(news) => news.note(world),
+        NodeLetter::News(told) => news::note(world, told),
         NodeLetter::Webhooks(said) => world.webhook_posting.put(letter.from, said),
         NodeLetter::Question { number, question } => {
             return Some(Asked { from: letter.from, number, question });

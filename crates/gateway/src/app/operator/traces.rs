@@ -1,18 +1,18 @@
 //! PDU traces of carriers' links and of customers' binds, on all nodes.
 
 use super::OperatorRefusal;
-use super::asking::{Question, ask_others, own_name};
+use super::asking::{ask_others, own_name};
 use super::carriers::find_carrier;
 use super::input::invalid;
+use super::letters::{Question, Traced};
 use crate::author::Acting;
 use crate::board::{Trace, TraceLine};
 use crate::config::Period;
 use crate::views::carrier_test::{TraceQuery, TraceRequest, TraceStateView, TraceView};
 use crate::world::World;
 use hermod_domain::catalogue::Connection;
-use hermod_domain::ids::{CarrierId, ConnectionId};
+use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,13 +22,6 @@ const TRACE_MIN: Duration = Duration::from_secs(1);
 const TRACE_MAX: Duration = Duration::from_secs(3600);
 /// How long the trace of a connection runs.
 pub const BIND_TRACE_LASTS: Duration = Duration::from_secs(600);
-
-/// Whose PDUs are traced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Traced {
-    Carrier(CarrierId),
-    Connection(ConnectionId),
-}
 
 /// Returns a trace; none if the catalogue does not have what is traced.
 fn open(world: &World, traced: Traced) -> Option<Arc<Trace>> {
