@@ -24,7 +24,8 @@ use crate::state::report_target::ReportTarget;
 use crate::state::velocity::RecentTraffic;
 use crate::steps::{MessageStep, StepKind};
 use crate::tables::{
-    MessageKey, PartChange, PartRow, StepChange, TableError, Tables, UnreadablePart, UnreadableReport,
+    MessageKey, PartChange, PartRow, ReportRange, StepChange, TableError, Tables, UnreadablePart,
+    UnreadableReport,
 };
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, IdMint, MessageId, PartNo};
@@ -184,6 +185,8 @@ pub struct Batch<'a> {
     pub handouts: HashMap<LinkId, Handout>,
     /// The reports that were written, in order. They go to the outboxes after the commit.
     pub reports: Vec<Report>,
+    /// Reports that customers accepted and that are still in the tables.
+    pub accepted_reports: Vec<ReportRange>,
     /// How many rows of reports were deleted, per connection; or [`ALL_ROWS`].
     pub reports_gone: Vec<(ConnectionId, u64)>,
     /// Reports whose rows could not be read, for the log.
@@ -223,6 +226,7 @@ impl<'a> Batch<'a> {
             fresh: Vec::new(),
             handouts: HashMap::default(),
             reports: Vec::new(),
+            accepted_reports: Vec::new(),
             reports_gone: Vec::new(),
             unreadable_reports: Vec::new(),
             woken: HashSet::default(),
@@ -250,6 +254,7 @@ impl<'a> Batch<'a> {
         self.state.aliases.write(self.tables);
         self.state.today.write(self.tables);
         self.keep_steps();
+        self.delete_accepted_reports()?;
         self.tables.apply()
     }
 

@@ -11,7 +11,8 @@ use crate::ops::{
 use crate::state::report_target::{Customer, ReportTarget};
 use crate::steps::StepKind;
 use crate::tables::{
-    GivenUpReportChange, MessageKey, ReportChange, StoredReport, TableError, Tables, UnreadableReport,
+    GivenUpReportChange, MessageKey, ReportChange, ReportRange, StoredReport, TableError, Tables,
+    UnreadableReport,
 };
 use crate::webhooks::{StatusChange, has_webhook};
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId, PartNo};
@@ -180,20 +181,14 @@ impl Batch<'_> {
     pub fn finish_reports(&mut self, finished: &FinishedReports) -> Result<(), TableError> {
         let FinishedReports { connection, accepted, refused, answered, now } = finished;
         self.advance_to(*now);
-        let mut gone = 0;
-        // Customers mostly answer in the order of the reports, so few deletions suffice.
         for run in accepted.chunk_by(|one, next| one.0 + 1 == next.0) {
             let (first, last) = (run[0], run[run.len() - 1]);
-            let deleted = self.tables.read()?.count_reports(*connection, first, last)?;
-            self.tables.write(ReportChange::Delete { connection: *connection, first, last });
-            if deleted < run.len() {
-                // Given up while it was in flight, and accepted after all.
-                let connection = *connection;
-                self.tables.write(GivenUpReportChange::DeleteRange { connection, first, last });
-            }
-            gone += deleted;
+            self.accepted_reports.push(ReportRange { connection: *connection, first, last });
         }
-        self.tally.reports_accepted += u64::try_from(gone).unwrap_or(0);
+        if !refused.is_empty() {
+            self.delete_accepted_reports()?;
+        }
+        let mut gone = 0;
         for (id, status) in refused {
             gone += self.give_up_report(*connection, *id, ReportGiveUpReason::Refused(*status))?;
         }
@@ -205,6 +200,26 @@ impl Batch<'_> {
         Ok(())
     }
 
+    /// Deletes the reports that were accepted so far in this batch, all together: on a server each read is a round trip.
+    pub fn delete_accepted_reports(&mut self) -> Result<(), TableError> {
+        let ranges = joined(std::mem::take(&mut self.accepted_reports));
+        if ranges.is_empty() {
+            return Ok(());
+        }
+        let counts = self.tables.read()?.count_reports(&ranges)?;
+        for (range, deleted) in ranges.into_iter().zip(counts) {
+            let ReportRange { connection, first, last } = range;
+            self.tables.write(ReportChange::Delete { connection, first, last });
+            if deleted < range.ids() {
+                // Given up while it was in flight, and accepted after all.
+                self.tables.write(GivenUpReportChange::DeleteRange { connection, first, last });
+            }
+            self.tally.reports_accepted += deleted;
+            self.reports_gone(connection, deleted);
+        }
+        Ok(())
+    }
+
     /// Gives up a report: deletes it and lists it as given up, if its account is known. Returns 1, or 0 if there is no
     /// such report.
     pub fn give_up_report(
@@ -212,7 +227,7 @@ impl Batch<'_> {
         connection: ConnectionId,
         id: ReportId,
         reason: ReportGiveUpReason,
-    ) -> Result<usize, TableError> {
+    ) -> Result<u64, TableError> {
         match self.tables.read()?.report(connection, id) {
             Ok(Some(StoredReport { account: Some(account), message, status, at, .. })) => {
                 let given_up_at = self.now;
@@ -266,11 +281,24 @@ impl Batch<'_> {
     }
 
     /// Notes that rows of a connection's reports were deleted.
-    pub fn reports_gone(&mut self, connection: ConnectionId, gone: usize) {
+    pub fn reports_gone(&mut self, connection: ConnectionId, gone: u64) {
         if gone > 0 {
-            self.reports_gone.push((connection, u64::try_from(gone).unwrap_or(0)));
+            self.reports_gone.push((connection, gone));
         }
     }
+}
+
+/// Joins ranges that touch or overlap. Customers mostly answer in the order of the reports, so few are left.
+fn joined(mut ranges: Vec<ReportRange>) -> Vec<ReportRange> {
+    ranges.sort_unstable();
+    ranges.dedup_by(|next, range| {
+        let joins = range.connection == next.connection && next.first.0 <= range.last.0 + 1;
+        if joins {
+            range.last = range.last.max(next.last);
+        }
+        joins
+    });
+    ranges
 }
 
 /// Returns how many of the parts that the customer was charged for were delivered. A carrier that takes a message whole
@@ -281,4 +309,21 @@ fn delivered(after: &Progress, parts: u8) -> u8 {
     }
     let delivered = after.parts.iter().filter(|part| part.state == PartState::Delivered).count();
     u8::try_from(delivered).unwrap_or(u8::MAX).min(parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_that_touch_or_overlap_are_joined() {
+        let range = |connection, first, last| ReportRange {
+            connection: ConnectionId::new(connection),
+            first: ReportId(first),
+            last: ReportId(last),
+        };
+        let ranges = [(1, 17, 32), (2, 33, 40), (1, 1, 16), (1, 34, 34), (2, 1, 1), (1, 30, 31), (2, 33, 35)];
+        let ranges = ranges.map(|(connection, first, last)| range(connection, first, last)).to_vec();
+        assert_eq!(joined(ranges), [range(1, 1, 32), range(1, 34, 34), range(2, 1, 1), range(2, 33, 40)]);
+    }
 }

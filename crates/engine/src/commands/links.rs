@@ -52,6 +52,7 @@ impl Command for LinkBatch {
     type Outcome = ();
 
     const ON_FULL_DISK: OnFullDisk = OnFullDisk::Keep;
+    const IGNORES_REPORTS: bool = true;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
         let LinkBatch { carrier, ids, link, responses, receipts, inbound, slots, now } = self;

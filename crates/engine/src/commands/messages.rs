@@ -14,6 +14,8 @@ use serde::{Deserialize, Serialize};
 impl Command for Acceptance {
     type Outcome = AcceptOutcome;
 
+    const IGNORES_REPORTS: bool = true;
+
     fn execute(&self, batch: &mut Batch<'_>) -> Result<AcceptOutcome, TableError> {
         batch.accept(self)
     }

@@ -58,6 +58,10 @@ pub trait Command: Clone + fmt::Debug + Send + 'static {
 
     const ON_FULL_DISK: OnFullDisk = OnFullDisk::Refuse;
 
+    /// Whether it reads neither reports nor given-up ones. Before any other command the reports are deleted that customers accepted
+    /// in the same batch.
+    const IGNORES_REPORTS: bool = false;
+
     /// Runs the command. It can run more than once: a batch that fails is rolled back and its commands run again, each
     /// in a batch of its own. After an error the rows of the batch must be rolled back.
     fn execute(&self, batch: &mut Batch<'_>) -> Result<Self::Outcome, TableError>;
@@ -68,6 +72,7 @@ impl<C: Command> Command for Box<C> {
     type Outcome = C::Outcome;
 
     const ON_FULL_DISK: OnFullDisk = C::ON_FULL_DISK;
+    const IGNORES_REPORTS: bool = C::IGNORES_REPORTS;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<C::Outcome, TableError> {
         C::execute(self, batch)
@@ -100,9 +105,18 @@ macro_rules! commands {
             pub const NAMES: &'static [&'static str] = &[$(stringify!($name)),*];
 
             pub fn execute(&self, batch: &mut Batch<'_>) -> Result<AnyOutcome, TableError> {
+                if !self.ignores_reports() {
+                    batch.delete_accepted_reports()?;
+                }
                 Ok(match self {
                     $(AnyCommand::$name(command) => AnyOutcome::$name(command.execute(batch)?)),*
                 })
+            }
+
+            fn ignores_reports(&self) -> bool {
+                match self {
+                    $(AnyCommand::$name(_) => <$command as Command>::IGNORES_REPORTS),*
+                }
             }
 
             pub fn on_full_disk(&self) -> OnFullDisk {

@@ -12,6 +12,8 @@ impl Command for FinishedReports {
     type Outcome = ();
 
     const ON_FULL_DISK: OnFullDisk = OnFullDisk::Keep;
+    /// Of those that it reads, it deletes the accepted ones itself.
+    const IGNORES_REPORTS: bool = true;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
         batch.finish_reports(self)

@@ -51,6 +51,21 @@ pub enum ReportChange {
 }
 
 /// Reads and writes reports that wait for a bind.
+/// Reports of a connection from one id to another, both included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ReportRange {
+    pub connection: ConnectionId,
+    pub first: ReportId,
+    pub last: ReportId,
+}
+
+impl ReportRange {
+    /// Returns how many ids it has.
+    pub fn ids(&self) -> u64 {
+        self.last.0 - self.first.0 + 1
+    }
+}
+
 pub trait ReportRows {
     /// Applies a change.
     fn change_report(&self, change: &ReportChange) -> Result<(), TableError>;
@@ -68,13 +83,8 @@ pub trait ReportRows {
     /// if the row is damaged.
     fn report(&self, connection: ConnectionId, id: ReportId) -> Result<Option<StoredReport>, TableError>;
 
-    /// Returns how many reports a connection has from one id to another, both included.
-    fn count_reports(
-        &self,
-        connection: ConnectionId,
-        first: ReportId,
-        last: ReportId,
-    ) -> Result<usize, TableError>;
+    /// Returns how many reports there are in each range.
+    fn count_reports(&self, ranges: &[ReportRange]) -> Result<Vec<u64>, TableError>;
 
     /// Returns the first reports of a connection, in order: at most `limit`, and none from the first on that is newer than
     /// `newest`.

@@ -37,8 +37,9 @@ impl Batch<'_> {
             self.tables.write(ReportChange::Delete { connection, first: *report, last: *report });
             moved.push(*report);
         }
-        self.tally.reports_moved += u64::try_from(moved.len()).unwrap_or(0);
-        self.reports_gone(connection, moved.len());
+        let gone = u64::try_from(moved.len()).unwrap_or(0);
+        self.tally.reports_moved += gone;
+        self.reports_gone(connection, gone);
         Ok(Some(moved))
     }
 

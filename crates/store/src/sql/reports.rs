@@ -9,11 +9,16 @@ use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::receipt::{DlrCode, ReportStatus};
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{DlrReport, Report, ReportContent, ReportId};
-use hermod_engine::tables::{ReportChange, ReportPage, ReportRows, StoredReport, TableError};
+use hermod_engine::tables::{ReportChange, ReportPage, ReportRange, ReportRows, StoredReport, TableError};
+use rusqlite::ToSql;
 use std::sync::Arc;
 
 /// The stored status of a report that delivers an MO message. The number is permanent.
 const INBOUND: u8 = 200;
+/// Ranges of reports that one query counts: a power of two.
+const RANGES_PER_QUERY: usize = 64;
+/// No report and no connection has this id.
+const NO_REPORT: i64 = -1;
 
 impl SqlTables<'_> {
     fn put_report(&self, report: &Report, has_webhook_event: bool) -> Result<(), TableError> {
@@ -64,17 +69,23 @@ impl SqlTables<'_> {
 }
 
 impl ReportRows for SqlTables<'_> {
-    fn count_reports(
-        &self,
-        connection: ConnectionId,
-        first: ReportId,
-        last: ReportId,
-    ) -> Result<usize, TableError> {
-        let mut count = self
-            .connection
-            .prepare_cached("SELECT count(*) FROM report WHERE connection = ?1 AND id BETWEEN ?2 AND ?3")?;
-        let range = params![connection.get(), first.0.cast_signed(), last.0.cast_signed()];
-        Ok(usize::try_from(count.query_row(range, |row| row.get::<i64>(0))?).unwrap_or(0))
+    fn count_reports(&self, ranges: &[ReportRange]) -> Result<Vec<u64>, TableError> {
+        let mut counts = Vec::with_capacity(ranges.len());
+        for ranges in ranges.chunks(RANGES_PER_QUERY) {
+            // A few sizes, so that few statements are prepared.
+            let size = ranges.len().next_power_of_two();
+            let mut values = Vec::with_capacity(3 * size);
+            for ReportRange { connection, first, last } in ranges {
+                values.extend([connection.get().into(), first.0.cast_signed(), last.0.cast_signed()]);
+            }
+            values.resize(3 * size, NO_REPORT);
+            let mut count = self.connection.prepare_cached(&count_query(size))?;
+            let read = |row: &Row<'_>| (0..ranges.len()).map(|column| row.get::<i64>(column)).collect();
+            let values: Vec<&dyn ToSql> = values.iter().map(|value| value as &dyn ToSql).collect();
+            let counted: Vec<i64> = count.query_row(&values[..], read)?;
+            counts.extend(counted.into_iter().map(i64::cast_unsigned));
+        }
+        Ok(counts)
     }
 
     fn change_report(&self, change: &ReportChange) -> Result<(), TableError> {
@@ -248,6 +259,17 @@ fn read_news(row: &Row<'_>) -> Result<DlrReport, TableError> {
         parts: row.get(7)?,
         delivered: row.get(4)?,
     })
+}
+
+/// Returns the query that counts the reports of several ranges, each in a column of its own.
+fn count_query(ranges: usize) -> String {
+    let column = |range: usize| {
+        let (connection, first, last) = (3 * range + 1, 3 * range + 2, 3 * range + 3);
+        format!(
+            "(SELECT count(*) FROM report WHERE connection = ?{connection} AND id BETWEEN ?{first} AND ?{last})"
+        )
+    };
+    format!("SELECT {}", (0..ranges).map(column).collect::<Vec<_>>().join(", "))
 }
 
 /// Returns how many reports a connection has.

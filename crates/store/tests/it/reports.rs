@@ -114,6 +114,31 @@ async fn delivery_is_reported_once_it_is_durable() {
     world.assert_audit_clean();
 }
 
+/// More ranges of reports than one query counts.
+#[tokio::test]
+async fn answers_out_of_order_delete_just_their_reports() {
+    const REPORTS: usize = 132;
+    let world = World::new().await;
+    let (link, port) = (world.link().await, world.store.open_receiver(CONNECTION));
+    for number in 0..REPORTS {
+        let id = format!("id-{number}");
+        world.send_accepted_as(&link, Acceptance { parts: 1, ..world.smpp_message(1) }, &id).await;
+        link.receipt(&id, DeliveryOutcome::Delivered).await;
+    }
+    let mut ids = Vec::new();
+    while ids.len() < REPORTS {
+        ids.extend(world.take_reports(&port, 100).await.iter().map(|report| report.id));
+    }
+    let (even, odd): (Vec<_>, Vec<_>) = ids.into_iter().partition(|id| id.0 % 2 == 0);
+    world.settle(&port, &even, ReportOutcome::Accepted).await;
+    assert_eq!(world.store.reports_waiting(CONNECTION).await.unwrap(), odd.len() as u64);
+    // One that is answered twice is not counted twice.
+    let again: Vec<_> = odd.iter().chain(&even[..3]).copied().collect();
+    world.settle(&port, &again, ReportOutcome::Accepted).await;
+    assert_eq!(world.store.reports_waiting(CONNECTION).await.unwrap(), 0);
+    world.assert_audit_clean();
+}
+
 #[tokio::test]
 async fn reports_are_those_that_registered_delivery_asks_for() {
     // (registered_delivery, receipts of the carrier, reports)

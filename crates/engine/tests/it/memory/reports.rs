@@ -5,7 +5,7 @@ use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::receipt::ReportStatus;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{Report, ReportContent, ReportId};
-use hermod_engine::tables::{ReportChange, ReportRows, StoredReport, TableError};
+use hermod_engine::tables::{ReportChange, ReportRange, ReportRows, StoredReport, TableError};
 use std::collections::BTreeSet;
 
 /// The row of a report.
@@ -105,13 +105,12 @@ impl ReportRows for MemoryTables {
         Ok(Some(StoredReport { account, message: row.message, status: row.told, err: row.err, at: row.at }))
     }
 
-    fn count_reports(
-        &self,
-        connection: ConnectionId,
-        first: ReportId,
-        last: ReportId,
-    ) -> Result<usize, TableError> {
-        Ok(self.read().reports_between(connection, first, last).count())
+    fn count_reports(&self, ranges: &[ReportRange]) -> Result<Vec<u64>, TableError> {
+        let rows = self.read();
+        let count = |ReportRange { connection, first, last }: &ReportRange| {
+            u64::try_from(rows.reports_between(*connection, *first, *last).count()).expect("a few")
+        };
+        Ok(ranges.iter().map(count).collect())
     }
 
     fn first_reports(
