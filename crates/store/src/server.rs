@@ -73,6 +73,39 @@ impl Server {
         Ok(Server { config, schema: SCHEMA.to_owned(), authorities: None, node: None })
     }
 
+    /// Returns the settings for each host by itself: one that does not answer must not keep us from the next.
+    pub(crate) fn hosts(&self) -> Vec<Config> {
+        let config = &self.config;
+        let (hosts, addresses, ports) = (config.get_hosts(), config.get_hostaddrs(), config.get_ports());
+        let mut alone = Config::new();
+        config.get_user().map(|user| alone.user(user));
+        config.get_password().map(|password| alone.password(password));
+        config.get_dbname().map(|name| alone.dbname(name));
+        config.get_options().map(|options| alone.options(options));
+        config.get_application_name().map(|name| alone.application_name(name));
+        config.get_connect_timeout().map(|most| alone.connect_timeout(*most));
+        config.get_tcp_user_timeout().map(|most| alone.tcp_user_timeout(*most));
+        config.get_keepalives_interval().map(|pause| alone.keepalives_interval(pause));
+        config.get_keepalives_retries().map(|count| alone.keepalives_retries(count));
+        alone.keepalives(config.get_keepalives()).keepalives_idle(config.get_keepalives_idle());
+        alone.ssl_mode(config.get_ssl_mode()).ssl_negotiation(config.get_ssl_negotiation());
+        alone.target_session_attrs(config.get_target_session_attrs());
+        alone.channel_binding(config.get_channel_binding());
+        let count = hosts.len().max(addresses.len());
+        let host_of = |index: usize| {
+            let mut one = alone.clone();
+            match hosts.get(index) {
+                Some(Host::Tcp(name)) => drop(one.host(name)),
+                Some(Host::Unix(path)) => drop(one.host_path(path)),
+                None => {}
+            }
+            addresses.get(index).map(|address| one.hostaddr(*address));
+            ports.get(index).or(ports.first()).map(|port| one.port(*port));
+            one
+        };
+        (0..count).map(host_of).collect()
+    }
+
     /// Whether connections may use TLS, for which [`Server::with_authorities`] is needed.
     pub fn may_use_tls(&self) -> bool {
         self.config.get_ssl_mode() != SslMode::Disable
@@ -162,6 +195,26 @@ mod tests {
         let url = "postgres://hermod@localhost/sms?target_session_attrs=any";
         let config = Server::parse(url).unwrap().config;
         assert_eq!(config.get_target_session_attrs(), TargetSessionAttrs::ReadWrite);
+    }
+
+    #[test]
+    fn each_host_is_tried_with_the_same_settings() {
+        let url =
+            "postgres://hermod:x@db1.example:5433,db2.example:5434/sms?keepalives_idle=9&sslmode=prefer";
+        let hosts = Server::parse(url).unwrap().hosts();
+        let named = hosts.iter().map(|host| (host.get_hosts().to_vec(), host.get_ports().to_vec()));
+        let expected = [("db1.example", 5433), ("db2.example", 5434)];
+        assert_eq!(
+            named.collect::<Vec<_>>(),
+            expected.map(|(name, port)| (vec![Host::Tcp(name.to_owned())], vec![port]))
+        );
+        // All others are the same: with one host nothing is lost.
+        for url in
+            ["postgres://hermod:x@db.example/sms", "postgres:///sms?host=/run/postgresql&user=a&port=6"]
+        {
+            let Server { config, .. } = Server::parse(url).unwrap();
+            assert_eq!(Server::parse(url).unwrap().hosts(), [config]);
+        }
     }
 
     #[test]

@@ -18,6 +18,8 @@ use std::time::Duration;
 use tokio_postgres::Row;
 
 /// Nothing waits for the disk or a standby: a slot that is lost with the server costs one bind too many, until it ends.
+/// Longer than the statement timeout.
+const ANSWER_MAX: Duration = Duration::from_secs(10);
 const SETUP: &str =
     "SET lock_timeout = '3s'; SET statement_timeout = '5s'; SET synchronous_commit = off; SET jit = off;
      SET client_min_messages = warning;";
@@ -185,7 +187,8 @@ impl BindSlots {
     fn session(&self) -> Result<MutexGuard<'_, Option<Session>>, StoreError> {
         let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
         if session.is_none() {
-            *session = Some(Session::connect(&self.server, SETUP).map_err(failed)?);
+            let connected = Session::connect(&self.server, SETUP).map_err(failed)?;
+            *session = Some(connected.answering_within(ANSWER_MAX));
         }
         Ok(session)
     }

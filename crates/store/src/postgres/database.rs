@@ -16,8 +16,11 @@ use crate::store_copy::PepperFingerprint;
 use hermod_engine::tables::TableError;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 /// A read sees one state of the database, changes nothing, and is stopped after as long as a read of the embedded store.
+/// How long the server may take to answer a reader: longer than the statement timeout.
+const READ_MAX: Duration = Duration::from_secs(10);
 const READER_SETUP: &str = "SET default_transaction_read_only = on; SET jit = off;
      SET default_transaction_isolation = 'repeatable read'; SET statement_timeout = '5s';
      SET client_min_messages = warning;";
@@ -37,7 +40,7 @@ pub(crate) fn auditor(server: &Server) -> Result<Connection, StoreError> {
 
 /// Like [`auditor`], for the audit at the end of a copy.
 pub(crate) fn unchecked_auditor(server: &Server) -> Result<Connection, TableError> {
-    connect(server, AUDITOR_SETUP)
+    Ok(Connection::Postgres(Box::new(Session::connect(server, AUDITOR_SETUP).map_err(Error::from)?)))
 }
 
 /// Returns the version of the schema, and what is left to migrate.
@@ -52,8 +55,9 @@ pub(crate) fn migrate(server: &Server, kinds: MigrationKind) -> Result<Vec<Migra
     Ok(Schema::new(&session, server).migrate(kinds)?)
 }
 
-fn connect(server: &Server, setup: &str) -> Result<Connection, TableError> {
-    Ok(Connection::Postgres(Box::new(Session::connect(server, setup).map_err(Error::from)?)))
+fn connect_reader(server: &Server) -> Result<Connection, TableError> {
+    let session = Session::connect(server, READER_SETUP).map_err(Error::from)?;
+    Ok(Connection::Postgres(Box::new(session.answering_within(READ_MAX))))
 }
 
 /// The readers of a store on PostgreSQL.
@@ -81,7 +85,7 @@ impl PostgresDatabase {
             member.leave()?;
             return Err(StoreError::NotCopied { folder: folder.to_owned(), place: server.name() });
         }
-        let readers = Readers::open_with(|| connect(server, READER_SETUP))?;
+        let readers = Readers::open_with(|| connect_reader(server))?;
         Ok((PostgresDatabase { readers, server: server.clone(), lock }, member))
     }
 
@@ -99,7 +103,7 @@ impl PostgresDatabase {
 
     /// Returns another connection that reads.
     pub(crate) fn reader(&self) -> Result<Connection, TableError> {
-        connect(&self.server, READER_SETUP)
+        connect_reader(&self.server)
     }
 
     /// Runs a read on one of the readers' connections. It sees every batch that was committed before.

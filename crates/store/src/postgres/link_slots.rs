@@ -10,7 +10,10 @@ use crate::sql::postgres::Session;
 use hermod_domain::ids::CarrierId;
 use rusqlite::ToSql;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
+/// Longer than the statement timeout.
+const ANSWER_MAX: Duration = Duration::from_secs(10);
 const SETUP: &str =
     "SET lock_timeout = '3s'; SET statement_timeout = '5s'; SET synchronous_commit = on; SET jit = off;
      SET client_min_messages = warning;";
@@ -56,7 +59,8 @@ impl LinkSlots {
     fn run(&self, sql: &str, carrier: CarrierId, number: u8) -> Result<bool, StoreError> {
         let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
         if session.is_none() {
-            *session = Some(Session::connect(&self.server, SETUP).map_err(failed)?);
+            let connected = Session::connect(&self.server, SETUP).map_err(failed)?;
+            *session = Some(connected.answering_within(ANSWER_MAX));
         }
         let connected = session.as_ref().expect("it was connected");
         let (id, epoch) = as_values(self.run);
@@ -66,7 +70,7 @@ impl LinkSlots {
 
     /// Waits for the lock of the setup. Blocks.
     pub(crate) fn lock_catalogue(&self) -> Result<CatalogueLock, StoreError> {
-        let session = Session::connect(&self.server, SETUP).map_err(failed)?;
+        let session = Session::connect(&self.server, SETUP).map_err(failed)?.answering_within(ANSWER_MAX);
         session.query(LOCK, &[]).map_err(failed)?;
         Ok(CatalogueLock { _session: session })
     }

@@ -16,6 +16,8 @@ use rusqlite::ToSql;
 use std::time::Duration;
 
 /// No statement of the keeper may wait for a row that another process has locked.
+/// Longer than the statement timeout.
+const ANSWER_MAX: Duration = Duration::from_secs(4);
 const SETUP: &str =
     "SET lock_timeout = '1s'; SET statement_timeout = '3s'; SET synchronous_commit = on; SET jit = off;
      SET client_min_messages = warning;";
@@ -88,7 +90,7 @@ impl Member {
         Schema::new(&migrating, server).open()?;
         check_no_unfinished_copy(&Connection::Postgres(Box::new(migrating)), server)?;
         let setup = format!("{SETUP} {}", schema::show_gateway(server));
-        let session = Session::connect(server, &setup).map_err(failed)?;
+        let session = Session::connect(server, &setup).map_err(failed)?.answering_within(ANSWER_MAX);
         // The folder is ours, so an earlier process with the same one has ended, and its lease need not be waited for.
         let join = format!(
             "INSERT INTO node (id, name, epoch, instance, address, version, lease_until)

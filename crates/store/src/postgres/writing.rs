@@ -36,12 +36,18 @@ const TAKE_OVER: &str = "UPDATE writer SET epoch = epoch + 1, node = ?1, node_ep
      RETURNING store, epoch, commits";
 const PUT_APPLIED: &str = "INSERT OR REPLACE INTO applied (node, epoch, number) VALUES (?1, ?2, ?3)";
 const READ_APPLIED: &str = "SELECT number FROM applied WHERE node = ?1 AND epoch = ?2";
-/// The same for the process that has it. No row: another process has taken it.
-const TAKE_AGAIN: &str =
-    "UPDATE writer SET epoch = epoch + 1 WHERE epoch = ?1 RETURNING store, epoch, commits";
+/// The same for the process that has it. No row: another process has taken it. Can be repeated too.
+const TAKE_AGAIN: &str = "UPDATE writer SET epoch = epoch + 1 WHERE node = ?1 AND node_epoch = ?2
+     RETURNING store, epoch, commits";
+/// Ends earlier connections of this writer, which the server may not know to be lost: their transactions would hold locks.
+const END_EARLIER: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+     WHERE application_name = current_setting('application_name') AND pid <> pg_backend_pid()
+         AND datname = current_database() AND usename = current_user;";
 /// Counts a batch. Divides by zero, so that the transaction fails, if another process has the right to write.
 const COUNT: &str = "WITH counted AS (UPDATE writer SET commits = ?1 WHERE epoch = ?2 RETURNING 1)
      SELECT 1 / count(*) FROM counted";
+/// How long the server may take to answer. A commit can wait for a synchronous standby; whether it was done is found out in any case.
+const ANSWER_MAX: Duration = Duration::from_secs(10);
 /// Pauses between attempts to reach PostgreSQL again.
 const PAUSE_MIN: Duration = Duration::from_millis(50);
 const PAUSE_MAX: Duration = Duration::from_secs(2);
@@ -50,6 +56,7 @@ const PAUSE_MAX: Duration = Duration::from_secs(2);
 pub(crate) struct WritingSession {
     connection: Connection,
     server: Server,
+    run: NodeRun,
     lease: Arc<Lease>,
     store: [u8; 16],
     epoch: Cell<i64>,
@@ -70,8 +77,9 @@ impl WritingSession {
         run: NodeRun,
         lease: Arc<Lease>,
     ) -> Result<Option<WritingSession>, StoreError> {
-        let setup = format!("SET application_name = '{}'; {SETUP}", application_name(&server.schema, run));
-        let session = Session::connect(server, &setup).map_err(failed)?;
+        let name = application_name(&server.schema, run);
+        let setup = format!("SET application_name = '{name}'; {SETUP} {END_EARLIER}");
+        let session = Session::connect(server, &setup).map_err(failed)?.answering_within(ANSWER_MAX);
         let (id, epoch) = as_values(run);
         let taken = session.query(TAKE_OVER, &[&id, &epoch]).map_err(failed)?;
         let Some((store, epoch, commits)) = read_writer(&taken)? else { return Ok(None) };
@@ -79,6 +87,7 @@ impl WritingSession {
         Ok(Some(WritingSession {
             connection,
             server: server.clone(),
+            run,
             lease,
             store,
             epoch: Cell::new(epoch),
@@ -234,9 +243,9 @@ impl WritingSession {
     fn find_out(&self, batch: u64, error: PostgresError) -> Result<(), TableError> {
         tracing::warn!(%error, batch, "The connection to PostgreSQL was lost during a commit; finding out whether it was done");
         let mut pause = PAUSE_MIN;
+        let (id, epoch) = as_values(self.run);
         loop {
-            let epoch = self.epoch.get();
-            match self.session().query(TAKE_AGAIN, &[&epoch]) {
+            match self.session().query(TAKE_AGAIN, &[&id, &epoch]) {
                 Ok(taken) => {
                     let Some((_, epoch, commits)) = read_writer(&taken)? else { self.exit_fenced() };
                     self.epoch.set(epoch);

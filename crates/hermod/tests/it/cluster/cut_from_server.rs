@@ -85,3 +85,26 @@ async fn nodes_cut_from_postgresql_for_less_than_a_lease_go_on() {
     }
     cluster.finish(&customer).await;
 }
+
+/// As with a server whose disk hangs while another one has taken its place, or a broken load balancer in front of it: the system of the
+/// other side confirms everything, so that TCP notices nothing.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn connections_to_postgresql_that_never_answer_are_replaced() {
+    let Some(mut cluster) = Cluster::start_forwarded().await else { return };
+    let customer = Customer::paced(RATE);
+    for cycle in 0..cycles(1) {
+        let cut = (cluster.engine().await + usize::try_from(cycle % 2).expect("0 or 1")) % NAMES.len();
+        cluster
+            .send_during(&customer, async {
+                cluster.forwarders(cut).to_server.silence_the_open_ones();
+                // Until they are missed.
+                pause(Duration::from_secs(1)).await;
+                let took = cluster.wait_for_service(cut, &customer).await;
+                println!("{}: connections that do not answer: service after {took:?}", NAMES[cut]);
+            })
+            .await;
+        cluster.assert_all_run();
+        cluster.set_road_to_server(cut, Road::Open);
+    }
+    cluster.finish(&customer).await;
+}

@@ -32,6 +32,8 @@ pub(super) enum Road {
     Silent,
     /// The same for every connection after the one with this number.
     SilentAfter(u64),
+    /// The same for every connection before the one with this number.
+    SilentBefore(u64),
 }
 
 impl Road {
@@ -40,6 +42,7 @@ impl Road {
             Road::Open => true,
             Road::Closed | Road::Silent => false,
             Road::SilentAfter(last) => connection <= last,
+            Road::SilentBefore(first) => connection >= first,
         }
     }
 }
@@ -86,6 +89,12 @@ impl Forwarder {
     pub(super) fn silence_all_but_the_first(&self) {
         let first = *self.open.borrow().first().expect("a connection is open");
         self.set_road(Road::SilentAfter(first));
+    }
+
+    /// Makes all connections silent for good that are open now.
+    pub(super) fn silence_the_open_ones(&self) {
+        let last = *self.open.borrow().last().expect("a connection is open");
+        self.set_road(Road::SilentBefore(last + 1));
     }
 
     /// Sets where new connections go.

@@ -1,5 +1,6 @@
 //! Why PostgreSQL did not do something.
 
+use std::time::Duration;
 use tokio_postgres::error::SqlState;
 
 /// The class of errors about connections.
@@ -13,6 +14,8 @@ pub(crate) enum Error {
     Server(#[from] tokio_postgres::Error),
     #[error("the connection to PostgreSQL was lost within a transaction")]
     ConnectionLost,
+    #[error("PostgreSQL did not answer within {0:?}")]
+    NoAnswer(Duration),
     #[error("no runtime for a connection to PostgreSQL: {0}")]
     Runtime(std::io::Error),
     #[error(transparent)]
@@ -26,7 +29,7 @@ impl Error {
     pub(crate) fn is_connection_lost(&self) -> bool {
         match self {
             Error::Server(error) => error.is_closed() || is_socket_error(error) || is_shutdown(error),
-            Error::ConnectionLost => true,
+            Error::ConnectionLost | Error::NoAnswer(_) => true,
             Error::Runtime(_) | Error::Value(_) | Error::Unfit(_) => false,
         }
     }

@@ -4,6 +4,7 @@ pub(crate) mod binary_rows;
 mod dialect;
 mod error;
 mod queue;
+mod sending;
 mod session;
 mod tls;
 pub(crate) mod values;

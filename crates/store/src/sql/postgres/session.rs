@@ -3,34 +3,42 @@
 use super::dialect;
 use super::error::{Error, Result};
 use super::queue::{ChangeQueue, Group, RowKey};
+use super::sending::{begin_if, rows, run_groups};
 use super::tls::Encryption;
-use super::values::{Column, Parameter};
+use super::values::Parameter;
 use crate::server::Server;
 use bytes::{Bytes, BytesMut};
-use futures_util::future::{MaybeDone, join, join3, join4, maybe_done};
-use futures_util::{SinkExt as _, TryStreamExt as _};
+use futures_util::SinkExt as _;
+use futures_util::future::{join, join3, join4};
 use rusqlite::ToSql;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Poll;
+use std::time::Duration;
 use tokio::runtime::Runtime;
-use tokio_postgres::types::{ToSql as PgToSql, Type};
+use tokio::task::AbortHandle;
+use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Config, NoTls, Row, Statement};
 
+/// How long one host may take to accept a connection and to get it ready.
+const CONNECT_MAX: Duration = Duration::from_secs(10);
 /// Statements that a session keeps prepared; beyond that it forgets all of them.
 const STATEMENTS_MAX: usize = 512;
 
 pub(crate) struct Session {
     /// None once the session is dropped.
     runtime: Option<Runtime>,
-    config: Config,
+    /// One for each host. The first one that can be used is.
+    hosts: Vec<Config>,
     encryption: Option<Encryption>,
     /// Statements to run on every new connection.
     setup: String,
     /// None after the connection was lost.
     client: RefCell<Option<Arc<Client>>>,
+    /// What sends and receives for the client.
+    driver: RefCell<Option<Driver>>,
+    /// How long the server may take to answer; none if that is not known.
+    answer_max: Option<Duration>,
     statements: RefCell<HashMap<String, Prepared>>,
     queue: RefCell<ChangeQueue>,
     transaction: Cell<Option<Begun>>,
@@ -61,10 +69,12 @@ impl Session {
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Error::Runtime)?;
         let session = Session {
             runtime: Some(runtime),
-            config: server.config.clone(),
+            hosts: server.hosts(),
             encryption: server.authorities.as_ref().map(Encryption::new),
             setup: format!("SET search_path = \"{}\"; {setup}", server.schema),
             client: RefCell::new(None),
+            driver: RefCell::new(None),
+            answer_max: None,
             statements: RefCell::default(),
             queue: RefCell::default(),
             transaction: Cell::new(None),
@@ -72,6 +82,14 @@ impl Session {
         };
         session.client()?;
         Ok(session)
+    }
+
+    /// Sets how long the server may take to answer. A server whose disk hangs, or something in between, may hold a connection open and
+    /// never answer; the connection then counts as lost.
+    #[must_use]
+    pub(crate) fn answering_within(mut self, most: Duration) -> Session {
+        self.answer_max = Some(most);
+        self
     }
 
     fn runtime(&self) -> &Runtime {
@@ -89,35 +107,64 @@ impl Session {
             return Err(Error::ConnectionLost);
         }
         self.statements.borrow_mut().clear();
-        let connecting = async {
-            let client = match self.encryption.clone() {
-                Some(encryption) => {
-                    let (client, connection) = self.config.connect(encryption).await?;
-                    drive(connection);
-                    client
+        let mut last = Error::ConnectionLost;
+        for host in &self.hosts {
+            match self.runtime().block_on(within(CONNECT_MAX, self.connect_to(host))) {
+                Some(Ok((client, driver))) => {
+                    let client = Arc::new(client);
+                    *self.driver.borrow_mut() = Some(driver);
+                    *self.client.borrow_mut() = Some(client.clone());
+                    return Ok(client);
                 }
-                None => {
-                    let (client, connection) = self.config.connect(NoTls).await?;
-                    drive(connection);
-                    client
-                }
-            };
-            client.batch_execute(&self.setup).await?;
-            Ok::<_, Error>(Arc::new(client))
+                Some(Err(error)) => last = error.into(),
+                None => last = Error::NoAnswer(CONNECT_MAX),
+            }
+        }
+        Err(last)
+    }
+
+    async fn connect_to(
+        &self,
+        host: &Config,
+    ) -> std::result::Result<(Client, Driver), tokio_postgres::Error> {
+        let (client, driver) = match self.encryption.clone() {
+            Some(encryption) => {
+                let (client, connection) = host.connect(encryption).await?;
+                (client, drive(connection))
+            }
+            None => {
+                let (client, connection) = host.connect(NoTls).await?;
+                (client, drive(connection))
+            }
         };
-        let client = self.runtime().block_on(connecting)?;
-        *self.client.borrow_mut() = Some(client.clone());
-        Ok(client)
+        client.batch_execute(&self.setup).await?;
+        Ok((client, driver))
+    }
+
+    /// Waits for the server's answer. Without one in time the connection counts as lost.
+    fn wait<T>(
+        &self,
+        answer: impl Future<Output = std::result::Result<T, tokio_postgres::Error>>,
+    ) -> Result<T> {
+        let Some(most) = self.answer_max else { return Ok(self.runtime().block_on(answer)?) };
+        match self.runtime().block_on(within(most, answer)) {
+            Some(answered) => Ok(answered?),
+            None => {
+                *self.client.borrow_mut() = None;
+                *self.driver.borrow_mut() = None;
+                Err(Error::NoAnswer(most))
+            }
+        }
     }
 
     /// Asks the server for an answer. Connects again if the connection was lost.
     pub(crate) fn ensure_connected(&self) -> Result<()> {
         let client = self.client()?;
-        let answered = self.runtime().block_on(client.batch_execute(""));
+        let answered = self.wait(client.batch_execute(""));
         if answered.is_err() {
             *self.client.borrow_mut() = None;
         }
-        Ok(answered?)
+        answered
     }
 
     /// Begins a transaction. The server learns of it with the first statement.
@@ -139,11 +186,12 @@ impl Session {
     /// Ends the transaction without its changes.
     pub(crate) fn roll_back(&self) -> Result<()> {
         self.queue.borrow_mut().clear();
+        let client = self.client.borrow().clone();
         if self.transaction.take() == Some(Begun::AtTheServer)
-            && let Some(client) = &*self.client.borrow()
+            && let Some(client) = client
             && !client.is_closed()
         {
-            self.runtime().block_on(client.batch_execute("ROLLBACK"))?;
+            self.wait(client.batch_execute("ROLLBACK"))?;
         }
         Ok(())
     }
@@ -159,7 +207,7 @@ impl Session {
         let groups = self.prepare_queued(&client)?;
         let begin = self.begin_at_server();
         self.transaction.set(None);
-        let done = self.runtime().block_on(async {
+        self.wait(async {
             // All are sent before the first answer is awaited. After an error the server ignores the rest, and the commit
             // is a rollback.
             let first = begin_if(&client, begin);
@@ -176,8 +224,7 @@ impl Session {
             changes?;
             counted?;
             committed
-        });
-        Ok(done?)
+        })
     }
 
     /// Runs a query.
@@ -187,14 +234,14 @@ impl Session {
         let values = parameters(values)?;
         let groups = self.prepare_queued(&client)?;
         let begin = self.begin_at_server();
-        Ok(self.runtime().block_on(async {
+        self.wait(async {
             let first = begin_if(&client, begin);
             let (first, changes, rows) =
                 join3(first, run_groups(&client, &groups), rows(&client, &statement, &values)).await;
             first?;
             changes?;
             rows
-        })?)
+        })
     }
 
     /// Runs a statement. Returns how many rows it changed.
@@ -204,7 +251,7 @@ impl Session {
         let values = parameters(values)?;
         self.send_queued(&client)?;
         self.changed.set(true);
-        let changed = self.runtime().block_on(client.execute_raw(&statement, &values))?;
+        let changed = self.wait(client.execute_raw(&statement, &values))?;
         Ok(usize::try_from(changed).unwrap_or(usize::MAX))
     }
 
@@ -235,7 +282,7 @@ impl Session {
         let client = self.client()?;
         self.send_queued(&client)?;
         self.changed.set(true);
-        Ok(self.runtime().block_on(client.batch_execute(sql))?)
+        self.wait(client.batch_execute(sql))
     }
 
     /// Copies rows into a table by a `COPY ... FROM STDIN`. `next` adds octets to the empty buffer that it gets, and none at the
@@ -248,14 +295,14 @@ impl Session {
         let client = self.client()?;
         self.send_queued(&client)?;
         self.changed.set(true);
-        let mut rows = Box::pin(self.runtime().block_on(client.copy_in::<_, Bytes>(sql))?);
+        let mut rows = Box::pin(self.wait(client.copy_in::<_, Bytes>(sql))?);
         loop {
             let mut octets = BytesMut::new();
             next(&mut octets)?;
             if octets.is_empty() {
-                return Ok(self.runtime().block_on(rows.as_mut().finish())?);
+                return self.wait(rows.as_mut().finish());
             }
-            self.runtime().block_on(rows.send(octets.freeze()))?;
+            self.wait(rows.send(octets.freeze()))?;
         }
     }
 
@@ -274,12 +321,12 @@ impl Session {
         if !begin && groups.is_empty() {
             return Ok(());
         }
-        Ok(self.runtime().block_on(async {
+        self.wait(async {
             let first = begin_if(client, begin);
             let (first, changes) = join(first, run_groups(client, &groups)).await;
             first?;
             changes
-        })?)
+        })
     }
 
     /// Takes the queued changes, each with its prepared statement.
@@ -295,7 +342,7 @@ impl Session {
         if let Some(prepared) = self.statements.borrow().get(sql) {
             return Ok(prepared.clone());
         }
-        let one = self.runtime().block_on(client.prepare(&dialect::translate(sql)))?;
+        let one = self.wait(client.prepare(&dialect::translate(sql)))?;
         let prepared = Prepared { sql: sql.into(), one, many: None };
         let mut statements = self.statements.borrow_mut();
         if statements.len() >= STATEMENTS_MAX {
@@ -312,7 +359,7 @@ impl Session {
         }
         let types: Vec<&str> = prepared.one.params().iter().map(Type::name).collect();
         let text = dialect::translate_for_many(sql, &types).ok_or_else(|| Error::Unfit(sql.to_owned()))?;
-        let many = self.runtime().block_on(client.prepare(&text))?;
+        let many = self.wait(client.prepare(&text))?;
         if let Some(prepared) = self.statements.borrow_mut().get_mut(sql) {
             prepared.many = Some(many.clone());
         }
@@ -329,52 +376,27 @@ impl Drop for Session {
     }
 }
 
+/// Sends and receives for a client. Closes the connection when it is dropped.
+struct Driver(AbortHandle);
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
 /// Lets a connection send and receive while the runtime of its session runs. Its users get its errors.
 #[expect(clippy::disallowed_methods, reason = "the task belongs to the session, and ends with its runtime")]
-fn drive(connection: impl Future + Send + 'static) {
-    tokio::spawn(async move { drop(connection.await) });
+fn drive(connection: impl Future + Send + 'static) -> Driver {
+    Driver(tokio::spawn(async move { drop(connection.await) }).abort_handle())
+}
+
+/// Returns what a future does; none if it takes longer.
+#[expect(clippy::disallowed_methods, reason = "a server answers in real time, also under a test's clock")]
+async fn within<T>(most: Duration, future: impl Future<Output = T>) -> Option<T> {
+    tokio::time::timeout(most, future).await.ok()
 }
 
 fn parameters(values: &[&dyn ToSql]) -> Result<Vec<Parameter>> {
     values.iter().map(|value| Ok(Parameter::of(*value)?)).collect()
-}
-
-/// Lets the server begin the transaction, unless it has.
-async fn begin_if(client: &Client, begin: bool) -> std::result::Result<(), tokio_postgres::Error> {
-    if begin { client.batch_execute("BEGIN").await } else { Ok(()) }
-}
-
-async fn rows(
-    client: &Client,
-    statement: &Statement,
-    values: &[Parameter],
-) -> std::result::Result<Vec<Row>, tokio_postgres::Error> {
-    client.query_raw(statement, values).await?.try_collect().await
-}
-
-async fn run_group(
-    client: &Client,
-    (statement, group): &(Statement, Group),
-) -> std::result::Result<u64, tokio_postgres::Error> {
-    let columns: Vec<&(dyn PgToSql + Sync)> = group.columns.iter().map(Column::as_parameter).collect();
-    client.execute(statement, &columns).await
-}
-
-async fn run_groups(
-    client: &Client,
-    groups: &[(Statement, Group)],
-) -> std::result::Result<(), tokio_postgres::Error> {
-    let run = |of| run_group(client, of);
-    in_order(groups.iter().map(run)).await.into_iter().try_for_each(|done| done.map(drop))
-}
-
-/// Completes all futures. They are polled in their order, which is the order in which they send.
-async fn in_order<F: Future>(futures: impl Iterator<Item = F>) -> Vec<F::Output> {
-    let mut all: Vec<Pin<Box<MaybeDone<F>>>> = futures.map(|future| Box::pin(maybe_done(future))).collect();
-    std::future::poll_fn(|cx| {
-        let pending = all.iter_mut().filter_map(|future| future.as_mut().poll(cx).is_pending().then_some(()));
-        if pending.count() == 0 { Poll::Ready(()) } else { Poll::Pending }
-    })
-    .await;
-    all.iter_mut().filter_map(|future| future.as_mut().take_output()).collect()
 }
