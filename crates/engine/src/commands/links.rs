@@ -19,6 +19,7 @@ impl Command for OpenLink {
     type Outcome = ();
 
     const ON_FULL_DISK: OnFullDisk = OnFullDisk::Run;
+    const IGNORES_REPORTS: bool = true;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
         match self.kind {
@@ -41,6 +42,7 @@ impl Command for CloseLink {
     type Outcome = ();
 
     const ON_FULL_DISK: OnFullDisk = OnFullDisk::Run;
+    const IGNORES_REPORTS: bool = true;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
         batch.state.lanes.link_closed(self.carrier, self.link);

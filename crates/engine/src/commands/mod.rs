@@ -58,8 +58,8 @@ pub trait Command: Clone + fmt::Debug + Send + 'static {
 
     const ON_FULL_DISK: OnFullDisk = OnFullDisk::Refuse;
 
-    /// Whether it reads neither reports nor given-up ones. Before any other command the reports are deleted that customers accepted
-    /// in the same batch.
+    /// True if the command reads neither reports nor given-up reports. Before every other command, the reports that customers
+    /// accepted earlier in the batch are deleted.
     const IGNORES_REPORTS: bool = false;
 
     /// Runs the command. It can run more than once: a batch that fails is rolled back and its commands run again, each

@@ -50,7 +50,6 @@ pub enum ReportChange {
     Delete { connection: ConnectionId, first: ReportId, last: ReportId },
 }
 
-/// Reads and writes reports that wait for a bind.
 /// Reports of a connection from one id to another, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ReportRange {
@@ -66,6 +65,7 @@ impl ReportRange {
     }
 }
 
+/// Reads and writes reports that wait for a bind.
 pub trait ReportRows {
     /// Applies a change.
     fn change_report(&self, change: &ReportChange) -> Result<(), TableError>;

@@ -13,7 +13,7 @@ const SUCCESSES_LOGGED_PER_SECOND: u32 = 5;
 /// Rejected requests per second and account that are logged; those that name no account count together.
 const REJECTIONS_LOGGED_PER_SECOND: u32 = 200;
 /// Requests that wait until the other nodes are told. Further ones are only in the log of this node.
-const UNTOLD_MAX: usize = 4_096;
+const UNTOLD_MAX: usize = 1_000;
 /// Accounts that are counted in one second.
 const ACCOUNTS_MAX: usize = 100_000;
 
@@ -22,7 +22,7 @@ const ACCOUNTS_MAX: usize = 100_000;
 pub struct RequestLog {
     logged: Mutex<Logged>,
     untold: Mutex<Vec<RequestEntry>>,
-    untold_skipped: OnceLock<Counter>,
+    untold_lost: OnceLock<Counter>,
     rejected_skipped: OnceLock<Counter>,
     successful_skipped: OnceLock<Counter>,
 }
@@ -40,9 +40,14 @@ impl RequestLog {
         if untold.len() < UNTOLD_MAX {
             untold.push(entry);
         } else {
-            let name = "hermod_record_requests_skipped_total";
-            self.untold_skipped.get_or_init(|| counter!(name, "outcome" => "untold")).increment(1);
+            self.count_untold(1);
         }
+    }
+
+    /// Counts requests that another node has logged and this one has not, or the other way round.
+    pub fn count_untold(&self, requests: usize) {
+        let untold = || counter!("hermod_record_requests_untold_total");
+        self.untold_lost.get_or_init(untold).increment(u64::try_from(requests).unwrap_or(0));
     }
 
     /// Returns what the other nodes have not been told.

@@ -3,12 +3,12 @@
 
 use hermod_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Lines kept; the oldest are dropped first.
+/// Lines kept of each node; the oldest are dropped first.
 pub const TRACE_LINES_MAX: usize = 1_000;
 /// How long lines stay after the trace has ended. They have phone numbers, which an erasure does not reach.
 pub(super) const TRACE_LINES_KEPT: Duration = Duration::from_secs(3_600);
@@ -56,15 +56,17 @@ struct Kept {
     last_seq: u64,
     /// The lines up to this number were sent to the other nodes.
     told_seq: u64,
-    lines: VecDeque<TraceLine>,
+    /// By node: of this one under none.
+    lines: BTreeMap<Option<String>, VecDeque<TraceLine>>,
 }
 
 impl Kept {
     fn add(&mut self, line: TraceLine) {
         self.last_seq += 1;
-        self.lines.push_back(TraceLine { seq: self.last_seq, ..line });
-        if self.lines.len() > TRACE_LINES_MAX {
-            self.lines.pop_front();
+        let lines = self.lines.entry(line.node.clone()).or_default();
+        lines.push_back(TraceLine { seq: self.last_seq, ..line });
+        if lines.len() > TRACE_LINES_MAX {
+            lines.pop_front();
         }
     }
 }
@@ -114,16 +116,17 @@ impl Trace {
         let mut kept = self.kept();
         let told = kept.told_seq;
         kept.told_seq = kept.last_seq;
-        kept.lines.iter().filter(|line| line.seq > told && line.node.is_none()).cloned().collect()
+        let own = kept.lines.get(&None).into_iter().flatten();
+        own.filter(|line| line.seq > told).cloned().collect()
     }
 
     /// Disables an expired trace and deletes old lines. Returns true if nothing is left of it.
     pub(super) fn expire(&self, now: Timestamp) -> bool {
         let mut kept = self.kept();
         let has_ended = self.has_ended(&mut kept, now);
-        let is_old = kept.lines.back().is_some_and(|last| now.since(last.at) >= TRACE_LINES_KEPT);
-        if has_ended && is_old {
-            kept.lines = VecDeque::new();
+        let last = kept.lines.values().filter_map(|lines| lines.back()).map(|line| line.at).max();
+        if has_ended && last.is_some_and(|last| now.since(last) >= TRACE_LINES_KEPT) {
+            kept.lines = BTreeMap::new();
         }
         has_ended && kept.lines.is_empty()
     }
@@ -140,8 +143,8 @@ impl Trace {
     /// Returns the lines with a number above `after`, in the order of their times: those of other nodes arrive later.
     pub fn read(&self, after: u64) -> Vec<TraceLine> {
         let mut lines: Vec<TraceLine> =
-            self.kept().lines.iter().filter(|line| line.seq > after).cloned().collect();
-        lines.sort_by_key(|line| line.at);
+            self.kept().lines.values().flatten().filter(|line| line.seq > after).cloned().collect();
+        lines.sort_by_key(|line| (line.at, line.seq));
         lines
     }
 

@@ -4,7 +4,7 @@ use hermod_domain::ids::AccountId;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Bounded by the number of controls.
+/// Bounded by the number of accounts and controls.
 #[derive(Default)]
 pub struct WatchedControls(Mutex<HashMap<(AccountId, Arc<str>), Counted>>);
 

@@ -240,6 +240,7 @@ impl Running {
         self.front.stop().await;
         self.links.stop().await;
         self.webhooks.stop().await;
+        operator::share_news(&self.world);
         self.upkeep.stop().await;
         self.world.store.close().await
     }

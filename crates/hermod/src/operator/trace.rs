@@ -49,7 +49,7 @@ impl Trace {
             output::print(&silent_nodes(&missing_nodes))?;
         }
         let clock = Clock::real();
-        let (mut after, mut is_last) = (earlier.next, false);
+        let (mut after, mut is_last, mut has_nodes) = (earlier.next, false, false);
         loop {
             let query = TraceQuery { after: Some(RowNumber::from(after)) };
             let response = client.get(&with_query(&path, &query)).await?;
@@ -61,7 +61,8 @@ impl Trace {
                 }
             }
             after = next;
-            if is_last {
+            has_nodes |= items.iter().any(|line| line.node.is_some());
+            if is_last || (until.is_none() && !has_nodes) {
                 return Ok(());
             }
             is_last = until.is_none();

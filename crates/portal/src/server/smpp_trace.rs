@@ -35,11 +35,13 @@ pub(super) async fn show(
 ) -> Reply {
     require(&portal, &member, &connection)?;
     let BindTrace { until, lines, kept } = operator::read_bind_trace(&portal.world, &connection, LINES_MAX)?;
+    let mut nodes: Vec<String> = portal.world.store.nodes().into_iter().map(|node| node.name).collect();
+    nodes.sort_unstable();
     Ok(page(&SmppTrace {
         shell: member.shell(Entry::Smpp),
         until: until.map(|until| Time(until.as_millis())),
         refresh_ms: until.map(|_| REFRESH_MS),
-        lines: lines.into_iter().map(traced_line).collect(),
+        lines: lines.into_iter().map(|line| traced_line(line, &nodes)).collect(),
         kept,
         minutes: BIND_TRACE_LASTS.as_secs() / 60,
         can_change: member.may(Permission::ChangeSetup),
@@ -47,12 +49,16 @@ pub(super) async fn show(
     }))
 }
 
-fn traced_line(line: TraceLine) -> TracedLine {
+/// `nodes`: the names of all nodes, which customers do not see.
+fn traced_line(line: TraceLine, nodes: &[String]) -> TracedLine {
     let TraceLine { seq: _, at, node, session, way, line } = line;
     let (command, details) = line.split_once(' ').unwrap_or((&line, ""));
     TracedLine {
         at: Time(at.as_millis()),
-        bind: node.map_or_else(|| session.to_string(), |node| format!("{session} on {node}")),
+        bind: match node.and_then(|node| nodes.iter().position(|name| *name == node)) {
+            Some(index) => format!("{session} (node {})", index + 1),
+            None => session.to_string(),
+        },
         way: match way {
             PduDirection::In => Chip::new(Tone::Neutral, "from you"),
             PduDirection::Out => Chip::new(Tone::Good, "to you"),

@@ -35,7 +35,7 @@ impl Answers {
     }
 }
 
-/// Returns the name of this node; none if it is alone.
+/// Returns the name of this node; none with the embedded store.
 pub(super) fn own_name(world: &World) -> Option<String> {
     world.store.nodes().into_iter().find(|node| node.is_this).map(|node| node.name)
 }

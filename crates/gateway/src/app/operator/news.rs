@@ -4,6 +4,10 @@ use super::asking::own_name;
 use super::letters::News;
 use super::traces;
 use crate::world::World;
+use std::time::Duration;
+
+/// The age of a request from which it is not added to the log.
+const OLD_AFTER: Duration = Duration::from_secs(30);
 
 /// Takes what the other nodes have not been told.
 pub(super) fn take(world: &World) -> News {
@@ -16,10 +20,18 @@ pub(super) fn take(world: &World) -> News {
     }
 }
 
+/// Forgets what would be too old when it can be told: the request log is searched as if it were in the order of time.
+pub(super) fn drop_old(world: &World) {
+    world.request_log.count_untold(world.request_log.take_untold().len());
+}
+
 /// Notes the news of another node.
 pub(super) fn note(world: &World, news: News) {
-    let News { node, key_uses, requests, watched, traced } = news;
+    let News { node, key_uses, mut requests, watched, traced } = news;
     world.key_uses.note_elsewhere(key_uses);
+    let (told, oldest) = (requests.len(), world.clock.now().minus(OLD_AFTER));
+    requests.retain(|entry| entry.at > oldest);
+    world.request_log.count_untold(told - requests.len());
     requests.into_iter().for_each(|entry| world.store.note_request(entry));
     world.watched.count_elsewhere(watched);
     for (traced, lines) in traced {

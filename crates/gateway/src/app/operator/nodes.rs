@@ -43,7 +43,7 @@ pub fn share_limits(world: &World) {
 /// Tells the other nodes what happened here since the last time.
 pub fn share_news(world: &World) {
     if !world.store.can_serve() {
-        return;
+        return news::drop_old(world);
     }
     let news = news::take(world);
     if !news.is_empty() {
@@ -121,10 +121,7 @@ async fn answer(world: &World, question: Question) -> Option<Value> {
             world.binds.unbind_all(connection);
             Some(Value::Null)
         }
-        Question::Trace(traced, until) => {
-            traces::switch_here(world, traced, until);
-            Some(Value::Null)
-        }
+        Question::Trace(traced, until) => traces::switch_here(world, traced, until).then_some(Value::Null),
         Question::Stop => {
             tracing::info!("Drained by the operator");
             world.stop_wanted.cancel();

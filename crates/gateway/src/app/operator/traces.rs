@@ -35,13 +35,14 @@ fn open(world: &World, traced: Traced) -> Option<Arc<Trace>> {
     }
 }
 
-/// Traces on this node until then, or no longer.
-pub(super) fn switch_here(world: &World, traced: Traced, until: Option<Timestamp>) {
-    let Some(trace) = open(world, traced) else { return };
+/// Traces on this node until then, or no longer. Returns false if this node does not know what is traced.
+pub(super) fn switch_here(world: &World, traced: Traced, until: Option<Timestamp>) -> bool {
+    let Some(trace) = open(world, traced) else { return false };
     match until {
         Some(until) => trace.enable(until),
         None => trace.disable(),
     }
+    true
 }
 
 /// Traces on all nodes until then, or no longer. Returns the nodes that did not answer.
@@ -144,8 +145,11 @@ pub fn read_bind_trace(world: &World, connection: &str, limit: usize) -> Result<
     Ok(BindTrace { until, lines, kept })
 }
 
-/// Sets the node of the lines that have none: this one, if it is one of several.
+/// Sets the node of the lines that have none: this one, if there are others.
 fn name_own_lines(world: &World, lines: &mut [TraceLine]) {
+    if !world.store.has_other_nodes() && lines.iter().all(|line| line.node.is_none()) {
+        return;
+    }
     let own = own_name(world);
     for line in lines.iter_mut().filter(|line| line.node.is_none()) {
         line.node.clone_from(&own);

@@ -5,7 +5,7 @@ use super::error::{Error, Result};
 use super::queue::{ChangeQueue, Group, RowKey};
 use super::sending::{begin_if, rows, run_groups};
 use super::tls::Encryption;
-use super::values::Parameter;
+use super::values::{Parameter, parameters};
 use crate::server::Server;
 use bytes::{Bytes, BytesMut};
 use futures_util::SinkExt as _;
@@ -395,8 +395,4 @@ fn drive(connection: impl Future + Send + 'static) -> Driver {
 #[expect(clippy::disallowed_methods, reason = "a server answers in real time, also under a test's clock")]
 async fn within<T>(most: Duration, future: impl Future<Output = T>) -> Option<T> {
     tokio::time::timeout(most, future).await.ok()
-}
-
-fn parameters(values: &[&dyn ToSql]) -> Result<Vec<Parameter>> {
-    values.iter().map(|value| Ok(Parameter::of(*value)?)).collect()
 }

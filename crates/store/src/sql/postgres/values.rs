@@ -51,6 +51,10 @@ impl ToSql for Parameter {
     to_sql_checked!();
 }
 
+pub(super) fn parameters(values: &[&dyn rusqlite::ToSql]) -> Result<Vec<Parameter>, rusqlite::Error> {
+    values.iter().map(|value| Parameter::of(*value)).collect()
+}
+
 /// The values of one parameter for many rows.
 #[derive(Debug)]
 pub(super) enum Column {
