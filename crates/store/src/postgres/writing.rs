@@ -46,7 +46,8 @@ const END_EARLIER: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activit
 /// Counts a batch. Divides by zero, so that the transaction fails, if another process has the right to write.
 const COUNT: &str = "WITH counted AS (UPDATE writer SET commits = ?1 WHERE epoch = ?2 RETURNING 1)
      SELECT 1 / count(*) FROM counted";
-/// How long the server may take to answer. A commit can wait for a synchronous standby; whether it was done is found out in any case.
+/// How long the server may take to answer during a batch. A commit can wait for a synchronous standby; whether it was done is found out in
+/// any case. What is read at a takeover and after a rollback, and new partitions, may take longer.
 const ANSWER_MAX: Duration = Duration::from_secs(10);
 /// Pauses between attempts to reach PostgreSQL again.
 const PAUSE_MIN: Duration = Duration::from_millis(50);
@@ -79,7 +80,7 @@ impl WritingSession {
     ) -> Result<Option<WritingSession>, StoreError> {
         let name = application_name(&server.schema, run);
         let setup = format!("SET application_name = '{name}'; {SETUP} {END_EARLIER}");
-        let session = Session::connect(server, &setup).map_err(failed)?.answering_within(ANSWER_MAX);
+        let session = Session::connect(server, &setup).map_err(failed)?;
         let (id, epoch) = as_values(run);
         let taken = session.query(TAKE_OVER, &[&id, &epoch]).map_err(failed)?;
         let Some((store, epoch, commits)) = read_writer(&taken)? else { return Ok(None) };
@@ -180,6 +181,7 @@ impl WritingSession {
     }
 
     pub(crate) fn begin(&self) -> Batch<'_> {
+        self.session().limit_answers(Some(ANSWER_MAX));
         self.session().begin();
         Batch(self)
     }
@@ -191,6 +193,7 @@ impl WritingSession {
             _ => {}
         }
         self.wait_for_server();
+        self.session().limit_answers(None);
         Ok(())
     }
 
@@ -222,6 +225,7 @@ impl WritingSession {
         let session = self.session();
         if !session.has_changes() {
             session.roll_back().map_err(Error::from)?;
+            session.limit_answers(None);
             self.wait_for_lease();
             return Ok(self.sequence.get());
         }
@@ -235,6 +239,7 @@ impl WritingSession {
             Err(error) => return Err(Error::from(error).into()),
         }
         self.sequence.set(next);
+        session.limit_answers(None);
         Ok(next)
     }
 

@@ -17,6 +17,9 @@ const ACCOUNTS: usize = 24;
 /// The lease of a dead node, the takeover, and the time to find out who posts where.
 const POSTED_WITHIN: Duration = Duration::from_secs(30);
 
+/// Shorter than the timeout of a post.
+const SLOW: Duration = Duration::from_secs(5);
+
 struct Customers {
     hooks: WebhookReceiver,
     sent: usize,
@@ -135,5 +138,27 @@ async fn webhooks_are_posted_by_all_nodes_and_by_others_when_one_is_killed() {
     tokio::task::block_in_place(|| customers.send(&cluster, &[1]));
     assert_eq!(customers.wait_until_posted().await, 0);
     assert!(began.elapsed() < Duration::from_secs(3), "it took {:?}", began.elapsed());
+    customers.hooks.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn posts_that_a_killed_node_was_making_are_made_again_by_others() {
+    let Some(mut cluster) = Cluster::start(3).await else { return };
+    let mut customers = Customers::add_to(&cluster).await;
+    // The first node runs the engine. Its orders must have spread before the endpoints are slow.
+    tokio::task::block_in_place(|| customers.send(&cluster, &[0, 1, 2]));
+    customers.wait_until_posted().await;
+    let posts = posts_of_all(&cluster, &[0, 1, 2], ACCOUNTS).await;
+    assert!(posts[2] > 0, "{posts:?}");
+    customers.hooks.set_behaviour(ReceiverBehaviour::Slow(SLOW));
+    tokio::task::block_in_place(|| customers.send(&cluster, &[0, 1]));
+    // Received, and not answered.
+    assert_eq!(customers.wait_until_posted().await, 0);
+    cluster.take_node(2).kill();
+    customers.hooks.set_behaviour(ReceiverBehaviour::Status(200));
+    let by_others = posts_of_all(&cluster, &[0, 1], posts[0] + posts[1] + ACCOUNTS).await;
+    let repeated = customers.wait_until_posted().await;
+    println!("{repeated} of {ACCOUNTS} posts were made again; now {by_others:?}");
+    assert!(repeated > 0, "the killed node was posting");
     customers.hooks.stop().await;
 }

@@ -38,7 +38,7 @@ pub(crate) struct Session {
     /// What sends and receives for the client.
     driver: RefCell<Option<Driver>>,
     /// How long the server may take to answer; none if that is not known.
-    answer_max: Option<Duration>,
+    answer_max: Cell<Option<Duration>>,
     statements: RefCell<HashMap<String, Prepared>>,
     queue: RefCell<ChangeQueue>,
     transaction: Cell<Option<Begun>>,
@@ -74,7 +74,7 @@ impl Session {
             setup: format!("SET search_path = \"{}\"; {setup}", server.schema),
             client: RefCell::new(None),
             driver: RefCell::new(None),
-            answer_max: None,
+            answer_max: Cell::new(None),
             statements: RefCell::default(),
             queue: RefCell::default(),
             transaction: Cell::new(None),
@@ -87,9 +87,14 @@ impl Session {
     /// Sets how long the server may take to answer. A server whose disk hangs, or something in between, may hold a connection open and
     /// never answer; the connection then counts as lost.
     #[must_use]
-    pub(crate) fn answering_within(mut self, most: Duration) -> Session {
-        self.answer_max = Some(most);
+    pub(crate) fn answering_within(self, most: Duration) -> Session {
+        self.limit_answers(Some(most));
         self
+    }
+
+    /// The same from now on; none: it may take as long as it needs.
+    pub(crate) fn limit_answers(&self, most: Option<Duration>) {
+        self.answer_max.set(most);
     }
 
     fn runtime(&self) -> &Runtime {
@@ -146,7 +151,7 @@ impl Session {
         &self,
         answer: impl Future<Output = std::result::Result<T, tokio_postgres::Error>>,
     ) -> Result<T> {
-        let Some(most) = self.answer_max else { return Ok(self.runtime().block_on(answer)?) };
+        let Some(most) = self.answer_max.get() else { return Ok(self.runtime().block_on(answer)?) };
         match self.runtime().block_on(within(most, answer)) {
             Some(answered) => Ok(answered?),
             None => {

@@ -5,11 +5,12 @@ use crate::nodes::{accept, folder, link, open_with_record, pause};
 use crate::world::*;
 use hermod_domain::ids::MessageId;
 use hermod_domain::lifecycle::{DeliveryOutcome, MessageState};
-use hermod_store::Store;
 use hermod_store::record::{MessageHistory, Scope};
+use hermod_store::{Retention, Store};
 use std::time::Duration;
 
 const ORDINARY_STEPS: [&str; 4] = ["Sent", "CarrierAccepted", "Receipt", "Ended"];
+const DAY: Duration = Duration::from_secs(86_400);
 /// Longer than a connection or a look at the tables takes.
 const FOLLOWED_WITHIN: Duration = Duration::from_secs(15);
 
@@ -84,6 +85,19 @@ async fn record_of_every_node_follows_and_gaps_are_filled_from_the_tables() {
             }
         };
         within(FOLLOWED_WITHIN, is_erased).await.expect("the number is erased everywhere");
+    }
+
+    // Each node purges its own record.
+    let keep = Retention { text: DAY, messages: DAY, idempotency_keys: DAY, inbound: DAY };
+    late.purge_record(keep, noon().plus(DAY * 3));
+    let is_purged = async {
+        while late.message_history(Scope::Account(ALICE), sent[0]).await.expect("a read").is_some() {
+            pause().await;
+        }
+    };
+    within(FOLLOWED_WITHIN, is_purged).await.expect("the record is purged");
+    for store in [&engine, &front_end] {
+        recorded(store, sent[0]).await;
     }
 
     // After a hand-over the records follow the new engine.
