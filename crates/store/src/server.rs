@@ -11,7 +11,7 @@ use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
 use tokio_rustls::rustls::RootCertStore;
 
 /// How long to wait for a connection.
-const CONNECT_WAIT: Duration = Duration::from_secs(5);
+const CONNECT_WAIT: Duration = Duration::from_secs(3);
 /// How long a server may not confirm what was sent to it.
 const SILENCE_MAX: Duration = Duration::from_secs(10);
 /// How long a connection is silent before the server is asked whether it is there, and how often then. A machine may be lost

@@ -17,9 +17,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use tokio_postgres::Row;
 
-/// Nothing waits for the disk or a standby: a slot that is lost with the server costs one bind too many, until it ends.
-/// Longer than the statement timeout.
+/// How long the server may take to answer.
 const ANSWER_MAX: Duration = Duration::from_secs(10);
+/// Nothing waits for the disk or a standby: a slot that is lost with the server costs one bind too many, until it ends.
 const SETUP: &str =
     "SET lock_timeout = '3s'; SET statement_timeout = '5s'; SET synchronous_commit = off; SET jit = off;
      SET client_min_messages = warning;";

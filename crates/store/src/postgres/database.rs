@@ -18,12 +18,13 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// A read sees one state of the database, changes nothing, and is stopped after as long as a read of the embedded store.
 /// How long the server may take to answer a reader: longer than the statement timeout.
 const READ_MAX: Duration = Duration::from_secs(10);
+/// A read sees one state of the database, changes nothing, and is stopped after as long as a read of the embedded store. A
+/// transaction whose reader is gone without the server's knowledge ends after a minute.
 const READER_SETUP: &str = "SET default_transaction_read_only = on; SET jit = off;
      SET default_transaction_isolation = 'repeatable read'; SET statement_timeout = '5s';
-     SET client_min_messages = warning;";
+     SET idle_in_transaction_session_timeout = '60s'; SET client_min_messages = warning;";
 
 const AUDITOR_SETUP: &str = "SET default_transaction_isolation = 'repeatable read'; SET jit = off; SET client_min_messages = warning;";
 

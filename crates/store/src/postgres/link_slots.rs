@@ -12,7 +12,7 @@ use rusqlite::ToSql;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Longer than the statement timeout.
+/// How long the server may take to answer.
 const ANSWER_MAX: Duration = Duration::from_secs(10);
 const SETUP: &str =
     "SET lock_timeout = '3s'; SET statement_timeout = '5s'; SET synchronous_commit = on; SET jit = off;

@@ -15,9 +15,9 @@ use crate::sql::postgres::{Session, values};
 use rusqlite::ToSql;
 use std::time::Duration;
 
-/// No statement of the keeper may wait for a row that another process has locked.
-/// Longer than the statement timeout.
+/// How long the server may take to answer: shorter than a lease.
 const ANSWER_MAX: Duration = Duration::from_secs(4);
+/// No statement of the keeper may wait for a row that another process has locked.
 const SETUP: &str =
     "SET lock_timeout = '1s'; SET statement_timeout = '3s'; SET synchronous_commit = on; SET jit = off;
      SET client_min_messages = warning;";

@@ -39,16 +39,23 @@ const READ_APPLIED: &str = "SELECT number FROM applied WHERE node = ?1 AND epoch
 /// The same for the process that has it. No row: another process has taken it. Can be repeated too.
 const TAKE_AGAIN: &str = "UPDATE writer SET epoch = epoch + 1 WHERE node = ?1 AND node_epoch = ?2
      RETURNING store, epoch, commits";
-/// Ends earlier connections of this writer, which the server may not know to be lost: their transactions would hold locks.
+/// Ends earlier connections of this writer, which the server may not know to be lost: their transactions would hold locks. Not one that
+/// is committing: without its wait for a standby, readers would see what only one machine has.
 const END_EARLIER: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
      WHERE application_name = current_setting('application_name') AND pid <> pg_backend_pid()
-         AND datname = current_database() AND usename = current_user;";
-/// Counts a batch. Divides by zero, so that the transaction fails, if another process has the right to write.
-const COUNT: &str = "WITH counted AS (UPDATE writer SET commits = ?1 WHERE epoch = ?2 RETURNING 1)
+         AND datname = current_database() AND usename = current_user
+         AND (state LIKE 'idle%' OR wait_event_type IN ('Client', 'Lock'));";
+/// Counts a batch. Divides by zero, so that the transaction fails, if another process has the right to write, or if the server does not
+/// have the batch before.
+const COUNT: &str = "WITH counted AS (UPDATE writer SET commits = ?1
+         WHERE epoch = ?2 AND node = ?3 AND node_epoch = ?4 AND commits = ?1 - 1 RETURNING 1)
      SELECT 1 / count(*) FROM counted";
 /// How long the server may take to answer during a batch. A commit can wait for a synchronous standby; whether it was done is found out in
-/// any case. What is read at a takeover and after a rollback, and new partitions, may take longer.
+/// any case. Doubled each time that it was not enough, up to the longest.
 const ANSWER_MAX: Duration = Duration::from_secs(10);
+const ANSWER_LONGEST: Duration = Duration::from_secs(320);
+/// The same between batches: what is read at a takeover and after a rollback, and new partitions.
+const LONG_ANSWER_MAX: Duration = Duration::from_secs(600);
 /// Pauses between attempts to reach PostgreSQL again.
 const PAUSE_MIN: Duration = Duration::from_millis(50);
 const PAUSE_MAX: Duration = Duration::from_secs(2);
@@ -58,6 +65,8 @@ pub(crate) struct WritingSession {
     connection: Connection,
     server: Server,
     run: NodeRun,
+    /// How long the server may take to answer during a batch.
+    answer_max: Cell<Duration>,
     lease: Arc<Lease>,
     store: [u8; 16],
     epoch: Cell<i64>,
@@ -80,15 +89,17 @@ impl WritingSession {
     ) -> Result<Option<WritingSession>, StoreError> {
         let name = application_name(&server.schema, run);
         let setup = format!("SET application_name = '{name}'; {SETUP} {END_EARLIER}");
-        let session = Session::connect(server, &setup).map_err(failed)?;
+        let session = Session::connect(server, &setup).map_err(failed)?.answering_within(ANSWER_MAX);
         let (id, epoch) = as_values(run);
         let taken = session.query(TAKE_OVER, &[&id, &epoch]).map_err(failed)?;
+        session.limit_answers(LONG_ANSWER_MAX);
         let Some((store, epoch, commits)) = read_writer(&taken)? else { return Ok(None) };
         let connection = Connection::Postgres(Box::new(session));
         Ok(Some(WritingSession {
             connection,
             server: server.clone(),
             run,
+            answer_max: Cell::new(ANSWER_MAX),
             lease,
             store,
             epoch: Cell::new(epoch),
@@ -181,19 +192,23 @@ impl WritingSession {
     }
 
     pub(crate) fn begin(&self) -> Batch<'_> {
-        self.session().limit_answers(Some(ANSWER_MAX));
+        if self.session().take_was_silent() {
+            self.answer_max.set((self.answer_max.get() * 2).min(ANSWER_LONGEST));
+        }
+        self.session().limit_answers(self.answer_max.get());
         self.session().begin();
         Batch(self)
     }
 
     pub(crate) fn roll_back(&self) -> Result<(), StoreError> {
+        self.session().limit_answers(self.answer_max.get());
         match self.session().roll_back() {
             Err(error) if !error.is_connection_lost() => return Err(failed(error)),
             // A transaction that was lost with its connection needs no rollback.
             _ => {}
         }
         self.wait_for_server();
-        self.session().limit_answers(None);
+        self.session().limit_answers(LONG_ANSWER_MAX);
         Ok(())
     }
 
@@ -225,13 +240,13 @@ impl WritingSession {
         let session = self.session();
         if !session.has_changes() {
             session.roll_back().map_err(Error::from)?;
-            session.limit_answers(None);
+            session.limit_answers(LONG_ANSWER_MAX);
             self.wait_for_lease();
             return Ok(self.sequence.get());
         }
         let next = self.sequence.get() + 1;
-        let (number, epoch) = (next.cast_signed(), self.epoch.get());
-        let values: [&dyn ToSql; 2] = [&number, &epoch];
+        let (number, (id, run)) = (next.cast_signed(), as_values(self.run));
+        let values: [&dyn ToSql; 4] = [&number, &self.epoch.get(), &id, &run];
         match session.commit(Some((COUNT, &values))) {
             Ok(()) => {}
             Err(error) if error.is_division_by_zero() => self.exit_fenced(),
@@ -239,7 +254,8 @@ impl WritingSession {
             Err(error) => return Err(Error::from(error).into()),
         }
         self.sequence.set(next);
-        session.limit_answers(None);
+        self.answer_max.set(ANSWER_MAX);
+        session.limit_answers(LONG_ANSWER_MAX);
         Ok(next)
     }
 
@@ -247,6 +263,8 @@ impl WritingSession {
     /// for a transaction of the lost connection that has counted, and makes one that has not yet counted fail.
     fn find_out(&self, batch: u64, error: PostgresError) -> Result<(), TableError> {
         tracing::warn!(%error, batch, "The connection to PostgreSQL was lost during a commit; finding out whether it was done");
+        // It may have been lost before anything was sent: then the session still has the batch.
+        drop(self.session().roll_back());
         let mut pause = PAUSE_MIN;
         let (id, epoch) = as_values(self.run);
         loop {

@@ -1,6 +1,7 @@
 //! Connections to PostgreSQL, and the translation of the SQL of the tables.
 
 pub(crate) mod binary_rows;
+mod connecting;
 mod dialect;
 mod error;
 mod queue;

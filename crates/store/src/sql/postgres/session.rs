@@ -1,10 +1,10 @@
 //! A connection to PostgreSQL, used by one thread. Its runtime runs only during a call.
 
+use super::connecting::{Connector, Driver, within};
 use super::dialect;
 use super::error::{Error, Result};
 use super::queue::{ChangeQueue, Group, RowKey};
 use super::sending::{begin_if, rows, run_groups};
-use super::tls::Encryption;
 use super::values::{Parameter, parameters};
 use crate::server::Server;
 use bytes::{Bytes, BytesMut};
@@ -16,29 +16,24 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Runtime;
-use tokio::task::AbortHandle;
 use tokio_postgres::types::Type;
-use tokio_postgres::{Client, Config, NoTls, Row, Statement};
+use tokio_postgres::{Client, Row, Statement};
 
-/// How long one host may take to accept a connection and to get it ready.
-const CONNECT_MAX: Duration = Duration::from_secs(10);
 /// Statements that a session keeps prepared; beyond that it forgets all of them.
 const STATEMENTS_MAX: usize = 512;
 
 pub(crate) struct Session {
     /// None once the session is dropped.
     runtime: Option<Runtime>,
-    /// One for each host. The first one that can be used is.
-    hosts: Vec<Config>,
-    encryption: Option<Encryption>,
-    /// Statements to run on every new connection.
-    setup: String,
+    connector: Connector,
     /// None after the connection was lost.
     client: RefCell<Option<Arc<Client>>>,
     /// What sends and receives for the client.
     driver: RefCell<Option<Driver>>,
     /// How long the server may take to answer; none if that is not known.
     answer_max: Cell<Option<Duration>>,
+    /// Whether it took longer since the last question.
+    was_silent: Cell<bool>,
     statements: RefCell<HashMap<String, Prepared>>,
     queue: RefCell<ChangeQueue>,
     transaction: Cell<Option<Begun>>,
@@ -69,12 +64,11 @@ impl Session {
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Error::Runtime)?;
         let session = Session {
             runtime: Some(runtime),
-            hosts: server.hosts(),
-            encryption: server.authorities.as_ref().map(Encryption::new),
-            setup: format!("SET search_path = \"{}\"; {setup}", server.schema),
+            connector: Connector::new(server, setup),
             client: RefCell::new(None),
             driver: RefCell::new(None),
             answer_max: Cell::new(None),
+            was_silent: Cell::new(false),
             statements: RefCell::default(),
             queue: RefCell::default(),
             transaction: Cell::new(None),
@@ -88,13 +82,18 @@ impl Session {
     /// never answer; the connection then counts as lost.
     #[must_use]
     pub(crate) fn answering_within(self, most: Duration) -> Session {
-        self.limit_answers(Some(most));
+        self.limit_answers(most);
         self
     }
 
-    /// The same from now on; none: it may take as long as it needs.
-    pub(crate) fn limit_answers(&self, most: Option<Duration>) {
-        self.answer_max.set(most);
+    /// The same from now on.
+    pub(crate) fn limit_answers(&self, most: Duration) {
+        self.answer_max.set(Some(most));
+    }
+
+    /// Returns whether an answer took too long since the last call.
+    pub(crate) fn take_was_silent(&self) -> bool {
+        self.was_silent.take()
     }
 
     fn runtime(&self) -> &Runtime {
@@ -112,38 +111,11 @@ impl Session {
             return Err(Error::ConnectionLost);
         }
         self.statements.borrow_mut().clear();
-        let mut last = Error::ConnectionLost;
-        for host in &self.hosts {
-            match self.runtime().block_on(within(CONNECT_MAX, self.connect_to(host))) {
-                Some(Ok((client, driver))) => {
-                    let client = Arc::new(client);
-                    *self.driver.borrow_mut() = Some(driver);
-                    *self.client.borrow_mut() = Some(client.clone());
-                    return Ok(client);
-                }
-                Some(Err(error)) => last = error.into(),
-                None => last = Error::NoAnswer(CONNECT_MAX),
-            }
-        }
-        Err(last)
-    }
-
-    async fn connect_to(
-        &self,
-        host: &Config,
-    ) -> std::result::Result<(Client, Driver), tokio_postgres::Error> {
-        let (client, driver) = match self.encryption.clone() {
-            Some(encryption) => {
-                let (client, connection) = host.connect(encryption).await?;
-                (client, drive(connection))
-            }
-            None => {
-                let (client, connection) = host.connect(NoTls).await?;
-                (client, drive(connection))
-            }
-        };
-        client.batch_execute(&self.setup).await?;
-        Ok((client, driver))
+        let (client, driver) = self.connector.connect(self.runtime())?;
+        let client = Arc::new(client);
+        *self.driver.borrow_mut() = Some(driver);
+        *self.client.borrow_mut() = Some(client.clone());
+        Ok(client)
     }
 
     /// Waits for the server's answer. Without one in time the connection counts as lost.
@@ -157,6 +129,8 @@ impl Session {
             None => {
                 *self.client.borrow_mut() = None;
                 *self.driver.borrow_mut() = None;
+                self.connector.leave_host();
+                self.was_silent.set(true);
                 Err(Error::NoAnswer(most))
             }
         }
@@ -379,25 +353,4 @@ impl Drop for Session {
             runtime.shutdown_background();
         }
     }
-}
-
-/// Sends and receives for a client. Closes the connection when it is dropped.
-struct Driver(AbortHandle);
-
-impl Drop for Driver {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
-}
-
-/// Lets a connection send and receive while the runtime of its session runs. Its users get its errors.
-#[expect(clippy::disallowed_methods, reason = "the task belongs to the session, and ends with its runtime")]
-fn drive(connection: impl Future + Send + 'static) -> Driver {
-    Driver(tokio::spawn(async move { drop(connection.await) }).abort_handle())
-}
-
-/// Returns what a future does; none if it takes longer.
-#[expect(clippy::disallowed_methods, reason = "a server answers in real time, also under a test's clock")]
-async fn within<T>(most: Duration, future: impl Future<Output = T>) -> Option<T> {
-    tokio::time::timeout(most, future).await.ok()
 }
