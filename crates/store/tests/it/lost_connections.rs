@@ -17,6 +17,11 @@ const PASS: u8 = 0;
 const CUT_AFTER: u8 = 1;
 /// It does not reach the server.
 const CUT_BEFORE: u8 = 2;
+/// The same, and then the next connection is cut when it prepares the statement that counts a batch: before its first commit.
+const CUT_TWICE: u8 = 3;
+const CUT_AT_PREPARE: u8 = 4;
+/// The beginning of that statement.
+const COUNT: &[u8] = b"WITH counted AS";
 /// As it appears in the protocol: a simple query with its end.
 const COMMIT: &[u8] = b"COMMIT\0";
 const OPENING: i64 = 1_000_000_000;
@@ -57,7 +62,7 @@ async fn forward(client: TcpStream, server: TcpStream, next: Arc<AtomicU8>) {
         let mut buffer = vec![0; 1 << 16];
         while let Ok(length @ 1..) = from_client.read(&mut buffer).await {
             let sent = &buffer[..length];
-            let cut = if sent.ends_with(COMMIT) { next.swap(PASS, Ordering::AcqRel) } else { PASS };
+            let cut = cut_at(sent, &next);
             if cut != CUT_BEFORE && to_server.write_all(sent).await.is_err() || cut != PASS {
                 return;
             }
@@ -68,6 +73,22 @@ async fn forward(client: TcpStream, server: TcpStream, next: Arc<AtomicU8>) {
         biased;
         () = requests => {}
         _ = tokio::io::copy(&mut from_server, &mut to_client) => {}
+    }
+}
+
+/// Returns what to do with what was sent, and notes what is to be done next.
+fn cut_at(sent: &[u8], next: &AtomicU8) -> u8 {
+    match next.load(Ordering::Acquire) {
+        CUT_AT_PREPARE if sent.windows(COUNT.len()).any(|part| part == COUNT) => {
+            next.store(PASS, Ordering::Release);
+            CUT_BEFORE
+        }
+        CUT_TWICE if sent.ends_with(COMMIT) => {
+            next.store(CUT_AT_PREPARE, Ordering::Release);
+            CUT_BEFORE
+        }
+        CUT_AFTER | CUT_BEFORE if sent.ends_with(COMMIT) => next.swap(PASS, Ordering::AcqRel),
+        _ => PASS,
     }
 }
 
@@ -116,6 +137,12 @@ async fn message_whose_commit_was_done_but_not_answered_is_accepted_once() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn message_whose_commit_did_not_reach_the_server_is_accepted_by_the_next_try() {
     accept_over_a_cut(CUT_BEFORE).await;
+}
+
+/// The second time nothing of the batch was sent, and the session still has it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn message_whose_connection_is_lost_again_before_the_commit_is_accepted_by_the_next_try() {
+    accept_over_a_cut(CUT_TWICE).await;
 }
 
 async fn make_partitions_over_a_cut(cut: u8) {
