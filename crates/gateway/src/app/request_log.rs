@@ -55,8 +55,7 @@ pub fn caller_of(caller: &Caller) -> (AccountId, ConnectionId) {
 
 /// Notes an answered request, unless its account has enough in the log of this second.
 pub fn note_request(world: &World, answered: AnsweredRequest<'_>) {
-    let has_others = world.store.has_other_nodes();
-    if !world.store.has_record() && !has_others {
+    if !world.store.has_record() && !world.store.has_nodes() {
         return;
     }
     let now = world.clock.now();
@@ -85,7 +84,7 @@ pub fn note_request(world: &World, answered: AnsweredRequest<'_>) {
         replay: answered.replay,
         message: answered.message,
     };
-    if has_others {
+    if world.store.has_other_nodes() {
         world.request_log.keep_for_others(entry.clone());
     }
     world.store.note_request(entry);

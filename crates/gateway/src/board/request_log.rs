@@ -1,5 +1,5 @@
-//! The request log before it is written: how many requests of each account were logged in this second, and those that other nodes
-//! have not been told.
+//! The request log before it is written: how many requests of each account were logged in this second, and those that are
+//! still to be sent to other nodes.
 
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
@@ -12,8 +12,8 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 const SUCCESSES_LOGGED_PER_SECOND: u32 = 5;
 /// Rejected requests per second and account that are logged; those that name no account count together.
 const REJECTIONS_LOGGED_PER_SECOND: u32 = 200;
-/// Requests that wait until the other nodes are told. Further ones are only in the log of this node.
-const UNTOLD_MAX: usize = 1_000;
+/// Requests that wait to be sent to the other nodes, which happens every second. Further ones are only in the log of this node.
+const UNSHARED_MAX: usize = 1_000;
 /// Accounts that are counted in one second.
 const ACCOUNTS_MAX: usize = 100_000;
 
@@ -21,8 +21,8 @@ const ACCOUNTS_MAX: usize = 100_000;
 #[derive(Default)]
 pub struct RequestLog {
     logged: Mutex<Logged>,
-    untold: Mutex<Vec<RequestEntry>>,
-    untold_lost: OnceLock<Counter>,
+    unshared: Mutex<Vec<RequestEntry>>,
+    not_shared: OnceLock<Counter>,
     rejected_skipped: OnceLock<Counter>,
     successful_skipped: OnceLock<Counter>,
 }
@@ -34,25 +34,25 @@ struct Logged {
 }
 
 impl RequestLog {
-    /// Keeps a logged request until the other nodes are told.
+    /// Keeps a logged request until it is sent to the other nodes.
     pub fn keep_for_others(&self, entry: RequestEntry) {
-        let mut untold = lock(&self.untold);
-        if untold.len() < UNTOLD_MAX {
-            untold.push(entry);
+        let mut unshared = lock(&self.unshared);
+        if unshared.len() < UNSHARED_MAX {
+            unshared.push(entry);
         } else {
-            self.count_untold(1);
+            self.count_not_shared(1);
         }
     }
 
-    /// Counts requests that another node has logged and this one has not, or the other way round.
-    pub fn count_untold(&self, requests: usize) {
-        let untold = || counter!("hermod_record_requests_untold_total");
-        self.untold_lost.get_or_init(untold).increment(u64::try_from(requests).unwrap_or(0));
+    /// Counts requests that are not in the logs of all nodes.
+    pub fn count_not_shared(&self, requests: usize) {
+        let counter = || counter!("hermod_record_requests_not_shared_total");
+        self.not_shared.get_or_init(counter).increment(u64::try_from(requests).unwrap_or(0));
     }
 
-    /// Returns what the other nodes have not been told.
-    pub fn take_untold(&self) -> Vec<RequestEntry> {
-        std::mem::take(&mut *lock(&self.untold))
+    /// Returns the requests that are to be sent to the other nodes.
+    pub fn take_unshared(&self) -> Vec<RequestEntry> {
+        std::mem::take(&mut *lock(&self.unshared))
     }
 
     /// Counts a request that is not logged.

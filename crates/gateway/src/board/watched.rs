@@ -1,4 +1,4 @@
-//! How often messages were over the limit of a control in mode `watch`, since the gateway started. Several nodes tell each other.
+//! How often messages were over the limit of a control in mode `watch`, since the gateway started. Several nodes send each other their counts.
 
 use hermod_domain::ids::AccountId;
 use std::collections::HashMap;
@@ -11,8 +11,8 @@ pub struct WatchedControls(Mutex<HashMap<(AccountId, Arc<str>), Counted>>);
 #[derive(Default)]
 struct Counted {
     all: u64,
-    /// Those that the other nodes have not been told.
-    untold: u64,
+    /// Those that are to be sent to the other nodes.
+    unshared: u64,
 }
 
 impl WatchedControls {
@@ -21,7 +21,7 @@ impl WatchedControls {
         let mut controls = self.lock();
         let counted = controls.entry((account, control.clone())).or_default();
         counted.all += 1;
-        counted.untold += 1;
+        counted.unshared += 1;
     }
 
     /// Returns how often a control was exceeded.
@@ -29,20 +29,20 @@ impl WatchedControls {
         self.lock().get(&(account, control.clone())).map_or(0, |counted| counted.all)
     }
 
-    /// Returns what the other nodes have not been told.
+    /// Returns what is to be sent to the other nodes.
     pub fn take_new(&self) -> Vec<(AccountId, String, u64)> {
         let mut controls = self.lock();
-        let new = controls.iter_mut().filter(|(_, counted)| counted.untold > 0);
+        let new = controls.iter_mut().filter(|(_, counted)| counted.unshared > 0);
         new.map(|((account, control), counted)| {
-            (*account, control.to_string(), std::mem::take(&mut counted.untold))
+            (*account, control.to_string(), std::mem::take(&mut counted.unshared))
         })
         .collect()
     }
 
     /// Adds what another node says.
-    pub fn count_elsewhere(&self, told: Vec<(AccountId, String, u64)>) {
+    pub fn count_elsewhere(&self, counts: Vec<(AccountId, String, u64)>) {
         let mut controls = self.lock();
-        for (account, control, times) in told {
+        for (account, control, times) in counts {
             let counted = controls.entry((account, control.into())).or_default();
             counted.all = counted.all.saturating_add(times);
         }
@@ -67,7 +67,7 @@ mod tests {
         here.count_elsewhere(there.take_new());
         there.count_elsewhere(here.take_new());
         assert_eq!((here.times(account, &control), there.times(account, &control)), (3, 3));
-        assert_eq!((here.take_new(), there.take_new()), (vec![], vec![]), "each message is told once");
+        assert_eq!((here.take_new(), there.take_new()), (vec![], vec![]), "each message is sent once");
         assert_eq!(here.times(AccountId::new(2), &control), 0);
     }
 }

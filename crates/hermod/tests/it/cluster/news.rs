@@ -12,7 +12,7 @@ const CONTROL: &str =
     "[[control]]\nname = \"one-recipient\"\nmode = \"watch\"\nper_recipient = { most = 1, per = \"1h\" }\n";
 /// Messages to one number over each node.
 const MESSAGES: u64 = 10;
-/// `bind_attempts` by default, and so many on each of two nodes.
+/// On each of two nodes: together `bind_attempts`, 30 by default.
 const WRONG_BINDS: usize = 15;
 
 /// Returns the ids of rejected requests, as this node has them.
@@ -30,7 +30,7 @@ fn exceeded(cluster: &Cluster, asked: usize) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_happened_on_one_node_is_seen_on_all() {
+async fn rejected_requests_exceeded_controls_and_traces_of_each_node_are_on_all() {
     let Some(cluster) = Cluster::start(3).await else { return };
     let file = cluster.path().join("control.toml");
     std::fs::write(&file, CONTROL).unwrap();
@@ -57,7 +57,7 @@ async fn what_happened_on_one_node_is_seen_on_all() {
         }
         traces.map(|trace| trace.join().expect("no panic"))
     });
-    // Each has all of them, whichever node the links are on.
+    // Both traces have every submit, also those over links of other nodes.
     for traced in traced {
         let sent = traced.lines().filter(|line| line.contains(" -> submit_sm ")).count();
         assert_eq!(sent, 3 * usize::try_from(MESSAGES).unwrap(), "{traced}");
@@ -85,6 +85,7 @@ async fn wrong_passwords_on_two_nodes_use_up_the_attempts_on_the_third() {
     assert_eq!(try_bind(&cluster, 0).await, CommandStatus::BINDFAIL, "without a check of the password");
 }
 
+/// Tries to bind with a wrong password.
 async fn try_bind(cluster: &Cluster, index: usize) -> CommandStatus {
     let mut esme = Esme::connect(cluster.node(index).smpp_address()).await;
     esme.try_bind(BindType::Transmitter, "nobody", "wrong", VERSION_3_4).await
