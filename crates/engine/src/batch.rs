@@ -39,6 +39,9 @@ pub const ALL_ROWS: u64 = u64::MAX;
 
 /// What the engine keeps in memory between batches. All of it but the recent traffic can be rebuilt from the tables.
 pub struct EngineState {
+    /// The setup that decisions use: owners of numbers, webhooks, receipt times. An engine without it would decide by an empty
+    /// one, so it is loaded first.
+    pub catalogue: Arc<Catalogue>,
     pub mint: IdMint,
     pub lanes: Lanes,
     pub balances: Balances,
@@ -214,9 +217,9 @@ impl<'a> Batch<'a> {
         state: &'a mut EngineState,
         receivers: &'a dyn BoundReceivers,
         number: u64,
-        catalogue: Arc<Catalogue>,
     ) -> Batch<'a> {
         let steps = std::mem::take(&mut state.spare_steps);
+        let catalogue = state.catalogue.clone();
         Batch {
             tables,
             state,

@@ -24,10 +24,12 @@ use crate::state::velocity::RecentTraffic;
 use crate::steps::MessageStep;
 use crate::tables::{DueRead, LaneCounts, LaneRead, MessageKey, SendingPart, TableError, Tables};
 use hermod_domain::carrier::IdConversion;
+use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{IdMint, MessageId};
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
 use std::fmt::Debug;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The number of this node in message ids.
@@ -36,11 +38,17 @@ const NODE: u8 = 0;
 const SPARE_STEPS_MAX: usize = 16_384;
 
 impl EngineState {
-    /// Loads the state from the tables. No lane holds a part in memory yet.
-    pub fn load(tables: &Tables<'_>, in_doubt_wait: Duration, seed: u64) -> Result<EngineState, TableError> {
+    /// Loads the state from the tables. `catalogue`: the setup that the tables have. No lane holds a part in memory yet.
+    pub fn load(
+        tables: &Tables<'_>,
+        catalogue: Arc<Catalogue>,
+        in_doubt_wait: Duration,
+        seed: u64,
+    ) -> Result<EngineState, TableError> {
         let last = tables.read()?.highest_id()?;
         let newest_day = last.map_or(Timestamp::EPOCH, MessageId::accepted_at).day();
         let mut state = EngineState {
+            catalogue,
             mint: IdMint::new(NODE, last),
             lanes: Lanes::default(),
             balances: Balances::load(tables)?,
@@ -144,7 +152,7 @@ impl EngineState {
     /// Returns how the state differs from one that is loaded from the tables. Empty unless there is a defect: what is
     /// in memory must equal the tables. Only between batches.
     pub fn differences(&self, tables: &Tables<'_>) -> Result<Vec<String>, TableError> {
-        let fresh = EngineState::load(tables, self.in_doubt_wait, 0)?;
+        let fresh = EngineState::load(tables, self.catalogue.clone(), self.in_doubt_wait, 0)?;
         let mut differences = Vec::new();
         let mut compare = |what: &str, memory: &dyn Debug, stored: &dyn Debug| {
             let (memory, stored) = (format!("{memory:?}"), format!("{stored:?}"));

@@ -24,6 +24,7 @@ pub mod record;
 mod report_port;
 mod schema_status;
 mod server;
+mod setup;
 mod shared;
 mod sql;
 mod sqlite;
@@ -42,6 +43,7 @@ pub use node_run::NodeRun;
 pub use read_results::{AuditReport, RecordAudit, Violation};
 pub use schema_status::{MigrationError, MigrationKind, MigrationStep, SchemaStatus};
 pub use server::{NodeKey, NodeListener, NodeOptions, Server};
+pub use setup::{SetupError, UnreadableRow, read_catalogue, read_document, read_documents};
 pub use statement::STATEMENT_ENTRIES_MAX;
 pub use store::{
     ACCEPT_WAIT_MAX, BindClaim, BindSlot, CatalogueLock, DAYS_PER_READ_MAX, DEFERRED_IN_MEMORY_MAX, Erased,

@@ -24,7 +24,7 @@ pub(crate) struct Shared {
     pub disk: Arc<Disk>,
     next_due_ms: AtomicI64,
     pub outboxes: Outboxes,
-    /// The setup that the writer's decisions use: owners of numbers, webhooks, receipt times.
+    /// The setup that the next batch decides by. Never empty before the stored one was read: see [`Shared::new`].
     pub catalogue: ArcSwap<Catalogue>,
     pub wakeup: Wakeup,
     pub copies: CopySlot,
@@ -42,12 +42,19 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(disk: Arc<Disk>, outboxes: Outboxes, feed: Arc<Feed>, lease: Arc<Lease>) -> Shared {
+    /// `catalogue`: the stored setup.
+    pub(crate) fn new(
+        disk: Arc<Disk>,
+        outboxes: Outboxes,
+        feed: Arc<Feed>,
+        lease: Arc<Lease>,
+        catalogue: Arc<Catalogue>,
+    ) -> Shared {
         Shared {
             disk,
             next_due_ms: AtomicI64::new(NOTHING_DUE),
             outboxes,
-            catalogue: ArcSwap::default(),
+            catalogue: ArcSwap::new(catalogue),
             wakeup: Wakeup::default(),
             copies: CopySlot::default(),
             unconfirmed: Unconfirmed::default(),

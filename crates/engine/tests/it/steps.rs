@@ -62,7 +62,8 @@ pub(crate) struct World {
 impl World {
     pub(crate) fn new() -> World {
         let tables = MemoryTables::default();
-        let state = EngineState::load(&Tables::new(tables.clone()), IN_DOUBT_WAIT, 1).expect("empty tables");
+        let state = EngineState::load(&Tables::new(tables.clone()), Arc::default(), IN_DOUBT_WAIT, 1)
+            .expect("empty tables");
         let now = Timestamp::from_millis(1_780_000_000_000);
         let (log, jobs) = (RefCell::default(), Vec::new());
         let mut world = World { tables, log, state, batches: 0, now, jobs, sequence: 0 };
@@ -83,7 +84,7 @@ impl World {
         self.batches += 1;
         self.log.borrow_mut().clear();
         let tables = Tables::with_log(self.tables.clone(), &self.log);
-        let mut batch = Batch::new(&tables, &mut self.state, &AllBound, self.batches, Arc::default());
+        let mut batch = Batch::new(&tables, &mut self.state, &AllBound, self.batches);
         for command in commands {
             command.execute(&mut batch).expect("it can be run");
         }
@@ -277,7 +278,8 @@ fn rolled_back_batch_has_no_steps_and_its_step_ids_are_not_reused() {
     // The same engine and a restarted one assign ids above all reserved ones.
     let next = world.accept();
     assert!(next[0].id > lost[2].id, "{next:?}");
-    world.state = EngineState::load(&Tables::new(world.tables.clone()), IN_DOUBT_WAIT, 1).unwrap();
+    world.state =
+        EngineState::load(&Tables::new(world.tables.clone()), Arc::default(), IN_DOUBT_WAIT, 1).unwrap();
     let after_start = world.accept();
     assert!(after_start[0].id > next.last().unwrap().id, "{after_start:?}");
 }

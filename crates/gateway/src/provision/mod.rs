@@ -46,7 +46,6 @@ pub use carrier::{
 };
 pub use connection::{BindTypeName, WantedConnection};
 pub use control::{Most, MostAbroad, WantedControl};
-pub use documents::UnreadableRow;
 pub use email_address::canonical_email;
 pub use export::{shown, shown_one};
 pub use fields::schema_of;
@@ -64,6 +63,8 @@ pub use screen::WantedScreen;
 pub use secret_rotation::{Replacement, rotate_connection_password, rotate_key_secret};
 pub use sender::WantedSender;
 pub use user::{SignInChange, WantedMembership, WantedUser, change_membership, change_sign_in};
+
+pub use hermod_store::UnreadableRow;
 
 use crate::author::Author;
 use crate::secrets::Pepper;

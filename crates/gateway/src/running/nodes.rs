@@ -65,6 +65,8 @@ pub(super) async fn follow_catalogue(world: Arc<World>, stopping: CancellationTo
         return;
     }
     let mut changes = world.store.catalogue_changes();
+    // It may have changed since this gateway read it and before it listened here.
+    changes.mark_changed();
     loop {
         tokio::select! {
             changed = changes.changed() => if changed.is_err() { return },

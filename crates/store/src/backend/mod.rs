@@ -270,14 +270,14 @@ impl Backend {
         }
     }
 
-    /// Returns when the newest message was accepted, and whether the setup is empty.
-    pub(crate) fn contents(&self) -> Result<(Option<Timestamp>, bool), StoreError> {
+    /// Returns when the newest message was accepted, and all entries of the setup.
+    pub(crate) fn contents(&self) -> Result<(Option<Timestamp>, Vec<CatalogueRow>), StoreError> {
         match self {
             Backend::Sqlite(_) => Err(StoreError::damaged("the embedded store has one process")),
             Backend::Postgres(database) => {
                 let reader = database.reader()?;
                 let newest = SqlTables::of(&reader).read()?.newest_message()?.map(MessageId::accepted_at);
-                Ok((newest, catalogue::is_empty(&reader)?))
+                Ok((newest, catalogue::read(&reader)?))
             }
         }
     }

@@ -7,6 +7,7 @@ use crate::node_run::{NodeRun, SentBy};
 use crate::postgres;
 use crate::sqlite::writing;
 use hermod_domain::time::Timestamp;
+use hermod_engine::ops::CatalogueRow;
 use hermod_engine::tables::{TableError, Tables};
 use std::path::Path;
 use std::sync::Arc;
@@ -45,11 +46,11 @@ impl WritingBackend {
         }
     }
 
-    /// Whether the setup is empty: no account, key, connection or carrier.
-    pub(crate) fn has_empty_catalogue(&self) -> Result<bool, TableError> {
+    /// Returns all entries of the setup.
+    pub(crate) fn catalogue(&self) -> Result<Vec<CatalogueRow>, TableError> {
         match self {
-            WritingBackend::Sqlite(connection) => connection.has_empty_catalogue(),
-            WritingBackend::Postgres(session) => session.has_empty_catalogue(),
+            WritingBackend::Sqlite(connection) => connection.catalogue(),
+            WritingBackend::Postgres(session) => session.catalogue(),
         }
     }
 

@@ -16,6 +16,7 @@ use crate::sql::postgres::{Error as PostgresError, Session, values};
 use crate::sql::{Connection, Error};
 use crate::sql::{SqlTables, catalogue, webhook_events};
 use hermod_domain::time::Timestamp;
+use hermod_engine::ops::CatalogueRow;
 use hermod_engine::tables::{TableError, Tables};
 use rusqlite::ToSql;
 use std::cell::Cell;
@@ -178,8 +179,8 @@ impl WritingSession {
         SqlTables::of(&self.connection)
     }
 
-    pub(crate) fn has_empty_catalogue(&self) -> Result<bool, TableError> {
-        catalogue::is_empty(&self.connection)
+    pub(crate) fn catalogue(&self) -> Result<Vec<CatalogueRow>, TableError> {
+        catalogue::read(&self.connection)
     }
 
     pub(crate) fn count_waiting_events(&self) -> Result<u64, TableError> {

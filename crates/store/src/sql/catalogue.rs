@@ -62,11 +62,6 @@ pub(crate) fn read(connection: &Connection) -> Result<Vec<CatalogueRow>, TableEr
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Returns whether the setup has no entry.
-pub(crate) fn is_empty(connection: &Connection) -> Result<bool, TableError> {
-    Ok(connection.query_row("SELECT NOT EXISTS (SELECT 1 FROM catalogue)", [], |row| row.get(0))?)
-}
-
 /// Returns the entries of provision files as they were last applied.
 pub(crate) fn read_provisioned(connection: &Connection) -> Result<Vec<ProvisionedRow>, TableError> {
     let mut statement = connection.prepare("SELECT kind, name, body FROM provisioned")?;

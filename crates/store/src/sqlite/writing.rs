@@ -18,6 +18,7 @@ use crate::sqlite::progress::Progress;
 use crate::sqlite::recovery::{apply, recover};
 use crate::sqlite::reserve::Reserve;
 use crate::sqlite::{copying, schema};
+use hermod_engine::ops::CatalogueRow;
 use hermod_engine::tables::{CHANGE_ENCODING, ChangeLog, TableError, Tables};
 use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
@@ -116,8 +117,8 @@ impl WritingConnection {
     }
 
     /// Whether the setup is empty: no account, key, connection or carrier.
-    pub(crate) fn has_empty_catalogue(&self) -> Result<bool, TableError> {
-        catalogue::is_empty(&self.connection)
+    pub(crate) fn catalogue(&self) -> Result<Vec<CatalogueRow>, TableError> {
+        catalogue::read(&self.connection)
     }
 
     /// Returns the id of this database, and the last batch in the journal.

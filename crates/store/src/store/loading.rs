@@ -4,13 +4,16 @@ use crate::backend::writing::WritingBackend;
 use crate::error::StoreError;
 use crate::outboxes::Receivers;
 use crate::record::Erasures;
+use crate::setup;
 use crate::shared::Shared;
 use crate::writer::log::{log_forbidden, log_set_aside, log_steps};
+use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{CarrierId, MessageId};
 use hermod_domain::time::Timestamp;
 use hermod_engine::batch::{Batch, EngineState};
 use hermod_engine::due_times::{self, CorrectedTimes};
 use hermod_engine::maps;
+use hermod_engine::ops::CatalogueRow;
 use hermod_engine::set_aside;
 use hermod_engine::steps::MessageStep;
 use hermod_engine::tables::{SendingPart, TableError};
@@ -34,10 +37,16 @@ pub(super) struct Loaded {
     pub newest: Option<Timestamp>,
 }
 
-/// Loads the engine, and publishes what that changed.
+/// Returns the setup of these rows.
+pub(super) fn stored_setup(rows: &[CatalogueRow]) -> Result<Arc<Catalogue>, StoreError> {
+    setup::read_catalogue(rows).map(Arc::new).map_err(StoreError::damaged)
+}
+
+/// Loads the engine, and publishes what that changed. `catalogue`: the stored setup, which the parts in doubt need already.
 pub(super) fn load(
     writing: &WritingBackend,
     shared: &Shared,
+    catalogue: Arc<Catalogue>,
     in_doubt_wait: Duration,
     sending: Sending,
     now: Timestamp,
@@ -45,7 +54,7 @@ pub(super) fn load(
     let newest = writing.tables().read()?.newest_message()?.map(MessageId::accepted_at);
     set_aside_unreadable(writing, now)?;
     bring_back_due_times(writing, in_doubt_wait, now)?;
-    let mut engine = EngineState::load(&writing.tables(), in_doubt_wait, random_seed())?;
+    let mut engine = EngineState::load(&writing.tables(), catalogue, in_doubt_wait, random_seed())?;
     let kept = match sending {
         Sending::InDoubt => {
             let receivers = shared.outboxes.receivers();
@@ -79,7 +88,7 @@ fn mark_sending_in_doubt(
 ) -> Result<InDoubt, TableError> {
     let transaction = writing.begin()?;
     let tables = writing.tables();
-    let mut batch = Batch::new(&tables, engine, receivers, 0, Arc::default());
+    let mut batch = Batch::new(&tables, engine, receivers, 0);
     batch.mark_sending_in_doubt(now)?;
     batch.finish()?;
     let unconfirmed = std::mem::take(&mut batch.unconfirmed);

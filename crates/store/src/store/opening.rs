@@ -1,7 +1,7 @@
 //! Opens a store: on a data folder, or as a node on a server. Starts the writer's thread.
 
 use super::keeper::Keeping;
-use super::loading::{Loaded, Sending, load};
+use super::loading::{Loaded, Sending, load, stored_setup};
 use super::seat::{Role, Seat};
 use crate::access::Access;
 use crate::backend::{self, Backend, writing::WritingBackend};
@@ -21,6 +21,7 @@ use crate::store::{Inner, OpenOptions, Store};
 use crate::writer::Writer;
 use crate::writer::meters::Meters;
 use crate::writer::queue::{self, OpQueue};
+use hermod_domain::catalogue::Catalogue;
 use hermod_domain::time::Timestamp;
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
@@ -49,9 +50,11 @@ fn open_embedded(options: &OpenOptions) -> Result<Store, StoreError> {
     let OpenOptions { folder, in_doubt_wait, now, .. } = options;
     let (backend, mut writing) = backend::open(folder)?;
     let position = writing.store_position()?;
-    let was_empty = writing.has_empty_catalogue()?;
-    let shared = new_shared(options, Arc::new(Lease::endless()));
-    let loaded = load(&writing, &shared, *in_doubt_wait, Sending::InDoubt, *now)?;
+    let rows = writing.catalogue()?;
+    let was_empty = rows.is_empty();
+    let catalogue = stored_setup(&rows)?;
+    let shared = new_shared(options, Arc::new(Lease::endless()), catalogue.clone());
+    let loaded = load(&writing, &shared, catalogue, *in_doubt_wait, Sending::InDoubt, *now)?;
     let newest = loaded.newest;
     let meters = Meters::register(writing.count_waiting_events()?);
     writing.start_upkeep(shared.disk.clone(), *now)?;
@@ -76,10 +79,11 @@ fn open_server(options: &OpenOptions, server: &Server) -> Result<Store, StoreErr
     let (backend, member) = backend::open_server(folder, server, name, address)?;
     let lease = Arc::new(Lease::ended());
     let keeping = Arc::new(Keeping::begin(&member, &lease, server)?);
-    let shared = new_shared(options, lease);
+    let (newest, rows) = backend.contents()?;
+    let was_empty = rows.is_empty();
+    let shared = new_shared(options, lease, stored_setup(&rows)?);
     let position = backend.shared_position()?;
     shared.feed.set_sequence(position.sequence);
-    let (newest, was_empty) = backend.contents()?;
     let record = open_record(options, &backend, position, &shared)?;
     let (queue, queued) = queue::queue();
     let access = Arc::new(Access { queue, backend, shared: shared.clone() });
@@ -105,11 +109,11 @@ fn open_server(options: &OpenOptions, server: &Server) -> Result<Store, StoreErr
     Ok(Store::new(Opened { access, newest, was_empty, record, thread, keeping, front_end }))
 }
 
-fn new_shared(options: &OpenOptions, lease: Arc<Lease>) -> Arc<Shared> {
+fn new_shared(options: &OpenOptions, lease: Arc<Lease>, catalogue: Arc<Catalogue>) -> Arc<Shared> {
     let OpenOptions { folder, low_water_bytes, record, now, .. } = options;
     let disk = Arc::new(Disk::new(folder.clone(), *low_water_bytes));
     let outboxes = Outboxes::empty(Arc::new(Receivers::new(*now)), *now);
-    Arc::new(Shared::new(disk, outboxes, Arc::new(Feed::new(*record)), lease))
+    Arc::new(Shared::new(disk, outboxes, Arc::new(Feed::new(*record)), lease, catalogue))
 }
 
 fn open_record(

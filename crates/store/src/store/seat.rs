@@ -2,7 +2,7 @@
 //! sends the operations to the node that has. When that node is gone it takes over, and runs the operations that were not run.
 
 use super::keeper::Keeping;
-use super::loading::{Loaded, Sending, load};
+use super::loading::{Loaded, Sending, load, stored_setup};
 use crate::access::Access;
 use crate::backend::{self, writing::WritingBackend};
 use crate::error::StoreError;
@@ -113,7 +113,10 @@ impl Seat {
         // Only a process that was alone, or cannot talk to others, knows that nobody will report on the parts that were being sent.
         let is_alone = self.wire.is_none() || (others.is_empty() && front_end.is_none());
         let sending = if is_alone { Sending::InDoubt } else { Sending::Kept };
-        let loaded = load(&writing, &self.shared, self.in_doubt_wait, sending, now)?;
+        // Read again: the setup may have changed on the last node with the engine, a moment before it was gone.
+        let catalogue = stored_setup(&writing.catalogue()?)?;
+        self.shared.catalogue.store(catalogue.clone());
+        let loaded = load(&writing, &self.shared, catalogue, self.in_doubt_wait, sending, now)?;
         let meters = Meters::register(writing.count_waiting_events()?);
         writing.start_upkeep(self.shared.disk.clone(), now)?;
         let (applied, sequence) = (writing.applied(run)?, writing.store_position()?.sequence);

@@ -128,13 +128,9 @@ impl Writer<'_> {
     fn try_transact(&mut self, ops: &[Op], claims: Claims) -> Result<Vec<Option<AnyOutcome>>, TableError> {
         let transaction = self.database.begin()?;
         let tables = self.database.tables();
-        let mut batch = Batch::new(
-            &tables,
-            &mut self.engine,
-            self.shared.outboxes.receivers(),
-            self.batches,
-            self.shared.catalogue.load_full(),
-        );
+        self.engine.catalogue = self.shared.catalogue.load_full();
+        let receivers = self.shared.outboxes.receivers();
+        let mut batch = Batch::new(&tables, &mut self.engine, receivers, self.batches);
         batch.state.keys.touch(ops.iter().filter_map(Op::key));
         let mut done = Vec::with_capacity(ops.len());
         for op in ops {

@@ -24,7 +24,8 @@ fn entry(subject: &str) -> AuditEntry {
 }
 
 fn row(id: u32, name: &str) -> CatalogueRow {
-    CatalogueRow { kind: "key".to_owned(), id, name: name.to_owned(), body: "{}".to_owned() }
+    let body = "{\"token_digest\":\"00\"}".to_owned();
+    CatalogueRow { kind: "operator".to_owned(), id, name: name.to_owned(), body }
 }
 
 fn puts(id: u32, name: &str) -> CatalogueChange {
@@ -199,5 +200,5 @@ async fn rows_are_filtered_by_author_action_and_time() {
     assert_eq!(found("", "key", None).await, [2, 1], "a kind is not the beginning of another");
     assert_eq!(found("", "key.create", None).await, [2]);
     assert_eq!(found("", "", Some(later)).await, [3, 2]);
-    assert_eq!(found("%", "", None).await, [], "a pattern is a plain text");
+    assert_eq!(found("%", "", None).await, [0; 0], "a pattern is a plain text");
 }

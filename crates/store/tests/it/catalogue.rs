@@ -6,8 +6,14 @@ use hermod_store::{
     CatalogueChange, CatalogueRow, LedgerEntry, LedgerKind, PostRefusal, ProvisionedRow, StoreError,
 };
 
-fn row(kind: &str, id: u32, name: &str, body: &str) -> CatalogueRow {
-    CatalogueRow { kind: kind.to_owned(), id, name: name.to_owned(), body: body.to_owned() }
+/// Returns an entry of this kind with this content.
+fn row(kind: &str, id: u32, name: &str, content: &str) -> CatalogueRow {
+    let body = match kind {
+        "operator" => format!("{{\"token_digest\":\"{content}\"}}"),
+        "screen" => format!("{{\"account\":null,\"field\":\"text\",\"pattern\":\"{content}\"}}"),
+        other => panic!("no test has an entry of the kind {other}"),
+    };
+    CatalogueRow { kind: kind.to_owned(), id, name: name.to_owned(), body }
 }
 
 fn puts(rows: Vec<CatalogueRow>) -> CatalogueChange {
@@ -19,16 +25,16 @@ async fn entries_are_replaced_by_kind_and_id_all_or_none() {
     let mut world = World::new().await;
     let store = &world.store;
     store
-        .change_catalogue(puts(vec![row("route", 1, "de", "{}"), row("account", 1, "alice", "{}")]))
+        .change_catalogue(puts(vec![row("screen", 1, "de", "old"), row("operator", 1, "alice", "old")]))
         .await
         .unwrap();
-    store.change_catalogue(puts(vec![row("account", 1, "alice", "new")])).await.unwrap();
-    let expected = vec![row("account", 1, "alice", "new"), row("route", 1, "de", "{}")];
+    store.change_catalogue(puts(vec![row("operator", 1, "alice", "new")])).await.unwrap();
+    let expected = vec![row("operator", 1, "alice", "new"), row("screen", 1, "de", "old")];
     assert_eq!(store.catalogue().await.unwrap(), expected);
-    let taken = vec![row("route", 1, "fr", "changed"), row("account", 2, "alice", "an impostor")];
+    let taken = vec![row("screen", 1, "fr", "changed"), row("operator", 2, "alice", "an impostor")];
     let result = store.change_catalogue(puts(taken)).await;
     assert!(matches!(&result, Err(StoreError::NameTaken { name, .. }) if name == "alice"), "{result:?}");
-    let twice = vec![row("account", 2, "bob", "{}"), row("account", 3, "bob", "{}")];
+    let twice = vec![row("operator", 2, "bob", "old"), row("operator", 3, "bob", "old")];
     let result = store.change_catalogue(puts(twice)).await;
     assert!(matches!(result, Err(StoreError::NameTaken { .. })), "{result:?}");
     assert_eq!(store.catalogue().await.unwrap(), expected);
@@ -39,23 +45,31 @@ async fn entries_are_replaced_by_kind_and_id_all_or_none() {
 #[tokio::test]
 async fn removed_name_can_be_used_again_in_the_same_change() {
     let world = World::new().await;
-    let before = vec![row("key", 1, "k", "old"), row("key", 2, "other", "{}"), row("route", 1, "de", "{}")];
+    let before = vec![
+        row("operator", 1, "k", "old"),
+        row("operator", 2, "other", "old"),
+        row("screen", 1, "de", "old"),
+    ];
     world.store.change_catalogue(puts(before)).await.unwrap();
     let change = CatalogueChange {
-        put: vec![row("key", 3, "k", "new")],
-        remove: vec![("key".to_owned(), 1), ("route".to_owned(), 77)],
+        put: vec![row("operator", 3, "k", "new")],
+        remove: vec![("operator".to_owned(), 1), ("screen".to_owned(), 77)],
         ..CatalogueChange::default()
     };
     world.store.change_catalogue(change).await.unwrap();
-    let after = vec![row("key", 2, "other", "{}"), row("key", 3, "k", "new"), row("route", 1, "de", "{}")];
+    let after = vec![
+        row("operator", 2, "other", "old"),
+        row("operator", 3, "k", "new"),
+        row("screen", 1, "de", "old"),
+    ];
     assert_eq!(world.store.catalogue().await.unwrap(), after);
 }
 
 #[tokio::test]
 async fn name_of_a_renamed_entry_can_be_used_by_another_in_the_same_change() {
     let world = World::new().await;
-    world.store.change_catalogue(puts(vec![row("key", 1, "k", "{}")])).await.unwrap();
-    let after = vec![row("key", 1, "old-k", "{}"), row("key", 2, "k", "{}")];
+    world.store.change_catalogue(puts(vec![row("operator", 1, "k", "old")])).await.unwrap();
+    let after = vec![row("operator", 1, "old-k", "old"), row("operator", 2, "k", "old")];
     world.store.change_catalogue(puts(after.clone())).await.unwrap();
     assert_eq!(world.store.catalogue().await.unwrap(), after);
 }
@@ -68,7 +82,7 @@ async fn account_and_its_opening_balance_are_written_together_or_not_at_all() {
         ..world.entry(account, LedgerKind::TopUp, micros)
     };
     let bad = CatalogueChange {
-        put: vec![row("account", 1, "alice", "{}"), row("account", 2, "bob", "{}")],
+        put: vec![row("operator", 1, "alice", "old"), row("operator", 2, "bob", "old")],
         entries: vec![opening(ALICE, 500), opening(BOB, 0)],
         ..CatalogueChange::default()
     };
@@ -84,7 +98,7 @@ async fn account_and_its_opening_balance_are_written_together_or_not_at_all() {
     }
     // A second opening balance for the same account is rejected.
     let other = CatalogueChange {
-        put: vec![row("account", 1, "renamed", "{}")],
+        put: vec![row("operator", 1, "renamed", "old")],
         entries: vec![LedgerEntry { amount: Money::from_micros(1), ..opening(ALICE, 500) }],
         ..CatalogueChange::default()
     };
@@ -115,7 +129,7 @@ async fn change_whose_entries_contradict_each_other_is_refused_and_writes_nothin
         (vec![opening(ALICE, 500), opening(BOB, 700), opening(ALICE, 500)], None),
     ];
     for (entries, refusal) in cases {
-        let put = vec![row("account", 1, "alice", "{}")];
+        let put = vec![row("operator", 1, "alice", "old")];
         let change = CatalogueChange { put, entries, ..CatalogueChange::default() };
         let result = world.store.change_catalogue(change).await;
         let balances = (world.balance(ALICE).await, world.balance(BOB).await);
@@ -147,7 +161,7 @@ async fn provisioned_rows_are_stored_with_their_change_or_not_at_all() {
     };
     let change = |name: &str, id, body: &str| CatalogueChange {
         provisioned: vec![said(body)],
-        ..puts(vec![row("account", id, name, "{}")])
+        ..puts(vec![row("operator", id, name, "old")])
     };
     world.store.change_catalogue(change("alice", 1, "first")).await.unwrap();
     world.store.change_catalogue(change("alice", 1, "second")).await.unwrap();

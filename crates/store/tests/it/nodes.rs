@@ -1,6 +1,7 @@
 //! Several nodes on one PostgreSQL: one runs the engine, the others send their operations to it.
 
 use crate::reports::CONNECTION;
+use crate::webhook_queue::{DELIVERED, documents, webhooks};
 use crate::world::*;
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::MessageId;
@@ -312,6 +313,22 @@ async fn name_of_a_node_is_used_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn node_that_takes_over_decides_by_the_stored_setup_before_its_gateway_has_set_one() {
+    let (first, second) = (folder(), folder());
+    let Some(engine) = open_node(first.path(), first.path(), "one", None).await else { return };
+    let other = open_node(first.path(), second.path(), "two", None).await.expect("on PostgreSQL");
+    top_up(&engine, OPENING).await;
+    store_setup(&engine, &documents(Some(webhooks(true, false)), |_| {})).await;
+    engine.close().await.expect("it closes");
+    wait_for_engine(&other).await;
+    let world = World { folder: first, store: other, now: noon() };
+    let message = world.send_with_receipts(world.sms(), "id", &[DeliveryOutcome::Delivered]).await;
+    assert_eq!(world.due_statuses().await, [(message, DELIVERED)]);
+    world.store.close().await.expect("it closes");
+    world.assert_audit_clean();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn change_of_the_setup_on_one_node_is_known_on_the_other_within_a_second() {
     let (first, second) = (folder(), folder());
     let Some(engine) = open_node(first.path(), first.path(), "one", None).await else { return };
@@ -322,8 +339,8 @@ async fn change_of_the_setup_on_one_node_is_known_on_the_other_within_a_second()
         let mut changes = knowing.catalogue_changes();
         changes.mark_unchanged();
         let name = if changing.runs_engine() { "by the engine" } else { "by the other" };
-        let row =
-            CatalogueRow { kind: "route".to_owned(), id: 1, name: name.to_owned(), body: "{}".to_owned() };
+        let body = "{\"token_digest\":\"00\"}".to_owned();
+        let row = CatalogueRow { kind: "operator".to_owned(), id: 1, name: name.to_owned(), body };
         let change = CatalogueChange { put: vec![row.clone()], ..CatalogueChange::default() };
         changing.change_catalogue(change).await.expect("it is changed");
         within(secs(1), changes.changed()).await.expect("known within a second").expect("the store is open");

@@ -3,10 +3,12 @@
 mod link;
 mod postgres;
 mod raw;
+mod setup;
 
 pub(crate) use link::Link;
 pub(crate) use postgres::{on_postgres, server, server_address, server_at};
 pub(crate) use raw::{Lock, Raw, blob, raw, sqlite};
+pub(crate) use setup::store_setup;
 
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, RemoteId};

@@ -6,6 +6,7 @@ use super::random::Random;
 use super::retention::KEY_LIMITS;
 use super::webhooks::Post;
 use crate::memory::MemoryTables;
+use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::inbound::InboundPart;
 use hermod_domain::lifecycle::PartEvent;
@@ -22,6 +23,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How long a part in doubt waits before its first resend.
@@ -86,8 +88,9 @@ pub(super) struct World {
 }
 
 /// Loads the engine's state from the tables.
-fn load(tables: &Tables<'_>, seed: u64) -> EngineState {
-    let mut state = EngineState::load(tables, IN_DOUBT_WAIT, seed).expect("the tables can be read");
+fn load(tables: &Tables<'_>, catalogue: Arc<Catalogue>, seed: u64) -> EngineState {
+    let mut state =
+        EngineState::load(tables, catalogue, IN_DOUBT_WAIT, seed).expect("the tables can be read");
     state.keys = IdempotencyKeys::load(tables, KEY_LIMITS).expect("the tables can be read");
     // Smaller limits than a gateway has, so that runs reach them.
     state.lanes = Lanes::with_limit(JOBS_IN_MEMORY);
@@ -99,12 +102,13 @@ fn load(tables: &Tables<'_>, seed: u64) -> EngineState {
 impl World {
     pub(super) fn new(seed: u64) -> World {
         let tables = MemoryTables::default();
-        let state = load(&Tables::new(tables.clone()), seed);
         let now = Timestamp::from_millis(1_780_000_000_000);
+        let model = Model::new(now);
+        let state = load(&Tables::new(tables.clone()), model.setup().catalogue.clone(), seed);
         World {
             random: Random::new(seed),
             now,
-            model: Model::new(now),
+            model,
             links: Vec::new(),
             next_commands: VecDeque::new(),
             later: Vec::new(),
@@ -168,8 +172,8 @@ impl World {
     fn execute(&mut self, commands: &[AnyCommand]) -> (Done, Timestamp) {
         self.batches += 1;
         let tables = Tables::with_log(self.tables.clone(), &self.log);
-        let catalogue = self.model.setup().catalogue.clone();
-        let mut batch = Batch::new(&tables, &mut self.state, &self.model.receivers, self.batches, catalogue);
+        self.state.catalogue = self.model.setup().catalogue.clone();
+        let mut batch = Batch::new(&tables, &mut self.state, &self.model.receivers, self.batches);
         let outcomes = commands.iter().map(|command| {
             let command: AnyCommand = sent_to_another_node(command);
             sent_to_another_node(&command.execute(&mut batch).expect("it can be run"))
@@ -195,10 +199,9 @@ impl World {
         self.posts.clear();
         let seed = self.random.next();
         let tables = Tables::with_log(self.tables.clone(), &self.log);
-        self.state = load(&tables, seed);
+        self.state = load(&tables, self.model.setup().catalogue.clone(), seed);
         self.batches = 0;
-        let catalogue = self.model.setup().catalogue.clone();
-        let mut batch = Batch::new(&tables, &mut self.state, &self.model.receivers, 0, catalogue);
+        let mut batch = Batch::new(&tables, &mut self.state, &self.model.receivers, 0);
         batch.mark_sending_in_doubt(self.now).expect("what was being sent can be read");
         batch.finish().expect("changes can be applied");
         let reports = std::mem::take(&mut batch.reports);

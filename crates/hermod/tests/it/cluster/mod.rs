@@ -14,6 +14,7 @@ mod operations;
 mod own_server;
 mod rig;
 mod server_lost;
+mod setup_at_start;
 mod stopped_in_transaction;
 mod webhooks;
 

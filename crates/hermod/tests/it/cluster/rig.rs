@@ -242,10 +242,15 @@ impl Cluster {
         }
     }
 
-    /// Sends the rest, stops all nodes, and compares the records.
-    pub(super) async fn finish(mut self, customer: &Customer) {
+    /// Sends the rest, and waits until all messages have ended.
+    pub(super) async fn wait_until_settled(&self, customer: &Customer) {
         customer.send_unanswered(self.node(0)).await;
         gateways::wait_until_no_open_parts(&self.store, self.path(), SETTLE_WAIT).await;
+    }
+
+    /// Sends the rest, stops all nodes, and compares the records.
+    pub(super) async fn finish(mut self, customer: &Customer) {
+        self.wait_until_settled(customer).await;
         for index in 0..NAMES.len() {
             self.take_node(index).stop().await;
         }

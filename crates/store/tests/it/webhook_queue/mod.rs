@@ -12,7 +12,7 @@ use hermod_domain::catalogue::{
     Account, AllowList, Catalogue, Connection, Countries, Documents, Tier, Webhooks,
 };
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
-use hermod_domain::lifecycle::{DeliveryOutcome, MessageState};
+use hermod_domain::lifecycle::{DeliveryOutcome, DoubtPolicy, MessageState};
 use hermod_domain::money::Money;
 use hermod_domain::receipt::{DlrCode, ReportStatus};
 use hermod_domain::sender::Sender;
@@ -78,26 +78,37 @@ fn plain(account: AccountId) -> Connection {
 
 /// Returns a catalogue in which Alice has these webhooks and two connections, the first altered by `change`, and Bob none.
 pub(crate) fn catalogue(webhooks: Option<Webhooks>, change: impl FnOnce(&mut Connection)) -> Arc<Catalogue> {
+    built(documents(webhooks, change))
+}
+
+/// Returns the documents of that catalogue.
+pub(crate) fn documents(webhooks: Option<Webhooks>, change: impl FnOnce(&mut Connection)) -> Documents {
     let mut first = plain(ALICE);
     change(&mut first);
-    built(webhooks, vec![(CONNECTION, first), (SECOND, plain(ALICE)), (ConnectionId::new(3), plain(BOB))])
+    with_connections(
+        webhooks,
+        vec![(CONNECTION, first), (SECOND, plain(ALICE)), (ConnectionId::new(3), plain(BOB))],
+    )
 }
 
 /// Returns a catalogue in which Alice has these webhooks and `count` connections.
 pub(crate) fn many_connections(webhooks: Webhooks, count: u32) -> Arc<Catalogue> {
     let connections = (1..=count).map(|number| (ConnectionId::new(number), plain(ALICE)));
-    built(Some(webhooks), connections.collect())
+    built(with_connections(Some(webhooks), connections.collect()))
 }
 
-fn built(webhooks: Option<Webhooks>, connections: Vec<(ConnectionId, Connection)>) -> Arc<Catalogue> {
-    let documents = Documents {
+fn with_connections(webhooks: Option<Webhooks>, connections: Vec<(ConnectionId, Connection)>) -> Documents {
+    Documents {
         accounts: vec![
             (ALICE, "alice".to_owned(), account(webhooks)),
             (BOB, "bob".to_owned(), account(None)),
         ],
         connections,
         ..Documents::default()
-    };
+    }
+}
+
+fn built(documents: Documents) -> Arc<Catalogue> {
     Arc::new(Catalogue::build(documents).expect("a catalogue"))
 }
 
@@ -277,6 +288,25 @@ async fn message_with_parts_overdue_at_different_times_makes_one_unknown_event()
         world.due_statuses().await,
         [(message, ReportStatus::Final(DlrCode::Unknown)), (message, DELIVERED)]
     );
+    world.assert_audit_clean();
+}
+
+#[tokio::test]
+async fn part_in_doubt_at_a_start_is_decided_with_the_stored_setup() {
+    let mut world = World::new().await;
+    world.store_setup(&documents(Some(webhooks(true, false)), |_| {})).await;
+    let two_parts = Acceptance { parts: 2, doubt: DoubtPolicy::NeverResend, ..world.sms() };
+    let link = world.link_with_slots(2).await;
+    let message = world.send(two_parts).await;
+    let jobs = link.take_jobs(2).await;
+    link.accept(&jobs[0], "first").await;
+    link.receipt("first", DeliveryOutcome::Enroute).await;
+    world.flush().await;
+    assert_eq!(world.due_statuses().await, [], "the second part has no response yet");
+    world.kill();
+    // The second part is not sent again and counts as submitted, so the message is enroute: that is an event.
+    assert_eq!(world.state(message).await, MessageState::Enroute);
+    assert_eq!(world.due_statuses().await, [(message, ReportStatus::Enroute)]);
     world.assert_audit_clean();
 }
 

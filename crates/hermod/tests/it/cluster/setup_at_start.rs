@@ -1,0 +1,95 @@
+//! A node that is stopped and started at once gets the engine back before the others notice. Traffic of the other nodes reaches
+//! it at that moment: it must decide by the stored setup from its first batch on.
+
+use super::rig::{Cluster, KEYS_PER_NODE, NAMES, cycles};
+use crate::cli::process::{command, path};
+use crate::crash::Customer;
+use crate::real_time::pause;
+use hermod_simulator::carrier::Record;
+use hermod_simulator::load::http::Which;
+use hermod_simulator::webhooks::{ReceiverBehaviour, WebhookReceiver};
+use std::fs::Permissions;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::os::unix::fs::PermissionsExt as _;
+use std::time::Duration;
+
+const CYCLES: u64 = 5;
+const NUMBER: &str = "4915799999999";
+const HANDSET: u64 = 4_915_112_000_000;
+/// MO messages before and after each stop.
+const MO_EACH: u64 = 150;
+/// How long the other nodes send before and after a restart.
+const SENDING: Duration = Duration::from_millis(700);
+const SETTLE_WAIT: Duration = Duration::from_secs(120);
+
+/// Messages of accounts with a webhook that have ended without an event.
+const WITHOUT_EVENT: &str = "SELECT count(*)::text FROM (SELECT id FROM message WHERE settled_at IS NOT NULL
+     EXCEPT SELECT message FROM webhook EXCEPT SELECT message FROM webhook_past) AS missing";
+
+/// Sends MO messages to the owned number.
+fn send_mo(cluster: &Cluster, sent: &mut u64) {
+    for number in *sent..*sent + MO_EACH {
+        let said = cluster.carrier.send_mo(&(HANDSET + number).to_string(), NUMBER, "a reply");
+        said.expect("room for a message");
+    }
+    *sent += MO_EACH;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn restarted_node_with_the_engine_decides_by_the_stored_setup_from_its_first_batch_on() {
+    let Some(mut cluster) = Cluster::start(3).await else { return };
+    let local = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let hooks = WebhookReceiver::start(local, ReceiverBehaviour::Status(200), None).expect("a free port");
+    let (dlr, inbound) = (hooks.url("dlr"), hooks.url("inbound"));
+    let entries = format!(
+        "[[account]]\nname = \"alice\"\ndlr_webhook = \"{dlr}\"\ninbound_webhook = \"{inbound}\"\n\
+         webhook_secret = \"a-secret-of-the-rig\"\n[[number]]\nnumber = \"+{NUMBER}\"\naccount = \"alice\"\n"
+    );
+    let file = cluster.path().join("alice.toml");
+    std::fs::write(&file, entries).expect("a file");
+    std::fs::set_permissions(&file, Permissions::from_mode(0o600)).expect("a mode");
+    command(&cluster.data(0), &["apply", path(&file)]);
+    // All nodes know it after that.
+    pause(Duration::from_secs(2)).await;
+
+    let (customer, mut sent) = (Customer::default(), 0);
+    for cycle in 0..cycles(CYCLES) {
+        let index = cluster.engine().await;
+        let stopping = cluster.take_node(index);
+        let lists = customer.next_keys(NAMES.len(), KEYS_PER_NODE);
+        let mut loads = Vec::new();
+        for (node, keys) in cluster.nodes.iter().flatten().zip(lists) {
+            loads.push(customer.start(node, Which::These(keys.into())).await);
+        }
+        send_mo(&cluster, &mut sent);
+        pause(SENDING).await;
+        stopping.stop().await;
+        cluster.start_without_waiting(index);
+        send_mo(&cluster, &mut sent);
+        tokio::task::block_in_place(|| cluster.wait_until_ready(index));
+        pause(SENDING).await;
+        loads.iter().for_each(|load| load.stopper().stop());
+        for load in loads {
+            load.finish().await;
+        }
+        let engine = NAMES[cluster.engine().await];
+        println!("cycle {}: {} restarted, engine on {engine}", cycle + 1, NAMES[index]);
+    }
+    let answered = move |record: &Record| record.counts().mo_accepted >= sent;
+    cluster.carrier.record().wait_until(answered, SETTLE_WAIT).await.expect("all deliver_sm are answered");
+    cluster.wait_until_settled(&customer).await;
+    assert!(customer.acknowledged() > 500, "only {} messages", customer.acknowledged());
+    let counts = async |sql: &str| cluster.query(sql).await;
+    assert_eq!(
+        counts("SELECT count(*)::text FROM unassigned_inbound").await,
+        ["0"],
+        "no MO message lost its account"
+    );
+    assert_eq!(counts("SELECT count(*)::text FROM inbound").await, [sent.to_string()]);
+    let with_event = "SELECT count(DISTINCT message)::text FROM
+         (SELECT message, kind FROM webhook UNION ALL SELECT message, kind FROM webhook_past) AS event WHERE kind = 2";
+    assert_eq!(counts(with_event).await, [sent.to_string()], "each MO message has its event");
+    assert_eq!(counts(WITHOUT_EVENT).await, ["0"], "each message that has ended has its event");
+    cluster.finish(&customer).await;
+    hooks.stop().await;
+}
