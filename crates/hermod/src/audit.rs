@@ -180,7 +180,9 @@ fn record_json(record: RecordAudit) -> serde_json::Value {
         RecordAudit::Compared { messages } => {
             serde_json::json!({ "state": "compared", "messages": messages })
         }
-        RecordAudit::Behind { batches } => serde_json::json!({ "state": "behind", "batches": batches }),
+        RecordAudit::Behind { missing, outdated } => {
+            serde_json::json!({ "state": "behind", "missing": missing, "outdated": outdated })
+        }
         RecordAudit::Unusable => serde_json::json!({ "state": "unusable" }),
     }
 }
@@ -190,9 +192,9 @@ fn record_text(record: RecordAudit) -> String {
     let text = match record {
         RecordAudit::None => return String::new(),
         RecordAudit::Compared { messages } => format!("{messages} messages, compared with the store"),
-        RecordAudit::Behind { batches } => {
-            format!("{batches} batches behind the store, not compared: it catches up at the next start")
-        }
+        RecordAudit::Behind { missing, outdated } => format!(
+            "lacks {missing} messages, and the end of {outdated}; not compared: it catches up when the gateway runs"
+        ),
         RecordAudit::Unusable => "not usable: it is made again at the next start".to_owned(),
     };
     format!("  record          {text}\n")

@@ -32,8 +32,9 @@ pub enum RecordAudit {
     None,
     /// It has this many messages, and was compared with the store.
     Compared { messages: u64 },
-    /// It lacks this many batches of the store, or is being filled; it catches up at the next start. It was not compared.
-    Behind { batches: u64 },
+    /// It is behind the store: it lacks messages, and has some as open that have ended. It catches up while the gateway runs,
+    /// and was not compared.
+    Behind { missing: u64, outdated: u64 },
     /// It is replaced at the next start: it is damaged, or belongs to another release or another store.
     Unusable,
 }

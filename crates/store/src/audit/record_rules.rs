@@ -55,6 +55,12 @@ const DIFFERENCES: &str = "
     UNION ALL SELECT 'message ' || a.id || ' is in the list of account ' || a.account || ' only'
     FROM record.by_account a LEFT JOIN record.message r ON r.id = a.id AND r.account = a.account WHERE r.id IS NULL";
 
+/// How many messages of the store the record lacks, and how many it has as open that have ended.
+const LACKS: &str = "
+    SELECT coalesce(sum(r.id IS NULL), 0),
+        coalesce(sum(r.id IS NOT NULL AND s.settled_at IS NOT NULL AND r.settled_ms IS NULL), 0)
+    FROM main.message s LEFT JOIN record.message r ON r.id = s.id";
+
 /// Whether a folder has a record.
 pub(super) enum Attached {
     None,
@@ -121,13 +127,20 @@ fn try_compare(
         return Ok(RecordAudit::Unusable);
     }
     if sequence < last || !is_caught_up {
-        return Ok(RecordAudit::Behind { batches: last - sequence });
+        return lacks(connection);
     }
     let query = DIFFERENCES.replace("FIRST_KEPT", &first_kept.to_string());
     check(connection, SAME_MESSAGES, &query, report)?;
     compare_sums(connection, first_kept, report)?;
     let messages = count(connection, "SELECT count(*) FROM record.message")?;
     Ok(RecordAudit::Compared { messages })
+}
+
+/// Counts what a record that is behind lacks.
+fn lacks(connection: &Connection) -> Result<RecordAudit, TableError> {
+    let read = |row: &crate::sql::Row<'_>| Ok((row.get::<i64>(0)?, row.get::<i64>(1)?));
+    let (missing, outdated) = connection.query_row(LACKS, [], read)?;
+    Ok(RecordAudit::Behind { missing: missing.cast_unsigned(), outdated: outdated.cast_unsigned() })
 }
 
 /// The figures of each day and account.

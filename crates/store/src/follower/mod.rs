@@ -39,6 +39,8 @@ const MESSAGES_PER_TRANSACTION_MAX: usize = 8_192;
 const RETRY_PAUSE: Duration = Duration::from_secs(1);
 /// Pause between two looks whether a read of the record has ended, before its file is replaced.
 const READS_POLL: Duration = Duration::from_millis(5);
+/// How long a stop waits for the record to catch up. What it lacks then, it reads at the next start.
+const FINISH_MAX: Duration = Duration::from_secs(10);
 /// The lowest priority of a thread.
 const NICE: i32 = 19;
 
@@ -204,7 +206,7 @@ impl Follower {
             self.replace(Discard::Delete)?;
         }
         self.write_taken()?;
-        if !self.position.is_caught_up() && !self.is_closed {
+        if !self.position.is_caught_up() {
             self.catch_up()?;
         }
         // Before that, a message may have ended that the record has as open, and keeps its number.
@@ -339,8 +341,31 @@ impl Follower {
         self.resume()
     }
 
+    /// Catches up after the feed was closed, for a limited time.
+    fn catch_up_last(&mut self) -> Result<(), StoreError> {
+        let until = real_time() + FINISH_MAX;
+        while !self.has_backlog() && !self.position.is_caught_up() && real_time() < until {
+            let before = self.position;
+            self.work()?;
+            if self.position == before {
+                // The store cannot be read any more.
+                break;
+            }
+        }
+        Ok(())
+    }
+
     /// Completes the file, after the feed was closed.
     fn finish(mut self) {
+        if let Err(error) = self.catch_up_last() {
+            tracing::warn!(%error, "The record could not catch up before the stop");
+        }
+        if !self.position.is_caught_up() {
+            tracing::info!(
+                messages = self.left,
+                "The record lacks messages; it reads them at the next start"
+            );
+        }
         let position = Position { sequence: self.taken, ..self.position };
         let finished = if self.has_backlog() {
             Ok(())

@@ -95,3 +95,14 @@ async fn message_that_moves_while_it_is_compared_keeps_its_new_carrier() {
     let recorded = follower.writing.open_message(message.as_i64()).expect("a read").expect("it is open");
     assert_eq!(recorded.carrier, OTHER);
 }
+
+#[tokio::test]
+async fn follower_that_is_stopped_while_catching_up_finishes_first() {
+    let (folder, _) = closed_store_with_a_message().await;
+    let follower = follower_of(folder.path());
+    follower.feed.close();
+    // The follower lowers the priority of its thread.
+    std::thread::spawn(move || follower.run()).join().expect("the follower ends");
+    let report = crate::Store::audit(folder.path()).expect("an audit");
+    assert_eq!(report.record, crate::RecordAudit::Compared { messages: 1 });
+}

@@ -67,8 +67,15 @@ async fn record_that_is_behind_or_of_another_release_is_no_violation() {
         return;
     }
     let world = closed_world().await;
-    record_of(&world).execute("UPDATE position SET sequence = sequence - 2", []).expect("a change");
-    assert_eq!(audit(&world), (RecordAudit::Behind { batches: 2 }, Vec::new()));
+    let record = record_of(&world);
+    record.execute("UPDATE position SET sequence = sequence - 2", []).expect("a change");
+    record.execute("DELETE FROM message WHERE settled_ms IS NULL", []).expect("a change");
+    record.execute("UPDATE message SET settled_ms = NULL", []).expect("a change");
+    assert_eq!(audit(&world), (RecordAudit::Behind { missing: 1, outdated: 2 }, Vec::new()));
+    // All batches, and some messages not read yet.
+    let behind = "UPDATE position SET sequence = sequence + 2, walk_next = 1";
+    record.execute(behind, []).expect("a change");
+    assert_eq!(audit(&world), (RecordAudit::Behind { missing: 1, outdated: 2 }, Vec::new()));
     record_of(&world).pragma_update(None, "user_version", 99).expect("a change");
     assert_eq!(audit(&world), (RecordAudit::Unusable, Vec::new()));
 }
