@@ -198,6 +198,8 @@ pub struct Batch<'a> {
     pub woken: HashSet<Endpoint>,
     /// Parts per carrier that had no response and no resend left. The store raises an alarm after the commit.
     pub unconfirmed: HashMap<CarrierId, u64>,
+    /// Ids per carrier that another part had. The store raises an alarm after the commit.
+    pub reused_ids: HashMap<CarrierId, u64>,
     /// Messages that were set aside because a row could not be read, for the log.
     pub set_aside: Vec<UnreadablePart>,
     /// Events that the lifecycle does not allow, for the log.
@@ -234,6 +236,7 @@ impl<'a> Batch<'a> {
             unreadable_reports: Vec::new(),
             woken: HashSet::default(),
             unconfirmed: HashMap::default(),
+            reused_ids: HashMap::default(),
             set_aside: Vec::new(),
             forbidden: Vec::new(),
             steps,

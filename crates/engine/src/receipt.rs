@@ -52,6 +52,7 @@ impl Batch<'_> {
         let assignment = IdAssignment { part: part_key, to: Some(to), at: Some(at), day };
         if self.state.carrier_ids.assign(self.tables, carrier, remote, assignment)? == Assigned::Reused {
             self.tally.ids_reused += 1;
+            *self.reused_ids.entry(carrier).or_default() += 1;
             self.add_step(message, part, StepKind::CarrierIdReused { carrier, remote: remote.clone() });
         }
         self.state.delivery.sent(carrier, to, day);

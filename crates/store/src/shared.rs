@@ -28,7 +28,10 @@ pub(crate) struct Shared {
     pub catalogue: ArcSwap<Catalogue>,
     pub wakeup: Wakeup,
     pub copies: CopySlot,
-    pub unconfirmed: Unconfirmed,
+    /// Parts whose last resend got no response. They count as submitted.
+    pub unconfirmed: CarrierCounts,
+    /// Ids that a carrier gave to a part while another part had them.
+    pub reused_ids: CarrierCounts,
     /// What the record has not seen yet.
     pub feed: Arc<Feed>,
     /// Until when this node may answer and send.
@@ -57,7 +60,8 @@ impl Shared {
             catalogue: ArcSwap::new(catalogue),
             wakeup: Wakeup::default(),
             copies: CopySlot::default(),
-            unconfirmed: Unconfirmed::default(),
+            unconfirmed: CarrierCounts::default(),
+            reused_ids: CarrierCounts::default(),
             feed,
             lease,
             runs_engine: watch::Sender::new(false),
@@ -149,21 +153,21 @@ impl CopySlot {
     }
 }
 
-/// Counts, per carrier, parts whose last resend got no response. They count as submitted, and the operator gets an alarm.
+/// Counts, per carrier, of what raises an alarm.
 #[derive(Default)]
-pub(crate) struct Unconfirmed {
+pub(crate) struct CarrierCounts {
     counts: Mutex<BTreeMap<CarrierId, u64>>,
 }
 
-impl Unconfirmed {
+impl CarrierCounts {
     /// Adds the counts of a batch. Called after its commit.
     pub(crate) fn add(&self, counted: HashMap<CarrierId, u64>) {
         if counted.is_empty() {
             return;
         }
         let mut counts = lock(&self.counts);
-        for (carrier, parts) in counted {
-            *counts.entry(carrier).or_default() += parts;
+        for (carrier, count) in counted {
+            *counts.entry(carrier).or_default() += count;
         }
     }
 

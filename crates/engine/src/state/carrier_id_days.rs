@@ -15,8 +15,9 @@ use std::hash::{DefaultHasher, Hasher};
 
 /// Days that are kept: validity (3), the longest wait for a receipt, late receipts (3), and the day itself.
 pub const DAYS_KEPT: i64 = 3 + (RECEIPT_WAIT_MAX_S / 86_400) as i64 + 3 + 1;
-/// Ids with one key that are compared in a day. Most keys have one; more than this could not be distinguished.
+/// Ids with one key that are compared in a day. Most keys have one; with more than this a receipt is ambiguous.
 const SAME_KEY_MAX: u32 = 64;
+const SAME_KEY_LIMIT: usize = SAME_KEY_MAX as usize;
 
 /// Octets of a day's filter: 8 million ids. With more ids the table is read before an id is written.
 pub const FILTER_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -39,7 +40,7 @@ pub enum Match {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Assigned {
     New,
-    /// The carrier gave the same id to another part on this day. It belongs to the newer part now.
+    /// The carrier gave the same id to another part on this day. Both parts keep it.
     Reused,
 }
 
@@ -80,36 +81,53 @@ impl CarrierIdDays {
     }
 
     /// Finds the part of an id: an id written exactly so, newest day first; else ids with the same key; else ids with
-    /// the converted key. A recipient that contradicts excludes an exact match while an older one fits.
+    /// the converted key. A recipient that contradicts excludes an exact match while an older one fits. A receipt without
+    /// a number may mean an id of the day before too: some carriers count from 1 again at midnight.
     pub fn find(&self, tables: &Tables<'_>, query: &CarrierIdQuery<'_>) -> Result<Match, TableError> {
         let CarrierIdQuery { carrier, ids, remote, source } = *query;
         let key = RemoteKey::of(remote);
         let mut same_key = CarrierIds::new();
+        let mut oldest_wanted = None;
         for CarrierIdDay { day, .. } in &self.days {
+            if oldest_wanted.is_some_and(|oldest| *day < oldest) {
+                break;
+            }
             let before = same_key.len();
             tables.read()?.read_carrier_ids(*day, carrier, &key, SAME_KEY_MAX, &mut same_key)?;
-            let found = same_key[before..].iter().find(|candidate| candidate.remote == *remote);
-            // The newest id written exactly so, unless it went to another recipient and an older one did not.
-            if let Some(found) = found.filter(|found| !contradicts(&found.assignment, source)) {
-                return Ok(Match::Part(found.assignment));
+            if same_key.len() - before >= SAME_KEY_LIMIT {
+                return Ok(Match::Ambiguous);
+            }
+            let fits = |candidate: &CarrierIdRow| {
+                candidate.remote == *remote && !contradicts(&candidate.assignment, source)
+            };
+            if oldest_wanted.is_none() && same_key[before..].iter().any(fits) {
+                oldest_wanted = Some(if source.is_some() { *day } else { day_before(*day) });
             }
         }
-        let written_so = same_key.iter().find(|candidate| candidate.remote == *remote);
-        if let Some(found) = written_so {
-            return Ok(Match::Part(found.assignment));
+        let written_so: Candidates<'_> =
+            same_key.iter().filter(|candidate| candidate.remote == *remote).collect();
+        if !written_so.is_empty() {
+            return Ok(choose(&written_so, source));
         }
         if !same_key.is_empty() {
-            return Ok(choose(&same_key, source));
+            return Ok(choose(&same_key.iter().collect::<Candidates<'_>>(), source));
         }
         let Some(converted) = ids.key_in_response(remote) else { return Ok(Match::Nothing) };
-        let mut candidates = CarrierIds::new();
+        let mut found = CarrierIds::new();
         for CarrierIdDay { day, .. } in &self.days {
-            tables.read()?.read_carrier_ids(*day, carrier, &converted, SAME_KEY_MAX, &mut candidates)?;
+            tables.read()?.read_carrier_ids(*day, carrier, &converted, SAME_KEY_MAX, &mut found)?;
         }
-        Ok(choose(&candidates, source))
+        Ok(choose(&found.iter().collect::<Candidates<'_>>(), source))
     }
 
-    /// Assigns an id to a part, in the table of the assignment's day.
+    /// Whether the day before may have the same id. Without a filter it may have every id.
+    pub fn may_be_on_day_before(&self, day: Day, carrier: CarrierId, remote: &RemoteId) -> bool {
+        let known = self.days.iter().find(|known| known.day == day_before(day));
+        let may_hold = |filter: &GrowingFilter| filter.may_hold(hash(carrier, remote));
+        known.is_some_and(|known| known.filter.as_ref().is_none_or(may_hold))
+    }
+
+    /// Assigns an id to a part, in the table of the assignment's day. Other parts that have the id keep it.
     pub fn assign(
         &mut self,
         tables: &Tables<'_>,
@@ -122,13 +140,12 @@ impl CarrierIdDays {
             tables.write(CarrierIdChange::Add { carrier, remote, assignment });
             return Ok(Assigned::New);
         }
-        let before = tables.read()?.carrier_id(assignment.day, id)?;
-        let Some(before) = before else {
-            tables.write(CarrierIdChange::Add { carrier, remote, assignment });
-            return Ok(Assigned::New);
-        };
+        let mut same_key = CarrierIds::new();
+        tables.read()?.read_carrier_ids(assignment.day, carrier, id.key, SAME_KEY_MAX, &mut same_key)?;
         tables.write(CarrierIdChange::Put { carrier, remote, assignment });
-        Ok(if before.part == assignment.part { Assigned::New } else { Assigned::Reused })
+        let mut parts = same_key.iter().filter(|row| row.remote == *id.remote).map(|row| row.assignment.part);
+        let is_new = parts.clone().next().is_none() || parts.any(|part| part == assignment.part);
+        Ok(if is_new { Assigned::New } else { Assigned::Reused })
     }
 
     /// Retires the days that no receipt can refer to any more, except those in `retired`, which a clock that was set
@@ -192,17 +209,39 @@ fn hash(carrier: CarrierId, remote: &RemoteId) -> u64 {
     hasher.finish()
 }
 
-/// Chooses between ids none of which is written exactly as in the receipt: the one whose part went to the receipt's
-/// number. An id that the carrier reused belongs to its newest part.
-fn choose(candidates: &[CarrierIdRow], source: Option<Msisdn>) -> Match {
-    let by_number = |candidate: &&CarrierIdRow| source.is_some() && candidate.assignment.to == source;
-    let with_number: SmallVec<[&CarrierIdRow; 4]> = candidates.iter().filter(by_number).collect();
-    let left = if with_number.is_empty() { candidates.iter().collect() } else { with_number };
-    let Some(first) = left.first() else { return Match::Nothing };
-    let same = |other: &&CarrierIdRow| {
-        other.remote == first.remote || other.assignment.part == first.assignment.part
+/// Ids that a receipt may mean.
+type Candidates<'a> = SmallVec<[&'a CarrierIdRow; 4]>;
+
+/// Chooses between the parts that an id may mean: one that went to the receipt's number, else one that the number does
+/// not contradict. Of several with the same id the newest is meant, but only within one account: a receipt never moves
+/// to another account's message by a guess. A number that contradicts is ignored only if the id has a single part.
+fn choose(candidates: &[&CarrierIdRow], source: Option<Msisdn>) -> Match {
+    let narrowed = |fits: &dyn Fn(&IdAssignment) -> bool| -> Candidates<'_> {
+        candidates.iter().copied().filter(|candidate| fits(&candidate.assignment)).collect()
     };
-    if left.iter().all(same) { Match::Part(first.assignment) } else { Match::Ambiguous }
+    let mut left = narrowed(&|assignment| source.is_some() && assignment.to == source);
+    if left.is_empty() {
+        left = narrowed(&|assignment| !contradicts(assignment, source));
+    }
+    let all_contradict = left.is_empty();
+    if all_contradict {
+        left = candidates.iter().copied().collect();
+    }
+    let age = |row: &&&CarrierIdRow| (row.assignment.day, row.assignment.at, row.assignment.part);
+    let Some(newest) = left.iter().max_by_key(age) else { return Match::Nothing };
+    let (id, part) = (&newest.remote, newest.assignment.part);
+    let is_same_part = left.iter().all(|other| other.assignment.part == part);
+    let is_of_same_account =
+        || left.iter().all(|other| other.remote == *id && other.assignment.part.account == part.account);
+    if is_same_part || (!all_contradict && is_of_same_account()) {
+        Match::Part(newest.assignment)
+    } else {
+        Match::Ambiguous
+    }
+}
+
+fn day_before(day: Day) -> Day {
+    Day::new(day.get() - 1)
 }
 
 /// Whether a receipt names another recipient than the part has. Then an older id that is written the same way may be

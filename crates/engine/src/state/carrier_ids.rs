@@ -18,7 +18,7 @@ struct RecentId {
     assignment: IdAssignment,
     /// The id as the carrier wrote it, if that is not the key.
     raw: Option<Box<[u8]>>,
-    /// Another id with the same key was assigned lately: the exact form must be compared.
+    /// Another id with the same key, or this id for another part, was assigned lately: only the tables decide.
     shared: bool,
 }
 
@@ -54,12 +54,13 @@ impl CarrierIdIndex {
         let place = (carrier, RemoteKey::of(remote));
         if let Some(hit) = self.recent.get(&place) {
             let written_so = hit.raw.as_deref().unwrap_or(place.1.octets()) == remote.octets();
-            return if written_so {
-                !contradicts(&hit.assignment, source)
-            } else {
-                hit.matches_number(source)
-            }
-            .then_some(hit.assignment);
+            let is_meant = match source {
+                _ if hit.shared => false,
+                _ if !written_so => hit.matches_number(source),
+                Some(_) => !contradicts(&hit.assignment, source),
+                None => !self.days.may_be_on_day_before(hit.assignment.day, carrier, remote),
+            };
+            return is_meant.then_some(hit.assignment);
         }
         let hit = self.recent.get(&(carrier, ids.key_in_response(remote)?))?;
         hit.matches_number(source).then_some(hit.assignment)
@@ -77,7 +78,10 @@ impl CarrierIdIndex {
         let assigned = self.days.assign(tables, CarrierIdKey { carrier, key: &key, remote }, assignment)?;
         let raw = (key.octets() != remote.octets()).then(|| remote.octets().into());
         let place = (carrier, key);
-        let shared = self.recent.get(&place).is_some_and(|before| before.shared || before.raw != raw);
+        let is_other = |before: &RecentId| {
+            before.shared || before.raw != raw || before.assignment.part != assignment.part
+        };
+        let shared = assigned == Assigned::Reused || self.recent.get(&place).is_some_and(is_other);
         self.recent.insert(place, RecentId { assignment, raw, shared });
         Ok(assigned)
     }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 /// The part a carrier's id stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct PartKey {
     pub account: AccountId,
     pub message: MessageId,
@@ -27,7 +27,7 @@ pub struct IdAssignment {
     pub day: Day,
 }
 
-/// The key of a row in the table of a day.
+/// An id of a carrier.
 #[derive(Clone, Copy, Debug)]
 pub struct CarrierIdKey<'a> {
     pub carrier: CarrierId,
@@ -58,9 +58,9 @@ pub enum CarrierIdChange {
     DeleteRetired { day: Day, limit: u32 },
     /// The table of a day that was retired is dropped.
     DropRetiredDay(Day),
-    /// The row of an id that has none, in the table of the assignment's day.
+    /// A row of an id that no part has yet, in the table of the assignment's day.
     Add { carrier: CarrierId, remote: RemoteId, assignment: IdAssignment },
-    /// The row of an id in the table of the assignment's day, in place of any other.
+    /// The row of an id and a part in the table of the assignment's day, in place of one that it has.
     Put { carrier: CarrierId, remote: RemoteId, assignment: IdAssignment },
 }
 
@@ -87,9 +87,6 @@ pub trait CarrierIdRows {
         limit: u32,
         found: &mut CarrierIds,
     ) -> Result<(), TableError>;
-
-    /// Returns the part of an id that a carrier gave on a day.
-    fn carrier_id(&self, day: Day, id: CarrierIdKey<'_>) -> Result<Option<IdAssignment>, TableError>;
 
     /// Calls `visit` with up to `limit` ids of a day. Returns how many there were.
     fn visit_carrier_ids(

@@ -1,10 +1,12 @@
 //! Alarms about carriers' queues: publishes the length and age of each queue for routing, metrics and the operator, and raises
-//! `queue-age` and `unconfirmed-parts`.
+//! `queue-age`, `unconfirmed-parts` and `reused-message-id`.
 
 use crate::board::{AlarmKind, QueueStatus};
 use crate::world::World;
+use hermod_domain::ids::CarrierId;
 use hermod_store::CarrierQueue;
 use metrics::gauge;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// A message that waits this long for a slot raises an alarm.
@@ -42,20 +44,35 @@ pub(super) fn watch_queues(world: &World, queues: &[CarrierQueue]) {
     }
 }
 
-/// Raises the alarm `unconfirmed-parts` per carrier, counted by parts, for what the store has committed since
-/// the last call.
-pub fn alarm_unconfirmed(world: &World) {
-    let counts = world.store.take_unconfirmed();
+/// Raises `unconfirmed-parts` and `reused-message-id` per carrier, counted by parts, for what the store has committed
+/// since the last call.
+pub fn alarm_carrier_counts(world: &World) {
+    raise_per_carrier(world, AlarmKind::UnconfirmedParts, &world.store.take_unconfirmed(), |parts| {
+        format!(
+            "{parts} parts got no response and have no resend left; they count as submitted and are reported UNKNOWN at \
+             their deadline"
+        )
+    });
+    raise_per_carrier(world, AlarmKind::ReusedMessageId, &world.store.take_reused_ids(), |parts| {
+        format!(
+            "{parts} parts got a message id that the carrier had given to another part on the same day; a receipt for \
+             such an id is applied only if its number fits one of them, or all are of one account"
+        )
+    });
+}
+
+fn raise_per_carrier(
+    world: &World,
+    kind: AlarmKind,
+    counts: &BTreeMap<CarrierId, u64>,
+    describe: impl Fn(u64) -> String,
+) {
     if counts.is_empty() {
         return;
     }
-    let catalogue = world.catalogue();
-    for (carrier, name, _) in catalogue.carriers() {
-        let Some(parts) = counts.get(carrier) else { continue };
-        let detail = format!(
-            "{parts} parts got no response and have no resend left; they count as submitted and are reported UNKNOWN at \
-             their deadline"
-        );
-        world.alarms.raise_times(AlarmKind::UnconfirmedParts, name, "", &detail, *parts, world.clock.now());
+    for (carrier, name, _) in world.catalogue().carriers() {
+        if let Some(parts) = counts.get(carrier) {
+            world.alarms.raise_times(kind, name, "", &describe(*parts), *parts, world.clock.now());
+        }
     }
 }

@@ -39,6 +39,8 @@ pub enum AlarmKind {
     UnmatchedReceipts,
     /// A receipt matches more than one part.
     AmbiguousReceipt,
+    /// A carrier gave the same message id to several parts.
+    ReusedMessageId,
     /// A carrier accepted parts without a usable message id.
     MissingMessageId,
     /// Parts got no response, and no resend is left.
@@ -70,7 +72,7 @@ pub enum AlarmKind {
 }
 
 impl AlarmKind {
-    pub const ALL: [AlarmKind; 24] = [
+    pub const ALL: [AlarmKind; 25] = [
         AlarmKind::BindRefused,
         AlarmKind::AlreadyBound,
         AlarmKind::CarrierDown,
@@ -81,6 +83,7 @@ impl AlarmKind {
         AlarmKind::UnknownStat,
         AlarmKind::UnmatchedReceipts,
         AlarmKind::AmbiguousReceipt,
+        AlarmKind::ReusedMessageId,
         AlarmKind::MissingMessageId,
         AlarmKind::UnconfirmedParts,
         AlarmKind::BadSettings,
@@ -109,6 +112,7 @@ impl AlarmKind {
             AlarmKind::UnknownStat => "unknown-stat",
             AlarmKind::UnmatchedReceipts => "unmatched-receipts",
             AlarmKind::AmbiguousReceipt => "ambiguous-receipt",
+            AlarmKind::ReusedMessageId => "reused-message-id",
             AlarmKind::MissingMessageId => "missing-message-id",
             AlarmKind::UnconfirmedParts => "unconfirmed-parts",
             AlarmKind::BadSettings => "bad-settings",

@@ -2,7 +2,7 @@
 //! certificates, review cases, corrupt rows, the record. Each check finds all causes, so an alarm is cleared when its cause is
 //! gone.
 
-use crate::app::alarm_unconfirmed;
+use crate::app::alarm_carrier_counts;
 use crate::board::AlarmKind;
 use crate::telemetry;
 use crate::tls::{EXPIRY_WARNING, Tls};
@@ -24,7 +24,7 @@ const DAY_SECONDS: u64 = 24 * 3_600;
 pub(super) fn run_checks(world: &World) {
     telemetry::figures().fold();
     world.follow_machine_clock();
-    alarm_unconfirmed(world);
+    alarm_carrier_counts(world);
     let now = world.clock.now();
     world.binds.expire_traces(now);
     let behind = world.store.newest_at_open().and_then(|newest| clock_behind(newest, now));

@@ -14,8 +14,14 @@ use rusqlite::ToSql;
 
 /// Every migration, in order; the schema version is the number of those applied. A released migration is never changed. An
 /// expand behind a contract belongs to a later release than that contract.
-const MIGRATIONS: &[Migration] =
-    &[Migration { kind: MigrationKind::Expand, what: "create the tables", sql: include_str!("tables.sql") }];
+const MIGRATIONS: &[Migration] = &[
+    Migration { kind: MigrationKind::Expand, what: "create the tables", sql: include_str!("tables.sql") },
+    Migration {
+        kind: MigrationKind::Expand,
+        what: "keep every part of a carrier id that was used twice",
+        sql: include_str!("reused_ids.sql"),
+    },
+];
 
 /// One step from a schema version to the next.
 pub(super) struct Migration {

@@ -18,21 +18,15 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 const TABLE: &str = "remote";
 /// The name of a day's table while its rows are being deleted, followed by `_` and the number of the day.
 const RETIRED: &str = "retired_remote";
-const VALUES: &str = "(carrier, key, raw, account, message, part, dest, at)
+/// The key comes first, as `INSERT OR REPLACE` needs it on PostgreSQL.
+const VALUES: &str = "(carrier, key, raw, message, part, account, dest, at)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
 /// Rows read for a sample of ids.
 const SAMPLE_ROWS: u32 = 1_000;
 
 impl SqlTables<'_> {
     fn create_carrier_id_day(&self, day: Day) -> Result<(), TableError> {
-        Ok(self.connection.execute_batch(&format!(
-            "CREATE TABLE {TABLE}_{} (
-                 carrier INTEGER NOT NULL, key BLOB NOT NULL, raw BLOB NOT NULL, account INTEGER NOT NULL,
-                 message INTEGER NOT NULL, part INTEGER NOT NULL, dest INTEGER NOT NULL, at INTEGER NOT NULL,
-                 PRIMARY KEY (carrier, key, raw)
-             ) WITHOUT ROWID, STRICT",
-            day.get()
-        ))?)
+        Ok(self.connection.execute_batch(&create_table(&format!("{TABLE}_{}", day.get())))?)
     }
 
     fn retire_carrier_id_day(&self, day: Day) -> Result<(), TableError> {
@@ -45,7 +39,8 @@ impl SqlTables<'_> {
         self.connection
             .prepare_cached(&format!(
                 "DELETE FROM {table}
-                 WHERE (carrier, key, raw) IN (SELECT carrier, key, raw FROM {table} LIMIT ?1)"
+                 WHERE (carrier, key, raw, message, part) IN
+                     (SELECT carrier, key, raw, message, part FROM {table} LIMIT ?1)"
             ))?
             .execute([limit])?;
         Ok(())
@@ -131,18 +126,6 @@ impl CarrierIdRows for SqlTables<'_> {
         Ok(())
     }
 
-    fn carrier_id(&self, day: Day, id: CarrierIdKey<'_>) -> Result<Option<IdAssignment>, TableError> {
-        let sql = DaySql::new(format_args!(
-            "SELECT key, raw, account, message, part, dest, at FROM {TABLE}_{}
-             WHERE carrier = ?1 AND key = ?2 AND raw = ?3",
-            day.get()
-        ))?;
-        let mut statement = self.connection.prepare_cached(sql.as_str()?)?;
-        let mut rows =
-            statement.query(params![id.carrier.get(), id.key.octets(), stored_raw(id.key, id.remote)])?;
-        Ok(rows.next()?.map(|row| read_row(&row, day)).transpose()?.map(|row| row.assignment))
-    }
-
     fn visit_carrier_ids(
         &self,
         day: Day,
@@ -162,6 +145,17 @@ impl CarrierIdRows for SqlTables<'_> {
         }
         Ok(visited)
     }
+}
+
+/// Returns the statement that creates the table of a day. An id that a carrier gave to several parts has a row for each.
+pub(crate) fn create_table(name: &str) -> String {
+    format!(
+        "CREATE TABLE {name} (
+             carrier INTEGER NOT NULL, key BLOB NOT NULL, raw BLOB NOT NULL, message INTEGER NOT NULL,
+             part INTEGER NOT NULL, account INTEGER NOT NULL, dest INTEGER NOT NULL, at INTEGER NOT NULL,
+             PRIMARY KEY (carrier, key, raw, message, part)
+         ) WITHOUT ROWID, STRICT"
+    )
 }
 
 /// Returns the days that have a table, oldest first.
@@ -226,9 +220,9 @@ fn write_row(
             carrier.get(),
             key.octets(),
             stored_raw(key, remote),
-            account.get(),
             message.as_i64(),
             part.get(),
+            account.get(),
             to.map_or(0, |to| to.number().cast_signed()),
             time_to_stored(*at)
         ],

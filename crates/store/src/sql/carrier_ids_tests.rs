@@ -45,8 +45,19 @@ impl World {
     }
 
     fn assign_to(&mut self, remote: &str, message: i64, now: Timestamp, to: Msisdn) -> Assigned {
+        self.assign_of(AccountId::new(7), remote, message, now, to)
+    }
+
+    fn assign_of(
+        &mut self,
+        account: AccountId,
+        remote: &str,
+        message: i64,
+        now: Timestamp,
+        to: Msisdn,
+    ) -> Assigned {
         let message = MessageId::from_i64(message).unwrap();
-        let part = PartKey { account: AccountId::new(7), message, part: PartNo::FIRST };
+        let part = PartKey { account, message, part: PartNo::FIRST };
         let assignment = IdAssignment { part, to: Some(to), at: Some(now), day: now.day() };
         changing(&self.connection, |tables| self.remotes.assign(tables, ACME, &id(remote), assignment))
             .unwrap()
@@ -223,7 +234,35 @@ fn id_reused_on_a_later_day_matches_the_newer_part_unless_the_recipient_is_the_o
     world.finds("a", None, "6");
     world.finds("a", Some(6), "6");
     world.finds("a", Some(5), "5");
-    world.finds("a", Some(7), "6");
+    world.finds("a", Some(7), "ambiguous");
+}
+
+#[test]
+fn id_of_two_accounts_is_matched_by_number_only() {
+    for (later, without_number) in [(0, "ambiguous"), (1, "ambiguous"), (2, "6")] {
+        let mut world = World::new();
+        world.assign("a", 5, noon());
+        world.assign_of(AccountId::new(8), "a", 6, days_later(later), number(6));
+        for (source, expect) in
+            [(None, without_number), (Some(5), "5"), (Some(6), "6"), (Some(7), "ambiguous")]
+        {
+            world.finds("a", source, expect);
+        }
+        // The same recipient does not decide, unless the older id is of an earlier day.
+        world.assign_of(AccountId::new(8), "b", 7, noon(), number(7));
+        world.assign_to("b", 8, days_later(later), number(7));
+        world.finds("b", Some(7), if later == 0 { "ambiguous" } else { "8" });
+    }
+}
+
+#[test]
+fn id_of_very_many_parts_is_ambiguous() {
+    let mut world = World::new();
+    for message in 1..=100 {
+        world.assign("0", message, noon());
+    }
+    world.finds("0", None, "ambiguous");
+    assert_eq!(world.assign("0", 100, noon()), Assigned::Reused, "beyond the limit it is not known");
 }
 
 #[test]

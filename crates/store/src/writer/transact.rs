@@ -32,6 +32,7 @@ struct Results {
     unreadable_reports: Vec<UnreadableReport>,
     woken: HashSet<Endpoint>,
     unconfirmed: HashMap<CarrierId, u64>,
+    reused_ids: HashMap<CarrierId, u64>,
     set_aside: Vec<UnreadablePart>,
     forbidden: Vec<ForbiddenEvent>,
     steps: Vec<MessageStep>,
@@ -48,6 +49,7 @@ impl Results {
             unreadable_reports,
             woken,
             unconfirmed,
+            reused_ids,
             set_aside,
             forbidden,
             steps,
@@ -62,6 +64,7 @@ impl Results {
             unreadable_reports,
             woken,
             unconfirmed,
+            reused_ids,
             set_aside,
             forbidden,
             steps,
@@ -183,6 +186,7 @@ impl Writer<'_> {
         }
         self.shared.wakeup.wake(results.woken);
         self.shared.unconfirmed.add(results.unconfirmed);
+        self.shared.reused_ids.add(results.reused_ids);
         log_unreadable_reports(results.unreadable_reports);
         log_set_aside(&results.set_aside);
         log_forbidden(&results.forbidden);

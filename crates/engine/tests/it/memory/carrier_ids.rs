@@ -10,9 +10,9 @@ use hermod_engine::tables::{
     CarrierIdChange, CarrierIdKey, CarrierIdRow, CarrierIdRows, CarrierIds, IdAssignment, PartKey, TableError,
 };
 
-/// The key of a row: the day of its table, the carrier, the key of the id, and the id as it was written unless that is its
-/// key. Retired days have their ids in the same table.
-pub(super) type Key = (i64, u32, Vec<u8>, Vec<u8>);
+/// The key of a row: the day of its table, the carrier, the key of the id, the id as it was written unless that is its
+/// key, and the part. Retired days have their ids in the same table.
+pub(super) type Key = (i64, u32, Vec<u8>, Vec<u8>, Option<PartKey>);
 
 /// The row of an id.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +30,7 @@ impl Rows {
 
     /// Returns the ids of a day, in the order of their keys.
     fn carrier_ids_of(&self, day: Day) -> impl Iterator<Item = (&Key, &Row)> {
-        let ids = self.carrier_id.range((day.get(), 0, Vec::new(), Vec::new())..);
+        let ids = self.carrier_id.range((day.get(), 0, Vec::new(), Vec::new(), None)..);
         ids.take_while(move |((of, ..), _)| *of == day.get())
     }
 }
@@ -73,7 +73,7 @@ impl MemoryTables {
         let id = CarrierIdKey { carrier, key: &RemoteKey::of(remote), remote };
         let rows = &mut *self.write();
         rows.check_carrier_id_day(tie.day);
-        rows.carrier_id.add(stored_key(tie.day, id), stored(tie));
+        rows.carrier_id.add(stored_key(tie, id), stored(tie));
         Ok(())
     }
 
@@ -86,7 +86,7 @@ impl MemoryTables {
         let id = CarrierIdKey { carrier, key: &RemoteKey::of(remote), remote };
         let rows = &mut *self.write();
         rows.check_carrier_id_day(tie.day);
-        rows.carrier_id.put(stored_key(tie.day, id), stored(tie));
+        rows.carrier_id.put(stored_key(tie, id), stored(tie));
         Ok(())
     }
 }
@@ -130,20 +130,14 @@ impl CarrierIdRows for MemoryTables {
     ) -> Result<(), TableError> {
         let rows = self.read();
         rows.check_carrier_id_day(day);
-        let first = (day.get(), carrier.get(), key.octets().to_vec(), Vec::new());
-        let ids = rows.carrier_id.range(first..).take_while(|((of, by, octets, _), _)| {
+        let first = (day.get(), carrier.get(), key.octets().to_vec(), Vec::new(), None);
+        let ids = rows.carrier_id.range(first..).take_while(|((of, by, octets, ..), _)| {
             (*of, *by) == (day.get(), carrier.get()) && octets == key.octets()
         });
-        for ((_, _, key, raw), row) in ids.take(usize::try_from(limit)?) {
+        for ((_, _, key, raw, _), row) in ids.take(usize::try_from(limit)?) {
             found.push(CarrierIdRow { remote: stored_remote(key, raw)?, assignment: read(day, row) });
         }
         Ok(())
-    }
-
-    fn carrier_id(&self, day: Day, id: CarrierIdKey<'_>) -> Result<Option<IdAssignment>, TableError> {
-        let rows = self.read();
-        rows.check_carrier_id_day(day);
-        Ok(rows.carrier_id.get(&stored_key(day, id)).map(|row| read(day, row)))
     }
 
     fn visit_carrier_ids(
@@ -155,7 +149,7 @@ impl CarrierIdRows for MemoryTables {
         let rows = self.read();
         rows.check_carrier_id_day(day);
         let mut visited = 0;
-        for ((_, carrier, key, raw), _) in rows.carrier_ids_of(day).take(usize::try_from(limit)?) {
+        for ((_, carrier, key, raw, _), _) in rows.carrier_ids_of(day).take(usize::try_from(limit)?) {
             visit(CarrierId::new(*carrier), &stored_remote(key, raw)?);
             visited += 1;
         }
@@ -163,10 +157,10 @@ impl CarrierIdRows for MemoryTables {
     }
 }
 
-fn stored_key(day: Day, id: CarrierIdKey<'_>) -> Key {
+fn stored_key(tie: &IdAssignment, id: CarrierIdKey<'_>) -> Key {
     let CarrierIdKey { carrier, key, remote } = id;
     let raw = stored_raw(key.octets(), remote);
-    (day.get(), carrier.get(), key.octets().to_vec(), raw)
+    (tie.day.get(), carrier.get(), key.octets().to_vec(), raw, Some(tie.part))
 }
 
 fn stored(tie: &IdAssignment) -> Row {

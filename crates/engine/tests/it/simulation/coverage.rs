@@ -20,7 +20,7 @@ const NOT_SIMULATED: [&str; 12] = [
 ];
 
 /// Outcomes and events that must happen, beside the commands.
-const MUST_HAPPEN: [&str; 13] = [
+const MUST_HAPPEN: [&str; 14] = [
     "accepted",
     "over a control",
     "key used before",
@@ -34,6 +34,7 @@ const MUST_HAPPEN: [&str; 13] = [
     "records purged",
     "messages erased",
     "MO received",
+    "receipts ambiguous",
 ];
 
 /// Counts by name.

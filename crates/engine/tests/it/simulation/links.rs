@@ -1,7 +1,9 @@
 //! Commands of links: open, take parts, report responses, receipts and MO messages, and close.
 
+use super::commands::recipient;
 use super::model::Model;
 use super::parts_without_id::Unnamed;
+use super::receipts::TiedPart;
 use super::world::{CARRIERS, IN_DOUBT_WAIT, Link, World};
 use super::{mo, move_messages};
 use hermod_domain::carrier::IdConversion;
@@ -173,7 +175,12 @@ fn receipt(world: &mut World, carrier: CarrierId) -> Option<ReceiptRecord> {
     } else {
         newest_id(world, carrier)?
     };
-    let source = world.model.recipient_of(&remote).filter(|_| world.random.once_in(3));
+    let recipients = world.model.recipients_of(&remote);
+    let source = match world.random.below(20) {
+        0 => Some(recipient(world)),
+        1..=8 if !recipients.is_empty() => Some(world.random.one_of(&recipients)),
+        _ => None,
+    };
     Some(receipt_of(remote, verdict, source))
 }
 
@@ -204,13 +211,14 @@ impl World {
     }
 
     fn note_answer(&mut self, carrier: CarrierId, record: &ResponseRecord) {
-        let ResponseRecord { message, part, to, response: answer, failover_to: otherwise, .. } = record;
+        let ResponseRecord { message, part, account, to, response: answer, failover_to: otherwise } = record;
         let (message, part) = (*message, *part);
         let model = &mut self.model;
         match answer {
             SubmitResponse::Accepted(remote) => {
                 model.apply_event(message, part, PartEvent::Accepted);
-                model.tie(carrier, remote, (message, part), *to);
+                let tied = TiedPart { account: *account, message, part, to: *to, at: model.now };
+                model.tie(carrier, remote, tied);
             }
             SubmitResponse::AcceptedWithoutId => model.accepted_without_id(carrier, message, part, *to),
             SubmitResponse::Throttled => {

@@ -4,7 +4,7 @@ use super::commands::perhaps_later;
 use super::model::Model;
 use super::receipts::{Early, TiedPart};
 use super::world::{CARRIERS, World};
-use hermod_domain::ids::{CarrierId, MessageId, PartNo, RemoteId};
+use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo, RemoteId};
 use hermod_domain::lifecycle::{DeliveryOutcome, PartEvent};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
@@ -23,6 +23,7 @@ pub(super) const DAYS_KEPT: i64 = 9;
 pub(super) struct Unnamed {
     pub(super) carrier: CarrierId,
     pub(super) to: Msisdn,
+    pub(super) account: AccountId,
     pub(super) message: MessageId,
     pub(super) part: PartNo,
     pub(super) at: Timestamp,
@@ -41,7 +42,8 @@ impl Model {
             return;
         }
         self.unnamed.retain(|other| (other.message, other.part) != (message, part));
-        self.unnamed.push(Unnamed { carrier, to, message, part, at: self.now });
+        let account = self.messages[&message].account;
+        self.unnamed.push(Unnamed { carrier, to, account, message, part, at: self.now });
         let since = self.now.minus(OVERTAKES_BY_MAX);
         let early = self.early.iter();
         let lately =
@@ -68,8 +70,8 @@ impl Model {
         let candidates: Vec<Unnamed> = self.unnamed.iter().copied().filter(is_candidate).collect();
         let [found] = candidates[..] else { return false };
         self.unnamed.retain(|part| *part != found);
-        let Unnamed { message, part, at, .. } = found;
-        self.note_id(remote, TiedPart { message, part, to, day: at.day() });
+        let Unnamed { account, message, part, at, .. } = found;
+        self.note_id(remote, TiedPart { account, message, part, to, at });
         self.apply_event(message, part, PartEvent::Receipt(verdict));
         true
     }

@@ -1,10 +1,10 @@
 //! The model of receipts: the parts of carrier ids, and receipts before their response.
 
 use super::model::Model;
-use hermod_domain::ids::{CarrierId, MessageId, PartNo, RemoteId};
+use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo, RemoteId};
 use hermod_domain::lifecycle::{DeliveryOutcome, PartEvent};
 use hermod_domain::phone::Msisdn;
-use hermod_domain::time::{Day, Timestamp};
+use hermod_domain::time::Timestamp;
 use hermod_engine::commands::Rematch;
 
 /// A receipt before the response with its id.
@@ -15,13 +15,22 @@ pub(super) struct Early {
     pub(super) source: Option<Msisdn>,
 }
 
-/// The part of a carrier id, from a day on.
+/// A part of a carrier id, from the time of its response on.
 #[derive(Clone, Copy)]
 pub(super) struct TiedPart {
+    pub(super) account: AccountId,
     pub(super) message: MessageId,
     pub(super) part: PartNo,
     pub(super) to: Msisdn,
-    pub(super) day: Day,
+    pub(super) at: Timestamp,
+}
+
+/// The part that a receipt means.
+enum Meant {
+    Part(TiedPart),
+    /// An id that the carrier gave to several parts, and nothing decides between them.
+    Unclear,
+    Nothing,
 }
 
 /// Whether a later receipt of an id replaces an earlier one.
@@ -37,38 +46,48 @@ fn replaces(later: DeliveryOutcome, earlier: DeliveryOutcome) -> bool {
 }
 
 impl Model {
-    /// Records the part of an id from a day on. An id has one part on each day.
+    /// Records a part of an id from a day on. An id may have several parts, the newest is the first.
     pub(super) fn note_id(&mut self, remote: &RemoteId, tied: TiedPart) {
-        let days = self.tied.entry(remote.clone()).or_default();
-        days.retain(|other| other.day != tied.day);
-        let place = days.partition_point(|other| other.day > tied.day);
-        days.insert(place, tied);
+        let parts = self.tied.entry(remote.clone()).or_default();
+        let row = |tied: &TiedPart| (tied.at.day(), tied.message, tied.part);
+        parts.retain(|other| row(other) != row(&tied));
+        let age = |tied: &TiedPart| (tied.at, tied.account, tied.message, tied.part);
+        let place = parts.partition_point(|other| age(other) > age(&tied));
+        parts.insert(place, tied);
     }
 
-    /// Returns the part of a receipt: the newest with its id, unless that went to another number and an older one
-    /// did not.
-    fn find_tied(&self, remote: &RemoteId, source: Option<Msisdn>) -> Option<TiedPart> {
-        let days = self.tied.get(remote)?;
+    /// Returns the part of a receipt: the only one with its id; or of those that went to its number on the newest such
+    /// day (without a number: on that day and the one before) the newest, if they are of one account.
+    fn find_tied(&self, remote: &RemoteId, source: Option<Msisdn>) -> Meant {
+        let Some(parts) = self.tied.get(remote) else { return Meant::Nothing };
         let fits = |tied: &&TiedPart| source.is_none_or(|source| source == tied.to);
-        days.iter().find(fits).or_else(|| days.first()).copied()
+        let Some(newest) = parts.iter().find(fits) else {
+            let first = parts[0];
+            let is_same = |tied: &TiedPart| (tied.message, tied.part) == (first.message, first.part);
+            return if parts.iter().all(is_same) { Meant::Part(first) } else { Meant::Unclear };
+        };
+        let since = newest.at.day().get() - i64::from(source.is_none());
+        let is_foreign = |tied: &TiedPart| tied.at.day().get() >= since && tied.account != newest.account;
+        if parts.iter().filter(fits).any(is_foreign) { Meant::Unclear } else { Meant::Part(*newest) }
     }
 
     /// Records the id of a part. Its receipt may already be parked.
-    pub(super) fn tie(
-        &mut self,
-        carrier: CarrierId,
-        remote: &RemoteId,
-        (message, part): (MessageId, PartNo),
-        to: Msisdn,
-    ) {
+    pub(super) fn tie(&mut self, carrier: CarrierId, remote: &RemoteId, tied: TiedPart) {
         if !self.tied.contains_key(remote) {
             self.ids.entry(carrier).or_default().push(remote.clone());
         }
-        self.note_id(remote, TiedPart { message, part, to, day: self.now.day() });
-        if let Some(Early { verdict, source, .. }) = self.early.remove(&(carrier, remote.octets().to_vec())) {
-            let tied = self.find_tied(remote, source).expect("it was tied");
-            self.apply_event(tied.message, tied.part, PartEvent::Receipt(verdict));
-        }
+        self.note_id(remote, tied);
+        self.match_early(carrier, remote);
+    }
+
+    /// Applies the parked receipt of an id, if it has one part now. Returns whether it did.
+    fn match_early(&mut self, carrier: CarrierId, remote: &RemoteId) -> bool {
+        let key = (carrier, remote.octets().to_vec());
+        let Some(Early { verdict, source, .. }) = self.early.get(&key).copied() else { return false };
+        let Meant::Part(tied) = self.find_tied(remote, source) else { return false };
+        self.early.remove(&key);
+        self.apply_event(tied.message, tied.part, PartEvent::Receipt(verdict));
+        true
     }
 
     pub(super) fn receipt(
@@ -78,12 +97,13 @@ impl Model {
         verdict: DeliveryOutcome,
         source: Option<Msisdn>,
     ) {
-        if let Some(TiedPart { message, part, .. }) = self.find_tied(remote, source) {
-            self.apply_event(message, part, PartEvent::Receipt(verdict));
-            return;
-        }
-        if self.matches_number(carrier, remote, source, verdict) {
-            return;
+        match self.find_tied(remote, source) {
+            Meant::Part(TiedPart { message, part, .. }) => {
+                self.apply_event(message, part, PartEvent::Receipt(verdict));
+                return;
+            }
+            Meant::Nothing if self.matches_number(carrier, remote, source, verdict) => return,
+            Meant::Unclear | Meant::Nothing => {}
         }
         let key = (carrier, remote.octets().to_vec());
         let earlier = self.early.get(&key);
@@ -94,20 +114,11 @@ impl Model {
 
     /// Matches parked receipts again. Returns the number of matches.
     pub(super) fn rematch(&mut self, command: &Rematch) -> usize {
-        let mut matched = 0;
-        for remote in &command.remotes {
-            let key = (command.carrier, remote.octets().to_vec());
-            let Some(Early { verdict, source, .. }) = self.early.get(&key).copied() else { continue };
-            let Some(tied) = self.find_tied(remote, source) else { continue };
-            self.early.remove(&key);
-            self.apply_event(tied.message, tied.part, PartEvent::Receipt(verdict));
-            matched += 1;
-        }
-        matched
+        command.remotes.iter().filter(|remote| self.match_early(command.carrier, remote)).count()
     }
 
-    /// Returns the recipient of the part with this id.
-    pub(super) fn recipient_of(&self, remote: &RemoteId) -> Option<Msisdn> {
-        self.tied.get(remote)?.first().map(|tied| tied.to)
+    /// Returns the recipients of the parts with this id.
+    pub(super) fn recipients_of(&self, remote: &RemoteId) -> Vec<Msisdn> {
+        self.tied.get(remote).into_iter().flatten().map(|tied| tied.to).collect()
     }
 }

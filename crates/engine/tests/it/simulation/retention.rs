@@ -127,7 +127,7 @@ impl Model {
     pub(super) fn purge_carrier_ids(&mut self) {
         let today = self.now.day();
         self.tied.retain(|_, days| {
-            days.retain(|tied| tied.day.get() + DAYS_KEPT >= today.get());
+            days.retain(|tied| tied.at.day().get() + DAYS_KEPT >= today.get());
             !days.is_empty()
         });
     }

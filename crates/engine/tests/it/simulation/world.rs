@@ -246,6 +246,7 @@ impl World {
             ("resent", tally.doubts.resent),
             ("moved", tally.moved),
             ("receipts parked", tally.receipts_parked),
+            ("receipts ambiguous", tally.receipts_ambiguous),
             ("receipts matched later", tally.receipts_rematched),
             ("receipts given up", tally.receipts_given_up),
             ("receipts late", tally.receipts_late),

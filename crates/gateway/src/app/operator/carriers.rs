@@ -175,6 +175,9 @@ const fn what_to_do(kind: AlarmKind) -> &'static str {
             "Compare the ids (hermod carrier receipts) and set ids to hex-to-decimal or decimal-to-hex."
         }
         AlarmKind::AmbiguousReceipt => "The carrier uses one id for several parts: ask for unique ids.",
+        AlarmKind::ReusedMessageId => {
+            "Ask the carrier for ids that are unique for at least two weeks: some receipts cannot be matched safely until then."
+        }
         AlarmKind::MissingMessageId => {
             "Ask the carrier for a message_id of 1 to 64 octets in submit_sm_resp: without it most receipts match no part."
         }

@@ -18,7 +18,7 @@ const KEYS: &[(&str, usize)] = &[
     ("webhook_attempt", 4),
 ];
 /// The tables of carriers' ids have one table per day: `remote_20771`.
-const DAY_TABLE: (&str, usize) = ("remote_", 3);
+const DAY_TABLE: (&str, usize) = ("remote_", 5);
 const OR_REPLACE: &str = "INSERT OR REPLACE INTO ";
 
 /// What becomes of a statement's parameters.

@@ -1,7 +1,8 @@
-//! Migration 3. Carrier ids are found by a normalised key, receipts without a part get a table of their own, and deliveries are
-//! counted. It is code because SQL cannot compute the keys.
+//! Migration 3: carrier ids are found by a normalised key, receipts without a part get a table of their own, and deliveries are
+//! counted. Migration 21: an id that a carrier gave to several parts has a row for each. They are code because SQL can neither
+//! compute the keys nor name the tables of the days.
 
-use crate::sql::carrier_ids::split_id;
+use crate::sql::carrier_ids::{create_table, split_id};
 use crate::sql::day_tables::bucket_days;
 use crate::sql::{Connection, Row, params};
 use hermod_domain::ids::RemoteId;
@@ -109,6 +110,23 @@ fn convert(connection: &Connection, day: Day) -> Result<(), TableError> {
         } else {
             let (account, message, part): (i64, i64, i64) = (row.get(2)?, row.get(3)?, row.get(4)?);
             tie.execute(params![carrier, key.octets(), raw, account, message, part, row.get::<i64>(7)?])?;
+        }
+    }
+    Ok(())
+}
+
+/// Converts each day's table, also of days whose rows are being deleted, so that the part belongs to the key.
+pub(super) fn keep_reused_ids(connection: &Connection) -> Result<(), TableError> {
+    for kind in ["remote", "retired_remote"] {
+        for day in bucket_days(connection, kind)? {
+            let table = format!("{kind}_{day}");
+            connection.execute_batch(&format!("ALTER TABLE {table} RENAME TO before_21"))?;
+            connection.execute_batch(&create_table(&table))?;
+            connection.execute_batch(&format!(
+                "INSERT INTO {table} (carrier, key, raw, message, part, account, dest, at)
+                     SELECT carrier, key, raw, message, part, account, dest, at FROM before_21;
+                 DROP TABLE before_21"
+            ))?;
         }
     }
     Ok(())

@@ -49,6 +49,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration::Sql(sql_migrations::JOURNAL),
     Migration::Sql(sql_migrations::USERS),
     Migration::Sql(customer_requests::TABLE),
+    Migration::Code(carrier_ids::keep_reused_ids),
 ];
 
 /// One step from a schema version to the next.

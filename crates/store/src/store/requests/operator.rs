@@ -51,4 +51,9 @@ impl Store {
     pub fn take_unconfirmed(&self) -> BTreeMap<CarrierId, u64> {
         self.inner.access.shared.unconfirmed.take()
     }
+
+    /// Returns, per carrier, how many ids it gave to a part while another part had them, since the last call.
+    pub fn take_reused_ids(&self) -> BTreeMap<CarrierId, u64> {
+        self.inner.access.shared.reused_ids.take()
+    }
 }

@@ -3,7 +3,8 @@
 use super::PAID_IN;
 use crate::world::*;
 use hermod_domain::lifecycle::{DeliveryOutcome, MessageState};
-use hermod_store::SubmitResponse;
+use hermod_domain::phone::Msisdn;
+use hermod_store::{Acceptance, ReceiptRecord, SubmitResponse};
 
 #[tokio::test]
 async fn receipt_before_its_response_waits_for_it() {
@@ -86,4 +87,52 @@ async fn id_assigned_twice_by_a_carrier_is_in_the_timeline() {
     assert_eq!(world.state(second).await, MessageState::Delivered);
     assert_eq!(world.timeline(second), ["carrier_id_reused"]);
     world.assert_audit_clean();
+}
+
+/// The states of a message of Alice's to one number and of one of Bob's to another, which got the same id from their
+/// carrier, after a receipt for that id. Receipts that were applied to none are kept.
+async fn states_after_receipt_for_reused_id(source: Option<u64>, restart: bool) -> [MessageState; 2] {
+    let mut world = World::new().await;
+    world.pay_in(BOB, PAID_IN).await;
+    let mut link = world.link_with_slots(2).await;
+    let number = |last: u64| Msisdn::from_number(4_915_100_000_000 + last).unwrap();
+    let alices = world.send(Acceptance { to: number(1), ..world.sms() }).await;
+    let bobs = world.send(Acceptance { account: BOB, to: number(2), ..world.sms() }).await;
+    for job in link.take_jobs(2).await {
+        link.accept(&job, "same").await;
+    }
+    world.flush().await;
+    assert_eq!(world.store.take_reused_ids().get(&ACME), Some(&1));
+    if restart {
+        drop(link);
+        world.restart().await;
+        link = world.link().await;
+    }
+    let receipt =
+        ReceiptRecord { source: source.map(number), ..receipt(9, "same", DeliveryOutcome::Delivered) };
+    link.respond(Vec::new(), vec![receipt]).await;
+    assert_eq!(link.take_recorded().await, [9], "the carrier gets its answer in any case");
+    world.flush().await;
+    let state = async |account, message| world.store.message(account, message).await.unwrap().unwrap().state;
+    let states = [state(ALICE, alices).await, state(BOB, bobs).await];
+    let parked = world.store.parked(ACME, 10).await.unwrap();
+    assert_eq!(parked.is_empty(), states.contains(&MessageState::Delivered));
+    world.assert_audit_clean();
+    states
+}
+
+#[tokio::test]
+async fn receipt_for_a_reused_id_is_applied_only_to_the_message_whose_number_it_names() {
+    const DELIVERED: MessageState = MessageState::Delivered;
+    const SUBMITTED: MessageState = MessageState::Submitted;
+    for restart in [false, true] {
+        for (source, expect) in [
+            (Some(1), [DELIVERED, SUBMITTED]),
+            (Some(2), [SUBMITTED, DELIVERED]),
+            (Some(3), [SUBMITTED, SUBMITTED]),
+            (None, [SUBMITTED, SUBMITTED]),
+        ] {
+            assert_eq!(states_after_receipt_for_reused_id(source, restart).await, expect, "{source:?}");
+        }
+    }
 }

@@ -1,5 +1,7 @@
 //! Schema migrations: a data folder of an earlier schema opens with all its data.
 
+mod carrier_ids;
+
 use crate::mo::{FOREIGN, HANDSET, text};
 use crate::world::*;
 use hermod_domain::ids::{CarrierId, ConnectionId, MessageId};
