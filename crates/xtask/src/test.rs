@@ -54,10 +54,15 @@ fn clippy() -> Outcome {
     ))
 }
 
+/// Tests at the same time: many of them start processes, browsers among them.
+const TEST_THREADS_MAX: usize = 8;
+
 fn tests(tally: &mut Tally) -> Outcome {
     // --no-fail-fast: one broken test must not hide how the others fare.
     let mut cargo_test = command("cargo", &["test", "--workspace", "--locked", "--no-fail-fast"]);
     cargo_test.env(schemathesis::VARIABLE, schemathesis::ensure()?);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(TEST_THREADS_MAX);
+    cargo_test.env("RUST_TEST_THREADS", threads.to_string());
     for library in Library::ALL {
         cargo_test.env(library.variable(), library.ensure()?);
     }

@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
 /// Longer than any response takes; a hang fails the test.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Header names and values.
 pub(crate) type Headers<'a> = &'a [(&'a str, &'a str)];

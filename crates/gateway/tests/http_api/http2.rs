@@ -1,6 +1,6 @@
 //! HTTP/2 over TLS: the same routes and rejections as HTTP/1.1, limits of streams and heads, timeouts, and a drain.
 
-use crate::client::{Client, bearer};
+use crate::client::{Client, PATIENCE, bearer};
 use crate::test_customers::ACME;
 use crate::tls::Secured;
 use bytes::Bytes;
@@ -19,9 +19,6 @@ use tokio_rustls::rustls::version::TLS13;
 
 const PROTOCOLS: [&str; 2] = ["h2", "http/1.1"];
 const SEND: &str = r#"{"to":"+4915112345678","text":"hello"}"#;
-/// Longer than anything takes.
-const PATIENCE: Duration = Duration::from_secs(30);
-
 type Body = BoxBody<Bytes, Infallible>;
 
 /// A client with one connection.

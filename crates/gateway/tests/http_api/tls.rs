@@ -1,7 +1,7 @@
 //! The HTTP API over TLS: versions, certificate reload, handshake
 //! timeouts.
 
-use crate::client::Client;
+use crate::client::{Client, PATIENCE};
 use crate::fixture::{Opening, Service};
 use crate::test_customers::ACME;
 use hermod_domain::time::Timestamp;
@@ -175,7 +175,7 @@ async fn client_without_a_handshake_in_time_is_closed_and_does_not_delay_others(
         assert!(seconds < 60, "still open");
     }
     assert!((10..20).contains(&seconds), "cut off after {seconds} s of the 10 it has");
-    assert!(halting.closes_within(Duration::from_secs(5)).await, "trickled bytes do not extend the timeout");
+    assert!(halting.closes_within(PATIENCE).await, "trickled bytes do not extend the timeout");
     secured.assert_still_serving().await;
 }
 

@@ -16,8 +16,8 @@ use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// Long enough for anything that should happen soon.
-pub(crate) const TIMEOUT: Duration = Duration::from_secs(20);
+/// The longest wait for what must happen. It only bounds a hang.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(300);
 
 const SHOP: &str = r#"
 [[account]]
@@ -47,14 +47,12 @@ pub(crate) struct TestGateway {
 }
 
 impl TestGateway {
-    /// Starts a gateway with timers of one second and this change of its settings.
+    /// Starts a gateway with timers that do not run out, and this change of its settings.
     pub(crate) async fn open(change: impl FnOnce(&mut Config)) -> TestGateway {
         let folder = tempfile::tempdir().unwrap();
         let mut config = Config::defaults();
         config.data.folder = folder.path().join("data");
-        let second = Period::from_secs(1);
-        (config.smpp.bind_timeout, config.smpp.pdu_timeout) = (Period::from_secs(3), second);
-        (config.smpp.handshake_timeout, config.smpp.write_timeout) = (second, second);
+        set_timeouts(&mut config, Period::from_secs(600), Period::from_secs(600));
         change(&mut config);
         let clock = Clock::real();
         let opened = open(&config, &clock).unwrap();
@@ -81,20 +79,38 @@ impl TestGateway {
         TestGateway { running, plain, sealed, _folder: folder }
     }
 
-    /// Asserts that a valid bind succeeds.
+    /// Asserts that a valid bind succeeds. An impatient gateway may close the first ones on a slow machine.
     #[track_caller]
     pub(crate) fn assert_still_serving(&self) -> impl Future<Output = ()> {
         let address = self.plain;
         async move {
-            let mut customer = RawClient::at(address).await;
-            customer.write(&bind("shop", "secret08")).await;
-            assert_eq!(customer.read_header().await.unwrap().status, CommandStatus::OK);
+            let bound = async {
+                loop {
+                    let mut customer = RawClient::at(address).await;
+                    customer.write(&bind("shop", "secret08")).await;
+                    if let Some(answer) = customer.read_header().await {
+                        return answer.status;
+                    }
+                }
+            };
+            assert_eq!(within(PATIENCE, bound).await, Ok(CommandStatus::OK));
         }
     }
 
     pub(crate) async fn close(self) {
-        within(TIMEOUT, self.running.stop()).await.expect("the gateway stops in time").unwrap();
+        within(PATIENCE, self.running.stop()).await.expect("the gateway stops in time").unwrap();
     }
+}
+
+/// Sets the timeout of binds, and of PDUs, handshakes and writes.
+pub(crate) fn set_timeouts(config: &mut Config, bind: Period, other: Period) {
+    (config.smpp.bind_timeout, config.smpp.pdu_timeout) = (bind, other);
+    (config.smpp.handshake_timeout, config.smpp.write_timeout) = (other, other);
+}
+
+/// Timeouts of a few seconds, for connections that shall run into them.
+pub(crate) fn impatient(config: &mut Config) {
+    set_timeouts(config, Period::from_secs(3), Period::from_secs(1));
 }
 
 fn certificate(folder: &TempDir) -> CertificateFiles {
@@ -149,7 +165,7 @@ impl RawClient {
             self.0.read_exact(&mut body).await.ok()?;
             Some(header)
         };
-        within(TIMEOUT, read).await.expect("a response or a close in time")
+        within(PATIENCE, read).await.expect("a response or a close in time")
     }
 
     /// Returns command, status and sequence of all PDUs until the connection ends.

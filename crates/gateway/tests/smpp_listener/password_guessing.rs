@@ -1,7 +1,7 @@
 //! Password guessing over SMPP: slow responses and no hashing beyond the budget.
 
 use crate::fixture::{RawClient, TestGateway, bind, bind_from};
-use hermod_gateway::config::{Config, Network, Period};
+use hermod_gateway::config::{Config, Network};
 use hermod_smpp::CommandStatus;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -24,7 +24,6 @@ async fn try_bind(gateway: &TestGateway, password: &str) -> CommandStatus {
 async fn bind_attempts_over_the_budget_are_rejected_late_without_hashing() {
     let gateway = TestGateway::open(|config| {
         config.smpp.bind_attempts = BUDGET;
-        config.smpp.bind_timeout = Period::from_secs(10);
     })
     .await;
     for guess in 0..BUDGET {
@@ -54,7 +53,6 @@ const BANK_OWNER: u8 = 202;
 
 fn behind_a_proxy(config: &mut Config) {
     config.smpp.trusted_proxies = vec![Network::parse("127.0.0.1").unwrap()];
-    config.smpp.bind_timeout = Period::from_secs(20);
 }
 
 /// Returns the status of a bind from this address.
@@ -129,7 +127,6 @@ async fn first_bind_from_an_allow_listed_address_precedes_unknown_addresses_in_t
 async fn malformed_binds_count_towards_the_budget() {
     let gateway = TestGateway::open(|config| {
         config.smpp.bind_attempts = BUDGET;
-        config.smpp.bind_timeout = Period::from_secs(10);
     })
     .await;
     let cut = [&17_u32.to_be_bytes()[..], &bind("shop", "secret08")[4..17]].concat();

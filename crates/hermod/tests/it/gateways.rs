@@ -8,7 +8,7 @@ pub(crate) use addresses::{free_address, is_ready};
 pub(crate) use nodes::NodeSetup;
 pub(crate) use provision_text::{carrier_entry, customers_text, provision_text, provision_text_with};
 
-use crate::real_time::{block, now, pause};
+use crate::real_time::{PATIENCE, block, now, pause};
 use crate::store_access::{self, store_of};
 use hermod_domain::time::Timestamp;
 use hermod_gateway::author::Author;
@@ -32,8 +32,6 @@ pub(crate) const PRICE_MICROS: i64 = 50_000;
 
 /// The log file of a gateway, beside its settings.
 const LOG: &str = "gateway.log";
-/// The longest time until a gateway is ready.
-const READY_WAIT: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(20);
 
 pub(crate) fn data_folder(folder: &Path) -> PathBuf {
@@ -266,7 +264,7 @@ impl Served {
     pub(crate) fn wait_until_ready(&mut self) {
         let started = now();
         while !is_ready(self.address) {
-            assert!(started.elapsed() < READY_WAIT, "the gateway is not ready after {READY_WAIT:?}");
+            assert!(started.elapsed() < PATIENCE, "the gateway is not ready after {PATIENCE:?}");
             let ended = self.child.try_wait().expect("a child can be asked");
             assert!(ended.is_none(), "the gateway ended with {ended:?} instead of getting ready");
             block(POLL);
@@ -333,14 +331,14 @@ impl Served {
         assert!(status.success(), "the gateway ended with {status}");
     }
 
-    pub(crate) async fn wait_until_no_open_parts(&self, folder: &Path, wait: Duration) {
-        wait_until_no_open_parts(&stored_in(folder), folder, wait).await;
+    pub(crate) async fn wait_until_no_open_parts(&self, folder: &Path) {
+        wait_until_no_open_parts(&stored_in(folder), folder).await;
     }
 }
 
-/// Waits until no part of the store is open any more.
-pub(crate) async fn wait_until_no_open_parts(store: &StoreAddress, folder: &Path, wait: Duration) {
-    let started = now();
+/// Waits until no part of the store is open any more. Fails when there are as many as before for too long.
+pub(crate) async fn wait_until_no_open_parts(store: &StoreAddress, folder: &Path) {
+    let (mut fewest, mut since) = (u64::MAX, now());
     loop {
         let (store, data) = (store.clone(), data_folder(folder));
         let audit = tokio::task::spawn_blocking(move || store_access::audit_store(&store, &data)).await;
@@ -348,7 +346,10 @@ pub(crate) async fn wait_until_no_open_parts(store: &StoreAddress, folder: &Path
         if open == 0 {
             return;
         }
-        assert!(started.elapsed() < wait, "{open} parts are still open after {wait:?}");
+        if open < fewest {
+            (fewest, since) = (open, now());
+        }
+        assert!(since.elapsed() < PATIENCE, "{open} parts are still open after {PATIENCE:?}");
         pause(Duration::from_millis(200)).await;
     }
 }

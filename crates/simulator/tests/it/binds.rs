@@ -8,13 +8,14 @@ use crate::helpers::{carrier, check, ms};
 
 #[tokio::test]
 async fn lost_link_counts_as_bound_for_a_while() {
-    let carrier = carrier(Script::new().already_bound_for(ms(400))).await;
+    let carrier = carrier(Script::new().already_bound_for(PATIENCE * 6)).await;
     drop(Esme::bound(carrier.addr()).await);
     let record = carrier.record();
     record.wait_until(|record| record.counts().links_closed == 1, PATIENCE).await.unwrap();
     let mut early = Esme::connect(carrier.addr(), BindType::Transceiver).await;
     assert_eq!(early.next().await, "bind refused 0x05");
-    tokio::time::sleep_until(tokio::time::Instant::now() + ms(400)).await;
+    carrier.set_script(Script::new().already_bound_for(ms(1)));
+    tokio::time::sleep_until(tokio::time::Instant::now() + ms(10)).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     esme.unbind().await;
     assert_eq!(esme.next().await, "closed: we unbound");
@@ -54,7 +55,7 @@ async fn record_has_type_version_and_time_of_each_bind() {
 #[test]
 fn carrier_unbinds_with_responses_outstanding() {
     let script =
-        Script::new().no_receipts().unbind_before_response(2).delay_when(SubmitFilter::nth(1), ms(100));
+        Script::new().no_receipts().unbind_before_response(2).delay_when(SubmitFilter::nth(1), ms(1_000));
     check(script, &["a", "b"], &["unbound", "a: 1", "lost b", "closed: the peer unbound"]);
 }
 
@@ -72,7 +73,7 @@ async fn unbind_links_unbinds_all_links() {
 #[tokio::test]
 async fn unbind_stays_unanswered_if_scripted() {
     let carrier = carrier(Script::new().ignore_unbinds()).await;
-    let mut esme = Esme::bound(carrier.addr()).await;
+    let mut esme = Esme::bound_impatient(carrier.addr()).await;
     esme.unbind().await;
     assert_eq!(esme.next().await, "closed: we unbound and the peer did not respond");
     assert_eq!(carrier.record().counts().unbinds, 1);

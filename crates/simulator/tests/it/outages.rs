@@ -34,16 +34,16 @@ async fn carrier_goes_down_and_returns_on_its_port() {
 async fn scripted_outage_ends_after_its_time() {
     let carrier = carrier(Script::new()).await;
     let mut esme = Esme::bound(carrier.addr()).await;
-    carrier.set_script(Script::new().down(ms(50), ms(300)));
+    carrier.set_script(Script::new().down(ms(50), ms(1_500)));
     assert_eq!(esme.next().await, "closed: the connection was lost");
     let refused = TcpStream::connect(carrier.addr()).await.expect_err("the port is closed");
     assert_eq!(refused.kind(), ErrorKind::ConnectionRefused);
-    let mut tries = 0;
-    while TcpStream::connect(carrier.addr()).await.is_err() {
-        tries += 1;
-        assert!(tries < 100, "the carrier does not return");
-        tokio::time::sleep_until(tokio::time::Instant::now() + ms(20)).await;
-    }
+    let returns = async {
+        while TcpStream::connect(carrier.addr()).await.is_err() {
+            tokio::time::sleep_until(tokio::time::Instant::now() + ms(20)).await;
+        }
+    };
+    within(PATIENCE, returns).await.expect("the carrier returns");
     Esme::bound(carrier.addr()).await;
 }
 

@@ -11,7 +11,7 @@ use crate::helpers::{carrier, check, ms};
 #[test]
 fn default_script_accepts_and_delivers_every_message() {
     let expect = &["a: 1", "b: 2", "receipt 1 DELIVRD 2", "receipt 2 DELIVRD 2"];
-    check(Script::new().receipt_after(ms(30), Outcome::Delivered), &["a", "b"], expect);
+    check(Script::new().receipt_after(ms(1_000), Outcome::Delivered), &["a", "b"], expect);
 }
 
 #[test]
@@ -54,10 +54,10 @@ fn receipt_is_repeated_or_preceded_by_enroute_if_scripted() {
 
 #[test]
 fn outcome_depends_on_the_text_if_scripted() {
-    let undelivered = Receipts::after(ms(50), Outcome::Undeliverable);
+    let undelivered = Receipts::after(ms(1_000), Outcome::Undeliverable);
     let script = Script::new().receipts_when(SubmitFilter::text("lost"), undelivered);
     let expect = &["found: 1", "lost: 2", "receipt 1 DELIVRD 2", "receipt 2 UNDELIV 5"];
-    check(script.receipt_after(ms(50), Outcome::Delivered), &["found", "lost"], expect);
+    check(script.receipt_after(ms(1_000), Outcome::Delivered), &["found", "lost"], expect);
 }
 
 #[tokio::test]
@@ -93,7 +93,7 @@ async fn carrier_scripted_without_receipts_sends_none() {
 
 #[tokio::test]
 async fn receipts_wait_for_the_next_bind() {
-    let carrier = carrier(Script::new().receipt_after(ms(50), Outcome::Delivered)).await;
+    let carrier = carrier(Script::new().receipt_after(ms(1_000), Outcome::Delivered)).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     esme.submit("a").await;
     assert_eq!(esme.next().await, "a: 1");

@@ -23,7 +23,7 @@ async fn message_with_a_lost_response_is_accepted_and_receipted() {
 
 #[test]
 fn delayed_response_is_overtaken_by_others() {
-    let script = Script::new().no_receipts().delay_when(SubmitFilter::nth(1), ms(100));
+    let script = Script::new().no_receipts().delay_when(SubmitFilter::nth(1), ms(1_000));
     check(script, &["a", "b", "c"], &["b: 2", "c: 3", "a: 1"]);
 }
 

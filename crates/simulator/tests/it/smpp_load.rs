@@ -1,7 +1,7 @@
 //! The SMPP load generator against the echo and the simulated carrier, and its
 //! report.
 
-use crate::esme::within;
+use crate::esme::PATIENCE;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ fn options(address: SocketAddr, messages: u64) -> LoadOptions {
     let form = Messages::new(MessageForm::default()).expect("good messages");
     let mut options =
         LoadOptions::new(Target::new(address.to_string(), "load", "secret"), form, Bound::requests(messages));
-    options.receipt_wait_max = Duration::from_secs(10);
+    options.receipt_wait_max = PATIENCE;
     options
 }
 
@@ -80,7 +80,7 @@ async fn open_loop_keeps_its_rate() {
     });
     let report = report.await;
     check_good(&report, 400);
-    assert!((0.19..5.0).contains(&report.duration_s), "{report}");
+    assert!(report.duration_s >= 0.19, "{report}");
     assert_eq!((report.run.target_per_second, report.unsent), (Some(2_000.0), 0));
 }
 
@@ -129,36 +129,36 @@ async fn carrier_errors_are_in_the_report() {
     assert_eq!((report.receipts.received, report.receipts.missing, report.errors()), (0, 20, 20), "{report}");
 
     let throttling = carrier(Script::new().throttle_every(10)).await;
-    let report = against(&throttling, 100, Duration::from_secs(10)).await;
+    let report = against(&throttling, 100, PATIENCE).await;
     assert_eq!((report.accepted, report.rejected, report.receipts.received), (90, 10, 90), "{report}");
     assert_eq!(report.statuses.get(&CommandStatus::THROTTLED.to_string()), Some(&10), "{report}");
 
     let failing = carrier(Script::new().receipt_after(ms(0), Outcome::Undeliverable)).await;
-    let report = against(&failing, 10, Duration::from_secs(10)).await;
+    let report = against(&failing, 10, PATIENCE).await;
     assert_eq!((report.receipts.states.get("UNDELIV"), report.errors()), (Some(&10), 0), "{report}");
 }
 
 #[tokio::test]
 async fn duplicate_and_unknown_receipts_are_counted_separately() {
     let twice = carrier(Script::new().receipt_twice()).await;
-    let report = against(&twice, 50, Duration::from_secs(10)).await;
+    let report = against(&twice, 50, PATIENCE).await;
     assert_eq!((report.receipts.received, report.receipts.unknown), (50, 0), "{report}");
     // The last copies may arrive after the run.
     assert!((1..=50).contains(&report.receipts.duplicated), "{report}");
 
     let strange = carrier(Script::new().receipt_unknown_id()).await;
-    let report = against(&strange, 5, ms(300)).await;
+    let report = against(&strange, 5, ms(2_000)).await;
     assert_eq!((report.receipts.unknown, report.receipts.missing), (5, 5), "{report}");
 
     let early = carrier(Script::new().delay(ms(20)).receipt_before_response(Outcome::Delivered)).await;
-    check_good(&against(&early, 50, Duration::from_secs(10)).await, 50);
+    check_good(&against(&early, 50, PATIENCE).await, 50);
 }
 
 #[tokio::test]
 async fn messages_in_flight_on_silent_or_lost_links_are_counted_as_failed() {
     let silent = carrier(Script::new().ignore_first(3)).await;
     let mut patient = options(silent.addr(), 10);
-    patient.response_wait_max = ms(200);
+    patient.response_wait_max = ms(2_000);
     let report = smpp::run(patient).await.unwrap();
     assert_eq!((report.accepted, report.timed_out, report.errors()), (7, 3, 3), "{report}");
 
@@ -202,7 +202,7 @@ async fn idle(address: SocketAddr, binds: u32, hold: Duration) -> IdleReport {
         binds,
         per_second: 1_000.0,
         at_once: 16,
-        bind_wait_max: Duration::from_secs(10),
+        bind_wait_max: PATIENCE,
         enquire_after: ms(50),
     });
     idle.hold(hold).await
@@ -225,8 +225,10 @@ async fn rejected_and_cut_idle_binds_are_counted() {
     assert_eq!((report.bound, report.errors()), (3, 2), "{report}");
     assert_eq!(report.failures.get("bind rejected with ESME_RBINDFAIL (0x0d)"), Some(&2), "{report}");
 
-    let holding = tokio::join!(idle(carrier.addr(), 3, ms(400)), async {
-        within(ms(200), std::future::pending::<()>()).await.expect_err("it only waits");
+    let bound = carrier.record().counts().binds + 3;
+    let holding = tokio::join!(idle(carrier.addr(), 3, ms(1_000)), async {
+        let record = carrier.record();
+        record.wait_until(|record| record.counts().binds == bound, PATIENCE).await.expect("three binds");
         carrier.cut_links();
     });
     let report = holding.0;

@@ -64,7 +64,7 @@ async fn many_messages_pass_over_tls_in_both_directions() {
 
 #[tokio::test]
 async fn tls_links_are_cut_and_stalled_as_scripted() {
-    let secured = secured(Script::new().no_receipts().stall_after(1, ms(200)).cut_before_response(2)).await;
+    let secured = secured(Script::new().no_receipts().stall_after(1, ms(1_500)).cut_before_response(2)).await;
     let mut esme = secured.bound().await;
     esme.submit("a").await;
     assert_eq!(esme.next().await, "a: 1");

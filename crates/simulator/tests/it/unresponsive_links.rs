@@ -11,7 +11,7 @@ use crate::helpers::{carrier, ms};
 
 #[tokio::test]
 async fn stalled_link_resumes_after_its_time() {
-    let carrier = carrier(Script::new().no_receipts().stall_after(1, ms(300))).await;
+    let carrier = carrier(Script::new().no_receipts().stall_after(1, ms(1_500))).await;
     let mut esme = Esme::bound(carrier.addr()).await;
     let mut other = Esme::bound(carrier.addr()).await;
     esme.submit("a").await;
@@ -45,7 +45,7 @@ async fn stalled_carrier_reads_no_more_octets_than_its_buffer_holds() {
 #[tokio::test]
 async fn half_open_link_accepts_octets_and_answers_nothing() {
     let carrier = carrier(Script::new().no_receipts().mute_after(1)).await;
-    let mut esme = Esme::bound(carrier.addr()).await;
+    let mut esme = Esme::bound_impatient(carrier.addr()).await;
     esme.submit("a").await;
     assert_eq!(esme.next().await, "a: 1");
     esme.submit("b").await;
@@ -75,7 +75,7 @@ async fn message_can_be_accepted_by_a_link_that_dies_before_its_response() {
 #[tokio::test]
 async fn black_hole_link_answers_only_its_bind() {
     let carrier = carrier(Script::new().mute_after_bind()).await;
-    let mut esme = Esme::bound(carrier.addr()).await;
+    let mut esme = Esme::bound_impatient(carrier.addr()).await;
     esme.submit("a").await;
     esme.enquire().await;
     assert_eq!(esme.next_many(2).await, ["lost a", "closed: the peer does not respond to enquire_link"]);

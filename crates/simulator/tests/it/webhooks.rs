@@ -1,6 +1,6 @@
 //! The webhook receiver: it records posts and misbehaves as configured.
 
-use crate::esme::within;
+use crate::esme::{PATIENCE, within};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
@@ -8,7 +8,6 @@ use hermod_simulator::webhooks::{ReceiverBehaviour, WebhookReceiver};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-const SOON: Duration = Duration::from_secs(5);
 const NEVER: Duration = Duration::from_millis(300);
 
 fn start(behaviour: ReceiverBehaviour) -> WebhookReceiver {
@@ -22,10 +21,10 @@ async fn post(webhooks: &WebhookReceiver) -> TcpStream {
     stream
 }
 
-/// Returns the octets received within a short time.
-async fn answer(stream: &mut TcpStream) -> String {
+/// Returns the octets received within this time.
+async fn answer(stream: &mut TcpStream, wait: Duration) -> String {
     let mut answer = [0; 2048];
-    match within(NEVER, stream.read(&mut answer)).await {
+    match within(wait, stream.read(&mut answer)).await {
         Ok(Ok(read)) => String::from_utf8_lossy(&answer[..read]).into_owned(),
         Ok(Err(error)) => error.kind().to_string(),
         Err(_) => "silence".to_owned(),
@@ -36,11 +35,11 @@ async fn answer(stream: &mut TcpStream) -> String {
 async fn post_is_recorded_and_the_connection_stays_open() {
     let webhooks = start(ReceiverBehaviour::Status(200));
     let mut stream = post(&webhooks).await;
-    assert!(answer(&mut stream).await.starts_with("HTTP/1.1 200 "));
+    assert!(answer(&mut stream, PATIENCE).await.starts_with("HTTP/1.1 200 "));
     webhooks.set_behaviour(ReceiverBehaviour::Status(503));
     stream.write_all(b"POST /again HTTP/1.1\r\ncontent-length: 0\r\n\r\n").await.expect("it reads");
-    assert!(answer(&mut stream).await.starts_with("HTTP/1.1 503 "));
-    let post = webhooks.wait_for(2, SOON).await;
+    assert!(answer(&mut stream, PATIENCE).await.starts_with("HTTP/1.1 503 "));
+    let post = webhooks.wait_for(2, PATIENCE).await;
     let seen: Vec<_> = post.iter().map(|post| (post.path.as_str(), &post.body[..])).collect();
     assert_eq!(seen, [("/dlr", b"{}".as_slice()), ("/again", b"")]);
     assert_eq!((post[0].header("webhook-id"), webhooks.connections()), (Some("evt_1"), 1));
@@ -63,7 +62,8 @@ async fn receiver_misbehaves_as_configured() {
     ] {
         let webhooks = start(behaviour.clone());
         let mut stream = post(&webhooks).await;
-        let answer = answer(&mut stream).await;
+        let wait = if expect == "silence" { NEVER } else { PATIENCE };
+        let answer = answer(&mut stream, wait).await;
         assert!(answer.starts_with(expect), "{behaviour}: {answer:?}");
         webhooks.stop().await;
     }

@@ -1,14 +1,12 @@
 //! Erasure of one person's number: afterwards no file contains it or its texts, and the audit still passes.
 
 use crate::mo::text;
-use crate::world::block;
 use crate::world::*;
 use hermod_domain::lifecycle::{DeliveryOutcome, MessageState};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::text::MessageText;
 use hermod_store::{Acceptance, Inbound, MoRecord, OptOut};
 use std::path::Path;
-use std::time::Duration;
 
 const PERSON: &str = "4917099988877";
 const CANARY: &str = "canary text of a person";
@@ -94,9 +92,7 @@ async fn erased_number_and_texts_are_in_no_file_and_money_stays_provable() {
     assert_eq!((erased.messages, erased.inbound, erased.in_progress), (1, 0, 0));
 
     // The log is truncated within a second or two.
-    while !files_containing(world.path(), CANARY.as_bytes()).is_empty() {
-        tokio::task::spawn_blocking(|| block(Duration::from_millis(100))).await.expect("a pause");
-    }
+    wait_until("the text is gone", || files_containing(world.path(), CANARY.as_bytes()).is_empty()).await;
     assert_eq!(files_containing(world.path(), PERSON.as_bytes()), Vec::<String>::new());
     assert_eq!(world.raw().number(&format!("SELECT count(*) FROM message WHERE dest = {PERSON}")), 0);
     if !on_postgres("a copy of the embedded store") {

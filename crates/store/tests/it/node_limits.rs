@@ -12,7 +12,6 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 const SHOP: ConnectionId = ConnectionId::new(3);
-const WAIT_MAX: Duration = Duration::from_secs(15);
 
 /// Opens three nodes on one PostgreSQL; the first runs the engine.
 async fn three() -> Option<([TempDir; 3], [Store; 3])> {
@@ -82,7 +81,7 @@ async fn connection_has_no_more_binds_on_three_nodes_than_it_may() {
     assert_eq!(numbers, [0, 1, 2, 3, 4]);
     // One that is given back can be taken by any node.
     drop(slots.pop());
-    let again = within(WAIT_MAX, async {
+    let again = within(PATIENCE, async {
         loop {
             if let Some(slot) = claim(&nodes[2]).await {
                 return slot;
@@ -107,7 +106,7 @@ async fn connection_has_no_more_binds_on_three_nodes_than_it_may() {
 }
 
 async fn next(letters: &mut mpsc::Receiver<Letter>) -> String {
-    let letter = within(WAIT_MAX, letters.recv()).await.expect("in time").expect("the store is open");
+    let letter = within(PATIENCE, letters.recv()).await.expect("in time").expect("the store is open");
     String::from_utf8(letter.octets).expect("text")
 }
 
@@ -118,7 +117,7 @@ async fn letters_reach_all_other_nodes_or_the_one_that_they_are_for() {
     assert!(nodes[0].letters().is_none(), "it was opened before");
     // Both must be connected: a letter before that is lost.
     for node in &nodes[1..] {
-        within(WAIT_MAX, async {
+        within(PATIENCE, async {
             while !node.can_serve() {
                 pause().await;
             }
@@ -129,7 +128,7 @@ async fn letters_reach_all_other_nodes_or_the_one_that_they_are_for() {
     nodes[1].send_letter(None, b"to all".to_vec());
     assert_eq!(next(&mut inboxes[0]).await, "to all");
     assert_eq!(next(&mut inboxes[2]).await, "to all");
-    let listed = within(WAIT_MAX, async {
+    let listed = within(PATIENCE, async {
         loop {
             if let Some(third) = nodes[1].nodes().into_iter().find(|node| node.name == "c") {
                 return third;

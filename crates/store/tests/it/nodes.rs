@@ -21,8 +21,6 @@ use tokio::task::JoinSet;
 
 const KEY: [u8; 32] = [7; 32];
 const OPENING: i64 = 1_000_000_000;
-/// Longer than a takeover.
-const TAKEOVER_MAX: Duration = Duration::from_secs(15);
 
 /// Opens a node. All nodes of a test have the schema of the first folder.
 pub(crate) async fn open_node(
@@ -107,7 +105,7 @@ async fn wait_for_engine(store: &Store) {
             pause().await;
         }
     };
-    within(TAKEOVER_MAX, came).await.expect("the node takes over in time");
+    within(PATIENCE, came).await.expect("the node takes over");
 }
 
 #[expect(clippy::disallowed_methods, reason = "what a test waits for here happens in real time")]
@@ -145,14 +143,14 @@ async fn customers_carriers_and_reports_are_served_by_any_node() {
 
     let mut reports = Vec::new();
     while reports.len() < 2 {
-        let more = within(TAKEOVER_MAX, port.take(10, noon())).await.expect("reports in time");
+        let more = within(PATIENCE, port.take(10, noon())).await.expect("reports");
         let outcomes = more.iter().map(|report| (report.id, ReportOutcome::Accepted)).collect();
         port.settle(outcomes, noon()).await.expect("they are settled");
         reports.extend(more.iter().map(|report| report.message));
     }
     reports.sort_unstable();
     assert_eq!(reports, sent);
-    within(TAKEOVER_MAX, async {
+    within(PATIENCE, async {
         while front_end.reports_waiting(CONNECTION).await.expect("a count") > 0 {
             pause().await;
         }
@@ -329,7 +327,7 @@ async fn node_that_takes_over_decides_by_the_stored_setup_before_its_gateway_has
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn change_of_the_setup_on_one_node_is_known_on_the_other_within_a_second() {
+async fn change_of_the_setup_on_one_node_becomes_known_on_the_other() {
     let (first, second) = (folder(), folder());
     let Some(engine) = open_node(first.path(), first.path(), "one", None).await else { return };
     let other = open_node(first.path(), second.path(), "two", None).await.expect("on PostgreSQL");
@@ -343,7 +341,7 @@ async fn change_of_the_setup_on_one_node_is_known_on_the_other_within_a_second()
         let row = CatalogueRow { kind: "operator".to_owned(), id: 1, name: name.to_owned(), body };
         let change = CatalogueChange { put: vec![row.clone()], ..CatalogueChange::default() };
         changing.change_catalogue(change).await.expect("it is changed");
-        within(secs(1), changes.changed()).await.expect("known within a second").expect("the store is open");
+        within(PATIENCE, changes.changed()).await.expect("it becomes known").expect("the store is open");
         assert_eq!(knowing.catalogue().await.expect("a read"), [row]);
     }
     other.close().await.expect("it closes");

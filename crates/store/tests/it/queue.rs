@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::task::JoinSet;
 
-const MANY: usize = 60_000;
+const MANY: usize = JOBS_IN_MEMORY_MAX * 3 / 2;
 
 /// Records the highest value of the gauge of jobs in memory.
 #[derive(Clone, Default)]

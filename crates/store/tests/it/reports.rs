@@ -12,7 +12,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub(crate) const CONNECTION: ConnectionId = ConnectionId::new(1);
-const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) fn origin(registered_delivery: u8) -> Origin {
     Origin {

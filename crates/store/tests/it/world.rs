@@ -41,6 +41,9 @@ pub(crate) const VALIDITY: Duration = Duration::from_secs(72 * 3600);
 /// The receipt wait after the validity if the catalogue has none.
 pub(crate) const RECEIPT_WAIT: Duration = Duration::from_secs(24 * 3600);
 
+/// The longest wait for what must happen. It only bounds a hang: how long things take depends on the machine.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(300);
+
 /// Waits for `future` for at most `limit` of real time. The error says that the limit passed first.
 #[expect(clippy::disallowed_methods, reason = "what a test waits for here happens in real time")]
 pub(crate) async fn within<T>(limit: Duration, future: impl Future<Output = T>) -> Result<T, Elapsed> {
@@ -51,6 +54,16 @@ pub(crate) async fn within<T>(limit: Duration, future: impl Future<Output = T>) 
 #[expect(clippy::disallowed_methods, reason = "what a test waits for here happens in real time")]
 pub(crate) fn block(pause: Duration) {
     std::thread::sleep(pause);
+}
+
+/// Waits until the condition holds.
+pub(crate) async fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let holds = async {
+        while !is_so() {
+            tokio::task::spawn_blocking(|| block(Duration::from_millis(20))).await.expect("a pause");
+        }
+    };
+    within(PATIENCE, holds).await.unwrap_or_else(|_| panic!("waited {PATIENCE:?} in vain: {what}"));
 }
 
 pub(crate) const fn secs(seconds: u64) -> Duration {

@@ -17,6 +17,7 @@ mod queue;
 mod record;
 mod smpp;
 mod smpp_load;
+mod soak;
 mod stored;
 mod webhooks;
 
@@ -65,6 +66,10 @@ enum Bench {
     /// the rate, the reference's rate, their ratio, latencies of responses and receipts, CPU and bytes written per
     /// message, and memory; audits the store and compares the carrier's record.
     Smpp(smpp::Options),
+    /// A constant load for ten minutes or an hour, and the memory of the gateway meanwhile
+    ///
+    /// Fails if the memory still grows after the warm-up.
+    Soak(soak::Options),
     /// The rate with ten million stored messages and idempotency keys, compared in turn with empty gateways
     Stored(stored::Options),
     /// Idle binds: memory per bind, and CPU
@@ -85,6 +90,7 @@ pub(crate) fn run(benchmark: &Benchmark) -> Outcome {
         Bench::Queue(options) => queue::run(&programs, options),
         Bench::Record(options) => record::run(&programs, options),
         Bench::Smpp(options) => smpp::run(&programs, options),
+        Bench::Soak(options) => soak::run(&programs, options),
         Bench::Stored(options) => stored::run(&programs, options),
         Bench::Binds(options) => binds::run(&programs, options),
         Bench::Webhooks(options) => webhooks::run(&programs, options),

@@ -36,6 +36,8 @@ pub(super) struct Usage {
     pub(super) record_cpu: Duration,
     pub(super) written_bytes: u64,
     pub(super) resident_bytes: u64,
+    /// The part of `resident_bytes` that is no page of a file.
+    pub(super) anonymous_bytes: u64,
     pub(super) resident_peak_bytes: u64,
 }
 
@@ -90,6 +92,7 @@ impl Process {
             record_cpu: cpu_of(&RECORD_THREADS, &folder.join("task")),
             written_bytes: field(&read("io")?, "write_bytes:"),
             resident_bytes: field(&status, "VmRSS:") * 1024,
+            anonymous_bytes: field(&status, "RssAnon:") * 1024,
             resident_peak_bytes: field(&status, "VmHWM:") * 1024,
         })
     }

@@ -10,8 +10,8 @@ use std::time::Duration;
 use super::{pause, stopwatch};
 use crate::shell::{self, Failure, Outcome};
 
-/// How long a process may take to stop.
-const STOP_WAIT: Duration = Duration::from_secs(20);
+/// The longest wait for a process to stop. It only bounds a hang.
+const STOP_WAIT: Duration = Duration::from_secs(300);
 const POLL: Duration = Duration::from_millis(50);
 
 /// What to run, and how it stops.

@@ -21,7 +21,8 @@ const STANDBY: (&str, &str) = ("standby", "127.0.0.2");
 const CLIENTS: &str =
     "host all hermod 127.0.0.0/8 scram-sha-256\nlocal all all trust\nlocal replication all trust\n";
 
-const START_WAIT: Duration = Duration::from_secs(30);
+/// It only bounds a hang.
+const START_WAIT: Duration = Duration::from_secs(300);
 const POLL: Duration = Duration::from_millis(50);
 
 pub(crate) struct Database {

@@ -12,7 +12,8 @@ use super::{Binaries, haproxy, make_folder, pause, stopwatch, text};
 use crate::shell::{Failure, Outcome};
 use crate::{plain_http, tools};
 
-const READY_WAIT: Duration = Duration::from_secs(60);
+/// It only bounds a hang.
+const READY_WAIT: Duration = Duration::from_secs(300);
 const POLL: Duration = Duration::from_millis(100);
 /// As `RestartSec` in deploy/systemd/hermod.service.
 const RESTART_WAIT: Duration = Duration::from_secs(1);

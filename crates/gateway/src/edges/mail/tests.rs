@@ -15,7 +15,8 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::PrivatePkcs8KeyDer;
 
-const PATIENCE: Duration = Duration::from_secs(20);
+/// It only bounds a hang.
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Reads one mail and returns every line of the client. `answers` are the responses to RCPT and to the end of DATA.
 async fn converse<S: AsyncRead + AsyncWrite + Unpin>(

@@ -214,9 +214,8 @@ async fn unknown_system_id_and_wrong_password_take_the_same_time() {
         known.push(took("shop").await);
         unknown.push(took("other").await);
     }
-    known.sort();
-    unknown.sort();
-    let (known, unknown) = (known[TRIES / 2], unknown[TRIES / 2]);
+    // The shortest ones: what others do on the machine makes both longer.
+    let (known, unknown) = (known.into_iter().min().unwrap(), unknown.into_iter().min().unwrap());
     assert!(known < unknown * 2 && unknown < known * 2, "known {known:?}, unknown {unknown:?}");
 }
 

@@ -38,7 +38,7 @@ class Link:
             context.load_verify_locations(options["ca"])
         # smpplib raises on a parameter it does not know unless it is told not to: this is the strict way.
         self.client = smpplib.client.Client(
-            options["host"], options["port"], timeout=20, ssl_context=context, allow_unknown_opt_params=False
+            options["host"], options["port"], timeout=300, ssl_context=context, allow_unknown_opt_params=False
         )
         self.client.set_message_received_handler(self.on_receipt)
         self.client.set_message_sent_handler(self.on_answer)

@@ -9,15 +9,12 @@ use hermod_simulator::carrier::{Carrier, SubmitResponse};
 use hermod_store::Store;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
-use std::time::Duration;
 
 /// The prefix of all texts.
 pub(super) const TEXT: &str = "chaos ";
 /// The number of messages sent without carriers.
 pub(super) const LATE_TEXT: &str = "late ";
 pub(super) const LATE: u64 = 100;
-/// The shortest back-off.
-const SHORTEST_WAIT: Duration = Duration::from_millis(400);
 
 /// Counts of unfinished rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,16 +159,4 @@ async fn check_parked(store: &Store, carriers: &[(&str, Carrier)], doubts: u64) 
     }
     assert!(parked <= doubts, "{parked} receipts match nothing, and only {doubts} parts were in doubt");
     parked
-}
-
-/// Checks that none of `binds` binds reconnects before the shortest back-off.
-pub(super) fn check_reconnect_back_off(name: &str, carrier: &Carrier, binds: u64) {
-    let links = carrier.record().links();
-    let opened: Vec<Duration> = links.iter().map(|link| link.opened).collect();
-    let binds = usize::try_from(binds).expect("a few");
-    // Among `binds` + 1 attempts, two belong to the same bind.
-    for some in opened.windows(binds + 1) {
-        let (first, last) = (some[0], some[binds]);
-        assert!(last - first >= SHORTEST_WAIT, "{name}: {} attempts within {:?}", binds + 1, last - first);
-    }
 }

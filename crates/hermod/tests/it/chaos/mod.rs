@@ -9,7 +9,7 @@
 mod checks;
 
 use crate::gateways::{self, Served};
-use crate::real_time::{now, pause};
+use crate::real_time::{PATIENCE, now, pause};
 use crate::store_access::number_from;
 use checks::{Compared, compare};
 use hermod_simulator::carrier::{
@@ -22,13 +22,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-const MESSAGES: u64 = 20_000;
+const MESSAGES: u64 = 4_000;
 const SEED: u64 = 20_261_115;
 const CONNECTIONS: u32 = 16;
 /// The shortest and the longest life of a link.
 const LINK_LIFE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
-/// A link may need a minute to reconnect, and the last resends follow after that.
-const SETTLE_WAIT: Duration = Duration::from_secs(600);
 /// The duration of the phase without carriers.
 const QUIET: Duration = Duration::from_secs(15);
 /// The largest CPU share in that phase, in thousandths.
@@ -40,8 +38,8 @@ async fn every_message_is_accounted_for_after_carrier_chaos() {
     let seed = number_from("HERMOD_CHAOS_SEED").unwrap_or(SEED);
     let carriers = [
         ("hex", start(seed, chaotic().hex_ids_decimal_in_receipts()).await),
-        ("decimal", start(seed + 1, slow_at_times().decimal_ids_hex_in_receipts()).await),
-        ("pair", start(seed + 2, refusing_at_times().zeros_stripped_in_receipts()).await),
+        ("decimal", start(seed + 1, slow_at_times(messages).decimal_ids_hex_in_receipts()).await),
+        ("pair", start(seed + 2, refusing_at_times(messages).zeros_stripped_in_receipts()).await),
     ];
     let folder = tempfile::tempdir().expect("a temporary folder");
     let settings = "[messages]\nin_doubt_wait = \"1s\"\n[log]\nlevel = \"off\"\n";
@@ -93,18 +91,18 @@ fn chaotic() -> Script {
 
 /// Throttles single parts and stalls. Not in bursts: a throttled link sends one part at a time, so a burst
 /// counted in parts would last until all messages moved to the other carriers.
-fn slow_at_times() -> Script {
+fn slow_at_times(messages: u64) -> Script {
     chaotic()
         .rule(SubmitFilter::per_mille(3), SubmitAction::Reject(CommandStatus::THROTTLED))
         .rule(SubmitFilter::per_mille(1), SubmitAction::Reject(CommandStatus::MSGQFUL))
-        .rule(SubmitFilter::every(9_000), SubmitAction::Stall(Duration::from_secs(20)))
+        .rule(SubmitFilter::every(messages / 4), SubmitAction::Stall(Duration::from_secs(20)))
 }
 
-fn refusing_at_times() -> Script {
+fn refusing_at_times(messages: u64) -> Script {
     chaotic()
         .rule(SubmitFilter::per_mille(5), SubmitAction::Reject(CommandStatus::SYSERR))
         .rule(SubmitFilter::per_mille(2), SubmitAction::Reject(CommandStatus::INVDSTADR))
-        .rule(SubmitFilter::every(7_000), SubmitAction::UnbindBeforeResponse)
+        .rule(SubmitFilter::every(messages / 5), SubmitAction::UnbindBeforeResponse)
 }
 
 /// Each carrier is the first route of a third of the recipients and the failover of the others.
@@ -137,6 +135,7 @@ async fn send(gateway: &Served, messages: u64) -> BTreeMap<u64, String> {
     let mut options = LoadOptions::new(target, texts, Bound::requests(messages));
     options.which = Which::From(0);
     options.connections = CONNECTIONS;
+    (options.connect_wait_max, options.response_wait_max) = (PATIENCE, PATIENCE);
     let noted = acknowledged.clone();
     options.observer = Some(Arc::new(move |attempt| {
         let http::Outcome::Answered { status: 202, message_id: Some(id) } = attempt.outcome else {
@@ -152,7 +151,7 @@ async fn send(gateway: &Served, messages: u64) -> BTreeMap<u64, String> {
 
 /// Waits until the store's open parts and the carriers' unanswered receipts no longer change.
 async fn settle(folder: &Path, carriers: &[(&str, Carrier)]) {
-    let (started, mut calm_since, mut last) = (now(), now(), None);
+    let (mut calm_since, mut last) = (now(), None);
     loop {
         let (data, looked) = (gateways::data_folder(folder), now());
         let open = tokio::task::spawn_blocking(move || checks::unfinished(&data)).await.expect("no panic");
@@ -165,7 +164,8 @@ async fn settle(folder: &Path, carriers: &[(&str, Carrier)]) {
         if open.waiting == 0 && unsettled == 0 && calm_since.elapsed() > Duration::from_secs(8) {
             return;
         }
-        assert!(started.elapsed() < SETTLE_WAIT, "after {SETTLE_WAIT:?}: {state:?}");
+        // A link may need a minute to reconnect, and the last resends follow after that.
+        assert!(calm_since.elapsed() < PATIENCE, "no change for {PATIENCE:?}: {state:?}");
         // The audit of a big store takes a while and must not dominate the CPU.
         pause(looked.elapsed() * 5 + Duration::from_millis(300)).await;
     }
@@ -183,6 +183,7 @@ async fn quiet_without_carriers(gateway: &Served, carriers: &[(&str, Carrier)], 
         Messages::new(("+4915100000000", 90_000_000), None, checks::LATE_TEXT, keys).expect("messages");
     let mut options = LoadOptions::new(target, texts, Bound::requests(checks::LATE));
     options.which = Which::From(next);
+    (options.connect_wait_max, options.response_wait_max) = (PATIENCE, PATIENCE);
     options.observer = Some(Arc::new(|attempt| {
         let accepted = matches!(attempt.outcome, http::Outcome::Answered { status: 202, .. });
         assert!(accepted, "messages are queued without carriers: {:?}", attempt.outcome);
@@ -201,11 +202,10 @@ async fn quiet_without_carriers(gateway: &Served, carriers: &[(&str, Carrier)], 
         cpu.as_millis() * 1000 <= took.as_millis() * QUIET_CPU_PER_MILLE_MAX,
         "{cpu:?} of CPU in {took:?}"
     );
-    for ((name, carrier), (before, after)) in carriers.iter().zip(before.iter().zip(&after)) {
-        // Two links, or two pairs (four binds), at least half a second apart.
+    for ((name, _), (before, after)) in carriers.iter().zip(before.iter().zip(&after)) {
+        // Two links, or two pairs (four binds), on average two seconds apart.
         let binds = if *name == "pair" { 4 } else { 2 };
-        let most = binds * QUIET.as_secs();
-        assert!(after - before <= most / 2, "{name}: {} attempts in {QUIET:?}", after - before);
-        checks::check_reconnect_back_off(name, carrier, binds);
+        let most = binds * (took.as_secs() + 1) / 2;
+        assert!(after - before <= most, "{name}: {} attempts in {took:?}", after - before);
     }
 }

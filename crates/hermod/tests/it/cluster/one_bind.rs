@@ -3,11 +3,8 @@
 use super::RATE;
 use super::rig::{Cluster, NAMES, cycles};
 use crate::crash::Customer;
-use crate::real_time::{now, pause};
+use crate::real_time::{PATIENCE, now, pause};
 use std::time::Duration;
-
-/// How long the carrier may be without a bind: until the killed node counts as dead, and its slot was free for a while.
-const REBIND_MAX: Duration = Duration::from_secs(20);
 
 impl Cluster {
     /// Returns the node that has the only link.
@@ -32,7 +29,7 @@ async fn carrier_with_one_bind_never_sees_two_when_bound_nodes_are_killed() {
                 killed.kill();
                 let began = now();
                 while cluster.carrier.record().counts().binds == binds {
-                    assert!(began.elapsed() < REBIND_MAX, "no bind after {REBIND_MAX:?}");
+                    assert!(began.elapsed() < PATIENCE, "no bind after {PATIENCE:?}");
                     pause(Duration::from_millis(20)).await;
                 }
                 println!(

@@ -2,7 +2,7 @@
 //! package, as for `cargo xtask test`.
 
 use crate::gateways::free_address;
-use crate::real_time::{block, now, pause};
+use crate::real_time::{PATIENCE, block, now, pause};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -14,10 +14,6 @@ use tokio_postgres::{NoTls, SimpleQueryMessage};
 const VERSIONS: &str = "/usr/lib/postgresql";
 /// The user that the package creates. PostgreSQL refuses to run as root.
 const USER: &str = "postgres";
-/// How long a server may take to start: processes of a killed one need a moment to end.
-const START_MAX: Duration = Duration::from_secs(30);
-/// How long a standby may take until commits wait for it.
-const SYNCHRONOUS_MAX: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(50);
 
 /// A server, stopped and removed when this is dropped.
@@ -70,7 +66,7 @@ impl OwnServer {
         self.start_again();
         let (began, waits) = (now(), "SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'");
         while primary.query(waits).await.expect("a query").is_empty() {
-            assert!(began.elapsed() < SYNCHRONOUS_MAX, "no synchronous standby after {SYNCHRONOUS_MAX:?}");
+            assert!(began.elapsed() < PATIENCE, "no synchronous standby after {PATIENCE:?}");
             pause(POLL).await;
         }
     }
@@ -86,7 +82,8 @@ impl OwnServer {
         let (data, log, began) = (self.path("data"), self.path("log"), now());
         while !self.succeeds("pg_ctl", &["-D", &data, "-l", &log, "-o", &options, "-w", "start"]) {
             let said = std::fs::read_to_string(&log).unwrap_or_default();
-            assert!(began.elapsed() < START_MAX, "the server does not start: {said}");
+            // Processes of a killed one need a moment to end.
+            assert!(began.elapsed() < PATIENCE, "the server does not start: {said}");
             block(POLL);
         }
     }

@@ -4,7 +4,7 @@ use super::forwarder::{Forwarder, Road};
 use super::own_server::{OwnServer, query};
 use crate::crash::{Customer, compare};
 use crate::gateways::{self, NodeSetup, PROGRAM, Served, carrier_entry, customers_text, free_address};
-use crate::real_time::{now, pause};
+use crate::real_time::{PATIENCE, now, pause};
 use crate::store_access::{is_embedded, number_from, store_of};
 use hermod_gateway::config::StoreAddress;
 use hermod_simulator::carrier::{Carrier, CarrierOptions, Outcome, RecordMode, Script};
@@ -14,13 +14,10 @@ use std::path::Path;
 use std::time::Duration;
 
 pub(super) const NAMES: [&str; 3] = ["a", "b", "c"];
-/// How long service may be interrupted.
-pub(super) const TAKEOVER_MAX: Duration = Duration::from_secs(15);
 /// The keys that one node gets in one cycle, at most.
 pub(super) const KEYS_PER_NODE: u64 = 20_000;
 /// What a node ends with that was declared dead.
 pub(super) const DECLARED_DEAD: i32 = 74;
-const SETTLE_WAIT: Duration = Duration::from_secs(120);
 
 pub(super) struct Cluster {
     folder: tempfile::TempDir,
@@ -197,7 +194,7 @@ impl Cluster {
     /// Expects that a node ends because it was declared dead, and starts it again.
     pub(super) async fn restart_declared_dead(&mut self, index: usize) {
         let mut ended = self.take_node(index);
-        let code = ended.exit_code_within(TAKEOVER_MAX).await;
+        let code = ended.wait_for_exit_code().await;
         assert_eq!(code, Some(DECLARED_DEAD), "{} does not go on", NAMES[index]);
         drop(ended);
         self.start_node(index);
@@ -235,7 +232,7 @@ impl Cluster {
         loop {
             let is_served = customer.send_one(self.node(index)).await;
             let took = began.elapsed();
-            assert!(took < TAKEOVER_MAX, "{}: no service after {took:?}", NAMES[index]);
+            assert!(took < PATIENCE, "{}: no service after {took:?}", NAMES[index]);
             if is_served {
                 return took;
             }
@@ -245,7 +242,7 @@ impl Cluster {
     /// Sends the rest, and waits until all messages have ended.
     pub(super) async fn wait_until_settled(&self, customer: &Customer) {
         customer.send_unanswered(self.node(0)).await;
-        gateways::wait_until_no_open_parts(&self.store, self.path(), SETTLE_WAIT).await;
+        gateways::wait_until_no_open_parts(&self.store, self.path()).await;
     }
 
     /// Sends the rest, stops all nodes, and compares the records.

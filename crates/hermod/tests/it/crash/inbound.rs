@@ -20,8 +20,6 @@ const LIFE_MS: std::ops::Range<u64> = 300..1_500;
 const EACH_LIFE: u64 = 150;
 const NUMBER: &str = "4915799999999";
 const HANDSET: u64 = 4_915_112_000_000;
-/// The longest time until all messages are delivered after the last start.
-const SETTLE_WAIT: Duration = Duration::from_secs(120);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_answered_mo_message_is_lost_or_duplicated_over_random_kills() {
@@ -61,7 +59,7 @@ async fn no_answered_mo_message_is_lost_or_duplicated_over_random_kills() {
     let answered = move |record: &Record| record.counts().mo_accepted >= parts;
     let record = carrier.record();
     tokio::join!(
-        async { record.wait_until(answered, SETTLE_WAIT).await.expect("all deliver_sm are answered") },
+        async { record.wait_until(answered, PATIENCE).await.expect("all deliver_sm are answered") },
         take_all(gateway.smpp_address(), said, &mut brought)
     );
     gateway.stop().await;
@@ -98,7 +96,7 @@ async fn take_all(address: SocketAddr, said: u64, brought: &mut BTreeMap<String,
     let mut esme = Esme::bind(address, BindType::Receiver, "alice").await;
     let started = now();
     while (brought.len() as u64) < said {
-        assert!(started.elapsed() < SETTLE_WAIT + PATIENCE, "{} of {said} were brought", brought.len());
+        assert!(started.elapsed() < PATIENCE, "{} of {said} were brought", brought.len());
         assert!(take_one(&mut esme, brought).await, "the gateway closed the connection");
     }
     esme.unbind_after_receipts().await;

@@ -11,7 +11,7 @@ mod smpp;
 mod webhooks;
 
 use crate::gateways::{self, Served, stored_in};
-use crate::real_time::pause;
+use crate::real_time::{PATIENCE, pause};
 use crate::store_access::{account_id, audit_store_clean, number_from, open_store_at};
 use hermod_gateway::config::StoreAddress;
 use hermod_simulator::carrier::{Carrier, CarrierOptions, Outcome as ReceiptOutcome, RecordMode, Script};
@@ -28,8 +28,6 @@ const CYCLES: u64 = 30;
 const CONNECTIONS: u32 = 24;
 /// The lifetime of a process before it is killed, drawn for each cycle.
 const LIFE_MS: std::ops::Range<u64> = 200..1_500;
-/// The longest time until all parts have ended after the last start.
-const SETTLE_WAIT: Duration = Duration::from_secs(120);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_acknowledged_message_is_lost_or_charged_twice_over_random_kills() {
@@ -56,7 +54,7 @@ async fn no_acknowledged_message_is_lost_or_charged_twice_over_random_kills() {
     // The last process: all unanswered keys are sent again, and all parts end.
     let gateway = Served::start(folder.path(), carrier.addr());
     customer.send_unanswered(&gateway).await;
-    gateway.wait_until_no_open_parts(folder.path(), SETTLE_WAIT).await;
+    gateway.wait_until_no_open_parts(folder.path()).await;
     gateway.stop().await;
     compare(&stored_in(folder.path()), folder.path(), &customer, &carrier).await;
     carrier.stop().await;
@@ -127,7 +125,9 @@ impl Customer {
 
     pub(crate) async fn send_unanswered(&self, gateway: &Served) {
         let again = self.unanswered();
-        http::run(self.load(gateway, Which::These(again.into()))).await.expect("a run");
+        let mut load = self.load(gateway, Which::These(again.into()));
+        (load.connect_wait_max, load.response_wait_max) = (PATIENCE, PATIENCE);
+        http::run(load).await.expect("a run");
         assert!(
             self.unanswered().is_empty(),
             "keys without a response from a running gateway: {:?}",
@@ -140,7 +140,7 @@ impl Customer {
         let keys = Keys::Prefixed("crash".to_owned());
         let messages = Messages::new(("+4915100000000", 90_000_000), None, "crash ", keys).expect("messages");
         let customer = self.clone();
-        let mut options = LoadOptions::new(target, messages, Bound::duration(Duration::from_secs(60)));
+        let mut options = LoadOptions::new(target, messages, Bound::duration(PATIENCE));
         options.which = which;
         options.connections = CONNECTIONS;
         options.connect_wait_max = Duration::from_millis(50);

@@ -2,9 +2,9 @@
 //! no idempotency keys, so unanswered messages are not sent again; answered ones must be stored, charged once, and
 //! receipted at least once.
 
-use super::{Chance, SETTLE_WAIT, check_each_message};
+use super::{Chance, check_each_message};
 use crate::gateways::{self, Served};
-use crate::real_time::{now, pause};
+use crate::real_time::{PATIENCE, now, pause};
 use crate::scenario::Esme;
 use crate::store_access::{audit, audit_clean, number_from, store_of};
 use hermod_simulator::carrier::{Carrier, CarrierOptions, Outcome, RecordMode, Script};
@@ -57,7 +57,7 @@ async fn no_acknowledged_submit_sm_is_lost_or_charged_twice_and_no_receipt_is_lo
 
     // The last process: all parts end, and every receipt arrives.
     let gateway = start(folder.path(), carrier.addr());
-    gateway.wait_until_no_open_parts(folder.path(), SETTLE_WAIT).await;
+    gateway.wait_until_no_open_parts(folder.path()).await;
     let stored = audit(&gateways::data_folder(folder.path())).messages;
     collect_receipts(gateway.smpp_address(), stored, &mut book).await;
     gateway.stop().await;
@@ -123,7 +123,7 @@ async fn collect_receipts(address: SocketAddr, stored: u64, book: &mut Book) {
     let mut esme = Esme::bind(address, BindType::Receiver, "alice").await;
     let started = now();
     while (book.receipts.len() as u64) < stored {
-        assert!(started.elapsed() < SETTLE_WAIT, "receipts are missing");
+        assert!(started.elapsed() < PATIENCE, "receipts are missing");
         let frame = esme.read_pdu().await.expect("a receipt");
         take(&mut esme, &frame, book).await;
     }

@@ -1,9 +1,9 @@
 //! The crash rig with webhooks: the receiver runs in this process, fails in some cycles, and records every
 //! post. The report of each message must arrive at least once, always under the same event id.
 
-use super::{Chance, Customer, SETTLE_WAIT, compare};
+use super::{Chance, Customer, compare};
 use crate::gateways::{self, Served};
-use crate::real_time::{now, pause};
+use crate::real_time::{PATIENCE, now, pause};
 use crate::store_access::{account_id, number_from, open_store};
 use hermod_simulator::carrier::{Carrier, CarrierOptions, Outcome, RecordMode, Script};
 use hermod_simulator::webhooks::{ReceiverBehaviour, WebhookReceiver};
@@ -51,7 +51,7 @@ async fn no_webhook_is_lost_and_each_keeps_its_id_over_random_kills() {
     hooks.set_behaviour(ReceiverBehaviour::Status(200));
     let gateway = start(folder.path(), carrier.addr(), &hooks);
     customer.send_unanswered(&gateway).await;
-    gateway.wait_until_no_open_parts(folder.path(), SETTLE_WAIT).await;
+    gateway.wait_until_no_open_parts(folder.path()).await;
     posted.wait_until_all(&hooks, customer.acknowledged()).await;
     gateway.stop().await;
     compare(&gateways::stored_in(folder.path()), folder.path(), &customer, &carrier).await;
@@ -93,7 +93,7 @@ impl PostedReports {
     async fn wait_until_all(&mut self, hooks: &WebhookReceiver, messages: usize) {
         let started = now();
         while self.ids.len() < messages {
-            assert!(started.elapsed() < SETTLE_WAIT, "{} of {messages} reports were posted", self.ids.len());
+            assert!(started.elapsed() < PATIENCE, "{} of {messages} reports were posted", self.ids.len());
             self.read(hooks);
             pause(Duration::from_millis(50)).await;
         }

@@ -3,7 +3,7 @@
 mod wal;
 
 use crate::gateways::{self, Served};
-use crate::real_time::{now, pause};
+use crate::real_time::{PATIENCE, now, pause};
 use crate::scenario::{Customer, HttpAnswer};
 use crate::store_access::audit_clean;
 use hermod_simulator::carrier::{Carrier, CarrierOptions, Script};
@@ -11,15 +11,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// The longest time until the gateway notices a full disk or free space.
-const NOTICE_WAIT: Duration = Duration::from_secs(10);
 /// The fdatasync call that fails, and all after it: well after the start, well before the end of the test.
 const FAILING_SYNC: u32 = 150;
 /// sysexits.h: EX_IOERR.
 const EXIT_DISK_FAILED: i32 = 74;
 
 #[tokio::test]
-async fn full_disk_rejects_messages_in_time_and_accepts_again_with_free_space() {
+async fn full_disk_rejects_messages_and_accepts_again_with_free_space() {
     let carrier = Carrier::start(CarrierOptions::new(Script::new())).await.expect("a free port");
     let disk = SmallDisk::mount("80m");
     let gateway = Served::start(&disk.path, carrier.addr());
@@ -69,7 +67,7 @@ async fn failed_fsync_ends_the_process_and_no_acknowledged_message_is_lost() {
     for message in &acknowledged {
         assert_eq!(alice.get_message(message).await.status, 200, "message {message} was acknowledged");
     }
-    gateway.wait_until_no_open_parts(folder.path(), Duration::from_secs(60)).await;
+    gateway.wait_until_no_open_parts(folder.path()).await;
     gateway.stop().await;
     audit_clean(&gateways::data_folder(folder.path()));
     carrier.stop().await;
@@ -83,12 +81,7 @@ async fn until(alice: &Customer, wanted: impl Fn(&HttpAnswer) -> bool) -> HttpAn
         if wanted(&answer) {
             return answer;
         }
-        assert!(
-            started.elapsed() < NOTICE_WAIT,
-            "still {} after {NOTICE_WAIT:?}: {}",
-            answer.status,
-            answer.body
-        );
+        assert!(started.elapsed() < PATIENCE, "still {} after {PATIENCE:?}: {}", answer.status, answer.body);
         pause(Duration::from_millis(100)).await;
     }
 }
@@ -105,7 +98,7 @@ async fn disk_alarm_is(disk: &SmallDisk, raised: bool) {
             assert!(!raised || printed.contains("new messages are rejected with 503"), "{printed}");
             return;
         }
-        assert!(started.elapsed() < NOTICE_WAIT, "raised should be {raised}: {printed}");
+        assert!(started.elapsed() < PATIENCE, "raised should be {raised}: {printed}");
         pause(Duration::from_millis(100)).await;
     }
 }

@@ -1,6 +1,6 @@
 //! Parts in doubt: resent up to three times with growing waits, then an alarm.
 
-use crate::real_time::{now, pause};
+use crate::real_time::{PATIENCE, now, pause};
 use crate::scenario::Scenario;
 use hermod_simulator::carrier::{Script, SubmitResponse};
 use std::collections::HashSet;
@@ -10,8 +10,6 @@ const TO: &str = "+4915112345678";
 const HOUR: Duration = Duration::from_secs(3_600);
 /// Smaller than the waits of a link and of a part in doubt, so that they occur in their real order.
 const STEP: Duration = Duration::from_secs(3);
-/// Long enough for a thousand messages on a loaded machine.
-const LONG_PATIENCE: Duration = Duration::from_secs(240);
 
 /// Returns the texts that the carrier accepted.
 fn answered(s: &Scenario) -> HashSet<String> {
@@ -33,7 +31,7 @@ async fn carrier_that_crashes_in_eight_sessions_gets_every_message() {
     let started = now();
     while answered(&s).len() < MESSAGES {
         let reached = answered(&s).len();
-        assert!(started.elapsed() < LONG_PATIENCE, "{reached} of {MESSAGES} have reached the carrier");
+        assert!(started.elapsed() < PATIENCE, "{reached} of {MESSAGES} have reached the carrier");
         s.skip(STEP);
         pause(Duration::from_millis(150)).await;
     }

@@ -1,11 +1,10 @@
 //! One of several nodes as a real process.
 
 use super::{LOG, POLL, Served, data_folder, provision_text_with};
-use crate::real_time::{now, pause};
+use crate::real_time::{PATIENCE, now, pause};
 use hermod_gateway::config::StoreAddress;
 use std::net::SocketAddr;
 use std::path::Path;
-use std::time::Duration;
 
 /// What differs between the nodes of a test.
 pub(crate) struct NodeSetup<'a> {
@@ -42,13 +41,13 @@ impl Served {
     }
 
     /// Waits for it to end by itself. Returns its exit code.
-    pub(crate) async fn exit_code_within(&mut self, wait: Duration) -> Option<i32> {
+    pub(crate) async fn wait_for_exit_code(&mut self) -> Option<i32> {
         let began = now();
         loop {
             if let Some(status) = self.child.try_wait().expect("a child can be asked") {
                 return status.code();
             }
-            assert!(began.elapsed() < wait, "it still runs after {wait:?}");
+            assert!(began.elapsed() < PATIENCE, "it still runs after {PATIENCE:?}");
             pause(POLL).await;
         }
     }

@@ -1,13 +1,12 @@
 //! API keys in the portal: created, limited to addresses, rotated without a rejected request, expired, revoked.
 
 use super::{Browser, PASSWORD, member};
-use crate::real_time::pause;
 use crate::scenario::http::call;
 use crate::scenario::{Page, Scenario};
 use hermod_domain::catalogue::Role;
 use hermod_simulator::carrier::Script;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 const DAY: Duration = Duration::from_secs(86_400);
@@ -83,18 +82,20 @@ async fn rotation_with_overlap_rejects_no_request_and_ends_the_old_secret_afterw
     let s = Scenario::with(Script::new()).await;
     let mut dev = member(&s, "dev@example.com", "alice", Role::Developer).await;
     let (key, old) = dev.create_key("label=&expires=never&allow_list=").await;
-    let (address, stop) = (s.alice.address(), AtomicBool::new(false));
+    let (address, stop, answered) = (s.alice.address(), AtomicBool::new(false), AtomicUsize::new(0));
     let client = async {
         let mut answers = Vec::new();
         while !stop.load(Ordering::Relaxed) {
             answers.push(balance(address, &key, &old).await);
+            answered.store(answers.len(), Ordering::Relaxed);
         }
         answers
     };
     let rotation = async {
-        pause(Duration::from_millis(50)).await;
+        s.wait_until("a request before the rotation", || answered.load(Ordering::Relaxed) > 0).await;
         let rotated = dev.post_form(&format!("{KEYS}/{key}/rotate"), "overlap=24h").await;
-        pause(Duration::from_millis(50)).await;
+        let before = answered.load(Ordering::Relaxed);
+        s.wait_until("requests after it", || answered.load(Ordering::Relaxed) > before + 1).await;
         stop.store(true, Ordering::Relaxed);
         rotated
     };

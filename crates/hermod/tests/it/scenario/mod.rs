@@ -23,6 +23,7 @@ use hermod_domain::time::Timestamp;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::world::World;
 use hermod_simulator::carrier::{Carrier, CarrierOptions, Script};
+use hermod_store::KeyClaim;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -31,6 +32,8 @@ use std::time::Duration;
 
 /// 2026-11-15T00:00:00Z, a Sunday.
 const START: Timestamp = Timestamp::from_millis(1_794_700_800_000);
+/// Operations of the writer in a pause, one after another.
+const OPERATIONS_PER_PAUSE: u8 = 8;
 
 pub(crate) struct Scenario {
     pub(crate) alice: Customer,
@@ -146,13 +149,22 @@ impl Scenario {
     pub(crate) async fn advance(&self, by: Duration) {
         // In two steps, so that periodic jobs also see what becomes due at the very end.
         self.clock.advance(by);
-        pause(Duration::from_millis(20)).await;
+        self.let_work(Duration::from_millis(20)).await;
         self.clock.advance(Duration::from_secs(61));
     }
 
     /// Advances the gateway's clock by exactly this much in one step.
     pub(crate) fn skip(&self, by: Duration) {
         self.clock.advance(by);
+    }
+
+    /// Waits until the condition holds.
+    pub(crate) async fn wait_until(&self, what: &str, is_so: impl Fn() -> bool) {
+        let started = now();
+        while !is_so() {
+            assert!(started.elapsed() < PATIENCE, "waited {PATIENCE:?} in vain: {what}");
+            pause(Duration::from_millis(20)).await;
+        }
     }
 
     /// Advances the clock repeatedly by `step` until `wanted` completes.
@@ -166,8 +178,19 @@ impl Scenario {
         loop {
             tokio::select! {
                 done = &mut wanted => return done,
-                () = pause(Duration::from_millis(150)) => self.clock.advance(step),
+                () = self.let_work(Duration::from_millis(150)) => self.clock.advance(step),
             }
+        }
+    }
+
+    /// Waits for `least` of real time with the gateway's clock standing still, and longer on a slow machine: until the writer
+    /// has run some operations one after another.
+    async fn let_work(&self, least: Duration) {
+        pause(least).await;
+        let Some(gateway) = &self.gateway else { return };
+        for number in 0..OPERATIONS_PER_PAUSE {
+            let unknown = KeyClaim { digest: [number; 16], fingerprint: 0 };
+            drop(gateway.world().store.find_key(unknown).await);
         }
     }
 
@@ -211,7 +234,7 @@ impl Scenario {
 
     /// Waits a short real time with the gateway's clock standing still.
     pub(crate) async fn pause_briefly(&self) {
-        pause(Duration::from_millis(200)).await;
+        self.let_work(Duration::from_millis(200)).await;
     }
 
     pub(crate) async fn wait_for_carrier_submits(&self, count: u64) {

@@ -274,14 +274,14 @@ async fn full_disk_rejects_messages_and_keeps_responses_and_receipts_in_memory()
 }
 
 pub(super) async fn wait_until_accepting(world: &World) {
-    for _ in 0..40 {
+    let accepts = async {
         world.store.measure_disk();
-        if world.store.accept(world.sms()).await.is_ok() {
-            return;
+        while world.store.accept(world.sms()).await.is_err() {
+            tokio::task::spawn_blocking(|| block(Duration::from_millis(100))).await.expect("a pause");
+            world.store.measure_disk();
         }
-        tokio::task::spawn_blocking(|| block(Duration::from_millis(250))).await.expect("a pause");
-    }
-    panic!("the store does not accept ten seconds after the disk had room");
+    };
+    within(PATIENCE, accepts).await.expect("the store accepts once the disk has room");
 }
 
 async fn drain(world: &World, link: &Link, mut jobs: Vec<hermod_store::Job>) {

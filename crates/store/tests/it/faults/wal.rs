@@ -2,12 +2,10 @@
 //! a snapshot, so that they do not let it grow.
 
 use super::disk_full::{LOW_WATER_BYTES, SmallDisk, opened_on, wait_until_accepting};
-use crate::world::block;
 use crate::world::*;
 use hermod_store::{Acceptance, Store, StoreError};
 use rusqlite::config::DbConfig;
 use std::path::Path;
-use std::time::Duration;
 use tempfile::TempDir;
 
 /// The size to which the log is truncated on a nearly full disk.
@@ -43,10 +41,6 @@ async fn fill_disk_with_log(world: &World, folder: &Path) {
     panic!("the log never filled the disk");
 }
 
-async fn pause() {
-    tokio::task::spawn_blocking(|| block(Duration::from_millis(100))).await.expect("a pause");
-}
-
 #[tokio::test]
 async fn log_grown_by_a_long_read_is_truncated_once_the_reader_has_gone() {
     if on_postgres("the log and copies of the embedded store") {
@@ -57,15 +51,11 @@ async fn log_grown_by_a_long_read_is_truncated_once_the_reader_has_gone() {
     let folder = disk.folder();
     let reader = hold_snapshot(&folder);
     fill_disk_with_log(&world, &folder).await;
-    while !world.store.log_size().overgrown {
-        pause().await;
-    }
+    wait_until("the log is overgrown", || world.store.log_size().overgrown).await;
     drop(reader);
     wait_until_accepting(&world).await;
     assert!(log_bytes(&folder) < SMALL_LOG_BYTES, "{} bytes", log_bytes(&folder));
-    while world.store.log_size().overgrown {
-        pause().await;
-    }
+    wait_until("the log is small again", || !world.store.log_size().overgrown).await;
     world.store.close().await.unwrap();
     assert_audit_clean(&folder);
 }
@@ -106,14 +96,8 @@ fn add_ballast(world: &World) {
         .expect("ballast");
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn copy_of_an_open_store_holds_no_snapshot_and_contains_messages_accepted_meanwhile() {
-    if on_postgres("the log and copies of the embedded store") {
-        return;
-    }
-    let world = World::new().await;
-    world.send(world.sms()).await;
-    add_ballast(&world);
+/// Copies the store and sends meanwhile, counting in `accepted`. Returns the copy, and whether the log was restarted meanwhile.
+async fn copy_while_sending(world: &World, accepted: &mut u64) -> (TempDir, bool) {
     let elsewhere = TempDir::new().expect("a folder");
     let copy = elsewhere.path().join("hermod.db");
     let (store, file) = (world.store.clone(), copy.clone());
@@ -122,23 +106,44 @@ async fn copy_of_an_open_store_holds_no_snapshot_and_contains_messages_accepted_
         tokio::task::yield_now().await;
     }
     // Accepted once its first pages are copied: the last pages of the database and some in its middle change.
-    let mut accepted = 1;
-    let mut truncated = 0;
-    while copying.try_join_next().map(|copied| copied.unwrap().unwrap()).is_none() {
-        world.send(Acceptance { key: Some(key(accepted)), ..world.sms() }).await;
-        accepted += 1;
+    let mut restarted = false;
+    while copying.try_join_next().map(|copied| copied.expect("no panic").expect("a copy")).is_none() {
+        world.send(Acceptance { key: Some(key(*accepted)), ..world.sms() }).await;
+        *accepted += 1;
         let busy: i64 = world
             .sqlite()
             .query_row("PRAGMA wal_checkpoint(RESTART)", [], |row| row.get(0))
             .expect("a checkpoint");
-        truncated += i64::from(busy == 0);
+        restarted |= busy == 0;
     }
-    assert!(accepted > 2, "the copy ended too early for this test");
-    assert!(truncated > 0, "the copy did not keep the log from restarting");
+    (elsewhere, restarted)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn copy_of_an_open_store_holds_no_snapshot_and_contains_messages_accepted_meanwhile() {
+    if on_postgres("the log and copies of the embedded store") {
+        return;
+    }
+    let world = World::new().await;
+    world.send(world.sms()).await;
+    add_ballast(&world);
+    let mut accepted = 1;
+    let copied = within(PATIENCE, async {
+        // A copy may end before anything else happens; the next one then has a chance.
+        loop {
+            let before = accepted;
+            let (copy, restarted) = copy_while_sending(&world, &mut accepted).await;
+            if accepted > before + 1 && restarted {
+                return (copy, before);
+            }
+        }
+    });
+    let (elsewhere, before) =
+        copied.await.expect("messages are accepted, and the log restarts, during a copy");
     let report = Store::audit(elsewhere.path()).expect("an audit of the copy");
     assert!(report.is_clean(), "{:#?}", report.violations);
     // Messages accepted while the finished copy is synced are not in it.
-    assert!((2..=accepted).contains(&report.messages), "{} of {accepted}", report.messages);
+    assert!((before + 1..=accepted).contains(&report.messages), "{} of {accepted}", report.messages);
     let second = world.store.copy_to(&elsewhere.path().join("second.db")).await;
     assert!(second.is_ok(), "a second copy starts after the first ended: {second:?}");
     world.store.close().await.unwrap();
@@ -154,17 +159,28 @@ async fn copy_whose_caller_is_gone_is_cancelled_and_removed() {
     add_ballast(&world);
     let elsewhere = TempDir::new().expect("a folder");
     let copy = elsewhere.path().join("hermod.db");
-    let (store, file) = (world.store.clone(), copy.clone());
-    let mut copying = tokio::task::JoinSet::from_iter([async move { store.copy_to(&file).await }]);
-    while !copy.exists() {
-        tokio::task::yield_now().await;
-    }
-    let second = world.store.copy_to(&elsewhere.path().join("second.db")).await;
-    assert!(matches!(second, Err(StoreError::CopyInProgress)), "{second:?}");
-    copying.shutdown().await;
-    while copy.exists() {
-        pause().await;
-    }
+    let cancelled = within(PATIENCE, async {
+        // A copy may end before it is cancelled; the next one then has a chance.
+        loop {
+            let (store, file) = (world.store.clone(), copy.clone());
+            let mut copying = tokio::task::JoinSet::from_iter([async move { store.copy_to(&file).await }]);
+            while !copy.exists() {
+                tokio::task::yield_now().await;
+            }
+            let second = world.store.copy_to(&elsewhere.path().join("second.db")).await;
+            let was_in_progress = matches!(second, Err(StoreError::CopyInProgress));
+            copying.abort_all();
+            if copying.join_next().await.expect("a copy").is_err_and(|end| end.is_cancelled())
+                && was_in_progress
+            {
+                return;
+            }
+            drop(std::fs::remove_file(&copy));
+            drop(std::fs::remove_file(elsewhere.path().join("second.db")));
+        }
+    });
+    cancelled.await.expect("a copy is cancelled before it ends");
+    wait_until("the copy is removed", || !copy.exists()).await;
     world.send(world.sms()).await;
     world.store.close().await.unwrap();
     world.assert_audit_clean();

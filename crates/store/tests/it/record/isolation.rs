@@ -316,7 +316,7 @@ impl Two {
         self.world.store.flush_record().await.expect("the record answers");
         let mut seen = 0;
         while seen == 0 {
-            let frame = within(secs(20), watch.next()).await.expect("a frame in time").expect("a frame");
+            let frame = within(PATIENCE, watch.next()).await.expect("a frame in time").expect("a frame");
             assert!(frame.shown.iter().all(|shown| shown.message.account == own));
             seen += frame.total;
         }

@@ -15,7 +15,7 @@ use rusqlite::Connection;
 /// Opens the record beside the store's own connections.
 fn record_of(world: &World) -> Connection {
     let connection = Connection::open(world.path().join("record.db")).expect("the record opens");
-    connection.busy_timeout(crate::world::secs(5)).expect("a time-out");
+    connection.busy_timeout(crate::world::PATIENCE).expect("a time-out");
     connection
 }
 

@@ -180,7 +180,7 @@ pub(crate) fn dlr(event: &WebhookEvent) -> &DlrEvent {
 
 /// Returns the woken endpoints, sorted; panics if there are none.
 pub(crate) async fn woken_endpoints(store: &Store) -> Vec<Endpoint> {
-    let woken = within(Duration::from_secs(20), store.woken_endpoints()).await;
+    let woken = within(PATIENCE, store.woken_endpoints()).await;
     let mut woken = woken.expect("an endpoint is woken");
     woken.sort_unstable();
     woken

@@ -1,6 +1,6 @@
 //! A link to a carrier, driven by a test.
 
-use crate::world::{answer, receipt, remote, sequences, within};
+use crate::world::{PATIENCE, answer, receipt, remote, sequences, within};
 use hermod_domain::ids::CarrierId;
 use hermod_domain::lifecycle::DeliveryOutcome;
 use hermod_domain::time::Timestamp;
@@ -8,9 +8,6 @@ use hermod_store::{
     Handout, Job, LinkPort, ReceiptOutcome, ReceiptRecord, ResponseRecord, StoreError, SubmitResponse,
 };
 use std::time::Duration;
-
-/// Long enough for a loaded machine.
-const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A bound link, driven by the test.
 pub(crate) struct Link {
@@ -24,10 +21,10 @@ impl Link {
         self.port.record(Vec::new(), Vec::new(), Vec::new(), slots, self.now).await.expect("a report");
     }
 
-    /// Returns the next handout; panics on timeout.
+    /// Returns the next handout; panics if there is none.
     pub(crate) async fn take_handout(&self) -> Handout {
-        let handed = within(TIMEOUT, self.port.handout()).await;
-        handed.expect("a handout in time")
+        let handed = within(PATIENCE, self.port.handout()).await;
+        handed.expect("a handout")
     }
 
     /// Returns the sequence numbers of recorded receipts.

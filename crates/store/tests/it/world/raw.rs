@@ -1,14 +1,14 @@
 //! The tables of a store beside the store: to read rows, to damage them, or to hold up the writer.
 
-use super::{block, postgres, secs, server};
+use super::{PATIENCE, block, postgres, server};
 use rusqlite::Connection;
 use rusqlite::types::FromSql;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// How often [`sqlite`] looks whether everything is flushed, at intervals of 5 ms.
-const FLUSH_POLLS_MAX: usize = 200;
+/// How often [`sqlite`] looks whether everything is flushed, at intervals of 5 ms. A flush is due after half a second.
+const FLUSH_POLLS_MAX: usize = 4_000;
 
 /// A second access to the tables of a folder, in SQL that both databases understand. [`for_postgres`] translates blobs,
 /// [`for_sqlite`] the tables of texts.
@@ -35,16 +35,17 @@ pub(crate) fn raw(folder: &Path) -> Raw {
 /// one.
 pub(crate) fn sqlite(folder: &Path) -> Connection {
     let connection = Connection::open(folder.join("hermod.db")).expect("the file opens");
-    connection.busy_timeout(secs(5)).expect("a time-out");
+    connection.busy_timeout(PATIENCE).expect("a time-out");
     for _ in 0..FLUSH_POLLS_MAX {
         let mark = std::fs::read(folder.join("hermod.mark")).unwrap_or_default();
         let acknowledged = mark.first_chunk().map_or(0, |number| u64::from_be_bytes(*number).cast_signed());
         let flushed = connection.query_row("SELECT commits FROM writer", [], |row| row.get::<_, i64>(0));
         if flushed.is_err() || flushed.is_ok_and(|flushed| flushed >= acknowledged) {
-            break;
+            return connection;
         }
         block(Duration::from_millis(5));
     }
+    println!("not everything is flushed");
     connection
 }
 

@@ -65,7 +65,7 @@ fn carrier_at(address: &str, profile: Profile) -> Carrier {
         system_type: String::new(),
         window: 10,
         parts_per_second: 10,
-        response_timeout_ms: 400,
+        response_timeout_ms: 3_000,
         enquire_link_ms: 30_000,
         disabled: true,
         tls: None,
@@ -100,7 +100,7 @@ fn commands(report: &ProbeReport) -> String {
 
 #[tokio::test]
 async fn probe_of_a_working_carrier_shows_every_step_to_the_receipt() {
-    let report = against(soon(Outcome::Delivered), Profile::default(), 5_000).await;
+    let report = against(soon(Outcome::Delivered), Profile::default(), 300_000).await;
     assert_eq!(report.step, ProbeStep::Done, "{report:?}");
     assert!(report.outcome.contains("the receipt says Delivered"), "{}", report.outcome);
     assert_eq!(
@@ -111,7 +111,7 @@ async fn probe_of_a_working_carrier_shows_every_step_to_the_receipt() {
     assert!(report.lines[0].line.starts_with("connected to 127.0.0.1:"), "{}", report.lines[0].line);
     assert!(report.step.is_accepted());
 
-    let report = against(soon(Outcome::Undeliverable), Profile::default(), 5_000).await;
+    let report = against(soon(Outcome::Undeliverable), Profile::default(), 300_000).await;
     assert_eq!(report.step, ProbeStep::Done);
     assert!(report.outcome.contains("Undeliverable"), "{}", report.outcome);
 }
@@ -120,7 +120,7 @@ async fn probe_of_a_working_carrier_shows_every_step_to_the_receipt() {
 async fn receipt_before_the_response_and_with_a_converted_id_is_matched() {
     let early = Script::new().receipt_before_response(Outcome::Delivered).hex_ids_decimal_in_receipts();
     let profile = Profile { ids: IdConversion::HexToDecimal, ..Profile::default() };
-    let report = against(early, profile, 5_000).await;
+    let report = against(early, profile, 300_000).await;
     assert_eq!(report.step, ProbeStep::Done, "{report:?}");
     assert!(
         commands(&report).contains(">submit_sm deliver_sm submit_sm_resp >deliver_sm_resp"),
@@ -131,7 +131,7 @@ async fn receipt_before_the_response_and_with_a_converted_id_is_matched() {
 #[tokio::test]
 async fn transmitter_receiver_pair_is_probed_as_a_pair() {
     let profile = Profile { binds: Binds::TransmitterAndReceiver, ..Profile::default() };
-    let report = against(soon(Outcome::Delivered), profile, 5_000).await;
+    let report = against(soon(Outcome::Delivered), profile, 300_000).await;
     assert_eq!(report.step, ProbeStep::Done, "{report:?}");
     assert!(
         commands(&report).starts_with(
@@ -172,12 +172,7 @@ async fn report_names_the_failed_step_and_its_cause() {
             ProbeStep::Submit,
             "ESME_RINVSRCADR (0x0a) (class rejected-route)",
         ),
-        (
-            Script::new().ignore_first(1),
-            Profile::default(),
-            ProbeStep::Submit,
-            "submit_sm timed out after 0.4 s",
-        ),
+        (Script::new().ignore_first(1), Profile::default(), ProbeStep::Submit, "submit_sm timed out after 3"),
         (
             Script::new().responses_without_id(1),
             Profile::default(),
@@ -233,12 +228,12 @@ async fn closed_port_and_tls_mismatch_are_reported_differently() {
 
 #[tokio::test]
 async fn receipts_of_other_messages_are_refused_temporarily() {
-    let carrier = carrier_that(soon(Outcome::Delivered)).await;
+    let carrier = carrier_that(Script::new().receipt_after(Duration::from_secs(1), Outcome::Delivered)).await;
     let stage = Stage::new(carrier_at(&carrier.addr().to_string(), Profile::default()));
     // Leaves before its receipt comes.
     let first = stage.probe("hello", 0).await;
     assert_eq!(first.step, ProbeStep::Receipt, "{first:?}");
-    let second = stage.probe("hello", 5_000).await;
+    let second = stage.probe("hello", 300_000).await;
     assert_eq!(second.step, ProbeStep::Done, "{second:?}");
     assert!(commands(&second).contains(">deliver_sm_resp!"), "{second:?}");
     assert!(second.lines.iter().any(|line| line.line.contains("ESME_RX_T_APPN")), "{second:?}");

@@ -185,9 +185,8 @@ async fn carrier_that_reports_protocol_errors_is_stopped_and_its_queue_kept() {
             s.pause_briefly().await;
         }
     }
-    s.pause_briefly().await;
-    let alarms = s.alarms();
-    assert!(alarms.iter().any(|alarm| alarm.starts_with("acme carrier-stopped")), "{alarms:?}");
+    let stopped = |alarm: &String| alarm.starts_with("acme carrier-stopped");
+    s.wait_until("the carrier is stopped", || s.alarms().iter().any(stopped)).await;
     let seen = s.carrier().record().counts().submits;
     assert!((20..60).contains(&seen), "{seen} submits before the carrier was stopped");
     s.resume_carrier("acme");

@@ -56,7 +56,7 @@ async fn carrier_below_its_configured_rate_is_throttled_rarely() {
     let all = |record: &hermod_simulator::carrier::Record| {
         record.counts().submits - record.counts().rate_violations >= u64::from(MESSAGES)
     };
-    seen.wait_until(all, 4 * PATIENCE).await.expect("all messages are accepted");
+    seen.wait_until(all, PATIENCE).await.expect("all messages are accepted");
     let throttled = seen.counts().rate_violations;
     assert!(throttled <= u64::from(MESSAGES / 10), "{throttled} of {MESSAGES} were throttled");
     s.wait_until_no_open_parts().await;
