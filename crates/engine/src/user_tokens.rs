@@ -37,13 +37,16 @@ impl Batch<'_> {
 
     /// Ends the tokens that a change of the setup ends. The caller has checked the link that it spends.
     pub(crate) fn change_tokens(&mut self, change: &TokenChange) -> Result<(), TableError> {
-        let TokenChange { spend, end_all_of, keep } = change;
+        let TokenChange { spend, end_all_of, end_links_of, keep } = change;
         if let Some(link) = spend {
             self.tables.write(UserTokenChange::Delete(*link));
         }
-        for user in end_all_of {
+        let only_links = end_links_of.iter().filter(|user| !end_all_of.contains(user));
+        let ended = end_all_of.iter().map(|user| (user, false)).chain(only_links.map(|user| (user, true)));
+        for (user, is_only_links) in ended {
             for token in self.tables.read()?.user_tokens(*user, USER_TOKENS_MAX + 1)? {
-                if Some(token.digest) != *keep {
+                let ends = if is_only_links { token.purpose.is_link() } else { Some(token.digest) != *keep };
+                if ends && Some(token.digest) != *spend {
                     self.tables.write(UserTokenChange::Delete(token.digest));
                 }
             }

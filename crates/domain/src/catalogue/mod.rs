@@ -25,7 +25,7 @@ pub use smpp_access::{
     BINDS_DEFAULT, BindTypes, CodingZero, InboundForm, SMPP_PASSWORD_CHARS, SYSTEM_ID_CHARS_MAX, SmppAccess,
     WINDOW_DEFAULT, WINDOW_MAX,
 };
-pub use users::{AccountUser, Membership, OperatorEntry, Role, SecondFactor, User, Users};
+pub use users::*;
 pub use webhooks::Webhooks;
 
 use crate::area::Area;

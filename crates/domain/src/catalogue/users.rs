@@ -45,11 +45,55 @@ impl fmt::Display for Role {
 }
 
 /// A user's role in an account.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Membership {
     pub account: AccountId,
     pub role: Role,
+    /// Set until the user accepts. A pending membership grants nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pending: Option<PendingInvitation>,
+}
+
+/// The invitation to an account that its user has not accepted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PendingInvitation {
+    /// The e-mail address of the user who invited; none if the operator did.
+    #[serde(default)]
+    pub invited_by: Option<String>,
+    /// Until when it can be accepted; none for an invitation of the operator.
+    #[serde(default)]
+    pub expires_at: Option<Timestamp>,
+}
+
+impl PendingInvitation {
+    pub fn has_expired(&self, now: Timestamp) -> bool {
+        self.expires_at.is_some_and(|expires_at| expires_at <= now)
+    }
+}
+
+/// Who passes a link on to its user: what its use proves about the person.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LinkCourier {
+    /// An owner of the account saw the link, and may have used it.
+    #[default]
+    Owner,
+    /// It was mailed to the address of the user.
+    Mail,
+    /// The operator passes it on.
+    Operator,
+}
+
+/// What a link lets its holder do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkUse {
+    /// Choose a password. All sessions end; `is_afresh` also removes the second factor. Memberships that were accepted before the
+    /// address was proven are pending again.
+    ChoosePassword { is_afresh: bool },
+    /// Accept after signing in with the password that the user has.
+    SignIn,
 }
 
 /// The second factor of a user: one-time codes by time (RFC 6238).
@@ -75,6 +119,10 @@ pub struct User {
     /// Argon2id; none until the user has accepted the invitation.
     #[serde(default)]
     pub password: Option<String>,
+    /// Whether the password was chosen with a link that only the owner of the address could have: mailed to it, or passed on by
+    /// the operator. Otherwise an owner of an account may have chosen it.
+    #[serde(default)]
+    pub is_proven: bool,
     #[serde(default)]
     pub second_factor: Option<SecondFactor>,
     /// A disabled user cannot sign in.
@@ -83,12 +131,73 @@ pub struct User {
 }
 
 impl User {
-    /// Returns the user's role in an account.
+    /// Returns the user's role in an account; none while the membership is pending.
     pub fn role_in(&self, account: AccountId) -> Option<Role> {
-        self.accounts
-            .iter()
-            .find(|membership| membership.account == account)
-            .map(|membership| membership.role)
+        self.memberships().find(|membership| membership.account == account).map(|membership| membership.role)
+    }
+
+    /// Returns the membership in an account, accepted or pending.
+    pub fn membership(&self, account: AccountId) -> Option<&Membership> {
+        self.accounts.iter().find(|membership| membership.account == account)
+    }
+
+    /// Returns the memberships that the user has accepted.
+    pub fn memberships(&self) -> impl Iterator<Item = &Membership> {
+        self.accounts.iter().filter(|membership| membership.pending.is_none())
+    }
+
+    /// Returns the invitations that the user can accept with the password alone. There are none for a user whose address is not
+    /// proven: an owner of another account may have chosen the password.
+    pub fn invitations(&self, now: Timestamp) -> impl Iterator<Item = (&Membership, &PendingInvitation)> {
+        let pending = self.accounts.iter().filter(|_| self.is_proven);
+        let pending = pending.filter_map(|membership| Some((membership, membership.pending.as_ref()?)));
+        pending.filter(move |(_, invitation)| !invitation.has_expired(now))
+    }
+
+    /// Decides what a link of an account, or one for another password, lets its holder do.
+    ///
+    /// A link that an owner has seen never replaces a password: it would open the user's other accounts to that owner. Any other
+    /// link replaces a password that is not proven together with all that its holder may have set up, and so does an invitation
+    /// of the operator to a further account.
+    pub fn link_use(&self, account: Option<AccountId>, courier: LinkCourier) -> LinkUse {
+        let is_further = account.is_some_and(|account| self.role_in(account).is_none());
+        match courier {
+            LinkCourier::Owner if self.password.is_some() => LinkUse::SignIn,
+            LinkCourier::Owner | LinkCourier::Mail => LinkUse::ChoosePassword { is_afresh: !self.is_proven },
+            LinkCourier::Operator => LinkUse::ChoosePassword { is_afresh: !self.is_proven || is_further },
+        }
+    }
+
+    /// Accepts the membership in an account. Returns whether there was one that was pending.
+    pub fn accept(&mut self, account: AccountId) -> bool {
+        let mut own = self.accounts.iter_mut().filter(|membership| membership.account == account);
+        own.next().is_some_and(|membership| membership.pending.take().is_some())
+    }
+
+    /// Sets the password that was chosen with a link, and accepts the membership in the account of the link. Returns false, and
+    /// changes nothing, if the link does not let its holder choose one.
+    pub fn choose_password(
+        &mut self,
+        hash: String,
+        account: Option<AccountId>,
+        courier: LinkCourier,
+    ) -> bool {
+        let LinkUse::ChoosePassword { is_afresh } = self.link_use(account, courier) else { return false };
+        if is_afresh {
+            self.second_factor = None;
+        }
+        if !self.is_proven {
+            // Whoever accepted these did not prove the address.
+            for membership in &mut self.accounts {
+                membership.pending.get_or_insert_default();
+            }
+        }
+        self.password = Some(hash);
+        self.is_proven = courier != LinkCourier::Owner;
+        if let Some(account) = account {
+            self.accept(account);
+        }
+        true
     }
 
     /// Whether the user has chosen a password and may sign in.
@@ -96,7 +205,7 @@ impl User {
         self.password.is_some() && !self.disabled
     }
 
-    /// Returns the accounts of the user.
+    /// Returns the accounts of the user, those with a pending membership too.
     pub fn owners(&self) -> impl Iterator<Item = AccountId> {
         self.accounts.iter().map(|membership| membership.account)
     }
@@ -156,14 +265,25 @@ impl Users {
         self.by_email.get(email).map(|(_, user)| (email.as_str(), user))
     }
 
-    /// Returns the users of an account in the order of their e-mail addresses.
+    /// Returns the users who have accepted a role in an account, in the order of their e-mail addresses.
     pub fn of_account(&self, account: AccountId) -> Vec<AccountUser<'_>> {
+        let members = self.with_membership(account).into_iter();
+        members.filter_map(|(member, pending)| pending.is_none().then_some(member)).collect()
+    }
+
+    /// Returns the users with a pending membership in an account, in the order of their e-mail addresses.
+    pub fn invited_to(&self, account: AccountId) -> Vec<(AccountUser<'_>, &PendingInvitation)> {
+        let members = self.with_membership(account).into_iter();
+        members.filter_map(|(member, pending)| Some((member, pending?))).collect()
+    }
+
+    fn with_membership(&self, account: AccountId) -> Vec<(AccountUser<'_>, Option<&PendingInvitation>)> {
         let members = self.by_email.iter().filter_map(|(email, (id, user))| {
-            let role = user.role_in(account)?;
-            Some(AccountUser { id: *id, email, user, role })
+            let Membership { account: _, role, pending } = user.membership(account)?;
+            Some((AccountUser { id: *id, email, user, role: *role }, pending.as_ref()))
         });
         let mut members: Vec<_> = members.collect();
-        members.sort_by_key(|member| member.email);
+        members.sort_by_key(|(member, _)| member.email);
         members
     }
 }
@@ -183,3 +303,7 @@ impl fmt::Debug for SecondFactor {
         write!(f, "SecondFactor({} recovery codes)", self.recovery.len())
     }
 }
+
+#[cfg(test)]
+#[path = "users_tests.rs"]
+mod tests;

@@ -45,6 +45,14 @@ impl TokenPurpose {
         }
     }
 
+    /// Whether the token is a one-time link.
+    pub const fn is_link(self) -> bool {
+        match self {
+            TokenPurpose::Invitation | TokenPurpose::Reset => true,
+            TokenPurpose::Session | TokenPurpose::SecondFactor => false,
+        }
+    }
+
     pub fn from_stored(number: i64) -> Option<TokenPurpose> {
         TokenPurpose::ALL.into_iter().find(|purpose| purpose.to_stored() == number)
     }
@@ -90,6 +98,8 @@ pub struct TokenChange {
     pub spend: Option<TokenDigest>,
     /// Users whose other tokens end, such as after a change of the password.
     pub end_all_of: Vec<u32>,
+    /// Users whose links end: their memberships have grown, and a link that was made before must not open more than it did.
+    pub end_links_of: Vec<u32>,
     /// The session that does not end.
     pub keep: Option<TokenDigest>,
 }

@@ -62,56 +62,86 @@ fn add(
         Effect::Removed => all_fields(*kind, row, &plan.names, |value| json!([value, null]))?,
         Effect::Same | Effect::Absent | Effect::Left => Map::new(),
     };
-    let action = format!("{kind}.{verb}");
     if *kind == Kind::User {
-        let rows = rows_of_user(plan, row, fields);
-        let entry = |(account, fields)| author.entry(now, account, &action, name, &Value::Object(fields));
+        let rows = rows_of_user(plan, row, &fields, verb);
+        let entry = |row: UserRow| {
+            author.entry(now, row.account, &format!("{kind}.{}", row.verb), name, &Value::Object(row.fields))
+        };
         entries.extend(rows.into_iter().map(entry));
         return Ok(());
     }
     let account = row.and_then(|row| owner(plan, row));
-    entries.push(author.entry(now, account, &action, name, &Value::Object(fields)));
+    entries.push(author.entry(now, account, &format!("{kind}.{verb}"), name, &Value::Object(fields)));
     Ok(())
 }
 
 /// The field of a user with the roles.
 const ROLES: &str = "accounts";
+/// The field of a user with the accounts that are not accepted.
+const PENDING: &str = "pending";
 
-/// Returns what each account of a user sees of a change, before and after it: only the role in the account itself. An account
-/// that sees nothing of it has no row. The change of a user without accounts belongs to none.
+/// What an account sees of the change of a user.
+struct UserRow {
+    account: Option<AccountId>,
+    verb: &'static str,
+    fields: Map<String, Value>,
+}
+
+/// Returns what each account of a user sees of a change, before and after it. Of memberships it sees its own; of other fields
+/// nothing until the user has accepted, so that nothing tells whether an invited person was a user before. An account that sees
+/// nothing of the change has no row. The change of a user without accounts belongs to none.
 fn rows_of_user(
     plan: &Plan,
     row: Option<&CatalogueRow>,
-    fields: Map<String, Value>,
-) -> Vec<(Option<AccountId>, Map<String, Value>)> {
+    fields: &Map<String, Value>,
+    verb: &'static str,
+) -> Vec<UserRow> {
     let user = row.and_then(|row| documents::read::<User>(row).ok());
     let mut accounts: BTreeSet<AccountId> = user.iter().flat_map(User::owners).collect();
     let roles = fields.get(ROLES).and_then(Value::as_array).into_iter().flatten();
     let names = roles.filter_map(Value::as_array).flatten().filter_map(|role| role["account"].as_str());
     accounts.extend(names.filter_map(|name| plan.number(Kind::Account, name)).map(AccountId::new));
     if accounts.is_empty() {
-        return vec![(None, fields)];
+        return vec![UserRow { account: None, verb, fields: fields.clone() }];
     }
     let seen_by = |account: AccountId| {
         let name = plan.names.of(Kind::Account, account.get());
-        let fields = fields.iter().filter_map(|(field, value)| match field.as_str() {
-            ROLES => role_change(value, &name).map(|change| ("role".to_owned(), change)),
-            _ => Some((field.clone(), value.clone())),
-        });
-        let fields: Map<String, Value> = fields.collect();
-        (!fields.is_empty()).then_some((Some(account), fields))
+        let has_accepted = user.as_ref().is_some_and(|user| user.role_in(account).is_some());
+        let role = fields.get(ROLES).and_then(|change| role_change(change, &name));
+        let pending = fields.get(PENDING).and_then(|change| pending_change(change, &name));
+        let verb = match &role {
+            Some([Value::Null, _]) => "create",
+            Some([_, Value::Null]) => "remove",
+            Some(_) => "update",
+            None if pending == Some([true, false]) => "join",
+            None => verb,
+        };
+        let shown = fields.iter().filter(|(field, _)| has_accepted && *field != ROLES && *field != PENDING);
+        let mut shown: Map<String, Value> =
+            shown.map(|(field, value)| (field.clone(), value.clone())).collect();
+        shown.extend(role.map(|change| ("role".to_owned(), json!(change))));
+        shown.extend(pending.map(|change| (PENDING.to_owned(), json!(change))));
+        (!shown.is_empty()).then_some(UserRow { account: Some(account), verb, fields: shown })
     };
     accounts.into_iter().filter_map(seen_by).collect()
 }
 
-/// Returns the change of the role in one account; none if it stays.
-fn role_change(change: &Value, account: &str) -> Option<Value> {
+/// Returns the role in one account before and after a change; none if it stays.
+fn role_change(change: &Value, account: &str) -> Option<[Value; 2]> {
     let role = |side: usize| {
         let mut roles = change[side].as_array().into_iter().flatten();
         roles.find(|role| role["account"] == account).map_or(Value::Null, |role| role["role"].clone())
     };
     let (before, after) = (role(0), role(1));
-    (before != after).then(|| json!([before, after]))
+    (before != after).then_some([before, after])
+}
+
+/// Returns whether the membership in one account was pending before a change and is after it; none if that stays.
+fn pending_change(change: &Value, account: &str) -> Option<[bool; 2]> {
+    let is_pending =
+        |side: usize| change[side].as_array().is_some_and(|names| names.iter().any(|name| name == account));
+    let (before, after) = (is_pending(0), is_pending(1));
+    (before != after).then_some([before, after])
 }
 
 /// Returns all fields of an entry, each as `shown` shows it.

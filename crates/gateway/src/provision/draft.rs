@@ -133,14 +133,37 @@ impl<'a> Draft<'a> {
         Ok(draft)
     }
 
-    /// Returns the number of a name; a new name gets the next number.
+    /// Returns the number of a name; a new name gets the next number, a new user one that nothing can be concluded from.
     pub(super) fn number(&mut self, kind: Kind, name: &str) -> u32 {
-        let (highest, names) = (self.highest.entry(kind).or_default(), &mut self.names.0);
-        *self.numbers.entry((kind, name.to_owned())).or_insert_with(|| {
-            *highest += 1;
-            names.insert((kind, *highest), name.to_owned());
-            *highest
-        })
+        let place = (kind, name.to_owned());
+        if let Some(number) = self.numbers.get(&place) {
+            return *number;
+        }
+        let number = match kind {
+            Kind::User => self.number_of_new_user(name),
+            _ => {
+                let highest = self.highest.entry(kind).or_default();
+                *highest += 1;
+                *highest
+            }
+        };
+        self.names.0.insert((kind, number), place.1.clone());
+        self.numbers.insert(place, number);
+        number
+    }
+
+    /// Returns a number that no user has. It is not the next one: customers see the numbers of users, which must neither count
+    /// them nor come back after a user was removed.
+    fn number_of_new_user(&self, email: &str) -> u32 {
+        let now = self.now.as_millis().to_be_bytes();
+        let tried = (0_u32..).map(|attempt| {
+            let derived =
+                self.pepper.derived(&[b"user number", email.as_bytes(), &now, &attempt.to_be_bytes()]);
+            u32::from_be_bytes([derived[0], derived[1], derived[2], derived[3]]) >> 1
+        });
+        let mut free =
+            tried.filter(|number| *number > 0 && !self.names.0.contains_key(&(Kind::User, *number)));
+        free.next().expect("there are fewer users than numbers")
     }
 
     pub(super) fn find(&self, kind: Kind, name: &str, wanted_by: &str) -> Result<u32, ProvisionRefusal> {

@@ -37,6 +37,7 @@ mod tests;
 mod three_way;
 mod unreachable_entries;
 mod user;
+mod user_changes;
 mod values;
 
 pub use account::{PREVIOUS_SECRET_KEPT, Rotation, WantedAccount, rotate};
@@ -62,7 +63,8 @@ pub use route::{PlacedCarrier, WantedRoute, WantedRouteCarrier};
 pub use screen::WantedScreen;
 pub use secret_rotation::{Replacement, rotate_connection_password, rotate_key_secret};
 pub use sender::WantedSender;
-pub use user::{SignInChange, WantedMembership, WantedUser, change_membership, change_sign_in};
+pub use user::{WantedMembership, WantedUser};
+pub use user_changes::{MembershipChange, SignInChange, change_membership, change_sign_in};
 
 pub use hermod_store::UnreadableRow;
 
@@ -168,7 +170,7 @@ pub async fn carry_out(
 }
 
 /// Does the same as [`carry_out`], and ends tokens of users in the same transaction. Users that are removed or disabled lose all
-/// of theirs.
+/// of theirs, users in further accounts their links.
 pub async fn carry_out_with(
     store: &Store,
     plan: &Plan,
@@ -204,6 +206,7 @@ async fn carry_out_beside(
 ) -> Result<(), ProvisionError> {
     let CatalogueChange { entries: ledger, mut tokens, request, .. } = beside;
     tokens.end_all_of.extend(plan.users_to_sign_out());
+    tokens.end_links_of.extend(plan.users_with_more_accounts());
     let opened = plan.openings.iter().filter(|(_, opening)| *opening != Money::ZERO);
     let entries = opened.map(|(account, opening)| LedgerEntry {
         account: *account,

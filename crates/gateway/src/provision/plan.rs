@@ -43,16 +43,37 @@ impl Plan {
 }
 
 impl Plan {
-    /// Returns the users that are removed or disabled by this plan.
+    /// Returns the users that are new, removed or disabled by this plan. A new one has no tokens unless a request of a removed
+    /// user with the same number was under way.
     pub(super) fn users_to_sign_out(&self) -> Vec<u32> {
         let removed = self.removed.iter().filter(|row| row.kind == Kind::User.as_str()).map(|row| row.id);
         let disabled = |change: &&Change| {
-            change.kind == Kind::User
-                && change.effect.fields().iter().any(|field| field.field == "disabled" && field.after == true)
+            let is_disabled = |field: &FieldChange| field.field == "disabled" && field.after == true;
+            change.effect == Effect::Made || change.effect.fields().iter().any(is_disabled)
         };
-        let disabled = self.changes.iter().filter(disabled);
+        let disabled = self.user_changes().filter(disabled);
         removed.chain(disabled.filter_map(|change| self.number(Kind::User, &change.name))).collect()
     }
+
+    /// Returns the users who are in further accounts after this plan.
+    pub(super) fn users_with_more_accounts(&self) -> Vec<u32> {
+        let grown = self.user_changes().filter(|change| change.effect.fields().iter().any(has_more_accounts));
+        grown.filter_map(|change| self.number(Kind::User, &change.name)).collect()
+    }
+
+    fn user_changes(&self) -> impl Iterator<Item = &Change> {
+        self.changes.iter().filter(|change| change.kind == Kind::User)
+    }
+}
+
+/// Whether a field is the accounts of a user, and has one that was not there before.
+fn has_more_accounts(field: &FieldChange) -> bool {
+    let named = |value: &Value| -> Vec<String> {
+        let roles = value.as_array().into_iter().flatten();
+        roles.filter_map(|role| role["account"].as_str().map(str::to_owned)).collect()
+    };
+    let before = named(&field.before);
+    field.field == "accounts" && named(&field.after).iter().any(|account| !before.contains(account))
 }
 
 /// The change of one entry.

@@ -1,18 +1,13 @@
 //! User entries: people who use the portal. A file or a request names them without a password; each user chooses one by a
-//! one-time link.
+//! one-time link, and accepts each account.
 
 use crate::provision::ProvisionRefusal;
 use crate::provision::documents::Names;
 use crate::provision::draft::{Draft, Entry};
 use crate::provision::email_address::canonical_email;
 use crate::provision::kind::Kind;
-use crate::provision::plan::Plan;
-use crate::secrets::Pepper;
-use hermod_domain::catalogue::{Membership, Role, SecondFactor, User};
+use hermod_domain::catalogue::{Membership, PendingInvitation, Role, User};
 use hermod_domain::ids::AccountId;
-use hermod_domain::time::Timestamp;
-use hermod_domain::webhook::url::AddressRules;
-use hermod_store::CatalogueRow;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
@@ -37,6 +32,10 @@ pub struct WantedUser {
     /// The accounts of the user, each with a role.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub accounts: Vec<WantedMembership>,
+    /// The accounts that the user has not accepted yet. Only shown: a user accepts, and no file or request does it instead.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(read_only)]
+    pub pending: Vec<String>,
     /// A disabled user cannot sign in, and sessions end.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub disabled: bool,
@@ -62,7 +61,7 @@ impl Entry for WantedUser {
     }
 
     fn document(&self, draft: &mut Draft<'_>, before: Option<&User>) -> Result<User, ProvisionRefusal> {
-        let WantedUser { email, name, accounts: wanted, disabled } = self;
+        let WantedUser { email, name, accounts: wanted, pending: _, disabled } = self;
         let what = format!("user \"{email}\"");
         if wanted.len() > ACCOUNTS_MAX {
             return Err(ProvisionRefusal::about(&what, format!("has more than {ACCOUNTS_MAX} accounts")));
@@ -73,24 +72,40 @@ impl Entry for WantedUser {
             if accounts.iter().any(|other| other.account == account) {
                 return Err(ProvisionRefusal::about(&what, format!("has two roles in account \"{name}\"")));
             }
-            accounts.push(Membership { account, role: *role });
+            let known = before.and_then(|before| before.membership(account));
+            let pending = match known {
+                Some(known) => known.pending.clone(),
+                None => Some(PendingInvitation::default()),
+            };
+            accounts.push(Membership { account, role: *role, pending });
         }
         Ok(User {
             name: name.clone(),
             accounts,
             password: before.and_then(|before| before.password.clone()),
+            is_proven: before.is_some_and(|before| before.is_proven),
             second_factor: before.and_then(|before| before.second_factor.clone()),
             disabled: *disabled,
         })
     }
 
     fn shown(name: &str, document: User, names: &Names) -> WantedUser {
-        let User { name: person, accounts, password: _, second_factor: _, disabled } = document;
-        let accounts = accounts.iter().map(|Membership { account, role }| WantedMembership {
-            account: names.of(Kind::Account, account.get()),
-            role: *role,
-        });
-        WantedUser { email: name.to_owned(), name: person, accounts: accounts.collect(), disabled }
+        let User { name: person, accounts, password: _, is_proven: _, second_factor: _, disabled } = document;
+        let name_of = |account: AccountId| names.of(Kind::Account, account.get());
+        let pending = accounts.iter().filter(|membership| membership.pending.is_some());
+        WantedUser {
+            email: name.to_owned(),
+            name: person,
+            pending: pending.map(|membership| name_of(membership.account)).collect(),
+            accounts: accounts
+                .iter()
+                .map(|Membership { account, role, pending: _ }| WantedMembership {
+                    account: name_of(*account),
+                    role: *role,
+                })
+                .collect(),
+            disabled,
+        }
     }
 
     fn secret_changed(before: &User, after: &User) -> Option<&'static str> {
@@ -115,82 +130,4 @@ fn person<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error
     Err(D::Error::custom(format!(
         "a name has at most {PERSON_CHARS_MAX} characters and no control characters"
     )))
-}
-
-/// A change of how a user signs in.
-#[derive(Clone, Debug)]
-pub enum SignInChange {
-    /// The hash of another password.
-    Password(String),
-    /// Another second factor, or none.
-    SecondFactor(Option<SecondFactor>),
-    /// The digests of other recovery codes.
-    RecoveryCodes(Vec<String>),
-    /// The digest of a recovery code that is used up. Refused if it is not one of those that are left.
-    SpentRecoveryCode(String),
-}
-
-/// Plans a change of how a user signs in.
-pub fn change_sign_in(
-    rows: Vec<CatalogueRow>,
-    pepper: &Pepper,
-    user: &str,
-    change: SignInChange,
-    now: Timestamp,
-) -> Result<Plan, ProvisionRefusal> {
-    let rules = AddressRules::default();
-    let mut draft = Draft::over(rows, pepper, &rules, now)?;
-    draft.rewrite::<WantedUser>(user, |document| {
-        match change {
-            SignInChange::Password(hash) => document.password = Some(hash),
-            SignInChange::SecondFactor(factor) => document.second_factor = factor,
-            SignInChange::RecoveryCodes(digests) => factor_of(document, user)?.recovery = digests,
-            SignInChange::SpentRecoveryCode(digest) => {
-                let left = &mut factor_of(document, user)?.recovery;
-                let place = left.iter().position(|other| *other == digest);
-                let unknown = || ProvisionRefusal::about(&what(user), "has no such recovery code");
-                left.remove(place.ok_or_else(unknown)?);
-            }
-        }
-        Ok(())
-    })?;
-    draft.finish()
-}
-
-fn factor_of<'a>(document: &'a mut User, user: &str) -> Result<&'a mut SecondFactor, ProvisionRefusal> {
-    let none = || ProvisionRefusal::about(&what(user), "has no second factor");
-    document.second_factor.as_mut().ok_or_else(none)
-}
-
-fn what(user: &str) -> String {
-    format!("user \"{user}\"")
-}
-
-/// Plans a change of a user's role in one account: another role, or none. The roles in other accounts stay. A user without a role
-/// in any account is removed.
-pub fn change_membership(
-    rows: Vec<CatalogueRow>,
-    pepper: &Pepper,
-    user: &str,
-    (account, role): (AccountId, Option<Role>),
-    now: Timestamp,
-) -> Result<Plan, ProvisionRefusal> {
-    let rules = AddressRules::default();
-    let mut draft = Draft::over(rows, pepper, &rules, now)?;
-    let stored = draft.stored::<User>(Kind::User, user)?;
-    let is_elsewhere = stored.is_some_and(|user| user.owners().any(|other| other != account));
-    if role.is_none() && !is_elsewhere {
-        draft.remove(Kind::User, user)?;
-        return draft.finish();
-    }
-    draft.rewrite::<WantedUser>(user, |document| {
-        let found = document.accounts.iter_mut().find(|membership| membership.account == account);
-        match (found, role) {
-            (Some(membership), Some(role)) => membership.role = role,
-            (None, Some(role)) => document.accounts.push(Membership { account, role }),
-            (_, None) => document.accounts.retain(|membership| membership.account != account),
-        }
-        Ok(())
-    })?;
-    draft.finish()
 }

@@ -22,12 +22,15 @@ pub struct InviteRequest {
 pub struct InvitationView {
     #[schema(examples("ann@example.com"))]
     pub email: String,
-    /// Send it to the user, and to nobody else: whoever opens it chooses the password.
+    /// Send it to the user, and to nobody else: the person who opens it chooses the password.
     #[schema(examples("https://sms.example.com/links/abcd"))]
     pub link: String,
     pub expires_at: String,
     /// Whether the user had a password before.
     pub is_reset: bool,
+    /// Whether the user is in other accounts already and this link starts afresh: using it ends all sessions, replaces the
+    /// password and removes the second factor. Such a user can also sign in and accept under Invitations, without the link.
+    pub starts_afresh: bool,
 }
 
 /// The second factor of a user after the operator removed it.

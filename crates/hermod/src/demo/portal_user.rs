@@ -28,12 +28,9 @@ pub(super) async fn make(world: &Arc<World>, url: String, password: &str) -> Res
         let acting = Acting { world: world.clone(), author: Author::file(Path::new("of the demo")) };
         let mut accounts: Vec<&str> = catalogue.accounts().map(|(_, view)| view.name.as_str()).collect();
         accounts.sort_unstable();
-        let mut link = None;
+        let password = Secret::new(password);
         for account in accounts {
-            link = Some(invite(&acting, EMAIL, Some((account, Role::Owner))).await.map_err(refused)?);
-        }
-        if let Some(link) = link {
-            let password = Secret::new(password);
+            let link = invite(&acting, EMAIL, Some((account, Role::Owner))).await.map_err(refused)?;
             use_link(world, link.token.reveal(), &password, None).await.map_err(refused)?;
         }
     }

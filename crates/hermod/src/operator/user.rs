@@ -22,8 +22,10 @@ Examples:
   hermod user reset-second-factor ann@example.com
   hermod user remove bob@example.com
 
-An invitation prints a link that works once. Send it to the user, who chooses a password with it. Without --account it makes
-another link for a user who has lost the password.
+An invitation prints a link that works once. Send it to the user, who chooses a password and accepts with it. Until then the
+membership is pending and opens nothing. For a user who is in other accounts already, using the link ends all sessions, replaces
+the password and removes the second factor; such a user can sign in and accept under Invitations instead. Without --account it
+makes another link for a user who has lost the password.
 
 Roles: an owner may do everything; a developer manages keys, binds and webhooks and sends; billing sees money, and neither
 texts nor whole numbers; a viewer reads and changes nothing.";
@@ -40,7 +42,7 @@ pub(crate) struct User {
 
 #[derive(Subcommand)]
 enum UserCommand {
-    /// Give a person a role in an account, and print a link for choosing a password
+    /// Invite a person to an account, and print a link for choosing a password
     #[command(after_help = "Examples:\n  hermod user invite ann@example.com --account shop\n  \
                             hermod user invite bob@example.com --account shop --role viewer")]
     Invite {
@@ -83,13 +85,18 @@ enum UserCommand {
 const COLUMNS: [Column<Value>; 4] = [
     ("email", Left, |entry| text(&entry["email"])),
     ("name", Left, |entry| text(&entry["name"])),
-    ("accounts", Left, |entry| roles(&entry["accounts"])),
+    ("accounts", Left, roles),
     ("disabled", Left, |entry| text(&entry["disabled"])),
 ];
 
-fn roles(accounts: &Value) -> String {
-    let accounts = accounts.as_array().into_iter().flatten();
-    let roles = accounts.map(|one| format!("{} ({})", text(&one["account"]), text(&one["role"])));
+fn roles(user: &Value) -> String {
+    let is_pending =
+        |account: &Value| user["pending"].as_array().is_some_and(|names| names.contains(account));
+    let accounts = user["accounts"].as_array().into_iter().flatten();
+    let roles = accounts.map(|one| {
+        let pending = if is_pending(&one["account"]) { ", pending" } else { "" };
+        format!("{} ({}{pending})", text(&one["account"]), text(&one["role"]))
+    });
     roles.collect::<Vec<_>>().join(", ")
 }
 
@@ -116,9 +123,18 @@ impl User {
 }
 
 fn invitation_text(invitation: &InvitationView) -> String {
-    let InvitationView { email, link, expires_at, is_reset } = invitation;
+    let InvitationView { email, link, expires_at, is_reset, starts_afresh } = invitation;
     let does = if *is_reset { "chooses another password" } else { "chooses a password and signs in" };
-    format!("{link}\n\nSend this link to {email}, who {does} with it. It works once, until {expires_at}.\n")
+    let existing = match starts_afresh {
+        true => format!(
+            "\n{email} is already a user. Using the link ends all sessions, replaces the password and removes the second factor. \
+             To keep them, the user signs in and accepts under Invitations instead.\n"
+        ),
+        false => String::new(),
+    };
+    format!(
+        "{link}\n\nSend this link to {email}, who {does} with it. It works once, until {expires_at}.\n{existing}"
+    )
 }
 
 fn second_factor_text(SecondFactorView { email, was_on }: &SecondFactorView) -> String {

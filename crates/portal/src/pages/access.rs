@@ -60,6 +60,8 @@ pub struct OneTimeLink {
     /// Only the error is shown.
     pub password_again: Field,
     pub expires_at: Time,
+    /// Where a person with a password accepts the invitation; `None` if the link replaces a password.
+    pub sign_in: Option<String>,
 }
 
 /// A page with one thing to say: an error, or that the person is signed out.

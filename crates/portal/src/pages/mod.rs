@@ -10,6 +10,7 @@ pub mod find;
 pub mod held;
 pub mod home;
 pub mod inbox;
+pub mod invitations;
 pub mod keys;
 pub mod limits;
 pub mod live;

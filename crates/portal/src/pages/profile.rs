@@ -25,6 +25,16 @@ pub struct Profile {
     /// Recovery codes that were not used.
     pub codes_left: usize,
     pub sessions: Vec<SessionRow>,
+    pub accounts: Vec<AccountRow>,
+}
+
+/// An account of the user.
+#[derive(Clone, Debug)]
+pub struct AccountRow {
+    pub name: String,
+    pub role: String,
+    /// The page that leaves the account; `None` for its only owner.
+    pub leave: Option<String>,
 }
 
 /// A session of the user.

@@ -46,10 +46,9 @@ pub struct Invitation {
     pub role: String,
     /// Empty if the operator did.
     pub invited_by: String,
-    /// `None` if the link has expired.
+    /// `None` for an invitation of the operator, which does not expire.
     pub expires: Option<Time>,
-    /// Whether the reader can make another link.
-    pub can_get_link: bool,
+    pub has_expired: bool,
 }
 
 /// The form that invites.

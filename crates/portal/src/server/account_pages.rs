@@ -10,14 +10,14 @@ use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
 use hermod_domain::catalogue::User;
 
-/// `GET /`: leads to the first account of the user, or to the sign-in.
+/// `GET /`: leads to the first account of the user, to the invitations, or to the sign-in.
 pub(super) async fn start(axum::extract::State(portal): State, MaybeSession(session): MaybeSession) -> Reply {
     let Some(session) = session else { return Ok(redirect("/sign-in")) };
     let catalogue = portal.world.catalogue();
-    let accounts = |user: &User| user.accounts.first().map(|membership| membership.account);
+    let accounts = |user: &User| user.memberships().next().map(|membership| membership.account);
     let first = catalogue.users().by_id(session.user).and_then(|(_, user)| accounts(user));
     let name = first.and_then(|account| catalogue.account(account)).map(|view| encode_segment(&view.name));
-    name.map(|name| redirect(&format!("/accounts/{name}"))).ok_or(NoPage::NotFound)
+    name.map(|name| redirect(&format!("/accounts/{name}"))).ok_or(NoPage::NoAccount)
 }
 
 /// `GET /assets/{name}`.

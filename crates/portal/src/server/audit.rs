@@ -109,6 +109,7 @@ fn words(action: &str) -> String {
         "update" => "Changed",
         "remove" => "Removed",
         "invite" => "Invited",
+        "join" => "Joined the account as",
         "reset" => "Made a password link for",
         "approve" => "Approved",
         "reject" => "Rejected",

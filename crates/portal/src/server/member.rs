@@ -15,7 +15,7 @@ use hermod_domain::ids::AccountId;
 use hermod_domain::permission::Permission;
 use hermod_domain::phone::masked;
 use hermod_gateway::app::operator::OperatorRefusal;
-use hermod_gateway::app::users::{Session, find_session};
+use hermod_gateway::app::users::{Session, find_session, list_invitations};
 use hermod_gateway::app::{LowBalance, low_balance};
 use hermod_gateway::author::{Acting, Author};
 use hermod_gateway::http::pages::PageSource;
@@ -48,6 +48,17 @@ impl FromRequestParts<Arc<Portal>> for MaybeSession {
     }
 }
 
+/// The session of a request; without one the browser goes to the sign-in.
+pub(super) struct Signed(pub(super) Session);
+
+impl FromRequestParts<Arc<Portal>> for Signed {
+    type Rejection = NoPage;
+
+    async fn from_request_parts(head: &mut Parts, portal: &Arc<Portal>) -> Result<Signed, NoPage> {
+        session_of(head, portal).await.map(Signed)
+    }
+}
+
 /// A user in one of the user's accounts.
 pub(super) struct Member {
     pub(super) session: Session,
@@ -60,6 +71,8 @@ pub(super) struct Member {
     done: Option<String>,
     /// The low-balance warning of the account, if it is below one.
     low: Option<LowBalance>,
+    /// The names of accounts that the user is invited to.
+    invited_to: Vec<String>,
 }
 
 impl FromRequestParts<Arc<Portal>> for Member {
@@ -82,6 +95,11 @@ impl FromRequestParts<Arc<Portal>> for Person {
 
     async fn from_request_parts(head: &mut Parts, portal: &Arc<Portal>) -> Result<Person, NoPage> {
         let session = session_of(head, portal).await?;
+        let catalogue = portal.world.catalogue();
+        let (_, user) = catalogue.users().by_id(session.user).ok_or(NoPage::NotFound)?;
+        if user.memberships().next().is_none() {
+            return Err(NoPage::NoAccount);
+        }
         member_in(head, portal, session, None).await.map(Person)
     }
 }
@@ -103,7 +121,7 @@ async fn member_in(
 ) -> Result<Member, NoPage> {
     let catalogue = portal.world.catalogue();
     let (_, user) = catalogue.users().by_id(session.user).ok_or(NoPage::NotFound)?;
-    let memberships = user.accounts.iter().filter_map(|membership| {
+    let memberships = user.memberships().filter_map(|membership| {
         let view = catalogue.account(membership.account)?;
         Some((view.name.clone(), membership.account, membership.role))
     });
@@ -119,7 +137,9 @@ async fn member_in(
         true => low_balance(&portal.world, account).await.map_err(OperatorRefusal::from)?,
         false => None,
     };
-    Ok(Member { session, account, account_name, role, accounts, source, done, low })
+    let invited_to = list_invitations(&portal.world, session.user).into_iter();
+    let invited_to = invited_to.map(|invitation| invitation.account_name).collect();
+    Ok(Member { session, account, account_name, role, accounts, source, done, low, invited_to })
 }
 
 /// The pages that exist, with what a role must have to open them.
@@ -200,10 +220,25 @@ impl Member {
             csrf: self.session.csrf.clone(),
             visible: visible.map(|(entry, _)| *entry).collect(),
             current: Some(current),
-            notices: self.low.as_ref().map(|low| self.low_notice(low)).into_iter().collect(),
+            notices: self
+                .low
+                .as_ref()
+                .map(|low| self.low_notice(low))
+                .into_iter()
+                .chain(self.invited_notice())
+                .collect(),
             flash: self.done.as_deref().and_then(flash::of),
             has_profile: true,
         }
+    }
+
+    fn invited_notice(&self) -> Option<Notice> {
+        let text = match self.invited_to.as_slice() {
+            [] => return None,
+            [account] => format!("You are invited to the account {account}."),
+            several => format!("You are invited to {} accounts.", several.len()),
+        };
+        Some(Notice::new(Tone::Waiting, text).with_link("Invitations", "/invitations"))
     }
 
     fn low_notice(&self, low: &LowBalance) -> Notice {

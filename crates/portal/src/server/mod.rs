@@ -23,6 +23,7 @@ mod home;
 mod home_attention;
 mod home_usual;
 mod inbox;
+mod invitations;
 mod key;
 mod key_rows;
 mod keys;
@@ -36,6 +37,7 @@ mod money;
 mod next_page;
 mod opt_out_changes;
 mod opt_outs;
+mod own_accounts;
 mod profile;
 mod qr;
 mod quickstart;
@@ -108,7 +110,9 @@ fn person_routes() -> Router<Arc<Portal>> {
         .route("/sign-in/forgotten", get(forgotten::show).post(forgotten::submit))
         .route("/sign-out", post(sign_in::sign_out))
         .route("/links/{token}", get(sign_in::show_link).post(sign_in::use_link))
+        .route("/invitations", get(invitations::show).post(invitations::answer))
         .route("/profile", get(profile::show))
+        .route("/profile/accounts/{account}/leave", get(own_accounts::ask_leave).post(own_accounts::leave))
         .route("/profile/password", post(profile::change_password))
         .route("/profile/sessions/end-others", post(profile::end_others))
         .route("/profile/sessions/{id}/end", post(profile::end_session))

@@ -6,7 +6,9 @@ const CHARS_MAX: usize = 1_000;
 /// Returns the path if it is one of ours, else the start page.
 pub(super) fn checked(path: &str) -> String {
     let is_ours = path.len() <= CHARS_MAX
-        && (path == "/" || path == "/profile" || path.starts_with("/accounts/"))
+        && (["/", "/profile", "/invitations"].contains(&path)
+            || path.starts_with("/accounts/")
+            || path.starts_with("/invitations?link="))
         && path.bytes().all(|b| b.is_ascii_graphic() && b != b'\\')
         && !path.contains("//");
     if is_ours { path.to_owned() } else { "/".to_owned() }
@@ -18,7 +20,14 @@ mod tests {
 
     #[test]
     fn only_paths_of_ours_are_followed() {
-        for ours in ["/", "/profile", "/accounts/shop", "/accounts/shop/messages?state=delivered&to=%2B49*"] {
+        for ours in [
+            "/",
+            "/profile",
+            "/invitations",
+            "/invitations?link=abcd",
+            "/accounts/shop",
+            "/accounts/shop/messages?state=delivered&to=%2B49*",
+        ] {
             assert_eq!(checked(ours), ours);
         }
         for other in [

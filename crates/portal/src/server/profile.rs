@@ -3,15 +3,16 @@
 use super::extract::Path;
 use super::form::{NoFields, OwnChange};
 use super::member::{Member, Person};
-use super::reply::{NoPage, Reply, page, page_with_status, redirect};
+use super::reply::{NoPage, Reply, page, page_with_status, redirect, sentence};
 use super::{Portal, State};
+use crate::elements::{Notice, Tone};
 use crate::forms::Field;
-use crate::layout::Shell;
-use crate::pages::profile::{Profile, SessionRow};
+use crate::layout::{Shell, encode_segment};
+use crate::pages::profile::{AccountRow, Profile, SessionRow};
 use crate::time::Time;
 use axum::http::StatusCode;
 use axum::response::Response;
-use hermod_gateway::app::users::{self, PASSWORD_CHARS_MIN, SessionView, UserRefusal};
+use hermod_gateway::app::users::{self, OwnMembership, PASSWORD_CHARS_MIN, SessionView, UserRefusal};
 use hermod_gateway::secrets::Secret;
 use serde::Deserialize;
 
@@ -44,7 +45,28 @@ async fn profile(portal: &Portal, member: &Member) -> Result<Profile, NoPage> {
         second_factor_since: factor.map(|factor| Time(factor.since.as_millis())),
         codes_left: factor.map_or(0, |factor| factor.recovery.len()),
         sessions: sessions.iter().map(row).collect(),
+        accounts: accounts(portal, member),
     })
+}
+
+/// Returns the accounts of the user for the page Profile.
+fn accounts(portal: &Portal, member: &Member) -> Vec<AccountRow> {
+    let own = users::list_memberships(&portal.world, member.session.user).into_iter();
+    let row = |one: OwnMembership| AccountRow {
+        leave: (!one.is_last_owner)
+            .then(|| format!("/profile/accounts/{}/leave", encode_segment(&one.account_name))),
+        name: one.account_name,
+        role: one.role.to_string(),
+    };
+    own.map(row).collect()
+}
+
+/// The profile with the reason why a change was refused.
+pub(super) async fn with_notice(portal: &Portal, member: &Member, refusal: &UserRefusal) -> Reply {
+    let mut page = profile(portal, member).await?;
+    let reason = Notice::new(Tone::Bad, sentence(&refusal.to_string()));
+    page.shell.notices.push(reason);
+    Ok(page_with_status(StatusCode::BAD_REQUEST, &page))
 }
 
 /// Returns what surrounds a page of the profile.

@@ -19,6 +19,8 @@ pub(super) enum NoPage {
     SignIn {
         next: String,
     },
+    /// The user is in no account: the browser goes to the invitations.
+    NoAccount,
     /// There is no such page, or it belongs to an account of others: both look the same.
     NotFound,
     Forbidden(Role),
@@ -41,6 +43,7 @@ impl IntoResponse for NoPage {
             NoPage::SignIn { next } => {
                 return redirect(&format!("/sign-in?next={}", encode_segment(&next)));
             }
+            NoPage::NoAccount => return redirect("/invitations"),
             NoPage::Confirm { account, next } => {
                 let (account, next) = (encode_segment(&account), encode_segment(&next));
                 return redirect(&format!("/accounts/{account}/re-authenticate?next={next}"));
@@ -78,7 +81,8 @@ impl From<UserRefusal> for NoPage {
             | UserRefusal::PasswordLength
             | UserRefusal::LastOwner
             | UserRefusal::AlreadyMember
-            | UserRefusal::OtherAccount
+            | UserRefusal::HasPassword
+            | UserRefusal::NoMail
             | UserRefusal::MailQueueFull(_)
             | UserRefusal::LinkSpent => NoPage::StaleForm,
         }

@@ -8,10 +8,12 @@ use super::member::{From, MaybeSession};
 use super::next_page;
 use super::reply::{NoPage, Reply, page, page_with_status, redirect};
 use crate::forms::Field;
+use crate::layout::encode_segment;
 use crate::pages::access::{OneTimeLink, PlainMessage, SignIn};
 use crate::time::Time;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
+use hermod_domain::catalogue::LinkCourier;
 use hermod_gateway::app::users::{self, Client, Link, PASSWORD_CHARS_MIN, UserRefusal};
 use hermod_gateway::http::pages::PageSource;
 use hermod_gateway::secrets::Secret;
@@ -137,14 +139,14 @@ fn link_page(portal: &super::Portal, token: &str, link: &Link, password: Field) 
     let catalogue = portal.world.catalogue();
     let user = catalogue.users().by_id(link.user).map(|(_, user)| user);
     let membership = user.and_then(|user| match link.account {
-        Some(account) => user.accounts.iter().find(|membership| membership.account == account).copied(),
-        None => user.accounts.last().copied(),
+        Some(account) => user.membership(account),
+        None => user.accounts.last(),
     });
     let account = membership.and_then(|membership| catalogue.account(membership.account));
     OneTimeLink {
         csrf: String::new(),
         action: format!("/links/{token}"),
-        is_invitation: !link.is_reset,
+        is_invitation: !link.is_reset && membership.is_some(),
         email: link.email.clone(),
         account: account.map(|view| view.name.clone()).unwrap_or_default(),
         role: membership.map(|membership| membership.role.to_string()).unwrap_or_default(),
@@ -152,6 +154,8 @@ fn link_page(portal: &super::Portal, token: &str, link: &Link, password: Field) 
         password,
         password_again: Field::default(),
         expires_at: Time(link.expires_at.as_millis()),
+        sign_in: (link.courier == LinkCourier::Owner)
+            .then(|| format!("/sign-in?next={}", encode_segment(&format!("/invitations?link={token}")))),
     }
 }
 
@@ -182,6 +186,9 @@ pub(super) async fn use_link(
         Ok(link) => open(&portal, &source, &headers, link.user, "/").await,
         Err(UserRefusal::PasswordLength) => {
             Ok(again(format!("Choose a password of at least {PASSWORD_CHARS_MIN} characters.")))
+        }
+        Err(UserRefusal::HasPassword) => {
+            Ok(again("This link does not replace a password. Sign in with yours to accept.".to_owned()))
         }
         Err(UserRefusal::LinkSpent) => Ok(dead()),
         Err(refusal) => Err(NoPage::from(refusal)),

@@ -44,7 +44,7 @@ async fn team(portal: &Portal, member: &Member) -> Result<Team, NoPage> {
         role: one.role.to_string(),
         invited_by: one.invited_by,
         expires: one.expires_at.map(|at| Time(at.as_millis())),
-        can_get_link: may_change && one.can_get_link,
+        has_expired: one.has_expired,
     };
     Ok(Team {
         shell: member.shell(Entry::Team),
@@ -102,9 +102,7 @@ fn fault(refusal: UserRefusal) -> Result<String, NoPage> {
     match refusal {
         UserRefusal::Refused(refusal @ OperatorRefusal::NotFound(_)) => Err(refusal.into()),
         UserRefusal::Refused(refusal) => super::reply::fault(refusal),
-        UserRefusal::AlreadyMember | UserRefusal::OtherAccount | UserRefusal::MailQueueFull(_) => {
-            Ok(sentence(&refusal.to_string()))
-        }
+        UserRefusal::AlreadyMember | UserRefusal::MailQueueFull(_) => Ok(sentence(&refusal.to_string())),
         other => Err(other.into()),
     }
 }
@@ -114,7 +112,6 @@ async fn pass_on(portal: &Portal, member: &Member, invited: Invited, mailed: &'s
     let link = match invited {
         Invited::Link(link) => link,
         Invited::Mailed => return Ok(member.done("team", mailed)),
-        Invited::Added => return Ok(member.done("team", "member-added")),
     };
     let url = format!("{}/links/{}", portal.world.portal_url, link.token.reveal());
     let link = NewLink { email: link.email, url, expires: Time(link.expires_at.as_millis()) };
@@ -228,7 +225,7 @@ pub(super) async fn make_link(
     let user = user_of(&names)?;
     match users::make_member_link(&member.acting(&portal), member.account, user).await {
         Ok(invited) => pass_on(&portal, &member, invited, "link-mailed").await,
-        Err(UserRefusal::OtherAccount | UserRefusal::MailQueueFull(_)) => Err(NoPage::NotFound),
+        Err(UserRefusal::NoMail | UserRefusal::MailQueueFull(_)) => Err(NoPage::NotFound),
         Err(refusal) => Err(refusal.into()),
     }
 }

@@ -138,7 +138,12 @@ async fn link_is_spent_once_and_other_tokens_end_with_the_change() {
         store.put_user_token(token.clone()).await.unwrap();
     }
     let change = || CatalogueChange {
-        tokens: TokenChange { spend: Some(link.digest), end_all_of: vec![7], keep: Some(kept.digest) },
+        tokens: TokenChange {
+            spend: Some(link.digest),
+            end_all_of: vec![7],
+            keep: Some(kept.digest),
+            ..TokenChange::default()
+        },
         ..puts(1, "one")
     };
     store.audited(vec![entry("spent")]).change_catalogue(change()).await.unwrap();
@@ -147,6 +152,22 @@ async fn link_is_spent_once_and_other_tokens_end_with_the_change() {
     let again = store.audited(vec![entry("again")]).change_catalogue(change()).await;
     assert!(matches!(again, Err(StoreError::LinkSpent)), "{again:?}");
     assert_eq!(subjects(store).await, ["spent"]);
+}
+
+#[tokio::test]
+async fn links_of_a_user_end_and_sessions_stay_when_memberships_grow() {
+    let world = World::new().await;
+    let store = &world.store;
+    let session = token(1, 7, TokenPurpose::Session, noon());
+    let links = [token(2, 7, TokenPurpose::Reset, noon()), token(3, 7, TokenPurpose::Invitation, noon())];
+    let other = token(4, 8, TokenPurpose::Invitation, noon());
+    for token in links.iter().chain([&session, &other]) {
+        store.put_user_token(token.clone()).await.unwrap();
+    }
+    let tokens = TokenChange { end_links_of: vec![7], ..TokenChange::default() };
+    store.change_catalogue(CatalogueChange { tokens, ..puts(1, "one") }).await.unwrap();
+    assert_eq!(store.user_tokens(7, noon()).await.unwrap(), [session]);
+    assert_eq!(store.user_tokens(8, noon()).await.unwrap(), [other]);
 }
 
 #[tokio::test]

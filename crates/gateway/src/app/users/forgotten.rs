@@ -1,10 +1,11 @@
 //! Links for forgotten passwords, by mail.
 
-use super::links::{is_link, make_link};
+use super::links::make_link;
 use super::{UserRefusal, mails};
 use crate::author::{Acting, Author};
 use crate::provision::canonical_email;
 use crate::world::World;
+use hermod_domain::catalogue::LinkCourier;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,10 +22,10 @@ pub async fn send_reset(world: &Arc<World>, email: &str, source: Option<IpAddr>)
     let Some((id, _)) = found else { return Ok(()) };
     let now = world.clock.now();
     let tokens = world.store.user_tokens(id, now).await?;
-    if tokens.iter().any(|token| is_link(token) && now.since(token.made_at) < RESET_EVERY) {
+    if tokens.iter().any(|token| token.purpose.is_link() && now.since(token.made_at) < RESET_EVERY) {
         return Ok(());
     }
     let acting = Acting { world: world.clone(), author: Author::user(&email, source) };
-    let link = make_link(&acting, &email, None).await?;
+    let link = make_link(&acting, &email, None, LinkCourier::Mail).await?;
     Ok(world.mail.send(mails::of_link(world, &link, None))?)
 }

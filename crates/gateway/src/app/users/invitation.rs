@@ -12,4 +12,6 @@ pub struct Invitation {
     pub expires_at: Timestamp,
     /// Whether the user already had a password.
     pub is_reset: bool,
+    /// Whether the link replaces the password and removes the second factor of a user who had them before.
+    pub starts_afresh: bool,
 }

@@ -1,25 +1,24 @@
-//! One-time links, by which a user chooses a password: after an invitation, or instead of a forgotten one.
+//! One-time links, by which a user chooses a password and accepts an invitation, or chooses another password.
 
 use super::invitation::Invitation;
 use super::{UserRefusal, digest_of, hashing, make_token, second_factor, sign_in};
-use crate::app::operator::{IfExists, LiveBinds, OperatorRefusal, patch_entry, put_entry};
+use crate::app::operator::OperatorRefusal;
 use crate::author::{Acting, Author};
-use crate::provision::{Kind, SignInChange, canonical_name};
+use crate::provision::{self, Kind, MembershipChange, SignInChange, canonical_name};
 use crate::secrets::Secret;
-use crate::views::entries::Fields;
 use crate::world::World;
-use hermod_domain::catalogue::Role;
+use hermod_domain::catalogue::{LinkCourier, LinkUse, PendingInvitation, Role, User};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 use hermod_store::{TokenChange, TokenPurpose, UserToken};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// How long an invitation can be accepted.
-const INVITATION_KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
+pub(super) const INVITATION_KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
 /// How long a link for another password works.
 const RESET_KEPT: Duration = Duration::from_secs(3600);
 
@@ -34,32 +33,79 @@ pub struct Link {
     pub account: Option<AccountId>,
     /// The user who invited; none if the operator did.
     pub invited_by: Option<String>,
+    /// Who passed it on.
+    pub courier: LinkCourier,
 }
 
 /// What the store keeps about a link.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Body {
-    pub(super) account: Option<AccountId>,
-    pub(super) invited_by: Option<String>,
+struct Body {
+    account: Option<AccountId>,
+    invited_by: Option<String>,
+    courier: LinkCourier,
 }
 
 impl Body {
-    pub(super) fn of(stored: &UserToken) -> Body {
+    fn of(stored: &UserToken) -> Body {
         serde_json::from_str(&stored.body).unwrap_or_default()
     }
 }
 
-/// Gives a role in an account to a person, who becomes a user if there is none with this address. Without an account the user
-/// gets only another link. Returns the link, by which the user chooses a password.
+/// Invites a person to an account for the operator, who gets the link; an address without a user becomes one. Without an account
+/// the user gets only another link. If that user waits for one account, the link accepts it.
 pub async fn invite(
     acting: &Acting,
     email: &str,
     membership: Option<(&str, Role)>,
 ) -> Result<Invitation, UserRefusal> {
     let email = canonical_name(Kind::User, email).map_err(OperatorRefusal::from)?;
-    give_role(acting, &email, membership).await?;
-    make_link(acting, &email, membership.and_then(|(name, _)| find_account(acting, name))).await
+    let account = match membership {
+        Some((name, role)) => {
+            let account = find_account(acting, name)?;
+            let change = MembershipChange::Invite(role, PendingInvitation::default());
+            change_membership(acting, &email, account, change).await?;
+            Some(account)
+        }
+        None => acting.catalogue().users().find(&email).and_then(|(_, user)| only_invitation(user)),
+    };
+    make_link(acting, &email, account, LinkCourier::Operator).await
+}
+
+/// Returns the account that a user without a password waits for, if it is the only one.
+fn only_invitation(user: &User) -> Option<AccountId> {
+    match user.accounts.as_slice() {
+        [only] if user.password.is_none() => Some(only.account),
+        _ => None,
+    }
+}
+
+/// Changes the membership of a user in one account.
+async fn change_membership(
+    acting: &Acting,
+    email: &str,
+    account: AccountId,
+    change: MembershipChange,
+) -> Result<(), UserRefusal> {
+    let _alone = acting.change_alone().await?;
+    write_membership(acting, email, account, change, TokenChange::default()).await
+}
+
+/// Does the same for a caller that holds the lock of changes, and ends tokens.
+pub(super) async fn write_membership(
+    acting: &Acting,
+    email: &str,
+    account: AccountId,
+    change: MembershipChange,
+    tokens: TokenChange,
+) -> Result<(), UserRefusal> {
+    let rows = acting.store.catalogue().await?;
+    let now = acting.clock.now();
+    let plan = provision::change_membership(rows, &acting.pepper, email, (account, change), now)
+        .map_err(OperatorRefusal::from)?;
+    provision::carry_out_with(&acting.store, &plan, &acting.author, tokens, now).await?;
+    acting.set_catalogue(plan.catalogue);
+    Ok(())
 }
 
 /// Makes a link by which a user chooses a password. Links from before are no longer valid, so that there is never one that its
@@ -68,18 +114,20 @@ pub(super) async fn make_link(
     acting: &Acting,
     email: &str,
     account: Option<AccountId>,
+    courier: LinkCourier,
 ) -> Result<Invitation, UserRefusal> {
     let catalogue = acting.catalogue();
     let (id, user) = catalogue.users().find(email).ok_or_else(|| OperatorRefusal::no_such("user", email))?;
     end_links(acting, id).await?;
+    let is_accepted = account.is_none_or(|account| user.role_in(account).is_some());
     let is_reset = user.password.is_some();
-    let (purpose, kept) = match is_reset {
+    let (purpose, kept) = match is_reset && is_accepted {
         true => (TokenPurpose::Reset, RESET_KEPT),
         false => (TokenPurpose::Invitation, INVITATION_KEPT),
     };
     let (token, now) = (make_token()?, acting.clock.now());
     let expires_at = now.plus(kept);
-    let body = Body { account, invited_by: acting.author.email().map(str::to_owned) };
+    let body = Body { account, invited_by: acting.author.email().map(str::to_owned), courier };
     let stored = UserToken {
         digest: digest_of(&acting.pepper, token.reveal()),
         user: id,
@@ -88,77 +136,55 @@ pub(super) async fn make_link(
         expires_at,
         body: serde_json::to_string(&body).expect("a body has texts and numbers"),
     };
-    let action = if is_reset { "user.reset" } else { "user.invite" };
+    let action = if purpose == TokenPurpose::Reset { "user.reset" } else { "user.invite" };
     acting.audited(account, action, email, &Value::Null).put_user_token(stored).await?;
-    Ok(Invitation { email: email.to_owned(), token, expires_at, is_reset })
+    let is_afresh = user.link_use(account, courier) == LinkUse::ChoosePassword { is_afresh: true };
+    Ok(Invitation {
+        email: email.to_owned(),
+        token,
+        expires_at,
+        is_reset,
+        starts_afresh: is_reset && is_afresh,
+    })
 }
 
 /// Ends the links of a user that were not used.
-pub(super) async fn end_links(world: &World, user: u32) -> Result<(), UserRefusal> {
+async fn end_links(world: &World, user: u32) -> Result<(), UserRefusal> {
     for token in world.store.user_tokens(user, world.clock.now()).await? {
-        if is_link(&token) {
+        if token.purpose.is_link() {
             world.store.end_user_token(token.digest).await?;
         }
     }
     Ok(())
 }
 
-pub(super) fn is_link(token: &UserToken) -> bool {
-    matches!(token.purpose, TokenPurpose::Invitation | TokenPurpose::Reset)
+fn find_account(world: &World, name: &str) -> Result<AccountId, UserRefusal> {
+    let found = world.catalogue().accounts().find(|(_, view)| view.name == name).map(|(id, _)| id);
+    found.ok_or_else(|| OperatorRefusal::no_such("account", name).into())
 }
 
-/// Creates the user, or adds the role to those that the user has.
-async fn give_role(
-    acting: &Acting,
-    email: &str,
-    membership: Option<(&str, Role)>,
-) -> Result<(), UserRefusal> {
-    let catalogue = acting.catalogue();
-    let Some((account, role)) = membership else { return Ok(()) };
-    let entry = json!({ "account": account, "role": role });
-    let Some((_, user)) = catalogue.users().find(email) else {
-        let fields = Fields::from_iter([("accounts".to_owned(), json!([entry]))]);
-        put_entry(acting, Kind::User, email, fields, IfExists::Refuse, LiveBinds::Keep).await?;
-        return Ok(());
-    };
-    let name_of = |id| catalogue.account(id).map(|view| view.name.clone());
-    let others = user.accounts.iter().filter_map(|other| {
-        let name = name_of(other.account).filter(|name| name != account)?;
-        Some(json!({ "account": name, "role": other.role }))
-    });
-    let accounts: Vec<Value> = others.chain([entry]).collect();
-    let fields = Fields::from_iter([("accounts".to_owned(), Value::Array(accounts))]);
-    patch_entry(acting, Kind::User, email, fields, LiveBinds::Keep).await?;
-    Ok(())
-}
-
-fn find_account(world: &World, name: &str) -> Option<AccountId> {
-    world.catalogue().accounts().find(|(_, view)| view.name == name).map(|(id, _)| id)
-}
-
-/// Returns the link of a token; none if it was used before or has expired.
+/// Returns the link of a token; none if it was used before or has expired, or if the invitation was withdrawn.
 pub async fn find_link(world: &World, token: &str) -> Result<Option<Link>, UserRefusal> {
     let found = world.store.user_token(digest_of(&world.pepper, token), world.clock.now()).await?;
-    let Some(stored) = found else { return Ok(None) };
-    let is_reset = match stored.purpose {
-        TokenPurpose::Invitation => false,
-        TokenPurpose::Reset => true,
-        TokenPurpose::Session | TokenPurpose::SecondFactor => return Ok(None),
-    };
+    let Some(stored) = found.filter(|stored| stored.purpose.is_link()) else { return Ok(None) };
+    let Body { account, invited_by, courier } = Body::of(&stored);
     let catalogue = world.catalogue();
-    let user = catalogue.users().by_id(stored.user).filter(|(_, user)| !user.disabled);
-    let Body { account, invited_by } = Body::of(&stored);
+    let is_valid =
+        |user: &User| !user.disabled && account.is_none_or(|account| user.membership(account).is_some());
+    let user = catalogue.users().by_id(stored.user).filter(|(_, user)| is_valid(user));
     Ok(user.map(|(email, _)| Link {
         user: stored.user,
         email: email.to_owned(),
-        is_reset,
+        is_reset: stored.purpose == TokenPurpose::Reset,
         expires_at: stored.expires_at,
         account,
         invited_by,
+        courier,
     }))
 }
 
-/// Sets the password of a link's user. The link cannot be used again, and all sessions of the user end.
+/// Sets the password of a link's user, and accepts the invitation of the link. The link cannot be used again, and all sessions of
+/// the user end. Refused if the user has a password that this link must not replace.
 pub async fn use_link(
     world: &Arc<World>,
     token: &str,
@@ -166,12 +192,32 @@ pub async fn use_link(
     source: Option<IpAddr>,
 ) -> Result<Link, UserRefusal> {
     let link = find_link(world, token).await?.ok_or(UserRefusal::LinkSpent)?;
+    let Link { account, courier, .. } = link;
+    let catalogue = world.catalogue();
+    let (_, user) = catalogue.users().by_id(link.user).ok_or(UserRefusal::LinkSpent)?;
     sign_in::check_new(password)?;
+    if user.link_use(account, courier) == LinkUse::SignIn {
+        return Err(UserRefusal::HasPassword);
+    }
     let hash = hashing::hash(&world.pepper, password).await?;
     let author = Author::user(&link.email, source);
-    let tokens =
-        TokenChange { spend: Some(digest_of(&world.pepper, token)), end_all_of: vec![link.user], keep: None };
-    let change = SignInChange::Password(hash);
+    let tokens = TokenChange {
+        spend: Some(digest_of(&world.pepper, token)),
+        end_all_of: vec![link.user],
+        ..TokenChange::default()
+    };
+    let change = SignInChange::Link { hash, account, courier };
     second_factor::write_sign_in(world, &author, &link.email, change, tokens).await?;
     Ok(link)
+}
+
+/// Accepts the invitation of a link for its signed-in user, whose password the caller has checked. The link is used up.
+pub async fn accept_with_link(acting: &Acting, user: u32, token: &str) -> Result<AccountId, UserRefusal> {
+    let link = find_link(acting, token).await?.filter(|link| link.user == user);
+    let link = link.ok_or(UserRefusal::LinkSpent)?;
+    let account = link.account.ok_or(UserRefusal::LinkSpent)?;
+    let tokens = TokenChange { spend: Some(digest_of(&acting.pepper, token)), ..TokenChange::default() };
+    let _alone = acting.change_alone().await?;
+    write_membership(acting, &link.email, account, MembershipChange::Accept, tokens).await?;
+    Ok(account)
 }

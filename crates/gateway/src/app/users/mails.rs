@@ -7,20 +7,20 @@ use hermod_domain::catalogue::Role;
 
 /// A link to accept an invitation, or to choose another password.
 pub(super) fn of_link(world: &World, invitation: &Invitation, account: Option<&str>) -> Mail {
-    let Invitation { email, token, expires_at, is_reset } = invitation;
+    let Invitation { email, token, expires_at, is_reset, starts_afresh: _ } = invitation;
     let link = format!("{}/links/{}", world.portal_url, token.reveal());
     let until = format!(
         "It works once, until {} (UTC). If you did not expect this mail, ignore it.\n",
         expires_at.to_iso()
     );
     let (subject, text) = match (is_reset, account) {
-        (true, _) => (
+        (true, None) => (
             "Choose another password".to_owned(),
             format!(
                 "A new password was requested for {email}. Open this link to choose one:\n\n{link}\n\n{until}"
             ),
         ),
-        (false, Some(account)) => (
+        (_, Some(account)) => (
             format!("Invitation to {account}"),
             format!(
                 "You were invited to the account {account}. Open this link to choose a password:\n\n{link}\n\n{until}"
@@ -34,11 +34,12 @@ pub(super) fn of_link(world: &World, invitation: &Invitation, account: Option<&s
     Mail { to: email.clone(), subject, text }
 }
 
-/// A role in a further account.
-pub(super) fn of_role(world: &World, email: &str, account: &str, role: Role) -> Mail {
+/// An invitation to an account, for a user who signs in to accept it.
+pub(super) fn of_invitation(world: &World, email: &str, account: &str, role: Role) -> Mail {
     let text = format!(
-        "You are now in the account {account} as {role}. Sign in with your password:\n\n{}/accounts/{account}\n",
+        "You were invited to the account {account} as {role}. Sign in with your password to accept or decline:\n\n\
+         {}/invitations\n\nIf you did not expect this mail, decline or ignore it.\n",
         world.portal_url
     );
-    Mail { to: email.to_owned(), subject: format!("You were added to {account}"), text }
+    Mail { to: email.to_owned(), subject: format!("Invitation to {account}"), text }
 }

@@ -4,6 +4,7 @@ mod code_sign_in;
 mod forgotten;
 mod hashing;
 mod invitation;
+mod invitations;
 mod links;
 mod mails;
 mod second_factor;
@@ -15,7 +16,11 @@ pub use code_sign_in::{WaitingSignIn, enter_code, find_waiting, wait_for_code};
 pub use forgotten::send_reset;
 pub use hermod_domain::catalogue::Role;
 pub use invitation::Invitation;
-pub use links::{Link, find_link, invite, use_link};
+pub use invitations::{
+    OwnInvitation, OwnMembership, accept_invitation, decline_invitation, leave_account, list_invitations,
+    list_memberships,
+};
+pub use links::{Link, accept_with_link, find_link, invite, use_link};
 pub use second_factor::{
     Setup, begin_setup, finish_setup, pending_setup, remove_second_factor, renew_recovery_codes,
 };
@@ -56,10 +61,12 @@ pub enum UserRefusal {
     WrongCode,
     #[error("an account needs an owner; make another user owner first")]
     LastOwner,
-    #[error("this person is in the account already")]
+    #[error("this person is in the account already, or invited to it")]
     AlreadyMember,
-    #[error("this address belongs to a user of another account; ask the operator to add it")]
-    OtherAccount,
+    #[error("this link cannot replace a password; sign in with yours to accept the invitation")]
+    HasPassword,
+    #[error("this gateway sends no mail; ask the operator for a link")]
+    NoMail,
     #[error("{0}")]
     MailQueueFull(#[from] MailQueueFull),
     #[error("{0}")]

@@ -85,7 +85,8 @@ pub async fn change_password(
     check_new(new_password)?;
     sign_in(world, &session.email, password, source).await?;
     let hash = hashing::hash(&world.pepper, new_password).await?;
-    let tokens = TokenChange { spend: None, end_all_of: vec![session.user], keep: Some(session.digest) };
+    let tokens =
+        TokenChange { end_all_of: vec![session.user], keep: Some(session.digest), ..TokenChange::default() };
     let author = Author::user(&session.email, source);
     let change = SignInChange::Password(hash);
     second_factor::write_sign_in(world, &author, &session.email, change, tokens).await

@@ -1,20 +1,22 @@
 //! The users of one account, managed by its owners. An owner sees and changes roles in the own account only; what a user is in
-//! other accounts stays and is not shown.
+//! other accounts stays and is not shown. An invitation looks the same whether its address is a user or not.
 //!
-//! A link lets its holder choose the password of a user, and with it enter all accounts of that user. So it is shown to an owner
-//! only if the user is in no other account; otherwise it is mailed, or the operator makes it.
+//! A link is mailed to the address. Where the gateway sends no mail, the owner sees the link of an invitation to pass it on; such
+//! a link never replaces a password (see [`User::link_use`]).
 
 use super::invitation::Invitation;
-use super::links::{self, Body};
+use super::links::{self, INVITATION_KEPT, write_membership};
 use super::sessions::list_sessions;
 use super::{UserRefusal, mails};
 use crate::app::operator::OperatorRefusal;
 use crate::author::Acting;
-use crate::provision::{self, Kind, canonical_name};
+use crate::provision::{Kind, MembershipChange, canonical_name};
 use crate::world::World;
-use hermod_domain::catalogue::{Catalogue, Role, User};
+use hermod_domain::catalogue::{Catalogue, LinkCourier, Membership, PendingInvitation, Role, User};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
+use hermod_store::TokenChange;
+use serde_json::Value;
 
 /// The people of an account.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,11 +36,11 @@ pub struct TeamMember {
     pub last_seen: Option<Timestamp>,
     /// The only owner can neither be removed nor get another role.
     pub is_last_owner: bool,
-    /// Whether an owner of this account may get a link for this user: shown, or mailed.
+    /// Whether an owner can have a link for another password mailed to this user.
     pub can_get_link: bool,
 }
 
-/// A user who has not accepted the invitation.
+/// A person who has not accepted the invitation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenInvitation {
     pub user: u32,
@@ -46,9 +48,9 @@ pub struct OpenInvitation {
     pub role: Role,
     /// Empty if the operator did.
     pub invited_by: String,
-    /// None if the link has expired.
+    /// None for an invitation of the operator, which does not expire.
     pub expires_at: Option<Timestamp>,
-    pub can_get_link: bool,
+    pub has_expired: bool,
 }
 
 /// What became of an invitation or a request for a link.
@@ -57,40 +59,38 @@ pub enum Invited {
     /// For the inviter to pass on.
     Link(Invitation),
     Mailed,
-    /// The user has a password already, and got a mail.
-    Added,
 }
 
 /// Returns the people of an account.
 pub async fn show_team(world: &World, account: AccountId) -> Result<Team, UserRefusal> {
-    let catalogue = world.catalogue();
+    let (catalogue, now) = (world.catalogue(), world.clock.now());
     let mut team = Team::default();
     for member in catalogue.users().of_account(account) {
-        let (user, email, role) = (member.id, member.email.to_owned(), member.role);
-        let can_get_link = world.mail.is_open() || !is_elsewhere(member.user, account);
-        if member.user.password.is_none() {
-            let tokens = world.store.user_tokens(user, world.clock.now()).await?;
-            let link = tokens.iter().find(|token| links::is_link(token));
-            let invited_by = link.and_then(|link| Body::of(link).invited_by).unwrap_or_default();
-            let expires_at = link.map(|link| link.expires_at);
-            team.invitations.push(OpenInvitation { user, email, role, invited_by, expires_at, can_get_link });
-            continue;
-        }
-        let sessions = list_sessions(world, user).await?;
+        let sessions = list_sessions(world, member.id).await?;
         team.members.push(TeamMember {
-            user,
-            email,
-            role,
+            user: member.id,
+            email: member.email.to_owned(),
+            role: member.role,
             has_second_factor: member.user.second_factor.is_some(),
             last_seen: sessions.iter().map(|session| session.seen_at).max(),
-            is_last_owner: is_last_owner(&catalogue, account, user),
-            can_get_link,
+            is_last_owner: is_last_owner(&catalogue, account, member.id),
+            can_get_link: world.mail.is_open(),
+        });
+    }
+    for (invited, invitation) in catalogue.users().invited_to(account) {
+        team.invitations.push(OpenInvitation {
+            user: invited.id,
+            email: invited.email.to_owned(),
+            role: invited.role,
+            invited_by: invitation.invited_by.clone().unwrap_or_default(),
+            expires_at: invitation.expires_at,
+            has_expired: invitation.has_expired(now),
         });
     }
     Ok(team)
 }
 
-/// Invites a person to an account.
+/// Invites a person to an account. The membership is pending until the person accepts.
 pub async fn invite_to_team(
     acting: &Acting,
     account: AccountId,
@@ -99,50 +99,56 @@ pub async fn invite_to_team(
 ) -> Result<Invited, UserRefusal> {
     let email = canonical_name(Kind::User, email).map_err(OperatorRefusal::from)?;
     let catalogue = acting.catalogue();
-    let name = account_name(&catalogue, account)?;
-    let Some((id, user)) = catalogue.users().find(&email) else {
-        let link = links::invite(acting, &email, Some((&name, role))).await?;
-        return pass_on(acting, link, &name);
-    };
-    if user.role_in(account).is_some() {
+    let found = catalogue.users().find(&email);
+    if found.is_some_and(|(_, user)| user.membership(account).is_some()) {
         return Err(UserRefusal::AlreadyMember);
     }
-    if !acting.mail.is_open() && is_elsewhere(user, account) {
-        return Err(UserRefusal::OtherAccount);
-    }
-    // A link that was shown to an owner of another account must not open this one.
-    links::end_links(acting, id).await?;
-    set_role(acting, account, &email, Some(role)).await?;
-    if user.password.is_some() {
-        acting.mail.send(mails::of_role(acting, &email, &name, role))?;
-        return Ok(Invited::Added);
-    }
-    let link = links::make_link(acting, &email, Some(account)).await?;
-    pass_on(acting, link, &name)
+    send_invitation(acting, account, &email, role).await
 }
 
-/// Mails a link, or returns it where no mail is sent.
-fn pass_on(acting: &Acting, link: Invitation, account: &str) -> Result<Invited, UserRefusal> {
-    if !acting.mail.is_open() {
-        return Ok(Invited::Link(link));
-    }
-    acting.mail.send(mails::of_link(acting, &link, Some(account)))?;
-    Ok(Invited::Mailed)
-}
-
-/// Makes another link for a user of an account.
+/// Makes another link for a user of an account: for an invitation, or for another password.
 pub async fn make_member_link(
     acting: &Acting,
     account: AccountId,
     user: u32,
 ) -> Result<Invited, UserRefusal> {
     let catalogue = acting.catalogue();
-    let (email, found) = find_member(&catalogue, account, user)?;
-    if !acting.mail.is_open() && is_elsewhere(found, account) {
-        return Err(UserRefusal::OtherAccount);
+    let (email, membership) = find_member(&catalogue, account, user)?;
+    if membership.pending.is_some() {
+        return send_invitation(acting, account, email, membership.role).await;
     }
-    let link = links::make_link(acting, email, Some(account)).await?;
-    pass_on(acting, link, &account_name(&catalogue, account)?)
+    if !acting.mail.is_open() {
+        return Err(UserRefusal::NoMail);
+    }
+    let link = links::make_link(acting, email, Some(account), LinkCourier::Mail).await?;
+    acting.mail.send(mails::of_link(acting, &link, None))?;
+    Ok(Invited::Mailed)
+}
+
+/// Writes an invitation, and mails it or returns its link. A user with a proven address gets no link: the password is enough.
+async fn send_invitation(
+    acting: &Acting,
+    account: AccountId,
+    email: &str,
+    role: Role,
+) -> Result<Invited, UserRefusal> {
+    let name = account_name(&acting.catalogue(), account)?;
+    let expires_at = Some(acting.clock.now().plus(INVITATION_KEPT));
+    let invitation = PendingInvitation { invited_by: acting.author.email().map(str::to_owned), expires_at };
+    change(acting, account, email, MembershipChange::Invite(role, invitation)).await?;
+    if !acting.mail.is_open() {
+        return links::make_link(acting, email, Some(account), LinkCourier::Owner).await.map(Invited::Link);
+    }
+    let catalogue = acting.catalogue();
+    let accepts_signed_in = |user: &User| user.is_proven && user.can_sign_in();
+    if catalogue.users().find(email).is_some_and(|(_, user)| accepts_signed_in(user)) {
+        acting.audited(Some(account), "user.invite", email, &Value::Null).note_in_audit_log().await?;
+        acting.mail.send(mails::of_invitation(acting, email, &name, role))?;
+        return Ok(Invited::Mailed);
+    }
+    let link = links::make_link(acting, email, Some(account), LinkCourier::Mail).await?;
+    acting.mail.send(mails::of_link(acting, &link, Some(&name)))?;
+    Ok(Invited::Mailed)
 }
 
 /// Changes the role of a user in an account. The last owner keeps the role.
@@ -154,59 +160,60 @@ pub async fn change_role(
 ) -> Result<(), UserRefusal> {
     let catalogue = acting.catalogue();
     let (email, _) = find_member(&catalogue, account, user)?;
-    set_role(acting, account, email, Some(role)).await
+    change(acting, account, email, MembershipChange::Role(role)).await
 }
 
 /// Takes the role in an account from a user, or withdraws the invitation. The last owner stays. A user without another account
 /// is removed and signed out.
 pub async fn remove_member(acting: &Acting, account: AccountId, user: u32) -> Result<(), UserRefusal> {
     let catalogue = acting.catalogue();
-    let (email, found) = find_member(&catalogue, account, user)?;
-    if found.password.is_none() {
-        links::end_links(acting, user).await?;
-    }
-    set_role(acting, account, email, None).await
+    let (email, _) = find_member(&catalogue, account, user)?;
+    change(acting, account, email, MembershipChange::Remove).await
 }
 
-/// Writes the role of a user in one account. Owners are counted under the lock: two owners that remove each other at the same time
-/// would leave none.
-async fn set_role(
+/// Changes the membership of a user in one account. Owners are counted under the lock: two owners that remove each other at the
+/// same time would leave none.
+async fn change(
     acting: &Acting,
     account: AccountId,
     email: &str,
-    role: Option<Role>,
+    change: MembershipChange,
 ) -> Result<(), UserRefusal> {
     let _alone = acting.change_alone().await?;
     let catalogue = acting.catalogue();
-    let id = catalogue.users().find(email).map(|(id, _)| id);
-    if role != Some(Role::Owner) && id.is_some_and(|id| is_last_owner(&catalogue, account, id)) {
-        return Err(UserRefusal::LastOwner);
+    let stays_owner = matches!(change, MembershipChange::Role(Role::Owner));
+    if let Some((id, _)) = catalogue.users().find(email).filter(|_| !stays_owner) {
+        refuse_last_owner(&catalogue, account, id)?;
     }
-    let rows = acting.store.catalogue().await?;
-    let now = acting.clock.now();
-    let plan = provision::change_membership(rows, &acting.pepper, email, (account, role), now)
-        .map_err(OperatorRefusal::from)?;
-    provision::carry_out(&acting.store, &plan, &acting.author, now).await?;
-    acting.set_catalogue(plan.catalogue);
-    Ok(())
+    write_membership(acting, email, account, change, TokenChange::default()).await
+}
+
+/// Fails if this is the only owner who can sign in.
+pub(super) fn refuse_last_owner(
+    catalogue: &Catalogue,
+    account: AccountId,
+    user: u32,
+) -> Result<(), UserRefusal> {
+    if is_last_owner(catalogue, account, user) { Err(UserRefusal::LastOwner) } else { Ok(()) }
 }
 
 /// Returns a user of an account. A user of other accounts looks like one that does not exist.
-fn find_member(catalogue: &Catalogue, account: AccountId, user: u32) -> Result<(&str, &User), UserRefusal> {
-    let found = catalogue.users().by_id(user).filter(|(_, user)| user.role_in(account).is_some());
+fn find_member(
+    catalogue: &Catalogue,
+    account: AccountId,
+    user: u32,
+) -> Result<(&str, &Membership), UserRefusal> {
+    let found = catalogue.users().by_id(user);
+    let found = found.and_then(|(email, user)| Some((email, user.membership(account)?)));
     found.ok_or_else(|| OperatorRefusal::no_such("user", &user.to_string()).into())
 }
 
 /// Whether this is the only owner who can sign in.
-fn is_last_owner(catalogue: &Catalogue, account: AccountId, user: u32) -> bool {
+pub(super) fn is_last_owner(catalogue: &Catalogue, account: AccountId, user: u32) -> bool {
     let members = catalogue.users().of_account(account);
     let is_owner =
         |id: u32| members.iter().any(|one| one.id == id && one.role == Role::Owner && one.user.can_sign_in());
     is_owner(user) && members.iter().filter(|one| one.id != user).all(|one| !is_owner(one.id))
-}
-
-fn is_elsewhere(user: &User, account: AccountId) -> bool {
-    user.owners().any(|other| other != account)
 }
 
 fn account_name(catalogue: &Catalogue, account: AccountId) -> Result<String, UserRefusal> {

@@ -18,8 +18,11 @@ pub(super) fn routes(routes: &mut Routes) {
         invite,
         doc("inviteUser", "Invite a user", "The link, which is returned only here.")
             .details(
-                "Gives the user a role in the account, creates the user if there is none with this address, and makes a \
-                 link that works once: for a week, or for an hour if the user has a password already.",
+                "Invites the person to the account, creates the user if there is none with this address, and makes a link that \
+                 works once. The membership is pending until the person accepts it: with the link, or, as a user who has a \
+                 password, signed in under Invitations. An invitation works for a week; without an account the link is for \
+                 another password and works for an hour. If the user is in other accounts already, `starts_afresh` is true: \
+                 using the link ends all sessions, replaces the password and removes the second factor.",
             )
             .errors(&["INVALID_FIELD", "NOT_FOUND", "REFUSED"]),
     );
@@ -52,6 +55,7 @@ async fn invite(
         email: invited.email,
         expires_at: invited.expires_at.to_iso(),
         is_reset: invited.is_reset,
+        starts_afresh: invited.starts_afresh,
     }))
 }
 

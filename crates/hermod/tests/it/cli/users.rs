@@ -16,9 +16,9 @@ fn user_is_invited_listed_and_removed_and_the_changes_are_in_the_audit_log() {
     assert!(link.starts_with("http://127.0.0.1:") && link.contains("/links/"), "{link}");
     assert_eq!((&invited["email"], &invited["is_reset"]), (&"ann@example.com".into(), &false.into()));
     let users = command(&data, &["user", "list"]);
-    assert!(users.contains("ann@example.com") && users.contains("demo (viewer)"), "{users}");
+    assert!(users.contains("ann@example.com") && users.contains("demo (viewer, pending)"), "{users}");
     command(&data, &["user", "invite", "ann@example.com", "--account", "demo", "--role", "billing"]);
-    assert!(command(&data, &["user", "list"]).contains("demo (billing)"));
+    assert!(command(&data, &["user", "list"]).contains("demo (billing, pending)"));
     let reset = command(&data, &["user", "reset-second-factor", "Ann@Example.com"]);
     assert_eq!(reset, "ann@example.com has no second factor; nothing changed.\n");
     let (code, _, error) =

@@ -4,6 +4,7 @@ mod billing;
 mod compose;
 mod crawler;
 mod destinations;
+mod identity;
 mod inbox;
 mod keys;
 mod live;
@@ -68,6 +69,12 @@ impl Browser {
             form.push_str(&format!("&{name}={}", hermod_portal::layout::encode_segment(value)));
         }
         self.post(&format!("/accounts/alice/{path}"), &form).await
+    }
+
+    /// Posts a form of a page of the profile, with the token of the session.
+    async fn post_own(&mut self, path: &str, fields: &str) -> Page {
+        let csrf = self.get("/profile").await.csrf();
+        self.post(path, &format!("csrf={csrf}&{fields}")).await
     }
 
     async fn sign_in(&mut self, email: &str, password: &str) -> Page {

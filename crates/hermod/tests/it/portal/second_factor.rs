@@ -13,14 +13,8 @@ use std::time::Duration;
 const NEXT_CODE: Duration = Duration::from_secs(90);
 
 impl Browser {
-    /// Posts a form of a page of the profile, with the token of the session.
-    async fn post_own(&mut self, path: &str, fields: &str) -> Page {
-        let csrf = self.get("/profile").await.csrf();
-        self.post(path, &format!("csrf={csrf}&{fields}")).await
-    }
-
     /// Switches the second factor on. Returns its secret and the recovery codes.
-    async fn set_up(&mut self, s: &Scenario) -> (Secret, Vec<String>) {
+    pub(super) async fn set_up(&mut self, s: &Scenario) -> (Secret, Vec<String>) {
         let begun = self.post_own("/profile/second-factor", "").await;
         assert_eq!(begun.location(), "/profile/second-factor/setup", "{}", begun.text);
         let setup = self.get("/profile/second-factor/setup").await;
@@ -50,7 +44,7 @@ impl Browser {
     }
 }
 
-fn code(s: &Scenario, secret: &Secret) -> String {
+pub(super) fn code(s: &Scenario, secret: &Secret) -> String {
     totp::code(secret, s.world().clock.machine_time()).expect("a secret in Base32")
 }
 

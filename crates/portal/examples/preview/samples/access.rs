@@ -4,6 +4,7 @@ use super::{DAY, NOW, html};
 use hermod_portal::Time;
 use hermod_portal::forms::Field;
 use hermod_portal::pages::access::{Forgotten, OneTimeLink, PlainMessage, SecondFactor, SignIn};
+use hermod_portal::pages::invitations::{Invitation, Invitations};
 
 pub(crate) fn all() -> Vec<(&'static str, String)> {
     let csrf = "f3c1b2a49d".to_owned();
@@ -31,8 +32,20 @@ pub(crate) fn all() -> Vec<(&'static str, String)> {
         password: Field::invalid("", "Use at least 12 characters; this one has 9."),
         password_again: Field::default(),
         expires_at: Time(NOW + 3 * DAY),
+        sign_in: Some("/sign-in?next=%2Finvitations%3Flink%3Dq7hd".to_owned()),
     };
-    let reset = OneTimeLink { is_invitation: false, password: Field::default(), ..invitation.clone() };
+    let invitations = Invitations {
+        email: "tomasz@lindgren.example".to_owned(),
+        invitations: vec![Invitation {
+            account: "lindgren".to_owned(),
+            role: "developer".to_owned(),
+            invited_by: Some("jana.petersen@lindgren.example".to_owned()),
+            expires: Some(Time(NOW + 3 * DAY)),
+        }],
+        ..Invitations::default()
+    };
+    let reset =
+        OneTimeLink { is_invitation: false, password: Field::default(), sign_in: None, ..invitation.clone() };
     vec![
         ("sign-in", html(&sign_in)),
         ("sign-in-wrong", html(&wrong)),
@@ -41,6 +54,8 @@ pub(crate) fn all() -> Vec<(&'static str, String)> {
         ("sign-in-no-mail", html(&Forgotten::default())),
         ("link-invitation", html(&invitation)),
         ("link-reset", html(&reset)),
+        ("invitations", html(&invitations)),
+        ("invitations-none", html(&Invitations::default())),
         ("signed-out", html(&PlainMessage::signed_out())),
         ("error-404", html(&PlainMessage::not_found())),
         ("error-403", html(&PlainMessage::forbidden("billing"))),

@@ -139,7 +139,7 @@ fn team() -> Team {
             role: "viewer".to_owned(),
             invited_by: "jana.petersen@lindgren.example".to_owned(),
             expires: Some(Time(NOW + 3 * DAY)),
-            can_get_link: true,
+            has_expired: false,
         }],
         invite: Some(Invite { email: Field::default(), role: roles("viewer"), sends_mail: false }),
         link: Some(NewLink {
@@ -229,6 +229,11 @@ fn profile() -> Profile {
         last_seen: ago(if is_current { 0 } else { hours * 20 * MINUTE }),
         is_current,
     };
+    let account = |name: &str, role: &str, leave: Option<&str>| AccountRow {
+        name: name.to_owned(),
+        role: role.to_owned(),
+        leave: leave.map(str::to_owned),
+    };
     let mut shell = shell(Entry::Home);
     shell.current = None;
     Profile {
@@ -241,6 +246,10 @@ fn profile() -> Profile {
         sessions: vec![
             session("a", "Firefox on Linux", "203.0.113.9", 2, true),
             session("b", "Safari on iPhone", "198.51.100.4", 70, false),
+        ],
+        accounts: vec![
+            account("lindgren", "owner", None),
+            account("lindgren-test", "developer", Some("/profile/accounts/lindgren-test/leave")),
         ],
     }
 }

@@ -1,0 +1,119 @@
+//! The accounts of a signed-in user: invitations, which the user accepts or declines, and leaving an account.
+
+use super::links::write_membership;
+use super::team::{is_last_owner, refuse_last_owner};
+use super::{Session, UserRefusal};
+use crate::author::Acting;
+use crate::provision::MembershipChange;
+use crate::world::World;
+use hermod_domain::catalogue::{Catalogue, Role, User};
+use hermod_domain::ids::AccountId;
+use hermod_domain::time::Timestamp;
+use hermod_store::TokenChange;
+
+/// An invitation that the user can accept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnInvitation {
+    pub account: AccountId,
+    pub account_name: String,
+    pub role: Role,
+    /// None if the operator invited.
+    pub invited_by: Option<String>,
+    pub expires_at: Option<Timestamp>,
+}
+
+/// An account of the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnMembership {
+    pub account: AccountId,
+    pub account_name: String,
+    pub role: Role,
+    /// The only owner cannot leave.
+    pub is_last_owner: bool,
+}
+
+/// Returns the invitations that a user can accept with the password.
+pub fn list_invitations(world: &World, user: u32) -> Vec<OwnInvitation> {
+    let catalogue = world.catalogue();
+    let Some((_, user)) = catalogue.users().by_id(user) else { return Vec::new() };
+    let own = user.invitations(world.clock.now()).filter_map(|(membership, invitation)| {
+        Some(OwnInvitation {
+            account: membership.account,
+            account_name: name_of(&catalogue, membership.account)?,
+            role: membership.role,
+            invited_by: invitation.invited_by.clone(),
+            expires_at: invitation.expires_at,
+        })
+    });
+    own.collect()
+}
+
+/// Returns the accounts that a user has accepted, in the order of their names.
+pub fn list_memberships(world: &World, user: u32) -> Vec<OwnMembership> {
+    let catalogue = world.catalogue();
+    let Some((_, found)) = catalogue.users().by_id(user) else { return Vec::new() };
+    let own = found.memberships().filter_map(|membership| {
+        Some(OwnMembership {
+            account: membership.account,
+            account_name: name_of(&catalogue, membership.account)?,
+            role: membership.role,
+            is_last_owner: is_last_owner(&catalogue, membership.account, user),
+        })
+    });
+    let mut own: Vec<OwnMembership> = own.collect();
+    own.sort_by(|one, other| one.account_name.cmp(&other.account_name));
+    own
+}
+
+fn name_of(catalogue: &Catalogue, account: AccountId) -> Option<String> {
+    catalogue.account(account).map(|view| view.name.clone())
+}
+
+/// Accepts an invitation. The caller has checked the password of the user.
+pub async fn accept_invitation(
+    acting: &Acting,
+    session: &Session,
+    account: AccountId,
+) -> Result<(), UserRefusal> {
+    let _alone = acting.change_alone().await?;
+    let now = acting.clock.now();
+    let is_open = |user: &User| user.invitations(now).any(|(membership, _)| membership.account == account);
+    let catalogue = acting.catalogue();
+    let found = catalogue.users().by_id(session.user).filter(|(_, user)| is_open(user));
+    let (email, _) = found.ok_or(UserRefusal::LinkSpent)?;
+    write_membership(acting, email, account, MembershipChange::Accept, TokenChange::default()).await
+}
+
+/// Declines an invitation, which ends.
+pub async fn decline_invitation(
+    acting: &Acting,
+    session: &Session,
+    account: AccountId,
+) -> Result<(), UserRefusal> {
+    let is_pending =
+        |user: &User| user.membership(account).is_some_and(|membership| membership.pending.is_some());
+    remove_own(acting, session, account, is_pending).await
+}
+
+/// Takes the user out of an account. The last owner stays. A user without another account is removed and signed out.
+pub async fn leave_account(
+    acting: &Acting,
+    session: &Session,
+    account: AccountId,
+) -> Result<(), UserRefusal> {
+    remove_own(acting, session, account, |user| user.role_in(account).is_some()).await
+}
+
+async fn remove_own(
+    acting: &Acting,
+    session: &Session,
+    account: AccountId,
+    is_right: impl Fn(&User) -> bool,
+) -> Result<(), UserRefusal> {
+    let _alone = acting.change_alone().await?;
+    let catalogue = acting.catalogue();
+    let found = catalogue.users().by_id(session.user).filter(|(_, user)| is_right(user));
+    let (email, _) = found.ok_or(UserRefusal::LinkSpent)?;
+    refuse_last_owner(&catalogue, account, session.user)?;
+    write_membership(acting, email, account, MembershipChange::Remove, TokenChange::default()).await
+}
