@@ -25,6 +25,8 @@ Examples:
   Restore: stop the gateway, replace the data folder by the copy, start again:
     mv hermod-data hermod-data.old && cp -r backups/monday hermod-data
 
+  Never copy a backup over the files of a data folder: the gateway refuses a journal that does not continue the copy.
+
   Keep the keys separately:
     hermod backup --data-dir hermod-data --without-keys backups/tuesday
     install -m 600 hermod-data/pepper.key /safe/place/pepper.key

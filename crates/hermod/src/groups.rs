@@ -43,6 +43,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
             "erase",
             "audit",
             "backup",
+            "journal",
             "migrate",
             "copy-store",
         ],

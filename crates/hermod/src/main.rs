@@ -12,6 +12,7 @@ mod demo;
 mod failure;
 mod groups;
 mod help;
+mod journal;
 mod migrate;
 mod operator;
 mod output;
@@ -97,6 +98,7 @@ enum Command {
     Config(config::Config),
     Audit(audit::Audit),
     Backup(backup::Backup),
+    Journal(journal::Journal),
     Migrate(migrate::Migrate),
     CopyStore(copy_store::CopyStore),
     Version(version::Version),
@@ -159,6 +161,7 @@ fn main() -> ExitCode {
         Command::Config(command) => command.run(),
         Command::Audit(command) => command.run(),
         Command::Backup(command) => command.run(),
+        Command::Journal(command) => command.run(),
         Command::Migrate(command) => command.run(),
         Command::CopyStore(command) => command.run(),
         Command::Version(command) => command.run(),

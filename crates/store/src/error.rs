@@ -1,7 +1,7 @@
 //! Errors of the store. Each means that the operation was not done. Where the store cannot know whether a commit is
 //! durable, it ends the process instead of returning an error.
 
-use crate::journal::JournalError;
+use crate::journal::{JournalError, TWO_HISTORIES};
 use crate::record::WATCHERS_MAX;
 use crate::schema_status::MigrationError;
 use crate::store_copy::CopyError;
@@ -84,9 +84,19 @@ pub enum StoreError {
     )]
     TooOld { path: PathBuf, found: i64, known: i64 },
     #[error(
-        "the data folder has {found} batches, but {acknowledged} were acknowledged: its journal or the log of the database is damaged or missing, or the database was replaced by an older copy; restore a backup, or delete {path} to continue with the data that is left"
+        "the data folder has {found} batches, but {acknowledged} were acknowledged: the last record of the journal is damaged, its newest file is missing, or the database was replaced by an older copy ({path} has the number); restore a backup, or run hermod journal salvage to continue with the data that is left"
     )]
     Behind { path: PathBuf, acknowledged: u64, found: u64 },
+    #[error("{path} belongs to another history than hermod.db; {TWO_HISTORIES}")]
+    OtherMark { path: PathBuf },
+    #[error(
+        "{path} belongs to another database: hermod.db is a copy that was never started; {TWO_HISTORIES}"
+    )]
+    OtherLog { path: PathBuf },
+    #[error(
+        "the disk of {folder} is full: a start needs about {needed} bytes, {free} are free. Nothing is lost; make room and start again"
+    )]
+    NoRoomToStart { folder: PathBuf, needed: u64, free: u64 },
     #[error("the store on {0} is an unfinished copy; complete it with hermod copy-store, or drop its schema")]
     UnfinishedCopy(String),
     #[error(

@@ -4,6 +4,7 @@ use hermod_domain::audit::AuditEnd;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{EventId, QueuePosition, ReportId, WaitingMessage, WebhookPage};
 use hermod_engine::tables::{EventKey, PartRow, Readings};
+use std::path::PathBuf;
 
 /// The result of an audit.
 #[derive(Clone, Debug)]
@@ -117,6 +118,21 @@ pub(crate) struct WaitingPage {
     pub waiting: Vec<WaitingMessage>,
     /// The position to continue after; `None` at the end.
     pub last: Option<QueuePosition>,
+}
+
+/// What a salvage of a damaged journal keeps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Salvage {
+    /// What is damaged; none if only the end of the journal is missing, or nothing.
+    pub damage: Option<String>,
+    /// Batches that are applied to the database.
+    pub kept: u64,
+    /// The last batch that is kept.
+    pub last: u64,
+    /// Acknowledged batches after it, which are lost. None means that the journal is intact, and nothing is done.
+    pub lost: u64,
+    /// Where the files of the journal are now, if it was done.
+    pub moved_to: Option<PathBuf>,
 }
 
 /// The store that a record belongs to.

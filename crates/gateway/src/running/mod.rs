@@ -37,8 +37,8 @@ pub use crate::edges::webhooks::Resolver;
 
 /// For commands on a data folder.
 pub use hermod_store::{
-    AuditReport, CopyReport, CopyStep, MigrationKind, MigrationStep, RecordAudit, SchemaStatus, Server,
-    Store, StoreError, Violation,
+    AuditReport, CopyReport, CopyStep, MigrationKind, MigrationStep, RecordAudit, Salvage, SchemaStatus,
+    Server, Store, StoreError, Violation,
 };
 
 /// How often due parts are released.

@@ -118,7 +118,8 @@ fn try_compare(
     if version != schema::VERSION {
         return Ok(RecordAudit::Unusable);
     }
-    let (store, last) = store_schema::journal_position(connection)?;
+    let position = store_schema::journal_position(connection)?;
+    let (store, last) = (position.history.0, position.last);
     let query = "SELECT store, sequence, walk_next IS NULL AND recheck_next IS NULL FROM record.position";
     let (own, sequence, is_caught_up) = connection.query_row(query, [], |row| {
         Ok((row.get::<Vec<u8>>(0)?, row.get::<i64>(1)?.cast_unsigned(), row.get::<bool>(2)?))

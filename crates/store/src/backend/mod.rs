@@ -14,7 +14,7 @@ pub use crate::postgres::BindSlot;
 use crate::postgres::{self, PostgresDatabase, WritingSession};
 pub(crate) use crate::postgres::{BindSlots, CatalogueLock, LinkSlots, Member, NodeRow, Standing};
 use crate::read_results::{
-    AuditReport, Due, EndedPlace, LatePage, LatePlace, OldEvents, OnTransmitters, Page, PartPage,
+    AuditReport, Due, EndedPlace, LatePage, LatePlace, OldEvents, OnTransmitters, Page, PartPage, Salvage,
     StorePosition, StoredKey, WaitingPage,
 };
 use crate::schema_status::{MigrationKind, MigrationStep, SchemaStatus};
@@ -29,7 +29,7 @@ use crate::sql::{
 };
 use crate::sqlite::database::Database;
 use crate::sqlite::record::{text, timeline};
-use crate::sqlite::{copying as sqlite_copying, lock, recovery};
+use crate::sqlite::{copying as sqlite_copying, lock, recovery, salvage};
 use crate::store_copy::PepperFingerprint;
 use hermod_domain::audit::{AuditFilter, AuditRow};
 use hermod_domain::carrier::IdConversion;
@@ -90,6 +90,11 @@ pub(crate) fn take_writer(
 ) -> Result<Option<WritingBackend>, StoreError> {
     let taken = WritingSession::take(server, run, lease.clone())?;
     Ok(taken.map(|session| WritingBackend::Postgres(Box::new(session))))
+}
+
+/// Keeps the intact batches of a damaged journal.
+pub(crate) fn salvage_journal(folder: &Path, is_dry_run: bool) -> Result<Salvage, StoreError> {
+    salvage::salvage_journal(folder, is_dry_run)
 }
 
 /// Whether a process has the database of this folder open.

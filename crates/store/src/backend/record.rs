@@ -79,8 +79,8 @@ pub(crate) fn open_beside_closed(
     folder: &Path,
     collected: SharedCollected,
 ) -> Result<(StorePosition, RecordBackend, RecordWriting), StoreError> {
-    let (id, sequence) = store_schema::journal_position(&store_schema::open_for_reading(folder)?)?;
-    let position = StorePosition { id, sequence };
+    let found = store_schema::journal_position(&store_schema::open_for_reading(folder)?)?;
+    let position = StorePosition { id: found.history.0, sequence: found.last };
     let writing = open_writing_alone(folder, position)?;
     Ok((position, RecordBackend::Sqlite(RecordReaders::open(folder, collected)?), writing))
 }

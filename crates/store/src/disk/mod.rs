@@ -113,7 +113,7 @@ impl Disk {
 
     /// Whether a full disk has enough space again to retry a write.
     pub(crate) fn has_room_to_write(&self) -> bool {
-        free_bytes(&self.folder).is_ok_and(|free| free >= ROOM_TO_WRITE_BYTES)
+        has_room_to_write(&self.folder)
     }
 
     pub(crate) fn space(&self) -> DiskSpace {
@@ -193,7 +193,13 @@ impl Disk {
     }
 }
 
-fn free_bytes(folder: &Path) -> Result<u64, rustix::io::Errno> {
+/// Whether the disk of a folder has enough space for a write.
+pub(crate) fn has_room_to_write(folder: &Path) -> bool {
+    free_bytes(folder).is_ok_and(|free| free >= ROOM_TO_WRITE_BYTES)
+}
+
+/// Returns the free space of the disk of a folder.
+pub(crate) fn free_bytes(folder: &Path) -> Result<u64, rustix::io::Errno> {
     rustix::fs::statvfs(folder).map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 

@@ -3,7 +3,8 @@
 use super::error::JournalError;
 use super::files::{Files, OsFiles};
 use super::format::{
-    FORMAT, HEADER_BLOCK, JournalBatch, RECORD_BYTES_MAX, SegmentHeader, StoreId, encode_record, record_bytes,
+    FORMAT, HEADER_BLOCK, HistoryId, JournalBatch, RECORD_BYTES_MAX, SegmentHeader, encode_record,
+    record_bytes,
 };
 use super::pool::{FreeFile, Pool, Prepared};
 use super::recovery::Recovered;
@@ -20,7 +21,7 @@ const RESERVATIONS_PER_SEGMENT: u64 = 4;
 pub(crate) struct Journal<F: Files = OsFiles> {
     files: F,
     folder: PathBuf,
-    store: StoreId,
+    history: HistoryId,
     limits: Limits,
     pool: Pool<F>,
     /// Full segments whose records the database does not have yet, oldest first.
@@ -87,7 +88,7 @@ impl<F: Files> Journal<F> {
         applied: u64,
         limits: Limits,
     ) -> Result<Journal<F>, JournalError> {
-        let Recovered { files, folder, store, found, last, chain, .. } = recovered;
+        let Recovered { files, folder, history, found, last, chain, .. } = recovered;
         if applied < last {
             return Err(JournalError::NotApplied { last, applied });
         }
@@ -96,13 +97,12 @@ impl<F: Files> Journal<F> {
             |number, bytes: u64| FreeFile { number, bytes: bytes / HEADER_BLOCK * HEADER_BLOCK, wipe: true };
         let free = found.iter().map(|file| free(file.number, file.bytes)).collect();
         let pool = Pool::new(files.clone(), &folder, limits, free, next_number);
-        let (last, chain) = if applied == last { (last, chain) } else { (applied, 0) };
         let prepared = pool.take(limits.first_segment)?;
-        let (current, file) = begin(&files, &folder, prepared, store, (last + 1, chain))?;
+        let (current, file) = begin(&files, &folder, prepared, history, (last + 1, chain))?;
         Ok(Journal {
             files,
             folder,
-            store,
+            history,
             limits,
             pool,
             full: VecDeque::new(),
@@ -147,7 +147,7 @@ impl<F: Files> Journal<F> {
         let (sequence, salt) = (self.last + 1, self.current.header.salt);
         let crc = encode_record(
             &mut self.buffer,
-            self.store.seed(),
+            self.history.seed(),
             (salt, sequence, self.chain),
             (encoding, payload),
         );
@@ -216,6 +216,11 @@ impl<F: Files> Journal<F> {
     /// Returns the sequence of the last record, or of the last one before this journal.
     pub(crate) fn last_sequence(&self) -> u64 {
         self.last
+    }
+
+    /// Returns the CRC of that record; 0 if it is not known.
+    pub(crate) fn last_checksum(&self) -> u32 {
+        self.chain
     }
 
     /// Makes the thread overwrite with zeros what was written until now, so that no erased text remains: free files at once,
@@ -287,7 +292,7 @@ impl<F: Files> Journal<F> {
         let prepared = self.pool.take(bytes.next_multiple_of(HEADER_BLOCK));
         let after = (self.last + 1, self.chain);
         let begun =
-            prepared.and_then(|prepared| begin(&self.files, &self.folder, prepared, self.store, after));
+            prepared.and_then(|prepared| begin(&self.files, &self.folder, prepared, self.history, after));
         let (current, file) = self.note_failure(begun)?;
         let old = std::mem::replace(&mut self.current, current);
         (self.file, self.end, self.requested) = (file, HEADER_BLOCK, false);
@@ -306,11 +311,11 @@ fn begin<F: Files>(
     files: &F,
     folder: &std::path::Path,
     Prepared { number, bytes, file }: Prepared<F>,
-    store: StoreId,
+    history: HistoryId,
     (first, chain): (u64, u32),
 ) -> Result<(Segment, F::File), JournalError> {
     let written = || {
-        let header = SegmentHeader { version: FORMAT, store, number, salt: files.salt()?, first, chain };
+        let header = SegmentHeader { version: FORMAT, history, number, salt: files.salt()?, first, chain };
         files.write_at(&file, &header.encode(), 0)?;
         files.sync_data(&file)?;
         Ok(header)

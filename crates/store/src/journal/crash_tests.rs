@@ -4,13 +4,13 @@ use super::format::encode_record;
 use super::random::Random;
 use super::segments::find_files;
 use super::simulated_disk::{Crash, SimulatedDisk};
-use super::{Journal, JournalBatch, JournalError, Limits, StoreId, check, open};
+use super::{HistoryId, Journal, JournalBatch, JournalError, Limits, Position, check, open};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::Path;
 
 pub(super) const FOLDER: &str = "/data";
-pub(super) const STORE: StoreId = StoreId(*b"store of a test.");
+pub(super) const HISTORY: HistoryId = HistoryId(*b"store of a test.");
 /// Small segments, so that a short life fills several.
 pub(super) const LIMITS: Limits = Limits { first_segment: 8192, segment_max: 32 * 1024, free_max: 40 * 1024 };
 
@@ -29,6 +29,8 @@ pub(super) struct Model {
     in_flight: Option<(u64, Batch)>,
     /// The database has all batches up to this one, durably.
     pub(super) applied: u64,
+    /// The checksums of the batches, of which the database has that of the applied one.
+    checksums: BTreeMap<u64, u32>,
 }
 
 pub(super) struct World {
@@ -54,15 +56,25 @@ impl World {
         }
     }
 
+    /// Returns where the database is.
+    pub(super) fn position(&self) -> Position {
+        let last = self.model.applied;
+        Position { history: HISTORY, last, checksum: self.model.checksums.get(&last).copied() }
+    }
+
     /// Opens the journal, compares what it replays with the model, applies that to the database and starts.
     pub(super) fn start(&mut self) -> Result<Journal<SimulatedDisk>, JournalError> {
         let (folder, applied) = (Path::new(FOLDER), self.model.applied);
         let operations = self.disk.operations();
-        let checked = check(&self.disk, folder, STORE, applied)?;
+        let position = self.position();
+        let checked = check(&self.disk, folder, position)?;
         assert_eq!(self.disk.operations(), operations, "a check changes nothing");
         let mut replayed = Vec::new();
-        let recovered = open(self.disk.clone(), folder, STORE, applied, &mut |batch: JournalBatch<'_>| {
+        let recovered = open(self.disk.clone(), folder, position)?;
+        let checksums = &mut self.model.checksums;
+        recovered.replay(position, &mut |batch: JournalBatch<'_>| {
             replayed.push((batch.sequence, (batch.encoding, batch.payload.to_vec())));
+            checksums.insert(batch.sequence, batch.checksum);
             Ok::<_, JournalError>(())
         })?;
         assert_eq!(recovered.summary(), &checked);
@@ -111,6 +123,7 @@ impl World {
             Ok(sequence) => {
                 assert_eq!(sequence, expected);
                 self.model.acknowledged.insert(sequence, batch);
+                self.model.checksums.insert(sequence, journal.last_checksum());
                 self.model.in_flight = None;
             }
             Err(ref error) if !error.is_fatal() => self.model.in_flight = None,
@@ -257,7 +270,7 @@ fn reserved_space_survives_a_power_cut() {
         let world = &mut World::new(seed);
         world.started().reserve(20_000).unwrap();
         world.disk.crash(Crash::PowerCut);
-        let found = find_files(&world.disk, Path::new(FOLDER), STORE).unwrap();
+        let found = find_files(&world.disk, Path::new(FOLDER), HISTORY).unwrap();
         assert!(found.last().unwrap().bytes > 20_000, "{found:?}");
     }
 }

@@ -3,13 +3,13 @@
 //! The exception is the very last record. Damage there looks like a write that a power cut interrupted, which was never
 //! acknowledged. The mark beside the database tells the two apart.
 
-use super::crash_tests::{FOLDER, LIMITS, STORE, World};
+use super::crash_tests::{FOLDER, HISTORY, LIMITS, World};
 use super::files::Files as _;
 use super::format::{HEADER_BLOCK, HEADER_BYTES, RECORD_HEADER_BYTES, encode_record};
 use super::recovery::Summary;
 use super::segments::{Step, Walk, find_files, read_file, segment_path};
 use super::simulated_disk::{Crash, SimulatedDisk};
-use super::{DamageKind, Journal, JournalBatch, JournalError, check, open};
+use super::{DamageKind, Journal, JournalBatch, JournalError, Position, check, open, open_before_damage};
 use std::path::{Path, PathBuf};
 
 /// Where a record is.
@@ -45,7 +45,7 @@ fn filled(seed: u64) -> (World, Vec<Location>) {
 
 fn locations(disk: &SimulatedDisk, applied: u64) -> Vec<Location> {
     let mut locations = Vec::new();
-    for file in find_files(disk, Path::new(FOLDER), STORE).unwrap() {
+    for file in find_files(disk, Path::new(FOLDER), HISTORY).unwrap() {
         let Some(header) = file.header else { continue };
         let bytes = read_file(disk, &file.path).unwrap();
         let mut walk = Walk::new(&bytes, &header, None, 0);
@@ -64,16 +64,15 @@ fn locations(disk: &SimulatedDisk, applied: u64) -> Vec<Location> {
 /// Returns the sequences that are replayed.
 fn replayed(world: &World) -> Result<Vec<u64>, JournalError> {
     let mut sequences = Vec::new();
-    let applied = world.model.applied;
-    let folder = Path::new(FOLDER);
-    let opened = open(world.disk.clone(), folder, STORE, applied, &mut |batch: JournalBatch<'_>| {
+    let (folder, position) = (Path::new(FOLDER), world.position());
+    let opened = open(world.disk.clone(), folder, position);
+    let checked = check(&world.disk, folder, position);
+    assert_eq!(opened.is_err(), checked.is_err());
+    opened?.replay(position, &mut |batch: JournalBatch<'_>| {
         assert!(world.model.acknowledged[&batch.sequence] == (batch.encoding, batch.payload.to_vec()));
         sequences.push(batch.sequence);
         Ok::<_, JournalError>(())
-    });
-    let checked = check(&world.disk, folder, STORE, applied);
-    assert_eq!(opened.is_err(), checked.is_err());
-    opened.inspect_err(|_| assert!(sequences.is_empty(), "nothing is replayed from a damaged journal"))?;
+    })?;
     Ok(sequences)
 }
 
@@ -148,7 +147,22 @@ fn missing_segment_is_rejected_unless_it_is_the_last() {
         let path = paths[world.random.below(paths.len() as u64 - 1) as usize];
         world.disk.remove(path).unwrap();
         let error = replayed(&world).unwrap_err();
-        assert!(matches!(error, JournalError::Damaged(_)), "seed {seed}: {error}");
+        let JournalError::Damaged(damage) = error else { panic!("seed {seed}: {error}") };
+        let of_path = locations.iter().filter(|location| location.path == *path);
+        let missing: Vec<u64> = of_path.map(|location| location.sequence).collect();
+        let lost = (missing[0], missing[missing.len() - 1]);
+        assert_eq!((damage.kind, damage.lost), (DamageKind::Missing, lost), "seed {seed}: {damage}");
+        // Every batch before the missing ones is kept.
+        let position = world.position();
+        let kept = open_before_damage(world.disk.clone(), Path::new(FOLDER), position).unwrap();
+        assert_eq!(kept.last_sequence(), lost.0 - 1);
+        let mut next = position.last;
+        let replayed = kept.replay(position, &mut |batch: JournalBatch<'_>| {
+            next += 1;
+            assert_eq!(batch.sequence, next);
+            Ok::<_, JournalError>(())
+        });
+        assert!(replayed.is_ok() && next == lost.0 - 1);
     }
 }
 
@@ -177,9 +191,12 @@ fn heavy_damage_never_leads_to_a_gap() {
     assert!(rejected > 300, "{rejected}");
 }
 
+fn at(last: u64) -> Position {
+    Position { history: HISTORY, last, checksum: None }
+}
+
 fn begin(disk: &SimulatedDisk, applied: u64) -> Journal<SimulatedDisk> {
-    let mut nothing = |_: JournalBatch<'_>| Ok::<_, JournalError>(());
-    let recovered = open(disk.clone(), Path::new(FOLDER), STORE, applied, &mut nothing).unwrap();
+    let recovered = open(disk.clone(), Path::new(FOLDER), at(applied)).unwrap();
     Journal::start_without_thread(recovered, applied, LIMITS).unwrap()
 }
 
@@ -208,7 +225,7 @@ fn segment_of_another_history_is_rejected() {
     journal.append(0, b"another two").unwrap();
     drop(journal);
     write(&disk, &second, &content, 0);
-    let error = check(&disk, folder, STORE, 0).unwrap_err();
+    let error = check(&disk, folder, at(0)).unwrap_err();
     let JournalError::Damaged(damage) = error else { panic!("{error}") };
     assert_eq!((damage.kind, damage.path), (DamageKind::Chain, second));
 }
@@ -222,9 +239,9 @@ fn record_that_does_not_follow_the_one_before_is_rejected() {
     journal.append(0, b"two").unwrap();
     let salt = journal.salt();
     let mut record = Vec::new();
-    encode_record(&mut record, STORE.seed(), (salt, 1, 0), (0, b"eno"));
+    encode_record(&mut record, HISTORY.seed(), (salt, 1, 0), (0, b"eno"));
     write(&disk, &path, &record, HEADER_BLOCK);
-    let error = check(&disk, Path::new(FOLDER), STORE, 0).unwrap_err();
+    let error = check(&disk, Path::new(FOLDER), at(0)).unwrap_err();
     let JournalError::Damaged(damage) = error else { panic!("{error}") };
     assert_eq!((damage.kind, damage.lost), (DamageKind::Chain, (2, 2)));
 }
@@ -237,5 +254,31 @@ fn record_of_an_earlier_use_of_the_file_is_not_taken_for_a_new_one() {
     disk.remove(&path).unwrap();
     drop(begin(&disk, 0));
     write(&disk, &path, &content[HEADER_BLOCK as usize..], HEADER_BLOCK);
-    assert_eq!(check(&disk, Path::new(FOLDER), STORE, 0).unwrap(), Summary::default());
+    assert_eq!(check(&disk, Path::new(FOLDER), at(0)).unwrap(), Summary::default());
+}
+
+/// Two journals of the same history that went on differently, as after a copy of the whole folder: only the CRC of the last
+/// batch tells them apart.
+#[test]
+fn journal_that_continues_another_batch_than_that_of_the_database_is_rejected() {
+    let (disk, folder) = (SimulatedDisk::new(1), Path::new(FOLDER));
+    let mut journal = begin(&disk, 0);
+    journal.append(0, b"one").unwrap();
+    let checksum = Some(journal.last_checksum());
+    journal.append(0, b"two").unwrap();
+    drop(journal);
+    let position = Position { checksum, ..at(1) };
+    assert_eq!(check(&disk, folder, position).unwrap().range, Some((2, 2)));
+    for last in [1, 2] {
+        let other = Position { checksum: checksum.map(|checksum| !checksum), ..at(last) };
+        let error = check(&disk, folder, other).unwrap_err();
+        assert!(matches!(error, JournalError::OtherBatch { batch, .. } if batch == last), "{error}");
+    }
+    // The batch itself is in an older segment, and only the header of the next one has its CRC.
+    let mut journal = begin(&disk, 2);
+    let (checksum, position) = (journal.last_checksum(), at(2));
+    assert!(check(&disk, folder, Position { checksum: Some(checksum), ..position }).is_ok());
+    assert!(check(&disk, folder, Position { checksum: Some(!checksum), ..position }).is_err());
+    journal.append(0, b"three").unwrap();
+    assert!(check(&disk, folder, Position { checksum: Some(!checksum), ..position }).is_err());
 }

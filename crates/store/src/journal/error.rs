@@ -1,7 +1,13 @@
 //! Errors of the journal: what is wrong, where, and what the operator can do.
 
+use super::format::HistoryId;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+
+/// What an operator does with files of two histories.
+pub(crate) const TWO_HISTORIES: &str = "nothing was changed. The folder has files of two histories, such as a backup that was \
+    copied over an older data folder. Move the whole folder away and copy the backup into an empty one; or, to go on with \
+    hermod.db alone, move journal-*.log, hermod.mark, hermod.db-wal and hermod.db-shm away";
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum JournalError {
@@ -18,9 +24,13 @@ pub(crate) enum JournalError {
     #[error("the journal has batches up to {last}, but only those up to {applied} are in the database")]
     NotApplied { last: u64, applied: u64 },
     #[error(
-        "{path} belongs to another data folder; move the journal-*.log files that do not belong to this data folder away"
+        "{path} belongs to another history: it has {found}, the database has {database}; {TWO_HISTORIES}"
     )]
-    OtherStore { path: PathBuf },
+    OtherHistory { path: PathBuf, found: HistoryId, database: HistoryId },
+    #[error(
+        "{path} does not continue the database: its batch {batch} is not the one that the database has; {TWO_HISTORIES}"
+    )]
+    OtherBatch { path: PathBuf, batch: u64 },
     #[error(
         "{path} was written by a newer release (journal format {found}, this release supports {known}); use the newer release"
     )]
@@ -51,7 +61,7 @@ pub(crate) enum DamageKind {
     Header,
     /// A record or segment does not continue the one before it.
     Chain,
-    /// Records are missing between two segments, or between the database and the first record.
+    /// A file is missing between two others, or between the database and the first record.
     Missing,
 }
 
@@ -74,7 +84,7 @@ impl std::fmt::Display for Damage {
             DamageKind::Missing => {
                 write!(
                     f,
-                    "{path} begins after a gap: batches {from} to {to} are missing, the journal and the database are not of the same time"
+                    "{path} begins after a gap: batches {from} to {to} are missing, because a file of the journal before it is missing or the database is older than the journal"
                 )?;
             }
         }
@@ -82,7 +92,7 @@ impl std::fmt::Display for Damage {
         let folder = self.path.parent().unwrap_or(Path::new("."));
         write!(
             f,
-            "; the database has all batches up to {applied}. Restore a backup, or move the journal-*.log files in {} away to start without the {without} batches after {applied}",
+            "; the database has all batches up to {applied}, and {without} follow. Restore a backup into an empty folder, or run: hermod journal salvage --data-dir {}. It keeps every intact batch before the damage",
             folder.display()
         )
     }

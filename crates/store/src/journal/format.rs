@@ -4,9 +4,9 @@
 //! | Segment header | | | Record | |
 //! |---|---|---|---|---|
 //! | 0 | magic `hermod.j` | | 0 | magic `jrec` |
-//! | 8 | format version | | 4 | CRC32C of the store's id and bytes 8 to the end of the payload |
+//! | 8 | format version | | 4 | CRC32C of the history's id and bytes 8 to the end of the payload |
 //! | 12 | CRC32C of bytes 0 to 11 and 16 to 63 | | 8 | salt of the segment |
-//! | 16 | id of the store | | 16 | sequence |
+//! | 16 | id of the history | | 16 | sequence |
 //! | 32 | number of the segment | | 24 | length of the payload |
 //! | 40 | salt, random for each use of the file | | 28 | CRC32C of the record before |
 //! | 48 | sequence of the first record | | 32 | version of the payload's encoding |
@@ -33,11 +33,19 @@ static BLANK: [u8; 512] = [0; 512];
 const SEGMENT_MAGIC: &[u8; 8] = b"hermod.j";
 const RECORD_MAGIC: &[u8; 4] = b"jrec";
 
-/// The identity of a store. A journal with another one is rejected.
+/// The identity of a store's history. A copy of a database begins a new history when it is first started, so that it and its
+/// original never take batches from each other. A journal with another one is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct StoreId(pub(crate) [u8; 16]);
+pub(crate) struct HistoryId(pub(crate) [u8; 16]);
 
-impl StoreId {
+impl std::fmt::Display for HistoryId {
+    /// Writes its first octets, enough to tell two apart.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0[..4].iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl HistoryId {
     /// Returns the value that the CRC of each record begins with. A customer who puts the bytes of a record into a message
     /// does not know it, so these bytes are never taken for a record.
     pub(super) fn seed(&self) -> u32 {
@@ -48,7 +56,7 @@ impl StoreId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SegmentHeader {
     pub(super) version: u32,
-    pub(super) store: StoreId,
+    pub(super) history: HistoryId,
     pub(super) number: u64,
     pub(super) salt: u64,
     /// The sequence that the first record has, or will have.
@@ -62,7 +70,7 @@ impl SegmentHeader {
         let mut bytes = [0; HEADER_BYTES];
         bytes[..8].copy_from_slice(SEGMENT_MAGIC);
         bytes[8..12].copy_from_slice(&self.version.to_le_bytes());
-        bytes[16..32].copy_from_slice(&self.store.0);
+        bytes[16..32].copy_from_slice(&self.history.0);
         bytes[32..40].copy_from_slice(&self.number.to_le_bytes());
         bytes[40..48].copy_from_slice(&self.salt.to_le_bytes());
         bytes[48..56].copy_from_slice(&self.first.to_le_bytes());
@@ -77,11 +85,11 @@ impl SegmentHeader {
         if &bytes[..8] != SEGMENT_MAGIC || u32_at(bytes, 12) != header_crc(bytes) {
             return None;
         }
-        let mut store = [0; 16];
-        store.copy_from_slice(&bytes[16..32]);
+        let mut history = [0; 16];
+        history.copy_from_slice(&bytes[16..32]);
         Some(SegmentHeader {
             version: u32_at(bytes, 8),
-            store: StoreId(store),
+            history: HistoryId(history),
             number: u64_at(bytes, 32),
             salt: u64_at(bytes, 40),
             first: u64_at(bytes, 48),
@@ -107,7 +115,12 @@ pub(super) struct Record<'a> {
 
 impl<'a> Record<'a> {
     pub(super) fn batch(&self) -> JournalBatch<'a> {
-        JournalBatch { sequence: self.sequence, encoding: self.encoding, payload: self.payload }
+        JournalBatch {
+            sequence: self.sequence,
+            encoding: self.encoding,
+            checksum: self.crc,
+            payload: self.payload,
+        }
     }
 }
 
@@ -117,6 +130,8 @@ pub(crate) struct JournalBatch<'a> {
     pub(crate) sequence: u64,
     /// The version of the payload's encoding.
     pub(crate) encoding: u8,
+    /// The CRC of its record, which covers the CRC of the record before.
+    pub(crate) checksum: u32,
     pub(crate) payload: &'a [u8],
 }
 
@@ -181,6 +196,14 @@ pub(super) fn has_record_start(bytes: &[u8], offset: usize, salt: u64, sequence:
     header.is_some_and(|header| u64_at(header, 8) == salt && u64_at(header, 16) == sequence)
 }
 
+/// Whether a record of this sequence was written at the offset: at least two of its three marks are intact.
+pub(super) fn resembles_record(bytes: &[u8], offset: usize, salt: u64, sequence: u64) -> bool {
+    bytes.get(offset..offset + RECORD_HEADER_BYTES).is_some_and(|header| {
+        let marks = [&header[..4] == RECORD_MAGIC, u64_at(header, 8) == salt, u64_at(header, 16) == sequence];
+        marks.into_iter().filter(|is_intact| *is_intact).count() >= 2
+    })
+}
+
 /// Searches for an intact record from an offset on. Returns it with its offset.
 pub(super) fn find_record(
     bytes: &[u8],
@@ -224,7 +247,7 @@ mod tests {
     fn flipped_bit_in_segment_header_is_noticed() {
         let header = SegmentHeader {
             version: FORMAT,
-            store: StoreId([7; 16]),
+            history: HistoryId([7; 16]),
             number: 3,
             salt: 5,
             first: 9,
@@ -258,7 +281,7 @@ mod tests {
     fn layout_stays_as_released() {
         let header = SegmentHeader {
             version: 1,
-            store: StoreId(*b"0123456789abcdef"),
+            history: HistoryId(*b"0123456789abcdef"),
             number: 2,
             salt: 3,
             first: 4,
@@ -270,7 +293,7 @@ mod tests {
             "6865726d6f642e6a0100000067165220303132333435363738396162636465660200000000000000030000000000000004000000000000000500000000000000"
         );
         let mut record = Vec::new();
-        encode_record(&mut record, header.store.seed(), (3, 4, 5), (1, b"payload"));
+        encode_record(&mut record, header.history.seed(), (3, 4, 5), (1, b"payload"));
         assert_eq!(
             hex(&record),
             "6a7265639e3aeb4303000000000000000400000000000000070000000500000001000000000000007061796c6f616400"

@@ -1,7 +1,7 @@
 //! The files of an append-only journal. The writer appends one record per batch and acknowledges the batch when the record
 //! is durable; the database follows behind.
 //!
-//! - [`open`] finds the records that the database lacks and replays them. [`Journal::start`] then begins a new segment.
+//! - [`open`] finds the records that the database lacks, [`Recovered::replay`] returns them. [`Journal::start`] then begins a new segment.
 //! - [`Journal::append`] writes one record and waits until it is durable. One write is in flight at a time, so only the last
 //!   record can be incomplete after a crash.
 //! - [`Journal::trim`] releases the segments whose records the database has. Their files are used again.
@@ -30,10 +30,11 @@ mod simulated_disk;
 mod tests;
 
 pub(crate) use appending::Journal;
-pub(crate) use error::{Damage, DamageKind, JournalError};
+pub(crate) use error::{Damage, DamageKind, JournalError, TWO_HISTORIES};
 pub(crate) use files::OsFiles;
-pub(crate) use format::{JournalBatch, StoreId};
-pub(crate) use recovery::{Recovered, check, open};
+pub(crate) use format::{HistoryId, JournalBatch};
+pub(crate) use recovery::{Position, Recovered, check, open, open_before_damage};
+pub(crate) use segments::file_names;
 
 /// Sizes of the journal's files.
 #[derive(Clone, Copy, Debug)]

@@ -6,19 +6,30 @@
 
 use super::error::{Damage, DamageKind, JournalError};
 use super::files::Files;
-use super::format::{HEADER_BLOCK, JournalBatch, Record, SegmentHeader, StoreId, find_record};
+use super::format::{HEADER_BLOCK, HistoryId, JournalBatch, Record, SegmentHeader, find_record};
 use super::segments::{FoundFile, Step, Walk, find_files, read_file};
 use std::path::{Path, PathBuf};
 
-/// A journal whose batches were replayed. [`super::Journal::start`] continues it.
+/// Where a database is. A journal continues it if it has exactly this batch, or begins right after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Position {
+    pub(crate) history: HistoryId,
+    /// The last batch that the database has.
+    pub(crate) last: u64,
+    /// The CRC of its record. `None` if the database has no batch, or an earlier release applied it.
+    pub(crate) checksum: Option<u32>,
+}
+
+/// A journal whose batches were checked. [`Recovered::replay`] returns them, [`super::Journal::start`] continues it.
 pub(crate) struct Recovered<F: Files> {
     pub(super) files: F,
     pub(super) folder: PathBuf,
-    pub(super) store: StoreId,
+    pub(super) history: HistoryId,
     pub(super) found: Vec<FoundFile>,
     pub(super) last: u64,
     pub(super) chain: u32,
     summary: Summary,
+    damage: Option<Damage>,
 }
 
 /// What a folder's journal has.
@@ -31,39 +42,49 @@ pub(crate) struct Summary {
     pub(crate) torn: Option<(PathBuf, u64)>,
 }
 
-/// Reads the journal in a folder and passes every batch after `applied` to `replay`, in order.
-/// All batches are checked before the first is replayed, and are durable in the journal when they are replayed. Fails if a
-/// needed batch is missing or damaged, and if the journal belongs to another store.
-pub(crate) fn open<F: Files, E: From<JournalError>>(
+/// Reads the journal in a folder and checks every batch after that of the database; they are durable in the journal when this
+/// returns. Fails if a needed batch is missing or damaged, and if the journal belongs to another history.
+pub(crate) fn open<F: Files>(
     files: F,
     folder: &Path,
-    store: StoreId,
-    applied: u64,
-    replay: &mut dyn FnMut(JournalBatch<'_>) -> Result<(), E>,
-) -> Result<Recovered<F>, E> {
-    let found = find_files(&files, folder, store)?;
-    let scan = Scan { files: &files, found: &found, seed: store.seed(), applied };
-    let end = scan.run(&mut |_| Ok::<(), JournalError>(()))?;
+    position: Position,
+) -> Result<Recovered<F>, JournalError> {
+    let recovered = open_before_damage(files, folder, position)?;
+    match recovered.damage {
+        None => Ok(recovered),
+        Some(damage) => Err(JournalError::Damaged(damage)),
+    }
+}
+
+/// Does the same as [`open`], but a journal with damage ends before it: [`Recovered::damage`] has the damage.
+pub(crate) fn open_before_damage<F: Files>(
+    files: F,
+    folder: &Path,
+    position: Position,
+) -> Result<Recovered<F>, JournalError> {
+    let found = find_files(&files, folder, position.history)?;
+    let mut end = ScanEnd::at(position);
+    let scanned = Scan { files: &files, found: &found, position }.run(&mut end, &mut |_| Ok(()));
+    let damage = match scanned {
+        Ok(()) => None,
+        Err(JournalError::Damaged(damage)) => Some(damage),
+        Err(error) => return Err(error),
+    };
     if end.summary.range.is_some() {
         make_durable(&files, folder, &found)?;
-        scan.run(&mut |record| replay(record.batch()))?;
     }
-    // A journal that ends before the applied batch lacks nothing, but its last CRC is not that of the batch before the next.
-    let (last, chain) = if end.last >= applied { (end.last, end.chain) } else { (applied, 0) };
-    Ok(Recovered { files, folder: folder.to_owned(), store, found, last, chain, summary: end.summary })
+    let ScanEnd { last, chain, summary } = end;
+    let (folder, history) = (folder.to_owned(), position.history);
+    Ok(Recovered { files, folder, history, found, last, chain, summary, damage })
 }
 
 /// Checks the journal in a folder without changing anything. If a gateway is running, an error may only mean that a segment
 /// was recycled meanwhile: the caller repeats the check with the batch that is applied then.
-pub(crate) fn check<F: Files>(
-    files: &F,
-    folder: &Path,
-    store: StoreId,
-    applied: u64,
-) -> Result<Summary, JournalError> {
-    let found = find_files(files, folder, store)?;
-    let scan = Scan { files, found: &found, seed: store.seed(), applied };
-    scan.run(&mut |_| Ok::<(), JournalError>(())).map(|end| end.summary)
+pub(crate) fn check<F: Files>(files: &F, folder: &Path, position: Position) -> Result<Summary, JournalError> {
+    let found = find_files(files, folder, position.history)?;
+    let mut end = ScanEnd::at(position);
+    Scan { files, found: &found, position }.run(&mut end, &mut |_| Ok(()))?;
+    Ok(end.summary)
 }
 
 /// After a killed process, the last record may be in the page cache only. Once it is replayed, it must not vanish.
@@ -75,7 +96,28 @@ fn make_durable<F: Files>(files: &F, folder: &Path, found: &[FoundFile]) -> Resu
 }
 
 impl<F: Files> Recovered<F> {
-    /// The sequence of the last batch: replayed, or already in the database.
+    /// Passes every batch after that of the database to `replay`, in order.
+    pub(crate) fn replay<E: From<JournalError>>(
+        &self,
+        after: Position,
+        replay: &mut dyn FnMut(JournalBatch<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut failed = None;
+        let scan = Scan { files: &self.files, found: &self.found, position: after };
+        let scanned = scan.run(&mut ScanEnd::at(after), &mut |record| {
+            replay(record.batch()).map_err(|error| {
+                failed = Some(error);
+                JournalError::Failed
+            })
+        });
+        match (failed, scanned) {
+            (Some(error), _) => Err(error),
+            (None, Err(JournalError::Damaged(_))) if self.damage.is_some() => Ok(()),
+            (None, scanned) => Ok(scanned?),
+        }
+    }
+
+    /// The sequence of the last batch: checked, or already in the database.
     pub(crate) fn last_sequence(&self) -> u64 {
         self.last
     }
@@ -83,51 +125,57 @@ impl<F: Files> Recovered<F> {
     pub(crate) fn summary(&self) -> &Summary {
         &self.summary
     }
+
+    /// Returns what ends the journal before its last batch, if it was opened so.
+    pub(crate) fn damage(&self) -> Option<&Damage> {
+        self.damage.as_ref()
+    }
 }
 
 struct Scan<'a, F> {
     files: &'a F,
     found: &'a [FoundFile],
-    seed: u32,
-    applied: u64,
+    position: Position,
 }
 
-/// Where the records end.
+/// Where the intact records end.
 struct ScanEnd {
     last: u64,
     chain: u32,
     summary: Summary,
 }
 
+impl ScanEnd {
+    fn at(position: Position) -> ScanEnd {
+        ScanEnd { last: position.last, chain: position.checksum.unwrap_or(0), summary: Summary::default() }
+    }
+}
+
+type Visit<'a> = &'a mut dyn FnMut(Record<'_>) -> Result<(), JournalError>;
+
 impl<F: Files> Scan<'_, F> {
-    /// Visits every record after the applied one.
-    fn run<E: From<JournalError>>(
-        &self,
-        visit: &mut dyn FnMut(Record<'_>) -> Result<(), E>,
-    ) -> Result<ScanEnd, E> {
+    /// Visits every record after that of the database.
+    fn run(&self, end: &mut ScanEnd, visit: Visit<'_>) -> Result<(), JournalError> {
+        let applied = self.position.last;
         let begun: Vec<(&FoundFile, SegmentHeader)> =
             self.found.iter().filter_map(|file| Some((file, file.header?))).collect();
-        let mut end = ScanEnd { last: self.applied, chain: 0, summary: Summary::default() };
-        let mut previous: Option<(u64, u32)> = None;
+        let mut previous: Option<u32> = None;
         for (index, (file, header)) in begun.iter().enumerate() {
-            let next = begun.get(index + 1).map(|(_, next)| next.first);
-            if next.is_some_and(|next| next < header.first) {
-                return Err(self.damage(file, 0, DamageKind::Chain, (header.first, header.first)).into());
+            let next = begun.get(index + 1);
+            let end_before = next.map(|(_, next)| next.first);
+            if end_before.is_some_and(|next| next < header.first) {
+                return Err(self.damage(file, 0, DamageKind::Chain, (header.first, header.first)));
             }
-            if next.is_some_and(|next| next <= self.applied + 1) {
+            if end_before.is_some_and(|next| next <= applied + 1) {
                 continue;
             }
             self.check_link(file, header, previous)?;
             let bytes = read_file(self.files, &file.path)?;
-            let mut walk = Walk::new(&bytes, header, next, self.applied);
-            self.walk(file, &mut walk, &mut end.summary, visit)?;
-            previous = Some((walk.expected, walk.chain));
+            let mut walk = Walk::new(&bytes, header, end_before, applied);
+            self.walk((file, next.map(|(next, _)| *next)), &mut walk, end, visit)?;
+            previous = Some(walk.chain);
         }
-        if let Some((expected, chain)) = previous {
-            (end.last, end.chain) = (expected - 1, chain);
-        }
-        self.check_later_files(begun.last().map(|(file, _)| file.number), end.last.max(self.applied))?;
-        Ok(end)
+        self.check_later_files(begun.last().map(|(file, _)| file.number), end.last)
     }
 
     /// Checks that a segment continues what was read before it: the database, or the segment before.
@@ -135,48 +183,73 @@ impl<F: Files> Scan<'_, F> {
         &self,
         file: &FoundFile,
         header: &SegmentHeader,
-        previous: Option<(u64, u32)>,
+        previous: Option<u32>,
     ) -> Result<(), JournalError> {
+        let next = self.position.last + 1;
         match previous {
-            None if header.first > self.applied + 1 => {
-                Err(self.damage(file, 0, DamageKind::Missing, (self.applied + 1, header.first - 1)))
+            None if header.first > next => {
+                Err(self.damage(file, 0, DamageKind::Missing, (next, header.first - 1)))
             }
-            Some((_, chain)) if chain != header.chain => {
+            None if header.first == next => self.check_continues(file, header.chain),
+            Some(chain) if chain != header.chain => {
                 Err(self.damage(file, 0, DamageKind::Chain, (header.first, header.first)))
             }
             _ => Ok(()),
         }
     }
 
-    fn walk<E: From<JournalError>>(
+    /// Checks that the journal has the last batch of the database with the CRC that the database knows.
+    fn check_continues(&self, file: &FoundFile, crc: u32) -> Result<(), JournalError> {
+        let Position { last: batch, checksum, .. } = self.position;
+        if checksum.is_none_or(|checksum| checksum == crc) {
+            return Ok(());
+        }
+        Err(JournalError::OtherBatch { path: file.path.clone(), batch })
+    }
+
+    /// Visits the records of a file; `next` is the segment after it.
+    fn walk(
         &self,
-        file: &FoundFile,
+        (file, next): (&FoundFile, Option<&FoundFile>),
         walk: &mut Walk<'_>,
-        summary: &mut Summary,
-        visit: &mut dyn FnMut(Record<'_>) -> Result<(), E>,
-    ) -> Result<(), E> {
+        end: &mut ScanEnd,
+        visit: Visit<'_>,
+    ) -> Result<(), JournalError> {
+        let applied = self.position.last;
         loop {
             match walk.step() {
-                Step::Record(record) if record.sequence > self.applied => {
+                Step::Record(record) if record.sequence > applied => {
+                    if record.sequence == applied + 1 {
+                        self.check_continues(file, record.previous)?;
+                    }
+                    let summary = &mut end.summary;
                     let first = summary.range.map_or(record.sequence, |(first, _)| first);
                     summary.range = Some((first, record.sequence));
                     summary.payload_bytes += record.payload.len() as u64;
+                    (end.last, end.chain) = (record.sequence, record.crc);
                     visit(record)?;
+                }
+                Step::Record(record) if record.sequence == applied => {
+                    self.check_continues(file, record.crc)?;
+                    end.chain = record.crc;
                 }
                 Step::Record(_) => {}
                 Step::End => {
                     if walk.is_torn() {
-                        summary.torn = Some((file.path.clone(), walk.offset as u64));
+                        end.summary.torn = Some((file.path.clone(), walk.offset as u64));
                     }
                     return Ok(());
                 }
                 Step::Lost { to } => {
-                    let lost = (walk.expected.max(self.applied + 1), to);
-                    return Err(self.damage(file, walk.offset as u64, DamageKind::Record, lost).into());
+                    let lost = (walk.expected.max(applied + 1), to);
+                    return Err(match next.filter(|next| next.number > file.number + 1) {
+                        Some(next) if walk.ends_before(to) => self.damage(next, 0, DamageKind::Missing, lost),
+                        _ => self.damage(file, walk.offset as u64, DamageKind::Record, lost),
+                    });
                 }
                 Step::Unchained => {
                     let lost = (walk.expected, walk.expected);
-                    return Err(self.damage(file, walk.offset as u64, DamageKind::Chain, lost).into());
+                    return Err(self.damage(file, walk.offset as u64, DamageKind::Chain, lost));
                 }
             }
         }
@@ -187,7 +260,10 @@ impl<F: Files> Scan<'_, F> {
         let later = self.found.iter().filter(|file| newest.is_none_or(|newest| file.number > newest));
         for file in later {
             let bytes = read_file(self.files, &file.path)?;
-            let newer = find_record(&bytes, HEADER_BLOCK as usize, self.seed, |_, sequence| sequence > last);
+            let newer =
+                find_record(&bytes, HEADER_BLOCK as usize, self.position.history.seed(), |_, sequence| {
+                    sequence > last
+                });
             if let Some((_, record)) = newer {
                 return Err(self.damage(file, 0, DamageKind::Header, (last + 1, record.sequence)));
             }
@@ -202,18 +278,20 @@ impl<F: Files> Scan<'_, F> {
             let Ok(bytes) = read_file(self.files, &file.path) else { continue };
             let from = HEADER_BLOCK as usize;
             let is_lost = |_, sequence| (lost.0..=lost.1).contains(&sequence);
-            if file.header.is_none() && find_record(&bytes, from, self.seed, is_lost).is_some() {
+            if file.header.is_none()
+                && find_record(&bytes, from, self.position.history.seed(), is_lost).is_some()
+            {
                 (path, offset, kind) = (&file.path, 0, DamageKind::Header);
             }
             let mut from = from;
             while let Some((offset, record)) =
-                find_record(&bytes, from, self.seed, |_, sequence| sequence > last)
+                find_record(&bytes, from, self.position.history.seed(), |_, sequence| sequence > last)
             {
                 last = record.sequence;
                 from = offset + 1;
             }
         }
-        let (path, applied) = (path.clone(), self.applied);
+        let (path, applied) = (path.clone(), self.position.last);
         JournalError::Damaged(Damage { path, offset, kind, lost, applied, last })
     }
 }

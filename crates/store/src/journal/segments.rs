@@ -3,8 +3,8 @@
 use super::error::JournalError;
 use super::files::{Files, read_up_to};
 use super::format::{
-    FORMAT, HEADER_BLOCK, HEADER_BYTES, RECORD_BYTES_MAX, Record, SegmentHeader, StoreId, find_record,
-    has_record_start, record_at, record_bytes,
+    FORMAT, HEADER_BLOCK, HEADER_BYTES, HistoryId, RECORD_BYTES_MAX, Record, SegmentHeader, find_record,
+    has_record_start, record_at, record_bytes, resembles_record,
 };
 use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -29,6 +29,14 @@ fn segment_number(name: &str) -> Option<u64> {
     (segment_name(number) == name).then_some(number)
 }
 
+/// Returns the names of the journal's files in a folder, in the order of their numbers.
+pub(crate) fn file_names<F: Files>(files: &F, folder: &Path) -> Result<Vec<String>, JournalError> {
+    let mut names = files.list(folder).map_err(JournalError::at(folder))?;
+    names.retain(|name| segment_number(name).is_some());
+    names.sort_by_key(|name| segment_number(name));
+    Ok(names)
+}
+
 /// One file of the journal.
 #[derive(Debug)]
 pub(super) struct FoundFile {
@@ -39,24 +47,23 @@ pub(super) struct FoundFile {
     pub(super) header: Option<SegmentHeader>,
 }
 
-/// Lists the journal's files in the order of their numbers, with their headers. Fails if one belongs to another store or
+/// Lists the journal's files in the order of their numbers, with their headers. Fails if one belongs to another history or
 /// was written in a newer format.
 pub(super) fn find_files<F: Files>(
     files: &F,
     folder: &Path,
-    store: StoreId,
+    history: HistoryId,
 ) -> Result<Vec<FoundFile>, JournalError> {
-    let names = files.list(folder).map_err(JournalError::at(folder))?;
-    let mut numbers: Vec<u64> = names.iter().filter_map(|name| segment_number(name)).collect();
-    numbers.sort_unstable();
-    numbers.into_iter().map(|number| examine(files, segment_path(folder, number), number, store)).collect()
+    let names = file_names(files, folder)?;
+    let numbers = names.iter().filter_map(|name| segment_number(name));
+    numbers.map(|number| examine(files, segment_path(folder, number), number, history)).collect()
 }
 
 fn examine<F: Files>(
     files: &F,
     path: PathBuf,
     number: u64,
-    store: StoreId,
+    history: HistoryId,
 ) -> Result<FoundFile, JournalError> {
     let read = || {
         let file = files.open_for_reading(&path)?;
@@ -67,7 +74,9 @@ fn examine<F: Files>(
     let (bytes, length) = read().map_err(JournalError::at(&path))?;
     let header = SegmentHeader::decode(&bytes);
     match header {
-        Some(header) if header.store != store => Err(JournalError::OtherStore { path }),
+        Some(header) if header.history != history => {
+            Err(JournalError::OtherHistory { path, found: header.history, database: history })
+        }
         Some(header) if header.version != FORMAT => {
             Err(JournalError::TooNew { path, found: header.version, known: FORMAT })
         }
@@ -126,7 +135,7 @@ impl<'a> Walk<'a> {
         let (salt, expected, chain) = (header.salt, header.first, header.chain);
         Walk {
             bytes,
-            seed: header.store.seed(),
+            seed: header.history.seed(),
             salt,
             end,
             applied,
@@ -161,6 +170,11 @@ impl<'a> Walk<'a> {
             Some((_, record)) => Step::Lost { to: record.sequence - 1 },
             None => self.end.map_or(Step::End, |end| Step::Lost { to: end - 1 }),
         }
+    }
+
+    /// Whether the segment has nothing of the lost records up to this one: its file is complete, and others are missing.
+    pub(super) fn ends_before(&self, to: u64) -> bool {
+        self.end == Some(to + 1) && !resembles_record(self.bytes, self.offset, self.salt, self.expected)
     }
 
     /// Whether the newest segment ends with the beginning of a record.

@@ -3,19 +3,26 @@
 use super::files::Files as _;
 use super::format::RECORD_BYTES_MAX;
 use super::recovery::{Recovered, Summary};
-use super::{DamageKind, Journal, JournalBatch, JournalError, Limits, OsFiles, StoreId, check, open};
+use super::{
+    DamageKind, HistoryId, Journal, JournalBatch, JournalError, Limits, OsFiles, Position, check, open,
+};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-const STORE: StoreId = StoreId([7; 16]);
+const HISTORY: HistoryId = HistoryId([7; 16]);
 const SMALL: Limits = Limits { first_segment: 16_384, segment_max: 65_536, free_max: 100_000 };
+
+fn at(last: u64) -> Position {
+    Position { history: HISTORY, last, checksum: None }
+}
 
 type Replayed = Vec<(u64, u8, Vec<u8>)>;
 
 fn recover(folder: &Path, applied: u64) -> Result<(Recovered<OsFiles>, Replayed), JournalError> {
     let mut replayed = Vec::new();
-    let recovered = open(OsFiles, folder, STORE, applied, &mut |batch: JournalBatch<'_>| {
+    let recovered = open(OsFiles, folder, at(applied))?;
+    recovered.replay(at(applied), &mut |batch: JournalBatch<'_>| {
         replayed.push((batch.sequence, batch.encoding, batch.payload.to_vec()));
         Ok::<_, JournalError>(())
     })?;
@@ -50,7 +57,7 @@ fn appended_batches_are_replayed_after_the_applied_one() {
     assert_eq!(replayed, [(4, 4, vec![4; 100]), (5, 5, vec![5; 100])]);
     let expected = Summary { range: Some((4, 5)), payload_bytes: 200, torn: None };
     assert_eq!(recovered.summary(), &expected);
-    assert_eq!(check(&OsFiles, folder.path(), STORE, 3).unwrap(), expected);
+    assert_eq!(check(&OsFiles, folder.path(), at(3)).unwrap(), expected);
     let refused = Journal::start(recovered, 4, SMALL).err();
     assert!(matches!(refused, Some(JournalError::NotApplied { last: 5, applied: 4 })), "{refused:?}");
 
@@ -70,8 +77,8 @@ fn database_that_is_ahead_of_the_journal_continues_after_its_own_batch() {
     drop(journal);
     let (recovered, replayed) = recover(folder.path(), 9).unwrap();
     assert_eq!(replayed, [(10, 0, b"ten".to_vec())]);
-    let mut journal = Journal::start(recovered, 20, SMALL).unwrap();
-    assert_eq!(journal.append(0, b"after").unwrap(), 21);
+    let mut journal = Journal::start(recovered, 10, SMALL).unwrap();
+    assert_eq!(journal.append(0, b"after").unwrap(), 11);
 }
 
 #[test]
@@ -82,15 +89,15 @@ fn journal_that_begins_after_a_gap_is_rejected() {
     assert_eq!((damage.kind, damage.lost), (DamageKind::Missing, (5, 9)));
     let text = damage.to_string();
     assert!(text.contains("batches 5 to 9 are missing"), "{text}");
-    assert!(text.contains("to start without the 6 batches after 4"), "{text}");
+    assert!(text.contains("up to 4, and 6 follow"), "{text}");
 }
 
 #[test]
 fn journal_of_another_store_is_rejected() {
     let folder = TempDir::new().unwrap();
     drop(start(folder.path(), 0));
-    let other = check(&OsFiles, folder.path(), StoreId([8; 16]), 0);
-    assert!(matches!(other, Err(JournalError::OtherStore { .. })), "{other:?}");
+    let other = check(&OsFiles, folder.path(), Position { history: HistoryId([8; 16]), ..at(0) });
+    assert!(matches!(other, Err(JournalError::OtherHistory { .. })), "{other:?}");
 }
 
 #[test]

@@ -5,7 +5,7 @@
 //! Where no gateway runs, the pages are copied in short reads.
 
 use crate::error::StoreError;
-use crate::sqlite::{lock, schema};
+use crate::sqlite::{history, lock, schema};
 use hermod_engine::tables::TableError;
 use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
@@ -89,10 +89,11 @@ fn open_copy(file: &Path) -> Result<Connection, TableError> {
     Ok(copy)
 }
 
-/// Makes a complete copy durable and readable without a log file. Returns its size in bytes.
+/// Marks a complete copy as one, and makes it durable and readable without a log file. Returns its size in bytes.
 pub(crate) fn finish(file: &Path) -> Result<u64, TableError> {
     let copy = Connection::open(file)?;
     copy.query_row("PRAGMA journal_mode = DELETE", [], |_| Ok(()))?;
+    history::mark_copy(&copy)?;
     copy.close().map_err(|(_, error)| error)?;
     let folder = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     for path in [file, folder] {

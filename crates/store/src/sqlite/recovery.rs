@@ -2,14 +2,14 @@
 //! database.
 
 use crate::error::StoreError;
-use crate::journal::{self, Journal, JournalBatch, Limits, OsFiles, Recovered, StoreId};
+use crate::journal::{self, Journal, Limits, OsFiles, Recovered};
 use crate::sql::Connection;
-use crate::sql::{SqlTables, errors};
 use crate::sqlite::commit_mark::CommitMark;
+use crate::sqlite::history::OldFiles;
 use crate::sqlite::lock::FolderLock;
+use crate::sqlite::replaying::Replay;
 use crate::sqlite::reserve::Reserve;
-use crate::sqlite::{lock, schema};
-use hermod_engine::tables::replay;
+use crate::sqlite::{history, lock, schema};
 use std::fs::File;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -22,80 +22,49 @@ const FLUSH_POLLS_MAX: usize = 400;
 const LIVE_CHECKS_MAX: u32 = 20;
 
 /// Applies the batches that the database lacks, and starts a new segment of the journal. The batches are durable in the
-/// database when this returns. On a full disk it uses the reserve.
+/// database when this returns. On a full disk it uses the reserve. A copy that was never started begins a new history.
 pub(super) fn recover(
     folder: &Path,
     connection: &Connection,
     reserve: &Reserve,
 ) -> Result<(Journal, CommitMark), StoreError> {
-    let mut applied = apply_journal(folder, connection);
-    if applied.as_ref().is_err_and(StoreError::is_disk_full) && reserve.release() {
-        applied = apply_journal(folder, connection);
+    let (mut recovered, mut mark) = apply_journal(folder, connection, Some(reserve))?;
+    if history::is_copy(connection)? {
+        history::renew(folder, connection, &OldFiles::Remove)?;
+        tracing::info!(
+            "This database is a copy that is started for the first time; it begins a history of its own"
+        );
+        (recovered, mark) = apply_journal(folder, connection, None)?;
     }
-    let (recovered, mark) = applied?;
     let last = recovered.last_sequence();
     Ok((Journal::start(recovered, last, Limits::default())?, mark))
 }
 
-/// Applies the batches that the database lacks in one transaction.
+/// Checks that the journal and the mark continue the database, and applies the batches that the database lacks.
 fn apply_journal(
     folder: &Path,
     connection: &Connection,
+    reserve: Option<&Reserve>,
 ) -> Result<(Recovered<OsFiles>, CommitMark), StoreError> {
-    connection.execute_batch("BEGIN IMMEDIATE").map_err(errors::store_error)?;
-    let applied = apply_in_transaction(folder, connection);
-    if applied.is_err() && !connection.is_autocommit() {
-        connection.execute_batch("ROLLBACK").map_err(errors::store_error)?;
-    }
-    let applied = applied?;
-    sync_log(folder)?;
-    Ok(applied)
-}
-
-fn apply_in_transaction(
-    folder: &Path,
-    connection: &Connection,
-) -> Result<(Recovered<OsFiles>, CommitMark), StoreError> {
-    let (store, applied) = schema::journal_position(connection)?;
-    let stored = SqlTables { connection };
-    let mut batches = 0_u64;
-    let recovered = journal::open(OsFiles, folder, StoreId(store), applied, &mut |batch| {
-        batches += 1;
-        apply(&batch, &stored)
-    })?;
+    let position = schema::journal_position(connection)?;
+    let recovered = journal::open(OsFiles, folder, position)?;
     if let Some((path, offset)) = &recovered.summary().torn {
         let path = path.display();
         tracing::info!(%path, offset, "The last batch in the journal is incomplete; it was never acknowledged");
     }
-    let last = recovered.last_sequence();
-    let mark = CommitMark::open(folder, last)?;
-    if batches > 0 {
-        tracing::info!(batches, "Applied batches from the journal that the database lacked");
-        mark.store(connection, last)?;
-    }
-    connection.execute_batch("COMMIT").map_err(errors::store_error)?;
+    let mark = CommitMark::open(folder, position.history, recovered.last_sequence())?;
+    Replay { folder, connection, recovered: &recovered, reserve }.run()?;
+    sync_log(folder)?;
     Ok((recovered, mark))
 }
 
 /// Syncs the log of the database. A killed process may have left flushes in it that are not on the disk yet, and the journal
 /// forgets their batches at the start.
-fn sync_log(folder: &Path) -> Result<(), StoreError> {
+pub(super) fn sync_log(folder: &Path) -> Result<(), StoreError> {
     let path = schema::log_file(folder);
     match File::open(&path).and_then(|log| log.sync_data()) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(StoreError::File { path, error }),
         _ => Ok(()),
-    }
-}
-
-/// Applies the changes of one batch from the journal.
-pub(super) fn apply(batch: &JournalBatch<'_>, stored: &SqlTables<'_>) -> Result<(), StoreError> {
-    match replay(batch.encoding, batch.payload, stored) {
-        Ok(_) => Ok(()),
-        Err(error) => {
-            let error = StoreError::from(error);
-            tracing::error!(%error, batch = batch.sequence, "A batch of the journal cannot be applied to the database");
-            Err(error)
-        }
     }
 }
 
@@ -117,13 +86,13 @@ pub(crate) fn complete_database(folder: &Path) -> Result<(), StoreError> {
 
 /// Applies the batches that only the journal has. The caller has the lock on the folder.
 fn complete_locked(folder: &Path, connection: Connection) -> Result<(), StoreError> {
-    let (store, applied) = schema::journal_position(&connection)?;
-    if journal::check(&OsFiles, folder, StoreId(store), applied)?.range.is_some() {
+    let position = schema::journal_position(&connection)?;
+    if journal::check(&OsFiles, folder, position)?.range.is_some() {
         // Opening the file again would release this connection's locks.
         drop(connection);
         let connection = schema::open_for_writing(folder)?;
         // The journal stays as it is: the next start begins its new segment.
-        apply_journal(folder, &connection)?;
+        apply_journal(folder, &connection, None)?;
     }
     Ok(())
 }
@@ -146,8 +115,8 @@ pub(crate) fn check_live_journal(folder: &Path) -> Result<u64, StoreError> {
     let connection = schema::open_existing(folder)?;
     let mut tries = 1;
     loop {
-        let (store, applied) = schema::journal_position(&connection)?;
-        match journal::check(&OsFiles, folder, StoreId(store), applied) {
+        let position = schema::journal_position(&connection)?;
+        match journal::check(&OsFiles, folder, position) {
             Ok(summary) => return Ok(summary.range.map_or(0, |(first, last)| last + 1 - first)),
             // Its segment may have been used again while it was read. Damage stays.
             Err(_) if tries < LIVE_CHECKS_MAX => {
@@ -171,7 +140,7 @@ fn has_journal(folder: &Path) -> Result<bool, StoreError> {
 fn wait_for_flush(folder: &Path, connection: &Connection) -> Result<(), StoreError> {
     let acknowledged = CommitMark::read(folder).unwrap_or(0);
     for _ in 0..FLUSH_POLLS_MAX {
-        if schema::journal_position(connection)?.1 >= acknowledged {
+        if schema::journal_position(connection)?.last >= acknowledged {
             break;
         }
         std::thread::sleep(FLUSH_POLL);

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 const FILE_NAME: &str = "hermod.reserve";
 /// More than a flush writes while the disk is nearly full: the pages that one batch changes.
-const RESERVE_BYTES: u64 = 4 * 1024 * 1024;
+pub(super) const RESERVE_BYTES: u64 = 4 * 1024 * 1024;
 
 pub(super) struct Reserve {
     path: PathBuf,

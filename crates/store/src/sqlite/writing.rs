@@ -6,7 +6,7 @@
 //! After a crash, and after SQLite has rolled the open transaction back by itself, the batches that the database lacks are
 //! applied again from the journal.
 
-use crate::disk::Disk;
+use crate::disk::{self, Disk};
 use crate::error::{BackendError, BackendErrorKind, StoreError};
 use crate::journal::Journal;
 use crate::sql::Connection;
@@ -15,7 +15,8 @@ use crate::sqlite::checkpoint::{self, Checkpointer};
 use crate::sqlite::commit_mark::CommitMark;
 use crate::sqlite::journal_meters::JournalMeters;
 use crate::sqlite::progress::Progress;
-use crate::sqlite::recovery::{apply, recover};
+use crate::sqlite::recovery::recover;
+use crate::sqlite::replaying::{apply, no_room_to_start};
 use crate::sqlite::reserve::Reserve;
 use crate::sqlite::{copying, schema};
 use hermod_engine::ops::CatalogueRow;
@@ -75,8 +76,15 @@ impl WritingConnection {
     /// Opens the database, creates and migrates it as needed, applies the batches that only the journal has, and truncates the
     /// log that the last process left behind. Fails with [`StoreError::Behind`] if acknowledged batches are missing.
     pub(super) fn open(folder: &Path, progress: Arc<Progress>) -> Result<WritingConnection, StoreError> {
-        let connection = schema::open_for_writing(folder)?;
         let reserve = Reserve::new(folder);
+        if !disk::has_room_to_write(folder) {
+            // SQLite needs some space to open a database.
+            reserve.release();
+        }
+        let connection = schema::open_for_writing(folder).map_err(|error| match StoreError::from(error) {
+            StoreError::Backend(_) if !disk::has_room_to_write(folder) => no_room_to_start(folder, 0),
+            error => error,
+        })?;
         let (journal, mark) = recover(folder, &connection, &reserve)?;
         checkpoint::truncate_at_start(folder, connection.sqlite())?;
         schema::let_journal_sync(&connection)?;
@@ -123,8 +131,8 @@ impl WritingConnection {
 
     /// Returns the id of this database, and the last batch in the journal.
     pub(crate) fn store_position(&self) -> Result<([u8; 16], u64), TableError> {
-        let (store, _) = schema::journal_position(&self.connection)?;
-        Ok((store, self.journal.borrow().last_sequence()))
+        let history = schema::journal_position(&self.connection)?.history;
+        Ok((history.0, self.journal.borrow().last_sequence()))
     }
 
     /// Returns how many webhook events wait, at all endpoints.
@@ -305,7 +313,7 @@ impl WritingConnection {
         }
         let committed = || -> Result<(), TableError> {
             if last != self.progress.visible() {
-                self.mark.store(&self.connection, last)?;
+                schema::put_last_batch(&self.connection, last, self.journal.borrow().last_checksum())?;
             }
             self.connection.prepare_cached("COMMIT")?.execute([])?;
             Ok(())

@@ -2,7 +2,7 @@
 
 use crate::backend;
 use crate::error::StoreError;
-use crate::read_results::AuditReport;
+use crate::read_results::{AuditReport, Salvage};
 use crate::server::{Server, run_on_thread};
 use crate::shared::CopyRequest;
 use crate::store::Store;
@@ -54,6 +54,13 @@ impl Store {
         self.request(ReadQueues).await?;
         copied.await.map_err(|_| StoreError::Closed)??;
         self.inner.access.backend.finish_copy(file.to_owned()).await
+    }
+
+    /// Continues a data folder whose journal is damaged: keeps every intact batch before the damage, and moves the files of the
+    /// journal away. With `is_dry_run`, says what it would do and changes nothing. Fails with [`StoreError::InUse`] if a process
+    /// has the folder open.
+    pub fn salvage_journal(folder: &Path, is_dry_run: bool) -> Result<Salvage, StoreError> {
+        backend::salvage_journal(folder, is_dry_run)
     }
 
     /// Copies the database of a folder that no process has open. Fails with [`StoreError::InUse`] if one has, or opens it

@@ -16,6 +16,7 @@ mod erasure;
 mod expiry;
 mod failover;
 mod faults;
+mod histories;
 mod in_doubt;
 mod inbound_numbers;
 mod late_receipts;

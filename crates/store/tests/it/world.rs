@@ -317,11 +317,12 @@ impl World {
         sqlite(self.path())
     }
 
-    /// Reverts migrations of a closed store. Removes the journal, which earlier releases do not have.
+    /// Reverts migrations of a closed store. Removes the journal and the mark, which earlier releases do not have so.
     pub(crate) fn revert(&self, undo: &str) {
         self.raw().change(undo);
         for file in std::fs::read_dir(self.path()).expect("the folder").flatten() {
-            if file.file_name().to_string_lossy().starts_with("journal-") {
+            let name = file.file_name();
+            if name.to_string_lossy().starts_with("journal-") || name == "hermod.mark" {
                 std::fs::remove_file(file.path()).expect("a file of the journal");
             }
         }

@@ -11,6 +11,7 @@ use super::pepper;
 use super::schema::Schema;
 use super::writing::failed;
 use crate::error::StoreError;
+use crate::journal::{HistoryId, Position};
 use crate::server::Server;
 use crate::sql::postgres::{Session, values};
 use crate::sql::{Connection, Error, params};
@@ -48,7 +49,8 @@ impl<'s> Copying<'s> {
         Schema::new(&session, server).open()?;
         check_unused(&session, server)?;
         take_turn(&session, server)?;
-        let (store, sequence) = embedded::journal_position(source)?;
+        let Position { history, last: sequence, .. } = embedded::journal_position(source)?;
+        let HistoryId(store) = history;
         let of = Copied { store, sequence };
         let names = tables::names(source)?;
         let claimed = pepper::read(&session).map_err(TableError::from)?;

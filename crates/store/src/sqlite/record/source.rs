@@ -119,7 +119,7 @@ impl RecordSource {
         read: impl FnOnce(&Tables<'_>, &Connection) -> Result<(Vec<RecordedMessage>, Option<i64>), TableError>,
     ) -> Result<Slice, TableError> {
         let snapshot = self.connection.snapshot()?;
-        let (_, sequence) = schema::journal_position(&snapshot)?;
+        let sequence = schema::journal_position(&snapshot)?.last;
         let (messages, last) = read(&SqlTables::of(&snapshot), &snapshot)?;
         Ok(Slice { messages, last, sequence })
     }

@@ -12,7 +12,9 @@ mod sql_migrations;
 mod webhooks;
 
 use crate::error::StoreError;
-use crate::sql::Connection;
+use crate::journal::{HistoryId, Position};
+use crate::sql::{Connection, params};
+use crate::sqlite::{history, lock};
 use hermod_engine::tables::TableError;
 use rusqlite::config::DbConfig;
 use std::cmp::Ordering;
@@ -50,6 +52,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration::Sql(sql_migrations::USERS),
     Migration::Sql(customer_requests::TABLE),
     Migration::Code(carrier_ids::keep_reused_ids),
+    Migration::Sql(sql_migrations::HISTORY),
 ];
 
 /// One step from a schema version to the next.
@@ -63,6 +66,7 @@ enum Migration {
 /// synced until [`let_journal_sync`]. Fails with [`StoreError::TooNew`] if a newer release wrote it.
 pub(crate) fn open_for_writing(folder: &Path) -> Result<Connection, TableError> {
     let path = folder.join(FILE_NAME);
+    history::check_log(folder)?;
     make_private(&path)?;
     let connection = open(&path)?;
     connection.execute_batch(
@@ -82,11 +86,21 @@ pub(crate) fn let_journal_sync(connection: &Connection) -> Result<(), TableError
     Ok(connection.execute_batch("PRAGMA synchronous = NORMAL; PRAGMA cache_spill = OFF;")?)
 }
 
-/// Returns the id of this database, which its journal has too, and the last batch that it has.
-pub(crate) fn journal_position(connection: &Connection) -> Result<([u8; 16], u64), TableError> {
-    let read = |row: &crate::sql::Row<'_>| Ok((row.get(0)?, row.get::<i64>(1)?));
-    let (store, last) = connection.query_row("SELECT store, commits FROM writer", [], read)?;
-    Ok((store, last.cast_unsigned()))
+/// Returns where this database is: its history, which its journal has too, and the last batch that it has.
+pub(crate) fn journal_position(connection: &Connection) -> Result<Position, TableError> {
+    let read = |row: &crate::sql::Row<'_>| {
+        let (history, last) = (HistoryId(row.get(0)?), row.get::<i64>(1)?.cast_unsigned());
+        Ok(Position { history, last, checksum: row.get::<Option<u32>>(2)? })
+    };
+    Ok(connection.query_row("SELECT store, commits, checksum FROM writer", [], read)?)
+}
+
+/// Stores the number and the checksum of the last batch of the database.
+pub(crate) fn put_last_batch(connection: &Connection, last: u64, checksum: u32) -> Result<(), TableError> {
+    connection
+        .prepare_cached("UPDATE writer SET commits = ?1, checksum = ?2")?
+        .execute(params![last.cast_signed(), checksum])?;
+    Ok(())
 }
 
 /// Returns the path of the write-ahead log.
@@ -153,6 +167,9 @@ pub(crate) fn open_existing(folder: &Path) -> Result<Connection, TableError> {
         let error =
             std::io::Error::new(std::io::ErrorKind::NotFound, "no Hermod database found in this folder");
         return Err(StoreError::File { path, error }.into());
+    }
+    if !lock::is_in_use(folder)? {
+        history::check_log(folder)?;
     }
     let connection = open(&path)?;
     // Not migrated, because its gateway may be running.

@@ -382,3 +382,10 @@ CREATE TABLE user_token (
 CREATE INDEX user_token_user ON user_token (user);
 CREATE INDEX user_token_expiry ON user_token (expires_at);
 ";
+
+/// Migration 22. The checksum of the last batch, which its record in the journal has too, and whether the database is a copy that
+/// was never started. `store` is the id of the history: a copy gets a new one when it is started.
+pub(super) const HISTORY: &str = "
+ALTER TABLE writer ADD COLUMN checksum INTEGER;
+ALTER TABLE writer ADD COLUMN is_copy INTEGER NOT NULL DEFAULT 0;
+";

@@ -172,6 +172,76 @@ async fn cut_or_missing_journal_is_rejected() {
     }
 }
 
+/// Returns the segment with the newest batches.
+fn newest_segment(folder: &Path) -> PathBuf {
+    journal_files(folder).into_iter().rfind(|file| has_record(file)).expect("a segment")
+}
+
+/// Flips a bit this far before the end of the newest record.
+fn damage_newest(folder: &Path, before_the_end: usize) {
+    let newest = newest_segment(folder);
+    let mut bytes = std::fs::read(&newest).expect("the segment");
+    let used = bytes.iter().rposition(|byte| *byte != 0).expect("a record");
+    bytes[used - before_the_end] ^= 1;
+    std::fs::write(&newest, bytes).expect("the segment is written");
+}
+
+/// The mark knows that the last record was acknowledged, so that it is not taken for a write that was interrupted.
+#[tokio::test]
+async fn damaged_last_record_that_was_acknowledged_is_refused_and_salvage_keeps_all_before_it() {
+    if on_postgres("damaged files of the embedded store") {
+        return;
+    }
+    let world = World::new().await;
+    let copy = copy_before_a_flush(&world).await;
+    damage_newest(copy.path(), 0);
+    let refused = Store::open(&options(copy.path(), noon())).err().expect("refused").to_string();
+    assert!(refused.contains("were acknowledged") && refused.contains("hermod journal salvage"), "{refused}");
+
+    let planned = Store::salvage_journal(copy.path(), true).expect("a plan");
+    assert_eq!((planned.lost, planned.moved_to), (1, None));
+    assert!(planned.kept >= BATCHES_LACKED_MIN - 1, "{} batches", planned.kept);
+    assert!(Store::open(&options(copy.path(), noon())).is_err(), "a dry run changes nothing");
+    let salvaged = Store::salvage_journal(copy.path(), false).expect("a salvage");
+    assert_eq!((salvaged.kept, salvaged.lost), (planned.kept, 1));
+    assert!(salvaged.moved_to.is_some_and(|folder| !journal_files(&folder).is_empty()), "the files are kept");
+    assert_continues(copy.path(), salvaged.last).await;
+}
+
+/// Opens a folder whose journal was salvaged up to this batch. Each batch accepts one message, after the first, which pays in.
+async fn assert_continues(folder: &Path, last: u64) {
+    let store = Store::open(&options(folder, noon())).expect("it opens again");
+    let messages = i64::try_from(last).expect("some batches") - 1;
+    assert_eq!(
+        store.balance(ALICE).await.expect("a balance").balance.as_micros(),
+        1_000_000_000 - messages * PRICE
+    );
+    store.accept(sms(noon())).await.expect("it accepts");
+    store.close().await.expect("it closes");
+    assert_audit_clean(folder);
+}
+
+#[tokio::test]
+async fn salvage_keeps_every_batch_before_damage_and_leaves_an_intact_journal_alone() {
+    if on_postgres("damaged files of the embedded store") {
+        return;
+    }
+    let world = World::new().await;
+    let copy = copy_before_a_flush(&world).await;
+    let intact = Store::salvage_journal(copy.path(), false).expect("nothing to do");
+    assert_eq!((intact.lost, intact.moved_to, intact.damage), (0, None, None));
+    damage_newest(copy.path(), BYTES_BEFORE_THE_END);
+    let refused = Store::open(&options(copy.path(), noon())).err().expect("refused").to_string();
+    assert!(
+        refused.contains("is damaged at byte") && refused.contains("hermod journal salvage"),
+        "{refused}"
+    );
+    let salvaged = Store::salvage_journal(copy.path(), false).expect("a salvage");
+    assert!(salvaged.kept > 0 && salvaged.lost > 1, "{salvaged:?}");
+    assert_eq!(salvaged.last + salvaged.lost, intact.last, "all others are known as lost");
+    assert_continues(copy.path(), salvaged.last).await;
+}
+
 /// Returns the byte range of an index in the file, from its first entry on.
 fn entries_of_index(folder: &Path, name: &str) -> std::ops::Range<usize> {
     let connection = sqlite(folder);

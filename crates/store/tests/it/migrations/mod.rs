@@ -21,17 +21,17 @@ const SCHEMA_2: &str = include_str!("schema_2.sql");
 const SCHEMA_4: &str = include_str!("schema_4.sql");
 const VALIDITY_AND_A_DAY: Duration = Duration::from_secs(4 * 86_400);
 
-/// Reverts migrations 20 to 17.
-pub(crate) const UNDO_17: &str = "DROP TABLE customer_request; DROP INDEX review_account; ALTER TABLE review DROP COLUMN reason; DROP TABLE audit_log; DROP TABLE user_token; ALTER TABLE writer DROP COLUMN store; ALTER TABLE unassigned_inbound RENAME TO unowned_inbound; PRAGMA user_version = 16;";
+/// Reverts migrations 22 to 17.
+pub(crate) const UNDO_17: &str = "DROP TABLE customer_request; DROP INDEX review_account; ALTER TABLE review DROP COLUMN reason; DROP TABLE audit_log; DROP TABLE user_token; ALTER TABLE writer DROP COLUMN store; ALTER TABLE writer DROP COLUMN checksum; ALTER TABLE writer DROP COLUMN is_copy; ALTER TABLE unassigned_inbound RENAME TO unowned_inbound; PRAGMA user_version = 16;";
 
-/// Reverts migrations 20 to 16.
-pub(crate) const UNDO_16: &str = "DROP TABLE customer_request; DROP INDEX review_account; ALTER TABLE review DROP COLUMN reason; DROP TABLE audit_log; DROP TABLE user_token; ALTER TABLE writer DROP COLUMN store; ALTER TABLE unassigned_inbound RENAME TO unowned_inbound; DROP TABLE step_counter; PRAGMA user_version = 15;";
+/// Reverts migrations 22 to 16.
+pub(crate) const UNDO_16: &str = "DROP TABLE customer_request; DROP INDEX review_account; ALTER TABLE review DROP COLUMN reason; DROP TABLE audit_log; DROP TABLE user_token; ALTER TABLE writer DROP COLUMN store; ALTER TABLE writer DROP COLUMN checksum; ALTER TABLE writer DROP COLUMN is_copy; ALTER TABLE unassigned_inbound RENAME TO unowned_inbound; DROP TABLE step_counter; PRAGMA user_version = 15;";
 
-/// Reverts migrations 20 to 15.
-pub(crate) const UNDO_15: &str = "DROP TABLE customer_request; DROP INDEX review_account; ALTER TABLE review DROP COLUMN reason; DROP TABLE audit_log; DROP TABLE user_token; ALTER TABLE writer DROP COLUMN store; ALTER TABLE unassigned_inbound RENAME TO unowned_inbound; DROP TABLE message_exception; DROP TABLE carrier_refusal; DROP TABLE step_counter; PRAGMA user_version = 14;";
+/// Reverts migrations 22 to 15.
+pub(crate) const UNDO_15: &str = "DROP TABLE customer_request; DROP INDEX review_account; ALTER TABLE review DROP COLUMN reason; DROP TABLE audit_log; DROP TABLE user_token; ALTER TABLE writer DROP COLUMN store; ALTER TABLE writer DROP COLUMN checksum; ALTER TABLE writer DROP COLUMN is_copy; ALTER TABLE unassigned_inbound RENAME TO unowned_inbound; DROP TABLE message_exception; DROP TABLE carrier_refusal; DROP TABLE step_counter; PRAGMA user_version = 14;";
 
-/// Reverts migrations 20 to 14 of a store without idempotency keys.
-pub(crate) const UNDO_14: &str = "DROP TABLE customer_request; DROP INDEX review_account; ALTER TABLE review DROP COLUMN reason; DROP TABLE audit_log; DROP TABLE user_token; ALTER TABLE writer DROP COLUMN store; 
+/// Reverts migrations 22 to 14 of a store without idempotency keys.
+pub(crate) const UNDO_14: &str = "DROP TABLE customer_request; DROP INDEX review_account; ALTER TABLE review DROP COLUMN reason; DROP TABLE audit_log; DROP TABLE user_token; ALTER TABLE writer DROP COLUMN store; ALTER TABLE writer DROP COLUMN checksum; ALTER TABLE writer DROP COLUMN is_copy; 
     ALTER TABLE unassigned_inbound RENAME TO unowned_inbound;
     DROP TABLE message_exception; DROP TABLE carrier_refusal; DROP TABLE step_counter;
     DROP TABLE key_log; DROP TABLE key_bucket; DROP TABLE key_block; DROP TABLE key_filter;
@@ -40,8 +40,11 @@ pub(crate) const UNDO_14: &str = "DROP TABLE customer_request; DROP INDEX review
     DELETE FROM retention WHERE what = 3;
     PRAGMA user_version = 13;";
 
-/// Reverts migration 20.
-const UNDO_20: &str = "DROP TABLE customer_request; DROP INDEX review_account; ALTER TABLE review DROP COLUMN reason; PRAGMA user_version = 19;";
+/// Reverts migration 22.
+const UNDO_22: &str = "ALTER TABLE writer DROP COLUMN checksum; ALTER TABLE writer DROP COLUMN is_copy; PRAGMA user_version = 21;";
+
+/// Reverts migrations 22 and 20.
+const UNDO_20: &str = "ALTER TABLE writer DROP COLUMN checksum; ALTER TABLE writer DROP COLUMN is_copy; DROP TABLE customer_request; DROP INDEX review_account; ALTER TABLE review DROP COLUMN reason; PRAGMA user_version = 19;";
 
 fn message(stored: i64) -> MessageId {
     MessageId::from_i64(stored).expect("an id")
@@ -389,5 +392,21 @@ async fn folder_of_schema_19_keeps_its_reviews_and_takes_requests() {
     let case = world.store.review(1).await.unwrap().unwrap();
     assert_eq!((case.text.as_str(), case.reason.as_str()), ("you won", ""));
     assert_eq!(world.store.customer_requests(None, None, None, 10).await.unwrap(), []);
+    world.assert_audit_clean();
+}
+
+#[tokio::test]
+async fn store_without_a_checksum_of_its_last_batch_opens_and_gets_one() {
+    if on_postgres("earlier schemas of the embedded store") {
+        return;
+    }
+    let mut world = World::new().await;
+    world.store.close().await.unwrap();
+    world.sqlite().execute_batch(UNDO_22).unwrap();
+    world.reopen();
+    world.send(world.sms()).await;
+    world.restart().await;
+    let query = "SELECT count(*) FROM writer WHERE checksum IS NOT NULL AND is_copy = 0";
+    assert_eq!(world.sqlite().query_row(query, [], |row| row.get(0)), Ok(1));
     world.assert_audit_clean();
 }

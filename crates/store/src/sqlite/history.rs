@@ -1,0 +1,79 @@
+//! The history of a database: one line of batches, with an id that the database, its journal, its mark and its record have. A copy
+//! begins a history of its own when it is first started, because its next batches are others than those of the original.
+
+use crate::error::StoreError;
+use crate::journal::{self, OsFiles};
+use crate::sql::{Connection, errors};
+use crate::sqlite::{commit_mark, schema};
+use hermod_engine::tables::TableError;
+use std::fs::{DirBuilder, File};
+use std::io::ErrorKind;
+use std::os::unix::fs::{DirBuilderExt as _, FileExt as _};
+use std::path::Path;
+
+/// Where the header of a SQLite file says whether the database uses a write-ahead log, and the value for one that does not.
+const WRITE_VERSION_OFFSET: u64 = 18;
+const WITHOUT_LOG: u8 = 1;
+
+/// Marks the database of a file as a copy.
+pub(super) fn mark_copy(copy: &rusqlite::Connection) -> rusqlite::Result<()> {
+    copy.execute_batch("UPDATE writer SET is_copy = 1")
+}
+
+/// Whether the database is a copy that was never started.
+pub(super) fn is_copy(connection: &Connection) -> Result<bool, TableError> {
+    Ok(connection.query_row("SELECT is_copy FROM writer", [], |row| row.get(0))?)
+}
+
+/// Fails with [`StoreError::OtherLog`] if the folder has a copy beside a write-ahead log: SQLite would apply the log, which
+/// belongs to another database. A copy has no log until it is first opened for writing.
+pub(super) fn check_log(folder: &Path) -> Result<(), StoreError> {
+    let path = schema::log_file(folder);
+    if !std::fs::metadata(&path).is_ok_and(|log| log.len() > 0) {
+        return Ok(());
+    }
+    let mut version = [0];
+    let database = folder.join(schema::FILE_NAME);
+    let read = File::open(&database).and_then(|file| file.read_exact_at(&mut version, WRITE_VERSION_OFFSET));
+    match read {
+        Ok(()) if version == [WITHOUT_LOG] => Err(StoreError::OtherLog { path }),
+        // A file that is too short is not a database yet.
+        Err(error) if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::UnexpectedEof) => {
+            Err(StoreError::File { path: database, error })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What becomes of the journal and the mark of a history that ends.
+pub(super) enum OldFiles<'a> {
+    Remove,
+    /// They are moved to this folder, which is made.
+    MoveTo(&'a Path),
+}
+
+/// Begins a new history. The database has every batch that it needs of its journal, durably: the journal and the mark are of the
+/// old history and are removed first, so that a crash leaves no files of both.
+pub(super) fn renew(folder: &Path, connection: &Connection, old: &OldFiles<'_>) -> Result<(), StoreError> {
+    let names = journal::file_names(&OsFiles, folder)?;
+    let file_error = |path: &Path| {
+        let path = path.to_owned();
+        move |error| StoreError::File { path, error }
+    };
+    if let OldFiles::MoveTo(aside) = old {
+        DirBuilder::new().mode(0o700).create(aside).map_err(file_error(aside))?;
+    }
+    for name in names.iter().map(String::as_str).chain([commit_mark::FILE_NAME]) {
+        let path = folder.join(name);
+        let done = match old {
+            OldFiles::Remove => std::fs::remove_file(&path),
+            OldFiles::MoveTo(aside) => std::fs::rename(&path, aside.join(name)),
+        };
+        if done.as_ref().is_err_and(|error| error.kind() != ErrorKind::NotFound) {
+            done.map_err(file_error(&path))?;
+        }
+    }
+    File::open(folder).and_then(|folder| folder.sync_all()).map_err(file_error(folder))?;
+    let renewed = connection.execute_batch("UPDATE writer SET store = randomblob(16), is_copy = 0");
+    renewed.map_err(errors::store_error)
+}
