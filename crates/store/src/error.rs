@@ -49,6 +49,10 @@ pub enum StoreError {
     Backend(BackendError),
     #[error("the record could not be written, and is behind; the log of the gateway says why")]
     RecordBehind,
+    #[error(
+        "the record is being checked after a start, or cannot be opened; messages are not affected. Retry later; the log of the gateway and hermod alarms say more"
+    )]
+    RecordUnavailable,
     #[error("{WATCHERS_MAX} live feeds are open already; close one, or retry later")]
     TooManyWatchers,
     #[error(
@@ -138,6 +142,8 @@ pub(crate) enum BackendErrorKind {
     DiskFailed,
     /// The database file is damaged.
     FileDamaged,
+    /// Another process has the database locked.
+    Busy,
     /// The store interrupted a read.
     Interrupted,
     /// The connection to the server was lost. Nothing was written.
@@ -207,6 +213,11 @@ impl StoreError {
     /// a second fsync may report success for data that the first one lost.
     pub(crate) fn is_fatal(&self) -> bool {
         self.is_backend(BackendErrorKind::DiskFailed) || self.is_file_damaged()
+    }
+
+    /// Whether another process has the database locked.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.is_backend(BackendErrorKind::Busy)
     }
 
     /// Whether the database file is damaged.

@@ -8,7 +8,7 @@ use crate::telemetry;
 use crate::tls::{EXPIRY_WARNING, Tls};
 use crate::world::World;
 use hermod_domain::time::Timestamp;
-use hermod_store::record::RecordStatus;
+use hermod_store::record::{RecordStatus, RecordTrouble};
 use hermod_store::{DiskSpace, OpenReviews, SetAsideCount, StoreError};
 use metrics::gauge;
 use std::sync::Arc;
@@ -141,7 +141,21 @@ fn rows_set_aside(SetAsideCount { rows, last_at }: SetAsideCount) -> Option<Stri
     }
 }
 
-fn record_behind(RecordStatus { lag, catching_up, is_off }: RecordStatus) -> Option<String> {
+fn record_behind(RecordStatus { lag, catching_up, is_off, trouble }: RecordStatus) -> Option<String> {
+    match trouble {
+        Some(RecordTrouble::Unusable) => {
+            return Some(
+                "the record cannot be opened or written: searches and statistics fail or lack messages"
+                    .to_owned(),
+            );
+        }
+        Some(RecordTrouble::Rebuilding) => {
+            return Some(format!(
+                "the record could not be used and was moved aside; {catching_up} messages are still to be read from the message store"
+            ));
+        }
+        None => {}
+    }
     let left = match catching_up {
         0 => String::new(),
         left => format!(" and has to read {left} messages from the message store"),
@@ -189,11 +203,20 @@ mod tests {
     #[test]
     fn record_alarm_is_raised_when_it_is_a_minute_behind() {
         let status = |seconds, catching_up, is_off| {
-            record_behind(RecordStatus { lag: Duration::from_secs(seconds), catching_up, is_off })
+            record_behind(RecordStatus {
+                lag: Duration::from_secs(seconds),
+                catching_up,
+                is_off,
+                trouble: None,
+            })
         };
         assert_eq!(status(59, 0, false), None);
         assert_eq!(status(600, 0, true), None);
         assert!(status(60, 0, false).unwrap().starts_with("the record is 60 s behind: "));
         assert!(status(90, 7, false).unwrap().contains("has to read 7 messages"));
+        let with =
+            |trouble| record_behind(RecordStatus { trouble: Some(trouble), ..RecordStatus::default() });
+        assert!(with(RecordTrouble::Unusable).unwrap().contains("cannot be opened"));
+        assert!(with(RecordTrouble::Rebuilding).unwrap().contains("was moved aside"));
     }
 }

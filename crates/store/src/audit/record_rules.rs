@@ -77,8 +77,7 @@ pub(super) fn attach(connection: &Connection, folder: &Path) -> Result<Attached,
     let attached = connection.execute("ATTACH ?1 AS record", [path.to_string_lossy()]);
     match attached.map_err(errors::store_error) {
         Ok(_) => Ok(Attached::Yes),
-        Err(error) if error.is_file_damaged() => Ok(Attached::Damaged(error)),
-        Err(error) => Err(error),
+        Err(error) => Ok(Attached::Damaged(error)),
     }
 }
 

@@ -23,6 +23,7 @@ use hermod_domain::time::Timestamp;
 use hermod_engine::tables::TableError;
 use std::path::Path;
 
+pub(crate) use crate::sqlite::record::checking::RecordCheck;
 pub(crate) use crate::sqlite::record::erasing::erase_in_unused;
 pub(crate) use crate::sqlite::record::purging::RecordRetention;
 pub(crate) use crate::sqlite::record::requests::FoundRequests;
@@ -37,23 +38,21 @@ pub(crate) enum RecordBackend {
 
 /// The record as the follower writes it, and the store's tables as it reads them.
 pub(crate) enum RecordWriting {
-    Sqlite { record: RecordConnection, source: RecordSource },
+    /// The record is none until it is opened, and while it cannot be.
+    Sqlite { record: Option<RecordConnection>, source: RecordSource },
 }
 
-/// Opens the record of a store that is open. Creates it if it does not exist, or if it cannot be used.
-pub(crate) fn open(
+/// Prepares the record of a store that is open. The follower opens its file, because the store does not need it.
+pub(crate) fn prepare(
     folder: &Path,
     store: &Backend,
-    position: StorePosition,
     collected: SharedCollected,
 ) -> Result<(RecordBackend, RecordWriting), StoreError> {
     let source = match store {
         Backend::Sqlite(database) => RecordSource::open(folder, Some(database.shared_progress()))?,
         Backend::Postgres(database) => RecordSource::of(database.reader()?),
     };
-    let writing = open_writing(folder, position, source)?;
-    let readers = RecordReaders::open(folder, collected)?;
-    Ok((RecordBackend::Sqlite(readers), writing))
+    Ok((RecordBackend::Sqlite(RecordReaders::new(collected)), RecordWriting::Sqlite { record: None, source }))
 }
 
 /// Opens the record for its writer only, beside a store that no process has open.
@@ -61,28 +60,21 @@ pub(crate) fn open_writing_alone(
     folder: &Path,
     position: StorePosition,
 ) -> Result<RecordWriting, StoreError> {
-    open_writing(folder, position, RecordSource::open(folder, None)?)
+    let mut writing = RecordWriting::Sqlite { record: None, source: RecordSource::open(folder, None)? };
+    writing.open(folder, position)?;
+    Ok(writing)
 }
 
-fn open_writing(
-    folder: &Path,
-    position: StorePosition,
-    source: RecordSource,
-) -> Result<RecordWriting, StoreError> {
-    let record = RecordConnection::open(folder, position.id, position.sequence)?;
-    Ok(RecordWriting::Sqlite { record, source })
-}
-
-/// Opens the record of a store that no process has open.
+/// Prepares the record of a store that no process has open.
 #[cfg(test)]
-pub(crate) fn open_beside_closed(
+pub(crate) fn prepare_beside_closed(
     folder: &Path,
     collected: SharedCollected,
 ) -> Result<(StorePosition, RecordBackend, RecordWriting), StoreError> {
     let found = store_schema::journal_position(&store_schema::open_for_reading(folder)?)?;
     let position = StorePosition { id: found.history.0, sequence: found.last };
-    let writing = open_writing_alone(folder, position)?;
-    Ok((position, RecordBackend::Sqlite(RecordReaders::open(folder, collected)?), writing))
+    let writing = RecordWriting::Sqlite { record: None, source: RecordSource::open(folder, None)? };
+    Ok((position, RecordBackend::Sqlite(RecordReaders::new(collected)), writing))
 }
 
 /// Defines a method of [`RecordBackend`] for each read: `fn name(arguments) -> Rows = sqlite_function(its arguments)`. The
@@ -124,10 +116,16 @@ impl RecordBackend {
         readers.try_close()
     }
 
-    /// Allows reads again, after the record was replaced.
-    pub(crate) fn reopen(&self, folder: &Path) -> Result<(), StoreError> {
+    /// Allows reads, after the record was opened.
+    pub(crate) fn open(&self, folder: &Path) -> Result<(), StoreError> {
         let RecordBackend::Sqlite(readers) = self;
-        readers.reopen(folder)
+        readers.open(folder)
+    }
+
+    /// Makes later reads fail with [`StoreError::RecordUnavailable`], after [`RecordBackend::try_close`].
+    pub(crate) fn forget(&self) {
+        let RecordBackend::Sqlite(readers) = self;
+        readers.forget();
     }
 }
 
@@ -140,50 +138,74 @@ pub(crate) enum Discard {
 }
 
 impl RecordWriting {
-    /// Replaces the record by an empty one. No reader may have it open.
-    pub(crate) fn replace(
-        &mut self,
-        folder: &Path,
-        position: StorePosition,
-        discard: Discard,
-    ) -> Result<(), StoreError> {
+    pub(crate) fn is_open(&self) -> bool {
         let RecordWriting::Sqlite { record, .. } = self;
-        record.close()?;
+        record.is_some()
+    }
+
+    /// Opens the record. Creates it if it does not exist, or if it cannot be used. Returns whether an unusable one was moved aside.
+    pub(crate) fn open(&mut self, folder: &Path, position: StorePosition) -> Result<bool, StoreError> {
+        let RecordWriting::Sqlite { record, .. } = self;
+        let opened = RecordConnection::open(folder, position.id, position.sequence)?;
+        Ok(record.insert(opened).is_replaced)
+    }
+
+    /// Begins the check that must succeed before the record is read, if it needs one.
+    pub(crate) fn begin_check(&self, folder: &Path) -> Result<Option<RecordCheck>, StoreError> {
+        self.record()?.needs_check.then(|| RecordCheck::start(folder)).transpose()
+    }
+
+    /// Closes the record. A damaged file may fail to close; its connection is gone in any case.
+    pub(crate) fn close(&mut self) {
+        let RecordWriting::Sqlite { record, .. } = self;
+        drop(record.take());
+    }
+
+    /// Closes and removes the record. No reader may have it open.
+    pub(crate) fn discard(&mut self, folder: &Path, discard: Discard) -> Result<(), StoreError> {
+        self.close();
         match discard {
-            Discard::SetAside => schema::set_aside(folder, "it is damaged")?,
-            Discard::Delete => schema::delete(folder)?,
+            Discard::SetAside => schema::set_aside(folder, "it is damaged"),
+            Discard::Delete => schema::delete(folder),
         }
-        *record = RecordConnection::open(folder, position.id, position.sequence)?;
-        Ok(())
+    }
+
+    /// Notes that the check of the record has succeeded.
+    pub(crate) fn note_checked(&mut self) {
+        let RecordWriting::Sqlite { record, .. } = self;
+        if let Some(record) = record {
+            record.needs_check = false;
+        }
+    }
+
+    fn record(&self) -> Result<&RecordConnection, TableError> {
+        let RecordWriting::Sqlite { record, .. } = self;
+        record.as_ref().ok_or_else(|| StoreError::RecordUnavailable.into())
     }
 
     pub(crate) fn position(&self) -> Result<Position, TableError> {
-        let RecordWriting::Sqlite { record, .. } = self;
-        record.position()
+        self.record()?.position()
     }
 
     /// Reads back the figures that are not in the tables of the statistics.
     pub(crate) fn read_collected(&self) -> Result<Collected, TableError> {
-        let RecordWriting::Sqlite { record, .. } = self;
-        record.read_collected()
+        self.record()?.read_collected()
     }
 
     /// Writes one flush. Nothing is changed if it fails.
     pub(crate) fn flush(&mut self, flush: &Flush<'_>) -> Result<Flushed, TableError> {
         let RecordWriting::Sqlite { record, .. } = self;
-        record.flush(flush)
+        record.as_mut().ok_or(StoreError::RecordUnavailable)?.flush(flush)
     }
 
     /// Moves the collected figures to the tables of the statistics.
     pub(crate) fn fold(&self, collected: &SharedCollected, now: Timestamp) -> Result<(), TableError> {
-        let RecordWriting::Sqlite { record, .. } = self;
-        record.fold(collected, now)
+        self.record()?.fold(collected, now)
     }
 
     /// Deletes some rows that are past their retention. Returns whether there may be more.
     pub(crate) fn purge(&self, keep: RecordRetention) -> Result<bool, TableError> {
-        let RecordWriting::Sqlite { record, .. } = self;
-        record.purge(keep)
+        self.record()?.purge(keep)
     }
 
     /// Erases a number, and deletes a record that was moved aside. Returns in how many messages.
@@ -193,39 +215,33 @@ impl RecordWriting {
         number: Msisdn,
         account: Option<AccountId>,
     ) -> Result<u64, StoreError> {
-        let RecordWriting::Sqlite { record, .. } = self;
         schema::delete_unusable(folder)?;
-        Ok(record.erase(number, account)?)
+        Ok(self.record()?.erase(number, account)?)
     }
 
     /// Does the maintenance that the database needs between two flushes.
     pub(crate) fn after_flush(&self) -> Result<(), TableError> {
-        let RecordWriting::Sqlite { record, .. } = self;
-        record.checkpoint_if_due()
+        self.record()?.checkpoint_if_due()
     }
 
     /// Completes the file before it is closed.
     pub(crate) fn finish(&self) -> Result<(), TableError> {
-        let RecordWriting::Sqlite { record, .. } = self;
-        record.truncate_log()
+        self.record()?.finish()
     }
 
     /// Returns the newest message of the record.
     pub(crate) fn newest_recorded(&self) -> Result<Option<i64>, TableError> {
-        let RecordWriting::Sqlite { record, .. } = self;
-        open_messages::newest(record.connection())
+        open_messages::newest(self.record()?.connection())
     }
 
     /// Returns the next open messages of the record, from `first` to `last`.
     pub(crate) fn open_messages(&self, first: i64, last: i64, limit: usize) -> Result<Vec<i64>, TableError> {
-        let RecordWriting::Sqlite { record, .. } = self;
-        open_messages::list(record.connection(), first, last, limit)
+        open_messages::list(self.record()?.connection(), first, last, limit)
     }
 
     /// Returns a message if the record has it as open.
     pub(crate) fn open_message(&self, id: i64) -> Result<Option<RecordedMessage>, TableError> {
-        let RecordWriting::Sqlite { record, .. } = self;
-        open_messages::find(record.connection(), id)
+        open_messages::find(self.record()?.connection(), id)
     }
 
     /// Whether the store's tables have this batch. Makes the writer flush if they do not.

@@ -8,6 +8,7 @@
 mod catching_up;
 mod gaps;
 mod meters;
+mod opening;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -16,7 +17,7 @@ pub(crate) use state::Following;
 
 use state::Erasure;
 
-use crate::backend::record::{Discard, Flush, RecordBackend, RecordWriting, StorePosition};
+use crate::backend::record::{Discard, Flush, RecordBackend, RecordCheck, RecordWriting, StorePosition};
 use crate::error::StoreError;
 use crate::record::pending::{Pending, Position};
 use crate::record::{Erasure as NumberErasure, Fed, Feed, RecordStatus, RequestEntry, real_time};
@@ -37,8 +38,8 @@ const FIGURES_MAX: usize = 200_000;
 const MESSAGES_PER_TRANSACTION_MAX: usize = 8_192;
 /// Pause after an error, before the follower tries again.
 const RETRY_PAUSE: Duration = Duration::from_secs(1);
-/// Pause between two looks whether a read of the record has ended, before its file is replaced.
-const READS_POLL: Duration = Duration::from_millis(5);
+/// Pause between two looks whether the check of the record has ended.
+const CHECK_POLL: Duration = Duration::from_millis(10);
 /// How long a stop waits for the record to catch up. What it lacks then, it reads at the next start.
 const FINISH_MAX: Duration = Duration::from_secs(10);
 /// The lowest priority of a thread.
@@ -56,10 +57,13 @@ pub(crate) struct FollowerSetup {
     pub now: Timestamp,
 }
 
-/// Starts the thread. It ends after the feed was closed.
+/// Starts the thread. It ends after the feed was closed. A record that cannot be opened does not prevent it: the thread tries
+/// again.
 pub(crate) fn start(setup: FollowerSetup) -> Result<JoinHandle<()>, StoreError> {
     let folder = setup.folder.clone();
-    let follower = Follower::new(setup)?;
+    let mut follower = Follower::new(setup);
+    let opened = follower.open_record();
+    follower.note(&opened);
     std::thread::Builder::new()
         .name("hermod-record".to_owned())
         .spawn(move || follower.run())
@@ -73,6 +77,8 @@ struct Follower {
     following: Arc<Following>,
     readers: Arc<RecordBackend>,
     writing: RecordWriting,
+    /// Runs until the record may be read.
+    check: Option<RecordCheck>,
     meters: Meters,
     opened: (Timestamp, Instant),
     /// Where the record is.
@@ -94,20 +100,22 @@ struct Follower {
     /// Messages that are still to be read from the store, about.
     left: u64,
     has_failed: bool,
+    /// The record was damaged, and a new one is filled from the store.
+    is_replaced: bool,
     is_closed: bool,
 }
 
 impl Follower {
-    fn new(setup: FollowerSetup) -> Result<Follower, StoreError> {
+    fn new(setup: FollowerSetup) -> Follower {
         let FollowerSetup { folder, store, feed, following, readers, writing, now } = setup;
-        let position = writing.position()?;
-        let mut follower = Follower {
+        Follower {
             folder,
             store,
             feed,
             following,
             readers,
             writing,
+            check: None,
             meters: Meters::register(),
             opened: (now, real_time()),
             taken: store.sequence,
@@ -121,21 +129,10 @@ impl Follower {
             folded_at: real_time(),
             left: 0,
             has_failed: false,
+            is_replaced: false,
             is_closed: false,
-            position,
-        };
-        follower.resume()?;
-        Ok(follower)
-    }
-
-    /// Reads back what was counted, and begins to catch up if the store has other batches than the record.
-    fn resume(&mut self) -> Result<(), StoreError> {
-        *self.following.collected.lock() = Arc::new(self.writing.read_collected()?);
-        self.position = self.writing.position()?;
-        if self.position.sequence != self.store.sequence || !self.position.is_caught_up() {
-            self.begin_catching_up(self.store.sequence)?;
+            position: Position::default(),
         }
-        Ok(())
     }
 
     fn run(mut self) {
@@ -163,8 +160,12 @@ impl Follower {
 
     /// Returns how long to wait for the feed.
     fn pause(&self) -> Duration {
-        let is_busy = !self.position.is_caught_up() && !self.has_failed;
-        if is_busy { self.catching_up_pause() } else { FLUSH_EVERY }
+        let is_busy = self.writing.is_open() && !self.position.is_caught_up() && !self.has_failed;
+        match &self.check {
+            _ if is_busy => self.catching_up_pause(),
+            Some(_) => CHECK_POLL,
+            None => FLUSH_EVERY,
+        }
     }
 
     /// Whether something was taken and could not be written.
@@ -205,6 +206,10 @@ impl Follower {
             tracing::info!("Deleting the record, to fill it again from the store");
             self.replace(Discard::Delete)?;
         }
+        if !self.writing.is_open() {
+            self.open_record()?;
+        }
+        self.end_check()?;
         self.write_taken()?;
         if !self.position.is_caught_up() {
             self.catch_up()?;
@@ -303,42 +308,21 @@ impl Follower {
             tracing::info!("The record is written again");
         }
         self.has_failed = worked.is_err();
-        let is_complete = worked.is_ok() && !self.has_backlog() && self.position.is_caught_up();
+        let is_complete =
+            worked.is_ok() && !self.has_backlog() && self.position.is_caught_up() && self.check.is_none();
         // As long as what was just written took to be here.
         let lag = self.following.status(&self.feed).lag;
         if is_complete {
-            self.left = 0;
+            (self.left, self.is_replaced) = (0, false);
             self.following.set_complete();
         }
+        self.following.set_trouble(self.trouble());
         self.following.set_catching_up(if self.position.is_caught_up() { 0 } else { self.left.max(1) });
         self.meters.set(RecordStatus { lag, ..self.following.status(&self.feed) });
         if self.requested > self.answered && (is_complete || self.has_failed) {
             self.answered = self.requested;
             self.following.answer(self.requested, self.has_failed);
         }
-    }
-
-    /// Begins a new record if this one is damaged.
-    fn repair(&mut self, error: &StoreError) {
-        let is_damaged = error.is_file_damaged() || matches!(error, StoreError::Damaged(_));
-        if is_damaged && let Err(error) = self.replace(Discard::SetAside) {
-            tracing::error!(%error, "The damaged record cannot be replaced");
-        }
-    }
-
-    /// Replaces the record by an empty one, which is filled from the store.
-    #[expect(clippy::disallowed_methods, reason = "no event says that the last read has ended")]
-    fn replace(&mut self, discard: Discard) -> Result<(), StoreError> {
-        while !self.readers.try_close() {
-            std::thread::sleep(READS_POLL);
-        }
-        let store = StorePosition { sequence: self.taken, ..self.store };
-        self.writing.replace(&self.folder, store, discard)?;
-        self.readers.reopen(&self.folder)?;
-        // What was taken is in the store too.
-        (self.pending, self.dropped) = (Pending::default(), None);
-        self.store = store;
-        self.resume()
     }
 
     /// Catches up after the feed was closed, for a limited time.
@@ -367,7 +351,8 @@ impl Follower {
             );
         }
         let position = Position { sequence: self.taken, ..self.position };
-        let finished = if self.has_backlog() {
+        self.check = None;
+        let finished = if self.has_backlog() || !self.writing.is_open() {
             Ok(())
         } else {
             self.put_position(position).and_then(|()| Ok(self.writing.finish()?))

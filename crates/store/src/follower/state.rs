@@ -3,7 +3,7 @@
 use crate::backend::record::RecordRetention;
 use crate::error::StoreError;
 use crate::record::tally::SharedCollected;
-use crate::record::{Feed, LiveHub, RecordStatus, real_time};
+use crate::record::{Feed, LiveHub, RecordStatus, RecordTrouble, real_time};
 use hermod_domain::ids::AccountId;
 use hermod_domain::phone::Msisdn;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -19,6 +19,7 @@ pub(crate) struct Following {
     behind_since: Mutex<Option<Instant>>,
     /// Messages that still have to be read from the store.
     catching_up: AtomicU64,
+    trouble: Mutex<Option<RecordTrouble>>,
     /// What is past its retention, until it is deleted.
     purge: Mutex<Option<RecordRetention>>,
     erasures: Mutex<Vec<Erasure>>,
@@ -51,6 +52,7 @@ impl Following {
             collected: SharedCollected::default(),
             behind_since: Mutex::default(),
             catching_up: AtomicU64::new(0),
+            trouble: Mutex::default(),
             purge: Mutex::default(),
             erasures: Mutex::default(),
             is_rebuild_wanted: AtomicBool::new(false),
@@ -65,6 +67,7 @@ impl Following {
             lag: since.map_or(Duration::ZERO, |since| real_time().saturating_duration_since(since)),
             catching_up: self.catching_up.load(Ordering::Relaxed),
             is_off: false,
+            trouble: *lock(&self.trouble),
         }
     }
 
@@ -132,6 +135,10 @@ impl Following {
     /// Notes that the record has everything that the follower took.
     pub(super) fn set_complete(&self) {
         *self.behind_since() = None;
+    }
+
+    pub(super) fn set_trouble(&self, trouble: Option<RecordTrouble>) {
+        *lock(&self.trouble) = trouble;
     }
 
     pub(super) fn set_catching_up(&self, messages: u64) {

@@ -19,7 +19,7 @@ const OTHER: CarrierId = CarrierId::new(2);
 fn follower_of(folder: &Path) -> Follower {
     let following = Arc::new(Following::new());
     let (store, readers, writing) =
-        record::open_beside_closed(folder, following.collected.clone()).expect("a record");
+        record::prepare_beside_closed(folder, following.collected.clone()).expect("a record");
     let setup = FollowerSetup {
         folder: folder.to_owned(),
         store,
@@ -29,7 +29,9 @@ fn follower_of(folder: &Path) -> Follower {
         writing,
         now: NOW,
     };
-    Follower::new(setup).expect("a follower")
+    let mut follower = Follower::new(setup);
+    follower.open_record().expect("a record");
+    follower
 }
 
 fn step(message: MessageId, kind: StepKind) -> Vec<MessageStep> {

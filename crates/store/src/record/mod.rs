@@ -29,8 +29,8 @@ pub use history::{HistoryStep, MessageHistory, StepNote};
 pub(crate) use live::LiveHub;
 pub use live::{LIVE_SHOWN_MAX, LiveFrame, LiveMessage, LiveWatch, NotWatched, WATCHERS_MAX};
 pub use query::{
-    Count, MessageFilter, MessagePage, RecipientFilter, RecordStatus, RecordedMessage, Scope, SearchLimits,
-    TextPage, TextQuery,
+    Count, MessageFilter, MessagePage, RecipientFilter, RecordStatus, RecordTrouble, RecordedMessage, Scope,
+    SearchLimits, TextPage, TextQuery,
 };
 pub use requests::{
     REQUESTS_KEPT, Replay, RequestEntry, RequestFilter, RequestGroup, RequestKind, RequestPage,

@@ -146,4 +146,15 @@ pub struct RecordStatus {
     pub catching_up: u64,
     /// The record is switched off.
     pub is_off: bool,
+    /// Why it cannot be used as usual.
+    pub trouble: Option<RecordTrouble>,
+}
+
+/// Why the record cannot be used as usual. Messages are never affected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecordTrouble {
+    /// It cannot be opened or written.
+    Unusable,
+    /// It was damaged and moved aside, and a new one is read from the message store.
+    Rebuilding,
 }

@@ -36,6 +36,7 @@ fn kind_of(error: &rusqlite::Error) -> BackendErrorKind {
         Some(ErrorCode::DiskFull) => BackendErrorKind::DiskFull,
         Some(ErrorCode::OperationInterrupted) => BackendErrorKind::Interrupted,
         Some(ErrorCode::SystemIoFailure) => BackendErrorKind::DiskFailed,
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => BackendErrorKind::Busy,
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => BackendErrorKind::FileDamaged,
         _ => BackendErrorKind::Other,
     }

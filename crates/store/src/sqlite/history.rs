@@ -4,16 +4,12 @@
 use crate::error::StoreError;
 use crate::journal::{self, OsFiles};
 use crate::sql::{Connection, errors};
-use crate::sqlite::{commit_mark, schema};
+use crate::sqlite::commit_mark;
 use hermod_engine::tables::TableError;
 use std::fs::{DirBuilder, File};
 use std::io::ErrorKind;
-use std::os::unix::fs::{DirBuilderExt as _, FileExt as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
-
-/// Where the header of a SQLite file says whether the database uses a write-ahead log, and the value for one that does not.
-const WRITE_VERSION_OFFSET: u64 = 18;
-const WITHOUT_LOG: u8 = 1;
 
 /// Marks the database of a file as a copy.
 pub(super) fn mark_copy(copy: &rusqlite::Connection) -> rusqlite::Result<()> {
@@ -23,26 +19,6 @@ pub(super) fn mark_copy(copy: &rusqlite::Connection) -> rusqlite::Result<()> {
 /// Whether the database is a copy that was never started.
 pub(super) fn is_copy(connection: &Connection) -> Result<bool, TableError> {
     Ok(connection.query_row("SELECT is_copy FROM writer", [], |row| row.get(0))?)
-}
-
-/// Fails with [`StoreError::OtherLog`] if the folder has a copy beside a write-ahead log: SQLite would apply the log, which
-/// belongs to another database. A copy has no log until it is first opened for writing.
-pub(super) fn check_log(folder: &Path) -> Result<(), StoreError> {
-    let path = schema::log_file(folder);
-    if !std::fs::metadata(&path).is_ok_and(|log| log.len() > 0) {
-        return Ok(());
-    }
-    let mut version = [0];
-    let database = folder.join(schema::FILE_NAME);
-    let read = File::open(&database).and_then(|file| file.read_exact_at(&mut version, WRITE_VERSION_OFFSET));
-    match read {
-        Ok(()) if version == [WITHOUT_LOG] => Err(StoreError::OtherLog { path }),
-        // A file that is too short is not a database yet.
-        Err(error) if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::UnexpectedEof) => {
-            Err(StoreError::File { path: database, error })
-        }
-        _ => Ok(()),
-    }
 }
 
 /// What becomes of the journal and the mark of a history that ends.

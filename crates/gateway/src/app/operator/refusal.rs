@@ -167,6 +167,10 @@ impl From<StoreError> for OperatorRefusal {
             },
             StoreError::Closed => OperatorRefusal::stopping(),
             StoreError::RecordOff => OperatorRefusal::RecordOff,
+            StoreError::RecordUnavailable => OperatorRefusal::Unavailable {
+                cause: "the record is being checked after a start, or cannot be opened",
+                retry_after_s: RETRY_LATER_S,
+            },
             StoreError::TextRangeTooLong | StoreError::TooManyRows(_) => {
                 OperatorRefusal::TooMuch(fault.to_string())
             }

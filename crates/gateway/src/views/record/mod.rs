@@ -30,7 +30,7 @@ pub struct RecordView {
 }
 
 impl From<RecordStatus> for RecordView {
-    fn from(RecordStatus { lag, catching_up, is_off: _ }: RecordStatus) -> RecordView {
+    fn from(RecordStatus { lag, catching_up, .. }: RecordStatus) -> RecordView {
         RecordView { lag_ms: whole_ms(lag), catching_up }
     }
 }

@@ -1,6 +1,7 @@
 //! The record as a SQLite database of its own, beside the store's: `record.db`.
 
 mod budget;
+pub(crate) mod checking;
 pub(crate) mod counting;
 pub(crate) mod erasing;
 pub(crate) mod figures;

@@ -109,21 +109,24 @@ CREATE TABLE position (
 ) STRICT;
 ";
 
-/// Opens the record for the follower. Creates it if it does not exist. A file that is damaged, has another schema, or
-/// belongs to another store or to a later state of this one is moved aside. `sequence`: the last batch of the store.
+/// Opens the record for the follower. Creates it if it does not exist. A file that cannot be opened, is damaged, has another
+/// schema, or belongs to another history or to a later state of this one is moved aside, whatever it is. `sequence`: the last
+/// batch of the store. Fails if the disk is full, another process has the file locked, or the folder cannot be changed. Returns whether a
+/// file was moved aside.
 pub(crate) fn open_for_writing(
     folder: &Path,
     store: [u8; 16],
     sequence: u64,
-) -> Result<Connection, TableError> {
+) -> Result<(Connection, bool), TableError> {
     match try_open(folder, store, sequence).map_err(StoreError::from) {
-        Ok(Opened::Usable(connection)) => return Ok(connection),
+        Ok(Opened::Usable(connection)) => return Ok((connection, false)),
         Ok(Opened::Unusable(reason)) => set_aside(folder, reason)?,
         Err(error) if error.is_file_damaged() => set_aside(folder, "it is damaged")?,
-        Err(error) => return Err(error.into()),
+        Err(error) if error.is_disk_full() || error.is_busy() => return Err(error.into()),
+        Err(error) => set_aside(folder, &error.to_string())?,
     }
     match try_open(folder, store, sequence)? {
-        Opened::Usable(connection) => Ok(connection),
+        Opened::Usable(connection) => Ok((connection, true)),
         Opened::Unusable(reason) => Err(StoreError::damaged(reason).into()),
     }
 }
@@ -162,7 +165,7 @@ fn try_open(folder: &Path, store: [u8; 16], sequence: u64) -> Result<Opened, Tab
     let read = |row: &crate::sql::Row<'_>| Ok((row.get::<Vec<u8>>(0)?, row.get::<i64>(1)?));
     let position = connection.query_row("SELECT store, sequence FROM position", [], read).optional()?;
     Ok(match position {
-        Some((own, _)) if own != store => Opened::Unusable("it belongs to another store"),
+        Some((own, _)) if own != store => Opened::Unusable("it belongs to another history"),
         Some((_, own)) if own.cast_unsigned() > sequence => {
             Opened::Unusable("it belongs to a later state of the store")
         }
@@ -171,10 +174,16 @@ fn try_open(folder: &Path, store: [u8; 16], sequence: u64) -> Result<Opened, Tab
     })
 }
 
-/// Moves the file aside; an earlier one that was moved aside is replaced. Its log goes with it.
+/// Moves the file aside; an earlier one that was moved aside is replaced. Its log goes with it. A folder with the name of the
+/// record is moved aside too, and never replaced.
 pub(crate) fn set_aside(folder: &Path, reason: &str) -> Result<(), StoreError> {
     let path = folder.join(FILE_NAME);
-    let aside = folder.join(format!("{FILE_NAME}.{UNUSABLE}"));
+    let name = |number: u32| match number {
+        1 => folder.join(format!("{FILE_NAME}.{UNUSABLE}")),
+        later => folder.join(format!("{FILE_NAME}.{UNUSABLE}-{later}")),
+    };
+    let may_take = |aside: &PathBuf| !aside.is_dir() && !(path.is_dir() && aside.exists());
+    let aside = (1..).map(name).find(may_take).expect("a free name");
     tracing::warn!(file = %path.display(), moved_to = %aside.display(), reason, "The record cannot be used and is made again from the store");
     for (file, aside) in files(&path).into_iter().zip(files(&aside)) {
         match std::fs::rename(&file, &aside) {
@@ -209,10 +218,16 @@ fn remove_if_there(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Deletes a record that was moved aside.
+/// Deletes the records that were moved aside.
 pub(crate) fn delete_unusable(folder: &Path) -> Result<(), StoreError> {
-    let aside = folder.join(format!("{FILE_NAME}.{UNUSABLE}"));
-    files(&aside).iter().try_for_each(|file| remove_if_there(file))
+    let found =
+        std::fs::read_dir(folder).map_err(|error| StoreError::File { path: folder.to_owned(), error })?;
+    let aside = format!("{FILE_NAME}.{UNUSABLE}");
+    let is_aside = |path: &PathBuf| {
+        // A folder is not a record of ours.
+        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&aside)) && !path.is_dir()
+    };
+    found.flatten().map(|file| file.path()).filter(is_aside).try_for_each(|file| remove_if_there(&file))
 }
 
 /// Opens the record of a store that does not keep one now; none if there is no file.

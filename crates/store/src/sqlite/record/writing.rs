@@ -12,7 +12,7 @@ use crate::sqlite::record::rows::{
     settled_to_stored, took,
 };
 use crate::sqlite::record::schema::MESSAGES_PER_CHUNK;
-use crate::sqlite::record::{erasing, figures, position, purging, request_log, schema};
+use crate::sqlite::record::{checking, erasing, figures, position, purging, request_log, schema};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
@@ -29,8 +29,13 @@ pub(crate) struct RecordConnection {
     pub(super) connection: Connection,
     /// Messages that were ever added.
     messages: u64,
+    folder: PathBuf,
     /// The file of the log.
     pub(super) log: PathBuf,
+    /// Whether the file must be checked before it is read.
+    pub(crate) needs_check: bool,
+    /// Whether a file that could not be used was moved aside for it.
+    pub(crate) is_replaced: bool,
     /// Pages in the log, as of the last commit.
     pub(super) log_pages: Arc<AtomicI32>,
     /// Pages that the disk was told to write.
@@ -65,7 +70,8 @@ impl RecordConnection {
         store: [u8; 16],
         sequence: u64,
     ) -> Result<RecordConnection, TableError> {
-        let mut connection = schema::open_for_writing(folder, store, sequence)?;
+        let needs_check = !checking::takes_closed_mark(folder);
+        let (mut connection, is_replaced) = schema::open_for_writing(folder, store, sequence)?;
         let log_pages = Arc::new(AtomicI32::new(0));
         let counter = log_pages.clone();
         connection.sqlite_mut().wal_hook(Some(move |_: &mut _, pages| {
@@ -76,7 +82,10 @@ impl RecordConnection {
         Ok(RecordConnection {
             connection,
             messages: messages.cast_unsigned(),
+            folder: folder.to_owned(),
             log: folder.join(format!("{}-wal", schema::FILE_NAME)),
+            needs_check,
+            is_replaced,
             log_pages,
             pages_begun: Cell::new(0),
         })
@@ -124,14 +133,12 @@ impl RecordConnection {
         Ok(flushed)
     }
 
-    /// Closes the file, before it is replaced. Nothing can be written until then.
-    pub(crate) fn close(&mut self) -> Result<(), TableError> {
-        let file = std::mem::replace(
-            &mut self.connection,
-            Connection::Sqlite(rusqlite::Connection::open_in_memory()?),
-        );
-        // A damaged file may fail to close; its connection is gone in any case.
-        drop(file);
+    /// Completes the file before it is closed.
+    pub(crate) fn finish(&self) -> Result<(), TableError> {
+        self.truncate_log()?;
+        if !self.needs_check {
+            checking::put_closed_mark(&self.folder);
+        }
         Ok(())
     }
 }

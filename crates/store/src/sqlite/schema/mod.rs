@@ -8,13 +8,14 @@ mod carrier_ids;
 mod customer_requests;
 mod inbound;
 mod key_buckets;
+mod other_log;
 mod sql_migrations;
 mod webhooks;
 
 use crate::error::StoreError;
 use crate::journal::{HistoryId, Position};
 use crate::sql::{Connection, params};
-use crate::sqlite::{history, lock};
+use crate::sqlite::lock;
 use hermod_engine::tables::TableError;
 use rusqlite::config::DbConfig;
 use std::cmp::Ordering;
@@ -66,7 +67,7 @@ enum Migration {
 /// synced until [`let_journal_sync`]. Fails with [`StoreError::TooNew`] if a newer release wrote it.
 pub(crate) fn open_for_writing(folder: &Path) -> Result<Connection, TableError> {
     let path = folder.join(FILE_NAME);
-    history::check_log(folder)?;
+    other_log::check_log(folder)?;
     make_private(&path)?;
     let connection = open(&path)?;
     connection.execute_batch(
@@ -169,7 +170,7 @@ pub(crate) fn open_existing(folder: &Path) -> Result<Connection, TableError> {
         return Err(StoreError::File { path, error }.into());
     }
     if !lock::is_in_use(folder)? {
-        history::check_log(folder)?;
+        other_log::check_log(folder)?;
     }
     let connection = open(&path)?;
     // Not migrated, because its gateway may be running.

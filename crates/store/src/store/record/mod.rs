@@ -33,7 +33,7 @@ impl Record {
     ) -> Result<Record, StoreError> {
         let folder = options.folder.clone();
         let following = Arc::new(Following::new());
-        let (readers, writing) = record::open(&folder, store, position, following.collected.clone())?;
+        let (readers, writing) = record::prepare(&folder, store, following.collected.clone())?;
         let readers = Arc::new(readers);
         let thread = follower::start(FollowerSetup {
             folder,

@@ -296,3 +296,28 @@ async fn drain(world: &World, link: &Link, mut jobs: Vec<hermod_store::Job>) {
     }
     link.close().await.expect("it closes");
 }
+
+/// The reserve is there, and nothing else: neither the record nor the journal can grow.
+#[tokio::test]
+async fn store_starts_on_a_full_disk_without_its_record_rejects_messages_and_goes_on_with_space() {
+    if on_postgres("the disk of the embedded store") {
+        return;
+    }
+    let disk = SmallDisk::new();
+    let world = opened_on(&disk, LOW_WATER_BYTES).await;
+    let message = world.send(world.sms()).await;
+    world.store.close().await.unwrap();
+    disk.fill(0);
+    let options =
+        OpenOptions { low_water_bytes: LOW_WATER_BYTES, record: true, ..options(&disk.folder(), noon()) };
+    let store = Store::open(&options).expect("it starts on a full disk");
+    let world = World { store, ..world };
+    let refused = world.store.accept(world.sms()).await;
+    assert!(matches!(refused, Err(StoreError::DiskLow)), "{refused:?}");
+    assert_eq!(world.state(message).await, MessageState::Queued, "reads work");
+    disk.make_room();
+    wait_until_accepting(&world).await;
+    world.store.flush_record().await.expect("the record is made");
+    world.store.close().await.unwrap();
+    assert_audit_clean(&disk.folder());
+}

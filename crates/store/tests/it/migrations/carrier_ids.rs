@@ -29,7 +29,7 @@ async fn carrier_ids_of_schema_20_are_matched_and_can_be_used_twice() {
     world.flush().await;
     drop(link);
     world.store.close().await.unwrap();
-    world.revert(super::UNDO_22);
+    world.revert(super::history::UNDO_22);
     for table in world.raw().tables_with("remote_") {
         world.revert(&undo_21(&table));
     }

@@ -8,6 +8,7 @@ mod on_nodes;
 mod retention;
 mod search_store;
 mod timeline;
+mod unusable;
 
 use crate::world::{Raw, World};
 use rusqlite::Connection;

@@ -1,0 +1,22 @@
+//! A database of an earlier schema, which does not know the checksum of its last batch.
+
+use crate::world::*;
+
+/// Reverts migration 22.
+pub(super) const UNDO_22: &str = "ALTER TABLE writer DROP COLUMN checksum; ALTER TABLE writer DROP COLUMN is_copy; PRAGMA user_version = 21;";
+
+#[tokio::test]
+async fn store_without_a_checksum_of_its_last_batch_opens_and_gets_one() {
+    if on_postgres("earlier schemas of the embedded store") {
+        return;
+    }
+    let mut world = World::new().await;
+    world.store.close().await.unwrap();
+    world.sqlite().execute_batch(UNDO_22).unwrap();
+    world.reopen();
+    world.send(world.sms()).await;
+    world.restart().await;
+    let query = "SELECT count(*) FROM writer WHERE checksum IS NOT NULL AND is_copy = 0";
+    assert_eq!(world.sqlite().query_row(query, [], |row| row.get(0)), Ok(1));
+    world.assert_audit_clean();
+}
