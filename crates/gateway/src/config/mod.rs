@@ -14,7 +14,6 @@ pub use sections::{
     Data, Http, Https, Log, LogFormat, Mail, MailTls, Messages, Node, Operations, Operator, Portal,
     Provision, Record, Retention, Smpp, Webhooks,
 };
-pub(crate) use source::add_missing;
 pub use source::{FileError, Source};
 pub use store_address::StoreAddress;
 pub use values::{Bytes, Network, Period};

@@ -162,7 +162,7 @@ impl Source {
 }
 
 /// Adds missing keys to `table`, section by section.
-pub(crate) fn add_missing<'i>(table: &mut DeTable<'i>, defaults: DeTable<'i>) {
+fn add_missing<'i>(table: &mut DeTable<'i>, defaults: DeTable<'i>) {
     for (key, value) in defaults {
         match (table.get_mut(key.get_ref().as_ref()).map(Spanned::get_mut), value.get_ref()) {
             (Some(DeValue::Table(section)), DeValue::Table(_)) => {

@@ -2,7 +2,7 @@
 
 use crate::provision::checks;
 use crate::provision::documents::Names;
-use crate::provision::draft::{Draft, Entry};
+use crate::provision::draft::{Draft, Entry, required};
 use crate::provision::kind::Kind;
 use crate::provision::previous_secret::previous_changes;
 use crate::provision::{FieldChange, ProvisionRefusal, values};
@@ -25,8 +25,9 @@ pub struct WantedKey {
     #[serde(deserialize_with = "checks::key")]
     #[schema(pattern = "^[A-Za-z0-9._-]{1,64}$", examples("shop-key-1"))]
     pub key: String,
-    #[schema(examples("shop-http"))]
-    pub connection: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(required, value_type = String, examples("shop-http"))]
+    pub connection: Option<String>,
     /// Generated for a new key if absent; an existing key keeps its secret.
     #[serde(
         default,
@@ -75,7 +76,7 @@ impl Entry for WantedKey {
     fn document(&self, draft: &mut Draft<'_>, before: Option<&ApiKey>) -> Result<ApiKey, ProvisionRefusal> {
         let WantedKey { key, connection, secret, allow, expires_at, revoked, label } = self;
         let what = format!("key \"{key}\"");
-        let connection = draft.find(Kind::Connection, connection, &what)?;
+        let connection = draft.find(Kind::Connection, &required(connection, &what, "connection")?, &what)?;
         let secret_digest = match (secret, before) {
             (Some(given), _) => draft.pepper.digest(given.reveal()),
             (None, Some(before)) => before.secret_digest.clone(),
@@ -104,7 +105,7 @@ impl Entry for WantedKey {
         let ApiKey { connection, allow, expires_at, revoked, label, .. } = document;
         WantedKey {
             key: name.to_owned(),
-            connection: names.of(Kind::Connection, connection.get()),
+            connection: Some(names.of(Kind::Connection, connection.get())),
             secret: None,
             allow,
             expires_at,

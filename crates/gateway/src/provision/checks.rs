@@ -12,6 +12,7 @@ use hermod_domain::route::WEIGHT_MAX;
 use hermod_domain::sender::{Sender, SenderKind};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 const NAME_CHARS_MAX: usize = 64;
@@ -75,38 +76,38 @@ fn plain_word<'de, D: Deserializer<'de>>(deserializer: D, what: &str) -> Result<
     )))
 }
 
-pub(super) fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+pub(super) fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let text = String::deserialize(deserializer)?;
     let port =
         text.rsplit_once(':').filter(|(host, _)| !host.is_empty()).map(|(_, port)| port.parse::<u16>());
     match port {
-        Some(Ok(1..)) => Ok(text),
+        Some(Ok(1..)) => Ok(Some(text)),
         Some(_) | None => Err(D::Error::custom(format!(
             "an address is host:port, such as smsc.example:2775 (not \"{text}\")"
         ))),
     }
 }
 
-pub(super) fn system_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    smpp_text(String::deserialize(deserializer)?, "system_id", SYSTEM_ID_OCTETS_MAX)
+pub(super) fn system_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    smpp_text(String::deserialize(deserializer)?, "system_id", 1..=SYSTEM_ID_OCTETS_MAX).map(Some)
 }
 
 pub(super) fn system_type<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    smpp_text(String::deserialize(deserializer)?, "system_type", SYSTEM_TYPE_OCTETS_MAX)
+    smpp_text(String::deserialize(deserializer)?, "system_type", 0..=SYSTEM_TYPE_OCTETS_MAX)
 }
 
 pub(super) fn smpp_password<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Secret>, D::Error> {
-    let text = smpp_text(String::deserialize(deserializer)?, "password", PASSWORD_OCTETS_MAX)?;
+    let text = smpp_text(String::deserialize(deserializer)?, "password", 0..=PASSWORD_OCTETS_MAX)?;
     Ok(Some(Secret::new(text)))
 }
 
 /// The error never quotes the text: it may be a password.
-fn smpp_text<E: Error>(text: String, what: &str, octets_max: usize) -> Result<String, E> {
+fn smpp_text<E: Error>(text: String, what: &str, octets: RangeInclusive<usize>) -> Result<String, E> {
     let printable = text.bytes().all(|b| b.is_ascii_graphic() || b == b' ');
-    if printable && text.len() <= octets_max {
+    if printable && octets.contains(&text.len()) {
         return Ok(text);
     }
-    Err(E::custom(format!("SMPP allows a {what} of at most {octets_max} ASCII characters")))
+    Err(E::custom(format!("a {what} has {} to {} ASCII characters", octets.start(), octets.end())))
 }
 
 pub(super) fn api_secret<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Secret>, D::Error> {
@@ -127,9 +128,9 @@ pub(super) fn webhook_secret<'de, D: Deserializer<'de>>(deserializer: D) -> Resu
     secret.map(Some).map_err(D::Error::custom)
 }
 
-pub(super) fn window<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u16, D::Error> {
+pub(super) fn window<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u16>, D::Error> {
     let window = number_within(deserializer, "a window", i64::from(WINDOW_MAX))?;
-    Ok(u16::try_from(window).expect("checked against the largest window"))
+    Ok(Some(u16::try_from(window).expect("checked against the largest window")))
 }
 
 pub(super) fn rate<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
@@ -178,7 +179,7 @@ pub(super) fn max_binds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Op
 pub(super) fn wanted_system_type<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<String>, D::Error> {
-    let text = smpp_text(String::deserialize(deserializer)?, "system_type", SYSTEM_TYPE_OCTETS_MAX)?;
+    let text = smpp_text(String::deserialize(deserializer)?, "system_type", 0..=SYSTEM_TYPE_OCTETS_MAX)?;
     Ok(Some(text).filter(|text| !text.is_empty()))
 }
 
@@ -258,10 +259,10 @@ pub(super) fn sender_reason<'de, D: Deserializer<'de>>(deserializer: D) -> Resul
 }
 
 /// The pattern is compiled when the catalogue is built.
-pub(super) fn pattern<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+pub(super) fn pattern<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let text = String::deserialize(deserializer)?;
     if (1..=PATTERN_CHARS_MAX).contains(&text.len()) {
-        return Ok(text);
+        return Ok(Some(text));
     }
     Err(D::Error::custom(format!("a pattern has 1 to {PATTERN_CHARS_MAX} characters, not {}", text.len())))
 }
@@ -332,7 +333,7 @@ pub(super) fn version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Opti
 }
 
 pub(super) fn service_type<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    smpp_text(String::deserialize(deserializer)?, "service_type", SERVICE_TYPE_OCTETS_MAX)
+    smpp_text(String::deserialize(deserializer)?, "service_type", 0..=SERVICE_TYPE_OCTETS_MAX)
 }
 
 pub(super) fn host_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {

@@ -348,6 +348,13 @@ impl<'a> Draft<'a> {
     }
 }
 
+/// Returns the value of a required field, which an entry of a file may leave to the store.
+pub(super) fn required<T: Clone>(value: &Option<T>, what: &str, field: &str) -> Result<T, ProvisionRefusal> {
+    value
+        .clone()
+        .ok_or_else(|| ProvisionRefusal::about(&format!("{what}:"), format!("missing field `{field}`")))
+}
+
 /// Describes a catalogue error by names instead of numbers.
 fn told_by_name(fault: CatalogueError, rows: &BTreeMap<(Kind, String), CatalogueRow>) -> ProvisionRefusal {
     let CatalogueError::SystemIdTwice { system_id } = &fault else { return fault.into() };

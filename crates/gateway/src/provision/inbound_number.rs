@@ -1,7 +1,7 @@
 //! Inbound number entries: numbers that receive MO messages, and their accounts.
 
 use crate::provision::documents::Names;
-use crate::provision::draft::{Draft, Entry};
+use crate::provision::draft::{Draft, Entry, required};
 use crate::provision::kind::Kind;
 use crate::provision::{ProvisionRefusal, checks, names};
 use hermod_domain::catalogue::NumberEntry;
@@ -19,8 +19,9 @@ pub struct WantedNumber {
     #[schema(value_type = String, pattern = r"^\+?[0-9]{3,15}$", examples("+4915799999999"))]
     pub number: Sender,
     /// The account that receives its messages and may send from it.
-    #[schema(examples("shop"))]
-    pub account: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(required, value_type = String, examples("shop"))]
+    pub account: Option<String>,
     /// The keyword of the account, for a shared number.
     #[serde(default, deserialize_with = "checks::keyword", skip_serializing_if = "Option::is_none")]
     pub keyword: Option<String>,
@@ -40,12 +41,13 @@ impl Entry for WantedNumber {
         _: Option<&NumberEntry>,
     ) -> Result<NumberEntry, ProvisionRefusal> {
         let WantedNumber { number, account, keyword } = self;
-        let account = draft.find(Kind::Account, account, &format!("number \"{}\"", self.name()))?;
+        let what = format!("number \"{}\"", self.name());
+        let account = draft.find(Kind::Account, &required(account, &what, "account")?, &what)?;
         Ok(NumberEntry { number: *number, account: AccountId::new(account), keyword: keyword.clone() })
     }
 
     fn shown(_: &str, document: NumberEntry, names: &Names) -> WantedNumber {
         let NumberEntry { number, account, keyword } = document;
-        WantedNumber { number, account: names.of(Kind::Account, account.get()), keyword }
+        WantedNumber { number, account: Some(names.of(Kind::Account, account.get())), keyword }
     }
 }

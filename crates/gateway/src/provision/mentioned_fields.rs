@@ -1,8 +1,6 @@
 //! The fields that a provision file's entries mention. An absent field keeps its stored value, so an entry may be
-//! partial: placeholders fill the missing required fields for parsing only.
+//! partial: a required field that is absent is `None`, and an entry is refused if the store has no value of it either.
 
-use crate::config::add_missing;
-use crate::provision::fields::has_field;
 use crate::provision::kind::Kind;
 use std::collections::{BTreeMap, BTreeSet};
 use toml::Spanned;
@@ -16,8 +14,7 @@ pub(super) type Mentioned = BTreeSet<String>;
 pub(super) struct Mentions(BTreeMap<Kind, Vec<Mentioned>>);
 
 impl Mentions {
-    /// Reads them from a parsed file. Removes fields with an empty text, which means "remove the field"; adds
-    /// placeholders for missing required fields, which never reach the store.
+    /// Reads them from a parsed file. Takes an empty text as "remove the field" where that is possible.
     pub(super) fn take_from(table: &mut DeTable<'_>) -> Mentions {
         let mut mentions = Mentions::default();
         for kind in Kind::ALL {
@@ -42,40 +39,55 @@ impl Mentions {
 
 fn take_entry(kind: Kind, entry: &mut DeTable<'_>) -> Mentioned {
     let mentioned = entry.keys().map(|key| key.get_ref().to_string()).collect::<Mentioned>();
-    for field in &mentioned {
-        let is_empty = entry.get(field.as_str()).is_some_and(|value| value.get_ref().as_str() == Some(""));
-        if is_empty && !takes_empty_text(kind, field) && has_field(kind, field) {
-            entry.remove(field.as_str());
+    for field in removable(kind) {
+        if entry.get(*field).is_some_and(|value| value.get_ref().as_str() == Some("")) {
+            entry.remove(*field);
         }
     }
-    let placeholders = DeTable::parse(placeholders(kind)).expect("placeholders are TOML: a test reads them");
-    add_missing(entry, placeholders.into_inner());
     mentioned
 }
 
-/// Whether an empty text is a value of this field. Fields that name an entry are never removed.
-fn takes_empty_text(kind: Kind, field: &str) -> bool {
+/// The fields that an empty text removes: optional ones without a default. Every other field rejects an empty text or has it as
+/// a value: an empty text never sets a price, a limit of access or a secret, and never selects another entry.
+pub(super) const fn removable(kind: Kind) -> &'static [&'static str] {
     match kind {
-        Kind::Carrier => matches!(field, "name" | "password" | "system_type" | "service_type"),
-        Kind::Route | Kind::Price => field == "prefix",
-        Kind::Key => field == "key",
-        Kind::Sender => field == "sender",
-        Kind::Number => field == "number",
-        Kind::User => field == "email",
-        Kind::Account | Kind::Connection | Kind::Screen | Kind::Control | Kind::Operator => field == "name",
-    }
-}
-
-/// Returns placeholders for the required fields.
-const fn placeholders(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Carrier => "address = \"host:1\"\nsystem_id = \"id\"\nwindow = 1\nrate = 1",
-        Kind::Route => "carriers = []",
-        Kind::Price => "per_part = \"0\"",
-        Kind::Account => "currency = \"XXX\"",
-        Kind::Number | Kind::Connection => "account = \"name\"",
-        Kind::Key => "connection = \"name\"",
-        Kind::Screen => "pattern = \"x\"",
-        Kind::Sender | Kind::Control | Kind::User | Kind::Operator => "",
+        Kind::Carrier => &[
+            "link_rate",
+            "links",
+            "binds",
+            "version",
+            "enquire_wait",
+            "bind_wait",
+            "ids",
+            "receipts",
+            "receipt_wait",
+            "alphabet",
+            "long_messages",
+            "source",
+            "destination",
+            "validity",
+            "registered_delivery",
+            "in_doubt",
+        ],
+        Kind::Route => &["in_doubt"],
+        Kind::Account => {
+            &["terms", "smpp_rate", "dlr_webhook", "inbound_webhook", "warn_below", "urgent_below"]
+        }
+        Kind::Sender => &["reason"],
+        Kind::Connection => &[
+            "default_sender",
+            "max_parts",
+            "system_id",
+            "system_type",
+            "max_binds",
+            "window",
+            "alphabet",
+            "inbound",
+        ],
+        Kind::Screen => &["account"],
+        Kind::Control => {
+            &["account", "spend_per_day", "messages_per_day", "per_recipient", "per_range", "per_country"]
+        }
+        Kind::Price | Kind::Key | Kind::Number | Kind::User | Kind::Operator => &[],
     }
 }

@@ -1,7 +1,7 @@
 //! Price entries: the price of a part by prefix, network, MCC or country, for all accounts or one, from a day on.
 
 use crate::provision::documents::Names;
-use crate::provision::draft::{Draft, Entry};
+use crate::provision::draft::{Draft, Entry, required};
 use crate::provision::kind::Kind;
 use crate::provision::{ProvisionRefusal, names, values};
 use hermod_domain::area::Area;
@@ -40,10 +40,10 @@ pub struct WantedPrice {
     /// Every number of a country, by its two-letter code.
     #[schema(value_type = Option<String>, pattern = "^[A-Za-z]{2}$", examples("DE"))]
     pub country: Option<Country>,
-    #[serde(deserialize_with = "values::amount")]
+    #[serde(default, deserialize_with = "values::some_amount", skip_serializing_if = "Option::is_none")]
     /// In the currency of the sending account.
-    #[schema(value_type = String, pattern = r"^[0-9]+(\.[0-9]{1,6})?$", examples("0.05"))]
-    pub per_part: Money,
+    #[schema(required, value_type = String, pattern = r"^[0-9]+(\.[0-9]{1,6})?$", examples("0.05"))]
+    pub per_part: Option<Money>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     /// For this account only.
     pub account: Option<String>,
@@ -79,7 +79,7 @@ impl Entry for WantedPrice {
             network: *network,
             mcc: *mcc,
             country: *country,
-            per_part: *per_part,
+            per_part: required(per_part, &what, "per_part")?,
             from: *from,
         })
     }
@@ -87,7 +87,7 @@ impl Entry for WantedPrice {
     fn shown(_: &str, document: Price, names: &Names) -> WantedPrice {
         let Price { account, prefix, network, mcc, country, per_part, from } = document;
         let account = account.map(|account| names.of(Kind::Account, account.get()));
-        WantedPrice { prefix, network, mcc, country, per_part, account, from }
+        WantedPrice { prefix, network, mcc, country, per_part: Some(per_part), account, from }
     }
 }
 

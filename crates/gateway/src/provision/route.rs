@@ -2,7 +2,7 @@
 //! weights.
 
 use crate::provision::documents::Names;
-use crate::provision::draft::{Draft, Entry};
+use crate::provision::draft::{Draft, Entry, required};
 use crate::provision::kind::Kind;
 use crate::provision::{ProvisionRefusal, checks, names, values};
 use hermod_domain::area::Area;
@@ -52,7 +52,9 @@ pub struct WantedRoute {
     #[schema(value_type = Option<String>)]
     pub sender: Option<Sender>,
     /// In order of preference, or with priorities and weights.
-    pub carriers: Vec<WantedRouteCarrier>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(required, value_type = Vec<WantedRouteCarrier>)]
+    pub carriers: Option<Vec<WantedRouteCarrier>>,
     /// The policy for a part in doubt. Default: the carrier's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, pattern = "^(resend|resend-once|never-resend)$", examples("resend"))]
@@ -181,6 +183,7 @@ impl Entry for WantedRoute {
             return Err(ProvisionRefusal::about(&what, names::ONE_AREA));
         }
         let account = draft.find_account(account.as_deref(), &what)?;
+        let carriers = required(carriers, &what, "carriers")?;
         let placed = carriers.iter().zip(places()).map(|(via, place)| via.document(place, draft, &what));
         Ok(RouteEntry {
             account,
@@ -216,7 +219,7 @@ impl Entry for WantedRoute {
             country,
             account: account.map(|account| names.of(Kind::Account, account.get())),
             sender,
-            carriers: shown.collect(),
+            carriers: Some(shown.collect()),
             in_doubt,
             fail_over_refusals,
         }

@@ -1,7 +1,7 @@
 //! Screening rule entries: patterns that hold messages for review.
 
 use crate::provision::documents::Names;
-use crate::provision::draft::{Draft, Entry};
+use crate::provision::draft::{Draft, Entry, required};
 use crate::provision::kind::Kind;
 use crate::provision::{ProvisionRefusal, checks};
 use hermod_domain::catalogue::ScreenEntry;
@@ -17,10 +17,10 @@ pub struct WantedScreen {
     #[serde(deserialize_with = "checks::name")]
     #[schema(pattern = "^[A-Za-z0-9._-]{1,64}$", examples("short-links"))]
     pub name: String,
-    #[serde(deserialize_with = "checks::pattern")]
+    #[serde(default, deserialize_with = "checks::pattern", skip_serializing_if = "Option::is_none")]
     /// A regular expression, not case-sensitive.
-    #[schema(max_length = 1000, examples("https?://bit\\.ly/"))]
-    pub pattern: String,
+    #[schema(required, value_type = String, max_length = 1000, examples("https?://bit\\.ly/"))]
+    pub pattern: Option<String>,
     #[serde(default = "text")]
     /// The field to search.
     #[schema(value_type = String, pattern = "^(text|sender)$", examples("text"))]
@@ -44,14 +44,15 @@ impl Entry for WantedScreen {
         _: Option<&ScreenEntry>,
     ) -> Result<ScreenEntry, ProvisionRefusal> {
         let WantedScreen { name, pattern, field, account } = self;
-        let account = draft.find_account(account.as_deref(), &format!("screen \"{name}\""))?;
-        Ok(ScreenEntry { account, field: *field, pattern: pattern.clone() })
+        let what = format!("screen \"{name}\"");
+        let account = draft.find_account(account.as_deref(), &what)?;
+        Ok(ScreenEntry { account, field: *field, pattern: required(pattern, &what, "pattern")? })
     }
 
     fn shown(name: &str, document: ScreenEntry, names: &Names) -> WantedScreen {
         let ScreenEntry { account, field, pattern } = document;
         let account = account.map(|account| names.of(Kind::Account, account.get()));
-        WantedScreen { name: name.to_owned(), pattern, field, account }
+        WantedScreen { name: name.to_owned(), pattern: Some(pattern), field, account }
     }
 }
 

@@ -6,7 +6,7 @@ pub use webhooks::{PREVIOUS_SECRET_KEPT, Rotation, rotate};
 
 use crate::provision::checks;
 use crate::provision::documents::Names;
-use crate::provision::draft::{Draft, Entry};
+use crate::provision::draft::{Draft, Entry, required};
 use crate::provision::kind::Kind;
 use crate::provision::sender::WantedSender;
 use crate::provision::{ProvisionRefusal, values};
@@ -31,8 +31,9 @@ pub struct WantedAccount {
     #[schema(pattern = "^[A-Za-z0-9._-]{1,64}$", examples("shop"))]
     pub name: String,
     /// Cannot change later.
-    #[schema(value_type = String, pattern = "^[A-Z]{3}$", examples("EUR"))]
-    pub currency: Currency,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(required, value_type = String, pattern = "^[A-Z]{3}$", examples("EUR"))]
+    pub currency: Option<Currency>,
     /// Posted once, when the account is created.
     #[serde(default, deserialize_with = "values::amount", skip_serializing_if = "is_nothing")]
     #[schema(value_type = String, pattern = r"^[0-9]+(\.[0-9]{1,6})?$", examples("100"))]
@@ -146,8 +147,9 @@ impl Entry for WantedAccount {
             let sentence = format!("must have an urgent_below of less than its warn_below, {warn}");
             return Err(ProvisionRefusal::about(&format!("account \"{name}\""), sentence));
         }
+        let currency = required(currency, &format!("account \"{name}\""), "currency")?;
         match before {
-            Some(before) if before.currency != *currency => {
+            Some(before) if before.currency != currency => {
                 let sentence = format!(
                     "has its balance in {}, and that cannot change; make a new account for {currency}",
                     before.currency
@@ -162,7 +164,7 @@ impl Entry for WantedAccount {
         }
         let webhooks = webhooks::document(self, before.and_then(|before| before.webhooks.as_ref()), draft)?;
         Ok(Account {
-            currency: *currency,
+            currency,
             credit_limit: *credit_limit,
             minimum: *minimum,
             verified: *verified,
@@ -202,7 +204,7 @@ impl Entry for WantedAccount {
         let (dlr_webhook, inbound_webhook) = addresses.unwrap_or_default();
         WantedAccount {
             name: name.to_owned(),
-            currency,
+            currency: Some(currency),
             opening_balance: Money::ZERO,
             credit_limit,
             minimum,

@@ -8,7 +8,7 @@ pub use details::{SenderTypes, Typed, WantedCertificate, WantedRetry, WantedRewr
 use crate::config::Period;
 use crate::provision::checks;
 use crate::provision::documents::Names;
-use crate::provision::draft::{Draft, Entry};
+use crate::provision::draft::{Draft, Entry, required};
 use crate::provision::hex_codes::Tag;
 use crate::provision::kind::Kind;
 use crate::provision::{ProvisionRefusal, values};
@@ -33,15 +33,15 @@ pub struct WantedCarrier {
     #[schema(examples("acme"))]
     pub name: String,
     /// `host:port` of its SMPP server.
-    #[serde(deserialize_with = "checks::address")]
-    #[schema(examples("smsc.example:2775"))]
-    pub address: String,
+    #[serde(default, deserialize_with = "checks::address", skip_serializing_if = "Option::is_none")]
+    #[schema(required, value_type = String, examples("smsc.example:2775"))]
+    pub address: Option<String>,
     /// Default: plain TCP.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tls: Option<WantedTls>,
-    #[serde(deserialize_with = "checks::system_id")]
-    #[schema(max_length = 15)]
-    pub system_id: String,
+    #[serde(default, deserialize_with = "checks::system_id", skip_serializing_if = "Option::is_none")]
+    #[schema(required, value_type = String, max_length = 15)]
+    pub system_id: Option<String>,
     /// An existing carrier keeps its password if none is given.
     #[serde(
         default,
@@ -54,13 +54,13 @@ pub struct WantedCarrier {
     #[serde(default, deserialize_with = "checks::system_type", skip_serializing_if = "String::is_empty")]
     pub system_type: String,
     /// The window of each link: the most outstanding submit_sm.
-    #[serde(deserialize_with = "checks::window")]
-    #[schema(minimum = 1, maximum = 10000)]
-    pub window: u16,
+    #[serde(default, deserialize_with = "checks::window", skip_serializing_if = "Option::is_none")]
+    #[schema(required, value_type = u16, minimum = 1, maximum = 10000)]
+    pub window: Option<u16>,
     /// The most parts per second over all links.
-    #[serde(deserialize_with = "checks::rate")]
-    #[schema(minimum = 1, maximum = 1000000)]
-    pub rate: u32,
+    #[serde(default, deserialize_with = "checks::some_rate", skip_serializing_if = "Option::is_none")]
+    #[schema(required, value_type = u32, minimum = 1, maximum = 1000000)]
+    pub rate: Option<u32>,
     /// The most parts per second of one link. Default: only `rate` applies.
     #[serde(default, deserialize_with = "checks::some_rate", skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1, maximum = 1000000)]
@@ -170,19 +170,20 @@ impl Entry for WantedCarrier {
     }
 
     fn document(&self, draft: &mut Draft<'_>, before: Option<&Carrier>) -> Result<Carrier, ProvisionRefusal> {
+        let what = format!("carrier \"{}\"", self.name);
         let given = self.password.as_ref().map(|password| sealed::seal(draft.pepper, &self.name, password));
         let kept = || before.map(|before| before.password.clone());
         let password = given.or_else(kept).ok_or_else(|| {
             let sentence = "is new and has no password; write \"\" for an empty one";
-            ProvisionRefusal::about(&format!("carrier \"{}\"", self.name), sentence)
+            ProvisionRefusal::about(&what, sentence)
         })?;
         Ok(Carrier {
-            address: self.address.clone(),
-            system_id: self.system_id.clone(),
+            address: required(&self.address, &what, "address")?,
+            system_id: required(&self.system_id, &what, "system_id")?,
             password,
             system_type: self.system_type.clone(),
-            window: self.window,
-            parts_per_second: self.rate,
+            window: required(&self.window, &what, "window")?,
+            parts_per_second: required(&self.rate, &what, "rate")?,
             response_timeout_ms: whole_ms(self.response_timeout.0),
             enquire_link_ms: whole_ms(self.enquire_link.0),
             disabled: self.disabled,
@@ -194,12 +195,12 @@ impl Entry for WantedCarrier {
     fn shown(name: &str, document: Carrier, _: &Names) -> WantedCarrier {
         let wanted = WantedCarrier {
             name: name.to_owned(),
-            address: document.address,
+            address: Some(document.address),
             tls: document.tls.map(WantedTls::shown),
-            system_id: document.system_id,
+            system_id: Some(document.system_id),
             system_type: document.system_type,
-            window: document.window,
-            rate: document.parts_per_second,
+            window: Some(document.window),
+            rate: Some(document.parts_per_second),
             response_timeout: Period(Duration::from_millis(document.response_timeout_ms)),
             enquire_link: Period(Duration::from_millis(document.enquire_link_ms)),
             disabled: document.disabled,

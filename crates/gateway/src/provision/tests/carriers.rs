@@ -218,10 +218,7 @@ fn invalid_carrier_value_is_rejected_with_its_line() {
             "registered_delivery = 256",
             "registered_delivery: registered_delivery is between 1 and 255, not 256",
         ),
-        (
-            "service_type = \"TOOLONG\"",
-            "service_type: SMPP allows a service_type of at most 5 ASCII characters",
-        ),
+        ("service_type = \"TOOLONG\"", "service_type: a service_type has 0 to 5 ASCII characters"),
     ] {
         let error = WantedSetup::parse(&source(&format!("{PLAIN}{line}\n"))).unwrap_err();
         assert_eq!(error.to_string(), format!("seed.toml:8: carrier 1.{expect}"), "{line}");

@@ -37,7 +37,6 @@ fn contradicting_or_invalid_body_is_rejected() {
         json!({"per_part": "1", "prefix": "50"}),
         "price \"49\" does not match the body, which describes \"50\"",
     );
-    check(Kind::Account, "shop", json!({}), "account \"shop\": missing field `currency`");
     check(
         Kind::Connection,
         "c",

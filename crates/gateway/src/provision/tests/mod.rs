@@ -3,6 +3,7 @@
 mod bind_access;
 mod carriers;
 mod documentation;
+mod invalid_values;
 mod json;
 mod rejected_files;
 mod three_way;
