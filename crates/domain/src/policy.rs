@@ -11,6 +11,7 @@ use crate::numbers::Numbers;
 use crate::price::PriceQuery;
 use crate::refusal::Refusal;
 use crate::route::{CarrierChoice, RouteQuery};
+use crate::screen::{Joined, Piece};
 use crate::sender::{Sender, SenderRefusal};
 use crate::submission::Submission;
 use crate::text::{Encoding, Measure, MessageText};
@@ -43,9 +44,11 @@ pub struct AllowedMessage {
 #[derive(Clone, Debug)]
 pub enum PolicyDecision {
     Allowed(AllowedMessage),
-    /// Screening rules matched: the message needs the operator's approval. `otherwise` is the result without them.
+    /// Screening rules matched: the message needs the operator's approval. `otherwise` is the result without them, `text` what
+    /// the operator reviews: the message, or the part with its neighbours.
     Screened {
         rules: Vec<Arc<str>>,
+        text: String,
         from: Sender,
         otherwise: Result<AllowedMessage, Refusal>,
     },
@@ -54,13 +57,15 @@ pub enum PolicyDecision {
 
 /// Checks a message of an account against its setup: sender, parts, verification, country, screening rules, price and
 /// route, in this order. Returns the first refusal, or the message as it is to be accepted, with its cost and carrier. A
-/// message that matches screening rules is `Screened`, with the outcome that it has once the operator approves it. Opt-outs,
-/// traffic controls and credit are checked when the message is accepted.
+/// message that matches screening rules is `Screened`, with the outcome that it has once the operator approves it. A part of a
+/// message is screened together with its neighbours, `joined`. Opt-outs, traffic controls and credit are checked when the
+/// message is accepted.
 pub fn check_submission(
     catalogue: &Catalogue,
     view: &AccountView,
     connection: &Connection,
     submission: &Submission,
+    joined: &[Joined],
     now: Timestamp,
     health: &dyn Fn(CarrierId) -> Health,
 ) -> PolicyDecision {
@@ -75,13 +80,32 @@ pub fn check_submission(
     if !may_send_to(catalogue, view, &query) {
         return PolicyDecision::Refused(Refusal::CountryBlocked);
     }
-    let rules = view.screened(&from, &text, measure.encoding);
+    let screened = screen(view, &from, submission, (&text, measure), joined);
     let allowed = allow(catalogue, view, submission, &query, (&text, measure), now, health);
-    match (rules.is_empty(), allowed) {
-        (false, otherwise) => PolicyDecision::Screened { rules, from, otherwise },
-        (true, Ok(allowed)) => PolicyDecision::Allowed(allowed),
-        (true, Err(refusal)) => PolicyDecision::Refused(refusal),
+    match (screened, allowed) {
+        (Some((rules, text)), otherwise) => PolicyDecision::Screened { rules, text, from, otherwise },
+        (None, Ok(allowed)) => PolicyDecision::Allowed(allowed),
+        (None, Err(refusal)) => PolicyDecision::Refused(refusal),
     }
+}
+
+/// Returns the screening rules that match and the text to review.
+fn screen(
+    view: &AccountView,
+    from: &Sender,
+    submission: &Submission,
+    (text, measure): (&MessageText, Measure),
+    joined: &[Joined],
+) -> Option<(Vec<Arc<str>>, String)> {
+    if joined.is_empty() {
+        let rules = view.screened(from, &[Piece { text: text.clone(), encoding: measure.encoding }]);
+        return (!rules.is_empty()).then(|| (rules, submission.text.as_str().to_owned()));
+    }
+    joined.iter().find_map(|pieces| {
+        let rules = view.screened(from, pieces);
+        let text = || pieces.iter().map(|piece| piece.text.as_str()).collect();
+        (!rules.is_empty()).then(|| (rules, text()))
+    })
 }
 
 /// Returns the sender ID, or the first refusal about sender, parts and verification.
@@ -170,7 +194,7 @@ pub fn preview_submission(
         from: Some(from),
         sender_refusals: sender_refusals(view, connection, from, measure.parts).collect(),
         country_blocked: !may_send_to(catalogue, view, &query),
-        rules: view.screened(&from, &text, measure.encoding),
+        rules: view.screened(&from, &[Piece { text: text.clone(), encoding: measure.encoding }]),
         priced: Some(priced),
         text,
     }

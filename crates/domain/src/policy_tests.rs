@@ -137,6 +137,7 @@ fn result(documents: Documents, from: &str, to: &str, text: &str) -> String {
         catalogue.account(ACME).unwrap(),
         connection,
         &submission,
+        &[],
         NOW,
         &|_| Health::Up,
     ) {
@@ -261,7 +262,7 @@ fn long_text_that_the_carriers_alphabet_lacks_is_charged_as_gsm7_and_sent_in_ucs
         );
         let connection = catalogue.connection(ConnectionId::new(1)).unwrap();
         let view = catalogue.account(ACME).unwrap();
-        let allowed = check_submission(&catalogue, view, connection, &submission, NOW, &|_| Health::Up);
+        let allowed = check_submission(&catalogue, view, connection, &submission, &[], NOW, &|_| Health::Up);
         let PolicyDecision::Allowed(allowed) = allowed else { panic!("{allowed:?}") };
         let result = |Measure { encoding, parts }| format!("{parts} {}", encoding.as_str());
         let measure = Measure { encoding: allowed.encoding, parts: allowed.parts };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::origin::Origin;
 use crate::phone::Msisdn;
 use crate::sender::Sender;
-use crate::text::{Encoding, Measure, MessageText, SmsOptions};
+use crate::text::{ConcatPart, Encoding, Measure, MessageText, SmsOptions};
 use std::time::Duration;
 
 pub const KEY_BYTES_MAX: usize = 255;
@@ -20,6 +20,8 @@ pub struct Submission {
     /// The encoding that the customer chose; it has every character of the text. `None` chooses one.
     pub encoding: Option<Encoding>,
     pub options: Option<Arc<SmsOptions>>,
+    /// The place in a message that the customer has split, from its user data header or `sar_*` parameters.
+    pub place: Option<ConcatPart>,
     /// TLVs that are passed on to the carrier unchanged.
     pub tlvs: Option<Arc<[u8]>>,
     /// The validity period, up to the service's maximum. `None` uses the default.
@@ -42,6 +44,7 @@ impl Submission {
             text,
             encoding: None,
             options: None,
+            place: None,
             tlvs: None,
             validity: None,
             origin: None,

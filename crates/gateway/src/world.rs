@@ -18,12 +18,13 @@ use crate::secrets::Pepper;
 use arc_swap::ArcSwap;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::monotonic_clock::ClockObservation;
+use hermod_domain::screen::SplitMessages;
 use hermod_domain::webhook::url::AddressRules;
 use hermod_store::record::Scope;
 use hermod_store::{LogSize, Store};
 use metrics::gauge;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -70,6 +71,8 @@ pub struct World {
     /// Increases with every new catalogue, for subscribers.
     catalogues: watch::Sender<u64>,
     limits: Limits,
+    /// Parts of messages that customers have split, for screening.
+    split_messages: Mutex<SplitMessages>,
     /// The memory limit of request bodies.
     pub body_memory: BodyMemory,
     draining: AtomicBool,
@@ -124,6 +127,7 @@ impl World {
             catalogue: ArcSwap::new(catalogue),
             catalogues: watch::Sender::new(0),
             limits,
+            split_messages: Mutex::default(),
             asks: Asks::default(),
             stop_wanted: CancellationToken::new(),
             body_memory: BodyMemory::new(BODY_MEMORY_MAX),
@@ -132,6 +136,11 @@ impl World {
             portal_url: String::new(),
             smpp_server: SmppServer::default(),
         }
+    }
+
+    /// Returns the parts of split messages, which stay valid if a thread panicked while holding the lock.
+    pub fn split_messages(&self) -> MutexGuard<'_, SplitMessages> {
+        self.split_messages.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn catalogue(&self) -> Arc<Catalogue> {

@@ -2,9 +2,8 @@
 
 use super::{Account, SenderState};
 use crate::price::PriceList;
-use crate::screen::{Screens, Subject};
+use crate::screen::{Piece, Screens, Subject};
 use crate::sender::Sender;
-use crate::text::{Encoding, MessageText};
 use crate::traffic::Control;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -60,14 +59,18 @@ impl AccountView {
         &self.controls
     }
 
-    /// Returns the screening rules that match a message.
-    pub fn screened(&self, from: &Sender, text: &MessageText, encoding: Encoding) -> Vec<Arc<str>> {
-        let mut screens = self.screens.iter().filter(|screens| !screens.is_empty()).peekable();
+    /// Whether any screening rule applies.
+    pub fn has_screens(&self) -> bool {
+        self.screens.iter().any(|screens| !screens.is_empty())
+    }
+
+    /// Returns the screening rules that match a text: a message, or neighbouring parts of one.
+    pub fn screened(&self, from: &Sender, text: &[Piece]) -> Vec<Arc<str>> {
         // Without rules there is nothing to prepare.
-        if screens.peek().is_none() {
+        if !self.has_screens() {
             return Vec::new();
         }
-        let subject = Subject::new(from, text, encoding);
-        screens.flat_map(|screens| screens.hits(&subject)).collect()
+        let subject = Subject::new(from, text);
+        self.screens.iter().flat_map(|screens| screens.hits(&subject)).collect()
     }
 }

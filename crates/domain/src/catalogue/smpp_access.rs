@@ -58,6 +58,10 @@ pub struct SmppAccess {
     /// `dest_addr_subunit` 3, user data header elements 0x70 to 0x7F) are accepted.
     #[serde(default)]
     pub special_protocol_ids: bool,
+    /// Messages to applications on the handset, such as WAP push (user data header elements 0x04, 0x05 and 0x09, `source_port`,
+    /// `destination_port`, `payload_type` 1) are accepted.
+    #[serde(default)]
+    pub application_ports: bool,
     /// Message waiting indications (`data_coding` 0xC0 to 0xDF) are accepted.
     #[serde(default)]
     pub message_waiting: bool,
@@ -126,6 +130,7 @@ impl SmppAccess {
             receipt_text: false,
             pass_tlvs: false,
             special_protocol_ids: false,
+            application_ports: false,
             message_waiting: false,
             inbound: InboundForm::default(),
             previous: None,

@@ -7,8 +7,11 @@
 mod fold;
 mod pattern;
 mod reading;
+mod split;
 #[cfg(test)]
 mod tests;
+
+pub use split::{Joined, PARTS_KEPT_FOR, PARTS_KEPT_MAX, SplitMessages, SplitPart};
 
 use crate::sender::Sender;
 use crate::text::{Encoding, MessageText};
@@ -70,10 +73,17 @@ pub struct Subject {
     texts: Vec<Reading>,
 }
 
+/// A text in its encoding: a whole message, or one part of a message that its customer has split.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    pub text: MessageText,
+    pub encoding: Encoding,
+}
+
 impl Subject {
     /// Prepares the sender and the text, in every decoding that a handset may use.
-    pub fn new(from: &Sender, text: &MessageText, encoding: Encoding) -> Subject {
-        Subject { sender: Reading::new(from.as_str().to_owned()), texts: reading::of(text, encoding) }
+    pub fn new(from: &Sender, text: &[Piece]) -> Subject {
+        Subject { sender: Reading::new(from.as_str().to_owned()), texts: reading::of(text) }
     }
 }
 

@@ -1,7 +1,13 @@
 //! The readings of a message: its text, or for binary data every decoding that a handset or carrier may use.
 
+use super::Piece;
 use super::fold::fold;
-use crate::text::{Encoding, MessageText, gsm7};
+use crate::text::{Encoding, gsm7, ucs2};
+
+/// Packed septets start at one of seven bits, after the fill bits of a header (3GPP TS 23.040 section 9.2.3.24).
+const FILL_BITS_MAX: usize = 6;
+/// The decodings of binary data besides Latin-1.
+const DECODINGS: usize = 4 + FILL_BITS_MAX + 1;
 
 /// A text as written, and folded.
 #[derive(Debug)]
@@ -17,18 +23,54 @@ impl Reading {
     }
 }
 
-/// Returns every reading of a text. Binary data may be Latin-1 or ASCII (as a [`MessageText`] holds it), UTF-16 in
-/// either byte order, UTF-8, or unpacked GSM septets.
-pub(super) fn of(text: &MessageText, encoding: Encoding) -> Vec<Reading> {
-    let mut texts = vec![text.as_str().to_owned()];
-    if encoding == Encoding::Octets {
-        let octets: Vec<u8> = text.as_str().chars().filter_map(|octet| u8::try_from(octet).ok()).collect();
-        texts.push(utf16(&octets, u16::from_be_bytes));
-        texts.push(utf16(&octets, u16::from_le_bytes));
-        texts.extend(String::from_utf8(octets.clone()).ok().filter(|text| !text.is_ascii()));
-        texts.extend(gsm7::decode(&octets).ok().filter(|text| text != &texts[0]));
+/// Returns every reading of a text, which is one message or neighbouring parts of one. Binary data may be Latin-1 or ASCII (as
+/// a [`MessageText`](crate::text::MessageText) holds it), UTF-16 in either byte order, UTF-8, or GSM septets, packed or not. A
+/// character may begin in one part and end in the next.
+pub(super) fn of(pieces: &[Piece]) -> Vec<Reading> {
+    let mut texts = vec![pieces.iter().map(|piece| piece.text.as_str()).collect::<String>()];
+    if pieces.iter().any(|piece| piece.encoding == Encoding::Octets) {
+        let each: Vec<[Option<String>; DECODINGS]> =
+            pieces.iter().map(|piece| decodings(&octets_of(piece))).collect();
+        for decoding in 0..DECODINGS {
+            let read = pieces.iter().zip(&each).map(|(piece, decoded)| match piece.encoding {
+                Encoding::Octets => decoded[decoding].as_deref().unwrap_or(piece.text.as_str()),
+                Encoding::Gsm7 | Encoding::Ucs2 => piece.text.as_str(),
+            });
+            texts.push(read.collect());
+        }
+        if pieces.len() > 1 {
+            let octets: Vec<u8> = pieces.iter().flat_map(octets_of).collect();
+            texts.extend(decodings(&octets).into_iter().flatten());
+        }
+        texts.sort_unstable();
+        texts.dedup();
     }
     texts.into_iter().map(Reading::new).collect()
+}
+
+fn octets_of(piece: &Piece) -> Vec<u8> {
+    let text = piece.text.as_str();
+    let mut octets = Vec::with_capacity(text.len());
+    match piece.encoding {
+        Encoding::Octets => octets.extend(text.chars().filter_map(|octet| u8::try_from(octet).ok())),
+        Encoding::Ucs2 => ucs2::encode(text, &mut octets),
+        // The text of a part that was read as GSM-7 has no other characters.
+        Encoding::Gsm7 => {
+            let is_whole = gsm7::encode(text, &mut octets);
+            debug_assert!(is_whole, "GSM-7 text with another character");
+        }
+    }
+    octets
+}
+
+fn decodings(octets: &[u8]) -> [Option<String>; DECODINGS] {
+    std::array::from_fn(|decoding| match decoding {
+        0 => Some(utf16(octets, u16::from_be_bytes)),
+        1 => Some(utf16(octets, u16::from_le_bytes)),
+        2 => String::from_utf8(octets.to_vec()).ok(),
+        3 => gsm7::decode(octets).ok(),
+        packed => gsm7::decode(&gsm7::unpack(octets, packed - 4)).ok(),
+    })
 }
 
 /// Decodes UTF-16 without lone surrogates, for which handsets show nothing or a box inside the word.

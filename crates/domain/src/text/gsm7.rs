@@ -164,6 +164,14 @@ pub fn decode(octets: &[u8]) -> Result<String, NotSeptet> {
     Ok(text)
 }
 
+/// Unpacks septets that were packed into octets, the lowest bits first, after `fill_bits` unused bits (TS 23.038 section
+/// 6.1.2.1).
+pub fn unpack(octets: &[u8], fill_bits: usize) -> Vec<u8> {
+    let bit = |at: usize| octets[at / 8] >> (at % 8) & 1;
+    let first_bits = (fill_bits..).step_by(7).take_while(|first| first + 7 <= octets.len() * 8);
+    first_bits.map(|first| (0..7).fold(0, |septet, place| septet | bit(first + place) << place)).collect()
+}
+
 fn extension(septet: u8) -> Option<char> {
     EXTENSION.iter().find(|(code, _)| *code == septet).map(|(_, character)| *character)
 }
@@ -232,6 +240,14 @@ mod tests {
         }
         assert_eq!(decode(&[0x41, 0x80]), Err(NotSeptet { at: 1 }));
         assert_eq!(decode(&[0x1b, 0xff]), Err(NotSeptet { at: 1 }));
+    }
+
+    #[test]
+    fn packed_septets_are_unpacked_after_their_fill_bits() {
+        // "hello" of TS 23.038, and with one fill bit after a header of six octets.
+        assert_eq!(unpack(&[0xe8, 0x32, 0x9b, 0xfd, 0x06], 0), b"hello");
+        assert_eq!(unpack(&[0xd0, 0x65, 0x36, 0xfb, 0x0d], 1), b"hello");
+        assert_eq!((unpack(&[], 3), unpack(&[0xff], 0)), (vec![], vec![0x7f]));
     }
 
     #[test]

@@ -67,7 +67,7 @@ async fn is_held(
     now: Timestamp,
 ) -> Result<bool, Refusal> {
     let Some(from) = checked.from.filter(|_| !checked.rules.is_empty()) else { return Ok(false) };
-    let digest = review_digest(caller.account, from, submission);
+    let digest = review_digest(caller.account, from, submission.text.as_str());
     let approved = world.store.is_approved(caller.account, digest, now);
     in_time(world, approved, Unavailable::QueueFull).await.map(|approved| !approved)
 }

@@ -12,6 +12,7 @@ use hermod_domain::origin::Alias;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::policy::{AllowedMessage, PolicyDecision, check_submission, is_checked_after_opt_out};
 use hermod_domain::refusal::{Refusal, Unavailable};
+use hermod_domain::screen::{Joined, Piece, SplitPart};
 use hermod_domain::sender::{Sender, SenderKind};
 use hermod_domain::submission::{IdempotencyKey, Submission};
 use hermod_domain::text::{Encoding, Measure};
@@ -66,6 +67,28 @@ pub async fn submit_message(
     caller: &Caller,
     submission: &Submission,
 ) -> Result<Submitted, Refusal> {
+    let part = split_part(caller, submission).filter(|_| caller.account().has_screens());
+    let Some(part) = part else { return submit(world, caller, submission, &[]).await };
+    let text = submission.text.clone();
+    let piece = Piece { encoding: submission.measure(&text).encoding, text };
+    let joined = world.split_messages().add(part, &piece, world.clock.now());
+    let outcome = submit(world, caller, submission, &joined).await;
+    world.split_messages().settle(part, &piece, outcome.is_ok());
+    outcome
+}
+
+/// Returns which part of which message this is, if the customer has split it.
+fn split_part(caller: &Caller, submission: &Submission) -> Option<SplitPart> {
+    submission.place.map(|place| SplitPart { connection: caller.connection, to: submission.to, place })
+}
+
+/// Submits a message, or a part that is screened together with its neighbours.
+async fn submit(
+    world: &World,
+    caller: &Caller,
+    submission: &Submission,
+    joined: &[Joined],
+) -> Result<Submitted, Refusal> {
     if world.is_draining() {
         return refused(world, caller, submission, draining()).await;
     }
@@ -76,19 +99,20 @@ pub async fn submit_message(
         caller.account(),
         caller.connection(),
         submission,
+        joined,
         now,
         &health,
     ) {
         PolicyDecision::Allowed(judged) => accept(world, caller, submission, judged, now).await,
         PolicyDecision::Refused(refusal) => refused(world, caller, submission, refusal).await,
-        PolicyDecision::Screened { rules, from, otherwise } => {
+        PolicyDecision::Screened { rules, text, from, otherwise } => {
             if let Some(replay) = replay_of(world, caller, submission).await? {
                 return Ok(Submitted::Replayed(replay));
             }
             if opted_out(world, caller, submission).await? {
                 return Err(Refusal::RecipientOptedOut);
             }
-            let screened = screened(caller, submission, &rules, from, now);
+            let screened = screened(caller, submission.to, text, &rules, from, now);
             match in_time(world, world.store.screen(screened), Unavailable::QueueFull).await? {
                 Screening::Passed => accept(world, caller, submission, otherwise?, now).await,
                 Screening::Held { .. } => Err(Refusal::HeldForReview),
@@ -254,9 +278,9 @@ fn acceptance(
     }
 }
 
-/// Returns the number that replies (MO) will go to, if no account owns it alone, so that they can be matched to this
-/// account. `None` for alphanumeric senders, which cannot be replied to. The sender is as the carrier rewrites it. A
-/// callback number counts only if the account may send from it: otherwise it would receive replies to others.
+/// Returns the number or name that replies (MO) will go to, if no account owns it alone, so that they can be matched to this
+/// account. The sender is as the carrier rewrites it. A callback number counts only if the account may send from it: otherwise
+/// it would receive replies to others.
 fn reply_to(caller: &Caller, submission: &Submission, from: Sender, carrier: CarrierId) -> Option<Sender> {
     let catalogue = caller.catalogue();
     let seen = || {
@@ -269,16 +293,15 @@ fn reply_to(caller: &Caller, submission: &Submission, from: Sender, carrier: Car
     let view = caller.account();
     let callback = submission.callback.filter(|number| view.sender_status(number) == SenderStatus::Approved);
     let number = callback.unwrap_or_else(seen);
-    let is_number = number.kind() != SenderKind::Alphanumeric;
-    let is_owned =
-        is_number && matches!(catalogue.find_owner(number.address(), ""), Some(NumberOwner::Number(_)));
-    (is_number && !is_owned).then_some(number)
+    let is_owned = matches!(catalogue.find_owner(number.address(), ""), Some(NumberOwner::Number(_)));
+    (!is_owned).then_some(number)
 }
 
 /// Makes the record of a held message for review. A retry is recognised by account, sender and text.
 fn screened(
     caller: &Caller,
-    submission: &Submission,
+    to: Msisdn,
+    text: String,
     rules: &[Arc<str>],
     from: Sender,
     now: Timestamp,
@@ -286,23 +309,23 @@ fn screened(
     Screened {
         account: caller.account,
         from,
-        to: submission.to,
-        text: submission.text.as_str().to_owned(),
-        digest: review_digest(caller.account, from, submission),
+        to,
+        digest: review_digest(caller.account, from, &text),
+        text,
         rules: rules.iter().map(ToString::to_string).collect(),
         now,
     }
 }
 
 /// Returns what recognises a text that was held before: account, sender and text.
-pub(super) fn review_digest(account: AccountId, from: Sender, submission: &Submission) -> [u8; 16] {
+pub(super) fn review_digest(account: AccountId, from: Sender, text: &str) -> [u8; 16] {
     let mut hash = Sha256::new();
     hash.update(account.get().to_be_bytes());
     // An international number and a short code with the same digits are different senders.
     hash.update(if from.kind() == SenderKind::International { "+" } else { "" });
     hash.update(from.address().as_bytes());
     hash.update([0]);
-    hash.update(submission.text.as_str().as_bytes());
+    hash.update(text.as_bytes());
     first_half(hash)
 }
 

@@ -52,6 +52,7 @@ pub(super) fn access(
         receipt_text: wanted.receipt_text.unwrap_or_default(),
         pass_tlvs: wanted.pass_tlvs.unwrap_or_default(),
         special_protocol_ids: wanted.special_protocol_ids.unwrap_or_default(),
+        application_ports: wanted.application_ports.unwrap_or_default(),
         message_waiting: wanted.message_waiting.unwrap_or_default(),
         inbound: wanted.inbound.unwrap_or_default(),
         previous,
@@ -111,6 +112,7 @@ pub(super) fn show(access: SmppAccess, connection: &mut WantedConnection) {
         receipt_text,
         pass_tlvs,
         special_protocol_ids,
+        application_ports,
         message_waiting,
         inbound,
         previous: _,
@@ -128,6 +130,7 @@ pub(super) fn show(access: SmppAccess, connection: &mut WantedConnection) {
     connection.receipt_text = Some(receipt_text);
     connection.pass_tlvs = Some(pass_tlvs);
     connection.special_protocol_ids = Some(special_protocol_ids);
+    connection.application_ports = Some(application_ports);
     connection.message_waiting = Some(message_waiting);
     connection.inbound = Some(inbound);
 }

@@ -6,7 +6,7 @@ pub use bind_access::BindTypeName;
 
 use crate::provision::checks;
 use crate::provision::documents::Names;
-use crate::provision::draft::{Draft, Entry};
+use crate::provision::draft::{Draft, Entry, required};
 use crate::provision::kind::Kind;
 use crate::provision::previous_secret::previous_changes;
 use crate::provision::{FieldChange, ProvisionRefusal, names, values};
@@ -28,8 +28,9 @@ pub struct WantedConnection {
     #[serde(deserialize_with = "checks::name")]
     #[schema(pattern = "^[A-Za-z0-9._-]{1,64}$", examples("shop-http"))]
     pub name: String,
-    #[schema(examples("shop"))]
-    pub account: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(required, value_type = String, examples("shop"))]
+    pub account: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     /// The sender of requests without one.
     #[schema(value_type = Option<String>, examples("Shop"))]
@@ -121,6 +122,10 @@ pub struct WantedConnection {
     /// 2, `dest_addr_subunit` 3 and user data header elements 0x70 to 0x7F.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub special_protocol_ids: Option<bool>,
+    /// Accepts messages to applications on the handset, such as WAP push: user data header elements 0x04, 0x05 and 0x09, and
+    /// the parameters `source_port`, `destination_port` and `payload_type` 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub application_ports: Option<bool>,
     /// Accepts message waiting indications (`data_coding` 0xC0 to 0xDF).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_waiting: Option<bool>,
@@ -164,6 +169,7 @@ impl Entry for WantedConnection {
             ..
         } = self;
         let what = format!("connection \"{name}\"");
+        let account = &required(account, &what, "account")?;
         let owner = AccountId::new(draft.find(Kind::Account, account, &what)?);
         if before.is_some_and(|before| before.account != owner) {
             let sentence =
@@ -207,7 +213,7 @@ impl Entry for WantedConnection {
         } = document;
         let mut shown = WantedConnection {
             name: name.to_owned(),
-            account: names.of(Kind::Account, account.get()),
+            account: Some(names.of(Kind::Account, account.get())),
             default_sender,
             rate: requests_per_second,
             max_parts,

@@ -80,7 +80,7 @@ async fn absent_fields_have_defaults_and_the_others_are_stored() {
     let all = format!(
         "{BINDING}system_type = \"OWN\"\nbind_types = [\"transmitter\", \"receiver\"]\nmax_binds = 3\nwindow = 100\n\
          tls_only = true\nalphabet = \"latin1\"\nlatin1_fallback = true\nstrict = true\nextended_codes = true\n\
-         receipt_text = true\npass_tlvs = true\nspecial_protocol_ids = true\nmessage_waiting = true\n\
+         receipt_text = true\npass_tlvs = true\nspecial_protocol_ids = true\napplication_ports = true\nmessage_waiting = true\n\
          inbound = \"payload\"\n\
          [[account]]\nname = \"a\"\ncurrency = \"EUR\"\nsenders = [\"Me\"]\ntier = \"enterprise\"\nsmpp_rate = 25000\n\
          stop_words = [\"Basta\", \"no more\"]\n"
@@ -93,7 +93,7 @@ async fn absent_fields_have_defaults_and_the_others_are_stored() {
     let switches = [stored.tls_only, stored.latin1_fallback, stored.strict, stored.extended_codes];
     assert_eq!(switches, [true; 4]);
     let more = [stored.receipt_text, stored.pass_tlvs, stored.special_protocol_ids, stored.message_waiting];
-    assert_eq!(more, [true; 4]);
+    assert_eq!((more, stored.application_ports), ([true; 4], true));
     assert_eq!(stored.inbound, InboundForm::Payload);
     let catalogue = load_catalogue(&store).await.unwrap();
     let (_, view) = catalogue.accounts().next().unwrap();

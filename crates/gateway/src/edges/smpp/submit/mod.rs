@@ -35,6 +35,9 @@ const SUBUNIT_SIM: u8 = 3;
 const CLASS_SIM: u8 = 2;
 /// User data header elements for the SIM: "(U)SIM Toolkit Security Headers" (3GPP TS 23.040 section 9.2.3.24).
 const SIM_TOOLKIT_ELEMENTS: std::ops::RangeInclusive<u8> = 0x70..=0x7F;
+/// User data header elements for applications on the handset: ports of 8 and 16 bits, and the control messages of WAP (3GPP TS
+/// 23.040 section 9.2.3.24).
+const PORT_ELEMENTS: [u8; 3] = [0x04, 0x05, 0x09];
 /// The defined bits of `registered_delivery`.
 const REGISTERED_DELIVERY_KNOWN: u8 = 0x1F;
 
@@ -119,6 +122,7 @@ pub(super) struct Draft {
     text: MessageText,
     encoding: Option<Encoding>,
     options: Option<Arc<SmsOptions>>,
+    place: Option<ConcatPart>,
     tlvs: Option<Arc<[u8]>>,
     validity: Option<Duration>,
     source: SmppAddress,
@@ -136,13 +140,14 @@ pub(super) fn draft(fields: &Fields<'_>, terms: &Terms<'_>) -> Result<Draft, Com
     let from = addresses::sender(fields.source, access)?;
     check_flags(fields, access)?;
     let validity = validity::read(fields.validity_period, now)?;
-    let Content { text, encoding, options } = content(fields, access)?;
+    let Content { text, encoding, options, place } = content(fields, access)?;
     let quote = if access.receipt_text { quote(&text) } else { SmallVec::new() };
     Ok(Draft {
         from,
         text,
         encoding,
         options: Some(options).filter(|options| !options.is_plain()).map(Arc::new),
+        place,
         tlvs: passed(fields.tlvs, access)?,
         validity,
         source: written_source(fields.source, default_sender),
@@ -170,6 +175,7 @@ impl Draft {
         let mut submission = Submission {
             encoding: self.encoding,
             options: self.options.clone(),
+            place: self.place,
             tlvs: self.tlvs.clone(),
             validity: self.validity,
             callback: self.callback,
@@ -210,6 +216,9 @@ fn check_flags(fields: &Fields<'_>, access: &SmppAccess) -> Result<(), CommandSt
     if is_special && !access.special_protocol_ids {
         return Err(CommandStatus::SUBMITFAIL);
     }
+    if names_port(fields.tlvs) && !access.application_ports {
+        return Err(CommandStatus::SUBMITFAIL);
+    }
     if fields.priority_flag > PRIORITY_LAST {
         return Err(CommandStatus::INVPRTFLG);
     }
@@ -235,10 +244,17 @@ fn names_sim(tlvs: Tlvs<'_>) -> bool {
     tlvs.get_u8(Tag::DEST_ADDR_SUBUNIT) == Some(SUBUNIT_SIM)
 }
 
+/// Whether a port of an application is addressed, or a type of payload other than text and data.
+fn names_port(tlvs: Tlvs<'_>) -> bool {
+    [Tag::SOURCE_PORT, Tag::DESTINATION_PORT].into_iter().any(|tag| tlvs.get(tag).is_some())
+        || tlvs.get_u8(Tag::PAYLOAD_TYPE).is_some_and(|kind| kind != 0)
+}
+
 struct Content {
     text: MessageText,
     encoding: Option<Encoding>,
     options: SmsOptions,
+    place: Option<ConcatPart>,
 }
 
 fn content(fields: &Fields<'_>, access: &SmppAccess) -> Result<Content, CommandStatus> {
@@ -252,17 +268,20 @@ fn content(fields: &Fields<'_>, access: &SmppAccess) -> Result<Content, CommandS
         (short_message, None) => short_message,
     };
     let joined = joined(fields.tlvs)?;
+    let mut place = joined;
     let (header, octets, extent) = if fields.esm_class & esm_class::UDHI == 0 {
         (&[][..], octets, if joined.is_some() { Extent::Part } else { Extent::Whole })
     } else if joined.is_some() {
         return Err(CommandStatus::INVOPTPARAMVAL);
     } else {
         let parsed = udh::parse(octets).map_err(|_| CommandStatus::INVESMCLASS)?;
-        let speaks_to_sim = parsed.elements().any(|element| SIM_TOOLKIT_ELEMENTS.contains(&element.id));
-        if speaks_to_sim && !access.special_protocol_ids {
-            return Err(CommandStatus::SUBMITFAIL);
-        }
-        let extent = if parsed.concatenation().is_some() { Extent::Part } else { Extent::Headed };
+        check_elements(&parsed, access)?;
+        place = parsed.concatenation().map(|found| ConcatPart {
+            reference: found.reference,
+            total: found.total,
+            part: found.part,
+        });
+        let extent = if place.is_some() { Extent::Part } else { Extent::Headed };
         let (header, octets) = octets.split_at(octets.len() - parsed.text.len());
         (header, octets, extent)
     };
@@ -287,7 +306,15 @@ fn content(fields: &Fields<'_>, access: &SmppAccess) -> Result<Content, CommandS
     if extent != Extent::Whole && !fits(&text, encoding, &coding, &options) {
         return Err(CommandStatus::INVMSGLEN);
     }
-    Ok(Content { text, encoding, options })
+    Ok(Content { text, encoding, options, place })
+}
+
+/// Rejects header elements for the SIM and for applications, unless the connection may send them.
+fn check_elements(header: &udh::Udh<'_>, access: &SmppAccess) -> Result<(), CommandStatus> {
+    let has = |is_special: &dyn Fn(u8) -> bool| header.elements().any(|element| is_special(element.id));
+    let to_sim = has(&|id| SIM_TOOLKIT_ELEMENTS.contains(&id)) && !access.special_protocol_ids;
+    let to_port = has(&|id| PORT_ELEMENTS.contains(&id)) && !access.application_ports;
+    if to_sim || to_port { Err(CommandStatus::SUBMITFAIL) } else { Ok(()) }
 }
 
 /// Whether a part that the customer has split fits in one SMS.

@@ -33,8 +33,21 @@ fn refused(pdu: &SubmitSm<'_>, status: u32) {
 #[test]
 fn plain_submit_has_no_shape_and_no_options() {
     let (submission, parts) = read(&plain()).unwrap();
-    let Submission { to, from, text, encoding, options, tlvs, validity, origin, callback, key, request } =
-        submission;
+    let Submission {
+        to,
+        from,
+        text,
+        encoding,
+        options,
+        place,
+        tlvs,
+        validity,
+        origin,
+        callback,
+        key,
+        request,
+    } = submission;
+    assert_eq!(place, None);
     assert_eq!(
         (to.to_string().as_str(), from.unwrap().as_str(), text.as_str()),
         ("+4915112345678", "Shop", "hello")
@@ -220,6 +233,43 @@ fn parts_split_by_the_client_are_kept() {
     );
 }
 
+/// WAP push and other messages to applications, in every form that a submit can have.
+#[test]
+fn messages_to_applications_are_rejected_unless_permitted() {
+    let (base, permitted) = (plain(), SmppAccess { application_ports: true, ..SmppAccess::new("shop", "") });
+    let with_tlv = |tag, value: &[u8]| {
+        let mut tlvs = TlvBuffer::new();
+        tlvs.push(tag, value);
+        tlvs
+    };
+    let tlvs = [
+        with_tlv(Tag::DESTINATION_PORT, &[0x0B, 0x84]),
+        with_tlv(Tag::SOURCE_PORT, &[0x23, 0xF0]),
+        with_tlv(Tag::PAYLOAD_TYPE, &[1]),
+    ];
+    let headed = |element: &[u8]| [&[u8::try_from(element.len()).unwrap()], element, b"hello"].concat();
+    let elements: Vec<Vec<u8>> = [
+        &[5, 4, 0x0B, 0x84, 0x23, 0xF0][..],
+        &[4, 2, 1, 2],
+        &[9, 1, 0],
+        &[0, 3, 7, 2, 1, 5, 4, 0x0B, 0x84, 0x23, 0xF0],
+    ]
+    .map(headed)
+    .into();
+    let mut to_applications: Vec<SubmitSm<'_>> =
+        tlvs.iter().map(|tlvs| SubmitSm { tlvs: tlvs.as_tlvs(), ..base }).collect();
+    let with_udh =
+        |octets| SubmitSm { esm_class: 0x40, data_coding: 4, short_message: Hidden(octets), ..base };
+    to_applications.extend(elements.iter().map(|octets| with_udh(octets)));
+    for pdu in &to_applications {
+        refused(pdu, 0x45);
+        let read = read_on(pdu, &permitted, true).map(|_| ()).map_err(|status| status.0);
+        assert_eq!(read, Ok(()), "{pdu:?}");
+    }
+    let usual = with_tlv(Tag::PAYLOAD_TYPE, &[0]);
+    assert!(read(&SubmitSm { tlvs: usual.as_tlvs(), ..base }).is_ok());
+}
+
 /// Silent, replacing and SIM messages, in every form that a submit can have.
 #[test]
 fn silent_and_sim_messages_are_rejected_unless_permitted() {
@@ -234,7 +284,7 @@ fn silent_and_sim_messages_are_rejected_unless_permitted() {
     let headed = |element: &[u8]| [&[u8::try_from(element.len()).unwrap()], element, b"hello"].concat();
     let elements: Vec<Vec<u8>> =
         [&[0x70, 0][..], &[0x71, 1, 0], &[0x7F, 0], &[0, 3, 7, 2, 1, 0x70, 0]].map(headed).into();
-    let harmless = headed(&[5, 4, 0x0B, 0x84, 0x23, 0xF0]);
+    let harmless = headed(&[0x25, 1, 1]);
     let with_udh =
         |octets| SubmitSm { esm_class: 0x40, data_coding: 4, short_message: Hidden(octets), ..base };
     let mut special: Vec<SubmitSm<'_>> = Vec::new();

@@ -3,10 +3,83 @@
 use super::{message, provision_alice_smpp};
 use crate::scenario::{Esme, Scenario};
 use hermod_simulator::carrier::Script;
-use hermod_smpp::{BindType, CommandStatus, Hidden, SubmitSm, esm_class};
+use hermod_smpp::{BindType, CommandStatus, Hidden, SubmitSm, Tag, TlvBuffer, esm_class};
 
 /// "Held for review" on a connection with extended codes.
 const HELD: CommandStatus = CommandStatus(0x0407);
+
+/// How a part of a message says its place.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    Udh8,
+    Udh16,
+    UdhInPayload,
+    Sar,
+    SarInPayload,
+}
+
+/// Submits one part. Returns whether it was accepted.
+async fn submit_part(esme: &mut Esme, way: Way, reference: u8, (part, total): (u8, u8), text: &str) -> bool {
+    let header = match way {
+        Way::Udh8 | Way::UdhInPayload => vec![5, 0, 3, reference, total, part],
+        Way::Udh16 => vec![6, 8, 4, 1, reference, total, part],
+        Way::Sar | Way::SarInPayload => vec![],
+    };
+    let octets = [&header, text.as_bytes()].concat();
+    let mut tlvs = TlvBuffer::new();
+    if header.is_empty() {
+        tlvs.push_u16(Tag::SAR_MSG_REF_NUM, u16::from(reference));
+        tlvs.push_u8(Tag::SAR_TOTAL_SEGMENTS, total);
+        tlvs.push_u8(Tag::SAR_SEGMENT_SEQNUM, part);
+    }
+    let in_payload = matches!(way, Way::UdhInPayload | Way::SarInPayload);
+    if in_payload {
+        tlvs.push(Tag::MESSAGE_PAYLOAD, &octets);
+    }
+    let submit = SubmitSm {
+        esm_class: if header.is_empty() { 0 } else { esm_class::UDHI },
+        short_message: Hidden(if in_payload { &[] } else { &octets }),
+        tlvs: tlvs.as_tlvs(),
+        ..message("")
+    };
+    match esme.try_submit(submit).await {
+        Ok(_) => true,
+        Err(status) => {
+            assert_eq!(status, HELD, "{way:?} {part} {text}");
+            false
+        }
+    }
+}
+
+#[tokio::test]
+async fn link_split_over_parts_is_held_however_the_parts_are_submitted() {
+    let s = Scenario::with(Script::new()).await;
+    provision_alice_smpp(&s, "extended_codes = true\n").await;
+    s.provision("[[screen]]\nname = \"links\"\npattern = 'https?://bit\\.ly'\n").await;
+    let mut one = Esme::bind(s.smpp_address(), BindType::Transmitter, "alice").await;
+    let mut other = Esme::bind(s.smpp_address(), BindType::Transmitter, "alice").await;
+    let mut reference = 0;
+    for way in [Way::Udh8, Way::Udh16, Way::UdhInPayload, Way::Sar, Way::SarInPayload] {
+        // The second part first, and over another bind.
+        for backwards in [false, true] {
+            reference += 1;
+            let mut parts = [(1, "see https://b"), (2, "it.ly/prize")];
+            if backwards {
+                parts.reverse();
+            }
+            assert!(submit_part(&mut one, way, reference, (parts[0].0, 2), parts[0].1).await);
+            assert!(!submit_part(&mut other, way, reference, (parts[1].0, 2), parts[1].1).await, "{way:?}");
+            // A harmless part completes the message, and its reference is free again.
+            assert!(submit_part(&mut one, way, reference, (parts[1].0, 2), "nothing").await);
+            assert!(submit_part(&mut one, way, reference, (parts[1].0, 2), parts[1].1).await);
+        }
+    }
+    let cases = s.world().store.reviews(None, None, None, 10).await.unwrap();
+    let held: Vec<(&str, u64)> = cases.iter().map(|case| (case.text.as_str(), case.seen)).collect();
+    assert_eq!(held, [("see https://bit.ly/prize", 10)], "the operator reviews the joined text");
+    drop((one, other));
+    s.end().await;
+}
 
 fn ucs2(text: &str) -> Vec<u8> {
     text.encode_utf16().flat_map(u16::to_be_bytes).collect()
