@@ -56,7 +56,8 @@ pub struct NodeListener {
 
 impl Server {
     /// Reads `postgres://user:password@host:port/database`, or the server's own form of it. Without `sslmode` a server on
-    /// another machine needs TLS, and one on this machine gets none.
+    /// another machine needs TLS, and one on this machine gets none. Rejects `sslmode=prefer`, which anyone between us and the
+    /// server can turn into a connection without TLS.
     pub fn parse(url: &str) -> Result<Server, StoreError> {
         let mut config: Config =
             url.parse().map_err(|error: tokio_postgres::Error| StoreError::Server(error.to_string()))?;
@@ -66,9 +67,16 @@ impl Server {
         // A standby that is not promoted yet counts as a server that cannot be reached: there every operation would fail.
         config.target_session_attrs(TargetSessionAttrs::ReadWrite);
         config.connect_timeout(CONNECT_WAIT);
-        let is_local = config.get_hosts().iter().all(is_local);
         if !url.contains("sslmode=") {
-            config.ssl_mode(if is_local { SslMode::Disable } else { SslMode::Require });
+            config.ssl_mode(if is_on_this_machine(&config) { SslMode::Disable } else { SslMode::Require });
+        }
+        if config.get_ssl_mode() == SslMode::Prefer {
+            let rule = "sslmode is require or disable: prefer does without TLS whenever TLS fails";
+            return Err(StoreError::Server(rule.to_owned()));
+        }
+        if config.get_ssl_mode() == SslMode::Require && config.get_hosts().is_empty() {
+            let rule = "TLS needs the server's name for its certificate: write host=NAME beside hostaddr";
+            return Err(StoreError::Server(rule.to_owned()));
         }
         Ok(Server { config, schema: SCHEMA.to_owned(), authorities: None, node: None })
     }
@@ -152,6 +160,14 @@ impl fmt::Debug for Server {
     }
 }
 
+/// Whether connections stay on this machine. They go to `hostaddr` where it is given, whatever the name of the host.
+fn is_on_this_machine(config: &Config) -> bool {
+    match config.get_hostaddrs() {
+        [] => config.get_hosts().iter().all(is_local),
+        addresses => addresses.iter().all(IpAddr::is_loopback),
+    }
+}
+
 /// Whether a host is this machine.
 fn is_local(host: &Host) -> bool {
     match host {
@@ -180,6 +196,24 @@ mod tests {
         check("postgres://hermod@127.0.0.1:5433/sms", SslMode::Disable);
         check("postgres://hermod@127.0.0.1/sms?sslmode=require", SslMode::Require);
         check("postgres:///sms?host=/run/postgresql", SslMode::Disable);
+        check("postgres://hermod@localhost/sms?hostaddr=192.0.2.7", SslMode::Require);
+        check("postgres://hermod@db.example/sms?hostaddr=127.0.0.1", SslMode::Disable);
+        check("postgres:///sms?user=hermod&hostaddr=127.0.0.1", SslMode::Disable);
+        check("postgres:///sms?user=hermod&hostaddr=192.0.2.7&sslmode=disable", SslMode::Disable);
+    }
+
+    #[test]
+    fn address_that_may_end_without_tls_is_rejected() {
+        for (url, expect) in [
+            ("postgres:///sms?user=hermod&hostaddr=192.0.2.7", "write host=NAME beside hostaddr"),
+            ("postgres://hermod@db.example/sms?sslmode=prefer", "sslmode is require or disable"),
+            ("postgres://hermod@localhost/sms?sslmode=prefer", "sslmode is require or disable"),
+            // A password that looks like a parameter does not count as one.
+            ("postgres://hermod:sslmode=@db.example/sms", "sslmode is require or disable"),
+        ] {
+            let refused = Server::parse(url).unwrap_err().to_string();
+            assert!(refused.contains(expect), "{url}: {refused}");
+        }
     }
 
     #[test]
@@ -200,7 +234,7 @@ mod tests {
     #[test]
     fn each_host_is_tried_with_the_same_settings() {
         let url =
-            "postgres://hermod:x@db1.example:5433,db2.example:5434/sms?keepalives_idle=9&sslmode=prefer";
+            "postgres://hermod:x@db1.example:5433,db2.example:5434/sms?keepalives_idle=9&sslmode=require";
         let hosts = Server::parse(url).unwrap().hosts();
         let named = hosts.iter().map(|host| (host.get_hosts().to_vec(), host.get_ports().to_vec()));
         let expected = [("db1.example", 5433), ("db2.example", 5434)];

@@ -21,6 +21,6 @@ pub use look_up::{AccountBalance, account_balance, inbound_since, message_status
 pub use low_balance::{LowBalance, low_balance, mail_low_balance};
 pub use preview_message::{MessagePreview, preview_message};
 pub use queue_alarms::{QUEUE_AGE_MAX, alarm_carrier_counts};
-pub use request_log::{AnsweredRequest, Rejection, caller_of, note_page_send, note_request};
+pub use request_log::{AnsweredRequest, CallerName, Rejection, caller_of, note_page_send, note_request};
 pub use submit_message::{Accepted, Submitted, find_replay, submit_message};
 pub use webhook_body::webhook_body;

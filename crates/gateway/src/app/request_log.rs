@@ -1,10 +1,12 @@
 //! Notes requests for the request log: every rejected one, and of the successful ones a few per second and account.
 
 use crate::app::{Caller, Submitted};
+use crate::secrets::Pepper;
 use crate::world::World;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::refusal::Refusal;
 use hermod_store::record::{Replay, RequestEntry, RequestKind};
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::net::IpAddr;
 
@@ -22,8 +24,7 @@ pub struct AnsweredRequest<'a> {
     /// What was called. It is only written if the request is logged.
     pub operation: &'a dyn Display,
     pub caller: Option<(AccountId, ConnectionId)>,
-    /// The API key or system_id as given.
-    pub who: &'a str,
+    pub who: CallerName<'a>,
     pub address: Option<IpAddr>,
     /// The HTTP status or the SMPP command_status.
     pub status: u32,
@@ -33,6 +34,41 @@ pub struct AnsweredRequest<'a> {
     pub request: Option<&'a str>,
     pub replay: Replay,
     pub message: Option<MessageId>,
+}
+
+/// The API key, system_id or e-mail address of a caller, as it may be logged and stored: itself if it exists. Otherwise a keyed
+/// digest, because callers send a secret in its place by mistake.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CallerName<'a>(Cow<'a, str>);
+
+impl<'a> CallerName<'a> {
+    /// Makes the name of something that exists.
+    pub const fn existing(name: &'a str) -> CallerName<'a> {
+        CallerName(Cow::Borrowed(name))
+    }
+
+    /// Makes a name that nothing has. Equal ones have the same digest.
+    pub fn unknown(pepper: &Pepper, given: &str) -> CallerName<'static> {
+        if given.is_empty() {
+            return CallerName::default();
+        }
+        let digest = pepper.derived(&[b"caller name", given.as_bytes()]);
+        let [a, b, c, d, ..] = digest;
+        CallerName(Cow::Owned(format!("unknown-{:08x}", u32::from_be_bytes([a, b, c, d]))))
+    }
+
+    /// Makes the name that a caller gave.
+    pub fn given(pepper: &Pepper, name: &'a str, exists: bool) -> CallerName<'a> {
+        if exists { CallerName::existing(name) } else { CallerName::unknown(pepper, name) }
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub fn into_owned(self) -> CallerName<'static> {
+        CallerName(Cow::Owned(self.0.into_owned()))
+    }
 }
 
 /// Why a request was rejected.
@@ -74,7 +110,7 @@ pub fn note_request(world: &World, answered: AnsweredRequest<'_>) {
         connection: caller.map(|(_, connection)| connection),
         kind,
         operation: operation.to_string().into(),
-        who: printable(who),
+        who: printable(who.as_str()),
         address,
         status,
         code,
@@ -108,7 +144,7 @@ pub fn note_page_send(
         kind: RequestKind::Http,
         operation: &"Compose",
         caller: Some(caller_of(caller)),
-        who: email,
+        who: CallerName::existing(email),
         address,
         status,
         rejection: outcome.as_ref().err().map(Rejection::of),
@@ -129,6 +165,18 @@ pub(super) fn printable(name: &str) -> Box<str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn name_that_does_not_exist_is_a_keyed_digest() {
+        let pepper = Pepper::new(b"pepper");
+        let secret = "2f7c0d1be8a94d1f8a5e6b3c9d0e1f2a";
+        let name = CallerName::given(&pepper, secret, false);
+        assert_eq!(name, CallerName::given(&pepper, secret, false), "the same one can be recognised");
+        assert_ne!(name, CallerName::given(&Pepper::new(b"other"), secret, false), "only with the pepper");
+        assert!(name.as_str().starts_with("unknown-") && name.as_str().len() == 16, "{name:?}");
+        assert_eq!(CallerName::given(&pepper, "shop-key-1", true).as_str(), "shop-key-1");
+        assert_eq!(CallerName::given(&pepper, "", false).as_str(), "");
+    }
 
     #[test]
     fn name_that_a_client_gave_is_cut_and_printable() {

@@ -15,6 +15,25 @@ const ROOT_CERT: &str = "sslrootcert=";
 const SCHEMA: &str = "schema=";
 /// Stands for a password.
 const HIDDEN: &str = "...";
+/// Parameters that are printed with their value. Others, `password` among them, are hidden.
+const PRINTED: [&str; 16] = [
+    "application_name",
+    "channel_binding",
+    "connect_timeout",
+    "dbname",
+    "host",
+    "hostaddr",
+    "keepalives",
+    "keepalives_idle",
+    "keepalives_interval",
+    "load_balance_hosts",
+    "port",
+    "schema",
+    "sslmode",
+    "sslrootcert",
+    "target_session_attrs",
+    "user",
+];
 
 /// Where the messages are stored.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -67,12 +86,30 @@ fn split_off(url: &str, name: &str) -> (String, Option<String>) {
 impl fmt::Display for StoreAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let StoreAddress::Postgres(url) = self else { return f.write_str(EMBEDDED) };
-        let (before, after) = url.split_once("://").unwrap_or(("postgres", url));
+        let (scheme, rest) = url.split_once("://").unwrap_or(("postgres", url));
+        let (place, parameters) = match (rest.find('@'), rest.find('?')) {
+            // An @ in a parameter, or a ? in the password: it is not certain what is what.
+            (Some(at), Some(query)) if query < at => return write!(f, "{scheme}://{HIDDEN}"),
+            (_, Some(query)) => (&rest[..query], Some(&rest[query + 1..])),
+            (_, None) => (rest, None),
+        };
         // The last @ ends the password, which may contain others.
-        match after.rsplit_once('@').map(|(sign_in, host)| (sign_in.split_once(':'), host)) {
-            Some((Some((user, _)), host)) => write!(f, "{before}://{user}:{HIDDEN}@{host}"),
-            _ => f.write_str(url),
+        match place.rsplit_once('@').map(|(sign_in, host)| (sign_in.split_once(':'), host)) {
+            Some((Some((user, _)), host)) => write!(f, "{scheme}://{user}:{HIDDEN}@{host}")?,
+            _ => write!(f, "{scheme}://{place}")?,
         }
+        for (index, parameter) in parameters.into_iter().flat_map(|all| all.split('&')).enumerate() {
+            let name = parameter.split_once('=').map_or("", |(name, _)| name);
+            f.write_str(if index == 0 { "?" } else { "&" })?;
+            match PRINTED.contains(&name) {
+                true => f.write_str(parameter)?,
+                false if name.bytes().all(|octet| octet.is_ascii_lowercase() || octet == b'_') => {
+                    write!(f, "{name}={HIDDEN}")?;
+                }
+                false => f.write_str(HIDDEN)?,
+            }
+        }
+        Ok(())
     }
 }
 
@@ -106,6 +143,15 @@ mod tests {
             ("postgres://hermod@db/sms", "postgres://hermod@db/sms"),
             ("postgres://hermod:s3cret@db:5432/sms", "postgres://hermod:...@db:5432/sms"),
             ("postgresql://hermod:s3@cret@db/sms", "postgresql://hermod:...@db/sms"),
+            (
+                "postgres://hermod@db/sms?password=s3cret&sslmode=require",
+                "postgres://hermod@db/sms?password=...&sslmode=require",
+            ),
+            ("postgres://hermod:s3cret@db/sms?password=s3@cret", "postgres://hermod:...@db/sms?password=..."),
+            ("postgres://db/sms?user=hermod&password=s3@cret", "postgres://..."),
+            ("postgres://db/sms?user=hermod&pass%77ord=s3cret", "postgres://db/sms?user=hermod&..."),
+            ("postgres://db/sms?options=-c%20x=s3cret", "postgres://db/sms?options=..."),
+            ("postgres://hermod:s3?cret@db/sms", "postgres://..."),
         ] {
             let address = StoreAddress::parse(url).expect("an address");
             assert_eq!((address.to_string(), format!("{address:?}")), (expect.to_owned(), expect.to_owned()));

@@ -7,10 +7,12 @@ use super::paths::{Route, message_id_in};
 use super::request_metrics::Meters;
 use super::seen::Seen;
 use super::{balance, credentials, document, headers, inbound, monitoring_pages, responses, sms};
-use crate::app::{AnsweredRequest, Caller, Rejection, admit, authenticate, caller_of, note_request};
+use crate::app::{
+    AnsweredRequest, Caller, CallerName, Credentials, Rejection, admit, authenticate, caller_of, note_request,
+};
 use crate::http::framing::{self, FramingRefusal};
 use crate::http::timeouts::ConnectionInfo;
-use crate::http::{peer_address, request_id, source_of};
+use crate::http::{names_this_machine, peer_address, request_id, source_of};
 use crate::world::World;
 use axum::extract::Request;
 use axum::http::request::Parts;
@@ -124,7 +126,7 @@ fn note(
         kind: RequestKind::Http,
         operation: &format_args!("{} {}", head.method, route.template()),
         caller: *caller,
-        who: key.as_deref().unwrap_or_default(),
+        who: key.clone(),
         address: peer,
         status: status.into(),
         rejection: refusal.map(Rejection::of),
@@ -168,8 +170,9 @@ async fn dispatch(
 
 fn metrics(edge: &Edge, head: &Parts) -> Result<Response, Refusal> {
     let source = source_of(&head.extensions, &head.headers);
+    let is_named = names_this_machine(&head.uri, &head.headers);
     match &edge.metrics {
-        Some(page) if !page.reach.admits(source) => Err(Refusal::LocalOnly),
+        Some(page) if !page.reach.admits(source, is_named) => Err(Refusal::LocalOnly),
         page => Ok(monitoring_pages::metrics(page.as_ref())),
     }
 }
@@ -188,7 +191,10 @@ async fn call(
     let source = peer.or_else(|| head.extensions.get::<ConnectionInfo>().map(|connection| connection.peer));
     let given = credentials::read(&head.headers);
     let authenticated = authenticate(world, given.as_ref(), source);
-    seen.key = given.map(|given| given.key);
+    seen.key = given.map_or_else(CallerName::default, |Credentials { key, .. }| {
+        let exists = world.catalogue().key(&key).is_some();
+        CallerName::given(&world.pepper, &key, exists).into_owned()
+    });
     let caller = authenticated?;
     seen.caller = Some(caller_of(&caller));
     admit(&caller, peer)?;

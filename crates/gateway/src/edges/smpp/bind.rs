@@ -7,7 +7,7 @@ use super::bind_guard::{Attempt, Listing, OverLimit, PasswordCheck};
 use super::listener::Peer;
 use super::settings::Settings;
 use crate::app::operator::probe_bind_elsewhere;
-use crate::app::{AnsweredRequest, Rejection, note_request};
+use crate::app::{AnsweredRequest, CallerName, Rejection, note_request};
 use crate::board::{BoundAs, LiveBind, NewBind, Order};
 use crate::clock::Moment;
 use crate::listeners::limit_key_of;
@@ -74,16 +74,24 @@ pub(super) async fn check(
 ) -> Result<AcceptedBind, BindRejection> {
     let began = world.clock.moment();
     let checked = admit(world, settings, peer, kind, bind).await;
-    note(world, peer, kind, bind, &checked, began);
+    let system_id = String::from_utf8_lossy(bind.system_id);
+    let (connection, who) = named(world, &system_id);
+    note(world, peer, kind, (connection, who.clone()), &checked, began);
     let outcome = checked.as_ref().map_or_else(|refused| refused.why, |_| "bound");
     counter!("hermod_smpp_bind_attempts_total", "outcome" => outcome).increment(1);
-    if let Err(BindRejection { status, why, .. }) = &checked
-        && settings.rejected_bind_log.note((limit_key_of(peer.address), *why), world.clock.now())
-    {
-        let system_id = String::from_utf8_lossy(bind.system_id);
-        tracing::info!(%system_id, peer = %peer.address, %status, "Bind rejected: {why}");
+    if let Err(BindRejection { status, why, .. }) = &checked {
+        let rejected = (limit_key_of(peer.address), *why, connection);
+        if settings.rejected_bind_log.note(rejected, world.clock.now()) {
+            tracing::info!(system_id = who.as_str(), peer = %peer.address, %status, "Bind rejected: {why}");
+        }
     }
     checked
+}
+
+/// Returns the connection with this system_id, and the name for logs.
+fn named<'a>(world: &World, system_id: &'a str) -> (Option<ConnectionId>, CallerName<'a>) {
+    let connection = world.catalogue().connection_by_system_id(system_id);
+    (connection, CallerName::given(&world.pepper, system_id, connection.is_some()))
 }
 
 /// Notes a bind for the request log.
@@ -91,13 +99,11 @@ fn note(
     world: &World,
     peer: Peer,
     kind: BindType,
-    bind: &Bind<'_>,
+    (connection, who): (Option<ConnectionId>, CallerName<'_>),
     checked: &Result<AcceptedBind, BindRejection>,
     began: Moment,
 ) {
-    let who = String::from_utf8_lossy(bind.system_id);
     let catalogue = world.catalogue();
-    let connection = catalogue.connection_by_system_id(&who);
     let account = connection.and_then(|id| catalogue.connection(id)).map(|connection| connection.account);
     let (status, rejection) = match checked {
         Ok(_) => (CommandStatus::OK, None),
@@ -114,7 +120,7 @@ fn note(
             BoundAs::Transceiver => "bind_transceiver",
         },
         caller: account.zip(connection),
-        who: &who,
+        who,
         address: Some(peer.address),
         status: status.0,
         rejection,

@@ -30,6 +30,6 @@ pub async fn serve(listener: SmppListener, world: Arc<World>, settings: Arc<Sett
     let (clock, counting) = (world.clock.clone(), settings.clone());
     tokio::select! {
         () = listener::serve(listener, clock.clone(), settings, workers, session) => {}
-        () = counting.rejected_bind_log.write_counts(&clock) => {}
+        () = counting.rejected_bind_log.write_counts(&world) => {}
     }
 }

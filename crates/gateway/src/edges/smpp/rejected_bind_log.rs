@@ -1,7 +1,9 @@
-//! Logs rejected binds: the first of each address and reason, and every minute how many more there were. A line for
-//! each would let strangers fill the disk.
+//! Logs rejected binds: the first of each address, reason and connection, and every minute how many more there were. A line
+//! for each would let strangers fill the disk; binds with a system_id that does not exist count together.
 
-use crate::clock::Clock;
+use crate::world::World;
+use hermod_domain::catalogue::Catalogue;
+use hermod_domain::ids::ConnectionId;
 use hermod_domain::log_throttle::{LogThrottle, SuppressedLines};
 use hermod_domain::time::Timestamp;
 use std::net::IpAddr;
@@ -9,11 +11,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 const INTERVAL: Duration = Duration::from_secs(60);
-/// Pairs of address and reason that are counted separately.
+/// Kinds that are counted separately.
 const KINDS_MAX: usize = 1_000;
 
-/// Address and reason.
-type Kind = (IpAddr, &'static str);
+/// Address, reason, and the connection with this system_id if there is one.
+type Kind = (IpAddr, &'static str, Option<ConnectionId>);
 
 pub(super) struct RejectedBindLog(Mutex<LogThrottle<Kind>>);
 
@@ -28,16 +30,22 @@ impl RejectedBindLog {
     }
 
     /// Logs the counts every minute. Never returns.
-    pub(super) async fn write_counts(&self, clock: &Clock) {
+    pub(super) async fn write_counts(&self, world: &World) {
         loop {
-            clock.sleep(INTERVAL).await;
-            let due = self.repeats().due(clock.now());
-            for SuppressedLines { kind, times } in due {
-                match kind {
-                    Some((peer, why)) => tracing::info!(%peer, times, "Rejected more binds: {why}"),
-                    None => tracing::info!(times, "Rejected more binds from many addresses"),
-                }
-            }
+            world.clock.sleep(INTERVAL).await;
+            self.write_due(&world.catalogue(), world.clock.now());
+        }
+    }
+
+    fn write_due(&self, catalogue: &Catalogue, now: Timestamp) {
+        for SuppressedLines { kind, times } in self.repeats().due(now) {
+            let Some((peer, why, connection)) = kind else {
+                tracing::info!(times, "Rejected more binds from many addresses");
+                continue;
+            };
+            let access = connection.and_then(|id| catalogue.connection(id)?.smpp.as_ref());
+            let system_id = access.map_or("unknown", |access| access.system_id.as_str());
+            tracing::info!(system_id, %peer, times, "Rejected more binds: {why}");
         }
     }
 

@@ -88,6 +88,9 @@ async fn customer_sends(at: SocketAddr, answers: &mut Answers) {
         [("X-API-Key", "alice-key"), ("X-API-Secret", API_SECRET), ("Content-Type", "application/json")];
     let wrong =
         [("X-API-Key", "alice-key"), ("X-API-Secret", WRONG_SECRET), ("Content-Type", "application/json")];
+    let swapped =
+        [("X-API-Key", API_SECRET), ("X-API-Secret", "alice-key"), ("Content-Type", "application/json")];
+    let swapped_bearer = format!("Bearer {API_SECRET}:alice-key");
     let bearer = format!("Bearer alice-key:{WRONG_SECRET}");
     let broken = format!("Basic {WRONG_SECRET}");
     let good = json!({"to": TO, "text": TEXT, "idempotency_key": "canary-text-key"}).to_string();
@@ -97,6 +100,8 @@ async fn customer_sends(at: SocketAddr, answers: &mut Answers) {
         (&right[..], good.clone(), 202),
         (&right, good.clone(), 200),
         (&wrong, good.clone(), 401),
+        (&swapped, good.clone(), 401),
+        (&[("Authorization", swapped_bearer.as_str())], good.clone(), 401),
         (&[("Authorization", bearer.as_str())], good.clone(), 401),
         (&[("Authorization", broken.as_str())], good.clone(), 401),
         (&right, json!({"to": "+49151998877661234567", "text": TEXT}).to_string(), 400),
@@ -120,6 +125,10 @@ async fn customer_sends(at: SocketAddr, answers: &mut Answers) {
 async fn esme_submits(at: SocketAddr) {
     let mut stranger = Esme::connect(at).await;
     let refused = stranger.try_bind(BindType::Transceiver, "alice", WRONG_PASSWORD, VERSION_3_4).await;
+    assert_ne!(refused, CommandStatus::OK);
+    // The fields mixed up.
+    let mut stranger = Esme::connect(at).await;
+    let refused = stranger.try_bind(BindType::Transceiver, SMPP_PASSWORD, "alice", VERSION_3_4).await;
     assert_ne!(refused, CommandStatus::OK);
     let mut alice = Esme::connect(at).await;
     let bound = alice.try_bind(BindType::Transceiver, "alice", SMPP_PASSWORD, VERSION_3_4).await;

@@ -1,6 +1,6 @@
 //! Notes submits for the request log.
 
-use crate::app::{AnsweredRequest, Caller, Rejection, caller_of, note_request};
+use crate::app::{AnsweredRequest, Caller, CallerName, Rejection, caller_of, note_request};
 use crate::clock::Moment;
 use crate::world::World;
 use hermod_domain::ids::MessageId;
@@ -56,7 +56,7 @@ impl Submit {
             kind: RequestKind::Submit,
             operation: &command,
             caller: Some(caller_of(caller)),
-            who: access.map_or("", |access| access.system_id.as_str()),
+            who: CallerName::existing(access.map_or("", |access| access.system_id.as_str())),
             address: Some(peer),
             status: status.0,
             rejection,
