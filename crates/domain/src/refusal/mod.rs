@@ -163,8 +163,8 @@ impl Refusal {
                     .into()
             }
             Refusal::LocalOnly => {
-                "This page is only available to direct callers on this machine. Set a separate [operations] address, or set \
-                 [operator] from_anywhere = true."
+                "This page is only available to direct callers on this machine, by a loopback address or as localhost, and to none \
+                 from [http] trusted_proxies. Set a separate [operations] address, or set [operator] from_anywhere = true."
                     .into()
             }
             Refusal::VerificationRequired => {

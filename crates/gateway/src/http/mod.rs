@@ -10,6 +10,8 @@ mod listener;
 pub(crate) mod no_answer;
 mod observed_stream;
 pub mod openapi_errors;
+#[cfg(test)]
+pub(crate) mod openapi_examples;
 pub mod openapi_page;
 pub mod pages;
 pub(crate) mod peer_address;
@@ -26,12 +28,60 @@ pub use server::serve;
 pub use timeouts::ConnectionInfo;
 
 use crate::listeners::Source;
-use axum::http::{Extensions, HeaderMap};
+use axum::http::uri::Authority;
+use axum::http::{Extensions, HeaderMap, Uri, header};
+use std::net::IpAddr;
 
 /// Returns the source of a request; `None` for a request of this process. If a trusted proxy sent an unreadable
-/// address, the source is the proxy.
+/// address, the source is the proxy. Everything from a trusted proxy is forwarded: a proxy may add no header.
 pub(crate) fn source_of(extensions: &Extensions, headers: &HeaderMap) -> Option<Source> {
     let ConnectionInfo { peer, proxies, is_proxied, .. } = extensions.get()?;
     let address = peer_address::of(*peer, proxies, headers).unwrap_or(*peer);
-    Some(Source { address, is_forwarded: *is_proxied || peer_address::is_forwarded(headers) })
+    let is_forwarded = *is_proxied || proxies.trust(*peer) || peer_address::is_forwarded(headers);
+    Some(Source { address, is_forwarded })
+}
+
+/// Whether the request is addressed to this machine by a loopback address or `localhost`. A web page that resolves its own
+/// name to a loopback address has that name here. A request without any name is no browser's.
+pub(crate) fn names_this_machine(uri: &Uri, headers: &HeaderMap) -> bool {
+    let authority = uri.authority().map(Authority::as_str);
+    let hosts = headers.get_all(header::HOST).iter().map(|value| value.to_str().unwrap_or_default());
+    authority.into_iter().chain(hosts).all(is_this_machine)
+}
+
+fn is_this_machine(host: &str) -> bool {
+    let Ok(authority) = host.parse::<Authority>() else { return false };
+    let name = authority.host().trim_start_matches('[').trim_end_matches(']');
+    name.eq_ignore_ascii_case("localhost")
+        || name.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::http::HeaderValue;
+
+    #[test]
+    fn only_loopback_addresses_and_localhost_name_this_machine() {
+        let check = |uri: &str, hosts: &[&str]| {
+            let mut headers = HeaderMap::new();
+            for host in hosts {
+                headers.append(header::HOST, HeaderValue::from_str(host).unwrap());
+            }
+            names_this_machine(&uri.parse().unwrap(), &headers)
+        };
+        for host in ["localhost", "LocalHost:8080", "127.0.0.1:8080", "127.1.2.3", "[::1]:8080", "[::1]"] {
+            assert!(check("/metrics", &[host]), "{host}");
+            assert!(check(&format!("http://{host}/metrics"), &[]), "{host}");
+        }
+        for host in
+            ["", "evil.example", "localhost.evil.example", "192.0.2.7:8080", "0.0.0.0", "a b", "u@evil"]
+        {
+            assert!(!check("/metrics", &[host]), "{host}");
+            assert!(!check("http://localhost/metrics", &[host]), "{host}");
+        }
+        assert!(!check("/metrics", &["localhost", "evil.example"]));
+        assert!(!check("http://evil.example/metrics", &["localhost"]));
+        assert!(check("/metrics", &[]));
+    }
 }

@@ -50,17 +50,19 @@ pub struct Source {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
     Anywhere,
-    /// Clients on this machine, not through a proxy.
+    /// Clients on this machine, not through a proxy, and by a name of this machine.
     ThisMachine,
 }
 
 impl Reach {
-    /// Whether a request from `source` is allowed. An unknown source is not on this machine.
-    pub(crate) fn admits(self, source: Option<Source>) -> bool {
+    /// Whether a request from `source` is allowed. An unknown source is not on this machine. `names_this_machine` says whether
+    /// its `Host` is this machine's.
+    pub(crate) fn admits(self, source: Option<Source>, names_this_machine: bool) -> bool {
         match self {
             Reach::Anywhere => true,
             Reach::ThisMachine => {
-                source.is_some_and(|source| source.address.is_loopback() && !source.is_forwarded)
+                let is_direct = |source: Source| source.address.is_loopback() && !source.is_forwarded;
+                names_this_machine && source.is_some_and(is_direct)
             }
         }
     }

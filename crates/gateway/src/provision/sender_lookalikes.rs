@@ -1,5 +1,5 @@
 //! Rejects sender IDs that look like another account's approved one, such as `PayPa1` and `PayPal`, unless the entry has
-//! `look_alike = true`. The same sender ID for two accounts is allowed. Look-alikes of a globally blocked sender ID are blocked
+//! `look_alike = true`. The same sender ID, in the same case, is allowed for two accounts. Look-alikes of a globally blocked sender ID are blocked
 //! when they are used.
 
 use crate::provision::draft::Draft;
@@ -26,10 +26,11 @@ pub(super) fn check(draft: &Draft<'_>, wanted: &[WantedSender]) -> Result<(), Pr
     }
     let protected = protected(draft);
     for (name, entry) in approved {
-        let alike = protected.get(&entry.sender.appearance()).into_iter().flatten().find(|(_, other)| {
-            let is_same = other.sender.as_str().eq_ignore_ascii_case(entry.sender.as_str());
-            other.account != entry.account && !is_same
-        });
+        let alike = protected
+            .get(&entry.sender.appearance())
+            .into_iter()
+            .flatten()
+            .find(|(_, other)| other.account != entry.account && other.sender != entry.sender);
         if let Some((other, _)) = alike {
             let sentence = format!(
                 "looks like sender \"{other}\"; choose another name, or approve it in an entry of its own with \

@@ -1,17 +1,20 @@
 //! Logging and metrics: sets up the log formats and the Prometheus recorder.
 
+mod descriptions;
 mod escaping;
 
 use crate::config::{Log, LogFormat, level_filter};
 use escaping::JsonLines;
-use metrics::{describe_gauge, gauge};
+use metrics::{counter, gauge};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use std::io::IsTerminal as _;
 use std::sync::OnceLock;
 use std::time::Duration;
+use tracing::{Event, Level, Metadata};
 use tracing_subscriber::field::MakeExt as _;
+use tracing_subscriber::filter::{FilterExt as _, Targets, filter_fn};
 use tracing_subscriber::fmt::format::debug_fn;
-use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::layer::{Context, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{Layer, Registry};
 
@@ -26,11 +29,32 @@ pub fn start_logging(log: &Log) -> Result<(), String> {
     let filter = level_filter(level)?;
     // Colours only on a terminal.
     let lines = lines(*format, std::io::stderr().is_terminal(), std::io::stderr);
-    let started = tracing_subscriber::registry().with(lines.with_filter(filter)).try_init();
+    let started = tracing_subscriber::registry().with(logged(lines, filter)).try_init();
     if started.is_err() {
         tracing::debug!("Logging was already set up");
     }
     Ok(())
+}
+
+/// Adds the level filter to the lines, and counts the warnings of the HTTP/2 library instead of writing them: clients cause them at
+/// will.
+fn logged(lines: Box<dyn Layer<Registry> + Send + Sync>, filter: Targets) -> impl Layer<Registry> {
+    let written = filter.and(filter_fn(|event| !is_http2_warning(event)));
+    lines.with_filter(written).and_then(Http2Warnings.with_filter(filter_fn(is_http2_warning)))
+}
+
+fn is_http2_warning(event: &Metadata<'_>) -> bool {
+    let is_of_library = event.target() == "h2" || event.target().starts_with("h2::");
+    is_of_library && *event.level() <= Level::WARN
+}
+
+/// Counts the events that it gets.
+struct Http2Warnings;
+
+impl Layer<Registry> for Http2Warnings {
+    fn on_event(&self, _: &Event<'_>, _: Context<'_, Registry>) {
+        counter!("hermod_http2_warnings_total").increment(1);
+    }
 }
 
 /// Returns the layer that writes log lines. Escapes everything that could end a line or control a terminal.
@@ -79,8 +103,7 @@ pub fn figures() -> &'static Figures {
         if metrics::set_global_recorder(recorder).is_err() {
             tracing::warn!("Another metrics recorder is installed; /metrics stays empty");
         }
-        describe_gauge!("process_resident_memory_bytes", "Resident memory of this process.");
-        describe_gauge!("hermod_uptime_seconds", "Uptime of this gateway.");
+        descriptions::describe_all();
         Figures { handle }
     })
 }
@@ -127,6 +150,8 @@ mod tests {
         let text = figures.render(Duration::from_secs(90));
         assert!(text.contains("hermod_test_total 1"), "{text}");
         assert!(text.contains("hermod_uptime_seconds 90"), "{text}");
+        assert!(text.contains("# HELP hermod_uptime_seconds "), "{text}");
+        assert!(text.contains("# HELP process_resident_memory_bytes "), "{text}");
         assert!(text.contains("process_resident_memory_bytes "), "{text}");
     }
 
@@ -145,6 +170,32 @@ mod tests {
         fn flush(&mut self) -> std::io::Result<()> {
             Ok(())
         }
+    }
+
+    #[test]
+    fn warnings_of_the_http2_library_are_counted_and_not_written() {
+        let before = http2_warnings();
+        let written = Written::default();
+        let writer = written.clone();
+        let lines = lines(LogFormat::Human, false, move || writer.clone());
+        let layers = super::logged(lines, level_filter("trace").unwrap());
+        tracing::subscriber::with_default(tracing_subscriber::registry().with(layers), || {
+            for _ in 0..3 {
+                tracing::warn!(target: "h2::proto::streams::recv", "recv_headers: too many");
+            }
+            tracing::debug!(target: "h2::codec", "a frame");
+            tracing::warn!("another warning");
+        });
+        let text = String::from_utf8(written.0.lock().unwrap().clone()).unwrap();
+        assert!(!text.contains("recv_headers"), "{text}");
+        assert!(text.contains("a frame") && text.contains("another warning"), "{text}");
+        assert_eq!(http2_warnings() - before, 3);
+    }
+
+    fn http2_warnings() -> u64 {
+        let text = figures().render(Duration::ZERO);
+        let value = text.lines().find_map(|line| line.strip_prefix("hermod_http2_warnings_total "));
+        value.map_or(0, |value| value.parse().unwrap())
     }
 
     /// Logs hostile values in every way a value can be given.

@@ -201,7 +201,7 @@ pub(crate) fn bearer(key: &str) -> String {
 }
 
 pub(crate) fn request(method: &str, path: &str, headers: Headers<'_>, body: &[u8]) -> Vec<u8> {
-    let mut bytes = format!("{method} {path} HTTP/1.1\r\nHost: test\r\n").into_bytes();
+    let mut bytes = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\n").into_bytes();
     for (name, value) in headers {
         bytes.extend_from_slice(format!("{name}: {value}\r\n").as_bytes());
     }

@@ -53,7 +53,7 @@ async fn remote_caller_on_a_local_listener_gets_403() {
         let ask = Request::builder()
             .uri("/operator/v1/accounts")
             .header("Authorization", format!("Bearer {TOKEN}"))
-            .header("Host", "t")
+            .header("Host", "localhost")
             .header("X-Caller", caller);
         let reply = fixture.on_local_listener().send(ask.body(Body::empty()).unwrap()).await;
         assert_eq!(reply.status, status, "{caller}: {}", reply.text);

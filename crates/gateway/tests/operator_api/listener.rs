@@ -53,7 +53,7 @@ async fn ask_from(source: &str, address: SocketAddr, token: &str, path: &str) ->
     socket.bind(SocketAddr::new(source.parse().unwrap(), 0)).unwrap();
     let mut stream = socket.connect(address).await.unwrap();
     let request = format!(
-        "GET {path} HTTP/1.1\r\nHost: t\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n\r\n"
+        "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n\r\n"
     );
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut answer = String::new();
@@ -117,8 +117,9 @@ async fn wrong_tokens_are_limited_and_a_proven_address_is_not() {
 /// Sends a request without a token and with a body of `bytes` bytes. Returns the response.
 async fn post_open_page(address: SocketAddr, path: &str, bytes: usize, world: &World) -> String {
     let mut stream = TcpStream::connect(address).await.unwrap();
-    let head =
-        format!("POST {path} HTTP/1.1\r\nHost: t\r\nConnection: close\r\nContent-Length: {bytes}\r\n\r\n");
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {bytes}\r\n\r\n"
+    );
     stream.write_all(head.as_bytes()).await.unwrap();
     stream.write_all(&vec![b'x'; bytes - 1]).await.unwrap();
     assert_eq!(world.body_memory.used(), 0, "{path} buffers the body of an unauthenticated caller");
@@ -159,7 +160,7 @@ async fn operator_request_bodies_count_towards_the_body_memory_limit() {
     })
     .await;
     let head = format!(
-        "POST /operator/v1/apply HTTP/1.1\r\nHost: t\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n\
+        "POST /operator/v1/apply HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n\
          Content-Type: application/toml\r\nContent-Length: {}\r\n\r\n",
         3 * mib
     );
@@ -187,7 +188,7 @@ async fn operator_request_bodies_count_towards_the_body_memory_limit() {
 async fn forwarded(address: SocketAddr, token: &str, path: &str, header: &str) -> String {
     let mut stream = TcpStream::connect(address).await.unwrap();
     let request = format!(
-        "GET {path} HTTP/1.1\r\nHost: t\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n{header}\r\n\r\n"
+        "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n{header}\r\n\r\n"
     );
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut answer = String::new();
@@ -206,9 +207,44 @@ const FORWARDING_HEADERS: [&str; 7] = [
 ];
 
 #[tokio::test]
-async fn operator_api_and_metrics_reject_forwarded_requests() {
+async fn trusted_proxy_on_this_machine_is_never_local() {
     let trusting = |config: &mut Config| {
         config.http.trusted_proxies = vec![Network::parse("127.0.0.1").unwrap()];
+    };
+    let Started { running, http, token, .. } = start_with(false, trusting).await;
+    for path in ["/operator/v1/accounts", "/operator/v1/docs", "/operator/v1/openapi.json", "/metrics"] {
+        assert_eq!(
+            forwarded(http, &token, path, "X-Other: y").await,
+            "403",
+            "{path}, a proxy without headers"
+        );
+        assert_eq!(status(&ask_from("127.0.0.2", http, &token, path).await), "200", "{path}, not the proxy");
+    }
+    running.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn operator_api_and_metrics_reject_the_host_of_another_machine() {
+    let Started { running, http, token, .. } = start(false).await;
+    for path in ["/operator/v1/accounts", "/operator/v1/openapi.json", "/metrics"] {
+        for (host, expect) in [("rebound.example", "403"), ("127.0.0.1:8080", "200"), ("localhost", "200")] {
+            let mut stream = TcpStream::connect(http).await.unwrap();
+            let request = format!(
+                "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n\r\n"
+            );
+            stream.write_all(request.as_bytes()).await.unwrap();
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).await.unwrap();
+            assert_eq!(status(&answer), expect, "{path} {host}");
+        }
+    }
+    running.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn operator_api_and_metrics_reject_forwarded_requests() {
+    let trusting = |config: &mut Config| {
+        config.http.trusted_proxies = vec![Network::parse("127.0.0.9").unwrap()];
     };
     let Started { running, http, token, .. } = start_with(false, trusting).await;
     let paths = ["/operator/v1/accounts", "/operator/v1/docs", "/operator/v1/openapi.json", "/metrics"];
@@ -241,7 +277,7 @@ async fn operator_api_and_metrics_answer_remote_callers_if_configured() {
 async fn ambiguous_framing_on_operator_routes_is_rejected() {
     let Started { running, http, operations, token, .. } = start(true).await;
     let operations = operations.unwrap();
-    let hidden = "GET /healthz HTTP/1.1\r\nHost: t\r\n\r\n";
+    let hidden = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
     for (address, path) in [
         (operations, "/operator/v1/apply"),
         (operations, "/operator/v1/docs"),
@@ -249,10 +285,10 @@ async fn ambiguous_framing_on_operator_routes_is_rejected() {
         (http, "/docs"),
     ] {
         for framing in [
-            "Host: t\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n",
-            "Host: t\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n",
-            "Host: t\r\nTransfer-Encoding: gzip, chunked\r\n",
-            "Host: t\r\nHost: u\r\nTransfer-Encoding: chunked\r\n",
+            "Host: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n",
+            "Host: localhost\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n",
+            "Host: localhost\r\nTransfer-Encoding: gzip, chunked\r\n",
+            "Host: localhost\r\nHost: u\r\nTransfer-Encoding: chunked\r\n",
             "Transfer-Encoding: chunked\r\n",
         ] {
             let mut stream = TcpStream::connect(address).await.unwrap();

@@ -18,7 +18,8 @@ pub enum OperatorRefusal {
     #[error("too many invalid tokens from your address; wait and retry")]
     RateLimited { retry_after_s: u32 },
     #[error(
-        "the operator API accepts only callers on its own machine; set [operator] from_anywhere = true to change that"
+        "the operator API accepts only direct callers on its own machine, by a loopback address or as localhost, and none from \
+         [http] trusted_proxies; set [operations] listen to an address without proxies, or [operator] from_anywhere = true"
     )]
     NotFromHere,
     #[error("the body is not valid: {0}")]

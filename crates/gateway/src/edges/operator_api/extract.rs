@@ -4,7 +4,8 @@ use super::OperatorApi;
 use super::body::RawBody;
 use crate::app::operator::OperatorRefusal;
 use crate::author::{Acting, Author};
-use crate::http::source_of;
+use crate::http::{names_this_machine, source_of};
+use crate::listeners::Reach;
 use crate::secrets::operator_token::TokenHolder;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::request::Parts;
@@ -28,6 +29,22 @@ impl FromRequestParts<Arc<OperatorApi>> for Acting {
             Some(TokenHolder::DataFolder) | None => Author::operator(address),
         };
         Ok(Acting { world: api.world.clone(), author })
+    }
+}
+
+/// A request of this process or of a direct caller on this machine, also where others may use the operator API.
+pub(super) struct FromHere;
+
+impl FromRequestParts<Arc<OperatorApi>> for FromHere {
+    type Rejection = OperatorRefusal;
+
+    async fn from_request_parts(head: &mut Parts, _: &Arc<OperatorApi>) -> Result<Self, OperatorRefusal> {
+        let source = source_of(&head.extensions, &head.headers);
+        let is_named = names_this_machine(&head.uri, &head.headers);
+        if source.is_none() || Reach::ThisMachine.admits(source, is_named) {
+            return Ok(FromHere);
+        }
+        Err(OperatorRefusal::NotFromHere)
     }
 }
 

@@ -5,7 +5,7 @@ use super::OperatorApi;
 use super::body::{discard, gather};
 use crate::app::operator::OperatorRefusal;
 use crate::http::framing::{self, FramingRefusal};
-use crate::http::{request_id, source_of};
+use crate::http::{names_this_machine, request_id, source_of};
 use crate::listeners::Source;
 use crate::secrets::operator_token::TokenHolder;
 use crate::world::SignInKey;
@@ -95,7 +95,7 @@ enum Admitted {
 }
 
 fn admit(api: &OperatorApi, source: Option<Source>, head: &Parts) -> Result<Admitted, OperatorRefusal> {
-    if !api.reach.admits(source) {
+    if !api.reach.admits(source, names_this_machine(&head.uri, &head.headers)) {
         return Err(OperatorRefusal::NotFromHere);
     }
     if matches!(head.uri.path(), DOCUMENT | PAGE) {

@@ -1,12 +1,11 @@
 //! Routes about backups, erasure of phone numbers, rows that were set aside, and nodes.
 
 use super::Api;
-use super::extract::{FromBody, FromPath, FromQuery, Running};
+use super::extract::{FromBody, FromHere, FromPath, FromQuery, Running};
 use super::response::Reply;
 use super::routes::{Routes, doc};
 use crate::app::operator::{self, OperatorRefusal};
 use crate::author::Acting;
-use crate::listeners::Reach;
 use crate::views::maintenance::{
     BackupRequest, BackupView, ErasureRequest, ErasureView, SetAsideQuery, SetAsideView,
 };
@@ -14,7 +13,6 @@ use crate::views::nodes::{NodesView, StoppingView};
 use crate::views::paging::Page;
 use axum::Json;
 use axum::extract::State;
-use axum::http::{Extensions, HeaderMap};
 
 pub(super) fn routes(routes: &mut Routes) {
     routes.section("Maintenance", "Backups, erasure of personal data, invalid rows, nodes.");
@@ -71,15 +69,10 @@ pub(super) fn routes(routes: &mut Routes) {
 async fn back_up(
     Running(api): Running,
     acting: Acting,
-    extensions: Extensions,
-    headers: HeaderMap,
+    // The caller names a path that is written to.
+    _: FromHere,
     FromBody(request): FromBody<BackupRequest>,
 ) -> Reply<BackupView> {
-    // The caller names a path that is written to.
-    let source = crate::http::source_of(&extensions, &headers);
-    if source.is_some() && !Reach::ThisMachine.admits(source) {
-        return Err(OperatorRefusal::NotFromHere);
-    }
     let stopping = api.workers.stopping();
     tokio::select! {
         copied = operator::copy_database(&acting, request) => copied.map(Json),

@@ -113,7 +113,7 @@ async fn sender_that_looks_like_another_accounts_is_rejected_unless_permitted() 
     assert!(applied(&store, two).await.contains("+sender payer/PayPal"));
     let sender =
         |name: &str, more: &str| format!("[[sender]]\nsender = \"{name}\"\naccount = \"other\"\n{more}");
-    for name in ["PayPa1", "Pay-Pal", "PAY.PAI"] {
+    for name in ["PayPa1", "Pay-Pal", "PAY.PAI", "PAYPAL", "paypal"] {
         let actual = applied(&store, &sender(name, "")).await;
         let expect = format!("refused: sender \"other/{name}\" looks like sender \"payer/PayPal\"");
         assert!(actual.starts_with(&expect) && actual.contains("look_alike = true"), "{actual}");
@@ -122,7 +122,7 @@ async fn sender_that_looks_like_another_accounts_is_rejected_unless_permitted() 
     assert!(applied(&store, listed).await.contains("looks like sender \"payer/PayPal\""));
     // The same name for two accounts, a pending one, and one with look_alike.
     for (name, more) in [
-        ("PAYPAL", ""),
+        ("PayPal", ""),
         ("PayPlan", ""),
         ("Pay_Pal", "state = \"pending\"\n"),
         ("PayPaI", "look_alike = true\n"),

@@ -40,6 +40,7 @@ fn all_metrics_exist_from_the_start_and_are_documented() {
     let names = metrics.lines().filter_map(|line| line.strip_prefix("# TYPE "));
     for name in names.filter_map(|line| line.split(' ').next()).filter(|name| name.starts_with("hermod_")) {
         assert!(documented.contains(&format!("\n| `{name}` |")), "{name} has no row in docs/metrics.md");
+        assert!(metrics.contains(&format!("# HELP {name} ")), "{name} has no HELP line");
     }
     assert_eq!(demo.terminate(), 0);
 }

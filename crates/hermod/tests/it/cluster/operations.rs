@@ -79,7 +79,7 @@ impl Cluster {
 
 pub(super) fn metrics(address: std::net::SocketAddr) -> String {
     let mut stream = TcpStream::connect(address).expect("it listens");
-    let request = "GET /metrics HTTP/1.1\r\nHost: hermod\r\nConnection: close\r\n\r\n";
+    let request = "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
     stream.write_all(request.as_bytes()).expect("it reads");
     let mut answer = String::new();
     stream.read_to_string(&mut answer).expect("it answers");

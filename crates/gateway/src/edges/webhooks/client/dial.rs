@@ -5,7 +5,7 @@ use super::Client;
 use crate::clock::Moment;
 use crate::stream::{Stream, connect_wait, tune};
 use crate::tls;
-use hermod_domain::webhook::url::{Host, WebhookUrl};
+use hermod_domain::webhook::url::{Host, UrlRefusal, WebhookUrl};
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
@@ -60,7 +60,7 @@ impl Client {
             return Err("the name has no address".to_owned());
         }
         for address in &found {
-            self.rules.check_address(*address).map_err(|refusal| refusal.to_string())?;
+            self.rules.check_address(*address).map_err(|refusal| forbidden(host, refusal))?;
         }
         Ok(found)
     }
@@ -75,7 +75,7 @@ impl Client {
         let count = addresses.len().min(ADDRESSES_MAX);
         for (place, address) in addresses.iter().take(count).enumerate() {
             // Checked again here, so that no code path connects to an unchecked address.
-            self.rules.check_address(*address).map_err(|refusal| refusal.to_string())?;
+            self.rules.check_address(*address).map_err(|refusal| forbidden(&url.host, refusal))?;
             // An address that never answers must not use up the time of the next ones.
             let share = connect_wait(self.clock.moment(), until, count - place);
             failed = tokio::select! {
@@ -117,6 +117,18 @@ impl Client {
             let _ = self.tls.set(config.clone());
         }
         Ok(config)
+    }
+}
+
+/// Returns the sentence about a forbidden address. The customer reads it, so it does not tell what a name means inside our
+/// network.
+fn forbidden(host: &Host, refusal: UrlRefusal) -> String {
+    match host {
+        Host::Address(_) => refusal.to_string(),
+        Host::Name(name) => {
+            tracing::debug!(name, %refusal, "Webhook not posted");
+            format!("{name} resolves to an address that must not be called")
+        }
     }
 }
 

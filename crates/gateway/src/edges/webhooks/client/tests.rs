@@ -176,14 +176,11 @@ async fn name_with_a_forbidden_address_is_not_connected() {
     let good: IpAddr = Ipv4Addr::LOCALHOST.into();
     let inside: IpAddr = Ipv4Addr::new(127, 0, 0, 2).into();
     let (actual, calls) = resolved(vec![vec![good], vec![inside], vec![good]], 3).await;
-    assert_eq!(actual, ["200", "127.0.0.2 must not be called: it is a loopback address", "200"]);
+    let rejected = "rebinding.example resolves to an address that must not be called";
+    assert_eq!(actual, ["200", rejected, "200"], "the address is not told");
     assert_eq!(calls, 2);
     let (actual, calls) = resolved(vec![vec![good, inside]], 1).await;
-    assert_eq!(
-        actual,
-        ["127.0.0.2 must not be called: it is a loopback address"],
-        "one forbidden address rejects the name"
-    );
+    assert_eq!(actual, [rejected], "one forbidden address rejects the name");
     assert_eq!(calls, 0);
     let (actual, _) = resolved(vec![vec![]], 1).await;
     assert_eq!(actual, ["the name has no address"]);
