@@ -50,6 +50,16 @@ fn tag(inner: &str) -> Tag<'_> {
     }
 }
 
+/// WAI-ARIA 1.2 prohibits a name on the role `code`, which screen readers then ignore.
+#[test]
+fn code_has_no_aria_label() {
+    for (page, html) in samples::all() {
+        let named =
+            tags(&html).into_iter().filter(|tag| tag.name == "code" && tag.get("aria-label").is_some());
+        assert_eq!(named.count(), 0, "{page}");
+    }
+}
+
 #[test]
 fn hostile_strings_are_escaped_on_every_page() {
     let mut pages_with_hostile_text = 0;

@@ -1,4 +1,4 @@
-//! Conversations: the account that last wrote to a handset from a shared number. They find the owner of a reply where
+//! Conversations: the account that last wrote to a handset from a shared number or from a name. They find the owner of a reply where
 //! the catalogue does not name one.
 
 use crate::batch::Batch;
@@ -11,7 +11,7 @@ use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
 
 impl Batch<'_> {
-    /// Stores that an account wrote to a handset from a number.
+    /// Stores that an account wrote to a handset from a number or name.
     pub fn remember_conversation(&self, message: MessageId, acceptance: &Acceptance, number: &Sender) {
         let Acceptance { account, connection, to, now, .. } = acceptance;
         let last = Conversation { account: *account, connection: *connection, message, at: *now };

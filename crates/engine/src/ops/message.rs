@@ -43,8 +43,8 @@ pub struct Acceptance {
     pub options: Option<Arc<SmsOptions>>,
     /// How it was submitted over SMPP, with the DLRs that its customer requests; none if it came over HTTP.
     pub origin: Option<Arc<Origin>>,
-    /// The number that the recipient can reply to, if only this message tells which account owns the reply. None for
-    /// alphanumeric senders and for numbers that belong to one account.
+    /// The number or name that the recipient can reply to, if only this message tells which account owns the reply. None for
+    /// numbers that belong to one account.
     pub reply_to: Option<Sender>,
     pub cost: Money,
     /// The account may not be charged below `minimum - credit_limit`.

@@ -36,6 +36,11 @@ fn every_reference_resolves() {
 }
 
 #[test]
+fn examples_have_the_types_of_their_schemas() {
+    assert_eq!(crate::http::openapi_examples::mismatches(&json()), Vec::<String>::new());
+}
+
+#[test]
 fn operation_ids_are_unique_and_every_error_code_is_documented() {
     let document = json();
     let mut names = BTreeSet::new();

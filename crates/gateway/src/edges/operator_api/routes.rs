@@ -5,7 +5,7 @@
 
 use super::OperatorApi;
 use super::body::RawBody;
-use super::extract::{FromBody, FromPath, FromQuery, OptionalBody, Running, without_null};
+use super::extract::{FromBody, FromHere, FromPath, FromQuery, OptionalBody, Running, without_null};
 use super::response::{CreatedReply, Reply};
 use super::stream::StreamReply;
 use crate::app::operator::OPERATOR_ERRORS;
@@ -14,8 +14,9 @@ use crate::http::openapi_errors;
 use axum::Router;
 use axum::extract::State;
 use axum::handler::Handler;
-use axum::http::{Extensions, HeaderMap};
+use axum::http::HeaderMap;
 use axum::routing::{MethodFilter, on};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use utoipa::openapi::path::{Operation, OperationBuilder, Parameter, ParameterBuilder, ParameterIn, Paths};
@@ -29,6 +30,8 @@ use utoipa::{IntoParams, ToSchema};
 
 const JSON: &str = "application/json";
 pub(super) const X_REQUEST_ID: &str = "X-Request-Id";
+
+const NUMBER_PATTERN: &str = r"^\+[1-9][0-9]{6,14}$";
 
 /// The errors of every route.
 const ALWAYS: [&str; 5] =
@@ -198,11 +201,12 @@ impl Doc {
         let parameters: Vec<Parameter> = in_path.chain(further).chain(queried).collect();
         let codes: Vec<&str> = self.errors.iter().chain(&errors).chain(&ALWAYS).copied().collect();
         let rows: Vec<_> = OPERATOR_ERRORS.iter().filter(|row| codes.contains(&row.code)).collect();
+        let about = if self.details.is_empty() { self.summary.clone() } else { self.details.to_owned() };
         let mut operation = OperationBuilder::new()
             .tag(tag)
             .operation_id(Some(self.id))
             .summary(Some(self.summary))
-            .description((!self.details.is_empty()).then_some(self.details))
+            .description(Some(about))
             .request_body(self.body.or(body));
         if !parameters.is_empty() {
             operation = operation.parameters(Some(parameters));
@@ -235,22 +239,23 @@ fn names_in(path: &str) -> impl Iterator<Item = &str> {
 fn path_parameter(path: &str, name: &str) -> Parameter {
     let integer = || ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1));
     let (description, example, schema) = match name {
-        "name" if path.starts_with("/carriers") => ("The carrier.", "acme", text()),
-        "name" => ("The account.", "shop", text()),
-        "number" if path.starts_with("/binds") => ("The number of the bind.", "7", integer()),
+        "name" if path.starts_with("/carriers") => ("The carrier.", json!("acme"), text()),
+        "name" => ("The account.", json!("shop"), text()),
+        "number" if path.starts_with("/binds") => ("The number of the bind.", json!(7), integer()),
         "number" => {
-            ("A plus, then 7 to 15 digits.", "+4915112345678", text().pattern(Some(r"^\+[1-9][0-9]{6,14}$")))
+            ("A plus, then 7 to 15 digits.", json!("+4915112345678"), text().pattern(Some(NUMBER_PATTERN)))
         }
-        "event" => ("The `webhook-id` of the event.", "evt_4711", text().pattern(Some("^evt_[0-9]+$"))),
-        "message" => ("The id of the message.", "15526526976000001", text()),
-        "id" if path.starts_with("/customer-requests") => ("The number of the request.", "1", integer()),
-        "id" => ("The number of the case.", "1", integer()),
-        _ => ("The id of the message.", "15526526976000001", text()),
+        "event" => {
+            ("The `webhook-id` of the event.", json!("evt_4711"), text().pattern(Some("^evt_[0-9]+$")))
+        }
+        "id" if path.starts_with("/customer-requests") => ("The number of the request.", json!(1), integer()),
+        "id" => ("The number of the case.", json!(1), integer()),
+        _ => ("The id of the message.", json!("15526526976000001"), text()),
     };
     in_path(name, description, example).schema(Some(schema)).build()
 }
 
-pub(super) fn in_path(name: &str, description: &str, example: &str) -> ParameterBuilder {
+pub(super) fn in_path(name: &str, description: &str, example: impl Into<Value>) -> ParameterBuilder {
     ParameterBuilder::new()
         .name(name)
         .parameter_in(ParameterIn::Path)
@@ -301,19 +306,17 @@ pub(super) trait DescribePart {
     fn describe(described: &mut Described);
 }
 
+macro_rules! undescribed {
+    ($($part:ty),*) => {
+        $(impl DescribePart for $part {
+            fn describe(_: &mut Described) {}
+        })*
+    };
+}
+
+undescribed!(HeaderMap, Acting, FromHere, StreamReply);
+
 impl<T> DescribePart for State<T> {
-    fn describe(_: &mut Described) {}
-}
-
-impl DescribePart for HeaderMap {
-    fn describe(_: &mut Described) {}
-}
-
-impl DescribePart for Acting {
-    fn describe(_: &mut Described) {}
-}
-
-impl DescribePart for Extensions {
     fn describe(_: &mut Described) {}
 }
 
@@ -358,10 +361,6 @@ impl<T: ToSchema> DescribePart for Reply<T> {
     fn describe(described: &mut Described) {
         described.response = Some(described.refer_to::<T>().into());
     }
-}
-
-impl DescribePart for StreamReply {
-    fn describe(_: &mut Described) {}
 }
 
 impl<T: ToSchema> DescribePart for CreatedReply<T> {

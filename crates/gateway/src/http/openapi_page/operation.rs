@@ -92,7 +92,10 @@ pub(super) fn write(page: &mut Html, root: &Node, operation: &Operation<'_>) {
         page.raw(if index == 0 { "" } else { "<wbr>/" }).text(piece);
     }
     page.raw("</code></p>\n");
-    prose::write(page, operation.node.at("description").text());
+    let description = operation.node.at("description").text();
+    if description != operation.title() {
+        prose::write(page, description);
+    }
     parameters(page, root, operation);
     request_body(page, root, operation);
     responses(page, root, operation);

@@ -52,7 +52,7 @@ async fn callback_number_counts_as_the_sender_of_the_last_message() {
 }
 
 #[tokio::test]
-async fn message_from_an_alphanumeric_sender_writes_no_conversation_and_old_conversations_are_deleted() {
+async fn message_whose_reply_has_an_owner_writes_no_conversation_and_old_conversations_are_deleted() {
     let mut world = World::with_numbers().await;
     let rows = |world: &World| -> i64 { world.raw().number("SELECT count(*) FROM conversation") };
     world.send(world.sms()).await;

@@ -38,6 +38,11 @@ fn committed_openapi_document_is_up_to_date() {
 }
 
 #[test]
+fn examples_have_the_types_of_their_schemas() {
+    assert_eq!(crate::http::openapi_examples::mismatches(&json()), Vec::<String>::new());
+}
+
+#[test]
 fn every_error_code_is_documented() {
     let mut documented = BTreeSet::new();
     for (path, item) in json()["paths"].as_object().unwrap() {

@@ -162,6 +162,26 @@ async fn reply_to_an_unowned_number_goes_to_the_account_that_sent_from_it_or_nam
 }
 
 #[tokio::test]
+async fn reply_to_an_alphanumeric_sender_goes_to_the_account_that_last_sent_from_it() {
+    let s = stage(Script::new(), "", "").await;
+    s.provision(
+        "[[sender]]\nsender = \"Both\"\naccount = \"alice\"\n[[sender]]\nsender = \"Both\"\naccount = \"bob\"\n",
+    )
+    .await;
+    let body = format!("{{\"to\": \"+{HANDSET}\", \"text\": \"hello\", \"from\": \"Both\"}}");
+    for (customer, text) in [(&s.alice, "to Alice"), (&s.bob, "to Bob")] {
+        customer.post_body(&body).await.accepted();
+        s.carrier().send_mo_parts(MoText::new(HANDSET, "Both", text).parts());
+        assert_eq!(customer.wait_for_inbound(1).await, [text]);
+    }
+    s.carrier().send_mo_parts(MoText::new("4915100000000", "Both", "to whom?").parts());
+    s.wait_for_answered_mo(3).await;
+    assert_eq!(s.unassigned_texts().await, ["to whom?"], "no account wrote to that handset");
+    s.wait_until_no_open_parts().await;
+    s.end().await;
+}
+
+#[tokio::test]
 async fn binary_mo_is_delivered_as_hexadecimal_and_repeats_are_dropped() {
     let s = stage(Script::new(), "", "").await;
     let mut alice = Esme::bind(s.smpp_address(), BindType::Transceiver, "alice").await;
