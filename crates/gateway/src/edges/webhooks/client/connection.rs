@@ -54,11 +54,25 @@ impl Connection {
         !self.sender.is_closed() && now < self.made.plus(KEEP_ALIVE)
     }
 
-    /// Sends a request. The error is a sentence for the operator.
-    pub(super) async fn ask(&mut self, ask: Ask) -> Result<Response<Incoming>, String> {
-        self.sender.ready().await.map_err(|error| describe(&error))?;
-        self.sender.send_request(ask).await.map_err(|error| describe(&error))
+    /// Sends a request and returns the head of its response.
+    pub(super) async fn ask(&mut self, ask: Ask) -> Result<Response<Incoming>, AskFailure> {
+        if let Err(error) = self.sender.ready().await {
+            return Err(AskFailure { sentence: describe(&error), unsent: true });
+        }
+        self.sender.try_send_request(ask).await.map_err(|mut failure| {
+            // The connection's task returns a request that it never began to write.
+            let unsent = failure.take_message().is_some();
+            AskFailure { sentence: describe(failure.error()), unsent }
+        })
     }
+}
+
+/// Why a request got no response.
+pub(super) struct AskFailure {
+    /// A sentence for the operator.
+    pub(super) sentence: String,
+    /// No byte of the request was written, so the receiver cannot have read it.
+    pub(super) unsent: bool,
 }
 
 fn describe(error: &hyper::Error) -> String {

@@ -115,16 +115,18 @@ impl Client {
         draft: &Draft,
         doubtful: bool,
     ) -> Result<(Response<Incoming>, Connection), String> {
-        // The receiver may have closed the pooled connection, even during the request. Repeating it is safe: receivers
-        // recognise a repeated event by its id.
-        if let Some(mut kept) = pool.take(self.clock.moment())
-            && let Ok(response) = kept.ask(draft.request()).await
-        {
-            return Ok((response, kept));
+        // The receiver may have closed the pooled connection meanwhile. Only a request of which it can have read nothing
+        // is sent again at once: otherwise the receiver would get one attempt twice.
+        if let Some(mut kept) = pool.take(self.clock.moment()) {
+            match kept.ask(draft.request()).await {
+                Ok(response) => return Ok((response, kept)),
+                Err(failure) if failure.unsent => {}
+                Err(failure) => return Err(failure.sentence),
+            }
         }
         let stream = self.dial(url, doubtful).await?;
         let mut connection = Connection::begin(stream, self.clock.moment(), &self.workers).await?;
-        let response = connection.ask(draft.request()).await?;
+        let response = connection.ask(draft.request()).await.map_err(|failure| failure.sentence)?;
         Ok((response, connection))
     }
 

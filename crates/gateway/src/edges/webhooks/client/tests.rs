@@ -120,16 +120,61 @@ async fn connection_is_reused_until_keep_alive_expires() {
 }
 
 #[tokio::test]
-async fn post_on_a_closed_pooled_connection_is_repeated_on_a_new_one() {
+async fn request_on_a_pooled_connection_that_was_closed_before_is_sent_on_a_new_one() {
     let hooks = receiver(ReceiverBehaviour::Status(200));
     let (client, pool, url) = (client(&settings()), Pool::default(), hooks.url(""));
     let address = hooks.address();
     post(&client, &pool, &url).await;
+    let mut kept = pool.take(client.clock.moment()).expect("an idle connection");
     hooks.stop().await;
+    while kept.is_usable(client.clock.moment()) {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let failure = kept.ask(draft("{}").request()).await.expect_err("it is closed");
+    assert!(failure.unsent, "{}", failure.sentence);
     let hooks = WebhookReceiver::start(address, ReceiverBehaviour::Status(200), None).unwrap();
     let PostResult { outcome, .. } = post(&client, &pool, &url).await;
     assert_eq!(outcome, AttemptOutcome::Status(200));
     hooks.stop().await;
+}
+
+/// Reads one request: its head, and a body of two octets.
+async fn read_request(stream: &mut tokio::net::TcpStream) {
+    use tokio::io::AsyncReadExt as _;
+    let mut read = Vec::new();
+    while !read.ends_with(b"\r\n\r\n{}") {
+        assert_ne!(stream.read_buf(&mut read).await.unwrap(), 0, "the whole request");
+    }
+}
+
+#[tokio::test]
+async fn request_that_the_receiver_read_before_it_closed_is_not_sent_again() {
+    use tokio::io::AsyncWriteExt as _;
+    let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let receiver = async {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        read_request(&mut stream).await;
+        stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").await.unwrap();
+        read_request(&mut stream).await;
+        drop(stream);
+        let (mut stream, _) = listener.accept().await.unwrap();
+        read_request(&mut stream).await;
+    };
+    let (client, pool) = (client(&settings()), Pool::default());
+    let posts = async {
+        let first = post(&client, &pool, &url).await;
+        assert_eq!(first.outcome, AttemptOutcome::Status(200));
+        assert!(!pool.is_empty(), "the connection is kept");
+        post(&client, &pool, &url).await
+    };
+    let second = tokio::select! {
+        biased;
+        () = receiver => panic!("the receiver read the request a second time"),
+        second = posts => second,
+    };
+    let AttemptOutcome::Failed(sentence) = second.outcome else { panic!("{:?}", second.outcome) };
+    assert!(sentence.contains("the connection was lost before the response"), "{sentence}");
 }
 
 #[tokio::test]
