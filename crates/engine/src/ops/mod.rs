@@ -41,7 +41,7 @@ pub use policy::{
     APPROVAL_LASTS, OPEN_REVIEWS_COUNTED_MAX, OpenReviews, OptOut, REVIEW_CASE_KEPT, REVIEW_CASES_OPEN_MAX,
     ReviewCase, ReviewState, Screened, Screening,
 };
-pub use queue::{CarrierQueue, Move, QueuePosition, TargetCarrier, WaitingMessage};
+pub use queue::{CarrierQueue, DeferredParts, Move, QueuePosition, TargetCarrier, WaitingMessage};
 pub use receipt::{
     AssignedId, CarrierIdQuery, LATE_LINES_MAX, PARKED_KEPT, PARKED_PER_CARRIER_MAX, ParkedReceipt,
     REMATCH_ROWS_MAX, ReceiptLoss, ReceiptOutcome, ReceiptRecord, RecordedReceipt, Rematched,

@@ -14,10 +14,19 @@ pub struct CarrierQueue {
     pub waiting: u64,
     /// Parts that were given to a link and have no response yet.
     pub in_flight: u64,
-    /// Waiting parts that wait for a time. Includes parts that have ended since, until their time comes.
+    /// Waiting parts that wait for a time: for a retry, or a resend of a part in doubt.
     pub deferred: usize,
-    /// When the oldest message that waits for a slot was accepted. None if it is far behind answered ones.
+    /// When the oldest message that waits, for a slot or for a time, was accepted.
     pub oldest: Option<Timestamp>,
+    /// When the oldest message that waits for a slot was accepted. None if it is far behind answered ones.
+    pub oldest_for_slot: Option<Timestamp>,
+}
+
+/// The parts of a carrier that wait for a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DeferredParts {
+    pub count: usize,
+    pub oldest: Option<MessageId>,
 }
 
 /// A position in a carrier's queue, to read on behind it.

@@ -1,11 +1,12 @@
 //! The lengths of the carriers' queues, counted as parts change, so that millions of parts need no scan.
 
-use crate::ops::CarrierQueue;
+use crate::ops::{CarrierQueue, DeferredParts};
 use crate::state::deferred::Deferred;
 use crate::state::lanes::{Lanes, Unread};
 use crate::tables::TableError;
 use hermod_domain::ids::{CarrierId, MessageId};
 use hermod_domain::lifecycle::{Part, PartState};
+use hermod_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// Parts of one carrier that it has not accepted.
@@ -86,15 +87,16 @@ impl Queues {
     pub fn snapshots(&self, lanes: &Lanes, deferred: &Deferred) -> Vec<QueueSnapshot> {
         let snapshot = |(carrier, counts): &(CarrierId, Counts)| {
             let (oldest, unread) = lanes.heads(*carrier);
-            let deferred_parts = deferred.count(*carrier);
+            let oldest_for_slot = oldest.map(MessageId::accepted_at);
             let queue = CarrierQueue {
                 carrier: *carrier,
                 waiting: counts.waiting,
                 in_flight: counts.in_flight,
-                deferred: deferred_parts.unwrap_or(0),
-                oldest: oldest.map(MessageId::accepted_at),
+                deferred: 0,
+                oldest: oldest_for_slot,
+                oldest_for_slot,
             };
-            QueueSnapshot { queue, unread, deferred_stored: deferred_parts.is_none() }
+            QueueSnapshot { queue, unread, has_deferred: deferred.has_parts(*carrier) }
         };
         self.carriers.iter().map(snapshot).collect()
     }
@@ -113,28 +115,33 @@ impl Queues {
 pub struct QueueSnapshot {
     queue: CarrierQueue,
     unread: Vec<Unread>,
-    /// Not all deferred parts of the carrier are in memory.
-    deferred_stored: bool,
+    /// Parts of the carrier may wait for a time.
+    has_deferred: bool,
 }
 
 impl QueueSnapshot {
     /// Returns the complete queue. `look` finds the first waiting message of a lane behind the place that was read;
-    /// `count` counts the deferred parts of a carrier.
+    /// `deferred` reads what waits for a time at a carrier.
     pub fn complete(
         self,
         look: &dyn Fn(CarrierId, Unread) -> Result<Option<MessageId>, TableError>,
-        count: &dyn Fn(CarrierId) -> Result<usize, TableError>,
+        deferred: &dyn Fn(CarrierId) -> Result<DeferredParts, TableError>,
     ) -> Result<CarrierQueue, TableError> {
-        let QueueSnapshot { mut queue, unread, deferred_stored } = self;
-        if deferred_stored {
-            queue.deferred = count(queue.carrier)?;
-        }
+        let QueueSnapshot { mut queue, unread, has_deferred } = self;
         for lane in unread {
-            if let Some(first) = look(queue.carrier, lane)? {
-                let accepted_at = first.accepted_at();
-                queue.oldest = Some(queue.oldest.map_or(accepted_at, |oldest| oldest.min(accepted_at)));
-            }
+            queue.oldest_for_slot = older(queue.oldest_for_slot, look(queue.carrier, lane)?);
+        }
+        queue.oldest = queue.oldest_for_slot;
+        if has_deferred {
+            let DeferredParts { count, oldest } = deferred(queue.carrier)?;
+            queue.deferred = count;
+            queue.oldest = older(queue.oldest, oldest);
         }
         Ok(queue)
     }
+}
+
+fn older(known: Option<Timestamp>, message: Option<MessageId>) -> Option<Timestamp> {
+    let accepted_at = message.map(MessageId::accepted_at);
+    known.into_iter().chain(accepted_at).min()
 }

@@ -4,12 +4,13 @@
 use crate::board::{AlarmKind, QueueStatus};
 use crate::world::World;
 use hermod_domain::ids::CarrierId;
+use hermod_domain::time::Timestamp;
 use hermod_store::CarrierQueue;
 use metrics::gauge;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// A message that waits this long for a slot raises an alarm.
+/// A message that the carrier has not accepted for this long raises an alarm.
 pub const QUEUE_AGE_MAX: Duration = Duration::from_secs(300);
 
 /// Publishes the queues and raises or clears `queue-age`. To be called every few seconds.
@@ -17,30 +18,43 @@ pub(super) fn watch_queues(world: &World, queues: &[CarrierQueue]) {
     let now = world.clock.now();
     for (id, name, _) in world.catalogue().carriers() {
         let queue = queues.iter().find(|queue| queue.carrier == *id);
-        let seen = queue.map_or(QueueStatus::default(), |queue| QueueStatus {
-            waiting: queue.waiting,
-            oldest: queue.oldest,
-        });
-        let state = world.carriers.open(*id, name);
-        state.set_queue(seen);
+        let seen = queue.map_or(QueueStatus::default(), status_of);
+        world.carriers.open(*id, name).set_queue(seen);
         let age = seen.age(now);
         gauge!("hermod_carrier_waiting", "carrier" => name.clone())
             .set(u32::try_from(seen.waiting).unwrap_or(u32::MAX));
         gauge!("hermod_carrier_oldest_waiting_seconds", "carrier" => name.clone())
             .set(u32::try_from(age.as_secs()).unwrap_or(u32::MAX));
         let raised = world.alarms.is_raised(AlarmKind::QueueAge, name);
-        if raised && age < QUEUE_AGE_MAX {
-            world.alarms.clear(AlarmKind::QueueAge, name);
+        match (raised, is_too_old(raised, &seen, now)) {
+            (true, false) => world.alarms.clear(AlarmKind::QueueAge, name),
+            (false, true) => {
+                let detail = format!(
+                    "{} parts wait, {} of them for a retry, and the oldest message has waited {} s (limit {} s)",
+                    seen.waiting,
+                    seen.deferred,
+                    age.as_secs(),
+                    QUEUE_AGE_MAX.as_secs()
+                );
+                world.alarms.raise(AlarmKind::QueueAge, name, "", &detail, now);
+            }
+            (true, true) | (false, false) => {}
         }
-        if !raised && age >= QUEUE_AGE_MAX {
-            let detail = format!(
-                "{} parts are queued, and the oldest message has waited {} s (limit {} s)",
-                seen.waiting,
-                age.as_secs(),
-                QUEUE_AGE_MAX.as_secs()
-            );
-            world.alarms.raise(AlarmKind::QueueAge, name, "", &detail, now);
-        }
+    }
+}
+
+fn status_of(queue: &CarrierQueue) -> QueueStatus {
+    let CarrierQueue { carrier: _, waiting, in_flight, deferred, oldest, oldest_for_slot } = *queue;
+    let deferred = u64::try_from(deferred).unwrap_or(u64::MAX);
+    QueueStatus { waiting, deferred, in_flight, oldest, oldest_for_slot }
+}
+
+/// Whether a queue deserves `queue-age`. While nothing waits and parts are in flight, the alarm stays as it is: the old
+/// message may be among them, and be refused again.
+fn is_too_old(raised: bool, queue: &QueueStatus, now: Timestamp) -> bool {
+    match queue.oldest {
+        Some(_) => queue.age(now) >= QUEUE_AGE_MAX,
+        None => raised && queue.in_flight > 0,
     }
 }
 
@@ -73,6 +87,31 @@ fn raise_per_carrier(
     for (carrier, name, _) in world.catalogue().carriers() {
         if let Some(parts) = counts.get(carrier) {
             world.alarms.raise_times(kind, name, "", &describe(*parts), *parts, world.clock.now());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queue_is_too_old_until_its_old_messages_are_accepted() {
+        let now = Timestamp::from_millis(1_763_200_000_000);
+        let old = Some(now.minus(QUEUE_AGE_MAX));
+        let young = Some(now.minus(QUEUE_AGE_MAX - Duration::from_secs(1)));
+        for (oldest, in_flight, raised, expect) in [
+            (None, 0, false, false),
+            (None, 0, true, false),
+            (None, 5, false, false),
+            (None, 5, true, true),
+            (young, 0, false, false),
+            (young, 5, true, false),
+            (old, 0, false, true),
+            (old, 5, true, true),
+        ] {
+            let queue = QueueStatus { in_flight, oldest, ..QueueStatus::default() };
+            assert_eq!(is_too_old(raised, &queue, now), expect, "{queue:?}, raised: {raised}");
         }
     }
 }

@@ -26,14 +26,20 @@ pub const SLOW_AFTER: Duration = Duration::from_secs(10);
 /// A carrier's queue at the last check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueStatus {
-    /// Parts that are not sent yet.
+    /// Parts that wait for a slot or for a retry.
     pub waiting: u64,
-    /// When the oldest queued message was accepted.
+    /// Of those, parts that wait for a retry.
+    pub deferred: u64,
+    /// Parts that were sent and have no response yet.
+    pub in_flight: u64,
+    /// When the oldest waiting message was accepted, those that wait for a retry included.
     pub oldest: Option<Timestamp>,
+    /// When the oldest message that waits for a slot was accepted.
+    pub oldest_for_slot: Option<Timestamp>,
 }
 
 impl QueueStatus {
-    /// Returns how long the oldest message has waited.
+    /// Returns how long ago the oldest waiting message was accepted.
     pub fn age(&self, now: Timestamp) -> Duration {
         self.oldest.map_or(Duration::ZERO, |oldest| now.since(oldest))
     }
@@ -96,7 +102,7 @@ impl CarrierState {
         let mut sending = links.iter().filter(|link| link.direction().sends() && link.is_bound()).peekable();
         sending.peek().is_some()
             && sending.all(|link| link.is_throttled())
-            && self.queue().age(now) >= SLOW_AFTER
+            && self.queue().oldest_for_slot.is_some_and(|oldest| now.since(oldest) >= SLOW_AFTER)
     }
 
     /// Returns the parts per second that its links may send now, in total.

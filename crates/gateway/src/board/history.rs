@@ -14,6 +14,8 @@ pub struct Recent {
     pub ten_minutes: Traffic,
     /// Everything before those ten minutes: the usual traffic.
     pub before: Traffic,
+    /// Since the carrier last accepted a part.
+    pub since_accepted: Traffic,
 }
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -24,6 +26,8 @@ const TEN_MINUTES: Duration = Duration::from_secs(600);
 pub(super) struct History {
     fine: Notes,
     coarse: Notes,
+    /// The totals when the number of accepted parts last grew.
+    last_accepted: Traffic,
 }
 
 impl Default for History {
@@ -31,6 +35,7 @@ impl Default for History {
         History {
             fine: Notes::new(Duration::from_secs(1), MINUTE),
             coarse: Notes::new(Duration::from_secs(10), TEN_MINUTES),
+            last_accepted: Traffic::default(),
         }
     }
 }
@@ -40,15 +45,20 @@ impl History {
     pub(super) fn note(&mut self, totals: Traffic, now: Moment) {
         self.fine.note(totals, now);
         self.coarse.note(totals, now);
+        if totals.accepted > self.last_accepted.accepted {
+            self.last_accepted = totals;
+        }
     }
 
     pub(super) fn recent(&self, totals: &Traffic, now: Moment) -> Recent {
         let before = self.coarse.at(now, TEN_MINUTES);
+        let since_accepted = totals.since(&self.last_accepted);
         Recent {
             minute: totals.since(&self.fine.at(now, MINUTE)),
             five_minutes: totals.since(&self.coarse.at(now, FIVE_MINUTES)),
             ten_minutes: totals.since(&before),
             before,
+            since_accepted: if since_accepted.accepted > 0 { Traffic::default() } else { since_accepted },
         }
     }
 
@@ -126,6 +136,20 @@ mod tests {
         assert_eq!(history.recent(&accepted(25), Moment(3_600_500)).minute, accepted(15));
         history.note(accepted(30), Moment(3_660_000));
         assert_eq!(history.recent(&accepted(31), Moment(3_660_000)).minute, accepted(11));
+    }
+
+    #[test]
+    fn traffic_since_the_last_accepted_part_is_counted_over_any_time() {
+        let mut history = History::default();
+        let failed = |accepted, timed_out| Traffic { accepted, timed_out, ..Traffic::default() };
+        assert_eq!(history.recent(&failed(0, 3), Moment(0)).since_accepted, failed(0, 3), "since the start");
+        history.note(failed(1, 3), Moment(1_000));
+        for hour in 1..5_u64 {
+            history.note(failed(1, 3 + hour), Moment(hour * 3_600_000));
+        }
+        let now = Moment(5 * 3_600_000);
+        assert_eq!(history.recent(&failed(1, 8), now).since_accepted, failed(0, 5));
+        assert_eq!(history.recent(&failed(2, 8), now).since_accepted, failed(0, 0), "accepted just now");
     }
 
     #[test]

@@ -54,7 +54,7 @@ pub struct QueueView {
     pub deferred: u64,
     /// Submitted, and the response is outstanding.
     pub in_flight: u64,
-    /// When the oldest waiting part was accepted, if known.
+    /// When the oldest waiting part was accepted, those that are due later included.
     pub oldest: Option<String>,
     /// Seconds since then.
     pub oldest_for_s: Option<u64>,
@@ -131,7 +131,7 @@ impl From<LastError> for LastErrorView {
 
 impl CarrierView {
     pub fn new(carrier: CarrierSnapshot, queue: CarrierQueue, now: Timestamp) -> CarrierView {
-        let CarrierQueue { carrier: _, waiting, in_flight, deferred, oldest } = queue;
+        let CarrierQueue { carrier: _, waiting, in_flight, deferred, oldest, oldest_for_slot: _ } = queue;
         let stopped = |Stopped { since, why }: Stopped| StoppedView { since: since.to_iso(), why };
         CarrierView {
             carrier: carrier.name,

@@ -42,8 +42,8 @@ pub(crate) fn complete_queues(
     queues: Vec<QueueSnapshot>,
 ) -> Result<Vec<CarrierQueue>, TableError> {
     let first_unread = |carrier, unread| waiting_messages::first_unread(connection, carrier, unread);
-    let count = |carrier| parts::count_deferred(connection, carrier);
-    queues.into_iter().map(|queue| queue.complete(&first_unread, &count)).collect()
+    let deferred = |carrier| parts::read_deferred(connection, carrier);
+    queues.into_iter().map(|queue| queue.complete(&first_unread, &deferred)).collect()
 }
 
 /// Returns the next step of merging idempotency keys; `None` if there is none.

@@ -7,10 +7,10 @@ use crate::sql::late_parts::late_parts_expiring_after;
 use crate::sql::part_rows::{COLUMNS, KEY, read, read_all, read_key};
 use crate::sql::unreadable::{NO_MESSAGE, sort_in};
 use crate::sql::{Connection, Row, RowKey, Rows, ToSql, params};
-use hermod_domain::ids::{AccountId, CarrierId, PartNo};
+use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
 use hermod_domain::lifecycle::{Part, PartState, Parts};
 use hermod_domain::time::Timestamp;
-use hermod_engine::ops::Job;
+use hermod_engine::ops::{DeferredParts, Job};
 use hermod_engine::tables::{
     DueKey, DueRead, LaneCounts, LaneRead, MessageKey, PartChange, PartRow, PartRows, Readings, SendingPart,
     TableError, UnreadablePart,
@@ -24,8 +24,8 @@ const DUE_PLACES: &str = "SELECT due_at, message, no FROM part
      WHERE carrier = ?1 AND account = ?2 AND (due_at, message, no) > (?3, ?4, ?5)
          AND due_at > 0 AND state IN (0, 2) AND message > 0 AND no BETWEEN 1 AND 255
      ORDER BY due_at, message, no LIMIT ?6";
-const COUNT_DEFERRED: &str =
-    "SELECT count(*) FROM part INDEXED BY part_due WHERE carrier = ?1 AND due_at > 0 AND state IN (0, 2)";
+const DEFERRED: &str = "SELECT count(*), min(message) FROM part INDEXED BY part_due
+     WHERE carrier = ?1 AND due_at > 0 AND state IN (0, 2) AND message > 0";
 /// The condition for rows that [`read`] can read.
 const READABLE: &str = "carrier BETWEEN 0 AND 4294967295 AND account BETWEEN 0 AND 4294967295 AND message > 0
     AND no BETWEEN 1 AND 255 AND state BETWEEN 0 AND 10 AND doubts BETWEEN 0 AND 255 AND resend BETWEEN 0 AND 255
@@ -320,11 +320,16 @@ impl PartRows for SqlTables<'_> {
     }
 }
 
-/// Returns how many parts of a carrier are deferred.
-pub(crate) fn count_deferred(connection: &Connection, carrier: CarrierId) -> Result<usize, TableError> {
-    let mut statement = connection.prepare_cached(COUNT_DEFERRED)?;
-    let count: i64 = statement.query_row([carrier.get()], |row| row.get(0))?;
-    Ok(usize::try_from(count).unwrap_or(0))
+/// Returns how many parts of a carrier are deferred, and their oldest message.
+pub(crate) fn read_deferred(
+    connection: &Connection,
+    carrier: CarrierId,
+) -> Result<DeferredParts, TableError> {
+    let mut statement = connection.prepare_cached(DEFERRED)?;
+    let read = statement.query_row([carrier.get()], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let (count, oldest): (i64, Option<i64>) = read;
+    let oldest = oldest.and_then(MessageId::from_i64);
+    Ok(DeferredParts { count: usize::try_from(count).unwrap_or(0), oldest })
 }
 
 /// Returns at most `limit` unreadable parts, with or without late parts.
@@ -375,7 +380,7 @@ mod tests {
         let connection = open_for_writing(folder.path()).unwrap();
         let waiting = [PartState::Queued, PartState::InDoubt].map(PartState::to_stored);
         let deferred = format!("due_at > 0 AND state IN ({}, {})", waiting[0], waiting[1]);
-        for query in [DUE_PLACES, &deferred_parts_query(), COUNT_DEFERRED] {
+        for query in [DUE_PLACES, &deferred_parts_query(), DEFERRED] {
             assert!(query.contains(&deferred), "{query}");
             let mut plan = connection.sqlite().prepare(&format!("EXPLAIN QUERY PLAN {query}")).unwrap();
             let values: Vec<i64> = vec![0; plan.parameter_count()];

@@ -149,12 +149,9 @@ impl Deferred {
         self.clock.first().map(|(at, _)| *at)
     }
 
-    /// Returns how many parts of a carrier are deferred, including those whose message has ended or moved since; none
-    /// if only the tables know.
-    pub fn count(&self, carrier: CarrierId) -> Option<usize> {
-        let lanes = || self.lanes.iter().filter(|(lane, _)| lane.carrier == carrier);
-        let known = lanes().all(|(_, waiting)| waiting.stored_after.is_none());
-        known.then(|| lanes().map(|(_, waiting)| waiting.soonest.len()).sum())
+    /// Whether parts of a carrier may be deferred. The messages of all of them may have ended or moved since.
+    pub fn has_parts(&self, carrier: CarrierId) -> bool {
+        self.lanes.keys().any(|lane| lane.carrier == carrier)
     }
 
     pub fn clear(&mut self) {

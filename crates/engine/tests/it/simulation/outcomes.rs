@@ -7,7 +7,7 @@ use hermod_domain::origin::MessageName;
 use hermod_engine::commands::{
     AnyCommand, AnyOutcome, Cancel, CloseLink, ExpireParts, ForgetUnnamedParts, OptIn,
 };
-use hermod_engine::ops::{AcceptOutcome, CancelOutcome, PostOutcome};
+use hermod_engine::ops::{AcceptOutcome, CancelOutcome, DeferredParts, PostOutcome};
 use hermod_engine::state::queues::QueueSnapshot;
 
 impl World {
@@ -182,7 +182,9 @@ impl World {
     /// Compares the queue counts of each carrier with the model.
     fn note_queues(&self, queues: Vec<QueueSnapshot>) {
         for snapshot in queues {
-            let queue = snapshot.complete(&|_, _| Ok(None), &|_| Ok(0)).expect("nothing is read");
+            let queue = snapshot
+                .complete(&|_, _| Ok(None), &|_| Ok(DeferredParts::default()))
+                .expect("nothing is read");
             let count = |states| u64::try_from(self.model.count(queue.carrier, states)).expect("a few");
             assert!(CARRIERS.contains(&queue.carrier));
             let waiting = count(&[PartState::Queued, PartState::InDoubt]);

@@ -75,7 +75,7 @@ fn unseen(id: CarrierId) -> CarrierSnapshot {
 }
 
 fn empty(carrier: CarrierId) -> CarrierQueue {
-    CarrierQueue { carrier, waiting: 0, in_flight: 0, deferred: 0, oldest: None }
+    CarrierQueue { carrier, waiting: 0, in_flight: 0, deferred: 0, oldest: None, oldest_for_slot: None }
 }
 
 pub(super) fn find_carrier(world: &World, name: &str) -> Result<CarrierId, OperatorRefusal> {

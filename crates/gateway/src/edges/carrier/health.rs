@@ -8,6 +8,9 @@ use hermod_domain::carrier::{ErrorClass, Health};
 const ANSWERS_MIN: u64 = 20;
 /// A carrier is poor above this share of failures in a minute, in per mille.
 const FAILED_PER_MILLE_MAX: u64 = 500;
+/// A carrier that accepted nothing for a minute while messages wait is poor from this many responses since its last
+/// accepted part on, if more than that share of them were failures. Retries are minutes apart: a minute has too few.
+const REFUSED_MIN: u64 = 5;
 /// The share of receipts is computed from this many accepted parts in ten minutes on.
 const RECEIPTED_MIN: u64 = 100;
 /// A carrier is poor below this share of receipts, in per mille of the accepted parts, if it usually sends twice as
@@ -29,6 +32,8 @@ pub(super) struct HealthInputs {
     pub(super) sending_links_bound: usize,
     /// It throttles all links, and messages have waited long for it.
     pub(super) slow: bool,
+    /// Messages wait for a slot or a retry.
+    pub(super) messages_wait: bool,
     pub(super) recent: Recent,
 }
 
@@ -38,7 +43,11 @@ pub(super) fn health_of(inputs: &HealthInputs) -> Health {
         Health::Stopped
     } else if inputs.sending_links_bound == 0 {
         Health::Down
-    } else if inputs.slow || fails_often(&inputs.recent.minute) || loses_receipts(&inputs.recent) {
+    } else if inputs.slow
+        || fails_often(&inputs.recent.minute)
+        || inputs.messages_wait && accepts_nothing(&inputs.recent)
+        || loses_receipts(&inputs.recent)
+    {
         Health::Poor
     } else {
         Health::Up
@@ -49,6 +58,14 @@ pub(super) fn health_of(inputs: &HealthInputs) -> Health {
 fn fails_often(minute: &Traffic) -> bool {
     minute.answered() + minute.timed_out >= ANSWERS_MIN
         && minute.failed_per_mille().is_some_and(|failed| failed > FAILED_PER_MILLE_MAX)
+}
+
+/// Whether the carrier fails all parts, however slowly they are retried.
+fn accepts_nothing(recent: &Recent) -> bool {
+    let Recent { minute, since_accepted, .. } = recent;
+    minute.accepted == 0
+        && since_accepted.answered() + since_accepted.timed_out >= REFUSED_MIN
+        && since_accepted.failed_per_mille().is_some_and(|failed| failed > FAILED_PER_MILLE_MAX)
 }
 
 /// Whether a carrier that usually sends receipts has stopped to. A carrier that never sent them is not poor.
@@ -105,7 +122,7 @@ mod tests {
 
     #[track_caller]
     fn check(stopped: bool, sending_links_bound: usize, recent: Recent, expect: Health) {
-        let inputs = HealthInputs { stopped, sending_links_bound, slow: false, recent };
+        let inputs = HealthInputs { stopped, sending_links_bound, slow: false, messages_wait: false, recent };
         assert_eq!(health_of(&inputs), expect, "{recent:?}");
     }
 
@@ -114,7 +131,9 @@ mod tests {
         for (stopped, sending_links_bound, expect) in
             [(false, 1, Health::Poor), (false, 0, Health::Down), (true, 1, Health::Stopped)]
         {
-            let inputs = HealthInputs { stopped, sending_links_bound, slow: true, recent: Recent::default() };
+            let recent = Recent::default();
+            let inputs =
+                HealthInputs { stopped, sending_links_bound, slow: true, messages_wait: true, recent };
             assert_eq!(health_of(&inputs), expect);
         }
     }
@@ -140,6 +159,28 @@ mod tests {
             (traffic(0, &[(Throttled, 100)], 0, 0), Health::Up),
         ] {
             check(false, 2, Recent { minute, ..Recent::default() }, expect);
+        }
+    }
+
+    #[test]
+    fn carrier_that_refuses_every_retry_is_poor_while_messages_wait() {
+        use ErrorClass::{RejectedRoute, Temporary, Throttled};
+        for (since_accepted, accepted_in_minute, messages_wait, expect) in [
+            (traffic(0, &[(Temporary, 15)], 0, 0), 0, true, Health::Poor),
+            (traffic(0, &[(Temporary, 5)], 0, 0), 0, true, Health::Poor),
+            (traffic(0, &[], 5, 0), 0, true, Health::Poor),
+            (traffic(0, &[(Temporary, 4)], 0, 0), 0, true, Health::Up),
+            (traffic(0, &[(Temporary, 15)], 0, 0), 1, true, Health::Up),
+            // Otherwise a carrier whose messages all moved away would never be tried again.
+            (traffic(0, &[(Temporary, 15)], 0, 0), 0, false, Health::Up),
+            (traffic(0, &[(Temporary, 5), (RejectedRoute, 5)], 0, 0), 0, true, Health::Up),
+            (traffic(0, &[(Temporary, 4), (Throttled, 20)], 0, 0), 0, true, Health::Up),
+        ] {
+            let minute = traffic(accepted_in_minute, &[], 0, 0);
+            let recent = Recent { minute, since_accepted, ..Recent::default() };
+            let inputs =
+                HealthInputs { stopped: false, sending_links_bound: 1, slow: false, messages_wait, recent };
+            assert_eq!(health_of(&inputs), expect, "{since_accepted:?}, messages wait: {messages_wait}");
         }
     }
 

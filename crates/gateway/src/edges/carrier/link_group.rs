@@ -111,6 +111,7 @@ impl LinkGroup {
             stopped: self.state.stopped().is_some(),
             sending_links_bound: self.state.sending_links_bound(),
             slow: self.state.is_slow(self.world.clock.now()),
+            messages_wait: self.state.queue().waiting > 0,
             recent: self.state.recent(self.world.clock.moment()),
         };
         self.state.set_health(health_of(&inputs));

@@ -139,11 +139,16 @@ async fn carrier_without_a_link_for_a_minute_raises_carrier_down() {
     assert_eq!(stage.alarms(), ["carrier-down  x1"]);
 }
 
+/// A queue of three parts that wait for a slot.
+fn waiting(since: Timestamp) -> QueueStatus {
+    QueueStatus { waiting: 3, oldest: Some(since), oldest_for_slot: Some(since), ..QueueStatus::default() }
+}
+
 #[tokio::test]
 async fn carrier_that_binds_and_drops_while_messages_wait_keeps_its_alarm() {
     let stage = Stage::with(Catalogue::default());
     let mut monitor = stage.monitor();
-    stage.group.state.set_queue(QueueStatus { waiting: 3, oldest: Some(stage.clock.now()) });
+    stage.group.state.set_queue(waiting(stage.clock.now()));
     for _ in 0..20 {
         stage.link.enter(LinkState::Bound, stage.clock.now());
         stage.pass(&mut monitor, 2).await;
@@ -162,7 +167,7 @@ async fn carrier_that_binds_and_drops_while_messages_wait_keeps_its_alarm() {
 #[tokio::test]
 async fn throttled_carrier_with_waiting_messages_is_poor_until_they_are_sent() {
     let stage = Stage::bound();
-    let waiting = QueueStatus { waiting: 3, oldest: Some(stage.clock.now()) };
+    let waiting = waiting(stage.clock.now());
     stage.group.state.set_queue(waiting);
     for (throttled, queue, seconds, expect) in [
         (true, waiting, 9, Health::Up),

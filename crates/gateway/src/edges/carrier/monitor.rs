@@ -80,7 +80,7 @@ impl<'a> CarrierMonitor<'a> {
         let check = CarrierCheck {
             stopped: group.state.stopped().is_some(),
             bound: group.state.sending_links_bound() > 0,
-            messages_wait: group.state.queue().oldest.is_some(),
+            messages_wait: group.state.queue().oldest_for_slot.is_some(),
             answers: answered > std::mem::replace(&mut self.answered, answered),
         };
         if works(check) {

@@ -8,6 +8,8 @@ use std::time::Duration;
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(60);
 const IN_DOUBT_WAIT: Duration = Duration::from_secs(15);
 const RECONNECT: Duration = Duration::from_secs(61);
+/// A step of the clock that is short against the waits of retries.
+const STEP: Duration = Duration::from_secs(20);
 
 #[tokio::test]
 async fn message_with_an_undeliverable_receipt_is_undeliverable_and_stays_charged() {
@@ -66,6 +68,33 @@ async fn temporary_error_is_retried_on_the_schedule() {
     s.advance_until(Duration::from_secs(6), || s.wait_for_carrier_submits(2)).await;
     s.advance_until(Duration::from_secs(34), || s.alice.status_of(&message).becomes("delivered")).await;
     s.alice.assert_balance("99.95").await;
+    s.end().await;
+}
+
+#[tokio::test]
+async fn carrier_that_refuses_every_retry_is_poor_and_keeps_its_alarm_until_it_accepts() {
+    let s = Scenario::with(Script::new().reject_first(u64::MAX, CommandStatus::SYSERR)).await;
+    let mut messages = Vec::new();
+    for n in 0..3 {
+        messages.push(s.alice.send("+4915112345678", &format!("refused {n}")).await.accepted());
+    }
+    s.wait_for_carrier_submits(3).await;
+    s.advance_until(STEP, || s.wait_for_alarms(&["acme queue-age "])).await;
+    s.advance_until(STEP, || s.wait_for_carrier_health("poor")).await;
+    let submits = s.carrier().record().counts().submits;
+    for _ in 0..60 {
+        s.skip(STEP);
+        s.pause_briefly().await;
+        assert_eq!(s.alarms(), ["acme queue-age "]);
+        s.wait_for_carrier_health("poor").await;
+    }
+    assert!(s.carrier().record().counts().submits >= submits + 3, "they were retried meanwhile");
+    s.set_carrier_script(Script::new());
+    for message in &messages {
+        s.advance_until(STEP, || s.alice.status_of(message).becomes("delivered")).await;
+    }
+    s.advance_until(STEP, || s.wait_for_alarms(&[])).await;
+    s.advance_until(STEP, || s.wait_for_carrier_health("up")).await;
     s.end().await;
 }
 

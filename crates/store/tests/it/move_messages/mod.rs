@@ -236,6 +236,8 @@ async fn queue_counts_match_before_and_after_restart_and_move() {
     link.answer(&jobs[2], refused(11)).await;
     let queue = world.queue(&link).await;
     assert_eq!((queue.waiting, queue.in_flight, queue.deferred), (3, 0, 1));
+    assert_eq!(queue.oldest, Some(start.plus(secs(1))), "the one that waits for a retry");
+    assert_eq!(queue.oldest_for_slot, Some(start.plus(secs(3))));
 
     // The same counts after a restart, when no part is in memory; and for the new carrier after a move.
     world.restart().await;
