@@ -1,6 +1,8 @@
 //! Owns the tasks of a gateway: every task has a name and is stopped with its group.
 
+use crate::clock::within;
 use std::future::Future;
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -8,6 +10,7 @@ use tokio_util::task::TaskTracker;
 #[derive(Clone, Default)]
 pub struct Workers {
     tasks: TaskTracker,
+    leaving: CancellationToken,
     stopping: CancellationToken,
 }
 
@@ -25,15 +28,32 @@ impl Workers {
 
     /// Returns a group of tasks that can be stopped separately, and is stopped with this one.
     pub fn child(&self) -> Workers {
-        Workers { tasks: TaskTracker::new(), stopping: self.stopping.child_token() }
+        Workers {
+            tasks: TaskTracker::new(),
+            leaving: self.leaving.child_token(),
+            stopping: self.stopping.child_token(),
+        }
+    }
+
+    /// Returns the token that fires when the tasks are to begin nothing new, before [`Workers::stopping`].
+    pub fn leaving(&self) -> CancellationToken {
+        self.leaving.clone()
     }
 
     pub fn stopping(&self) -> CancellationToken {
         self.stopping.clone()
     }
 
+    /// Asks all tasks to finish what they have begun. Returns when they have ended, at the latest after this real time.
+    pub async fn leave_within(&self, longest: Duration) {
+        self.leaving.cancel();
+        self.tasks.close();
+        let _ = within(longest, self.tasks.wait()).await;
+    }
+
     /// Stops all tasks and waits until they have ended.
     pub async fn stop(&self) {
+        self.leaving.cancel();
         self.stopping.cancel();
         self.tasks.close();
         self.tasks.wait().await;

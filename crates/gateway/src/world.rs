@@ -75,6 +75,7 @@ pub struct World {
     split_messages: Mutex<SplitMessages>,
     /// The memory limit of request bodies.
     pub body_memory: BodyMemory,
+    stop_announced: AtomicBool,
     draining: AtomicBool,
     /// The rules for webhook addresses.
     pub webhook_rules: AddressRules,
@@ -131,6 +132,7 @@ impl World {
             asks: Asks::default(),
             stop_wanted: CancellationToken::new(),
             body_memory: BodyMemory::new(BODY_MEMORY_MAX),
+            stop_announced: AtomicBool::new(false),
             draining: AtomicBool::new(false),
             webhook_rules: AddressRules::default(),
             portal_url: String::new(),
@@ -189,6 +191,16 @@ impl World {
         } else {
             self.alarms.clear(AlarmKind::StoreLogLarge, "");
         }
+    }
+
+    /// Tells load balancers that this gateway will stop. It serves as before meanwhile.
+    pub fn announce_stop(&self) {
+        self.stop_announced.store(true, Ordering::Release);
+    }
+
+    /// Whether a load balancer should send customers elsewhere.
+    pub fn is_stop_announced(&self) -> bool {
+        self.stop_announced.load(Ordering::Acquire) || self.is_draining()
     }
 
     /// Rejects new messages from now on, so that accepted ones can be finished.

@@ -29,8 +29,9 @@ Examples:
   Shut down (systemd, Kubernetes and Ctrl-C send the same signals); a second signal stops at once:
     kill -TERM PID
 
-Settings that are not in the file have their defaults. At SIGTERM or SIGINT, new messages get 503, requests in progress
-are finished, outstanding responses of carriers are awaited, the store's log is checkpointed, and the exit code is 0.";
+Settings that are not in the file have their defaults. At SIGTERM or SIGINT, /readyz is 503 for a while, then no connection
+is accepted, binds are unbound, requests in progress are finished, outstanding responses of carriers are awaited, the store
+is closed, and the exit code is 0. The times are in [shutdown].";
 
 /// Run the gateway
 #[derive(Args)]

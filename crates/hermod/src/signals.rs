@@ -52,7 +52,7 @@ impl Signals {
     }
 }
 
-/// Runs a gateway until a signal or the operator stops it, then drains it. `before` runs once no new messages are accepted.
+/// Runs a gateway until a signal or the operator stops it, then drains it. `before` runs once load balancers can see that it stops.
 pub(crate) async fn run_until_stopped(
     running: Running,
     signals: &mut Signals,
@@ -63,8 +63,8 @@ pub(crate) async fn run_until_stopped(
         signal = signals.stop_signal(|| running.reload()) => signal,
         () = stop_wanted.cancelled() => "the operator",
     };
-    tracing::info!(signal, "Stopping: rejecting new messages, finishing those in progress");
-    running.world().start_draining();
+    tracing::info!(signal, "Stopping: sending customers elsewhere, finishing what is in progress");
+    running.world().announce_stop();
     let stopped = signals.or_exit_at_second_signal(async {
         before.await;
         running.stop().await

@@ -27,6 +27,11 @@ impl ReportPort {
         ReportPort { access, connection, number, outbox, wake }
     }
 
+    /// Takes reports that the bind has from an earlier engine.
+    pub(crate) fn adopt(&self, reports: Vec<Report>) {
+        self.outbox.with(|state| state.adopt(self.number, reports));
+    }
+
     /// Waits for reports and returns at most `most`. Of several binds that wait, the one with the fewest outstanding reports is
     /// served first. Dropping the future loses nothing.
     pub(crate) async fn take(&self, most: u32, now: Timestamp) -> Vec<Report> {
@@ -36,6 +41,7 @@ impl ReportPort {
         if most == 0 {
             return std::future::pending().await;
         }
+        outboxes.wait_until_served().await;
         let _waiting = Waiting(self);
         loop {
             match self.outbox.take(self.number, most, outboxes.now()) {
@@ -53,10 +59,18 @@ impl ReportPort {
         outcomes: Vec<(ReportId, ReportOutcome)>,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let outboxes = &self.access.shared.outboxes;
-        outboxes.advance_clock(now);
         // The queue slot is reserved first: if the future is dropped while it waits, nothing is settled.
         let slot = self.access.queue.reserve().await?;
+        if let Some(op) = self.finish(outcomes, now) {
+            slot.send(op);
+        }
+        Ok(())
+    }
+
+    /// Settles reports in the outbox. Returns what the writer must write.
+    pub(crate) fn finish(&self, outcomes: Vec<(ReportId, ReportOutcome)>, now: Timestamp) -> Option<Op> {
+        let outboxes = &self.access.shared.outboxes;
+        outboxes.advance_clock(now);
         // The outboxes' clock, which never goes back.
         let now = outboxes.now();
         let (settled, due) =
@@ -64,10 +78,7 @@ impl ReportPort {
         outboxes.set_due(due);
         let FinishedIds { accepted, refused, answered } = settled;
         let finished = FinishedReports { connection: self.connection, accepted, refused, answered, now };
-        if !finished.is_empty() {
-            slot.send(Op::Command(finished.into(), None));
-        }
-        Ok(())
+        (!finished.is_empty()).then(|| Op::Command(finished.into(), None))
     }
 
     /// Refills the outbox from the tables. If the future is dropped, the refill still completes, for another port.

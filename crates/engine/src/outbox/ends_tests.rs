@@ -1,7 +1,7 @@
 //! How reports end: accepted in time or late, given up in flight, overflowed, or not written yet.
 
 use super::PortNo;
-use super::test_table::{DELIVERED, ONE, TWO, Table, UNKNOWN};
+use super::test_table::{DELIVERED, ONE, TWO, Table, UNKNOWN, report};
 use super::{DEFERRED_IN_MEMORY_MAX, NextReports};
 use crate::ops::{REPORTS_IN_MEMORY_MAX, ReportId, ReportOutcome};
 use hermod_domain::receipt::ReportStatus;
@@ -22,6 +22,22 @@ fn report_given_up_in_flight_is_not_sent_again() {
         table.passes(100_000);
         assert!(table.takes(TWO, 10).is_empty(), "{how:?}");
     }
+}
+
+#[test]
+fn report_that_a_bind_has_from_an_earlier_engine_is_sent_again_only_if_it_was_not_accepted() {
+    let mut table = Table::with_ports(&[]);
+    for message in 0..3 {
+        table.writes(message, DELIVERED);
+    }
+    table.state.open(ONE);
+    table.state.adopt(ONE, vec![report(1, 0, DELIVERED), report(2, 1, DELIVERED)]);
+    table.state.open(TWO);
+    assert_eq!(table.takes(TWO, 10), [3], "the bind has the others");
+    table.settles(ONE, &[1], ReportOutcome::Accepted);
+    table.settles(ONE, &[2], ReportOutcome::RetryLater);
+    table.passes(100);
+    assert_eq!(table.takes(TWO, 10), [2]);
 }
 
 #[test]

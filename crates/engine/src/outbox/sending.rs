@@ -18,6 +18,28 @@ impl Outbox {
         self.ports.push(Port { number, in_flight: 0, waits: false });
     }
 
+    /// Gives a port the reports that its bind took from an earlier engine and has not answered: they are in flight, and not
+    /// sent again unless the port says so.
+    pub fn adopt(&mut self, port: PortNo, reports: Vec<Report>) {
+        for report in reports {
+            let id = report.id;
+            if self.in_flight.contains_key(&id) || self.unwritten.has(id) {
+                continue;
+            }
+            let waiting = self.ready.remove(&id).or_else(|| self.held_back.remove(&id));
+            let waiting = waiting.or_else(|| self.deferred.remove(id));
+            let mut entry = waiting.unwrap_or_else(|| Entry::new(report));
+            if is_open_ended(&entry.report) {
+                self.open_ended.insert(entry.report.message, id);
+            }
+            entry.had_by = Some(port);
+            self.in_flight.insert(id, InFlight { port, entry, is_given_up: false });
+            if let Some(open) = self.ports.iter_mut().find(|open| open.number == port) {
+                open.in_flight += 1;
+            }
+        }
+    }
+
     /// Adds a report that was just committed. If earlier reports are only in the tables, it is read after them.
     pub fn put(&mut self, report: Report, room_in_all: usize) {
         let id = report.id;

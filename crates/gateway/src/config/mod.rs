@@ -12,7 +12,7 @@ mod values;
 pub use log_level::level_filter;
 pub use sections::{
     Data, Http, Https, Log, LogFormat, Mail, MailTls, Messages, Node, Operations, Operator, Portal,
-    Provision, Record, Retention, Smpp, Webhooks,
+    Provision, Record, Retention, Shutdown, Smpp, Webhooks,
 };
 pub use source::{FileError, Source};
 pub use store_address::StoreAddress;
@@ -41,6 +41,7 @@ pub struct Config {
     pub http: Http,
     pub https: Https,
     pub smpp: Smpp,
+    pub shutdown: Shutdown,
     pub operations: Operations,
     pub operator: Operator,
     pub messages: Messages,
@@ -96,6 +97,7 @@ impl Config {
             http,
             https,
             smpp,
+            shutdown,
             operations,
             operator,
             messages,
@@ -127,6 +129,9 @@ impl Config {
         check_http(http)?;
         check_https(https)?;
         check_smpp(smpp, https)?;
+        let (none, minutes) = (Period::from_secs(0), Period::from_secs(300));
+        within("shutdown.announce", shutdown.announce, none, minutes)?;
+        within("shutdown.linger", shutdown.linger, none, minutes)?;
         within("messages.validity", *validity, Period::from_secs(60), Period::from_secs(72 * 3600))?;
         within("messages.in_doubt_wait", *in_doubt_wait, Period::from_secs(0), Period::from_secs(24 * 3600))?;
         check_webhooks(webhooks)?;

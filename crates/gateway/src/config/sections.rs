@@ -104,6 +104,19 @@ impl Smpp {
     }
 }
 
+/// How a gateway stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shutdown {
+    pub announce: Period,
+    pub linger: Period,
+}
+
+impl Shutdown {
+    /// Stops without waiting for load balancers and customers.
+    pub const AT_ONCE: Shutdown = Shutdown { announce: Period::from_secs(0), linger: Period::from_secs(0) };
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Operations {

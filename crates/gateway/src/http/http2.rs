@@ -51,7 +51,7 @@ pub(super) struct Http2Connection {
     pub(super) info: ConnectionInfo,
     pub(super) clock: Clock,
     pub(super) limits: Limits,
-    pub(super) stopping: CancellationToken,
+    pub(super) leaving: CancellationToken,
     pub(super) workers: Workers,
     pub(super) slot: Option<Arc<ConnectionSlot>>,
 }
@@ -59,7 +59,7 @@ pub(super) struct Http2Connection {
 impl Http2Connection {
     /// Serves until the client disconnects, the connection is idle for too long, or the gateway stops.
     pub(super) async fn run(self, stream: impl AsyncRead + AsyncWrite + Unpin) {
-        let Http2Connection { router, info, clock, limits, stopping, workers, slot } = self;
+        let Http2Connection { router, info, clock, limits, leaving, workers, slot } = self;
         let timeouts = info.timeouts.clone();
         let streams = Arc::new(OpenStreams { connection: timeouts.clone(), open: Mutex::default() });
         let request =
@@ -75,7 +75,8 @@ impl Http2Connection {
                 biased;
                 // On a protocol error or a disconnect hyper has already responded if possible.
                 _ended = serving.as_mut() => return,
-                () = stopping.cancelled(), if !draining => {
+                // GOAWAY: requests on their way are served, the client makes others elsewhere.
+                () = leaving.cancelled(), if !draining => {
                     draining = true;
                     serving.as_mut().graceful_shutdown();
                     timer.set(clock.sleep_until(clock.moment().plus(limits.drain_max)));

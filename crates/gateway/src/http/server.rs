@@ -1,5 +1,5 @@
-//! Serves HTTP connections: limits their number, enforces timeouts, and drains them when the gateway stops. Connections are
-//! HTTP/1.1 unless the client chose HTTP/2 in the TLS handshake.
+//! Serves HTTP connections: limits their number, enforces timeouts, and drains them when the gateway stops: first every
+//! response says that its connection is closed, then connections without a request are closed too. Connections are HTTP/1.1 unless the client chose HTTP/2 in the TLS handshake.
 
 use super::admission::Admission;
 use super::framing::TwoLengths;
@@ -17,8 +17,9 @@ use crate::listeners::{
 };
 use crate::workers::Workers;
 use axum::Router;
-use axum::http::Request;
-use axum::http::header::TRANSFER_ENCODING;
+use axum::http::header::{CONNECTION, TRANSFER_ENCODING};
+use axum::http::{HeaderValue, Request};
+use futures_util::FutureExt as _;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
@@ -39,13 +40,21 @@ const HEAD_BYTES_MAX: usize = 32 * 1024;
 /// The read buffer of a connection.
 const READ_BYTES_MAX: usize = 64 * 1024;
 
-/// Serves until `workers` stop, then drains. Returns when the last connection has ended.
+/// Accepts connections until `workers` leave. Returns when the last connection has ended.
 pub async fn serve(listener: HttpListener, router: Router, clock: Clock, workers: &Workers, limits: Limits) {
     let stopping = workers.stopping();
     let room = Arc::new(Semaphore::new(usize::try_from(limits.connections_max).expect("32 bits fit")));
     let open = gauge!("hermod_http_connections");
     let admission = Admission::new(&listener, limits, clock.clone());
-    while let Some((stream, peer, permit)) = next_connection(&listener, &room, &stopping, &clock).await {
+    let leaving = workers.leaving();
+    loop {
+        let accepted = tokio::select! {
+            biased;
+            // Connections that the kernel has accepted would be reset with the listener.
+            () = leaving.cancelled() => next_connection(&listener, &room, &clock).now_or_never(),
+            accepted = next_connection(&listener, &room, &clock) => Some(accepted),
+        };
+        let Some((stream, peer, permit)) = accepted else { break };
         let connection = Connection {
             router: router.clone(),
             clock: clock.clone(),
@@ -53,7 +62,8 @@ pub async fn serve(listener: HttpListener, router: Router, clock: Clock, workers
             peer,
             is_proxied: false,
             proxies: listener.proxies.clone(),
-            // A child token: all connections would share the parent's lock at every wake-up.
+            // Child tokens: all connections would share the parent's lock at every wake-up.
+            leaving: leaving.child_token(),
             stopping: stopping.child_token(),
             workers: workers.clone(),
             _counted: Counted::new(open.clone()),
@@ -69,34 +79,26 @@ pub async fn serve(listener: HttpListener, router: Router, clock: Clock, workers
     let _ = room.acquire_many(limits.connections_max).await;
 }
 
-/// Accepts the next connection. Returns `None` once the gateway stops.
+/// Accepts the next connection.
 async fn next_connection(
     listener: &HttpListener,
     room: &Arc<Semaphore>,
-    stopping: &CancellationToken,
     clock: &Clock,
-) -> Option<(TcpStream, IpAddr, OwnedSemaphorePermit)> {
-    let accept = async {
-        let permit = room.clone().acquire_owned().await.expect("the semaphore is never closed");
-        loop {
-            match listener.socket.accept().await {
-                Ok((stream, peer)) => {
-                    let peer = peer.ip().to_canonical();
-                    if listener.admits(peer) {
-                        return (stream, peer, permit);
-                    }
-                }
-                Err(error) => {
-                    tracing::warn!(%error, "Could not accept an HTTP connection");
-                    clock.sleep(ACCEPT_PAUSE).await;
+) -> (TcpStream, IpAddr, OwnedSemaphorePermit) {
+    let permit = room.clone().acquire_owned().await.expect("the semaphore is never closed");
+    loop {
+        match listener.socket.accept().await {
+            Ok((stream, peer)) => {
+                let peer = peer.ip().to_canonical();
+                if listener.admits(peer) {
+                    return (stream, peer, permit);
                 }
             }
+            Err(error) => {
+                tracing::warn!(%error, "Could not accept an HTTP connection");
+                clock.sleep(ACCEPT_PAUSE).await;
+            }
         }
-    };
-    tokio::select! {
-        biased;
-        () = stopping.cancelled() => None,
-        accepted = accept => Some(accepted),
     }
 }
 
@@ -109,6 +111,8 @@ struct Connection {
     /// The connection began with a PROXY header.
     is_proxied: bool,
     proxies: Arc<TrustedProxies>,
+    /// Each response closes the connection from then on.
+    leaving: CancellationToken,
     stopping: CancellationToken,
     workers: Workers,
     _counted: Counted,
@@ -162,7 +166,7 @@ impl Connection {
             info: self.info(),
             clock: self.clock.clone(),
             limits: self.limits,
-            stopping: self.stopping.clone(),
+            leaving: self.leaving.clone(),
             workers: self.workers.clone(),
             slot: self.slot.clone(),
         };
@@ -181,7 +185,7 @@ impl Connection {
             .half_close(true)
             .serve_connection(
                 TokioIo::new(stream),
-                service_of(self.router.clone(), connection, heads, self.slot.clone()),
+                service_of(self.router.clone(), connection, heads, self.slot.clone(), self.leaving.clone()),
             );
         let mut serving = pin!(serving);
         let first_look = self.clock.moment().plus(self.limits.header_read_max.min(self.limits.body_read_max));
@@ -221,6 +225,7 @@ fn service_of(
     connection: ConnectionInfo,
     heads: Arc<Mutex<RawHeads>>,
     slot: Option<Arc<ConnectionSlot>>,
+    leaving: CancellationToken,
 ) -> impl Service<Request<Incoming>, Response = axum::response::Response, Error = NoAnswer, Future: Send> {
     let router = TowerToHyperService::new(router);
     service_fn(move |mut request: Request<Incoming>| {
@@ -234,10 +239,13 @@ fn service_of(
         if lengths == Lengths::Two || (lengths == Lengths::Unknown && is_chunked()) {
             request.extensions_mut().insert(TwoLengths);
         }
-        let timeouts = connection.timeouts.clone();
+        let (timeouts, leaving) = (connection.timeouts.clone(), leaving.clone());
         let answer = router.call(request);
         async move {
-            let Ok(answer) = answer.await;
+            let Ok(mut answer) = answer.await;
+            if leaving.is_cancelled() {
+                answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            }
             timeouts.enter(Stage::Idle);
             Ok(streamed_body::follow(no_answer::checked(answer)?, &timeouts))
         }

@@ -15,8 +15,8 @@ pub use opening::{Opened, open, open_unclaimed};
 use http_listeners::{HttpSockets, operator_url};
 
 use crate::app::{FailOver, LOOK_EVERY, operator};
-use crate::clock::Clock;
-use crate::config::Config;
+use crate::clock::{Clock, within};
+use crate::config::{Config, Shutdown};
 use crate::edges::{carrier, mail, smpp, webhooks};
 use crate::http::http2;
 use crate::open_files::{self, Needs};
@@ -114,6 +114,7 @@ pub struct Running {
     /// Every certificate in use.
     certificates: Vec<Arc<Tls>>,
     world: Arc<World>,
+    shutdown: Shutdown,
     /// Groups of tasks, in the order of stopping.
     front: Workers,
     links: Workers,
@@ -164,6 +165,7 @@ impl Running {
             smpps_addr,
             certificates: [&https, &smpps].into_iter().flatten().map(|(_, tls)| tls.clone()).collect(),
             world: world.clone(),
+            shutdown: config.shutdown,
             front: Workers::default(),
             links: Workers::default(),
             webhooks: Workers::default(),
@@ -231,12 +233,17 @@ impl Running {
         &self.world
     }
 
-    /// Stops the gateway: rejects new messages, finishes requests, waits for carriers' responses, checkpoints the
-    /// store.
+    /// Stops the gateway so that customers notice nothing: first a load balancer learns that it is not ready, then it takes
+    /// no new connections, unbinds, and closes connections after their responses. What was read is finished. Then it waits
+    /// for carriers' responses, and closes the store last: another node takes the engine over.
     pub async fn stop(self) -> Result<(), StoreError> {
-        self.world.start_draining();
+        let Shutdown { announce, linger } = self.shutdown;
+        self.world.announce_stop();
+        let _ = within(announce.into(), std::future::pending::<()>()).await;
         // Commands find no running gateway from here on. If the file stays, their connection fails.
         let _ = std::fs::remove_file(&self.url_file);
+        self.front.leave_within(linger.into()).await;
+        self.world.start_draining();
         self.front.stop().await;
         self.links.stop().await;
         self.webhooks.stop().await;

@@ -96,6 +96,28 @@ async fn stop_finishes_requests_in_flight_and_closes_idle_connections() {
 }
 
 #[tokio::test]
+async fn gateway_that_leaves_serves_kept_connections_and_closes_them_after_the_response() {
+    let service = Service::start().await;
+    let mut kept = service.client().await;
+    assert_eq!(kept.get(ACME, "/api/v1/balance").await.status, 200);
+    let mut fresh = service.client().await;
+    service.world.announce_stop();
+    assert_eq!(kept.call("GET", "/readyz", &[], b"").await.status, 503);
+    let left = service.workers.leave_within(Duration::from_secs(600));
+    let served = async {
+        while tokio::net::TcpStream::connect(service.address).await.is_ok() {
+            tokio::task::yield_now().await;
+        }
+        for client in [&mut kept, &mut fresh] {
+            let reply = client.send(ACME, &[], r#"{"to":"+4915112345678","text":"still here"}"#).await;
+            assert_eq!((reply.status, reply.header("connection")), (202, Some("close")));
+            assert!(client.is_closed().await);
+        }
+    };
+    tokio::join!(left, served);
+}
+
+#[tokio::test]
 async fn stop_closes_an_unfinished_request_after_five_seconds() {
     let service = Service::start().await;
     let mut stuck = service.client().await;

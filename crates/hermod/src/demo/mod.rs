@@ -17,7 +17,7 @@ use clap::{Args, Subcommand};
 use control::Control;
 use credentials::Credentials;
 use hermod_gateway::clock::Clock;
-use hermod_gateway::config::{Config, Log, LogFormat, Network, Period};
+use hermod_gateway::config::{Config, Log, LogFormat, Network, Period, Shutdown};
 use hermod_gateway::running::{self, GatewayOptions, Running};
 use hermod_gateway::secrets::operator_token;
 use hermod_gateway::telemetry;
@@ -127,6 +127,7 @@ impl Start {
         config.http.listen = SocketAddr::from((Ipv4Addr::LOCALHOST, self.http_port));
         config.data.folder.clone_from(&self.data_dir);
         config.messages.in_doubt_wait = IN_DOUBT_WAIT;
+        config.shutdown = Shutdown::AT_ONCE;
         // Below the default limit of open files.
         config.http.max_connections = CONNECTIONS_MAX;
         config.smpp.max_sessions = CONNECTIONS_MAX;

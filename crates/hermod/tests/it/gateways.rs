@@ -13,7 +13,7 @@ use crate::store_access::{self, store_of};
 use hermod_domain::time::Timestamp;
 use hermod_gateway::author::Author;
 use hermod_gateway::clock::Clock;
-use hermod_gateway::config::{Bytes, Config, Mail, MailTls, Network, Period, Source, StoreAddress};
+use hermod_gateway::config::{Bytes, Config, Mail, MailTls, Network, Period, Shutdown, Source, StoreAddress};
 use hermod_gateway::provision::{self, WantedSetup};
 use hermod_gateway::running::{self, GatewayOptions, Resolver, Running};
 use hermod_gateway::world::World;
@@ -102,6 +102,7 @@ impl InProcess {
             let sender = Some("sms@example.org".to_owned());
             config.mail = Mail { server, port, tls: MailTls::None, sender, ..config.mail };
         }
+        config.shutdown = Shutdown::AT_ONCE;
         config.data.folder = data_folder(folder);
         config.data.store = store_of(&config.data.folder);
         config.data.low_water = Bytes(16 << 20);
@@ -243,9 +244,11 @@ impl Served {
         let (address, smpp) = (free_address(), free_address());
         let settings = format!(
             "[data]\nfolder = \"data\"\nstore = \"{}\"\nlow_water = \"16MiB\"\n[provision]\nfile = \"provision.toml\"\n\
-             [http]\nlisten = \"{address}\"\n{}",
+             [http]\nlisten = \"{address}\"\n{}{}",
             store,
-            with_smpp(settings, smpp)
+            with_smpp(settings, smpp),
+            // Most tests have no customers who are to notice nothing.
+            if settings.contains("[shutdown]") { "" } else { STOP_AT_ONCE },
         );
         std::fs::write(folder.join("hermod.toml"), settings).expect("a settings file");
         std::fs::write(folder.join("provision.toml"), provision).expect("a provision file");
@@ -378,6 +381,9 @@ fn with_smpp(settings: &str, address: SocketAddr) -> String {
         false => format!("{settings}{section}"),
     }
 }
+
+/// Settings of a gateway that stops without waiting for load balancers and customers.
+pub(crate) const STOP_AT_ONCE: &str = "[shutdown]\nannounce = \"0s\"\nlinger = \"0s\"\n";
 
 pub(crate) fn wall_time() -> Timestamp {
     Clock::real().now()

@@ -13,6 +13,7 @@ mod gateways;
 mod https;
 mod open_files;
 mod openapi;
+mod orderly_stop;
 mod portal;
 mod real_time;
 mod scenario;

@@ -17,7 +17,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The version of what follows. Nodes with another one do not talk to each other.
-pub(crate) const VERSION: u16 = 3;
+pub(crate) const VERSION: u16 = 4;
 /// Octets of one frame.
 pub(crate) const FRAME_MAX: usize = 64 << 20;
 
@@ -63,9 +63,11 @@ pub(crate) enum ToEngine<'a> {
         first: u64,
         operations: Vec<Operation<'a>>,
     },
+    /// Opens the port of a bind. `held`: reports that it took from an earlier engine and has not settled.
     OpenReceiver {
         port: u64,
         connection: ConnectionId,
+        held: Vec<Report>,
     },
     TakeReports {
         port: u64,
@@ -102,6 +104,10 @@ pub(crate) enum ToNode {
         port: u64,
         reports: Vec<Report>,
     },
+    /// The next settlement of this port will be written.
+    Settled {
+        port: u64,
+    },
     /// The setup was changed.
     CatalogueChanged,
     Letter(Letter),
@@ -109,6 +115,8 @@ pub(crate) enum ToNode {
     Ping,
     /// A batch, for the record of the node.
     Committed(Arc<Committed>),
+    /// The engine is handed over. All answers were sent before; the node closes the connection.
+    Farewell,
 }
 
 /// A link whose port is open, as its node sees it.

@@ -7,6 +7,7 @@ use super::outgoing::Outgoing;
 use super::pending::{Pending, end_without_outcome};
 use super::remote_port::RemotePort;
 use super::wire::{Reading, Wire, read_frame, read_next, write_frame, write_frames};
+use crate::access::Access;
 use crate::error::StoreError;
 use crate::letters::Letter;
 use crate::node_run::NodeRun;
@@ -136,20 +137,26 @@ impl FrontEnd {
             Welcome::Refused(why) => return Err(io::Error::new(io::ErrorKind::PermissionDenied, why)),
         };
         let outgoing = Arc::new(Outgoing::default());
-        let number = self.resume(applied, &outgoing).map_err(io::Error::other)?;
+        // Before the links: the engine hands out reports when each node has said what it has.
+        self.connect_ports(&outgoing);
+        let number = self.resume(applied, &outgoing).map_err(|error| {
+            self.disconnect_ports(&outgoing);
+            io::Error::other(error)
+        })?;
         let mut tasks = JoinSet::new();
         let ping = frames::encode(&ToEngine::Ping).map_err(io::Error::other)?;
         tasks.spawn_on(write_frames(writing, outgoing.clone(), ping), runtime);
         let (front_end, closing, waking) = (self.clone(), outgoing.clone(), queue.clone());
         let read = async move {
-            let error = front_end.read_frames(reading, number).await;
-            tracing::warn!(%error, "The connection to the node with the engine was lost");
+            match front_end.read_frames(reading, number).await {
+                Ok(()) => tracing::info!("The node with the engine hands it over"),
+                Err(error) => tracing::warn!(%error, "The connection to the node with the engine was lost"),
+            }
             closing.close();
             front_end.disconnect_ports(&closing);
             waking.wake_writer();
         };
         tasks.spawn_on(read, runtime);
-        self.connect_ports(&outgoing);
         self.is_unreached.store(false, Ordering::Relaxed);
         Ok(Some(EngineConnection { front_end: self.clone(), outgoing, _tasks: tasks }))
     }
@@ -264,12 +271,13 @@ impl FrontEnd {
         }
     }
 
-    async fn read_frames(&self, mut reading: Reading, connection: u64) -> io::Error {
+    /// Reads until the engine is handed over, or the connection is lost.
+    async fn read_frames(&self, mut reading: Reading, connection: u64) -> io::Result<()> {
         let mut buffer = Vec::new();
         loop {
-            match read_next(&mut reading, &mut buffer).await {
-                Ok(frame) => self.handle(frame, connection),
-                Err(error) => return error,
+            match read_next(&mut reading, &mut buffer).await? {
+                ToNode::Farewell => return Ok(()),
+                frame => self.handle(frame, connection),
             }
         }
     }
@@ -308,7 +316,13 @@ impl FrontEnd {
                     port.deliver(reports);
                 }
             }
-            ToNode::Ping => {}
+            ToNode::Settled { port } => {
+                let port = self.ports().open.get(&port).and_then(Weak::upgrade);
+                if let Some(port) = port.filter(|_| self.state().connection == connection) {
+                    port.confirm();
+                }
+            }
+            ToNode::Ping | ToNode::Farewell => {}
             ToNode::Committed(committed) => {
                 // The frame was decoded here, so this is the only reference.
                 let own = Arc::into_inner(committed).filter(|_| self.state().connection == connection);
@@ -330,6 +344,12 @@ impl FrontEnd {
             port.connect(engine.clone());
         }
         port
+    }
+
+    /// Opens the ports at the engine of this process. Returns what its writer must write.
+    pub(crate) fn open_ports_here(&self, access: &Arc<Access>) -> Vec<Op> {
+        let open: Vec<_> = self.ports().open.values().filter_map(Weak::upgrade).collect();
+        open.iter().flat_map(|port| port.open_here(access)).collect()
     }
 
     fn connect_ports(&self, engine: &Arc<Outgoing>) {

@@ -40,6 +40,14 @@ impl Outgoing {
         }
     }
 
+    /// Encodes a frame and adds it.
+    pub(super) fn send(&self, frame: &impl Serialize) {
+        match encode(frame) {
+            Ok(octets) => self.put(octets),
+            Err(error) => tracing::error!(%error, "A frame for another node could not be encoded"),
+        }
+    }
+
     /// Waits for frames, and returns all that wait; none once the connection is closed.
     pub(crate) async fn take(&self) -> Option<Vec<Vec<u8>>> {
         loop {
@@ -70,11 +78,6 @@ impl Outgoing {
     /// Returns how many octets wait.
     pub(super) fn octets(&self) -> usize {
         self.lock().frames.iter().map(Vec::len).sum()
-    }
-
-    /// Whether no frame waits.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.lock().frames.is_empty()
     }
 
     pub(crate) fn close(&self) {

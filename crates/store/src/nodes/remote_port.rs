@@ -1,12 +1,18 @@
 //! The port of a bind whose outbox is on another node: asks for reports, and holds those that came until the bind takes them.
+//!
+//! It outlives the engine. Reports that the bind has taken, and results that an engine has not confirmed, are told to the next
+//! engine, so that an orderly restart repeats no report.
 
-use super::frames::{self, ToEngine};
+use super::frames::ToEngine;
 use super::outgoing::Outgoing;
+use crate::access::Access;
+use crate::report_port::ReportPort;
+use crate::writer::operation::Op;
 use hermod_domain::ids::ConnectionId;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{Report, ReportId, ReportOutcome};
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tokio::sync::Notify;
 
 pub(crate) struct RemotePort {
@@ -14,6 +20,8 @@ pub(crate) struct RemotePort {
     pub connection: ConnectionId,
     state: Mutex<State>,
     wake: Notify,
+    /// Once the engine is here.
+    here: OnceLock<ReportPort>,
 }
 
 #[derive(Default)]
@@ -24,23 +32,55 @@ struct State {
     asked: bool,
     /// At most as many as the bind asked for at once.
     arrived: VecDeque<Report>,
+    /// What the bind took, until an engine has confirmed its result. The window of the bind limits them.
+    taken: BTreeMap<ReportId, Report>,
+    /// Results that no engine has confirmed, in order.
+    unconfirmed: VecDeque<Results>,
+}
+
+#[derive(Clone)]
+struct Results {
+    outcomes: Vec<(ReportId, ReportOutcome)>,
+    now: Timestamp,
 }
 
 impl RemotePort {
     pub(crate) fn new(number: u64, connection: ConnectionId) -> RemotePort {
-        RemotePort { number, connection, state: Mutex::default(), wake: Notify::new() }
+        RemotePort { number, connection, state: Mutex::default(), wake: Notify::new(), here: OnceLock::new() }
     }
 
-    /// Opens the port at an engine. Reports of an earlier one are forgotten: this one sends them again.
+    /// Opens the port at an engine, with what the bind has. Reports that the bind has not taken are forgotten: the engine sends
+    /// them again.
     pub(crate) fn connect(&self, engine: Arc<Outgoing>) {
-        let open = ToEngine::OpenReceiver { port: self.number, connection: self.connection };
-        put(&engine, &open);
-        *self.lock() = State { engine: Some(engine), ..State::default() };
+        let mut state = self.lock();
+        let held = state.taken.values().cloned().collect();
+        engine.send(&ToEngine::OpenReceiver { port: self.number, connection: self.connection, held });
+        state.unconfirmed.iter().for_each(|results| self.send(&engine, results));
+        (state.engine, state.asked) = (Some(engine), false);
+        state.arrived.clear();
+        drop(state);
         self.wake.notify_one();
     }
 
     pub(crate) fn disconnect(&self) {
-        *self.lock() = State::default();
+        let mut state = self.lock();
+        (state.engine, state.asked) = (None, false);
+        state.arrived.clear();
+    }
+
+    /// Opens the port at the engine of this process, with what the bind has. Returns what the writer must write.
+    pub(crate) fn open_here(&self, access: &Arc<Access>) -> Vec<Op> {
+        let mut state = self.lock();
+        let port = self.here(access);
+        let State { taken, unconfirmed, .. } = std::mem::take(&mut *state);
+        drop(state);
+        port.adopt(taken.into_values().collect());
+        unconfirmed.into_iter().filter_map(|Results { outcomes, now }| port.finish(outcomes, now)).collect()
+    }
+
+    /// Returns the port at the engine of this process.
+    pub(crate) fn here(&self, access: &Arc<Access>) -> &ReportPort {
+        self.here.get_or_init(|| ReportPort::open(access.clone(), self.connection))
     }
 
     /// Adds reports that came.
@@ -61,13 +101,15 @@ impl RemotePort {
             {
                 let mut state = self.lock();
                 if !state.arrived.is_empty() {
-                    let taken = state.arrived.len().min(usize::try_from(most).unwrap_or(usize::MAX));
-                    return state.arrived.drain(..taken).collect();
+                    let count = state.arrived.len().min(usize::try_from(most).unwrap_or(usize::MAX));
+                    let reports: Vec<Report> = state.arrived.drain(..count).collect();
+                    state.taken.extend(reports.iter().map(|report| (report.id, report.clone())));
+                    return reports;
                 }
                 if let Some(engine) = &state.engine
                     && !state.asked
                 {
-                    put(engine, &ToEngine::TakeReports { port: self.number, most, now });
+                    engine.send(&ToEngine::TakeReports { port: self.number, most, now });
                     state.asked = true;
                 }
             }
@@ -75,28 +117,44 @@ impl RemotePort {
         }
     }
 
-    /// Sends the results of reports. They are lost with the connection, and the reports are sent again.
-    pub(crate) fn settle(&self, outcomes: Vec<(ReportId, ReportOutcome)>, now: Timestamp) {
-        if let Some(engine) = &self.lock().engine {
-            put(engine, &ToEngine::SettleReports { port: self.number, outcomes, now });
+    /// Sends the results of reports, now or to the next engine. Returns them if the engine is here.
+    pub(crate) fn settle(
+        &self,
+        outcomes: Vec<(ReportId, ReportOutcome)>,
+        now: Timestamp,
+    ) -> Option<Vec<(ReportId, ReportOutcome)>> {
+        let mut state = self.lock();
+        if self.here.get().is_some() {
+            return Some(outcomes);
         }
+        let results = Results { outcomes, now };
+        if let Some(engine) = &state.engine {
+            self.send(engine, &results);
+        }
+        state.unconfirmed.push_back(results);
+        None
+    }
+
+    /// Forgets the first results that were sent: the engine has them.
+    pub(crate) fn confirm(&self) {
+        let mut state = self.lock();
+        let Some(Results { outcomes, .. }) = state.unconfirmed.pop_front() else { return };
+        outcomes.iter().for_each(|(report, _)| drop(state.taken.remove(report)));
+    }
+
+    fn send(&self, engine: &Outgoing, results: &Results) {
+        let Results { outcomes, now } = results.clone();
+        engine.send(&ToEngine::SettleReports { port: self.number, outcomes, now });
     }
 
     /// Closes the port. Reports that it took and did not settle are sent again later.
     pub(crate) fn close(&self) {
-        if let Some(engine) = self.lock().engine.take() {
-            put(&engine, &ToEngine::CloseReceiver { port: self.number });
+        if let Some(engine) = std::mem::take(&mut *self.lock()).engine {
+            engine.send(&ToEngine::CloseReceiver { port: self.number });
         }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-fn put(engine: &Outgoing, frame: &ToEngine) {
-    match frames::encode(frame) {
-        Ok(octets) => engine.put(octets),
-        Err(error) => tracing::error!(%error, "A frame about reports could not be encoded"),
     }
 }

@@ -114,8 +114,9 @@ impl Session {
                     self.queue(number, operation).await?;
                 }
             }
-            ToEngine::OpenReceiver { port, connection } => {
+            ToEngine::OpenReceiver { port, connection, held } => {
                 let opened = Arc::new(ReportPort::open(self.sessions.access.clone(), connection));
+                opened.adopt(held);
                 let (wanted, wants) = watch::channel((0, 0, Timestamp::EPOCH));
                 let sending = send_reports(port, opened.clone(), wants, self.outgoing.clone());
                 self.tasks.spawn(sending);
@@ -129,8 +130,11 @@ impl Session {
                 }
             }
             ToEngine::SettleReports { port, outcomes, now } => {
-                if let Some(receiver) = self.receivers.get(&port) {
-                    receiver.port.settle(outcomes, now).await?;
+                // Without a confirmation the node sends them to the next engine.
+                if let Some(receiver) = self.receivers.get(&port)
+                    && receiver.port.settle(outcomes, now).await.is_ok()
+                {
+                    self.outgoing.send(&ToNode::Settled { port });
                 }
             }
             ToEngine::CloseReceiver { port } => drop(self.receivers.remove(&port)),
@@ -185,9 +189,10 @@ impl Session {
         link
     }
 
+    /// Queues an operation. While the engine is handed over it is left out: the node sends it to the next one.
     async fn queue(&mut self, number: u64, operation: Operation<'_>) -> Result<(), StoreError> {
         let sessions = self.sessions.clone();
-        let place = sessions.access.queue.reserve().await?;
+        let Ok(place) = sessions.access.queue.reserve().await else { return Ok(()) };
         let new_link = match &operation {
             Operation::OpenLink(open) => Some(self.new_link(open)),
             Operation::Command(_) | Operation::Accept(_) => None,
@@ -238,8 +243,6 @@ impl Drop for Session {
     }
 }
 
-/// Sends answers. The handouts of the batches that they belong to are sent before them: a link that was closed asks for its last
-/// parts once.
 async fn send_answers(
     sessions: Arc<EngineSessions>,
     run: NodeRun,
@@ -247,27 +250,20 @@ async fn send_answers(
     outgoing: Arc<Outgoing>,
 ) {
     loop {
-        let taken = tokio::select! {
+        if let Some(node) = sessions.state().nodes.get_mut(&run).filter(|node| node.is_served_by(&outgoing)) {
+            node.send_answers();
+        }
+        tokio::select! {
             biased;
             () = outgoing.closed() => return,
-            taken = answers.take() => taken,
-        };
-        if let Some(node) = sessions.state().nodes.get_mut(&run) {
-            let handouts: Vec<_> = node.links.iter().map(|(id, link)| (*id, link.take_handout())).collect();
-            let handouts: Vec<_> = handouts.into_iter().filter(|(_, handout)| !handout.is_empty()).collect();
-            if !handouts.is_empty() {
-                put(&outgoing, &ToNode::Handouts(handouts));
-            }
-            taken.iter().for_each(|(number, _)| node.note_answered(*number));
+            () = answers.wait() => {}
         }
-        let taken = taken.into_iter().map(|(number, answer)| (number, frames::sent(answer)));
-        put(&outgoing, &ToNode::Answers(taken.collect()));
     }
 }
 
 async fn send_changes(mut changes: watch::Receiver<u64>, outgoing: Arc<Outgoing>) {
     while changes.changed().await.is_ok() {
-        put(&outgoing, &ToNode::CatalogueChanged);
+        outgoing.send(&ToNode::CatalogueChanged);
     }
 }
 
@@ -306,16 +302,9 @@ async fn send_reports(
             // A port that was closed takes no more reports: the other binds would get them only when they are sent again.
             changed = wants.changed() => asked = changed,
             reports = port.take(most, now) => {
-                put(&outgoing, &ToNode::Reports { port: number, reports });
+                outgoing.send(&ToNode::Reports { port: number, reports });
                 asked = wants.changed().await;
             }
         }
-    }
-}
-
-fn put(outgoing: &Outgoing, frame: &ToNode) {
-    match frames::encode(frame) {
-        Ok(octets) => outgoing.put(octets),
-        Err(error) => tracing::error!(%error, "A frame for another node could not be encoded"),
     }
 }

@@ -3,7 +3,7 @@
 //! When a node is lost, its links get no more parts at once. The parts that they have stay theirs until the node is back and
 //! says which of them it has, or until it is declared dead: then they are in doubt.
 
-use super::frames::{HeldPart, ToNode};
+use super::frames::{self, HeldPart, ToNode};
 use super::outgoing::Outgoing;
 use super::remote_link::RemoteLink;
 use crate::access::Access;
@@ -25,8 +25,6 @@ use tokio::sync::{oneshot, watch};
 
 /// A command with this time leaves the engine's time as it is.
 pub(super) const ENGINES_TIME: Timestamp = Timestamp::EPOCH;
-/// Pause between two looks whether all answers are sent.
-const FAREWELL_PAUSE: Duration = Duration::from_millis(10);
 
 /// The parts that were being sent when the engine was loaded, until a node says that it has them.
 #[derive(Default)]
@@ -85,6 +83,24 @@ impl Node {
         if let Some(link) = self.closing.remove(&number).and_then(|link| self.links.get(&link)) {
             link.close();
         }
+    }
+
+    /// Sends the answers that came. The handouts of the batches that they belong to are sent before them: a link that was closed
+    /// asks for its last parts once.
+    pub(super) fn send_answers(&mut self) {
+        let Some(session) = self.session.clone() else { return };
+        let taken = self.answers.take();
+        if taken.is_empty() {
+            return;
+        }
+        let handouts = self.links.iter().map(|(id, link)| (*id, link.take_handout()));
+        let handouts: Vec<_> = handouts.filter(|(_, handout)| !handout.is_empty()).collect();
+        if !handouts.is_empty() {
+            session.send(&ToNode::Handouts(handouts));
+        }
+        taken.iter().for_each(|(number, _)| self.note_answered(*number));
+        let taken = taken.into_iter().map(|(number, answer)| (number, frames::sent(answer)));
+        session.send(&ToNode::Answers(taken.collect()));
     }
 
     pub(super) fn is_served_by(&self, outgoing: &Arc<Outgoing>) -> bool {
@@ -154,14 +170,13 @@ impl EngineSessions {
 
     /// Ends what a dead node had: its parts are in doubt.
     pub(crate) async fn end_node(&self, run: NodeRun) -> Result<(), StoreError> {
-        let (node, unclaimed) = {
+        let node = {
             let mut state = self.state();
             state.ended.insert(run);
             state.unclaimed.waits_for.remove(&run);
-            let unclaimed = state.take_unclaimed();
-            (state.nodes.remove(&run), unclaimed)
+            state.nodes.remove(&run)
         };
-        let mut lost = unclaimed;
+        let mut lost = self.take_unclaimed();
         if let Some(node) = node {
             if let Some(session) = node.session {
                 session.close();
@@ -171,9 +186,18 @@ impl EngineSessions {
         self.report(lost, SubmitResponse::NoResponse).await
     }
 
-    /// Ends the parts that no node has, if no node is waited for.
-    pub(crate) async fn settle_unclaimed(&self) {
-        let unclaimed = self.state().take_unclaimed();
+    /// Ends the parts that no node has. Hands out reports after this long at the latest: a node that takes longer may repeat
+    /// some that its binds have.
+    #[expect(clippy::disallowed_methods, reason = "nodes connect in real time")]
+    pub(crate) async fn begin_serving(&self, reports_held: Duration) {
+        self.settle_unclaimed().await;
+        tokio::time::sleep(reports_held).await;
+        self.access.shared.outboxes.set_served(true);
+    }
+
+    /// Ends the parts that no node has and hands out reports, if no node is waited for.
+    pub(super) async fn settle_unclaimed(&self) {
+        let unclaimed = self.take_unclaimed();
         if let Err(error) = self.report(unclaimed, SubmitResponse::NoResponse).await {
             tracing::debug!(%error, "The engine was stopped before it knew which parts are in doubt");
         }
@@ -216,18 +240,25 @@ impl EngineSessions {
         state.nodes.keys().chain(&state.unclaimed.waits_for).copied().collect()
     }
 
-    /// Ends all sessions, once their answers are sent or the time is over.
+    /// Ends all sessions after the writer has ended. Each node gets its last answers and closes its connection when it has read
+    /// them: otherwise they could be lost, and it would not know what became of its operations. Nodes that take longer are
+    /// disconnected.
     #[expect(clippy::disallowed_methods, reason = "the process ends, and waits in real time")]
     pub(crate) async fn say_farewell(&self, longest: Duration) {
-        let sessions: Vec<Arc<Outgoing>> =
-            self.state().nodes.values().filter_map(|node| node.session.clone()).collect();
-        let mut waited = Duration::ZERO;
-        while waited < longest && sessions.iter().any(|session| !session.is_empty()) {
-            tokio::time::sleep(FAREWELL_PAUSE).await;
-            waited += FAREWELL_PAUSE;
+        let mut sessions: Vec<Arc<Outgoing>> = Vec::new();
+        for node in self.state().nodes.values_mut() {
+            node.send_answers();
+            if let Some(session) = &node.session {
+                session.send(&ToNode::Farewell);
+                sessions.push(session.clone());
+            }
         }
-        // The last frames are on their way to the socket.
-        tokio::time::sleep(FAREWELL_PAUSE).await;
+        let closed = async {
+            for session in &sessions {
+                session.closed().await;
+            }
+        };
+        drop(tokio::time::timeout(longest, closed).await);
         sessions.iter().for_each(|session| session.close());
     }
 
@@ -258,19 +289,18 @@ impl EngineSessions {
         Ok(())
     }
 
+    /// Takes the parts that no node has, once all nodes have said what they have. From then on reports are handed out.
+    fn take_unclaimed(&self) -> Vec<HeldPart> {
+        let mut state = self.state();
+        if !state.unclaimed.waits_for.is_empty() {
+            return Vec::new();
+        }
+        self.access.shared.outboxes.set_served(true);
+        std::mem::take(&mut state.unclaimed.parts)
+    }
+
     pub(super) async fn queue(&self, command: impl Into<AnyCommand>) -> Result<(), StoreError> {
         self.access.queue.reserve().await?.send(Op::Command(command.into(), None));
         Ok(())
-    }
-}
-
-impl State {
-    /// Takes the parts that no node has, once all nodes have said what they have.
-    fn take_unclaimed(&mut self) -> Vec<HeldPart> {
-        if self.unclaimed.waits_for.is_empty() {
-            std::mem::take(&mut self.unclaimed.parts)
-        } else {
-            Vec::new()
-        }
     }
 }

@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
 /// Pause before a failed read is retried.
 const READ_RETRY_PAUSE: Duration = Duration::from_secs(1);
@@ -37,6 +37,8 @@ pub(crate) struct Outboxes {
     /// Reports in memory, over all outboxes.
     in_all: Arc<AtomicUsize>,
     receivers: Arc<Receivers>,
+    /// False while ports of other nodes may have reports that this engine does not know of.
+    served: watch::Sender<bool>,
 }
 
 #[derive(Default)]
@@ -139,7 +141,19 @@ impl Outboxes {
             has_superseded: AtomicBool::new(false),
             in_all: Arc::default(),
             receivers,
+            served: watch::Sender::new(true),
         }
+    }
+
+    /// Hands out reports, or none until the other nodes have said which ones their binds have.
+    pub(crate) fn set_served(&self, served: bool) {
+        self.served.send_replace(served);
+    }
+
+    /// Waits until reports are handed out.
+    pub(crate) async fn wait_until_served(&self) {
+        // The sender is here.
+        let _ = self.served.subscribe().wait_for(|served| *served).await;
     }
 
     /// Adds the reports of a durable commit to the open outboxes. `deleted`: how many rows the commit deleted, per

@@ -21,8 +21,9 @@ const RETRY_PAUSE: Duration = Duration::from_millis(200);
 /// How often the lease of a node must be found expired before it is declared dead. After PostgreSQL was away all leases have
 /// expired, and each node needs a moment to renew its own.
 const LOOKS_MIN: u32 = 3;
-/// How long to wait for answers to be sent, when the node leaves.
-const FAREWELL_MAX: Duration = Duration::from_secs(1);
+/// How long to wait for the other nodes to read their last answers, when the node leaves. Longer than a node that is alive needs
+/// on a busy machine; the others accept nothing meanwhile.
+const FAREWELL_MAX: Duration = Duration::from_secs(3);
 
 /// Claims of binds that may wait on a thread for the server.
 const CLAIMS_MAX: usize = 2;

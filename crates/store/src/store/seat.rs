@@ -15,6 +15,7 @@ use crate::writer::meters::Meters;
 use crate::writer::operation::Op;
 use crate::writer::queue::OpQueue;
 use hermod_domain::time::Timestamp;
+use hermod_engine::commands::ReadQueues;
 use hermod_engine::tables::SendingPart;
 use std::collections::HashSet;
 use std::net::{SocketAddr, ToSocketAddrs as _};
@@ -25,6 +26,8 @@ use std::time::Duration;
 const RECONNECT_PAUSE: Duration = Duration::from_millis(100);
 /// How long the thread waits for operations before it looks at the nodes again.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// How long a new engine hands out no reports, while it waits for other nodes to say which ones their binds have.
+const REPORTS_HELD_MAX: Duration = Duration::from_secs(5);
 /// How long to wait for answers when the node is stopped.
 const LAST_ANSWERS_MAX: Duration = Duration::from_secs(5);
 /// How long a node that cannot reach others waits for them to be gone.
@@ -121,7 +124,11 @@ impl Seat {
         writing.start_upkeep(self.shared.disk.clone(), now)?;
         let (applied, sequence) = (writing.applied(run)?, writing.store_position()?.sequence);
         // Nothing fails from here on: what the front end has is taken once.
-        let taken = front_end.map(|front_end| front_end.take_over(applied)).unwrap_or_default();
+        let mut taken = front_end.map(|front_end| front_end.take_over(applied)).unwrap_or_default();
+        if let (Some(front_end), Some(access)) = (front_end, self.access.upgrade()) {
+            taken.ops.extend(front_end.open_ports_here(&access));
+        }
+        self.shared.outboxes.set_served(others.is_empty());
         self.shared.feed.push_elsewhere(sequence);
         self.shared.runs_engine.send_replace(true);
         self.serve_nodes(&loaded.sending, &taken.held, others);
@@ -131,7 +138,9 @@ impl Seat {
 
     /// Begins to serve other nodes. `held`: the parts that links of this node have.
     fn serve_nodes(&self, sending: &[SendingPart], held: &HashSet<HeldPart>, others: HashSet<NodeRun>) {
-        let (Some(access), Some(handle)) = (self.access.upgrade(), self.keeping.handle()) else { return };
+        let (Some(access), Some(handle)) = (self.access.upgrade(), self.keeping.handle()) else {
+            return self.shared.outboxes.set_served(true);
+        };
         let parts = sending.iter().map(HeldPart::of).filter(|part| !held.contains(part)).collect();
         let unclaimed = Unclaimed { parts, waits_for: others };
         let sessions = Arc::new(EngineSessions::new(
@@ -143,7 +152,7 @@ impl Seat {
         self.keeping.engine.send_replace(Some(sessions.clone()));
         // Without other nodes these parts are in doubt at once.
         #[expect(clippy::let_underscore_future, reason = "it ends with its runtime")]
-        let _ = handle.spawn(async move { sessions.settle_unclaimed().await });
+        let _ = handle.spawn(async move { sessions.begin_serving(REPORTS_HELD_MAX).await });
     }
 
     fn other_nodes(&self) -> HashSet<NodeRun> {
@@ -250,6 +259,10 @@ impl Seat {
     fn pass_on(&self, front_end: &FrontEnd, engine: &EngineConnection, ops: &mut Vec<Op>) -> bool {
         let stop = ops.iter().position(|op| matches!(op, Op::Stop(_)));
         let rest = stop.map(|index| ops.split_off(index));
+        if rest.is_some() {
+            // Its answer says that the engine has everything before it, the results of reports too.
+            ops.push(Op::Command(ReadQueues.into(), None));
+        }
         front_end.send(engine, ops);
         let Some(rest) = rest else { return true };
         let mut waited = Duration::ZERO;

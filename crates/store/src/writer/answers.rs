@@ -55,15 +55,14 @@ impl Answers {
         if reached.is_ok_and(|given| !given.is_closed) { Ok(()) } else { Err(StoreError::Closed) }
     }
 
-    /// Waits for answers, and returns all that came since the last call. Dropping the future loses nothing.
-    pub(crate) async fn take(&self) -> Vec<(u64, Answer)> {
-        loop {
-            let answers = std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner));
-            if !answers.is_empty() {
-                return answers;
-            }
-            self.arrived.notified().await;
-        }
+    /// Waits until there may be answers to take.
+    pub(crate) async fn wait(&self) {
+        self.arrived.notified().await;
+    }
+
+    /// Takes the answers that came since the last call.
+    pub(crate) fn take(&self) -> Vec<(u64, Answer)> {
+        std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 

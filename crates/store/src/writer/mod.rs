@@ -91,13 +91,11 @@ impl Writer<'_> {
         while self.wait_for_ops(&mut ops) && self.write_batch(&mut ops) && self.make_requested_copy(&mut ops)
         {
         }
-        for op in self.queue.close() {
-            let error = StoreError::Closed;
-            if let Op::Command(AnyCommand::SettleReports(finished), _) = &op {
-                tracing::warn!(%error, ?finished, "Responses of a customer to reports were not recorded: the store is closed");
-            }
-            op.fail(error);
-        }
+        // Results that no caller waits for were taken as recorded: a receipt would be sent again without them.
+        let (mut results, others): (Vec<Op>, Vec<Op>) =
+            self.queue.close().into_iter().partition(|op| matches!(op, Op::Command(_, None)));
+        self.write_batch(&mut results);
+        others.into_iter().for_each(|op| op.fail(StoreError::Closed));
         self.write_last_figures();
     }
 

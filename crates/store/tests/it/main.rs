@@ -16,6 +16,7 @@ mod erasure;
 mod expiry;
 mod failover;
 mod faults;
+mod hand_over;
 mod histories;
 mod in_doubt;
 mod inbound_numbers;

@@ -26,7 +26,7 @@ pub(super) fn healthz() -> Response {
 
 /// Readiness for a load balancer. A carrier that is down does not count: messages wait for it.
 pub(super) fn readyz(world: &World) -> Response {
-    let (status, reason) = if world.is_draining() {
+    let (status, reason) = if world.is_stop_announced() {
         (StatusCode::SERVICE_UNAVAILABLE, "draining: the gateway is shutting down\n")
     } else if !world.store.is_accepting() {
         (StatusCode::SERVICE_UNAVAILABLE, "disk low: the store accepts no messages until space returns\n")

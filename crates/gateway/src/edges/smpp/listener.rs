@@ -44,7 +44,16 @@ pub struct Peer {
     pub tls: bool,
 }
 
-/// Accepts connections until `workers` stop, and runs `session` for each. `session` must end soon after its token is
+/// Tells a session to end.
+#[derive(Clone)]
+pub(super) struct Stops {
+    /// It is to unbind, once the client has responded to what it was sent.
+    pub(super) leave: CancellationToken,
+    /// It is to unbind now.
+    pub(super) at_once: CancellationToken,
+}
+
+/// Accepts connections until `workers` leave, and runs `session` for each. `session` must end soon after its tokens are
 /// cancelled, and establish its slot once it is bound.
 pub(super) async fn serve<S, F>(
     listener: SmppListener,
@@ -53,12 +62,12 @@ pub(super) async fn serve<S, F>(
     workers: Workers,
     session: S,
 ) where
-    S: Fn(Stream, Peer, Arc<ConnectionSlot>, CancellationToken) -> F + Clone + Send + 'static,
+    S: Fn(Stream, Peer, Arc<ConnectionSlot>, Stops) -> F + Clone + Send + 'static,
     F: Future<Output = ()> + Send + 'static,
 {
-    let stopping = workers.stopping();
+    let (leaving, stopping) = (workers.leaving(), workers.stopping());
     let mut number = 0_u32;
-    while let Some((stream, address, permit)) = next_connection(&listener, &settings, &stopping, &clock).await
+    while let Some((stream, address, permit)) = next_connection(&listener, &settings, &leaving, &clock).await
     {
         number = number.wrapping_add(1);
         let connection = AcceptedConnection {
@@ -67,7 +76,8 @@ pub(super) async fn serve<S, F>(
             tls: listener.tls.clone(),
             clock: clock.clone(),
             settings: settings.clone(),
-            // A child token: all connections would share the parent's lock at every wake-up.
+            // Child tokens: all connections would share the parent's lock at every wake-up.
+            leaving: leaving.child_token(),
             stopping: stopping.child_token(),
             _counted: Counted::new(gauge!("hermod_smpp_connections")),
             _open: Open::new(settings.open.clone()),
@@ -77,11 +87,11 @@ pub(super) async fn serve<S, F>(
     }
 }
 
-/// Accepts the next connection. Returns `None` once the gateway stops.
+/// Accepts the next connection. Returns `None` once the gateway leaves.
 async fn next_connection(
     listener: &SmppListener,
     settings: &Settings,
-    stopping: &CancellationToken,
+    leaving: &CancellationToken,
     clock: &Clock,
 ) -> Option<(TcpStream, IpAddr, OwnedSemaphorePermit)> {
     let accept = async {
@@ -98,7 +108,7 @@ async fn next_connection(
     };
     tokio::select! {
         biased;
-        () = stopping.cancelled() => None,
+        () = leaving.cancelled() => None,
         accepted = accept => Some(accepted),
     }
 }
@@ -111,6 +121,7 @@ struct AcceptedConnection {
     tls: Option<Arc<Tls>>,
     clock: Clock,
     settings: Arc<Settings>,
+    leaving: CancellationToken,
     stopping: CancellationToken,
     _counted: Counted,
     _open: Open,
@@ -146,7 +157,7 @@ impl CloseCause {
 impl AcceptedConnection {
     async fn run<S, F>(self, stream: TcpStream, session: S)
     where
-        S: Fn(Stream, Peer, Arc<ConnectionSlot>, CancellationToken) -> F,
+        S: Fn(Stream, Peer, Arc<ConnectionSlot>, Stops) -> F,
         F: Future<Output = ()>,
     {
         set_socket_options(&stream);
@@ -154,7 +165,7 @@ impl AcceptedConnection {
         let prepared = Box::pin(async {
             tokio::select! {
                 biased;
-                () = self.stopping.cancelled() => Err(CloseCause::Stopping),
+                () = self.leaving.cancelled() => Err(CloseCause::Stopping),
                 prepared = self.prepare(stream) => prepared,
             }
         });
@@ -166,14 +177,15 @@ impl AcceptedConnection {
                 return;
             }
         };
-        let stop = CancellationToken::new();
-        let mut session = pin!(session(stream, peer, Arc::new(place), stop.clone()));
+        let leave = CancellationToken::new();
+        let stops = Stops { leave: leave.clone(), at_once: self.stopping.clone() };
+        let mut session = pin!(session(stream, peer, Arc::new(place), stops));
         tokio::select! {
             biased;
             () = session.as_mut() => return,
             () = self.unbind_turn() => {}
         }
-        stop.cancel();
+        leave.cancel();
         session.await;
     }
 
@@ -203,7 +215,7 @@ impl AcceptedConnection {
     }
 
     async fn unbind_turn(&self) {
-        self.stopping.cancelled().await;
+        self.leaving.cancelled().await;
         let wait = unbind_delay(self.number, self.settings.open.load(Ordering::Relaxed));
         if !wait.is_zero() {
             self.clock.sleep(wait).await;

@@ -30,18 +30,17 @@ impl Stage {
         let (tell, came) = mpsc::channel(10);
         let (workers, clock) = (Workers::default(), Clock::manual(Timestamp::from_millis(1_794_700_800_000)));
         let listener = SmppListener { socket: listener, tls: None };
-        let session =
-            move |mut stream: Stream, peer, place: Arc<ConnectionSlot>, stopping: CancellationToken| {
-                let tell = tell.clone();
-                async move {
-                    if binds {
-                        place.establish();
-                    }
-                    tell.send(peer).await.unwrap();
-                    stopping.cancelled().await;
-                    stream.write_all(b"stopped").await.unwrap();
+        let session = move |mut stream: Stream, peer, place: Arc<ConnectionSlot>, stops: Stops| {
+            let tell = tell.clone();
+            async move {
+                if binds {
+                    place.establish();
                 }
-            };
+                tell.send(peer).await.unwrap();
+                stops.leave.cancelled().await;
+                stream.write_all(b"stopped").await.unwrap();
+            }
+        };
         let serving = serve(listener, clock.clone(), settings.clone(), workers.clone(), session);
         workers.spawn_named("listener", serving);
         Stage { address, came, settings, workers, clock }

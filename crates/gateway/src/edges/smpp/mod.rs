@@ -21,11 +21,11 @@ use crate::workers::Workers;
 use crate::world::World;
 use std::sync::Arc;
 
-/// Serves one listener until `workers` stop.
+/// Accepts connections until `workers` leave.
 pub async fn serve(listener: SmppListener, world: Arc<World>, settings: Arc<Settings>, workers: Workers) {
     let (carried, held_to) = (world.clone(), settings.clone());
-    let session = move |stream, peer, place, stopping| {
-        session::run(carried.clone(), held_to.clone(), stream, peer, place, stopping)
+    let session = move |stream, peer, place, stops| {
+        session::run(carried.clone(), held_to.clone(), stream, peer, place, stops)
     };
     let (clock, counting) = (world.clock.clone(), settings.clone());
     tokio::select! {

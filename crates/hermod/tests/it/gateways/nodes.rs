@@ -33,7 +33,7 @@ impl Served {
         // All nodes have the same.
         std::fs::write(data.join("pepper.key"), [7; 32]).expect("a pepper");
         let settings = format!(
-            "[webhooks]\nallow_http = true\nallow = [\"127.0.0.0/8\"]\n[messages]\nin_doubt_wait = \"200ms\"\n[log]\nlevel = \"warn\"\n\
+            "[shutdown]\nannounce = \"300ms\"\nlinger = \"2s\"\n[webhooks]\nallow_http = true\nallow = [\"127.0.0.0/8\"]\n[messages]\nin_doubt_wait = \"200ms\"\n[log]\nlevel = \"warn\"\n\
              [node]\nname = \"{name}\"\nlisten = \"{listen}\"\naddress = \"{address}\"\n"
         );
         let provision = provision_text_with(carrier, customers);

@@ -14,9 +14,9 @@ use std::sync::{Arc, OnceLock};
 pub struct ReceiverPort {
     store: Store,
     connection: ConnectionId,
-    /// While the engine is on another node.
+    /// If the engine was on another node.
     remote: Option<Arc<RemotePort>>,
-    /// Once the engine is here.
+    /// If the engine was here.
     local: OnceLock<ReportPort>,
 }
 
@@ -37,7 +37,10 @@ impl ReceiverPort {
     /// Returns the port to the outbox of this process.
     fn here(&self) -> &ReportPort {
         let access = &self.store.inner.access;
-        self.local.get_or_init(|| ReportPort::open(access.clone(), self.connection))
+        match &self.remote {
+            Some(remote) => remote.here(access),
+            None => self.local.get_or_init(|| ReportPort::open(access.clone(), self.connection)),
+        }
     }
 }
 
@@ -60,7 +63,7 @@ impl ReceiverPort {
             _ = runs_engine.wait_for(|here| *here) => {}
             reports = remote.take(most, now) => return reports,
         }
-        // This node has taken over. Reports that came before and are not settled are sent again.
+        // This node has taken over.
         self.here().take(most, now).await
     }
 
@@ -84,12 +87,13 @@ impl ReceiverPort {
         outcomes: Vec<(ReportId, ReportOutcome)>,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        match (&self.remote, self.store.runs_engine()) {
-            (Some(remote), false) => {
-                remote.settle(outcomes, now);
-                Ok(())
-            }
-            _ => self.here().settle(outcomes, now).await,
+        let here = match &self.remote {
+            Some(remote) => remote.settle(outcomes, now),
+            None => Some(outcomes),
+        };
+        match here {
+            Some(outcomes) => self.here().settle(outcomes, now).await,
+            None => Ok(()),
         }
     }
 }

@@ -94,7 +94,7 @@ impl CustomerSession {
         }
         let is_free =
             !report_delivery.mo_deliveries.has_unsent() && report_delivery.paused_until(now).is_none();
-        if room > 0 && self.taking.is_none() && is_free {
+        if room > 0 && self.taking.is_none() && is_free && self.stopping.is_none() {
             let (port, now) = (report_delivery.port.clone(), self.world.clock.now());
             self.taking = Some(Box::pin(async move {
                 let reports = port.take(room, now).await;

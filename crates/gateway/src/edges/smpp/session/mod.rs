@@ -8,11 +8,13 @@ mod delivery;
 mod mo_delivery;
 mod requests;
 mod socket;
+mod stopping;
 mod submit_log;
 mod submit_rate;
 mod wire;
 
 use super::bind::{self, AcceptedBind, BindRejection};
+use super::listener::Stops;
 use super::{Peer, Settings};
 use crate::board::{LiveBind, Order};
 use crate::clock::Moment;
@@ -24,16 +26,16 @@ use futures_util::FutureExt;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use hermod_domain::ids::ConnectionId;
 use hermod_smpp::session::{BindAcceptance, CloseReason};
-use hermod_smpp::{BindType, CommandStatus, Frame, Pdu, ReceiptDialect, Session, SessionEvent};
+use hermod_smpp::{BindType, Frame, Pdu, ReceiptDialect, Session, SessionEvent};
 use hermod_store::ReportId;
 use mo_delivery::TakenReports;
 use requests::RequestOutcome;
 use socket::{SocketEvent, on_wire};
 use std::pin::Pin;
 use std::sync::Arc;
+use stopping::StopStage;
 use submit_rate::SubmitRate;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio_util::sync::CancellationToken;
 use wire::Wire;
 
 type Work = Pin<Box<dyn Future<Output = RequestOutcome> + Send>>;
@@ -46,13 +48,13 @@ pub(super) async fn run<S>(
     stream: S,
     peer: Peer,
     place: Arc<ConnectionSlot>,
-    stopping: CancellationToken,
+    stops: Stops,
 ) where
     S: AsyncRead + AsyncWrite + Unpin + Send,
 {
     let mut session = CustomerSession::new(world, settings, peer, place);
     let mut wire = Wire::new(stream);
-    session.run_session(&mut wire, &stopping).await;
+    session.run_session(&mut wire, &stops).await;
     session.leave().await;
     wire.close().await;
 }
@@ -73,7 +75,7 @@ struct CustomerSession {
     traced: usize,
     /// The deadline for writing pending output.
     write_by: Option<Moment>,
-    stopping: bool,
+    stopping: Option<StopStage>,
     over: Option<CloseReason>,
 }
 
@@ -98,7 +100,7 @@ enum Woken {
     Order(Order),
     Catalogue,
     Time,
-    Stopping,
+    Stopping(StopStage),
 }
 
 impl CustomerSession {
@@ -120,12 +122,12 @@ impl CustomerSession {
             taking: None,
             traced: 0,
             write_by: None,
-            stopping: false,
+            stopping: None,
             over: None,
         }
     }
 
-    async fn run_session<S>(&mut self, wire: &mut Wire<S>, stopping: &CancellationToken)
+    async fn run_session<S>(&mut self, wire: &mut Wire<S>, stops: &Stops)
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
@@ -149,7 +151,12 @@ impl CustomerSession {
             // Orders and deadlines go before the client's input, which may never end.
             let woken = tokio::select! {
                 biased;
-                () = stopping.cancelled(), if !self.stopping => Woken::Stopping,
+                () = stops.at_once.cancelled(), if self.stopping != Some(StopStage::AtOnce) => {
+                    Woken::Stopping(StopStage::AtOnce)
+                }
+                () = stops.leave.cancelled(), if self.stopping.is_none() => {
+                    Woken::Stopping(StopStage::LastResponses)
+                }
                 order = ordered(bound) => Woken::Order(order),
                 () = &mut timer => Woken::Time,
                 Some(outcome) = self.working.next(), if !self.working.is_empty() => Woken::Outcome(outcome),
@@ -186,7 +193,7 @@ impl CustomerSession {
             Woken::Order(Order::Unbind) => self.unbind("Unbinding on the operator's order"),
             Woken::Catalogue => self.on_catalogue(),
             Woken::Time => self.on_time(now),
-            Woken::Stopping => self.on_stopping(now),
+            Woken::Stopping(stage) => self.on_stopping(stage, now),
         }
     }
 
@@ -199,6 +206,7 @@ impl CustomerSession {
         while let Some(event) = self.session.next_event(moment(now)) {
             self.on_event(event);
         }
+        self.unbind_if_stopping();
         self.settle_and_request_more(now);
         if let Some(bound) = &mut self.bound {
             bound.pdu_trace.note_after(self.traced, &mut self.session, &self.world.clock);
@@ -336,14 +344,6 @@ impl CustomerSession {
         if let Some(why) = bind::rejection_of_live_bind(&self.world, &bound.place, self.peer) {
             self.unbind(&format!("Unbinding, the bind is no longer admitted: {why}"));
         }
-    }
-
-    /// Unbinds because the gateway stops. The listener spaces these calls out over the sessions.
-    fn on_stopping(&mut self, now: Moment) {
-        self.stopping = true;
-        // Rejects a bind in progress; has no effect on a bound session.
-        let _ = self.session.reject_bind(CommandStatus::BINDFAIL, moment(now));
-        self.unbind("Unbinding, the gateway is stopping");
     }
 
     fn fail(&self, what: &str) {

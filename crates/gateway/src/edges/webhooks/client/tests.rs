@@ -128,7 +128,7 @@ async fn request_on_a_pooled_connection_that_was_closed_before_is_sent_on_a_new_
     let mut kept = pool.take(client.clock.moment()).expect("an idle connection");
     hooks.stop().await;
     while kept.is_usable(client.clock.moment()) {
-        tokio::time::sleep(Duration::from_millis(5)).await;
+        tokio::task::yield_now().await;
     }
     let failure = kept.ask(draft("{}").request()).await.expect_err("it is closed");
     assert!(failure.unsent, "{}", failure.sentence);
