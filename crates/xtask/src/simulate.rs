@@ -1,4 +1,5 @@
-//! `cargo xtask simulate`: runs the simulation of the engine with a given number of commands. The gate runs a million.
+//! `cargo xtask simulate`: runs the simulation of the engine with a given number of commands, or the random test of the store
+//! against its model with a given number of seeds. The gate runs a million commands and 48 seeds.
 
 use clap::Args;
 
@@ -12,9 +13,28 @@ pub(crate) struct Options {
     /// The seed of the first run, as a failure prints it
     #[arg(long)]
     seed: Option<u64>,
+    /// Runs the store against its model instead, this often; each run has a seed of its own
+    #[arg(long, conflicts_with_all = ["steps", "seed"])]
+    store_seeds: Option<u32>,
 }
 
 pub(crate) fn run(options: &Options) -> Outcome {
+    match options.store_seeds {
+        Some(seeds) => run_store(seeds),
+        None => run_engine(options),
+    }
+}
+
+/// Runs the store against its model. A failure prints the operations and keeps its seed in `model/mod.regressions`.
+fn run_store(seeds: u32) -> Outcome {
+    let args =
+        ["test", "--release", "--package", "hermod-store", "--test", "it", "--", "model::", "--nocapture"];
+    let mut model = shell::command("cargo", &args);
+    model.env("PROPTEST_CASES", seeds.to_string());
+    shell::run(model)
+}
+
+fn run_engine(options: &Options) -> Outcome {
     let args = [
         "test",
         "--release",

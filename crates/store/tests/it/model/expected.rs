@@ -205,7 +205,9 @@ impl Books {
         }
         match self.parked.get_mut(remote) {
             Some(earlier @ DeliveryOutcome::NoChange) => *earlier = verdict,
-            Some(earlier @ DeliveryOutcome::Enroute) if verdict != DeliveryOutcome::NoChange => {
+            Some(earlier @ (DeliveryOutcome::Enroute | DeliveryOutcome::Accepted))
+                if verdict != DeliveryOutcome::NoChange =>
+            {
                 *earlier = verdict
             }
             Some(_) => {}

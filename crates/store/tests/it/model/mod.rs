@@ -8,6 +8,7 @@ mod expected;
 mod reports;
 mod responses;
 
+use crate::webhook_queue::{documents, webhooks};
 use crate::world::*;
 use accounts::Purse;
 use expected::{Books, MessageKey};
@@ -159,6 +160,7 @@ impl Pair {
     async fn new() -> Pair {
         let world = World::with_credit(PAID_IN).await;
         world.pay_in(BOB, PAID_IN).await;
+        world.store_setup(&documents(Some(webhooks(true, true)), |_| {})).await;
         let mut books = Books::new(world.now);
         books.purses.extend([(ALICE, Purse::with(PAID_IN)), (BOB, Purse::with(PAID_IN))]);
         Pair {

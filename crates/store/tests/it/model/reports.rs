@@ -60,8 +60,6 @@ impl Pair {
     }
 
     pub(super) async fn compare_reports(&self) {
-        // After a restart the store does not have the catalogue yet.
-        self.world.enable_webhooks();
         let waiting = WebhookFilter { kind: None, status: Some(WebhookStatus::Waiting) };
         let waiting =
             self.world.store.webhook_events(ALICE, waiting, None, 500).await.expect("the store answers");

@@ -1,6 +1,7 @@
 //! Stores a setup as the gateway does, so that it is in effect after a restart too.
 
-use super::World;
+use super::{World, noon};
+use hermod_domain::audit::AuditEntry;
 use hermod_domain::catalogue::Documents;
 use hermod_store::{CatalogueChange, CatalogueRow, Store, read_catalogue};
 use serde::Serialize;
@@ -25,7 +26,17 @@ pub(crate) async fn store_setup(store: &Store, documents: &Documents) {
     let put: Vec<CatalogueRow> = accounts.chain(connections).chain(numbers).collect();
     let catalogue = Arc::new(read_catalogue(&put).expect("a catalogue"));
     let change = CatalogueChange { put, ..CatalogueChange::default() };
-    store.change_catalogue(change).await.expect("the setup is stored");
+    let entries = change.put.iter().map(|row| AuditEntry {
+        at: noon(),
+        account: None,
+        by: "operator".to_owned(),
+        from: String::new(),
+        action: format!("{}.create", row.kind),
+        subject: row.name.clone(),
+        detail: "{}".to_owned(),
+    });
+    let audited = store.audited(entries.collect());
+    audited.change_catalogue(change).await.expect("the setup is stored");
     store.set_catalogue(catalogue);
 }
 
