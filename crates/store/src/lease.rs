@@ -57,6 +57,11 @@ impl BootTime {
         let time = clock_gettime(ClockId::Boottime);
         BootTime(time.tv_sec.saturating_mul(1_000).saturating_add(time.tv_nsec / 1_000_000))
     }
+
+    /// Returns the time since the machine was started.
+    pub(crate) fn since_boot(self) -> Duration {
+        Duration::from_millis(self.0.max(0).cast_unsigned())
+    }
 }
 
 fn millis(time: Duration) -> i64 {

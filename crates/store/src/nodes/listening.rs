@@ -3,22 +3,26 @@
 use super::frames::{Hello, VERSION, Welcome};
 use super::session::Session;
 use super::sessions::EngineSessions;
+use super::strangers::{Line, Strangers};
 use super::wire::{Reading, Wire, Writing, decoded, read_octets, write_frame};
+use crate::lease::BootTime;
 use hermod_domain::time::Timestamp;
+use metrics::counter;
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 /// How far the clocks of two nodes may differ.
 const CLOCKS_DIFFER_MAX: Duration = Duration::from_secs(5);
 /// How long a new connection may take to prove that it has the key.
 const GREETING_MAX: Duration = Duration::from_secs(3);
-/// Connections that may be greeted at a time.
-const GREETINGS_MAX: usize = 64;
+/// How often the log is looked after while nobody connects.
+const LOOK_EVERY: Duration = Duration::from_secs(10);
 
 /// Accepts nodes. `engine` has the sessions while this process runs the engine.
 pub(crate) async fn listen(
@@ -28,27 +32,54 @@ pub(crate) async fn listen(
     now: impl Fn() -> Timestamp + Clone + Send + Sync + 'static,
     engine: watch::Receiver<Option<Arc<EngineSessions>>>,
 ) {
-    let greetings = Arc::new(Semaphore::new(GREETINGS_MAX));
+    let strangers = Arc::new(Strangers::default());
     let mut tasks = JoinSet::new();
     loop {
         while tasks.try_join_next().is_some() {}
-        let Ok((socket, peer)) = listener.accept().await else { continue };
-        let Ok(permit) = greetings.clone().try_acquire_owned() else { continue };
-        let (wire, engine, now) = (wire.clone(), engine.clone(), now.clone());
+        let Ok((socket, peer)) = within(LOOK_EVERY, listener.accept()).await else {
+            if let Some(Line { failed }) = strangers.line(BootTime::now().since_boot()) {
+                tracing::warn!(failed, "{REFUSED}");
+            }
+            continue;
+        };
+        let greeting = match strangers.admit(peer.ip(), BootTime::now().since_boot()) {
+            Ok(greeting) => greeting,
+            Err(refused) => {
+                let why = io::Error::other(refused.reason());
+                note_refused(&strangers, peer, refused.reason(), &why);
+                continue;
+            }
+        };
+        let (wire, engine, now, strangers) = (wire.clone(), engine.clone(), now.clone(), strangers.clone());
         tasks.spawn(async move {
             let greeted = within(GREETING_MAX, greet(&wire, socket, store, &now, &engine)).await;
-            drop(permit);
-            let served = match greeted {
-                Ok(Some((sessions, hello, reading, writing))) => {
-                    Session::serve(sessions, &hello, reading, writing).await
+            let (sessions, hello, reading, writing) = match greeted {
+                Ok(greeted) => {
+                    greeting.succeeded();
+                    let Some(greeted) = greeted else { return };
+                    greeted
                 }
-                Ok(None) => return,
-                Err(error) => Err(error),
+                Err(error) => {
+                    greeting.failed(BootTime::now().since_boot());
+                    return note_refused(&strangers, peer, "failed", &error);
+                }
             };
-            if let Err(error) = served {
+            if let Err(error) = Session::serve(sessions, &hello, reading, writing).await {
                 tracing::warn!(%error, %peer, "The connection of another node ended");
             }
         });
+    }
+}
+
+/// What the log says of connections that were not served.
+const REFUSED: &str = "Connections to the node port were refused since the last such line; hermod_node_connections_refused_total \
+     counts them. If they are not of other nodes, let only the nodes reach [node] listen";
+
+/// Counts a connection that was not served. The log gets a line a minute.
+fn note_refused(strangers: &Strangers, peer: SocketAddr, reason: &'static str, error: &io::Error) {
+    counter!("hermod_node_connections_refused_total", "reason" => reason).increment(1);
+    if let Some(Line { failed }) = strangers.note(BootTime::now().since_boot()) {
+        tracing::warn!(failed, %peer, %error, "{REFUSED}");
     }
 }
 

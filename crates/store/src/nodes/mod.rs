@@ -14,6 +14,7 @@ mod remote_link;
 mod remote_port;
 mod session;
 mod sessions;
+mod strangers;
 mod wire;
 
 pub(crate) use frames::HeldPart;

@@ -17,6 +17,11 @@ const ANSWER_MAX: Duration = Duration::from_secs(10);
 const SETUP: &str =
     "SET lock_timeout = '3s'; SET statement_timeout = '5s'; SET synchronous_commit = on; SET jit = off;
      SET client_min_messages = warning;";
+/// A change of the setup on another node takes at most as long as that node waits for the engine. Nodes that start together wait
+/// for each other.
+const LOCK_SETUP: &str =
+    "SET lock_timeout = '30s'; SET statement_timeout = '35s'; SET client_min_messages = warning;";
+const LOCK_ANSWER_MAX: Duration = Duration::from_secs(40);
 /// Only one change of the setup at a time, over all nodes.
 const LOCK: &str = "SELECT pg_advisory_lock(hashtext('hermod catalogue ' || current_schema()))";
 const CLAIM: &str = "INSERT INTO link_slot (carrier, number, node, node_epoch) VALUES (?1, ?2, ?3, ?4)
@@ -70,7 +75,8 @@ impl LinkSlots {
 
     /// Waits for the lock of the setup. Blocks.
     pub(crate) fn lock_catalogue(&self) -> Result<CatalogueLock, StoreError> {
-        let session = Session::connect(&self.server, SETUP).map_err(failed)?.answering_within(ANSWER_MAX);
+        let session = Session::connect(&self.server, LOCK_SETUP).map_err(failed)?;
+        let session = session.answering_within(LOCK_ANSWER_MAX);
         session.query(LOCK, &[]).map_err(failed)?;
         Ok(CatalogueLock { _session: session })
     }

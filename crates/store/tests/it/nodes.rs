@@ -15,7 +15,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
-use tokio::io::copy_bidirectional;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, copy_bidirectional};
+use tokio::net::TcpStream;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
@@ -297,6 +298,28 @@ async fn node_with_another_key_is_not_served() {
     let waiting = stranger.accept_with_deadline(sms(noon()), pause());
     assert!(matches!(waiting.await, Err(StoreError::QueueTimeout)));
     stranger.close().await.expect("it closes");
+    engine.close().await.expect("it closes");
+    assert_audit_clean(first.path());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn strangers_at_the_node_port_are_closed_and_keep_no_node_out() {
+    let (first, second) = (folder(), folder());
+    let Some(engine) = open_node(first.path(), first.path(), "one", None).await else { return };
+    let address = engine.nodes()[0].address.clone();
+    // From the eleventh on they are refused before the handshake.
+    for _ in 0..40 {
+        let mut stranger = TcpStream::connect(&address).await.expect("it listens");
+        // It may be closed before the request is sent.
+        let _ = stranger.write_all(b"GET / HTTP/1.1\r\n\r\n").await;
+        let mut answer = Vec::new();
+        let _ = stranger.read_to_end(&mut answer).await;
+        assert!(!answer.starts_with(b"HTTP"), "{answer:?}");
+    }
+    let node = open_node(first.path(), second.path(), "two", None).await.expect("on PostgreSQL");
+    top_up(&node, OPENING).await;
+    accept(&node, sms(noon())).await;
+    node.close().await.expect("it closes");
     engine.close().await.expect("it closes");
     assert_audit_clean(first.path());
 }

@@ -12,6 +12,7 @@ use hermod_simulator::load::http::Which;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
+use tokio::task::JoinHandle;
 
 pub(super) const NAMES: [&str; 3] = ["a", "b", "c"];
 /// The keys that one node gets in one cycle, at most.
@@ -94,6 +95,34 @@ impl Cluster {
         cluster.start_all();
         cluster.program = new;
         Some(cluster)
+    }
+
+    /// Starts all nodes on an empty database without waiting for each other.
+    pub(super) async fn start_at_once() -> Option<Cluster> {
+        let mut cluster = Cluster::prepare(3).await?;
+        (0..NAMES.len()).for_each(|index| cluster.start_without_waiting(index));
+        (0..NAMES.len()).for_each(|index| cluster.wait_until_ready(index));
+        Some(cluster)
+    }
+
+    /// Sets how many links the provision files of nodes that are started from now on have.
+    pub(super) fn set_links(&mut self, links: u8) {
+        self.links = links;
+    }
+
+    /// Holds the lock of the setup for some seconds, as a node does that changes it. Returns once it has the lock.
+    pub(super) async fn hold_setup_lock(&self, seconds: u32) -> JoinHandle<()> {
+        let (url, name) = (self.url(), format!("hashtext('hermod catalogue {}')", self.schema()));
+        let hold = format!("SELECT pg_advisory_lock({name}); SELECT pg_sleep({seconds})");
+        let holding =
+            tokio::spawn(async move { drop(query(&url, &hold).await.expect("the server answers")) });
+        let is_free = format!(
+            "SELECT CASE WHEN pg_try_advisory_lock({name}) THEN pg_advisory_unlock({name})::text ELSE 'held' END"
+        );
+        while self.query(&is_free).await != ["held"] {
+            pause(Duration::from_millis(20)).await;
+        }
+        holding
     }
 
     fn start_all(&mut self) {

@@ -1,5 +1,6 @@
-//! A node that is stopped and started at once gets the engine back before the others notice. Traffic of the other nodes reaches
-//! it at that moment: it must decide by the stored setup from its first batch on.
+//! The setup of nodes that start. A node that is stopped and started at once gets the engine back before the others notice. Traffic of
+//! the other nodes reaches it at that moment: it must decide by the stored setup from its first batch on. Nodes that start together
+//! apply their provision files one after another.
 
 use super::rig::{Cluster, KEYS_PER_NODE, NAMES, cycles};
 use crate::cli::process::{command, path};
@@ -91,4 +92,32 @@ async fn restarted_node_with_the_engine_decides_by_the_stored_setup_from_its_fir
     assert_eq!(counts(WITHOUT_EVENT).await, ["0"], "each message that has ended has its event");
     cluster.finish(&customer).await;
     hooks.stop().await;
+}
+
+const CARRIER: &str = "SELECT body FROM catalogue WHERE kind = 'carrier'";
+/// How long the test holds the lock of the setup, in seconds.
+const LOCK_HELD: u32 = 6;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn provision_file_is_applied_at_a_start_only_while_no_other_node_changes_the_setup() {
+    // All three start on an empty database at once, with the same file.
+    let Some(mut cluster) = Cluster::start_at_once().await else { return };
+    let before = cluster.query(CARRIER).await;
+
+    // A changed file must wait for a change of another node.
+    cluster.take_node(2).stop().await;
+    let holding = cluster.hold_setup_lock(LOCK_HELD).await;
+    cluster.set_links(2);
+    cluster.start_without_waiting(2);
+    loop {
+        let now = cluster.query(CARRIER).await;
+        if holding.is_finished() {
+            break;
+        }
+        assert_eq!(now, before, "the file was applied while another node had the setup");
+        pause(Duration::from_millis(50)).await;
+    }
+    tokio::task::block_in_place(|| cluster.wait_until_ready(2));
+    let after = cluster.query(CARRIER).await;
+    assert_ne!(after, before, "the file was applied after that");
 }
