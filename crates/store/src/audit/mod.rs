@@ -3,6 +3,7 @@
 
 mod record_rules;
 mod rules;
+mod setup_rules;
 mod webhook_rules;
 
 use crate::error::StoreError;
@@ -64,6 +65,7 @@ fn read(connection: &Connection, record: &Attached) -> Result<AuditReport, Table
     check(&snapshot, PURGED_ROWS_RULE, message_texts::purged_texts(&snapshot), &mut report)?;
     check_keys(&snapshot, &mut report)?;
     check_audit_log(&snapshot, &mut report)?;
+    setup_rules::check_setup(&snapshot, &mut report)?;
     for day in bucket_days(&snapshot, "remote")? {
         let query = format!(
             "SELECT 'carrier id of message ' || r.message FROM remote_{day} r LEFT JOIN message m ON m.id = r.message

@@ -30,7 +30,7 @@ pub(crate) const HANDSET: &str = "4915112345678";
 const OVER_SMPP: ConnectionId = ConnectionId::new(7);
 
 /// Returns the numbers and keywords of Alice and Bob.
-fn documents() -> Documents {
+pub(crate) fn documents() -> Documents {
     let account = || Account {
         currency: Currency::parse("EUR").expect("a currency"),
         credit_limit: Money::ZERO,
