@@ -2,6 +2,7 @@
 //! socket. So after a crash every part that may have been sent is known.
 
 use crate::batch::{Batch, RecentMessage};
+use crate::maps::HashMap;
 use crate::ops::{Job, LinkId};
 use crate::progress::Applied;
 use crate::state::deferred::{DuePart, NextDue};
@@ -17,6 +18,9 @@ const DUE_PER_BATCH_MAX: usize = 1_000;
 /// Expired parts of one carrier that one batch ends when a link has slots. A queue may have waited for days, and other
 /// commands must not wait until all of it has ended.
 const EXPIRED_PER_BATCH_MAX: usize = 500;
+
+/// Waiting parts whose messages are read together when the first of them has its turn.
+const CLAIMS_READ_AHEAD: usize = 250;
 
 /// The result of a part's turn.
 #[derive(PartialEq, Eq)]
@@ -90,6 +94,12 @@ impl Batch<'_> {
             return self.hand_to_link(link, job, 0);
         }
         let key = MessageKey { carrier: job.carrier, account: job.account, message: job.message };
+        if !self.state.recent_messages.contains(&job.message) {
+            let mut keys = self.state.lanes.upcoming(job.carrier, CLAIMS_READ_AHEAD, self.number);
+            keys.retain(|key| !self.state.recent_messages.contains(&key.message));
+            keys.push(key);
+            self.read_messages_ahead(keys)?;
+        }
         if job.expires_at <= self.now {
             self.apply(key, job.part, PartEvent::ValidityEnded, 0, None, Some(StepKind::Expired))?;
             return Ok(Claimed::Expired);
@@ -125,10 +135,11 @@ impl Batch<'_> {
     pub fn release_due(&mut self, now: Timestamp) -> Result<(), TableError> {
         self.advance_to(now);
         let mut turns = self.state.deferred.due_lanes(now);
+        let mut due = Vec::new();
         for _ in 0..DUE_PER_BATCH_MAX {
             let Some(lane) = turns.pop_front() else { break };
             match self.state.deferred.next(lane, now) {
-                NextDue::Part(due) => self.release(due)?,
+                NextDue::Part(part) => due.push(part),
                 NextDue::Read(read) => {
                     let found = self.tables.read()?.due_keys(read)?;
                     self.state.deferred.refill(read, found);
@@ -137,16 +148,30 @@ impl Batch<'_> {
             }
             turns.push_back(lane);
         }
-        Ok(())
+        self.release(due)
     }
 
-    fn release(&mut self, due: DuePart) -> Result<(), TableError> {
-        let DuePart { at, message, part, carrier, account } = due;
-        let key = MessageKey { carrier, account, message };
-        if self.clear_due_time(key, part, at)?
-            && let Some(job) = self.read_waiting_job(key, part)?
-        {
-            self.state.lanes.requeue(job);
+    /// Puts these parts back into their lanes, except those that do not wait for that time any more.
+    fn release(&mut self, due: Vec<DuePart>) -> Result<(), TableError> {
+        if due.is_empty() {
+            return Ok(());
+        }
+        let key_of = |due: &DuePart| {
+            let DuePart { message, carrier, account, .. } = *due;
+            MessageKey { carrier, account, message }
+        };
+        self.read_messages_ahead(due.iter().map(key_of).collect())?;
+        let parts: Vec<_> = due.iter().map(|due| (key_of(due), due.part)).collect();
+        let found = self.tables.read()?.waiting_jobs_at(&parts)?;
+        let jobs = found.rows.into_iter().map(|job| ((job.carrier, job.message, job.part), job));
+        let mut jobs: HashMap<_, Job> = jobs.collect();
+        self.set_aside_all(found.unreadable)?;
+        for due in due {
+            if self.clear_due_time(key_of(&due), due.part, due.at)?
+                && let Some(job) = jobs.remove(&(due.carrier, due.message, due.part))
+            {
+                self.state.lanes.requeue(job);
+            }
         }
         Ok(())
     }

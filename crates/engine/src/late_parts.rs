@@ -43,7 +43,7 @@ impl Batch<'_> {
     pub fn set_late(&mut self, keys: &[MessageKey], now: Timestamp) -> Result<(), TableError> {
         self.advance_to(now);
         for key in keys {
-            let states = self.tables.read()?.part_states(*key);
+            let states = self.tables.part_states(*key);
             let states = self.or_set_aside(*key, states)?.unwrap_or_default();
             if states.iter().all(|part| is_handed_over(part.state)) {
                 self.tables.write(PartChange::SetLate(*key));

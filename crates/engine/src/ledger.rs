@@ -62,7 +62,7 @@ impl Batch<'_> {
 
     /// Returns the refund of a message. Fails if the balance would overflow.
     pub fn refund_of(&self, key: MessageKey) -> Result<PlannedRefund, TableError> {
-        let cost = self.tables.read()?.message_cost(key.message)?;
+        let cost = self.tables.message_cost(key.message)?;
         let change = Balance { balance: cost, credit_used: Money::ZERO };
         let after = self.state.balances.of(key.account).checked_add(change);
         let after = after.ok_or_else(|| TableError::unreadable("its refund is too large for the balance"))?;

@@ -17,6 +17,7 @@ pub mod tables;
 
 // One transaction. The decisions below are methods of `Batch`.
 pub mod batch;
+pub mod read_ahead;
 
 // MT: from the customer's submit to the carrier's response.
 pub mod accept;

@@ -225,7 +225,7 @@ impl Batch<'_> {
 
 /// Returns the progress of a message; none if it has no parts left, because it has ended or does not exist.
 pub fn load(tables: &Tables<'_>, key: MessageKey) -> Result<Option<Progress>, TableError> {
-    let parts = tables.read()?.part_states(key)?;
+    let parts = tables.part_states(key)?;
     if parts.is_empty() {
         return Ok(None);
     }
@@ -236,7 +236,7 @@ pub fn load(tables: &Tables<'_>, key: MessageKey) -> Result<Option<Progress>, Ta
 
 /// Whether the message's own state is needed. Only it tells that a part was enroute before it was delivered or overdue,
 /// which matters once every part was accepted and none is enroute.
-fn needs_memory(parts: &[Part]) -> bool {
+pub fn needs_memory(parts: &[Part]) -> bool {
     let was_further = |part: &Part| matches!(part.state, PartState::Delivered | PartState::Overdue);
     parts.iter().all(|part| was_further(part) || matches!(part.state, PartState::Sent | PartState::Presumed))
         && parts.iter().any(was_further)

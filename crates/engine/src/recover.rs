@@ -208,6 +208,7 @@ impl Batch<'_> {
         self.advance_to(now);
         let sending = self.tables.read()?.sending_parts()?;
         self.set_aside_all(sending.unreadable)?;
+        self.read_messages_ahead(sending.rows.iter().map(|part| part.key).collect())?;
         for SendingPart { key: MessageKey { carrier, account, message }, part, to } in sending.rows {
             let response = SubmitResponse::NoResponse;
             let record = ResponseRecord { message, part, account, to, response, failover_to: None };

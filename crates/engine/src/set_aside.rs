@@ -107,7 +107,7 @@ impl Batch<'_> {
 
     /// Returns a part's row; none if there is none, or if it was invalid and the message is set aside.
     pub fn read_part(&mut self, key: MessageKey, part: PartNo) -> Result<Option<PartRow>, TableError> {
-        let read = self.tables.read()?.part(key, part);
+        let read = self.tables.part(key, part);
         Ok(self.or_set_aside(key, read)?.flatten())
     }
 

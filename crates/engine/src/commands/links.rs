@@ -2,7 +2,10 @@
 
 use crate::batch::Batch;
 use crate::commands::{Command, OnFullDisk};
-use crate::ops::{LinkBatch, LinkId, LinkKind, RecordedReceipt, SubmitResponse};
+use crate::ops::{
+    CarrierIdQuery, LinkBatch, LinkId, LinkKind, ReceiptRecord, RecordedReceipt, SubmitResponse,
+};
+use crate::read_ahead::ReadPlan;
 use crate::tables::TableError;
 use hermod_domain::ids::CarrierId;
 use serde::{Deserialize, Serialize};
@@ -55,6 +58,16 @@ impl Command for LinkBatch {
 
     const ON_FULL_DISK: OnFullDisk = OnFullDisk::Keep;
     const IGNORES_REPORTS: bool = true;
+
+    fn plan_reads<'c>(&'c self, plan: &mut ReadPlan<'c>) {
+        let (carrier, ids, day) = (self.carrier, self.ids, self.now.day());
+        self.responses.iter().for_each(|record| plan.add_response(carrier, record, day));
+        for ReceiptRecord { remote, source, .. } in &self.receipts {
+            if let Some(remote) = remote {
+                plan.add_receipt(CarrierIdQuery { carrier, ids, remote, source: *source });
+            }
+        }
+    }
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
         let LinkBatch { carrier, ids, link, responses, receipts, inbound, slots, now } = self;

@@ -34,6 +34,7 @@ use crate::ops::{
     Acceptance, CatalogueChange, CustomerRequestEnd, FinishedReports, Inbound, LedgerEntry, LinkBatch,
     NewCustomerRequest, OptOut, Screened,
 };
+use crate::read_ahead::ReadPlan;
 use crate::state::idempotency_keys::KeyStep;
 use crate::tables::TableError;
 use crate::webhooks::WebhookResults;
@@ -62,6 +63,9 @@ pub trait Command: Clone + fmt::Debug + Send + 'static {
     /// accepted earlier in the batch are deleted.
     const IGNORES_REPORTS: bool = false;
 
+    /// Adds to the plan what the command will read about each of many messages or events.
+    fn plan_reads<'c>(&'c self, _plan: &mut ReadPlan<'c>) {}
+
     /// Runs the command. It can run more than once: a batch that fails is rolled back and its commands run again, each
     /// in a batch of its own. After an error the rows of the batch must be rolled back.
     fn execute(&self, batch: &mut Batch<'_>) -> Result<Self::Outcome, TableError>;
@@ -73,6 +77,10 @@ impl<C: Command> Command for Box<C> {
 
     const ON_FULL_DISK: OnFullDisk = C::ON_FULL_DISK;
     const IGNORES_REPORTS: bool = C::IGNORES_REPORTS;
+
+    fn plan_reads<'c>(&'c self, plan: &mut ReadPlan<'c>) {
+        C::plan_reads(self, plan);
+    }
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<C::Outcome, TableError> {
         C::execute(self, batch)
@@ -111,6 +119,12 @@ macro_rules! commands {
                 Ok(match self {
                     $(AnyCommand::$name(command) => AnyOutcome::$name(command.execute(batch)?)),*
                 })
+            }
+
+            pub fn plan_reads<'c>(&'c self, plan: &mut ReadPlan<'c>) {
+                match self {
+                    $(AnyCommand::$name(command) => command.plan_reads(plan)),*
+                }
             }
 
             fn ignores_reports(&self) -> bool {

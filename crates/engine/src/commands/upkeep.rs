@@ -3,6 +3,7 @@
 
 use crate::batch::Batch;
 use crate::commands::Command;
+use crate::read_ahead::ReadPlan;
 use crate::state::delivery_figures;
 use crate::state::idempotency_keys::KeyStep;
 use crate::tables::{MessageKey, TableError, UnreadablePart};
@@ -36,6 +37,10 @@ pub struct ExpireParts {
 impl Command for ExpireParts {
     type Outcome = usize;
 
+    fn plan_reads<'c>(&'c self, plan: &mut ReadPlan<'c>) {
+        plan.add_parts(self.parts.iter().map(|(key, _)| *key));
+    }
+
     fn execute(&self, batch: &mut Batch<'_>) -> Result<usize, TableError> {
         batch.expire_parts(&self.parts, self.now)
     }
@@ -66,6 +71,10 @@ pub struct SetLate {
 
 impl Command for SetLate {
     type Outcome = ();
+
+    fn plan_reads<'c>(&'c self, plan: &mut ReadPlan<'c>) {
+        plan.add_parts(self.keys.iter().copied());
+    }
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
         batch.set_late(&self.keys, self.now)

@@ -2,7 +2,8 @@
 
 use crate::batch::Batch;
 use crate::commands::{Command, OnFullDisk};
-use crate::ops::{Endpoint, EventId, ReplayProgress, WebhookReplay};
+use crate::ops::{Endpoint, EventId, ReplayProgress, SettledAttempt, WebhookReplay};
+use crate::read_ahead::ReadPlan;
 use crate::tables::{EventKey, TableError};
 use crate::webhooks::WebhookResults;
 use hermod_domain::ids::AccountId;
@@ -14,6 +15,12 @@ impl Command for WebhookResults {
     type Outcome = ();
 
     const ON_FULL_DISK: OnFullDisk = OnFullDisk::Keep;
+
+    fn plan_reads<'c>(&'c self, plan: &mut ReadPlan<'c>) {
+        for SettledAttempt { endpoint, event, .. } in &self.settled {
+            plan.add_event(EventKey { endpoint: *endpoint, event: *event });
+        }
+    }
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
         batch.record_attempts(self)

@@ -2,6 +2,7 @@
 //! days have a filter in memory, so that a new id is written without a read.
 
 use crate::block_filter::GrowingFilter;
+use crate::maps::HashSet;
 use crate::ops::CarrierIdQuery;
 use crate::tables::{
     CarrierIdChange, CarrierIdKey, CarrierIdRow, CarrierIds, IdAssignment, TableError, Tables,
@@ -42,6 +43,22 @@ pub enum Assigned {
     New,
     /// The carrier gave the same id to another part on this day. Both parts keep it.
     Reused,
+}
+
+/// An id that a carrier gives to a part on a day.
+#[derive(Clone, Copy, Debug)]
+pub struct AssignedOn<'a> {
+    pub carrier: CarrierId,
+    pub remote: &'a RemoteId,
+    pub day: Day,
+}
+
+/// Which days are read for a key.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum DaysRead {
+    /// From the newest to the first that has the key, and the one before it.
+    UntilFound,
+    All,
 }
 
 /// The table of a day.
@@ -93,7 +110,7 @@ impl CarrierIdDays {
                 break;
             }
             let before = same_key.len();
-            tables.read()?.read_carrier_ids(*day, carrier, &key, SAME_KEY_MAX, &mut same_key)?;
+            tables.carrier_ids((*day, carrier, &key), SAME_KEY_MAX, &mut same_key)?;
             if same_key.len() - before >= SAME_KEY_LIMIT {
                 return Ok(Match::Ambiguous);
             }
@@ -115,7 +132,7 @@ impl CarrierIdDays {
         let Some(converted) = ids.key_in_response(remote) else { return Ok(Match::Nothing) };
         let mut found = CarrierIds::new();
         for CarrierIdDay { day, .. } in &self.days {
-            tables.read()?.read_carrier_ids(*day, carrier, &converted, SAME_KEY_MAX, &mut found)?;
+            tables.carrier_ids((*day, carrier, &converted), SAME_KEY_MAX, &mut found)?;
         }
         Ok(choose(&found.iter().collect::<Candidates<'_>>(), source))
     }
@@ -125,6 +142,50 @@ impl CarrierIdDays {
         let known = self.days.iter().find(|known| known.day == day_before(day));
         let may_hold = |filter: &GrowingFilter| filter.may_hold(hash(carrier, remote));
         known.is_some_and(|known| known.filter.as_ref().is_none_or(may_hold))
+    }
+
+    /// Reads the ids with these keys together. Returns them.
+    pub fn read_ahead(
+        &self,
+        tables: &Tables<'_>,
+        mut keys: Vec<(CarrierId, RemoteKey)>,
+        days: DaysRead,
+    ) -> Result<Vec<(CarrierId, CarrierIdRow)>, TableError> {
+        let mut all = Vec::new();
+        let mut found: HashSet<(CarrierId, RemoteKey)> = HashSet::default();
+        for CarrierIdDay { day, .. } in &self.days {
+            if keys.is_empty() {
+                break;
+            }
+            let rows = tables.read_ids(*day, &keys)?;
+            if days == DaysRead::UntilFound {
+                // The day before the one that has an id may have it too.
+                keys.retain(|key| !found.contains(key));
+                found.extend(rows.iter().map(|(carrier, row)| (*carrier, RemoteKey::of(&row.remote))));
+            }
+            all.extend(rows);
+        }
+        Ok(all)
+    }
+
+    /// Reads together those of these ids that [`CarrierIdDays::assign`] would read: those that the filter does not exclude.
+    pub fn read_assigned_ahead(
+        &self,
+        tables: &Tables<'_>,
+        assigned: &[AssignedOn<'_>],
+    ) -> Result<(), TableError> {
+        for CarrierIdDay { day, filter } in &self.days {
+            let may_be_known = |id: &&AssignedOn<'_>| {
+                let known = |filter: &GrowingFilter| filter.may_hold(hash(id.carrier, id.remote));
+                id.day == *day && filter.as_ref().is_none_or(known)
+            };
+            let ids = assigned.iter().filter(may_be_known);
+            let keys: Vec<_> = ids.map(|id| (id.carrier, RemoteKey::of(id.remote))).collect();
+            if !keys.is_empty() {
+                tables.read_ids(*day, &keys)?;
+            }
+        }
+        Ok(())
     }
 
     /// Assigns an id to a part, in the table of the assignment's day. Other parts that have the id keep it.
@@ -141,7 +202,7 @@ impl CarrierIdDays {
             return Ok(Assigned::New);
         }
         let mut same_key = CarrierIds::new();
-        tables.read()?.read_carrier_ids(assignment.day, carrier, id.key, SAME_KEY_MAX, &mut same_key)?;
+        tables.carrier_ids((assignment.day, carrier, id.key), SAME_KEY_MAX, &mut same_key)?;
         tables.write(CarrierIdChange::Put { carrier, remote, assignment });
         let mut parts = same_key.iter().filter(|row| row.remote == *id.remote).map(|row| row.assignment.part);
         let is_new = parts.clone().next().is_none() || parts.any(|part| part == assignment.part);

@@ -4,8 +4,9 @@
 //! A day's table is dropped as a whole, in steps, when no receipt can refer to it: its messages were final or reported
 //! UNKNOWN within validity plus the wait for a receipt, and late receipts are matched for 72 hours more.
 
+use crate::maps::HashSet;
 use crate::ops::CarrierIdQuery;
-use crate::state::carrier_id_days::{Assigned, CarrierIdDays, Match, contradicts};
+use crate::state::carrier_id_days::{Assigned, AssignedOn, CarrierIdDays, DaysRead, Match, contradicts};
 use crate::state::recent::Recent;
 use crate::tables::{CarrierIdChange, CarrierIdKey, IdAssignment, TableError, Tables};
 use hermod_domain::carrier::RemoteKey;
@@ -45,6 +46,42 @@ impl CarrierIdIndex {
             Some(assignment) => Ok(Match::Part(assignment)),
             None => self.days.find(tables, query),
         }
+    }
+
+    /// Reads together what assigning these ids and finding these receipts' parts will read. Returns the parts that the receipts may
+    /// be about.
+    pub fn read_ahead(
+        &self,
+        tables: &Tables<'_>,
+        assigned: &[AssignedOn<'_>],
+        receipts: &[CarrierIdQuery<'_>],
+    ) -> Result<Vec<(CarrierId, IdAssignment)>, TableError> {
+        self.days.read_assigned_ahead(tables, assigned)?;
+        let (mut found, mut unknown) = (Vec::new(), Vec::new());
+        for query in receipts {
+            match self.find_recent(query) {
+                Some(assignment) => found.push((query.carrier, assignment)),
+                None => unknown.push((query, (query.carrier, RemoteKey::of(query.remote)))),
+            }
+        }
+        if unknown.is_empty() {
+            return Ok(found);
+        }
+        // Ids that responses of this batch bring are in memory when their receipts are looked at.
+        let new: HashSet<_> = assigned.iter().map(|id| (id.carrier, RemoteKey::of(id.remote))).collect();
+        unknown.retain(|(_, key)| !new.contains(key));
+        let keys = unknown.iter().map(|(_, key)| key.clone()).collect();
+        let rows = self.days.read_ahead(tables, distinct(keys), DaysRead::UntilFound)?;
+        let known: HashSet<_> =
+            rows.iter().map(|(carrier, row)| (*carrier, RemoteKey::of(&row.remote))).collect();
+        unknown.retain(|(_, key)| !known.contains(key));
+        let converted = |query: &CarrierIdQuery<'_>| {
+            query.ids.key_in_response(query.remote).map(|key| (query.carrier, key))
+        };
+        let keys = unknown.iter().filter_map(|(query, _)| converted(query)).collect();
+        let others = self.days.read_ahead(tables, distinct(keys), DaysRead::All)?;
+        found.extend(rows.into_iter().chain(others).map(|(carrier, row)| (carrier, row.assignment)));
+        Ok(found)
     }
 
     /// Finds the part without reading the tables. Where an older id could be meant too, only a matching recipient
@@ -112,4 +149,10 @@ impl RecentId {
     fn matches_number(&self, source: Option<Msisdn>) -> bool {
         !self.shared && source.is_some() && self.assignment.to == source
     }
+}
+
+fn distinct(mut keys: Vec<(CarrierId, RemoteKey)>) -> Vec<(CarrierId, RemoteKey)> {
+    keys.sort_unstable();
+    keys.dedup();
+    keys
 }

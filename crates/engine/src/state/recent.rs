@@ -37,6 +37,13 @@ impl<K: Hash + Eq, V> Recent<K, V> {
         self.young.get(key).or_else(|| self.old.get(key))
     }
 
+    pub fn contains<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> bool
+    where
+        K: Borrow<Q>,
+    {
+        self.get(key).is_some()
+    }
+
     pub fn remove<Q: Hash + Eq + ?Sized>(&mut self, key: &Q)
     where
         K: Borrow<Q>,

@@ -88,6 +88,14 @@ pub trait CarrierIdRows {
         found: &mut CarrierIds,
     ) -> Result<(), TableError>;
 
+    /// Returns the ids that carriers gave on a day and that have one of these keys, in any order. None if there are very many, or
+    /// one cannot be read: then they are read key by key.
+    fn carrier_ids_with_keys(
+        &self,
+        day: Day,
+        keys: &[(CarrierId, RemoteKey)],
+    ) -> Result<Option<Vec<(CarrierId, CarrierIdRow)>>, TableError>;
+
     /// Calls `visit` with up to `limit` ids of a day. Returns how many there were.
     fn visit_carrier_ids(
         &self,

@@ -28,6 +28,7 @@ mod opt_outs;
 mod parked_receipts;
 mod parts;
 mod purging;
+mod read_ahead;
 mod reports;
 mod reviews;
 mod set_aside;

@@ -1,15 +1,16 @@
 //! The table of parts of messages that have not ended.
 
 use crate::ops::Job;
-use crate::tables::TableError;
+use crate::tables::{MessageOrigin, TableError};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
-use hermod_domain::lifecycle::{DoubtPolicy, Part, Parts};
+use hermod_domain::lifecycle::{DoubtPolicy, MessageState, Part, Parts};
+use hermod_domain::money::Money;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// The key of a message's parts. It names the carrier, because the parts of one lane are a range of keys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct MessageKey {
     pub carrier: CarrierId,
     pub account: AccountId,
@@ -114,6 +115,37 @@ pub enum PartChange {
     SetLate(MessageKey),
 }
 
+impl PartChange {
+    /// Returns the key of the message whose parts change.
+    pub fn key(&self) -> MessageKey {
+        match *self {
+            PartChange::Add(PartRow { key, .. })
+            | PartChange::State { key, .. }
+            | PartChange::DueTime { key, .. }
+            | PartChange::Expiry { key, .. }
+            | PartChange::Move { key, .. }
+            | PartChange::Delete(key)
+            | PartChange::SetLate(key) => key,
+        }
+    }
+}
+
+/// A message that has not ended: the rows of its parts in order, and what its own row says.
+#[derive(Clone, Debug)]
+pub struct OpenMessage {
+    pub parts: Vec<PartRow>,
+    /// None if the message has no row, or one that cannot be read.
+    pub message: Option<OpenMessageRow>,
+}
+
+/// The row of a message that has not ended, as far as its events need it.
+#[derive(Clone, Debug)]
+pub struct OpenMessageRow {
+    pub state: MessageState,
+    pub cost: Money,
+    pub origin: MessageOrigin,
+}
+
 /// How many parts of an account a carrier has, by what they wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaneCounts {
@@ -178,6 +210,12 @@ pub trait PartRows {
 
     /// Returns the states of a message's parts, in order.
     fn part_states(&self, key: MessageKey) -> Result<Parts, TableError>;
+
+    /// Returns those of these messages that have parts, in any order. Those with a part that cannot be read are listed apart.
+    fn open_messages(&self, keys: &[MessageKey]) -> Result<Readings<OpenMessage>, TableError>;
+
+    /// Returns those of these parts that wait, as jobs, in any order.
+    fn waiting_jobs_at(&self, parts: &[(MessageKey, PartNo)]) -> Result<Readings<Job>, TableError>;
 
     /// Returns a part as a job, if it waits.
     fn waiting_job(&self, key: MessageKey, part: PartNo) -> Result<Option<Job>, TableError>;

@@ -99,6 +99,23 @@ pub enum WebhookEventChange {
     DeleteEndedBy { range: EventRange, ended_by: Timestamp },
 }
 
+impl WebhookEventChange {
+    /// Returns the event that changes; none if it is not a single one.
+    pub fn key(&self) -> Option<EventKey> {
+        match *self {
+            WebhookEventChange::Add(NewEvent { key, .. })
+            | WebhookEventChange::Attempts { key, .. }
+            | WebhookEventChange::DueTime { key, .. }
+            | WebhookEventChange::PutOff { key, .. }
+            | WebhookEventChange::End { key, .. }
+            | WebhookEventChange::Restore { key, .. }
+            | WebhookEventChange::EndedAttempts { key, .. } => Some(key),
+            // Events that have ended are not read ahead.
+            WebhookEventChange::Last(_) | WebhookEventChange::DeleteEndedBy { .. } => None,
+        }
+    }
+}
+
 /// Reads and writes webhook events.
 pub trait WebhookEventRows {
     /// Applies a change.
@@ -109,6 +126,9 @@ pub trait WebhookEventRows {
 
     /// Returns an event that waits; None if it does not wait.
     fn waiting_event(&self, key: EventKey) -> Result<Option<WaitingEvent>, TableError>;
+
+    /// Returns those of these events that wait, in any order.
+    fn waiting_events(&self, keys: &[EventKey]) -> Result<Vec<(EventKey, WaitingEvent)>, TableError>;
 
     /// Returns the waiting events that have failed this often and are due later than this.
     fn events_due_after(&self, failures: u32, due_at: Timestamp) -> Result<Vec<EventKey>, TableError>;

@@ -96,7 +96,7 @@ impl Batch<'_> {
         if failures == 0 {
             return Ok(None);
         }
-        let waiting = self.tables.read()?.waiting_event(key)?;
+        let waiting = self.tables.waiting_event(key)?;
         let is_replayed = |waiting: &WaitingEvent| waiting.counts.failures < failures;
         let Some(WaitingEvent { message, counts }) = waiting.filter(is_replayed) else { return Ok(None) };
         let attempts = counts.attempts.saturating_add(made);
@@ -112,7 +112,7 @@ impl Batch<'_> {
         end: EventEnd,
         made: u32,
     ) -> Result<Option<CountedEvent>, TableError> {
-        let Some(WaitingEvent { message, counts }) = self.tables.read()?.waiting_event(key)? else {
+        let Some(WaitingEvent { message, counts }) = self.tables.waiting_event(key)? else {
             return Ok(None);
         };
         let attempts = counts.attempts.saturating_add(made);
@@ -131,7 +131,7 @@ impl Batch<'_> {
         due_at: Timestamp,
         made: u32,
     ) -> Result<Option<CountedEvent>, TableError> {
-        let Some(WaitingEvent { message, counts }) = self.tables.read()?.waiting_event(key)? else {
+        let Some(WaitingEvent { message, counts }) = self.tables.waiting_event(key)? else {
             return Ok(None);
         };
         let counts = EventAttempts {

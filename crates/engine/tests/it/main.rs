@@ -3,5 +3,6 @@
 mod change_log;
 mod key_steps;
 mod memory;
+mod read_ahead;
 mod simulation;
 mod steps;

@@ -1,6 +1,6 @@
 //! The steps of messages: their kinds, order and times, and that a rolled-back batch has none.
 
-use crate::memory::MemoryTables;
+use crate::memory::{Dump, MemoryTables};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, PartNo, RemoteId};
 use hermod_domain::lifecycle::{DeliveryOutcome, DoubtPolicy, MessageState, RejectionCause};
@@ -18,6 +18,7 @@ use hermod_engine::ops::{
     Acceptance, DailyLimits, Job, LinkBatch, LinkId, LinkKind, ReceiptRecord, ReportId, ResponseRecord,
     Retention, SubmitResponse, TargetCarrier,
 };
+use hermod_engine::read_ahead::ReadPlan;
 use hermod_engine::steps::{CarrierWord, MessageStep, NextResend, StepKind};
 use hermod_engine::tables::{ChangeLog, Tables};
 use std::cell::RefCell;
@@ -79,12 +80,41 @@ impl World {
         self.execute_all(vec![command.into()])
     }
 
+    /// Loads the engine from the tables again, with new links.
+    pub(crate) fn restart(&mut self) {
+        self.state = EngineState::load(&Tables::new(self.tables.clone()), Arc::default(), IN_DOUBT_WAIT, 1)
+            .expect("tables");
+        for (carrier, link) in [(ACME, ACME_LINK), (OTHER, OTHER_LINK)] {
+            self.run(OpenLink { carrier, link, kind: LinkKind::Sends });
+        }
+    }
+
+    /// Puts the parts in doubt that were being sent before the last start.
+    pub(crate) fn mark_sending_in_doubt(&mut self) {
+        let tables = Tables::new(self.tables.clone());
+        let mut batch = Batch::new(&tables, &mut self.state, &AllBound, 0);
+        batch.mark_sending_in_doubt(self.now).expect("parts can be put in doubt");
+        batch.finish().expect("changes can be applied");
+    }
+
+    /// Returns how often a table was read.
+    pub(crate) fn reads(&self) -> usize {
+        self.tables.reads()
+    }
+
+    pub(crate) fn dump(&self) -> Dump {
+        self.tables.dump()
+    }
+
     /// Runs commands as one batch, up to its commit. Returns its steps.
     fn execute_all(&mut self, commands: Vec<AnyCommand>) -> Vec<MessageStep> {
         self.batches += 1;
         self.log.borrow_mut().clear();
         let tables = Tables::with_log(self.tables.clone(), &self.log);
         let mut batch = Batch::new(&tables, &mut self.state, &AllBound, self.batches);
+        let mut plan = ReadPlan::default();
+        commands.iter().for_each(|command| command.plan_reads(&mut plan));
+        batch.read_ahead(plan).expect("what the commands need can be read");
         for command in commands {
             command.execute(&mut batch).expect("it can be run");
         }

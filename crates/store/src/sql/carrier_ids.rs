@@ -3,6 +3,7 @@
 use crate::sql::SqlTables;
 use crate::sql::columns::{message_and_part, time_to_stored};
 use crate::sql::day_tables::{DaySql, bucket_days};
+use crate::sql::unreadable::is_unreadable;
 use crate::sql::{Connection, Row, RowKey, params};
 use hermod_domain::carrier::RemoteKey;
 use hermod_domain::ids::{AccountId, CarrierId, RemoteId};
@@ -12,6 +13,7 @@ use hermod_engine::ops::AssignedId;
 use hermod_engine::tables::{
     CarrierIdChange, CarrierIdKey, CarrierIdRow, CarrierIdRows, CarrierIds, IdAssignment, PartKey, TableError,
 };
+use rusqlite::types::Value;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The name of a day's table, followed by `_` and the number of the day.
@@ -21,6 +23,8 @@ const RETIRED: &str = "retired_remote";
 /// The key comes first, as `INSERT OR REPLACE` needs it on PostgreSQL.
 const VALUES: &str = "(carrier, key, raw, message, part, account, dest, at)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+/// Rows of many keys that are read together. Most keys have one row.
+const TOGETHER_MAX: usize = 50_000;
 /// Rows read for a sample of ids.
 const SAMPLE_ROWS: u32 = 1_000;
 
@@ -124,6 +128,31 @@ impl CarrierIdRows for SqlTables<'_> {
             found.push(read_row(&row, day)?);
         }
         Ok(())
+    }
+
+    fn carrier_ids_with_keys(
+        &self,
+        day: Day,
+        keys: &[(CarrierId, RemoteKey)],
+    ) -> Result<Option<Vec<(CarrierId, CarrierIdRow)>>, TableError> {
+        let sql = DaySql::new(format_args!(
+            "SELECT key, raw, account, message, part, dest, at, carrier FROM {TABLE}_{}
+             WHERE carrier = ?1 AND key = ?2 LIMIT {TOGETHER_MAX}",
+            day.get()
+        ))?;
+        let values = keys
+            .iter()
+            .map(|(carrier, key)| [Value::Integer(carrier.get().into()), Value::Blob(key.octets().to_vec())]);
+        let mut found = Vec::new();
+        let read = self.connection.prepare_cached(sql.as_str()?)?.query_many(values, |row| {
+            found.push((CarrierId::new(row.get(7)?), read_row(row, day)?));
+            Ok(())
+        });
+        match read {
+            Ok(()) => Ok(Some(found).filter(|found| found.len() < TOGETHER_MAX)),
+            Err(error) if is_unreadable(&error) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     fn visit_carrier_ids(

@@ -3,6 +3,7 @@
 use crate::sql::blobs;
 use crate::sql::columns::{message_and_part, stored_encoding, stored_number, stored_sender};
 use crate::sql::message_texts::messages_with_texts;
+use crate::sql::open_messages::values_of;
 use crate::sql::unreadable::{KeyColumns, NO_MESSAGE, sort_in};
 use crate::sql::{Connection, OptionalExtension, Row, params};
 use hermod_domain::ids::{AccountId, CarrierId, PartNo};
@@ -11,6 +12,7 @@ use hermod_domain::text::MessageText;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{CustomerTlvs, Job};
 use hermod_engine::tables::{LaneRead, MessageKey, Readings, TableError, UnreadablePart};
+use rusqlite::types::Value;
 use std::sync::Arc;
 
 const COLUMNS: &str = "p.message, p.no, m.parts, p.account, p.carrier, m.source, m.dest, m.text, m.encoding,
@@ -69,6 +71,25 @@ pub(crate) fn find_unreadable(
         unreadable.append(&mut job.unreadable);
     }
     Ok(())
+}
+
+/// Returns those of these parts that wait, deferred ones included.
+pub(crate) fn read_waiting_at(
+    connection: &Connection,
+    parts: &[(MessageKey, PartNo)],
+) -> Result<Readings<Job>, TableError> {
+    let messages = messages_with_texts(connection);
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM part p LEFT JOIN {messages} m ON m.id = p.message
+         WHERE p.carrier = ?1 AND p.account = ?2 AND p.message = ?3 AND p.no = ?4 AND p.state IN (0, 2)"
+    ))?;
+    let values = parts.iter().map(|(key, part)| {
+        let [carrier, account, message] = values_of(*key);
+        [carrier, account, message, Value::Integer(part.get().into())]
+    });
+    let mut jobs: Readings<Job> = Readings::default();
+    statement.query_many(values, |row| sort_in(&mut jobs, row, KEY, read(row)))?;
+    Ok(jobs)
 }
 
 /// Returns a part that waits for a slot, deferred ones included.

@@ -32,6 +32,7 @@ pub(crate) mod messages;
 pub(crate) mod mo_blobs;
 pub(crate) mod mo_parts;
 pub(crate) mod nodes;
+pub(crate) mod open_messages;
 pub(crate) mod opt_outs;
 mod params;
 pub(crate) mod parked_receipts;

@@ -4,6 +4,7 @@ use crate::sql::SqlTables;
 use crate::sql::columns::{message_and_part, stored_number, stored_state, time_to_stored};
 use crate::sql::jobs::{self, WAITING_FOR_A_SLOT};
 use crate::sql::late_parts::late_parts_expiring_after;
+use crate::sql::open_messages;
 use crate::sql::part_rows::{COLUMNS, KEY, read, read_all, read_key};
 use crate::sql::unreadable::{NO_MESSAGE, sort_in};
 use crate::sql::{Connection, Row, RowKey, Rows, ToSql, params};
@@ -12,12 +13,12 @@ use hermod_domain::lifecycle::{Part, PartState, Parts};
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{DeferredParts, Job};
 use hermod_engine::tables::{
-    DueKey, DueRead, LaneCounts, LaneRead, MessageKey, PartChange, PartRow, PartRows, Readings, SendingPart,
-    TableError, UnreadablePart,
+    DueKey, DueRead, LaneCounts, LaneRead, MessageKey, OpenMessage, PartChange, PartRow, PartRows, Readings,
+    SendingPart, TableError, UnreadablePart,
 };
 
 /// The tables of parts. All parts of a message are in the same one.
-const TABLES: [&str; 2] = ["part", "late_part"];
+pub(super) const TABLES: [&str; 2] = ["part", "late_part"];
 
 // Deferred parts. The index `part_due` has the same condition, or SQLite would not use it.
 const DUE_PLACES: &str = "SELECT due_at, message, no FROM part
@@ -235,6 +236,14 @@ impl PartRows for SqlTables<'_> {
             }
         }
         Ok(parts)
+    }
+
+    fn open_messages(&self, keys: &[MessageKey]) -> Result<Readings<OpenMessage>, TableError> {
+        open_messages::read(self.connection, keys)
+    }
+
+    fn waiting_jobs_at(&self, parts: &[(MessageKey, PartNo)]) -> Result<Readings<Job>, TableError> {
+        jobs::read_waiting_at(self.connection, parts)
     }
 
     fn waiting_job(&self, key: MessageKey, part: PartNo) -> Result<Option<Job>, TableError> {

@@ -1,9 +1,10 @@
 //! A prepared statement.
 
-use super::error::Result;
+use super::error::{Error, Result};
 use super::params::Params;
 use super::row::{Row, Rows};
 use crate::sql::postgres::{RowKey, Session};
+use rusqlite::types::Value;
 
 pub(crate) enum Statement<'c> {
     Sqlite(rusqlite::CachedStatement<'c>),
@@ -56,6 +57,29 @@ impl Statement<'_> {
             }
         };
         Ok(Rows::Sqlite(params.with(|values| statement.query(values))?))
+    }
+
+    /// Runs the query for each of these rows of values, on PostgreSQL for all of them at once. Calls `read` with each row that it
+    /// finds, in any order.
+    pub(crate) fn query_many<const N: usize, E: From<Error>>(
+        &mut self,
+        values: impl IntoIterator<Item = [Value; N]>,
+        mut read: impl FnMut(&Row<'_>) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E>
+    where
+        [Value; N]: Params,
+    {
+        if let Statement::Postgres { session, sql } = self {
+            let rows = session.query_many(sql, values).map_err(Error::from)?;
+            return rows.iter().try_for_each(|row| read(&Row::Postgres(row)));
+        }
+        for values in values {
+            let mut rows = self.query(values)?;
+            while let Some(row) = rows.next()? {
+                read(&row)?;
+            }
+        }
+        Ok(())
     }
 
     /// Runs the query and reads its first row. Fails if there is none.

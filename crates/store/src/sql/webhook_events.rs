@@ -1,15 +1,17 @@
 //! SQL for webhook events: those that wait, and those that have ended.
 
 use crate::sql::SqlTables;
-use crate::sql::{Connection, Error, OptionalExtension, RowKey, params};
+use crate::sql::{Connection, Error, OptionalExtension, Row, RowKey, params};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::WebhookKind;
+use hermod_engine::maps::HashMap;
 use hermod_engine::ops::{Endpoint, EventId, GiveUpReason, WebhookState};
 use hermod_engine::tables::{
     EndedEvent, EventAttempts, EventContent, EventEnd, EventKey, EventRange, NewEvent, TableError,
     WaitingEvent, WebhookEventChange, WebhookEventRows,
 };
+use rusqlite::types::Value;
 
 /// The row of an event, which waits or has ended.
 const fn event_row(key: EventKey) -> RowKey {
@@ -191,14 +193,26 @@ impl WebhookEventRows for SqlTables<'_> {
             .prepare_cached(
                 "SELECT failures, attempts, message FROM webhook WHERE account = ?1 AND kind = ?2 AND id = ?3",
             )?
-            .query_row(stored_key(key), |row| {
-                // A count out of range becomes the highest, so that the event can still end.
-                let count =
-                    |column| Ok::<_, Error>(u32::try_from(row.get::<i64>(column)?).unwrap_or(u32::MAX));
-                let counts = EventAttempts { failures: count(0)?, attempts: count(1)? };
-                Ok(WaitingEvent { message: MessageId::from_i64(row.get(2)?), counts })
-            })
+            .query_row(stored_key(key), read_waiting)
             .optional()?)
+    }
+
+    fn waiting_events(&self, keys: &[EventKey]) -> Result<Vec<(EventKey, WaitingEvent)>, TableError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT failures, attempts, message, account, kind, id FROM webhook
+             WHERE account = ?1 AND kind = ?2 AND id = ?3",
+        )?;
+        let by_id: HashMap<[i64; 3], EventKey> = keys.iter().map(|key| (stored_key(*key), *key)).collect();
+        let mut found = Vec::new();
+        statement.query_many::<3, Error>(
+            keys.iter().map(|key| stored_key(*key).map(Value::Integer)),
+            |row| {
+                let key = by_id.get(&[row.get(3)?, row.get(4)?, row.get(5)?]);
+                found.extend(key.copied().zip(Some(read_waiting(row)?)));
+                Ok(())
+            },
+        )?;
+        Ok(found)
     }
 
     fn events_due_after(&self, failures: u32, due_at: Timestamp) -> Result<Vec<EventKey>, TableError> {
@@ -276,6 +290,13 @@ pub(super) fn stored_range(range: EventRange) -> [i64; 4] {
 pub(crate) fn count_waiting(connection: &Connection) -> Result<u64, TableError> {
     let waiting: i64 = connection.query_row("SELECT count(*) FROM webhook", [], |row| row.get(0))?;
     Ok(waiting.cast_unsigned())
+}
+
+fn read_waiting(row: &Row<'_>) -> Result<WaitingEvent, Error> {
+    // A count out of range becomes the highest, so that the event can still end.
+    let count = |column| Ok::<_, Error>(u32::try_from(row.get::<i64>(column)?).unwrap_or(u32::MAX));
+    let counts = EventAttempts { failures: count(0)?, attempts: count(1)? };
+    Ok(WaitingEvent { message: MessageId::from_i64(row.get(2)?), counts })
 }
 
 fn stored_key(key: EventKey) -> [i64; 3] {

@@ -57,6 +57,11 @@ impl Op {
         })
     }
 
+    /// Returns the command, unless it is an acceptance or opens a link.
+    pub(crate) fn command(&self) -> Option<&AnyCommand> {
+        if let Op::Command(command, _) = self { Some(command) } else { None }
+    }
+
     /// Returns the idempotency key of an acceptance.
     pub(crate) fn key(&self) -> Option<&KeyClaim> {
         if let Op::Accept(queued, _) = self { queued.acceptance.key.as_ref() } else { None }

@@ -13,6 +13,7 @@ use hermod_engine::batch::{Batch, ForbiddenEvent, Tally};
 use hermod_engine::commands::{AnyCommand, AnyOutcome};
 use hermod_engine::maps::{HashMap, HashSet};
 use hermod_engine::ops::{Endpoint, Handout, LinkId, Report};
+use hermod_engine::read_ahead::ReadPlan;
 use hermod_engine::steps::MessageStep;
 use hermod_engine::tables::{TableError, UnreadablePart, UnreadableReport};
 use std::sync::Arc;
@@ -135,6 +136,9 @@ impl Writer<'_> {
         let receivers = self.shared.outboxes.receivers();
         let mut batch = Batch::new(&tables, &mut self.engine, receivers, self.batches);
         batch.state.keys.touch(ops.iter().filter_map(Op::key));
+        let mut plan = ReadPlan::default();
+        ops.iter().filter_map(Op::command).for_each(|command| command.plan_reads(&mut plan));
+        batch.read_ahead(plan)?;
         let mut done = Vec::with_capacity(ops.len());
         for op in ops {
             done.push(op.run(&mut batch)?);

@@ -148,10 +148,7 @@ fn measure(programs: &Programs, options: &Options, setup: Setup) -> Result<Measu
     let customers: Vec<String> = (1..=CUSTOMERS).map(|number| format!("bench-{number}")).collect();
     let carrier = Carrier::start(programs, &["--receipt-after", "1ms"])?;
     let database = setup.on_postgres.then(|| start_database(programs, options.standby)).transpose()?;
-    let url = database.as_ref().map(|(_, database)| {
-        let (role, password, name) = (database::ROLE, database::PASSWORD, database::DATABASE);
-        format!("postgres://{role}:{password}@127.0.0.1:{}/{name}", database.port)
-    });
+    let url = database.as_ref().map(|(_, database)| url_of(database));
     let (mut gateways, mut nodes) = (Vec::new(), Vec::new());
     for index in 0..setup.nodes {
         let name = format!("node-{index}");
@@ -169,7 +166,16 @@ fn measure(programs: &Programs, options: &Options, setup: Setup) -> Result<Measu
     Ok(measured)
 }
 
-fn start_database(programs: &Programs, standby: bool) -> Result<(std::path::PathBuf, Database), Failure> {
+/// Returns where gateways reach the store.
+pub(super) fn url_of(database: &Database) -> String {
+    let (role, password, name) = (database::ROLE, database::PASSWORD, database::DATABASE);
+    format!("postgres://{role}:{password}@127.0.0.1:{}/{name}", database.port)
+}
+
+pub(super) fn start_database(
+    programs: &Programs,
+    standby: bool,
+) -> Result<(std::path::PathBuf, Database), Failure> {
     let folder = fresh_folder()?;
     let certificates = folder.join("tls");
     make_certificates(&programs.simulator, &certificates, &["127.0.0.1", "127.0.0.2"])?;

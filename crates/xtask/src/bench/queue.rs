@@ -1,4 +1,5 @@
-//! `cargo xtask bench queue`: messages that queue for a carrier that is down, and the drain when it returns.
+//! `cargo xtask bench queue`: messages that queue for a carrier that is down, and the drain when it returns. Another customer sends a
+//! few messages before and during the drain: its responses must not wait for the queue.
 
 use std::time::Duration;
 
@@ -6,12 +7,18 @@ use clap::Args;
 use serde_json::Value;
 
 use super::gateway::{Carrier, Gateway, free_address};
+use super::http_load::{HttpLoad, HttpReport};
 use super::process::Process;
 use super::programs::Programs;
-use super::{failure, load_average, start_watch};
+use super::{failure, load_average, ms, nodes, start_watch};
 use crate::shell::{Failure, Outcome};
 
 const DRAIN_WAIT: Duration = Duration::from_secs(900);
+/// The customer that sends beside the queue.
+const BESIDE: &str = "beside";
+const BESIDE_SECONDS: u64 = 5;
+/// The number of its first message while the queue drains.
+const BESIDE_SECOND: u64 = 100_000_000;
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -21,14 +28,33 @@ pub(crate) struct Options {
     /// Fail above this much memory, in MiB
     #[arg(long, default_value_t = 300)]
     memory_mib: u64,
+    /// Run on PostgreSQL
+    #[arg(long)]
+    on_postgres: bool,
+    /// Messages per second that another customer sends before and during the drain
+    #[arg(long, default_value_t = 50)]
+    beside: u64,
+    /// Fail below this many drained messages per second
+    #[arg(long)]
+    floor: Option<f64>,
 }
 
 pub(crate) fn run(programs: &Programs, options: &Options) -> Outcome {
     println!("load average before: {}", load_average());
     let address = free_address()?;
-    let gateway = Gateway::start(programs, &address)?;
+    let database = options.on_postgres.then(|| nodes::start_database(programs, false)).transpose()?;
+    let url = database.as_ref().map(|(_, database)| nodes::url_of(database));
+    let customers = [BESIDE.to_owned()];
+    let (gateway, _) = Gateway::start_for_customers(programs, &address, &customers, url.as_deref(), None)?;
     super::pause(Duration::from_secs(2));
     println!("idle memory          {:>9} MiB", gateway.usage()?.resident_bytes >> 20);
+    let before = {
+        let carrier = Carrier::start_at(programs, &address, &["--receipt-after", "1ms"])?;
+        let before = send_beside(programs, &gateway, options.beside, 0)?;
+        gateway.wait_until_settled(before.accepted, DRAIN_WAIT)?;
+        carrier.end()?;
+        before
+    };
     let accepted = fill(programs, &gateway, options.messages)?;
     let waiting = gateway.usage()?;
     println!("{accepted} messages are queued for a carrier that is down");
@@ -37,22 +63,53 @@ pub(crate) fn run(programs: &Programs, options: &Options) -> Outcome {
         waiting.resident_bytes >> 20,
         waiting.resident_peak_bytes >> 20
     );
+    let (batches, started) = (gateway.batches()?, start_watch());
     let carrier = Carrier::start_at(programs, &address, &["--receipt-after", "1ms"])?;
-    let started = start_watch();
-    gateway.wait_until_settled(accepted, DRAIN_WAIT)?;
-    let took = started.elapsed();
+    let during = send_beside(programs, &gateway, options.beside, BESIDE_SECOND)?;
+    let all = before.accepted + accepted + during.accepted;
+    gateway.wait_until_settled(all, DRAIN_WAIT)?;
+    let (took, batches) = (started.elapsed(), gateway.batches()? - batches);
     let peak = gateway.usage()?.resident_peak_bytes >> 20;
     #[expect(clippy::cast_precision_loss, reason = "a count of messages, for a rate")]
-    let rate = accepted as f64 / took.as_secs_f64();
-    println!("\ndrained in           {:>9.1} s after it returned, {rate:.0} /s", took.as_secs_f64());
+    let rate = (accepted + during.accepted) as f64 / took.as_secs_f64();
+    println!(
+        "\ndrained in           {:>9.1} s after it returned, {rate:.0} /s, {batches} batches",
+        took.as_secs_f64()
+    );
+    for (when, report) in [("before", &before), ("during", &during)] {
+        let (p50, p99) = (ms(report.p50_us), ms(report.p99_us));
+        println!("response {when:<11} {p50:>9.1} ms p50, {p99:.1} ms p99");
+    }
     println!("memory in all        {peak:>9} MiB at most");
-    gateway.end_and_audit(accepted)?;
+    gateway.end_and_audit(all)?;
     carrier.end()?;
+    if let Some((folder, database)) = database {
+        database.stop()?;
+        std::fs::remove_dir_all(folder).map_err(failure)?;
+    }
     println!("load average after:  {}", load_average());
     if peak > options.memory_mib {
         return Err(failure(format!("{peak} MiB is above {} MiB", options.memory_mib)));
     }
+    if let Some(floor) = options.floor.filter(|floor| rate < *floor) {
+        return Err(failure(format!("{rate:.0} messages per second are below {floor:.0}")));
+    }
     Ok(())
+}
+
+/// Sends the messages of another customer at its rate.
+fn send_beside(programs: &Programs, gateway: &Gateway, rate: u64, first: u64) -> Result<HttpReport, Failure> {
+    let (key, secret) = (format!("key-{BESIDE}"), format!("secret-of-no-importance-{BESIDE}"));
+    let load = HttpLoad {
+        url: &gateway.base_url,
+        credentials: (&key, &secret),
+        connections: 16,
+        keys: false,
+        rate: Some(rate),
+        seconds: BESIDE_SECONDS,
+        first,
+    };
+    load.run(programs)
 }
 
 fn fill(programs: &Programs, gateway: &Gateway, messages: u64) -> Result<u64, Failure> {

@@ -8,6 +8,7 @@
 //! part overtakes another.
 
 mod link_slots;
+mod upcoming;
 
 use crate::maps::HashMap;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
@@ -24,6 +25,8 @@ pub const JOBS_IN_MEMORY_MAX: usize = 20_000;
 const TURN_PARTS: u32 = 16;
 /// The fewest jobs that are read back at once: a whole turn, however many lanes share the memory.
 const REFILL_MIN: usize = TURN_PARTS as usize;
+/// The most jobs that are read back at once: other commands wait meanwhile.
+const REFILL_MAX: usize = 500;
 
 /// Where an accepted part was put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -296,7 +299,7 @@ impl Lanes {
 
     /// Takes the next part for a carrier's links: first of messages that a link must continue, then by turns.
     pub fn next(&mut self, carrier: CarrierId) -> Next {
-        let limit = self.lane_max().max(REFILL_MIN);
+        let limit = self.lane_max().clamp(REFILL_MIN, REFILL_MAX);
         let Some(lanes) = self.carriers.get_mut(&carrier) else { return Next::Nothing };
         let before = lanes.lanes.len();
         let next = match lanes.continue_message() {

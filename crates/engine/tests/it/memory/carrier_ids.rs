@@ -89,6 +89,27 @@ impl MemoryTables {
         rows.carrier_id.put(stored_key(tie, id), stored(tie));
         Ok(())
     }
+
+    /// Adds the ids of a day that have this key.
+    fn rows_with_key(
+        &self,
+        day: Day,
+        carrier: CarrierId,
+        key: &RemoteKey,
+        limit: u32,
+        found: &mut CarrierIds,
+    ) -> Result<(), TableError> {
+        let rows = self.rows.borrow();
+        rows.check_carrier_id_day(day);
+        let first = (day.get(), carrier.get(), key.octets().to_vec(), Vec::new(), None);
+        let ids = rows.carrier_id.range(first..).take_while(|((of, by, octets, ..), _)| {
+            (*of, *by) == (day.get(), carrier.get()) && octets == key.octets()
+        });
+        for ((_, _, key, raw, _), row) in ids.take(usize::try_from(limit)?) {
+            found.push(CarrierIdRow { remote: stored_remote(key, raw)?, assignment: read(day, row) });
+        }
+        Ok(())
+    }
 }
 
 impl CarrierIdRows for MemoryTables {
@@ -128,16 +149,23 @@ impl CarrierIdRows for MemoryTables {
         limit: u32,
         found: &mut CarrierIds,
     ) -> Result<(), TableError> {
-        let rows = self.read();
-        rows.check_carrier_id_day(day);
-        let first = (day.get(), carrier.get(), key.octets().to_vec(), Vec::new(), None);
-        let ids = rows.carrier_id.range(first..).take_while(|((of, by, octets, ..), _)| {
-            (*of, *by) == (day.get(), carrier.get()) && octets == key.octets()
-        });
-        for ((_, _, key, raw, _), row) in ids.take(usize::try_from(limit)?) {
-            found.push(CarrierIdRow { remote: stored_remote(key, raw)?, assignment: read(day, row) });
+        self.count_read();
+        self.rows_with_key(day, carrier, key, limit, found)
+    }
+
+    fn carrier_ids_with_keys(
+        &self,
+        day: Day,
+        keys: &[(CarrierId, RemoteKey)],
+    ) -> Result<Option<Vec<(CarrierId, CarrierIdRow)>>, TableError> {
+        let mut all = Vec::new();
+        for (carrier, key) in keys {
+            let mut found = CarrierIds::new();
+            self.rows_with_key(day, *carrier, key, u32::MAX, &mut found)?;
+            all.extend(found.into_iter().map(|row| (*carrier, row)));
         }
-        Ok(())
+        self.count_read();
+        Ok(Some(all))
     }
 
     fn visit_carrier_ids(

@@ -8,8 +8,8 @@ use hermod_domain::money::Money;
 use hermod_domain::text::{Encoding, SmsOptions};
 use hermod_domain::time::Timestamp;
 use hermod_engine::tables::{
-    MessageChange, MessageOrigin, MessageParties, MessageRow, MessageRows, MessageStatus, OriginRow,
-    TableError,
+    MessageChange, MessageOrigin, MessageParties, MessageRow, MessageRows, MessageStatus, OpenMessageRow,
+    OriginRow, TableError,
 };
 use std::sync::Arc;
 
@@ -140,13 +140,7 @@ impl MessageRows for MemoryTables {
     }
 
     fn message_origin(&self, message: MessageId) -> Result<Option<MessageOrigin>, TableError> {
-        let rows = self.read();
-        let row = rows.message.get(&message.as_i64());
-        Ok(row.map(|row| MessageOrigin {
-            connection: row.connection,
-            parts: row.parts,
-            origin: row.origin.as_ref().map(|StoredOrigin(row)| (row.origin.clone(), row.alias)),
-        }))
+        Ok(self.read().message.get(&message.as_i64()).map(origin))
     }
 
     fn has_message(&self, account: AccountId, message: MessageId) -> Result<bool, TableError> {
@@ -156,4 +150,17 @@ impl MessageRows for MemoryTables {
     fn message_settled_at(&self, message: MessageId) -> Result<Option<Timestamp>, TableError> {
         Ok(self.read().message.get(&message.as_i64()).and_then(|row| row.settled_at))
     }
+}
+
+fn origin(row: &Row) -> MessageOrigin {
+    MessageOrigin {
+        connection: row.connection,
+        parts: row.parts,
+        origin: row.origin.as_ref().map(|StoredOrigin(row)| (row.origin.clone(), row.alias)),
+    }
+}
+
+/// Returns the row as events of an open message need it.
+pub(super) fn open_row(row: &Row) -> OpenMessageRow {
+    OpenMessageRow { state: row.standing.state, cost: row.cost, origin: origin(row) }
 }

@@ -48,7 +48,7 @@ use hermod_engine::ops::{
     Balance, CustomerRequest, DayTotals, DeliveryFigures, GivenUpReport, ReceiptLoss, TokenDigest, UserToken,
 };
 use hermod_engine::tables::{Conversation, InboundCounter, KeyBucketRow, KeyEntry, PartRow};
-use std::cell::{Ref, RefCell, RefMut};
+use std::cell::{Cell, Ref, RefCell, RefMut};
 use std::rc::Rc;
 use table::Table;
 
@@ -56,6 +56,7 @@ use table::Table;
 #[derive(Clone, Default)]
 pub(crate) struct MemoryTables {
     rows: Rc<RefCell<Rows>>,
+    reads: Rc<Cell<usize>>,
 }
 
 /// The rows of all tables at one time.
@@ -88,7 +89,17 @@ impl MemoryTables {
         self.read().dump()
     }
 
+    /// Returns how often a table was read.
+    pub(crate) fn reads(&self) -> usize {
+        self.reads.get()
+    }
+
+    fn count_read(&self) {
+        self.reads.set(self.reads.get() + 1);
+    }
+
     fn read(&self) -> Ref<'_, Rows> {
+        self.count_read();
         self.rows.borrow()
     }
 

@@ -2,14 +2,14 @@
 
 use super::columns::{NO_MESSAGE, stored_number, stored_time};
 use super::table::Table;
-use super::{MemoryTables, Rows, jobs};
+use super::{MemoryTables, Rows, jobs, messages};
 use hermod_domain::ids::{AccountId, CarrierId, PartNo};
 use hermod_domain::lifecycle::{PartState, Parts};
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::Job;
 use hermod_engine::tables::{
-    DueKey, DueRead, LaneCounts, LaneRead, MessageKey, PartChange, PartRow, PartRows, Readings, SendingPart,
-    TableError, UnreadablePart,
+    DueKey, DueRead, LaneCounts, LaneRead, MessageKey, OpenMessage, PartChange, PartRow, PartRows, Readings,
+    SendingPart, TableError, UnreadablePart,
 };
 use std::collections::BTreeMap;
 
@@ -102,6 +102,27 @@ impl PartRows for MemoryTables {
 
     fn part_states(&self, key: MessageKey) -> Result<Parts, TableError> {
         Ok(self.read().parts_at(key).iter().map(|row| row.now).collect())
+    }
+
+    fn open_messages(&self, keys: &[MessageKey]) -> Result<Readings<OpenMessage>, TableError> {
+        let rows = self.read();
+        let read = |key: &MessageKey| OpenMessage {
+            parts: rows.parts_at(*key),
+            message: rows.message.get(&key.message.as_i64()).map(messages::open_row),
+        };
+        let found = keys.iter().map(read).filter(|message| !message.parts.is_empty());
+        Ok(Readings { rows: found.collect(), unreadable: Vec::new() })
+    }
+
+    fn waiting_jobs_at(&self, parts: &[(MessageKey, PartNo)]) -> Result<Readings<Job>, TableError> {
+        let rows = self.read();
+        let mut jobs = Readings::default();
+        for (key, part) in parts {
+            if let Some(row) = rows.part.get(&stored_key(*key, *part)).filter(|row| waits(row)) {
+                jobs::sort_in(&mut jobs, row, jobs::read(&rows, row));
+            }
+        }
+        Ok(jobs)
     }
 
     fn waiting_job(&self, key: MessageKey, part: PartNo) -> Result<Option<Job>, TableError> {

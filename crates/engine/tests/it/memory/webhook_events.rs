@@ -99,12 +99,13 @@ impl WebhookEventRows for MemoryTables {
     }
 
     fn waiting_event(&self, key: EventKey) -> Result<Option<WaitingEvent>, TableError> {
+        Ok(self.read().webhook.get(&stored_key(key)).map(waiting))
+    }
+
+    fn waiting_events(&self, keys: &[EventKey]) -> Result<Vec<(EventKey, WaitingEvent)>, TableError> {
         let rows = self.read();
-        let row = rows.webhook.get(&stored_key(key));
-        Ok(row.map(|row| WaitingEvent {
-            message: Some(row.told.message),
-            counts: EventAttempts { failures: row.failures, attempts: row.attempts },
-        }))
+        let found = keys.iter().filter_map(|key| Some((*key, waiting(rows.webhook.get(&stored_key(*key))?))));
+        Ok(found.collect())
     }
 
     fn events_due_after(&self, failures: u32, due_at: Timestamp) -> Result<Vec<EventKey>, TableError> {
@@ -156,4 +157,11 @@ pub(super) fn event_key((account, kind, event): Key) -> Option<EventKey> {
 pub(super) fn is_in_range(range: EventRange, (account, kind, event): Key) -> bool {
     let EventRange { endpoint, first, last } = range;
     (account, kind) == (endpoint.account.get(), endpoint.kind.as_u8()) && (first.0..=last.0).contains(&event)
+}
+
+fn waiting(row: &Waiting) -> WaitingEvent {
+    WaitingEvent {
+        message: Some(row.told.message),
+        counts: EventAttempts { failures: row.failures, attempts: row.attempts },
+    }
 }

@@ -15,6 +15,7 @@ use hermod_engine::batch::{Batch, EngineState, Tally};
 use hermod_engine::commands::{AnyCommand, AnyOutcome};
 use hermod_engine::maps::HashMap;
 use hermod_engine::ops::{Handout, Job, LinkId, Report};
+use hermod_engine::read_ahead::ReadPlan;
 use hermod_engine::state::deferred::Deferred;
 use hermod_engine::state::idempotency_keys::{IdempotencyKeys, KeyStep};
 use hermod_engine::state::lanes::Lanes;
@@ -174,6 +175,9 @@ impl World {
         let tables = Tables::with_log(self.tables.clone(), &self.log);
         self.state.catalogue = self.model.setup().catalogue.clone();
         let mut batch = Batch::new(&tables, &mut self.state, &self.model.receivers, self.batches);
+        let mut plan = ReadPlan::default();
+        commands.iter().for_each(|command| command.plan_reads(&mut plan));
+        batch.read_ahead(plan).expect("what the commands need can be read");
         let outcomes = commands.iter().map(|command| {
             let command: AnyCommand = sent_to_another_node(command);
             sent_to_another_node(&command.execute(&mut batch).expect("it can be run"))

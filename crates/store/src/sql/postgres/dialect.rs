@@ -35,8 +35,8 @@ pub(super) fn translate(sql: &str) -> String {
     translate_for(sql, Parameters::One)
 }
 
-/// Translates a statement that changes rows so that it runs once for many rows of values, which are given as one array per
-/// parameter. `types` are the types of the parameters. Returns none if the statement cannot.
+/// Translates a statement so that it runs once for many rows of values, which are given as one array per parameter. `types` are
+/// the types of the parameters. Returns none if the statement cannot.
 pub(super) fn translate_for_many(sql: &str, types: &[&str]) -> Option<String> {
     let arrays: Vec<String> =
         types.iter().enumerate().map(|(index, of)| format!("${}::{of}[]", index + 1)).collect();
@@ -50,7 +50,7 @@ pub(super) fn translate_for_many(sql: &str, types: &[&str]) -> Option<String> {
     let (head, condition) = sql.split_once("WHERE")?;
     match head.trim_start().get(..6)? {
         "UPDATE" => Some(format!("{head}FROM {values} WHERE{condition}")),
-        "INSERT" => Some(format!("{head}, {values} WHERE{condition}")),
+        "INSERT" | "SELECT" => Some(format!("{head}, {values} WHERE{condition}")),
         "DELETE" => Some(format!("{head}USING {values} WHERE{condition}")),
         _ => None,
     }
@@ -181,6 +181,11 @@ mod tests {
         check_many(
             "INSERT INTO t (a, b) SELECT a, ?2 FROM s WHERE a = ?1",
             "INSERT INTO t (a, b) SELECT a, u.p2 FROM s , unnest($1::int8[], $2::bytea[]) AS u (p1, p2) WHERE a = u.p1",
+        );
+        check_many(
+            "SELECT s.a, r.b FROM s LEFT JOIN r ON r.c = s.c WHERE s.a = ?1 AND s.b = ?2",
+            "SELECT s.a, r.b FROM s LEFT JOIN r ON r.c = s.c , unnest($1::int8[], $2::bytea[]) AS u (p1, p2) \
+             WHERE s.a = u.p1 AND s.b = u.p2",
         );
         check_many(
             "DELETE FROM t WHERE a = ?1 AND b = ?2",

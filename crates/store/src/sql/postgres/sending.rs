@@ -22,6 +22,16 @@ pub(super) async fn rows(
     client.query_raw(statement, values).await?.try_collect().await
 }
 
+/// Runs a query for the rows of values in these columns.
+pub(super) async fn rows_of_many(
+    client: &Client,
+    statement: &Statement,
+    columns: &[Column],
+) -> std::result::Result<Vec<Row>, tokio_postgres::Error> {
+    let columns: Vec<&(dyn PgToSql + Sync)> = columns.iter().map(Column::as_parameter).collect();
+    client.query(statement, &columns).await
+}
+
 async fn run_group(
     client: &Client,
     (statement, group): &(Statement, Group),

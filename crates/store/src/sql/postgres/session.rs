@@ -4,13 +4,14 @@ use super::connecting::{Connector, Driver, within};
 use super::dialect;
 use super::error::{Error, Result};
 use super::queue::{ChangeQueue, Group, RowKey};
-use super::sending::{begin_if, rows, run_groups};
-use super::values::{Parameter, parameters};
+use super::sending::{begin_if, rows, rows_of_many, run_groups};
+use super::values::{Column, Parameter, parameters};
 use crate::server::Server;
 use bytes::{Bytes, BytesMut};
 use futures_util::SinkExt as _;
 use futures_util::future::{join, join3, join4};
 use rusqlite::ToSql;
+use rusqlite::types::Value;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -217,6 +218,35 @@ impl Session {
             let first = begin_if(&client, begin);
             let (first, changes, rows) =
                 join3(first, run_groups(&client, &groups), rows(&client, &statement, &values)).await;
+            first?;
+            changes?;
+            rows
+        })
+    }
+
+    /// Runs a query once for many rows of values. The rows that it finds for them come in any order.
+    pub(crate) fn query_many<const N: usize>(
+        &self,
+        sql: &str,
+        values: impl IntoIterator<Item = [Value; N]>,
+    ) -> Result<Vec<Row>> {
+        let client = self.client()?;
+        let types = self.prepared(&client, sql)?.one;
+        let unfit = || Error::Unfit(sql.to_owned());
+        let columns: Option<Vec<Column>> = types.params().iter().map(Column::new).collect();
+        let mut columns = columns.filter(|columns| columns.len() == N).ok_or_else(unfit)?;
+        for (column, value) in values.into_iter().flat_map(|row| (0..N).zip(row)) {
+            if !columns[column].push(value) {
+                return Err(unfit());
+            }
+        }
+        let statement = self.prepared_for_many(&client, sql)?;
+        let groups = self.prepare_queued(&client)?;
+        let begin = self.begin_at_server();
+        self.wait(async {
+            let first = begin_if(&client, begin);
+            let found = rows_of_many(&client, &statement, &columns);
+            let (first, changes, rows) = join3(first, run_groups(&client, &groups), found).await;
             first?;
             changes?;
             rows
