@@ -9,7 +9,7 @@ pub(crate) mod writing;
 use crate::audit;
 use crate::error::StoreError;
 use crate::lease::Lease;
-use crate::node_run::NodeRun;
+use crate::node_run::{KeptOutcomes, NodeRun};
 pub use crate::postgres::BindSlot;
 use crate::postgres::{self, PostgresDatabase, WritingSession};
 pub(crate) use crate::postgres::{BindSlots, CatalogueLock, LinkSlots, Member, NodeRow, Standing};
@@ -161,7 +161,7 @@ macro_rules! reads {
 
 reads! {
     fn account_with_old_inbound(before: Timestamp) -> Option<AccountId> = purging::account_with_old_inbound(before);
-    fn applied(run: NodeRun) -> u64 = nodes::applied(run);
+    fn applied(run: NodeRun) -> (u64, KeptOutcomes) = nodes::applied(run);
     fn audit_log(filter: AuditFilter, before: Option<u64>, limit: u32) -> Vec<AuditRow>
         = audit_log::page(&filter, before, limit);
     fn balance(account: AccountId) -> Balance = balances::read(account);

@@ -3,10 +3,11 @@
 use crate::backend::record::StorePosition;
 use crate::disk::Disk;
 use crate::error::StoreError;
-use crate::node_run::{NodeRun, SentBy};
+use crate::node_run::{KeptOutcomes, NodeRun, SentBy};
 use crate::postgres;
 use crate::sqlite::writing;
 use hermod_domain::time::Timestamp;
+use hermod_engine::commands::AnyOutcome;
 use hermod_engine::ops::CatalogueRow;
 use hermod_engine::tables::{TableError, Tables};
 use std::path::Path;
@@ -83,11 +84,15 @@ impl WritingBackend {
         }
     }
 
-    /// Adds to the transaction which operation of a node was the last one that was run.
-    pub(crate) fn note_applied(&self, last: SentBy) -> Result<(), TableError> {
+    /// Adds to the transaction which operation of a node was the last one that was run, and outcomes of its operations.
+    pub(crate) fn note_applied(
+        &self,
+        last: SentBy,
+        outcomes: &[(u64, Option<&AnyOutcome>)],
+    ) -> Result<(), TableError> {
         match self {
             WritingBackend::Sqlite(_) => Ok(()),
-            WritingBackend::Postgres(session) => session.note_applied(last),
+            WritingBackend::Postgres(session) => session.note_applied(last, outcomes),
         }
     }
 
@@ -99,10 +104,10 @@ impl WritingBackend {
         }
     }
 
-    /// Returns the last operation of a node that was run.
-    pub(crate) fn applied(&self, run: NodeRun) -> Result<u64, StoreError> {
+    /// Returns the last operation of a node that was run, and the outcomes that are kept.
+    pub(crate) fn applied(&self, run: NodeRun) -> Result<(u64, KeptOutcomes), TableError> {
         match self {
-            WritingBackend::Sqlite(_) => Ok(0),
+            WritingBackend::Sqlite(_) => Ok((0, Vec::new())),
             WritingBackend::Postgres(session) => session.applied(run),
         }
     }

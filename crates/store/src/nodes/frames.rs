@@ -2,7 +2,7 @@
 
 use crate::error::{BackendErrorKind, StoreError};
 use crate::letters::Letter;
-use crate::node_run::NodeRun;
+use crate::node_run::{KeptOutcomes, NodeRun};
 use crate::record::Committed;
 use crate::writer::answers::Answer;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, PartNo};
@@ -17,7 +17,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The version of what follows. Nodes with another one do not talk to each other.
-pub(crate) const VERSION: u16 = 4;
+pub(crate) const VERSION: u16 = 5;
 /// Octets of one frame.
 pub(crate) const FRAME_MAX: usize = 64 << 20;
 
@@ -41,13 +41,21 @@ impl Hello {
     }
 }
 
+/// The operations of a node that were run, when it connects to an engine.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct RunBefore {
+    /// The last of them.
+    pub applied: u64,
+    /// The outcomes of those that were written and whose answers the node may not have. An operation whose outcome would be kept
+    /// and is not here has changed nothing.
+    pub outcomes: KeptOutcomes,
+}
+
 /// The answer to it.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Welcome {
-    /// The last operation of this run that was run before.
-    Served {
-        applied: u64,
-    },
+    /// What became of the operations of this run before.
+    Served(RunBefore),
     /// This node does not run the engine, or does not know the other one yet.
     NotHere,
     Refused(String),
@@ -58,9 +66,10 @@ pub(crate) enum Welcome {
 pub(crate) enum ToEngine<'a> {
     /// The links that were open before this connection. The first frame after the welcome.
     Resume(Vec<ResumedLink>),
-    /// Operations, in order. Their numbers follow each other.
+    /// Operations, in order. Their numbers follow each other. `settled`: up to this number the node has all answers.
     Operations {
         first: u64,
+        settled: u64,
         operations: Vec<Operation<'a>>,
     },
     /// Opens the port of a bind. `held`: reports that it took from an earlier engine and has not settled.

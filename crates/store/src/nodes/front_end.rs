@@ -1,10 +1,11 @@
 //! A node whose engine is elsewhere. Its queue of operations is sent to the engine, in order; answers, parts for its links and
-//! reports for its binds come back. What was sent and not answered is kept until the next engine has said what was run.
+//! reports for its binds come back. What was sent and not answered is kept until the next engine has said what was run, and with
+//! which outcome.
 
-use super::frames::{self, HeldPart, Hello, Operation, ToEngine, ToNode, VERSION, Welcome};
+use super::frames::{self, HeldPart, Hello, Operation, RunBefore, ToEngine, ToNode, VERSION, Welcome};
 use super::held_links::{HeldLink, HeldLinks};
 use super::outgoing::Outgoing;
-use super::pending::{Pending, end_without_outcome};
+use super::pending::Pending;
 use super::remote_port::RemotePort;
 use super::wire::{Reading, Wire, read_frame, read_next, write_frame, write_frames};
 use crate::access::Access;
@@ -131,15 +132,15 @@ impl FrontEnd {
         #[expect(clippy::disallowed_methods, reason = "a node that does not answer is noticed in real time")]
         let greeted = runtime.block_on(tokio::time::timeout(CONNECT_MAX, greeting));
         let (reading, writing, welcome) = greeted.map_err(|_| io::ErrorKind::TimedOut)??;
-        let applied = match welcome {
-            Welcome::Served { applied } => applied,
+        let before = match welcome {
+            Welcome::Served(before) => before,
             Welcome::NotHere => return Ok(None),
             Welcome::Refused(why) => return Err(io::Error::new(io::ErrorKind::PermissionDenied, why)),
         };
         let outgoing = Arc::new(Outgoing::default());
         // Before the links: the engine hands out reports when each node has said what it has.
         self.connect_ports(&outgoing);
-        let number = self.resume(applied, &outgoing).map_err(|error| {
+        let number = self.resume(before, &outgoing).map_err(|error| {
             self.disconnect_ports(&outgoing);
             io::Error::other(error)
         })?;
@@ -161,15 +162,14 @@ impl FrontEnd {
         Ok(Some(EngineConnection { front_end: self.clone(), outgoing, _tasks: tasks }))
     }
 
-    /// Ends the operations that were run, and sends the links and the other operations. Returns the number of the connection.
-    fn resume(&self, applied: u64, engine: &Outgoing) -> Result<u64, postcard::Error> {
+    /// Answers the operations that were run, and sends the links and the other operations. Returns the number of the connection.
+    fn resume(&self, before: RunBefore, engine: &Outgoing) -> Result<u64, postcard::Error> {
         let mut state = self.state();
         state.connection += 1;
-        for op in state.pending.take_applied(applied) {
-            if let Some(again) = end_without_outcome(op) {
-                state.pending.push(again);
-            }
+        for again in state.pending.end_applied(before) {
+            state.pending.push(again);
         }
+        let settled = state.pending.settled();
         let unanswered: Vec<(u64, &Op)> = state.pending.unanswered().collect();
         let resumed = state.links.resumed(unanswered.iter().map(|(_, op)| *op));
         engine.put(frames::encode(&ToEngine::Resume(resumed))?);
@@ -177,7 +177,7 @@ impl FrontEnd {
         for chunk in unanswered.chunk_by(|(before, _), (after, _)| before + 1 == *after) {
             for some in chunk.chunks(OPERATIONS_PER_FRAME_MAX) {
                 let operations = some.iter().filter_map(|(_, op)| operation(op)).collect();
-                engine.put(frames::encode(&ToEngine::Operations { first: some[0].0, operations })?);
+                engine.put(frames::encode(&ToEngine::Operations { first: some[0].0, settled, operations })?);
             }
         }
         Ok(state.connection)
@@ -194,9 +194,12 @@ impl FrontEnd {
             return;
         }
         // Only this thread adds operations, so this is the number of the first.
-        let first = self.state().pending.next_number();
+        let (first, settled) = {
+            let state = self.state();
+            (state.pending.next_number(), state.pending.settled())
+        };
         let operations = ops.iter().filter_map(operation).collect();
-        let encoded = frames::encode(&ToEngine::Operations { first, operations });
+        let encoded = frames::encode(&ToEngine::Operations { first, settled, operations });
         let mut state = self.state();
         for op in ops.drain(..) {
             state.links.note(&op);
@@ -242,12 +245,11 @@ impl FrontEnd {
         self.state().pending.unanswered().next().is_none()
     }
 
-    /// Takes the links and operations for the engine of this process. `applied`: the last operation that was run.
-    pub(crate) fn take_over(&self, applied: u64) -> TakenOver {
+    /// Takes the links and operations for the engine of this process. `before`: the operations that were run.
+    pub(crate) fn take_over(&self, before: RunBefore) -> TakenOver {
         let mut state = self.state();
         state.connection += 1;
-        let again: Vec<Op> =
-            state.pending.take_applied(applied).into_iter().filter_map(end_without_outcome).collect();
+        let again = state.pending.end_applied(before);
         let resumed = state.links.resumed(state.pending.unanswered().map(|(_, op)| op));
         let slots: HashMap<LinkId, u32> = resumed.iter().map(|link| (link.open.link, link.slots)).collect();
         let held = resumed.into_iter().flat_map(|link| link.held).collect();

@@ -17,7 +17,7 @@ mod sessions;
 mod strangers;
 mod wire;
 
-pub(crate) use frames::HeldPart;
+pub(crate) use frames::{HeldPart, RunBefore};
 pub(crate) use front_end::{EngineConnection, FrontEnd};
 
 pub(crate) use held_links::HeldLink;

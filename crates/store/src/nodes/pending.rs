@@ -1,10 +1,11 @@
 //! Operations that were sent to the engine of another node and are not answered yet. They are kept, because the connection may
 //! be lost: the next engine says which of them were run.
 
+use super::frames::RunBefore;
 use crate::error::StoreError;
 use crate::writer::operation::Op;
 use hermod_engine::commands::{AnyCommand, AnyOutcome};
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 /// The operations in the order of their numbers, which follow each other.
 pub(crate) struct Pending {
@@ -48,17 +49,41 @@ impl Pending {
         op
     }
 
-    /// Takes the operations up to this number: they were run, and their answers are lost.
-    pub(crate) fn take_applied(&mut self, applied: u64) -> Vec<Op> {
+    /// Returns the number up to which all operations are answered.
+    pub(crate) fn settled(&self) -> u64 {
+        self.first - 1
+    }
+
+    /// Takes the operations up to this number, with their numbers: they were run, and their answers are lost.
+    fn take_applied(&mut self, applied: u64) -> Vec<(u64, Op)> {
         let mut taken = Vec::new();
         while self.first <= applied
             && let Some(op) = self.ops.pop_front()
         {
-            taken.extend(op);
+            taken.extend(op.map(|op| (self.first, op)));
             self.first += 1;
         }
         self.first = self.first.max(applied + 1);
         taken
+    }
+
+    /// Ends the operations that another engine has run. Returns those that are to be run again.
+    pub(crate) fn end_applied(&mut self, before: RunBefore) -> Vec<Op> {
+        let RunBefore { applied, outcomes } = before;
+        let mut outcomes: HashMap<u64, Option<AnyOutcome>> = outcomes.into_iter().collect();
+        let end = |(number, op): (u64, Op)| match outcomes.remove(&number) {
+            Some(outcome) => {
+                op.succeed(outcome);
+                None
+            }
+            // Its outcome would have been stored with its changes: it was refused or failed, and can be run again.
+            None if op.keeps_outcome() => Some(op),
+            None => {
+                end_without_outcome(op);
+                None
+            }
+        };
+        self.take_applied(applied).into_iter().filter_map(end).collect()
     }
 
     /// Returns the operations that have no answer, with their numbers.
@@ -73,11 +98,9 @@ impl Pending {
     }
 }
 
-/// Ends an operation that was run and whose outcome is lost. Returns it if it is to be run again: the idempotency key of a
-/// submission tells whether it was accepted.
-pub(crate) fn end_without_outcome(op: Op) -> Option<Op> {
+/// Ends an operation that was run and whose outcome is lost.
+fn end_without_outcome(op: Op) {
     let outcome = match &op {
-        Op::Accept(queued, _) if queued.acceptance.key.is_some() => return Some(op),
         Op::OpenLink(..) => Some(AnyOutcome::OpenLink(())),
         Op::Command(AnyCommand::CloseLink(_), _) => Some(AnyOutcome::CloseLink(())),
         Op::Command(AnyCommand::ReportLink(_), _) => Some(AnyOutcome::ReportLink(())),
@@ -89,7 +112,6 @@ pub(crate) fn end_without_outcome(op: Op) -> Option<Op> {
         Some(outcome) => op.succeed(Some(outcome)),
         None => op.fail(StoreError::OutcomeUnknown),
     }
-    None
 }
 
 #[cfg(test)]

@@ -70,8 +70,8 @@ impl Session {
             receivers: HashMap::new(),
             tasks: JoinSet::new(),
         };
-        let applied = sessions.applied(run).await.map_err(io::Error::other)?;
-        write_frame(&mut writing, &Welcome::Served { applied }).await?;
+        let before = sessions.run_before(run).await.map_err(io::Error::other)?;
+        write_frame(&mut writing, &Welcome::Served(before)).await?;
         writing.flush().await?;
         let ping = frames::encode(&ToNode::Ping).map_err(io::Error::other)?;
         session.tasks.spawn(write_frames(writing, outgoing.clone(), ping));
@@ -109,9 +109,9 @@ impl Session {
     async fn handle(&mut self, frame: ToEngine<'_>) -> Result<(), StoreError> {
         match frame {
             ToEngine::Resume(links) => self.resume(links).await?,
-            ToEngine::Operations { first, operations } => {
+            ToEngine::Operations { first, settled, operations } => {
                 for (number, operation) in (first..).zip(operations) {
-                    self.queue(number, operation).await?;
+                    self.queue(SentBy { node: self.run, number, settled }, operation).await?;
                 }
             }
             ToEngine::OpenReceiver { port, connection, held } => {
@@ -190,7 +190,7 @@ impl Session {
     }
 
     /// Queues an operation. While the engine is handed over it is left out: the node sends it to the next one.
-    async fn queue(&mut self, number: u64, operation: Operation<'_>) -> Result<(), StoreError> {
+    async fn queue(&mut self, sent_by: SentBy, operation: Operation<'_>) -> Result<(), StoreError> {
         let sessions = self.sessions.clone();
         let Ok(place) = sessions.access.queue.reserve().await else { return Ok(()) };
         let new_link = match &operation {
@@ -202,8 +202,7 @@ impl Session {
         let node = state.nodes.get_mut(&self.run).filter(|node| node.is_served_by(&self.outgoing));
         // The node has connected again, and sends the operation there.
         let node = node.ok_or(StoreError::Closed)?;
-        node.queued = number;
-        let sent_by = SentBy { node: self.run, number };
+        node.queued = sent_by.number;
         let reply = Reply::Node(NodeReply { sent_by, answers: self.answers.clone() });
         place.send(match (operation, new_link) {
             (Operation::OpenLink(open), Some(link)) => {
@@ -214,7 +213,7 @@ impl Session {
             }
             (Operation::OpenLink(_), None) => unreachable!("made above"),
             (Operation::Command(command), _) => {
-                node.note(number, &command);
+                node.note(sent_by.number, &command);
                 Op::Command(command.into_owned(), Some(reply))
             }
             (Operation::Accept(acceptance), _) => {

@@ -3,7 +3,7 @@
 //! When a node is lost, its links get no more parts at once. The parts that they have stay theirs until the node is back and
 //! says which of them it has, or until it is declared dead: then they are in doubt.
 
-use super::frames::{self, HeldPart, ToNode};
+use super::frames::{self, HeldPart, RunBefore, ToNode};
 use super::outgoing::Outgoing;
 use super::remote_link::RemoteLink;
 use crate::access::Access;
@@ -151,21 +151,22 @@ impl EngineSessions {
         Some(node.answers.clone())
     }
 
-    /// Returns the last operation of a node that was run. Waits for those that are in the queue.
-    pub(super) async fn applied(&self, run: NodeRun) -> Result<u64, StoreError> {
+    /// Returns the operations of a node that were run. Waits for those that are in the queue.
+    pub(super) async fn run_before(&self, run: NodeRun) -> Result<RunBefore, StoreError> {
         let known = self.state().nodes.get(&run).filter(|node| node.is_known).map(|node| node.queued);
         let Some(queued) = known else {
-            let applied = self.access.backend.applied(run).await?;
+            let (applied, outcomes) = self.access.backend.applied(run).await?;
             if let Some(node) = self.state().nodes.get_mut(&run) {
                 (node.queued, node.is_known) = (applied, true);
             }
-            return Ok(applied);
+            return Ok(RunBefore { applied, outcomes });
         };
         let answers = self.state().nodes.get(&run).map(|node| node.answers.clone());
         if let Some(answers) = answers {
             answers.wait_for(queued).await?;
         }
-        Ok(queued)
+        let (_, outcomes) = self.access.backend.applied(run).await?;
+        Ok(RunBefore { applied: queued, outcomes })
     }
 
     /// Ends what a dead node had: its parts are in doubt.

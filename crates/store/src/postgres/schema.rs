@@ -21,6 +21,11 @@ const MIGRATIONS: &[Migration] = &[
         what: "keep every part of a carrier id that was used twice",
         sql: include_str!("reused_ids.sql"),
     },
+    Migration {
+        kind: MigrationKind::Expand,
+        what: "keep the outcomes of operations until their nodes have them",
+        sql: include_str!("outcomes.sql"),
+    },
 ];
 
 /// One step from a schema version to the next.

@@ -9,13 +9,14 @@ use super::upkeep::Upkeep;
 use crate::disk::Disk;
 use crate::error::StoreError;
 use crate::lease::Lease;
-use crate::node_run::{NodeRun, SentBy};
+use crate::node_run::{KeptOutcomes, NodeRun, SentBy};
 use crate::server::Server;
 use crate::sql::postgres::RowKey;
 use crate::sql::postgres::{Error as PostgresError, Session, values};
 use crate::sql::{Connection, Error};
-use crate::sql::{SqlTables, catalogue, webhook_events};
+use crate::sql::{SqlTables, catalogue, nodes, webhook_events};
 use hermod_domain::time::Timestamp;
+use hermod_engine::commands::AnyOutcome;
 use hermod_engine::ops::CatalogueRow;
 use hermod_engine::tables::{TableError, Tables};
 use rusqlite::ToSql;
@@ -36,7 +37,9 @@ const TAKE_OVER: &str = "UPDATE writer SET epoch = epoch + 1, node = ?1, node_ep
          (SELECT 1 FROM node WHERE node.id = writer.node AND node.epoch = writer.node_epoch)
      RETURNING store, epoch, commits";
 const PUT_APPLIED: &str = "INSERT OR REPLACE INTO applied (node, epoch, number) VALUES (?1, ?2, ?3)";
-const READ_APPLIED: &str = "SELECT number FROM applied WHERE node = ?1 AND epoch = ?2";
+const PUT_OUTCOMES: &str = "INSERT INTO outcome (node, epoch, last, outcomes) VALUES (?1, ?2, ?3, ?4)";
+/// Deletes the outcomes of earlier runs of a node, and those that it has.
+const DELETE_SETTLED: &str = "DELETE FROM outcome WHERE node = ?1 AND (epoch < ?2 OR last <= ?3)";
 /// The same for the process that has it. No row: another process has taken it. Can be repeated too.
 const TAKE_AGAIN: &str = "UPDATE writer SET epoch = epoch + 1 WHERE node = ?1 AND node_epoch = ?2
      RETURNING store, epoch, commits";
@@ -141,16 +144,27 @@ impl WritingSession {
         }
     }
 
-    /// Adds to the batch which operation of a node was the last one that was run. A batch without changes needs none: its
-    /// operations can be run again.
-    pub(crate) fn note_applied(&self, last: SentBy) -> Result<(), TableError> {
+    /// Adds to the batch which operation of a node was the last one that was run, and outcomes of its operations. Deletes those
+    /// that the node has. A batch without changes needs none of this: its operations can be run again.
+    pub(crate) fn note_applied(
+        &self,
+        last: SentBy,
+        outcomes: &[(u64, Option<&AnyOutcome>)],
+    ) -> Result<(), TableError> {
         if !self.session().has_changes() {
             return Ok(());
         }
         let ((id, epoch), number) = (as_values(last.node), last.number.cast_signed());
-        let key = RowKey { table: "applied", row: id };
-        let values: [&dyn ToSql; 3] = [&id, &epoch, &number];
-        Ok(self.session().execute_later(key, PUT_APPLIED, &values).map_err(Error::from)?)
+        let change = |table, sql, values: &[&dyn ToSql]| {
+            self.session().execute_later(RowKey { table, row: id }, sql, values).map_err(Error::from)
+        };
+        change("applied", PUT_APPLIED, &[&id, &epoch, &number])?;
+        change("outcome", DELETE_SETTLED, &[&id, &epoch, &last.settled.cast_signed()])?;
+        if !outcomes.is_empty() {
+            let encoded = postcard::to_extend(outcomes, Vec::new())?;
+            change("outcome", PUT_OUTCOMES, &[&id, &epoch, &number, &encoded])?;
+        }
+        Ok(())
     }
 
     /// Adds to the batch that the setup was changed, which other nodes look for.
@@ -160,12 +174,9 @@ impl WritingSession {
         Ok(self.session().execute_later(key, count, &[&0_i64]).map_err(Error::from)?)
     }
 
-    /// Returns the last operation of a node that was run.
-    pub(crate) fn applied(&self, run: NodeRun) -> Result<u64, StoreError> {
-        let (id, epoch) = as_values(run);
-        let rows = self.session().query(READ_APPLIED, &[&id, &epoch]).map_err(failed)?;
-        let read = rows.first().map(|row| values::get::<i64>(row, 0)).transpose();
-        Ok(read.map_err(|error| failed(error.into()))?.unwrap_or(0).cast_unsigned())
+    /// Returns the last operation of a node that was run, and the outcomes that are kept.
+    pub(crate) fn applied(&self, run: NodeRun) -> Result<(u64, KeptOutcomes), TableError> {
+        nodes::applied(&self.connection, run)
     }
 
     fn session(&self) -> &Session {

@@ -1,17 +1,26 @@
 //! Reads about nodes, which only a database that several nodes share has.
 
-use crate::node_run::NodeRun;
+use crate::node_run::{KeptOutcomes, NodeRun};
 use crate::read_results::StorePosition;
 use crate::sql::{Connection, OptionalExtension, params};
 use hermod_engine::tables::TableError;
 
-/// Returns the last operation of a node that was run.
-pub(crate) fn applied(connection: &Connection, run: NodeRun) -> Result<u64, TableError> {
+/// Returns the last operation of a node that was run, and the outcomes that are kept.
+pub(crate) fn applied(connection: &Connection, run: NodeRun) -> Result<(u64, KeptOutcomes), TableError> {
+    let key = params![run.id, run.epoch.cast_signed()];
     let found: Option<i64> = connection
         .prepare_cached("SELECT number FROM applied WHERE node = ?1 AND epoch = ?2")?
-        .query_row(params![run.id, run.epoch.cast_signed()], |row| row.get(0))
+        .query_row(key, |row| row.get(0))
         .optional()?;
-    Ok(found.unwrap_or(0).cast_unsigned())
+    let mut outcomes = KeptOutcomes::new();
+    let mut statement =
+        connection.prepare_cached("SELECT outcomes FROM outcome WHERE node = ?1 AND epoch = ?2")?;
+    let mut rows = statement.query(key)?;
+    while let Some(row) = rows.next()? {
+        let kept: KeptOutcomes = postcard::from_bytes(row.get_ref(0)?.as_blob()?)?;
+        outcomes.extend(kept);
+    }
+    Ok((found.unwrap_or(0).cast_unsigned(), outcomes))
 }
 
 /// Returns the last batch.

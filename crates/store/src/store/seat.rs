@@ -7,7 +7,9 @@ use crate::access::Access;
 use crate::backend::{self, writing::WritingBackend};
 use crate::error::StoreError;
 use crate::node_run::NodeRun;
-use crate::nodes::{EngineConnection, EngineSessions, FrontEnd, HeldLink, HeldPart, Unclaimed, Wire};
+use crate::nodes::{
+    EngineConnection, EngineSessions, FrontEnd, HeldLink, HeldPart, RunBefore, Unclaimed, Wire,
+};
 use crate::server::Server;
 use crate::shared::Shared;
 use crate::writer::Writer;
@@ -122,9 +124,10 @@ impl Seat {
         let loaded = load(&writing, &self.shared, catalogue, self.in_doubt_wait, sending, now)?;
         let meters = Meters::register(writing.count_waiting_events()?);
         writing.start_upkeep(self.shared.disk.clone(), now)?;
-        let (applied, sequence) = (writing.applied(run)?, writing.store_position()?.sequence);
+        let ((applied, outcomes), sequence) = (writing.applied(run)?, writing.store_position()?.sequence);
         // Nothing fails from here on: what the front end has is taken once.
-        let mut taken = front_end.map(|front_end| front_end.take_over(applied)).unwrap_or_default();
+        let before = RunBefore { applied, outcomes };
+        let mut taken = front_end.map(|front_end| front_end.take_over(before)).unwrap_or_default();
         if let (Some(front_end), Some(access)) = (front_end, self.access.upgrade()) {
             taken.ops.extend(front_end.open_ports_here(&access));
         }

@@ -88,6 +88,19 @@ impl Op {
         }
     }
 
+    /// Whether the outcome is stored until the node that sent the operation has it: a customer or an operator waits for it, and
+    /// it tells what was charged. Others can be lost: those of links and receivers say nothing. An outcome with a phone number or
+    /// a text is never stored here, because it would outlive its erasure.
+    pub(crate) fn keeps_outcome(&self) -> bool {
+        match self {
+            Op::Accept(..) => true,
+            Op::Command(command, _) => {
+                matches!(command, AnyCommand::Accept(_) | AnyCommand::Cancel(_) | AnyCommand::Post(_))
+            }
+            Op::OpenLink(..) | Op::Stop(_) => false,
+        }
+    }
+
     /// Returns the message, if the operation accepted one.
     pub(crate) fn accepted(&self, outcome: &AnyOutcome) -> Option<AcceptedMessage> {
         match (self, outcome) {

@@ -5,7 +5,7 @@ use super::Writer;
 use super::log::{log_forbidden, log_set_aside, log_steps, log_unreadable_reports};
 use super::operation::Op;
 use crate::error::StoreError;
-use crate::node_run::{NodeRun, SentBy};
+use crate::node_run::SentBy;
 use crate::record::Erasures;
 use hermod_domain::ids::{CarrierId, ConnectionId};
 use hermod_domain::time::Timestamp;
@@ -24,6 +24,9 @@ pub(super) enum Claims {
     Allowed,
     Withheld,
 }
+
+/// Outcomes of a node's operations, by their numbers.
+type Outcomes<'o> = Vec<(u64, Option<&'o AnyOutcome>)>;
 
 /// The results of a batch that are published once it is durable.
 struct Results {
@@ -149,7 +152,7 @@ impl Writer<'_> {
         }
         batch.finish()?;
         let results = Results::of(batch);
-        self.note_applied(ops)?;
+        self.note_applied(ops, &done)?;
         let changes_catalogue = ops.iter().any(Op::changes_catalogue);
         if changes_catalogue {
             self.database.note_catalogue()?;
@@ -162,15 +165,22 @@ impl Writer<'_> {
         Ok(done)
     }
 
-    /// Adds to the transaction which operation of each other node was the last one in this batch.
-    fn note_applied(&self, ops: &[Op]) -> Result<(), TableError> {
-        // Of two runs of a node only the later one will ask.
-        let mut last: HashMap<u32, (NodeRun, u64)> = HashMap::default();
-        for SentBy { node, number } in ops.iter().filter_map(Op::sent_by) {
-            let noted = last.entry(node.id).or_insert((node, number));
-            *noted = (node, number).max(*noted);
+    /// Adds to the transaction which operation of each other node was the last one in this batch, and the outcomes.
+    fn note_applied(&self, ops: &[Op], done: &[Option<AnyOutcome>]) -> Result<(), TableError> {
+        let mut nodes: HashMap<u32, (SentBy, Outcomes<'_>)> = HashMap::default();
+        for (op, done) in ops.iter().zip(done) {
+            let Some(sent_by) = op.sent_by() else { continue };
+            let (last, outcomes) = nodes.entry(sent_by.node.id).or_insert((sent_by, Vec::new()));
+            if sent_by.node > last.node {
+                // Of two runs of a node only the later one will ask.
+                outcomes.clear();
+            }
+            if (sent_by.node, sent_by.number) >= (last.node, last.number) {
+                *last = sent_by;
+                outcomes.extend(op.keeps_outcome().then_some((sent_by.number, done.as_ref())));
+            }
         }
-        last.into_values().try_for_each(|(node, number)| self.database.note_applied(SentBy { node, number }))
+        nodes.into_values().try_for_each(|(last, outcomes)| self.database.note_applied(last, &outcomes))
     }
 
     /// Passes the results of a durable batch to links, outboxes, webhooks, the log, the record and metrics.

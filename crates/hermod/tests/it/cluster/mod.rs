@@ -17,6 +17,7 @@ mod rig;
 mod server_lost;
 mod setup_at_start;
 mod stopped_in_transaction;
+mod unanswered_submits;
 mod webhooks;
 
 use crate::crash::Customer;

@@ -191,6 +191,14 @@ impl Customer {
         self.book().refusals.clone()
     }
 
+    /// Adds messages that were acknowledged over SMPP.
+    pub(crate) fn add_acknowledged(&self, ids: Vec<String>) {
+        for id in ids {
+            let index = self.next_keys(1, 1).remove(0)[0];
+            self.book().acknowledged.insert(index, id);
+        }
+    }
+
     pub(crate) fn acknowledged(&self) -> usize {
         self.book().acknowledged.len()
     }

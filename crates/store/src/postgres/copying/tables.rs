@@ -13,11 +13,12 @@ use hermod_engine::tables::{CarrierIdChange, CarrierIdRows as _, TableError};
 /// The tables of SQLite that are not copied row by row: the store's id and its batches are set at the end of a copy.
 const NOT_COPIED: &str = "writer";
 /// The tables of the server that have rows from the beginning, or that say nothing about messages.
-const NOT_EMPTY: [&str; 11] = [
+const NOT_EMPTY: [&str; 12] = [
     "applied",
     "bind_slot",
     "link_slot",
     "node",
+    "outcome",
     "pepper_fingerprint",
     "retention",
     "review_counter",

@@ -235,8 +235,8 @@ impl CustomerSession {
             | RequestOutcome::Queried(header, _, Err(status))
             | RequestOutcome::Cancelled(header, Err(status)) => self.refuse(header, status),
             RequestOutcome::Unknown => {
-                tracing::warn!("Closing a session: it is not known whether its message was accepted");
-                self.lost(self.world.clock.moment());
+                tracing::warn!("Unbinding: it is not known whether a message was accepted");
+                self.unbind("Unbinding, the outcome of a submit is not known");
             }
             RequestOutcome::Nothing => {}
         }
