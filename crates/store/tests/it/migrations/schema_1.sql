@@ -105,6 +105,6 @@ INSERT INTO key_20774 (digest, message, fingerprint) VALUES (X'3C6EF372FE94F82A0
 INSERT INTO key_20774 (digest, message, fingerprint) VALUES (X'9E3779B97F4A7C150000000000000000', 15526526976000000, 1);
 INSERT INTO remote_20774 (carrier, remote, account, message, part, verdict, err) VALUES (1, X'61', 1, 15526526976000000, 1, NULL, 0);
 INSERT INTO remote_20774 (carrier, remote, account, message, part, verdict, err) VALUES (1, X'62', 1, 15526526976000001, 1, NULL, 0);
-INSERT INTO catalogue (kind, id, name, body) VALUES ('account', 1, 'alice', '{}');
+INSERT INTO catalogue (kind, id, name, body) VALUES ('account', 1, 'alice', '{"currency":"EUR","credit_limit":"0","minimum":"0","verified":true}');
 PRAGMA user_version = 1;
 COMMIT;

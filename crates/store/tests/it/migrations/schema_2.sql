@@ -139,7 +139,7 @@ INSERT INTO ledger (id, account, at, kind, balance, credit_used, message, note, 
 INSERT INTO ledger (id, account, at, kind, balance, credit_used, message, note, reference) VALUES (2, 1, 1794918600000, 2, 65000, 0, 15458579251200000, '', NULL);
 INSERT INTO writer (commits) VALUES (7);
 INSERT INTO balance (account, balance, credit_used) VALUES (1, 999740000, 0);
-INSERT INTO catalogue (kind, id, name, body) VALUES ('account', 1, 'alice', '{}');
+INSERT INTO catalogue (kind, id, name, body) VALUES ('account', 1, 'alice', '{"currency":"EUR","credit_limit":"0","minimum":"0","verified":true}');
 INSERT INTO key_20774 (digest, message, fingerprint) VALUES (X'3C6EF372FE94F82A0000000000000000', 15526526976000001, 2);
 INSERT INTO key_20774 (digest, message, fingerprint) VALUES (X'9E3779B97F4A7C150000000000000000', 15526526976000000, 1);
 INSERT INTO remote_20774 (carrier, remote, account, message, part, verdict, err) VALUES (1, X'30306165', 1, 15526526976000002, 1, NULL, 0);
