@@ -124,7 +124,7 @@ impl WritingConnection {
         SqlTables::logged(&self.connection, &self.changes)
     }
 
-    /// Whether the setup is empty: no account, key, connection or carrier.
+    /// Returns all entries of the setup.
     pub(crate) fn catalogue(&self) -> Result<Vec<CatalogueRow>, TableError> {
         catalogue::read(&self.connection)
     }

@@ -147,6 +147,7 @@ pub(super) fn acknowledge_here(world: &World, query: &AlarmsQuery) -> Acknowledg
 }
 
 /// The advice for the operator about an alarm.
+#[expect(clippy::too_many_lines, reason = "a flat table with a line per alarm")]
 const fn what_to_do(kind: AlarmKind) -> &'static str {
     match kind {
         AlarmKind::BindRefused => {

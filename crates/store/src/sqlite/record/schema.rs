@@ -182,8 +182,8 @@ pub(crate) fn set_aside(folder: &Path, reason: &str) -> Result<(), StoreError> {
         1 => folder.join(format!("{FILE_NAME}.{UNUSABLE}")),
         later => folder.join(format!("{FILE_NAME}.{UNUSABLE}-{later}")),
     };
-    let may_take = |aside: &PathBuf| !aside.is_dir() && !(path.is_dir() && aside.exists());
-    let aside = (1..).map(name).find(may_take).expect("a free name");
+    let is_taken = |aside: &Path| aside.is_dir() || (path.is_dir() && aside.exists());
+    let aside = (1..).map(name).find(|aside| !is_taken(aside)).expect("a free name");
     tracing::warn!(file = %path.display(), moved_to = %aside.display(), reason, "The record cannot be used and is made again from the store");
     for (file, aside) in files(&path).into_iter().zip(files(&aside)) {
         match std::fs::rename(&file, &aside) {
