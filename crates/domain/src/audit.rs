@@ -1,10 +1,14 @@
-//! The audit log: who changed what, from where, and how. Each row has a hash over itself and the hash of the row before it, so
-//! that a row that was altered, removed or put between others is found.
+//! The audit log: who changed what, from where, and how. Each row has a keyed hash over itself and the hash of the row before
+//! it, and the end of the log is sealed where the rows are not. Somebody who can write to the database but does not have the key
+//! can neither alter, remove, insert nor append a row unnoticed.
 
 use crate::ids::AccountId;
+use crate::money::Money;
 use crate::time::Timestamp;
+use hmac::{Hmac, KeyInit, Mac};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
+use sha2::Sha256;
+use std::fmt;
 
 /// One change for the audit log. It has no secret and no message text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,7 +39,26 @@ pub struct AuditFilter {
     pub since: Option<Timestamp>,
 }
 
-/// The hash of a row: SHA-256.
+/// The key of the hashes and seals. It is derived from the pepper, which is not in the database.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub struct AuditKey(pub [u8; 32]);
+
+impl fmt::Debug for AuditKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("AuditKey(..)")
+    }
+}
+
+/// A change of an account's money that a row is about, as the ledger has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuditPosting {
+    /// The id of the ledger entry.
+    pub entry: i64,
+    pub balance: Money,
+    pub credit_used: Money,
+}
+
+/// The hash of a row: HMAC-SHA-256.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditHash(pub [u8; 32]);
 
@@ -55,11 +78,25 @@ pub struct AuditRow {
     /// 1 for the first; no number is left out.
     pub number: u64,
     pub entry: AuditEntry,
+    pub posting: Option<AuditPosting>,
     pub hash: AuditHash,
 }
 
-/// The last row of the log.
+/// Where the end of the log is sealed, apart from its rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SealPlace {
+    /// A row of another table.
+    Database,
+    /// A file beside the database.
+    File,
+}
+
+/// Shows that an end was the end of the log at some time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuditSeal(pub [u8; 32]);
+
+/// The last row of the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditEnd {
     /// 0 if there is no row.
     pub number: u64,
@@ -72,15 +109,28 @@ impl AuditEnd {
 
     /// Returns the row that follows.
     #[must_use]
-    pub fn append(self, entry: AuditEntry) -> AuditRow {
+    pub fn append(self, key: AuditKey, entry: AuditEntry, posting: Option<AuditPosting>) -> AuditRow {
         let number = self.number + 1;
-        let hash = hash(self.hash, number, &entry);
-        AuditRow { number, entry, hash }
+        let hash = hash(key, self.hash, number, &entry, posting);
+        AuditRow { number, entry, posting, hash }
     }
 
     /// Whether this row can follow: it has the next number, and its hash fits.
-    pub fn is_before(self, row: &AuditRow) -> bool {
-        row.number == self.number + 1 && row.hash == hash(self.hash, row.number, &row.entry)
+    pub fn is_before(self, key: AuditKey, row: &AuditRow) -> bool {
+        let AuditRow { number, entry, posting, hash: found } = row;
+        *number == self.number + 1 && *found == hash(key, self.hash, *number, entry, *posting)
+    }
+
+    /// Returns the seal of this end.
+    pub fn seal(self, key: AuditKey, place: SealPlace) -> AuditSeal {
+        let what: &[u8] = match place {
+            SealPlace::Database => b"head in the database",
+            SealPlace::File => b"head in a file",
+        };
+        let mut mac = keyed(key, what);
+        mac.update(&self.number.to_be_bytes());
+        mac.update(&self.hash.0);
+        AuditSeal(mac.finalize().into_bytes().into())
     }
 }
 
@@ -91,25 +141,50 @@ impl From<&AuditRow> for AuditEnd {
 }
 
 /// Each field is hashed with its length before it, so that two different rows never hash the same octets.
-fn hash(before: AuditHash, number: u64, entry: &AuditEntry) -> AuditHash {
+fn hash(
+    key: AuditKey,
+    before: AuditHash,
+    number: u64,
+    entry: &AuditEntry,
+    posting: Option<AuditPosting>,
+) -> AuditHash {
     let AuditEntry { at, account, by, from, action, subject, detail } = entry;
-    let mut sha = Sha256::new();
-    sha.update(before.0);
-    sha.update(number.to_be_bytes());
-    sha.update(at.as_millis().to_be_bytes());
-    sha.update([u8::from(account.is_some())]);
-    sha.update(account.map_or(0, AccountId::get).to_be_bytes());
+    let mut mac = keyed(key, b"row");
+    mac.update(&before.0);
+    mac.update(&number.to_be_bytes());
+    mac.update(&at.as_millis().to_be_bytes());
+    mac.update(&[u8::from(account.is_some())]);
+    mac.update(&account.map_or(0, AccountId::get).to_be_bytes());
     for text in [by, from, action, subject, detail] {
         let length = u64::try_from(text.len()).unwrap_or(u64::MAX);
-        sha.update(length.to_be_bytes());
-        sha.update(text.as_bytes());
+        mac.update(&length.to_be_bytes());
+        mac.update(text.as_bytes());
     }
-    AuditHash(sha.finalize().into())
+    if let Some(AuditPosting { entry, balance, credit_used }) = posting {
+        for figure in [entry, balance.as_micros(), credit_used.as_micros()] {
+            mac.update(&figure.to_be_bytes());
+        }
+    }
+    AuditHash(mac.finalize().into_bytes().into())
+}
+
+/// Returns a keyed hash for a purpose, which has its length before it.
+fn keyed(key: AuditKey, purpose: &[u8]) -> Hmac<Sha256> {
+    let mut mac = Hmac::<Sha256>::new_from_slice(&key.0).expect("HMAC takes a key of any length");
+    mac.update(&u64::try_from(purpose.len()).unwrap_or(u64::MAX).to_be_bytes());
+    mac.update(purpose);
+    mac
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const KEY: AuditKey = AuditKey([7; 32]);
+
+    fn posting(entry: i64) -> AuditPosting {
+        AuditPosting { entry, balance: Money::from_micros(5), credit_used: Money::ZERO }
+    }
 
     fn entry(subject: &str) -> AuditEntry {
         AuditEntry {
@@ -126,7 +201,7 @@ mod tests {
     fn is_chain(rows: &[AuditRow]) -> bool {
         let mut end = AuditEnd::EMPTY;
         rows.iter().all(|row| {
-            let fits = end.is_before(row);
+            let fits = end.is_before(KEY, row);
             end = row.into();
             fits
         })
@@ -135,7 +210,7 @@ mod tests {
     fn chain() -> Vec<AuditRow> {
         let mut end = AuditEnd::EMPTY;
         let append = |subject: &&str| {
-            let row = end.append(entry(subject));
+            let row = end.append(KEY, entry(subject), Some(posting(1)));
             end = (&row).into();
             row
         };
@@ -164,6 +239,13 @@ mod tests {
             alter(&mut rows[1].entry);
             assert!(!is_chain(&rows));
         }
+        let postings: [Option<AuditPosting>; 3] =
+            [None, Some(posting(2)), Some(AuditPosting { balance: Money::from_micros(50), ..posting(1) })];
+        for altered in postings {
+            let mut rows = chain();
+            rows[1].posting = altered;
+            assert!(!is_chain(&rows));
+        }
         let mut rows = chain();
         rows.remove(1);
         assert!(!is_chain(&rows));
@@ -177,6 +259,20 @@ mod tests {
         let (mut one, mut other) = (entry("ab"), entry("a"));
         one.detail = "c".to_owned();
         other.detail = "bc".to_owned();
-        assert_ne!(AuditEnd::EMPTY.append(one).hash, AuditEnd::EMPTY.append(other).hash);
+        let hash = |entry| AuditEnd::EMPTY.append(KEY, entry, None).hash;
+        assert_ne!(hash(one), hash(other));
+    }
+
+    #[test]
+    fn row_and_seal_of_another_key_do_not_fit() {
+        let other = AuditKey([8; 32]);
+        let row = AuditEnd::EMPTY.append(other, entry("one"), None);
+        assert!(AuditEnd::EMPTY.is_before(other, &row) && !AuditEnd::EMPTY.is_before(KEY, &row));
+        let end = AuditEnd::from(&row);
+        let seal = end.seal(KEY, SealPlace::Database);
+        assert_ne!(seal, end.seal(other, SealPlace::Database));
+        assert_ne!(seal, end.seal(KEY, SealPlace::File));
+        assert_ne!(seal, AuditEnd { number: 2, ..end }.seal(KEY, SealPlace::Database));
+        assert_ne!(seal.0, end.hash.0);
     }
 }

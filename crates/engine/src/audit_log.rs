@@ -1,18 +1,65 @@
-//! Writes the audit log in the batch of the change that it is about.
+//! Writes the audit log in the batch of the change that it is about. Every change of an account's money by a person has a row,
+//! whether or not its command names the author.
 
 use crate::batch::Batch;
+use crate::ops::Balance;
+use crate::state::audit_log::UnloggedPosting;
 use crate::tables::{AuditLogChange, TableError};
-use hermod_domain::audit::{AuditEnd, AuditEntry};
+use hermod_domain::audit::{AuditEnd, AuditEntry, AuditPosting, SealPlace};
+
+/// The author of a change whose command names none.
+const NO_AUTHOR: &str = "unknown";
+/// The action of a row that was written for a posting alone.
+const POSTED: &str = "ledger.post";
 
 impl Batch<'_> {
-    /// Appends entries to the audit log.
+    /// Appends entries to the audit log. The postings of the same command belong to the entries of their accounts; those
+    /// without such an entry get rows of their own.
     pub fn append_to_audit_log(&mut self, entries: &[AuditEntry]) -> Result<(), TableError> {
-        let mut end = self.tables.read()?.audit_log_end()?;
+        let mut postings = std::mem::take(&mut self.unlogged_postings);
         for entry in entries {
-            let row = end.append(entry.clone());
-            end = AuditEnd::from(&row);
-            self.tables.write(AuditLogChange::Add(row));
+            let own = postings.iter().position(|posting| entry.account == Some(posting.account));
+            let posting = own.map(|place| postings.remove(place));
+            self.append(entry.clone(), posting)?;
+        }
+        for posting in postings {
+            self.append(entry_about(posting, entries.first()), Some(posting))?;
         }
         Ok(())
+    }
+
+    /// Logs the postings of commands that name no author.
+    pub fn log_postings(&mut self) -> Result<(), TableError> {
+        if self.unlogged_postings.is_empty() { Ok(()) } else { self.append_to_audit_log(&[]) }
+    }
+
+    fn append(&mut self, entry: AuditEntry, posting: Option<UnloggedPosting>) -> Result<(), TableError> {
+        let key = self.state.audit_log.key;
+        let posting = posting.map(|UnloggedPosting { id, change, .. }| AuditPosting {
+            entry: id,
+            balance: change.balance,
+            credit_used: change.credit_used,
+        });
+        let row = self.state.audit_log.end(self.tables)?.append(key, entry, posting);
+        let end = AuditEnd::from(&row);
+        let seal = end.seal(key, SealPlace::Database);
+        self.tables.write(AuditLogChange::Add { row, seal });
+        self.state.audit_log.set_end(end);
+        self.audit_log_end = Some(end);
+        Ok(())
+    }
+}
+
+fn entry_about(posting: UnloggedPosting, author: Option<&AuditEntry>) -> AuditEntry {
+    let UnloggedPosting { id, account, at, change } = posting;
+    let Balance { balance, credit_used } = change;
+    AuditEntry {
+        at,
+        account: Some(account),
+        by: author.map_or_else(|| NO_AUTHOR.to_owned(), |author| author.by.clone()),
+        from: author.map(|author| author.from.clone()).unwrap_or_default(),
+        action: POSTED.to_owned(),
+        subject: format!("ledger entry {id}"),
+        detail: format!(r#"{{"balance":"{balance}","credit_used":"{credit_used}"}}"#),
     }
 }

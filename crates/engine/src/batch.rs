@@ -5,6 +5,7 @@
 use crate::maps::{HashMap, HashSet};
 use crate::ops::{Endpoint, Handout, Job, LinkId, Purged, Report};
 use crate::state::aliases::Aliases;
+use crate::state::audit_log::{AuditLogState, UnloggedPosting};
 use crate::state::balances::Balances;
 use crate::state::carrier_ids::CarrierIdIndex;
 use crate::state::concat_references::ConcatReferences;
@@ -27,6 +28,7 @@ use crate::tables::{
     MessageKey, PartChange, PartRow, ReportRange, StepChange, TableError, Tables, UnreadablePart,
     UnreadableReport,
 };
+use hermod_domain::audit::AuditEnd;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, IdMint, MessageId, PartNo};
 use hermod_domain::lifecycle::{DoubtPolicy, Part, PartEvent, Progress};
@@ -63,6 +65,7 @@ pub struct EngineState {
     pub last_report: u64,
     pub last_ids: LastIds,
     pub event_numbers: EventNumbers,
+    pub audit_log: AuditLogState,
     /// The wait of a part in doubt before its first resend; `lifecycle::resend_wait` computes the later ones.
     pub in_doubt_wait: Duration,
     /// The time of the last batch that had one.
@@ -209,6 +212,10 @@ pub struct Batch<'a> {
     /// How many of the steps are written to the timelines already.
     kept_steps: usize,
     pub tally: Tally,
+    /// Postings by persons that the audit log does not have yet.
+    pub unlogged_postings: Vec<UnloggedPosting>,
+    /// The end of the audit log, if this batch has written to it.
+    pub audit_log_end: Option<AuditEnd>,
     /// The catalogue that was in force when the batch began.
     pub catalogue: Arc<Catalogue>,
 }
@@ -242,6 +249,8 @@ impl<'a> Batch<'a> {
             steps,
             kept_steps: 0,
             tally: Tally::default(),
+            unlogged_postings: Vec::new(),
+            audit_log_end: None,
             catalogue,
         }
     }
@@ -254,6 +263,7 @@ impl<'a> Batch<'a> {
     /// Writes everything that was held back, and applies all changes. The last step before the commit.
     pub fn finish(&mut self) -> Result<(), TableError> {
         self.write_fresh();
+        self.log_postings()?;
         self.write_last_event_number();
         self.state.keys.write(self.tables);
         self.state.balances.write(self.tables);

@@ -4,6 +4,7 @@
 use crate::batch::Batch;
 use crate::maps::HashMap;
 use crate::ops::{Balance, LedgerEntry, LedgerKind, LedgerRow, PostOutcome, PostRefusal};
+use crate::state::audit_log::UnloggedPosting;
 use crate::tables::{LedgerChange, MessageKey, Posting, TableError};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::money::{AMOUNT_MAX, Money};
@@ -29,6 +30,8 @@ impl Batch<'_> {
             }
             Ok(Judged::New { change, after }) => {
                 let id = self.write_entry(entry, change, after, None);
+                let LedgerEntry { account, now: at, .. } = *entry;
+                self.unlogged_postings.push(UnloggedPosting { id, account, at, change });
                 PostOutcome::Posted { entry: id, balance: after }
             }
         })

@@ -5,6 +5,7 @@ use crate::ops::{ResponseRecord, SubmitResponse};
 use crate::progress;
 use crate::report;
 use crate::state::aliases::Aliases;
+use crate::state::audit_log::AuditLogState;
 use crate::state::balances::Balances;
 use crate::state::carrier_ids::CarrierIdIndex;
 use crate::state::concat_references::ConcatReferences;
@@ -68,6 +69,7 @@ impl EngineState {
             last_report: report::last_id(tables)?,
             last_ids: LastIds::load(tables)?,
             event_numbers: EventNumbers::load(tables)?,
+            audit_log: AuditLogState::default(),
             in_doubt_wait,
             last_time: Timestamp::EPOCH,
             unreadable: Vec::new(),
@@ -114,6 +116,7 @@ impl EngineState {
         self.aliases.rolled_back();
         self.parked.rolled_back();
         self.delivery.rolled_back();
+        self.audit_log.rolled_back();
         self.continue_at = None;
         self.recent_messages.clear();
         self.keys.rolled_back();

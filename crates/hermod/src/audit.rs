@@ -6,7 +6,7 @@ use crate::operator::operator_client::OperatorClient;
 use crate::operator::target::Target;
 use crate::{output, runtime};
 use clap::Args;
-use hermod_gateway::running::{self, AuditReport, RecordAudit, StoreError, Violation};
+use hermod_gateway::running::{self, AuditProof, AuditReport, RecordAudit, StoreError, Violation};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,8 +29,9 @@ The audit also checks the structure of every page of the database file, the type
 its table. The file has no checksums: a changed byte inside a value, such as a letter of a text, is found only if an
 index or another row contradicts it. Use a file system with checksums if that is not enough.
 
-Each row of the audit log has a hash that covers the row before it. Rows that were removed at its end are not found this
-way: keep the last hash that this command prints elsewhere, and compare.
+Each row of the audit log has a keyed hash that covers the row before it, and its end is sealed in the database and in the
+file hermod.audit: changed, removed and added rows are found, also at the end. The key is derived from the pepper; without
+the pepper only the numbers of the rows are checked. Top-ups, adjustments, invoices and payments are compared with the log.
 
 Exit codes: 0 no violations; 1 violations, or the audit failed.";
 
@@ -56,9 +57,13 @@ impl Audit {
     async fn audit(self) -> CommandResult {
         let Audit { work_dir, target } = self;
         let folder = target.folder()?;
+        let key = target.audit_key()?;
         let report = match target.server()? {
-            Some(server) => running::Store::audit_server(&server).map_err(Failure::failed)?,
-            None => audit_folder(&target, work_dir.as_deref(), &folder).await?,
+            Some(server) => running::Store::audit_server(&server, key).map_err(Failure::failed)?,
+            None => {
+                let proof = AuditProof::read(&folder, key).map_err(Failure::failed)?;
+                audit_folder(&target, work_dir.as_deref(), &folder, proof).await?
+            }
         };
         let printed = if target.wants_json() {
             output::print_json(&to_json(&report).to_string())
@@ -75,29 +80,36 @@ async fn audit_folder(
     target: &Target,
     work_dir: Option<&Path>,
     folder: &Path,
+    proof: AuditProof,
 ) -> Result<AuditReport, Failure> {
     Ok(match target.running().await? {
         Some(gateway) => {
-            let mut report = audit_copy(&gateway, work_dir.unwrap_or(folder)).await?;
+            let mut report = audit_copy(&gateway, work_dir.unwrap_or(folder), proof).await?;
             report.violations.extend(journal_violation(folder));
             report
         }
-        None => audit_showing_progress(folder, GatewayStarts::StopAudit).map_err(|fault| match fault {
-            StoreError::ReadTooLong => Failure::failed(format!(
-                "a gateway started on {} during the audit, which was stopped: run it again",
-                folder.display()
-            )),
-            fault => Failure::failed(fault),
-        })?,
+        None => {
+            audit_showing_progress(folder, proof, GatewayStarts::StopAudit).map_err(|fault| match fault {
+                StoreError::ReadTooLong => Failure::failed(format!(
+                    "a gateway started on {} during the audit, which was stopped: run it again",
+                    folder.display()
+                )),
+                fault => Failure::failed(fault),
+            })?
+        }
     })
 }
 
-async fn audit_copy(gateway: &OperatorClient, work_dir: &Path) -> Result<AuditReport, Failure> {
+async fn audit_copy(
+    gateway: &OperatorClient,
+    work_dir: &Path,
+    proof: AuditProof,
+) -> Result<AuditReport, Failure> {
     let copy = work_dir.join(running::AUDIT_COPY_FOLDER);
     // Remains of an audit that was killed.
     let _ = std::fs::remove_dir_all(&copy);
     copy_by_gateway(gateway, &copy).await?;
-    let report = audit_showing_progress(&copy, GatewayStarts::Continue).map_err(Failure::failed);
+    let report = audit_showing_progress(&copy, proof, GatewayStarts::Continue).map_err(Failure::failed);
     std::fs::remove_dir_all(&copy)
         .map_err(|error| Failure::failed(format!("{}: {error}; remove it", copy.display())))?;
     report
@@ -117,12 +129,17 @@ enum GatewayStarts {
     Continue,
 }
 
-fn audit_showing_progress(folder: &Path, starts: GatewayStarts) -> Result<AuditReport, StoreError> {
+fn audit_showing_progress(
+    folder: &Path,
+    proof: AuditProof,
+    starts: GatewayStarts,
+) -> Result<AuditReport, StoreError> {
     let (done, waiting) = sync_channel(1);
     let stop = Arc::new(AtomicBool::new(false));
     let (audited, stopped) = (folder.to_owned(), stop.clone());
     let working = std::thread::spawn(move || {
-        let report = running::Store::audit_with_stop(&audited, move || stopped.load(Ordering::Relaxed));
+        let report =
+            running::Store::audit_with_stop(&audited, proof, move || stopped.load(Ordering::Relaxed));
         // The receiver may be gone; the report itself is joined below.
         let _ = done.send(());
         report
@@ -154,6 +171,7 @@ fn to_json(report: &AuditReport) -> serde_json::Value {
         purged_before,
         record,
         audit_log,
+        is_audit_log_checked,
         violations,
     } = report;
     let violations: Vec<_> = violations
@@ -169,7 +187,9 @@ fn to_json(report: &AuditReport) -> serde_json::Value {
         "resends": resends,
         "purged_before": purged_before.map(|before| before.to_iso()),
         "record": record_json(*record),
-        "audit_log": { "rows": audit_log.number, "last_hash": audit_log.hash.short() },
+        "audit_log": {
+            "rows": audit_log.number, "last_hash": audit_log.hash.short(), "checked": is_audit_log_checked
+        },
         "violations": violations,
     })
 }
@@ -210,6 +230,7 @@ fn to_text(report: &AuditReport, folder: &Path) -> String {
         purged_before,
         record,
         audit_log,
+        is_audit_log_checked,
         violations,
     } = report;
     let mut text = format!(
@@ -224,9 +245,10 @@ fn to_text(report: &AuditReport, folder: &Path) -> String {
     }
     text.push_str(record_text(*record).as_str());
     text.push_str(&format!(
-        "  audit log       {} rows, the last has the hash {}\n",
+        "  audit log       {} rows, the last has the hash {}{}\n",
         audit_log.number,
-        audit_log.hash.short()
+        audit_log.hash.short(),
+        if *is_audit_log_checked { "" } else { "; not checked, because the pepper is not here" }
     ));
     if report.is_clean() {
         text.push_str("No violations.\n");

@@ -118,6 +118,8 @@ async fn copy(target: &Target, from: &Path, draft: &Path, keys: &[&str]) -> Resu
     if let Some(parent) = draft.parent() {
         std::fs::create_dir_all(parent).map_err(|error| about(parent, &error))?;
     }
+    // Before the database, whose log may grow meanwhile.
+    let audit_head = std::fs::read(from.join(running::AUDIT_HEAD_FILE)).ok();
     let mut bytes = match target.running().await? {
         Some(gateway) => copy_by_gateway(&gateway, draft).await?,
         None => {
@@ -126,6 +128,10 @@ async fn copy(target: &Target, from: &Path, draft: &Path, keys: &[&str]) -> Resu
             size_of(&draft.join(DATABASE))?
         }
     };
+    if let Some(octets) = audit_head {
+        let copied = draft.join(running::AUDIT_HEAD_FILE);
+        std::fs::write(&copied, octets).map_err(|error| about(&copied, &error))?;
+    }
     for name in keys.iter().filter(|name| from.join(name).exists()) {
         let copied = draft.join(name);
         let done = std::fs::copy(from.join(name), &copied).and_then(|_| {

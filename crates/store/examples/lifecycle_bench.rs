@@ -122,7 +122,7 @@ async fn run(plan: Plan) {
         engine.close().await.expect("the engine closes");
     }
     let report = match &server {
-        Some(server) => Store::audit_server(server).expect("an audit"),
+        Some(server) => Store::audit_server(server, None).expect("an audit"),
         None => Store::audit(&folder.join("node")).expect("an audit"),
     };
     assert!(report.is_clean() && report.messages == messages && report.open_parts == 0, "{report:?}");

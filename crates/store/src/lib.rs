@@ -40,6 +40,7 @@ pub use hermod_engine::ops::*;
 pub use hermod_engine::state::lanes::JOBS_IN_MEMORY_MAX;
 pub use letters::Letter;
 pub use node_run::NodeRun;
+pub use backend::{AUDIT_HEAD_FILE, AuditProof};
 pub use read_results::{AuditReport, RecordAudit, Salvage, Violation};
 pub use schema_status::{MigrationError, MigrationKind, MigrationStep, SchemaStatus};
 pub use server::{NodeKey, NodeListener, NodeOptions, Server};

@@ -20,8 +20,10 @@ pub struct AuditReport {
     /// Messages accepted before this time are purged, and their costs are rolled up in the ledger.
     pub purged_before: Option<Timestamp>,
     pub record: RecordAudit,
-    /// The last row of the audit log. Kept elsewhere, it shows later whether rows at the end were removed.
+    /// The last row of the audit log.
     pub audit_log: AuditEnd,
+    /// Whether the key was there to check the hashes and the sealed end of the audit log.
+    pub is_audit_log_checked: bool,
     pub violations: Vec<Violation>,
 }
 

@@ -7,6 +7,7 @@ use crate::letters::Inbox;
 use crate::outboxes::Outboxes;
 use crate::record::Feed;
 use arc_swap::ArcSwap;
+use hermod_domain::audit::AuditKey;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::time::Timestamp;
@@ -15,7 +16,7 @@ use hermod_engine::ops::{ENDPOINTS_WOKEN_MAX, Endpoint};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tokio::sync::{Notify, oneshot, watch};
 
 const NOTHING_DUE: i64 = i64::MAX;
@@ -32,6 +33,8 @@ pub(crate) struct Shared {
     pub unconfirmed: CarrierCounts,
     /// Ids that a carrier gave to a part while another part had them.
     pub reused_ids: CarrierCounts,
+    /// The key of the audit log, once the caller has set it.
+    pub audit_key: OnceLock<AuditKey>,
     /// What the record has not seen yet.
     pub feed: Arc<Feed>,
     /// Until when this node may answer and send.
@@ -62,6 +65,7 @@ impl Shared {
             copies: CopySlot::default(),
             unconfirmed: CarrierCounts::default(),
             reused_ids: CarrierCounts::default(),
+            audit_key: OnceLock::new(),
             feed,
             lease,
             runs_engine: watch::Sender::new(false),

@@ -2,6 +2,7 @@
 //! the decisions, and decides nothing itself.
 
 pub mod aliases;
+pub mod audit_log;
 pub mod balances;
 pub mod carrier_id_days;
 pub mod carrier_ids;

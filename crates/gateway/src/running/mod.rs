@@ -36,9 +36,10 @@ use tokio::net::TcpListener;
 pub use crate::edges::webhooks::Resolver;
 
 /// For commands on a data folder.
+pub use hermod_domain::audit::AuditKey;
 pub use hermod_store::{
-    AuditReport, CopyReport, CopyStep, MigrationKind, MigrationStep, RecordAudit, Salvage, SchemaStatus,
-    Server, Store, StoreError, Violation,
+    AUDIT_HEAD_FILE, AuditProof, AuditReport, CopyReport, CopyStep, MigrationKind, MigrationStep,
+    RecordAudit, Salvage, SchemaStatus, Server, Store, StoreError, Violation,
 };
 
 /// How often due parts are released.

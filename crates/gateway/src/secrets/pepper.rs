@@ -6,6 +6,7 @@
 use super::secret::write_private;
 use super::source::SecretSource;
 use crate::config::Data;
+use hermod_domain::audit::AuditKey;
 use hermod_store::{NodeKey, PepperFingerprint};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -153,6 +154,11 @@ impl Pepper {
     /// Returns the key by which the nodes on one server know each other.
     pub fn node_key(&self) -> NodeKey {
         NodeKey(self.derived(&[b"nodes"]))
+    }
+
+    /// Returns the key of the hashes and seals of the audit log.
+    pub fn audit_key(&self) -> AuditKey {
+        AuditKey(self.derived(&[b"audit log"]))
     }
 
     /// Returns the seed of the fingerprints that failed sign-ins are counted by.

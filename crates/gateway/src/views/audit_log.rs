@@ -58,7 +58,7 @@ pub struct AuditRowView {
 impl AuditRowView {
     /// Makes the view of a row about the account with this name.
     pub fn new(row: AuditRow, account: Option<String>) -> AuditRowView {
-        let AuditRow { number, entry, hash } = row;
+        let AuditRow { number, entry, posting: _, hash } = row;
         AuditRowView {
             number,
             at: entry.at.to_iso(),

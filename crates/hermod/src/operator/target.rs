@@ -11,9 +11,9 @@ use clap::Args;
 use hermod_gateway::clock::Clock;
 use hermod_gateway::config::Config;
 use hermod_gateway::edges::operator_api::BASE;
-use hermod_gateway::running::{self, OPERATOR_URL_FILE};
+use hermod_gateway::running::{self, AuditKey, OPERATOR_URL_FILE};
 use hermod_gateway::secrets::operator_token;
-use hermod_gateway::secrets::{Pepper, Secret, SecretSource};
+use hermod_gateway::secrets::{Pepper, PepperError, Secret, SecretSource, StoreContents};
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
@@ -116,6 +116,15 @@ impl Target {
     /// Whether the pepper is not in the data folder, but where the settings or the environment say.
     pub(crate) fn keeps_pepper_elsewhere(&self) -> Result<bool, Failure> {
         Ok(Pepper::source(&self.settings()?.data).is_elsewhere())
+    }
+
+    /// Returns the key of the audit log; none if the pepper is not there.
+    pub(crate) fn audit_key(&self) -> Result<Option<AuditKey>, Failure> {
+        match Pepper::load(&self.settings()?.data, StoreContents::Claimed) {
+            Ok(pepper) => Ok(Some(pepper.audit_key())),
+            Err(PepperError::NotOnThisNode(_)) => Ok(None),
+            Err(error) => Err(Failure::failed(error)),
+        }
     }
 
     pub(crate) fn wants_json(&self) -> bool {

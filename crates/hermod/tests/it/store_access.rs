@@ -29,7 +29,7 @@ pub(crate) fn audit(data: &Path) -> AuditReport {
 /// Audits a store. `data`: its data folder, if it is embedded.
 pub(crate) fn audit_store(store: &StoreAddress, data: &Path) -> AuditReport {
     match store.server().expect("an address") {
-        Some(server) => Store::audit_server(&server).expect("an audit"),
+        Some(server) => Store::audit_server(&server, None).expect("an audit"),
         None => Store::audit(data).expect("an audit"),
     }
 }

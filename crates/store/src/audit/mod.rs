@@ -1,6 +1,7 @@
 //! The audit: recomputes every balance, state and reference from the raw rows of one snapshot and compares. No stored sum is
 //! trusted.
 
+mod log_rules;
 mod record_rules;
 mod rules;
 mod setup_rules;
@@ -10,9 +11,10 @@ use crate::error::StoreError;
 use crate::read_results::{AuditReport, RecordAudit, Violation};
 use crate::sql::day_tables::bucket_days;
 use crate::sql::{Connection, RowKey};
-use crate::sql::{audit_log, idempotency_keys, jobs, message_texts, parts, purging};
+use crate::sql::{idempotency_keys, jobs, message_texts, parts, purging};
+use crate::sqlite::audit_head::AuditProof;
 use crate::sqlite::schema;
-use hermod_domain::audit::AuditEnd;
+use hermod_domain::audit::{AuditEnd, AuditKey};
 use hermod_domain::ids::MessageId;
 use hermod_domain::lifecycle::PartState;
 use hermod_domain::time::Timestamp;
@@ -33,20 +35,24 @@ const STEPS_PER_CHECK: i32 = 1_000_000;
 /// Audits the database of a folder in one snapshot. Fails with [`StoreError::ReadTooLong`] once `stop` returns true.
 pub(crate) fn audit(
     folder: &Path,
+    proof: AuditProof,
     stop: impl FnMut() -> bool + Send + 'static,
 ) -> Result<AuditReport, StoreError> {
     let mut connection = schema::open_existing(folder)?;
     connection.sqlite_mut().progress_handler(STEPS_PER_CHECK, Some(stop)).map_err(TableError::from)?;
     let record = record_rules::attach(&connection, folder)?;
-    read(&connection, &record).map_err(|error| StoreError::from(error).or_too_long())
+    read(&connection, &record, proof).map_err(|error| StoreError::from(error).or_too_long())
 }
 
 /// Audits the database of a server in one snapshot.
-pub(crate) fn audit_server(connection: &Connection) -> Result<AuditReport, StoreError> {
-    Ok(read(connection, &Attached::None)?)
+pub(crate) fn audit_server(
+    connection: &Connection,
+    key: Option<AuditKey>,
+) -> Result<AuditReport, StoreError> {
+    Ok(read(connection, &Attached::None, AuditProof { key, ..AuditProof::default() })?)
 }
 
-fn read(connection: &Connection, record: &Attached) -> Result<AuditReport, TableError> {
+fn read(connection: &Connection, record: &Attached, proof: AuditProof) -> Result<AuditReport, TableError> {
     let snapshot = connection.snapshot()?;
     let mut report = AuditReport {
         messages: count(&snapshot, "SELECT count(*) FROM message")?,
@@ -57,6 +63,7 @@ fn read(connection: &Connection, record: &Attached) -> Result<AuditReport, Table
         purged_before: purged_before(&snapshot)?,
         record: RecordAudit::None,
         audit_log: AuditEnd::EMPTY,
+        is_audit_log_checked: proof.key.is_some(),
         violations: Vec::new(),
     };
     for Rule { name, query } in RULES.iter().chain(WEBHOOK_RULES) {
@@ -64,7 +71,7 @@ fn read(connection: &Connection, record: &Attached) -> Result<AuditReport, Table
     }
     check(&snapshot, PURGED_ROWS_RULE, message_texts::purged_texts(&snapshot), &mut report)?;
     check_keys(&snapshot, &mut report)?;
-    check_audit_log(&snapshot, &mut report)?;
+    log_rules::check_log(&snapshot, proof, &mut report)?;
     setup_rules::check_setup(&snapshot, &mut report)?;
     for day in bucket_days(&snapshot, "remote")? {
         let query = format!(
@@ -96,28 +103,6 @@ fn check_keys(connection: &Connection, report: &mut AuditReport) -> Result<(), T
     let query = "SELECT 'message ' || message FROM key_message GROUP BY message HAVING count(*) > 1";
     check(connection, "a message has at most one idempotency key", query, report)?;
     Ok(connection.execute_batch("DROP TABLE key_message")?)
-}
-
-/// Checks that each row of the audit log follows the one before it.
-fn check_audit_log(connection: &Connection, report: &mut AuditReport) -> Result<(), TableError> {
-    let mut end = AuditEnd::EMPTY;
-    let mut broken = 0;
-    audit_log::visit(connection, |row| {
-        if !end.is_before(row) {
-            broken += 1;
-            if broken <= LISTED_PER_RULE_MAX {
-                let detail = format!(
-                    "row {} does not follow row {}: one of them was changed, or rows between them were removed",
-                    row.number, end.number
-                );
-                report.violations.push(Violation { rule: "the audit log is complete and unchanged", detail });
-            }
-        }
-        end = row.into();
-        Ok(())
-    })?;
-    report.audit_log = end;
-    Ok(())
 }
 
 /// Checks that every row of a part can be read, and every part that is still to be sent as a job.

@@ -3,6 +3,7 @@
 use crate::audit;
 use crate::error::StoreError;
 use crate::postgres::{self, Copying};
+use crate::backend::AuditProof;
 use crate::read_results::AuditReport;
 use crate::server::Server;
 use crate::sqlite::recovery;
@@ -22,8 +23,8 @@ pub(crate) fn copy_to_server(
     copying.copy_rows(on_step)?;
     on_step(CopyStep::Comparing);
     copying.complete()?;
-    let original = audit::audit(folder, || false)?;
-    let audit = audit::audit_server(&postgres::unchecked_auditor(server)?)?;
+    let original = audit::audit(folder, AuditProof::default(), || false)?;
+    let audit = audit::audit_server(&postgres::unchecked_auditor(server)?, None)?;
     if let Some(difference) = difference(&original, &audit) {
         return Err(CopyError::Differs(difference).into());
     }

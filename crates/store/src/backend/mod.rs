@@ -31,7 +31,7 @@ use crate::sqlite::database::Database;
 use crate::sqlite::record::{text, timeline};
 use crate::sqlite::{copying as sqlite_copying, lock, recovery, salvage};
 use crate::store_copy::PepperFingerprint;
-use hermod_domain::audit::{AuditFilter, AuditRow};
+use hermod_domain::audit::{AuditFilter, AuditKey, AuditRow};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::customer_request::CustomerRequestState;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, RemoteId};
@@ -53,6 +53,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use writing::WritingBackend;
 
+/// The file with the sealed end of the audit log.
+pub const AUDIT_HEAD_FILE: &str = crate::sqlite::audit_head::FILE_NAME;
+pub use crate::sqlite::audit_head::AuditProof;
 pub(crate) use crate::sqlite::record::text::{Candidates, Needle, TextMatches};
 pub(crate) use crate::sqlite::record::timeline::{StoredLine, add_lines, has_gap};
 
@@ -105,15 +108,16 @@ pub(crate) fn is_in_use(folder: &Path) -> Result<bool, StoreError> {
 /// Audits the database of a folder. Fails with [`StoreError::ReadTooLong`] once `stop` returns true.
 pub(crate) fn audit(
     folder: &Path,
+    proof: AuditProof,
     stop: impl FnMut() -> bool + Send + 'static,
 ) -> Result<AuditReport, StoreError> {
     recovery::complete_database(folder)?;
-    audit::audit(folder, stop)
+    audit::audit(folder, proof, stop)
 }
 
 /// Audits the database of a server.
-pub(crate) fn audit_server(server: &Server) -> Result<AuditReport, StoreError> {
-    audit::audit_server(&postgres::auditor(server)?)
+pub(crate) fn audit_server(server: &Server, key: Option<AuditKey>) -> Result<AuditReport, StoreError> {
+    audit::audit_server(&postgres::auditor(server)?, key)
 }
 
 /// Returns the schema version of a server, and what is left to migrate.

@@ -6,6 +6,7 @@ use crate::error::StoreError;
 use crate::node_run::{KeptOutcomes, NodeRun, SentBy};
 use crate::postgres;
 use crate::sqlite::writing;
+use hermod_domain::audit::{AuditEnd, AuditKey};
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::AnyOutcome;
 use hermod_engine::ops::CatalogueRow;
@@ -101,6 +102,14 @@ impl WritingBackend {
         match self {
             WritingBackend::Sqlite(_) => Ok(()),
             WritingBackend::Postgres(session) => session.note_catalogue(),
+        }
+    }
+
+    /// Writes the end of the audit log to the file beside the database. A server has no such file.
+    pub(crate) fn keep_audit_head(&self, key: AuditKey, end: AuditEnd) {
+        match self {
+            WritingBackend::Sqlite(connection) => connection.keep_audit_head(key, end),
+            WritingBackend::Postgres(_) => {}
         }
     }
 

@@ -26,6 +26,11 @@ const MIGRATIONS: &[Migration] = &[
         what: "keep the outcomes of operations until their nodes have them",
         sql: include_str!("outcomes.sql"),
     },
+    Migration {
+        kind: MigrationKind::Expand,
+        what: "seal the end of the audit log",
+        sql: include_str!("audit_head.sql"),
+    },
 ];
 
 /// One step from a schema version to the next.

@@ -2,33 +2,34 @@
 
 use crate::sql::SqlTables;
 use crate::sql::{Connection, OptionalExtension, Row, params};
-use hermod_domain::audit::{AuditEnd, AuditEntry, AuditFilter, AuditHash, AuditRow};
+use hermod_domain::audit::{
+    AuditEnd, AuditEntry, AuditFilter, AuditHash, AuditPosting, AuditRow, AuditSeal,
+};
 use hermod_domain::ids::AccountId;
+use hermod_domain::money::Money;
 use hermod_domain::time::Timestamp;
-use hermod_engine::tables::{AuditLogChange, AuditLogRows, TableError};
+use hermod_engine::tables::{AuditLogChange, AuditLogEnd, AuditLogRows, SealedEnd, TableError};
 
 /// The columns in the order that [`read`] expects.
-const COLUMNS: &str = "number, at, account, author, origin, action, subject, detail, hash";
+const COLUMNS: &str = "number, at, account, author, origin, action, subject, detail, hash,
+             posting, posted_balance, posted_credit";
 
 impl AuditLogRows for SqlTables<'_> {
-    fn audit_log_end(&self) -> Result<AuditEnd, TableError> {
+    fn audit_log_end(&self) -> Result<AuditLogEnd, TableError> {
         let last = self
             .connection
             .prepare_cached("SELECT number, hash FROM audit_log ORDER BY number DESC LIMIT 1")?
-            .query_row([], |row| Ok((row.get::<i64>(0)?, row.get(1)?)))
+            .query_row([], read_end)
             .optional()?;
-        Ok(last.map_or(AuditEnd::EMPTY, |(number, hash)| AuditEnd {
-            number: number.cast_unsigned(),
-            hash: AuditHash(hash),
-        }))
+        Ok(AuditLogEnd { last: last.unwrap_or(AuditEnd::EMPTY), sealed: sealed_end(self.connection)? })
     }
 
     fn change_audit_log(&self, change: &AuditLogChange) -> Result<(), TableError> {
-        let AuditLogChange::Add(AuditRow { number, entry, hash }) = change;
+        let AuditLogChange::Add { row: AuditRow { number, entry, posting, hash }, seal } = change;
         let AuditEntry { at, account, by, from, action, subject, detail } = entry;
         self.connection
             .prepare_cached(&format!(
-                "INSERT INTO audit_log ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
+                "INSERT INTO audit_log ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"
             ))?
             .execute(params![
                 number.cast_signed(),
@@ -39,10 +40,36 @@ impl AuditLogRows for SqlTables<'_> {
                 action,
                 subject,
                 detail,
-                hash.0
+                hash.0,
+                posting.map(|posting| posting.entry),
+                posting.map(|posting| posting.balance.as_micros()),
+                posting.map(|posting| posting.credit_used.as_micros())
             ])?;
+        self.connection
+            .prepare_cached("INSERT OR REPLACE INTO audit_head (id, number, hash, seal) VALUES (1, ?1, ?2, ?3)")?
+            .execute(params![number.cast_signed(), hash.0, seal.0])?;
         Ok(())
     }
+}
+
+/// Returns the sealed end of the log; none if no row was ever written.
+pub(crate) fn sealed_end(connection: &Connection) -> Result<Option<SealedEnd>, TableError> {
+    let mut statement = connection.prepare_cached("SELECT number, hash, seal FROM audit_head")?;
+    let found = statement
+        .query_row([], |row| Ok(SealedEnd { end: read_end(row)?, seal: AuditSeal(row.get(2)?) }))
+        .optional()?;
+    Ok(found)
+}
+
+/// Returns the hash of a row; none if there is no such row.
+pub(crate) fn hash_of(connection: &Connection, number: u64) -> Result<Option<AuditHash>, TableError> {
+    let mut statement = connection.prepare_cached("SELECT hash FROM audit_log WHERE number = ?1")?;
+    let found = statement.query_row([number.cast_signed()], |row| Ok(AuditHash(row.get(0)?)));
+    Ok(found.optional()?)
+}
+
+fn read_end(row: &Row<'_>) -> crate::sql::Result<AuditEnd> {
+    Ok(AuditEnd { number: row.get::<i64>(0)?.cast_unsigned(), hash: AuditHash(row.get(1)?) })
 }
 
 /// Returns rows before a number that match, the newest first.
@@ -93,5 +120,14 @@ fn read(row: &Row<'_>) -> crate::sql::Result<AuditRow> {
             detail: row.get(7)?,
         },
         hash: AuditHash(row.get(8)?),
+        posting: read_posting(row)?,
     })
+}
+
+fn read_posting(row: &Row<'_>) -> crate::sql::Result<Option<AuditPosting>> {
+    let Some(entry) = row.get::<Option<i64>>(9)? else { return Ok(None) };
+    let money = |column: usize| -> crate::sql::Result<Money> {
+        Ok(Money::from_micros(row.get::<Option<i64>>(column)?.unwrap_or(0)))
+    };
+    Ok(Some(AuditPosting { entry, balance: money(10)?, credit_used: money(11)? }))
 }

@@ -1,6 +1,7 @@
 //! The embedded store: one SQLite file with its schema, the connection that writes it behind a journal, checkpoints, copies, and
 //! the record beside it.
 
+pub(crate) mod audit_head;
 pub(crate) mod checkpoint;
 pub(crate) mod commit_mark;
 pub(crate) mod copying;

@@ -18,7 +18,8 @@ use crate::sqlite::progress::Progress;
 use crate::sqlite::recovery::recover;
 use crate::sqlite::replaying::{apply, no_room_to_start};
 use crate::sqlite::reserve::Reserve;
-use crate::sqlite::{copying, schema};
+use crate::sqlite::{audit_head, copying, schema};
+use hermod_domain::audit::{AuditEnd, AuditKey};
 use hermod_engine::ops::CatalogueRow;
 use hermod_engine::tables::{CHANGE_ENCODING, ChangeLog, TableError, Tables};
 use std::cell::{Cell, RefCell};
@@ -133,6 +134,13 @@ impl WritingConnection {
     pub(crate) fn store_position(&self) -> Result<([u8; 16], u64), TableError> {
         let history = schema::journal_position(&self.connection)?.history;
         Ok((history.0, self.journal.borrow().last_sequence()))
+    }
+
+    /// Writes the end of the audit log to its file.
+    pub(crate) fn keep_audit_head(&self, key: AuditKey, end: AuditEnd) {
+        if let Err(error) = audit_head::keep(&self.folder, &self.connection, key, end) {
+            tracing::error!(%error, "The end of the audit log could not be written to its file");
+        }
     }
 
     /// Returns how many webhook events wait, at all endpoints.

@@ -2,10 +2,12 @@
 
 use crate::backend;
 use crate::error::StoreError;
+use crate::backend::AuditProof;
 use crate::read_results::{AuditReport, Salvage};
 use crate::server::{Server, run_on_thread};
 use crate::shared::CopyRequest;
 use crate::store::Store;
+use hermod_domain::audit::AuditKey;
 use hermod_engine::commands::ReadQueues;
 use std::path::Path;
 use tokio::sync::oneshot;
@@ -14,21 +16,22 @@ impl Store {
     /// Audits the database of a data folder in one snapshot. While a gateway runs, audit a copy instead: the snapshot keeps the
     /// gateway's log from being truncated.
     pub fn audit(folder: &Path) -> Result<AuditReport, StoreError> {
-        Store::audit_with_stop(folder, || false)
+        Store::audit_with_stop(folder, AuditProof::default(), || false)
     }
 
     /// Audits the database of a server in one snapshot, also beside the gateways that use it.
-    pub fn audit_server(server: &Server) -> Result<AuditReport, StoreError> {
-        run_on_thread(|| backend::audit_server(server))
+    pub fn audit_server(server: &Server, key: Option<AuditKey>) -> Result<AuditReport, StoreError> {
+        run_on_thread(|| backend::audit_server(server, key))
     }
 
-    /// Does the same as [`Store::audit`], and fails with [`StoreError::ReadTooLong`] once `stop` returns true. `stop` is called
+    /// Does the same as [`Store::audit`], checks the audit log with `proof`, and fails with [`StoreError::ReadTooLong`] once `stop` returns true. `stop` is called
     /// several times a second.
     pub fn audit_with_stop(
         folder: &Path,
+        proof: AuditProof,
         stop: impl FnMut() -> bool + Send + 'static,
     ) -> Result<AuditReport, StoreError> {
-        backend::audit(folder, stop)
+        backend::audit(folder, proof, stop)
     }
 
     /// Checks that the journal of a running gateway's folder continues its database without a gap, which a copy of the database

@@ -7,6 +7,7 @@ use super::operation::Op;
 use crate::error::StoreError;
 use crate::node_run::SentBy;
 use crate::record::Erasures;
+use hermod_domain::audit::AuditEnd;
 use hermod_domain::ids::{CarrierId, ConnectionId};
 use hermod_domain::time::Timestamp;
 use hermod_engine::batch::{Batch, ForbiddenEvent, Tally};
@@ -41,6 +42,7 @@ struct Results {
     forbidden: Vec<ForbiddenEvent>,
     steps: Vec<MessageStep>,
     tally: Tally,
+    audit_log_end: Option<AuditEnd>,
     now: Timestamp,
 }
 
@@ -58,6 +60,7 @@ impl Results {
             forbidden,
             steps,
             tally,
+            audit_log_end,
             now,
             ..
         } = batch;
@@ -73,6 +76,7 @@ impl Results {
             forbidden,
             steps,
             tally,
+            audit_log_end,
             now,
         }
     }
@@ -135,6 +139,7 @@ impl Writer<'_> {
     fn try_transact(&mut self, ops: &[Op], claims: Claims) -> Result<Vec<Option<AnyOutcome>>, TableError> {
         let transaction = self.database.begin()?;
         let tables = self.database.tables();
+        self.engine.audit_log.key = self.shared.audit_key.get().copied().unwrap_or_default();
         self.engine.catalogue = self.shared.catalogue.load_full();
         let receivers = self.shared.outboxes.receivers();
         let mut batch = Batch::new(&tables, &mut self.engine, receivers, self.batches);
@@ -205,6 +210,9 @@ impl Writer<'_> {
         log_set_aside(&results.set_aside);
         log_forbidden(&results.forbidden);
         log_steps(&results.steps);
+        if let Some(end) = results.audit_log_end {
+            self.database.keep_audit_head(self.engine.audit_log.key, end);
+        }
         let accepted = ops.iter().zip(done).filter_map(|(op, done)| op.accepted(done.as_ref()?));
         let by_other_nodes = ops.iter().filter(|op| op.sent_by().is_some());
         let erased = Erasures {

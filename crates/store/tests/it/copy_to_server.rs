@@ -159,7 +159,7 @@ async fn stopped_copy_continues_where_it_ended_and_is_not_opened_before() {
     let refused = Store::open(&options(world.path(), world.now)).map(drop).expect_err("a part of a store");
     assert!(matches!(refused, StoreError::UnfinishedCopy(_)), "{refused}");
     let server = server(world.path()).expect("a server");
-    let refused = Store::audit_server(&server).map(drop).expect_err("a part of a store");
+    let refused = Store::audit_server(&server, None).map(drop).expect_err("a part of a store");
     assert!(matches!(refused, StoreError::UnfinishedCopy(_)), "{refused}");
 
     let report = copy(world.path(), |_| {}).expect("a copy");

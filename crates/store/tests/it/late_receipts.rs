@@ -130,7 +130,7 @@ async fn overdue_parts_of_the_previous_schema_are_moved_by_a_sweep() {
     link.receipt("a", DeliveryOutcome::Delivered).await;
     world.flush().await;
     assert_eq!(world.state(message).await, MessageState::Delivered);
-    world.assert_audit_clean();
+    world.assert_migrated_clean();
 }
 
 #[tokio::test]

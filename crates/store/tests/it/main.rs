@@ -5,6 +5,7 @@ mod accept;
 mod accept_deadline;
 mod audit;
 mod audit_log;
+mod audit_log_tampering;
 mod audit_setup;
 mod cancel;
 mod catalogue;

@@ -2,7 +2,7 @@
 
 use super::message_samples;
 use super::values::*;
-use hermod_domain::audit::{AuditEnd, AuditEntry};
+use hermod_domain::audit::{AuditEnd, AuditEntry, AuditKey, AuditPosting, SealPlace};
 use hermod_domain::customer_request::{CustomerRequestKind, CustomerRequestState};
 use hermod_domain::money::Money;
 use hermod_domain::numbers::{Country, Network};
@@ -157,8 +157,15 @@ fn users() -> Vec<Change> {
         expires_at: LATER,
         body: "{}".to_owned(),
     };
+    let posting =
+        AuditPosting { entry: 12, balance: Money::from_micros(3), credit_used: Money::from_micros(-4) };
+    let row = AuditEnd::EMPTY.append(AuditKey::default(), entry, Some(posting));
     let mut all = vec![
-        AuditLogChange::Add(AuditEnd::EMPTY.append(entry)).into(),
+        AuditLogChange::Add {
+            seal: AuditEnd::from(&row).seal(AuditKey::default(), SealPlace::Database),
+            row,
+        }
+        .into(),
         UserTokenChange::Delete(digest).into(),
         UserTokenChange::DeleteExpired(LATER).into(),
     ];

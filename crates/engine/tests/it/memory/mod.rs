@@ -139,6 +139,7 @@ tables! {
     alias: (u32, u32) => i64,
     alias_counter: u32 => u32,
     audit_log: u64 => AuditRow,
+    audit_head: u8 => hermod_engine::tables::SealedEnd,
     balance: u32 => Balance,
     carrier_id_day: i64 => (),
     retired_carrier_id_day: i64 => (),

@@ -6,6 +6,7 @@ const KEYS: &[(&str, usize)] = &[
     ("alias", 2),
     ("alias_counter", 1),
     ("applied", 1),
+    ("audit_head", 1),
     ("balance", 1),
     ("carrier_refusal", 2),
     ("daily", 2),

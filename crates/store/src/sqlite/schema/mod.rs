@@ -54,6 +54,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration::Sql(customer_requests::TABLE),
     Migration::Code(carrier_ids::keep_reused_ids),
     Migration::Sql(sql_migrations::HISTORY),
+    Migration::Sql(sql_migrations::AUDIT_HEAD),
 ];
 
 /// One step from a schema version to the next.

@@ -2,12 +2,19 @@
 
 use crate::error::StoreError;
 use crate::store::Store;
-use hermod_domain::audit::{AuditEntry, AuditFilter, AuditRow};
+use hermod_domain::audit::{AuditEntry, AuditFilter, AuditKey, AuditRow};
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{AppendToAuditLog, EndUserToken, ForgetUserTokens, PutUserToken};
 use hermod_engine::ops::{PAGE_ROWS_MAX, TokenDigest, USER_TOKENS_MAX, UserToken};
 
 impl Store {
+    /// Sets the key of the audit log, which is derived from the pepper. Call it before anything is written to the log; a
+    /// second call changes nothing.
+    pub fn set_audit_key(&self, key: AuditKey) {
+        // A store has one pepper.
+        let _ = self.inner.access.shared.audit_key.set(key);
+    }
+
     /// Returns a handle whose next operation writes these entries into the audit log, in the transaction of its change. An
     /// operation that changes nothing writes none. For an operation of several transactions use
     /// [`Store::note_in_audit_log`] before it.

@@ -68,7 +68,7 @@ async fn folder_of_schema_1_opens_with_all_its_data() {
     let now = noon().plus(VALIDITY);
     let store = Store::open(&options(folder.path(), now)).unwrap();
     let mut world = World { folder, store, now };
-    world.assert_audit_clean();
+    world.assert_migrated_clean();
     assert_eq!(world.balance(ALICE).await, 1_000_000_000 - 4 * PRICE);
     assert_eq!(world.store.catalogue().await.unwrap()[0].name, "alice");
     let states = [
@@ -106,7 +106,7 @@ async fn folder_of_schema_1_opens_with_all_its_data() {
     world.store.delete_expired(world.now).await.unwrap();
     world.restart().await;
     world.send(Acceptance { key: Some(key(3)), ..world.sms() }).await;
-    world.assert_audit_clean();
+    world.assert_migrated_clean();
 }
 
 #[tokio::test]
@@ -119,7 +119,7 @@ async fn carrier_ids_and_parked_receipts_of_schema_2_are_matched() {
     let now = noon().plus(VALIDITY);
     let store = Store::open(&options(folder.path(), now)).unwrap();
     let mut world = World { folder, store, now };
-    world.assert_audit_clean();
+    world.assert_migrated_clean();
     let parked = world.store.parked(ACME, 10).await.unwrap();
     let shown: Vec<_> = parked.iter().map(|parked| (parked.remote.to_text(), parked.verdict)).collect();
     assert_eq!(shown, [("ppp".to_owned(), DeliveryOutcome::Delivered)], "the final one of two receipts");
@@ -155,7 +155,7 @@ async fn carrier_ids_and_parked_receipts_of_schema_2_are_matched() {
     let figures = rows[0].figures;
     assert_eq!((rows[0].day, figures.sent, figures.delivered), (Day::new(20_774), 2, 4));
     assert_eq!(figures.times.iter().sum::<u64>(), 2);
-    world.assert_audit_clean();
+    world.assert_migrated_clean();
 }
 
 #[tokio::test]
@@ -168,7 +168,7 @@ async fn reports_and_short_names_of_schema_4_are_kept() {
     let now = Timestamp::from_millis(1_794_754_616_148).plus(secs(60));
     let store = Store::open(&options(folder.path(), now)).unwrap();
     let mut world = World { folder, store, now };
-    world.assert_audit_clean();
+    world.assert_migrated_clean();
     assert_eq!(world.balance(ALICE).await, 1_000_000_000_000 - 150_000);
     assert_eq!(
         world.store.provisioned().await.unwrap(),
@@ -189,7 +189,7 @@ async fn reports_and_short_names_of_schema_4_are_kept() {
     assert_eq!(world.store.reports_waiting(bind).await.unwrap(), 0);
     world.restart().await;
     assert_eq!(world.store.reports_waiting(bind).await.unwrap(), 0);
-    world.assert_audit_clean();
+    world.assert_migrated_clean();
 }
 
 #[tokio::test]
@@ -212,7 +212,7 @@ async fn parts_deferred_in_schema_10_are_sent_at_their_due_times() {
     link.assert_idle().await;
     world.advance(secs(1)).await;
     assert_eq!(link.take_job().await.message, waiting);
-    world.assert_audit_clean();
+    world.assert_migrated_clean();
 }
 
 #[tokio::test]
@@ -249,7 +249,7 @@ async fn daily_key_tables_of_schema_13_are_found_and_merged() {
             assert_eq!(found, Some(Duplicate { message: *message, is_same_request: true }), "key {number}");
         }
         assert_eq!(world.store.find_key(key(1_000)).await.unwrap(), None);
-        world.assert_audit_clean();
+        world.assert_migrated_clean();
         world.store.merge_keys().await.unwrap();
     }
     let buckets: i64 =
@@ -316,7 +316,7 @@ async fn exceptions_in_the_timeline_of_schema_14_are_migrated_to_their_tables() 
     world.flush().await;
     link.assert_idle().await;
     assert_eq!(world.state(message(refused)).await, MessageState::Undeliverable, "both carriers rejected it");
-    world.assert_audit_clean();
+    world.assert_migrated_clean();
 }
 
 #[tokio::test]
@@ -340,7 +340,7 @@ async fn step_counter_of_schema_15_begins_after_the_last_step_of_the_timeline() 
     world.revert(UNDO_16);
     world.reopen();
     assert_eq!(number("SELECT reserved FROM step_counter"), last_step);
-    world.assert_audit_clean();
+    world.assert_migrated_clean();
 
     world.link().await.receipt("b", DeliveryOutcome::Delivered).await;
     world.flush().await;
@@ -349,7 +349,7 @@ async fn step_counter_of_schema_15_begins_after_the_last_step_of_the_timeline() 
     assert!(next_step > last_step, "step {next_step} after {last_step}");
     assert!(number("SELECT reserved FROM step_counter") >= next_step);
     world.restart().await;
-    world.assert_audit_clean();
+    world.assert_migrated_clean();
 }
 
 #[tokio::test]
@@ -365,7 +365,7 @@ async fn unowned_inbound_of_schema_16_is_kept_as_unassigned() {
     world.revert(UNDO_17);
     world.reopen();
     assert_eq!(world.store.unassigned_inbound(None, 10).await.unwrap(), unassigned);
-    world.assert_audit_clean();
+    world.assert_migrated_clean();
 }
 
 #[tokio::test]
@@ -390,5 +390,5 @@ async fn folder_of_schema_19_keeps_its_reviews_and_takes_requests() {
     let case = world.store.review(1).await.unwrap().unwrap();
     assert_eq!((case.text.as_str(), case.reason.as_str()), ("you won", ""));
     assert_eq!(world.store.customer_requests(None, None, None, 10).await.unwrap(), []);
-    world.assert_audit_clean();
+    world.assert_migrated_clean();
 }
