@@ -10,6 +10,7 @@ pub mod audit;
 pub mod carrier;
 pub mod catalogue;
 pub mod customer_request;
+pub mod erasure;
 pub mod expiring;
 pub mod grouping;
 pub mod ids;

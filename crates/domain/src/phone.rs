@@ -41,6 +41,45 @@ pub fn masked(number: &str) -> String {
     shown.map(|(index, sign)| if hidden.contains(&index) { '*' } else { sign }).collect()
 }
 
+/// Digits of a longer text that are taken for a phone number, with a leading 00. A message id has more.
+const HIDDEN_DIGITS: std::ops::RangeInclusive<usize> = DIGITS_MIN..=16;
+
+/// Returns a text with every phone number in it [`masked`]. A number that begins with `+` or 0 may have spaces and signs between
+/// its digits.
+pub fn hide_numbers(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(|sign: char| sign == '+' || sign.is_ascii_digit()) {
+        let (before, found) = rest.split_at(start);
+        let length = number_length(found);
+        let (number, behind) = found.split_at(length);
+        let digits = number.bytes().filter(u8::is_ascii_digit).count();
+        shown.push_str(before);
+        if HIDDEN_DIGITS.contains(&digits) {
+            shown.push_str(&masked(number));
+        } else {
+            shown.push_str(number);
+        }
+        rest = behind;
+    }
+    shown.push_str(rest);
+    shown
+}
+
+/// Returns how many octets at the beginning of a text can be one number: digits, and what stands between them.
+fn number_length(text: &str) -> usize {
+    let may_have_signs = text.starts_with(['+', '0']);
+    let mut length = 1;
+    for (place, sign) in text.char_indices().skip(1) {
+        if sign.is_ascii_digit() {
+            length = place + 1;
+        } else if !(may_have_signs && " -./()".contains(sign)) {
+            break;
+        }
+    }
+    length
+}
+
 impl Msisdn {
     /// Parses `+` and 7 to 15 digits.
     pub fn parse(text: &str) -> Result<Msisdn, PhoneRefusal> {
@@ -133,6 +172,23 @@ mod tests {
             Err(refusal) => format!("{refusal:?}"),
         };
         assert_eq!(result, expect, "{text:?}");
+    }
+
+    #[test]
+    fn numbers_in_a_text_are_hidden_and_other_digits_are_not() {
+        for (text, expect) in [
+            ("to +4915112345678 is blocked", "to +491********78 is blocked"),
+            ("'004915112345678'", "'0049*********78'"),
+            ("+49 151 123-45678, please", "+49 ***********78, please"),
+            ("0151/12345678", "0151*******78"),
+            ("15112345678: only digits", "1511*****78: only digits"),
+            ("2026-11-15T09:30:00Z, 402, 10 500", "2026-11-15T09:30:00Z, 402, 10 500"),
+            ("message 15506713804701696", "message 15506713804701696"),
+            ("no + and no digits +", "no + and no digits +"),
+            ("é+1234567é", "é+123**67é"),
+        ] {
+            assert_eq!(hide_numbers(text), expect);
+        }
     }
 
     #[test]

@@ -3,7 +3,11 @@
 //! proved. What has not ended is left alone and named. Opt-outs stay, because they protect the person.
 
 use crate::batch::Batch;
-use crate::tables::{ErasableInbound, ErasableKind, ErasableMessage, ErasureChange, InboundKey, TableError};
+use crate::tables::{
+    AttemptKey, DayCarrierId, ErasableInbound, ErasableKind, ErasableMessage, ErasureChange, InboundKey,
+    TableError,
+};
+use hermod_domain::erasure::{ERASURES_KEPT, KeptErasure};
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::origin::{Origin, SmppAddress};
 use hermod_domain::phone::Msisdn;
@@ -64,6 +68,30 @@ impl Batch<'_> {
             }
         }
         Ok(done)
+    }
+
+    /// Erases the recipient of those of these carrier ids whose messages have ended.
+    pub fn erase_carrier_ids(&mut self, ids: &[DayCarrierId]) -> Result<(), TableError> {
+        let days = self.tables.read()?.carrier_id_days()?;
+        // A day may have been retired since its ids were listed: they are about to be deleted.
+        for id in ids.iter().filter(|id| days.contains(&id.day)) {
+            let message = self.tables.read()?.erasable_message(id.part.message)?;
+            if !message.as_ref().is_some_and(is_being_delivered) {
+                self.tables.write(ErasureChange::CarrierId(id.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes the responses to these attempts.
+    pub fn erase_responses(&mut self, attempts: &[AttemptKey]) {
+        attempts.iter().for_each(|attempt| self.tables.write(ErasureChange::Response(*attempt)));
+    }
+
+    /// Keeps an erasure, so that it can be made again.
+    pub fn keep_erasure(&mut self, erasure: KeptErasure) {
+        let delete_before = erasure.at.minus(ERASURES_KEPT);
+        self.tables.write(ErasureChange::Keep { erasure, delete_before });
     }
 
     /// Erases the number in reviews and conversations, and without an account also in parked receipts and unassigned MO

@@ -27,6 +27,9 @@ Examples:
 
   Never copy a backup over the files of a data folder: the gateway refuses a journal that does not continue the copy.
 
+  Erase again what was erased since the backup was made, if numbers were erased:
+    cp hermod-data.old/hermod.erasures hermod-data/
+
   Keep the keys separately:
     hermod backup --data-dir hermod-data --without-keys backups/tuesday
     install -m 600 hermod-data/pepper.key /safe/place/pepper.key
@@ -119,7 +122,8 @@ async fn copy(target: &Target, from: &Path, draft: &Path, keys: &[&str]) -> Resu
         std::fs::create_dir_all(parent).map_err(|error| about(parent, &error))?;
     }
     // Before the database, whose log may grow meanwhile.
-    let audit_head = std::fs::read(from.join(running::AUDIT_HEAD_FILE)).ok();
+    let lists = [running::AUDIT_HEAD_FILE, running::ERASURES_FILE];
+    let lists = lists.map(|name| (name, std::fs::read(from.join(name)).ok()));
     let mut bytes = match target.running().await? {
         Some(gateway) => copy_by_gateway(&gateway, draft).await?,
         None => {
@@ -128,9 +132,11 @@ async fn copy(target: &Target, from: &Path, draft: &Path, keys: &[&str]) -> Resu
             size_of(&draft.join(DATABASE))?
         }
     };
-    if let Some(octets) = audit_head {
-        let copied = draft.join(running::AUDIT_HEAD_FILE);
-        std::fs::write(&copied, octets).map_err(|error| about(&copied, &error))?;
+    for (name, octets) in lists {
+        if let Some(octets) = octets {
+            let copied = draft.join(name);
+            std::fs::write(&copied, octets).map_err(|error| about(&copied, &error))?;
+        }
     }
     for name in keys.iter().filter(|name| from.join(name).exists()) {
         let copied = draft.join(name);

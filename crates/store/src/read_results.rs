@@ -1,6 +1,7 @@
 //! Results of reads, the same for every database: pages of rows, and the report of an audit.
 
 use hermod_domain::audit::AuditEnd;
+use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
 use hermod_engine::ops::{EventId, QueuePosition, ReportId, WaitingMessage, WebhookPage};
 use hermod_engine::tables::{EventKey, PartRow, Readings};
@@ -78,6 +79,13 @@ pub(crate) type LatePlace = StoredKey;
 /// The matching rows of one page of a table scan.
 pub(crate) struct Page<T> {
     pub(crate) found: Vec<T>,
+    /// The last row that was read; `None` at the end of the table.
+    pub(crate) last: Option<T>,
+}
+
+/// The numbers in one page of a table scan.
+pub(crate) struct NumberPage<T> {
+    pub(crate) numbers: Vec<Msisdn>,
     /// The last row that was read; `None` at the end of the table.
     pub(crate) last: Option<T>,
 }

@@ -9,6 +9,7 @@ use crate::record::Feed;
 use arc_swap::ArcSwap;
 use hermod_domain::audit::AuditKey;
 use hermod_domain::catalogue::Catalogue;
+use hermod_domain::erasure::ErasureKey;
 use hermod_domain::ids::CarrierId;
 use hermod_domain::time::Timestamp;
 use hermod_engine::maps::{HashMap, HashSet};
@@ -35,6 +36,8 @@ pub(crate) struct Shared {
     pub reused_ids: CarrierCounts,
     /// The key of the audit log, once the caller has set it.
     pub audit_key: OnceLock<AuditKey>,
+    /// The key of the digests of erased numbers, once the caller has set it.
+    pub erasure_key: OnceLock<ErasureKey>,
     /// What the record has not seen yet.
     pub feed: Arc<Feed>,
     /// Until when this node may answer and send.
@@ -66,6 +69,7 @@ impl Shared {
             unconfirmed: CarrierCounts::default(),
             reused_ids: CarrierCounts::default(),
             audit_key: OnceLock::new(),
+            erasure_key: OnceLock::new(),
             feed,
             lease,
             runs_engine: watch::Sender::new(false),

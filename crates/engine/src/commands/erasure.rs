@@ -2,7 +2,8 @@
 
 use crate::batch::Batch;
 use crate::commands::Command;
-use crate::tables::{InboundKey, TableError};
+use crate::tables::{AttemptKey, DayCarrierId, InboundKey, TableError};
+use hermod_domain::erasure::KeptErasure;
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::phone::Msisdn;
 use serde::{Deserialize, Serialize};
@@ -33,6 +34,48 @@ impl Command for EraseInbound {
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<u64, TableError> {
         batch.erase_inbound(&self.keys)
+    }
+}
+
+/// Erases the recipient of those of these carrier ids whose messages have ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EraseCarrierIds {
+    pub ids: Vec<DayCarrierId>,
+}
+
+impl Command for EraseCarrierIds {
+    type Outcome = ();
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
+        batch.erase_carrier_ids(&self.ids)
+    }
+}
+
+/// Removes the responses to attempts to post webhook events.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EraseResponses {
+    pub attempts: Vec<AttemptKey>,
+}
+
+impl Command for EraseResponses {
+    type Outcome = ();
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
+        batch.erase_responses(&self.attempts);
+        Ok(())
+    }
+}
+
+/// Keeps an erasure, so that it can be made again in a restored backup and on a node that was away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeepErasure(pub KeptErasure);
+
+impl Command for KeepErasure {
+    type Outcome = ();
+
+    fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
+        batch.keep_erasure(self.0);
+        Ok(())
     }
 }
 

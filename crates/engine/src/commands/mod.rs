@@ -18,7 +18,7 @@ mod users;
 mod webhooks;
 
 pub use admin::{DecideReview, ForgetReviews};
-pub use erasure::{EraseInbound, EraseMessages, EraseOthers};
+pub use erasure::{EraseCarrierIds, EraseInbound, EraseMessages, EraseOthers, EraseResponses, KeepErasure};
 pub use links::{CloseLink, OpenLink};
 pub use messages::{Cancel, FindKey, FindVelocityRefusal, MoveWaiting, ReadQueues};
 pub use mo::{AssignInbound, ForgetConversations, ForgetRepeats, ForgetUnassigned, OptIn};
@@ -177,9 +177,11 @@ commands! {
     DropOldFigures(DropOldFigures),
     EndCustomerRequest(CustomerRequestEnd),
     EndUserToken(EndUserToken),
+    EraseCarrierIds(EraseCarrierIds),
     EraseInbound(EraseInbound),
     EraseMessages(EraseMessages),
     EraseOthers(EraseOthers),
+    EraseResponses(EraseResponses),
     ExpireKeys(ExpireKeys),
     FindKey(FindKey),
     FindVelocityRefusal(FindVelocityRefusal),
@@ -193,6 +195,7 @@ commands! {
     ForgetWebhooks(ForgetWebhooks),
     GiveUpOldReports(GiveUpOldReports),
     GiveUpParked(GiveUpParked),
+    KeepErasure(KeepErasure),
     ExpireParts(ExpireParts),
     LimitWebhookWaits(LimitWebhookWaits),
     MakeCustomerRequest(Box<NewCustomerRequest>),

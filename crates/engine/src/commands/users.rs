@@ -62,6 +62,7 @@ impl Command for AppendToAuditLog {
     type Outcome = ();
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<(), TableError> {
+        batch.log_postings()?;
         batch.append_to_audit_log(&self.0)
     }
 }
@@ -79,6 +80,8 @@ impl Command for Audited {
     type Outcome = Box<AnyOutcome>;
 
     fn execute(&self, batch: &mut Batch<'_>) -> Result<Box<AnyOutcome>, TableError> {
+        // Postings of earlier commands are not this author's.
+        batch.log_postings()?;
         let outcome = self.command.execute(batch)?;
         if has_changed(&outcome) {
             batch.append_to_audit_log(&self.entries)?;

@@ -1,8 +1,10 @@
 //! What erasing a phone number reads and overwrites.
 
-use crate::tables::{OriginRow, TableError};
-use hermod_domain::ids::{AccountId, CarrierId, MessageId};
+use crate::tables::{EventKey, OriginRow, PartKey, TableError};
+use hermod_domain::erasure::KeptErasure;
+use hermod_domain::ids::{AccountId, CarrierId, MessageId, RemoteId};
 use hermod_domain::phone::Msisdn;
+use hermod_domain::time::{Day, Timestamp};
 use serde::{Deserialize, Serialize};
 
 /// A message as erasing needs it: what still uses it, and what is to be erased.
@@ -23,6 +25,22 @@ pub struct ErasableMessage {
 pub struct InboundKey {
     pub account: AccountId,
     pub id: u64,
+}
+
+/// A carrier's id of a part in the table of a day. The row has the recipient.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DayCarrierId {
+    pub day: Day,
+    pub carrier: CarrierId,
+    pub remote: RemoteId,
+    pub part: PartKey,
+}
+
+/// An attempt to post a webhook event. The row has the beginning of the receiver's response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AttemptKey {
+    pub event: EventKey,
+    pub no: u32,
 }
 
 /// What still uses an MO message.
@@ -60,6 +78,12 @@ pub enum ErasureChange {
     ParkedReceipts(Msisdn),
     /// The unassigned MO messages from a handset are deleted.
     UnassignedInbound(Msisdn),
+    /// A carrier's id of a part has no recipient any more.
+    CarrierId(DayCarrierId),
+    /// The response to an attempt to post a webhook event is removed.
+    Response(AttemptKey),
+    /// An erasure is kept, in place of an earlier one of the same number. Those before a time are deleted.
+    Keep { erasure: KeptErasure, delete_before: Timestamp },
 }
 
 /// Reads and overwrites what erasing a phone number touches.

@@ -4,6 +4,7 @@ use crate::app::{Caller, Submitted};
 use crate::secrets::Pepper;
 use crate::world::World;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
+use hermod_domain::phone::hide_numbers;
 use hermod_domain::refusal::Refusal;
 use hermod_store::record::{Replay, RequestEntry, RequestKind};
 use std::borrow::Cow;
@@ -114,7 +115,7 @@ pub fn note_request(world: &World, answered: AnsweredRequest<'_>) {
         address,
         status,
         code,
-        reason: reason.unwrap_or_default(),
+        reason: reason.map(|reason| hide_numbers(&reason).into()).unwrap_or_default(),
         took_ms: u32::try_from(took_ms).unwrap_or(u32::MAX),
         request: request.map(Into::into),
         replay: answered.replay,

@@ -38,8 +38,8 @@ pub use crate::edges::webhooks::Resolver;
 /// For commands on a data folder.
 pub use hermod_domain::audit::AuditKey;
 pub use hermod_store::{
-    AUDIT_HEAD_FILE, AuditProof, AuditReport, CopyReport, CopyStep, MigrationKind, MigrationStep,
-    RecordAudit, Salvage, SchemaStatus, Server, Store, StoreError, Violation,
+    AUDIT_HEAD_FILE, AuditProof, AuditReport, CopyReport, CopyStep, ERASURES_FILE, MigrationKind,
+    MigrationStep, RecordAudit, Salvage, SchemaStatus, Server, Store, StoreError, Violation,
 };
 
 /// How often due parts are released.
@@ -322,6 +322,9 @@ impl Running {
         );
         let keep = purge::retention(&config.retention);
         self.repeat_at_engine("upkeep/purge", Duration::ZERO, move |world| purge::purge(world, keep));
+        self.repeat("upkeep/erasures", SWEEP, |world| async move {
+            world.store.replay_erasures(world.clock.now()).await.map(drop)
+        });
         self.repeat("upkeep/purge-record", purge::PURGE, move |world| purge::purge_record(world, keep));
         self.repeat_at_engine("upkeep/rematch", REMATCH, |world| async move {
             for (carrier, name, document) in world.catalogue().carriers() {

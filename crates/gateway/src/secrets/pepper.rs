@@ -7,6 +7,7 @@ use super::secret::write_private;
 use super::source::SecretSource;
 use crate::config::Data;
 use hermod_domain::audit::AuditKey;
+use hermod_domain::erasure::ErasureKey;
 use hermod_store::{NodeKey, PepperFingerprint};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -159,6 +160,11 @@ impl Pepper {
     /// Returns the key of the hashes and seals of the audit log.
     pub fn audit_key(&self) -> AuditKey {
         AuditKey(self.derived(&[b"audit log"]))
+    }
+
+    /// Returns the key of the digests of erased phone numbers.
+    pub fn erasure_key(&self) -> ErasureKey {
+        ErasureKey(self.derived(&[b"erased numbers"]))
     }
 
     /// Returns the seed of the fingerprints that failed sign-ins are counted by.

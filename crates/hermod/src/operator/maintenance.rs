@@ -16,12 +16,16 @@ Examples:
   hermod erase --number +4915112345678 --account shop
 
 For a person who asks for erasure. In every message to or from the number that has ended, the text is deleted and the number
-replaced by +9990000000; held messages, conversations and the number in unmatched receipts are removed. Ids, states, times and
-money stay, so that every balance can still be audited. Opt-outs of the number stay: they prevent further messages to it.
+replaced by +9990000000; held messages, conversations, the number in unmatched receipts and beside the carriers' message ids,
+and responses of webhook receivers that have the number in them are removed. Ids, states, times and money stay, so that every
+balance can still be audited. Opt-outs of the number stay: they prevent further messages to it.
+
+The erasure is kept for 400 days as a keyed digest of the number, in the database and in hermod.erasures of the data folder.
+It is made again in the records of nodes that were away, and in a backup that is restored: keep hermod.erasures of the folder
+that you replace, or copy it into the restored one before the gateway starts.
 
 Messages that are still being delivered are not changed and are listed: run the command again when they have ended. Not
-erased: earlier backups (delete them), the carriers' message ids of the last days (deleted after some days), responses of
-webhook receivers (deleted after 30 days), and the data of customers and carriers.";
+erased: the files of earlier backups (delete them), and the data of customers and carriers.";
 
 /// The gateway reads every stored message.
 const ERASE_TIMEOUT: Duration = Duration::from_secs(3_600);

@@ -65,10 +65,13 @@ fn follows(end: AuditEnd, row: &AuditRow, key: Option<AuditKey>) -> bool {
 fn end_fault(last: AuditEnd, sealed: Option<SealedEnd>, key: Option<AuditKey>) -> Option<String> {
     let AuditEnd { number, .. } = last;
     let Some(SealedEnd { end, seal }) = sealed else {
-        return (last != AuditEnd::EMPTY).then(|| format!("the log has {number} rows, and its sealed end is missing"));
+        return (last != AuditEnd::EMPTY)
+            .then(|| format!("the log has {number} rows, and its sealed end is missing"));
     };
     if key.is_some_and(|key| seal != end.seal(key, SealPlace::Database)) {
-        return Some("the sealed end in the database was changed, or was sealed with another pepper".to_owned());
+        return Some(
+            "the sealed end in the database was changed, or was sealed with another pepper".to_owned(),
+        );
     }
     (end != last).then(|| {
         format!(

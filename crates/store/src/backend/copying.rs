@@ -1,9 +1,9 @@
 //! Copies an embedded store to a server, and audits both sides.
 
 use crate::audit;
+use crate::backend::AuditProof;
 use crate::error::StoreError;
 use crate::postgres::{self, Copying};
-use crate::backend::AuditProof;
 use crate::read_results::AuditReport;
 use crate::server::Server;
 use crate::sqlite::recovery;
@@ -52,6 +52,7 @@ fn difference(original: &AuditReport, copy: &AuditReport) -> Option<String> {
         purged_before,
         record: _,
         audit_log,
+        is_audit_log_checked: _,
         violations,
     } = original;
     let figures = [

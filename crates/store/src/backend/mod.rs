@@ -14,18 +14,18 @@ pub use crate::postgres::BindSlot;
 use crate::postgres::{self, PostgresDatabase, WritingSession};
 pub(crate) use crate::postgres::{BindSlots, CatalogueLock, LinkSlots, Member, NodeRow, Standing};
 use crate::read_results::{
-    AuditReport, Due, EndedPlace, LatePage, LatePlace, OldEvents, OnTransmitters, Page, PartPage, Salvage,
-    StorePosition, StoredKey, WaitingPage,
+    AuditReport, Due, EndedPlace, LatePage, LatePlace, NumberPage, OldEvents, OnTransmitters, Page, PartPage,
+    Salvage, StorePosition, StoredKey, WaitingPage,
 };
 use crate::schema_status::{MigrationKind, MigrationStep, SchemaStatus};
 use crate::server::Server;
 use crate::sql::{Connection, SqlTables};
 use crate::sql::{
     audit_log, balances, carrier_ids, catalogue, conversations, customer_requests, day_totals,
-    delivery_figures, engine_reads, erasure, errors, given_up_reports, inbound, late_parts, ledger, nodes,
-    opt_outs, parked_receipts, part_rows, purging, readers, records, reports, reviews, set_aside,
-    unassigned_inbound, unnamed_parts, user_tokens, waiting_messages, webhook_due, webhook_listing,
-    webhook_purging,
+    delivery_figures, engine_reads, erasure, erasure_scans, errors, given_up_reports, inbound, late_parts,
+    ledger, nodes, opt_outs, parked_receipts, part_rows, purging, readers, records, reports, reviews,
+    set_aside, unassigned_inbound, unnamed_parts, user_tokens, waiting_messages, webhook_due,
+    webhook_listing, webhook_purging,
 };
 use crate::sqlite::database::Database;
 use crate::sqlite::record::{text, timeline};
@@ -34,6 +34,7 @@ use crate::store_copy::PepperFingerprint;
 use hermod_domain::audit::{AuditFilter, AuditKey, AuditRow};
 use hermod_domain::carrier::IdConversion;
 use hermod_domain::customer_request::CustomerRequestState;
+use hermod_domain::erasure::KeptErasure;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, MessageId, RemoteId};
 use hermod_domain::origin::MessageName;
 use hermod_domain::phone::Msisdn;
@@ -48,7 +49,9 @@ use hermod_engine::ops::{
 use hermod_engine::state::idempotency_keys::{KeyLimits, KeyStep};
 use hermod_engine::state::parked_receipts::ParkedPage;
 use hermod_engine::state::queues::QueueSnapshot;
-use hermod_engine::tables::{ConversationKey, InboundKey, ReportPage, ReviewStatus, TableError, UnnamedPart};
+use hermod_engine::tables::{
+    AttemptKey, ConversationKey, DayCarrierId, InboundKey, ReportPage, ReviewStatus, TableError, UnnamedPart,
+};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use writing::WritingBackend;
@@ -169,6 +172,9 @@ reads! {
     fn audit_log(filter: AuditFilter, before: Option<u64>, limit: u32) -> Vec<AuditRow>
         = audit_log::page(&filter, before, limit);
     fn balance(account: AccountId) -> Balance = balances::read(account);
+    fn carrier_id_days() -> Vec<Day> = carrier_ids::carrier_id_days();
+    fn carrier_ids_to(day: Day, number: Msisdn, account: Option<AccountId>, after: Option<DayCarrierId>) -> Page<DayCarrierId>
+        = erasure_scans::carrier_ids_to(day, number, account, after.as_ref());
     fn carriers_with_late_parts() -> Vec<CarrierId> = late_parts::carriers_with_late_parts();
     fn catalogue() -> Vec<CatalogueRow> = catalogue::read();
     fn commits() -> u64 = nodes::commits();
@@ -210,6 +216,8 @@ reads! {
         = reports::inbound_waiting(connection, account, limit);
     fn inbound_from(number: Msisdn, account: Option<AccountId>, after: Option<InboundKey>) -> Page<InboundKey>
         = erasure::inbound_from(number, account, after);
+    fn inbound_sources(after: Option<InboundKey>) -> NumberPage<InboundKey> = erasure_scans::inbound_sources(after);
+    fn kept_erasures() -> Vec<KeptErasure> = erasure_scans::kept();
     fn ledger(account: AccountId, before: Option<i64>, limit: u32) -> Vec<LedgerRow> = ledger::page(account, before, limit);
     fn message(account: AccountId, id: MessageId) -> Option<MessageRecord> = records::message(account, id);
     fn message_named(account: AccountId, name: MessageName) -> Option<MessageRecord> = engine_reads::message_named(account, name);
@@ -226,12 +234,16 @@ reads! {
     fn opt_outs(account: AccountId, after: Option<Msisdn>, limit: u32) -> Vec<OptOut>
         = opt_outs::read_opt_out_page(account, after, limit);
     fn opted_out(account: AccountId, number: Msisdn) -> Option<OptOut> = opt_outs::find_opt_out(account, number);
+    fn other_numbers() -> Vec<Msisdn> = erasure_scans::other_numbers();
     fn parked(carrier: CarrierId, limit: u32) -> Vec<ParkedReceipt> = parked_receipts::latest_parked(carrier, limit);
     fn parked_page(carrier: CarrierId, ids: IdConversion, after: Option<RemoteId>) -> ParkedPage
         = engine_reads::parked_page(carrier, ids, after.as_ref());
     fn parts_after(after: Option<StoredKey>, limit: u32) -> PartPage = part_rows::parts_after(after, limit);
     fn posted(account: AccountId, reference: String) -> Option<LedgerRow> = ledger::by_reference(account, &reference);
     fn provisioned() -> Vec<ProvisionedRow> = catalogue::read_provisioned();
+    fn recipients(after: Option<MessageId>) -> NumberPage<MessageId> = erasure_scans::recipients(after);
+    fn responses_naming(number: Msisdn, account: Option<AccountId>, after: Option<AttemptKey>) -> Page<AttemptKey>
+        = erasure_scans::responses_naming(number, account, after);
     fn receipt_losses(from: Day, to: Day) -> Vec<ReceiptLoss> = parked_receipts::receipt_losses(from, to);
     fn review(id: u64) -> Option<ReviewCase> = reviews::find(id);
     fn review_standings(after: Option<u64>, limit: usize) -> Vec<ReviewStatus> = reviews::standings_after(after, limit);

@@ -3,6 +3,7 @@
 
 use crate::backend::Backend;
 use crate::error::StoreError;
+use crate::read_results::NumberPage;
 pub(crate) use crate::read_results::StorePosition;
 use crate::record::pending::Position;
 use crate::record::tally::{Collected, SharedCollected};
@@ -14,7 +15,9 @@ use crate::sqlite::record::reading::RecordReaders;
 use crate::sqlite::record::source::RecordSource;
 use crate::sqlite::record::text::Candidates;
 use crate::sqlite::record::writing::RecordConnection;
-use crate::sqlite::record::{counting, open_messages, requests, schema, search, statistics, text, timeline};
+use crate::sqlite::record::{
+    counting, erasing, open_messages, requests, schema, search, statistics, text, timeline,
+};
 #[cfg(test)]
 use crate::sqlite::schema as store_schema;
 use hermod_domain::ids::{AccountId, MessageId};
@@ -103,6 +106,8 @@ reads! {
         = |connection, _| requests::search(connection, scope, &filter, before, rows);
     fn refusal_groups(scope: Scope, from: Timestamp, until: Timestamp) -> Vec<RequestGroup>
         = |connection, collected| requests::groups(connection, collected, scope, from, until);
+    fn recipients(after: Option<MessageId>) -> NumberPage<MessageId>
+        = |connection, _| erasing::recipients(connection, after);
     fn text_candidates(account: AccountId, query: TextQuery, before: Option<MessageId>) -> Candidates
         = |connection, _| text::candidates(connection, account, &query, before);
     fn messages(account: AccountId, ids: Vec<MessageId>) -> Vec<RecordedMessage>

@@ -31,6 +31,11 @@ const MIGRATIONS: &[Migration] = &[
         what: "seal the end of the audit log",
         sql: include_str!("audit_head.sql"),
     },
+    Migration {
+        kind: MigrationKind::Expand,
+        what: "keep erasures of phone numbers",
+        sql: include_str!("erasures.sql"),
+    },
 ];
 
 /// One step from a schema version to the next.

@@ -2,9 +2,7 @@
 
 use crate::sql::SqlTables;
 use crate::sql::{Connection, OptionalExtension, Row, params};
-use hermod_domain::audit::{
-    AuditEnd, AuditEntry, AuditFilter, AuditHash, AuditPosting, AuditRow, AuditSeal,
-};
+use hermod_domain::audit::{AuditEnd, AuditEntry, AuditFilter, AuditHash, AuditPosting, AuditRow, AuditSeal};
 use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
 use hermod_domain::time::Timestamp;
@@ -46,7 +44,9 @@ impl AuditLogRows for SqlTables<'_> {
                 posting.map(|posting| posting.credit_used.as_micros())
             ])?;
         self.connection
-            .prepare_cached("INSERT OR REPLACE INTO audit_head (id, number, hash, seal) VALUES (1, ?1, ?2, ?3)")?
+            .prepare_cached(
+                "INSERT OR REPLACE INTO audit_head (id, number, hash, seal) VALUES (1, ?1, ?2, ?3)",
+            )?
             .execute(params![number.cast_signed(), hash.0, seal.0])?;
         Ok(())
     }

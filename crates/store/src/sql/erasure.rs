@@ -2,18 +2,22 @@
 
 use crate::read_results::Page;
 use crate::sql::SqlTables;
+use crate::sql::carrier_ids::split_id;
 use crate::sql::columns::{stored_message, stored_number};
 use crate::sql::purging::{origin_to_blob, read_origin};
 use crate::sql::{Connection, OptionalExtension, Params, Row, params};
+use hermod_domain::erasure::KeptErasure;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::phone::Msisdn;
+use hermod_domain::time::Timestamp;
+use hermod_engine::ops::Endpoint;
 use hermod_engine::tables::{
-    ErasableInbound, ErasableKind, ErasableMessage, ErasureChange, ErasureRows, InboundKey, OriginRow,
-    TableError,
+    AttemptKey, DayCarrierId, ErasableInbound, ErasableKind, ErasableMessage, ErasureChange, ErasureRows,
+    EventKey, InboundKey, OriginRow, PartKey, TableError,
 };
 
 /// Rows per read.
-const ROWS_PER_READ: usize = 10_000;
+pub(crate) const ROWS_PER_READ: usize = 10_000;
 
 impl SqlTables<'_> {
     fn put_erased_message(
@@ -68,6 +72,37 @@ impl SqlTables<'_> {
         self.run("UPDATE parked SET source = NULL WHERE source = ?1", [stored(number)])
     }
 
+    fn erase_carrier_id(&self, id: &DayCarrierId) -> Result<(), TableError> {
+        let DayCarrierId { day, carrier, remote, part: PartKey { account: _, message, part } } = id;
+        let (key, raw) = split_id(remote);
+        self.run(
+            &format!(
+                "UPDATE remote_{} SET dest = 0
+                 WHERE carrier = ?1 AND key = ?2 AND raw = ?3 AND message = ?4 AND part = ?5",
+                day.get()
+            ),
+            params![carrier.get(), key.octets(), raw, message.as_i64(), part.get()],
+        )
+    }
+
+    fn erase_response(&self, attempt: AttemptKey) -> Result<(), TableError> {
+        let AttemptKey { event: EventKey { endpoint: Endpoint { account, kind }, event }, no } = attempt;
+        let nothing: &[u8] = &[];
+        self.run(
+            "UPDATE webhook_attempt SET answer = ?5 WHERE account = ?1 AND kind = ?2 AND event = ?3 AND no = ?4",
+            params![account.get(), kind.as_u8(), event.0.cast_signed(), no, nothing],
+        )
+    }
+
+    fn keep_erasure(&self, erasure: &KeptErasure, delete_before: Timestamp) -> Result<(), TableError> {
+        let KeptErasure { digest, account, at } = erasure;
+        self.run(
+            "INSERT OR REPLACE INTO erasure (digest, account, at) VALUES (?1, ?2, ?3)",
+            params![digest.0, account.map_or(0, AccountId::get), at.as_millis()],
+        )?;
+        self.run("DELETE FROM erasure WHERE at < ?1", [delete_before.as_millis()])
+    }
+
     fn erase_unassigned_inbound(&self, handset: Msisdn) -> Result<(), TableError> {
         self.run(
             "DELETE FROM unassigned_inbound WHERE ltrim(source, '+') = CAST(?1 AS TEXT)",
@@ -91,6 +126,9 @@ impl ErasureRows for SqlTables<'_> {
             ErasureChange::Conversations { handset, account } => self.erase_conversations(*handset, *account),
             ErasureChange::ParkedReceipts(number) => self.erase_parked_receipts(*number),
             ErasureChange::UnassignedInbound(handset) => self.erase_unassigned_inbound(*handset),
+            ErasureChange::CarrierId(id) => self.erase_carrier_id(id),
+            ErasureChange::Response(attempt) => self.erase_response(*attempt),
+            ErasureChange::Keep { erasure, delete_before } => self.keep_erasure(erasure, *delete_before),
         };
         let back = self.overwrite_deleted(false);
         changed.and(back)
@@ -171,7 +209,7 @@ pub(crate) fn messages_to(
     )?;
     let after = after.map_or(0, MessageId::as_i64);
     let bounds = params![after, stored(number), account.map(AccountId::get), rows_max()];
-    page_of(statement.query(bounds)?, |row| Ok((stored_message(row, 0)?, row.get(1)?)))
+    page_of(statement.query(bounds)?, ROWS_PER_READ, |row| Ok((stored_message(row, 0)?, row.get(1)?)))
 }
 
 /// Reads the next rows after an MO message, and returns those from a number, of one account or of all.
@@ -188,14 +226,16 @@ pub(crate) fn inbound_from(
     let (after_account, after_id) = after.map_or((0, 0), |key| (key.account.get(), key.id.cast_signed()));
     let digits = number.number().to_string();
     let bounds = params![after_account, after_id, digits, account.map(AccountId::get), rows_max()];
-    page_of(statement.query(bounds)?, |row| {
+    page_of(statement.query(bounds)?, ROWS_PER_READ, |row| {
         let id = row.get::<i64>(1)?.cast_unsigned();
         Ok((InboundKey { account: AccountId::new(row.get(0)?), id }, row.get(2)?))
     })
 }
 
-fn page_of<T: Copy>(
+/// Reads a page of at most `limit` rows, and keeps those that match.
+pub(super) fn page_of<T: Clone>(
     mut rows: crate::sql::Rows<'_>,
+    limit: usize,
     read: impl Fn(&Row<'_>) -> Result<(T, bool), TableError>,
 ) -> Result<Page<T>, TableError> {
     let mut page = Page { found: Vec::new(), last: None };
@@ -203,12 +243,12 @@ fn page_of<T: Copy>(
     while let Some(row) = rows.next()? {
         let (place, matches) = read(&row)?;
         count += 1;
-        page.last = Some(place);
         if matches {
-            page.found.push(place);
+            page.found.push(place.clone());
         }
+        page.last = Some(place);
     }
-    if count < ROWS_PER_READ {
+    if count < limit {
         page.last = None;
     }
     Ok(page)

@@ -18,6 +18,7 @@ pub(crate) mod day_totals;
 pub(crate) mod delivery_figures;
 pub(crate) mod engine_reads;
 pub(crate) mod erasure;
+pub(crate) mod erasure_scans;
 mod error;
 pub(crate) mod errors;
 pub(crate) mod given_up_reports;

@@ -70,8 +70,7 @@ impl AuditProof {
 /// Replaces the file. It is durable when this returns.
 pub(crate) fn write(folder: &Path, key: AuditKey, end: AuditEnd) -> Result<(), StoreError> {
     let path = folder.join(NEW_FILE);
-    let octets =
-        [&end.number.to_be_bytes()[..], &end.hash.0, &end.seal(key, SealPlace::File).0].concat();
+    let octets = [&end.number.to_be_bytes()[..], &end.hash.0, &end.seal(key, SealPlace::File).0].concat();
     let written = File::options().write(true).create(true).truncate(true).mode(0o600).open(&path);
     let written = written.and_then(|mut file| file.write_all(&octets).and_then(|()| file.sync_data()));
     let renamed = written.and_then(|()| std::fs::rename(&path, folder.join(FILE_NAME)));
@@ -90,7 +89,12 @@ fn parse(octets: &[u8]) -> Option<AuditHeadFile> {
 }
 
 /// Writes the end of the log to the file, unless the file has an end that the log does not have: every audit finds that one.
-pub(crate) fn keep(folder: &Path, connection: &Connection, key: AuditKey, end: AuditEnd) -> Result<(), StoreError> {
+pub(crate) fn keep(
+    folder: &Path,
+    connection: &Connection,
+    key: AuditKey,
+    end: AuditEnd,
+) -> Result<(), StoreError> {
     let file = AuditHeadFile::read(folder)?;
     let is_in_log = match (file, file.end(key)) {
         (AuditHeadFile::Missing, _) => true,

@@ -1,8 +1,8 @@
 //! Operations on a whole database: audit, copy, and whether a process has it open.
 
 use crate::backend;
-use crate::error::StoreError;
 use crate::backend::AuditProof;
+use crate::error::StoreError;
 use crate::read_results::{AuditReport, Salvage};
 use crate::server::{Server, run_on_thread};
 use crate::shared::CopyRequest;

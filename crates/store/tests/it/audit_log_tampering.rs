@@ -141,8 +141,7 @@ async fn older_database_is_found_by_the_file_beside_it() {
     let report = audit(older.path(), KEY);
     assert_eq!(rules(&report), [LOG]);
     // Further rows do not hide it.
-    let restored = World { folder: older, store: world.store, now: world.now };
-    let mut restored = restored;
+    let mut restored = World { folder: older, store: world.store, now: world.now };
     restored.reopen();
     restored.store.set_audit_key(KEY);
     write_rows(&restored, 7..=10).await;

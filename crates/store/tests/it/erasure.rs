@@ -2,10 +2,11 @@
 
 use crate::mo::text;
 use crate::world::*;
+use hermod_domain::erasure::ErasureKey;
 use hermod_domain::lifecycle::{DeliveryOutcome, MessageState};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::text::MessageText;
-use hermod_store::{Acceptance, Inbound, MoRecord, OptOut};
+use hermod_store::{Acceptance, ERASURES_FILE, Inbound, MoRecord, OptOut};
 use std::path::Path;
 
 const PERSON: &str = "4917099988877";
@@ -40,14 +41,17 @@ async fn erasing_the_substitute_number_erases_what_an_earlier_version_left() {
         |origin: Vec<u8>| origin.windows(digits.len()).any(|found| found == digits.as_slice());
     let before = origin();
     assert!(names_recipient(before.clone()));
-    assert_eq!(world.store.erase_number(person(), None).await.expect("it is erased").messages, 1);
+    assert_eq!(world.store.erase_number(person(), None, world.now).await.expect("it is erased").messages, 1);
     assert!(!names_recipient(origin()));
     let put_back = format!("UPDATE message SET origin = {} WHERE id = ?1", blob(&before));
     world.raw().change_with(&put_back, &[message.as_i64()]);
-    let erased = world.store.erase_number(person(), None).await.expect("it is looked for");
+    let erased = world.store.erase_number(person(), None, world.now).await.expect("it is looked for");
     assert_eq!(erased.messages, 0, "the message has the substitute number");
     let substitute = Msisdn::parse_digits("9990000000").expect("a number");
-    assert_eq!(world.store.erase_number(substitute, None).await.expect("it is erased").messages, 1);
+    assert_eq!(
+        world.store.erase_number(substitute, None, world.now).await.expect("it is erased").messages,
+        1
+    );
     assert!(!names_recipient(origin()));
 }
 
@@ -83,12 +87,12 @@ async fn erased_number_and_texts_are_in_no_file_and_money_stays_provable() {
     world.raw().change_with(unnamed, &[done.as_i64()]);
     let before = world.balance(ALICE).await;
 
-    let erased = world.store.erase_number(person(), None).await.expect("it is erased");
+    let erased = world.store.erase_number(person(), None, world.now).await.expect("it is erased");
     assert_eq!((erased.messages, erased.inbound, erased.others), (1, 1, 1));
     assert_eq!((erased.in_progress, erased.named.as_slice()), (1, &[open][..]));
     link.receipt("open", DeliveryOutcome::Delivered).await;
     world.flush().await;
-    let erased = world.store.erase_number(person(), None).await.expect("the rest is erased");
+    let erased = world.store.erase_number(person(), None, world.now).await.expect("the rest is erased");
     assert_eq!((erased.messages, erased.inbound, erased.in_progress), (1, 0, 0));
 
     // The log is truncated within a second or two.
@@ -107,4 +111,122 @@ async fn erased_number_and_texts_are_in_no_file_and_money_stays_provable() {
     assert!(world.store.opted_out(BOB, person()).await.unwrap().is_some(), "the opt-out protects the person");
     world.restart().await;
     world.assert_audit_clean();
+}
+
+const KEY: ErasureKey = ErasureKey([5; 32]);
+
+/// Returns the tables that have a number in any column, as digits in a text or octets or as an integer. Opt-outs protect the
+/// person and keep it.
+fn tables_naming(world: &World, number: &str) -> Vec<String> {
+    let raw = world.raw();
+    let hex: String = number.bytes().map(|octet| format!("{octet:02x}")).collect();
+    let names = |table: &String| {
+        let rows = match server(world.path()) {
+            Some(_) => raw.texts(&format!("SELECT t::text FROM \"{table}\" t")),
+            None => {
+                let columns = raw.texts(&format!("SELECT name FROM pragma_table_info('{table}')"));
+                let quoted: Vec<String> =
+                    columns.iter().map(|column| format!("quote(\"{column}\")")).collect();
+                raw.texts(&format!("SELECT {} FROM \"{table}\"", quoted.join(" || ' ' || ")))
+            }
+        };
+        rows.iter().any(|row| row.contains(number) || row.to_lowercase().contains(&hex))
+    };
+    raw.tables_with("").into_iter().filter(|table| table != "opt_out" && names(table)).collect()
+}
+
+/// Returns how many messages of the record have the person's number.
+fn recorded(world: &World) -> i64 {
+    let record = rusqlite::Connection::open(world.path().join("record.db")).expect("a record");
+    let query = format!("SELECT count(*) FROM message WHERE recipient = {PERSON}");
+    record.query_row(&query, [], |row| row.get(0)).expect("a count")
+}
+
+/// Sends a message to the person and everything else that leaves the number somewhere.
+async fn leave_traces(world: &World) {
+    let link = world.link_with_slots(1).await;
+    world.send(Acceptance { to: person(), ..world.smpp_message(2) }).await;
+    link.accept(&link.take_job().await, "id").await;
+    let receipts = ["id", "other"].map(|id| about(person(), receipt(1, id, DeliveryOutcome::Delivered)));
+    link.respond(Vec::new(), receipts.to_vec()).await;
+    let unowned = MoRecord { sequence: 9, part: text(PERSON, "99999", CANARY) };
+    link.port.record(vec![], vec![], vec![unowned], 0, world.now).await.expect("it is kept");
+    world.flush().await;
+    // The receiver's response repeats the number.
+    let answer = format!("seen +{PERSON}");
+    let attempt = format!(
+        "INSERT INTO webhook_attempt (account, kind, event, no, at, took_ms, status, answer)
+         VALUES (1, 1, 77, 1, 5, 5, 200, {})",
+        blob(answer.as_bytes())
+    );
+    world.raw().change(&attempt);
+}
+
+#[tokio::test]
+async fn erased_number_is_in_no_table_and_not_in_the_record() {
+    let world = World::with_record().await;
+    world.store.set_erasure_key(KEY);
+    leave_traces(&world).await;
+    world.store.flush_record().await.expect("the record is complete");
+    let before = tables_naming(&world, PERSON);
+    for table in ["message", "parked", "unassigned_inbound", "webhook_attempt"] {
+        assert!(before.iter().any(|name| name.starts_with(table)), "{table}: {before:?}");
+    }
+    assert!(before.iter().any(|name| name.starts_with("remote_")), "{before:?}");
+    assert_eq!(recorded(&world), 1);
+    world.store.erase_number(person(), None, world.now).await.expect("it is erased");
+    world.flush().await;
+    assert_eq!(tables_naming(&world, PERSON), Vec::<String>::new());
+    assert_eq!(recorded(&world), 0);
+    assert_eq!(world.raw().number("SELECT count(*) FROM erasure"), 1);
+}
+
+#[tokio::test]
+async fn erasure_is_made_again_in_a_restored_backup() {
+    let mut world = World::with_record().await;
+    world.store.set_erasure_key(KEY);
+    leave_traces(&world).await;
+    world.store.close().await.expect("the store closes");
+    let backup = tempfile::TempDir::new().expect("a folder");
+    copy_database(world.path(), backup.path());
+    world.reopen();
+    world.store.set_erasure_key(KEY);
+    world.store.erase_number(person(), None, world.now).await.expect("it is erased");
+    world.store.close().await.expect("the store closes");
+
+    std::fs::copy(world.path().join(ERASURES_FILE), backup.path().join(ERASURES_FILE)).expect("the list");
+    let mut restored = World { folder: backup, store: world.store, now: world.now };
+    restored.reopen();
+    restored.store.set_erasure_key(KEY);
+    assert!(!tables_naming(&restored, PERSON).is_empty());
+    assert_eq!(restored.store.replay_erasures(restored.now).await.expect("it is erased"), 1);
+    restored.flush().await;
+    assert_eq!(tables_naming(&restored, PERSON), Vec::<String>::new());
+    restored.store.flush_record().await.expect("the record is complete");
+    assert_eq!(recorded(&restored), 0);
+    assert_eq!(restored.store.replay_erasures(restored.now).await.expect("nothing is left"), 0);
+}
+
+#[tokio::test]
+async fn erasure_reaches_the_record_of_a_node_that_was_away() {
+    let mut world = World::with_record().await;
+    leave_traces(&world).await;
+    world.store.flush_record().await.expect("the record is complete");
+    world.store.close().await.expect("the store closes");
+    let record = std::fs::read(world.path().join("record.db")).expect("a record");
+    world.reopen();
+    world.store.set_erasure_key(KEY);
+    world.store.erase_number(person(), None, world.now).await.expect("it is erased");
+    world.store.close().await.expect("the store closes");
+
+    // The folder of a node that was away has an older record, and not the erasure.
+    std::fs::write(world.path().join("record.db"), record).expect("a record");
+    std::fs::remove_file(world.path().join(ERASURES_FILE)).expect("the list");
+    world.reopen();
+    world.store.set_erasure_key(KEY);
+    world.store.flush_record().await.expect("the record is complete");
+    assert_eq!(recorded(&world), 1);
+    assert_eq!(world.store.replay_erasures(world.now).await.expect("it is erased"), 1);
+    assert_eq!(recorded(&world), 0);
+    assert_eq!(world.store.replay_erasures(world.now).await.expect("nothing is left"), 0);
 }

@@ -147,11 +147,6 @@ pub(crate) fn refused(status: u32) -> SubmitResponse {
     SubmitResponse::Refused { about: RejectionCause::Destination, status }
 }
 
-/// Reverts migration 23.
-const UNDO_NEWEST: &str = "
-    DROP TABLE audit_head; DROP INDEX audit_log_posting; ALTER TABLE audit_log DROP COLUMN posting;
-    ALTER TABLE audit_log DROP COLUMN posted_balance; ALTER TABLE audit_log DROP COLUMN posted_credit;";
-
 pub(crate) struct World {
     pub(crate) folder: TempDir,
     pub(crate) store: Store,
@@ -325,7 +320,7 @@ impl World {
     /// Reverts migrations of a closed store: the newest, and those that `undo` names. Removes the journal and the mark, which
     /// earlier releases do not have so.
     pub(crate) fn revert(&self, undo: &str) {
-        self.raw().change(UNDO_NEWEST);
+        self.raw().change(crate::migrations::UNDO_NEWEST);
         self.raw().change(undo);
         for file in std::fs::read_dir(self.path()).expect("the folder").flatten() {
             let name = file.file_name();
@@ -343,14 +338,6 @@ impl World {
     #[track_caller]
     pub(crate) fn assert_audit_clean(&self) {
         assert_audit_clean(self.path());
-    }
-
-    /// Does the same for a store of an earlier schema, whose audit log is not complete.
-    #[track_caller]
-    pub(crate) fn assert_migrated_clean(&self) {
-        let mut violations = audit(self.path()).violations;
-        violations.retain(|violation| !violation.rule.contains("audit log"));
-        assert!(violations.is_empty(), "{violations:#?}");
     }
 }
 

@@ -4,6 +4,8 @@ use super::message_samples;
 use super::values::*;
 use hermod_domain::audit::{AuditEnd, AuditEntry, AuditKey, AuditPosting, SealPlace};
 use hermod_domain::customer_request::{CustomerRequestKind, CustomerRequestState};
+use hermod_domain::erasure::{KeptErasure, NumberDigest};
+use hermod_domain::ids::{PartNo, RemoteId};
 use hermod_domain::money::Money;
 use hermod_domain::numbers::{Country, Network};
 use hermod_domain::time::Day;
@@ -274,6 +276,17 @@ fn erasures() -> Vec<ErasureChange> {
         ErasureChange::Conversations { handset: handset(), account: None },
         ErasureChange::ParkedReceipts(handset()),
         ErasureChange::UnassignedInbound(handset()),
+        ErasureChange::CarrierId(DayCarrierId {
+            day: AT.day(),
+            carrier: CARRIER,
+            remote: RemoteId::from_text("0aB").expect("an id"),
+            part: PartKey { account: ACCOUNT, message: message(1), part: PartNo::FIRST },
+        }),
+        ErasureChange::Response(AttemptKey { event: EVENT, no: 2 }),
+        ErasureChange::Keep {
+            erasure: KeptErasure { digest: NumberDigest([3; 32]), account: Some(ACCOUNT), at: AT },
+            delete_before: LATER,
+        },
     ]
 }
 

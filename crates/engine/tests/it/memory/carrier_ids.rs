@@ -7,7 +7,8 @@ use hermod_domain::ids::{CarrierId, RemoteId};
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::{Day, Timestamp};
 use hermod_engine::tables::{
-    CarrierIdChange, CarrierIdKey, CarrierIdRow, CarrierIdRows, CarrierIds, IdAssignment, PartKey, TableError,
+    CarrierIdChange, CarrierIdKey, CarrierIdRow, CarrierIdRows, CarrierIds, DayCarrierId, IdAssignment,
+    PartKey, TableError,
 };
 
 /// The key of a row: the day of its table, the carrier, the key of the id, the id as it was written unless that is its
@@ -109,6 +110,36 @@ impl MemoryTables {
             found.push(CarrierIdRow { remote: stored_remote(key, raw)?, assignment: read(day, row) });
         }
         Ok(())
+    }
+}
+
+impl MemoryTables {
+    pub(super) fn erase_carrier_id(&self, id: &DayCarrierId) -> Result<(), TableError> {
+        let DayCarrierId { day, carrier, remote, part } = id;
+        let key = RemoteKey::of(remote);
+        let raw = stored_raw(key.octets(), remote);
+        let place = (day.get(), carrier.get(), key.octets().to_vec(), raw, Some(*part));
+        let rows = &mut *self.write();
+        // It may have been rolled back since it was listed.
+        if rows.carrier_id.contains_key(&place) {
+            rows.carrier_id.update(&place, |row| row.to = None);
+        }
+        Ok(())
+    }
+
+    /// Returns the ids of parts that went to a number.
+    pub(crate) fn carrier_ids_to(&self, number: Msisdn) -> Vec<DayCarrierId> {
+        let rows = self.read();
+        let is_kept = |day: &i64| rows.carrier_id_day.contains_key(day);
+        let to =
+            rows.carrier_id.iter().filter(|((day, ..), row)| is_kept(day) && row.to == Some(number.number()));
+        to.map(|((day, carrier, key, raw, _), row)| DayCarrierId {
+            day: Day::new(*day),
+            carrier: CarrierId::new(*carrier),
+            remote: stored_remote(key, raw).expect("an id"),
+            part: row.part,
+        })
+        .collect()
     }
 }
 

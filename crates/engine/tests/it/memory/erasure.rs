@@ -2,11 +2,12 @@
 
 use super::MemoryTables;
 use super::columns::{StoredOrigin, stored_number};
+use super::webhook_events::stored_key;
 use hermod_domain::ids::{AccountId, CarrierId, MessageId};
 use hermod_domain::phone::Msisdn;
 use hermod_engine::tables::{
-    ErasableInbound, ErasableKind, ErasableMessage, ErasureChange, ErasureRows, EventContent, InboundKey,
-    OriginRow, TableError,
+    AttemptKey, ErasableInbound, ErasableKind, ErasableMessage, ErasureChange, ErasureRows, EventContent,
+    InboundKey, OriginRow, TableError,
 };
 
 impl MemoryTables {
@@ -90,6 +91,19 @@ impl ErasureRows for MemoryTables {
             ErasureChange::Conversations { handset, account } => self.erase_conversations(*handset, *account),
             ErasureChange::ParkedReceipts(number) => self.erase_parked_receipts(*number),
             ErasureChange::UnassignedInbound(handset) => self.erase_unassigned_inbound(*handset),
+            ErasureChange::CarrierId(id) => self.erase_carrier_id(id),
+            ErasureChange::Response(AttemptKey { event, no }) => {
+                let (account, kind, event) = stored_key(*event);
+                self.write().webhook_attempt.update(&(account, kind, event, *no), |row| row.answer.clear());
+                Ok(())
+            }
+            ErasureChange::Keep { erasure, delete_before } => {
+                let rows = &mut *self.write();
+                let account = erasure.account.map_or(0, AccountId::get);
+                rows.erasure.put((erasure.digest, account), erasure.at.as_millis());
+                rows.erasure.delete_where(|_, at| *at < delete_before.as_millis());
+                Ok(())
+            }
         }
     }
 

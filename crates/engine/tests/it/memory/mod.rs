@@ -149,6 +149,7 @@ tables! {
     conversation: (u64, String) => Conversation,
     customer_request: u64 => CustomerRequest,
     daily: (u32, i64) => DayTotals,
+    erasure: (hermod_domain::erasure::NumberDigest, u32) => i64,
     delivery: (i64, u32, String, String) => DeliveryFigures,
     given_up: u64 => GivenUpReport,
     key_log: i64 => Vec<KeyEntry>,

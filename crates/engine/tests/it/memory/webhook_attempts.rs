@@ -12,7 +12,7 @@ pub(super) struct Row {
     at: i64,
     took_ms: u128,
     outcome: Result<u16, String>,
-    answer: Vec<u8>,
+    pub(super) answer: Vec<u8>,
 }
 
 impl WebhookAttemptRows for MemoryTables {

@@ -4,15 +4,17 @@ use hermod_engine::commands::AnyCommand;
 use std::collections::BTreeMap;
 
 /// Commands that the simulation does not run.
-const NOT_SIMULATED: [&str; 12] = [
+const NOT_SIMULATED: [&str; 14] = [
     "AppendToAuditLog",
     "Audited",
     "ChangeCatalogue",
     "DecideReview",
     "EndCustomerRequest",
     "EndUserToken",
+    "EraseResponses",
     "ForgetReviews",
     "ForgetUserTokens",
+    "KeepErasure",
     "MakeCustomerRequest",
     "PutUserToken",
     "Screen",

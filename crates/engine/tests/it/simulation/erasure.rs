@@ -2,19 +2,19 @@
 
 use super::commands::recipient;
 use super::model::Model;
+use super::receipts::TiedPart;
 use super::report_channels::Telling;
 use super::world::World;
 use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::phone::Msisdn;
-use hermod_engine::commands::{AnyCommand, EraseInbound, EraseMessages, EraseOthers};
+use hermod_engine::commands::{AnyCommand, EraseCarrierIds, EraseInbound, EraseMessages, EraseOthers};
 use hermod_engine::erase::ERASED_NUMBER;
-use hermod_engine::tables::InboundKey;
+use hermod_engine::tables::{DayCarrierId, InboundKey};
 
-/// Tables that may contain an erased number: opt-outs protect the person, carrier ids are deleted after some days, and parts that wait
-/// for others are not delivered yet.
-const TABLES_LEFT: [&str; 3] = ["opt_out", "carrier_id", "inbound_group"];
+/// Tables that may contain an erased number: opt-outs protect the person, and parts that wait for others are not delivered yet.
+const TABLES_LEFT: [&str; 2] = ["opt_out", "inbound_group"];
 
-/// Returns the first of the three commands that erase a number.
+/// Returns the first of the commands that erase a number.
 pub(super) fn erase(world: &mut World) -> Option<AnyCommand> {
     let number = recipient(world);
     let commands = erase_number(world, number);
@@ -22,13 +22,19 @@ pub(super) fn erase(world: &mut World) -> Option<AnyCommand> {
     world.next_commands.pop_front()
 }
 
-fn erase_number(world: &World, number: Msisdn) -> [AnyCommand; 3] {
+fn erase_number(world: &World, number: Msisdn) -> [AnyCommand; 4] {
     let messages = world.model.messages.iter().filter(|(_, entry)| entry.to == number && !entry.is_erased);
     let ids = messages.map(|(message, _)| *message).collect();
     let from = number.to_string();
     let received = world.model.mo.received.iter().filter(|(_, row)| row.from == from);
     let keys = received.map(|((account, id), _)| InboundKey { account: *account, id: *id }).collect();
-    [EraseMessages { ids }.into(), EraseInbound { keys }.into(), EraseOthers { number, account: None }.into()]
+    let carrier_ids = world.tables.carrier_ids_to(number);
+    [
+        EraseMessages { ids }.into(),
+        EraseInbound { keys }.into(),
+        EraseCarrierIds { ids: carrier_ids }.into(),
+        EraseOthers { number, account: None }.into(),
+    ]
 }
 
 impl World {
@@ -56,7 +62,7 @@ impl Model {
     fn is_left(&self, number: Msisdn, table: &str, row: &str) -> bool {
         let open = |message: &MessageId| self.is_being_delivered(*message);
         match table {
-            "message" | "unnamed" => self.messages.iter().any(|(message, entry)| {
+            "message" | "unnamed" | "carrier_id" => self.messages.iter().any(|(message, entry)| {
                 entry.to == number && open(message) && row.contains(&message.as_i64().to_string())
             }),
             "inbound" => self.mo.received.iter().any(|((account, id), mo)| {
@@ -95,6 +101,22 @@ impl Model {
             done += 1;
         }
         (done, left)
+    }
+
+    /// Erases the recipient of carrier ids whose messages have ended.
+    pub(super) fn erase_carrier_ids(&mut self, ids: &[DayCarrierId]) {
+        for DayCarrierId { day, remote, part, .. } in ids {
+            let is_open = self.messages.contains_key(&part.message) && self.is_being_delivered(part.message);
+            let tied = self.tied.get_mut(remote).into_iter().flatten();
+            let row = |tied: &&mut TiedPart| {
+                (tied.at.day(), tied.message, tied.part) == (*day, part.message, part.part)
+            };
+            if let Some(tied) = tied.filter(row).next()
+                && !is_open
+            {
+                tied.to = None;
+            }
+        }
     }
 
     /// Erases MO messages that were delivered. Returns how many.

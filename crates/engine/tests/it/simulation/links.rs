@@ -217,7 +217,7 @@ impl World {
         match answer {
             SubmitResponse::Accepted(remote) => {
                 model.apply_event(message, part, PartEvent::Accepted);
-                let tied = TiedPart { account: *account, message, part, to: *to, at: model.now };
+                let tied = TiedPart { account: *account, message, part, to: Some(*to), at: model.now };
                 model.tie(carrier, remote, tied);
             }
             SubmitResponse::AcceptedWithoutId => model.accepted_without_id(carrier, message, part, *to),

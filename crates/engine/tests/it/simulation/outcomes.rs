@@ -134,6 +134,9 @@ impl World {
                 assert_eq!(outcome, model.erase_messages(&command.ids), "messages erased");
                 model.coverage.count("messages erased", outcome.0);
             }
+            (AnyCommand::EraseCarrierIds(command), AnyOutcome::EraseCarrierIds(())) => {
+                model.erase_carrier_ids(&command.ids);
+            }
             (AnyCommand::EraseInbound(command), AnyOutcome::EraseInbound(count)) => {
                 assert_eq!(count, model.erase_inbound(&command.keys), "MO messages erased");
             }

@@ -71,7 +71,7 @@ impl Model {
         let [found] = candidates[..] else { return false };
         self.unnamed.retain(|part| *part != found);
         let Unnamed { account, message, part, at, .. } = found;
-        self.note_id(remote, TiedPart { account, message, part, to, at });
+        self.note_id(remote, TiedPart { account, message, part, to: Some(to), at });
         self.apply_event(message, part, PartEvent::Receipt(verdict));
         true
     }

@@ -21,7 +21,8 @@ pub(super) struct TiedPart {
     pub(super) account: AccountId,
     pub(super) message: MessageId,
     pub(super) part: PartNo,
-    pub(super) to: Msisdn,
+    /// None once it was erased.
+    pub(super) to: Option<Msisdn>,
     pub(super) at: Timestamp,
 }
 
@@ -60,15 +61,20 @@ impl Model {
     /// day (without a number: on that day and the one before) the newest, if they are of one account.
     fn find_tied(&self, remote: &RemoteId, source: Option<Msisdn>) -> Meant {
         let Some(parts) = self.tied.get(remote) else { return Meant::Nothing };
-        let fits = |tied: &&TiedPart| source.is_none_or(|source| source == tied.to);
+        let is_equal = |tied: &&TiedPart| source.is_some() && tied.to == source;
+        let fits = |tied: &&TiedPart| source.is_none() || tied.to.is_none() || is_equal(tied);
         let Some(newest) = parts.iter().find(fits) else {
             let first = parts[0];
             let is_same = |tied: &TiedPart| (tied.message, tied.part) == (first.message, first.part);
             return if parts.iter().all(is_same) { Meant::Part(first) } else { Meant::Unclear };
         };
         let since = newest.at.day().get() - i64::from(source.is_none());
-        let is_foreign = |tied: &TiedPart| tied.at.day().get() >= since && tied.account != newest.account;
-        if parts.iter().filter(fits).any(is_foreign) { Meant::Unclear } else { Meant::Part(*newest) }
+        let considered = || parts.iter().filter(|tied| tied.at.day().get() >= since);
+        let has_equal = considered().any(|tied| is_equal(&tied));
+        let left = || considered().filter(|tied| if has_equal { is_equal(tied) } else { fits(tied) });
+        let Some(newest) = left().next() else { return Meant::Nothing };
+        let is_foreign = |tied: &TiedPart| tied.account != newest.account;
+        if left().any(is_foreign) { Meant::Unclear } else { Meant::Part(*newest) }
     }
 
     /// Records the id of a part. Its receipt may already be parked.
@@ -119,6 +125,6 @@ impl Model {
 
     /// Returns the recipients of the parts with this id.
     pub(super) fn recipients_of(&self, remote: &RemoteId) -> Vec<Msisdn> {
-        self.tied.get(remote).into_iter().flatten().map(|tied| tied.to).collect()
+        self.tied.get(remote).into_iter().flatten().filter_map(|tied| tied.to).collect()
     }
 }

@@ -58,7 +58,7 @@ pub async fn erase_number(world: &Acting, request: ErasureRequest) -> Result<Era
     let account = request.account.map(|name| find_account(world, &name)).transpose()?;
     // The audit log must not have the number either.
     world.audited(account, "number.erase", "a phone number", &Value::Null).note_in_audit_log().await?;
-    let erased = world.store.erase_number(number, account).await?;
+    let erased = world.store.erase_number(number, account, world.clock.now()).await?;
     // The log must not have the number.
     tracing::info!(
         messages = erased.messages,

@@ -11,6 +11,7 @@ const KEYS: &[(&str, usize)] = &[
     ("carrier_refusal", 2),
     ("daily", 2),
     ("delivery", 4),
+    ("erasure", 2),
     ("given_up", 1),
     ("key_bucket", 1),
     ("parked", 3),

@@ -1,10 +1,13 @@
 //! Erases a phone number in the record, as in the store: in messages that have ended.
 
 use crate::error::StoreError;
+use crate::read_results::NumberPage;
 use crate::record::keys::MessageKey;
+use crate::sql::erasure::ROWS_PER_READ;
+use crate::sql::erasure_scans::numbers_of;
 use crate::sql::{Connection, params};
 use crate::sqlite::record::schema;
-use hermod_domain::ids::AccountId;
+use hermod_domain::ids::{AccountId, MessageId};
 use hermod_domain::phone::Msisdn;
 use hermod_engine::erase::ERASED_NUMBER;
 use hermod_engine::tables::TableError;
@@ -48,6 +51,20 @@ pub(super) fn erase(
     // Deleted rows are overwritten in the database; the log may still have them.
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
     Ok(erased)
+}
+
+/// Returns the recipients of the next messages after one.
+pub(crate) fn recipients(
+    connection: &Connection,
+    after: Option<MessageId>,
+) -> Result<NumberPage<MessageId>, TableError> {
+    let mut statement =
+        connection.prepare_cached("SELECT id, recipient FROM message WHERE id > ?1 ORDER BY id LIMIT ?2")?;
+    let limit = i64::try_from(ROWS_PER_READ)?;
+    numbers_of(statement.query(params![after.map_or(0, MessageId::as_i64), limit])?, |row| {
+        let id = MessageId::from_i64(row.get(0)?).ok_or_else(|| TableError::unreadable("a message id"))?;
+        Ok((id, Msisdn::from_number(row.get::<i64>(1)?.cast_unsigned())))
+    })
 }
 
 /// Erases a number in the record of a folder whose store keeps none now, and deletes records that were moved aside.

@@ -4,6 +4,7 @@
 //! Carrier ids are in one table per day (`remote_20771`), created with the first id of the day and deleted as a whole: an index
 //! on random values that grows for weeks would slow every insert.
 
+mod audit_and_erasure;
 mod carrier_ids;
 mod customer_requests;
 mod inbound;
@@ -54,7 +55,8 @@ const MIGRATIONS: &[Migration] = &[
     Migration::Sql(customer_requests::TABLE),
     Migration::Code(carrier_ids::keep_reused_ids),
     Migration::Sql(sql_migrations::HISTORY),
-    Migration::Sql(sql_migrations::AUDIT_HEAD),
+    Migration::Sql(audit_and_erasure::AUDIT_HEAD),
+    Migration::Sql(audit_and_erasure::ERASURES),
 ];
 
 /// One step from a schema version to the next.

@@ -357,20 +357,6 @@ ALTER TABLE writer ADD COLUMN store BLOB NOT NULL DEFAULT x'';
 UPDATE writer SET store = randomblob(16);
 ";
 
-/// Migration 23. The end of the audit log, apart from its rows; and the ledger entry that a row is about, with its amounts.
-pub(super) const AUDIT_HEAD: &str = "
-CREATE TABLE audit_head (
-    id          INTEGER PRIMARY KEY,
-    number      INTEGER NOT NULL,
-    hash        BLOB NOT NULL,
-    seal        BLOB NOT NULL
-) STRICT;
-ALTER TABLE audit_log ADD COLUMN posting INTEGER;
-ALTER TABLE audit_log ADD COLUMN posted_balance INTEGER;
-ALTER TABLE audit_log ADD COLUMN posted_credit INTEGER;
-CREATE UNIQUE INDEX audit_log_posting ON audit_log (posting) WHERE posting IS NOT NULL;
-";
-
 /// Migration 19. The audit log, and the tokens of users: sessions and one-time links, by the digest of the token.
 pub(super) const USERS: &str = "
 CREATE TABLE audit_log (

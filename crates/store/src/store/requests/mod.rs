@@ -1,6 +1,7 @@
 //! The store's operations, one file per subject. Each is a command for the writer, a read beside it, or both.
 
 mod customer_requests;
+mod erasing;
 mod inbound;
 mod messages;
 mod money;

@@ -1,21 +1,10 @@
-//! Purges data that is past its retention, and erases phone numbers, in short reads and short transactions.
+//! Purges data that is past its retention, in short transactions.
 
 use crate::error::StoreError;
 use crate::store::Store;
-use hermod_domain::ids::AccountId;
-use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
-use hermod_engine::commands::{
-    EraseInbound, EraseMessages, EraseOthers, ExpireKeys, PurgeCarrierIds, PurgeInbound, PurgeRecords,
-    PurgeTexts,
-};
-use hermod_engine::erase::Erased;
+use hermod_engine::commands::{ExpireKeys, PurgeCarrierIds, PurgeInbound, PurgeRecords, PurgeTexts};
 use hermod_engine::ops::{Purged, Retention};
-
-/// Rows erased in one transaction.
-const ROWS_PER_WRITE: usize = 500;
-/// Maximum number of messages that are listed because they are not final and so were not erased.
-const NAMED_MAX: usize = 100;
 
 /// The first error of a purge.
 #[derive(Default)]
@@ -70,64 +59,5 @@ impl Store {
         let old = self.inner.access.backend.account_with_old_inbound(before).await?;
         let Some(account) = old else { return Ok(0) };
         self.request(PurgeInbound { account, before }).await
-    }
-
-    /// Erases a phone number in the data of one account or of all. Reads every stored message, in short reads. Messages that
-    /// are not final keep the number and are counted in the result.
-    pub async fn erase_number(
-        &self,
-        number: Msisdn,
-        account: Option<AccountId>,
-    ) -> Result<Erased, StoreError> {
-        let mut erased = Erased::default();
-        self.erase_messages(number, account, &mut erased).await?;
-        self.erase_inbound(number, account, &mut erased).await?;
-        erased.others = self.request(EraseOthers { number, account }).await?;
-        self.erase_in_record(number, account).await?;
-        // The write-ahead log still contains the erased data.
-        self.inner.access.shared.disk.request_truncation();
-        Ok(erased)
-    }
-
-    async fn erase_messages(
-        &self,
-        number: Msisdn,
-        account: Option<AccountId>,
-        erased: &mut Erased,
-    ) -> Result<(), StoreError> {
-        let mut after = None;
-        loop {
-            let page = self.inner.access.backend.messages_to(number, account, after).await?;
-            for ids in page.found.chunks(ROWS_PER_WRITE) {
-                let (done, left) = self.request(EraseMessages { ids: ids.to_vec() }).await?;
-                erased.messages += done;
-                erased.in_progress += u64::try_from(left.len()).unwrap_or(u64::MAX);
-                let room = NAMED_MAX.saturating_sub(erased.named.len());
-                erased.named.extend(left.into_iter().take(room));
-            }
-            after = page.last;
-            if after.is_none() {
-                return Ok(());
-            }
-        }
-    }
-
-    async fn erase_inbound(
-        &self,
-        number: Msisdn,
-        account: Option<AccountId>,
-        erased: &mut Erased,
-    ) -> Result<(), StoreError> {
-        let mut after = None;
-        loop {
-            let page = self.inner.access.backend.inbound_from(number, account, after).await?;
-            for keys in page.found.chunks(ROWS_PER_WRITE) {
-                erased.inbound += self.request(EraseInbound { keys: keys.to_vec() }).await?;
-            }
-            after = page.last;
-            if after.is_none() {
-                return Ok(());
-            }
-        }
     }
 }

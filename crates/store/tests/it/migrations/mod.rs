@@ -3,6 +3,8 @@
 mod carrier_ids;
 mod history;
 
+pub(crate) use history::UNDO_NEWEST;
+
 use crate::mo::{FOREIGN, HANDSET, text};
 use crate::world::*;
 use hermod_domain::ids::{CarrierId, ConnectionId, MessageId};

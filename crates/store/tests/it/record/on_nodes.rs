@@ -80,7 +80,7 @@ async fn record_of_every_node_follows_and_gaps_are_filled_from_the_tables() {
     wait_until_it_follows(&late, &front_end, &link, "three").await;
 
     // An erased number is gone in the records of all nodes.
-    front_end.erase_number(sms(noon()).to, None).await.expect("it is erased");
+    front_end.erase_number(sms(noon()).to, None, noon()).await.expect("it is erased");
     for store in [&engine, &front_end, &late] {
         let is_erased = async {
             while recorded(store, sent[0]).await.message.to.is_some() {

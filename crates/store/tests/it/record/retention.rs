@@ -54,7 +54,7 @@ async fn number_is_erased_in_ended_messages_and_not_found_again() {
     world.send(world.sms()).await;
     let open = link.take_job().await;
     assert_eq!(found(&world).await, 1, "the second one is not in the record yet");
-    world.store.erase_number(recipient(), None).await.expect("the record answers");
+    world.store.erase_number(recipient(), None, world.now).await.expect("the record answers");
     assert_eq!(found(&world).await, 1, "only the open one");
     let page = world.store.search_messages(
         Scope::All,
@@ -75,7 +75,7 @@ async fn number_is_erased_in_a_record_that_is_switched_off() {
     deliver(&world, "id-1").await;
     world.store.close().await.expect("the record answers");
     world.store = hermod_store::Store::open(&options(world.path(), world.now)).expect("the record answers");
-    world.store.erase_number(recipient(), None).await.expect("the record answers");
+    world.store.erase_number(recipient(), None, world.now).await.expect("the record answers");
     let digits = recipient().number().cast_signed();
     let record = record_of(&world);
     assert_eq!(number(&record, &format!("SELECT count(*) FROM message WHERE recipient = {digits}")), 0);

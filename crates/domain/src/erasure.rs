@@ -1,0 +1,52 @@
+//! Erasures of phone numbers that are kept, so that they can be made again in a restored backup and on a node that was away. A
+//! number is kept as a keyed digest: it can be recognised, not read.
+
+use crate::ids::AccountId;
+use crate::phone::Msisdn;
+use crate::time::Timestamp;
+use hmac::{Hmac, KeyInit, Mac};
+use serde::{Deserialize, Serialize};
+use sha2::Sha256;
+use std::fmt;
+use std::time::Duration;
+
+/// How long an erasure is kept: as long as messages by default. Older backups are not to be restored.
+pub const ERASURES_KEPT: Duration = Duration::from_secs(400 * 86_400);
+
+/// The key of the digests. It is derived from the pepper.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct ErasureKey(pub [u8; 32]);
+
+impl fmt::Debug for ErasureKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ErasureKey(..)")
+    }
+}
+
+impl ErasureKey {
+    /// Returns the digest of a number.
+    pub fn digest(self, number: Msisdn) -> NumberDigest {
+        let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).expect("HMAC takes a key of any length");
+        mac.update(&number.number().to_be_bytes());
+        NumberDigest(mac.finalize().into_bytes().into())
+    }
+}
+
+/// A keyed digest of a phone number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct NumberDigest(pub [u8; 32]);
+
+/// An erasure of a number in the data of one account, or of all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct KeptErasure {
+    pub digest: NumberDigest,
+    pub account: Option<AccountId>,
+    pub at: Timestamp,
+}
+
+impl KeptErasure {
+    /// Whether both erase the same number in the same data.
+    pub fn is_same(&self, other: &KeptErasure) -> bool {
+        (self.digest, self.account) == (other.digest, other.account)
+    }
+}

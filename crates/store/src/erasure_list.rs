@@ -1,0 +1,89 @@
+//! The file with the erasures that were made in this folder: keyed digests of numbers, one per line. A store that lacks some of
+//! them was restored from a backup, and gets them again; those that the file lacks were made while this node was away, and are
+//! made again in its record.
+
+use crate::error::StoreError;
+use hermod_domain::erasure::{ERASURES_KEPT, KeptErasure, NumberDigest};
+use hermod_domain::ids::AccountId;
+use hermod_domain::time::Timestamp;
+use std::fs::File;
+use std::io::{ErrorKind, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+/// The name of the file.
+pub const ERASURES_FILE: &str = "hermod.erasures";
+const NEW_FILE: &str = "hermod.erasures.new";
+
+/// Reads the erasures of a folder. A line that cannot be read is left out: a crash may have cut the last one.
+pub(crate) fn read(folder: &Path) -> Result<Vec<KeptErasure>, StoreError> {
+    let path = folder.join(ERASURES_FILE);
+    match std::fs::read_to_string(&path) {
+        Ok(text) => Ok(text.lines().filter_map(parse).collect()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(StoreError::File { path, error }),
+    }
+}
+
+/// Adds erasures to the file, in place of earlier ones of the same numbers, and removes those that are not kept any more. The
+/// file is durable when this returns.
+pub(crate) fn add(folder: &Path, erasures: &[KeptErasure]) -> Result<(), StoreError> {
+    let Some(newest) = erasures.iter().map(|erasure| erasure.at).max() else { return Ok(()) };
+    let kept_since = newest.minus(ERASURES_KEPT);
+    let mut all = read(folder)?;
+    all.retain(|old| old.at >= kept_since && !erasures.iter().any(|new| new.is_same(old)));
+    all.extend_from_slice(erasures);
+    let text: String = all.iter().map(line).collect();
+    let path = folder.join(NEW_FILE);
+    let written = File::options().write(true).create(true).truncate(true).mode(0o600).open(&path);
+    let written =
+        written.and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_data()));
+    let renamed = written.and_then(|()| std::fs::rename(&path, folder.join(ERASURES_FILE)));
+    renamed.map_err(|error| StoreError::File { path, error })
+}
+
+fn line(erasure: &KeptErasure) -> String {
+    let KeptErasure { digest, account, at } = erasure;
+    let digest: String = digest.0.iter().map(|octet| format!("{octet:02x}")).collect();
+    format!("{digest} {} {}\n", account.map_or(0, AccountId::get), at.as_millis())
+}
+
+fn parse(line: &str) -> Option<KeptErasure> {
+    let mut words = line.split(' ');
+    let (digest, account, at) = (words.next()?, words.next()?, words.next()?);
+    let octets = (0..digest.len() / 2).map(|place| {
+        digest.get(2 * place..2 * place + 2).and_then(|digits| u8::from_str_radix(digits, 16).ok())
+    });
+    let octets: Vec<u8> = octets.collect::<Option<_>>()?;
+    let account: u32 = account.parse().ok()?;
+    Some(KeptErasure {
+        digest: NumberDigest(octets.try_into().ok()?),
+        account: (account > 0).then(|| AccountId::new(account)),
+        at: Timestamp::from_millis(at.parse().ok()?),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn erasures_are_kept_once_per_number_and_not_for_ever() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let erasure = |digest: u8, account: u32, at: i64| KeptErasure {
+            digest: NumberDigest([digest; 32]),
+            account: (account > 0).then(|| AccountId::new(account)),
+            at: Timestamp::from_millis(at),
+        };
+        assert_eq!(read(folder.path()).unwrap(), []);
+        add(folder.path(), &[erasure(0xab, 0, 5), erasure(1, 7, 6)]).unwrap();
+        add(folder.path(), &[erasure(0xab, 0, 9)]).unwrap();
+        assert_eq!(read(folder.path()).unwrap(), [erasure(1, 7, 6), erasure(0xab, 0, 9)]);
+        let much_later = 10 + i64::try_from(ERASURES_KEPT.as_millis()).unwrap();
+        add(folder.path(), &[erasure(2, 0, much_later)]).unwrap();
+        assert_eq!(read(folder.path()).unwrap(), [erasure(2, 0, much_later)]);
+        let cut = std::fs::read_to_string(folder.path().join(ERASURES_FILE)).unwrap();
+        std::fs::write(folder.path().join(ERASURES_FILE), &cut[..40]).unwrap();
+        assert_eq!(read(folder.path()).unwrap(), []);
+    }
+}
