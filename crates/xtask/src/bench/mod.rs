@@ -68,7 +68,7 @@ enum Bench {
     Smpp(smpp::Options),
     /// A constant load for ten minutes or an hour, and the memory of the gateway meanwhile
     ///
-    /// Fails if the memory still grows after the warm-up.
+    /// The caches are filled before. Fails if the memory grows.
     Soak(soak::Options),
     /// The rate with ten million stored messages and idempotency keys, compared in turn with empty gateways
     Stored(stored::Options),

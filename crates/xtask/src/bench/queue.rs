@@ -112,7 +112,8 @@ fn send_beside(programs: &Programs, gateway: &Gateway, rate: u64, first: u64) ->
     load.run(programs)
 }
 
-fn fill(programs: &Programs, gateway: &Gateway, messages: u64) -> Result<u64, Failure> {
+/// Sends messages as fast as the gateway accepts them. Returns how many it accepted.
+pub(super) fn fill(programs: &Programs, gateway: &Gateway, messages: u64) -> Result<u64, Failure> {
     let (key, secret) = gateway.credentials();
     let count = messages.to_string();
     let args = [
