@@ -59,8 +59,9 @@ impl SignIns {
         now: Timestamp,
     ) -> Result<(), Duration> {
         let (now_ms, proof) = (now.as_millis(), (key_and_secret, address));
-        let is_proven = self.proven.get(proof).is_some_and(|until| until > now_ms);
-        if !is_proven && let Some(wait) = self.failures_by_key.wait((key, address), self.allowance, now) {
+        if !self.is_proven(address, key_and_secret, now)
+            && let Some(wait) = self.failures_by_key.wait((key, address), self.allowance, now)
+        {
             return Err(wait);
         }
         let proven_ms = i64::try_from(PROVEN_FOR.as_millis()).unwrap_or(i64::MAX);
@@ -77,11 +78,16 @@ impl SignIns {
         key_and_secret: Fingerprint,
         now: Timestamp,
     ) -> Option<Duration> {
-        if self.proven.get((key_and_secret, address)).is_some_and(|until| until > now.as_millis()) {
+        if self.is_proven(address, key_and_secret, now) {
             return None;
         }
         let by_address = self.failures_by_address.wait(address, self.allowance, now);
         by_address.or_else(|| self.failures_by_key.wait((key, address), self.allowance, now))
+    }
+
+    /// Whether the address has signed in with these credentials within the last day.
+    pub fn is_proven(&self, address: IpAddr, key_and_secret: Fingerprint, now: Timestamp) -> bool {
+        self.proven.get((key_and_secret, address)).is_some_and(|until| until > now.as_millis())
     }
 
     /// Returns how many failures the address has left, and the time until its allowance is full again.

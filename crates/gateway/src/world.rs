@@ -1,6 +1,7 @@
 //! The shared state of a gateway: clock, store, current catalogue, status board, and the rate limits in memory.
 
 mod changing;
+mod invitation_limit;
 mod limits;
 mod setup;
 
@@ -19,6 +20,7 @@ use arc_swap::ArcSwap;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::monotonic_clock::ClockObservation;
 use hermod_domain::screen::SplitMessages;
+use hermod_domain::shown_number::ShownNumbers;
 use hermod_domain::webhook::url::AddressRules;
 use hermod_store::record::Scope;
 use hermod_store::{LogSize, Store};
@@ -81,6 +83,8 @@ pub struct World {
     pub webhook_rules: AddressRules,
     /// The address of the web pages, without a slash at its end.
     pub portal_url: String,
+    /// How customers see numbers that are counted over all accounts.
+    pub numbers: ShownNumbers,
     pub smpp_server: SmppServer,
 }
 
@@ -107,6 +111,7 @@ impl World {
         store.set_catalogue(catalogue.clone());
         let limits = Limits::new(pepper.limits_seed(), store.has_nodes());
         World {
+            numbers: ShownNumbers::new(pepper.shown_numbers_key()),
             clock,
             store,
             pepper,

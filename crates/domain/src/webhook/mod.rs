@@ -5,6 +5,7 @@ pub mod post_concurrency;
 pub mod signature;
 pub mod url;
 
+use crate::shown_number::{NumberKind, ShownNumbers};
 use serde::{Deserialize, Serialize};
 
 /// The kind of a webhook.
@@ -71,12 +72,17 @@ impl DlrForm {
 }
 
 /// Returns the external id of an event, the value of `webhook-id`. All attempts and replays have the same one.
-pub fn event_name(event: u64) -> String {
-    format!("{EVENT_PREFIX}{event}")
+pub fn event_name(numbers: &ShownNumbers, event: u64) -> String {
+    format!("{EVENT_PREFIX}{}", numbers.show(NumberKind::Event, event))
 }
 
 /// Parses the external id of an event.
-pub fn event_number(name: &str) -> Option<u64> {
+pub fn event_number(numbers: &ShownNumbers, name: &str) -> Option<u64> {
+    shown_event_number(name).map(|shown| numbers.read(NumberKind::Event, shown))
+}
+
+/// Returns the number in the external id of an event, as it is shown.
+pub fn shown_event_number(name: &str) -> Option<u64> {
     let digits = name.strip_prefix(EVENT_PREFIX)?;
     let number: u64 = digits.parse().ok()?;
     // Refuses a sign and leading zeros.
@@ -91,7 +97,10 @@ mod tests {
 
     #[test]
     fn event_has_exactly_one_name() {
-        assert_eq!(event_name(7), "evt_7");
+        let numbers = ShownNumbers::new([7; 32]);
+        let name = event_name(&numbers, 7);
+        assert_ne!(name, "evt_7", "the number of events is not shown");
+        assert_eq!(event_number(&numbers, &name), Some(7));
         for (name, expect) in [
             ("evt_7", Some(7)),
             ("evt_0", Some(0)),
@@ -102,7 +111,7 @@ mod tests {
             ("EVT_7", None),
             ("evt_99999999999999999999", None),
         ] {
-            assert_eq!(event_number(name), expect, "{name}");
+            assert_eq!(shown_event_number(name), expect, "{name}");
         }
     }
 }

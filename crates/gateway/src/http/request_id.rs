@@ -2,6 +2,7 @@
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use bytes::Bytes;
+use hermod_domain::shown_number::{NumberKind, ShownNumbers};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,12 +10,18 @@ pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-i
 
 const ID_BYTES_MAX: usize = 64;
 
-/// Counts up from a random start, so that the ids of two processes differ.
-static NEXT: LazyLock<AtomicU64> = LazyLock::new(|| {
-    let mut start = [0; 8];
+/// Counts the requests of this process.
+static NEXT: AtomicU64 = AtomicU64::new(0);
+
+/// Shows the count, with a key and a beginning of this process: the ids of two processes differ, and two ids do not tell how many
+/// requests came between them.
+static SHOWN: LazyLock<(ShownNumbers, u32)> = LazyLock::new(|| {
+    let mut random = [0; 36];
     // Without randomness ids still differ within the process, which is enough.
-    let _ = getrandom::fill(&mut start);
-    AtomicU64::new(u64::from_ne_bytes(start))
+    let _ = getrandom::fill(&mut random);
+    let (key, start) = random.split_at(32);
+    let key = ShownNumbers::new(key.try_into().expect("32 octets"));
+    (key, u32::from_ne_bytes(start.try_into().expect("four octets")))
 });
 
 pub(crate) fn of(headers: &HeaderMap) -> HeaderValue {
@@ -30,7 +37,9 @@ fn is_valid(id: &[u8]) -> bool {
 }
 
 fn fresh() -> HeaderValue {
-    let id = format!("{:016x}", NEXT.fetch_add(1, Ordering::Relaxed));
+    let (numbers, start) = &*SHOWN;
+    let shown = numbers.show(NumberKind::HttpRequest, NEXT.fetch_add(1, Ordering::Relaxed));
+    let id = format!("{start:08x}{shown:013x}");
     HeaderValue::from_maybe_shared(Bytes::from(id)).expect("hex digits are visible")
 }
 
@@ -58,7 +67,15 @@ mod tests {
     #[test]
     fn generated_ids_differ() {
         let (one, other) = (fresh(), fresh());
-        assert_eq!(one.len(), 16);
+        assert_eq!(one.len(), 21);
         assert_ne!(one, other);
+    }
+
+    #[test]
+    fn generated_ids_do_not_count_requests() {
+        let number = |id: HeaderValue| u64::from_str_radix(&id.to_str().unwrap()[8..], 16).unwrap();
+        let ids: Vec<u64> = (0..100).map(|_| number(fresh())).collect();
+        assert!(ids.windows(2).all(|pair| pair[0].abs_diff(pair[1]) > 1_000), "{ids:?}");
+        assert!(!ids.is_sorted());
     }
 }

@@ -1,17 +1,19 @@
 //! API key entries. Only a keyed digest of the secret is stored.
 
 use crate::provision::checks;
-use crate::provision::documents::Names;
+use crate::provision::documents::{self, Names};
 use crate::provision::draft::{Draft, Entry, required};
 use crate::provision::kind::Kind;
+use crate::provision::plan::{Change, Effect};
 use crate::provision::previous_secret::previous_changes;
 use crate::provision::{FieldChange, ProvisionRefusal, values};
 use crate::secrets::{Secret, random_token};
-use hermod_domain::catalogue::{AllowList, ApiKey};
-use hermod_domain::ids::ConnectionId;
+use hermod_domain::catalogue::{AllowList, ApiKey, Connection};
+use hermod_domain::ids::{AccountId, ConnectionId};
 use hermod_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::{HashMap, HashSet};
 use utoipa::ToSchema;
 
 /// Five bits each: 160 bits.
@@ -62,6 +64,40 @@ pub struct WantedKey {
     #[serde(default, deserialize_with = "checks::label", skip_serializing_if = "String::is_empty")]
     #[schema(max_length = 60, examples("shop backend"))]
     pub label: String,
+}
+
+/// The most keys of an account, revoked ones included.
+const KEYS_PER_ACCOUNT_MAX: usize = 500;
+
+/// Refuses new keys beyond the most that an account may have.
+pub(super) fn check_number_of_keys(draft: &Draft<'_>) -> Result<(), ProvisionRefusal> {
+    let is_new_key = |change: &&Change| change.kind == Kind::Key && change.effect == Effect::Made;
+    let made: Vec<&str> =
+        draft.changes.iter().filter(is_new_key).map(|change| change.name.as_str()).collect();
+    if made.is_empty() {
+        return Ok(());
+    }
+    let connections = draft.rows_of(Kind::Connection);
+    let owners: HashMap<ConnectionId, AccountId> = connections
+        .filter_map(|(_, row)| {
+            Some((ConnectionId::new(row.id), documents::read::<Connection>(row).ok()?.account))
+        })
+        .collect();
+    let keys = draft.rows_of(Kind::Key).filter_map(|(name, row)| Some((name, documents::read(row).ok()?)));
+    let keys: Vec<(&str, AccountId)> =
+        keys.filter_map(|(name, key): (&str, ApiKey)| Some((name, *owners.get(&key.connection)?))).collect();
+    let mut counts: HashMap<AccountId, usize> = HashMap::new();
+    keys.iter().for_each(|(_, account)| *counts.entry(*account).or_default() += 1);
+    let made: HashSet<&str> = made.into_iter().collect();
+    let is_over = |(name, account): &&(&str, AccountId)| {
+        made.contains(name) && counts.get(account).is_some_and(|count| *count > KEYS_PER_ACCOUNT_MAX)
+    };
+    let Some((name, _)) = keys.iter().find(is_over) else { return Ok(()) };
+    let text = format!(
+        "is over the {KEYS_PER_ACCOUNT_MAX} keys that an account may have, revoked ones included; use an existing key, or \
+         have the operator remove revoked ones"
+    );
+    Err(ProvisionRefusal::about(&format!("key \"{name}\""), text))
 }
 
 impl Entry for WantedKey {

@@ -139,13 +139,12 @@ impl<'a> Draft<'a> {
         if let Some(number) = self.numbers.get(&place) {
             return *number;
         }
-        let number = match kind {
-            Kind::User => self.number_of_new_user(name),
-            _ => {
-                let highest = self.highest.entry(kind).or_default();
-                *highest += 1;
-                *highest
-            }
+        let number = if kind == Kind::User {
+            self.number_of_new_user(name)
+        } else {
+            let highest = self.highest.entry(kind).or_default();
+            *highest += 1;
+            *highest
         };
         self.names.0.insert((kind, number), place.1.clone());
         self.numbers.insert(place, number);

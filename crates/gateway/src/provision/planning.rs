@@ -1,14 +1,13 @@
 //! Plans the changes of a provision file before anything is written: assigns numbers to names, resolves references,
 //! and builds the resulting catalogue to check it.
 
-use crate::provision::ProvisionRefusal;
 use crate::provision::draft::{Draft, Entry};
 use crate::provision::file_entries::WantedSetup;
 use crate::provision::kind::Kind;
 use crate::provision::last_applied::LastApplied;
 use crate::provision::mentioned_fields::{Mentioned, Mentions};
 use crate::provision::plan::Plan;
-use crate::provision::sender_lookalikes;
+use crate::provision::{ProvisionRefusal, api_key, sender_lookalikes};
 use crate::secrets::Pepper;
 use hermod_domain::time::Timestamp;
 use hermod_store::CatalogueRow;
@@ -74,6 +73,7 @@ pub(super) fn plan(
         }
     }
     sender_lookalikes::check(&draft, senders)?;
+    api_key::check_number_of_keys(&draft)?;
     draft.finish()
 }
 

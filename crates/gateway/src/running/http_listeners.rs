@@ -25,6 +25,8 @@ pub struct PagesSetup {
     pub world: Arc<World>,
     /// Runs each change to its end even if the browser disconnects.
     pub workers: Workers,
+    /// The address of the pages in the settings; none if requests for any host are answered.
+    pub url: Option<String>,
     /// Whether the connections of this listener are encrypted.
     pub is_tls: bool,
     /// How long the texts of messages are kept.
@@ -65,8 +67,13 @@ impl Running {
         let operator = operator.of_running_gateway().reachable_from(reach);
         let pages = |is_tls| {
             let texts_kept = config.retention.text.0;
-            let setup =
-                PagesSetup { world: self.world.clone(), workers: self.front.clone(), is_tls, texts_kept };
+            let setup = PagesSetup {
+                world: self.world.clone(),
+                workers: self.front.clone(),
+                url: config.portal.url.clone(),
+                is_tls,
+                texts_kept,
+            };
             pages.filter(|_| config.portal.enabled).map(|make| make(setup))
         };
         let mut customers = http_api::router(self.world.clone(), beside, pages(false));

@@ -172,6 +172,11 @@ impl Pepper {
         self.derived(&[b"limits"])
     }
 
+    /// Returns the key of the permutation by which customers see numbers that are counted over all accounts.
+    pub fn shown_numbers_key(&self) -> [u8; 32] {
+        self.derived(&[b"shown numbers"])
+    }
+
     /// Compares in constant time.
     pub fn matches(&self, secret: &str, digest: &str) -> bool {
         let [matches] = self.matches_each(secret, [digest]);

@@ -2,9 +2,10 @@
 
 use super::paging::{Limit, Paged, RowNumber};
 use crate::board::TestReport;
+use hermod_domain::shown_number::ShownNumbers;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::payload::status_of;
-use hermod_domain::webhook::{event_name, event_number};
+use hermod_domain::webhook::{event_name, shown_event_number};
 use hermod_store::{
     AttemptOutcome, GiveUpReason, WebhookAttempt, WebhookFigures, WebhookRecord, WebhookState,
 };
@@ -95,12 +96,12 @@ impl Paged for EventView {
     type Cursor = u64;
 
     fn cursor(&self) -> u64 {
-        event_number(&self.event).unwrap_or_default()
+        shown_event_number(&self.event).unwrap_or_default()
     }
 }
 
-impl From<WebhookRecord> for EventView {
-    fn from(record: WebhookRecord) -> EventView {
+impl EventView {
+    pub fn new(record: WebhookRecord, numbers: &ShownNumbers) -> EventView {
         let WebhookRecord { id, account: _, kind, message, status, state, attempts, at, due_at, ended_at } =
             record;
         let (state, why) = match state {
@@ -115,7 +116,7 @@ impl From<WebhookRecord> for EventView {
             }
         };
         EventView {
-            event: event_name(id.0),
+            event: event_name(numbers, id.0),
             kind: kind.as_str().to_owned(),
             message_id: message.to_string(),
             status: status.map(|status| status_of(status).to_owned()),

@@ -2,6 +2,7 @@
 //! what they have admitted from its own buckets: so a customer has about the same rate on three nodes as on one.
 
 use super::World;
+use super::invitation_limit::InvitationLimit;
 use crate::listeners::limit_key_of;
 use hermod_domain::ids::{AccountId, ConnectionId};
 use hermod_domain::keyed_pace::{Allowance, KeyedPace};
@@ -21,6 +22,11 @@ const WRONG_CODES: Allowance = Allowance { most: 20, per: Duration::from_secs(3_
 const WRONG_CODES_USERS_MAX: usize = 10_000;
 /// The default limit of failed sign-ins per address: ten at once, then one every six seconds.
 const FAILED_SIGN_INS: Allowance = Allowance { most: 10, per: Duration::from_secs(60) };
+/// Wrong passwords that are admitted for one user from all addresses that are not known. With 100 guesses an hour the commonest
+/// passwords, which are refused, are all that could be tried.
+const WRONG_PASSWORDS: Allowance = Allowance { most: 100, per: Duration::from_secs(3_600) };
+/// Users, known or not, whose wrong passwords are counted.
+const WRONG_PASSWORDS_USERS_MAX: usize = 100_000;
 /// How long a wrong bind at another node is kept for the next bind here.
 const WRONG_BINDS_COUNT_FOR: Duration = Duration::from_secs(60);
 /// Failures that wait to be told to the other nodes. Beyond that they count on this node only.
@@ -55,10 +61,31 @@ pub struct RateLeft {
 /// What a node has taken from a limit that all nodes share.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Use {
-    Requests { connection: ConnectionId, per_second: u32, count: u32 },
-    Submits { account: AccountId, per_second: u32, count: u32 },
-    FailedSignIn { source: IpAddr, key: u64 },
-    WrongCode { user: u32 },
+    Requests {
+        connection: ConnectionId,
+        per_second: u32,
+        count: u32,
+    },
+    Submits {
+        account: AccountId,
+        per_second: u32,
+        count: u32,
+    },
+    FailedSignIn {
+        source: IpAddr,
+        key: u64,
+    },
+    WrongCode {
+        user: u32,
+    },
+    /// Fingerprints of the account, the inviter and the recipient.
+    Invitation {
+        keys: [u64; 3],
+    },
+    /// The fingerprint of the user.
+    WrongPassword {
+        user: u64,
+    },
     WrongBind(WrongBind),
 }
 
@@ -77,6 +104,8 @@ pub(super) struct Limits {
     submits: Mutex<HashMap<AccountId, Bucket>>,
     sign_ins: Mutex<SignIns>,
     wrong_codes: Mutex<KeyedPace<u32>>,
+    wrong_passwords: Mutex<KeyedPace<u64>>,
+    invitations: Mutex<InvitationLimit>,
     /// Wrong binds at other nodes that the SMPP server has not counted yet.
     wrong_binds: Mutex<VecDeque<(Timestamp, WrongBind)>>,
     /// The failures that the other nodes have not been told; none without other nodes.
@@ -106,6 +135,8 @@ impl Limits {
             submits: Mutex::default(),
             sign_ins: Mutex::new(SignIns::new(FAILED_SIGN_INS)),
             wrong_codes: Mutex::new(KeyedPace::new(WRONG_CODES_USERS_MAX)),
+            wrong_passwords: Mutex::new(KeyedPace::new(WRONG_PASSWORDS_USERS_MAX)),
+            invitations: Mutex::default(),
             wrong_binds: Mutex::default(),
             failures: is_shared.then(Mutex::default),
             seeded,
@@ -203,6 +234,12 @@ impl World {
         )
     }
 
+    /// Whether valid credentials came from this address within the last day.
+    pub fn is_proven(&self, source: IpAddr, key: SignInKey<'_>, secret_digest: &str) -> bool {
+        let key_and_secret = self.limits.fingerprint((key, secret_digest));
+        lock(&self.limits.sign_ins).is_proven(limit_key_of(source), key_and_secret, self.clock.now())
+    }
+
     /// Counts a wrong code of a user's second factor.
     pub fn fail_code(&self, user: u32) {
         self.limits.note_failure(Use::WrongCode { user });
@@ -213,6 +250,38 @@ impl World {
     /// Returns how long a user must wait before a code is compared at all.
     pub fn wait_before_code(&self, user: u32) -> Option<Duration> {
         lock(&self.limits.wrong_codes).wait(user, WRONG_CODES, self.clock.now())
+    }
+
+    /// Counts a wrong password of a user, known or not, from an address that the user has not signed in from.
+    pub fn fail_password(&self, email: &str) {
+        let user = self.limits.fingerprint(("password", email));
+        self.limits.note_failure(Use::WrongPassword { user });
+        // Over the limit no password is compared.
+        let _ = lock(&self.limits.wrong_passwords).admit(user, WRONG_PASSWORDS, self.clock.now());
+    }
+
+    /// Returns how long a user must wait before a password from an unknown address is compared at all.
+    pub fn wait_before_password(&self, email: &str) -> Option<Duration> {
+        let user = self.limits.fingerprint(("password", email));
+        lock(&self.limits.wrong_passwords).wait(user, WRONG_PASSWORDS, self.clock.now())
+    }
+
+    /// Takes an invitation or a link from the allowances of the account, the inviter and the recipient. Fails with the time to
+    /// wait, and takes none, if one of them is used up.
+    pub fn admit_invitation(
+        &self,
+        account: AccountId,
+        inviter: &str,
+        recipient: &str,
+    ) -> Result<(), Duration> {
+        let keys = [
+            self.limits.fingerprint(("account", account)),
+            self.limits.fingerprint(("inviter", inviter)),
+            self.limits.fingerprint(("recipient", recipient)),
+        ];
+        lock(&self.limits.invitations).admit(keys, self.clock.now())?;
+        self.limits.note_failure(Use::Invitation { keys });
+        Ok(())
     }
 
     /// Tells the other nodes about a wrong bind.
@@ -271,6 +340,10 @@ impl World {
                 // Over the limit there is nothing left to take.
                 Use::FailedSignIn { source, key } => drop(lock(&self.limits.sign_ins).fail(source, key, now)),
                 Use::WrongCode { user } => drop(lock(&self.limits.wrong_codes).admit(user, WRONG_CODES, now)),
+                Use::WrongPassword { user } => {
+                    drop(lock(&self.limits.wrong_passwords).admit(user, WRONG_PASSWORDS, now));
+                }
+                Use::Invitation { keys } => lock(&self.limits.invitations).take(keys, now),
                 Use::WrongBind(wrong) => {
                     let mut wrong_binds = lock(&self.limits.wrong_binds);
                     if wrong_binds.len() == FAILURES_MAX {

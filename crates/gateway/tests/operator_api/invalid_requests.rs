@@ -66,7 +66,7 @@ async fn every_response_has_a_request_id_and_is_not_cached() {
     for path in ["/accounts", "/accounts/nobody", "/nowhere"] {
         let reply = fixture.get(path).await;
         assert_eq!(reply.header("cache-control"), Some("no-store"), "{path}");
-        assert_eq!(reply.header("x-request-id").map(str::len), Some(16), "{path}");
+        assert_eq!(reply.header("x-request-id").map(str::len), Some(21), "{path}");
         assert_eq!(reply.header("content-type"), Some("application/json"), "{path}");
     }
     let own = Request::builder().uri("/operator/v1/accounts").header("X-Request-Id", "mine-1");

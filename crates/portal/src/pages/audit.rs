@@ -22,7 +22,6 @@ pub struct Audit {
 /// One change.
 #[derive(Clone, Debug)]
 pub struct AuditRow {
-    pub number: u64,
     pub at: Time,
     /// An e-mail address, or `operator`.
     pub who: String,

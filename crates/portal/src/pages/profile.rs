@@ -18,6 +18,8 @@ pub struct Profile {
     pub shell: Shell,
     /// Only errors are shown.
     pub password: Field,
+    /// The code of the second factor, if there is one.
+    pub code: Field,
     pub new_password: Field,
     pub new_password_again: Field,
     /// When the second factor was switched on.

@@ -11,6 +11,7 @@ use crate::pages::audit::{Audit, AuditRow, FieldChange};
 use crate::time::Time;
 use axum::http::StatusCode;
 use hermod_domain::permission::Permission;
+use hermod_domain::shown_number::NumberKind;
 use hermod_gateway::app::operator;
 use hermod_gateway::views::audit_log::{AuditLogQuery, AuditRowView};
 use hermod_gateway::views::paging::{Limit, Page, RowNumber};
@@ -62,7 +63,7 @@ pub(super) async fn list(
         by: Some(who.trim().to_owned()),
         action: Some(action.clone()),
         since: Some(since.trim().to_owned()),
-        before: before.map(RowNumber::from),
+        before: before.map(|shown| RowNumber::from(portal.world.numbers.read(NumberKind::AuditRow, shown))),
         limit: Limit::try_from(ROWS.to_string()).ok(),
     };
     let found = operator::list_audit_log(&portal.world, query).await;
@@ -79,7 +80,10 @@ pub(super) async fn list(
     let set = filters.iter().filter(|(_, value)| !value.is_empty());
     let same: String = set.map(|(name, value)| format!("&{name}={}", encode_segment(value))).collect();
     let audit = Audit {
-        next: found.next.map(|next| format!("{}?before={next}{same}", shell.path("audit"))),
+        next: found.next.map(|next| {
+            let shown = portal.world.numbers.show(NumberKind::AuditRow, next);
+            format!("{}?before={shown}{same}", shell.path("audit"))
+        }),
         rows: found.items.into_iter().map(row).collect(),
         action: Select::new(ACTIONS, &action),
         who: Field::new(who),
@@ -92,7 +96,6 @@ pub(super) async fn list(
 
 fn row(view: AuditRowView) -> AuditRow {
     AuditRow {
-        number: view.number,
         at: time(&view.at).unwrap_or(Time(0)),
         who: view.by.strip_prefix("user ").map(str::to_owned).unwrap_or(view.by),
         from: view.from,

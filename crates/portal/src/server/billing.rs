@@ -15,6 +15,7 @@ use crate::time::Time;
 use axum::http::StatusCode;
 use hermod_domain::money::Money;
 use hermod_domain::permission::Permission;
+use hermod_domain::shown_number::NumberKind;
 use hermod_domain::time::Day;
 use hermod_gateway::app::operator::{self, LiveBinds, OperatorRefusal};
 use hermod_gateway::provision::Kind;
@@ -53,14 +54,17 @@ pub(super) async fn show(
 
 async fn billing(world: &World, member: &Member, before: Option<u64>) -> Result<Billing, NoPage> {
     let account = &member.account_name;
-    let query =
-        LedgerQuery { before: before.map(RowNumber::from), limit: Limit::try_from(ROWS.to_string()).ok() };
+    let before = before.map(|shown| RowNumber::from(world.numbers.read(NumberKind::LedgerRow, shown)));
+    let query = LedgerQuery { before, limit: Limit::try_from(ROWS.to_string()).ok() };
     let ledger = operator::list_ledger(world, account, query).await?;
     let shell = member.shell(Entry::Billing);
     Ok(Billing {
         funds: funds(world, member).await?,
         warnings: member.may(Permission::ChangeMoney).then(|| warnings(world, member)),
-        next: ledger.next.map(|next| format!("{}?before={next}", shell.path("billing"))),
+        next: ledger.next.map(|next| {
+            let shown = world.numbers.show(NumberKind::LedgerRow, next.unsigned_abs());
+            format!("{}?before={shown}", shell.path("billing"))
+        }),
         ledger: ledger.items.into_iter().map(ledger_row).collect(),
         months: months(world, account).await?,
         shell,

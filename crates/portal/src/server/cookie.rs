@@ -8,6 +8,10 @@ use hermod_gateway::secrets::Secret;
 
 const NAME: &str = "__Host-hermod";
 const PLAIN_NAME: &str = "hermod-local";
+const DEVICE_NAME: &str = "__Host-hermod-device";
+const PLAIN_DEVICE_NAME: &str = "hermod-local-device";
+/// How long a browser is known after its last sign-in: 180 days, in seconds.
+const DEVICE_AGE: &str = "; Max-Age=15552000";
 /// A longer one is not ours.
 const TOKEN_CHARS_MAX: usize = 128;
 
@@ -18,7 +22,19 @@ fn name(portal: &Portal, source: &PageSource) -> (&'static str, bool) {
 
 /// Returns the token of the session cookie.
 pub(super) fn token(portal: &Portal, source: &PageSource, headers: &HeaderMap) -> Option<Secret> {
-    let (name, _) = name(portal, source);
+    find(name(portal, source).0, headers)
+}
+
+/// Returns the token by which a browser is known that a user has signed in with.
+pub(super) fn device(portal: &Portal, source: &PageSource, headers: &HeaderMap) -> Option<Secret> {
+    find(device_name(portal, source), headers)
+}
+
+fn device_name(portal: &Portal, source: &PageSource) -> &'static str {
+    if name(portal, source).1 { DEVICE_NAME } else { PLAIN_DEVICE_NAME }
+}
+
+fn find(name: &str, headers: &HeaderMap) -> Option<Secret> {
     let pairs = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut pairs = pairs.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
     let (_, token) = pairs.find(|(given, _)| *given == name)?;
@@ -27,16 +43,22 @@ pub(super) fn token(portal: &Portal, source: &PageSource, headers: &HeaderMap) -
 
 /// Returns the header that sets the cookie.
 pub(super) fn set(portal: &Portal, source: &PageSource, token: &Secret) -> HeaderValue {
-    header(portal, source, token.reveal(), "")
+    let (name, is_secure) = name(portal, source);
+    header(name, is_secure, token.reveal(), "")
+}
+
+/// Returns the header that sets the token of the browser.
+pub(super) fn set_device(portal: &Portal, source: &PageSource, token: &Secret) -> HeaderValue {
+    header(device_name(portal, source), name(portal, source).1, token.reveal(), DEVICE_AGE)
 }
 
 /// Returns the header that deletes the cookie.
 pub(super) fn clear(portal: &Portal, source: &PageSource) -> HeaderValue {
-    header(portal, source, "", "; Max-Age=0")
+    let (name, is_secure) = name(portal, source);
+    header(name, is_secure, "", "; Max-Age=0")
 }
 
-fn header(portal: &Portal, source: &PageSource, value: &str, age: &str) -> HeaderValue {
-    let (name, is_secure) = name(portal, source);
+fn header(name: &str, is_secure: bool, value: &str, age: &str) -> HeaderValue {
     let secure = if is_secure { "; Secure" } else { "" };
     let text = format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict{secure}{age}");
     HeaderValue::try_from(text).expect("a token has letters and digits only")

@@ -2,6 +2,7 @@
 //! browser what a page may do.
 
 use super::Portal;
+use super::host;
 use super::reply::page_with_status;
 use crate::pages::access::PlainMessage;
 use axum::extract::{Request, State};
@@ -21,7 +22,14 @@ const STRICT_TRANSPORT: &str = "max-age=31536000";
 
 pub(super) async fn guard(State(portal): State<Arc<Portal>>, request: Request, next: Next) -> Response {
     let method = request.method().clone();
+    let (head, body) = request.into_parts();
+    let is_ours = portal.host.as_deref().is_none_or(|host| host::is_for(host, &head));
+    let request = Request::from_parts(head, body);
     let mut response = match receive(request, &portal.world.clock).await {
+        Ok(_) if !is_ours => {
+            let text = "These pages are not at this host. Use the address that you were given.\n";
+            (StatusCode::MISDIRECTED_REQUEST, text).into_response()
+        }
         Ok(request) => {
             let id = request.extensions().get::<PageSource>().map(|source| source.request_id.clone());
             let mut response = run(&portal, &method, next.run(request)).await;

@@ -10,6 +10,7 @@ use crate::layout::Entry;
 use crate::pages::held::{Held, HeldRow};
 use crate::time::Time;
 use hermod_domain::permission::Permission;
+use hermod_domain::shown_number::NumberKind;
 use hermod_domain::time::Timestamp;
 use hermod_gateway::app::operator;
 use hermod_gateway::views::messages::{ReviewView, ReviewsQuery};
@@ -32,10 +33,11 @@ pub(super) async fn list(
     Query(HeldQuery { before }): Query<HeldQuery>,
 ) -> Reply {
     member.require(Permission::ReadMessages)?;
+    let numbers = &portal.world.numbers;
     let query = ReviewsQuery {
         account: Some(member.account_name.clone()),
         state: None,
-        before: before.map(RowNumber::from),
+        before: before.map(|shown| RowNumber::from(numbers.read(NumberKind::Review, shown))),
         limit: Limit::try_from(ROWS.to_string()).ok(),
     };
     let found = operator::list_reviews(&portal.world, query).await?;
@@ -43,11 +45,16 @@ pub(super) async fn list(
     let now = portal.world.clock.now();
     let can_send = member.may(Permission::SendMessages) && shell.can_open(&Entry::Compose);
     let row = |view: ReviewView| {
-        let compose = can_send.then(|| format!("{}?held={}", shell.path("compose"), view.id));
+        let compose = can_send.then(|| {
+            let shown = numbers.show(NumberKind::Review, view.id);
+            format!("{}?held={shown}", shell.path("compose"))
+        });
         row(&member, view, compose, now)
     };
     Ok(page(&Held {
-        next: found.next.map(|next| format!("{}?before={next}", shell.path("held"))),
+        next: found
+            .next
+            .map(|next| format!("{}?before={}", shell.path("held"), numbers.show(NumberKind::Review, next))),
         rows: found.items.into_iter().map(row).collect(),
         shell,
     }))

@@ -22,6 +22,7 @@ mod held;
 mod home;
 mod home_attention;
 mod home_usual;
+mod host;
 mod inbox;
 mod invitations;
 mod key;
@@ -72,6 +73,8 @@ use std::time::Duration;
 struct Portal {
     world: Arc<World>,
     workers: Workers,
+    /// The only host whose pages these are; none if any host is answered.
+    host: Option<String>,
     /// Whether the connections of this listener are encrypted.
     is_tls: bool,
     /// How long the texts of messages are kept.
@@ -86,8 +89,9 @@ pub fn pages() -> MakePages {
 }
 
 fn router(setup: PagesSetup) -> Router {
-    let PagesSetup { world, workers, is_tls, texts_kept } = setup;
-    let portal = Arc::new(Portal { world, workers, is_tls, texts_kept });
+    let PagesSetup { world, workers, url, is_tls, texts_kept } = setup;
+    let portal =
+        Arc::new(Portal { world, workers, host: url.as_deref().map(host::of_url), is_tls, texts_kept });
     Router::new()
         .route("/", get(account_pages::start))
         .route("/accounts/{account}", get(home::show))

@@ -4,6 +4,7 @@ use super::extract::Path;
 use super::form::{NoFields, OwnChange};
 use super::member::{Member, Person};
 use super::reply::{NoPage, Reply, page, page_with_status, redirect, sentence};
+use super::sign_in_code::WRONG_CODE;
 use super::{Portal, State};
 use crate::elements::{Notice, Tone};
 use crate::forms::Field;
@@ -12,7 +13,7 @@ use crate::pages::profile::{AccountRow, Profile, SessionRow};
 use crate::time::Time;
 use axum::http::StatusCode;
 use axum::response::Response;
-use hermod_gateway::app::users::{self, OwnMembership, PASSWORD_CHARS_MIN, SessionView, UserRefusal};
+use hermod_gateway::app::users::{self, OwnMembership, SessionView, UserRefusal};
 use hermod_gateway::secrets::Secret;
 use serde::Deserialize;
 
@@ -40,6 +41,7 @@ async fn profile(portal: &Portal, member: &Member) -> Result<Profile, NoPage> {
     Ok(Profile {
         shell: shell(member),
         password: Field::default(),
+        code: Field::default(),
         new_password: Field::default(),
         new_password_again: Field::default(),
         second_factor_since: factor.map(|factor| Time(factor.since.as_millis())),
@@ -90,16 +92,18 @@ pub(super) fn done(code: &str) -> Response {
 #[derive(Deserialize)]
 pub(super) struct PasswordForm {
     password: String,
+    #[serde(default)]
+    code: String,
     new_password: String,
     new_password_again: String,
 }
 
-/// `POST /profile/password`. The present password is the proof.
+/// `POST /profile/password`. The present password is the proof, with a code if there is a second factor.
 pub(super) async fn change_password(
     axum::extract::State(portal): State,
     OwnChange { member, form }: OwnChange<PasswordForm>,
 ) -> Reply {
-    let PasswordForm { password, new_password, new_password_again } = form;
+    let PasswordForm { password, code, new_password, new_password_again } = form;
     let mut page = profile(&portal, &member).await?;
     if new_password != new_password_again {
         page.new_password_again = Field::invalid("", "The two passwords differ. Type the same one twice.");
@@ -107,12 +111,13 @@ pub(super) async fn change_password(
     }
     let (password, new_password) = (Secret::new(password), Secret::new(new_password));
     let (world, source) = (&portal.world, member.source.address);
-    match users::change_password(world, &member.session, &password, &new_password, source).await {
+    let proof = (&password, code.as_str());
+    match users::change_password(world, &member.session, proof, &new_password, source).await {
         Ok(()) => return Ok(done("password-changed")),
-        Err(UserRefusal::PasswordLength) => {
-            let error = format!("Choose a password of at least {PASSWORD_CHARS_MIN} characters.");
-            page.new_password = Field::invalid("", error);
+        Err(weak @ UserRefusal::WeakPassword(_)) => {
+            page.new_password = Field::invalid("", sentence(&weak.to_string()));
         }
+        Err(UserRefusal::WrongCode) => page.code = Field::invalid("", WRONG_CODE),
         Err(UserRefusal::WrongSignIn) => {
             page.password = Field::invalid("", "The password is wrong. Type it again.");
         }

@@ -73,12 +73,14 @@ impl From<OperatorRefusal> for NoPage {
 impl From<UserRefusal> for NoPage {
     fn from(refusal: UserRefusal) -> NoPage {
         match refusal {
-            UserRefusal::TooManyAttempts { wait_s } => NoPage::TooMany { wait_s },
+            UserRefusal::TooManyAttempts { wait_s } | UserRefusal::TooManyInvitations { wait_s } => {
+                NoPage::TooMany { wait_s }
+            }
             UserRefusal::Refused(refusal) => refusal.into(),
             UserRefusal::WrongSignIn
             | UserRefusal::WrongCode
             | UserRefusal::Busy
-            | UserRefusal::PasswordLength
+            | UserRefusal::WeakPassword(_)
             | UserRefusal::LastOwner
             | UserRefusal::AlreadyMember
             | UserRefusal::HasPassword

@@ -13,6 +13,7 @@ use crate::numbers::{duration, grouped};
 use crate::pages::request_log::{RequestGroup, RequestLog, RequestRow};
 use crate::time::Time;
 use hermod_domain::permission::Permission;
+use hermod_domain::shown_number::{NumberKind, ShownNumbers};
 use hermod_gateway::app::operator::{self, OperatorRefusal};
 use hermod_gateway::views::paging::{Limit, RowNumber};
 use hermod_gateway::views::record::{RecordView, RequestGroupView, RequestView, RequestsQuery, RequestsView};
@@ -45,7 +46,7 @@ pub(super) async fn list(
     Query(filter): Query<Filter>,
 ) -> Reply {
     member.require(Permission::ReadMessages)?;
-    let query = filter.wanted(&member.account_name);
+    let query = filter.wanted(&portal.world.numbers, &member.account_name);
     let (found, error) = match operator::list_requests(&portal.world, query.clone()).await {
         Ok(found) => (found, None),
         Err(OperatorRefusal::InvalidField { field, rule }) => (nothing(), Some((field, sentence(&rule)))),
@@ -61,7 +62,8 @@ pub(super) async fn list(
     };
     let shell = member.shell(Entry::RequestLog);
     let next = found.next.map(|cursor| {
-        let next = Filter { cursor: cursor.to_string(), ..filter.clone() };
+        let shown = portal.world.numbers.show(NumberKind::LoggedRequest, cursor);
+        let next = Filter { cursor: shown.to_string(), ..filter.clone() };
         format!("{}?{}", shell.path("request-log"), next.query())
     });
     let field = |name: &str, value: &str| match &error {
@@ -90,7 +92,8 @@ fn nothing() -> RequestsView {
 }
 
 impl Filter {
-    fn wanted(&self, account: &str) -> RequestsQuery {
+    fn wanted(&self, numbers: &ShownNumbers, account: &str) -> RequestsQuery {
+        let read = |shown| RowNumber::from(numbers.read(NumberKind::LoggedRequest, shown));
         let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
         let kind = KINDS.iter().any(|(kind, _)| *kind == self.kind).then(|| given(&self.kind)).flatten();
         RequestsQuery {
@@ -101,7 +104,7 @@ impl Filter {
             rejected: (self.rejected == "true").then_some(true),
             since: given(&self.since),
             until: given(&self.until),
-            cursor: self.cursor.parse::<u64>().ok().map(RowNumber::from),
+            cursor: self.cursor.parse::<u64>().ok().map(read),
             limit: Limit::try_from(ROWS.to_string()).ok(),
         }
     }

@@ -15,6 +15,7 @@ use crate::time::Time;
 use axum::http::StatusCode;
 use hermod_domain::customer_request::CustomerRequestKind;
 use hermod_domain::permission::Permission;
+use hermod_domain::shown_number::{NumberKind, ShownNumbers};
 use hermod_gateway::app::operator::{self, OperatorRefusal};
 use hermod_gateway::views::customer_requests::{
     CustomerRequestDraft, CustomerRequestView, CustomerRequestsQuery,
@@ -50,17 +51,21 @@ async fn requests_page(
     before: Option<u64>,
     form: Option<RequestForm>,
 ) -> Result<Requests, NoPage> {
+    let numbers = &portal.world.numbers;
     let query = CustomerRequestsQuery {
         account: Some(member.account_name.clone()),
         state: None,
-        before: before.map(RowNumber::from),
+        before: before.map(|shown| RowNumber::from(numbers.read(NumberKind::CustomerRequest, shown))),
         limit: Limit::try_from(ROWS.to_string()).ok(),
     };
     let found = operator::list_customer_requests(&portal.world, query).await?;
     let shell = member.shell(Entry::Requests);
     Ok(Requests {
-        next: found.next.map(|next| format!("{}?before={next}", shell.path("requests"))),
-        rows: found.items.into_iter().map(|view| row(member, view)).collect(),
+        next: found.next.map(|next| {
+            let shown = numbers.show(NumberKind::CustomerRequest, next);
+            format!("{}?before={shown}", shell.path("requests"))
+        }),
+        rows: found.items.into_iter().map(|view| row(numbers, member, view)).collect(),
         form,
         shell,
     })
@@ -106,7 +111,7 @@ fn wanted(kind: CustomerRequestKind) -> &'static str {
     }
 }
 
-fn row(member: &Member, view: CustomerRequestView) -> RequestRow {
+fn row(numbers: &ShownNumbers, member: &Member, view: CustomerRequestView) -> RequestRow {
     let kind = CustomerRequestKind::parse(&view.kind);
     let (tone, label) = match view.state.as_str() {
         "open" => (Tone::Waiting, "Open"),
@@ -117,7 +122,7 @@ fn row(member: &Member, view: CustomerRequestView) -> RequestRow {
     };
     let is_open = view.state == "open";
     RequestRow {
-        id: view.id.to_string(),
+        id: numbers.show(NumberKind::CustomerRequest, view.id).to_string(),
         at: time(&view.made_at).unwrap_or(Time(0)),
         kind: kind_label(kind).to_owned(),
         subject: subject(kind, &view),
@@ -229,6 +234,7 @@ pub(super) async fn withdraw(
     Change { member, form: NoFields {} }: Change<NoFields>,
 ) -> Reply {
     member.require(Permission::MakeRequests)?;
+    let id = portal.world.numbers.read(NumberKind::CustomerRequest, id);
     let stored = operator::show_customer_request(&portal.world, id).await?;
     let is_own = stored.account == member.account_name;
     let kind = CustomerRequestKind::parse(&stored.kind).filter(|_| is_own).ok_or(NoPage::NotFound)?;

@@ -6,7 +6,7 @@ use super::extract::{Path, Query};
 use super::form::{Form, check_csrf};
 use super::member::{From, MaybeSession};
 use super::next_page;
-use super::reply::{NoPage, Reply, page, page_with_status, redirect};
+use super::reply::{NoPage, Reply, page, page_with_status, redirect, sentence};
 use crate::forms::Field;
 use crate::layout::encode_segment;
 use crate::pages::access::{OneTimeLink, PlainMessage, SignIn};
@@ -14,7 +14,7 @@ use crate::time::Time;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use hermod_domain::catalogue::LinkCourier;
-use hermod_gateway::app::users::{self, Client, Link, PASSWORD_CHARS_MIN, UserRefusal};
+use hermod_gateway::app::users::{self, Client, Device, Link, UserRefusal};
 use hermod_gateway::http::pages::PageSource;
 use hermod_gateway::secrets::Secret;
 use serde::Deserialize;
@@ -54,7 +54,9 @@ pub(super) async fn submit(
     Form(SignInForm { email, password, next }): Form<SignInForm>,
 ) -> Reply {
     let (next, password) = (next_page::checked(&next), Secret::new(password));
-    match users::sign_in(&portal.world, &email, &password, source.address).await {
+    let token = cookie::device(&portal, &source, &headers);
+    let device = Device { address: source.address, token: token.as_ref() };
+    match users::sign_in(&portal.world, &email, &password, device).await {
         Ok(signed_in) => open(&portal, &source, &headers, signed_in.user, &next).await,
         Err(refusal) => {
             let (status, error) = match &refusal {
@@ -103,8 +105,12 @@ pub(super) async fn open_session(
     let agent = headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let client = Client { address: source.address, agent: agent.to_owned() };
     let token = users::open_session(&portal.world, user, &client).await?;
-    let cookie = [(header::SET_COOKIE, cookie::set(portal, source, &token))];
-    Ok((cookie, redirect(next)).into_response())
+    let mut response = redirect(next);
+    if let Some(device) = users::device_token(&portal.world, user) {
+        response.headers_mut().append(header::SET_COOKIE, cookie::set_device(portal, source, &device));
+    }
+    response.headers_mut().append(header::SET_COOKIE, cookie::set(portal, source, &token));
+    Ok(response)
 }
 
 #[derive(Deserialize)]
@@ -184,9 +190,7 @@ pub(super) async fn use_link(
     }
     match users::use_link(&portal.world, &token, &Secret::new(password), source.address).await {
         Ok(link) => open(&portal, &source, &headers, link.user, "/").await,
-        Err(UserRefusal::PasswordLength) => {
-            Ok(again(format!("Choose a password of at least {PASSWORD_CHARS_MIN} characters.")))
-        }
+        Err(weak @ UserRefusal::WeakPassword(_)) => Ok(again(sentence(&weak.to_string()))),
         Err(UserRefusal::HasPassword) => {
             Ok(again("This link does not replace a password. Sign in with yours to accept.".to_owned()))
         }

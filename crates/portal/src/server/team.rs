@@ -102,7 +102,9 @@ fn fault(refusal: UserRefusal) -> Result<String, NoPage> {
     match refusal {
         UserRefusal::Refused(refusal @ OperatorRefusal::NotFound(_)) => Err(refusal.into()),
         UserRefusal::Refused(refusal) => super::reply::fault(refusal),
-        UserRefusal::AlreadyMember | UserRefusal::MailQueueFull(_) => Ok(sentence(&refusal.to_string())),
+        UserRefusal::AlreadyMember
+        | UserRefusal::MailQueueFull(_)
+        | UserRefusal::TooManyInvitations { .. } => Ok(sentence(&refusal.to_string())),
         other => Err(other.into()),
     }
 }

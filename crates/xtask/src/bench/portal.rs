@@ -192,7 +192,7 @@ impl Visitor {
         let form = format!("password={PASSWORD}&password_again={PASSWORD}");
         let origin = format!("Origin: http://{}\r\n", visitor.address);
         let answer = visitor.call("POST", &path, &origin, &form)?;
-        let cookie = answer.head.lines().find_map(|line| {
+        let cookie = answer.head.lines().rev().find_map(|line| {
             let (name, value) = line.split_once(": ")?;
             name.eq_ignore_ascii_case("set-cookie")
                 .then(|| value.split(';').next().unwrap_or_default().to_owned())

@@ -13,6 +13,7 @@ use hermod_domain::ids::AccountId;
 use hermod_domain::money::Money;
 use hermod_domain::numbers::Country;
 use hermod_domain::sender::Sender;
+use hermod_domain::shown_number::NumberKind;
 use hermod_store::{CatalogueRow, CustomerRequest, LedgerEntry, LedgerKind};
 use serde_json::{Value, json};
 
@@ -127,12 +128,14 @@ pub(super) fn plan_change(
     };
     if wanted.kind == CustomerRequestKind::TopUp {
         let amount = Money::parse(&value).map_err(|refusal| invalid("value", refusal))?;
+        // The customer reads it in the ledger.
+        let shown = world.numbers.show(NumberKind::CustomerRequest, request.id);
         let entry = LedgerEntry {
             account: wanted.account,
             kind: LedgerKind::TopUp,
             amount,
-            note: format!("Request {}", request.id),
-            reference: Some(format!("request {}", request.id)),
+            note: format!("Request {shown}"),
+            reference: Some(format!("request {shown}")),
             now: world.clock.now(),
         };
         return Ok((no_change(world, rows)?, vec![entry]));

@@ -195,7 +195,7 @@ async fn find_open(world: &World, id: u64) -> Result<CustomerRequest, OperatorRe
 
 /// Returns the request in words, for the audit log: `7: sender Shop`.
 fn subject_line(request: &CustomerRequest) -> String {
-    format!("{}: {} {}", request.id, request.request.kind, request.request.subject)
+    format!("{} {}", request.request.kind, request.request.subject)
 }
 
 fn no_request(id: u64) -> OperatorRefusal {

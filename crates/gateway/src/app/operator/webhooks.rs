@@ -14,6 +14,7 @@ use crate::views::webhooks::{
     WebhookSecretRequest, WebhookSecretView, WebhookTestView, WebhooksView,
 };
 use crate::world::World;
+use hermod_domain::shown_number::NumberKind;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::{WebhookKind, event_number};
 use hermod_store::{Endpoint, EventId, REPLAYED_AT_ONCE_MAX, WebhookFilter, WebhookReplay, WebhookStatus};
@@ -51,9 +52,10 @@ pub async fn list_webhook_events(
     let filter = WebhookFilter { kind: parse_kind(query.kind)?, status };
     let id = find_account(world, account)?;
     let limit = Limit::of(query.limit);
-    let before = query.before.map(|before| EventId(before.into()));
+    let shown = |before| world.numbers.read(NumberKind::Event, u64::from(before));
+    let before = query.before.map(|before| EventId(shown(before)));
     let found = world.store.webhook_events(id, filter, before, limit).await?;
-    Ok(Page::new(found.into_iter().map(EventView::from).collect(), limit))
+    Ok(Page::new(found.into_iter().map(|event| EventView::new(event, &world.numbers)).collect(), limit))
 }
 
 const fn state_text(state: WebhookStatus) -> &'static str {
@@ -68,8 +70,8 @@ fn parse_kind(text: Option<String>) -> Result<Option<WebhookKind>, OperatorRefus
     text.map(|text| one_of("kind", &text, WebhookKind::ALL, WebhookKind::as_str)).transpose()
 }
 
-fn parse_event(name: &str) -> Result<EventId, OperatorRefusal> {
-    let number = event_number(name).filter(|number| i64::try_from(*number).is_ok());
+fn parse_event(world: &World, name: &str) -> Result<EventId, OperatorRefusal> {
+    let number = event_number(&world.numbers, name).filter(|number| i64::try_from(*number).is_ok());
     number.map(EventId).ok_or_else(|| no_event(name))
 }
 
@@ -83,11 +85,11 @@ pub async fn show_webhook_event(
     account: &str,
     event: &str,
 ) -> Result<EventAttemptsView, OperatorRefusal> {
-    let (id, number) = (find_account(world, account)?, parse_event(event)?);
+    let (id, number) = (find_account(world, account)?, parse_event(world, event)?);
     let found = world.store.webhook_event(id, number).await?.ok_or_else(|| no_event(event))?;
     let attempts = world.store.webhook_attempts(id, number).await?.unwrap_or_default();
     Ok(EventAttemptsView {
-        event: found.into(),
+        event: EventView::new(found, &world.numbers),
         attempts: attempts.into_iter().map(AttemptView::from).collect(),
     })
 }
@@ -98,7 +100,7 @@ pub async fn webhook_event_body(
     account: &str,
     event: &str,
 ) -> Result<Option<String>, OperatorRefusal> {
-    let (id, number) = (find_account(world, account)?, parse_event(event)?);
+    let (id, number) = (find_account(world, account)?, parse_event(world, event)?);
     let content = world.store.webhook_content(id, number).await?;
     Ok(content.as_ref().map(webhook_body))
 }
@@ -109,7 +111,7 @@ pub async fn replay_webhook(
     account: &str,
     event: &str,
 ) -> Result<ReplayedView, OperatorRefusal> {
-    let (id, number) = (find_account(world, account)?, parse_event(event)?);
+    let (id, number) = (find_account(world, account)?, parse_event(world, event)?);
     let audited = world.audited(Some(id), "webhook.replay", event, &Value::Null);
     match audited.replay_webhook(id, number, world.clock.now()).await? {
         WebhookReplay::Again => Ok(ReplayedView { replayed: 1 }),

@@ -195,7 +195,7 @@ pub async fn use_link(
     let Link { account, courier, .. } = link;
     let catalogue = world.catalogue();
     let (_, user) = catalogue.users().by_id(link.user).ok_or(UserRefusal::LinkSpent)?;
-    sign_in::check_new(password)?;
+    sign_in::check_new(world, link.user, password)?;
     if user.link_use(account, courier) == LinkUse::SignIn {
         return Err(UserRefusal::HasPassword);
     }

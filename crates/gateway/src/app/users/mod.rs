@@ -28,7 +28,7 @@ pub use sessions::{
     Client, Session, SessionView, end_other_sessions, end_session, find_session, is_session_open,
     list_sessions, open_session,
 };
-pub use sign_in::{PASSWORD_CHARS_MIN, SignedIn, change_password, confirm_password, sign_in};
+pub use sign_in::{Device, SignedIn, change_password, confirm_password, device_token, sign_in};
 pub use team::{
     Invited, OpenInvitation, Team, TeamMember, change_role, invite_to_team, make_member_link, remove_member,
     show_team,
@@ -38,6 +38,7 @@ use crate::app::operator::OperatorRefusal;
 use crate::board::MailQueueFull;
 use crate::provision::ProvisionError;
 use crate::secrets::{Pepper, Secret, random_token};
+use hermod_domain::password::WeakPassword;
 use hermod_store::{StoreError, TokenDigest};
 use std::time::Duration;
 
@@ -53,8 +54,10 @@ pub enum UserRefusal {
     TooManyAttempts { wait_s: u32 },
     #[error("too many people are signing in at the moment; retry in a few seconds")]
     Busy,
-    #[error("a password has {PASSWORD_CHARS_MIN} to {max} characters", max = sign_in::PASSWORD_CHARS_MAX)]
-    PasswordLength,
+    #[error("{0}")]
+    WeakPassword(WeakPassword),
+    #[error("too many invitations; wait {wait_s} seconds and retry")]
+    TooManyInvitations { wait_s: u32 },
     #[error("this link was used before or has expired; request a new one")]
     LinkSpent,
     #[error("the code is wrong or was used before")]
@@ -117,6 +120,9 @@ fn digest_of_parts(pepper: &Pepper, parts: &[&[u8]]) -> TokenDigest {
 
 /// Returns the refusal that names the seconds to wait.
 fn too_many(wait: Duration) -> UserRefusal {
-    let wait_s = u32::try_from(wait.as_millis().div_ceil(1_000)).unwrap_or(u32::MAX).max(1);
-    UserRefusal::TooManyAttempts { wait_s }
+    UserRefusal::TooManyAttempts { wait_s: seconds(wait) }
+}
+
+fn seconds(wait: Duration) -> u32 {
+    u32::try_from(wait.as_millis().div_ceil(1_000)).unwrap_or(u32::MAX).max(1)
 }

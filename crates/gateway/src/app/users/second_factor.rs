@@ -62,7 +62,8 @@ pub async fn pending_setup(world: &World, session: &Session) -> Result<Option<Se
     Ok(Some(Setup { secret, uri }))
 }
 
-/// Switches the second factor on if the code is right. Returns the recovery codes, which cannot be read again.
+/// Switches the second factor on if the code is right. All other sessions of the user end. Returns the recovery codes, which
+/// cannot be read again.
 pub async fn finish_setup(
     acting: &Acting,
     session: &Session,
@@ -80,8 +81,10 @@ pub async fn finish_setup(
         since: acting.clock.now(),
     };
     let change = SignInChange::SecondFactor(Some(factor));
-    change_sign_in(acting, &acting.author, &session.email, change).await?;
-    acting.store.end_user_token(setup_digest(acting, session)).await?;
+    // Sessions that were opened with the password alone end, and the setup itself.
+    let tokens =
+        TokenChange { end_all_of: vec![session.user], keep: Some(session.digest), ..TokenChange::default() };
+    write_sign_in(acting, &acting.author, &session.email, change, tokens).await?;
     mark_used(acting, session.user, step).await?;
     Ok(codes)
 }

@@ -7,14 +7,11 @@ use crate::author::Author;
 use crate::provision::{SignInChange, canonical_email};
 use crate::secrets::Secret;
 use crate::world::{SignInKey, World};
+use hermod_domain::password::{PASSWORD_CHARS_MAX, check_new as check_new_password};
 use hermod_store::TokenChange;
 use std::net::IpAddr;
 use std::sync::Arc;
-
-/// The shortest password that a user may choose. Length is what helps (NIST SP 800-63B section 3.1.1.2).
-pub const PASSWORD_CHARS_MIN: usize = 12;
-/// A limit, so that hashing stays cheap.
-pub(super) const PASSWORD_CHARS_MAX: usize = 256;
+use subtle::ConstantTimeEq as _;
 
 /// A user whose password was right.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,14 +22,43 @@ pub struct SignedIn {
     pub needs_code: bool,
 }
 
+/// A browser that asks to be signed in.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Device<'a> {
+    pub address: Option<IpAddr>,
+    /// The token that the browser got when the user signed in before; see [`device_token`].
+    pub token: Option<&'a Secret>,
+}
+
+/// Returns the token by which a browser is known that a user has signed in with. It opens nothing: it only exempts the browser from
+/// the limit of wrong passwords for the user, so that guesses of others never lock the user out. It ends with the password.
+pub fn device_token(world: &World, user: u32) -> Option<Secret> {
+    let catalogue = world.catalogue();
+    let (email, user) = catalogue.users().by_id(user)?;
+    Some(token_of(world, email, user.password.as_deref()?))
+}
+
+fn token_of(world: &World, email: &str, hash: &str) -> Secret {
+    let derived = world.pepper.derived(&[b"known device", email.as_bytes(), hash.as_bytes()]);
+    Secret::new(derived.iter().map(|octet| format!("{octet:02x}")).collect::<String>())
+}
+
+fn is_known(world: &World, device: Device<'_>, email: &str, hash: Option<&str>) -> bool {
+    let expected = token_of(world, email, hash.unwrap_or_default());
+    let given = device.token.map_or("", Secret::reveal);
+    hash.is_some() && bool::from(expected.reveal().as_bytes().ct_eq(given.as_bytes()))
+}
+
 /// Checks an address and a password. After too many failures from an address, that address must wait; an address that has
-/// signed in before is never limited with the right password.
+/// signed in before is never limited with the right password. After too many failures for a user from all addresses, only
+/// browsers and addresses that the user has signed in with are admitted.
 pub async fn sign_in(
     world: &World,
     email: &str,
     password: &Secret,
-    source: Option<IpAddr>,
+    device: Device<'_>,
 ) -> Result<SignedIn, UserRefusal> {
+    let source = device.address;
     let email = canonical_email(email).unwrap_or_default();
     let catalogue = world.catalogue();
     let found = catalogue.users().find(&email).filter(|(_, user)| !user.disabled);
@@ -41,6 +67,11 @@ pub async fn sign_in(
     // A hash takes 20 ms: guessing must not.
     let digest = hash.as_deref().unwrap_or_default();
     if let Some(wait) = source.and_then(|source| world.wait_before_sign_in(source, key, digest)) {
+        return Err(too_many(wait));
+    }
+    let is_known = is_known(world, device, &email, hash.as_deref())
+        || source.is_some_and(|source| world.is_proven(source, key, digest));
+    if let Some(wait) = world.wait_before_password(&email).filter(|_| !is_known) {
         return Err(too_many(wait));
     }
     let fits = is_valid_length(password) && hashing::fits(&world.pepper, password, hash.clone()).await?;
@@ -54,6 +85,9 @@ pub async fn sign_in(
         (Some(_), Some(source)) => world.pass_sign_in(source, key, hash.as_deref().unwrap_or_default()),
         (None, Some(source)) => world.fail_sign_in(source, key),
     };
+    if signed_in.is_none() && !is_known {
+        world.fail_password(&email);
+    }
     limited.map_err(too_many)?;
     signed_in.ok_or(UserRefusal::WrongSignIn)
 }
@@ -67,23 +101,39 @@ pub async fn confirm_password(
     code: &str,
     source: Option<IpAddr>,
 ) -> Result<(), UserRefusal> {
-    let signed_in = sign_in(world, &session.email, password, source).await?;
-    if signed_in.needs_code {
-        second_factor::check_code(world, signed_in.user, code, source).await?;
-    }
+    check_again(world, session, password, code, source).await?;
     sessions::confirm(world, session).await
 }
 
-/// Changes the password of a signed-in user. All other sessions and links of the user end.
-pub async fn change_password(
-    world: &World,
+/// Checks the password of a signed-in user, and a code if the user has a second factor.
+async fn check_again(
+    world: &Arc<World>,
     session: &Session,
     password: &Secret,
+    code: &str,
+    source: Option<IpAddr>,
+) -> Result<(), UserRefusal> {
+    // The session proves the browser.
+    let token = device_token(world, session.user);
+    let device = Device { address: source, token: token.as_ref() };
+    let signed_in = sign_in(world, &session.email, password, device).await?;
+    if signed_in.needs_code {
+        second_factor::check_code(world, signed_in.user, code, source).await?;
+    }
+    Ok(())
+}
+
+/// Changes the password of a signed-in user, who proves it with the present one, and a code if the user has a second factor. All
+/// other sessions and links of the user end.
+pub async fn change_password(
+    world: &Arc<World>,
+    session: &Session,
+    (password, code): (&Secret, &str),
     new_password: &Secret,
     source: Option<IpAddr>,
 ) -> Result<(), UserRefusal> {
-    check_new(new_password)?;
-    sign_in(world, &session.email, password, source).await?;
+    check_new(world, session.user, new_password)?;
+    check_again(world, session, password, code, source).await?;
     let hash = hashing::hash(&world.pepper, new_password).await?;
     let tokens =
         TokenChange { end_all_of: vec![session.user], keep: Some(session.digest), ..TokenChange::default() };
@@ -98,7 +148,15 @@ pub(super) fn is_valid_length(password: &Secret) -> bool {
 }
 
 /// Checks a password that a user chooses.
-pub(super) fn check_new(password: &Secret) -> Result<(), UserRefusal> {
-    let is_long = password.reveal().chars().count() >= PASSWORD_CHARS_MIN;
-    if is_long && is_valid_length(password) { Ok(()) } else { Err(UserRefusal::PasswordLength) }
+pub(super) fn check_new(world: &World, user: u32, password: &Secret) -> Result<(), UserRefusal> {
+    let catalogue = world.catalogue();
+    let found = catalogue.users().by_id(user);
+    // The name of a pending account is not told to a person who may not be the one who was invited.
+    let memberships =
+        found.into_iter().flat_map(|(_, user)| user.accounts.iter().map(move |one| (user, one)));
+    let told = memberships.filter(|(user, one)| one.pending.is_none() || user.password.is_none());
+    let accounts = told.filter_map(|(_, one)| Some(catalogue.account(one.account)?.name.as_str()));
+    let person = found.into_iter().flat_map(|(email, user)| [email, user.name.as_str()]);
+    let known = person.chain(accounts).chain(["hermod"]);
+    check_new_password(password.reveal(), known).map_err(UserRefusal::WeakPassword)
 }

@@ -7,7 +7,7 @@
 use super::invitation::Invitation;
 use super::links::{self, INVITATION_KEPT, write_membership};
 use super::sessions::list_sessions;
-use super::{UserRefusal, mails};
+use super::{UserRefusal, mails, seconds};
 use crate::app::operator::OperatorRefusal;
 use crate::author::Acting;
 use crate::provision::{Kind, MembershipChange, canonical_name};
@@ -120,9 +120,16 @@ pub async fn make_member_link(
     if !acting.mail.is_open() {
         return Err(UserRefusal::NoMail);
     }
+    admit(acting, account, email)?;
     let link = links::make_link(acting, email, Some(account), LinkCourier::Mail).await?;
     acting.mail.send(mails::of_link(acting, &link, None))?;
     Ok(Invited::Mailed)
+}
+
+/// Limits invitations and links: they are mails to people who may not want them.
+fn admit(acting: &Acting, account: AccountId, email: &str) -> Result<(), UserRefusal> {
+    let admitted = acting.admit_invitation(account, acting.author.name(), email);
+    admitted.map_err(|wait| UserRefusal::TooManyInvitations { wait_s: seconds(wait) })
 }
 
 /// Writes an invitation, and mails it or returns its link. A user with a proven address gets no link: the password is enough.
@@ -132,6 +139,7 @@ async fn send_invitation(
     email: &str,
     role: Role,
 ) -> Result<Invited, UserRefusal> {
+    admit(acting, account, email)?;
     let name = account_name(&acting.catalogue(), account)?;
     let expires_at = Some(acting.clock.now().plus(INVITATION_KEPT));
     let invitation = PendingInvitation { invited_by: acting.author.email().map(str::to_owned), expires_at };

@@ -7,6 +7,7 @@ use super::target::{NoTarget, Target};
 use crate::app::webhook_body;
 use bytes::Bytes;
 use hermod_domain::retry::Schedule;
+use hermod_domain::shown_number::ShownNumbers;
 use hermod_domain::time::Timestamp;
 use hermod_domain::webhook::event_name;
 use hermod_domain::webhook::post_concurrency::FAST_RESPONSE_MAX;
@@ -50,7 +51,7 @@ impl Attempt {
         let (at, begun) = (clock.now(), clock.moment());
         record_lag(&event, at);
         // Receivers compare the timestamp with their own clock.
-        let draft = draft_of(&target, &event, at, clock.machine_time());
+        let draft = draft_of(&shared.world.numbers, &target, &event, at, clock.machine_time());
         let post = shared.client.post(&target.url, &pool, &draft, doubtful);
         tokio::pin!(post);
         let answered = tokio::select! {
@@ -141,8 +142,14 @@ fn record_lag(event: &WebhookEvent, at: Timestamp) {
     }
 }
 
-fn draft_of(target: &Target, event: &WebhookEvent, at: Timestamp, signed_at: Timestamp) -> Draft {
-    let (name, body) = (event_name(event.id.0), webhook_body(&event.content));
+fn draft_of(
+    numbers: &ShownNumbers,
+    target: &Target,
+    event: &WebhookEvent,
+    at: Timestamp,
+    signed_at: Timestamp,
+) -> Draft {
+    let (name, body) = (event_name(numbers, event.id.0), webhook_body(&event.content));
     signed_draft(target, &name, body, event.attempts.saturating_add(1), at, signed_at)
 }
 

@@ -134,3 +134,29 @@ async fn sender_that_looks_like_another_accounts_is_rejected_unless_permitted() 
     let own = "[[sender]]\nsender = \"A1ike\"\naccount = \"payer\"\n";
     assert_eq!(applied(&store, own).await, "+sender payer/A1ike", "an account may imitate itself");
 }
+
+#[tokio::test]
+async fn key_over_the_most_of_an_account_is_rejected() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let accounts = ["one", "two"].map(|name| {
+        format!(
+            "[[account]]\nname = \"{name}\"\ncurrency = \"EUR\"\n\
+             [[connection]]\nname = \"{name}-http\"\naccount = \"{name}\"\n"
+        )
+    });
+    let key = |name: &str, connection: &str| {
+        format!(
+            "[[key]]\nkey = \"{name}\"\nconnection = \"{connection}\"\nsecret = \"0123456789abcdefghijklmnopqrstuvw\"\n"
+        )
+    };
+    let keys: String = (0..500).map(|number| key(&format!("key-{number}"), "one-http")).collect();
+    let actual = applied(&store, &format!("{}{keys}", accounts.concat())).await;
+    assert!(!actual.starts_with("refused"), "{actual}");
+    let actual = applied(&store, &key("further", "one-http")).await;
+    assert!(actual.starts_with("refused: key \"further\" is over the 500 keys"), "{actual}");
+    assert_eq!(applied(&store, &key("further", "two-http")).await, "+key further");
+    // A key that exists is changed as before.
+    let actual = applied(&store, &format!("{}revoked = true\n", key("key-7", "one-http"))).await;
+    assert!(actual.starts_with("~key key-7"), "{actual}");
+}

@@ -223,3 +223,19 @@ async fn only_roles_that_may_send_compose_and_never_over_another_accounts_connec
     s.assert_carrier_received_nothing();
     s.end().await;
 }
+
+#[tokio::test]
+async fn token_of_a_form_sends_no_other_message() {
+    let s = Scenario::with(Script::new()).await;
+    let mut browser = member(&s, "dev@example.com", "alice", Role::Developer).await;
+    let form = |text| Form { from: "", to: TO, text, once: "once-other", price: "0.05" };
+    let sent = send(&mut browser, &form("first")).await;
+    assert_eq!(sent.status, 303, "{}", sent.text);
+    let other = send(&mut browser, &form("second")).await;
+    assert!(other.status == 400 && other.text.contains("has sent another message already"), "{}", other.text);
+    assert!(!other.text.contains("once-other"), "the page has another token: {}", other.text);
+    let again = send(&mut browser, &form("first")).await;
+    assert_eq!(again.location(), sent.location());
+    s.assert_carrier_received_once("first");
+    s.end().await;
+}

@@ -13,12 +13,12 @@ use hermod_gateway::provision::Kind;
 use hermod_simulator::carrier::Script;
 use serde_json::json;
 
-const VICTIM: &str = "victim@example.com";
-const OWN_PASSWORD: &str = "password=a+password+of+mine&password_again=a+password+of+mine";
+pub(super) const VICTIM: &str = "victim@example.com";
+const OWN_PASSWORD: &str = "password=my+own+horse+battery&password_again=my+own+horse+battery";
 
 impl Browser {
     /// Posts a form of a page of an account.
-    async fn post_in(&mut self, account: &str, page: &str, fields: &str) -> Page {
+    pub(super) async fn post_in(&mut self, account: &str, page: &str, fields: &str) -> Page {
         let csrf = self.get(&format!("/accounts/{account}")).await.csrf();
         self.post(&format!("/accounts/{account}/{page}"), &format!("csrf={csrf}&{fields}")).await
     }

@@ -1,5 +1,6 @@
 //! The portal over real sockets: invitations, sessions, roles, and what opens which page.
 
+mod abuse;
 mod billing;
 mod compose;
 mod crawler;

@@ -156,8 +156,7 @@ fn audit() -> Audit {
         before: before.map(str::to_owned),
         after: after.map(str::to_owned),
     };
-    let row = |number, minutes: i64, who: &str, from: &str, action: &str, changes| AuditRow {
-        number,
+    let row = |minutes: i64, who: &str, from: &str, action: &str, changes| AuditRow {
         at: ago(minutes * MINUTE),
         who: who.to_owned(),
         from: from.to_owned(),
@@ -176,16 +175,14 @@ fn audit() -> Audit {
         is_filtered: false,
         rows: vec![
             row(
-                418,
                 3,
                 jana,
                 "portal, 203.0.113.9",
                 "Changed the allow-list of key lk_live_7Q2M",
                 vec![change("allow_list", Some("203.0.113.0/24"), Some("203.0.113.0/24, 2001:db8:40::/48"))],
             ),
-            row(417, 60, jana, "portal, 203.0.113.9", "Staged a webhook secret", Vec::new()),
+            row(60, jana, "portal, 203.0.113.9", "Staged a webhook secret", Vec::new()),
             row(
-                416,
                 95,
                 "tomasz.nowak@lindgren.example",
                 "portal, 198.51.100.4",
@@ -200,7 +197,6 @@ fn audit() -> Audit {
                 ],
             ),
             row(
-                415,
                 1_500,
                 "operator (anna)",
                 "operator API, 10.0.0.4",
@@ -208,7 +204,6 @@ fn audit() -> Audit {
                 vec![change("countries", None, Some("NO"))],
             ),
             row(
-                414,
                 1_800,
                 jana,
                 "portal, 203.0.113.9",
@@ -239,6 +234,7 @@ fn profile() -> Profile {
     Profile {
         shell,
         password: Field::default(),
+        code: Field::default(),
         new_password: Field::default(),
         new_password_again: Field::default(),
         second_factor_since: Some(ago(200 * DAY)),

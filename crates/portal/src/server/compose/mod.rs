@@ -22,6 +22,7 @@ use hermod_domain::ids::{ConnectionId, MessageId};
 use hermod_domain::permission::Permission;
 use hermod_domain::refusal::Refusal;
 use hermod_domain::sender::Sender;
+use hermod_domain::shown_number::NumberKind;
 use hermod_domain::submission::{IdempotencyKey, Submission};
 use hermod_gateway::app::inbox::find_inbound;
 use hermod_gateway::app::{
@@ -86,8 +87,8 @@ async fn filled(world: &World, member: &Member, query: &ComposeQuery) -> Result<
         let mo = find_inbound(world, member.account, id).await?;
         return Ok(ComposeForm { from: mo.to, to: mo.from, ..ComposeForm::default() });
     }
-    if let Ok(id) = query.held.parse() {
-        let case = operator::show_review(world, id).await?;
+    if let Ok(shown) = query.held.parse() {
+        let case = operator::show_review(world, world.numbers.read(NumberKind::Review, shown)).await?;
         if case.account != member.account_name {
             return Err(NoPage::NotFound);
         }
@@ -164,6 +165,9 @@ pub(super) async fn send(
         return again(world, &member, &form, None).await;
     };
     let replay = find_replay(world, &caller, &key, submission.fingerprint()).await.map_err(unavailable)?;
+    if replay.as_ref().is_some_and(|replay| !replay.is_same_request) {
+        return other_contents(world, &member, &form).await;
+    }
     if let Some(replay) = replay {
         return Ok(redirect(&member.path(&format!("messages/{}", replay.message))));
     }
@@ -193,6 +197,9 @@ async fn submit(
             wait_for_record(world).await;
             Ok(redirect(&member.path(&format!("messages/{}", accepted.message))))
         }
+        Ok(Submitted::Replayed(replay)) if !replay.is_same_request => {
+            other_contents(world, member, form).await
+        }
         Ok(Submitted::Replayed(replay)) => {
             Ok(redirect(&member.path(&format!("messages/{}", replay.message))))
         }
@@ -206,6 +213,13 @@ async fn submit(
             again(world, member, form, Some(Notice::new(tone, text))).await
         }
     }
+}
+
+/// Shows the form again with a new token: its token has sent another message, and this one was not sent.
+async fn other_contents(world: &World, member: &Member, form: &ComposeForm) -> Reply {
+    let text = "This form has sent another message already. This one was not sent and not charged. Look at it, then send.";
+    let form = ComposeForm { once: String::new(), ..form.clone() };
+    again(world, member, &form, Some(Notice::new(Tone::Warning, text))).await
 }
 
 /// Waits until the record has the message, so that its page exists.

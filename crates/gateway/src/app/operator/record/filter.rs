@@ -43,7 +43,7 @@ pub(super) fn filter_of(
         carrier_id: query.carrier_id.as_deref().map(carrier_id).transpose()?,
         request: text(&query.request).map(request).transpose()?,
         key: query.key.as_deref().map(|key| key_of(scope, key)).transpose()?,
-        event: query.event.as_deref().map(event).transpose()?,
+        event: query.event.as_deref().map(|name| event(world, name)).transpose()?,
         from,
         until,
     };
@@ -142,8 +142,8 @@ fn key_of(scope: Scope, text: &str) -> Result<[u8; 16], OperatorRefusal> {
     Ok(key_digest(account, &key))
 }
 
-fn event(text: &str) -> Result<EventId, OperatorRefusal> {
-    let number = event_number(text).filter(|number| i64::try_from(*number).is_ok());
+fn event(world: &World, text: &str) -> Result<EventId, OperatorRefusal> {
+    let number = event_number(&world.numbers, text).filter(|number| i64::try_from(*number).is_ok());
     number.map(EventId).ok_or_else(|| {
         invalid("event", format!("\"{text}\" is not the webhook-id of an event, such as evt_4711"))
     })

@@ -8,7 +8,6 @@ use crate::world::World;
 use hermod_domain::ids::{CarrierId, ConnectionId, MessageId};
 use hermod_domain::lifecycle::DeliveryOutcome;
 use hermod_domain::route::CarrierChoice;
-use hermod_domain::webhook::event_name;
 use hermod_store::record::{
     CarrierWord, HistoryStep, LateResponse, MessageHistory, NextResend, StepKind, StepNote,
 };
@@ -171,7 +170,7 @@ fn later_view(names: &Names, kind: &StepKind) -> StepView {
             ..reported(names, "report_answered", *connection, report.0)
         },
         StepKind::WebhookAttempt { event, attempt, status, took_ms } => StepView {
-            event: Some(event_name(event.0)),
+            event: Some(names.event(*event)),
             attempt: Some(*attempt),
             status: status.map(|status| status.to_string()),
             took_ms: Some(*took_ms),

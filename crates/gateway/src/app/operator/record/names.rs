@@ -8,15 +8,22 @@ use crate::views::record::MessageView;
 use crate::world::World;
 use hermod_domain::catalogue::Catalogue;
 use hermod_domain::ids::{AccountId, CarrierId, ConnectionId, RouteId};
+use hermod_domain::shown_number::ShownNumbers;
+use hermod_domain::webhook::event_name;
+use hermod_store::EventId;
 use hermod_store::record::{RecordedMessage, Scope};
 use std::sync::Arc;
 
 /// The names of one moment.
-pub(super) struct Names(Arc<Catalogue>);
+pub(super) struct Names(Arc<Catalogue>, ShownNumbers);
 
 impl Names {
     pub(super) fn of(world: &World) -> Names {
-        Names(world.catalogue())
+        Names(world.catalogue(), world.numbers.clone())
+    }
+
+    pub(super) fn event(&self, id: EventId) -> String {
+        event_name(&self.1, id.0)
     }
 
     pub(super) fn account(&self, id: AccountId) -> String {

@@ -1,0 +1,153 @@
+//! What a user of the portal could do too often, guess, or conclude: invitations, passwords, keys, numbers, hosts.
+
+use super::identity::VICTIM;
+use super::second_factor::code;
+use super::team::id_of;
+use super::{Browser, PASSWORD, member};
+use crate::scenario::{GatewaySetup, Scenario};
+use hermod_domain::catalogue::Role;
+use hermod_simulator::carrier::Script;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+#[tokio::test]
+async fn invitations_are_limited_per_recipient_inviter_and_account() {
+    let s = Scenario::with(Script::new()).await;
+    let mut ann = member(&s, "ann@example.com", "alice", Role::Owner).await;
+    let victim = VICTIM.replace('@', "%40");
+    let fields = format!("email={victim}&role=viewer");
+    assert_eq!(ann.post_in("alice", "team", &fields).await.status, 200);
+    let link = format!("team/{}/link", id_of(&s, VICTIM));
+    for _ in 0..4 {
+        assert_eq!(ann.post_in("alice", &link, "").await.status, 200);
+    }
+    assert_eq!(ann.post_in("alice", &link, "").await.status, 429, "the sixth to one address");
+    // Also from another account.
+    let mut bob = member(&s, "bob@example.com", "bob", Role::Owner).await;
+    let refused = bob.post_in("bob", "team", &fields).await;
+    assert!(refused.status == 400 && refused.text.contains("Too many invitations"), "{}", refused.text);
+    let mut statuses = Vec::new();
+    for number in 0..16 {
+        let fields = format!("email=person{number}%40example.com&role=viewer");
+        statuses.push(ann.post_in("alice", "team", &fields).await.status);
+    }
+    assert_eq!(statuses.iter().filter(|status| **status == 200).count(), 15, "20 an hour: {statuses:?}");
+    assert_eq!(statuses.last(), Some(&400));
+    s.end().await;
+}
+
+#[tokio::test]
+async fn password_change_needs_the_code_and_the_factor_ends_other_sessions() {
+    let s = Scenario::with(Script::new()).await;
+    let mut ann = member(&s, "ann@example.com", "alice", Role::Owner).await;
+    let mut other = Browser::new(&s);
+    other.sign_in("ann@example.com", PASSWORD).await;
+    assert_eq!(other.get("/accounts/alice").await.status, 200);
+    let (secret, _) = ann.set_up(&s).await;
+    assert!(
+        other.get("/accounts/alice").await.location().starts_with("/sign-in"),
+        "opened with the password alone"
+    );
+    assert_eq!(ann.get("/accounts/alice").await.status, 200);
+    s.skip(Duration::from_secs(90));
+    let form = "password=correct+horse+battery&new_password=another+horse+battery&new_password_again=another+horse+battery";
+    let without = ann.post_own("/profile/password", form).await;
+    assert!(without.status == 400 && without.text.contains("The code is wrong"), "{}", without.text);
+    let with = format!("{form}&code={}", code(&s, &secret));
+    assert_eq!(ann.post_own("/profile/password", &with).await.location(), "/profile?done=password-changed");
+    s.end().await;
+}
+
+#[tokio::test]
+async fn common_and_personal_passwords_are_refused() {
+    let s = Scenario::with(Script::new()).await;
+    let path = super::link(&s, "ann.miller@example.com", "alice", Role::Owner).await;
+    for (password, reason) in [
+        ("password1234", "among the first that are guessed"),
+        ("qwertyuiop123", "among the first that are guessed"),
+        ("annmiller2026", "made of your address"),
+        ("alice-alice-alice", "made of your address"),
+    ] {
+        let form = format!("password={password}&password_again={password}");
+        let refused = Browser::new(&s).post(&path, &form).await;
+        assert!(refused.status == 400 && refused.text.contains(reason), "{password}: {}", refused.text);
+    }
+    let mut ann = Browser::new(&s);
+    let form = format!("password={0}&password_again={0}", PASSWORD.replace(' ', "+"));
+    assert_eq!(ann.post(&path, &form).await.location(), "/");
+    let form = format!(
+        "password={}&new_password=password1234&new_password_again=password1234",
+        PASSWORD.replace(' ', "+")
+    );
+    let refused = ann.post_own("/profile/password", &form).await;
+    assert!(refused.status == 400 && refused.text.contains("among the first"), "{}", refused.text);
+    s.end().await;
+}
+
+#[tokio::test]
+async fn guesses_of_many_addresses_are_limited_and_lock_no_known_browser_out() {
+    let s = Scenario::with(Script::new()).await;
+    member(&s, "ann@example.com", "alice", Role::Owner).await;
+    let world = s.world();
+    // As from many addresses: each is below its own limit.
+    for _ in 0..100 {
+        world.fail_password("ann@example.com");
+    }
+    let mut stranger = Browser::new(&s);
+    stranger.cookie = "hermod-local-device=00".to_owned();
+    // This address has not signed in: the link of the invitation was used without one.
+    assert_eq!(stranger.sign_in("ann@example.com", PASSWORD).await.status, 429, "even the right password");
+    // The browser that has signed in before is not limited.
+    let user = id_of(&s, "ann@example.com");
+    let device = hermod_gateway::app::users::device_token(world, user).expect("a token");
+    stranger.cookie = format!("hermod-local-device={}", device.reveal());
+    assert_eq!(stranger.sign_in("ann@example.com", PASSWORD).await.status, 303);
+    s.end().await;
+}
+
+#[tokio::test]
+async fn only_the_configured_host_is_answered() {
+    let s = Scenario::with_setup(
+        Script::new(),
+        GatewaySetup::with("[portal]\nurl = \"https://sms.example.com\"\n"),
+    )
+    .await;
+    let address = s.alice.address();
+    let get = async |host: &str| {
+        let mut socket = TcpStream::connect(address).await.expect("a connection");
+        let request = format!("GET /sign-in HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+        socket.write_all(request.as_bytes()).await.expect("it is sent");
+        let mut response = String::new();
+        socket.read_to_string(&mut response).await.expect("a response");
+        response.split(' ').nth(1).unwrap_or_default().to_owned()
+    };
+    assert_eq!(get("sms.example.com").await, "200");
+    assert_eq!(get("evil.example").await, "421");
+    assert_eq!(get("127.0.0.1").await, "421");
+    s.end().await;
+}
+
+#[tokio::test]
+async fn numbers_that_customers_see_do_not_count() {
+    let s = Scenario::with(Script::new()).await;
+    let mut ann = member(&s, "ann@example.com", "alice", Role::Owner).await;
+    let first = ann.get("/sign-in").await.headers["x-request-id"].clone();
+    let second = ann.get("/sign-in").await.headers["x-request-id"].clone();
+    let number = |id: &str| u64::from_str_radix(&id[8..], 16).expect("hex digits");
+    assert!(number(&first).abs_diff(number(&second)) > 1_000, "{first} {second}");
+    assert_eq!(
+        ann.post_in("alice", "requests", "kind=sender&subject=NewShop&connection=&details=").await.status,
+        303
+    );
+    let requests = ann.get("/accounts/alice/requests").await.text;
+    assert!(!requests.contains("/requests/1/"), "{requests}");
+    let (_, shown) = requests.split_once("/accounts/alice/requests/").expect("a form");
+    let shown: String = shown.chars().take_while(char::is_ascii_digit).collect();
+    assert_eq!(ann.post_in("alice", "requests/1/withdraw", "").await.status, 404);
+    let withdrawn = ann.post_in("alice", &format!("requests/{shown}/withdraw"), "").await;
+    assert_eq!(withdrawn.location(), "/accounts/alice/requests?done=request-withdrawn");
+    let audit = ann.get("/accounts/alice/audit").await.text;
+    assert!(!audit.contains(">No.<"), "rows are not numbered: {audit}");
+    s.end().await;
+}
