@@ -65,7 +65,7 @@ pub(crate) fn responses_naming(
          WHERE (account, kind, event, no) > (?1, ?2, ?3, ?4) ORDER BY account, kind, event, no LIMIT ?5",
     )?;
     let digits = number.digits();
-    let end = digits[digits.len().saturating_sub(LAST_DIGITS)..].as_bytes();
+    let end = &digits.as_bytes()[digits.len().saturating_sub(LAST_DIGITS)..];
     let endpoint = after.map(|after| after.event.endpoint);
     let bounds = params![
         endpoint.map_or(0, |endpoint| endpoint.account.get()),

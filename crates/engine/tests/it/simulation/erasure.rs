@@ -107,11 +107,11 @@ impl Model {
     pub(super) fn erase_carrier_ids(&mut self, ids: &[DayCarrierId]) {
         for DayCarrierId { day, remote, part, .. } in ids {
             let is_open = self.messages.contains_key(&part.message) && self.is_being_delivered(part.message);
-            let tied = self.tied.get_mut(remote).into_iter().flatten();
+            let mut tied = self.tied.get_mut(remote).into_iter().flatten();
             let row = |tied: &&mut TiedPart| {
                 (tied.at.day(), tied.message, tied.part) == (*day, part.message, part.part)
             };
-            if let Some(tied) = tied.filter(row).next()
+            if let Some(tied) = tied.find(row)
                 && !is_open
             {
                 tied.to = None;
