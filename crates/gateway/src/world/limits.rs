@@ -341,7 +341,7 @@ impl World {
                 Use::FailedSignIn { source, key } => drop(lock(&self.limits.sign_ins).fail(source, key, now)),
                 Use::WrongCode { user } => drop(lock(&self.limits.wrong_codes).admit(user, WRONG_CODES, now)),
                 Use::WrongPassword { user } => {
-                    drop(lock(&self.limits.wrong_passwords).admit(user, WRONG_PASSWORDS, now));
+                    let _ = lock(&self.limits.wrong_passwords).admit(user, WRONG_PASSWORDS, now);
                 }
                 Use::Invitation { keys } => lock(&self.limits.invitations).take(keys, now),
                 Use::WrongBind(wrong) => {

@@ -27,10 +27,11 @@ async fn write_rows(world: &World, numbers: std::ops::RangeInclusive<u64>) {
     for number in numbers {
         let audited = world.store.audited(vec![entry(number)]);
         if number % 3 == 0 {
-            let posted = audited.post(world.entry(ALICE, LedgerKind::TopUp, 5)).await.unwrap();
+            let posted =
+                audited.post(world.entry(ALICE, LedgerKind::TopUp, 5)).await.expect("the test made it");
             assert!(matches!(posted, PostOutcome::Posted { .. }));
         } else {
-            audited.note_in_audit_log().await.unwrap();
+            audited.note_in_audit_log().await.expect("the test made it");
         }
     }
 }
@@ -45,16 +46,19 @@ async fn world_with_key() -> World {
 async fn closed_log() -> World {
     let world = world_with_key().await;
     write_rows(&world, 1..=10).await;
-    world.store.close().await.unwrap();
+    world.store.close().await.expect("the test made it");
     world
 }
 
 fn audit(folder: &Path, key: AuditKey) -> AuditReport {
     match server(folder) {
-        Some(server) => Store::audit_server(&server, Some(key)).unwrap(),
-        None => {
-            Store::audit_with_stop(folder, AuditProof::read(folder, Some(key)).unwrap(), || false).unwrap()
-        }
+        Some(server) => Store::audit_server(&server, Some(key)).expect("the test made it"),
+        None => Store::audit_with_stop(
+            folder,
+            AuditProof::read(folder, Some(key)).expect("the test made it"),
+            || false,
+        )
+        .expect("the test made it"),
     }
 }
 
@@ -64,10 +68,11 @@ fn rules(report: &AuditReport) -> Vec<&'static str> {
 
 /// Returns a copy of a closed store. On the embedded store it includes the file with the end of the log.
 fn copy(world: &World) -> TempDir {
-    let copy = TempDir::new().unwrap();
+    let copy = TempDir::new().expect("the test made it");
     copy_database(world.path(), copy.path());
     if server(world.path()).is_none() {
-        std::fs::copy(world.path().join(AUDIT_HEAD_FILE), copy.path().join(AUDIT_HEAD_FILE)).unwrap();
+        std::fs::copy(world.path().join(AUDIT_HEAD_FILE), copy.path().join(AUDIT_HEAD_FILE))
+            .expect("the test made it");
     }
     copy
 }
@@ -118,7 +123,7 @@ async fn rows_that_were_removed_stay_missing_after_further_changes() {
     world.reopen();
     world.store.set_audit_key(KEY);
     write_rows(&world, 11..=13).await;
-    world.store.close().await.unwrap();
+    world.store.close().await.expect("the test made it");
     let report = audit(world.path(), KEY);
     assert_eq!(report.audit_log.number, 13, "the numbers go on behind the gap");
     assert!(rules(&report).contains(&LOG), "{:#?}", report.violations);
@@ -131,13 +136,14 @@ async fn older_database_is_found_by_the_file_beside_it() {
     }
     let mut world = world_with_key().await;
     write_rows(&world, 1..=2).await;
-    world.store.close().await.unwrap();
+    world.store.close().await.expect("the test made it");
     let older = copy(&world);
     world.reopen();
     world.store.set_audit_key(KEY);
     write_rows(&world, 4..=5).await;
-    world.store.close().await.unwrap();
-    std::fs::copy(world.path().join(AUDIT_HEAD_FILE), older.path().join(AUDIT_HEAD_FILE)).unwrap();
+    world.store.close().await.expect("the test made it");
+    std::fs::copy(world.path().join(AUDIT_HEAD_FILE), older.path().join(AUDIT_HEAD_FILE))
+        .expect("the test made it");
     let report = audit(older.path(), KEY);
     assert_eq!(rules(&report), [LOG]);
     // Further rows do not hide it.
@@ -145,7 +151,7 @@ async fn older_database_is_found_by_the_file_beside_it() {
     restored.reopen();
     restored.store.set_audit_key(KEY);
     write_rows(&restored, 7..=10).await;
-    restored.store.close().await.unwrap();
+    restored.store.close().await.expect("the test made it");
     assert!(rules(&audit(restored.path(), KEY)).contains(&LOG));
 }
 
@@ -154,7 +160,7 @@ async fn posting_without_an_author_is_in_the_log() {
     let world = world_with_key().await;
     world.pay_in(ALICE, 7).await;
     world.pay_in(BOB, 9).await;
-    world.store.close().await.unwrap();
+    world.store.close().await.expect("the test made it");
     let report = audit(world.path(), KEY);
     assert!(report.is_clean(), "{:#?}", report.violations);
     assert_eq!(world.raw().texts("SELECT author FROM audit_log ORDER BY number"), ["unknown", "unknown"]);

@@ -47,7 +47,7 @@ fn refusal(folder: &Path) -> String {
     assert!(refused.contains("nothing was changed") && refused.contains("an empty one"), "{refused}");
     // An audit does not need the mark.
     if !refused.contains("hermod.mark belongs") {
-        let audited = Store::audit(folder).err().expect("not audited either").to_string();
+        let audited = Store::audit(folder).expect_err("not audited either").to_string();
         assert_eq!(audited, refused);
     }
     assert!(pages() == before, "it was changed");

@@ -8,7 +8,7 @@ use hermod_portal::layout::Entry;
 use hermod_portal::pages::audit::{Audit, AuditRow, FieldChange};
 use hermod_portal::pages::billing::{Billing, Funds, LedgerRow, Month, Statement, StatementRow, Warnings};
 use hermod_portal::pages::limits::{ConnectionLimits, ControlRow, Limits, RejectedRow};
-use hermod_portal::pages::profile::{Profile, RecoveryCodes, SecondFactorSetup, SessionRow};
+use hermod_portal::pages::profile::{AccountRow, Profile, RecoveryCodes, SecondFactorSetup, SessionRow};
 use hermod_portal::pages::team::{Invitation, Invite, Member, NewLink, Team};
 use hermod_portal::svg::Svg;
 

@@ -95,7 +95,7 @@ async fn states_after_receipt_for_reused_id(source: Option<u64>, restart: bool) 
     let mut world = World::new().await;
     world.pay_in(BOB, PAID_IN).await;
     let mut link = world.link_with_slots(2).await;
-    let number = |last: u64| Msisdn::from_number(4_915_100_000_000 + last).unwrap();
+    let number = |last: u64| Msisdn::from_number(4_915_100_000_000 + last).expect("a part");
     let alices = world.send(Acceptance { to: number(1), ..world.sms() }).await;
     let bobs = world.send(Acceptance { account: BOB, to: number(2), ..world.sms() }).await;
     for job in link.take_jobs(2).await {
@@ -113,9 +113,11 @@ async fn states_after_receipt_for_reused_id(source: Option<u64>, restart: bool) 
     link.respond(Vec::new(), vec![receipt]).await;
     assert_eq!(link.take_recorded().await, [9], "the carrier gets its answer in any case");
     world.flush().await;
-    let state = async |account, message| world.store.message(account, message).await.unwrap().unwrap().state;
+    let state = async |account, message| {
+        world.store.message(account, message).await.expect("a part").expect("a part").state
+    };
     let states = [state(ALICE, alices).await, state(BOB, bobs).await];
-    let parked = world.store.parked(ACME, 10).await.unwrap();
+    let parked = world.store.parked(ACME, 10).await.expect("a part");
     assert_eq!(parked.is_empty(), states.contains(&MessageState::Delivered));
     world.assert_audit_clean();
     states
