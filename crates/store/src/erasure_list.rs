@@ -18,8 +18,8 @@ const NEW_FILE: &str = "hermod.erasures.new";
 /// Reads the erasures of a folder. A line that cannot be read is left out: a crash may have cut the last one.
 pub(crate) fn read(folder: &Path) -> Result<Vec<KeptErasure>, StoreError> {
     let path = folder.join(ERASURES_FILE);
-    match std::fs::read_to_string(&path) {
-        Ok(text) => Ok(text.lines().filter_map(parse).collect()),
+    match std::fs::read(&path) {
+        Ok(octets) => Ok(String::from_utf8_lossy(&octets).lines().filter_map(parse).collect()),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(StoreError::File { path, error }),
     }
@@ -39,7 +39,8 @@ pub(crate) fn add(folder: &Path, erasures: &[KeptErasure]) -> Result<(), StoreEr
     let written =
         written.and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_data()));
     let renamed = written.and_then(|()| std::fs::rename(&path, folder.join(ERASURES_FILE)));
-    renamed.map_err(|error| StoreError::File { path, error })
+    let durable = renamed.and_then(|()| File::open(folder)?.sync_all());
+    durable.map_err(|error| StoreError::File { path, error })
 }
 
 fn line(erasure: &KeptErasure) -> String {

@@ -180,7 +180,10 @@ impl CarrierIdDays {
                 id.day == *day && filter.as_ref().is_none_or(known)
             };
             let ids = assigned.iter().filter(may_be_known);
-            let keys: Vec<_> = ids.map(|id| (id.carrier, RemoteKey::of(id.remote))).collect();
+            let mut keys: Vec<_> = ids.map(|id| (id.carrier, RemoteKey::of(id.remote))).collect();
+            // A carrier may give one id to all parts of a batch.
+            keys.sort_unstable();
+            keys.dedup();
             if !keys.is_empty() {
                 tables.read_ids(*day, &keys)?;
             }

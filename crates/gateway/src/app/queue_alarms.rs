@@ -26,7 +26,8 @@ pub(super) fn watch_queues(world: &World, queues: &[CarrierQueue]) {
         gauge!("hermod_carrier_oldest_waiting_seconds", "carrier" => name.clone())
             .set(u32::try_from(age.as_secs()).unwrap_or(u32::MAX));
         let raised = world.alarms.is_raised(AlarmKind::QueueAge, name);
-        match (raised, is_too_old(raised, &seen, now)) {
+        let accepts = world.carriers.open(*id, name).recent(world.clock.moment()).minute.accepted > 0;
+        match (raised, is_too_old(raised && !accepts, &seen, now)) {
             (true, false) => world.alarms.clear(AlarmKind::QueueAge, name),
             (false, true) => {
                 let detail = format!(
@@ -49,8 +50,8 @@ fn status_of(queue: &CarrierQueue) -> QueueStatus {
     QueueStatus { waiting, deferred, in_flight, oldest, oldest_for_slot }
 }
 
-/// Whether a queue deserves `queue-age`. While nothing waits and parts are in flight, the alarm stays as it is: the old
-/// message may be among them, and be refused again.
+/// Whether a queue deserves `queue-age`. While nothing waits, parts are in flight and the carrier accepts none, the alarm stays
+/// as it is: the old message may be among them, and be refused again. `raised`: it is raised and the carrier accepts nothing.
 fn is_too_old(raised: bool, queue: &QueueStatus, now: Timestamp) -> bool {
     match queue.oldest {
         Some(_) => queue.age(now) >= QUEUE_AGE_MAX,

@@ -244,8 +244,9 @@ impl Running {
         // Commands find no running gateway from here on. If the file stays, their connection fails.
         let _ = std::fs::remove_file(&self.url_file);
         self.front.leave_within(linger.into()).await;
-        self.world.start_draining();
         self.front.stop().await;
+        // Only now: what a bind or connection had sent until then is accepted.
+        self.world.start_draining();
         self.links.stop().await;
         self.webhooks.stop().await;
         operator::share_news(&self.world);

@@ -80,7 +80,7 @@ async fn valid_request_id_is_returned_and_an_invalid_one_is_replaced() {
     assert_eq!(call(&mut client, "My-Id_1.2").await, "My-Id_1.2");
     let (one, other) = (call(&mut client, "has space").await, call(&mut client, &"x".repeat(65)).await);
     for id in [&one, &other] {
-        assert!(id.len() == 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit()), "{id}");
+        assert!(id.len() == 21 && id.bytes().all(|byte| byte.is_ascii_hexdigit()), "{id}");
     }
     assert_ne!(one, other);
 }

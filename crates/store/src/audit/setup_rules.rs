@@ -85,11 +85,15 @@ pub(super) fn check_setup(connection: &Connection, report: &mut AuditReport) -> 
     check_numbers(connection, &setup, &changes, report)
 }
 
-/// Events are numbered in the order of time and deleted when they are old. So those behind the last gap are all there, and the
-/// messages that ended after the first of them must have theirs. Without any event ever, all must.
+/// Events are numbered in order and deleted some time after their end. So those behind the last gap are all there, and the
+/// messages that ended after the end of the first of them must have theirs: a report that was moved to the webhook is older
+/// than its event. Without any event ever, all must.
 const MISSING_EVENTS: &str = "
-    WITH event AS (SELECT id, message, kind, at FROM webhook UNION ALL SELECT id, message, kind, at FROM webhook_past),
-    numbered AS (SELECT id, at, lag(id) OVER (ORDER BY id) AS previous FROM event),
+    WITH event AS (
+        SELECT id, message, kind, at, NULL AS ended_at FROM webhook
+        UNION ALL SELECT id, message, kind, at, ended_at FROM webhook_past),
+    numbered AS (
+        SELECT id, CASE WHEN id = 1 THEN at ELSE ended_at END AS at, lag(id) OVER (ORDER BY id) AS previous FROM event),
     behind_gap AS (SELECT at FROM numbered WHERE previous IS NULL OR previous <> id - 1 ORDER BY id DESC LIMIT 1),
     complete AS (
         SELECT CASE WHEN last = 0 THEN 0 WHEN last = (SELECT max(id) FROM event) THEN (SELECT at FROM behind_gap) END AS since

@@ -73,9 +73,12 @@ impl RemotePort {
         let mut state = self.lock();
         let port = self.here(access);
         let State { taken, unconfirmed, .. } = std::mem::take(&mut *state);
-        drop(state);
+        // The lock is held: a result that comes meanwhile must find its report adopted.
         port.adopt(taken.into_values().collect());
-        unconfirmed.into_iter().filter_map(|Results { outcomes, now }| port.finish(outcomes, now)).collect()
+        let finish = |Results { outcomes, now }| port.finish(outcomes, now);
+        let written = unconfirmed.into_iter().filter_map(finish).collect();
+        drop(state);
+        written
     }
 
     /// Returns the port at the engine of this process.

@@ -90,13 +90,13 @@ impl Node {
     pub(super) fn send_answers(&mut self) {
         let Some(session) = self.session.clone() else { return };
         let taken = self.answers.take();
-        if taken.is_empty() {
-            return;
-        }
         let handouts = self.links.iter().map(|(id, link)| (*id, link.take_handout()));
         let handouts: Vec<_> = handouts.filter(|(_, handout)| !handout.is_empty()).collect();
         if !handouts.is_empty() {
             session.send(&ToNode::Handouts(handouts));
+        }
+        if taken.is_empty() {
+            return;
         }
         taken.iter().for_each(|(number, _)| self.note_answered(*number));
         let taken = taken.into_iter().map(|(number, answer)| (number, frames::sent(answer)));

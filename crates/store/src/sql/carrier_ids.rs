@@ -23,8 +23,8 @@ const RETIRED: &str = "retired_remote";
 /// The key comes first, as `INSERT OR REPLACE` needs it on PostgreSQL.
 const VALUES: &str = "(carrier, key, raw, message, part, account, dest, at)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-/// Rows of many keys that are read together. Most keys have one row.
-const TOGETHER_MAX: usize = 50_000;
+/// Rows of many keys that are read together. Most keys have one row; where a carrier reuses ids, each key is read alone.
+const TOGETHER_MAX: usize = 4_096;
 /// Rows read for a sample of ids.
 const SAMPLE_ROWS: u32 = 1_000;
 

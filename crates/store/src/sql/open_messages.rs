@@ -1,8 +1,7 @@
 //! SQL that reads messages that have not ended, with the rows of their parts, many at once.
 
 use crate::sql::blobs;
-use crate::sql::part_rows::{KEY, read as read_part};
-use crate::sql::parts::TABLES;
+use crate::sql::part_rows::{KEY, TABLES, read as read_part};
 use crate::sql::unreadable::{is_unreadable, sort_in};
 use crate::sql::{Connection, Row};
 use hermod_domain::ids::{ConnectionId, MessageId};

@@ -9,6 +9,9 @@ use hermod_domain::lifecycle::{DoubtPolicy, Part};
 use hermod_domain::time::Timestamp;
 use hermod_engine::tables::{MessageKey, PartRow, Readings, TableError};
 
+/// The tables of parts. All parts of a message are in the same one.
+pub(super) const TABLES: [&str; 2] = ["part", "late_part"];
+
 /// The columns of a [`PartRow`], in the order in which [`read`] expects them.
 pub(super) const COLUMNS: &str =
     "carrier, account, message, no, state, doubts, resend, attempts, due_at, expires_at";

@@ -5,7 +5,7 @@ use crate::sql::columns::{message_and_part, stored_number, stored_state, time_to
 use crate::sql::jobs::{self, WAITING_FOR_A_SLOT};
 use crate::sql::late_parts::late_parts_expiring_after;
 use crate::sql::open_messages;
-use crate::sql::part_rows::{COLUMNS, KEY, read, read_all, read_key};
+use crate::sql::part_rows::{COLUMNS, KEY, TABLES, read, read_all, read_key};
 use crate::sql::unreadable::{NO_MESSAGE, sort_in};
 use crate::sql::{Connection, Row, RowKey, Rows, ToSql, params};
 use hermod_domain::ids::{AccountId, CarrierId, MessageId, PartNo};
@@ -16,9 +16,6 @@ use hermod_engine::tables::{
     DueKey, DueRead, LaneCounts, LaneRead, MessageKey, OpenMessage, PartChange, PartRow, PartRows, Readings,
     SendingPart, TableError, UnreadablePart,
 };
-
-/// The tables of parts. All parts of a message are in the same one.
-pub(super) const TABLES: [&str; 2] = ["part", "late_part"];
 
 // Deferred parts. The index `part_due` has the same condition, or SQLite would not use it.
 const DUE_PLACES: &str = "SELECT due_at, message, no FROM part

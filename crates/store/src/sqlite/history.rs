@@ -4,7 +4,7 @@
 use crate::error::StoreError;
 use crate::journal::{self, OsFiles};
 use crate::sql::{Connection, errors};
-use crate::sqlite::commit_mark;
+use crate::sqlite::{audit_head, commit_mark};
 use hermod_engine::tables::TableError;
 use std::fs::{DirBuilder, File};
 use std::io::ErrorKind;
@@ -39,7 +39,9 @@ pub(super) fn renew(folder: &Path, connection: &Connection, old: &OldFiles<'_>) 
     if let OldFiles::MoveTo(aside) = old {
         DirBuilder::new().mode(0o700).create(aside).map_err(file_error(aside))?;
     }
-    for name in names.iter().map(String::as_str).chain([commit_mark::FILE_NAME]) {
+    // The end of the audit log that a salvage moves away may be of a batch that is lost.
+    let audit_end = matches!(old, OldFiles::MoveTo(_)).then_some(audit_head::FILE_NAME);
+    for name in names.iter().map(String::as_str).chain([commit_mark::FILE_NAME]).chain(audit_end) {
         let path = folder.join(name);
         let done = match old {
             OldFiles::Remove => std::fs::remove_file(&path),

@@ -32,7 +32,7 @@ pub(crate) fn salvage_journal(folder: &Path, is_dry_run: bool) -> Result<Salvage
         lost: acknowledged.max(damaged).saturating_sub(last),
         moved_to: None,
     };
-    if salvage.lost > 0 && !is_dry_run {
+    if (salvage.lost > 0 || salvage.damage.is_some()) && !is_dry_run {
         Replay { folder, connection: &connection, recovered: &recovered, reserve: None }.run()?;
         sync_log(folder)?;
         let aside = free_folder(folder, last);

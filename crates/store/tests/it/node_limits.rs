@@ -1,6 +1,6 @@
 //! What holds over several nodes together: limits of recent traffic, binds of a connection, parts of an MO message, letters.
 
-use crate::mo::{NUMBER, catalogue, piece};
+use crate::mo::{NUMBER, catalogue, documents, piece};
 use crate::nodes::{folder, link, open_node, pause};
 use crate::world::*;
 use hermod_domain::ids::ConnectionId;
@@ -168,7 +168,7 @@ async fn parts_of_one_mo_message_on_two_nodes_are_joined() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn inbound_messages_have_no_gap_through_a_takeover() {
     let Some((folders, [first, second, third])) = three().await else { return };
-    [&first, &second, &third].iter().for_each(|node| node.set_catalogue(catalogue(Vec::new())));
+    store_setup(&first, &documents()).await;
     let link = link(&third, 1).await;
     for number in 0..20_u8 {
         link.receive_mo(piece(u16::from(number), 1, 1, &format!("text {number}"))).await;

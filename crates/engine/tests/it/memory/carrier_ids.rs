@@ -127,6 +127,11 @@ impl MemoryTables {
         Ok(())
     }
 
+    /// Whether a dumped row is of a day that is being deleted.
+    pub(crate) fn is_retired_carrier_id(&self, row: &str) -> bool {
+        !self.read().carrier_id_day.keys().any(|day| row.starts_with(&format!("({day}, ")))
+    }
+
     /// Returns the ids of parts that went to a number.
     pub(crate) fn carrier_ids_to(&self, number: Msisdn) -> Vec<DayCarrierId> {
         let rows = self.read();

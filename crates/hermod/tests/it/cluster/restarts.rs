@@ -4,13 +4,11 @@
 use super::rig::{Cluster, KEYS_PER_NODE, NAMES, cycles};
 use crate::cli::process::{command, path};
 use crate::crash::Customer;
-use crate::real_time::{now, pause};
+use crate::real_time::{PATIENCE, now, pause};
 use crate::scenario::Esme;
 use hermod_gateway::clock::within;
 use hermod_simulator::load::http::Which;
-use hermod_smpp::{
-    Address, BindType, CommandId, CommandStatus, Frame, Hidden, Pdu, SubmitSm, VERSION_3_4, encode,
-};
+use hermod_smpp::{Address, CommandId, CommandStatus, Frame, Hidden, Pdu, SubmitSm, encode};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::Permissions;
 use std::net::SocketAddr;
@@ -26,9 +24,6 @@ const ROUNDS: u64 = 3;
 const BINDS: usize = 4;
 /// The pause of each bind between two submits: below the rate of a standard account.
 const SUBMIT_EVERY: Duration = Duration::from_millis(60);
-
-/// Bounds a hang at the end.
-const RECEIPTS_WAIT: Duration = Duration::from_secs(180);
 
 const ALICE_SMPP: &str = "[[connection]]\nname = \"alice-smpp\"\naccount = \"alice\"\ndefault_sender = \"Hermod\"\n\
      system_id = \"alice\"\npassword = \"secret12\"\nmax_binds = 8\n";
@@ -66,8 +61,11 @@ impl SmppCustomer {
                 let serving = self.serving.lock().expect("the lock is not poisoned");
                 serving[turn % serving.len()]
             };
-            let mut esme = Esme::connect(address).await;
-            let status = esme.try_bind(BindType::Transceiver, "alice", "secret12", VERSION_3_4).await;
+            // A node that has left meanwhile: the load balancer would choose another one.
+            let Some((mut esme, status)) = Esme::try_bind_at(address, "alice").await else {
+                pause(SUBMIT_EVERY).await;
+                continue;
+            };
             if status != CommandStatus::OK {
                 self.book().errors.push(format!("a bind got {status}"));
                 return;
@@ -178,8 +176,9 @@ async fn careful_customers_notice_no_restart_of_any_node() {
     std::fs::write(&file, ALICE_SMPP).expect("a file");
     std::fs::set_permissions(&file, Permissions::from_mode(0o600)).expect("a mode");
     command(&cluster.data(0), &["apply", path(&file)]);
-    // All nodes know it after that.
-    pause(Duration::from_secs(2)).await;
+    for node in cluster.nodes.iter().flatten() {
+        Esme::wait_until_known(node.smpp_address(), "alice").await;
+    }
     let (http, smpp) = (Customer::paced(20.0), SmppCustomer::default());
     let addresses = |cluster: &Cluster| -> Vec<SocketAddr> {
         cluster.nodes.iter().flatten().map(|node| node.smpp_address()).collect()
@@ -213,7 +212,7 @@ async fn careful_customers_notice_no_restart_of_any_node() {
         );
     }
     smpp.finishing.store(true, Ordering::Relaxed);
-    within(RECEIPTS_WAIT, binds.join_all()).await.expect("all receipts in time");
+    within(PATIENCE, binds.join_all()).await.expect("all receipts in time");
     {
         let book = smpp.book();
         let repeated: Vec<_> = book.receipts.iter().filter(|(_, times)| **times > 1).collect();

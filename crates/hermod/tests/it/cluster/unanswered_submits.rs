@@ -4,14 +4,12 @@
 use super::rig::{Cluster, NAMES, cycles};
 use crate::cli::process::{command, path};
 use crate::crash::Customer;
-use crate::real_time::pause;
 use crate::scenario::Esme;
 use hermod_smpp::{Address, BindType, CommandId, CommandStatus, Frame, Hidden, Pdu, SubmitSm};
 use std::collections::BTreeMap;
 use std::fs::Permissions;
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt as _;
-use std::time::Duration;
 
 const WINDOW: usize = 100;
 /// Accepted messages before and after the kill.
@@ -101,8 +99,9 @@ async fn every_submit_through_a_surviving_node_is_answered_when_the_engine_is_ki
     std::fs::write(&file, ALICE_SMPP).expect("a file");
     std::fs::set_permissions(&file, Permissions::from_mode(0o600)).expect("a mode");
     command(&cluster.data(0), &["apply", path(&file)]);
-    // All nodes know it after that.
-    pause(Duration::from_secs(2)).await;
+    for node in cluster.nodes.iter().flatten() {
+        Esme::wait_until_known(node.smpp_address(), "alice").await;
+    }
     let customer = Customer::default();
     for cycle in 0..cycles(3) {
         let engine = cluster.engine().await;

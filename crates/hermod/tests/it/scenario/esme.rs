@@ -1,7 +1,7 @@
 //! A minimal ESME: sends exactly the PDUs of the test and returns the responses, without automatic
 //! answers, so that a test can violate the protocol.
 
-use crate::real_time::PATIENCE;
+use crate::real_time::{PATIENCE, pause};
 use bytes::BytesMut;
 use hermod_gateway::clock::within;
 use hermod_smpp::{
@@ -50,6 +50,9 @@ pub(crate) struct Mo {
     sequence: u32,
 }
 
+/// How often a bind is tried.
+const TRY_EVERY: Duration = Duration::from_secs(2);
+
 impl Receipt {
     /// Returns one value of its text.
     pub(crate) fn get(&self, label: &str) -> &str {
@@ -69,6 +72,28 @@ impl Esme {
         let status = esme.try_bind(kind, system_id, "secret12", VERSION_3_4).await;
         assert_eq!(status, CommandStatus::OK);
         esme
+    }
+
+    /// Tries one bind as a transceiver. None if the gateway does not listen, or closes the connection without a response.
+    pub(crate) async fn try_bind_at(address: SocketAddr, system_id: &str) -> Option<(Esme, CommandStatus)> {
+        let stream = TcpStream::connect(address).await.ok()?;
+        let mut esme = Esme { stream, input: BytesMut::new(), sequence: 0, waiting: VecDeque::new() };
+        let password = Hidden(&b"secret12"[..]);
+        let interface_version = VERSION_3_4;
+        let bind = Bind { system_id: system_id.as_bytes(), password, interface_version, ..Bind::default() };
+        esme.send(&Pdu::Bind(BindType::Transceiver, bind)).await;
+        let status = esme.read_pdu().await?.header.status;
+        Some((esme, status))
+    }
+
+    /// Waits until a node knows a connection that another one has got. Wrong binds are limited, so it does not try often.
+    pub(crate) async fn wait_until_known(address: SocketAddr, system_id: &str) {
+        let known = async {
+            while !matches!(Esme::try_bind_at(address, system_id).await, Some((_, CommandStatus::OK))) {
+                pause(TRY_EVERY).await;
+            }
+        };
+        within(PATIENCE, known).await.expect("the node knows the connection in time");
     }
 
     pub(crate) async fn try_bind(

@@ -22,7 +22,7 @@ pub(crate) fn all() -> Vec<(&'static str, String)> {
         ),
     };
     let invitation = OneTimeLink {
-        csrf,
+        csrf: csrf.clone(),
         action: "/links/q7hd".to_owned(),
         is_invitation: true,
         email: "tomasz@lindgren.example".to_owned(),
@@ -42,6 +42,7 @@ pub(crate) fn all() -> Vec<(&'static str, String)> {
             invited_by: Some("jana.petersen@lindgren.example".to_owned()),
             expires: Some(Time(NOW + 3 * DAY)),
         }],
+        csrf: csrf.clone(),
         ..Invitations::default()
     };
     let reset =
@@ -55,7 +56,7 @@ pub(crate) fn all() -> Vec<(&'static str, String)> {
         ("link-invitation", html(&invitation)),
         ("link-reset", html(&reset)),
         ("invitations", html(&invitations)),
-        ("invitations-none", html(&Invitations::default())),
+        ("invitations-none", html(&Invitations { csrf, ..Invitations::default() })),
         ("signed-out", html(&PlainMessage::signed_out())),
         ("error-404", html(&PlainMessage::not_found())),
         ("error-403", html(&PlainMessage::forbidden("billing"))),

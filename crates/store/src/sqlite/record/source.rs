@@ -4,7 +4,7 @@ use crate::error::StoreError;
 use crate::record::RecordedMessage;
 use crate::sql::SqlTables;
 use crate::sql::columns::{stored_encoding, stored_message, stored_sender};
-use crate::sql::{Connection, Row, params};
+use crate::sql::{Connection, Row, nodes, params};
 use crate::sqlite::progress::Progress;
 use crate::sqlite::record::rows::stored_recipient;
 use crate::sqlite::schema;
@@ -119,7 +119,7 @@ impl RecordSource {
         read: impl FnOnce(&Tables<'_>, &Connection) -> Result<(Vec<RecordedMessage>, Option<i64>), TableError>,
     ) -> Result<Slice, TableError> {
         let snapshot = self.connection.snapshot()?;
-        let sequence = schema::journal_position(&snapshot)?.last;
+        let sequence = nodes::commits(&snapshot)?;
         let (messages, last) = read(&SqlTables::of(&snapshot), &snapshot)?;
         Ok(Slice { messages, last, sequence })
     }

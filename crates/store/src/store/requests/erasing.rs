@@ -5,7 +5,7 @@ use crate::erasure_list;
 use crate::error::StoreError;
 use crate::read_results::NumberPage;
 use crate::store::Store;
-use hermod_domain::erasure::{ErasureKey, KeptErasure};
+use hermod_domain::erasure::{ERASURES_KEPT, ErasureKey, KeptErasure};
 use hermod_domain::ids::AccountId;
 use hermod_domain::phone::Msisdn;
 use hermod_domain::time::Timestamp;
@@ -147,8 +147,14 @@ impl Store {
     pub async fn replay_erasures(&self, now: Timestamp) -> Result<u64, StoreError> {
         let Some(key) = self.erasure_key() else { return Ok(0) };
         let folder = self.inner.access.shared.disk.folder().to_owned();
-        let (kept, listed) = (self.inner.access.backend.kept_erasures().await?, erasure_list::read(&folder)?);
-        let lacks = |all: &[KeptErasure], one: &KeptErasure| !all.iter().any(|other| other.is_same(one));
+        // The list first: an erasure that ends between the two reads is in the store already.
+        let listed = erasure_list::read(&folder)?;
+        let kept = self.inner.access.backend.kept_erasures().await?;
+        // One that is not kept any more is not made again: the number may be in use again.
+        let kept_since = now.minus(ERASURES_KEPT);
+        let lacks = |all: &[KeptErasure], one: &KeptErasure| {
+            one.at >= kept_since && !all.iter().any(|other| other.is_same(one))
+        };
         let missing: Vec<KeptErasure> = listed.iter().filter(|one| lacks(&kept, one)).copied().collect();
         let new: Vec<KeptErasure> = kept.iter().filter(|one| lacks(&listed, one)).copied().collect();
         let mut found = 0;

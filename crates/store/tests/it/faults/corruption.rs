@@ -325,8 +325,8 @@ async fn copy_before_a_flush(world: &World) -> TempDir {
 const BATCHES_LACKED_MIN: u64 = 8;
 /// Where the first record of a segment begins.
 const FIRST_RECORD: usize = 4_096;
-/// About four messages.
-const BYTES_BEFORE_THE_END: usize = 2_000;
+/// A few messages.
+const BYTES_BEFORE_THE_END: usize = 1_000;
 
 fn has_record(file: &Path) -> bool {
     std::fs::read(file)

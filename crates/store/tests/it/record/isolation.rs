@@ -5,6 +5,7 @@ use crate::world::*;
 use hermod_domain::ids::{AccountId, ConnectionId, MessageId};
 use hermod_domain::lifecycle::{DeliveryOutcome, MessageState};
 use hermod_domain::numbers::{Country, Numbers};
+use hermod_domain::phone::Msisdn;
 use hermod_domain::route::CarrierChoice;
 use hermod_domain::sender::Sender;
 use hermod_domain::time::Timestamp;
@@ -131,13 +132,15 @@ impl Two {
         let link = world.link_of(ACME, hermod_store::LinkKind::Sends).await;
         let mut ids = [(ALICE, Vec::new()), (BOB, Vec::new())];
         for (account, ids) in &mut ids {
-            let first = Acceptance { key: Some(same_key_of(*account)), ..message_of(*account, world.now) };
+            // A receipt for an id of two accounts is applied only by its number.
+            let to = Msisdn::from_number(4_915_112_345_600 + u64::from(account.get())).expect("a number");
+            let first =
+                Acceptance { key: Some(same_key_of(*account)), to, ..message_of(*account, world.now) };
             link.add_slots(1).await;
             ids.push(world.send(first).await);
             let job = link.take_job().await;
             link.accept(&job, "same-id").await;
-            // Delivered before the other account's part gets the same id.
-            let receipt = about(recipient(), receipt(1, "same-id", DeliveryOutcome::Delivered));
+            let receipt = about(to, receipt(1, "same-id", DeliveryOutcome::Delivered));
             link.respond(Vec::new(), vec![receipt]).await;
             world.flush().await;
             world.store.note_request(refused_request(*account));

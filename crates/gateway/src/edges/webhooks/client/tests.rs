@@ -312,7 +312,9 @@ async fn unreadable_authorities_are_read_again_at_the_next_post() {
 async fn receiver_without_tls_gets_no_request() {
     let hooks = receiver(ReceiverBehaviour::Status(200));
     let url = hooks.url("").replace("http://", "https://");
-    let AttemptOutcome::Failed(sentence) = post(&client(&settings()), &Pool::default(), &url).await.outcome
+    // The receiver waits for the rest of what it takes for a request.
+    let settings = Settings { connect_max: SECOND, call_max: 2 * SECOND, ..settings() };
+    let AttemptOutcome::Failed(sentence) = post(&client(&settings), &Pool::default(), &url).await.outcome
     else {
         panic!("there is no TLS")
     };
