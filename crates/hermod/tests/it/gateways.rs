@@ -49,6 +49,7 @@ pub(crate) struct GatewaySetup {
     pub(crate) resolver: Resolver,
     /// A mail server without TLS, if mails are sent.
     pub(crate) mail: Option<SocketAddr>,
+    pub(crate) portal_url: Option<String>,
 }
 
 impl GatewaySetup {
@@ -59,6 +60,7 @@ impl GatewaySetup {
             webhooks_to: vec!["127.0.0.0/8"],
             resolver: Resolver::system(),
             mail: None,
+            portal_url: None,
         }
     }
 
@@ -102,6 +104,7 @@ impl InProcess {
             let sender = Some("sms@example.org".to_owned());
             config.mail = Mail { server, port, tls: MailTls::None, sender, ..config.mail };
         }
+        config.portal.url.clone_from(&staged.portal_url);
         config.shutdown = Shutdown::AT_ONCE;
         config.data.folder = data_folder(folder);
         config.data.store = store_of(&config.data.folder);

@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
 /// The customer's software decides how long it takes, not a time.
-const SETTINGS: &str = "[smpp]\nresponse_timeout = \"5min\"\n[shutdown]\nannounce = \"1s\"\nlinger = \"5min\"\n[log]\nlevel = \"warn\"\n";
+const SETTINGS: &str = "[smpp]\nresponse_timeout = \"5m\"\n[shutdown]\nannounce = \"1s\"\nlinger = \"5m\"\n[log]\nlevel = \"warn\"\n";
 
 fn message(text: &str) -> SubmitSm<'_> {
     SubmitSm {

@@ -90,7 +90,7 @@ fn invalid_commands_and_files_are_rejected_with_their_reason() {
         1,
         "REFUSED: route \"1\" refers to carrier \"acne\"",
     );
-    fixture.assert_fails(&["carrier", "set", "new"], 1, "REFUSED: carrier \"new\":");
+    fixture.assert_fails(&["carrier", "set", "new"], 1, "REFUSED: carrier \"new\" is new and has no");
     fixture.assert_fails(&["account", "set", "shop"], 2, "nothing to change");
     fixture.assert_fails(
         &["account", "set", "nobody", "--verified", "true"],

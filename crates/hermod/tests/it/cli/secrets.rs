@@ -189,7 +189,7 @@ fn backup_without_keys_serves_once_the_pepper_is_restored() {
         .map(|file| file.unwrap().file_name().into_string().unwrap())
         .collect();
     files.sort();
-    assert_eq!(files, ["hermod.db"]);
+    assert_eq!(files, ["hermod.audit", "hermod.db"]);
     let list = |folder| output_of(&mut hermod(&["account", "list", "--data-dir", path(folder)]));
     let (code, _, stderr) = list(&copy);
     assert_eq!((code, stderr.contains("pepper.key is missing")), (1, true), "{stderr}");

@@ -108,11 +108,8 @@ async fn guesses_of_many_addresses_are_limited_and_lock_no_known_browser_out() {
 
 #[tokio::test]
 async fn only_the_configured_host_is_answered() {
-    let s = Scenario::with_setup(
-        Script::new(),
-        GatewaySetup::with("[portal]\nurl = \"https://sms.example.com\"\n"),
-    )
-    .await;
+    let portal_url = Some("https://sms.example.com".to_owned());
+    let s = Scenario::with_setup(Script::new(), GatewaySetup { portal_url, ..GatewaySetup::with("") }).await;
     let address = s.alice.address();
     let get = async |host: &str| {
         let mut socket = TcpStream::connect(address).await.expect("a connection");
