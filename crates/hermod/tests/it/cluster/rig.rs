@@ -12,7 +12,7 @@ use hermod_simulator::load::http::Which;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
-use tokio::task::JoinHandle;
+use tokio::task::JoinSet;
 
 pub(super) const NAMES: [&str; 3] = ["a", "b", "c"];
 /// The keys that one node gets in one cycle, at most.
@@ -111,11 +111,11 @@ impl Cluster {
     }
 
     /// Holds the lock of the setup for some seconds, as a node does that changes it. Returns once it has the lock.
-    pub(super) async fn hold_setup_lock(&self, seconds: u32) -> JoinHandle<()> {
+    pub(super) async fn hold_setup_lock(&self, seconds: u32) -> JoinSet<()> {
         let (url, name) = (self.url(), format!("hashtext('hermod catalogue {}')", self.schema()));
         let hold = format!("SELECT pg_advisory_lock({name}); SELECT pg_sleep({seconds})");
-        let holding =
-            tokio::spawn(async move { drop(query(&url, &hold).await.expect("the server answers")) });
+        let mut holding = JoinSet::new();
+        holding.spawn(async move { drop(query(&url, &hold).await.expect("the server answers")) });
         let is_free = format!(
             "SELECT CASE WHEN pg_try_advisory_lock({name}) THEN pg_advisory_unlock({name})::text ELSE 'held' END"
         );

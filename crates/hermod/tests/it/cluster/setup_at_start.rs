@@ -106,12 +106,12 @@ async fn provision_file_is_applied_at_a_start_only_while_no_other_node_changes_t
 
     // A changed file must wait for a change of another node.
     cluster.take_node(2).stop().await;
-    let holding = cluster.hold_setup_lock(LOCK_HELD).await;
+    let mut holding = cluster.hold_setup_lock(LOCK_HELD).await;
     cluster.set_links(2);
     cluster.start_without_waiting(2);
     loop {
         let now = cluster.query(CARRIER).await;
-        if holding.is_finished() {
+        if holding.try_join_next().is_some() {
             break;
         }
         assert_eq!(now, before, "the file was applied while another node had the setup");
