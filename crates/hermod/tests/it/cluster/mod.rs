@@ -12,6 +12,7 @@ mod news;
 mod one_bind;
 mod operations;
 mod own_server;
+mod restarts;
 mod rig;
 mod server_lost;
 mod setup_at_start;

@@ -80,6 +80,8 @@ struct Book {
     /// Message ids by index. Every response to a key must have the same id.
     acknowledged: BTreeMap<u64, String>,
     unanswered: BTreeSet<u64>,
+    /// Statuses other than 200 and 202.
+    refusals: Vec<u16>,
     contradictions: Vec<String>,
 }
 
@@ -96,7 +98,11 @@ impl Book {
                 }
             }
             // Rejected or unanswered: the customer sends the same key again.
-            Outcome::Answered { .. } | Outcome::Failed(_) => {
+            Outcome::Answered { status, .. } => {
+                self.refusals.push(status);
+                self.unanswered.insert(index);
+            }
+            Outcome::Failed(_) => {
                 self.unanswered.insert(index);
             }
         }
@@ -178,6 +184,11 @@ impl Customer {
         let index = keys[0];
         http::run(self.load(gateway, Which::These(keys.into()))).await.expect("a run");
         self.book().acknowledged.contains_key(&index)
+    }
+
+    /// Returns the statuses of requests that were refused.
+    pub(crate) fn refusals(&self) -> Vec<u16> {
+        self.book().refusals.clone()
     }
 
     /// Adds messages that were acknowledged over SMPP.
