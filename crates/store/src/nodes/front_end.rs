@@ -62,6 +62,8 @@ struct State {
 #[derive(Default)]
 struct Ports {
     open: HashMap<u64, Weak<RemotePort>>,
+    /// Those of binds that have ended, with results that no engine has confirmed.
+    closing: HashMap<u64, Arc<RemotePort>>,
     engine: Option<Arc<Outgoing>>,
 }
 
@@ -320,8 +322,9 @@ impl FrontEnd {
             }
             ToNode::Settled { port } => {
                 let port = self.ports().open.get(&port).and_then(Weak::upgrade);
-                if let Some(port) = port.filter(|_| self.state().connection == connection) {
-                    port.confirm();
+                let port = port.filter(|_| self.state().connection == connection);
+                if let Some(port) = port.filter(|port| port.confirm()) {
+                    self.ports().closing.remove(&port.number);
                 }
             }
             ToNode::Ping | ToNode::Farewell => {}
@@ -348,9 +351,20 @@ impl FrontEnd {
         port
     }
 
+    /// Closes the port of a bind that has ended, once an engine has its results.
+    pub(crate) fn close_port(&self, port: &Arc<RemotePort>) {
+        let mut ports = self.ports();
+        if !port.close() {
+            ports.closing.insert(port.number, port.clone());
+        }
+    }
+
     /// Opens the ports at the engine of this process. Returns what its writer must write.
     pub(crate) fn open_ports_here(&self, access: &Arc<Access>) -> Vec<Op> {
-        let open: Vec<_> = self.ports().open.values().filter_map(Weak::upgrade).collect();
+        let (open, _closing): (Vec<_>, _) = {
+            let mut ports = self.ports();
+            (ports.open.values().filter_map(Weak::upgrade).collect(), std::mem::take(&mut ports.closing))
+        };
         open.iter().flat_map(|port| port.open_here(access)).collect()
     }
 

@@ -36,6 +36,8 @@ struct State {
     taken: BTreeMap<ReportId, Report>,
     /// Results that no engine has confirmed, in order.
     unconfirmed: VecDeque<Results>,
+    /// The bind has ended. The port is closed once no result is unconfirmed.
+    is_closing: bool,
 }
 
 #[derive(Clone)]
@@ -138,11 +140,12 @@ impl RemotePort {
         None
     }
 
-    /// Forgets the first results that were sent: the engine has them.
-    pub(crate) fn confirm(&self) {
+    /// Forgets the first results that were sent: the engine has them. Returns whether that closed the port.
+    pub(crate) fn confirm(&self) -> bool {
         let mut state = self.lock();
-        let Some(Results { outcomes, .. }) = state.unconfirmed.pop_front() else { return };
+        let Some(Results { outcomes, .. }) = state.unconfirmed.pop_front() else { return false };
         outcomes.iter().for_each(|(report, _)| drop(state.taken.remove(report)));
+        state.is_closing && self.try_close(&mut state)
     }
 
     fn send(&self, engine: &Outgoing, results: &Results) {
@@ -150,14 +153,68 @@ impl RemotePort {
         engine.send(&ToEngine::SettleReports { port: self.number, outcomes, now });
     }
 
-    /// Closes the port. Reports that it took and did not settle are sent again later.
-    pub(crate) fn close(&self) {
-        if let Some(engine) = std::mem::take(&mut *self.lock()).engine {
+    /// Closes the port: now, or once an engine has confirmed the results. Reports that it took and did not settle are sent
+    /// again later. Returns whether it is closed.
+    pub(crate) fn close(&self) -> bool {
+        let mut state = self.lock();
+        state.is_closing = true;
+        self.try_close(&mut state)
+    }
+
+    fn try_close(&self, state: &mut State) -> bool {
+        if !state.unconfirmed.is_empty() {
+            return false;
+        }
+        if let Some(engine) = std::mem::take(state).engine {
             engine.send(&ToEngine::CloseReceiver { port: self.number });
         }
+        true
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nodes::frames;
+    use hermod_domain::ids::{AccountId, MessageId};
+    use hermod_engine::ops::ReportContent;
+
+    const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
+
+    fn report(number: u64) -> Report {
+        let message = MessageId::first_at(NOW);
+        let id = ReportId(number);
+        let content = ReportContent::Inbound(number);
+        Report { id, account: AccountId::new(1), connection: ConnectionId::new(1), message, at: NOW, content }
+    }
+
+    #[tokio::test]
+    async fn results_of_a_bind_that_ends_without_an_engine_reach_the_next_one() {
+        let port = RemotePort::new(7, ConnectionId::new(1));
+        port.connect(Arc::default());
+        port.deliver(vec![report(1), report(2)]);
+        let taken = port.take(2, NOW).await;
+        port.disconnect();
+        port.settle(vec![(taken[0].id, ReportOutcome::Accepted)], NOW);
+        assert!(!port.close(), "the result is not confirmed");
+
+        let engine = Arc::new(Outgoing::default());
+        port.connect(engine.clone());
+        assert!(port.confirm(), "nothing is left");
+        let sent = engine.take().await.expect("frames");
+        let expected = [
+            ToEngine::OpenReceiver { port: 7, connection: ConnectionId::new(1), held: taken.clone() },
+            ToEngine::SettleReports {
+                port: 7,
+                outcomes: vec![(taken[0].id, ReportOutcome::Accepted)],
+                now: NOW,
+            },
+            ToEngine::CloseReceiver { port: 7 },
+        ];
+        assert_eq!(sent, expected.map(|frame| frames::encode(&frame).expect("a frame")));
     }
 }

@@ -46,8 +46,8 @@ impl ReceiverPort {
 
 impl Drop for ReceiverPort {
     fn drop(&mut self) {
-        if let Some(remote) = &self.remote {
-            remote.close();
+        if let (Some(front_end), Some(remote)) = (&self.store.inner.front_end, &self.remote) {
+            front_end.close_port(remote);
         }
     }
 }
