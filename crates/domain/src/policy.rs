@@ -44,15 +44,22 @@ pub struct AllowedMessage {
 #[derive(Clone, Debug)]
 pub enum PolicyDecision {
     Allowed(AllowedMessage),
-    /// Screening rules matched: the message needs the operator's approval. `otherwise` is the result without them, `text` what
-    /// the operator reviews: the message, or the part with its neighbours.
+    /// Screening rules matched: the message needs the operator's approval for each of these texts. `otherwise` is the result
+    /// without them.
     Screened {
-        rules: Vec<Arc<str>>,
-        text: String,
+        matches: Vec<ScreenMatch>,
         from: Sender,
         otherwise: Result<AllowedMessage, Refusal>,
     },
     Refused(Refusal),
+}
+
+/// A text that screening rules match.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScreenMatch {
+    pub rules: Vec<Arc<str>>,
+    /// What the operator reviews: the message, or the part with its neighbours.
+    pub text: String,
 }
 
 /// Checks a message of an account against its setup: sender, parts, verification, country, screening rules, price and
@@ -80,32 +87,36 @@ pub fn check_submission(
     if !may_send_to(catalogue, view, &query) {
         return PolicyDecision::Refused(Refusal::CountryBlocked);
     }
-    let screened = screen(view, &from, submission, (&text, measure), joined);
-    let allowed = allow(catalogue, view, submission, &query, (&text, measure), now, health);
-    match (screened, allowed) {
-        (Some((rules, text)), otherwise) => PolicyDecision::Screened { rules, text, from, otherwise },
-        (None, Ok(allowed)) => PolicyDecision::Allowed(allowed),
-        (None, Err(refusal)) => PolicyDecision::Refused(refusal),
+    let matches = screen(view, &from, submission, (&text, measure), joined);
+    let otherwise = allow(catalogue, view, submission, &query, (&text, measure), now, health);
+    if !matches.is_empty() {
+        return PolicyDecision::Screened { matches, from, otherwise };
+    }
+    match otherwise {
+        Ok(allowed) => PolicyDecision::Allowed(allowed),
+        Err(refusal) => PolicyDecision::Refused(refusal),
     }
 }
 
-/// Returns the screening rules that match and the text to review.
+/// Returns the texts that screening rules match: the message, or each text that the part makes with its neighbours.
 fn screen(
     view: &AccountView,
     from: &Sender,
     submission: &Submission,
     (text, measure): (&MessageText, Measure),
     joined: &[Joined],
-) -> Option<(Vec<Arc<str>>, String)> {
+) -> Vec<ScreenMatch> {
     if joined.is_empty() {
         let rules = view.screened(from, &[Piece { text: text.clone(), encoding: measure.encoding }]);
-        return (!rules.is_empty()).then(|| (rules, submission.text.as_str().to_owned()));
+        let text = || submission.text.as_str().to_owned();
+        return (!rules.is_empty()).then(|| ScreenMatch { rules, text: text() }).into_iter().collect();
     }
-    joined.iter().find_map(|pieces| {
+    let found = joined.iter().filter_map(|pieces| {
         let rules = view.screened(from, pieces);
         let text = || pieces.iter().map(|piece| piece.text.as_str()).collect();
-        (!rules.is_empty()).then(|| (rules, text()))
-    })
+        (!rules.is_empty()).then(|| ScreenMatch { rules, text: text() })
+    });
+    found.collect()
 }
 
 /// Returns the sender ID, or the first refusal about sender, parts and verification.

@@ -143,10 +143,10 @@ fn result(documents: Documents, from: &str, to: &str, text: &str) -> String {
     ) {
         PolicyDecision::Allowed(allowed) => summary(allowed),
         PolicyDecision::Refused(refusal) => refusal.code().to_owned(),
-        PolicyDecision::Screened { rules, otherwise, .. } => {
+        PolicyDecision::Screened { matches, otherwise, .. } => {
             format!(
                 "screened by {}, else {}",
-                rules[0],
+                matches[0].rules[0],
                 otherwise.map_or_else(|r| r.code().to_owned(), summary)
             )
         }
@@ -177,6 +177,28 @@ fn each_check_gives_its_refusal() {
     everywhere.accounts[0].2.countries = Countries::All;
     assert_eq!(result(everywhere.clone(), "", "+88312345678", "a route names it"), "1 gsm7 0.05");
     assert_eq!(result(everywhere, "", "+88112345678", "no route names it"), "NO_ROUTE");
+}
+
+#[test]
+fn every_text_that_a_part_makes_with_its_neighbours_needs_an_approval() {
+    let catalogue = Catalogue::build(documents()).unwrap();
+    let piece = |text: &str| Piece { text: MessageText::parse(text).unwrap(), encoding: Encoding::Gsm7 };
+    let text = MessageText::parse("://x.example").unwrap();
+    let submission = Submission::plain(Msisdn::parse("+4915112345678").unwrap(), None, text);
+    let joined =
+        ["harmless", "http", "your bank: http"].map(|first| vec![piece(first), piece("://x.example")]);
+    let decision = check_submission(
+        &catalogue,
+        catalogue.account(ACME).unwrap(),
+        catalogue.connection(ConnectionId::new(1)).unwrap(),
+        &submission,
+        &joined,
+        NOW,
+        &|_| Health::Up,
+    );
+    let PolicyDecision::Screened { matches, .. } = decision else { panic!("{decision:?}") };
+    let matching: Vec<&str> = matches.iter().map(|found| found.text.as_str()).collect();
+    assert_eq!(matching, ["http://x.example", "your bank: http://x.example"]);
 }
 
 #[test]

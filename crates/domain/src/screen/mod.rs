@@ -11,7 +11,7 @@ mod split;
 #[cfg(test)]
 mod tests;
 
-pub use split::{Joined, PARTS_KEPT_FOR, PARTS_KEPT_MAX, SplitMessages, SplitPart};
+pub use split::{Joined, PARTS_KEPT_FOR, PARTS_KEPT_MAX, SplitMessages, SplitPart, TooManyVariants};
 
 use crate::sender::Sender;
 use crate::text::{Encoding, MessageText};

@@ -1,29 +1,31 @@
 //! The parts of messages that customers have split themselves. A handset joins them, so a rule is matched against the text
-//! across the borders of the parts, in whatever order and over whichever binds they come.
+//! across the borders of the parts, in whatever order and over whichever connections of the account they come.
 
-use crate::ids::ConnectionId;
+use crate::ids::AccountId;
 use crate::phone::Msisdn;
 use crate::screen::Piece;
-use crate::text::{ConcatPart, TEXT_CHARS_MAX};
+use crate::text::ConcatPart;
 use crate::time::Timestamp;
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
-/// Parts that are kept for one connection. Beyond that the messages that got no part for the longest time are dropped. Only
-/// incomplete messages are kept, of which a customer that sends all parts has a few.
+/// Parts that are kept for one account. Beyond that its messages that got no part for the longest time are dropped, complete
+/// ones first. Another account's messages are never dropped.
 pub const PARTS_KEPT_MAX: usize = 10_000;
-/// How long the parts of an incomplete message are kept after the last of them.
+/// How long a part is kept, counted from the last time that this part was submitted with this text. A complete message is kept
+/// too: a part of it may be cancelled or fail, and the handset then waits for another part with its number.
 pub const PARTS_KEPT_FOR: Duration = Duration::from_secs(24 * 3600);
-/// Characters on each side of a part that are matched together with it, in whole parts.
-const NEIGHBOUR_CHARS_MAX: usize = TEXT_CHARS_MAX;
-/// Texts that are kept of one part, if its number is submitted repeatedly: the first and the last. Which of them a handset
-/// shows depends on the handset.
-const VARIANTS_MAX: usize = 2;
+/// Characters on each side of a part that are matched together with it, in whole parts. Ten parts of 153 characters that are
+/// submitted in order are matched with 5,202 characters in all, instead of 8,415 if each is matched with all before it.
+const NEIGHBOUR_CHARS_MAX: usize = 320;
+/// Texts that one part is matched in: it is joined with every text that its neighbours were submitted with, because it depends
+/// on the handset which of them it shows. 16 texts of seven parts of 153 characters are 17,136 characters.
+const JOINS_MAX: usize = 16;
 
 /// A part of a message that a customer has split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SplitPart {
-    pub connection: ConnectionId,
+    pub account: AccountId,
     pub to: Msisdn,
     pub place: ConcatPart,
 }
@@ -31,16 +33,21 @@ pub struct SplitPart {
 /// Neighbouring parts of one message, in order.
 pub type Joined = Vec<Piece>;
 
-/// The parts of incomplete messages.
-#[derive(Debug, Default)]
-pub struct SplitMessages(HashMap<ConnectionId, Incomplete>);
+/// The part or its neighbours were submitted with so many different texts that they cannot all be screened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the parts of the message were submitted with too many different texts")]
+pub struct TooManyVariants;
 
-/// The incomplete messages of a connection.
+/// The parts that were submitted lately.
 #[derive(Debug, Default)]
-struct Incomplete {
+pub struct SplitMessages(HashMap<AccountId, AccountParts>);
+
+/// The messages of an account.
+#[derive(Debug, Default)]
+struct AccountParts {
     messages: HashMap<Key, Message>,
-    /// Their keys by the number of their last part.
-    by_age: BTreeMap<u64, Key>,
+    /// Their keys in the order in which they are dropped if there are too many.
+    by_age: BTreeMap<Age, Key>,
     last_number: u64,
     parts: usize,
 }
@@ -48,17 +55,23 @@ struct Incomplete {
 /// Recipient and reference. A reference of 16 bits is folded as it is towards carriers, which have 8.
 type Key = (Msisdn, u8);
 
-#[derive(Debug)]
+/// Whether the message is incomplete, and the number of its last part.
+type Age = (bool, u64);
+
+#[derive(Debug, Default)]
 struct Message {
-    number: u64,
-    last_at: Timestamp,
+    age: Age,
     total: u8,
     parts: BTreeMap<u8, Vec<Variant>>,
 }
 
+/// A text that a part was submitted with.
 #[derive(Debug)]
 struct Variant {
     piece: Piece,
+    last_at: Timestamp,
+    /// Submissions that are not settled yet.
+    pending: u32,
     is_accepted: bool,
 }
 
@@ -71,66 +84,91 @@ impl SplitPart {
 
 impl SplitMessages {
     /// Adds a part that is about to be screened, so that parts that are submitted at the same time see each other. Returns the
-    /// texts to screen: the part with its neighbours as first submitted, and as last submitted if that differs.
-    pub fn add(&mut self, part: SplitPart, piece: &Piece, now: Timestamp) -> Vec<Joined> {
-        let incomplete = self.0.entry(part.connection).or_default();
-        let key = part.key();
-        incomplete.drop_expired(now);
-        incomplete.touch(key, now);
-        let message = incomplete.messages.get_mut(&key).expect("it was just touched");
-        message.total = message.total.max(part.place.total);
-        incomplete.parts += message.add(part.place.part, piece);
-        let joined = message.joined_at(part.place.part, piece);
-        while incomplete.parts > PARTS_KEPT_MAX {
-            incomplete.drop_oldest();
+    /// texts to screen: the part with its neighbours, in every combination of the texts that these were submitted with. Adds
+    /// nothing if there are more than can be screened.
+    pub fn add(
+        &mut self,
+        part: SplitPart,
+        piece: &Piece,
+        now: Timestamp,
+    ) -> Result<Vec<Joined>, TooManyVariants> {
+        let account = self.0.entry(part.account).or_default();
+        account.drop_expired(now);
+        account.add(part, piece, now)
+    }
+
+    /// Ends the check of a part. A text that was never accepted is forgotten.
+    pub fn settle(&mut self, part: SplitPart, piece: &Piece, is_accepted: bool) {
+        let Some(account) = self.0.get_mut(&part.account) else { return };
+        account.settle(part, piece, is_accepted);
+        if account.messages.is_empty() {
+            self.0.remove(&part.account);
+        }
+    }
+
+    /// Returns how many parts are kept for an account.
+    pub fn parts_of(&self, account: AccountId) -> usize {
+        self.0.get(&account).map_or(0, |account| account.parts)
+    }
+}
+
+impl AccountParts {
+    fn add(
+        &mut self,
+        part: SplitPart,
+        piece: &Piece,
+        now: Timestamp,
+    ) -> Result<Vec<Joined>, TooManyVariants> {
+        let ConcatPart { part: place, total, .. } = part.place;
+        self.last_number += 1;
+        let number = self.last_number;
+        let joined = self.change(part.key(), |message| {
+            message.drop_expired(now);
+            message.total = message.total.max(total);
+            let joined = message.add(place, piece, now)?;
+            message.age.1 = number;
+            Ok(joined)
+        });
+        while self.parts > PARTS_KEPT_MAX {
+            self.drop_oldest();
         }
         joined
     }
 
-    /// Ends the check of a part. One that was not accepted is forgotten; a message whose parts were all accepted is complete,
-    /// and its reference is free for the next one.
-    pub fn settle(&mut self, part: SplitPart, piece: &Piece, is_accepted: bool) {
-        let Some(incomplete) = self.0.get_mut(&part.connection) else { return };
-        let key = part.key();
-        let Some(message) = incomplete.messages.get_mut(&key) else { return };
-        if is_accepted {
-            message.accept(part.place.part, piece);
+    fn settle(&mut self, part: SplitPart, piece: &Piece, is_accepted: bool) {
+        if self.messages.contains_key(&part.key()) {
+            self.change(part.key(), |message| message.settle(part.place.part, piece, is_accepted));
+        }
+    }
+
+    /// Changes a message, which is new if the key is; drops it if no part is left.
+    fn change<T>(&mut self, key: Key, change: impl FnOnce(&mut Message) -> T) -> T {
+        let message = self.messages.entry(key).or_default();
+        self.by_age.remove(&message.age);
+        self.parts -= message.variants();
+        let result = change(message);
+        message.age.0 = !message.is_complete();
+        if message.parts.is_empty() {
+            self.messages.remove(&key);
         } else {
-            incomplete.parts -= message.remove(part.place.part, piece);
+            self.parts += message.variants();
+            self.by_age.insert(message.age, key);
         }
-        if message.is_over() {
-            incomplete.drop_message(key);
-        }
-        if incomplete.messages.is_empty() {
-            self.0.remove(&part.connection);
-        }
+        result
     }
 
-    /// Returns how many parts are kept for a connection.
-    pub fn parts_of(&self, connection: ConnectionId) -> usize {
-        self.0.get(&connection).map_or(0, |incomplete| incomplete.parts)
-    }
-}
-
-impl Incomplete {
-    /// Makes this the message with the latest part.
-    fn touch(&mut self, key: Key, now: Timestamp) {
-        self.last_number += 1;
-        let number = self.last_number;
-        let new = || Message { number, last_at: now, total: 0, parts: BTreeMap::new() };
-        let message = self.messages.entry(key).or_insert_with(new);
-        self.by_age.remove(&message.number);
-        self.by_age.insert(number, key);
-        (message.number, message.last_at) = (number, now);
-    }
-
+    /// Drops the messages whose last part has expired.
     fn drop_expired(&mut self, now: Timestamp) {
-        while let Some((_, key)) = self.by_age.first_key_value() {
-            let is_old = self.messages.get(key).is_none_or(|kept| kept.last_at.plus(PARTS_KEPT_FOR) <= now);
-            if !is_old {
-                return;
+        for is_incomplete in [false, true] {
+            while let Some((_, key)) =
+                self.by_age.range((is_incomplete, 0)..=(is_incomplete, u64::MAX)).next()
+            {
+                let key = *key;
+                if self.messages.get(&key).is_some_and(|message| !message.is_expired(now)) {
+                    break;
+                }
+                self.drop_message(key);
             }
-            self.drop_oldest();
         }
     }
 
@@ -141,85 +179,105 @@ impl Incomplete {
     }
 
     fn drop_message(&mut self, key: Key) {
-        if let Some(Message { number, parts, .. }) = self.messages.remove(&key) {
-            self.by_age.remove(&number);
-            self.parts -= parts.values().map(Vec::len).sum::<usize>();
+        if self.messages.contains_key(&key) {
+            self.change(key, |message| message.parts.clear());
         }
     }
 }
 
 impl Message {
-    /// Returns how many texts are kept more than before.
-    fn add(&mut self, part: u8, piece: &Piece) -> usize {
-        let variants = self.parts.entry(part).or_default();
-        if variants.iter().any(|variant| variant.piece == *piece) {
-            return 0;
-        }
-        let variant = Variant { piece: piece.clone(), is_accepted: false };
-        match variants.get_mut(VARIANTS_MAX - 1) {
-            Some(last) => {
-                *last = variant;
-                0
-            }
-            None => {
-                variants.push(variant);
-                1
-            }
-        }
+    fn variants(&self) -> usize {
+        self.parts.values().map(Vec::len).sum()
     }
 
-    fn accept(&mut self, part: u8, piece: &Piece) {
-        let variants = self.parts.get_mut(&part).into_iter().flatten();
-        variants.filter(|variant| variant.piece == *piece).for_each(|variant| variant.is_accepted = true);
+    fn is_expired(&self, now: Timestamp) -> bool {
+        self.parts.values().flatten().all(|variant| variant.is_expired(now))
     }
 
-    /// Removes a text that was never accepted. Returns how many were removed.
-    fn remove(&mut self, part: u8, piece: &Piece) -> usize {
-        let Some(variants) = self.parts.get_mut(&part) else { return 0 };
-        let before = variants.len();
-        variants.retain(|variant| variant.is_accepted || variant.piece != *piece);
-        let removed = before - variants.len();
-        if variants.is_empty() {
-            self.parts.remove(&part);
-        }
-        removed
+    fn drop_expired(&mut self, now: Timestamp) {
+        self.retain(|variant| !variant.is_expired(now));
     }
 
-    /// Whether every part was accepted, or none is left.
-    fn is_over(&self) -> bool {
+    fn retain(&mut self, is_kept: impl Fn(&Variant) -> bool) {
+        self.parts.retain(|_, variants| {
+            variants.retain(&is_kept);
+            !variants.is_empty()
+        });
+    }
+
+    fn is_complete(&self) -> bool {
         let is_accepted =
             |part| self.parts.get(&part).is_some_and(|kept| kept.iter().any(|variant| variant.is_accepted));
-        self.parts.is_empty() || (1..=self.total).all(is_accepted)
+        (1..=self.total).all(is_accepted)
     }
 
-    fn joined_at(&self, part: u8, piece: &Piece) -> Vec<Joined> {
-        let mut joined = vec![self.joined_with(part, piece, <[Variant]>::first)];
-        let last = self.joined_with(part, piece, <[Variant]>::last);
-        if last != joined[0] {
-            joined.push(last);
+    fn add(&mut self, part: u8, piece: &Piece, now: Timestamp) -> Result<Vec<Joined>, TooManyVariants> {
+        let joined = self.joined_at(part, piece)?;
+        let variants = self.parts.entry(part).or_default();
+        if let Some(known) = variants.iter_mut().find(|variant| variant.piece == *piece) {
+            known.last_at = now;
+            known.pending += 1;
+        } else if variants.len() < JOINS_MAX {
+            variants.push(Variant { piece: piece.clone(), last_at: now, pending: 1, is_accepted: false });
+        } else {
+            return Err(TooManyVariants);
         }
-        joined
+        Ok(joined)
     }
 
-    /// Joins a part with its neighbours, up to the next missing part.
-    fn joined_with(&self, part: u8, piece: &Piece, pick: fn(&[Variant]) -> Option<&Variant>) -> Joined {
-        let kept = |part| self.parts.get(&part).and_then(|variants| pick(variants)).map(|kept| &kept.piece);
-        let mut joined = neighbours((1..part).rev().map_while(kept));
-        joined.reverse();
-        joined.push(piece.clone());
-        joined.extend(neighbours((part..self.total).map(|part| part + 1).map_while(kept)));
-        joined
+    fn settle(&mut self, part: u8, piece: &Piece, is_accepted: bool) {
+        let variants = self.parts.get_mut(&part).into_iter().flatten();
+        for variant in variants.filter(|variant| variant.piece == *piece) {
+            variant.pending = variant.pending.saturating_sub(1);
+            variant.is_accepted |= is_accepted;
+        }
+        self.retain(|variant| variant.is_accepted || variant.pending > 0);
+    }
+
+    /// Joins a part with its neighbours up to the next missing part, in every combination of their texts.
+    fn joined_at(&self, part: u8, piece: &Piece) -> Result<Vec<Joined>, TooManyVariants> {
+        let kept = |part| self.parts.get(&part).map(Vec::as_slice);
+        let before = neighbours((1..part).rev().map_while(kept));
+        let after = neighbours((part..self.total).map(|part| part + 1).map_while(kept));
+        let counts = before.iter().chain(&after).map(|variants| variants.len());
+        if counts.fold(1, usize::saturating_mul) > JOINS_MAX {
+            return Err(TooManyVariants);
+        }
+        let mut joined = vec![Joined::new()];
+        for variants in before.into_iter().rev() {
+            joined = joined_with(&joined, variants);
+        }
+        joined.iter_mut().for_each(|pieces| pieces.push(piece.clone()));
+        for variants in after {
+            joined = joined_with(&joined, variants);
+        }
+        Ok(joined)
     }
 }
 
-fn neighbours<'a>(pieces: impl Iterator<Item = &'a Piece>) -> Joined {
+impl Variant {
+    fn is_expired(&self, now: Timestamp) -> bool {
+        self.last_at.plus(PARTS_KEPT_FOR) <= now
+    }
+}
+
+/// Returns the nearest parts with their texts. A part counts with its shortest text.
+fn neighbours<'a>(parts: impl Iterator<Item = &'a [Variant]>) -> Vec<&'a [Variant]> {
     let mut chars = 0;
-    let near = pieces.take_while(|piece| {
+    let near = parts.take_while(|variants| {
         let is_near = chars < NEIGHBOUR_CHARS_MAX;
-        chars += piece.text.as_str().chars().count();
+        chars +=
+            variants.iter().map(|variant| variant.piece.text.as_str().chars().count()).min().unwrap_or(0);
         is_near
     });
-    near.cloned().collect()
+    near.collect()
+}
+
+/// Continues each of these texts with each text of the next part.
+fn joined_with(joined: &[Joined], variants: &[Variant]) -> Vec<Joined> {
+    let continued =
+        |pieces: &Joined, variant: &Variant| pieces.iter().cloned().chain([variant.piece.clone()]).collect();
+    joined.iter().flat_map(|pieces| variants.iter().map(move |variant| continued(pieces, variant))).collect()
 }
 
 #[cfg(test)]

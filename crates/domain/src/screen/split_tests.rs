@@ -6,11 +6,12 @@ use crate::sender::Sender;
 use crate::text::{Encoding, MessageText};
 
 const NOW: Timestamp = Timestamp::from_millis(1_790_000_000_000);
+const ACCOUNT: AccountId = AccountId::new(1);
 const LINK: &str = "https://bit.ly/prize";
 
 fn part(to: u64, reference: u16, part: u8, total: u8) -> SplitPart {
     let to = Msisdn::parse(&format!("+4915112{to:06}")).unwrap();
-    SplitPart { connection: ConnectionId::new(1), to, place: ConcatPart { reference, total, part } }
+    SplitPart { account: ACCOUNT, to, place: ConcatPart { reference, total, part } }
 }
 
 fn piece(text: &str) -> Piece {
@@ -28,7 +29,7 @@ fn texts(joined: &[Joined]) -> Vec<String> {
 /// Submits a part as the gateway does: a part with a match is not accepted.
 fn is_held(split: &mut SplitMessages, part: SplitPart, piece: &Piece, screens: &Screens) -> bool {
     let from = Sender::parse("Shop").unwrap();
-    let joined = split.add(part, piece, NOW);
+    let joined = split.add(part, piece, NOW).unwrap();
     let is_held = joined.iter().any(|pieces| !screens.hits(&Subject::new(&from, pieces)).is_empty());
     split.settle(part, piece, !is_held);
     is_held
@@ -87,58 +88,117 @@ fn character_that_begins_in_one_part_and_ends_in_the_next_is_read() {
     assert!(is_held(&mut split, part(1, 7, 2, 2), &piece("<b"), &screens));
 }
 
+/// Adds a part and accepts it. Returns the texts to screen.
+fn accept(split: &mut SplitMessages, part: SplitPart, text: &str, now: Timestamp) -> Vec<String> {
+    let joined = split.add(part, &piece(text), now).unwrap();
+    split.settle(part, &piece(text), true);
+    texts(&joined)
+}
+
 #[test]
-fn parts_are_joined_by_connection_recipient_and_reference() {
+fn parts_are_joined_by_account_recipient_and_reference() {
     let mut split = SplitMessages::default();
-    let mut add = |part, text: &str| texts(&split.add(part, &piece(text), NOW));
+    let mut add = |part, text: &str| accept(&mut split, part, text, NOW);
     assert_eq!(add(part(1, 0x0107, 1, 3), "a"), ["a"]);
-    let other = SplitPart { connection: ConnectionId::new(2), ..part(1, 0x0107, 2, 3) };
+    let other = SplitPart { account: AccountId::new(2), ..part(1, 0x0107, 2, 3) };
     assert_eq!((add(other, "b"), add(part(2, 0x0107, 2, 3), "b")), (vec!["b".into()], vec!["b".into()]));
     assert_eq!(add(part(1, 8, 2, 3), "b"), ["b"]);
     assert_eq!(add(part(1, 0x0107, 3, 3), "c"), ["c"], "not a neighbour of the first");
     assert_eq!(add(part(1, 0x0107, 2, 3), "b"), ["abc"]);
     // Towards a carrier a 16-bit reference of sar parameters becomes an 8-bit one.
     assert_eq!(add(part(1, 6, 2, 3), "B"), ["aBc"]);
-    assert_eq!(add(part(1, 0x0107, 1, 3), "A"), ["Abc", "ABc"], "as first and as last submitted");
 }
 
 #[test]
-fn part_that_was_not_accepted_is_forgotten_and_a_complete_message_too() {
+fn part_is_joined_with_every_text_of_its_neighbours() {
     let mut split = SplitMessages::default();
-    let connection = ConnectionId::new(1);
-    let [one, two] = [part(1, 7, 1, 2), part(1, 7, 2, 2)];
-    split.add(one, &piece("a"), NOW);
-    split.settle(one, &piece("a"), true);
-    split.add(two, &piece("b"), NOW);
-    split.settle(two, &piece("b"), false);
-    split.add(one, &piece("a"), NOW);
-    split.settle(one, &piece("a"), false);
-    assert_eq!(split.parts_of(connection), 1, "a repeated part stays, because it was accepted before");
-    assert_eq!(texts(&split.add(two, &piece("c"), NOW)), ["ac"]);
-    assert_eq!(split.parts_of(connection), 2, "kept until it is known whether it was accepted");
-    split.settle(two, &piece("c"), true);
-    assert_eq!(split.parts_of(connection), 0);
-    assert_eq!(texts(&split.add(two, &piece("d"), NOW)), ["d"], "a new message with this reference");
-}
-
-#[test]
-fn parts_expire_and_their_number_is_limited() {
-    let mut split = SplitMessages::default();
-    let connection = ConnectionId::new(1);
-    split.add(part(1, 7, 1, 3), &piece("a"), NOW);
-    let later = NOW.plus(PARTS_KEPT_FOR / 2);
-    assert_eq!(texts(&split.add(part(1, 7, 2, 3), &piece("b"), later)), ["ab"]);
-    let end = later.plus(PARTS_KEPT_FOR);
-    let before = Timestamp::from_millis(end.as_millis() - 1);
-    assert_eq!(texts(&split.add(part(1, 7, 3, 3), &piece("c"), before)), ["abc"]);
-    let end = before.plus(PARTS_KEPT_FOR);
-    assert_eq!(texts(&split.add(part(1, 7, 3, 3), &piece("c"), end)), ["c"]);
-    for recipient in 0..u64::try_from(PARTS_KEPT_MAX).unwrap() {
-        split.add(part(1_000 + recipient, 7, 1, 2), &piece("a"), end);
+    let mut add = |number, text: &str| accept(&mut split, part(1, 7, number, 3), text, NOW);
+    for text in ["a", "b", "c"] {
+        assert_eq!(add(2, text), [text]);
     }
-    assert_eq!(split.parts_of(connection), PARTS_KEPT_MAX);
-    assert_eq!(texts(&split.add(part(1, 7, 2, 3), &piece("b"), end)), ["b"], "the oldest was dropped");
-    assert_eq!(split.parts_of(connection), PARTS_KEPT_MAX);
+    assert_eq!(add(3, "x"), ["ax", "bx", "cx"]);
+    assert_eq!(add(3, "y"), ["ay", "by", "cy"]);
+    assert_eq!(add(1, "-"), ["-ax", "-ay", "-bx", "-by", "-cx", "-cy"]);
+    assert_eq!(add(2, "b"), ["-bx", "-by"], "a repeated part is screened as itself");
+}
+
+#[test]
+fn part_with_too_many_texts_is_refused_and_changes_nothing() {
+    let mut split = SplitMessages::default();
+    for number in 0..JOINS_MAX {
+        accept(&mut split, part(1, 7, 2, 2), &number.to_string(), NOW);
+    }
+    assert_eq!(split.add(part(1, 7, 2, 2), &piece("more"), NOW), Err(TooManyVariants));
+    assert_eq!(accept(&mut split, part(1, 7, 1, 2), "a", NOW).len(), JOINS_MAX);
+    assert_eq!(split.parts_of(ACCOUNT), JOINS_MAX + 1);
+    // Five neighbours with two texts each.
+    for number in 2..=6 {
+        for text in ["a", "b"] {
+            split.add(part(2, 7, number, 6), &piece(text), NOW).unwrap();
+        }
+    }
+    assert_eq!(split.add(part(2, 7, 1, 6), &piece("c"), NOW), Err(TooManyVariants));
+    let later = NOW.plus(PARTS_KEPT_FOR);
+    assert_eq!(accept(&mut split, part(2, 7, 1, 6), "c", later), ["c"], "the others have expired");
+}
+
+#[test]
+fn complete_message_is_kept_for_parts_that_replace_one_of_it() {
+    let (screens, mut split) = (links(), SplitMessages::default());
+    let [one, two] = [part(1, 7, 1, 2), part(1, 7, 2, 2)];
+    assert!(!is_held(&mut split, one, &piece("see https://b"), &screens));
+    assert!(!is_held(&mut split, two, &piece("ooks.example"), &screens));
+    assert!(is_held(&mut split, two, &piece("it.ly/prize"), &screens), "as if the first two were cancelled");
+    assert_eq!(split.parts_of(ACCOUNT), 2);
+}
+
+#[test]
+fn part_that_was_never_accepted_is_forgotten() {
+    let mut split = SplitMessages::default();
+    let [one, two] = [part(1, 7, 1, 2), part(1, 7, 2, 2)];
+    accept(&mut split, one, "a", NOW);
+    split.add(two, &piece("b"), NOW).unwrap();
+    split.settle(two, &piece("b"), false);
+    split.add(one, &piece("a"), NOW).unwrap();
+    split.settle(one, &piece("a"), false);
+    assert_eq!(split.parts_of(ACCOUNT), 1, "a repeated part stays, because it was accepted before");
+    assert_eq!(texts(&split.add(two, &piece("c"), NOW).unwrap()), ["ac"]);
+    // The same part twice at a time, of which one submission is refused.
+    split.add(two, &piece("c"), NOW).unwrap();
+    split.settle(two, &piece("c"), false);
+    assert_eq!(split.parts_of(ACCOUNT), 2, "kept until it is known whether the other was accepted");
+    split.settle(two, &piece("c"), false);
+    assert_eq!(split.parts_of(ACCOUNT), 1);
+}
+
+#[test]
+fn part_expires_however_many_others_follow() {
+    let mut split = SplitMessages::default();
+    let step = PARTS_KEPT_FOR / 2;
+    accept(&mut split, part(1, 7, 1, 4), "a", NOW);
+    assert_eq!(accept(&mut split, part(1, 7, 2, 4), "b", NOW.plus(step)), ["ab"]);
+    assert_eq!(accept(&mut split, part(1, 7, 3, 4), "c", NOW.plus(step * 2)), ["bc"]);
+    assert_eq!(accept(&mut split, part(1, 7, 4, 4), "d", NOW.plus(step * 3)), ["cd"]);
+    assert_eq!(split.parts_of(ACCOUNT), 2);
+}
+
+#[test]
+fn parts_of_an_account_are_limited_and_complete_messages_are_dropped_first() {
+    let mut split = SplitMessages::default();
+    let other = SplitPart { account: AccountId::new(2), ..part(1, 7, 1, 2) };
+    accept(&mut split, other, "a", NOW);
+    accept(&mut split, part(1, 7, 1, 2), "a", NOW);
+    accept(&mut split, part(2, 7, 1, 1), "complete", NOW);
+    let incomplete = u64::try_from(PARTS_KEPT_MAX).unwrap() - 1;
+    for recipient in 0..incomplete {
+        accept(&mut split, part(1_000 + recipient, 7, 1, 2), "a", NOW);
+    }
+    assert_eq!(split.parts_of(ACCOUNT), PARTS_KEPT_MAX);
+    assert_eq!(accept(&mut split, part(2, 7, 2, 2), "b", NOW), ["b"], "the complete message was dropped");
+    assert_eq!(accept(&mut split, part(1, 7, 2, 2), "b", NOW), ["b"], "then the oldest");
+    assert_eq!(split.parts_of(ACCOUNT), PARTS_KEPT_MAX);
+    let second = SplitPart { account: AccountId::new(2), ..part(1, 7, 2, 2) };
+    assert_eq!(accept(&mut split, second, "b", NOW), ["ab"], "another account's are not");
 }
 
 #[test]
@@ -146,9 +206,17 @@ fn joined_text_has_whole_neighbours_up_to_a_limit() {
     let mut split = SplitMessages::default();
     let text = "x".repeat(150);
     for number in (1..=255).filter(|number| *number != 128) {
-        split.add(part(1, 7, number, 255), &piece(&text), NOW);
+        split.add(part(1, 7, number, 255), &piece(&text), NOW).unwrap();
     }
-    let joined = split.add(part(1, 7, 128, 255), &piece("y"), NOW);
+    let joined = split.add(part(1, 7, 128, 255), &piece("y"), NOW).unwrap();
     let sides = NEIGHBOUR_CHARS_MAX.div_ceil(150) * 2;
     assert_eq!(joined[0].len(), sides + 1);
+}
+
+#[test]
+fn ten_parts_in_order_are_screened_with_5202_characters() {
+    let mut split = SplitMessages::default();
+    let text = "x".repeat(153);
+    let chars = (1..=10).map(|number| accept(&mut split, part(1, 7, number, 10), &text, NOW).concat().len());
+    assert_eq!(chars.sum::<usize>(), 5_202);
 }

@@ -10,7 +10,9 @@ use hermod_domain::money::Money;
 use hermod_domain::numbers::Numbers;
 use hermod_domain::origin::Alias;
 use hermod_domain::phone::Msisdn;
-use hermod_domain::policy::{AllowedMessage, PolicyDecision, check_submission, is_checked_after_opt_out};
+use hermod_domain::policy::{
+    AllowedMessage, PolicyDecision, ScreenMatch, check_submission, is_checked_after_opt_out,
+};
 use hermod_domain::refusal::{Refusal, Unavailable};
 use hermod_domain::screen::{Joined, Piece, SplitPart};
 use hermod_domain::sender::{Sender, SenderKind};
@@ -72,6 +74,9 @@ pub async fn submit_message(
     let text = submission.text.clone();
     let piece = Piece { encoding: submission.measure(&text).encoding, text };
     let joined = world.split_messages().add(part, &piece, world.clock.now());
+    let Ok(joined) = joined else {
+        return refused(world, caller, submission, reused_reference()).await;
+    };
     let outcome = submit(world, caller, submission, &joined).await;
     world.split_messages().settle(part, &piece, outcome.is_ok());
     outcome
@@ -79,7 +84,7 @@ pub async fn submit_message(
 
 /// Returns which part of which message this is, if the customer has split it.
 fn split_part(caller: &Caller, submission: &Submission) -> Option<SplitPart> {
-    submission.place.map(|place| SplitPart { connection: caller.connection, to: submission.to, place })
+    submission.place.map(|place| SplitPart { account: caller.account, to: submission.to, place })
 }
 
 /// Submits a message, or a part that is screened together with its neighbours.
@@ -105,18 +110,21 @@ async fn submit(
     ) {
         PolicyDecision::Allowed(judged) => accept(world, caller, submission, judged, now).await,
         PolicyDecision::Refused(refusal) => refused(world, caller, submission, refusal).await,
-        PolicyDecision::Screened { rules, text, from, otherwise } => {
+        PolicyDecision::Screened { matches, from, otherwise } => {
             if let Some(replay) = replay_of(world, caller, submission).await? {
                 return Ok(Submitted::Replayed(replay));
             }
             if opted_out(world, caller, submission).await? {
                 return Err(Refusal::RecipientOptedOut);
             }
-            let screened = screened(caller, submission.to, text, &rules, from, now);
-            match in_time(world, world.store.screen(screened), Unavailable::QueueFull).await? {
-                Screening::Passed => accept(world, caller, submission, otherwise?, now).await,
-                Screening::Held { .. } => Err(Refusal::HeldForReview),
+            for ScreenMatch { rules, text } in matches {
+                let screened = screened(caller, submission.to, text, &rules, from, now);
+                match in_time(world, world.store.screen(screened), Unavailable::QueueFull).await? {
+                    Screening::Passed => {}
+                    Screening::Held { .. } => return Err(Refusal::HeldForReview),
+                }
             }
+            accept(world, caller, submission, otherwise?, now).await
         }
     }
 }
@@ -278,9 +286,9 @@ fn acceptance(
     }
 }
 
-/// Returns the number or name that replies (MO) will go to, if no account owns it alone, so that they can be matched to this
-/// account. The sender is as the carrier rewrites it. A callback number counts only if the account may send from it: otherwise
-/// it would receive replies to others.
+/// Returns the number or name that replies (MO) will go to, if the setup does not say which account they are for, so that they
+/// can be matched to this account. The sender is as the carrier rewrites it. A callback number counts only if the account may
+/// send from it: otherwise it would receive replies to others.
 fn reply_to(caller: &Caller, submission: &Submission, from: Sender, carrier: CarrierId) -> Option<Sender> {
     let catalogue = caller.catalogue();
     let seen = || {
@@ -360,6 +368,12 @@ fn count_refusal(control: &str) {
 fn queue_timeout(submission: &Submission) -> Refusal {
     let cause = if submission.key.is_some() { Unavailable::KeyInFlight } else { Unavailable::QueueFull };
     Refusal::GatewayUnavailable { cause, retry_after_s: QUEUE_TIMEOUT_RETRY_S }
+}
+
+/// Returns the refusal of a part whose reference the customer used for too many texts to the same recipient.
+const fn reused_reference() -> Refusal {
+    let rule = "too many different parts to this recipient have it; use a new one for each message";
+    Refusal::InvalidField { field: "reference", rule }
 }
 
 pub(super) fn draining() -> Refusal {

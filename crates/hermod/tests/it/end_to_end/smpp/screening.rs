@@ -18,8 +18,24 @@ enum Way {
     SarInPayload,
 }
 
-/// Submits one part. Returns whether it was accepted.
-async fn submit_part(esme: &mut Esme, way: Way, reference: u8, (part, total): (u8, u8), text: &str) -> bool {
+/// Submits one part. Returns whether it was accepted or held.
+async fn submit_part(esme: &mut Esme, way: Way, reference: u8, place: (u8, u8), text: &str) -> bool {
+    match try_part(esme, way, reference, place, text).await {
+        Ok(()) => true,
+        Err(status) => {
+            assert_eq!(status, HELD, "{way:?} {place:?} {text}");
+            false
+        }
+    }
+}
+
+async fn try_part(
+    esme: &mut Esme,
+    way: Way,
+    reference: u8,
+    (part, total): (u8, u8),
+    text: &str,
+) -> Result<(), CommandStatus> {
     let header = match way {
         Way::Udh8 | Way::UdhInPayload => vec![5, 0, 3, reference, total, part],
         Way::Udh16 => vec![6, 8, 4, 1, reference, total, part],
@@ -42,42 +58,68 @@ async fn submit_part(esme: &mut Esme, way: Way, reference: u8, (part, total): (u
         tlvs: tlvs.as_tlvs(),
         ..message("")
     };
-    match esme.try_submit(submit).await {
-        Ok(_) => true,
-        Err(status) => {
-            assert_eq!(status, HELD, "{way:?} {part} {text}");
-            false
-        }
-    }
+    esme.try_submit(submit).await.map(|_| ())
 }
 
 #[tokio::test]
 async fn link_split_over_parts_is_held_however_the_parts_are_submitted() {
     let s = Scenario::with(Script::new()).await;
     provision_alice_smpp(&s, "extended_codes = true\n").await;
-    s.provision("[[screen]]\nname = \"links\"\npattern = 'https?://bit\\.ly'\n").await;
+    s.provision(
+        "[[connection]]\nname = \"alice-two\"\naccount = \"alice\"\ndefault_sender = \"Hermod\"\nsystem_id = \"alice2\"\n\
+         password = \"secret12\"\nextended_codes = true\n\
+         [[screen]]\nname = \"links\"\npattern = 'https?://bit\\.ly'\n",
+    )
+    .await;
     let mut one = Esme::bind(s.smpp_address(), BindType::Transmitter, "alice").await;
-    let mut other = Esme::bind(s.smpp_address(), BindType::Transmitter, "alice").await;
+    let mut other = Esme::bind(s.smpp_address(), BindType::Transmitter, "alice2").await;
     let mut reference = 0;
     for way in [Way::Udh8, Way::Udh16, Way::UdhInPayload, Way::Sar, Way::SarInPayload] {
-        // The second part first, and over another bind.
+        // The second part first, and over another connection. The folded references of 16 bits are odd.
         for backwards in [false, true] {
-            reference += 1;
+            reference += 2;
             let mut parts = [(1, "see https://b"), (2, "it.ly/prize")];
             if backwards {
                 parts.reverse();
             }
             assert!(submit_part(&mut one, way, reference, (parts[0].0, 2), parts[0].1).await);
             assert!(!submit_part(&mut other, way, reference, (parts[1].0, 2), parts[1].1).await, "{way:?}");
-            // A harmless part completes the message, and its reference is free again.
+            // A harmless part completes the message, but it may be cancelled and replaced.
             assert!(submit_part(&mut one, way, reference, (parts[1].0, 2), "nothing").await);
-            assert!(submit_part(&mut one, way, reference, (parts[1].0, 2), parts[1].1).await);
+            assert!(!submit_part(&mut one, way, reference, (parts[1].0, 2), parts[1].1).await);
         }
     }
     let cases = s.world().store.reviews(None, None, None, 10).await.unwrap();
     let held: Vec<(&str, u64)> = cases.iter().map(|case| (case.text.as_str(), case.seen)).collect();
-    assert_eq!(held, [("see https://bit.ly/prize", 10)], "the operator reviews the joined text");
+    assert_eq!(held, [("see https://bit.ly/prize", 20)], "the operator reviews the joined text");
     drop((one, other));
+    s.end().await;
+}
+
+#[tokio::test]
+async fn part_is_held_until_every_text_that_it_makes_is_approved_and_too_many_texts_are_rejected() {
+    let s = Scenario::with(Script::new()).await;
+    provision_alice_smpp(&s, "extended_codes = true\n").await;
+    s.provision("[[screen]]\nname = \"links\"\npattern = 'https?://bit\\.ly'\n").await;
+    let mut alice = Esme::bind(s.smpp_address(), BindType::Transmitter, "alice").await;
+    assert!(submit_part(&mut alice, Way::Udh8, 1, (1, 2), "our shop: https://b").await);
+    assert!(submit_part(&mut alice, Way::Udh8, 1, (1, 2), "your bank: https://b").await);
+    for text in ["our shop: https://bit.ly/x", "your bank: https://bit.ly/x"] {
+        assert!(!submit_part(&mut alice, Way::Udh8, 1, (2, 2), "it.ly/x").await);
+        let cases = s.world().store.reviews(None, None, None, 10).await.unwrap();
+        let case = cases.iter().find(|case| case.text == text).expect("a case of its own");
+        let (by, now) = ("operator".to_owned(), s.world().clock.now());
+        s.world().store.decide_review(case.id, true, by, String::new(), now).await.unwrap();
+    }
+    assert!(submit_part(&mut alice, Way::Udh8, 1, (2, 2), "it.ly/x").await);
+
+    for number in 1..=16 {
+        assert!(submit_part(&mut alice, Way::Sar, 2, (2, 2), &format!("text {number}")).await);
+    }
+    let more = try_part(&mut alice, Way::Sar, 2, (2, 2), "text 17").await;
+    assert_eq!(more, Err(CommandStatus::SUBMITFAIL));
+    assert!(submit_part(&mut alice, Way::Sar, 3, (2, 2), "text 17").await, "with a reference of its own");
+    drop(alice);
     s.end().await;
 }
 
