@@ -22,13 +22,6 @@ fn is_journal(name: &str) -> bool {
     name.starts_with("journal-")
 }
 
-/// Copies everything of a running store that a kill leaves.
-fn killed(world: &World) -> TempDir {
-    let folder = TempDir::new().expect("a temporary folder");
-    copy_files(world.path(), folder.path(), |name| !name.ends_with("-shm"));
-    folder
-}
-
 async fn backup(store: &Store, folder: &TempDir, name: &str) -> PathBuf {
     let file = folder.path().join(name);
     store.copy_to(&file).await.expect("a backup");
@@ -83,7 +76,7 @@ async fn backup_of_a_restored_copy_over_the_original_with_its_journal_is_refused
         world.send(world.sms()).await;
     }
 
-    let folder = killed(&world);
+    let folder = copy_of(world.path());
     restore(&second, folder.path());
     let refused = refusal(folder.path());
     assert!(refused.contains("hermod.db-wal belongs to another database"), "{refused}");
@@ -139,7 +132,7 @@ async fn older_backup_of_the_same_store_is_completed_by_its_journal_or_refused()
     let older = backup(&world.store, &backups, "older.db").await;
     let message = world.send(world.sms()).await;
     let newest = balance(&world.store).await;
-    let folder = killed(&world);
+    let folder = copy_of(world.path());
     std::fs::remove_file(folder.path().join("hermod.db-wal")).unwrap();
     restore(&older, folder.path());
     let store = Store::open(&options(folder.path(), noon())).expect("its journal continues it");
@@ -153,7 +146,7 @@ async fn older_backup_of_the_same_store_is_completed_by_its_journal_or_refused()
     world.restart().await;
     world.send(world.sms()).await;
     world.store.close().await.unwrap();
-    let folder = killed(&world);
+    let folder = copy_of(world.path());
     let mut files: Vec<PathBuf> =
         std::fs::read_dir(folder.path()).unwrap().flatten().map(|file| file.path()).collect();
     files.retain(|file| is_journal(&file.file_name().unwrap().to_string_lossy()));

@@ -25,6 +25,7 @@ use hermod_store::{
     LedgerKind, LinkKind, MessageRecord, OpenOptions, PostOutcome, ReceiptRecord, ResponseRecord, Store,
     SubmitResponse, TargetCarrier,
 };
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -287,14 +288,7 @@ impl World {
     /// Opens a copy of the files as they are on disk now, as after a kill. A copy, because the first store is still open in
     /// this test.
     pub(crate) fn kill(&mut self) {
-        let folder = TempDir::new().expect("a temporary folder");
-        for file in std::fs::read_dir(self.path()).expect("the folder").flatten() {
-            let name = file.file_name();
-            // The shared-memory index of the log is rebuilt after a kill.
-            if !name.to_string_lossy().ends_with("-shm") {
-                std::fs::copy(file.path(), folder.path().join(name)).expect("a copy");
-            }
-        }
+        let folder = copy_of(self.path());
         if server(self.path()).is_some() {
             // After the files, which take less time: the record must not complete itself meanwhile.
             postgres::copy(self.path(), folder.path());
@@ -339,6 +333,32 @@ impl World {
     pub(crate) fn assert_audit_clean(&self) {
         assert_audit_clean(self.path());
     }
+}
+
+/// How often an open store is copied until no file was written meanwhile.
+const COPIES_MAX: u32 = 10_000;
+
+/// Copies the files of an open store as they are at one moment, as a kill leaves them.
+pub(crate) fn copy_of(folder: &Path) -> TempDir {
+    // The shared-memory index of the log is rebuilt after a kill.
+    let files = || {
+        let all = std::fs::read_dir(folder).expect("the folder").flatten();
+        let names = all.map(|file| file.file_name().into_string().expect("a name"));
+        names.filter(|name| !name.ends_with("-shm")).collect::<BTreeSet<_>>()
+    };
+    for _ in 0..COPIES_MAX {
+        let (copy, names) = (TempDir::new().expect("a temporary folder"), files());
+        let copied =
+            names.iter().all(|name| std::fs::copy(folder.join(name), copy.path().join(name)).is_ok());
+        let is_same = |name: &String| {
+            std::fs::read(folder.join(name)).ok() == std::fs::read(copy.path().join(name)).ok()
+        };
+        // What has not changed since it was copied is of the moment when the last file was.
+        if copied && names.iter().all(is_same) && files() == names {
+            return copy;
+        }
+    }
+    panic!("the files of {} change all the time", folder.display());
 }
 
 /// Copies the database of a closed store to another folder.

@@ -39,7 +39,7 @@ async fn crashed() -> Image {
             world.restart().await;
         }
     }
-    let folder = copy_files(world.path());
+    let folder = copy_of(world.path());
     let report = Store::audit(world.path()).expect("an audit");
     assert!(report.is_clean());
     Image {
@@ -47,17 +47,6 @@ async fn crashed() -> Image {
         balances: (world.balance(ALICE).await, world.balance(BOB).await),
         messages: report.messages,
     }
-}
-
-/// Copies the files of a data folder, except the index of the log, which is made anew after a crash.
-fn copy_files(folder: &Path) -> TempDir {
-    let copy = TempDir::new().expect("a temporary folder");
-    for file in std::fs::read_dir(folder).expect("the folder").flatten() {
-        if !file.file_name().to_string_lossy().ends_with("-shm") {
-            std::fs::copy(file.path(), copy.path().join(file.file_name())).expect("a copy");
-        }
-    }
-    copy
 }
 
 /// Returns the journal's files.
@@ -72,7 +61,7 @@ fn journal_files(folder: &Path) -> Vec<PathBuf> {
 
 impl Image {
     fn copy(&self) -> TempDir {
-        copy_files(self.folder.path())
+        copy_of(self.folder.path())
     }
 
     /// Returns whether the damage was found or had no effect; panics otherwise.
@@ -313,7 +302,7 @@ async fn copy_before_a_flush(world: &World) -> TempDir {
             let key = key(1_000 + try_number * BATCHES_LACKED_MIN + number);
             world.send(Acceptance { key: Some(key), ..world.sms() }).await;
         }
-        let copy = copy_files(world.path());
+        let copy = copy_of(world.path());
         if Store::check_live_journal(copy.path()).is_ok_and(|lacked| lacked >= BATCHES_LACKED_MIN) {
             return copy;
         }
