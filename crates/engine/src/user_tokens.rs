@@ -1,14 +1,14 @@
 //! Stores and ends tokens of users.
 
 use crate::batch::Batch;
-use crate::ops::{TokenChange, TokenDigest, USER_TOKENS_MAX, UserToken};
+use crate::ops::{TokenChange, TokenDigest, USER_TOKENS_MAX, USER_TOKENS_OF_ALL_SORTS_MAX, UserToken};
 use crate::tables::{TableError, UserTokenChange};
 
 impl Batch<'_> {
-    /// Stores a token. If the user has the most that are allowed, the oldest ends.
+    /// Stores a token. If the user has the most of its sort that are allowed, the oldest ends.
     pub fn put_user_token(&mut self, token: &UserToken) -> Result<(), TableError> {
-        let mut others = self.tables.read()?.user_tokens(token.user, USER_TOKENS_MAX + 1)?;
-        others.retain(|other| other.digest != token.digest);
+        let mut others = self.tables.read()?.user_tokens(token.user, USER_TOKENS_OF_ALL_SORTS_MAX)?;
+        others.retain(|other| other.digest != token.digest && other.purpose.is_counted_with(token.purpose));
         others.sort_by_key(|other| (other.made_at, other.digest));
         let too_many = (others.len() + 1).saturating_sub(USER_TOKENS_MAX);
         for oldest in others.iter().take(too_many) {
@@ -44,7 +44,7 @@ impl Batch<'_> {
         let only_links = end_links_of.iter().filter(|user| !end_all_of.contains(user));
         let ended = end_all_of.iter().map(|user| (user, false)).chain(only_links.map(|user| (user, true)));
         for (user, is_only_links) in ended {
-            for token in self.tables.read()?.user_tokens(*user, USER_TOKENS_MAX + 1)? {
+            for token in self.tables.read()?.user_tokens(*user, USER_TOKENS_OF_ALL_SORTS_MAX)? {
                 let ends = if is_only_links { token.purpose.is_link() } else { Some(token.digest) != *keep };
                 if ends && Some(token.digest) != *spend {
                     self.tables.write(UserTokenChange::Delete(token.digest));

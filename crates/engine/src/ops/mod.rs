@@ -53,7 +53,9 @@ pub use report::{
 pub use retention::{Purged, Retention};
 pub use set_aside::{SetAside, SetAsideCount, StoredPart};
 pub use submit_note::SubmitNote;
-pub use user_token::{TokenChange, TokenDigest, TokenPurpose, USER_TOKENS_MAX, UserToken};
+pub use user_token::{
+    TokenChange, TokenDigest, TokenPurpose, USER_TOKENS_MAX, USER_TOKENS_OF_ALL_SORTS_MAX, UserToken,
+};
 pub use webhook::{
     AfterAttempt, AttemptOutcome, DlrEvent, ENDPOINTS_WOKEN_MAX, Endpoint, EventId, FAILED_PASSED_OVER_MAX,
     FailingEndpoint, GiveUpReason, RECEIVER_AWAY_MAX, REPLAYED_AT_ONCE_MAX, RESPONSE_KEPT_BYTES_MAX,

@@ -5,8 +5,11 @@ use hermod_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The most tokens that one user has. A further one takes the place of the oldest.
+/// The most sessions, the most links, and the most tokens of the second factor that one user has. A further one takes the place of
+/// the oldest of its sort, so that the holder of a password cannot end the links of the user by signing in.
 pub const USER_TOKENS_MAX: usize = 50;
+/// The most tokens that one user has, of all sorts.
+pub const USER_TOKENS_OF_ALL_SORTS_MAX: usize = 3 * USER_TOKENS_MAX;
 
 /// The digest of a token. The token itself is not stored.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -51,6 +54,11 @@ impl TokenPurpose {
             TokenPurpose::Invitation | TokenPurpose::Reset => true,
             TokenPurpose::Session | TokenPurpose::SecondFactor => false,
         }
+    }
+
+    /// Whether tokens for the two purposes count together; see [`USER_TOKENS_MAX`].
+    pub const fn is_counted_with(self, other: TokenPurpose) -> bool {
+        self.to_stored() == other.to_stored() || (self.is_link() && other.is_link())
     }
 
     pub fn from_stored(number: i64) -> Option<TokenPurpose> {

@@ -148,9 +148,11 @@ async fn links_of_a_user_end_and_sessions_stay_when_memberships_grow() {
 }
 
 #[tokio::test]
-async fn tokens_expire_and_the_oldest_gives_way() {
+async fn tokens_expire_and_the_oldest_of_a_sort_gives_way() {
     let world = World::with_credit(0).await;
     let store = &world.store;
+    let link = token(200, 7, TokenPurpose::Reset, noon().minus(Duration::from_secs(1)));
+    store.put_user_token(link.clone()).await.unwrap();
     let count = u8::try_from(USER_TOKENS_MAX).unwrap() + 1;
     for number in 0..count {
         let made_at = noon().plus(Duration::from_secs(number.into()));
@@ -159,7 +161,8 @@ async fn tokens_expire_and_the_oldest_gives_way() {
     let digest = |number: u8| TokenDigest([number; 32]);
     assert_eq!(store.user_token(digest(0), noon()).await.unwrap(), None);
     assert!(store.user_token(digest(1), noon()).await.unwrap().is_some());
-    assert_eq!(store.user_tokens(7, noon()).await.unwrap().len(), USER_TOKENS_MAX);
+    assert_eq!(store.user_tokens(7, noon()).await.unwrap().len(), USER_TOKENS_MAX + 1);
+    assert_eq!(store.user_token(link.digest, noon()).await.unwrap(), Some(link), "sessions end no link");
     let later = noon().plus(Duration::from_secs(3_600 + 10));
     assert_eq!(store.user_token(digest(10), later).await.unwrap(), None);
     assert!(store.user_token(digest(11), later).await.unwrap().is_some());

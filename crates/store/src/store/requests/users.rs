@@ -5,7 +5,7 @@ use crate::store::Store;
 use hermod_domain::audit::{AuditEntry, AuditFilter, AuditKey, AuditRow};
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::{AppendToAuditLog, EndUserToken, ForgetUserTokens, PutUserToken};
-use hermod_engine::ops::{PAGE_ROWS_MAX, TokenDigest, USER_TOKENS_MAX, UserToken};
+use hermod_engine::ops::{PAGE_ROWS_MAX, TokenDigest, USER_TOKENS_OF_ALL_SORTS_MAX, UserToken};
 
 impl Store {
     /// Sets the key of the audit log, which is derived from the pepper. Call it before anything is written to the log; a
@@ -38,7 +38,7 @@ impl Store {
         self.inner.access.backend.audit_log(filter, before, limit.min(PAGE_ROWS_MAX)).await
     }
 
-    /// Stores a new token. If the user has [`USER_TOKENS_MAX`], the oldest ends.
+    /// Stores a new token. If the user has the most of its sort, the oldest ends; see [`hermod_engine::ops::USER_TOKENS_MAX`].
     pub async fn put_user_token(&self, token: UserToken) -> Result<(), StoreError> {
         self.request(PutUserToken::New(token)).await
     }
@@ -60,7 +60,7 @@ impl Store {
 
     /// Returns all tokens of a user that have not expired.
     pub async fn user_tokens(&self, user: u32, now: Timestamp) -> Result<Vec<UserToken>, StoreError> {
-        let mut tokens = self.inner.access.backend.user_tokens(user, USER_TOKENS_MAX).await?;
+        let mut tokens = self.inner.access.backend.user_tokens(user, USER_TOKENS_OF_ALL_SORTS_MAX).await?;
         tokens.retain(|token| !token.has_expired(now));
         Ok(tokens)
     }
