@@ -84,10 +84,11 @@ pub(super) const fn removable(kind: Kind) -> &'static [&'static str] {
             "alphabet",
             "inbound",
         ],
+        Kind::Key => &["expires_at"],
         Kind::Screen => &["account"],
         Kind::Control => {
             &["account", "spend_per_day", "messages_per_day", "per_recipient", "per_range", "per_country"]
         }
-        Kind::Price | Kind::Key | Kind::Number | Kind::User | Kind::Operator => &[],
+        Kind::Price | Kind::Number | Kind::User | Kind::Operator => &[],
     }
 }

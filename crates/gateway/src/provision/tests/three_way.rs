@@ -222,3 +222,15 @@ async fn file_applied_again_keeps_a_rotation_and_its_overlap() {
     assert!(rotate_connection_password(rows, &pepper(), "none", &replacement(&password), NOW).is_err());
     store.close().await.unwrap();
 }
+
+#[tokio::test]
+async fn empty_text_clears_the_expiry_of_a_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    applied(&store, SHOP).await;
+    let key = |expires_at: &str| format!("[[key]]\nkey = \"k\"\nexpires_at = \"{expires_at}\"\n");
+    applied(&store, &key("2027-12-31")).await;
+    assert_ne!(field(&store, Kind::Key, "k", "expires_at").await, Value::Null);
+    applied(&store, &key("")).await;
+    assert_eq!(field(&store, Kind::Key, "k", "expires_at").await, Value::Null);
+}
