@@ -13,7 +13,8 @@ use std::time::Duration;
 /// ones first. Another account's messages are never dropped.
 pub const PARTS_KEPT_MAX: usize = 10_000;
 /// How long a part is kept, counted from the last time that this part was submitted with this text. A complete message is kept
-/// too: a part of it may be cancelled or fail, and the handset then waits for another part with its number.
+/// too, until the next one with its reference is complete: a part of it may be cancelled or fail, and the handset then waits for
+/// another part with its number.
 pub const PARTS_KEPT_FOR: Duration = Duration::from_secs(24 * 3600);
 /// Characters on each side of a part that are matched together with it, in whole parts. Ten parts of 153 characters that are
 /// submitted in order are matched with 5,202 characters in all, instead of 8,415 if each is matched with all before it.
@@ -62,8 +63,12 @@ type Age = (bool, u64);
 struct Message {
     age: Age,
     total: u8,
-    parts: BTreeMap<u8, Vec<Variant>>,
+    parts: Parts,
+    /// The parts of the message before, which was complete. Customers whose software always uses the same reference send many.
+    before: Parts,
 }
+
+type Parts = BTreeMap<u8, Vec<Variant>>;
 
 /// A text that a part was submitted with.
 #[derive(Debug)]
@@ -148,7 +153,7 @@ impl AccountParts {
         self.parts -= message.variants();
         let result = change(message);
         message.age.0 = !message.is_complete();
-        if message.parts.is_empty() {
+        if message.variants() == 0 {
             self.messages.remove(&key);
         } else {
             self.parts += message.variants();
@@ -180,18 +185,22 @@ impl AccountParts {
 
     fn drop_message(&mut self, key: Key) {
         if self.messages.contains_key(&key) {
-            self.change(key, |message| message.parts.clear());
+            self.change(key, |message| message.retain(|_| false));
         }
     }
 }
 
 impl Message {
     fn variants(&self) -> usize {
-        self.parts.values().map(Vec::len).sum()
+        self.kept().count()
+    }
+
+    fn kept(&self) -> impl Iterator<Item = &Variant> {
+        self.parts.values().chain(self.before.values()).flatten()
     }
 
     fn is_expired(&self, now: Timestamp) -> bool {
-        self.parts.values().flatten().all(|variant| variant.is_expired(now))
+        self.kept().all(|variant| variant.is_expired(now))
     }
 
     fn drop_expired(&mut self, now: Timestamp) {
@@ -199,10 +208,12 @@ impl Message {
     }
 
     fn retain(&mut self, is_kept: impl Fn(&Variant) -> bool) {
-        self.parts.retain(|_, variants| {
-            variants.retain(&is_kept);
-            !variants.is_empty()
-        });
+        for parts in [&mut self.parts, &mut self.before] {
+            parts.retain(|_, variants| {
+                variants.retain(&is_kept);
+                !variants.is_empty()
+            });
+        }
     }
 
     fn is_complete(&self) -> bool {
@@ -211,8 +222,17 @@ impl Message {
         (1..=self.total).all(is_accepted)
     }
 
+    fn knows(&self, part: u8, piece: &Piece) -> bool {
+        self.parts.get(&part).is_some_and(|variants| variants.iter().any(|variant| variant.piece == *piece))
+    }
+
     fn add(&mut self, part: u8, piece: &Piece, now: Timestamp) -> Result<Vec<Joined>, TooManyVariants> {
-        let joined = self.joined_at(part, piece)?;
+        if self.is_complete() && !self.knows(part, piece) {
+            self.before = std::mem::take(&mut self.parts);
+        }
+        let mut joined = joined_at(&self.parts, part, self.total, piece)?;
+        let with_before = joined_at(&self.before, part, self.total, piece)?;
+        joined.extend(with_before.into_iter().filter(|pieces| pieces.len() > 1));
         let variants = self.parts.entry(part).or_default();
         if let Some(known) = variants.iter_mut().find(|variant| variant.piece == *piece) {
             known.last_at = now;
@@ -226,32 +246,13 @@ impl Message {
     }
 
     fn settle(&mut self, part: u8, piece: &Piece, is_accepted: bool) {
-        let variants = self.parts.get_mut(&part).into_iter().flatten();
-        for variant in variants.filter(|variant| variant.piece == *piece) {
+        let variants =
+            [&mut self.parts, &mut self.before].into_iter().filter_map(|parts| parts.get_mut(&part));
+        for variant in variants.flatten().filter(|variant| variant.piece == *piece) {
             variant.pending = variant.pending.saturating_sub(1);
             variant.is_accepted |= is_accepted;
         }
         self.retain(|variant| variant.is_accepted || variant.pending > 0);
-    }
-
-    /// Joins a part with its neighbours up to the next missing part, in every combination of their texts.
-    fn joined_at(&self, part: u8, piece: &Piece) -> Result<Vec<Joined>, TooManyVariants> {
-        let kept = |part| self.parts.get(&part).map(Vec::as_slice);
-        let before = neighbours((1..part).rev().map_while(kept));
-        let after = neighbours((part..self.total).map(|part| part + 1).map_while(kept));
-        let counts = before.iter().chain(&after).map(|variants| variants.len());
-        if counts.fold(1, usize::saturating_mul) > JOINS_MAX {
-            return Err(TooManyVariants);
-        }
-        let mut joined = vec![Joined::new()];
-        for variants in before.into_iter().rev() {
-            joined = joined_with(&joined, variants);
-        }
-        joined.iter_mut().for_each(|pieces| pieces.push(piece.clone()));
-        for variants in after {
-            joined = joined_with(&joined, variants);
-        }
-        Ok(joined)
     }
 }
 
@@ -259,6 +260,26 @@ impl Variant {
     fn is_expired(&self, now: Timestamp) -> bool {
         self.last_at.plus(PARTS_KEPT_FOR) <= now
     }
+}
+
+/// Joins a part with its neighbours up to the next missing part, in every combination of their texts.
+fn joined_at(parts: &Parts, part: u8, total: u8, piece: &Piece) -> Result<Vec<Joined>, TooManyVariants> {
+    let kept = |part| parts.get(&part).map(Vec::as_slice);
+    let before = neighbours((1..part).rev().map_while(kept));
+    let after = neighbours((part..total).map(|part| part + 1).map_while(kept));
+    let counts = before.iter().chain(&after).map(|variants| variants.len());
+    if counts.fold(1, usize::saturating_mul) > JOINS_MAX {
+        return Err(TooManyVariants);
+    }
+    let mut joined = vec![Joined::new()];
+    for variants in before.into_iter().rev() {
+        joined = joined_with(&joined, variants);
+    }
+    joined.iter_mut().for_each(|pieces| pieces.push(piece.clone()));
+    for variants in after {
+        joined = joined_with(&joined, variants);
+    }
+    Ok(joined)
 }
 
 /// Returns the nearest parts with their texts. A part counts with its shortest text.

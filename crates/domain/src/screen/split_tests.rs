@@ -106,7 +106,7 @@ fn parts_are_joined_by_account_recipient_and_reference() {
     assert_eq!(add(part(1, 0x0107, 3, 3), "c"), ["c"], "not a neighbour of the first");
     assert_eq!(add(part(1, 0x0107, 2, 3), "b"), ["abc"]);
     // Towards a carrier a 16-bit reference of sar parameters becomes an 8-bit one.
-    assert_eq!(add(part(1, 6, 2, 3), "B"), ["aBc"]);
+    assert_eq!(add(part(1, 6, 2, 3), "B"), ["B", "aBc"]);
 }
 
 #[test]
@@ -140,6 +140,18 @@ fn part_with_too_many_texts_is_refused_and_changes_nothing() {
     assert_eq!(split.add(part(2, 7, 1, 6), &piece("c"), NOW), Err(TooManyVariants));
     let later = NOW.plus(PARTS_KEPT_FOR);
     assert_eq!(accept(&mut split, part(2, 7, 1, 6), "c", later), ["c"], "the others have expired");
+}
+
+#[test]
+fn messages_with_one_reference_are_accepted_however_many_they_are() {
+    let mut split = SplitMessages::default();
+    for message in 0..100 {
+        for number in 1..=3 {
+            let joined = accept(&mut split, part(1, 7, number, 3), &format!("{number} of {message}."), NOW);
+            assert!((1..=2).contains(&joined.len()), "{joined:?}");
+        }
+    }
+    assert_eq!(split.parts_of(ACCOUNT), 6, "those of the last two messages");
 }
 
 #[test]
