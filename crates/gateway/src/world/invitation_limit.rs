@@ -6,13 +6,21 @@ use std::time::Duration;
 
 const HOUR: Duration = Duration::from_secs(3_600);
 const DAY: Duration = Duration::from_secs(24 * 3_600);
-/// What an account sends, what a user sends, and what an address gets from all accounts; in the order of the keys.
-const ALLOWANCES: [Allowance; 3] =
-    [Allowance { most: 50, per: DAY }, Allowance { most: 20, per: HOUR }, Allowance { most: 5, per: DAY }];
+/// What an account sends, what a user sends, what an address gets from one account and what it gets from all; in the order of the
+/// keys. An account alone cannot use up what an address gets, and so not keep the invitations of others from it.
+const ALLOWANCES: [Allowance; 4] = [
+    Allowance { most: 50, per: DAY },
+    Allowance { most: 20, per: HOUR },
+    Allowance { most: 5, per: DAY },
+    Allowance { most: 20, per: DAY },
+];
 /// Accounts, inviters and recipients that are counted.
-const KEYS_MAX: usize = 30_000;
+const KEYS_MAX: usize = 40_000;
 
-/// Counts invitations by fingerprints of the account, the inviter and the recipient.
+/// Fingerprints of the account, the inviter, the recipient within the account, and the recipient.
+pub(super) type InvitationKeys = [u64; ALLOWANCES.len()];
+
+/// Counts invitations by these fingerprints.
 pub(super) struct InvitationLimit(KeyedPace<u64>);
 
 impl Default for InvitationLimit {
@@ -23,7 +31,7 @@ impl Default for InvitationLimit {
 
 impl InvitationLimit {
     /// Takes one from each allowance. Fails with the time to wait, and takes none, if one of them is used up.
-    pub(super) fn admit(&mut self, keys: [u64; 3], now: Timestamp) -> Result<(), Duration> {
+    pub(super) fn admit(&mut self, keys: InvitationKeys, now: Timestamp) -> Result<(), Duration> {
         let waits = keys.into_iter().zip(ALLOWANCES).filter_map(|(key, most)| self.0.wait(key, most, now));
         if let Some(wait) = waits.max() {
             return Err(wait);
@@ -33,7 +41,7 @@ impl InvitationLimit {
     }
 
     /// Takes one from each allowance that has one left.
-    pub(super) fn take(&mut self, keys: [u64; 3], now: Timestamp) {
+    pub(super) fn take(&mut self, keys: InvitationKeys, now: Timestamp) {
         for (key, most) in keys.into_iter().zip(ALLOWANCES) {
             // Over the limit there is nothing left to take.
             let _ = self.0.admit(key, most, now);

@@ -2,7 +2,7 @@
 //! what they have admitted from its own buckets: so a customer has about the same rate on three nodes as on one.
 
 use super::World;
-use super::invitation_limit::InvitationLimit;
+use super::invitation_limit::{InvitationKeys, InvitationLimit};
 use crate::listeners::limit_key_of;
 use hermod_domain::ids::{AccountId, ConnectionId};
 use hermod_domain::keyed_pace::{Allowance, KeyedPace};
@@ -78,9 +78,8 @@ pub enum Use {
     WrongCode {
         user: u32,
     },
-    /// Fingerprints of the account, the inviter and the recipient.
     Invitation {
-        keys: [u64; 3],
+        keys: InvitationKeys,
     },
     /// The fingerprint of the user.
     WrongPassword {
@@ -277,6 +276,7 @@ impl World {
         let keys = [
             self.limits.fingerprint(("account", account)),
             self.limits.fingerprint(("inviter", inviter)),
+            self.limits.fingerprint(("recipient", account, recipient)),
             self.limits.fingerprint(("recipient", recipient)),
         ];
         lock(&self.limits.invitations).admit(keys, self.clock.now())?;
