@@ -86,6 +86,13 @@ pub enum LinkCourier {
     Operator,
 }
 
+impl LinkCourier {
+    /// Whether only the person of the address can have got the link.
+    pub const fn proves_address(self) -> bool {
+        matches!(self, LinkCourier::Mail | LinkCourier::Operator)
+    }
+}
+
 /// What a link lets its holder do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkUse {
@@ -119,8 +126,8 @@ pub struct User {
     /// Argon2id; none until the user has accepted the invitation.
     #[serde(default)]
     pub password: Option<String>,
-    /// Whether the password was chosen with a link that only the owner of the address could have: mailed to it, or passed on by
-    /// the operator. Otherwise an owner of an account may have chosen it.
+    /// Whether the person who knows the password has used a link that only the owner of the address could have: mailed to it, or
+    /// passed on by the operator. Otherwise an owner of an account may have chosen the password.
     #[serde(default)]
     pub is_proven: bool,
     #[serde(default)]
@@ -174,6 +181,13 @@ impl User {
         own.next().is_some_and(|membership| membership.pending.take().is_some())
     }
 
+    /// Accepts the membership in the account of a link for a user who signed in with the password. If the link proves the address,
+    /// the user is proven too, and keeps the password, the second factor and all memberships.
+    pub fn accept_with_link(&mut self, account: AccountId, courier: LinkCourier) {
+        self.accept(account);
+        self.is_proven |= courier.proves_address();
+    }
+
     /// Sets the password that was chosen with a link, and accepts the membership in the account of the link. Returns false, and
     /// changes nothing, if the link does not let its holder choose one.
     pub fn choose_password(
@@ -193,7 +207,7 @@ impl User {
             }
         }
         self.password = Some(hash);
-        self.is_proven = courier != LinkCourier::Owner;
+        self.is_proven = courier.proves_address();
         if let Some(account) = account {
             self.accept(account);
         }

@@ -77,6 +77,20 @@ fn proven_user_keeps_memberships_and_the_second_factor_with_a_link_for_another_p
 }
 
 #[test]
+fn link_that_proves_the_address_and_the_password_together_leave_all_that_an_unproven_user_has() {
+    let unproven = user(vec![member(ALICE), invited(CORP)], Some("hash"), false);
+    for (courier, is_proven) in
+        [(LinkCourier::Owner, false), (LinkCourier::Mail, true), (LinkCourier::Operator, true)]
+    {
+        let mut ann = unproven.clone();
+        ann.accept_with_link(CORP, courier);
+        assert_eq!(ann.is_proven, is_proven, "{courier:?}");
+        assert!(ann.second_factor.is_some() && ann.password == unproven.password, "{courier:?}");
+        assert_eq!((ann.role_in(ALICE), ann.role_in(CORP)), (Some(Role::Owner), Some(Role::Owner)));
+    }
+}
+
+#[test]
 fn invitation_that_has_expired_cannot_be_accepted() {
     let mut ann = user(vec![invited(CORP)], Some("hash"), true);
     ann.accounts[0].pending = Some(PendingInvitation { invited_by: None, expires_at: Some(NOW) });

@@ -151,8 +151,8 @@ impl<'a> Draft<'a> {
         number
     }
 
-    /// Returns a number that no user has. It is not the next one: customers see the numbers of users, which must neither count
-    /// them nor come back after a user was removed.
+    /// Returns a number that no user has. It is not the next one: the number of a removed user must not come back, because tokens
+    /// name their users by it.
     fn number_of_new_user(&self, email: &str) -> u32 {
         let now = self.now.as_millis().to_be_bytes();
         let tried = (0_u32..).map(|attempt| {

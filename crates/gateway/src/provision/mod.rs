@@ -32,6 +32,7 @@ mod screen;
 mod secret_rotation;
 mod sender;
 mod sender_lookalikes;
+mod sign_in_proof;
 #[cfg(test)]
 mod tests;
 mod three_way;
@@ -63,6 +64,7 @@ pub use route::{PlacedCarrier, WantedRoute, WantedRouteCarrier};
 pub use screen::WantedScreen;
 pub use secret_rotation::{Replacement, rotate_connection_password, rotate_key_secret};
 pub use sender::WantedSender;
+pub use sign_in_proof::SignInProof;
 pub use user::{WantedMembership, WantedUser};
 pub use user_changes::{MembershipChange, SignInChange, change_membership, change_sign_in};
 
@@ -93,6 +95,8 @@ pub enum ProvisionRefusal {
     Wrong { what: String, sentence: String },
     #[error("{kind} \"{name}\" cannot be removed: its messages and ledger entries refer to it; {instead}")]
     NotRemovable { kind: Kind, name: String, instead: &'static str },
+    #[error("user \"{0}\" has another password or second factor meanwhile; sign in again")]
+    SignInChanged(String),
     #[error("{0}")]
     Unfit(#[from] CatalogueError),
     #[error("{0}")]

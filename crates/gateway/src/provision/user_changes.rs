@@ -4,6 +4,7 @@ use crate::provision::ProvisionRefusal;
 use crate::provision::draft::Draft;
 use crate::provision::kind::Kind;
 use crate::provision::plan::Plan;
+use crate::provision::sign_in_proof::SignInProof;
 use crate::provision::user::WantedUser;
 use crate::secrets::Pepper;
 use hermod_domain::catalogue::{LinkCourier, Membership, PendingInvitation, Role, SecondFactor, User};
@@ -15,16 +16,28 @@ use hermod_store::CatalogueRow;
 /// A change of how a user signs in.
 #[derive(Clone, Debug)]
 pub enum SignInChange {
-    /// The hash of another password.
-    Password(String),
+    /// The hash of another password. Refused if the proof does not hold any more.
+    Password { proof: SignInProof, hash: String },
     /// The hash of a password that was chosen with a link; see [`User::choose_password`].
     Link { hash: String, account: Option<AccountId>, courier: LinkCourier },
-    /// Another second factor, or none.
-    SecondFactor(Option<SecondFactor>),
-    /// The digests of other recovery codes.
-    RecoveryCodes(Vec<String>),
+    /// Another second factor, or none. Refused if the proof does not hold any more; the operator has none.
+    SecondFactor { proof: Option<SignInProof>, factor: Option<SecondFactor> },
+    /// The digests of other recovery codes. Refused if the proof does not hold any more.
+    RecoveryCodes { proof: SignInProof, digests: Vec<String> },
     /// The digest of a recovery code that is used up. Refused if it is not one of those that are left.
     SpentRecoveryCode(String),
+}
+
+impl SignInChange {
+    /// Returns what the user proved before the change.
+    fn proof(&self) -> Option<&SignInProof> {
+        match self {
+            SignInChange::Password { proof, .. } | SignInChange::RecoveryCodes { proof, .. } => Some(proof),
+            SignInChange::SecondFactor { proof, .. } => proof.as_ref(),
+            // The link and the recovery code are proofs of their own, and are used up.
+            SignInChange::Link { .. } | SignInChange::SpentRecoveryCode(_) => None,
+        }
+    }
 }
 
 /// Plans a change of how a user signs in.
@@ -38,8 +51,11 @@ pub fn change_sign_in(
     let rules = AddressRules::default();
     let mut draft = Draft::over(rows, pepper, &rules, now)?;
     draft.rewrite::<WantedUser>(user, |document| {
+        if change.proof().is_some_and(|proof| !proof.holds_for(pepper, document)) {
+            return Err(ProvisionRefusal::SignInChanged(user.to_owned()));
+        }
         match change {
-            SignInChange::Password(hash) => document.password = Some(hash),
+            SignInChange::Password { hash, .. } => document.password = Some(hash),
             SignInChange::Link { hash, account, courier } => {
                 if !document.choose_password(hash, account, courier) {
                     return Err(ProvisionRefusal::about(
@@ -48,8 +64,8 @@ pub fn change_sign_in(
                     ));
                 }
             }
-            SignInChange::SecondFactor(factor) => document.second_factor = factor,
-            SignInChange::RecoveryCodes(digests) => factor_of(document, user)?.recovery = digests,
+            SignInChange::SecondFactor { factor, .. } => document.second_factor = factor,
+            SignInChange::RecoveryCodes { digests, .. } => factor_of(document, user)?.recovery = digests,
             SignInChange::SpentRecoveryCode(digest) => {
                 let left = &mut factor_of(document, user)?.recovery;
                 let place = left.iter().position(|other| *other == digest);
@@ -79,6 +95,8 @@ pub enum MembershipChange {
     /// Another role.
     Role(Role),
     Accept,
+    /// By a user who signed in and holds a link; see [`User::accept_with_link`].
+    AcceptWithLink(LinkCourier),
     Remove,
 }
 
@@ -130,7 +148,11 @@ fn change_one(user: &mut User, account: AccountId, change: MembershipChange) {
         }
         (MembershipChange::Role(role), Some(membership)) => membership.role = role,
         (MembershipChange::Accept, Some(membership)) => membership.pending = None,
-        (MembershipChange::Role(_) | MembershipChange::Accept, None) => {}
+        (MembershipChange::AcceptWithLink(courier), Some(_)) => user.accept_with_link(account, courier),
+        (
+            MembershipChange::Role(_) | MembershipChange::Accept | MembershipChange::AcceptWithLink(_),
+            None,
+        ) => {}
         (MembershipChange::Remove, _) => user.accounts.retain(|membership| membership.account != account),
     }
 }

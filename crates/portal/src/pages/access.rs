@@ -60,7 +60,9 @@ pub struct OneTimeLink {
     /// Only the error is shown.
     pub password_again: Field,
     pub expires_at: Time,
-    /// Where a person with a password accepts the invitation; `None` if the link replaces a password.
+    /// Whether choosing a password removes the second factor of a user, and leaves unproven memberships pending.
+    pub starts_afresh: bool,
+    /// Where a person with a password accepts the invitation; `None` if there is none to accept.
     pub sign_in: Option<String>,
 }
 

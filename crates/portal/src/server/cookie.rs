@@ -3,6 +3,8 @@
 
 use super::Portal;
 use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::Response;
+use hermod_gateway::app::users::device_token;
 use hermod_gateway::http::pages::PageSource;
 use hermod_gateway::secrets::Secret;
 
@@ -47,9 +49,11 @@ pub(super) fn set(portal: &Portal, source: &PageSource, token: &Secret) -> Heade
     header(name, is_secure, token.reveal(), "")
 }
 
-/// Returns the header that sets the token of the browser.
-pub(super) fn set_device(portal: &Portal, source: &PageSource, token: &Secret) -> HeaderValue {
-    header(device_name(portal, source), name(portal, source).1, token.reveal(), DEVICE_AGE)
+/// Sets the token by which the browser of a user is known from now on.
+pub(super) fn remember_device(portal: &Portal, source: &PageSource, user: u32, response: &mut Response) {
+    let Some(token) = device_token(&portal.world, user) else { return };
+    let cookie = header(device_name(portal, source), name(portal, source).1, token.reveal(), DEVICE_AGE);
+    response.headers_mut().append(header::SET_COOKIE, cookie);
 }
 
 /// Returns the header that deletes the cookie.

@@ -5,7 +5,7 @@ use super::form::{NoFields, OwnChange};
 use super::member::{Member, Person};
 use super::reply::{NoPage, Reply, page, page_with_status, redirect, sentence};
 use super::sign_in_code::WRONG_CODE;
-use super::{Portal, State};
+use super::{Portal, State, cookie};
 use crate::elements::{Notice, Tone};
 use crate::forms::Field;
 use crate::layout::{Shell, encode_segment};
@@ -113,7 +113,12 @@ pub(super) async fn change_password(
     let (world, source) = (&portal.world, member.source.address);
     let proof = (&password, code.as_str());
     match users::change_password(world, &member.session, proof, &new_password, source).await {
-        Ok(()) => return Ok(done("password-changed")),
+        Ok(()) => {
+            let mut response = done("password-changed");
+            // The token from before ended with the password.
+            cookie::remember_device(&portal, &member.source, member.session.user, &mut response);
+            return Ok(response);
+        }
         Err(weak @ UserRefusal::WeakPassword(_)) => {
             page.new_password = Field::invalid("", sentence(&weak.to_string()));
         }

@@ -77,6 +77,7 @@ impl From<UserRefusal> for NoPage {
                 NoPage::TooMany { wait_s }
             }
             UserRefusal::Refused(refusal) => refusal.into(),
+            UserRefusal::SignInChanged => NoPage::SignIn { next: "/".to_owned() },
             UserRefusal::WrongSignIn
             | UserRefusal::WrongCode
             | UserRefusal::Busy

@@ -95,7 +95,7 @@ pub(super) async fn switch_off(
     OwnChange { member, form: NoFields {} }: OwnChange<NoFields>,
 ) -> Reply {
     require_confirmed(&member)?;
-    users::remove_second_factor(&member.acting(&portal), &member.session.email).await?;
+    users::switch_off_second_factor(&member.acting(&portal), &member.session).await?;
     Ok(done("second-factor-off"))
 }
 

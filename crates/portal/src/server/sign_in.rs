@@ -13,8 +13,8 @@ use crate::pages::access::{OneTimeLink, PlainMessage, SignIn};
 use crate::time::Time;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
-use hermod_domain::catalogue::LinkCourier;
-use hermod_gateway::app::users::{self, Client, Device, Link, UserRefusal};
+use hermod_domain::catalogue::{LinkCourier, LinkUse};
+use hermod_gateway::app::users::{self, Client, Device, Link, SignedIn, UserRefusal};
 use hermod_gateway::http::pages::PageSource;
 use hermod_gateway::secrets::Secret;
 use serde::Deserialize;
@@ -57,7 +57,7 @@ pub(super) async fn submit(
     let token = cookie::device(&portal, &source, &headers);
     let device = Device { address: source.address, token: token.as_ref() };
     match users::sign_in(&portal.world, &email, &password, device).await {
-        Ok(signed_in) => open(&portal, &source, &headers, signed_in.user, &next).await,
+        Ok(signed_in) => open(&portal, &source, &headers, signed_in, &next).await,
         Err(refusal) => {
             let (status, error) = match &refusal {
                 UserRefusal::WrongSignIn => (StatusCode::UNAUTHORIZED, wrong()),
@@ -81,15 +81,13 @@ async fn open(
     portal: &Arc<super::Portal>,
     source: &PageSource,
     headers: &HeaderMap,
-    user: u32,
+    signed_in: SignedIn,
     next: &str,
 ) -> Reply {
-    let catalogue = portal.world.catalogue();
-    let has_factor = catalogue.users().by_id(user).is_some_and(|(_, user)| user.second_factor.is_some());
-    if !has_factor {
-        return open_session(portal, source, headers, user, next).await;
+    if !signed_in.proof.needs_code() {
+        return open_session(portal, source, headers, signed_in, next).await;
     }
-    let token = users::wait_for_code(&portal.world, user, next).await?;
+    let token = users::wait_for_code(&portal.world, signed_in, next).await?;
     let cookie = [(header::SET_COOKIE, cookie::set(portal, source, &token))];
     Ok((cookie, redirect("/sign-in/code")).into_response())
 }
@@ -99,16 +97,15 @@ pub(super) async fn open_session(
     portal: &Arc<super::Portal>,
     source: &PageSource,
     headers: &HeaderMap,
-    user: u32,
+    signed_in: SignedIn,
     next: &str,
 ) -> Reply {
+    let user = signed_in.user;
     let agent = headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let client = Client { address: source.address, agent: agent.to_owned() };
-    let token = users::open_session(&portal.world, user, &client).await?;
+    let token = users::open_session(&portal.world, signed_in, &client).await?;
     let mut response = redirect(next);
-    if let Some(device) = users::device_token(&portal.world, user) {
-        response.headers_mut().append(header::SET_COOKIE, cookie::set_device(portal, source, &device));
-    }
+    cookie::remember_device(portal, source, user, &mut response);
     response.headers_mut().append(header::SET_COOKIE, cookie::set(portal, source, &token));
     Ok(response)
 }
@@ -149,6 +146,10 @@ fn link_page(portal: &super::Portal, token: &str, link: &Link, password: Field) 
         None => user.accounts.last(),
     });
     let account = membership.and_then(|membership| catalogue.account(membership.account));
+    let afresh = LinkUse::ChoosePassword { is_afresh: true };
+    let starts_afresh = user
+        .is_some_and(|user| user.password.is_some() && user.link_use(link.account, link.courier) == afresh);
+    let can_sign_in = link.courier == LinkCourier::Owner || (starts_afresh && !link.is_reset);
     OneTimeLink {
         csrf: String::new(),
         action: format!("/links/{token}"),
@@ -160,7 +161,8 @@ fn link_page(portal: &super::Portal, token: &str, link: &Link, password: Field) 
         password,
         password_again: Field::default(),
         expires_at: Time(link.expires_at.as_millis()),
-        sign_in: (link.courier == LinkCourier::Owner)
+        starts_afresh,
+        sign_in: can_sign_in
             .then(|| format!("/sign-in?next={}", encode_segment(&format!("/invitations?link={token}")))),
     }
 }
@@ -189,7 +191,7 @@ pub(super) async fn use_link(
         return Ok(again("The two passwords differ. Type the same one twice.".to_owned()));
     }
     match users::use_link(&portal.world, &token, &Secret::new(password), source.address).await {
-        Ok(link) => open(&portal, &source, &headers, link.user, "/").await,
+        Ok(signed_in) => open(&portal, &source, &headers, signed_in, "/").await,
         Err(weak @ UserRefusal::WeakPassword(_)) => Ok(again(sentence(&weak.to_string()))),
         Err(UserRefusal::HasPassword) => {
             Ok(again("This link does not replace a password. Sign in with yours to accept.".to_owned()))

@@ -46,7 +46,7 @@ pub(super) async fn submit(
         Ok(page_with_status(status, &form))
     };
     match users::enter_code(&portal.world, token.reveal(), &code, source.address).await {
-        Ok(waiting) => open_session(&portal, &source, &headers, waiting.user, &waiting.next).await,
+        Ok(waiting) => open_session(&portal, &source, &headers, waiting.signed_in, &waiting.next).await,
         Err(UserRefusal::WrongCode) => again(StatusCode::UNAUTHORIZED, WRONG_CODE.to_owned()),
         Err(refusal @ UserRefusal::TooManyAttempts { .. }) => {
             let error = format!("{} A recovery code works at any time.", sentence(&refusal.to_string()));

@@ -28,7 +28,7 @@ async fn team(portal: &Portal, member: &Member) -> Result<Team, NoPage> {
     let may_change = member.may(Permission::ChangeTeam);
     let found = users::show_team(&portal.world, member.account).await?;
     let row = |one: TeamMember| MemberRow {
-        id: one.user.to_string(),
+        id: one.id,
         role: one.role.to_string(),
         roles: (may_change && !one.is_last_owner).then(|| roles(one.role)),
         has_second_factor: one.has_second_factor,
@@ -39,7 +39,7 @@ async fn team(portal: &Portal, member: &Member) -> Result<Team, NoPage> {
         email: one.email,
     };
     let invitation = |one: OpenInvitation| Invitation {
-        id: one.user.to_string(),
+        id: one.id,
         email: one.email,
         role: one.role.to_string(),
         invited_by: one.invited_by,
@@ -120,9 +120,9 @@ async fn pass_on(portal: &Portal, member: &Member, invited: Invited, mailed: &'s
     Ok(page(&Team { link: Some(link), ..team(portal, member).await? }))
 }
 
-/// Returns the user that a path names.
-fn user_of(names: &HashMap<String, String>) -> Result<u32, NoPage> {
-    names.get("user").and_then(|id| id.parse().ok()).ok_or(NoPage::NotFound)
+/// Returns the id of the person that a path names.
+fn row_of(names: &HashMap<String, String>) -> Result<&str, NoPage> {
+    names.get("user").map(String::as_str).ok_or(NoPage::NotFound)
 }
 
 #[derive(Deserialize)]
@@ -140,7 +140,7 @@ pub(super) async fn change_role(
     member.require_confirmed("team")?;
     let role = Role::parse(&role).ok_or(NoPage::StaleForm)?;
     let acting = member.acting(&portal);
-    match users::change_role(&acting, member.account, user_of(&names)?, role).await {
+    match users::change_role(&acting, member.account, row_of(&names)?, role).await {
         Ok(()) => Ok(member.done("team", "role-changed")),
         Err(UserRefusal::LastOwner) => last_owner(&portal, &member).await,
         Err(refusal) => Err(refusal.into()),
@@ -164,17 +164,17 @@ pub(super) async fn ask_remove(
     member: Member,
 ) -> Reply {
     member.require(Permission::ChangeTeam)?;
-    let user = user_of(&names)?;
+    let row = row_of(&names)?;
     let found = users::show_team(&portal.world, member.account).await?;
-    let one = found.members.into_iter().find(|one| one.user == user).ok_or(NoPage::NotFound)?;
-    let is_you = user == member.session.user;
+    let one = found.members.into_iter().find(|one| one.id == row).ok_or(NoPage::NotFound)?;
+    let is_you = one.user == member.session.user;
     let own = is_you.then(|| "This is you: you cannot open this account afterwards.".to_owned());
     Ok(page(&Confirm {
         shell: member.shell(Entry::Team),
         title: format!("Remove {}?", one.email),
         text: format!("This person can no longer open {}.", member.account_name),
         consequences: own.into_iter().collect(),
-        action: member.path(&format!("team/{user}/remove")),
+        action: member.path(&format!("team/{row}/remove")),
         button: "Remove from the account".to_owned(),
         is_danger: true,
         cancel: member.path("team"),
@@ -190,9 +190,10 @@ pub(super) async fn remove(
 ) -> Reply {
     member.require(Permission::ChangeTeam)?;
     member.require_confirmed("team")?;
-    let user = user_of(&names)?;
-    match users::remove_member(&member.acting(&portal), member.account, user).await {
-        Ok(()) if user == member.session.user => Ok(super::reply::redirect("/")),
+    let row = row_of(&names)?;
+    let is_you = row == users::team_row_id(&portal.world, member.account, &member.session.email);
+    match users::remove_member(&member.acting(&portal), member.account, row).await {
+        Ok(()) if is_you => Ok(super::reply::redirect("/")),
         Ok(()) => Ok(member.done("team", "member-removed")),
         Err(UserRefusal::LastOwner) => last_owner(&portal, &member).await,
         Err(refusal) => Err(refusal.into()),
@@ -207,12 +208,12 @@ pub(super) async fn withdraw(
 ) -> Reply {
     member.require(Permission::ChangeTeam)?;
     member.require_confirmed("team")?;
-    let user = user_of(&names)?;
+    let row = row_of(&names)?;
     let found = users::show_team(&portal.world, member.account).await?;
-    if !found.invitations.iter().any(|invitation| invitation.user == user) {
+    if !found.invitations.iter().any(|invitation| invitation.id == row) {
         return Err(NoPage::NotFound);
     }
-    users::remove_member(&member.acting(&portal), member.account, user).await?;
+    users::remove_member(&member.acting(&portal), member.account, row).await?;
     Ok(member.done("team", "invitation-withdrawn"))
 }
 
@@ -224,8 +225,8 @@ pub(super) async fn make_link(
 ) -> Reply {
     member.require(Permission::ChangeTeam)?;
     member.require_confirmed("team")?;
-    let user = user_of(&names)?;
-    match users::make_member_link(&member.acting(&portal), member.account, user).await {
+    let row = row_of(&names)?;
+    match users::make_member_link(&member.acting(&portal), member.account, row).await {
         Ok(invited) => pass_on(&portal, &member, invited, "link-mailed").await,
         Err(UserRefusal::NoMail | UserRefusal::MailQueueFull(_)) => Err(NoPage::NotFound),
         Err(refusal) => Err(refusal.into()),

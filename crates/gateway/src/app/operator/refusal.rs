@@ -150,6 +150,7 @@ impl From<ProvisionRefusal> for OperatorRefusal {
             }
             ProvisionRefusal::Wrong { .. }
             | ProvisionRefusal::NotRemovable { .. }
+            | ProvisionRefusal::SignInChanged(_)
             | ProvisionRefusal::Unfit(_) => OperatorRefusal::Unfit(refusal),
         }
     }

@@ -2,7 +2,9 @@
 //! that opens nothing else.
 
 use super::second_factor::check_code;
+use super::sign_in::SignedIn;
 use super::{UserRefusal, digest_of, make_token};
+use crate::provision::SignInProof;
 use crate::secrets::Secret;
 use crate::world::World;
 use hermod_store::{TokenPurpose, UserToken};
@@ -22,18 +24,21 @@ struct Body {
     /// Where the browser goes afterwards.
     next: String,
     failures: u32,
+    /// The password that was right, and the second factor that the code is of.
+    proof: SignInProof,
 }
 
 /// A sign-in that waits for its code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitingSignIn {
-    pub user: u32,
+    pub signed_in: SignedIn,
     /// Where the browser goes afterwards.
     pub next: String,
 }
 
 /// Begins the second step. Returns the token for the browser.
-pub async fn wait_for_code(world: &World, user: u32, next: &str) -> Result<Secret, UserRefusal> {
+pub async fn wait_for_code(world: &World, signed_in: SignedIn, next: &str) -> Result<Secret, UserRefusal> {
+    let SignedIn { user, proof } = signed_in;
     let (token, now) = (make_token()?, world.clock.now());
     let stored = UserToken {
         digest: digest_of(&world.pepper, token.reveal()),
@@ -41,7 +46,7 @@ pub async fn wait_for_code(world: &World, user: u32, next: &str) -> Result<Secre
         purpose: TokenPurpose::SecondFactor,
         made_at: now,
         expires_at: now.plus(KEPT),
-        body: encode(&Body { next: next.to_owned(), failures: 0 }),
+        body: encode(&Body { next: next.to_owned(), failures: 0, proof }),
     };
     world.store.put_user_token(stored).await?;
     Ok(token)
@@ -49,7 +54,7 @@ pub async fn wait_for_code(world: &World, user: u32, next: &str) -> Result<Secre
 
 /// Returns the sign-in of a token that waits for its code.
 pub async fn find_waiting(world: &World, token: &str) -> Result<Option<WaitingSignIn>, UserRefusal> {
-    Ok(find(world, token).await?.map(|(stored, body)| WaitingSignIn { user: stored.user, next: body.next }))
+    Ok(find(world, token).await?.map(|(stored, body)| waiting(&stored, body)))
 }
 
 async fn find(world: &World, token: &str) -> Result<Option<(UserToken, Body)>, UserRefusal> {
@@ -67,9 +72,7 @@ pub async fn enter_code(
 ) -> Result<WaitingSignIn, UserRefusal> {
     let (mut stored, mut body) = find(world, token).await?.ok_or(UserRefusal::LinkSpent)?;
     match check_code(world, stored.user, code, source).await {
-        Ok(()) if world.store.end_user_token(stored.digest).await? => {
-            Ok(WaitingSignIn { user: stored.user, next: body.next })
-        }
+        Ok(()) if world.store.end_user_token(stored.digest).await? => Ok(waiting(&stored, body)),
         Ok(()) => Err(UserRefusal::LinkSpent),
         Err(UserRefusal::WrongCode) => {
             body.failures += 1;
@@ -83,6 +86,10 @@ pub async fn enter_code(
         }
         Err(refusal) => Err(refusal),
     }
+}
+
+fn waiting(stored: &UserToken, Body { next, proof, .. }: Body) -> WaitingSignIn {
+    WaitingSignIn { signed_in: SignedIn { user: stored.user, proof }, next }
 }
 
 fn encode(body: &Body) -> String {

@@ -4,7 +4,7 @@ use super::links::write_membership;
 use super::team::{is_last_owner, refuse_last_owner};
 use super::{Session, UserRefusal};
 use crate::author::Acting;
-use crate::provision::MembershipChange;
+use crate::provision::{self, MembershipChange};
 use crate::world::World;
 use hermod_domain::catalogue::{Catalogue, Role, User};
 use hermod_domain::ids::AccountId;
@@ -78,9 +78,8 @@ pub async fn accept_invitation(
     let _alone = acting.change_alone().await?;
     let now = acting.clock.now();
     let is_open = |user: &User| user.invitations(now).any(|(membership, _)| membership.account == account);
-    let catalogue = acting.catalogue();
-    let found = catalogue.users().by_id(session.user).filter(|(_, user)| is_open(user));
-    let (email, _) = found.ok_or(UserRefusal::LinkSpent)?;
+    let catalogue = provision::load_catalogue(&acting.store).await?;
+    let email = find_own(acting, &catalogue, session, is_open)?;
     write_membership(acting, email, account, MembershipChange::Accept, TokenChange::default()).await
 }
 
@@ -111,9 +110,22 @@ async fn remove_own(
     is_right: impl Fn(&User) -> bool,
 ) -> Result<(), UserRefusal> {
     let _alone = acting.change_alone().await?;
-    let catalogue = acting.catalogue();
-    let found = catalogue.users().by_id(session.user).filter(|(_, user)| is_right(user));
-    let (email, _) = found.ok_or(UserRefusal::LinkSpent)?;
+    let catalogue = provision::load_catalogue(&acting.store).await?;
+    let email = find_own(acting, &catalogue, session, is_right)?;
     refuse_last_owner(&catalogue, account, session.user)?;
     write_membership(acting, email, account, MembershipChange::Remove, TokenChange::default()).await
+}
+
+/// Returns the address of the user of a session that has not ended meanwhile, if the user fits.
+fn find_own<'a>(
+    acting: &Acting,
+    catalogue: &'a Catalogue,
+    session: &Session,
+    fits: impl Fn(&User) -> bool,
+) -> Result<&'a str, UserRefusal> {
+    let (email, user) = catalogue.users().by_id(session.user).ok_or(UserRefusal::LinkSpent)?;
+    if !session.proof.holds_for(&acting.pepper, user) {
+        return Err(UserRefusal::SignInChanged);
+    }
+    if fits(user) { Ok(email) } else { Err(UserRefusal::LinkSpent) }
 }

@@ -1,6 +1,7 @@
 //! One-time links, by which a user chooses a password and accepts an invitation, or chooses another password.
 
 use super::invitation::Invitation;
+use super::sign_in::SignedIn;
 use super::{UserRefusal, digest_of, hashing, make_token, second_factor, sign_in};
 use crate::app::operator::OperatorRefusal;
 use crate::author::{Acting, Author};
@@ -184,13 +185,13 @@ pub async fn find_link(world: &World, token: &str) -> Result<Option<Link>, UserR
 }
 
 /// Sets the password of a link's user, and accepts the invitation of the link. The link cannot be used again, and all sessions of
-/// the user end. Refused if the user has a password that this link must not replace.
+/// the user end. Refused if the user has a password that this link must not replace. The user is signed in but for the second factor.
 pub async fn use_link(
     world: &Arc<World>,
     token: &str,
     password: &Secret,
     source: Option<IpAddr>,
-) -> Result<Link, UserRefusal> {
+) -> Result<SignedIn, UserRefusal> {
     let link = find_link(world, token).await?.ok_or(UserRefusal::LinkSpent)?;
     let Link { account, courier, .. } = link;
     let catalogue = world.catalogue();
@@ -207,8 +208,8 @@ pub async fn use_link(
         ..TokenChange::default()
     };
     let change = SignInChange::Link { hash, account, courier };
-    second_factor::write_sign_in(world, &author, &link.email, change, tokens).await?;
-    Ok(link)
+    let proof = second_factor::write_sign_in(world, &author, &link.email, change, tokens).await?;
+    Ok(SignedIn { user: link.user, proof })
 }
 
 /// Accepts the invitation of a link for its signed-in user, whose password the caller has checked. The link is used up.
@@ -218,6 +219,7 @@ pub async fn accept_with_link(acting: &Acting, user: u32, token: &str) -> Result
     let account = link.account.ok_or(UserRefusal::LinkSpent)?;
     let tokens = TokenChange { spend: Some(digest_of(&acting.pepper, token)), ..TokenChange::default() };
     let _alone = acting.change_alone().await?;
-    write_membership(acting, &link.email, account, MembershipChange::Accept, tokens).await?;
+    let change = MembershipChange::AcceptWithLink(link.courier);
+    write_membership(acting, &link.email, account, change, tokens).await?;
     Ok(account)
 }

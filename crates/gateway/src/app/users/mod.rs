@@ -23,6 +23,7 @@ pub use invitations::{
 pub use links::{Link, accept_with_link, find_link, invite, use_link};
 pub use second_factor::{
     Setup, begin_setup, finish_setup, pending_setup, remove_second_factor, renew_recovery_codes,
+    switch_off_second_factor,
 };
 pub use sessions::{
     Client, Session, SessionView, end_other_sessions, end_session, find_session, is_session_open,
@@ -31,12 +32,12 @@ pub use sessions::{
 pub use sign_in::{Device, SignedIn, change_password, confirm_password, device_token, sign_in};
 pub use team::{
     Invited, OpenInvitation, Team, TeamMember, change_role, invite_to_team, make_member_link, remove_member,
-    show_team,
+    show_team, team_row_id,
 };
 
 use crate::app::operator::OperatorRefusal;
 use crate::board::MailQueueFull;
-use crate::provision::ProvisionError;
+use crate::provision::{ProvisionError, ProvisionRefusal};
 use crate::secrets::{Pepper, Secret, random_token};
 use hermod_domain::password::WeakPassword;
 use hermod_store::{StoreError, TokenDigest};
@@ -60,6 +61,8 @@ pub enum UserRefusal {
     TooManyInvitations { wait_s: u32 },
     #[error("this link was used before or has expired; request a new one")]
     LinkSpent,
+    #[error("your password or second factor was changed meanwhile; sign in again")]
+    SignInChanged,
     #[error("the code is wrong or was used before")]
     WrongCode,
     #[error("an account needs an owner; make another user owner first")]
@@ -89,7 +92,16 @@ impl From<ProvisionError> for UserRefusal {
     fn from(error: ProvisionError) -> UserRefusal {
         match error {
             ProvisionError::Store(error) => error.into(),
-            ProvisionError::Refused(refusal) => UserRefusal::Refused(refusal.into()),
+            ProvisionError::Refused(refusal) => refusal.into(),
+        }
+    }
+}
+
+impl From<ProvisionRefusal> for UserRefusal {
+    fn from(refusal: ProvisionRefusal) -> UserRefusal {
+        match refusal {
+            ProvisionRefusal::SignInChanged(_) => UserRefusal::SignInChanged,
+            refusal => UserRefusal::Refused(refusal.into()),
         }
     }
 }

@@ -1,11 +1,11 @@
 //! The second factor of a user: codes by time from an app, and recovery codes for the day without the phone. A code is accepted
 //! once.
 
-use super::sessions::Session;
+use super::sessions::{self, Session};
 use super::{UserRefusal, digest_of_parts, too_many};
 use crate::app::operator::OperatorRefusal;
 use crate::author::{Acting, Author};
-use crate::provision::{self, SignInChange};
+use crate::provision::{self, SignInChange, SignInProof};
 use crate::secrets::{Secret, random_token, sealed, totp};
 use crate::world::{SignInKey, World};
 use hermod_domain::catalogue::SecondFactor;
@@ -80,11 +80,12 @@ pub async fn finish_setup(
         recovery: codes.iter().map(|code| recovery_digest(acting, session.user, code.reveal())).collect(),
         since: acting.clock.now(),
     };
-    let change = SignInChange::SecondFactor(Some(factor));
+    let change = SignInChange::SecondFactor { proof: Some(session.proof.clone()), factor: Some(factor) };
     // Sessions that were opened with the password alone end, and the setup itself.
     let tokens =
         TokenChange { end_all_of: vec![session.user], keep: Some(session.digest), ..TokenChange::default() };
-    write_sign_in(acting, &acting.author, &session.email, change, tokens).await?;
+    let proof = write_sign_in(acting, &acting.author, &session.email, change, tokens).await?;
+    sessions::renew_proof(acting, session, proof).await?;
     mark_used(acting, session.user, step).await?;
     Ok(codes)
 }
@@ -92,20 +93,27 @@ pub async fn finish_setup(
 /// Makes other recovery codes. Those from before are no longer valid.
 pub async fn renew_recovery_codes(acting: &Acting, session: &Session) -> Result<Vec<Secret>, UserRefusal> {
     let codes = make_codes()?;
-    let digests = codes.iter().map(|code| recovery_digest(acting, session.user, code.reveal()));
-    let change = SignInChange::RecoveryCodes(digests.collect());
+    let digests = codes.iter().map(|code| recovery_digest(acting, session.user, code.reveal())).collect();
+    let change = SignInChange::RecoveryCodes { proof: session.proof.clone(), digests };
     change_sign_in(acting, &acting.author, &session.email, change).await?;
     Ok(codes)
 }
 
-/// Switches the second factor of a user off. Returns whether it was on.
+/// Switches the second factor of a session's user off.
+pub async fn switch_off_second_factor(acting: &Acting, session: &Session) -> Result<(), UserRefusal> {
+    let change = SignInChange::SecondFactor { proof: Some(session.proof.clone()), factor: None };
+    change_sign_in(acting, &acting.author, &session.email, change).await
+}
+
+/// Removes the second factor of a user for the operator. Sessions stay open. Returns whether there was one.
 pub async fn remove_second_factor(acting: &Acting, email: &str) -> Result<bool, UserRefusal> {
     let catalogue = acting.catalogue();
     let (_, user) = catalogue.users().find(email).ok_or_else(|| OperatorRefusal::no_such("user", email))?;
     if user.second_factor.is_none() {
         return Ok(false);
     }
-    change_sign_in(acting, &acting.author, email, SignInChange::SecondFactor(None)).await?;
+    let change = SignInChange::SecondFactor { proof: None, factor: None };
+    change_sign_in(acting, &acting.author, email, change).await?;
     Ok(true)
 }
 
@@ -191,25 +199,27 @@ async fn change_sign_in(
     email: &str,
     change: SignInChange,
 ) -> Result<(), UserRefusal> {
-    write_sign_in(world, author, email, change, TokenChange::default()).await
+    write_sign_in(world, author, email, change, TokenChange::default()).await.map(drop)
 }
 
-/// Writes a change of how a user signs in, and ends tokens.
+/// Writes a change of how a user signs in, and ends tokens. Returns what proves the user from now on.
 pub(super) async fn write_sign_in(
     world: &World,
     author: &Author,
     email: &str,
     change: SignInChange,
     tokens: TokenChange,
-) -> Result<(), UserRefusal> {
+) -> Result<SignInProof, UserRefusal> {
     let _alone = world.change_alone().await?;
     let rows = world.store.catalogue().await?;
     let now = world.clock.now();
-    let plan =
-        provision::change_sign_in(rows, &world.pepper, email, change, now).map_err(OperatorRefusal::from)?;
+    let plan = provision::change_sign_in(rows, &world.pepper, email, change, now)?;
+    let user = plan.catalogue.users().find(email);
+    let proof = user.and_then(|(_, user)| SignInProof::of(&world.pepper, user));
+    let proof = proof.ok_or_else(|| OperatorRefusal::no_such("user", email))?;
     provision::carry_out_with(&world.store, &plan, author, tokens, now).await?;
     world.set_catalogue(plan.catalogue);
-    Ok(())
+    Ok(proof)
 }
 
 fn make_codes() -> Result<Vec<Secret>, UserRefusal> {

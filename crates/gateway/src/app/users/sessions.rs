@@ -1,9 +1,11 @@
 //! Sessions of the portal. The browser holds a token, the store its digest.
 
+use super::sign_in::SignedIn;
 use super::{UserRefusal, digest_of, make_token};
+use crate::provision::{self, SignInProof};
 use crate::secrets::Secret;
 use crate::world::World;
-use hermod_domain::catalogue::User;
+use hermod_domain::catalogue::Catalogue;
 use hermod_domain::time::Timestamp;
 use hermod_store::{TokenDigest, TokenPurpose, UserToken};
 use serde::{Deserialize, Serialize};
@@ -39,6 +41,8 @@ struct Body {
     /// When the user last proved to be the user.
     #[serde(default)]
     confirmed_at: i64,
+    /// What the user signed in with. The session ends with it.
+    proof: SignInProof,
 }
 
 /// A session of a signed-in user.
@@ -52,6 +56,8 @@ pub struct Session {
     pub made_at: Timestamp,
     /// Whether the user typed the password a short while ago.
     pub is_confirmed: bool,
+    /// What the user signed in with.
+    pub proof: SignInProof,
 }
 
 impl Session {
@@ -71,8 +77,14 @@ pub struct SessionView {
     pub seen_at: Timestamp,
 }
 
-/// Opens a session. Returns the token for the browser.
-pub async fn open_session(world: &World, user: u32, client: &Client) -> Result<Secret, UserRefusal> {
+/// Opens a session. Returns the token for the browser. If the password was changed since the user typed it, the session has ended
+/// from the beginning.
+pub async fn open_session(
+    world: &World,
+    signed_in: SignedIn,
+    client: &Client,
+) -> Result<Secret, UserRefusal> {
+    let SignedIn { user, proof } = signed_in;
     let token = make_token()?;
     let now = world.clock.now();
     let body = Body {
@@ -80,6 +92,7 @@ pub async fn open_session(world: &World, user: u32, client: &Client) -> Result<S
         agent: client.agent.chars().filter(|c| !c.is_control()).take(AGENT_CHARS_MAX).collect(),
         seen_at: now.as_millis(),
         confirmed_at: now.as_millis(),
+        proof,
     };
     let stored = UserToken {
         digest: digest_of(&world.pepper, token.reveal()),
@@ -93,26 +106,25 @@ pub async fn open_session(world: &World, user: u32, client: &Client) -> Result<S
     Ok(token)
 }
 
-/// Returns the session of a token; none if it has ended, or its user is gone or disabled.
+/// Returns the session of a token; none if it has ended, or its user is gone, disabled or signs in with something else by now.
 pub async fn find_session(world: &World, token: &str) -> Result<Option<Session>, UserRefusal> {
     let (digest, now) = (digest_of(&world.pepper, token), world.clock.now());
     let found = world.store.user_token(digest, now).await?;
     let Some(stored) = found.filter(|token| token.purpose == TokenPurpose::Session) else {
         return Ok(None);
     };
-    let catalogue = world.catalogue();
-    let is_allowed = |user: &User| !user.disabled && user.password.is_some();
-    let user = catalogue.users().by_id(stored.user).filter(|(_, user)| is_allowed(user));
-    let Some((email, _)) = user else { return Ok(None) };
+    let Ok(body) = serde_json::from_str::<Body>(&stored.body) else { return Ok(None) };
+    let Some(email) = find_user(world, stored.user, &body.proof).await? else { return Ok(None) };
     let session = Session {
         digest,
         user: stored.user,
-        email: email.to_owned(),
+        email,
         csrf: csrf_of(world, token),
         made_at: stored.made_at,
-        is_confirmed: is_confirmed(&stored, now),
+        is_confirmed: now.since(Timestamp::from_millis(body.confirmed_at)) < CONFIRMED_FOR,
+        proof: body.proof.clone(),
     };
-    note_seen(world, stored, now).await?;
+    note_seen(world, stored, body, now).await?;
     Ok(Some(session))
 }
 
@@ -120,30 +132,61 @@ pub async fn find_session(world: &World, token: &str) -> Result<Option<Session>,
 /// count as use of the session.
 pub async fn is_session_open(world: &World, session: &Session) -> Result<bool, UserRefusal> {
     let found = world.store.user_token(session.digest, world.clock.now()).await?;
-    let catalogue = world.catalogue();
-    let is_allowed = |user: &User| !user.disabled && user.password.is_some();
-    let user = catalogue.users().by_id(session.user).filter(|(_, user)| is_allowed(user));
-    Ok(found.is_some_and(|token| token.purpose == TokenPurpose::Session) && user.is_some())
+    let stored = found.filter(|token| token.purpose == TokenPurpose::Session);
+    let Some(Body { proof, .. }) = stored.and_then(|token| serde_json::from_str(&token.body).ok()) else {
+        return Ok(false);
+    };
+    Ok(find_user(world, session.user, &proof).await?.is_some())
 }
 
-fn is_confirmed(stored: &UserToken, now: Timestamp) -> bool {
-    let body = serde_json::from_str::<Body>(&stored.body);
-    body.is_ok_and(|body| now.since(Timestamp::from_millis(body.confirmed_at)) < CONFIRMED_FOR)
+/// Returns the address of a user for whom a proof holds.
+async fn find_user(world: &World, user: u32, proof: &SignInProof) -> Result<Option<String>, UserRefusal> {
+    let find = |catalogue: &Catalogue| {
+        let (email, user) = catalogue.users().by_id(user)?;
+        proof.holds_for(&world.pepper, user).then(|| email.to_owned())
+    };
+    if let Some(email) = find(&world.catalogue()) {
+        return Ok(Some(email));
+    }
+    // Another node may have changed the user a moment ago.
+    Ok(find(&provision::load_catalogue(&world.store).await?))
 }
 
 /// Writes that the user of a session has just proved to be the user.
 pub(super) async fn confirm(world: &World, session: &Session) -> Result<(), UserRefusal> {
     let now = world.clock.now();
-    let Some(mut stored) = world.store.user_token(session.digest, now).await? else { return Ok(()) };
+    rewrite(world, session, |body| body.confirmed_at = now.as_millis()).await
+}
+
+/// Keeps the session whose user has changed the password or the second factor.
+pub(super) async fn renew_proof(
+    world: &World,
+    session: &Session,
+    proof: SignInProof,
+) -> Result<(), UserRefusal> {
+    rewrite(world, session, |body| body.proof = proof).await
+}
+
+async fn rewrite(
+    world: &World,
+    session: &Session,
+    change: impl FnOnce(&mut Body),
+) -> Result<(), UserRefusal> {
+    let found = world.store.user_token(session.digest, world.clock.now()).await?;
+    let Some(mut stored) = found else { return Ok(()) };
     let Ok(mut body) = serde_json::from_str::<Body>(&stored.body) else { return Ok(()) };
-    body.confirmed_at = now.as_millis();
+    change(&mut body);
     stored.body = encode(&body);
     Ok(world.store.renew_user_token(stored).await?)
 }
 
 /// Writes that the session is in use, once in a while.
-async fn note_seen(world: &World, mut stored: UserToken, now: Timestamp) -> Result<(), UserRefusal> {
-    let Ok(mut body) = serde_json::from_str::<Body>(&stored.body) else { return Ok(()) };
+async fn note_seen(
+    world: &World,
+    mut stored: UserToken,
+    mut body: Body,
+    now: Timestamp,
+) -> Result<(), UserRefusal> {
     if now.since(Timestamp::from_millis(body.seen_at)) < SEEN_EVERY {
         return Ok(());
     }
@@ -156,11 +199,17 @@ async fn note_seen(world: &World, mut stored: UserToken, now: Timestamp) -> Resu
 
 /// Returns the open sessions of a user, the newest first.
 pub async fn list_sessions(world: &World, user: u32) -> Result<Vec<SessionView>, UserRefusal> {
+    let catalogue = world.catalogue();
+    let Some((_, entry)) = catalogue.users().by_id(user) else { return Ok(Vec::new()) };
     let tokens = world.store.user_tokens(user, world.clock.now()).await?;
     let sessions = tokens.into_iter().filter(|token| token.purpose == TokenPurpose::Session);
     let mut views: Vec<SessionView> = sessions
         .filter_map(|token| {
-            let Body { address, agent, seen_at, confirmed_at: _ } = serde_json::from_str(&token.body).ok()?;
+            let Body { address, agent, seen_at, confirmed_at: _, proof } =
+                serde_json::from_str(&token.body).ok()?;
+            if !proof.holds_for(&world.pepper, entry) {
+                return None;
+            }
             let seen_at = Timestamp::from_millis(seen_at);
             Some(SessionView { digest: token.digest, address, agent, made_at: token.made_at, seen_at })
         })

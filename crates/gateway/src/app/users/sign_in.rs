@@ -4,7 +4,7 @@
 use super::sessions::{self, Session};
 use super::{UserRefusal, hashing, second_factor, too_many};
 use crate::author::Author;
-use crate::provision::{SignInChange, canonical_email};
+use crate::provision::{SignInChange, SignInProof, canonical_email};
 use crate::secrets::Secret;
 use crate::world::{SignInKey, World};
 use hermod_domain::password::{PASSWORD_CHARS_MAX, check_new as check_new_password};
@@ -17,9 +17,8 @@ use subtle::ConstantTimeEq as _;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignedIn {
     pub user: u32,
-    pub email: String,
-    /// Whether the code of a second factor is needed too.
-    pub needs_code: bool,
+    /// What the user proved, or has to prove with a code.
+    pub proof: SignInProof,
 }
 
 /// A browser that asks to be signed in.
@@ -75,11 +74,9 @@ pub async fn sign_in(
         return Err(too_many(wait));
     }
     let fits = is_valid_length(password) && hashing::fits(&world.pepper, password, hash.clone()).await?;
-    let signed_in = found.filter(|_| fits).map(|(id, user)| SignedIn {
-        user: id,
-        email: email.clone(),
-        needs_code: user.second_factor.is_some(),
-    });
+    let signed_in = found
+        .filter(|_| fits)
+        .and_then(|(user, entry)| Some(SignedIn { user, proof: SignInProof::of(&world.pepper, entry)? }));
     let limited = match (&signed_in, source) {
         (_, None) => Ok(()),
         (Some(_), Some(source)) => world.pass_sign_in(source, key, hash.as_deref().unwrap_or_default()),
@@ -105,26 +102,26 @@ pub async fn confirm_password(
     sessions::confirm(world, session).await
 }
 
-/// Checks the password of a signed-in user, and a code if the user has a second factor.
+/// Checks the password of a signed-in user, and a code if the user has a second factor. Returns what the user has proved.
 async fn check_again(
     world: &Arc<World>,
     session: &Session,
     password: &Secret,
     code: &str,
     source: Option<IpAddr>,
-) -> Result<(), UserRefusal> {
+) -> Result<SignInProof, UserRefusal> {
     // The session proves the browser.
     let token = device_token(world, session.user);
     let device = Device { address: source, token: token.as_ref() };
-    let signed_in = sign_in(world, &session.email, password, device).await?;
-    if signed_in.needs_code {
-        second_factor::check_code(world, signed_in.user, code, source).await?;
+    let SignedIn { user, proof } = sign_in(world, &session.email, password, device).await?;
+    if proof.needs_code() {
+        second_factor::check_code(world, user, code, source).await?;
     }
-    Ok(())
+    Ok(proof)
 }
 
 /// Changes the password of a signed-in user, who proves it with the present one, and a code if the user has a second factor. All
-/// other sessions and links of the user end.
+/// other sessions and links of the user end. Refused if a link has set another password meanwhile.
 pub async fn change_password(
     world: &Arc<World>,
     session: &Session,
@@ -133,13 +130,14 @@ pub async fn change_password(
     source: Option<IpAddr>,
 ) -> Result<(), UserRefusal> {
     check_new(world, session.user, new_password)?;
-    check_again(world, session, password, code, source).await?;
+    let proof = check_again(world, session, password, code, source).await?;
     let hash = hashing::hash(&world.pepper, new_password).await?;
     let tokens =
         TokenChange { end_all_of: vec![session.user], keep: Some(session.digest), ..TokenChange::default() };
     let author = Author::user(&session.email, source);
-    let change = SignInChange::Password(hash);
-    second_factor::write_sign_in(world, &author, &session.email, change, tokens).await
+    let change = SignInChange::Password { proof, hash };
+    let proof = second_factor::write_sign_in(world, &author, &session.email, change, tokens).await?;
+    sessions::renew_proof(world, session, proof).await
 }
 
 pub(super) fn is_valid_length(password: &Secret) -> bool {

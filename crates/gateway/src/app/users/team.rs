@@ -10,13 +10,16 @@ use super::sessions::list_sessions;
 use super::{UserRefusal, mails, seconds};
 use crate::app::operator::OperatorRefusal;
 use crate::author::Acting;
-use crate::provision::{Kind, MembershipChange, canonical_name};
+use crate::provision::{self, Kind, MembershipChange, canonical_name};
 use crate::world::World;
 use hermod_domain::catalogue::{Catalogue, LinkCourier, Membership, PendingInvitation, Role, User};
 use hermod_domain::ids::AccountId;
 use hermod_domain::time::Timestamp;
 use hermod_store::TokenChange;
 use serde_json::Value;
+
+/// Enough to tell the people of one account apart.
+const ROW_ID_OCTETS: usize = 8;
 
 /// The people of an account.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,6 +31,8 @@ pub struct Team {
 /// A user who has accepted the invitation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TeamMember {
+    /// The id in addresses; see [`team_row_id`].
+    pub id: String,
     pub user: u32,
     pub email: String,
     pub role: Role,
@@ -43,7 +48,8 @@ pub struct TeamMember {
 /// A person who has not accepted the invitation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenInvitation {
-    pub user: u32,
+    /// The id in addresses; see [`team_row_id`].
+    pub id: String,
     pub email: String,
     pub role: Role,
     /// Empty if the operator did.
@@ -68,6 +74,7 @@ pub async fn show_team(world: &World, account: AccountId) -> Result<Team, UserRe
     for member in catalogue.users().of_account(account) {
         let sessions = list_sessions(world, member.id).await?;
         team.members.push(TeamMember {
+            id: team_row_id(world, account, member.email),
             user: member.id,
             email: member.email.to_owned(),
             role: member.role,
@@ -79,7 +86,7 @@ pub async fn show_team(world: &World, account: AccountId) -> Result<Team, UserRe
     }
     for (invited, invitation) in catalogue.users().invited_to(account) {
         team.invitations.push(OpenInvitation {
-            user: invited.id,
+            id: team_row_id(world, account, invited.email),
             email: invited.email.to_owned(),
             role: invited.role,
             invited_by: invitation.invited_by.clone().unwrap_or_default(),
@@ -88,6 +95,13 @@ pub async fn show_team(world: &World, account: AccountId) -> Result<Team, UserRe
         });
     }
     Ok(team)
+}
+
+/// Returns the id of a person in the addresses of an account's team. It follows from account and address alone: the number of a
+/// user would tell whether the person was a user before the invitation.
+pub fn team_row_id(world: &World, account: AccountId, email: &str) -> String {
+    let derived = world.pepper.derived(&[b"team row", &account.get().to_be_bytes(), email.as_bytes()]);
+    derived[..ROW_ID_OCTETS].iter().map(|octet| format!("{octet:02x}")).collect()
 }
 
 /// Invites a person to an account. The membership is pending until the person accepts.
@@ -110,10 +124,10 @@ pub async fn invite_to_team(
 pub async fn make_member_link(
     acting: &Acting,
     account: AccountId,
-    user: u32,
+    row: &str,
 ) -> Result<Invited, UserRefusal> {
     let catalogue = acting.catalogue();
-    let (email, membership) = find_member(&catalogue, account, user)?;
+    let (email, membership) = find_member(acting, &catalogue, account, row)?;
     if membership.pending.is_some() {
         return send_invitation(acting, account, email, membership.role).await;
     }
@@ -163,19 +177,19 @@ async fn send_invitation(
 pub async fn change_role(
     acting: &Acting,
     account: AccountId,
-    user: u32,
+    row: &str,
     role: Role,
 ) -> Result<(), UserRefusal> {
     let catalogue = acting.catalogue();
-    let (email, _) = find_member(&catalogue, account, user)?;
+    let (email, _) = find_member(acting, &catalogue, account, row)?;
     change(acting, account, email, MembershipChange::Role(role)).await
 }
 
 /// Takes the role in an account from a user, or withdraws the invitation. The last owner stays. A user without another account
 /// is removed and signed out.
-pub async fn remove_member(acting: &Acting, account: AccountId, user: u32) -> Result<(), UserRefusal> {
+pub async fn remove_member(acting: &Acting, account: AccountId, row: &str) -> Result<(), UserRefusal> {
     let catalogue = acting.catalogue();
-    let (email, _) = find_member(&catalogue, account, user)?;
+    let (email, _) = find_member(acting, &catalogue, account, row)?;
     change(acting, account, email, MembershipChange::Remove).await
 }
 
@@ -188,7 +202,8 @@ async fn change(
     change: MembershipChange,
 ) -> Result<(), UserRefusal> {
     let _alone = acting.change_alone().await?;
-    let catalogue = acting.catalogue();
+    // Not the catalogue of this node, which may not have the last change of another one.
+    let catalogue = provision::load_catalogue(&acting.store).await?;
     let stays_owner = matches!(change, MembershipChange::Role(Role::Owner));
     if let Some((id, _)) = catalogue.users().find(email).filter(|_| !stays_owner) {
         refuse_last_owner(&catalogue, account, id)?;
@@ -206,14 +221,17 @@ pub(super) fn refuse_last_owner(
 }
 
 /// Returns a user of an account. A user of other accounts looks like one that does not exist.
-fn find_member(
-    catalogue: &Catalogue,
+fn find_member<'a>(
+    world: &World,
+    catalogue: &'a Catalogue,
     account: AccountId,
-    user: u32,
-) -> Result<(&str, &Membership), UserRefusal> {
-    let found = catalogue.users().by_id(user);
-    let found = found.and_then(|(email, user)| Some((email, user.membership(account)?)));
-    found.ok_or_else(|| OperatorRefusal::no_such("user", &user.to_string()).into())
+    row: &str,
+) -> Result<(&'a str, &'a Membership), UserRefusal> {
+    let members = catalogue.users().of_account(account).into_iter();
+    let invited = catalogue.users().invited_to(account).into_iter().map(|(invited, _)| invited);
+    let found = members.chain(invited).find(|one| team_row_id(world, account, one.email) == row);
+    let found = found.and_then(|one| Some((one.email, one.user.membership(account)?)));
+    found.ok_or_else(|| OperatorRefusal::no_such("user", row).into())
 }
 
 /// Whether this is the only owner who can sign in.

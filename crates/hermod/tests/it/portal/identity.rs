@@ -3,7 +3,7 @@
 
 use super::mail_server::{MailServer, link_in};
 use super::second_factor::code;
-use super::team::{ACCEPT, id_of};
+use super::team::{ACCEPT, id_of, row_of};
 use super::{Browser, PASSWORD, link, member};
 use crate::scenario::{GatewaySetup, Page, Scenario};
 use hermod_domain::catalogue::Role;
@@ -201,7 +201,7 @@ async fn invitation_of_a_user_looks_like_that_of_an_unknown_address() {
         let fields = format!("email={name}%40example.com&role=viewer");
         let invited = ann.post_in("alice", "team", &fields).await;
         let link = shown_link(&invited.text);
-        let id = id_of(&s, &format!("{name}@example.com")).to_string();
+        let id = row_of(&s, "alice", &format!("{name}@example.com"));
         let opened = Browser::new(&s).get(&link).await;
         let team = ann.get("/accounts/alice/team").await.text;
         let audit = ann.get("/accounts/alice/audit").await.text;
@@ -222,6 +222,15 @@ async fn invitation_of_a_user_looks_like_that_of_an_unknown_address() {
         assert_eq!(known, fresh);
     }
     assert_eq!((&pages[0].0, &pages[0].2), (&pages[1].0, &pages[1].2));
+    // The id in addresses stays the same whether the user remained or is made anew.
+    s.advance(std::time::Duration::from_millis(10)).await;
+    for name in ["known", "fresh"] {
+        let invited = ann.post_in("alice", "team", &format!("email={name}%40example.com&role=viewer")).await;
+        let id = row_of(&s, "alice", &format!("{name}@example.com"));
+        assert!(invited.text.contains(&format!("team/{id}/link")), "{name}: {}", invited.text);
+        let number = id_of(&s, &format!("{name}@example.com"));
+        assert!(!invited.text.contains(&format!("team/{number}")), "{name}: {}", invited.text);
+    }
     assert_eq!(bob.get("/accounts/bob").await.status, 200);
     s.end().await;
 }

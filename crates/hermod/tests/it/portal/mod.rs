@@ -16,6 +16,7 @@ mod request_log;
 mod requests;
 mod second_factor;
 mod senders;
+mod sign_in_races;
 mod smpp;
 mod team;
 mod webhooks;
@@ -56,7 +57,8 @@ impl Browser {
             ("Content-Type", "application/x-www-form-urlencoded"),
         ];
         let page = call_page(self.address, "POST", path, &headers, form).await;
-        if let Some(set) = page.headers.get("set-cookie") {
+        let is_session = |set: &&String| !set.starts_with("hermod-local-device=");
+        if let Some(set) = page.headers.get("set-cookie").filter(is_session) {
             self.cookie = set.split(';').next().unwrap_or_default().to_owned();
         }
         page

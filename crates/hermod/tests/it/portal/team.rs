@@ -4,6 +4,7 @@ use super::mail_server::{MailServer, link_in};
 use super::{Browser, PASSWORD, member};
 use crate::scenario::{GatewaySetup, Page, Scenario};
 use hermod_domain::catalogue::Role;
+use hermod_gateway::app::users::team_row_id;
 use hermod_simulator::carrier::Script;
 use std::time::Duration;
 
@@ -17,7 +18,14 @@ impl Browser {
     }
 }
 
-/// Returns the id of a user, as in addresses.
+/// Returns the id of a person in an account, as in addresses.
+pub(super) fn row_of(s: &Scenario, account: &str, email: &str) -> String {
+    let catalogue = s.world().catalogue();
+    let account = catalogue.accounts().find(|(_, view)| view.name == account).expect("an account").0;
+    team_row_id(s.world(), account, email)
+}
+
+/// Returns the number of a user.
 pub(super) fn id_of(s: &Scenario, email: &str) -> u32 {
     s.world().catalogue().users().find(email).expect("a user").0
 }
@@ -43,7 +51,7 @@ async fn owner_invites_changes_roles_and_removes_and_the_last_owner_stays() {
     assert_eq!(dev.get("/accounts/alice/team").await.status, 200);
     // A developer sees the team and changes nothing.
     assert_eq!(dev.post_in_alice("team", "email=eve%40example.com&role=owner").await.status, 403);
-    let own = id_of(&s, "ann@example.com");
+    let own = row_of(&s, "alice", "ann@example.com");
     for (page, fields) in [(format!("team/{own}/role"), "role=viewer"), (format!("team/{own}/remove"), "")] {
         let refused = ann.post_in_alice(&page, fields).await;
         assert!(
@@ -52,7 +60,7 @@ async fn owner_invites_changes_roles_and_removes_and_the_last_owner_stays() {
             refused.text
         );
     }
-    let id = id_of(&s, "dev@example.com");
+    let id = row_of(&s, "alice", "dev@example.com");
     let changed = ann.post_in_alice(&format!("team/{id}/role"), "role=billing").await;
     assert_eq!(changed.location(), "/accounts/alice/team?done=role-changed");
     assert_eq!(dev.get("/accounts/alice/team").await.status, 403);
@@ -90,14 +98,14 @@ async fn people_and_roles_of_other_accounts_are_invisible_and_stay() {
     let carol = member(&s, "carol@example.com", "carol", Role::Owner).await;
     let list = ann.get("/accounts/alice/team").await.text;
     assert!(list.contains("bob@example.com") && !list.contains("carol@example.com"), "{list}");
-    let id = id_of(&s, "bob@example.com");
+    let id = row_of(&s, "alice", "bob@example.com");
     // A link would open the other account too, so there is none to show.
     assert!(!list.contains(&format!("team/{id}/link")), "{list}");
     assert_eq!(ann.post_in_alice(&format!("team/{id}/link"), "").await.status, 404);
     let again = ann.post_in_alice("team", "email=bob%40example.com&role=viewer").await;
     assert!(again.status == 400 && again.text.contains("in the account already"), "{}", again.text);
     // Users who are not in the account do not exist, for every form.
-    let theirs = id_of(&s, "carol@example.com");
+    let theirs = row_of(&s, "alice", "carol@example.com");
     for page in ["role", "remove", "link"] {
         let status = ann.post_in_alice(&format!("team/{theirs}/{page}"), "role=viewer").await.status;
         assert_eq!(status, 404, "{page}");
@@ -125,7 +133,7 @@ async fn withdrawn_invitation_and_hostile_addresses() {
     let invited = ann.post_in_alice("team", "email=dev%40example.com&role=viewer").await.text;
     let (_, rest) = invited.split_once("/links/").unwrap();
     let link = format!("/links/{}", rest.split('<').next().unwrap_or_default());
-    let id = id_of(&s, "dev@example.com");
+    let id = row_of(&s, "alice", "dev@example.com");
     let done = ann.post_in_alice(&format!("team/invitations/{id}/withdraw"), "").await;
     assert_eq!(done.location(), "/accounts/alice/team?done=invitation-withdrawn");
     assert_eq!(Browser::new(&s).get(&link).await.status, 404);

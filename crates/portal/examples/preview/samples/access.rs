@@ -32,6 +32,7 @@ pub(crate) fn all() -> Vec<(&'static str, String)> {
         password: Field::invalid("", "Use at least 12 characters; this one has 9."),
         password_again: Field::default(),
         expires_at: Time(NOW + 3 * DAY),
+        starts_afresh: false,
         sign_in: Some("/sign-in?next=%2Finvitations%3Flink%3Dq7hd".to_owned()),
     };
     let invitations = Invitations {
