@@ -130,7 +130,7 @@ impl Catalogue {
         }
         check_profiles(&carriers)?;
         let routes = build_routes(&routes, &carriers)?;
-        let numbers = NumberOwners::of(&numbers).with_sole_users(&accounts, &carriers);
+        let numbers = NumberOwners::of(&numbers);
         let inbound = number_owners::inbound_connections(&connections);
         Ok(Catalogue {
             accounts,

@@ -1,17 +1,12 @@
 //! Finds the account that owns an MO message, and the connection that gets an account's MO messages over SMPP.
 
-use super::{AccountView, Carrier, Catalogue, Connection, InboundForm, NumberEntry, SenderState, SmppAccess};
-use crate::ids::{AccountId, CarrierId, ConnectionId};
-use crate::sender::SenderKind;
+use super::{Connection, InboundForm, NumberEntry, SmppAccess};
+use crate::ids::{AccountId, ConnectionId};
 use std::collections::HashMap;
 
+/// The owners of each number, by its digits without a plus.
 #[derive(Debug, Default)]
-pub(super) struct NumberOwners {
-    /// By the digits of the number without a plus.
-    numbers: HashMap<String, Owners>,
-    /// The accounts of alphanumeric senders that no other account may use.
-    sole_users: HashMap<String, AccountId>,
-}
+pub(super) struct NumberOwners(HashMap<String, Owners>);
 
 #[derive(Debug, Default)]
 struct Owners {
@@ -48,33 +43,12 @@ impl NumberOwners {
                 }
             }
         }
-        NumberOwners { numbers, sole_users: HashMap::new() }
-    }
-
-    /// Adds the alphanumeric senders that exactly one account may use. A sender that a carrier writes instead of others is left
-    /// out, because messages of any account may have it.
-    pub(super) fn with_sole_users(
-        mut self,
-        accounts: &HashMap<AccountId, AccountView>,
-        carriers: &[(CarrierId, String, Carrier)],
-    ) -> NumberOwners {
-        let mut users: HashMap<&str, Option<AccountId>> = HashMap::new();
-        let rewrites = carriers.iter().flat_map(|(_, _, carrier)| &carrier.profile.senders);
-        users.extend(rewrites.map(|rewrite| (rewrite.to.address(), None)));
-        for (id, view) in accounts {
-            let approved = view.senders.iter().filter(|(_, state)| **state == SenderState::Approved);
-            for (sender, _) in approved.filter(|(sender, _)| sender.kind() == SenderKind::Alphanumeric) {
-                users.entry(sender.address()).and_modify(|user| *user = None).or_insert(Some(*id));
-            }
-        }
-        let sole = users.into_iter().filter_map(|(sender, user)| Some((sender.to_owned(), user?)));
-        self.sole_users = sole.collect();
-        self
+        NumberOwners(numbers)
     }
 
     /// Returns the owner of a message; `number` is digits only.
     pub(super) fn find_owner<'a>(&self, number: &str, text: &'a str) -> Option<NumberOwner<'a>> {
-        let Owners { default, keywords } = self.numbers.get(number)?;
+        let Owners { default, keywords } = self.0.get(number)?;
         if keywords.is_empty() {
             return default.map(NumberOwner::Number);
         }
@@ -83,13 +57,6 @@ impl NumberOwners {
         let word = first.trim_matches(|character: char| !character.is_alphanumeric()).to_uppercase();
         let keyword = keywords.get(&word).map(|account| NumberOwner::Keyword { account: *account, rest });
         Some(keyword.unwrap_or(NumberOwner::Shared(*default)))
-    }
-}
-
-impl Catalogue {
-    /// Returns the account of an alphanumeric sender that no other account may use. Replies to it are for that account.
-    pub fn sole_user(&self, sender: &str) -> Option<AccountId> {
-        self.numbers.sole_users.get(sender).copied()
     }
 }
 
@@ -116,7 +83,6 @@ pub(super) fn can_receive_mo(connection: &Connection) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalogue::{Documents, SenderEntry};
     use crate::sender::Sender;
 
     fn entry(number: &str, account: u32, keyword: Option<&str>) -> NumberEntry {
@@ -156,45 +122,6 @@ mod tests {
             ("", "vote", None),
         ] {
             assert_eq!(owners.find_owner(number, text), expect, "{number} {text:?}");
-        }
-    }
-
-    #[test]
-    fn sender_has_a_sole_user_if_one_account_may_use_it_and_no_carrier_writes_it() {
-        let account = |id: u32, senders: &str| {
-            let document = format!(
-                r#"{{"currency": "EUR", "credit_limit": "0", "minimum": "0", "verified": true, "senders": {senders}}}"#
-            );
-            (AccountId::new(id), format!("account{id}"), serde_json::from_str(&document).unwrap())
-        };
-        let pending = |account: u32, sender: &str| SenderEntry {
-            account: Some(AccountId::new(account)),
-            sender: Sender::parse(sender).unwrap(),
-            state: SenderState::Pending,
-            reason: None,
-        };
-        let carrier = r#"{"address": "smsc.example:2775", "system_id": "x", "password": "", "system_type": "",
-            "window": 10, "parts_per_second": 10, "response_timeout_ms": 1000, "enquire_link_ms": 1000,
-            "profile": {"senders": [{"to": "Instead"}]}}"#;
-        let catalogue = Catalogue::build(Documents {
-            accounts: vec![
-                account(1, r#"["Shop", "Both", "Instead", "+4915799999999"]"#),
-                account(2, r#"["SHOP", "Both"]"#),
-            ],
-            senders: vec![pending(2, "Shop")],
-            carriers: vec![(CarrierId::new(1), "acme".to_owned(), serde_json::from_str(carrier).unwrap())],
-            ..Documents::default()
-        })
-        .unwrap();
-        for (sender, expect) in [
-            ("Shop", Some(1)),
-            ("SHOP", Some(2)),
-            ("Both", None),
-            ("Instead", None),
-            ("4915799999999", None),
-            ("Other", None),
-        ] {
-            assert_eq!(catalogue.sole_user(sender).map(AccountId::get), expect, "{sender}");
         }
     }
 

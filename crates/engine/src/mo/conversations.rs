@@ -1,5 +1,5 @@
-//! Conversations: the account that last wrote to a handset from a number or alphanumeric sender. They find the owner of a reply
-//! where the catalogue does not name one.
+//! Conversations: the account that last wrote to a handset from a shared number or from a name. They find the owner of a reply where
+//! the catalogue does not name one.
 
 use crate::batch::Batch;
 use crate::mo::Owner;

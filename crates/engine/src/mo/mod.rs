@@ -119,9 +119,9 @@ impl Batch<'_> {
         }
     }
 
-    /// Returns the owner of a message: the account that the number or keyword belongs to, the only one that may use the
-    /// alphanumeric sender, or else the account of the last conversation. On a shared number with a default account, the
-    /// conversation decides only about opt-out keywords.
+    /// Returns the owner of a message: the account that the number or keyword belongs to, or else the account of the
+    /// last conversation. On a shared number with a default account, the conversation decides only about opt-out
+    /// keywords.
     fn owner(&self, mo: &ReceivedMo) -> Result<Option<Owner>, TableError> {
         let to = number_of(&mo.destination);
         let owned = |account| Owner { account, connection: None };
@@ -130,12 +130,7 @@ impl Batch<'_> {
                 return Ok(Some(owned(account)));
             }
             Some(NumberOwner::Shared(otherwise)) => otherwise.map(owned),
-            None => {
-                if let Some(account) = self.catalogue.sole_user(&to) {
-                    return Ok(Some(owned(account)));
-                }
-                None
-            }
+            None => None,
         };
         let wrote_last = self.conversation(msisdn_of(&mo.source), &to)?;
         let is_meant =

@@ -301,8 +301,7 @@ fn reply_to(caller: &Caller, submission: &Submission, from: Sender, carrier: Car
     let view = caller.account();
     let callback = submission.callback.filter(|number| view.sender_status(number) == SenderStatus::Approved);
     let number = callback.unwrap_or_else(seen);
-    let is_owned = matches!(catalogue.find_owner(number.address(), ""), Some(NumberOwner::Number(_)))
-        || catalogue.sole_user(number.address()).is_some();
+    let is_owned = matches!(catalogue.find_owner(number.address(), ""), Some(NumberOwner::Number(_)));
     (!is_owned).then_some(number)
 }
 

@@ -182,27 +182,6 @@ async fn reply_to_an_alphanumeric_sender_goes_to_the_account_that_last_sent_from
 }
 
 #[tokio::test]
-async fn reply_to_an_alphanumeric_sender_of_one_account_needs_no_conversation() {
-    let s = stage(Script::new(), "", "").await;
-    let reply = |text| s.carrier().send_mo_parts(MoText::new(HANDSET, "Bobs", text).parts());
-    let body = format!("{{\"to\": \"+{HANDSET}\", \"text\": \"hello\", \"from\": \"Bobs\"}}");
-    s.provision("[[sender]]\nsender = \"Bobs\"\naccount = \"bob\"\n").await;
-    s.bob.post_body(&body).await.accepted();
-    reply("to Bob");
-    assert_eq!(s.bob.wait_for_inbound(1).await, ["to Bob"]);
-    // His message stored no conversation, so it does not decide once two accounts may use the sender.
-    s.provision("[[sender]]\nsender = \"Bobs\"\naccount = \"alice\"\n").await;
-    reply("to whom?");
-    s.wait_for_answered_mo(2).await;
-    assert_eq!(s.unassigned_texts().await, ["to whom?"]);
-    s.bob.post_body(&body).await.accepted();
-    reply("to Bob again");
-    assert_eq!(s.bob.wait_for_inbound(2).await, ["to Bob", "to Bob again"]);
-    s.wait_until_no_open_parts().await;
-    s.end().await;
-}
-
-#[tokio::test]
 async fn binary_mo_is_delivered_as_hexadecimal_and_repeats_are_dropped() {
     let s = stage(Script::new(), "", "").await;
     let mut alice = Esme::bind(s.smpp_address(), BindType::Transceiver, "alice").await;
