@@ -101,8 +101,12 @@ pub enum StoreError {
         "the disk of {folder} is full: a start needs about {needed} bytes, {free} are free. Nothing is lost; make room and start again"
     )]
     NoRoomToStart { folder: PathBuf, needed: u64, free: u64 },
-    #[error("the store on {0} is an unfinished copy; complete it with hermod copy-store, or drop its schema")]
+    #[error(
+        "the store on {0} is an unfinished copy; complete it with hermod copy-store, or remove it (drop the schema, or move hermod.db out of the folder)"
+    )]
     UnfinishedCopy(String),
+    #[error("hermod copy-store is copying the store on {0}; start again when it has ended")]
+    BeingCopied(String),
     #[error(
         "the store on {place} is empty, and {} has an embedded store; copy it with hermod copy-store, or move hermod.db out of the folder to start with an empty store",
         folder.display()

@@ -145,8 +145,8 @@ pub struct Salvage {
     pub moved_to: Option<PathBuf>,
 }
 
-/// The store that a record belongs to.
-#[derive(Clone, Copy, Debug)]
+/// The state of a store that a record belongs to, or that is copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StorePosition {
     pub id: [u8; 16],
     /// The last batch.

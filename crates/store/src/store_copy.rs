@@ -1,6 +1,7 @@
-//! Copying a store to a server: its steps, its result and its errors. And the fingerprint of a pepper.
+//! Copying a store from a data folder to a server, or back: its steps, its result and its errors. And the fingerprint of a pepper.
 
 use crate::read_results::AuditReport;
+use std::path::PathBuf;
 
 /// Tells two peppers apart without revealing anything about them.
 pub type PepperFingerprint = [u8; 8];
@@ -17,7 +18,7 @@ pub enum CopyStep<'a> {
 /// A complete copy.
 #[derive(Debug)]
 pub struct CopyReport {
-    /// The server and its database, without the password.
+    /// The target: a folder, or a server and its database, without the password.
     pub place: String,
     pub tables: usize,
     pub rows: u64,
@@ -35,7 +36,11 @@ pub enum CopyError {
     )]
     NotEmpty { place: String, table: String },
     #[error(
-        "{0} has an unfinished copy of another store, or of this one before it was changed; drop its schema, and copy again"
+        "{} has {file} of another embedded store, and a store is copied into a folder without one only; move hermod.db, hermod.mark and the files of the journal (journal-*) out of the folder", folder.display()
+    )]
+    FolderNotEmpty { folder: PathBuf, file: String },
+    #[error(
+        "{0} has an unfinished copy of another store, or of this one before it was changed; remove it (drop the schema, or move hermod.db out of the folder), and copy again"
     )]
     OtherCopy(String),
     #[error("{0} has a complete copy of this store already; start the gateway on it")]
@@ -44,8 +49,14 @@ pub enum CopyError {
         "{0} belongs to another pepper than this data folder; name another schema in the address (?schema=NAME), or drop it"
     )]
     OtherPepper(String),
+    #[error(
+        "the store on {0} belongs to another pepper than this data folder; copy pepper.key from a node that works with the store, or name it with [data] pepper_file or HERMOD_PEPPER"
+    )]
+    OtherPepperOfSource(String),
     #[error("the table {table} cannot be copied: {reason}")]
     UnknownTable { table: String, reason: String },
-    #[error("the copy differs from the data folder: {0}; drop the schema, and copy again")]
+    #[error(
+        "the copy differs from its source: {0}; remove it (drop the schema, or move hermod.db out of the folder), and copy again"
+    )]
     Differs(String),
 }

@@ -44,8 +44,8 @@ pub(crate) fn audit(
     read(&connection, &record, proof).map_err(|error| StoreError::from(error).or_too_long())
 }
 
-/// Audits the database of a server in one snapshot.
-pub(crate) fn audit_server(
+/// Audits the database of a connection in one snapshot, without a record.
+pub(crate) fn audit_connection(
     connection: &Connection,
     key: Option<AuditKey>,
 ) -> Result<AuditReport, StoreError> {

@@ -120,7 +120,7 @@ pub(crate) fn audit(
 
 /// Audits the database of a server.
 pub(crate) fn audit_server(server: &Server, key: Option<AuditKey>) -> Result<AuditReport, StoreError> {
-    audit::audit_server(&postgres::auditor(server)?, key)
+    audit::audit_connection(&postgres::auditor(server)?, key)
 }
 
 /// Returns the schema version of a server, and what is left to migrate.

@@ -3,6 +3,7 @@
 //! A node is declared dead by raising the epoch of its row, which only works once its lease has expired on the server's clock.
 //! From then on it cannot renew the lease or take the right to write, and its next renewal tells it so.
 
+use super::copy_turn;
 use super::node_run::{application_name, as_values};
 use super::schema::{self, Schema};
 use super::writing::{check_no_unfinished_copy, failed};
@@ -88,7 +89,10 @@ impl Member {
         // A migration may take longer than the keeper's statements.
         let migrating = Session::connect(server, "SET client_min_messages = warning;").map_err(failed)?;
         Schema::new(&migrating, server).open()?;
-        check_no_unfinished_copy(&Connection::Postgres(Box::new(migrating)), server)?;
+        let migrated = Connection::Postgres(Box::new(migrating));
+        check_no_unfinished_copy(&migrated, server)?;
+        // Held until this node has its row, which a copy looks for.
+        copy_turn::share(&migrated, server)?;
         let setup = format!("{SETUP} {}", schema::show_gateway(server));
         let session = Session::connect(server, &setup).map_err(failed)?.answering_within(ANSWER_MAX);
         // The folder is ours, so an earlier process with the same one has ended, and its lease need not be waited for.

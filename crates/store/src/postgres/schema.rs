@@ -11,6 +11,7 @@ use crate::sql::Error;
 use crate::sql::postgres::{Session, values};
 use hermod_engine::tables::TableError;
 use rusqlite::ToSql;
+use std::cmp::Ordering;
 
 /// Every migration, in order; the schema version is the number of those applied. A released migration is never changed. An
 /// expand behind a contract belongs to a later release than that contract.
@@ -105,6 +106,16 @@ impl<'s> Schema<'s> {
             );
         }
         Ok(())
+    }
+
+    /// Fails unless the schema has exactly the version that this release knows. Changes nothing.
+    pub(super) fn check_current(&self) -> Result<(), TableError> {
+        let SchemaStatus { place, found, known, .. } = self.status()?;
+        match found.cmp(&known) {
+            Ordering::Equal => Ok(()),
+            Ordering::Greater => Err(StoreError::TooNew { path: place.into(), found, known }.into()),
+            Ordering::Less => Err(StoreError::TooOld { path: place.into(), found, known }.into()),
+        }
     }
 
     /// Returns the version of the schema and what is left to migrate. Changes nothing.

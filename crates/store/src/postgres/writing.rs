@@ -3,7 +3,6 @@
 //!
 //! If the connection is lost while a batch is committed, the count tells whether it was.
 
-use super::copy_progress;
 use super::node_run::{application_name, as_values};
 use super::upkeep::Upkeep;
 use crate::disk::Disk;
@@ -14,7 +13,7 @@ use crate::server::Server;
 use crate::sql::postgres::RowKey;
 use crate::sql::postgres::{Error as PostgresError, Session, values};
 use crate::sql::{Connection, Error};
-use crate::sql::{SqlTables, catalogue, nodes, webhook_events};
+use crate::sql::{SqlTables, catalogue, copy_progress, nodes, webhook_events};
 use hermod_domain::time::Timestamp;
 use hermod_engine::commands::AnyOutcome;
 use hermod_engine::ops::CatalogueRow;

@@ -12,6 +12,8 @@ pub(crate) mod carrier_ids;
 pub(crate) mod catalogue;
 pub(crate) mod columns;
 pub(crate) mod conversations;
+pub(crate) mod copied_rows;
+pub(crate) mod copy_progress;
 pub(crate) mod customer_requests;
 pub(crate) mod day_tables;
 pub(crate) mod day_totals;

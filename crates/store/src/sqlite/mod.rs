@@ -4,6 +4,7 @@
 pub(crate) mod audit_head;
 pub(crate) mod checkpoint;
 pub(crate) mod commit_mark;
+pub(crate) mod copy_target;
 pub(crate) mod copying;
 pub(crate) mod database;
 mod history;

@@ -1,4 +1,4 @@
-//! Operations on the store of a server: its schema, the pepper that it belongs to, and copies of embedded stores.
+//! Operations on the store of a server: its schema, the pepper that it belongs to, and copies from and to data folders.
 
 use crate::backend;
 use crate::error::StoreError;
@@ -29,6 +29,18 @@ impl Store {
         mut on_step: impl FnMut(CopyStep<'_>) + Send,
     ) -> Result<CopyReport, StoreError> {
         run_on_thread(|| backend::copying::copy_to_server(folder, server, pepper, &mut on_step))
+    }
+
+    /// Copies the store of a server, which no gateway uses, into a data folder without an embedded store. Continues a copy that
+    /// was stopped. At the end it compares and audits both sides; only then a gateway can open the copy, which begins a history
+    /// of its own. The server is not changed, and no node can join meanwhile.
+    pub fn copy_to_folder(
+        server: &Server,
+        folder: &Path,
+        pepper: PepperFingerprint,
+        mut on_step: impl FnMut(CopyStep<'_>) + Send,
+    ) -> Result<CopyReport, StoreError> {
+        run_on_thread(|| backend::copying::copy_to_folder(server, folder, pepper, &mut on_step))
     }
 
     /// Returns the fingerprint of the pepper that the store belongs to. None if no gateway has claimed it yet, and for the

@@ -11,9 +11,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use tempfile::TempDir;
 
-const PEPPER: [u8; 8] = *b"a pepper";
+pub(crate) const PEPPER: [u8; 8] = *b"a pepper";
 /// More rows than one step of a copy has.
-const MANY_OPT_OUTS: u64 = 250_000;
+pub(crate) const MANY_OPT_OUTS: u64 = 250_000;
 /// Rows of tables that the API fills only with much effort.
 const ROWS: &str = "
     CREATE TABLE retired_remote_20000 (
@@ -30,13 +30,13 @@ const ROWS: &str = "
 const REQUEST: &str = "INSERT INTO request (at, kind, operation, who, status, reason, took_ms, replay)
      VALUES (1, 1, 'only in the record', 'x', 401, '', 1, 0)";
 
-fn embedded(folder: &Path) -> OpenOptions {
+pub(crate) fn embedded(folder: &Path) -> OpenOptions {
     OpenOptions { server: None, record: true, ..options(folder, noon()) }
 }
 
 /// Returns an embedded store with messages in many states, as a kill leaves it: its last batches are only in the journal.
 /// None without a server to copy it to.
-async fn killed_store() -> Option<World> {
+pub(crate) async fn killed_store() -> Option<World> {
     let Some(_) = server_address() else {
         println!("only for PostgreSQL");
         return None;
@@ -76,7 +76,7 @@ async fn killed_store() -> Option<World> {
 }
 
 /// Copies the files as they are on the disk now. The shared-memory index of a log is rebuilt after a kill.
-fn copy_of(folder: &Path) -> TempDir {
+pub(crate) fn copy_of(folder: &Path) -> TempDir {
     let copy = TempDir::new().expect("a temporary folder");
     for file in std::fs::read_dir(folder).expect("the folder").flatten() {
         let name = file.file_name();
@@ -91,12 +91,12 @@ fn number(last: u64) -> Msisdn {
     Msisdn::from_number(4_915_100_000_000 + last).expect("a number")
 }
 
-fn copy(folder: &Path, on_step: impl FnMut(CopyStep<'_>) + Send) -> Result<CopyReport, StoreError> {
+pub(crate) fn copy(folder: &Path, on_step: impl FnMut(CopyStep<'_>) + Send) -> Result<CopyReport, StoreError> {
     Store::copy_to_server(folder, &server(folder).expect("a server"), PEPPER, on_step)
 }
 
 /// Adds rows by hand to a store that no process has open, and to its record.
-fn add_rows(folder: &Path) {
+pub(crate) fn add_rows(folder: &Path) {
     // Brings the batches of the journal into the database, whose rows the statements change.
     Store::audit(folder).expect("an audit");
     sqlite(folder).execute_batch(ROWS).expect("rows");

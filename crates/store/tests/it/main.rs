@@ -10,6 +10,7 @@ mod audit_setup;
 mod cancel;
 mod catalogue;
 mod clock_set_back;
+mod copy_to_folder;
 mod copy_to_server;
 mod customer_requests;
 mod deferred_parts;

@@ -22,12 +22,12 @@ pub(crate) enum ColumnType {
 }
 
 impl ColumnType {
-    /// Returns the type with this name.
+    /// Returns the type with this name, in PostgreSQL or in SQLite.
     pub(crate) fn named(name: &str) -> Option<ColumnType> {
         match name {
-            "bigint" => Some(ColumnType::Bigint),
-            "text" => Some(ColumnType::Text),
-            "bytea" => Some(ColumnType::Bytea),
+            "bigint" | "INTEGER" => Some(ColumnType::Bigint),
+            "text" | "TEXT" => Some(ColumnType::Text),
+            "bytea" | "BLOB" => Some(ColumnType::Bytea),
             _ => None,
         }
     }

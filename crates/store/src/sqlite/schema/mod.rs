@@ -15,7 +15,7 @@ mod webhooks;
 
 use crate::error::StoreError;
 use crate::journal::{HistoryId, Position};
-use crate::sql::{Connection, params};
+use crate::sql::{Connection, copy_progress, params};
 use crate::sqlite::lock;
 use hermod_engine::tables::TableError;
 use rusqlite::config::DbConfig;
@@ -73,6 +73,7 @@ pub(crate) fn open_for_writing(folder: &Path) -> Result<Connection, TableError> 
     other_log::check_log(folder)?;
     make_private(&path)?;
     let connection = open(&path)?;
+    check_no_unfinished_copy(&connection, folder)?;
     connection.execute_batch(
         // FULL: a commit returns after the fsync of the log. Checkpoints are made by `checkpoint.rs`.
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;
@@ -163,9 +164,32 @@ fn versions(connection: &Connection) -> Result<(i64, i64), TableError> {
     Ok((connection.query_row("PRAGMA user_version", [], |row| row.get(0))?, known))
 }
 
-/// Opens an existing database without migrating it, for audits and backups. Fails if it does not exist or has another schema
-/// version.
+/// Creates a database with the newest schema in a new file.
+pub(crate) fn create(path: &Path) -> Result<Connection, TableError> {
+    make_private(path)?;
+    let connection = open(path)?;
+    migrate(&connection, path)?;
+    Ok(connection)
+}
+
+/// Fails with [`StoreError::UnfinishedCopy`] if a store was copied to this folder only in part.
+fn check_no_unfinished_copy(connection: &Connection, folder: &Path) -> Result<(), TableError> {
+    if copy_progress::is_unfinished(connection)? {
+        return Err(StoreError::UnfinishedCopy(folder.display().to_string()).into());
+    }
+    Ok(())
+}
+
+/// Opens an existing database without migrating it, for audits and backups. Fails if it does not exist, has another schema
+/// version, or is a part of a store.
 pub(crate) fn open_existing(folder: &Path) -> Result<Connection, TableError> {
+    let connection = open_also_unfinished(folder)?;
+    check_no_unfinished_copy(&connection, folder)?;
+    Ok(connection)
+}
+
+/// Like [`open_existing`], also if a store was copied to this folder only in part.
+pub(crate) fn open_also_unfinished(folder: &Path) -> Result<Connection, TableError> {
     let path = folder.join(FILE_NAME);
     if !path.exists() {
         let error =
